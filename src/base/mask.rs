@@ -1,0 +1,117 @@
+//! Bit sets of lanes and of warps.
+
+use std::fmt;
+
+use bitflags::bitflags;
+
+/// Lanes in a warp.
+pub const WARP_SIZE: usize = 32;
+
+bitflags! {
+    /// A set of lanes of one warp; lane 0 is bit 0.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    pub struct LaneMask: u32 {
+        /// Every lane.
+        const ALL = u32::MAX;
+    }
+}
+
+bitflags! {
+    /// A set of warp slots of one SM; slot 0 is bit 0.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    pub struct WarpMask: u64 {
+        /// Every slot.
+        const ALL = u64::MAX;
+    }
+}
+
+impl LaneMask {
+    /// The lanes `0..count`.
+    pub fn first(count: usize) -> Self {
+        if count >= WARP_SIZE { Self::ALL } else { Self::from_bits_retain((1u32 << count) - 1) }
+    }
+
+    /// The set with one lane.
+    pub fn lane(lane: usize) -> Self {
+        Self::from_bits_retain(1u32 << lane)
+    }
+
+    /// Whether the lane is in the set.
+    pub fn has(self, lane: usize) -> bool {
+        self.bits() >> lane & 1 == 1
+    }
+
+    /// The number of lanes.
+    pub fn count(self) -> u32 {
+        self.bits().count_ones()
+    }
+
+    /// The lanes in ascending order.
+    pub fn lanes(self) -> SetBits {
+        SetBits(u64::from(self.bits()))
+    }
+}
+
+impl WarpMask {
+    /// The set with one slot.
+    pub fn slot(slot: usize) -> Self {
+        Self::from_bits_retain(1u64 << slot)
+    }
+
+    /// Whether the slot is in the set.
+    pub fn has(self, slot: usize) -> bool {
+        self.bits() >> slot & 1 == 1
+    }
+
+    /// The number of slots.
+    pub fn count(self) -> u32 {
+        self.bits().count_ones()
+    }
+
+    /// The lowest slot.
+    pub fn lowest(self) -> Option<usize> {
+        (!self.is_empty()).then(|| self.bits().trailing_zeros() as usize)
+    }
+
+    /// The slots in ascending order.
+    pub fn slots(self) -> SetBits {
+        SetBits(self.bits())
+    }
+}
+
+/// The indices of set bits, ascending.
+#[derive(Clone, Debug)]
+pub struct SetBits(u64);
+
+impl Iterator for SetBits {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        if self.0 == 0 {
+            return None;
+        }
+        let index = self.0.trailing_zeros() as usize;
+        self.0 &= self.0 - 1;
+        Some(index)
+    }
+}
+
+impl fmt::Display for LaneMask {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#010x}", self.bits())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_are_ascending_and_complete() {
+        let mask = LaneMask::from_bits_retain(0x8000_0005);
+        assert_eq!(mask.lanes().collect::<Vec<_>>(), [0, 2, 31]);
+        assert_eq!(LaneMask::first(32), LaneMask::ALL);
+        assert_eq!(LaneMask::first(0), LaneMask::empty());
+        assert_eq!(LaneMask::first(5).count(), 5);
+    }
+}

@@ -1,0 +1,61 @@
+//! The vocabulary of the whole crate: time, ids and masks.
+//!
+//! Nothing here knows what a GPU is. Time is integer and comes in two kinds that do not mix: an
+//! instant ([`Cycle`]) and a duration ([`Cycles`]).
+
+mod ids;
+mod mask;
+mod time;
+
+pub use ids::{BlockId, OpClass, Pc, RegId, UnitId, WarpId};
+pub use mask::{LaneMask, SetBits, WARP_SIZE, WarpMask};
+pub use time::{Cycle, Cycles};
+
+/// 64-bit FNV-1a, used wherever a digest has to be stable across versions and machines
+/// (machine digests, buffer hashes, golden traces).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fnv1a(u64);
+
+impl Default for Fnv1a {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Fnv1a {
+    /// The digest of `bytes` alone.
+    pub fn of(bytes: &[u8]) -> u64 {
+        let mut hash = Self::default();
+        hash.write(bytes);
+        hash.finish()
+    }
+
+    /// Appends `bytes`.
+    pub fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+
+    /// Appends a number, little endian.
+    pub fn write_u64(&mut self, value: u64) {
+        self.write(&value.to_le_bytes());
+    }
+
+    /// The digest of everything written so far.
+    pub fn finish(self) -> u64 {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fnv_matches_the_published_vectors() {
+        assert_eq!(Fnv1a::of(b""), 0xcbf2_9ce4_8422_2325);
+        assert_eq!(Fnv1a::of(b"a"), 0xaf63_dc4c_8601_ec8c);
+        assert_eq!(Fnv1a::of(b"foobar"), 0x8594_4171_f739_67e8);
+    }
+}

@@ -1,0 +1,130 @@
+//! Instants and durations, in cycles.
+
+use std::fmt;
+use std::iter::Sum;
+use std::ops::{Add, AddAssign, Mul, Sub};
+
+/// An instant: the number of the cycle, counted from the start of the block (or launch) it is
+/// measured in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Cycle(u64);
+
+/// A duration in cycles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Cycles(u64);
+
+impl Cycle {
+    /// The first instant.
+    pub const ZERO: Self = Self(0);
+    /// An instant that never comes.
+    pub const NEVER: Self = Self(u64::MAX);
+
+    /// The instant with this number.
+    pub const fn new(number: u64) -> Self {
+        Self(number)
+    }
+
+    /// The number of the cycle.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+
+    /// The instant one cycle later.
+    #[must_use]
+    pub const fn next(self) -> Self {
+        Self(self.0 + 1)
+    }
+
+    /// Time since the first instant.
+    pub const fn since_start(self) -> Cycles {
+        Cycles(self.0)
+    }
+}
+
+impl Cycles {
+    /// No time at all.
+    pub const ZERO: Self = Self(0);
+    /// One cycle.
+    pub const ONE: Self = Self(1);
+
+    /// A duration of this many cycles.
+    pub const fn new(count: u64) -> Self {
+        Self(count)
+    }
+
+    /// The number of cycles.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+
+    /// The duration minus `other`, or zero where that would be negative.
+    #[must_use]
+    pub const fn saturating_sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+}
+
+impl Add<Cycles> for Cycle {
+    type Output = Self;
+    fn add(self, duration: Cycles) -> Self {
+        Self(self.0 + duration.0)
+    }
+}
+
+impl AddAssign<Cycles> for Cycle {
+    fn add_assign(&mut self, duration: Cycles) {
+        self.0 += duration.0;
+    }
+}
+
+impl Sub for Cycle {
+    type Output = Cycles;
+    fn sub(self, earlier: Self) -> Cycles {
+        Cycles(self.0 - earlier.0)
+    }
+}
+
+impl Add for Cycles {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self(self.0 + other.0)
+    }
+}
+
+impl AddAssign for Cycles {
+    fn add_assign(&mut self, other: Self) {
+        self.0 += other.0;
+    }
+}
+
+impl Sub for Cycles {
+    type Output = Self;
+    fn sub(self, other: Self) -> Self {
+        Self(self.0 - other.0)
+    }
+}
+
+impl Mul<u64> for Cycles {
+    type Output = Self;
+    fn mul(self, times: u64) -> Self {
+        Self(self.0 * times)
+    }
+}
+
+impl Sum for Cycles {
+    fn sum<I: Iterator<Item = Self>>(durations: I) -> Self {
+        durations.fold(Self::ZERO, Add::add)
+    }
+}
+
+impl fmt::Display for Cycle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Display for Cycles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}

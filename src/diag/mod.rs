@@ -1,0 +1,303 @@
+//! Diagnostics: what is wrong, where, and what to do about it.
+//!
+//! Every front end collects all problems of a file into one [`Diagnostics`] and returns them
+//! together. Nothing here prints; the command line decides between text and JSON.
+
+mod ron;
+
+pub use ron::from_ron;
+
+use std::fmt;
+
+/// How many problems of one input are kept in full. Ten megabytes of garbage are not worth ten
+/// million messages; the rest is counted.
+pub const MAX_KEPT: usize = 200;
+
+/// A text under examination, with its name, so that byte offsets become lines and columns.
+#[derive(Clone, Debug)]
+pub struct SourceText {
+    name: String,
+    text: String,
+    line_starts: Vec<usize>,
+}
+
+impl SourceText {
+    /// Wraps a text; `name` is what messages call the file.
+    pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
+        let text = text.into();
+        let line_starts = std::iter::once(0)
+            .chain(text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i + 1))
+            .collect();
+        Self { name: name.into(), text, line_starts }
+    }
+
+    /// The file's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The whole text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Line and column, both from 1, of a byte offset. Columns count characters.
+    pub fn position(&self, offset: usize) -> (u32, u32) {
+        let offset = offset.min(self.text.len());
+        let line = self.line_starts.partition_point(|&start| start <= offset) - 1;
+        let start = self.line_starts[line];
+        let column = String::from_utf8_lossy(&self.text.as_bytes()[start..offset]).chars().count();
+        (clamp(line + 1), clamp(column + 1))
+    }
+
+    /// The text of a line (from 1), without its end.
+    pub fn line(&self, line: u32) -> &str {
+        let index = line as usize;
+        if index == 0 || index > self.line_starts.len() {
+            return "";
+        }
+        let start = self.line_starts[index - 1];
+        let end = self.line_starts.get(index).copied().unwrap_or(self.text.len());
+        self.text[start..end].trim_end_matches(['\n', '\r'])
+    }
+
+    /// A diagnostic at a byte range of this text.
+    pub fn error(&self, range: std::ops::Range<usize>, message: impl Into<String>) -> Diagnostic {
+        let (line, column) = self.position(range.start);
+        let width = self.text.get(range).map_or(1, |t| t.chars().take_while(|c| *c != '\n').count().max(1));
+        Diagnostic {
+            file: self.name.clone(),
+            line,
+            column,
+            width: clamp(width),
+            excerpt: excerpt(self.line(line)),
+            message: message.into(),
+            hint: String::new(),
+        }
+    }
+
+    /// A diagnostic at the first place where `needle` stands in this text (line 1 if nowhere).
+    /// For checks made after parsing, when only the name of the culprit is known.
+    pub fn error_at(&self, needle: &str, message: impl Into<String>) -> Diagnostic {
+        let start = self.text.find(needle).unwrap_or(0);
+        self.error(start..start + needle.len(), message)
+    }
+}
+
+fn clamp(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
+
+/// A line can be megabytes long in garbage; messages show its beginning.
+fn excerpt(line: &str) -> String {
+    const SHOWN: usize = 160;
+    let clean = |c: char| if c.is_control() && c != '\t' { '\u{fffd}' } else { c };
+    let mut text: String = line.chars().take(SHOWN).map(clean).collect();
+    if line.chars().nth(SHOWN).is_some() {
+        text.push_str(" ...");
+    }
+    text
+}
+
+/// One problem.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// The file, or the name of the input if it is not a file (`--set`, `launch`).
+    pub file: String,
+    /// Line from 1; 0 where the input has no lines.
+    pub line: u32,
+    /// Column from 1; 0 where there is none.
+    pub column: u32,
+    /// Characters the problem spans.
+    pub width: u32,
+    /// The text of the line.
+    pub excerpt: String,
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it; may be empty.
+    pub hint: String,
+}
+
+impl Diagnostic {
+    /// A problem of an input that has no lines.
+    pub fn general(file: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            file: file.into(),
+            line: 0,
+            column: 0,
+            width: 0,
+            excerpt: String::new(),
+            message: message.into(),
+            hint: String::new(),
+        }
+    }
+
+    /// Adds what to do about it.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = hint.into();
+        self
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "error: {}", self.message)?;
+        if self.line == 0 {
+            writeln!(f, "  --> {}", self.file)?;
+        } else {
+            writeln!(f, "  --> {}:{}:{}", self.file, self.line, self.column)?;
+            let number = self.line.to_string();
+            let pad = " ".repeat(number.len());
+            writeln!(f, " {pad} |")?;
+            writeln!(f, " {number} | {}", self.excerpt)?;
+            let before: String = self
+                .excerpt
+                .chars()
+                .take(self.column.saturating_sub(1) as usize)
+                .map(|c| if c == '\t' { '\t' } else { ' ' })
+                .collect();
+            let shown = self.excerpt.chars().count().saturating_sub(before.chars().count());
+            let carets = (self.width as usize).clamp(1, shown.max(1));
+            writeln!(f, " {pad} | {before}{}", "^".repeat(carets))?;
+        }
+        if !self.hint.is_empty() {
+            writeln!(f, "  = hint: {}", self.hint)?;
+        }
+        Ok(())
+    }
+}
+
+/// All problems of an input; as an `Err` it holds at least one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Diagnostics {
+    list: Vec<Diagnostic>,
+    dropped: usize,
+}
+
+impl Diagnostics {
+    /// None yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a problem; beyond [`MAX_KEPT`] they are only counted.
+    pub fn push(&mut self, diagnostic: Diagnostic) {
+        if self.list.len() < MAX_KEPT {
+            self.list.push(diagnostic);
+        } else {
+            self.dropped += 1;
+        }
+    }
+
+    /// Adds all of `other`.
+    pub fn append(&mut self, other: Self) {
+        self.dropped += other.dropped;
+        for diagnostic in other.list {
+            self.push(diagnostic);
+        }
+    }
+
+    /// Whether nothing is wrong.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// The problems kept in full.
+    pub fn list(&self) -> &[Diagnostic] {
+        &self.list
+    }
+
+    /// How many more there were.
+    pub fn dropped(&self) -> usize {
+        self.dropped
+    }
+
+    /// `value` if nothing is wrong, else the problems.
+    pub fn into_result<T>(self, value: T) -> Result<T, Self> {
+        if self.is_empty() { Ok(value) } else { Err(self) }
+    }
+}
+
+impl From<Diagnostic> for Diagnostics {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Self { list: vec![diagnostic], dropped: 0 }
+    }
+}
+
+impl fmt::Display for Diagnostics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, diagnostic) in self.list.iter().enumerate() {
+            if index > 0 {
+                writeln!(f)?;
+            }
+            diagnostic.fmt(f)?;
+        }
+        if self.dropped > 0 {
+            writeln!(f, "\n... and {} more errors", self.dropped)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Diagnostics {}
+
+/// The name in `known` closest to `word`, if any is close enough to be a typing slip.
+pub fn closest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    known
+        .into_iter()
+        .map(|name| (edit_distance(word, name), name))
+        .filter(|(distance, name)| *distance <= 1 + name.len().min(word.len()) / 3)
+        .min()
+        .map(|(_, name)| name)
+}
+
+fn edit_distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, cb) in b.iter().enumerate() {
+            let substituted = diagonal + usize::from(ca != *cb);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_count_lines_and_characters() {
+        let source = SourceText::new("x", "ab\ncäd\n");
+        assert_eq!(source.position(0), (1, 1));
+        assert_eq!(source.position(3), (2, 1));
+        assert_eq!(source.position(6), (2, 3));
+        assert_eq!(source.position(99), (3, 1));
+        assert_eq!(source.line(2), "cäd");
+        let shown = source.error(6..7, "bad").hint("better").to_string();
+        assert!(
+            shown.contains("x:2:3") && shown.contains("  ^") && shown.contains("hint: better"),
+            "{shown}"
+        );
+    }
+
+    #[test]
+    fn closest_finds_slips_only() {
+        assert_eq!(closest("gmme", ["gmem", "int"]), Some("gmem"));
+        assert_eq!(closest("zzzz", ["gmem", "int"]), None);
+    }
+
+    #[test]
+    fn problems_beyond_the_cap_are_counted() {
+        let mut all = Diagnostics::new();
+        for i in 0..MAX_KEPT + 7 {
+            all.push(Diagnostic::general("f", i.to_string()));
+        }
+        assert_eq!((all.list().len(), all.dropped()), (MAX_KEPT, 7));
+    }
+}

@@ -1,0 +1,137 @@
+//! How much of a launch one SM holds at a time.
+
+use std::fmt;
+
+use crate::base::WARP_SIZE;
+use serde::Serialize;
+
+/// The most warp slots a machine may have: sets of warps are 64-bit masks.
+pub const MAX_WARPS: u32 = 64;
+
+/// The limits of one SM.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Limits {
+    /// Resident warps.
+    pub warps: u32,
+    /// Resident threads.
+    pub threads: u32,
+    /// Resident blocks. Paper machines hold one block at a time.
+    pub blocks: u32,
+    /// 32-bit registers.
+    pub registers: u32,
+    /// Shared memory of the SM, bytes.
+    pub shared_bytes: u32,
+    /// Shared memory one block may use, bytes.
+    pub shared_bytes_per_block: u32,
+}
+
+/// What one block of a launch takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockNeeds {
+    /// Threads.
+    pub threads: u32,
+    /// Registers per thread, if the launch states them.
+    pub registers_per_thread: Option<u32>,
+    /// Static and dynamic shared memory, bytes.
+    pub shared_bytes: u32,
+}
+
+impl BlockNeeds {
+    /// Warps, the last one possibly partial.
+    pub fn warps(&self) -> u32 {
+        self.threads.div_ceil(WARP_SIZE as u32)
+    }
+}
+
+/// How many blocks are resident at once, and why not more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Occupancy {
+    /// Resident blocks, at least 1.
+    pub blocks: u32,
+    /// The limit that binds.
+    pub limited_by: &'static str,
+}
+
+/// A block that does not fit even alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DoesNotFit {
+    what: &'static str,
+    needed: u64,
+    available: u64,
+}
+
+impl fmt::Display for DoesNotFit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a block needs {} {}, the SM has {}", self.needed, self.what, self.available)
+    }
+}
+
+impl std::error::Error for DoesNotFit {}
+
+impl Limits {
+    /// The number of blocks with these needs that the SM holds at once.
+    ///
+    /// # Errors
+    /// If not even one fits.
+    pub fn occupancy(&self, needs: &BlockNeeds) -> Result<Occupancy, DoesNotFit> {
+        if needs.shared_bytes > self.shared_bytes_per_block {
+            return Err(DoesNotFit {
+                what: "bytes of shared memory",
+                needed: u64::from(needs.shared_bytes),
+                available: u64::from(self.shared_bytes_per_block),
+            });
+        }
+        let registers = needs.registers_per_thread.map_or(0, |r| u64::from(r) * u64::from(needs.threads));
+        let rows: [(&'static str, u64, u32); 5] = [
+            ("blocks", 1, self.blocks),
+            ("warps", u64::from(needs.warps()), self.warps),
+            ("threads", u64::from(needs.threads), self.threads),
+            ("registers", registers, self.registers),
+            ("bytes of shared memory", u64::from(needs.shared_bytes), self.shared_bytes),
+        ];
+        let mut best = Occupancy { blocks: u32::MAX, limited_by: "blocks" };
+        for (what, needed, available) in rows {
+            if needed == 0 {
+                continue;
+            }
+            let fits = u64::from(available) / needed;
+            if fits == 0 {
+                return Err(DoesNotFit { what, needed, available: u64::from(available) });
+            }
+            if fits < u64::from(best.blocks) {
+                best = Occupancy { blocks: u32::try_from(fits).unwrap_or(u32::MAX), limited_by: what };
+            }
+        }
+        Ok(best)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn orin() -> Limits {
+        Limits {
+            warps: 48,
+            threads: 1536,
+            blocks: 32,
+            registers: 65536,
+            shared_bytes: 102_400,
+            shared_bytes_per_block: 49_152,
+        }
+    }
+
+    #[test]
+    fn occupancy_agrees_with_the_reference_data() {
+        // accelsim.csv: vecadd.w1 32 (cta_limit), vecadd.w8 6 (threads), sgemm_dbuf.w8 4 (regs, 64 a thread)
+        let of = |threads, registers, shared| {
+            orin().occupancy(&BlockNeeds { threads, registers_per_thread: registers, shared_bytes: shared })
+        };
+        assert_eq!(of(32, Some(12), 0), Ok(Occupancy { blocks: 32, limited_by: "blocks" }));
+        assert_eq!(of(256, Some(12), 0).map(|o| o.blocks), Ok(6));
+        assert_eq!(of(256, Some(64), 8192), Ok(Occupancy { blocks: 4, limited_by: "registers" }));
+        assert!(of(2048, None, 0).is_err());
+        assert!(of(32, None, 49_153).is_err());
+        assert!(of(1024, Some(65), 0).is_err());
+    }
+}

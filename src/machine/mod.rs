@@ -1,0 +1,16 @@
+//! The machine: functional units with their timing, the policy, the limits of the SM.
+//!
+//! What is parsed ([`MachineSpec`]) is not what is used ([`Machine`]): a `Machine` exists only
+//! validated, so nothing downstream has a path for a bad configuration.
+
+mod limits;
+mod model;
+mod scheduler;
+mod setting;
+mod spec;
+
+pub use limits::{BlockNeeds, Limits, Occupancy};
+pub use model::{Hazards, Machine, OpTiming, Unit};
+pub use scheduler::{ParseSchedulerError, SchedulerKind};
+pub use setting::Setting;
+pub use spec::MachineSpec;

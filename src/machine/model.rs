@@ -1,0 +1,407 @@
+//! The validated machine.
+
+use std::collections::BTreeMap;
+
+use bitflags::bitflags;
+
+use super::limits::{Limits, MAX_WARPS};
+use super::scheduler::SchedulerKind;
+use super::spec::{Hazard, LimitsSpec, MachineSpec, OpSpec};
+use crate::base::{Cycles, Fnv1a, UnitId};
+use crate::diag::{Diagnostic, Diagnostics, SourceText, closest};
+
+bitflags! {
+    /// The register hazards that hold an instruction back.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Hazards: u8 {
+        /// Sources must be available.
+        const RAW = 1;
+        /// Destinations must be available too.
+        const WAW = 2;
+    }
+}
+
+/// A functional unit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unit {
+    /// Its name.
+    pub name: String,
+    /// Cycles an initiation occupies it.
+    pub init: Cycles,
+    /// Pipelined cycles from the end of the initiation to the result.
+    pub lat: Cycles,
+    /// Where the numbers come from; may be empty.
+    pub source: String,
+}
+
+/// Where an op class runs and how long it takes there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpTiming {
+    /// The unit.
+    pub unit: UnitId,
+    /// Cycles an initiation occupies it; at least 1.
+    pub init: Cycles,
+    /// Pipelined cycles from the end of the initiation to the result.
+    pub lat: Cycles,
+}
+
+/// A machine that passed every check.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    name: String,
+    doc: String,
+    scheduler: SchedulerKind,
+    hazards: Hazards,
+    units: Vec<Unit>,
+    ops: BTreeMap<String, OpTiming>,
+    limits: Limits,
+    exit_issues: bool,
+    two_level_active: u32,
+    digest: u64,
+}
+
+/// Op class of barriers; machines need not mention it.
+const BARRIER: &str = "barrier";
+/// Times beyond this are refused, so that sums of them cannot overflow.
+const MAX_TIME: u64 = 1 << 32;
+
+impl Machine {
+    /// Checks a spec. `source` is the file it came from, for the places of messages.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn new(spec: &MachineSpec, source: &SourceText) -> Result<Self, Diagnostics> {
+        let mut problems = Diagnostics::new();
+        let mut units = Vec::new();
+        let mut by_name = BTreeMap::new();
+        for (name, unit) in &spec.units {
+            check_init(name, unit.init, source, &mut problems);
+            check_lat(name, unit.lat, source, &mut problems);
+            by_name.insert(name.as_str(), UnitId::from_index(units.len().min(255)));
+            units.push(Unit {
+                name: name.clone(),
+                init: Cycles::new(unit.init),
+                lat: Cycles::new(unit.lat),
+                source: unit.source.clone(),
+            });
+        }
+        let mut ops = BTreeMap::new();
+        for (op, placed) in &spec.ops {
+            let (unit_name, init, lat) = match placed {
+                OpSpec::Unit(unit) => (unit, None, None),
+                OpSpec::Timed(timed) => (&timed.unit, timed.init, timed.lat),
+            };
+            let Some(&unit) = by_name.get(unit_name.as_str()) else {
+                let near = closest(unit_name, by_name.keys().copied());
+                let hint = near.map_or_else(
+                    || {
+                        format!(
+                            "units of this machine: {}",
+                            by_name.keys().copied().collect::<Vec<_>>().join(", ")
+                        )
+                    },
+                    |name| format!("did you mean `{name}`?"),
+                );
+                problems.push(
+                    locate(source, op, format!("op `{op}` runs on unit `{unit_name}`, which does not exist"))
+                        .hint(hint),
+                );
+                continue;
+            };
+            if let Some(init) = init {
+                check_init(op, init, source, &mut problems);
+            }
+            if let Some(lat) = lat {
+                check_lat(op, lat, source, &mut problems);
+            }
+            let of_unit = &units[unit.index()];
+            let timing = OpTiming {
+                unit,
+                init: init.map_or(of_unit.init, Cycles::new),
+                lat: lat.map_or(of_unit.lat, Cycles::new),
+            };
+            ops.insert(op.clone(), timing);
+        }
+        if !ops.contains_key(BARRIER) {
+            // MODEL.md section 1: own unit, init 1, lat 0 unless configured
+            let unit = UnitId::from_index(units.len().min(255));
+            units.push(Unit {
+                name: BARRIER.to_owned(),
+                init: Cycles::ONE,
+                lat: Cycles::ZERO,
+                source: "MODEL.md section 1".to_owned(),
+            });
+            ops.insert(BARRIER.to_owned(), OpTiming { unit, init: Cycles::ONE, lat: Cycles::ZERO });
+        }
+        if units.len() > 64 {
+            problems.push(locate(
+                source,
+                "units",
+                format!("{} units; at most 64 are supported", units.len()),
+            ));
+        }
+        let limits = check_limits(spec.limits.as_ref(), source, &mut problems);
+        let two_level_active = spec.two_level_active.unwrap_or(6);
+        if two_level_active == 0 {
+            problems.push(locate(
+                source,
+                "two_level_active",
+                "the two-level policy needs at least one active warp".into(),
+            ));
+        }
+        let hazards = spec.hazards.as_ref().map_or(Hazards::RAW, |list| {
+            list.iter().fold(Hazards::empty(), |set, h| {
+                set | match h {
+                    Hazard::Raw => Hazards::RAW,
+                    Hazard::Waw => Hazards::WAW,
+                }
+            })
+        });
+        if !hazards.contains(Hazards::RAW) {
+            problems.push(
+                locate(
+                    source,
+                    "hazards",
+                    "a machine that ignores read-after-write hazards computes nonsense".into(),
+                )
+                .hint("hazards: [Raw] or [Raw, Waw]"),
+            );
+        }
+        let mut digest = Fnv1a::default();
+        digest.write(serde_json::to_string(spec).expect("a machine spec is plain data").as_bytes());
+        let machine = Self {
+            name: spec.name.clone().unwrap_or_default(),
+            doc: spec.doc.clone().unwrap_or_default(),
+            scheduler: spec.scheduler.clone().unwrap_or(SchedulerKind::Gto),
+            hazards,
+            units,
+            ops,
+            limits,
+            exit_issues: spec.exit_issues.unwrap_or(false),
+            two_level_active,
+            digest: digest.finish(),
+        };
+        problems.into_result(machine)
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it models.
+    pub fn doc(&self) -> &str {
+        &self.doc
+    }
+
+    /// Its policy.
+    pub fn scheduler(&self) -> &SchedulerKind {
+        &self.scheduler
+    }
+
+    /// The hazards its scoreboard checks.
+    pub fn hazards(&self) -> Hazards {
+        self.hazards
+    }
+
+    /// Its functional units, dense in [`UnitId`].
+    pub fn units(&self) -> &[Unit] {
+        &self.units
+    }
+
+    /// Its limits.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Whether the `ret` that ends a warp takes an issue slot.
+    pub fn exit_issues(&self) -> bool {
+        self.exit_issues
+    }
+
+    /// Size of the two-level policy's active set, warps.
+    pub fn two_level_active(&self) -> u32 {
+        self.two_level_active
+    }
+
+    /// A digest of every setting: two machines with the same digest give the same cycles.
+    pub fn digest(&self) -> u64 {
+        self.digest
+    }
+
+    /// Unit and timing of an op class. A class that is not mapped itself takes what its family is
+    /// mapped to: `int.add` falls back to `int`.
+    pub fn op(&self, class: &str) -> Option<OpTiming> {
+        let mut name = class;
+        loop {
+            if let Some(timing) = self.ops.get(name) {
+                return Some(*timing);
+            }
+            name = name.rsplit_once('.')?.0;
+        }
+    }
+
+    /// The op classes and families this machine maps.
+    pub fn ops(&self) -> impl Iterator<Item = (&str, OpTiming)> {
+        self.ops.iter().map(|(name, timing)| (name.as_str(), *timing))
+    }
+}
+
+fn locate(source: &SourceText, name: &str, message: String) -> Diagnostic {
+    let quoted = format!("\"{name}\"");
+    let needle = if source.text().contains(&quoted) { quoted.as_str() } else { name };
+    source.error_at(needle, message)
+}
+
+fn check_init(name: &str, init: u64, source: &SourceText, problems: &mut Diagnostics) {
+    if init == 0 {
+        problems.push(
+            locate(source, name, format!("`{name}` has init 0"))
+                .hint("an initiation occupies the unit for at least one cycle: init >= 1"),
+        );
+    }
+    if init > MAX_TIME {
+        problems.push(locate(
+            source,
+            name,
+            format!("`{name}` has init {init}; at most {MAX_TIME} is supported"),
+        ));
+    }
+}
+
+fn check_lat(name: &str, lat: u64, source: &SourceText, problems: &mut Diagnostics) {
+    if lat > MAX_TIME {
+        problems.push(locate(
+            source,
+            name,
+            format!("`{name}` has lat {lat}; at most {MAX_TIME} is supported"),
+        ));
+    }
+}
+
+fn check_limits(spec: Option<&LimitsSpec>, source: &SourceText, problems: &mut Diagnostics) -> Limits {
+    let empty = LimitsSpec::default();
+    let spec = spec.unwrap_or(&empty);
+    // the paper model: one block at a time, nothing else binds
+    let limits = Limits {
+        warps: spec.warps.unwrap_or(MAX_WARPS),
+        threads: spec.threads.unwrap_or(2048),
+        blocks: spec.blocks.unwrap_or(1),
+        registers: spec.registers.unwrap_or(65536),
+        shared_bytes: spec.shared_bytes.unwrap_or(102_400),
+        shared_bytes_per_block: spec.shared_bytes_per_block.unwrap_or(49_152),
+    };
+    if limits.warps == 0 || limits.warps > MAX_WARPS {
+        problems.push(locate(
+            source,
+            "warps",
+            format!("limits.warps is {}, it must be 1 to {MAX_WARPS}", limits.warps),
+        ));
+    }
+    if limits.threads == 0 || limits.blocks == 0 {
+        problems.push(locate(source, "limits", "limits.threads and limits.blocks must be at least 1".into()));
+    }
+    limits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::Setting;
+
+    const FIG2: &str = r#"Machine(
+        name: "fig2", scheduler: Gto, hazards: [Raw],
+        units: { "red": Unit(init: 2, lat: 6), "blue": Unit(init: 3, lat: 4) },
+        ops: { "f0": "red", "int": "blue", "int.div": Op(unit: "red", init: 9, lat: 19) },
+    )"#;
+
+    fn machine(text: &str, settings: &[&str]) -> Result<Machine, Diagnostics> {
+        let source = SourceText::new("m.ron", text);
+        let settings: Vec<Setting> = settings.iter().map(|s| Setting::parse(s).unwrap()).collect();
+        let none = |name: &str| Err(Diagnostic::general(name, "no such machine").into());
+        let spec = MachineSpec::parse_with_bases(&source, &none)?.with_settings(&settings)?;
+        Machine::new(&spec, &source)
+    }
+
+    #[test]
+    fn classes_fall_back_to_their_family() {
+        let m = machine(FIG2, &[]).unwrap();
+        assert_eq!(m.op("int.add.x").unwrap().init, Cycles::new(3));
+        assert_eq!(m.op("int.div").unwrap().lat, Cycles::new(19));
+        assert_eq!(m.op("fp"), None);
+        assert_eq!(m.op("barrier").unwrap().lat, Cycles::ZERO);
+    }
+
+    #[test]
+    fn settings_reach_every_kind_of_value() {
+        let m = machine(
+            FIG2,
+            &[
+                "units.red.lat=7",
+                "ops.int.lat=11",
+                "ops.int.div.init=5",
+                "scheduler=lrr",
+                "hazards=Raw,Waw",
+                "limits.blocks=3",
+                "exit_issues=true",
+            ],
+        )
+        .unwrap();
+        assert_eq!(m.op("f0").unwrap().lat, Cycles::new(7));
+        assert_eq!(m.op("int.add").unwrap().lat, Cycles::new(11));
+        assert_eq!(m.op("int.div").unwrap().init, Cycles::new(5));
+        assert_eq!(m.scheduler(), &SchedulerKind::Lrr);
+        assert_eq!(m.hazards(), Hazards::RAW | Hazards::WAW);
+        assert_eq!(m.limits().blocks, 3);
+        assert!(m.exit_issues());
+        assert_ne!(m.digest(), machine(FIG2, &[]).unwrap().digest());
+    }
+
+    #[test]
+    fn wrong_settings_say_what_exists() {
+        for bad in [
+            "units.gren.lat=1",
+            "unitz.red.lat=1",
+            "units.red.late=3",
+            "units.red.lat=x",
+            "scheduler=fifo",
+            "units=3",
+            "limits.foo=1",
+        ] {
+            let error = machine(FIG2, &[bad]).unwrap_err().to_string();
+            assert!(error.contains(bad), "{bad}: {error}");
+        }
+    }
+
+    #[test]
+    fn all_problems_are_reported_with_their_line() {
+        let text = FIG2.replace("init: 2", "init: 0").replace("\"f0\": \"red\"", "\"f0\": \"rde\"");
+        let error = machine(&text, &[]).unwrap_err();
+        let shown = error.to_string();
+        assert_eq!(error.list().len(), 2, "{shown}");
+        assert!(shown.contains("m.ron:3") && shown.contains("init 0"), "{shown}");
+        assert!(shown.contains("m.ron:4") && shown.contains("did you mean `red`"), "{shown}");
+    }
+
+    #[test]
+    fn extends_overrides_key_by_key_and_finds_circles() {
+        let base = SourceText::new("base", FIG2);
+        let load = |name: &str| {
+            if name == "base" {
+                Ok(base.clone())
+            } else {
+                Ok(SourceText::new("loop", "Machine(name: \"l\", extends: \"loop\")"))
+            }
+        };
+        let child = SourceText::new(
+            "child",
+            "Machine(name: \"c\", extends: \"base\", units: { \"red\": Unit(init: 4, lat: 4) })",
+        );
+        let m = Machine::new(&MachineSpec::parse_with_bases(&child, &load).unwrap(), &child).unwrap();
+        assert_eq!(m.name(), "c");
+        assert_eq!(m.op("f0").unwrap().init, Cycles::new(4));
+        assert_eq!(m.op("int").unwrap().init, Cycles::new(3));
+        let circle = SourceText::new("x", "Machine(name: \"x\", extends: \"loop\")");
+        assert!(MachineSpec::parse_with_bases(&circle, &load).unwrap_err().to_string().contains("circle"));
+    }
+}

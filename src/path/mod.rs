@@ -1,0 +1,118 @@
+//! What a warp executed: the dynamic instruction sequence, and nothing about time.
+//!
+//! A [`WarpPath`] is the contract between the functional run on one side and the simulator and
+//! the analyser on the other. It is compact: four bytes a step, plus one mask per change of the
+//! active lanes.
+
+mod step;
+
+pub use step::{AsyncRing, BarrierUse, MemoryUse, Step};
+
+use crate::base::{BlockId, LaneMask};
+
+/// The dynamic instruction sequence of one warp.
+///
+/// Invariant: the last step, and only it, [`Step::ends_warp`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WarpPath {
+    steps: Vec<Step>,
+    /// (index of the first step, active lanes from there on); indices ascend strictly.
+    masks: Vec<(u32, LaneMask)>,
+}
+
+impl WarpPath {
+    /// An empty path.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Appends an executed instruction and the lanes that were active in it.
+    pub fn push(&mut self, step: Step, active: LaneMask) {
+        if self.masks.last().is_none_or(|(_, mask)| *mask != active) {
+            let index = u32::try_from(self.steps.len()).expect("fuel limits a path to 2^32 steps");
+            self.masks.push((index, active));
+        }
+        self.steps.push(step);
+    }
+
+    /// Every step in program order.
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// The runs of equal active masks: index of the first step, lanes.
+    pub fn masks(&self) -> &[(u32, LaneMask)] {
+        &self.masks
+    }
+
+    /// Forgets everything but the allocation.
+    pub fn clear(&mut self) {
+        self.steps.clear();
+        self.masks.clear();
+    }
+
+    /// Bytes this path occupies.
+    pub fn size_bytes(&self) -> usize {
+        std::mem::size_of_val(self.steps.as_slice()) + std::mem::size_of_val(self.masks.as_slice())
+    }
+}
+
+/// The paths of all warps of one block.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BlockPaths {
+    /// Which block.
+    pub block: BlockId,
+    /// One path per warp, by warp id.
+    pub warps: Vec<WarpPath>,
+    /// Active, not predicated-off lanes, summed over all instructions.
+    pub thread_instructions: u64,
+    /// Whether some barrier did not involve every warp of the block (named with a thread count,
+    /// or arrive without wait). Such barriers do not split sections.
+    pub partial_barriers: bool,
+}
+
+impl BlockPaths {
+    /// Warp executions of instructions, `ret` included.
+    pub fn warp_instructions(&self) -> u64 {
+        self.warps.iter().map(|warp| warp.steps.len() as u64).sum()
+    }
+
+    /// Makes room for the next block, keeping allocations.
+    pub fn reset(&mut self, block: BlockId, warps: usize) {
+        self.block = block;
+        self.warps.resize_with(warps, WarpPath::new);
+        self.warps.iter_mut().for_each(WarpPath::clear);
+        self.thread_instructions = 0;
+        self.partial_barriers = false;
+    }
+}
+
+/// Where blocks come from: a functional run, or a micro kernel. Blocks are streamed in launch
+/// order, so that memory does not grow with the grid.
+pub trait BlockSource {
+    /// What goes wrong while a block is produced.
+    type Error;
+
+    /// Produces the next block into `paths`, or says there is none.
+    ///
+    /// # Errors
+    /// Whatever stopped the block; the source is spent then.
+    fn next_block(&mut self, paths: &mut BlockPaths) -> Result<bool, Self::Error>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::Pc;
+
+    #[test]
+    fn masks_are_stored_once_per_change() {
+        let mut path = WarpPath::new();
+        for (pc, mask) in [(0, 3), (1, 3), (2, 1), (3, 3)] {
+            path.push(Step::plain(Pc::new(pc)), LaneMask::from_bits_retain(mask));
+        }
+        let starts: Vec<u32> = path.masks().iter().map(|(i, _)| *i).collect();
+        assert_eq!(starts, [0, 2, 3]);
+        assert_eq!(path.size_bytes(), 4 * 4 + 3 * 8);
+    }
+}

@@ -1,0 +1,164 @@
+//! One executed instruction in four bytes.
+
+use std::fmt;
+
+use crate::base::Pc;
+use crate::isa::Space;
+
+/// One step of a path: the instruction, eleven bits that depend on this execution of it, and
+/// whether it ended the warp.
+///
+/// What the eleven bits mean depends on the instruction: [`MemoryUse`] for memory accesses,
+/// [`BarrierUse`] for barriers, [`AsyncRing`] for asynchronous copies and their waits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Step(u32);
+
+const PC_BITS: u32 = 20;
+const PAYLOAD_BITS: u32 = 11;
+const ENDS_WARP: u32 = 1 << 31;
+
+impl Step {
+    /// Front ends refuse programs with more instructions.
+    pub const MAX_PC: u32 = (1 << PC_BITS) - 1;
+
+    /// An instruction whose timing does not depend on the execution.
+    pub fn plain(pc: Pc) -> Self {
+        assert!(pc.get() <= Self::MAX_PC, "programs are limited to 2^20 instructions");
+        Self(pc.get())
+    }
+
+    /// An instruction with what depends on this execution.
+    pub fn with(pc: Pc, payload: impl Into<Payload>) -> Self {
+        Self(Self::plain(pc).0 | payload.into().0 << PC_BITS)
+    }
+
+    /// The same step, as the one after which the warp is finished.
+    #[must_use]
+    pub fn ending_warp(self) -> Self {
+        Self(self.0 | ENDS_WARP)
+    }
+
+    /// The instruction.
+    pub const fn pc(self) -> Pc {
+        Pc::new(self.0 & Self::MAX_PC)
+    }
+
+    /// Whether the warp is finished after this step.
+    pub const fn ends_warp(self) -> bool {
+        self.0 & ENDS_WARP != 0
+    }
+
+    const fn payload(self) -> u32 {
+        self.0 >> PC_BITS & ((1 << PAYLOAD_BITS) - 1)
+    }
+
+    /// The payload of a memory access.
+    pub fn memory(self) -> MemoryUse {
+        let bits = self.payload();
+        let space = Space::RESOLVED.get((bits & 7) as usize).copied().unwrap_or(Space::Global);
+        MemoryUse { space, transactions: (bits >> 3) as u8 }
+    }
+
+    /// The payload of a barrier.
+    pub fn barrier(self) -> BarrierUse {
+        let bits = self.payload();
+        BarrierUse { id: (bits & 15) as u8, warps: (bits >> 4) as u8 }
+    }
+
+    /// The payload of an asynchronous copy or wait.
+    pub fn async_ring(self) -> AsyncRing {
+        AsyncRing((self.payload() & 31) as u8)
+    }
+}
+
+impl fmt::Debug for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.pc())?;
+        if self.payload() != 0 {
+            write!(f, "+{:#x}", self.payload())?;
+        }
+        if self.ends_warp() { f.write_str("!") } else { Ok(()) }
+    }
+}
+
+/// Eleven bits that a step carries.
+pub struct Payload(u32);
+
+/// The space a memory access resolved to and, in units the timing of that space needs, how many
+/// transactions it took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryUse {
+    /// Never `Generic`.
+    pub space: Space,
+    /// Transactions; 0 where no timing asks for them.
+    pub transactions: u8,
+}
+
+/// Which barrier, and for how many warps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BarrierUse {
+    /// Barrier resource of the block, 0 to 15.
+    pub id: u8,
+    /// Warps that take part; 0 for all warps of the block that have not finished.
+    pub warps: u8,
+}
+
+/// A slot in the ring of pseudo-registers that asynchronous copies write and waits read, one per
+/// commit group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AsyncRing(u8);
+
+impl AsyncRing {
+    /// Commit groups that can be told apart at any time.
+    pub const SLOTS: u8 = 32;
+
+    /// The slot of the n-th commit group of a warp.
+    pub fn of_group(group: u64) -> Self {
+        Self((group % u64::from(Self::SLOTS)) as u8)
+    }
+
+    /// Index of the slot.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl From<MemoryUse> for Payload {
+    fn from(memory: MemoryUse) -> Self {
+        debug_assert!(memory.space != Space::Generic);
+        Self(memory.space.index() as u32 | u32::from(memory.transactions) << 3)
+    }
+}
+
+impl From<BarrierUse> for Payload {
+    fn from(barrier: BarrierUse) -> Self {
+        Self(u32::from(barrier.id & 15) | u32::from(barrier.warps & 127) << 4)
+    }
+}
+
+impl From<AsyncRing> for Payload {
+    fn from(slot: AsyncRing) -> Self {
+        Self(u32::from(slot.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn payloads_round_trip() {
+        let pc = Pc::new(Step::MAX_PC);
+        for space in Space::RESOLVED {
+            for transactions in [0, 1, 32, 64, 255] {
+                let used = MemoryUse { space, transactions };
+                let step = Step::with(pc, used).ending_warp();
+                assert_eq!((step.memory(), step.pc(), step.ends_warp()), (used, pc, true));
+            }
+        }
+        let barrier = BarrierUse { id: 15, warps: 64 };
+        assert_eq!(Step::with(Pc::new(3), barrier).barrier(), barrier);
+        assert_eq!(Step::with(Pc::new(3), AsyncRing::of_group(33)).async_ring().index(), 1);
+        assert_eq!(std::mem::size_of::<Step>(), 4);
+    }
+}

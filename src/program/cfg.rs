@@ -1,0 +1,158 @@
+//! Control flow of a program: basic blocks and immediate post-dominators.
+//!
+//! A divergent branch reconverges at the immediate post-dominator of its block. Front ends call
+//! [`reconvergence`] once per function; leaving the function is one virtual exit node, and a
+//! branch whose only post-dominator that is reconverges nowhere.
+
+use petgraph::algo::dominators;
+use petgraph::graph::{DiGraph, NodeIndex};
+
+use crate::base::Pc;
+
+/// Where control can go from an instruction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Successors {
+    /// Whether it may go on to the next instruction.
+    pub falls_through: bool,
+    /// Branch targets.
+    pub targets: Vec<Pc>,
+    /// Whether lanes may leave the function here.
+    pub leaves: bool,
+}
+
+impl Successors {
+    /// An instruction that only goes on.
+    pub fn next() -> Self {
+        Self { falls_through: true, targets: Vec::new(), leaves: false }
+    }
+
+    fn ends_block(&self) -> bool {
+        !self.falls_through || !self.targets.is_empty() || self.leaves
+    }
+}
+
+/// A maximal run of instructions entered only at its first and left only after its last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BasicBlock {
+    /// First instruction.
+    pub start: Pc,
+    /// One past the last instruction.
+    pub end: Pc,
+}
+
+/// Blocks of one function and their immediate post-dominators.
+#[derive(Clone, Debug)]
+pub struct Cfg {
+    /// By ascending start.
+    pub blocks: Vec<BasicBlock>,
+    /// Index of each block's immediate post-dominator; `None` if that is the exit.
+    pub post_dominator: Vec<Option<usize>>,
+    /// Index of successor blocks.
+    pub successors: Vec<Vec<usize>>,
+}
+
+impl Cfg {
+    /// Analyses the function whose instructions are `first ..`, one entry of `flow` each.
+    pub fn new(first: Pc, flow: &[Successors]) -> Self {
+        let mut leader = vec![false; flow.len()];
+        if let Some(start) = leader.first_mut() {
+            *start = true;
+        }
+        for (index, successors) in flow.iter().enumerate() {
+            if successors.ends_block() && index + 1 < flow.len() {
+                leader[index + 1] = true;
+            }
+            for target in &successors.targets {
+                leader[target.index() - first.index()] = true;
+            }
+        }
+        let starts: Vec<usize> = (0..flow.len()).filter(|&i| leader[i]).collect();
+        let block_of = |index: usize| starts.partition_point(|&start| start <= index) - 1;
+        let ends = starts.iter().skip(1).copied().chain(std::iter::once(flow.len()));
+        let ranges: Vec<(usize, usize)> = starts.iter().copied().zip(ends).collect();
+
+        // edges point backwards, so that dominators of the graph are post-dominators of the code
+        let mut graph = DiGraph::<(), ()>::new();
+        let nodes: Vec<NodeIndex> = ranges.iter().map(|_| graph.add_node(())).collect();
+        let exit = graph.add_node(());
+        let mut successors = vec![Vec::new(); ranges.len()];
+        for (block, &(_, end)) in ranges.iter().enumerate() {
+            let last = &flow[end - 1];
+            let falls = last.falls_through.then_some(end).filter(|&next| next < flow.len());
+            let leaves = last.leaves || last.falls_through && end == flow.len();
+            for index in last.targets.iter().map(|t| t.index() - first.index()).chain(falls) {
+                let to = block_of(index);
+                if !successors[block].contains(&to) {
+                    successors[block].push(to);
+                    graph.add_edge(nodes[to], nodes[block], ());
+                }
+            }
+            if leaves {
+                graph.add_edge(exit, nodes[block], ());
+            }
+        }
+        let tree = dominators::simple_fast(&graph, exit);
+        let post_dominator = nodes
+            .iter()
+            .map(|&node| tree.immediate_dominator(node).filter(|&d| d != exit).map(NodeIndex::index))
+            .collect();
+        let pc = |index: usize| Pc::from_index(first.index() + index);
+        let blocks = ranges.into_iter().map(|(s, e)| BasicBlock { start: pc(s), end: pc(e) }).collect();
+        Self { blocks, post_dominator, successors }
+    }
+
+    /// The block that holds an instruction.
+    pub fn block_of(&self, pc: Pc) -> usize {
+        self.blocks.partition_point(|block| block.start <= pc) - 1
+    }
+
+    /// Where the branch that ends the block of `pc` reconverges.
+    pub fn reconvergence(&self, pc: Pc) -> Option<Pc> {
+        self.post_dominator[self.block_of(pc)].map(|block| self.blocks[block].start)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn branch(target: u32, conditional: bool) -> Successors {
+        Successors { falls_through: conditional, targets: vec![Pc::new(target)], leaves: false }
+    }
+
+    fn ret() -> Successors {
+        Successors { falls_through: false, targets: Vec::new(), leaves: true }
+    }
+
+    #[test]
+    fn if_else_joins_after_both_arms() {
+        // 0: bra 3; 1: then; 2: bra 4; 3: else; 4: ret
+        let flow = [branch(3, true), Successors::next(), branch(4, false), Successors::next(), ret()];
+        let cfg = Cfg::new(Pc::new(0), &flow);
+        assert_eq!(cfg.reconvergence(Pc::new(0)), Some(Pc::new(4)));
+        assert_eq!(cfg.blocks.len(), 4);
+    }
+
+    #[test]
+    fn early_return_leaves_no_join() {
+        // 10: bra 12; 11: ret; 12: ret
+        let flow = [branch(12, true), ret(), ret()];
+        assert_eq!(Cfg::new(Pc::new(10), &flow).reconvergence(Pc::new(10)), None);
+    }
+
+    #[test]
+    fn loop_with_break_joins_at_its_exit() {
+        // 0: body; 1: bra 4 (break); 2: bra 0 (again); 3: bra 4; 4: ret
+        let flow = [Successors::next(), branch(4, true), branch(0, true), branch(4, false), ret()];
+        let cfg = Cfg::new(Pc::new(0), &flow);
+        assert_eq!(cfg.reconvergence(Pc::new(1)), Some(Pc::new(4)));
+        // going round again may still break, so even the loop's own branch joins only at the exit
+        assert_eq!(cfg.reconvergence(Pc::new(2)), Some(Pc::new(4)));
+    }
+
+    #[test]
+    fn code_without_an_exit_has_no_post_dominators() {
+        let flow = [Successors::next(), branch(0, false)];
+        assert_eq!(Cfg::new(Pc::new(0), &flow).reconvergence(Pc::new(1)), None);
+    }
+}

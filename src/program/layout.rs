@@ -1,0 +1,130 @@
+//! Where variables live: one address map for front ends and `exec`.
+//!
+//! Addresses within a space are offsets from 0, except global memory, which is flat. Generic
+//! addresses see shared, local, constant and parameter memory through fixed windows; all windows
+//! lie below 4 GiB, so that 32-bit code works too. Device buffers start where GPGPU-Sim puts them,
+//! so that addresses in our traces can be compared with the reference data.
+
+use crate::isa::Space;
+
+/// Where module variables of global memory start.
+pub const GLOBALS_BASE: u64 = 0x1000_0000;
+/// Where launch buffers start.
+pub const BUFFERS_BASE: u64 = 0xc000_0000;
+/// Alignment of each buffer, bytes.
+pub const BUFFER_ALIGN: u64 = 256;
+/// Size of each window, bytes.
+pub const WINDOW_SIZE: u64 = 0x0100_0000;
+
+/// First generic address of a space's window; global memory is mapped one to one.
+pub const fn window_base(space: Space) -> u64 {
+    match space {
+        Space::Shared => 0x0100_0000,
+        Space::Local => 0x0200_0000,
+        Space::Const => 0x0300_0000,
+        Space::Param => 0x0400_0000,
+        Space::Global | Space::Generic => 0,
+    }
+}
+
+/// The space a generic address falls into, and the address within it.
+pub fn resolve_generic(address: u64) -> (Space, u64) {
+    match address / WINDOW_SIZE {
+        1 => (Space::Shared, address % WINDOW_SIZE),
+        2 => (Space::Local, address % WINDOW_SIZE),
+        3 => (Space::Const, address % WINDOW_SIZE),
+        4 => (Space::Param, address % WINDOW_SIZE),
+        _ => (Space::Global, address),
+    }
+}
+
+/// The memory a program declares.
+#[derive(Clone, Debug, Default)]
+pub struct MemoryLayout {
+    /// Module variables of global memory; their addresses start at [`GLOBALS_BASE`].
+    pub globals: Segment,
+    /// Constant memory.
+    pub constants: Segment,
+    /// Static shared memory; dynamic shared memory begins at [`MemoryLayout::dynamic_shared_offset`].
+    pub shared: Segment,
+    /// Whether an unsized `.extern .shared` variable exists.
+    pub uses_dynamic_shared: bool,
+    /// Memory private to a thread: `.local` variables and the parameters of functions.
+    pub local: Segment,
+    /// Size of the kernel parameter block, bytes.
+    pub param_bytes: u32,
+}
+
+impl MemoryLayout {
+    /// Offset in shared memory of the dynamic part.
+    pub fn dynamic_shared_offset(&self) -> u64 {
+        self.shared.size.next_multiple_of(16)
+    }
+
+    /// Shared memory a block takes with this much of it dynamic, bytes.
+    pub fn shared_bytes(&self, dynamic: u64) -> u64 {
+        if dynamic == 0 { self.shared.size } else { self.dynamic_shared_offset() + dynamic }
+    }
+}
+
+/// A run of variables in one space.
+#[derive(Clone, Debug, Default)]
+pub struct Segment {
+    /// Bytes, padding included.
+    pub size: u64,
+    /// Initial contents from offset 0; what lies beyond is zero. Empty for shared and local.
+    pub init: Vec<u8>,
+    /// The variables, by ascending offset.
+    pub vars: Vec<Variable>,
+}
+
+/// A variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variable {
+    /// As the source calls it.
+    pub name: String,
+    /// Offset from the segment's start, bytes.
+    pub offset: u64,
+    /// Size, bytes.
+    pub size: u64,
+}
+
+impl Segment {
+    /// Places a variable of `size` bytes at the next multiple of `align` and returns its offset.
+    pub fn place(&mut self, name: &str, size: u64, align: u64) -> u64 {
+        let offset = self.size.next_multiple_of(align.max(1));
+        self.size = offset + size;
+        self.vars.push(Variable { name: name.to_owned(), offset, size });
+        offset
+    }
+
+    /// The variable that holds the offset.
+    pub fn find(&self, offset: u64) -> Option<&Variable> {
+        let index = self.vars.partition_point(|v| v.offset <= offset).checked_sub(1)?;
+        self.vars.get(index).filter(|v| offset < v.offset + v.size)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_do_not_overlap_and_resolve_back() {
+        for space in [Space::Shared, Space::Local, Space::Const, Space::Param] {
+            assert_eq!(resolve_generic(window_base(space) + 20), (space, 20));
+        }
+        assert_eq!(resolve_generic(BUFFERS_BASE + 4), (Space::Global, BUFFERS_BASE + 4));
+        assert_eq!(resolve_generic(GLOBALS_BASE), (Space::Global, GLOBALS_BASE));
+        assert_eq!(resolve_generic(0), (Space::Global, 0));
+    }
+
+    #[test]
+    fn variables_are_aligned_and_found() {
+        let mut segment = Segment::default();
+        assert_eq!(segment.place("a", 3, 1), 0);
+        assert_eq!(segment.place("b", 8, 8), 8);
+        assert_eq!(segment.find(15).map(|v| v.name.as_str()), Some("b"));
+        assert_eq!(segment.find(4), None);
+    }
+}

@@ -1,0 +1,220 @@
+//! One decoded kernel: instructions with op class, registers and executable semantics.
+//!
+//! Every front end produces a [`Program`]; `exec` reads its semantics, [`timing`] binds its op
+//! classes to a machine for the simulator and the analyser.
+
+pub mod cfg;
+pub mod launch;
+pub mod layout;
+pub mod sem;
+pub mod timing;
+
+use std::fmt;
+
+use crate::base::{OpClass, Pc, RegId};
+use crate::isa::Space;
+
+pub use sem::Sem;
+pub use timing::{TimedInstr, TimingTable};
+
+/// A decoded kernel.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    /// The kernel's name.
+    pub name: String,
+    /// The file it came from, as messages should call it.
+    pub file: String,
+    /// The code; a kernel starts at index 0.
+    pub instrs: Vec<Instr>,
+    /// Every register, dense in [`RegId`].
+    pub regs: Vec<Register>,
+    /// Names of the op classes, dense in [`OpClass`].
+    pub classes: ClassTable,
+    /// The kernel's parameters, in order.
+    pub params: Vec<Param>,
+    /// Variables and sizes of the memory the program declares.
+    pub memory: layout::MemoryLayout,
+    /// Threads the kernel was compiled for at most (`.maxntid`, `.reqntid`), if it says so.
+    pub max_threads: Option<u32>,
+    /// Things worth telling the user: constructs that were accepted but do nothing here, and
+    /// reasons why a path may depend on timing.
+    pub notes: Vec<String>,
+}
+
+/// One instruction.
+#[derive(Clone, Debug)]
+pub struct Instr {
+    /// Op class; for accesses through generic addresses that of the space they resolve to is
+    /// in [`Instr::class_by_space`].
+    pub class: OpClass,
+    /// Op class per resolved space (index [`Space::index`]) of a generic access.
+    pub class_by_space: Option<[OpClass; Space::RESOLVED.len()]>,
+    /// Registers written.
+    pub dsts: RegList,
+    /// Registers read, guard and address registers included.
+    pub srcs: RegList,
+    /// The predicate that enables lanes.
+    pub guard: Option<Guard>,
+    /// What the timing engine and the analyser must know beyond unit and registers.
+    pub flow: Flow,
+    /// What it does; [`Sem::None`] in micro kernels.
+    pub sem: Sem,
+    /// Line in the source file, from 1; 0 if unknown.
+    pub line: u32,
+}
+
+/// `@p` or `@!p`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Guard {
+    /// The predicate register.
+    pub reg: RegId,
+    /// Lanes are enabled where the predicate is false.
+    pub negate: bool,
+}
+
+/// How an instruction takes part in the flow of a warp, as far as timing goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Flow {
+    /// Computes, loads, stores, branches.
+    #[default]
+    Plain,
+    /// May end lanes. The step that ends the warp is marked in the path.
+    Exit,
+    /// Waits for other warps; the step carries a [`crate::path::BarrierUse`].
+    Barrier,
+    /// Tells a barrier that this warp was here, without waiting.
+    Arrive,
+    /// Writes the pseudo-register of its commit group; the step carries an
+    /// [`crate::path::AsyncRing`].
+    AsyncCopy,
+    /// Reads the pseudo-register that the step names.
+    AsyncWait,
+}
+
+/// Up to seven registers.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub struct RegList {
+    len: u8,
+    regs: [RegId; Self::MAX],
+}
+
+impl RegList {
+    /// The most registers an instruction can read or write.
+    pub const MAX: usize = 7;
+
+    /// No register.
+    pub const fn new() -> Self {
+        Self { len: 0, regs: [RegId::new(0); Self::MAX] }
+    }
+
+    /// Adds a register unless it is there already.
+    ///
+    /// # Panics
+    /// If more than [`RegList::MAX`] would be listed.
+    pub fn insert(&mut self, reg: RegId) {
+        if !self.as_slice().contains(&reg) {
+            self.regs[self.len as usize] = reg;
+            self.len += 1;
+        }
+    }
+
+    /// The registers.
+    pub fn as_slice(&self) -> &[RegId] {
+        &self.regs[..self.len as usize]
+    }
+}
+
+impl FromIterator<RegId> for RegList {
+    fn from_iter<I: IntoIterator<Item = RegId>>(regs: I) -> Self {
+        let mut list = Self::new();
+        regs.into_iter().for_each(|reg| list.insert(reg));
+        list
+    }
+}
+
+impl fmt::Debug for RegList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.as_slice().iter().map(|r| r.get())).finish()
+    }
+}
+
+/// A register of the program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Register {
+    /// As the source calls it.
+    pub name: String,
+    /// What it holds.
+    pub kind: RegKind,
+}
+
+/// What a register holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RegKind {
+    /// A truth value per lane.
+    Pred,
+    /// This many bits per lane (8, 16, 32 or 64), kept zero-extended.
+    Bits(u8),
+}
+
+/// A kernel parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Param {
+    /// As the source calls it.
+    pub name: String,
+    /// Offset in the parameter block, bytes.
+    pub offset: u32,
+    /// Size, bytes.
+    pub size: u32,
+    /// Type, for checking arguments.
+    pub ty: ParamType,
+}
+
+/// What a kernel parameter takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParamType {
+    /// An integer or untyped scalar of [`Param::size`] bytes.
+    Int,
+    /// A floating-point scalar of [`Param::size`] bytes.
+    Float,
+    /// A byte array (a struct by value).
+    Bytes,
+}
+
+/// Names of op classes, dense in [`OpClass`].
+#[derive(Clone, Debug, Default)]
+pub struct ClassTable {
+    names: Vec<String>,
+}
+
+impl ClassTable {
+    /// The id of a name, new or known.
+    pub fn intern(&mut self, name: &str) -> OpClass {
+        let index = self.names.iter().position(|n| n == name).unwrap_or_else(|| {
+            self.names.push(name.to_owned());
+            self.names.len() - 1
+        });
+        OpClass::from_index(index)
+    }
+
+    /// The name of an id.
+    pub fn name(&self, class: OpClass) -> &str {
+        &self.names[class.index()]
+    }
+
+    /// Every name, by id.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+}
+
+impl Program {
+    /// The instruction at a pc.
+    pub fn instr(&self, pc: Pc) -> &Instr {
+        &self.instrs[pc.index()]
+    }
+
+    /// `file:line` of an instruction, for messages.
+    pub fn place(&self, pc: Pc) -> String {
+        format!("{}:{}", self.file, self.instr(pc).line)
+    }
+}

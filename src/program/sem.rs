@@ -1,0 +1,730 @@
+//! What instructions do, independent of the language they were written in.
+//!
+//! Front ends lower to this; `exec` interprets it. Values live in 64-bit lanes, zero-extended from
+//! the width of their register; an operation reads as many low bits as its type says and its
+//! result is cut to the width of the destination register. Immediates are already bits of the
+//! operation's type. Variables are already addresses (see [`super::layout`]).
+
+use super::{Guard, RegList};
+use crate::base::{Pc, RegId};
+use crate::isa::Space;
+
+/// The meaning of one instruction.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs, reason = "fields are named as PTX names operands")]
+pub enum Sem {
+    /// Micro kernels: there is timing and nothing else.
+    None,
+    /// Executes without effect on values: fences, prefetches.
+    Nop,
+    /// `dst = src`, bit by bit.
+    Mov { dst: RegId, src: Operand },
+    /// Integer and bit operations.
+    Int { op: IntOp, ty: IntTy, dst: RegId, src: [Operand; 4], carry: Carry, saturate: bool },
+    /// Floating-point arithmetic; unused sources are immediates 0.
+    Float { op: FloatOp, ty: FloatTy, mode: FloatMode, dst: RegId, src: [Operand; 3] },
+    /// `testp`: classifies a float.
+    TestFloat { test: FloatTest, ty: FloatTy, dst: RegId, src: Operand },
+    /// Logic on predicates; `b` is ignored by the unary ones.
+    PredLogic { op: PredOp, dst: RegId, a: PredSrc, b: PredSrc },
+    /// Comparison into one or two predicates, or a register.
+    Compare(Box<Compare>),
+    /// `dst = p ? a : b`.
+    Select { dst: RegId, a: Operand, b: Operand, p: PredSrc },
+    /// `slct`: `dst = c >= 0 ? a : b`; `c` is `s32` or `f32`.
+    SelectSign { dst: RegId, a: Operand, b: Operand, c: Operand, float: bool, ftz: bool },
+    /// Conversion between types.
+    Convert(Box<Convert>),
+    /// `dst = {parts}`, part 0 in the low bits; `bits` per part.
+    Pack { dst: RegId, parts: Vec<Operand>, bits: u8 },
+    /// `{parts} = src`; `None` for `_`.
+    Unpack { dsts: Vec<Option<RegId>>, src: Operand, bits: u8 },
+    /// Whether a generic address lies in a space's window.
+    IsSpace { dst: RegId, space: Space, src: Operand },
+
+    /// `{dsts} = [addr]`; values are extended (by sign if `ty` is signed) to the register's width.
+    Load { space: Space, ty: IntTy, dsts: Vec<Option<RegId>>, addr: Address },
+    /// `[addr] = {srcs}`.
+    Store { space: Space, bits: u8, srcs: Vec<Operand>, addr: Address },
+    /// Atomic read-modify-write; `dst` gets the old value.
+    Atomic(Box<Atomic>),
+    /// `cp.async`: copies `bytes` (4, 8, 16) from global to shared memory, of which only the first
+    /// `src_bytes` are read, the rest is zero.
+    AsyncCopy { bytes: u8, dst: Address, src: Address, src_bytes: Option<Operand> },
+    /// Closes the warp's current group of asynchronous copies.
+    AsyncCommit,
+    /// Waits until at most `pending` closed groups are in flight; `all` closes the current one first.
+    AsyncWait { pending: u32, all: bool },
+
+    /// Exchange of values between the lanes of a warp.
+    Shuffle(Box<Shuffle>),
+    /// Vote of the lanes; `dst` is a predicate, or a mask for `Ballot`.
+    Vote { mode: VoteMode, dst: RegId, p: PredSrc, members: Option<Operand> },
+    /// The mask of active lanes.
+    ActiveMask { dst: RegId },
+    /// `match`: lanes with equal values; `all` sets `pred` and gives the mask only if all agree.
+    Match { all: bool, bits: u8, dst: RegId, pred: Option<RegId>, src: Operand, members: Operand },
+    /// `redux`: reduction over the lanes of the member mask.
+    Reduce { op: IntOp, ty: IntTy, dst: RegId, src: Operand, members: Operand },
+    /// Reconvergence of the member lanes within a warp (`bar.warp.sync`); effect on values: none.
+    WarpSync { members: Operand },
+
+    /// Barrier of the block.
+    Barrier(Box<Barrier>),
+    /// Branch of the lanes whose guard holds.
+    Branch { target: Pc, reconverge: Option<Pc> },
+    /// Branch through a table (`brx.idx`).
+    BranchTable { targets: Vec<Pc>, index: Operand, reconverge: Option<Pc> },
+    /// Call of a function. Storage is static (recursion is refused by front ends).
+    Call(Box<Call>),
+    /// Return from a function.
+    Return,
+    /// The lanes end.
+    Exit,
+    /// The kernel gives up; an error of the kernel.
+    Trap { message: String },
+}
+
+/// A source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operand {
+    /// A register.
+    Reg(RegId),
+    /// Bits of the operation's type.
+    Imm(u64),
+    /// A special register.
+    Special(Special),
+}
+
+/// A source of a predicate operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PredSrc {
+    /// A predicate register, possibly negated.
+    Reg(Guard),
+    /// A constant.
+    Const(bool),
+}
+
+/// Read-only registers of the hardware. Axes are 0, 1, 2 for x, y, z.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "named as in PTX")]
+pub enum Special {
+    Tid(u8),
+    Ntid(u8),
+    Ctaid(u8),
+    Nctaid(u8),
+    LaneId,
+    WarpId,
+    NumWarps,
+    SmId,
+    NumSms,
+    GridId,
+    LaneMaskEq,
+    LaneMaskLt,
+    LaneMaskLe,
+    LaneMaskGt,
+    LaneMaskGe,
+    /// Instructions this warp has executed: there is no time in a functional run.
+    Clock,
+    DynamicSharedBytes,
+    TotalSharedBytes,
+}
+
+/// An integer type. Untyped bits count as unsigned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IntTy {
+    /// 8, 16, 32 or 64.
+    pub bits: u8,
+    /// Two's complement.
+    pub signed: bool,
+}
+
+/// A floating-point type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "named as in PTX")]
+pub enum FloatTy {
+    F16,
+    /// Two halves in 32 bits, each computed on its own.
+    F16x2,
+    F32,
+    F64,
+}
+
+/// Integer operations; sources in PTX order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "named as in PTX")]
+pub enum IntOp {
+    Add,
+    Sub,
+    MulLo,
+    MulHi,
+    /// Result twice as wide as the sources.
+    MulWide,
+    MadLo,
+    MadHi,
+    /// `c` and result twice as wide as `a` and `b`.
+    MadWide,
+    Mul24Lo,
+    Mul24Hi,
+    Mad24Lo,
+    Mad24Hi,
+    Sad,
+    Div,
+    Rem,
+    Abs,
+    Neg,
+    Min,
+    Max,
+    And,
+    Or,
+    Xor,
+    Not,
+    /// 1 if zero, else 0.
+    Cnot,
+    /// Shift amounts beyond the width give 0 (or the sign).
+    Shl,
+    Shr,
+    /// Funnel shift of `b:a` to the left; the amount wraps at 32 or is clamped to 32.
+    FunnelLeft {
+        wrap: bool,
+    },
+    /// Funnel shift of `b:a` to the right.
+    FunnelRight {
+        wrap: bool,
+    },
+    /// Any function of three bits, by truth table.
+    Lop3(u8),
+    Popc,
+    Clz,
+    /// Position of the highest significant bit, or how far to shift it to the top.
+    Bfind {
+        shift_amount: bool,
+    },
+    Brev,
+    /// `a`, position, length.
+    Bfe,
+    /// `a` into `b` at position, length.
+    Bfi,
+    /// Byte permutation of `b:a` by selector `c`.
+    Prmt(PrmtMode),
+    /// Position of the c-th set bit of `a` from `b` on.
+    Fns,
+    /// Four-way byte dot product; signedness of `a` and `b`.
+    Dp4a {
+        a_signed: bool,
+        b_signed: bool,
+    },
+    /// Two-way dot product of 16-bit and 8-bit parts.
+    Dp2a {
+        a_signed: bool,
+        b_signed: bool,
+        high: bool,
+    },
+}
+
+/// Modes of `prmt`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "named as in PTX")]
+pub enum PrmtMode {
+    Default,
+    F4e,
+    B4e,
+    Rc8,
+    Ecl,
+    Ecr,
+    Rc16,
+}
+
+/// Use of the carry flag, itself a predicate register.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Carry {
+    /// Added (or subtracted as a borrow).
+    pub read: Option<RegId>,
+    /// Set from the result.
+    pub write: Option<RegId>,
+}
+
+/// Floating-point operations; sources in PTX order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "named as in PTX")]
+pub enum FloatOp {
+    Add,
+    Sub,
+    Mul,
+    Fma,
+    Div,
+    Rcp,
+    Sqrt,
+    Rsqrt,
+    Sin,
+    Cos,
+    Ex2,
+    Lg2,
+    Tanh,
+    Abs,
+    Neg,
+    Min,
+    Max,
+    /// Sign of `a` on the magnitude of `b`.
+    Copysign,
+}
+
+/// How a floating-point operation rounds and what it does with subnormals and NaN.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FloatMode {
+    /// Rounding.
+    pub round: Round,
+    /// Subnormal sources and results become zeros of the same sign (f32, f16).
+    pub ftz: bool,
+    /// Result clamped to [0, 1], NaN to 0.
+    pub sat: bool,
+    /// An approximate variant (`.approx`, `.full`): PTX documents its error.
+    pub approx: bool,
+    /// `min`/`max` return NaN if either source is.
+    pub nan: bool,
+    /// Negative results and NaN become 0 (`.relu`, half precision).
+    pub relu: bool,
+}
+
+/// IEEE rounding directions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Round {
+    /// To nearest, ties to even.
+    #[default]
+    Nearest,
+    /// Towards zero.
+    Zero,
+    /// Towards minus infinity.
+    Down,
+    /// Towards plus infinity.
+    Up,
+}
+
+/// What `testp` asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "named as in PTX")]
+pub enum FloatTest {
+    Finite,
+    Infinite,
+    Number,
+    NotANumber,
+    Normal,
+    Subnormal,
+}
+
+/// Operations on predicates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "named as in PTX")]
+pub enum PredOp {
+    Mov,
+    Not,
+    And,
+    Or,
+    Xor,
+}
+
+/// What a comparison or conversion works on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "self-explanatory")]
+pub enum ValueTy {
+    Int(IntTy),
+    Float(FloatTy),
+}
+
+/// A comparison: `t = a cmp b`; `dst = t op p`, `dst_not = !t op p`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compare {
+    /// The relation.
+    pub cmp: Cmp,
+    /// Type of the sources.
+    pub ty: ValueTy,
+    /// Subnormal sources count as zero.
+    pub ftz: bool,
+    /// First source.
+    pub a: Operand,
+    /// Second source.
+    pub b: Operand,
+    /// Combination with a predicate.
+    pub combine: Option<(PredOp, PredSrc)>,
+    /// Where the result goes.
+    pub into: CompareInto,
+}
+
+/// Destinations of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CompareInto {
+    /// `setp`: a predicate and, optionally, its complement (before the combination); `None` for `_`.
+    Preds(Option<RegId>, Option<RegId>),
+    /// `set` with an integer destination: all ones or zero.
+    Ones(RegId),
+    /// `set` with an f32 destination: 1.0 or 0.0.
+    Float(RegId),
+}
+
+/// Relations. The `U` forms are true if either source is NaN. `Lo` to `Hs` are unsigned; front
+/// ends lower them to `Lt` to `Ge` of an unsigned type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "named as in PTX")]
+pub enum Cmp {
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    Equ,
+    Neu,
+    Ltu,
+    Leu,
+    Gtu,
+    Geu,
+    /// Both are numbers.
+    Num,
+    /// Either is NaN.
+    Nan,
+}
+
+/// A conversion. `cvt.pack`-like forms with two sources put `src2` in the low half.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Convert {
+    /// Destination register.
+    pub dst: RegId,
+    /// Source; the upper half of a packed result.
+    pub src: Operand,
+    /// Lower half of a packed `f16x2` result.
+    pub src2: Option<Operand>,
+    /// Source type.
+    pub from: ValueTy,
+    /// Result type.
+    pub to: ValueTy,
+    /// Rounding.
+    pub round: Round,
+    /// Rounds to an integral value in the floating-point type (`.rni` and its like), also when
+    /// source and destination type are the same.
+    pub integral: bool,
+    /// Clamps to the range of the result: [0, 1] for floats, the integer range for integers.
+    pub sat: bool,
+    /// Subnormal f32 sources and results become zero.
+    pub ftz: bool,
+    /// Negative results and NaN become 0.
+    pub relu: bool,
+}
+
+/// `base + offset`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// A register, or the address of a variable.
+    pub base: Operand,
+    /// Bytes.
+    pub offset: i64,
+}
+
+/// An atomic operation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Atomic {
+    /// Where.
+    pub space: Space,
+    /// What.
+    pub op: AtomOp,
+    /// Type of the memory cell.
+    pub ty: ValueTy,
+    /// Gets the old value; `None` for `red`.
+    pub dst: Option<RegId>,
+    /// The cell.
+    pub addr: Address,
+    /// Operand (for `cas` what to compare with).
+    pub b: Operand,
+    /// What `cas` stores.
+    pub c: Operand,
+}
+
+/// Atomic operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "named as in PTX")]
+pub enum AtomOp {
+    Add,
+    Min,
+    Max,
+    /// Wraps to 0 at `b`.
+    Inc,
+    /// Wraps to `b` at 0.
+    Dec,
+    And,
+    Or,
+    Xor,
+    Exch,
+    Cas,
+}
+
+/// A shuffle.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shuffle {
+    /// Which lane to read.
+    pub mode: ShuffleMode,
+    /// Destination.
+    pub dst: RegId,
+    /// Whether the source lane was in range.
+    pub pred: Option<RegId>,
+    /// The value offered.
+    pub a: Operand,
+    /// Lane or distance.
+    pub b: Operand,
+    /// Clamp and segment mask.
+    pub c: Operand,
+    /// Lanes that take part; `None` before `.sync`.
+    pub members: Option<Operand>,
+}
+
+/// Modes of `shfl`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "named as in PTX")]
+pub enum ShuffleMode {
+    Up,
+    Down,
+    Bfly,
+    Idx,
+}
+
+/// Modes of `vote`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "named as in PTX")]
+pub enum VoteMode {
+    All,
+    Any,
+    Uni,
+    Ballot,
+}
+
+/// A barrier of the block.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Barrier {
+    /// What happens at it.
+    pub kind: BarrierKind,
+    /// Which barrier resource.
+    pub id: Operand,
+    /// Threads that take part; `None` for all of the block.
+    pub threads: Option<Operand>,
+    /// All lanes of the warp must be there together.
+    pub aligned: bool,
+}
+
+/// What happens at a barrier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BarrierKind {
+    /// Wait.
+    Sync,
+    /// Count in, do not wait.
+    Arrive,
+    /// Wait; `dst` is the conjunction of all threads' predicates.
+    And(RegId, PredSrc),
+    /// Wait; `dst` is the disjunction.
+    Or(RegId, PredSrc),
+    /// Wait; `dst` is the number of threads whose predicate holds.
+    Popc(RegId, PredSrc),
+}
+
+/// A call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    /// First instruction of the function.
+    pub target: Pc,
+    /// Arguments to formals, done at the call.
+    pub pass: Vec<Transfer>,
+    /// Results back to the caller's places, done at the return.
+    pub give_back: Vec<Transfer>,
+}
+
+/// Moves bits between places, per lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transfer {
+    /// From here.
+    pub from: Place,
+    /// To here; never an immediate.
+    pub to: Place,
+    /// Bytes; at most 8 if a register takes part.
+    pub bytes: u32,
+}
+
+/// Where an argument or result is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Offset in the thread's local memory, where parameters of functions live.
+    Local(u64),
+    /// A register.
+    Reg(RegId),
+    /// A constant.
+    Imm(u64),
+}
+
+impl Operand {
+    /// The register, if it is one.
+    pub fn reg(self) -> Option<RegId> {
+        match self {
+            Self::Reg(reg) => Some(reg),
+            Self::Imm(_) | Self::Special(_) => None,
+        }
+    }
+}
+
+impl PredSrc {
+    /// The register, if it is one.
+    pub fn reg(self) -> Option<RegId> {
+        match self {
+            Self::Reg(guard) => Some(guard.reg),
+            Self::Const(_) => None,
+        }
+    }
+}
+
+impl Sem {
+    /// Registers read and written. Front ends build [`super::Instr::srcs`] (plus the guard) and
+    /// [`super::Instr::dsts`] from this, so that what executes and what is timed cannot differ.
+    pub fn registers(&self) -> Registers {
+        let mut used = Registers::default();
+        self.collect(&mut used);
+        used
+    }
+
+    fn collect(&self, used: &mut Registers) {
+        match self {
+            Self::None | Self::Nop | Self::AsyncCommit | Self::AsyncWait { .. } => {}
+            Self::Branch { .. } | Self::Return | Self::Exit | Self::Trap { .. } => {}
+            Self::Mov { dst, src } | Self::TestFloat { dst, src, .. } | Self::IsSpace { dst, src, .. } => {
+                used.read(*src).write(*dst);
+            }
+            Self::Int { dst, src, carry, .. } => {
+                used.reads(src).write(*dst);
+                carry.read.into_iter().for_each(|reg| used.srcs.insert(reg));
+                carry.write.into_iter().for_each(|reg| used.dsts.insert(reg));
+            }
+            Self::Float { dst, src, .. } => {
+                used.reads(src).write(*dst);
+            }
+            Self::PredLogic { dst, a, b, .. } => {
+                used.read_pred(*a).read_pred(*b).write(*dst);
+            }
+            Self::Compare(compare) => {
+                used.read(compare.a).read(compare.b);
+                compare.combine.iter().for_each(|(_, p)| {
+                    used.read_pred(*p);
+                });
+                match compare.into {
+                    CompareInto::Preds(p, q) => p.into_iter().chain(q).for_each(|reg| used.dsts.insert(reg)),
+                    CompareInto::Ones(dst) | CompareInto::Float(dst) => used.dsts.insert(dst),
+                }
+            }
+            Self::Select { dst, a, b, p } => {
+                used.read(*a).read(*b).read_pred(*p).write(*dst);
+            }
+            Self::SelectSign { dst, a, b, c, .. } => {
+                used.reads(&[*a, *b, *c]).write(*dst);
+            }
+            Self::Convert(convert) => {
+                used.read(convert.src).reads(convert.src2.as_slice()).write(convert.dst);
+            }
+            Self::Pack { dst, parts, .. } => {
+                used.reads(parts).write(*dst);
+            }
+            Self::Unpack { dsts, src, .. } => {
+                used.read(*src);
+                dsts.iter().flatten().for_each(|reg| used.dsts.insert(*reg));
+            }
+            Self::Load { dsts, addr, .. } => {
+                used.read(addr.base);
+                dsts.iter().flatten().for_each(|reg| used.dsts.insert(*reg));
+            }
+            Self::Store { srcs, addr, .. } => {
+                used.reads(srcs).read(addr.base);
+            }
+            Self::Atomic(atomic) => {
+                used.reads(&[atomic.addr.base, atomic.b, atomic.c]);
+                atomic.dst.into_iter().for_each(|reg| used.dsts.insert(reg));
+            }
+            Self::AsyncCopy { dst, src, src_bytes, .. } => {
+                used.reads(&[dst.base, src.base]).reads(src_bytes.as_slice());
+            }
+            Self::Shuffle(shuffle) => {
+                used.reads(&[shuffle.a, shuffle.b, shuffle.c]).reads(shuffle.members.as_slice());
+                used.write(shuffle.dst);
+                shuffle.pred.into_iter().for_each(|reg| used.dsts.insert(reg));
+            }
+            Self::Vote { dst, p, members, .. } => {
+                used.read_pred(*p).reads(members.as_slice()).write(*dst);
+            }
+            Self::ActiveMask { dst } => {
+                used.write(*dst);
+            }
+            Self::Match { dst, pred, src, members, .. } => {
+                used.reads(&[*src, *members]).write(*dst);
+                pred.iter().for_each(|reg| used.dsts.insert(*reg));
+            }
+            Self::Reduce { dst, src, members, .. } => {
+                used.reads(&[*src, *members]).write(*dst);
+            }
+            Self::WarpSync { members } => {
+                used.read(*members);
+            }
+            Self::Barrier(barrier) => {
+                used.read(barrier.id).reads(barrier.threads.as_slice());
+                match barrier.kind {
+                    BarrierKind::Sync | BarrierKind::Arrive => {}
+                    BarrierKind::And(dst, p) | BarrierKind::Or(dst, p) | BarrierKind::Popc(dst, p) => {
+                        used.read_pred(p).write(dst);
+                    }
+                }
+            }
+            Self::BranchTable { index, .. } => {
+                used.read(*index);
+            }
+            Self::Call(call) => {
+                // what is handed back is written by the callee's own instructions; only register
+                // arguments are a dependence of the call itself
+                for transfer in &call.pass {
+                    if let Place::Reg(reg) = transfer.from {
+                        used.srcs.insert(reg);
+                    }
+                    if let Place::Reg(reg) = transfer.to {
+                        used.dsts.insert(reg);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Registers that an instruction reads and writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Registers {
+    /// Read.
+    pub srcs: RegList,
+    /// Written.
+    pub dsts: RegList,
+}
+
+impl Registers {
+    fn read(&mut self, operand: Operand) -> &mut Self {
+        if let Some(reg) = operand.reg() {
+            self.srcs.insert(reg);
+        }
+        self
+    }
+
+    fn reads(&mut self, operands: &[Operand]) -> &mut Self {
+        operands.iter().for_each(|operand| {
+            self.read(*operand);
+        });
+        self
+    }
+
+    fn read_pred(&mut self, source: PredSrc) -> &mut Self {
+        if let Some(reg) = source.reg() {
+            self.srcs.insert(reg);
+        }
+        self
+    }
+
+    fn write(&mut self, reg: RegId) -> &mut Self {
+        self.dsts.insert(reg);
+        self
+    }
+}

@@ -1,0 +1,171 @@
+//! A program's op classes bound to a machine: what each step runs on and how long that takes.
+//!
+//! This is the machine description and the instruction sequence brought together, shared by the
+//! simulator and the analyser. It holds durations as the machine states them and computes no
+//! point in time.
+
+use super::{Flow, Program, RegList};
+use crate::base::{Pc, RegId};
+use crate::diag::{Diagnostic, Diagnostics, closest};
+use crate::isa::Space;
+use crate::machine::{Hazards, Machine, OpTiming};
+use crate::path::{AsyncRing, Step};
+
+/// What timing needs to know of an instruction.
+#[derive(Clone, Debug)]
+pub struct TimedInstr {
+    /// Unit, initiation and latency, unless [`TimedInstr::by_space`] has them.
+    pub op: OpTiming,
+    /// Unit, initiation and latency per resolved space of a generic access.
+    pub by_space: Option<Box<[OpTiming; Space::RESOLVED.len()]>>,
+    /// Registers read.
+    pub srcs: RegList,
+    /// Registers written.
+    pub dsts: RegList,
+    /// How it takes part in the warp's flow.
+    pub flow: Flow,
+    /// Whether it waits for global memory when it waits for a source; see
+    /// [`TimingTable::loads_global`].
+    pub loads_global: bool,
+}
+
+/// The timing of every instruction of a program on a machine.
+#[derive(Clone, Debug)]
+pub struct TimingTable {
+    instrs: Vec<TimedInstr>,
+    units: usize,
+    /// Registers of the program; the ring of asynchronous copies follows them.
+    program_regs: usize,
+    hazards: Hazards,
+    exit_issues: bool,
+}
+
+impl TimingTable {
+    /// Binds a program to a machine.
+    ///
+    /// # Errors
+    /// Every op class of the program that the machine does not map, with the first line that
+    /// uses it.
+    pub fn new(program: &Program, machine: &Machine) -> Result<Self, Diagnostics> {
+        let mut problems = Diagnostics::new();
+        let fallback = OpTiming {
+            unit: crate::base::UnitId::new(0),
+            init: crate::base::Cycles::ONE,
+            lat: crate::base::Cycles::ZERO,
+        };
+        let mut used_at: Vec<Option<u32>> = vec![None; program.classes.names().len()];
+        for instr in &program.instrs {
+            let generic = instr.class_by_space.iter().flatten();
+            for class in std::iter::once(&instr.class).chain(generic) {
+                used_at[class.index()].get_or_insert(instr.line);
+            }
+        }
+        let ops: Vec<OpTiming> = program
+            .classes
+            .names()
+            .iter()
+            .zip(&used_at)
+            .map(|(name, line)| {
+                machine.op(name).unwrap_or_else(|| {
+                    if let Some(line) = line {
+                        problems.push(missing(program, machine, name, *line));
+                    }
+                    fallback
+                })
+            })
+            .collect();
+        let instrs = program
+            .instrs
+            .iter()
+            .map(|instr| TimedInstr {
+                op: ops[instr.class.index()],
+                by_space: instr.class_by_space.map(|classes| Box::new(classes.map(|c| ops[c.index()]))),
+                srcs: instr.srcs,
+                dsts: instr.dsts,
+                flow: instr.flow,
+                loads_global: instr.flow == Flow::AsyncCopy
+                    || instr.class_by_space.is_some()
+                    || program.classes.name(instr.class).ends_with(".global"),
+            })
+            .collect();
+        problems.into_result(Self {
+            instrs,
+            units: machine.units().len(),
+            program_regs: program.regs.len(),
+            hazards: machine.hazards(),
+            exit_issues: machine.exit_issues(),
+        })
+    }
+
+    /// The instruction at a pc.
+    pub fn instr(&self, pc: Pc) -> &TimedInstr {
+        &self.instrs[pc.index()]
+    }
+
+    /// Every instruction, by pc.
+    pub fn instrs(&self) -> &[TimedInstr] {
+        &self.instrs
+    }
+
+    /// Unit, initiation and latency of one execution.
+    pub fn op(&self, step: Step) -> OpTiming {
+        let instr = self.instr(step.pc());
+        instr.by_space.as_ref().map_or(instr.op, |by_space| by_space[step.memory().space.index()])
+    }
+
+    /// The pseudo-register that an asynchronous copy writes or a wait reads, `None` for other
+    /// instructions. [`TimedInstr::srcs`] and [`TimedInstr::dsts`] do not list it.
+    pub fn async_reg(&self, step: Step) -> Option<RegId> {
+        match self.instr(step.pc()).flow {
+            Flow::AsyncCopy | Flow::AsyncWait => {
+                Some(RegId::from_index(self.program_regs + step.async_ring().index()))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether this execution fetches from global memory, so that a warp waiting for its result
+    /// counts as waiting for a global load (two-level scheduling).
+    pub fn loads_global(&self, step: Step) -> bool {
+        let instr = self.instr(step.pc());
+        instr.loads_global
+            && !instr.dsts.as_slice().is_empty()
+            && (instr.by_space.is_none() || matches!(step.memory().space, Space::Global | Space::Local))
+            || instr.flow == Flow::AsyncCopy
+    }
+
+    /// Whether a step takes an issue slot: all do, except the one that ends the warp on machines
+    /// where that is free.
+    pub fn issues(&self, step: Step) -> bool {
+        self.exit_issues || !step.ends_warp()
+    }
+
+    /// Registers, pseudo-registers of asynchronous copies included: every [`RegId`] is below.
+    pub fn regs(&self) -> usize {
+        self.program_regs + usize::from(AsyncRing::SLOTS)
+    }
+
+    /// Units of the machine.
+    pub fn units(&self) -> usize {
+        self.units
+    }
+
+    /// The hazards that hold an instruction back.
+    pub fn hazards(&self) -> Hazards {
+        self.hazards
+    }
+}
+
+fn missing(program: &Program, machine: &Machine, class: &str, line: u32) -> Diagnostic {
+    let known: Vec<&str> = machine.ops().map(|(name, _)| name).collect();
+    let near =
+        closest(class, known.iter().copied()).map_or(String::new(), |n| format!("did you mean `{n}`? "));
+    let mut diagnostic = Diagnostic::general(
+        program.file.clone(),
+        format!("machine `{}` maps op class `{class}` to no unit", machine.name()),
+    )
+    .hint(format!("{near}add \"{class}\": \"UNIT\" to its ops; it maps {}", known.join(", ")));
+    diagnostic.line = line;
+    diagnostic.column = 1;
+    diagnostic
+}

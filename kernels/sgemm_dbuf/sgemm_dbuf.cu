@@ -30,10 +30,11 @@ extern "C" __global__ void sgemm_dbuf(const float *A, const float *B, float *C, 
     // This tile has arrived for every warp, and every warp is done with the tile before, whose buffer comes next.
     __syncthreads();
     if (k0 + kt < K) copy_tile(tiles + buffer, tiles + buffer + a_size, A, B, k0 + kt, K, N, kt);
+    const float *a = As + ty * kt, *b = Bs + tx;
 #pragma unroll 1
-    for (int k = 0; k < kt; k += 8)
+    for (int k = 0; k < kt; k += 8, a += 8, b += 8 * 32)
 #pragma unroll
-      for (int u = 0; u < 8; u++) acc += As[ty * kt + k + u] * Bs[(k + u) * 32 + tx];
+      for (int u = 0; u < 8; u++) acc += a[u] * b[u * 32];
   }
   C[row * N + col] = acc;
 }

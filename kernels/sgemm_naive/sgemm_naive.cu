@@ -18,10 +18,11 @@ extern "C" __global__ void sgemm_naive(const float *A, const float *B, float *C,
 #pragma unroll 1
     for (int k = ty; k < kt; k += w) Bs[k * 32 + tx] = B[(k0 + k) * N + col];
     __syncthreads();
+    const float *a = As + ty * kt, *b = Bs + tx;
 #pragma unroll 1
-    for (int k = 0; k < kt; k += 8)
+    for (int k = 0; k < kt; k += 8, a += 8, b += 8 * 32)
 #pragma unroll
-      for (int u = 0; u < 8; u++) acc += As[ty * kt + k + u] * Bs[(k + u) * 32 + tx];
+      for (int u = 0; u < 8; u++) acc += a[u] * b[u * 32];
     __syncthreads();
   }
   C[row * N + col] = acc;

@@ -372,7 +372,7 @@ fn bitonic_step(io: &mut RefIo) {
 fn xorhash(io: &mut RefIo) {
     let mut out = io.u32s(0);
     let (seed, rounds) = (io.int(0) as u32, io.int(1) as u32);
-    for i in 0..io.threads() {
+    for (i, hash) in out[..io.threads()].iter_mut().enumerate() {
         let mut x = (i as u32).wrapping_mul(2654435761).wrapping_add(seed);
         let mut h = 0x811c_9dc5u32;
         for k in 0..rounds {
@@ -382,15 +382,15 @@ fn xorhash(io: &mut RefIo) {
             h = (h ^ (x & 0xff)).wrapping_mul(16777619).rotate_left(7);
             h = h.wrapping_add(x.wrapping_mul(3)).wrapping_add(k);
         }
-        out[i] = h ^ x;
+        *hash = h ^ x;
     }
     io.put_u32s(0, &out);
 }
 
 fn pchase(io: &mut RefIo) {
     let (next, mut out) = (io.u32s(0), io.u32s(1));
-    for t in 0..io.threads() {
-        out[t] = (0..io.int(0)).fold(t as u32, |p, _| next[p as usize]);
+    for (t, end) in out[..io.threads()].iter_mut().enumerate() {
+        *end = (0..io.int(0)).fold(t as u32, |p, _| next[p as usize]);
     }
     io.put_u32s(1, &out);
 }

@@ -78,6 +78,7 @@ pub mod check;
 pub mod cli;
 pub mod diag;
 pub mod exec;
+pub mod explore;
 pub mod isa;
 pub mod machine;
 pub mod micro;

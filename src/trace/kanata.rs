@@ -36,15 +36,7 @@ impl<'a> KanataTrace<'a> {
     /// Writes to `out`, best a buffered one; `name` is what an instruction is called.
     pub fn new(out: &'a mut dyn Write, name: &'a dyn Fn(Pc) -> String) -> Self {
         let written = out.write_all(b"Kanata\t0004\nC=\t0\n");
-        Self {
-            out,
-            name,
-            ahead: BinaryHeap::new(),
-            now: Cycle::ZERO,
-            instructions: 0,
-            retired: 0,
-            written,
-        }
+        Self { out, name, ahead: BinaryHeap::new(), now: Cycle::ZERO, instructions: 0, retired: 0, written }
     }
 
     /// Writes what was still to come, and flushes.

@@ -7,12 +7,14 @@ mod bound_formulas;
 mod bound_kernels;
 
 use bound_formulas::{alone, end, exec, gub, initiating, instructions, isolated, iwb, phases, sections};
-use bound_kernels::{Kernel, Size, kernel, machine_text, random, texts};
+use bound_kernels::{Builder, Kernel, Size, kernel, machine, machine_text, random, texts};
 use warpbound::base::{Cycles, WarpId};
 use warpbound::bound::{
     Analyser, BlockAnalysis, Bound, BoundReport, BoundValue, Context, Gub, Iwb, NotApplicable, PhaseKind,
     SectionAnalysis, analyse_alone, analyse_block,
 };
+use warpbound::path::Step;
+use warpbound::program::Flow;
 
 const SIZE: Size = Size { warps: 5, sections: 5, section: 14, max_init: 9, max_lat: 15 };
 const BLOCKS: u64 = 6000;
@@ -193,6 +195,20 @@ fn empty_warps_take_no_time() {
     assert_eq!(report.warps.iter().map(|v| v.cycles().get()).collect::<Vec<_>>(), [0, 3]);
     let attained: Vec<WarpId> = report.sections.iter().map(|s| s.warp).collect();
     assert_eq!(attained, [WarpId::new(1), WarpId::new(1), WarpId::new(0)]);
+}
+
+/// A path that ends without saying so must not make the analyser take the beginning of another
+/// path for the same section.
+#[test]
+fn sections_are_remembered_only_with_their_end() {
+    let mut builder = Builder::new(1);
+    let pc = builder.instr("a", &[], &[], Flow::Plain);
+    builder.unended_warp(&[Step::plain(pc)]);
+    builder.unended_warp(&[Step::plain(pc); 3]);
+    let block = builder.finish(&machine(&machine_text(&[("a", 2, 0)], "")));
+    let analysis = analyse_block(&block.table, &block.paths);
+    assert_eq!(analysis.warps.iter().map(|w| w.isolated.get()).collect::<Vec<_>>(), [2, 6]);
+    assert_eq!(analysis.sections.len(), 1);
 }
 
 /// A bound that claims one cycle less in one section, for the sabotage test.

@@ -110,6 +110,7 @@ fn witness_of_21_instructions() {
         ]),
     );
     assert_eq!(values(&block).0, 149);
+    assert_eq!(extremes(&code(&block.table, &block.paths)).1, 195);
 }
 
 /// The ping-pong family: `stages` units a and as many b, all init `period`; a stage is `length`

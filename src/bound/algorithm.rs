@@ -131,10 +131,10 @@ impl Countdowns {
             }
         }
         // a copy writes the pseudo-register of its commit group, a wait reads it
-        if instr.flow == Flow::AsyncWait || instr.flow == Flow::AsyncCopy && checks_waw {
-            if let Some(reg) = table.async_reg(step) {
-                wait = wait.max(self.reg_state[reg.index()].remaining(self.elapsed));
-            }
+        if (instr.flow == Flow::AsyncWait || instr.flow == Flow::AsyncCopy && checks_waw)
+            && let Some(reg) = table.async_reg(step)
+        {
+            wait = wait.max(self.reg_state[reg.index()].remaining(self.elapsed));
         }
         wait
     }
@@ -153,10 +153,10 @@ impl Countdowns {
         for reg in instr.dsts.as_slice() {
             self.reg_state[reg.index()] = Countdown(done);
         }
-        if instr.flow == Flow::AsyncCopy {
-            if let Some(reg) = table.async_reg(step) {
-                self.reg_state[reg.index()] = Countdown(done);
-            }
+        if instr.flow == Flow::AsyncCopy
+            && let Some(reg) = table.async_reg(step)
+        {
+            self.reg_state[reg.index()] = Countdown(done);
         }
         (start, done)
     }

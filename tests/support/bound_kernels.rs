@@ -88,6 +88,15 @@ impl Builder {
         self.paths.warps.push(path);
     }
 
+    /// Adds a warp whose path breaks the invariant that its last step ends the warp.
+    pub fn unended_warp(&mut self, steps: &[Step]) {
+        let mut path = WarpPath::new();
+        for &step in steps {
+            path.push(step, LaneMask::ALL);
+        }
+        self.paths.warps.push(path);
+    }
+
     pub fn finish(self, machine: &Machine) -> Kernel {
         let table = TimingTable::new(&self.program, machine).expect("every class is mapped");
         Kernel { program: self.program, paths: self.paths, table }

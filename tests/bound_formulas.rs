@@ -88,10 +88,11 @@ fn sections_disagree(kernel: &Kernel, block: &BlockAnalysis) -> Option<String> {
 
 /// What is wrong with a pair of bounds, given as implementations of GUB and IWB.
 fn bounds_disagree(kernel: &Kernel, block: &BlockAnalysis, bounds: [&dyn Bound; 2]) -> Option<String> {
-    let formulas: [fn(&[Vec<bound_formulas::Ins>]) -> u64; 2] = [gub, iwb];
-    for (bound, formula) in bounds.into_iter().zip(formulas) {
+    let sections = sections(&kernel.table, &kernel.paths);
+    let by_gub: Vec<u64> = sections.iter().map(|warps| gub(warps)).collect();
+    let by_iwb: Vec<u64> = sections.iter().map(|warps| iwb(warps)).collect();
+    for (bound, wanted) in bounds.into_iter().zip([by_gub, by_iwb]) {
         let report = bound.evaluate(block);
-        let wanted: Vec<u64> = sections(&kernel.table, &kernel.paths).iter().map(|s| formula(s)).collect();
         let shown: Vec<u64> = report.sections.iter().map(|s| s.value.cycles().get()).collect();
         if shown != wanted || report.value.cycles().get() != wanted.iter().sum::<u64>() {
             return Some(format!("{} {shown:?} sum {}, expected {wanted:?}", bound.name(), report.value));

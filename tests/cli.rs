@@ -10,7 +10,11 @@ fn warpbound(args: &[&str]) -> Output {
 }
 
 fn in_dir(dir: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_warpbound")).args(args).current_dir(dir).output().expect("the binary runs")
+    Command::new(env!("CARGO_BIN_EXE_warpbound"))
+        .args(args)
+        .current_dir(dir)
+        .output()
+        .expect("the binary runs")
 }
 
 fn stdout(output: &Output) -> String {
@@ -62,10 +66,22 @@ fn the_lrr_witness_breaks_gub_and_its_folder_replays() {
     // DESIGN.md's example, field by field
     assert_eq!(result["schema"], 1);
     assert_eq!(result["scheduler"], "lrr");
-    assert_eq!(result["warps"][0], serde_json::json!({"warp": 0, "finish": 148, "isolated": 84, "exec": 84, "idle": 0}));
-    assert_eq!(result["warps"][1], serde_json::json!({"warp": 1, "finish": 116, "isolated": 56, "exec": 38, "idle": 18}));
-    assert_eq!(*bound(&result, "gub"), serde_json::json!({"name": "gub", "value": 140, "status": "violated", "overestimation": -0.0541}));
-    assert_eq!(*bound(&result, "iwb"), serde_json::json!({"name": "iwb", "value": 200, "status": "holds", "overestimation": 0.3514}));
+    assert_eq!(
+        result["warps"][0],
+        serde_json::json!({"warp": 0, "finish": 148, "isolated": 84, "exec": 84, "idle": 0})
+    );
+    assert_eq!(
+        result["warps"][1],
+        serde_json::json!({"warp": 1, "finish": 116, "isolated": 56, "exec": 38, "idle": 18})
+    );
+    assert_eq!(
+        *bound(&result, "gub"),
+        serde_json::json!({"name": "gub", "value": 140, "status": "violated", "overestimation": -0.0541})
+    );
+    assert_eq!(
+        *bound(&result, "iwb"),
+        serde_json::json!({"name": "iwb", "value": 200, "status": "holds", "overestimation": 0.3514})
+    );
 
     let dir = scratch("counterexample");
     let output = warpbound(&["check", "lrr-witness", "--counterexamples", dir.to_str().unwrap()]);
@@ -74,7 +90,8 @@ fn the_lrr_witness_breaks_gub_and_its_folder_replays() {
     assert!(text.contains("cd ") && text.contains("replay:schedule.replay"), "{text}");
     let folder = dir.join("lrr-witness-lrr");
     let readme = std::fs::read_to_string(folder.join("README")).unwrap();
-    let command = readme.lines().find(|line| line.contains("warpbound check")).expect("a replay command").trim();
+    let command =
+        readme.lines().find(|line| line.contains("warpbound check")).expect("a replay command").trim();
     let words: Vec<&str> = command.split_whitespace().skip(1).chain(["--format", "json"]).collect();
     let again = in_dir(&folder, &words);
     assert_eq!(again.status.code(), Some(3), "{}", stderr(&again));
@@ -99,11 +116,13 @@ fn vecadd_gives_right_numbers_and_right_bytes() {
     let result = json(&["check", "kernels/vecadd/vecadd.ron"], 0);
     assert_eq!(result["verdict"], "holds");
     assert_eq!(result["blocks"].as_array().map(Vec::len), Some(4));
-    let total: u64 = result["blocks"].as_array().unwrap().iter().map(|b| b["makespan"].as_u64().unwrap()).sum();
+    let total: u64 =
+        result["blocks"].as_array().unwrap().iter().map(|b| b["makespan"].as_u64().unwrap()).sum();
     assert_eq!(result["makespan"], total);
 
     let dir = scratch("vecadd");
-    let files: Vec<String> = ["a", "b", "c"].iter().map(|n| format!("{n}={}", dir.join(n).display())).collect();
+    let files: Vec<String> =
+        ["a", "b", "c"].iter().map(|n| format!("{n}={}", dir.join(n).display())).collect();
     let mut args = vec!["run", "vecadd"];
     files.iter().for_each(|file| args.extend(["--dump", file]));
     let run = json(&args, 0);
@@ -119,7 +138,10 @@ fn vecadd_gives_right_numbers_and_right_bytes() {
     let utilisation = run["issue_utilisation"].as_f64().unwrap();
     let makespan = run["makespan"].as_u64().unwrap();
     let issues = makespan - stalls;
-    assert!((issues as f64 / makespan as f64 - utilisation).abs() < 1e-4, "issues and stalls add up to the makespan");
+    assert!(
+        (issues as f64 / makespan as f64 - utilisation).abs() < 1e-4,
+        "issues and stalls add up to the makespan"
+    );
     assert!(run.get("exec_seconds").is_none(), "without --timings the output is reproducible");
 }
 
@@ -134,7 +156,8 @@ fn the_suite_holds_and_is_the_same_every_time() {
         assert_eq!(bound(row, "iwb")["status"], "holds", "{}", row["kernel"]);
         assert!(row["self_checked_warps"].as_u64().unwrap() > 0, "{}", row["kernel"]);
     }
-    let schedulers: std::collections::BTreeSet<&str> = rows.iter().map(|r| r["scheduler"].as_str().unwrap()).collect();
+    let schedulers: std::collections::BTreeSet<&str> =
+        rows.iter().map(|r| r["scheduler"].as_str().unwrap()).collect();
     assert_eq!(schedulers.into_iter().collect::<Vec<_>>(), ["gto", "lrr"]);
     let again = warpbound(&["check", "--format", "json", "--self-check"]);
     assert_eq!(first.stdout, again.stdout);
@@ -143,7 +166,10 @@ fn the_suite_holds_and_is_the_same_every_time() {
 #[test]
 fn traces_are_written_whole_or_not_at_all() {
     let dir = scratch("traces");
-    let paths: Vec<String> = ["t.json", "t.kanata", "t.csv", "t.replay"].iter().map(|n| dir.join(n).display().to_string()).collect();
+    let paths: Vec<String> = ["t.json", "t.kanata", "t.csv", "t.replay"]
+        .iter()
+        .map(|n| dir.join(n).display().to_string())
+        .collect();
     let mut args = vec!["run", "fig3"];
     paths.iter().for_each(|path| args.extend(["--trace", path]));
     assert_eq!(warpbound(&args).status.code(), Some(0));
@@ -158,7 +184,8 @@ fn traces_are_written_whole_or_not_at_all() {
     assert_eq!(json(&["check", "fig3", "--scheduler", &replay], 0)["makespan"], 17);
 
     let failed = dir.join("failed.csv");
-    let output = warpbound(&["run", "fig3", "--trace", failed.to_str().unwrap(), "--scheduler", "replay:/dev/null"]);
+    let output =
+        warpbound(&["run", "fig3", "--trace", failed.to_str().unwrap(), "--scheduler", "replay:/dev/null"]);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     assert!(!failed.exists() && !dir.join("failed.csv.part").exists());
     assert_eq!(warpbound(&["run", "fig3", "--trace", "x.vcd"]).status.code(), Some(1));
@@ -178,10 +205,20 @@ fn settings_reach_the_machine() {
 fn a_bare_ptx_file_is_launched_from_the_command_line() {
     let result = json(
         &[
-            "run", "kernels/vecadd/vecadd.ptx", "--grid", "1", "--block", "64,1,1",
-            "--arg", "Buffer(name: \"a\", elem: F32, len: 64, init: Iota)",
-            "--arg", "Buffer(name: \"b\", elem: F32, len: 64, init: Fill(0.5))",
-            "--arg", "Buffer(name: \"c\", elem: F32, len: 64, init: Zero)", "--arg", "U32(64)",
+            "run",
+            "kernels/vecadd/vecadd.ptx",
+            "--grid",
+            "1",
+            "--block",
+            "64,1,1",
+            "--arg",
+            "Buffer(name: \"a\", elem: F32, len: 64, init: Iota)",
+            "--arg",
+            "Buffer(name: \"b\", elem: F32, len: 64, init: Fill(0.5))",
+            "--arg",
+            "Buffer(name: \"c\", elem: F32, len: 64, init: Zero)",
+            "--arg",
+            "U32(64)",
         ],
         0,
     );
@@ -198,10 +235,19 @@ fn bad_inputs_get_place_text_and_hint() {
         path.display().to_string()
     };
     let warp = file("bad.warp", ".warps 2\n f0 r0\n 9x r1\n f1 r2, _\n");
-    let zero = file("zero.ron", "Machine(name: \"z\", units: { \"red\": Unit(init: 0, lat: 1) }, ops: { \"f0\": \"rad\" })");
+    let zero = file(
+        "zero.ron",
+        "Machine(name: \"z\", units: { \"red\": Unit(init: 0, lat: 1) }, ops: { \"f0\": \"rad\" })",
+    );
     let broken = file("broken.ron", "Machine(name: \"z\", units: { \"red\": Unit(init: 1, lat 1) })");
-    let launch = file("l.ron", "Launch(module: \"k.ptx\", entry: \"k\", grid: (1,1,1), block: (2048,1,1), args: [U32(1), F32(1.0)])");
-    file("k.ptx", ".version 6.3\n.target sm_61\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n ret;\n}\n");
+    let launch = file(
+        "l.ron",
+        "Launch(module: \"k.ptx\", entry: \"k\", grid: (1,1,1), block: (2048,1,1), args: [U32(1), F32(1.0)])",
+    );
+    file(
+        "k.ptx",
+        ".version 6.3\n.target sm_61\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n ret;\n}\n",
+    );
     let garbage = file("garbage.ptx", &"\u{1}garbage }{ @@ ;; \u{fffd}\n".repeat(20_000));
     let binary = dir.join("binary.warp");
     std::fs::write(&binary, [0xff, 0xfe, 0, 1]).unwrap();
@@ -245,9 +291,17 @@ fn errors_of_a_running_kernel_name_the_line() {
         )
     };
     let cases: [(&str, &str, &[&str]); 4] = [
-        ("oob", "mov.u32 %r1, %tid.x;\nmul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd2, %rd1, %rd2;\nst.global.u32 [%rd2+4096], %r1;", &["k.ptx:13", "`a`", "lane 0"]),
+        (
+            "oob",
+            "mov.u32 %r1, %tid.x;\nmul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd2, %rd1, %rd2;\nst.global.u32 [%rd2+4096], %r1;",
+            &["k.ptx:13", "`a`", "lane 0"],
+        ),
         ("misaligned", "st.global.u32 [%rd1+2], 7;", &["k.ptx:10", "align"]),
-        ("deadlock", "mov.u32 %r1, %tid.x;\nsetp.lt.u32 %p1, %r1, 32;\n@%p1 bar.sync 1, 64;\n@!%p1 bar.sync 2, 64;", &["k.ptx:12", "k.ptx:13"]),
+        (
+            "deadlock",
+            "mov.u32 %r1, %tid.x;\nsetp.lt.u32 %p1, %r1, 32;\n@%p1 bar.sync 1, 64;\n@!%p1 bar.sync 2, 64;",
+            &["k.ptx:12", "k.ptx:13"],
+        ),
         ("endless", "L:\nadd.s32 %r1, %r1, 1;\nbra L;", &["--max-instructions", "k.ptx:1"]),
     ];
     for (name, body, expected) in cases {
@@ -256,7 +310,18 @@ fn errors_of_a_running_kernel_name_the_line() {
         std::fs::write(folder.join("k.ptx"), ptx(body)).unwrap();
         let output = in_dir(
             &folder,
-            &["check", "k.ptx", "--grid", "1", "--block", "64", "--max-instructions", "100000", "--arg", "Buffer(name: \"a\", elem: U32, len: 64, init: Zero)"],
+            &[
+                "check",
+                "k.ptx",
+                "--grid",
+                "1",
+                "--block",
+                "64",
+                "--max-instructions",
+                "100000",
+                "--arg",
+                "Buffer(name: \"a\", elem: U32, len: 64, init: Zero)",
+            ],
         );
         let text = stderr(&output);
         assert_eq!(output.status.code(), Some(1), "{name}: {text}{}", stdout(&output));

@@ -22,7 +22,9 @@ const ROWS: [&[&str]; 8] = [
 const NEVER: [(&str, &str); 4] = [("sim", "bound"), ("bound", "sim"), ("bound", "trace"), ("bound", "exec")];
 
 fn place(layer: &str) -> Option<(usize, usize)> {
-    ROWS.iter().enumerate().find_map(|(row, layers)| layers.iter().position(|l| *l == layer).map(|column| (row, column)))
+    ROWS.iter()
+        .enumerate()
+        .find_map(|(row, layers)| layers.iter().position(|l| *l == layer).map(|column| (row, column)))
 }
 
 fn allowed(from: &str, to: &str) -> bool {
@@ -51,12 +53,12 @@ fn named_layers(text: &str) -> Vec<(usize, String)> {
         }
         for (at, _) in code.match_indices("crate::") {
             let rest = &code[at + "crate::".len()..];
-            let names = rest.strip_prefix('{').map_or_else(
-                || vec![rest],
-                |list| list.split(',').map(str::trim_start).collect(),
-            );
+            let names = rest
+                .strip_prefix('{')
+                .map_or_else(|| vec![rest], |list| list.split(',').map(str::trim_start).collect());
             for name in names {
-                let layer: String = name.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
+                let layer: String =
+                    name.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
                 if !layer.is_empty() {
                     named.push((number + 1, layer));
                 }
@@ -92,10 +94,21 @@ fn arrows_point_down_or_right() {
 
 #[test]
 fn the_rule_itself_forbids_what_it_should() {
-    for (from, to) in [("sim", "bound"), ("bound", "sim"), ("bound", "trace"), ("base", "machine"), ("machine", "program"), ("exec", "sim"), ("diag", "base"), ("sim", "nowhere")] {
+    for (from, to) in [
+        ("sim", "bound"),
+        ("bound", "sim"),
+        ("bound", "trace"),
+        ("base", "machine"),
+        ("machine", "program"),
+        ("exec", "sim"),
+        ("diag", "base"),
+        ("sim", "nowhere"),
+    ] {
         assert!(!allowed(from, to), "{from} -> {to}");
     }
-    for (from, to) in [("cli", "base"), ("program", "machine"), ("base", "diag"), ("check", "bound"), ("exec", "trace")] {
+    for (from, to) in
+        [("cli", "base"), ("program", "machine"), ("base", "diag"), ("check", "bound"), ("exec", "trace")]
+    {
         assert!(allowed(from, to), "{from} -> {to}");
     }
     let named = named_layers("use crate::{sim::A, bound::B};\n// crate::cli\nlet x = crate::base::Y;");

@@ -1,14 +1,17 @@
 //! A violation as a folder that anybody can replay: kernel, machine, schedule, README.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::judge::Status;
 use super::run::{Checked, Plan, observe};
 use super::workload::{Workload, WorkloadKind};
+use crate::base::{BlockId, Cycle};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::machine::{Machine, MachineSpec};
 use crate::micro;
 use crate::sim::PolicySetup;
+use crate::sim::policy::Schedule;
 use crate::trace::{BlockStart, Issue, Observer};
 
 /// What was violated.
@@ -43,7 +46,7 @@ pub struct Counterexample {
 }
 
 /// Longer schedules are left out; the policy then stands in the command.
-const MAX_SCHEDULE_BYTES: usize = 64 << 20;
+const MAX_ISSUES: usize = 4_000_000;
 
 /// Puts the folder together.
 ///
@@ -74,12 +77,15 @@ pub fn counterexample(inputs: &Inputs) -> Result<Counterexample, Diagnostics> {
     }
     files.extend(schedule.map(|text| ("schedule.replay".to_owned(), text.into_bytes())));
     files.push(("README".to_owned(), readme(inputs, &command).into_bytes()));
-    let name = format!("{}-{}", inputs.workload.name, inputs.run.scheduler).replace([':', '/', '\\', ' '], "-");
+    let name =
+        format!("{}-{}", inputs.workload.name, inputs.run.scheduler).replace([':', '/', '\\', ' '], "-");
     Ok(Counterexample { name, files, command })
 }
 
 fn machine_file(spec: &MachineSpec) -> Result<String, Diagnostics> {
-    let style = ron::ser::PrettyConfig::new().struct_names(true).extensions(ron::extensions::Extensions::IMPLICIT_SOME);
+    let style = ron::ser::PrettyConfig::new()
+        .struct_names(true)
+        .extensions(ron::extensions::Extensions::IMPLICIT_SOME);
     ron::ser::to_string_pretty(spec, style)
         .map(|text| text + "\n")
         .map_err(|error| Diagnostic::general("machine.ron", error.to_string()).into())
@@ -87,9 +93,16 @@ fn machine_file(spec: &MachineSpec) -> Result<String, Diagnostics> {
 
 fn headline(inputs: &Inputs) -> String {
     let broken = inputs.run.bounds.iter().filter(|bound| bound.status == Status::Violated);
-    let broken: Vec<String> =
-        broken.map(|b| format!("{} {}", b.name, b.value.map_or_else(String::new, |v| v.to_string()))).collect();
-    format!("{} under {}: makespan {} exceeds {}", inputs.workload.name, inputs.run.scheduler, inputs.run.makespan, broken.join(", "))
+    let broken: Vec<String> = broken
+        .map(|b| format!("{} {}", b.name, b.value.map_or_else(String::new, |v| v.to_string())))
+        .collect();
+    format!(
+        "{} under {}: makespan {} exceeds {}",
+        inputs.workload.name,
+        inputs.run.scheduler,
+        inputs.run.makespan,
+        broken.join(", ")
+    )
 }
 
 fn readme(inputs: &Inputs, command: &str) -> String {
@@ -119,38 +132,37 @@ fn record(inputs: &Inputs) -> Result<Option<String>, Diagnostics> {
         max_instructions_per_block: inputs.max_instructions_per_block,
         self_check: false,
     };
-    let mut writer = ScheduleWriter { blocks: inputs.workload.blocks(), ..ScheduleWriter::default() };
-    observe(&plan, inputs.policy, &mut writer)?;
-    Ok((!writer.overflowed).then_some(writer.text))
+    let mut recorder = ScheduleRecorder::default();
+    observe(&plan, inputs.policy, &mut recorder)?;
+    Ok(recorder.text())
 }
 
-/// Writes a replay file: one `cycle warp` line per issue, cycles from the start of the block.
+/// Keeps the issue decisions of a run, to write them as a replay file.
 #[derive(Clone, Debug, Default)]
-pub struct ScheduleWriter {
-    /// Blocks of the launch; sections are named if there are several.
-    pub blocks: u32,
-    /// The file so far.
-    pub text: String,
+pub struct ScheduleRecorder {
+    issues: Vec<Issue>,
+    starts: BTreeMap<BlockId, Cycle>,
     overflowed: bool,
-    starts: Vec<BlockStart>,
 }
 
-impl Observer for ScheduleWriter {
+impl ScheduleRecorder {
+    /// The replay file; nothing if the run was too long to be kept.
+    pub fn text(&self) -> Option<String> {
+        let start = |block: BlockId| self.starts.get(&block).copied().unwrap_or(Cycle::ZERO);
+        (!self.overflowed).then(|| Schedule::text(&self.issues, start))
+    }
+}
+
+impl Observer for ScheduleRecorder {
     fn block_started(&mut self, start: &BlockStart) {
-        self.starts.retain(|other| other.first_slot != start.first_slot);
-        self.starts.push(*start);
-        if self.blocks > 1 && !self.overflowed {
-            let _ = writeln!(self.text, "block {}", start.block.get());
-        }
+        self.starts.insert(start.block, start.at);
     }
 
     fn issued(&mut self, issue: &Issue) {
-        self.overflowed |= self.text.len() > MAX_SCHEDULE_BYTES;
-        if self.overflowed {
-            self.text.clear();
-            return;
+        if self.issues.len() < MAX_ISSUES {
+            self.issues.push(*issue);
+        } else {
+            self.overflowed = true;
         }
-        let start = self.starts.iter().find(|start| start.block == issue.block).map_or(crate::base::Cycle::ZERO, |s| s.at);
-        let _ = writeln!(self.text, "{} {}", issue.issue - start, issue.warp.get());
     }
 }

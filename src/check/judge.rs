@@ -1,6 +1,6 @@
 //! One makespan against one bound.
 
-use crate::base::{Cycle, Cycles, WarpId};
+use crate::base::{Cycles, WarpId};
 use crate::bound::BoundValue;
 
 /// What became of a bound in a run.
@@ -66,7 +66,7 @@ pub struct WarpRow {
     /// The warp.
     pub warp: WarpId,
     /// Its last `done`.
-    pub finish: Cycle,
+    pub finish: Cycles,
     /// Its time alone, summed over sections.
     pub isolated: Cycles,
     /// Time in exec phases, summed over sections.

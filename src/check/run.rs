@@ -1,15 +1,17 @@
 //! Runs a workload under one or more policies and judges every bound on every block.
 
+use std::cell::Cell;
+
 use super::judge::{BlockTable, BoundRow, Status, WarpRow, judge};
 use super::workload::{Workload, WorkloadSource};
 use crate::base::{Cycles, WarpId};
-use crate::bound::{BlockAnalysis, Bound, Context, analyse_block};
+use crate::bound::{Analyser, Bound, BoundReport, Context, WarpTotals};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::machine::Machine;
 use crate::path::{BlockPaths, BlockSource};
 use crate::program::TimingTable;
 use crate::sim::{BlockResult, Engine, PolicySetup, SimError, simulate};
-use crate::trace::{Observer, StallReason, Stalls};
+use crate::trace::{Idle, Observer, StallReason, Stalls};
 
 /// What to run and what to judge.
 pub struct Plan<'a> {
@@ -81,7 +83,11 @@ impl Checked {
 pub fn check(plan: &Plan) -> Result<Vec<Checked>, Diagnostics> {
     if resident_blocks(plan)? > 1 {
         // blocks overlap in time, so every policy needs its own pass over the functional run
-        return plan.policies.iter().map(|policy| observe(plan, policy, &mut ()).map(|(checked, _)| checked)).collect();
+        return plan
+            .policies
+            .iter()
+            .map(|policy| observe(plan, policy, &mut ()).map(|(checked, _)| checked))
+            .collect();
     }
     let program = plan.workload.program();
     let table = TimingTable::new(program, plan.machine)?;
@@ -91,20 +97,27 @@ pub fn check(plan: &Plan) -> Result<Vec<Checked>, Diagnostics> {
 }
 
 /// Each block is executed and analysed once and replayed under every policy.
-fn one_block_at_a_time(plan: &Plan, table: &TimingTable, judges: &mut [Judge]) -> Result<Vec<String>, Diagnostics> {
+fn one_block_at_a_time(
+    plan: &Plan,
+    table: &TimingTable,
+    judges: &mut [Judge],
+) -> Result<Vec<String>, Diagnostics> {
     let mut source = plan.workload.source(plan.max_instructions_per_block)?;
     let mut paths = BlockPaths::default();
     let mut engine = Engine::new(table, plan.machine);
+    let mut analyser = Analyser::new(table);
     while source.next_block(&mut paths)? {
-        let analysis = analyse_block(table, &paths);
+        let analysed = Analysed::new(plan, &mut analyser, &paths);
         let checked = if plan.self_check { super::self_check(table, plan.machine, &paths)? } else { 0 };
         for judge in &mut *judges {
             let result = engine
                 .run_block(&paths, judge.policy, &mut ())
-                .map_err(|error| sim_problem(plan, judge.policy, SimError::<Diagnostics>::Replay(error)))?;
+                .map_err(|error| sim_problem(plan, judge.policy, SimError::Run(error)))?;
             judge.total.makespan += result.makespan;
+            judge.total.stalls += engine.stalls();
             judge.total.self_checked_warps += checked;
-            judge.block(&result, &paths, &analysis);
+            let passed_over = engine.stalls().get(StallReason::NotMyTurn) > Cycles::ZERO;
+            judge.block(&result, &paths, &analysed, passed_over);
         }
     }
     Ok(source.notes())
@@ -139,14 +152,17 @@ pub fn observe_source<S: BlockSource<Error = Diagnostics>, O: Observer>(
     let resident = resident_blocks(plan)?;
     let mut judge = Judge::new(plan, policy, resident);
     let mut failed = None;
-    let summary = simulate(source, &table, plan.machine, policy, resident, observer, |result, paths| {
+    let mut analyser = Analyser::new(&table);
+    let passed_over = Cell::new(false);
+    let mut observer = (PassedOver(&passed_over), observer);
+    let summary = simulate(source, &table, plan.machine, policy, resident, &mut observer, |result, paths| {
         if plan.self_check && failed.is_none() {
             match super::self_check(&table, plan.machine, paths) {
                 Ok(checked) => judge.total.self_checked_warps += checked,
                 Err(problem) => failed = Some(problem),
             }
         }
-        judge.block(result, paths, &analyse_block(&table, paths));
+        judge.block(result, paths, &Analysed::new(plan, &mut analyser, paths), passed_over.take());
     })
     .map_err(|error| sim_problem(plan, policy, error))?;
     if let Some(problem) = failed {
@@ -165,12 +181,44 @@ fn resident_blocks(plan: &Plan) -> Result<u32, Diagnostics> {
     Ok(occupancy.blocks.min(plan.workload.blocks()))
 }
 
+/// Sees whether some cycle stayed empty although a warp was ready.
+struct PassedOver<'a>(&'a Cell<bool>);
+
+impl Observer for PassedOver<'_> {
+    fn idled(&mut self, idle: &Idle) {
+        self.0.set(self.0.get() || idle.reason == StallReason::NotMyTurn);
+    }
+}
+
 fn sim_problem(plan: &Plan, policy: &PolicySetup, error: SimError<Diagnostics>) -> Diagnostics {
     match error {
         SimError::Source(problems) => problems,
         other => Diagnostic::general(plan.workload.name.clone(), other.to_string())
             .hint(format!("policy {}, machine {}", policy.kind(), plan.machine.name()))
             .into(),
+    }
+}
+
+/// What the analyser says of a block: the same under every policy.
+struct Analysed {
+    /// One per bound of the plan, whether or not it applies.
+    reports: Vec<BoundReport>,
+    warps: Vec<WarpTotals>,
+}
+
+impl Analysed {
+    fn new(plan: &Plan, analyser: &mut Analyser, paths: &BlockPaths) -> Self {
+        let mut reports = vec![BoundReport::default(); plan.bounds.len()];
+        let mut warps = vec![WarpTotals::default(); paths.warps.len()];
+        analyser.for_each_section(paths, |section| {
+            for (bound, report) in plan.bounds.iter().zip(&mut reports) {
+                bound.add_section(report, section);
+            }
+            for (total, warp) in warps.iter_mut().zip(section.warps()) {
+                total.add(warp);
+            }
+        });
+        Self { reports, warps }
     }
 }
 
@@ -208,28 +256,23 @@ impl<'a> Judge<'a> {
         Self { plan, policy, resident, total }
     }
 
-    fn block(&mut self, result: &BlockResult, paths: &BlockPaths, analysis: &BlockAnalysis) {
+    fn block(&mut self, result: &BlockResult, paths: &BlockPaths, analysed: &Analysed, passed_over: bool) {
+        let kind = self.policy.kind();
         let context = Context {
-            // a file promises nothing, but what it did can be seen: it never passed over a ready warp
-            work_conserving: self
-                .policy
-                .kind()
-                .work_conserving()
-                .or_else(|| Some(result.stalls.get(StallReason::NotMyTurn) == Cycles::ZERO)),
-            ..Context::new(self.policy.kind(), self.resident, paths.partial_barriers)
+            // a file promises nothing, but what it did can be seen
+            work_conserving: kind.work_conserving().or(Some(!passed_over)),
+            ..Context::new(&kind, self.resident, paths.partial_barriers)
         };
         let total = &mut self.total;
         total.issues += result.issues;
         total.warp_instructions += paths.warp_instructions();
         total.thread_instructions += paths.thread_instructions;
-        if self.resident == 1 {
-            total.stalls += result.stalls;
-        }
         let mut values = Vec::with_capacity(self.plan.bounds.len());
-        for (bound, row) in self.plan.bounds.iter().zip(&mut total.bounds) {
+        let reports = self.plan.bounds.iter().zip(&analysed.reports);
+        for ((bound, report), row) in reports.zip(&mut total.bounds) {
             match bound.applicable(&context) {
                 Ok(()) => {
-                    let value = bound.evaluate(analysis).value;
+                    let value = report.value;
                     values.push(Some(value.cycles()));
                     row.value = row.value.map(|sum| sum + value.cycles());
                     if row.status == Status::Holds {
@@ -249,7 +292,7 @@ impl<'a> Judge<'a> {
             total.warps = result
                 .warps
                 .iter()
-                .zip(&analysis.warps)
+                .zip(&analysed.warps)
                 .enumerate()
                 .map(|(index, (simulated, alone))| WarpRow {
                     warp: WarpId::from_index(index),

@@ -9,7 +9,7 @@ use std::fmt;
 use crate::base::Cycle;
 use crate::bound::analyse_alone;
 use crate::diag::{Diagnostic, Diagnostics};
-use crate::machine::{Machine, SchedulerKind};
+use crate::machine::Machine;
 use crate::path::{BlockPaths, WarpPath};
 use crate::program::TimingTable;
 use crate::sim::{Engine, PolicySetup};
@@ -31,7 +31,11 @@ pub struct Difference {
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "self-check: warp {} alone: analyser {:?}, simulator {:?}", self.warp, self.analysed, self.simulated)
+        write!(
+            f,
+            "self-check: warp {} alone: analyser {:?}, simulator {:?}",
+            self.warp, self.analysed, self.simulated
+        )
     }
 }
 
@@ -54,7 +58,8 @@ pub fn self_check(table: &TimingTable, machine: &Machine, paths: &BlockPaths) ->
         }
         done.push(path);
         compare(table, machine, index, path).map_err(|difference| {
-            Diagnostic::general("warpbound", difference.to_string()).hint("this is a fault of warpbound; please report it")
+            Diagnostic::general("warpbound", difference.to_string())
+                .hint("this is a fault of warpbound; please report it")
         })?;
     }
     Ok(compared)
@@ -65,7 +70,7 @@ fn compare(table: &TimingTable, machine: &Machine, warp: usize, path: &WarpPath)
     analyse_alone(table, path, |event| analysed.push((event.index, event.issue, event.start, event.done)));
     let alone = BlockPaths { warps: vec![path.clone()], ..BlockPaths::default() };
     let mut recorder = Recorder::default();
-    let ran = Engine::new(table, machine).run_block(&alone, &PolicySetup::named(SchedulerKind::Lrr), &mut recorder);
+    let ran = Engine::new(table, machine).run_block(&alone, &PolicySetup::Lrr, &mut recorder);
     debug_assert!(ran.is_ok(), "only a replay can fail");
     let simulated: Vec<Times> = recorder.issues().map(|e| (e.index, e.issue, e.start, e.done)).collect();
     let first = (0..analysed.len().max(simulated.len())).find(|&i| analysed.get(i) != simulated.get(i));

@@ -189,7 +189,17 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Args::command().debug_assert();
-        let args = Args::parse_from(["warpbound", "check", "--set", "a=1", "--set", "b=2", "vecadd", "--format", "json"]);
+        let args = Args::parse_from([
+            "warpbound",
+            "check",
+            "--set",
+            "a=1",
+            "--set",
+            "b=2",
+            "vecadd",
+            "--format",
+            "json",
+        ]);
         let Command::Check(check) = args.command else { panic!("not check") };
         assert_eq!((check.kernels.as_slice(), check.common.set.len()), (["vecadd".to_owned()].as_slice(), 2));
         assert!(parse_shape("2,x").is_err() && parse_shape("1,2,3,4").is_err());

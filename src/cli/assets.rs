@@ -95,7 +95,8 @@ impl Location {
 }
 
 fn read_disk(path: &Path) -> Result<Vec<u8>, Diagnostics> {
-    let problem = |message: String| Diagnostics::from(Diagnostic::general(path.display().to_string(), message));
+    let problem =
+        |message: String| Diagnostics::from(Diagnostic::general(path.display().to_string(), message));
     let size = std::fs::metadata(path).map_err(|e| problem(format!("cannot read the file: {e}")))?;
     if size.is_dir() {
         return Err(problem("this is a directory".to_owned()));
@@ -147,7 +148,10 @@ pub fn find_kernel(name: &str) -> Result<Location, Diagnostics> {
     }
     let near = closest(name, known.iter().map(|(name, _)| name.as_str()));
     let hint = near.map_or_else(
-        || "`warpbound list` shows the embedded kernels; a file is named with its ending (.warp, .ron, .ptx)".to_owned(),
+        || {
+            "`warpbound list` shows the embedded kernels; a file is named with its ending (.warp, .ron, .ptx)"
+                .to_owned()
+        },
         |near| format!("did you mean `{near}`? `warpbound list` shows them all"),
     );
     Err(Diagnostic::general(name, "no embedded kernel of this name").hint(hint).into())
@@ -164,7 +168,8 @@ pub fn find_machine(name: &str, beside: Option<&Location>) -> Result<Location, D
     }
     let near = closest(name, known.iter().map(|(name, _)| name.as_str()));
     let names: Vec<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
-    let hint = near.map_or_else(|| format!("embedded: {}", names.join(", ")), |near| format!("did you mean `{near}`?"));
+    let hint = near
+        .map_or_else(|| format!("embedded: {}", names.join(", ")), |near| format!("did you mean `{near}`?"));
     Err(Diagnostic::general(name, "no embedded machine of this name").hint(hint).into())
 }
 

@@ -2,11 +2,11 @@
 
 use super::args::{Common, PtxLaunch};
 use super::assets::{self, Location};
+use crate::base::Pc;
 use crate::check::{Workload, WorkloadKind};
 use crate::diag::{Diagnostic, Diagnostics, SourceText};
 use crate::machine::{Machine, MachineSpec, SchedulerKind, Setting};
 use crate::micro::MicroKernel;
-use crate::base::Pc;
 use crate::program::launch::{ArgSpec, Init, Launch, LaunchSpec, parse_arg};
 use crate::ptx::Module;
 use crate::sim::PolicySetup;
@@ -63,8 +63,13 @@ pub fn kernel(name: &str, ptx: &PtxLaunch, seed: u64) -> Result<LoadedKernel, Di
     let location = assets::find_kernel(name)?;
     let extension = location.extension();
     if extension != "ptx" && ptx.is_given() {
-        let problem = Diagnostic::general(name, "--entry, --grid, --block, --arg and their like launch a bare .ptx file");
-        return Err(problem.hint("this kernel brings its own launch; edit a copy of its .ron instead").into());
+        let problem = Diagnostic::general(
+            name,
+            "--entry, --grid, --block, --arg and their like launch a bare .ptx file",
+        );
+        return Err(problem
+            .hint("this kernel brings its own launch; edit a copy of its .ron instead")
+            .into());
     }
     match extension.as_str() {
         "warp" => micro(name, location),
@@ -104,11 +109,13 @@ fn launch(
     spec: LaunchSpec,
     seed: u64,
 ) -> Result<LoadedKernel, Diagnostics> {
-    let module_location = if location.extension() == "ptx" { location.clone() } else { location.beside(&spec.module) };
+    let module_location =
+        if location.extension() == "ptx" { location.clone() } else { location.beside(&spec.module) };
     let code = module_location.text()?;
     let module = Module::parse(&code)?;
     let program = module.program(&spec.entry, &assets::ptx_isa()?)?;
-    let read = |path: &str| location.beside(path).bytes().map_err(|e| e.list()[0].message.clone() + ": " + path);
+    let read =
+        |path: &str| location.beside(path).bytes().map_err(|e| e.list()[0].message.clone() + ": " + path);
     let launch = Launch::new(&spec, &program, seed, source, &read)?;
     Ok(LoadedKernel {
         name_given: name.to_owned(),
@@ -125,7 +132,10 @@ fn launch(
 }
 
 /// The launch that the options describe, and the options as a text for messages.
-fn command_line_launch(location: &Location, ptx: &PtxLaunch) -> Result<(SourceText, LaunchSpec), Diagnostics> {
+fn command_line_launch(
+    location: &Location,
+    ptx: &PtxLaunch,
+) -> Result<(SourceText, LaunchSpec), Diagnostics> {
     let mut problems = Diagnostics::new();
     let mut text = String::from("--grid --block --entry");
     let entry = match &ptx.entry {
@@ -136,7 +146,9 @@ fn command_line_launch(location: &Location, ptx: &PtxLaunch) -> Result<(SourceTe
                 [only] => (*only).to_owned(),
                 entries => {
                     let message = format!("the file has {} kernels: name one with --entry", entries.len());
-                    return Err(Diagnostic::general(location.shown(), message).hint(entries.join(", ")).into());
+                    return Err(Diagnostic::general(location.shown(), message)
+                        .hint(entries.join(", "))
+                        .into());
                 }
             }
         }
@@ -218,11 +230,5 @@ pub fn policy(common: &Common, kernel: &LoadedKernel, machine: &Machine) -> Resu
 
 /// A policy ready to run: the schedule of a replay is read.
 pub fn setup(kind: &SchedulerKind) -> Result<PolicySetup, Diagnostics> {
-    match kind {
-        SchedulerKind::Replay(path) => {
-            let source = Location::Disk(path.into()).text()?;
-            PolicySetup::replay(kind.clone(), &source)
-        }
-        other => Ok(PolicySetup::named(other.clone())),
-    }
+    PolicySetup::new(kind, |path| Location::Disk(path.into()).text())
 }

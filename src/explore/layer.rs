@@ -48,7 +48,8 @@ impl Shard {
         let index = self.len() as u32;
         self.slots[slot] = index + 1;
         self.keys.extend_from_slice(key);
-        self.starts.push(u32::try_from(self.keys.len()).expect("a shard of 2^32 words exceeds any --max-states"));
+        self.starts
+            .push(u32::try_from(self.keys.len()).expect("a shard of 2^32 words exceeds any --max-states"));
         index
     }
 

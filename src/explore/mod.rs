@@ -15,7 +15,9 @@ mod tests {
 
     fn extremes(kernel: &str, machine: &str) -> (u64, u64, u64) {
         let root = concat!(env!("CARGO_MANIFEST_DIR"), "/");
-        let read = |path: String| SourceText::new(path.clone(), std::fs::read_to_string(format!("{root}{path}")).unwrap());
+        let read = |path: String| {
+            SourceText::new(path.clone(), std::fs::read_to_string(format!("{root}{path}")).unwrap())
+        };
         let load = |name: &str| Ok(read(format!("configs/{name}.ron")));
         let source = read(format!("configs/{machine}.ron"));
         let spec = MachineSpec::parse_with_bases(&source, &load).unwrap();

@@ -129,7 +129,9 @@ impl Model {
         }
         let last_use = (0..table.units())
             .map(|unit| {
-                let after = |code: &Code| code.ops.iter().rposition(|op| usize::from(op.unit) == unit).map_or(0, |i| i + 1);
+                let after = |code: &Code| {
+                    code.ops.iter().rposition(|op| usize::from(op.unit) == unit).map_or(0, |i| i + 1)
+                };
                 codes.iter().map(after).collect()
             })
             .collect();
@@ -328,7 +330,11 @@ impl Ord for Warp {
 }
 
 impl Code {
-    fn new(table: &TimingTable, path: &crate::path::WarpPath, longest: &mut u64) -> Result<Self, Unsupported> {
+    fn new(
+        table: &TimingTable,
+        path: &crate::path::WarpPath,
+        longest: &mut u64,
+    ) -> Result<Self, Unsupported> {
         let mut names: Vec<crate::base::RegId> = Vec::new();
         let mut local = |reg: crate::base::RegId| {
             let index = names.iter().position(|&known| known == reg).unwrap_or_else(|| {
@@ -352,7 +358,9 @@ impl Code {
             if instr.flow == Flow::Arrive {
                 return Err(Unsupported::PartialBarriers);
             }
-            let small = |cycles: crate::base::Cycles| u16::try_from(cycles.get()).map_err(|_| Unsupported::TimesTooLong);
+            let small = |cycles: crate::base::Cycles| {
+                u16::try_from(cycles.get()).map_err(|_| Unsupported::TimesTooLong)
+            };
             *longest = (*longest).max(timing.lat.get());
             ops.push(Op {
                 unit: timing.unit.get(),
@@ -388,7 +396,10 @@ fn live(ops: &[Op], registers: usize) -> (Vec<Vec<u16>>, Vec<Vec<u16>>) {
         op.waits.iter().for_each(|&reg| later[usize::from(reg)] = false);
         op.waits.iter().for_each(|&reg| waited[usize::from(reg)] = true);
         let list = |flags: &[bool]| {
-            (0..registers).filter(|&reg| flags[reg] && written_before[index][reg]).map(|reg| reg as u16).collect()
+            (0..registers)
+                .filter(|&reg| flags[reg] && written_before[index][reg])
+                .map(|reg| reg as u16)
+                .collect()
         };
         beyond[index] = list(&later);
         all[index] = list(&waited);

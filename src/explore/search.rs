@@ -169,7 +169,12 @@ fn expand(model: &Model, layer: &[Shard], limits: Limits, states: u64) -> Option
 }
 
 /// Splits a range among threads; the results are in the order of the range.
-fn in_chunks<T: Send>(from: usize, to: usize, threads: usize, work: impl Fn(std::ops::Range<usize>) -> T + Sync) -> Vec<T> {
+fn in_chunks<T: Send>(
+    from: usize,
+    to: usize,
+    threads: usize,
+    work: impl Fn(std::ops::Range<usize>) -> T + Sync,
+) -> Vec<T> {
     if threads <= 1 {
         return vec![work(from..to)];
     }
@@ -209,7 +214,8 @@ fn follow(model: &Model, layer: &[Shard], sizes: &[usize], range: std::ops::Rang
             let place = list.len() as u32;
             list.push((hash, found.keys.len() as u32, scratch.key.len() as u16));
             found.keys.extend_from_slice(&scratch.key);
-            let edge = Edge { to: place, elapsed: outcome.elapsed, done: outcome.done, position: position as u8 };
+            let edge =
+                Edge { to: place, elapsed: outcome.elapsed, done: outcome.done, position: position as u8 };
             found.edges.push((edge, target as u8));
             count += 1;
         }
@@ -243,7 +249,11 @@ fn merge(found: &[Found], next: &mut [Shard], threads: usize) -> Vec<Vec<Vec<u32
                 .enumerate()
                 .map(|(part, targets)| {
                     scope.spawn(move |_| {
-                        targets.iter_mut().enumerate().map(|(i, target)| enter(part * size + i, target)).collect()
+                        targets
+                            .iter_mut()
+                            .enumerate()
+                            .map(|(i, target)| enter(part * size + i, target))
+                            .collect()
                     })
                 })
                 .collect();
@@ -290,7 +300,8 @@ fn walk(model: &Model, graph: &[Edges], values: &[Vec<u64>]) -> Vec<usize> {
     for (depth, edges) in graph.iter().enumerate() {
         let value = values[depth][number];
         let fits = |edge: &&Edge| {
-            let rest = values.get(depth + 1).map_or(0, |later| later[edge.to as usize] + u64::from(edge.elapsed));
+            let rest =
+                values.get(depth + 1).map_or(0, |later| later[edge.to as usize] + u64::from(edge.elapsed));
             rest.max(u64::from(edge.done)) == value
         };
         // once an issue decides the makespan, what follows may do anything that is not worse; the

@@ -207,7 +207,10 @@ impl MachineSpec {
             OpSpec::Unit(_) => (unit.init, &mut unit.lat),
         };
         *lat = total.checked_sub(init).ok_or_else(|| {
-            Diagnostic::general(place.clone(), format!("the initiation of a global load alone takes {init} cycles"))
+            Diagnostic::general(
+                place.clone(),
+                format!("the initiation of a global load alone takes {init} cycles"),
+            )
         })?;
         Ok(self)
     }

@@ -43,7 +43,8 @@ pub fn draw(bars: &[Bar], alone: &[Vec<Phase>]) -> String {
             bars.len()
         );
     }
-    let labels: Vec<String> = bars.iter().map(|bar| format!("{:<4}{}", bar.warp.to_string(), bar.text)).collect();
+    let labels: Vec<String> =
+        bars.iter().map(|bar| format!("{:<4}{}", bar.warp.to_string(), bar.text)).collect();
     let label = labels.iter().map(String::len).max().unwrap_or(0).max(9);
     let unit = bars.iter().map(|bar| bar.unit.len()).max().unwrap_or(0);
     let mut text = String::new();
@@ -85,7 +86,13 @@ fn ruler(text: &mut String, indent: usize, from: u64, to: u64) {
             let here = indent + (cycle - from) as usize;
             let _ = write!(numbers, "{}{cycle}", " ".repeat(here.saturating_sub(numbers.len())));
         }
-        ticks.push(if cycle % 10 == 0 { '|' } else if cycle % 5 == 0 { ':' } else { ' ' });
+        ticks.push(if cycle % 10 == 0 {
+            '|'
+        } else if cycle % 5 == 0 {
+            ':'
+        } else {
+            ' '
+        });
     }
     let _ = writeln!(text, "{numbers}\n{}", ticks.trim_end());
 }
@@ -107,7 +114,11 @@ fn issuer(bars: &[Bar], cycle: u64) -> char {
 }
 
 fn phase_at(phases: &[Phase], cycle: u64) -> char {
-    match phases.iter().find(|phase| (phase.start.get()..phase.end.get()).contains(&cycle)).map(|phase| phase.kind) {
+    match phases
+        .iter()
+        .find(|phase| (phase.start.get()..phase.end.get()).contains(&cycle))
+        .map(|phase| phase.kind)
+    {
         Some(PhaseKind::Exec) => 'E',
         Some(PhaseKind::Idle) => '-',
         None => ' ',

@@ -25,7 +25,11 @@ pub struct Origin {
 impl Origin {
     /// The origin of a run.
     pub fn new(machine: &Machine, seed: u64) -> Self {
-        Self { tool_version: env!("CARGO_PKG_VERSION"), seed, machine_digest: format!("{:016x}", machine.digest()) }
+        Self {
+            tool_version: env!("CARGO_PKG_VERSION"),
+            seed,
+            machine_digest: format!("{:016x}", machine.digest()),
+        }
     }
 }
 
@@ -119,7 +123,12 @@ impl Check {
             let rows = checked.blocks.iter().enumerate().map(|(index, (makespan, values))| Block {
                 block: u32::try_from(index).unwrap_or(u32::MAX),
                 makespan: makespan.get(),
-                bounds: checked.bounds.iter().zip(values).map(|(row, value)| block_bound(row, value, makespan)).collect(),
+                bounds: checked
+                    .bounds
+                    .iter()
+                    .zip(values)
+                    .map(|(row, value)| block_bound(row, value, makespan))
+                    .collect(),
             });
             rows.collect()
         } else {

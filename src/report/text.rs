@@ -35,7 +35,11 @@ pub fn check(kernel: &str, machine: &Machine, checked: &Checked, style: Style) -
         text.push_str(&blocks(checked));
     }
     if checked.self_checked_warps > 0 {
-        let _ = writeln!(text, "\nself-check: {} warps alone, analyser and simulator agree on every event", checked.self_checked_warps);
+        let _ = writeln!(
+            text,
+            "\nself-check: {} warps alone, analyser and simulator agree on every event",
+            checked.self_checked_warps
+        );
     }
     notes(&mut text, checked);
     text
@@ -68,7 +72,8 @@ pub fn percent(fraction: f64) -> String {
 fn warps(checked: &Checked) -> String {
     let mut table = Table::new(["warp", "finish", "isolated", "exec", "idle"], &[0]);
     for row in &checked.warps {
-        let numbers = [row.finish.get(), row.isolated.get(), row.exec.get(), row.idle.get()].map(|n| n.to_string());
+        let numbers =
+            [row.finish.get(), row.isolated.get(), row.exec.get(), row.idle.get()].map(|n| n.to_string());
         table.row(std::iter::once(row.warp.to_string()).chain(numbers));
     }
     table.render(2)
@@ -83,7 +88,11 @@ fn blocks(checked: &Checked) -> String {
     }
     let mut text = table.render(2);
     if checked.blocks.len() > MAX_BLOCK_ROWS {
-        let _ = writeln!(text, "  ... and {} more blocks (--format json lists all)", checked.blocks.len() - MAX_BLOCK_ROWS);
+        let _ = writeln!(
+            text,
+            "  ... and {} more blocks (--format json lists all)",
+            checked.blocks.len() - MAX_BLOCK_ROWS
+        );
     }
     text
 }
@@ -113,8 +122,9 @@ pub fn run(checked: &Checked) -> String {
 fn stalls(stalls: &Stalls, issues: u64, makespan: Cycles) -> String {
     let mut table = Table::new(["issue slots", "cycles", "share"], &[0]);
     let total = makespan.get().max(1) as f64;
-    let rows = std::iter::once(("issued", issues))
-        .chain(stalls.iter().map(|(reason, cycles)| (reason.name(), cycles.get())).filter(|(_, cycles)| *cycles > 0));
+    let rows = std::iter::once(("issued", issues)).chain(
+        stalls.iter().map(|(reason, cycles)| (reason.name(), cycles.get())).filter(|(_, cycles)| *cycles > 0),
+    );
     for (name, cycles) in rows {
         table.row([name.to_owned(), cycles.to_string(), format!("{:.1} %", cycles as f64 / total * 100.0)]);
     }
@@ -132,11 +142,13 @@ pub struct SuiteRow<'a> {
 
 /// Several kernels, a line each.
 pub fn suite(rows: &[SuiteRow], style: Style) -> String {
-    let names: Vec<&str> = rows.first().map(|row| row.checked.bounds.iter().map(|b| b.name).collect()).unwrap_or_default();
+    let names: Vec<&str> =
+        rows.first().map(|row| row.checked.bounds.iter().map(|b| b.name).collect()).unwrap_or_default();
     let heading = ["kernel", "policy", "blocks", "warp insts", "makespan"].map(str::to_owned);
     let columns = names.iter().flat_map(|name| [(*name).to_owned(), "over".to_owned()]);
     let last = heading.len() + names.len() * 2;
-    let mut table = Table::new(heading.into_iter().chain(columns).chain(["verdict".to_owned()]), &[0, 1, last]);
+    let mut table =
+        Table::new(heading.into_iter().chain(columns).chain(["verdict".to_owned()]), &[0, 1, last]);
     for row in rows {
         let checked = row.checked;
         let start = [
@@ -170,7 +182,10 @@ pub fn suite_summary(rows: &[SuiteRow], style: Style) -> String {
         style.status(Status::NotApplicable),
     );
     if self_checked > 0 {
-        let _ = writeln!(text, "self-check: {self_checked} warps alone, analyser and simulator agree on every event");
+        let _ = writeln!(
+            text,
+            "self-check: {self_checked} warps alone, analyser and simulator agree on every event"
+        );
     }
     text
 }
@@ -201,8 +216,12 @@ pub fn lost_cycles(
         return String::new();
     }
     let total = checked.makespan.get().max(1) as f64;
-    let shown = |pc: Option<Pc>| pc.map_or_else(String::new, |pc| format!("{}: {}", place(pc).0, place(pc).1));
-    let mut table = Table::new(["lost cycles", "share", "reason", "line: waiting", "line: for the result of"], &[2, 3, 4]);
+    let shown =
+        |pc: Option<Pc>| pc.map_or_else(String::new, |pc| format!("{}: {}", place(pc).0, place(pc).1));
+    let mut table = Table::new(
+        ["lost cycles", "share", "reason", "line: waiting", "line: for the result of"],
+        &[2, 3, 4],
+    );
     for one in lost.iter().take(most) {
         table.row([
             one.cycles.to_string(),

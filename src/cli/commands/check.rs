@@ -57,7 +57,8 @@ fn check_bound_names(names: &[String], bounds: &[Box<dyn Bound>]) -> Result<(), 
     let known: Vec<&str> = bounds.iter().map(|bound| bound.name()).collect();
     let mut problems = Diagnostics::new();
     for name in names.iter().filter(|name| !known.contains(&name.as_str())) {
-        let near = closest(name, known.iter().copied()).map_or(String::new(), |n| format!("did you mean `{n}`? "));
+        let near =
+            closest(name, known.iter().copied()).map_or(String::new(), |n| format!("did you mean `{n}`? "));
         problems.push(
             Diagnostic::general(format!("--bound {name}"), format!("unknown bound `{name}`"))
                 .hint(format!("{near}bounds: {}", known.join(", "))),
@@ -167,7 +168,11 @@ fn same_command(args: &Check, judged: &Judged, policy: &PolicySetup) -> String {
 
 fn shell_word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+".contains(c);
-    if !word.is_empty() && word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
 }
 
 fn print_json(args: &Check, all: &[Judged], commands: &[Vec<Option<String>>]) -> Result<(), Failure> {
@@ -187,14 +192,21 @@ fn print_json(args: &Check, all: &[Judged], commands: &[Vec<Option<String>>]) ->
     output::print_json(&Suite { schema: json::SCHEMA, results, verdict: verdict.name() })
 }
 
-fn print_text(args: &Check, all: &[Judged], commands: &[Vec<Option<String>>], suite: bool) -> Result<(), Failure> {
+fn print_text(
+    args: &Check,
+    all: &[Judged],
+    commands: &[Vec<Option<String>>],
+    suite: bool,
+) -> Result<(), Failure> {
     let style = output::style();
     let mut out = String::new();
     let several = suite || all.len() > 1;
     if several {
         let rows: Vec<SuiteRow> = all
             .iter()
-            .flat_map(|judged| judged.runs.iter().map(|checked| SuiteRow { kernel: &judged.kernel.workload.name, checked }))
+            .flat_map(|judged| {
+                judged.runs.iter().map(|checked| SuiteRow { kernel: &judged.kernel.workload.name, checked })
+            })
             .collect();
         out.push_str(&text::suite(&rows, style));
         out.push_str(&text::suite_summary(&rows, style));
@@ -209,7 +221,10 @@ fn print_text(args: &Check, all: &[Judged], commands: &[Vec<Option<String>>], su
                 }
             }
             if let Some(command) = command {
-                out.push_str(&format!("\n{} breaks a bound under {}; to see it again:\n  {command}\n", judged.kernel.workload.name, run.scheduler));
+                out.push_str(&format!(
+                    "\n{} breaks a bound under {}; to see it again:\n  {command}\n",
+                    judged.kernel.workload.name, run.scheduler
+                ));
             }
         }
     }

@@ -76,11 +76,13 @@ fn collect() -> Result<Listing, Diagnostics> {
         ("random:SEED".to_owned(), SchedulerKind::Random(0)),
         ("replay:FILE".to_owned(), SchedulerKind::Replay(String::new())),
     ];
-    let schedulers = named.chain(with_arguments).map(|(name, kind)| Scheduler {
-        name,
-        work_conserving: kind.work_conserving().unwrap_or(false),
-    });
-    let bounds = bound::all().iter().map(|b| Named { name: b.name().to_owned(), doc: b.summary().to_owned() }).collect();
+    let schedulers = named
+        .chain(with_arguments)
+        .map(|(name, kind)| Scheduler { name, work_conserving: kind.work_conserving().unwrap_or(false) });
+    let bounds = bound::all()
+        .iter()
+        .map(|b| Named { name: b.name().to_owned(), doc: b.summary().to_owned() })
+        .collect();
     Ok(Listing {
         schema: SCHEMA,
         tool_version: env!("CARGO_PKG_VERSION"),
@@ -112,5 +114,11 @@ fn text(listing: &Listing) -> String {
         };
         schedulers.row([scheduler.name.as_str(), conserving]);
     }
-    [kernels.render(0), named("machine", &listing.machines), schedulers.render(0), named("bound", &listing.bounds)].join("\n")
+    [
+        kernels.render(0),
+        named("machine", &listing.machines),
+        schedulers.render(0),
+        named("bound", &listing.bounds),
+    ]
+    .join("\n")
 }

@@ -98,14 +98,26 @@ fn text(kernel: &str, machine: &str, block: u32, warps: &[WarpPhases]) -> String
     let mut index = 0;
     // warps with the same phases are told once
     for run in warps.chunk_by(|a, b| a.phases == b.phases) {
-        let who = if run.len() == 1 { format!("w{index}") } else { format!("w{index} to w{}", index + run.len() - 1) };
+        let who = if run.len() == 1 {
+            format!("w{index}")
+        } else {
+            format!("w{index} to w{}", index + run.len() - 1)
+        };
         let warp = &run[0];
-        let _ = writeln!(text, "{who}: isolated {}, exec {}, idle {}, {} phases", warp.end, warp.exec, warp.idle, warp.phases.len());
+        let _ = writeln!(
+            text,
+            "{who}: isolated {}, exec {}, idle {}, {} phases",
+            warp.end,
+            warp.exec,
+            warp.idle,
+            warp.phases.len()
+        );
         for phase in warp.phases.iter().take(MAX_SHOWN) {
             let _ = writeln!(text, "  {} [{}, {})", name(phase.kind), phase.start, phase.end);
         }
         if warp.phases.len() > MAX_SHOWN {
-            let _ = writeln!(text, "  ... and {} more (--format json lists all)", warp.phases.len() - MAX_SHOWN);
+            let _ =
+                writeln!(text, "  ... and {} more (--format json lists all)", warp.phases.len() - MAX_SHOWN);
         }
         index += run.len();
     }

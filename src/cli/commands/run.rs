@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::base::Pc;
 use crate::bound;
-use crate::check::counterexample::ScheduleWriter;
+use crate::check::counterexample::ScheduleRecorder;
 use crate::check::{Checked, Plan, WorkloadSource, observe_source};
 use crate::cli::args::Run;
 use crate::cli::load::{self, LoadedKernel};
@@ -91,14 +91,19 @@ fn dumps(args: &Run, kernel: &LoadedKernel) -> Result<Vec<(usize, PathBuf)>, Dia
     for dump in &args.dump {
         let place = format!("--dump {dump}");
         let Some((name, path)) = dump.split_once('=').filter(|(_, path)| !path.is_empty()) else {
-            problems.push(Diagnostic::general(place, "expected NAME=FILE").hint("for example --dump c=out.bin"));
+            problems
+                .push(Diagnostic::general(place, "expected NAME=FILE").hint("for example --dump c=out.bin"));
             continue;
         };
         match buffers.iter().position(|buffer| buffer.name == name) {
             Some(index) => dumps.push((index, PathBuf::from(path))),
             None => {
                 let names: Vec<&str> = buffers.iter().map(|buffer| buffer.name.as_str()).collect();
-                let hint = if names.is_empty() { "this kernel has no buffers".to_owned() } else { format!("buffers: {}", names.join(", ")) };
+                let hint = if names.is_empty() {
+                    "this kernel has no buffers".to_owned()
+                } else {
+                    format!("buffers: {}", names.join(", "))
+                };
                 problems.push(Diagnostic::general(place, format!("no buffer `{name}`")).hint(hint));
             }
         }
@@ -185,7 +190,8 @@ fn trace_rest(
     let mut file = TraceFile::create(path)?;
     let units = machine.units().iter().map(|unit| unit.name.clone());
     // boxed, so that the recursion over the list has one type
-    let simulate: Box<dyn FnOnce(&mut dyn Observer) -> Result<Checked, Diagnostics> + '_> = Box::new(simulate);
+    let simulate: Box<dyn FnOnce(&mut dyn Observer) -> Result<Checked, Diagnostics> + '_> =
+        Box::new(simulate);
     let (checked, written) = match ending(path) {
         "csv" => {
             let mut writer = CsvTrace::new(&mut file.out, units);
@@ -198,9 +204,11 @@ fn trace_rest(
             (checked, writer.finish())
         }
         "replay" => {
-            let mut writer = ScheduleWriter { blocks: kernel.workload.blocks(), ..ScheduleWriter::default() };
-            let checked = trace_rest(rest, kernel, machine, name, &mut (&mut writer, outer), simulate);
-            (checked, std::io::Write::write_all(&mut file.out, writer.text.as_bytes()))
+            let mut recorder = ScheduleRecorder::default();
+            let checked = trace_rest(rest, kernel, machine, name, &mut (&mut recorder, outer), simulate);
+            let text =
+                recorder.text().ok_or_else(|| std::io::Error::other("the run is too long for a replay file"));
+            (checked, text.and_then(|text| std::io::Write::write_all(&mut file.out, text.as_bytes())))
         }
         _ => {
             let mut writer = PerfettoTrace::new(&mut file.out, units, name);

@@ -159,18 +159,25 @@ impl PolicySetup {
     }
 }
 
+impl PolicySetup {
+    /// The policy by name.
+    pub fn kind(&self) -> SchedulerKind {
+        match self {
+            Self::Gto => SchedulerKind::Gto,
+            Self::Lrr => SchedulerKind::Lrr,
+            Self::Srr => SchedulerKind::Srr,
+            Self::Gsrr => SchedulerKind::Gsrr,
+            Self::Oldest => SchedulerKind::Oldest,
+            Self::TwoLevel => SchedulerKind::TwoLevel,
+            Self::Random(seed) => SchedulerKind::Random(*seed),
+            Self::Replay(schedule) => SchedulerKind::Replay(schedule.file().to_owned()),
+        }
+    }
+}
+
 impl fmt::Display for PolicySetup {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Gto => SchedulerKind::Gto.fmt(f),
-            Self::Lrr => SchedulerKind::Lrr.fmt(f),
-            Self::Srr => SchedulerKind::Srr.fmt(f),
-            Self::Gsrr => SchedulerKind::Gsrr.fmt(f),
-            Self::Oldest => SchedulerKind::Oldest.fmt(f),
-            Self::TwoLevel => SchedulerKind::TwoLevel.fmt(f),
-            Self::Random(seed) => SchedulerKind::Random(*seed).fmt(f),
-            Self::Replay(schedule) => SchedulerKind::Replay(schedule.file().to_owned()).fmt(f),
-        }
+        self.kind().fmt(f)
     }
 }
 

@@ -65,13 +65,6 @@ impl Shard {
         }
         self.slots = slots;
     }
-
-    /// Forgets the states, keeps the allocation.
-    pub fn clear(&mut self) {
-        self.keys.clear();
-        self.starts.clear();
-        self.slots.iter_mut().for_each(|slot| *slot = 0);
-    }
 }
 
 /// The shard of a hash takes its low bits, so the place in the shard must not.

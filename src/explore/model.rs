@@ -104,6 +104,18 @@ impl Model {
     /// # Errors
     /// Blocks that exploration does not handle.
     pub fn new(table: &TimingTable, paths: &BlockPaths) -> Result<Self, Unsupported> {
+        Self::with_latencies_up_to(0, table, paths)
+    }
+
+    /// The model of a block, for latencies up to `longest_lat` in place of an instruction's own.
+    ///
+    /// # Errors
+    /// Blocks that exploration does not handle.
+    pub fn with_latencies_up_to(
+        longest_lat: u64,
+        table: &TimingTable,
+        paths: &BlockPaths,
+    ) -> Result<Self, Unsupported> {
         if paths.partial_barriers {
             return Err(Unsupported::PartialBarriers);
         }
@@ -112,7 +124,7 @@ impl Model {
         }
         let mut codes: Vec<Code> = Vec::new();
         let mut code_of = Vec::new();
-        let mut longest: u64 = 0;
+        let mut longest = longest_lat;
         for path in &paths.warps {
             let code = Code::new(table, path, &mut longest)?;
             let known = codes.iter().position(|other| *other == code);
@@ -160,6 +172,15 @@ impl Model {
         state
     }
 
+    /// The state before the first cycle with every warp at the position of its id.
+    pub fn start_by_id(&self) -> State {
+        let mut state = self.start();
+        for (warp, &code) in state.warps.iter_mut().zip(&self.code_of) {
+            *warp = Warp { code, regs: vec![0; self.codes[code].registers], ..Warp::default() };
+        }
+        state
+    }
+
     /// The warp ids in the order of the warps of [`Model::start`].
     pub fn start_order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.code_of.len()).collect();
@@ -167,14 +188,20 @@ impl Model {
         order
     }
 
+    /// The unit of the next instruction of the warp at `position`.
+    pub fn next_unit(&self, state: &State, position: usize) -> usize {
+        let warp = &state.warps[position];
+        usize::from(self.codes[warp.code].ops[usize::from(warp.next)].unit)
+    }
+
     /// Issues the next instruction of the warp at `position`, which must be ready, and moves time
-    /// to the next decision. The order of warps stays.
-    pub fn issue(&self, state: &mut State, position: usize) -> Outcome {
+    /// to the next decision. The order of warps stays. `lat` replaces the instruction's latency.
+    pub fn issue(&self, state: &mut State, position: usize, lat: Option<u16>) -> Outcome {
         let warp = &mut state.warps[position];
         let op = &self.codes[warp.code].ops[usize::from(warp.next)];
         let start = state.free[usize::from(op.unit)];
         let initiated = start + op.init;
-        let done = initiated + op.lat;
+        let done = initiated + lat.unwrap_or(op.lat);
         state.free[usize::from(op.unit)] = initiated;
         // what the issued instruction waited for is there now, whatever the slots still say
         for &reg in &op.waits {
@@ -236,7 +263,7 @@ impl Model {
         })
     }
 
-    /// Whether the warp at a position is ready.
+    /// Whether the warp at a position can issue now.
     pub fn is_ready(&self, state: &State, position: usize) -> bool {
         let warp = &state.warps[position];
         !warp.waiting && warp.ready == 0 && !self.finished(warp)
@@ -258,7 +285,8 @@ impl Model {
         state.warps.sort();
     }
 
-    fn forget(&self, state: &mut State) {
+    /// Forgets what cannot matter any more.
+    pub fn forget(&self, state: &mut State) {
         for (unit, free) in state.free.iter_mut().enumerate() {
             let used = state.warps.iter().any(|warp| usize::from(warp.next) < self.last_use[unit][warp.code]);
             if !used {

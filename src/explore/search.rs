@@ -7,8 +7,30 @@
 //! monotone. So one number per state and direction is enough, and past completion times are no
 //! part of a state.
 
+use std::ops::Range;
+
 use super::layer::{SHARDS, Shard, hash, shard_of};
-use super::model::{Model, State};
+use super::model::{Model, Outcome};
+use super::schedules::Schedules;
+
+/// What is searched: states, the choices in each, and what an issue does.
+pub trait System: Sync {
+    /// A state in the open.
+    type State: Clone;
+
+    /// Instructions that every schedule issues.
+    fn issues(&self) -> usize;
+    /// The state before the first cycle, in normal form.
+    fn start(&self) -> Self::State;
+    /// What can be chosen; empty only when everything has issued.
+    fn choices(&self, state: &Self::State, choices: &mut Vec<u16>);
+    /// Issues, moves time to the next decision, brings the state into normal form.
+    fn issue(&self, state: &mut Self::State, choice: u16) -> Outcome;
+    /// Writes a state in normal form as a key: equal keys, equal futures.
+    fn encode(&self, state: &Self::State, key: &mut Vec<u16>);
+    /// Reads a key back into a state of this system.
+    fn decode(&self, key: &[u16], state: &mut Self::State);
+}
 
 /// How far to go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,19 +41,33 @@ pub struct Limits {
     pub threads: usize,
 }
 
-/// What all schedules together do.
+/// What all runs together do. A witness holds what was decided at each issue: a choice `W` of the
+/// system, or what it stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Extremes {
+pub struct Extremes<W> {
     /// Largest makespan, cycles.
     pub worst: u64,
     /// Smallest makespan, cycles.
     pub best: u64,
     /// Distinct states.
     pub states: u64,
-    /// The warp chosen at each issue of a worst schedule.
-    pub worst_witness: Vec<usize>,
-    /// The warp chosen at each issue of a best schedule.
-    pub best_witness: Vec<usize>,
+    /// A worst run.
+    pub worst_witness: Vec<W>,
+    /// A best run.
+    pub best_witness: Vec<W>,
+}
+
+impl<W> Extremes<W> {
+    /// The same with witnesses read differently.
+    pub fn map_witnesses<V>(self, read: impl Fn(&[W]) -> Vec<V>) -> Extremes<V> {
+        Extremes {
+            worst: self.worst,
+            best: self.best,
+            states: self.states,
+            worst_witness: read(&self.worst_witness),
+            best_witness: read(&self.best_witness),
+        }
+    }
 }
 
 /// The search ended before every state was seen.
@@ -39,7 +75,7 @@ pub struct Extremes {
 pub struct OutOfFuel {
     /// Distinct states seen.
     pub states: u64,
-    /// Issues up to which every schedule was followed.
+    /// Issues up to which every run was followed.
     pub issues: usize,
 }
 
@@ -50,8 +86,7 @@ struct Edge {
     to: u32,
     elapsed: u16,
     done: u16,
-    /// Position of the issuing warp in the state.
-    position: u8,
+    choice: u16,
 }
 
 /// Edges of a layer, by state.
@@ -66,9 +101,13 @@ impl Edges {
     fn of(&self, state: usize) -> &[Edge] {
         &self.edges[self.starts[state] as usize..self.starts[state + 1] as usize]
     }
+
+    fn states(&self) -> usize {
+        self.starts.len() - 1
+    }
 }
 
-/// What one thread found: keys per shard, and edges that name shard and place in the list.
+/// What one thread found: keys per shard, and edges that name shard and place in its list.
 #[derive(Debug, Default)]
 struct Found {
     keys: Vec<u16>,
@@ -76,60 +115,61 @@ struct Found {
     lists: Vec<Vec<(u64, u32, u16)>>,
     /// Edges with `to` = place in the shard's list, and the shard.
     edges: Vec<(Edge, u8)>,
-    per_state: Vec<u8>,
+    per_state: Vec<u16>,
 }
 
-/// States a thread expands before the next layer is merged: bounds the memory for duplicates.
+/// States expanded before what they lead to is merged: bounds the memory for duplicates.
 const BATCH: usize = 1 << 17;
-/// Layers smaller than this are not worth a second thread.
+/// Batches smaller than this are not worth a second thread.
 const PARALLEL_FROM: usize = 2048;
 
-/// Searches all work-conserving schedules.
+/// Searches all work-conserving schedules of a block; witnesses are the warp ids that issue.
+/// `progress` hears of every layer: states so far, issues done.
 ///
 /// # Errors
 /// If the fuel does not last.
-pub fn search(model: &Model, limits: Limits, progress: &dyn Fn(u64, usize)) -> Result<Extremes, OutOfFuel> {
+pub fn search(
+    model: &Model,
+    limits: Limits,
+    progress: &dyn Fn(u64, usize),
+) -> Result<Extremes<usize>, OutOfFuel> {
+    let schedules = Schedules(model);
+    search_system(&schedules, limits, progress).map(|found| found.map_witnesses(|choices| schedules.warps(choices)))
+}
+
+/// Searches all runs of a system; see [`search`].
+///
+/// # Errors
+/// If the fuel does not last.
+pub fn search_system<S: System>(
+    system: &S,
+    limits: Limits,
+    progress: &dyn Fn(u64, usize),
+) -> Result<Extremes<u16>, OutOfFuel> {
     let mut layer: Vec<Shard> = (0..SHARDS).map(|_| Shard::default()).collect();
-    let mut scratch = Scratch::new(model);
-    let mut start = model.start();
-    model.normalise_unordered(&mut start);
-    model.encode(&start, &mut scratch.key);
-    let start_hash = hash(&scratch.key);
-    layer[shard_of(start_hash)].insert(start_hash, &scratch.key);
+    let mut key = Vec::new();
+    system.encode(&system.start(), &mut key);
+    let start_hash = hash(&key);
+    layer[shard_of(start_hash)].insert(start_hash, &key);
     let mut states = 1u64;
     let mut graph: Vec<Edges> = Vec::new();
-    for issues in 0..model.issues() {
-        let (edges, next) = expand(model, &layer, limits, states).ok_or(OutOfFuel { states, issues })?;
+    for issues in 0..system.issues() {
+        let (edges, next) = expand(system, &layer, limits, states).ok_or(OutOfFuel { states, issues })?;
         states += next.iter().map(|shard| shard.len() as u64).sum::<u64>();
         graph.push(edges);
         layer = next;
         progress(states, issues + 1);
     }
     let (worst, worst_values) = backwards(&graph, u64::max, 0);
+    let worst_witness = walk(&graph, &worst_values);
+    drop(worst_values);
     let (best, best_values) = backwards(&graph, u64::min, u64::MAX);
-    Ok(Extremes {
-        worst,
-        best,
-        states,
-        worst_witness: walk(model, &graph, &worst_values),
-        best_witness: walk(model, &graph, &best_values),
-    })
-}
-
-struct Scratch {
-    state: State,
-    next: State,
-    key: Vec<u16>,
-}
-
-impl Scratch {
-    fn new(model: &Model) -> Self {
-        Self { state: model.start(), next: model.start(), key: Vec::new() }
-    }
+    let best_witness = walk(&graph, &best_values);
+    Ok(Extremes { worst, best, states, worst_witness, best_witness })
 }
 
 /// The next layer and the edges to it; `None` if the fuel does not last.
-fn expand(model: &Model, layer: &[Shard], limits: Limits, states: u64) -> Option<(Edges, Vec<Shard>)> {
+fn expand<S: System>(system: &S, layer: &[Shard], limits: Limits, states: u64) -> Option<(Edges, Vec<Shard>)> {
     let sizes: Vec<usize> = layer.iter().map(Shard::len).collect();
     let total: usize = sizes.iter().sum();
     let mut next: Vec<Shard> = (0..SHARDS).map(|_| Shard::default()).collect();
@@ -140,7 +180,7 @@ fn expand(model: &Model, layer: &[Shard], limits: Limits, states: u64) -> Option
     while from < total {
         let to = (from + BATCH).min(total);
         let threads = if to - from < PARALLEL_FROM { 1 } else { limits.threads.max(1) };
-        let found = in_chunks(from, to, threads, |range| follow(model, layer, &sizes, range));
+        let found = in_chunks(from..to, threads, |range| follow(system, layer, &sizes, range));
         let places = merge(&found, &mut next, threads);
         for (chunk, places) in found.iter().zip(&places) {
             for &count in &chunk.per_state {
@@ -169,31 +209,30 @@ fn expand(model: &Model, layer: &[Shard], limits: Limits, states: u64) -> Option
 }
 
 /// Splits a range among threads; the results are in the order of the range.
-fn in_chunks<T: Send>(
-    from: usize,
-    to: usize,
-    threads: usize,
-    work: impl Fn(std::ops::Range<usize>) -> T + Sync,
-) -> Vec<T> {
+fn in_chunks<T: Send>(range: Range<usize>, threads: usize, work: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
     if threads <= 1 {
-        return vec![work(from..to)];
+        return vec![work(range)];
     }
-    let size = (to - from).div_ceil(threads);
+    let size = range.len().div_ceil(threads);
+    let part = |i: usize| (range.start + i * size).min(range.end);
     let work = &work;
-    let result = crossbeam::thread::scope(|scope| {
+    crossbeam::thread::scope(|scope| {
         let handles: Vec<_> = (0..threads)
-            .map(|i| (from + i * size).min(to)..(from + (i + 1) * size).min(to))
+            .map(|i| part(i)..part(i + 1))
             .map(|range| scope.spawn(move |_| work(range)))
             .collect();
         handles.into_iter().map(|handle| handle.join().expect("a search thread panicked")).collect()
-    });
-    result.expect("a search thread panicked")
+    })
+    .expect("a search thread panicked")
 }
 
 /// Issues every choice of the states with these numbers.
-fn follow(model: &Model, layer: &[Shard], sizes: &[usize], range: std::ops::Range<usize>) -> Found {
+fn follow<S: System>(system: &S, layer: &[Shard], sizes: &[usize], range: Range<usize>) -> Found {
     let mut found = Found { lists: vec![Vec::new(); SHARDS], ..Found::default() };
-    let mut scratch = Scratch::new(model);
+    let mut state = system.start();
+    let mut next = state.clone();
+    let mut key = Vec::new();
+    let mut choices = Vec::new();
     let mut shard = 0;
     let mut base = 0;
     for number in range {
@@ -201,45 +240,40 @@ fn follow(model: &Model, layer: &[Shard], sizes: &[usize], range: std::ops::Rang
             base += sizes[shard];
             shard += 1;
         }
-        model.decode(layer[shard].key(number - base), &mut scratch.state);
-        let mut count = 0;
-        for position in model.choices(&scratch.state) {
-            scratch.next.clone_from(&scratch.state);
-            let outcome = model.issue(&mut scratch.next, position);
-            model.normalise_unordered(&mut scratch.next);
-            model.encode(&scratch.next, &mut scratch.key);
-            let hash = hash(&scratch.key);
+        system.decode(layer[shard].key(number - base), &mut state);
+        choices.clear();
+        system.choices(&state, &mut choices);
+        for &choice in &choices {
+            next.clone_from(&state);
+            let outcome = system.issue(&mut next, choice);
+            system.encode(&next, &mut key);
+            let hash = hash(&key);
             let target = shard_of(hash);
             let list = &mut found.lists[target];
-            let place = list.len() as u32;
-            list.push((hash, found.keys.len() as u32, scratch.key.len() as u16));
-            found.keys.extend_from_slice(&scratch.key);
-            let edge =
-                Edge { to: place, elapsed: outcome.elapsed, done: outcome.done, position: position as u8 };
+            let edge = Edge { to: list.len() as u32, elapsed: outcome.elapsed, done: outcome.done, choice };
+            list.push((hash, found.keys.len() as u32, key.len() as u16));
+            found.keys.extend_from_slice(&key);
             found.edges.push((edge, target as u8));
-            count += 1;
         }
-        found.per_state.push(count);
+        found.per_state.push(choices.len() as u16);
     }
     found
 }
 
-/// Enters what the threads found into the next layer; gives per chunk and shard the index of each
-/// listed key.
-fn merge(found: &[Found], next: &mut [Shard], threads: usize) -> Vec<Vec<Vec<u32>>> {
-    let enter = |shard: usize, target: &mut Shard| -> Vec<Vec<u32>> {
-        let of_chunk = |chunk: &Found| {
-            let insert = |&(hash, start, len): &(u64, u32, u16)| {
-                target_insert(target, hash, &chunk.keys[start as usize..start as usize + usize::from(len)])
-            };
-            chunk.lists[shard].iter().map(insert).collect()
+/// Index in the shard of each listed key, by chunk and shard.
+type Places = Vec<Vec<Vec<u32>>>;
+
+/// Enters what the threads found into the next layer.
+fn merge(found: &[Found], next: &mut [Shard], threads: usize) -> Places {
+    let enter = |(shard, target): (usize, &mut Shard)| -> Vec<Vec<u32>> {
+        let of_chunk = |chunk: &Found, target: &mut Shard| {
+            let key = |start: u32, len: u16| &chunk.keys[start as usize..start as usize + usize::from(len)];
+            chunk.lists[shard].iter().map(|&(hash, start, len)| target.insert(hash, key(start, len))).collect()
         };
-        found.iter().map(of_chunk).collect()
+        found.iter().map(|chunk| of_chunk(chunk, target)).collect()
     };
-    // by shard, then chunk
-    let mut by_shard: Vec<Vec<Vec<u32>>> = Vec::with_capacity(SHARDS);
-    if threads <= 1 {
-        by_shard.extend(next.iter_mut().enumerate().map(|(shard, target)| enter(shard, target)));
+    let mut by_shard: Vec<Vec<Vec<u32>>> = if threads <= 1 {
+        next.iter_mut().enumerate().map(enter).collect()
     } else {
         let size = SHARDS.div_ceil(threads);
         let enter = &enter;
@@ -248,69 +282,48 @@ fn merge(found: &[Found], next: &mut [Shard], threads: usize) -> Vec<Vec<Vec<u32
                 .chunks_mut(size)
                 .enumerate()
                 .map(|(part, targets)| {
-                    scope.spawn(move |_| {
-                        targets
-                            .iter_mut()
-                            .enumerate()
-                            .map(|(i, target)| enter(part * size + i, target))
-                            .collect()
-                    })
+                    let numbered = targets.iter_mut().enumerate().map(move |(i, target)| (part * size + i, target));
+                    scope.spawn(move |_| numbered.map(enter).collect())
                 })
                 .collect();
             handles.into_iter().map(|handle| handle.join().expect("a search thread panicked")).collect()
         })
         .expect("a search thread panicked");
-        by_shard.extend(parts.into_iter().flatten());
-    }
-    // turned round: by chunk, then shard
+        parts.into_iter().flatten().collect()
+    };
     (0..found.len())
         .map(|chunk| by_shard.iter_mut().map(|shard| std::mem::take(&mut shard[chunk])).collect())
         .collect()
 }
 
-fn target_insert(target: &mut Shard, hash: u64, key: &[u16]) -> u32 {
-    target.insert(hash, key)
-}
-
 /// The value of every state, layer by layer from the end, and that of the first.
 fn backwards(graph: &[Edges], choose: fn(u64, u64) -> u64, neutral: u64) -> (u64, Vec<Vec<u64>>) {
     let mut values: Vec<Vec<u64>> = vec![Vec::new(); graph.len()];
-    let mut later: &[u64] = &[];
-    for (index, edges) in graph.iter().enumerate().rev() {
-        let of_edge = |edge: &Edge| {
-            let rest = later.get(edge.to as usize).map_or(0, |rest| rest + u64::from(edge.elapsed));
-            rest.max(u64::from(edge.done))
-        };
-        let of_state = |state: usize| edges.of(state).iter().map(of_edge).fold(neutral, choose);
-        values[index] = (0..edges.starts.len() - 1).map(of_state).collect();
-        later = &values[index];
+    for index in (0..graph.len()).rev() {
+        let later = values.get(index + 1).map_or(&[][..], Vec::as_slice);
+        let of_state = |state| graph[index].of(state).iter().map(|edge| value(edge, later)).fold(neutral, choose);
+        let of_layer = (0..graph[index].states()).map(of_state).collect();
+        values[index] = of_layer;
     }
     (values.first().and_then(|layer| layer.first()).copied().unwrap_or(0), values)
 }
 
-/// The choices of a schedule whose value is that of the first state, as warp ids.
-fn walk(model: &Model, graph: &[Edges], values: &[Vec<u64>]) -> Vec<usize> {
-    let mut state = model.start();
-    // positions of the normal form to warp ids
-    let mut who = model.start_order();
-    let order = model.normalise(&mut state);
-    who = order.iter().map(|&from| who[from]).collect();
-    let mut chosen = Vec::new();
+/// What an edge leads to: the later of the instruction's own result and the rest.
+fn value(edge: &Edge, later: &[u64]) -> u64 {
+    let rest = later.get(edge.to as usize).map_or(0, |rest| rest + u64::from(edge.elapsed));
+    rest.max(u64::from(edge.done))
+}
+
+/// The choices of a run whose value is that of the first state. Once an issue decides the
+/// makespan, any edge that keeps the value of its own state will do; the first is taken.
+fn walk(graph: &[Edges], values: &[Vec<u64>]) -> Vec<u16> {
     let mut number = 0;
+    let mut chosen = Vec::with_capacity(graph.len());
     for (depth, edges) in graph.iter().enumerate() {
-        let value = values[depth][number];
-        let fits = |edge: &&Edge| {
-            let rest =
-                values.get(depth + 1).map_or(0, |later| later[edge.to as usize] + u64::from(edge.elapsed));
-            rest.max(u64::from(edge.done)) == value
-        };
-        // once an issue decides the makespan, what follows may do anything that is not worse; the
-        // first edge that keeps the value is as good as any
-        let Some(edge) = edges.of(number).iter().find(fits) else { break };
-        chosen.push(who[usize::from(edge.position)]);
-        model.issue(&mut state, usize::from(edge.position));
-        let order = model.normalise(&mut state);
-        who = order.iter().map(|&from| who[from]).collect();
+        let later = values.get(depth + 1).map_or(&[][..], Vec::as_slice);
+        let wanted = values[depth][number];
+        let Some(edge) = edges.of(number).iter().find(|edge| value(edge, later) == wanted) else { break };
+        chosen.push(edge.choice);
         number = edge.to as usize;
     }
     chosen

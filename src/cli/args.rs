@@ -25,6 +25,8 @@ pub enum Command {
     Run(Run),
     /// Exec and idle phases of each warp run alone (seed 000, Algorithm 1)
     Phases(Phases),
+    /// The true worst and best makespan over all work-conserving schedules of a block
+    Explore(Explore),
     /// What is in a .ptx, .warp or machine file
     Inspect(Inspect),
     /// Embedded kernels and machines, policies, bounds
@@ -86,6 +88,34 @@ pub struct Phases {
     /// The block to analyse
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub of_block: u32,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Explore {
+    /// Embedded kernel, .warp file, launch .ron file, or .ptx with --entry --grid --block --arg
+    pub kernel: String,
+    #[command(flatten)]
+    pub common: Common,
+    #[command(flatten)]
+    pub ptx: PtxLaunch,
+    /// The block to explore
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub of_block: u32,
+    /// States to visit at most; about 50 bytes each
+    #[arg(long, default_value_t = 20_000_000, value_name = "N")]
+    pub max_states: u64,
+    /// Threads; the result does not depend on it [default: all cores]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// Instead of all schedules: one policy, every latency of a unit in an interval, e.g. gmem=4..=21
+    #[arg(long, value_name = "UNIT=FROM..=TO")]
+    pub vary: Vec<String>,
+    /// Write a worst schedule, to be replayed with --scheduler replay:FILE
+    #[arg(long, value_name = "FILE")]
+    pub worst_schedule: Option<PathBuf>,
+    /// Write a best schedule
+    #[arg(long, value_name = "FILE")]
+    pub best_schedule: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -26,6 +26,7 @@ pub fn main() -> ExitCode {
         Command::Check(check) => commands::check::run(check),
         Command::Run(run) => commands::run::run(run),
         Command::Phases(phases) => commands::phases::run(phases),
+        Command::Explore(explore) => commands::explore::run(explore),
         Command::Inspect(inspect) => commands::inspect::run(inspect),
         Command::List(list) => commands::list::run(list),
     };
@@ -73,6 +74,7 @@ impl Args {
             Command::Check(check) => check.common.format,
             Command::Run(run) => run.common.format,
             Command::Phases(phases) => phases.common.format,
+            Command::Explore(explore) => explore.common.format,
             Command::Inspect(inspect) => inspect.format,
             Command::List(list) => list.format,
         }

@@ -9,8 +9,8 @@
 //! and the per-cycle reference of the tests. Witnesses are replayed by the engine before they are
 //! reported, and must give the same makespan.
 
-mod layer;
 pub mod latencies;
+mod layer;
 pub mod model;
 pub mod schedules;
 pub mod search;
@@ -121,7 +121,8 @@ fn stand_in(
         .collect();
     // the first of equal ones is kept, so that the witness does not depend on the sort
     runs.sort_by_key(|(makespan, _)| *makespan);
-    let alone = paths.warps.iter().map(|path| analyse_alone_by_section(table, path)).max().unwrap_or(Cycles::ZERO);
+    let alone =
+        paths.warps.iter().map(|path| analyse_alone_by_section(table, path)).max().unwrap_or(Cycles::ZERO);
     let (best, best_witness) = runs.first().cloned().unwrap_or_default();
     let (worst, worst_witness) = runs.last().cloned().unwrap_or_default();
     Exploration {
@@ -145,7 +146,11 @@ fn analyse_alone_by_section(table: &TimingTable, path: &crate::path::WarpPath) -
 fn confirm(table: &TimingTable, machine: &Machine, paths: &BlockPaths, found: &Extremes<usize>) {
     for (witness, makespan) in [(&found.worst_witness, found.worst), (&found.best_witness, found.best)] {
         let replayed = replay(table, machine, paths, witness, &mut ());
-        assert_eq!(replayed, Some(Cycles::new(makespan)), "the engine and the exploration disagree on a witness");
+        assert_eq!(
+            replayed,
+            Some(Cycles::new(makespan)),
+            "the engine and the exploration disagree on a witness"
+        );
     }
 }
 
@@ -231,11 +236,17 @@ pub fn explore_latencies(
         intervals[one.unit.index()] = Some(one.lat.clone());
     }
     let system = Latencies::new(&model, policy, intervals);
-    Ok(search_system(&system, limits, progress).map(|found| found.map_witnesses(|choices| system.decisions(choices))))
+    Ok(search_system(&system, limits, progress)
+        .map(|found| found.map_witnesses(|choices| system.decisions(choices))))
 }
 
 /// The issue decisions of a witness as a replay file.
-pub fn witness_schedule(table: &TimingTable, machine: &Machine, paths: &BlockPaths, witness: &[usize]) -> Option<String> {
+pub fn witness_schedule(
+    table: &TimingTable,
+    machine: &Machine,
+    paths: &BlockPaths,
+    witness: &[usize],
+) -> Option<String> {
     #[derive(Default)]
     struct Issues(Vec<Issue>);
     impl Observer for Issues {

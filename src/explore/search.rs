@@ -134,7 +134,8 @@ pub fn search(
     progress: &dyn Fn(u64, usize),
 ) -> Result<Extremes<usize>, OutOfFuel> {
     let schedules = Schedules(model);
-    search_system(&schedules, limits, progress).map(|found| found.map_witnesses(|choices| schedules.warps(choices)))
+    search_system(&schedules, limits, progress)
+        .map(|found| found.map_witnesses(|choices| schedules.warps(choices)))
 }
 
 /// Searches all runs of a system; see [`search`].
@@ -169,7 +170,12 @@ pub fn search_system<S: System>(
 }
 
 /// The next layer and the edges to it; `None` if the fuel does not last.
-fn expand<S: System>(system: &S, layer: &[Shard], limits: Limits, states: u64) -> Option<(Edges, Vec<Shard>)> {
+fn expand<S: System>(
+    system: &S,
+    layer: &[Shard],
+    limits: Limits,
+    states: u64,
+) -> Option<(Edges, Vec<Shard>)> {
     let sizes: Vec<usize> = layer.iter().map(Shard::len).collect();
     let total: usize = sizes.iter().sum();
     let mut next: Vec<Shard> = (0..SHARDS).map(|_| Shard::default()).collect();
@@ -209,7 +215,11 @@ fn expand<S: System>(system: &S, layer: &[Shard], limits: Limits, states: u64) -
 }
 
 /// Splits a range among threads; the results are in the order of the range.
-fn in_chunks<T: Send>(range: Range<usize>, threads: usize, work: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
+fn in_chunks<T: Send>(
+    range: Range<usize>,
+    threads: usize,
+    work: impl Fn(Range<usize>) -> T + Sync,
+) -> Vec<T> {
     if threads <= 1 {
         return vec![work(range)];
     }
@@ -268,7 +278,10 @@ fn merge(found: &[Found], next: &mut [Shard], threads: usize) -> Places {
     let enter = |(shard, target): (usize, &mut Shard)| -> Vec<Vec<u32>> {
         let of_chunk = |chunk: &Found, target: &mut Shard| {
             let key = |start: u32, len: u16| &chunk.keys[start as usize..start as usize + usize::from(len)];
-            chunk.lists[shard].iter().map(|&(hash, start, len)| target.insert(hash, key(start, len))).collect()
+            chunk.lists[shard]
+                .iter()
+                .map(|&(hash, start, len)| target.insert(hash, key(start, len)))
+                .collect()
         };
         found.iter().map(|chunk| of_chunk(chunk, target)).collect()
     };
@@ -282,7 +295,8 @@ fn merge(found: &[Found], next: &mut [Shard], threads: usize) -> Places {
                 .chunks_mut(size)
                 .enumerate()
                 .map(|(part, targets)| {
-                    let numbered = targets.iter_mut().enumerate().map(move |(i, target)| (part * size + i, target));
+                    let numbered =
+                        targets.iter_mut().enumerate().map(move |(i, target)| (part * size + i, target));
                     scope.spawn(move |_| numbered.map(enter).collect())
                 })
                 .collect();
@@ -301,7 +315,8 @@ fn backwards(graph: &[Edges], choose: fn(u64, u64) -> u64, neutral: u64) -> (u64
     let mut values: Vec<Vec<u64>> = vec![Vec::new(); graph.len()];
     for index in (0..graph.len()).rev() {
         let later = values.get(index + 1).map_or(&[][..], Vec::as_slice);
-        let of_state = |state| graph[index].of(state).iter().map(|edge| value(edge, later)).fold(neutral, choose);
+        let of_state =
+            |state| graph[index].of(state).iter().map(|edge| value(edge, later)).fold(neutral, choose);
         let of_layer = (0..graph[index].states()).map(of_state).collect();
         values[index] = of_layer;
     }

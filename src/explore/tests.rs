@@ -24,7 +24,9 @@ fn block(machine: &SourceText, kernel: &SourceText) -> Block {
 
 fn shipped(kernel: &str, machine: &str) -> Block {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/");
-    let read = |path: String| SourceText::new(path.clone(), std::fs::read_to_string(format!("{root}{path}")).unwrap());
+    let read = |path: String| {
+        SourceText::new(path.clone(), std::fs::read_to_string(format!("{root}{path}")).unwrap())
+    };
     block(&read(format!("configs/{machine}.ron")), &read(format!("kernels/witness/{kernel}.warp")))
 }
 
@@ -75,11 +77,20 @@ fn a_point_interval_of_latencies_is_the_policy_itself() {
         (FixedPolicy::Lrr, PolicySetup::Lrr),
         (FixedPolicy::Oldest, PolicySetup::Oldest),
     ] {
-        for (kernel, machine) in [("fig3", "paper-fig2"), ("lrr-witness", "lrr-witness"), ("witness-identical", "identical-warps")] {
+        for (kernel, machine) in
+            [("fig3", "paper-fig2"), ("lrr-witness", "lrr-witness"), ("witness-identical", "identical-warps")]
+        {
             let block = shipped(kernel, machine);
-            let found = explore_latencies(&block.table, &block.paths, policy, &[], PLENTY, &|_, _| {}).unwrap().unwrap();
-            let run = Engine::new(&block.table, &block.machine).run_block(&block.paths, &setup, &mut ()).unwrap();
-            assert_eq!((found.worst, found.best), (run.makespan.get(), run.makespan.get()), "{kernel} {policy:?}");
+            let found = explore_latencies(&block.table, &block.paths, policy, &[], PLENTY, &|_, _| {})
+                .unwrap()
+                .unwrap();
+            let run =
+                Engine::new(&block.table, &block.machine).run_block(&block.paths, &setup, &mut ()).unwrap();
+            assert_eq!(
+                (found.worst, found.best),
+                (run.makespan.get(), run.makespan.get()),
+                "{kernel} {policy:?}"
+            );
         }
     }
 }
@@ -87,21 +98,36 @@ fn a_point_interval_of_latencies_is_the_policy_itself() {
 #[test]
 fn intervals_cover_every_assignment_of_latencies() {
     // two loads per warp; every combination of latencies by brute force, each as its own machine
-    let units = "\"m0\": Unit(init: 1, lat: L0), \"m1\": Unit(init: 2, lat: L1), \"a\": Unit(init: 3, lat: 1)";
+    let units =
+        "\"m0\": Unit(init: 1, lat: L0), \"m1\": Unit(init: 2, lat: L1), \"a\": Unit(init: 3, lat: 1)";
     let ops = "\"l0\": \"m0\", \"l1\": \"m1\", \"f\": \"a\"";
-    let kernel = SourceText::new("k", ".warps 1\n l0 r\n f s, r\n f t\n l1 u\n f v, u\n.warps 1\n f a\n f b, a\n f c\n");
+    let kernel = SourceText::new(
+        "k",
+        ".warps 1\n l0 r\n f s, r\n f t\n l1 u\n f v, u\n.warps 1\n f a\n f b, a\n f c\n",
+    );
     let at = |l0: u64, l1: u64| {
-        let text = format!("Machine(name: \"m\", units: {{{units}}}, ops: {{{ops}}})").replace("L0", &l0.to_string()).replace("L1", &l1.to_string());
+        let text = format!("Machine(name: \"m\", units: {{{units}}}, ops: {{{ops}}})")
+            .replace("L0", &l0.to_string())
+            .replace("L1", &l1.to_string());
         block(&SourceText::new("m", text), &kernel)
     };
     let any = at(3, 3);
     for (policy, setup) in [(FixedPolicy::Lrr, PolicySetup::Lrr), (FixedPolicy::Gto, PolicySetup::Gto)] {
-        let run = |block: &Block| Engine::new(&block.table, &block.machine).run_block(&block.paths, &setup, &mut ()).unwrap().makespan.get();
+        let run = |block: &Block| {
+            Engine::new(&block.table, &block.machine)
+                .run_block(&block.paths, &setup, &mut ())
+                .unwrap()
+                .makespan
+                .get()
+        };
         // each unit is used once, so a machine per pair of latencies covers all assignments
-        let all: Vec<u64> = (0..=9).flat_map(|l0| (0..=9).map(move |l1| (l0, l1))).map(|(l0, l1)| run(&at(l0, l1))).collect();
-        let unit = |name: &str| UnitId::from_index(any.machine.units().iter().position(|u| u.name == name).unwrap());
+        let all: Vec<u64> =
+            (0..=9).flat_map(|l0| (0..=9).map(move |l1| (l0, l1))).map(|(l0, l1)| run(&at(l0, l1))).collect();
+        let unit =
+            |name: &str| UnitId::from_index(any.machine.units().iter().position(|u| u.name == name).unwrap());
         let varied = [Varied { unit: unit("m0"), lat: 0..=9 }, Varied { unit: unit("m1"), lat: 0..=9 }];
-        let found = explore_latencies(&any.table, &any.paths, policy, &varied, PLENTY, &|_, _| {}).unwrap().unwrap();
+        let found =
+            explore_latencies(&any.table, &any.paths, policy, &varied, PLENTY, &|_, _| {}).unwrap().unwrap();
         assert_eq!(Some(&found.worst), all.iter().max());
         assert_eq!(Some(&found.best), all.iter().min());
         assert_eq!(found.worst_witness.len(), 8);
@@ -110,7 +136,10 @@ fn intervals_cover_every_assignment_of_latencies() {
 
 #[test]
 fn barriers_are_part_of_the_exploration() {
-    let machine = SourceText::new("m", "Machine(name: \"m\", units: {\"a\": Unit(init: 2, lat: 3), \"b\": Unit(init: 1, lat: 0)}, ops: {\"f\": \"a\", \"g\": \"b\", \"barrier\": \"b\"})");
+    let machine = SourceText::new(
+        "m",
+        "Machine(name: \"m\", units: {\"a\": Unit(init: 2, lat: 3), \"b\": Unit(init: 1, lat: 0)}, ops: {\"f\": \"a\", \"g\": \"b\", \"barrier\": \"b\"})",
+    );
     let kernel = SourceText::new("k", ".warps 2\n f r\n bar\n g s, r\n f t\n bar\n g _, t\n.warps 1\n f r\n");
     let found = block(&machine, &kernel).explore(PLENTY);
     assert!(found.complete && found.worst.exact() >= found.best.exact());

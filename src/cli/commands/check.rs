@@ -15,7 +15,7 @@ use crate::report::text::{self, SuiteRow};
 use crate::sim::PolicySetup;
 
 /// Exit code when a gating bound is violated.
-const VIOLATED: u8 = 3;
+pub const VIOLATED: u8 = 3;
 
 /// A kernel with its runs.
 struct Judged {

@@ -2,6 +2,7 @@
 
 pub mod check;
 pub mod draw;
+pub mod explore;
 pub mod inspect;
 pub mod list;
 pub mod phases;

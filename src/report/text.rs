@@ -9,8 +9,8 @@ use crate::check::{BoundRow, Checked, Status, overestimation};
 use crate::machine::Machine;
 use crate::trace::{LostCycles, Stalls, UnitUse};
 
-/// Rows of a block table before it is cut.
-const MAX_BLOCK_ROWS: usize = 16;
+/// Rows of a warp or block table before it is cut.
+const MAX_ROWS: usize = 16;
 
 /// One kernel under one policy, in full.
 pub fn check(kernel: &str, machine: &Machine, checked: &Checked, style: Style) -> String {
@@ -71,27 +71,35 @@ pub fn percent(fraction: f64) -> String {
 
 fn warps(checked: &Checked) -> String {
     let mut table = Table::new(["warp", "finish", "isolated", "exec", "idle"], &[0]);
-    for row in &checked.warps {
+    for row in checked.warps.iter().take(MAX_ROWS) {
         let numbers =
             [row.finish.get(), row.isolated.get(), row.exec.get(), row.idle.get()].map(|n| n.to_string());
         table.row(std::iter::once(row.warp.to_string()).chain(numbers));
     }
-    table.render(2)
+    let mut text = table.render(2);
+    if checked.warps.len() > MAX_ROWS {
+        let _ = writeln!(
+            text,
+            "  ... and {} more warps (--format json lists all)",
+            checked.warps.len() - MAX_ROWS
+        );
+    }
+    text
 }
 
 fn blocks(checked: &Checked) -> String {
     let names = checked.bounds.iter().map(|row| row.name);
     let mut table = Table::new(["block", "makespan"].into_iter().chain(names), &[0]);
-    for (index, (makespan, values)) in checked.blocks.iter().enumerate().take(MAX_BLOCK_ROWS) {
+    for (index, (makespan, values)) in checked.blocks.iter().enumerate().take(MAX_ROWS) {
         let values = values.map(|value| value.map_or_else(|| "-".to_owned(), |v| v.to_string()));
         table.row([format!("b{index}"), makespan.to_string()].into_iter().chain(values));
     }
     let mut text = table.render(2);
-    if checked.blocks.len() > MAX_BLOCK_ROWS {
+    if checked.blocks.len() > MAX_ROWS {
         let _ = writeln!(
             text,
             "  ... and {} more blocks (--format json lists all)",
-            checked.blocks.len() - MAX_BLOCK_ROWS
+            checked.blocks.len() - MAX_ROWS
         );
     }
     text

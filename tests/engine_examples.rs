@@ -252,6 +252,22 @@ fn warps_that_wait_for_each_other_are_reported() {
 }
 
 #[test]
+fn a_block_larger_than_the_sm_is_refused() {
+    let mut builder = KernelBuilder::new();
+    (0..65).for_each(|_| {
+        builder.warp().op("f", None, &[]).ret("f");
+    });
+    let kernel = builder.build(&paper_machine(&ALU));
+    let table = TimingTable::new(&kernel.program, &kernel.machine).unwrap();
+    let mut engine = Engine::new(&table, &kernel.machine);
+    let error = engine.run_block(&kernel.paths, &PolicySetup::Gto, &mut ()).unwrap_err();
+    assert_eq!(error.to_string(), "block 0 has 65 warps, the SM has 64 slots for a block");
+    let mut fits = kernel.paths.clone();
+    fits.warps.truncate(64);
+    assert_eq!(engine.run_block(&fits, &PolicySetup::Lrr, &mut ()).unwrap().makespan.get(), 67);
+}
+
+#[test]
 fn an_engine_is_as_good_as_new_after_each_block() {
     let kernel = ping_pong(8, 3, 8, true);
     let table = TimingTable::new(&kernel.program, &kernel.machine).unwrap();

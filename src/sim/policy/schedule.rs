@@ -12,6 +12,7 @@
 //! One `cycle warp` line per issue, by ascending cycle; `#` starts a comment. `block N` opens the
 //! section of the block with that number; lines before the first such line belong to block 0.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::ops::Range;
 
@@ -34,8 +35,6 @@ struct Section {
     block: BlockId,
     /// Its place in `decisions`.
     decisions: Range<usize>,
-    /// Where in the text it was opened.
-    opened: Range<usize>,
 }
 
 /// One line: this warp issues in this cycle of its block.
@@ -55,13 +54,14 @@ impl Schedule {
         let mut problems = Diagnostics::new();
         let mut schedule =
             Self { file: source.name().to_owned(), decisions: Vec::new(), sections: Vec::new() };
+        let mut known = BTreeSet::new();
         let mut offset = 0;
         for (index, line) in source.text().split_inclusive('\n').enumerate() {
             let number = u32::try_from(index + 1).unwrap_or(u32::MAX);
             let code = line.split('#').next().unwrap_or_default();
             let start = offset + (code.len() - code.trim_start().len());
             let place = start..start + code.trim().len();
-            if let Err(problem) = schedule.add_line(code, number, place.clone()) {
+            if let Err(problem) = schedule.add_line(code, number, &mut known) {
                 problems.push(source.error(place, problem).hint(
                     "one `cycle warp` line per issue, by ascending cycle; `block N` before the lines of block N",
                 ));
@@ -69,23 +69,20 @@ impl Schedule {
             offset += line.len();
         }
         schedule.sections.sort_by_key(|section| section.block);
-        for pair in schedule.sections.windows(2) {
-            if pair[0].block == pair[1].block {
-                let message = format!("a second section of block {}", pair[1].block.get());
-                problems.push(source.error(pair[1].opened.clone(), message));
-            }
-        }
         problems.into_result(schedule)
     }
 
-    fn add_line(&mut self, code: &str, line: u32, place: Range<usize>) -> Result<(), String> {
+    fn add_line(&mut self, code: &str, line: u32, known: &mut BTreeSet<BlockId>) -> Result<(), String> {
         let words: Vec<&str> = code.split_whitespace().collect();
         match words.as_slice() {
             [] => {}
             ["block", number] => {
                 let number =
                     number.parse().map_err(|_| format!("`{number}` is not the number of a block"))?;
-                self.open(BlockId::new(number), place);
+                if !known.insert(BlockId::new(number)) {
+                    return Err(format!("a second section of block {number}"));
+                }
+                self.open(BlockId::new(number));
             }
             [cycle, warp] => {
                 let cycle: u64 = parse_cycle(cycle)?;
@@ -94,7 +91,8 @@ impl Schedule {
                     return Err(format!("warp {warp}; a block has at most {SLOTS} warps"));
                 }
                 if self.sections.is_empty() {
-                    self.open(BlockId::new(0), place);
+                    known.insert(BlockId::new(0));
+                    self.open(BlockId::new(0));
                 }
                 self.add(Decision { cycle: Cycle::new(cycle), warp: WarpId::new(warp), line })?;
             }
@@ -103,9 +101,9 @@ impl Schedule {
         Ok(())
     }
 
-    fn open(&mut self, block: BlockId, opened: Range<usize>) {
+    fn open(&mut self, block: BlockId) {
         let next = self.decisions.len();
-        self.sections.push(Section { block, decisions: next..next, opened });
+        self.sections.push(Section { block, decisions: next..next });
     }
 
     /// Adds to the section opened last.
@@ -158,7 +156,7 @@ impl Schedule {
 }
 
 /// Cycles beyond this are refused, so that a block's start can be added to them.
-const MAX_CYCLE: u64 = 1 << 62;
+const MAX_CYCLE: u64 = 1 << 40;
 
 fn parse_cycle(word: &str) -> Result<u64, String> {
     word.parse().ok().filter(|&c| c < MAX_CYCLE).ok_or_else(|| format!("`{word}` is not a cycle"))

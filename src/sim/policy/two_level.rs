@@ -150,6 +150,7 @@ mod tests {
     #[test]
     fn a_warp_that_waits_for_global_memory_makes_room_in_the_same_cycle() {
         let mut policy = with_warps(2, 4);
+        assert_eq!(policy.choose(&view(4, 4, &[0, 2])), Ok(Some(0)));
         let mut waiting = view(5, 4, &[2, 3]);
         waiting.global_until[0] = Cycle::new(9);
         assert_eq!(policy.choose(&waiting), Ok(Some(2)));

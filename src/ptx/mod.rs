@@ -1,1 +1,106 @@
-//! (filled in by its part)
+//! The PTX front end: text to [`Program`].
+//!
+//! `lexer` and `parser` turn a file into a tree in which names are still text, reporting every
+//! syntax error; `resolve` gives names their meaning and variables their addresses; `lower` turns
+//! the instructions of a kernel and of the functions it reaches into semantics and op classes,
+//! reporting everything it does not support; `inspect` says what a file contains.
+//!
+//! Nothing here panics on any input or takes more than about linear time in its length: nesting is
+//! limited, registers and variables exist once they are used, and problems beyond the first few
+//! hundred are only counted.
+
+mod ast;
+mod inspect;
+mod lexer;
+mod lower;
+mod parser;
+mod report;
+mod resolve;
+mod types;
+
+pub use inspect::{ClassCount, EntrySummary, FunctionSummary, Inspection, Loop, Unsupported};
+
+use crate::diag::{Diagnostic, Diagnostics, SourceText, closest};
+use crate::isa::IsaTable;
+use crate::program::Program;
+use lexer::Span;
+use report::Reporter;
+
+/// A parsed PTX file.
+#[derive(Debug)]
+pub struct Module {
+    source: SourceText,
+    ast: ast::Ast,
+    statics: resolve::Statics,
+}
+
+impl Module {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// Every syntax error, name defined twice, and variable beyond the limits. Unknown opcodes,
+    /// registers that are not declared and the like are found when a kernel that contains them is
+    /// lowered.
+    pub fn parse(source: &SourceText) -> Result<Self, Diagnostics> {
+        let mut ast = parser::parse(source)?;
+        let mut report = Reporter::new(source);
+        let statics = resolve::check_names(&mut ast, source.text(), &mut report);
+        report.finish().into_result(Self { source: source.clone(), ast, statics })
+    }
+
+    /// The names of the kernels, in the order of the file.
+    pub fn entries(&self) -> Vec<&str> {
+        self.kernels().map(|(_, name)| name).collect()
+    }
+
+    /// Lowers a kernel and the functions it reaches.
+    ///
+    /// # Errors
+    /// There is no such kernel, or everything in it that is wrong or not supported. What other
+    /// kernels contain does not matter.
+    pub fn program(&self, entry: &str, isa: &IsaTable) -> Result<Program, Diagnostics> {
+        let Some((index, _)) = self.kernels().find(|(_, name)| *name == entry) else {
+            return Err(self.no_such_kernel(entry).into());
+        };
+        let mut built = lower::build(self, index, isa);
+        built.program.memory.globals = self.statics.globals.clone();
+        built.program.memory.constants = self.statics.constants.clone();
+        let mut report = Reporter::new(&self.source);
+        for problem in built.problems {
+            report.error(problem.span, problem.message, problem.hint);
+        }
+        report.finish().into_result(built.program)
+    }
+
+    /// Says what the file contains and what of it is not supported.
+    pub fn inspect(&self, isa: &IsaTable) -> Inspection {
+        inspect::inspect(self, isa)
+    }
+
+    fn kernels(&self) -> impl Iterator<Item = (u32, &str)> {
+        let functions = self.ast.functions.iter().enumerate();
+        functions
+            .filter(|(_, function)| function.entry && function.body.is_some())
+            .map(|(index, function)| (index as u32, self.slice(function.name)))
+    }
+
+    fn no_such_kernel(&self, entry: &str) -> Diagnostic {
+        let names = self.entries();
+        let hint = match names.as_slice() {
+            [] => "the file defines no kernel".to_owned(),
+            names => {
+                let near = closest(entry, names.iter().copied())
+                    .map_or(String::new(), |near| format!("did you mean `{near}`? "));
+                let shown = names.iter().take(20).copied().collect::<Vec<_>>().join(", ");
+                let more = if names.len() > 20 { ", ..." } else { "" };
+                format!("{near}its kernels: {shown}{more}")
+            }
+        };
+        Diagnostic::general(self.source.name(), format!("there is no kernel `{entry}`")).hint(hint)
+    }
+
+    /// The text of a name.
+    fn slice(&self, span: Span) -> &str {
+        self.source.text().get(span.range()).unwrap_or_default()
+    }
+}

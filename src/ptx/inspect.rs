@@ -1,0 +1,309 @@
+//! What a file contains: kernels, sizes, instruction mix, loops, and what is not supported.
+
+use std::collections::BTreeMap;
+
+use petgraph::algo::dominators;
+use petgraph::graph::{DiGraph, NodeIndex};
+
+use super::Module;
+use super::lower::{Built, FunctionCode, build};
+use super::resolve::Problem;
+use crate::base::Pc;
+use crate::diag::SourceText;
+use crate::isa::IsaTable;
+use crate::program::cfg::Cfg;
+use crate::program::{Param, Program, RegKind};
+
+/// What a file contains.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inspection {
+    /// `.version`.
+    pub version: String,
+    /// `.target`.
+    pub target: String,
+    /// `.address_size`, bits.
+    pub address_bits: u8,
+    /// The kernels, in the order of the file; those after the first eight million instructions are
+    /// left out.
+    pub entries: Vec<EntrySummary>,
+    /// The functions with a body, in the order of the file.
+    pub functions: Vec<FunctionSummary>,
+    /// What is not supported, by line.
+    pub unsupported: Vec<Unsupported>,
+}
+
+/// What a kernel consists of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EntrySummary {
+    /// Its name.
+    pub name: String,
+    /// Line of its first word.
+    pub line: u32,
+    /// Its parameters.
+    pub params: Vec<Param>,
+    /// Most threads of a block, if the file says so.
+    pub max_threads: Option<u32>,
+    /// Predicate registers in use, functions included.
+    pub predicates: usize,
+    /// Other registers in use by width (8, 16, 32, 64 bits), functions included. PTX registers are
+    /// virtual: a compiler maps them to fewer real ones.
+    pub registers: BTreeMap<u8, usize>,
+    /// Static shared memory, bytes.
+    pub shared_bytes: u64,
+    /// Whether the launch decides about more shared memory.
+    pub dynamic_shared: bool,
+    /// Local memory per thread, bytes, parameters of functions included.
+    pub local_bytes: u64,
+    /// Constant memory of the module, bytes.
+    pub const_bytes: u64,
+    /// Variables in global memory of the module, bytes.
+    pub global_bytes: u64,
+    /// Instructions, functions included.
+    pub instructions: usize,
+    /// Instructions per op class, most frequent first.
+    pub classes: Vec<ClassCount>,
+    /// Loops of the kernel and its functions, by line.
+    pub loops: Vec<Loop>,
+    /// Functions that it reaches.
+    pub calls: Vec<String>,
+    /// Whether it can be simulated.
+    pub supported: bool,
+    /// What the user should know about a run.
+    pub notes: Vec<String>,
+}
+
+/// Instructions of an op class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClassCount {
+    /// The op class.
+    pub class: String,
+    /// How many instructions.
+    pub count: usize,
+}
+
+/// A function that is no kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FunctionSummary {
+    /// Its name.
+    pub name: String,
+    /// Line of its first word.
+    pub line: u32,
+    /// Instructions.
+    pub instructions: usize,
+}
+
+/// A natural loop; back edges to one header are one loop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loop {
+    /// The function it is in.
+    pub function: String,
+    /// Line of its first instruction.
+    pub line: u32,
+    /// Line of the last branch that closes it.
+    pub end_line: u32,
+    /// 1 for an outermost loop.
+    pub depth: usize,
+}
+
+/// A construct that is not supported.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsupported {
+    /// The opcode or other construct.
+    pub construct: String,
+    /// The first line where it stands.
+    pub line: u32,
+    /// How often it stands in kernels and functions that kernels reach.
+    pub count: usize,
+    /// Why.
+    pub message: String,
+    /// What to do about it.
+    pub hint: String,
+}
+
+/// Instructions that are lowered before the remaining kernels are left out.
+const MAX_EXAMINED: usize = 1 << 23;
+/// Loops that are listed per kernel.
+const MAX_LOOPS: usize = 1000;
+
+pub(super) fn inspect(module: &Module, isa: &IsaTable) -> Inspection {
+    let mut all = BTreeMap::new();
+    let mut entries = Vec::new();
+    let mut examined = 0;
+    for (index, name) in module.kernels() {
+        // functions are lowered once per kernel that reaches them; a file can be made of that
+        if examined > MAX_EXAMINED {
+            break;
+        }
+        let built = build(module, index, isa);
+        examined += built.program.instrs.len();
+        for problem in &built.problems {
+            // functions are seen once per kernel that reaches them
+            all.entry((problem.span.start, problem.message.clone())).or_insert_with(|| problem.clone());
+        }
+        entries.push(summary(module, index, name, &built));
+    }
+    let functions = module.ast.functions.iter().filter(|function| !function.entry);
+    Inspection {
+        version: module.ast.version.clone(),
+        target: module.ast.target.clone(),
+        address_bits: module.ast.address_bits,
+        entries,
+        functions: functions
+            .filter_map(|function| {
+                let body = function.body.as_ref()?;
+                let name = module.slice(function.name).to_owned();
+                Some(FunctionSummary { name, line: function.line, instructions: body.instructions })
+            })
+            .collect(),
+        unsupported: grouped(&module.source, all.into_values()),
+    }
+}
+
+/// One entry per construct and reason.
+fn grouped(source: &SourceText, problems: impl Iterator<Item = Problem>) -> Vec<Unsupported> {
+    let mut found: BTreeMap<(String, String), Unsupported> = BTreeMap::new();
+    for problem in problems {
+        let Problem { span, line, construct, message, hint } = problem;
+        let key = (construct.clone(), message.clone());
+        let entry = found.entry(key).or_insert_with(|| {
+            let line = if line > 0 { line } else { source.position(span.start as usize).0 };
+            Unsupported { construct, line, count: 0, message, hint }
+        });
+        entry.count += 1;
+    }
+    let mut list: Vec<Unsupported> = found.into_values().collect();
+    list.sort_by(|a, b| (a.line, &a.construct).cmp(&(b.line, &b.construct)));
+    list
+}
+
+fn summary(module: &Module, index: u32, name: &str, built: &Built) -> EntrySummary {
+    let function = &module.ast.functions[index as usize];
+    let Built { program, problems, functions, .. } = built;
+    let mut registers = BTreeMap::new();
+    let mut predicates = 0;
+    for register in &program.regs {
+        match register.kind {
+            RegKind::Pred => predicates += 1,
+            RegKind::Bits(bits) => *registers.entry(bits).or_insert(0) += 1,
+        }
+    }
+    let mut loops: Vec<Loop> = functions.iter().flat_map(|code| loops(module, program, code)).collect();
+    loops.truncate(MAX_LOOPS);
+    EntrySummary {
+        name: name.to_owned(),
+        line: function.line,
+        params: program.params.clone(),
+        max_threads: program.max_threads,
+        predicates,
+        registers,
+        shared_bytes: program.memory.shared.size,
+        dynamic_shared: program.memory.uses_dynamic_shared,
+        local_bytes: program.memory.local.size,
+        const_bytes: module.statics.constants.size,
+        global_bytes: module.statics.globals.size,
+        instructions: program.instrs.len(),
+        classes: classes(program),
+        loops,
+        calls: functions
+            .iter()
+            .skip(1)
+            .map(|code| module.slice(module.ast.functions[code.index as usize].name).to_owned())
+            .collect(),
+        supported: problems.is_empty(),
+        notes: program.notes.clone(),
+    }
+}
+
+fn classes(program: &Program) -> Vec<ClassCount> {
+    let mut counts = vec![0usize; program.classes.names().len()];
+    for instr in &program.instrs {
+        if let Some(count) = counts.get_mut(instr.class.index()) {
+            *count += 1;
+        }
+    }
+    let names = program.classes.names().iter().cloned();
+    let mut list: Vec<ClassCount> = names
+        .zip(counts)
+        .filter(|(_, count)| *count > 0)
+        .map(|(class, count)| ClassCount { class, count })
+        .collect();
+    list.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.class.cmp(&b.class)));
+    list
+}
+
+/// The natural loops of a function.
+fn loops(module: &Module, program: &Program, code: &FunctionCode) -> Vec<Loop> {
+    let Cfg { blocks, successors, .. } = &code.cfg;
+    let mut graph = DiGraph::<(), ()>::new();
+    let nodes: Vec<NodeIndex> = blocks.iter().map(|_| graph.add_node(())).collect();
+    for (from, targets) in successors.iter().enumerate() {
+        for &to in targets {
+            graph.add_edge(nodes[from], nodes[to], ());
+        }
+    }
+    let Some(&root) = nodes.first() else { return Vec::new() };
+    let tree = DominatorTree::new(&graph, root);
+    // the last back edge of each header, by header
+    let mut ends: BTreeMap<usize, usize> = BTreeMap::new();
+    for (from, targets) in successors.iter().enumerate() {
+        for &to in targets {
+            if tree.dominates(to, from) {
+                let end = ends.entry(to).or_insert(from);
+                *end = (*end).max(from);
+            }
+        }
+        if ends.len() >= MAX_LOOPS {
+            break;
+        }
+    }
+    let line = |pc: Pc| program.instrs.get(pc.index()).map_or(0, |instr| instr.line);
+    let function = module.slice(module.ast.functions[code.index as usize].name).to_owned();
+    ends.iter()
+        .map(|(&header, &end)| Loop {
+            function: function.clone(),
+            line: line(blocks[header].start),
+            end_line: line(Pc::new(blocks[end].end.get() - 1)),
+            depth: ends.iter().filter(|&(&h, &e)| h <= header && end <= e).count(),
+        })
+        .collect()
+}
+
+/// Numbers of a walk over the dominator tree, by block: a block dominates those whose interval
+/// lies within its own.
+struct DominatorTree {
+    intervals: Vec<(usize, usize)>,
+}
+
+impl DominatorTree {
+    fn new(graph: &DiGraph<(), ()>, root: NodeIndex) -> Self {
+        let tree = dominators::simple_fast(graph, root);
+        let mut children = vec![Vec::new(); graph.node_count()];
+        for node in graph.node_indices() {
+            if let Some(parent) = tree.immediate_dominator(node) {
+                children[parent.index()].push(node.index());
+            }
+        }
+        // blocks that cannot be reached keep an empty interval and dominate nothing
+        let mut intervals = vec![(0, 0); graph.node_count()];
+        let mut clock = 1;
+        let mut stack = vec![(root.index(), 0)];
+        intervals[root.index()].0 = clock;
+        while let Some((node, next)) = stack.last_mut() {
+            clock += 1;
+            if let Some(&child) = children[*node].get(*next) {
+                *next += 1;
+                intervals[child].0 = clock;
+                stack.push((child, 0));
+            } else {
+                intervals[*node].1 = clock;
+                stack.pop();
+            }
+        }
+        Self { intervals }
+    }
+
+    fn dominates(&self, above: usize, below: usize) -> bool {
+        let ((start, end), (at, _)) = (self.intervals[above], self.intervals[below]);
+        at > 0 && start <= at && at < end
+    }
+}

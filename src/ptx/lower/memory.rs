@@ -1,0 +1,116 @@
+//! Loads, stores and hints about memory.
+
+use super::opcode::Opcode;
+use super::operand::{Cx, Fit};
+use super::{Lowered, Refusal, Res, convert, exactly, wrong_count};
+use crate::isa::{Space, TypeKind};
+use crate::program::sem::{Operand as Src, Sem};
+use crate::ptx::ast::{Operand, OperandKind};
+use crate::ptx::types::Type;
+
+/// Ordering, scope and cache modifiers. There is one order here, and timing models caches.
+pub(super) const NEUTRAL: [&str; 22] = [
+    "weak", "volatile", "relaxed", "acquire", "release", "acq_rel", "mmio", "cta", "cluster", "gpu", "sys",
+    "ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "noftz", "unified", "sc",
+];
+
+/// Consumes modifiers that change nothing here.
+pub(super) fn ignore_neutral(op: &mut Opcode<'_>) {
+    op.ignore(&NEUTRAL);
+    op.ignore_if(|part| part.starts_with("L1::") || part.starts_with("L2::") || part.starts_with("level::"));
+}
+
+pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Res<Lowered<'a>> {
+    match op.root {
+        "ld" | "ldu" => load(cx, op, args),
+        "st" => store(cx, op, args),
+        "createpolicy" => policy(cx, op, args),
+        _ => {
+            op.ignore_if(|_| true);
+            Ok(Lowered::new(Sem::Nop, op.root, TypeKind::None))
+        }
+    }
+}
+
+/// Elements of the vector and their type.
+fn shape(op: &mut Opcode<'_>) -> Res<(usize, Type)> {
+    let count = op.choose(&[("v2", 2), ("v4", 4)]).unwrap_or(1);
+    if op.has("v8") {
+        return Err(Refusal::new(format!("`{}`: vectors of 8 are not supported", op.text), "use .v4 twice"));
+    }
+    let ty = match op.types().as_slice() {
+        // in memory bits are bits, whatever they mean
+        [Type::Brain(bits)] => Type::Bits(*bits),
+        [Type::Bits(128)] => {
+            return Err(Refusal::new(
+                format!("`{}`: 128-bit registers are not supported", op.text),
+                "use .v2.b64",
+            ));
+        }
+        [ty] if !matches!(ty, Type::Pred | Type::Opaque) => *ty,
+        _ => return Err(op.finish().err().unwrap_or_else(|| wrong_type(op))),
+    };
+    Ok((count, ty))
+}
+
+fn wrong_type(op: &Opcode<'_>) -> Refusal {
+    Refusal::new(format!("`{}` has no type that memory can hold", op.text), "")
+}
+
+/// The elements of a vector operand, or the operand itself.
+fn elements<'a>(op: &Opcode<'_>, operand: &'a Operand, count: usize) -> Res<&'a [Operand]> {
+    let list = match &operand.kind {
+        OperandKind::Vector(list) => list.as_slice(),
+        _ => std::slice::from_ref(operand),
+    };
+    if list.len() == count {
+        return Ok(list);
+    }
+    Err(Refusal::new(format!("`{}` takes {count} elements, {} given", op.text, list.len()), "")
+        .at(operand.span))
+}
+
+/// The operands without the cache policy that a hint names.
+pub(super) fn without_policy<'a>(op: &Opcode<'_>, args: &'a [Operand]) -> &'a [Operand] {
+    if op.has("L2::cache_hint") { args.split_last().map_or(args, |(_, rest)| rest) } else { args }
+}
+
+fn load<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Res<Lowered<'a>> {
+    ignore_neutral(op);
+    let wanted = convert::space(op).or(op.take("param::func").then_some(Space::Param));
+    let (count, ty) = shape(op)?;
+    op.finish()?;
+    let [d, a] = exactly(op, without_policy(op, args))?;
+    let (space, addr) = cx.address(a, wanted)?;
+    let mut dsts = Vec::with_capacity(count);
+    for operand in elements(op, d, count)? {
+        dsts.push(cx.maybe_destination(operand, ty, Fit::Wider)?);
+    }
+    let class = if wanted == Some(Space::Param) { Space::Param } else { space };
+    let sem = Sem::Load { space, ty: ty.raw(), dsts, addr };
+    Ok(Lowered::access(sem, op.root, ty.kind(), class))
+}
+
+fn store<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Res<Lowered<'a>> {
+    ignore_neutral(op);
+    let wanted = convert::space(op).or(op.take("param::func").then_some(Space::Param));
+    let (count, ty) = shape(op)?;
+    op.finish()?;
+    let [a, b] = exactly(op, without_policy(op, args))?;
+    let (space, addr) = cx.address(a, wanted)?;
+    let mut srcs = Vec::with_capacity(count);
+    for operand in elements(op, b, count)? {
+        srcs.push(cx.source(operand, ty, Fit::Wider)?);
+    }
+    let class = if wanted == Some(Space::Param) { Space::Param } else { space };
+    let sem = Sem::Store { space, bits: ty.bits(), srcs, addr };
+    Ok(Lowered::access(sem, op.root, ty.kind(), class))
+}
+
+/// A cache policy is a hint, so any value will do.
+fn policy<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Res<Lowered<'a>> {
+    op.ignore_if(|_| true);
+    let Some(d) = args.first() else { return Err(wrong_count(op, args, "at least 1")) };
+    let dst = cx.dst(d, Type::Bits(64))?;
+    Ok(Lowered::new(Sem::Mov { dst, src: Src::Imm(0) }, op.root, TypeKind::Int))
+}

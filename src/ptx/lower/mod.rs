@@ -1,0 +1,252 @@
+//! Instructions to [`Sem`] and op class, one family per file.
+//!
+//! Every PTX instruction becomes exactly one instruction of the program, so that instruction
+//! counts mean the same in both. What cannot be lowered is a [`Problem`] and leaves a [`Sem::Nop`]
+//! in its place, so that all problems of a kernel are found in one run.
+
+mod atomic;
+mod barrier;
+mod bits;
+mod call;
+mod compare;
+mod control;
+mod convert;
+mod copy;
+mod float;
+mod flow;
+mod int;
+mod memory;
+mod mov;
+mod opcode;
+mod operand;
+mod program;
+mod refused;
+mod special;
+mod warp;
+
+pub(super) use program::{Built, FunctionCode, build};
+
+use std::collections::HashMap;
+
+use crate::diag::closest;
+use crate::isa::{IsaTable, Space, TypeKind};
+use crate::program::sem::{Place, Sem};
+use crate::program::{ClassTable, Flow, Guard, Instr, RegList};
+use crate::ptx::ast;
+use crate::ptx::lexer::Span;
+use opcode::Opcode;
+use operand::Cx;
+
+/// Why something cannot be lowered.
+#[derive(Debug)]
+struct Refusal {
+    message: String,
+    hint: String,
+    /// Where, if not the opcode.
+    span: Option<Span>,
+}
+
+type Res<T> = Result<T, Refusal>;
+
+impl Refusal {
+    fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: hint.into(), span: None }
+    }
+
+    fn at(self, span: Span) -> Self {
+        Self { span: Some(self.span.unwrap_or(span)), ..self }
+    }
+}
+
+/// Where a function begins and where its parameters and results are.
+#[derive(Debug, Default)]
+struct Formals {
+    first: usize,
+    params: Vec<(Place, u32)>,
+    returns: Vec<(Place, u32)>,
+}
+
+/// What an instruction became.
+struct Lowered<'a> {
+    sem: Sem,
+    /// How the ISA table knows it.
+    root: &'a str,
+    kind: TypeKind,
+    /// The space of a memory access, by which it is classed.
+    space: Option<Space>,
+    flow: Flow,
+}
+
+impl<'a> Lowered<'a> {
+    fn new(sem: Sem, root: &'a str, kind: TypeKind) -> Self {
+        Self { sem, root, kind, space: None, flow: Flow::Plain }
+    }
+
+    fn access(sem: Sem, root: &'a str, kind: TypeKind, space: Space) -> Self {
+        Self { space: Some(space), ..Self::new(sem, root, kind) }
+    }
+
+    fn flow(self, flow: Flow) -> Self {
+        Self { flow, ..self }
+    }
+}
+
+/// Lowers one instruction.
+fn instruction<'a>(
+    cx: &mut Cx<'a, '_>,
+    instr: &'a ast::Instr,
+    isa: &IsaTable,
+    classes: &mut ClassTable,
+) -> Res<Instr> {
+    let mut op = Opcode::new(cx.text(instr.opcode));
+    let guard = match instr.guard {
+        Some((name, negate)) => Some(Guard { reg: cx.pred(name)?, negate }),
+        None => None,
+    };
+    let lowered = dispatch(cx, &mut op, &instr.operands, isa)?;
+    op.finish()?;
+    let (class, class_by_space) = classify(&lowered, &op, isa, classes)?;
+    check_register_count(&lowered.sem)?;
+    let mut used = lowered.sem.registers();
+    if let Some(guard) = guard {
+        if used.srcs.as_slice().len() == RegList::MAX && !used.srcs.as_slice().contains(&guard.reg) {
+            return Err(too_many_registers());
+        }
+        used.srcs.insert(guard.reg);
+    }
+    Ok(Instr {
+        class,
+        class_by_space,
+        dsts: used.dsts,
+        srcs: used.srcs,
+        guard,
+        flow: lowered.flow,
+        sem: lowered.sem,
+        line: instr.line,
+    })
+}
+
+/// Calls are the only instructions whose operand list has no fixed length.
+fn check_register_count(sem: &Sem) -> Res<()> {
+    let Sem::Call(call) = sem else { return Ok(()) };
+    let count = |place: fn(&crate::program::sem::Transfer) -> Place| {
+        let mut regs: Vec<_> = call
+            .pass
+            .iter()
+            .filter_map(|transfer| match place(transfer) {
+                Place::Reg(reg) => Some(reg),
+                Place::Local(_) | Place::Imm(_) => None,
+            })
+            .collect();
+        regs.sort_unstable();
+        regs.dedup();
+        regs.len()
+    };
+    if count(|t| t.from) > RegList::MAX || count(|t| t.to) > RegList::MAX {
+        return Err(too_many_registers());
+    }
+    Ok(())
+}
+
+fn too_many_registers() -> Refusal {
+    Refusal::new(
+        format!("this instruction uses more than {} registers", RegList::MAX),
+        "pass arguments through .param variables",
+    )
+}
+
+type Classes = (crate::base::OpClass, Option<[crate::base::OpClass; Space::RESOLVED.len()]>);
+
+/// The op class of an instruction, and one per space for a generic access.
+fn classify(
+    lowered: &Lowered<'_>,
+    op: &Opcode<'_>,
+    isa: &IsaTable,
+    classes: &mut ClassTable,
+) -> Res<Classes> {
+    let Lowered { root, kind, .. } = *lowered;
+    let missing = || {
+        let message = format!("`{}` has no op class: no rule of the ISA table fits `{root}`", op.text);
+        Refusal::new(message, "add a rule for it to the ISA table (isa/ptx.ron)")
+    };
+    let Some(space) = lowered.space else {
+        let name = isa.class(root, kind, None).ok_or_else(missing)?;
+        return Ok((classes.intern(name), None));
+    };
+    // not every space can be accessed in every way (a store to .const); the functional run says so
+    // where it happens, and until then such an access is classed like one to global memory
+    let global = isa.class(root, kind, Some(Space::Global));
+    let of = |space| isa.class(root, kind, Some(space)).or(global).ok_or_else(missing);
+    if space != Space::Generic {
+        return Ok((classes.intern(of(space)?), None));
+    }
+    let mut by_space = [crate::base::OpClass::default(); Space::RESOLVED.len()];
+    for (slot, space) in by_space.iter_mut().zip(Space::RESOLVED) {
+        *slot = classes.intern(of(space)?);
+    }
+    Ok((by_space[Space::Global.index()], Some(by_space)))
+}
+
+/// The family of an opcode.
+fn dispatch<'a>(
+    cx: &mut Cx<'a, '_>,
+    op: &mut Opcode<'a>,
+    args: &'a [ast::Operand],
+    isa: &IsaTable,
+) -> Res<Lowered<'a>> {
+    let float = op.first_type().is_some_and(|ty| ty.float().is_some());
+    match op.root {
+        "fma" | "rcp" | "sqrt" | "rsqrt" | "sin" | "cos" | "ex2" | "lg2" | "tanh" | "copysign" | "testp" => {
+            float::lower(cx, op, args)
+        }
+        "add" | "sub" | "mul" | "mad" | "div" | "abs" | "neg" | "min" | "max" if float => {
+            float::lower(cx, op, args)
+        }
+        "add" | "sub" | "mul" | "mad" | "div" | "abs" | "neg" | "min" | "max" | "addc" | "subc" | "madc"
+        | "mul24" | "mad24" | "sad" | "rem" | "dp4a" | "dp2a" => int::lower(cx, op, args),
+        "and" | "or" | "xor" | "not" | "cnot" | "lop3" | "shl" | "shr" | "shf" | "popc" | "clz" | "brev"
+        | "bfind" | "bfe" | "bfi" | "prmt" | "fns" | "szext" | "bmsk" => bits::lower(cx, op, args),
+        "setp" | "set" | "selp" | "slct" => compare::lower(cx, op, args),
+        "cvt" | "cvta" | "isspacep" => convert::lower(cx, op, args),
+        "mov" => mov::lower(cx, op, args),
+        "ld" | "ldu" | "st" | "prefetch" | "prefetchu" | "discard" | "applypriority" | "createpolicy" => {
+            memory::lower(cx, op, args)
+        }
+        "atom" | "red" => atomic::lower(cx, op, args),
+        "cp" => copy::lower(cx, op, args),
+        "shfl" | "vote" | "activemask" | "match" | "redux" => warp::lower(cx, op, args),
+        "bar" | "barrier" | "membar" | "fence" => barrier::lower(cx, op, args),
+        "bra" | "brx" | "ret" | "exit" | "trap" | "brkpt" | "nanosleep" | "pmevent" | "griddepcontrol" => {
+            control::lower(cx, op, args)
+        }
+        "call" => call::lower(cx, op, args),
+        _ => Err(refused::why(op, isa, cx.quiet)),
+    }
+}
+
+/// Exactly `N` operands.
+fn exactly<'a, const N: usize>(op: &Opcode<'_>, args: &'a [ast::Operand]) -> Res<&'a [ast::Operand; N]> {
+    args.try_into().map_err(|_| wrong_count(op, args, &N.to_string()))
+}
+
+fn wrong_count(op: &Opcode<'_>, args: &[ast::Operand], wanted: &str) -> Refusal {
+    // a modifier that nobody knows often explains the operand
+    op.finish().err().unwrap_or_else(|| {
+        Refusal::new(format!("`{}` takes {wanted} operands, {} given", op.text, args.len()), "")
+    })
+}
+
+/// A hint at the name that was probably meant. Nobody mistypes a name that is longer than a line,
+/// and looking for near ones takes time.
+fn did_you_mean<'n>(word: &str, known: impl IntoIterator<Item = &'n str>) -> String {
+    const LONGEST: usize = 80;
+    const MOST: usize = 1000;
+    if word.len() > LONGEST {
+        return String::new();
+    }
+    let known = known.into_iter().filter(|name| name.len() <= LONGEST).take(MOST);
+    closest(word, known).map_or(String::new(), |near| format!("did you mean `{near}`?"))
+}
+
+/// Functions by index, as far as a kernel reaches them.
+type FormalsByFunction = HashMap<u32, Formals>;

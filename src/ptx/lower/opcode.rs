@@ -1,0 +1,148 @@
+//! Opcodes: a root and modifiers, each of which has to be understood by someone.
+
+use super::{Refusal, Res};
+use crate::program::sem::Round;
+use crate::ptx::types::Type;
+
+/// An opcode whose modifiers are consumed one by one; what is left in the end is not supported.
+pub(super) struct Opcode<'a> {
+    /// All of it, as the source writes it.
+    pub text: &'a str,
+    /// What stands before the first dot.
+    pub root: &'a str,
+    modifiers: Vec<(&'a str, bool)>,
+}
+
+impl<'a> Opcode<'a> {
+    /// Takes an opcode apart.
+    pub fn new(text: &'a str) -> Self {
+        let mut parts = text.split('.').map(str::trim);
+        let root = parts.next().unwrap_or_default();
+        Self { text, root, modifiers: parts.map(|part| (part, false)).collect() }
+    }
+
+    /// Consumes a modifier, if it is there.
+    pub fn take(&mut self, name: &str) -> bool {
+        match self.modifiers.iter_mut().find(|(part, used)| !used && *part == name) {
+            Some((_, used)) => {
+                *used = true;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Consumes the first of these modifiers that is there.
+    pub fn choose<T: Copy>(&mut self, options: &[(&str, T)]) -> Option<T> {
+        options.iter().find(|(name, _)| self.take(name)).map(|(_, value)| *value)
+    }
+
+    /// Consumes one of these modifiers; one is needed.
+    pub fn need<T: Copy>(&mut self, what: &str, options: &[(&str, T)]) -> Res<T> {
+        self.choose(options).ok_or_else(|| {
+            let names: Vec<String> = options.iter().map(|(name, _)| format!(".{name}")).collect();
+            Refusal::new(format!("`{}` names no {what}", self.text), format!("one of {}", names.join(" ")))
+        })
+    }
+
+    /// Consumes all of these modifiers that are there.
+    pub fn ignore(&mut self, names: &[&str]) {
+        names.iter().for_each(|name| {
+            self.take(name);
+        });
+    }
+
+    /// Consumes every modifier that `fits`.
+    pub fn ignore_if(&mut self, fits: impl Fn(&str) -> bool) {
+        self.modifiers.iter_mut().filter(|(part, _)| fits(part)).for_each(|(_, used)| *used = true);
+    }
+
+    /// Whether a modifier is there, consumed or not.
+    pub fn has(&self, name: &str) -> bool {
+        self.modifiers.iter().any(|(part, _)| *part == name)
+    }
+
+    /// The first of the types, not consumed.
+    pub fn first_type(&self) -> Option<Type> {
+        self.modifiers.iter().find_map(|(part, used)| (!used).then(|| Type::parse(part)).flatten())
+    }
+
+    /// Consumes all types.
+    pub fn types(&mut self) -> Vec<Type> {
+        let mut types = Vec::new();
+        for (part, used) in &mut self.modifiers {
+            if let Some(ty) = (!*used).then(|| Type::parse(part)).flatten() {
+                *used = true;
+                types.push(ty);
+            }
+        }
+        types
+    }
+
+    /// Consumes the only type.
+    pub fn ty(&mut self) -> Res<Type> {
+        match self.types().as_slice() {
+            [ty] => self.known(*ty),
+            _ => Err(self.types_wrong(1)),
+        }
+    }
+
+    /// Consumes two types.
+    pub fn two_types(&mut self) -> Res<(Type, Type)> {
+        match self.types().as_slice() {
+            [a, b] => Ok((self.known(*a)?, self.known(*b)?)),
+            _ => Err(self.types_wrong(2)),
+        }
+    }
+
+    fn types_wrong(&self, count: usize) -> Refusal {
+        self.leftover().unwrap_or_else(|| {
+            let plural = if count == 1 { "type" } else { "types" };
+            Refusal::new(format!("`{}` does not have {count} {plural}", self.text), "")
+        })
+    }
+
+    fn known(&self, ty: Type) -> Res<Type> {
+        match ty {
+            Type::Brain(_) => Err(Refusal::new(
+                format!("`{}`: bfloat16 and tf32 are not supported", self.text),
+                "compile the kernel for half or single precision",
+            )),
+            Type::Bits(128) => {
+                Err(Refusal::new(format!("`{}`: 128-bit values are not supported", self.text), ""))
+            }
+            Type::Opaque => Err(Refusal::new(format!("`{}` has a type without values", self.text), "")),
+            ty => Ok(ty),
+        }
+    }
+
+    /// The rounding mode of arithmetic, if one is there.
+    pub fn rounding(&mut self) -> Option<Round> {
+        self.choose(&[("rn", Round::Nearest), ("rz", Round::Zero), ("rm", Round::Down), ("rp", Round::Up)])
+    }
+
+    fn leftover(&self) -> Option<Refusal> {
+        let (part, _) = self.modifiers.iter().find(|(_, used)| !used)?;
+        Some(Refusal::new(format!("`{}`: modifier `.{part}` is not supported here", self.text), ""))
+    }
+
+    /// Complains about a modifier that nobody consumed.
+    pub fn finish(&self) -> Res<()> {
+        self.leftover().map_or(Ok(()), Err)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_nobody_consumes_is_named() {
+        let mut op = Opcode::new("add.rn.ftz.f32");
+        assert_eq!(op.rounding(), Some(Round::Nearest));
+        assert_eq!(op.ty().ok(), Some(Type::F32));
+        assert!(op.finish().is_err_and(|refusal| refusal.message.contains("`.ftz`")));
+        assert!(op.take("ftz") && op.finish().is_ok());
+        assert!(Opcode::new("add.bf16").ty().is_err_and(|r| r.message.contains("bfloat16")));
+    }
+}

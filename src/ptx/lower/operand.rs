@@ -1,0 +1,418 @@
+//! Operands of the source to operands of [`crate::program::Sem`].
+
+use std::collections::HashMap;
+
+use super::special::special;
+use super::{Formals, Refusal, Res, did_you_mean};
+use crate::base::RegId;
+use crate::isa::Space;
+use crate::program::sem::{Address, Operand as Src, PredSrc};
+use crate::program::{Guard, Program, RegKind, Register};
+use crate::ptx::Module;
+use crate::ptx::ast::{DeclSpace, Function, Operand, OperandKind, SymbolExpr};
+use crate::ptx::lexer::Span;
+use crate::ptx::parser::component;
+use crate::ptx::resolve::{Scopes, Symbol, convert};
+use crate::ptx::types::Type;
+
+/// Registers of a program; the ring of asynchronous copies follows them.
+const MAX_REGS: usize = 65_000;
+
+/// What lowering an instruction may look at and change.
+pub(super) struct Cx<'a, 'b> {
+    pub module: &'a Module,
+    pub scopes: &'b mut Scopes<'a>,
+    /// The scope that the instruction stands in.
+    pub scope: u32,
+    pub program: &'b mut Program,
+    /// Addresses of the shared variables in use.
+    pub shared: &'b HashMap<u32, u64>,
+    /// First instruction and parameters of every function that the kernel reaches.
+    pub formals: &'b HashMap<u32, Formals>,
+    /// The function that is lowered.
+    pub function: &'a Function,
+    /// Entries of branch tables so far.
+    pub table_entries: usize,
+    /// The kernel itself, not a function it calls.
+    pub entry: bool,
+    /// Index of the function's first instruction.
+    pub first: usize,
+    /// The carry flag of the function, once in use.
+    pub carry: Option<RegId>,
+    /// Where results go that nobody wants.
+    pub scratch: Option<RegId>,
+    /// Things to tell the user, once each.
+    pub notes: &'b mut Vec<String>,
+    /// So much is wrong already that nobody will read what is found now.
+    pub quiet: bool,
+}
+
+/// How wide a register has to be.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fit {
+    /// As wide as the type.
+    Exact,
+    /// At least as wide: loads, stores and conversions.
+    Wider,
+}
+
+/// A variable's space and address, and whether it is a parameter of a function.
+struct Located {
+    space: Space,
+    address: u64,
+}
+
+impl<'a> Cx<'a, '_> {
+    /// The text of a name.
+    pub fn text(&self, span: Span) -> &'a str {
+        self.module.slice(span)
+    }
+
+    /// What a name means here: scopes first, then the module.
+    pub fn symbol(&self, name: &str) -> Option<Symbol> {
+        self.scopes
+            .find(self.scope, name)
+            .map(|(_, symbol)| symbol)
+            .or_else(|| self.module.statics.vars.get(name).map(|&index| Symbol::Static(index)))
+    }
+
+    /// Says something to the user, once.
+    pub fn note(&mut self, text: &str) {
+        if !self.notes.iter().any(|note| note == text) {
+            self.notes.push(text.to_owned());
+        }
+    }
+
+    /// A register that the source does not name.
+    fn pseudo(&mut self, name: &str, kind: RegKind) -> Res<RegId> {
+        if self.program.regs.len() >= MAX_REGS {
+            return Err(Refusal::new(
+                format!("more than {MAX_REGS} registers are in use"),
+                "the kernel and the functions it calls have static registers here",
+            ));
+        }
+        self.program.regs.push(Register { name: name.to_owned(), kind });
+        Ok(RegId::from_index(self.program.regs.len() - 1))
+    }
+
+    /// The carry flag.
+    pub fn carry(&mut self) -> Res<RegId> {
+        match self.carry {
+            Some(reg) => Ok(reg),
+            None => {
+                let reg = self.pseudo("CC.CF", RegKind::Pred)?;
+                self.carry = Some(reg);
+                Ok(reg)
+            }
+        }
+    }
+
+    /// A register of the source, taken into use.
+    pub fn reg(&mut self, name: Span) -> Res<Option<(RegId, RegKind)>> {
+        let text = self.text(name);
+        match self.scopes.find(self.scope, text) {
+            Some((_, Symbol::Reg(reg, kind))) => Ok(Some((reg, kind))),
+            Some((scope, Symbol::Unused(kind))) => {
+                let reg = self.pseudo(text, kind)?;
+                self.scopes.define(scope, text, Symbol::Reg(reg, kind));
+                Ok(Some((reg, kind)))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn unknown(&self, name: Span) -> Refusal {
+        let text = self.text(name);
+        let known = self.names(|symbol| !matches!(symbol, Symbol::Label(_)));
+        Refusal::new(format!("`{text}` is not declared"), did_you_mean(text, known)).at(name)
+    }
+
+    /// Names in scope, for hints; none when nobody will read them.
+    pub fn names(&self, wanted: fn(&Symbol) -> bool) -> Vec<&'a str> {
+        if self.quiet { Vec::new() } else { self.scopes.names(self.scope, wanted) }
+    }
+
+    /// Checks that a register holds values of this width.
+    fn fits(&self, name: Span, kind: RegKind, ty: Type, fit: Fit) -> Res<()> {
+        let text = self.text(name);
+        let RegKind::Bits(bits) = kind else {
+            return Err(Refusal::new(format!("`{text}` is a predicate, a value is needed here"), "").at(name));
+        };
+        let wanted = ty.bits();
+        if bits == wanted || fit == Fit::Wider && bits > wanted {
+            return Ok(());
+        }
+        Err(Refusal::new(
+            format!("`{text}` has {bits} bits where this instruction takes {wanted}"),
+            "the type of a register must have the width of the instruction's type",
+        )
+        .at(name))
+    }
+
+    /// A source of a type.
+    pub fn src(&mut self, operand: &Operand, ty: Type) -> Res<Src> {
+        self.source(operand, ty, Fit::Exact)
+    }
+
+    /// A source of a type, possibly the low bits of a wider register.
+    pub fn source(&mut self, operand: &Operand, ty: Type, fit: Fit) -> Res<Src> {
+        match &operand.kind {
+            OperandKind::Name(name) => {
+                if let Some((reg, kind)) = self.reg(*name)? {
+                    self.fits(*name, kind, ty, fit)?;
+                    return Ok(Src::Reg(reg));
+                }
+                let text = self.text(*name);
+                if self.symbol(text).is_none()
+                    && let Some(found) = special(text, None)
+                {
+                    return self.special(found.map_err(|refusal| refusal.at(*name))?);
+                }
+                self.symbol_address(SymbolExpr { name: *name, offset: 0, generic: false })
+            }
+            OperandKind::Component(name, part) => {
+                let part = component(self.module.source.text(), *part);
+                let text = self.text(*name);
+                match special(text, Some(part)) {
+                    Some(found) => self.special(found.map_err(|refusal| refusal.at(operand.span))?),
+                    None => Err(Refusal::new(
+                        format!("`{text}.{part}` is not supported"),
+                        "only special registers have components here",
+                    )
+                    .at(operand.span)),
+                }
+            }
+            OperandKind::Const(constant) => Ok(Src::Imm(convert(*constant, ty))),
+            OperandKind::Symbol(expr) => self.symbol_address(*expr),
+            _ => Err(Refusal::new("a register or a constant is needed here", "").at(operand.span)),
+        }
+    }
+
+    fn special(&mut self, found: super::special::Found) -> Res<Src> {
+        if found.clock {
+            self.note(
+                "the kernel reads a clock: here it counts the instructions of the warp, so what depends on it \
+                 may take another path than on hardware",
+            );
+        }
+        Ok(found.operand)
+    }
+
+    /// Sources of a type, one per operand.
+    pub fn srcs<const N: usize>(&mut self, operands: [&Operand; N], ty: Type) -> Res<[Src; N]> {
+        let mut list = [Src::Imm(0); N];
+        for (slot, operand) in list.iter_mut().zip(operands) {
+            *slot = self.src(operand, ty)?;
+        }
+        Ok(list)
+    }
+
+    /// A register that receives a result of a type.
+    pub fn dst(&mut self, operand: &Operand, ty: Type) -> Res<RegId> {
+        self.destination(operand, ty, Fit::Exact)
+    }
+
+    /// A register that receives a result of a type; `_` is a register nobody reads.
+    pub fn destination(&mut self, operand: &Operand, ty: Type, fit: Fit) -> Res<RegId> {
+        match self.maybe_destination(operand, ty, fit)? {
+            Some(reg) => Ok(reg),
+            None => self.sink(RegKind::Bits(64)),
+        }
+    }
+
+    /// A register that receives a result of a type, or nothing for `_`.
+    pub fn maybe_destination(&mut self, operand: &Operand, ty: Type, fit: Fit) -> Res<Option<RegId>> {
+        match &operand.kind {
+            OperandKind::Sink => Ok(None),
+            OperandKind::Name(name) => match self.reg(*name)? {
+                Some((reg, kind)) => {
+                    self.fits(*name, kind, ty, fit)?;
+                    Ok(Some(reg))
+                }
+                None if self.symbol(self.text(*name)).is_some() => {
+                    let message = format!("`{}` is no register, it cannot be written", self.text(*name));
+                    Err(Refusal::new(message, "").at(*name))
+                }
+                None => Err(self.unknown(*name)),
+            },
+            _ => Err(Refusal::new("a register is needed here", "").at(operand.span)),
+        }
+    }
+
+    fn sink(&mut self, kind: RegKind) -> Res<RegId> {
+        match self.scratch {
+            Some(reg) if self.program.regs[reg.index()].kind == kind => Ok(reg),
+            _ => {
+                let reg = self.pseudo("_", kind)?;
+                self.scratch = Some(reg);
+                Ok(reg)
+            }
+        }
+    }
+
+    /// A predicate register to write.
+    pub fn pred_dst(&mut self, operand: &Operand) -> Res<RegId> {
+        match &operand.kind {
+            OperandKind::Sink => self.sink(RegKind::Pred),
+            OperandKind::Name(name) => self.pred(*name),
+            _ => Err(Refusal::new("a predicate register is needed here", "").at(operand.span)),
+        }
+    }
+
+    /// A predicate register by name.
+    pub fn pred(&mut self, name: Span) -> Res<RegId> {
+        match self.reg(name)? {
+            Some((reg, RegKind::Pred)) => Ok(reg),
+            Some(_) => {
+                let message = format!("`{}` is not a predicate", self.text(name));
+                Err(Refusal::new(message, "declare it with .pred").at(name))
+            }
+            None => Err(self.unknown(name)),
+        }
+    }
+
+    /// A predicate to read, possibly negated or constant.
+    pub fn pred_src(&mut self, operand: &Operand) -> Res<PredSrc> {
+        match &operand.kind {
+            OperandKind::Name(name) => Ok(PredSrc::Reg(Guard { reg: self.pred(*name)?, negate: false })),
+            OperandKind::Not(name) => Ok(PredSrc::Reg(Guard { reg: self.pred(*name)?, negate: true })),
+            OperandKind::Const(constant) => Ok(PredSrc::Const(convert(*constant, Type::Bits(64)) != 0)),
+            _ => Err(Refusal::new("a predicate is needed here", "").at(operand.span)),
+        }
+    }
+
+    /// `p|q` or `p` alone, each possibly `_`.
+    pub fn pred_pair(&mut self, operand: &Operand) -> Res<(Option<RegId>, Option<RegId>)> {
+        match &operand.kind {
+            OperandKind::Sink => Ok((None, None)),
+            OperandKind::Pair(p, q) => Ok((self.maybe_pred(*p)?, self.maybe_pred(*q)?)),
+            _ => Ok((Some(self.pred_dst(operand)?), None)),
+        }
+    }
+
+    /// `d|p` or `d` alone: a register and a predicate.
+    pub fn value_and_pred(&mut self, operand: &Operand, ty: Type) -> Res<(RegId, Option<RegId>)> {
+        match operand.kind {
+            OperandKind::Pair(name, pred) => {
+                let kind = if self.text(name) == "_" { OperandKind::Sink } else { OperandKind::Name(name) };
+                let value = self.dst(&Operand { kind, span: name }, ty)?;
+                Ok((value, self.maybe_pred(pred)?))
+            }
+            _ => Ok((self.dst(operand, ty)?, None)),
+        }
+    }
+
+    fn maybe_pred(&mut self, name: Span) -> Res<Option<RegId>> {
+        if self.text(name) == "_" { Ok(None) } else { self.pred(name).map(Some) }
+    }
+
+    /// Bits of a constant operand.
+    pub fn constant(&self, operand: &Operand) -> Res<u64> {
+        match operand.kind {
+            OperandKind::Const(constant) => Ok(convert(constant, Type::Bits(64))),
+            _ => Err(Refusal::new("a constant is needed here", "").at(operand.span)),
+        }
+    }
+
+    fn locate(&self, name: Span) -> Res<Located> {
+        let text = self.text(name);
+        let located = |space, address| Ok(Located { space, address });
+        match self.symbol(text) {
+            Some(Symbol::Static(index)) => self.locate_static(index, name),
+            Some(Symbol::KernelParam(offset, _)) => located(Space::Param, offset),
+            Some(Symbol::Local(offset, _) | Symbol::Param(offset, _)) => located(Space::Local, offset),
+            Some(Symbol::Label(_) | Symbol::Targets(_) | Symbol::Prototype) => {
+                Err(Refusal::new(format!("`{text}` is a label, it has no address"), "").at(name))
+            }
+            Some(Symbol::Reg(..) | Symbol::Unused(_)) => {
+                let message = format!("`{text}` is a register, `register + constant` is no operand");
+                Err(Refusal::new(message, "add with an instruction of its own").at(name))
+            }
+            None if self.module.statics.functions.contains_key(text) => Err(Refusal::new(
+                format!("addresses of functions (`{text}`) are not supported"),
+                "only direct calls are",
+            )
+            .at(name)),
+            None => Err(self.unknown(name)),
+        }
+    }
+
+    fn locate_static(&self, index: u32, name: Span) -> Res<Located> {
+        let statics = &self.module.statics;
+        let text = self.text(name);
+        if let Some((_, message)) = statics.broken.get(&index) {
+            return Err(Refusal::new(format!("initialiser of `{text}`: {message}"), "").at(name));
+        }
+        let space = match self.module.ast.vars[index as usize].space {
+            DeclSpace::Shared => Space::Shared,
+            DeclSpace::Const => Space::Const,
+            _ => Space::Global,
+        };
+        let address = match space {
+            Space::Shared => self.shared.get(&index).copied(),
+            _ => statics.addresses[index as usize],
+        };
+        match address {
+            Some(address) => Ok(Located { space, address }),
+            None => Err(Refusal::new(
+                format!("variable `{text}` is declared .extern and not defined in this file"),
+                "files are not linked: define it here",
+            )
+            .at(name)),
+        }
+    }
+
+    /// The address of a variable as a value: within its space, or generic.
+    fn symbol_address(&mut self, expr: SymbolExpr) -> Res<Src> {
+        let Located { space, address } = self.locate(expr.name)?;
+        let base = if expr.generic { crate::program::layout::window_base(space) } else { 0 };
+        Ok(Src::Imm((base + address).wrapping_add(expr.offset as u64)))
+    }
+
+    /// `[...]`: the space it lies in and where. `wanted` is the space the instruction names;
+    /// nothing means generic, which a variable's own space decides.
+    pub fn address(&mut self, operand: &Operand, wanted: Option<Space>) -> Res<(Space, Address)> {
+        let OperandKind::Address(expr) = operand.kind else {
+            let hint = "write it as `[register+offset]` or `[variable+offset]`";
+            return Err(Refusal::new("an address is needed here", hint).at(operand.span));
+        };
+        let Some(base) = expr.base else {
+            let address = Address { base: Src::Imm(0), offset: expr.offset };
+            return Ok((self.space_of_register(wanted), address));
+        };
+        if let Some((reg, kind)) = self.reg(base)? {
+            if !matches!(kind, RegKind::Bits(32 | 64)) {
+                let message = format!("`{}` cannot hold an address", self.text(base));
+                return Err(Refusal::new(message, "addresses have 32 or 64 bits").at(base));
+            }
+            return Ok((
+                self.space_of_register(wanted),
+                Address { base: Src::Reg(reg), offset: expr.offset },
+            ));
+        }
+        let Located { space, address } = self.locate(base)?;
+        let parameter = matches!(self.symbol(self.text(base)), Some(Symbol::Param(..)));
+        match wanted {
+            None | Some(Space::Generic) => {}
+            Some(wanted) if wanted == space || parameter && wanted == Space::Param => {}
+            Some(wanted) => {
+                let (text, space, wanted) = (self.text(base), space.name(), wanted.name());
+                return Err(Refusal::new(
+                    format!("`{text}` is in .{space}, the instruction accesses .{wanted}"),
+                    "name the variable's space, or none",
+                )
+                .at(operand.span));
+            }
+        }
+        Ok((space, Address { base: Src::Imm(address), offset: expr.offset }))
+    }
+
+    /// Parameters of functions live in local memory, those of the kernel in the parameter block.
+    fn space_of_register(&self, wanted: Option<Space>) -> Space {
+        match wanted {
+            None => Space::Generic,
+            Some(Space::Param) if !self.entry => Space::Local,
+            Some(space) => space,
+        }
+    }
+}

@@ -1,0 +1,395 @@
+//! A kernel and the functions it reaches to one [`Program`].
+
+use std::collections::{HashMap, HashSet};
+
+use super::operand::Cx;
+use super::{Formals, FormalsByFunction, Refusal, Res, flow, instruction};
+use crate::base::OpClass;
+use crate::diag::MAX_KEPT;
+use crate::isa::{IsaTable, TypeKind};
+use crate::path::Step;
+use crate::program::cfg::Cfg;
+use crate::program::layout::WINDOW_SIZE;
+use crate::program::sem::{Place, Sem};
+use crate::program::{ClassTable, Flow, Instr, Param, ParamType, Program, RegKind, RegList, Register};
+use crate::ptx::Module;
+use crate::ptx::ast::{self, DeclSpace, OperandKind, Stmt, VarDecl};
+use crate::ptx::lexer::Span;
+use crate::ptx::resolve::{Frame, Problem, Scopes, Symbol, natural_align, reach, size_of};
+use crate::ptx::types::Type;
+
+/// Local memory of a thread, bytes; what hardware has at most.
+const MAX_LOCAL: u64 = 512 << 10;
+/// The parameter block of a kernel, bytes; what hardware has at most.
+const MAX_PARAMS: u64 = 32_764;
+
+/// A lowered kernel; a program only if there are no problems. Its global and constant memory are
+/// the module's and not filled in yet.
+pub(in crate::ptx) struct Built {
+    pub program: Program,
+    pub problems: Vec<Problem>,
+    /// The kernel and its functions, in the order of their code.
+    pub functions: Vec<FunctionCode>,
+}
+
+/// The code of one function.
+pub(in crate::ptx) struct FunctionCode {
+    /// Index into [`ast::Ast::functions`].
+    pub index: u32,
+    pub cfg: Cfg,
+}
+
+/// What instructions that cannot be lowered are counted as.
+const UNSUPPORTED: &str = "unsupported";
+
+/// Lowers the kernel with this index, finding as many problems as there are.
+pub(in crate::ptx) fn build(module: &Module, entry: u32, isa: &IsaTable) -> Built {
+    let function = &module.ast.functions[entry as usize];
+    let mut builder = Builder {
+        module,
+        isa,
+        classes: ClassTable::default(),
+        program: Program {
+            name: module.slice(function.name).to_owned(),
+            file: module.source.name().to_owned(),
+            max_threads: function.max_threads,
+            ..Program::default()
+        },
+        problems: Vec::new(),
+        functions: Vec::new(),
+        shared: HashMap::new(),
+        formals: HashMap::new(),
+        table_entries: 0,
+    };
+    let reached = reach(&module.ast, module.source.text(), &module.statics, entry);
+    builder.problems.extend(reached.problems);
+    if builder.plan(&reached.functions) {
+        builder.place_shared(&reached.functions);
+        let mut scopes = builder.declare(&reached.functions);
+        for (&index, scopes) in reached.functions.iter().zip(&mut scopes) {
+            builder.function(index, scopes);
+        }
+    }
+    builder.program.classes = builder.classes;
+    Built { program: builder.program, problems: builder.problems, functions: builder.functions }
+}
+
+struct Builder<'a> {
+    module: &'a Module,
+    isa: &'a IsaTable,
+    classes: ClassTable,
+    program: Program,
+    problems: Vec<Problem>,
+    functions: Vec<FunctionCode>,
+    shared: HashMap<u32, u64>,
+    formals: FormalsByFunction,
+    table_entries: usize,
+}
+
+impl<'a> Builder<'a> {
+    fn problem(&mut self, span: Span, construct: &str, refusal: Refusal) {
+        let Refusal { message, hint, span: place } = refusal;
+        let span = place.unwrap_or(span);
+        self.problems.push(Problem { span, line: 0, construct: construct.to_owned(), message, hint });
+    }
+
+    fn ast(&self, index: u32) -> &'a ast::Function {
+        &self.module.ast.functions[index as usize]
+    }
+
+    /// Gives every function its place in the code; false if that is too long.
+    fn plan(&mut self, functions: &[u32]) -> bool {
+        let mut next = 0usize;
+        for &index in functions {
+            let function = self.ast(index);
+            let Some(body) = &function.body else { continue };
+            let first = next;
+            next += body.instructions + usize::from(ends_open(self.module, body));
+            self.formals.insert(index, Formals { first, ..Formals::default() });
+        }
+        let most = Step::MAX_PC as usize + 1;
+        if next > most {
+            let refusal = Refusal::new(
+                format!(
+                    "the kernel and its functions have {next} instructions, at most {most} are supported"
+                ),
+                "",
+            );
+            self.problem(self.ast(functions[0]).name, "size", refusal);
+        }
+        next <= most
+    }
+
+    /// Places the shared variables that the kernel or its functions name or declare, in the order
+    /// of the file; those without a size share the dynamic part behind them.
+    fn place_shared(&mut self, functions: &[u32]) {
+        let used = self.used_statics(functions);
+        let vars = &self.module.ast.vars;
+        let mut order: Vec<u32> =
+            used.into_iter().filter(|&index| vars[index as usize].space == DeclSpace::Shared).collect();
+        order.sort_unstable();
+        let memory = &mut self.program.memory;
+        let mut dynamic = Vec::new();
+        for index in order {
+            let var = &vars[index as usize];
+            let size = self.module.statics.sizes[index as usize];
+            if size == 0 {
+                memory.uses_dynamic_shared = true;
+                dynamic.push(index);
+            } else if memory.shared.size + size + natural_align(var) <= WINDOW_SIZE {
+                let name = self.module.slice(var.name);
+                self.shared.insert(index, memory.shared.place(name, size, natural_align(var)));
+            } else {
+                let refusal =
+                    Refusal::new("shared memory exceeds 16 MiB", "declare fewer or smaller variables");
+                let Refusal { message, hint, .. } = refusal;
+                let construct = "declaration".to_owned();
+                self.problems.push(Problem { span: var.name, line: 0, construct, message, hint });
+            }
+        }
+        let start = memory.dynamic_shared_offset();
+        self.shared.extend(dynamic.into_iter().map(|index| (index, start)));
+    }
+
+    fn used_statics(&self, functions: &[u32]) -> HashSet<u32> {
+        let statics = &self.module.statics.vars;
+        let mut used = HashSet::new();
+        let mut name = |span: Span| {
+            if let Some(&index) = statics.get(self.module.slice(span)) {
+                used.insert(index);
+            }
+        };
+        let mut declared = Vec::new();
+        for &index in functions {
+            let Some(body) = &self.ast(index).body else { continue };
+            for stmt in &body.stmts {
+                match stmt {
+                    Stmt::Static(index) => declared.push(*index),
+                    Stmt::Instr(instr) => instr.operands.iter().for_each(|o| names(o, &mut name)),
+                    _ => {}
+                }
+            }
+        }
+        used.extend(declared);
+        used
+    }
+
+    /// Reads the declarations of every function, so that calls know where parameters go.
+    fn declare(&mut self, functions: &[u32]) -> Vec<Scopes<'a>> {
+        let mut all = Vec::new();
+        for &index in functions {
+            let function = self.ast(index);
+            let mut frame = Frame {
+                ast: &self.module.ast,
+                text: self.module.source.text(),
+                local: &mut self.program.memory.local,
+                most_local: MAX_LOCAL,
+                problems: &mut self.problems,
+            };
+            let mut scopes = Scopes::new(function, &mut frame);
+            if function.entry {
+                self.kernel_params(function, &mut scopes);
+            } else {
+                let params = self.places(&function.params, &mut scopes);
+                let returns = self.places(&function.returns, &mut scopes);
+                if let Some(formals) = self.formals.get_mut(&index) {
+                    formals.params = params;
+                    formals.returns = returns;
+                }
+            }
+            all.push(scopes);
+        }
+        all
+    }
+
+    fn kernel_params(&mut self, function: &'a ast::Function, scopes: &mut Scopes<'a>) {
+        let mut end = 0u64;
+        for var in &function.params {
+            let name = self.module.slice(var.name);
+            let size = size_of(var).unwrap_or(u64::MAX);
+            let offset = end.next_multiple_of(natural_align(var));
+            if var.space != DeclSpace::Param || size == 0 || size > MAX_PARAMS || offset + size > MAX_PARAMS {
+                let refusal = Refusal::new(
+                    format!("`{name}` cannot be a parameter of a kernel"),
+                    format!("parameters are sized .param variables, at most {MAX_PARAMS} bytes together"),
+                );
+                self.problem(var.name, "declaration", refusal);
+                continue;
+            }
+            end = offset + size;
+            let ty = match var.ty {
+                _ if !var.dims.is_empty() || var.vector > 1 => ParamType::Bytes,
+                Type::F16 | Type::F32 | Type::F64 => ParamType::Float,
+                _ => ParamType::Int,
+            };
+            let (offset, size) = (offset as u32, size as u32);
+            self.program.params.push(Param { name: name.to_owned(), offset, size, ty });
+            scopes.define(0, name, Symbol::KernelParam(offset.into(), size.into()));
+        }
+        self.program.memory.param_bytes = end as u32;
+    }
+
+    /// Where a function's parameters or results are. Those in registers come into use here.
+    fn places(&mut self, vars: &'a [VarDecl], scopes: &mut Scopes<'a>) -> Vec<(Place, u32)> {
+        let mut places = Vec::new();
+        for var in vars {
+            let name = self.module.slice(var.name);
+            let place = match scopes.find(0, name) {
+                Some((_, Symbol::Param(offset, size))) => (Place::Local(offset), size as u32),
+                Some((_, Symbol::Unused(kind))) => {
+                    let reg = crate::base::RegId::from_index(self.program.regs.len().min(60_000));
+                    if self.program.regs.len() < 60_000 {
+                        self.program.regs.push(Register { name: name.to_owned(), kind });
+                    }
+                    scopes.define(0, name, Symbol::Reg(reg, kind));
+                    let bytes = match kind {
+                        RegKind::Pred => 1,
+                        RegKind::Bits(bits) => u32::from(bits / 8),
+                    };
+                    (Place::Reg(reg), bytes)
+                }
+                // no name, or declared twice, which has been said
+                _ => (Place::Local(0), 0),
+            };
+            places.push(place);
+        }
+        places
+    }
+
+    fn function(&mut self, index: u32, scopes: &mut Scopes<'a>) {
+        let function = self.ast(index);
+        let Some(body) = &function.body else { return };
+        let first = self.program.instrs.len();
+        let planned = self.formals.get(&index).map_or(first, |formals| formals.first);
+        debug_assert_eq!(first, planned, "functions are lowered in the planned order");
+        let mut notes = std::mem::take(&mut self.program.notes);
+        let mut cx = Cx {
+            module: self.module,
+            scopes,
+            scope: 0,
+            program: &mut self.program,
+            shared: &self.shared,
+            formals: &self.formals,
+            function,
+            table_entries: self.table_entries,
+            entry: function.entry,
+            first,
+            carry: None,
+            scratch: None,
+            notes: &mut notes,
+            quiet: self.problems.len() >= MAX_KEPT,
+        };
+        let mut opened = 0;
+        for stmt in &body.stmts {
+            match stmt {
+                Stmt::Open => {
+                    opened += 1;
+                    cx.scope = opened;
+                }
+                Stmt::Close => cx.scope = cx.scopes.parent(cx.scope),
+                Stmt::Instr(instr) => {
+                    let lowered = instruction(&mut cx, instr, self.isa, &mut self.classes);
+                    let lowered = lowered.unwrap_or_else(|refusal| {
+                        let Refusal { message, hint, span } = refusal;
+                        self.problems.push(Problem {
+                            span: span.unwrap_or(instr.opcode),
+                            line: instr.line,
+                            construct: cx.text(instr.opcode).to_owned(),
+                            message,
+                            hint,
+                        });
+                        cx.quiet = self.problems.len() >= MAX_KEPT;
+                        placeholder(self.classes.intern(UNSUPPORTED), instr.line)
+                    });
+                    cx.program.instrs.push(lowered);
+                }
+                _ => {}
+            }
+        }
+        self.table_entries = cx.table_entries;
+        self.program.notes = notes;
+        if ends_open(self.module, body) {
+            match self.implicit_end(function.entry, body.end_line) {
+                Ok(instr) => self.program.instrs.push(instr),
+                Err(refusal) => {
+                    self.problem(function.name, "ret", refusal);
+                    let class = self.classes.intern(UNSUPPORTED);
+                    self.program.instrs.push(placeholder(class, body.end_line));
+                }
+            }
+        }
+        let cfg = flow::connect(&mut self.program, first);
+        self.functions.push(FunctionCode { index, cfg });
+    }
+
+    /// Running off the end of a body returns.
+    fn implicit_end(&mut self, entry: bool, line: u32) -> Res<Instr> {
+        let class = self.isa.class("ret", TypeKind::None, None).ok_or_else(|| {
+            Refusal::new("the body ends without `ret`, and the ISA table has no op class for `ret`", "")
+        })?;
+        let (sem, flow) = if entry { (Sem::Exit, Flow::Exit) } else { (Sem::Return, Flow::Plain) };
+        Ok(Instr { sem, flow, ..placeholder(self.classes.intern(class), line) })
+    }
+}
+
+/// Stands for an instruction that could not be lowered.
+fn placeholder(class: OpClass, line: u32) -> Instr {
+    Instr {
+        class,
+        class_by_space: None,
+        dsts: RegList::new(),
+        srcs: RegList::new(),
+        guard: None,
+        flow: Flow::Plain,
+        sem: Sem::Nop,
+        line,
+    }
+}
+
+/// Names that an operand mentions.
+fn names(operand: &ast::Operand, found: &mut impl FnMut(Span)) {
+    match &operand.kind {
+        OperandKind::Name(name) => found(*name),
+        OperandKind::Symbol(expr) => found(expr.name),
+        OperandKind::Address(address) => address.base.into_iter().for_each(found),
+        OperandKind::Vector(list) | OperandKind::Group(list) => {
+            for operand in list {
+                names(operand, found);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Whether control can reach the closing brace of a body: its last instruction goes on, or a
+/// label that something branches to stands behind it.
+fn ends_open(module: &Module, body: &ast::Body) -> bool {
+    let mut labels: HashSet<&str> = HashSet::new();
+    let mut last = None;
+    for stmt in body.stmts.iter().rev() {
+        match stmt {
+            Stmt::Label(name) => {
+                labels.insert(module.slice(*name));
+            }
+            Stmt::Instr(instr) => {
+                last = Some(instr);
+                break;
+            }
+            _ => {}
+        }
+    }
+    let Some(last) = last else { return true };
+    let root = module.slice(last.opcode).split('.').next().unwrap_or_default();
+    if last.guard.is_some() || !matches!(root, "ret" | "exit" | "bra" | "brx") {
+        return true;
+    }
+    let is_label = |name: &Span| labels.contains(module.slice(*name));
+    !labels.is_empty()
+        && body.stmts.iter().any(|stmt| match stmt {
+            Stmt::Targets(_, targets) => targets.iter().any(is_label),
+            Stmt::Instr(instr) => {
+                instr.operands.iter().any(|o| matches!(&o.kind, OperandKind::Name(name) if is_label(name)))
+            }
+            _ => false,
+        })
+}

@@ -1,0 +1,77 @@
+//! Why an opcode is not supported.
+
+use super::opcode::Opcode;
+use super::{Refusal, did_you_mean};
+use crate::isa::IsaTable;
+
+/// Groups of opcodes that are known and not simulated.
+const GROUPS: [(&[&str], &str, &str); 6] = [
+    (
+        &["tex", "tld4", "txq", "suld", "sust", "sured", "suq", "istypep"],
+        "textures and surfaces are not simulated",
+        "read the data through a pointer to global memory instead",
+    ),
+    (
+        &["wmma", "mma", "ldmatrix", "stmatrix", "movmatrix", "wgmma", "tcgen05"],
+        "matrix instructions are not simulated",
+        "compile a version of the kernel without tensor cores",
+    ),
+    (
+        &["mbarrier", "mapa", "getctarank", "multimem", "elect", "clusterlaunchcontrol", "tensormap"],
+        "clusters, memory barriers objects and bulk copies are not simulated",
+        "compile the kernel for sm_80 or older",
+    ),
+    (
+        &[
+            "vadd",
+            "vsub",
+            "vabsdiff",
+            "vmin",
+            "vmax",
+            "vshl",
+            "vshr",
+            "vmad",
+            "vset",
+            "vadd2",
+            "vsub2",
+            "vavrg2",
+            "vabsdiff2",
+            "vmin2",
+            "vmax2",
+            "vset2",
+            "vadd4",
+            "vsub4",
+            "vavrg4",
+            "vabsdiff4",
+            "vmin4",
+            "vmax4",
+            "vset4",
+        ],
+        "video instructions are not simulated",
+        "use ordinary arithmetic",
+    ),
+    (&["alloca", "stacksave", "stackrestore"], "the stack is not simulated", "use arrays of constant size"),
+    (
+        &["setmaxnreg", "getnextctaid"],
+        "this instruction is not simulated",
+        "compile the kernel for sm_80 or older",
+    ),
+];
+
+/// What to tell about an opcode that no family knows.
+pub(super) fn why(op: &Opcode<'_>, isa: &IsaTable, quiet: bool) -> Refusal {
+    for (roots, why, hint) in GROUPS {
+        if roots.contains(&op.root) {
+            return Refusal::new(format!("`{}`: {why}", op.text), hint);
+        }
+    }
+    if isa.knows(op.root) {
+        return Refusal::new(
+            format!("`{}` has an op class but no meaning here", op.text),
+            "the ISA table names an opcode that the simulator does not know",
+        );
+    }
+    let mut roots: Vec<&str> = if quiet { Vec::new() } else { isa.roots().collect() };
+    roots.sort_unstable();
+    Refusal::new(format!("unknown opcode `{}`", op.text), did_you_mean(op.root, roots))
+}

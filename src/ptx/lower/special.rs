@@ -1,0 +1,76 @@
+//! Special registers by name.
+
+use super::{Refusal, Res};
+use crate::program::sem::{Operand, Special};
+
+/// A special register.
+pub(super) struct Found {
+    pub operand: Operand,
+    /// It tells the time.
+    pub clock: bool,
+}
+
+/// The special register of this name and component; nothing if the name is none.
+pub(super) fn special(name: &str, component: Option<&str>) -> Option<Res<Found>> {
+    let axis = match component {
+        None => None,
+        Some("x") => Some(0u8),
+        Some("y") => Some(1),
+        Some("z") => Some(2),
+        Some("w") => Some(3),
+        Some(_) => return None,
+    };
+    let vector = |special: fn(u8) -> Special, fourth: u64| match axis {
+        Some(3) => Ok(plain(Operand::Imm(fourth))),
+        Some(axis) => Ok(plain(Operand::Special(special(axis)))),
+        None => Err(Refusal::new(
+            format!("`{name}` is a vector"),
+            format!("name a component, for example `{name}.x`"),
+        )),
+    };
+    let scalar = match name {
+        "%tid" => return Some(vector(Special::Tid, 0)),
+        "%ntid" => return Some(vector(Special::Ntid, 1)),
+        "%ctaid" => return Some(vector(Special::Ctaid, 0)),
+        "%nctaid" => return Some(vector(Special::Nctaid, 1)),
+        "%laneid" => Special::LaneId,
+        "%warpid" => Special::WarpId,
+        "%nwarpid" => Special::NumWarps,
+        "%smid" => Special::SmId,
+        "%nsmid" => Special::NumSms,
+        "%gridid" => Special::GridId,
+        "%lanemask_eq" => Special::LaneMaskEq,
+        "%lanemask_lt" => Special::LaneMaskLt,
+        "%lanemask_le" => Special::LaneMaskLe,
+        "%lanemask_gt" => Special::LaneMaskGt,
+        "%lanemask_ge" => Special::LaneMaskGe,
+        "%dynamic_smem_size" => Special::DynamicSharedBytes,
+        "%total_smem_size" | "%aggr_smem_size" => Special::TotalSharedBytes,
+        "%clock" | "%clock64" | "%globaltimer" | "%globaltimer_lo" => {
+            return Some(Ok(Found { operand: Operand::Special(Special::Clock), clock: true }));
+        }
+        // the upper halves of counters that never get there
+        "%clock_hi" | "%globaltimer_hi" => return Some(Ok(Found { operand: Operand::Imm(0), clock: true })),
+        _ if is_refused(name) => {
+            return Some(Err(Refusal::new(
+                format!("special register `{name}` is not supported"),
+                "there are no clusters, performance counters or environment registers here",
+            )));
+        }
+        _ => return None,
+    };
+    if axis.is_some() {
+        return Some(Err(Refusal::new(format!("`{name}` has no components"), "")));
+    }
+    Some(Ok(plain(Operand::Special(scalar))))
+}
+
+fn plain(operand: Operand) -> Found {
+    Found { operand, clock: false }
+}
+
+fn is_refused(name: &str) -> bool {
+    ["%envreg", "%pm", "%cluster", "%ncluster", "%is_explicit_cluster", "%reserved_smem", "%current_graph"]
+        .iter()
+        .any(|prefix| name.starts_with(prefix))
+}

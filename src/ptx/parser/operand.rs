@@ -1,0 +1,141 @@
+//! Operands of instructions.
+
+use super::{Failed, Parser};
+use crate::ptx::ast::{AddressExpr, Operand, OperandKind, SymbolExpr};
+use crate::ptx::lexer::{Kind, Span};
+
+impl Parser<'_> {
+    /// Operands up to the semicolon, which is left. `call` writes lists in parentheses.
+    pub(super) fn operands(&mut self, call: bool) -> Result<Vec<Operand>, Failed> {
+        let mut operands = Vec::new();
+        while self.peek().kind != Kind::Semicolon {
+            operands.push(if call && self.peek().kind == Kind::LeftParen {
+                self.group()?
+            } else {
+                self.operand()?
+            });
+            if !self.eat(Kind::Comma) {
+                break;
+            }
+        }
+        Ok(operands)
+    }
+
+    fn group(&mut self) -> Result<Operand, Failed> {
+        let start = self.bump().span;
+        let list = self.list(Kind::RightParen)?;
+        let end = self.expect(Kind::RightParen, "`)`")?.span;
+        Ok(Operand { kind: OperandKind::Group(list), span: start.to(end) })
+    }
+
+    fn list(&mut self, close: Kind) -> Result<Vec<Operand>, Failed> {
+        let mut list = Vec::new();
+        while self.peek().kind != close {
+            if self.peek().kind == Kind::LeftBrace || self.peek().kind == Kind::LeftBracket {
+                return Err(self.unexpected("a register or constant"));
+            }
+            list.push(self.operand()?);
+            if !self.eat(Kind::Comma) {
+                break;
+            }
+        }
+        Ok(list)
+    }
+
+    fn operand(&mut self) -> Result<Operand, Failed> {
+        let start = self.peek();
+        let kind = match start.kind {
+            Kind::LeftBracket => self.address()?,
+            Kind::LeftBrace => {
+                self.bump();
+                let list = self.list(Kind::RightBrace)?;
+                self.expect(Kind::RightBrace, "`}`")?;
+                OperandKind::Vector(list)
+            }
+            Kind::Not if self.peek_at(1).kind == Kind::Ident => {
+                self.bump();
+                OperandKind::Not(self.bump().span)
+            }
+            Kind::Ident if self.slice(start.span) == "WARP_SZ" => OperandKind::Const(self.constant()?),
+            Kind::Ident => self.named()?,
+            _ => OperandKind::Const(self.constant()?),
+        };
+        let end = self.previous().span;
+        Ok(Operand { kind, span: start.span.to(end) })
+    }
+
+    fn named(&mut self) -> Result<OperandKind, Failed> {
+        let name = self.bump().span;
+        let next = self.peek();
+        match next.kind {
+            Kind::Dot if is_component(self.slice(next.span)) => {
+                self.bump();
+                Ok(OperandKind::Component(name, next.span))
+            }
+            Kind::Pipe if self.peek_at(1).kind == Kind::Ident => {
+                self.bump();
+                Ok(OperandKind::Pair(name, self.bump().span))
+            }
+            Kind::LeftParen if self.slice(name) == "generic" => Ok(OperandKind::Symbol(self.generic_of()?)),
+            Kind::Plus | Kind::Minus => {
+                Ok(OperandKind::Symbol(SymbolExpr { name, offset: self.offset()?, generic: false }))
+            }
+            Kind::LeftBracket => {
+                // `array[constant]` is the address of an element, which only its type makes bytes;
+                // front ends of today write the bytes
+                Err(self.fail(name.to(next.span), "array elements are not operands", "write `name+bytes`"))
+            }
+            _ if self.slice(name) == "_" => Ok(OperandKind::Sink),
+            _ => Ok(OperandKind::Name(name)),
+        }
+    }
+
+    /// `(name) + offset` after `generic`.
+    pub(super) fn generic_of(&mut self) -> Result<SymbolExpr, Failed> {
+        self.expect(Kind::LeftParen, "`(`")?;
+        let name = self.expect(Kind::Ident, "the name of a variable")?.span;
+        let inner = self.offset()?;
+        self.expect(Kind::RightParen, "`)`")?;
+        let offset = inner.wrapping_add(self.offset()?);
+        Ok(SymbolExpr { name, offset, generic: true })
+    }
+
+    fn address(&mut self) -> Result<OperandKind, Failed> {
+        self.bump();
+        let kind = if self.peek().kind == Kind::Ident && self.slice(self.peek().span) != "WARP_SZ" {
+            let base = self.bump().span;
+            OperandKind::Address(AddressExpr { base: Some(base), offset: self.offset()? })
+        } else {
+            OperandKind::Address(AddressExpr { base: None, offset: self.integer()? })
+        };
+        let kind = if self.eat(Kind::Comma) {
+            self.coordinates()?;
+            OperandKind::Coordinates
+        } else {
+            kind
+        };
+        self.expect(Kind::RightBracket, "`]`")?;
+        while self.peek().kind == Kind::Dot {
+            // `.unified`, `.yes`: where the variable may live besides
+            self.bump();
+        }
+        Ok(kind)
+    }
+
+    /// What follows the name of a texture; such instructions are refused later, by name.
+    fn coordinates(&mut self) -> Result<(), Failed> {
+        while !matches!(self.peek().kind, Kind::RightBracket | Kind::Semicolon | Kind::End) {
+            self.bump();
+        }
+        if self.peek().kind == Kind::RightBracket { Ok(()) } else { Err(self.unexpected("`]`")) }
+    }
+}
+
+fn is_component(text: &str) -> bool {
+    matches!(text, ".x" | ".y" | ".z" | ".w" | ".r" | ".g" | ".b" | ".a")
+}
+
+/// The text of a component without its dot.
+pub(in crate::ptx) fn component(text: &str, span: Span) -> &str {
+    text.get(span.range()).map_or("", |dotted| dotted.trim_start_matches('.'))
+}

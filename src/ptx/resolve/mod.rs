@@ -1,0 +1,22 @@
+//! What names mean: storage of variables, scopes of functions, who calls whom.
+
+mod reach;
+mod scope;
+mod statics;
+
+pub(super) use reach::reach;
+pub(super) use scope::{Frame, Scopes, Symbol};
+pub(super) use statics::{Statics, check_names, convert, natural_align, size_of};
+
+use super::lexer::Span;
+
+/// Something that cannot be lowered, with its place.
+#[derive(Clone, Debug)]
+pub(super) struct Problem {
+    pub span: Span,
+    pub line: u32,
+    /// The opcode or other construct.
+    pub construct: String,
+    pub message: String,
+    pub hint: String,
+}

@@ -1,0 +1,124 @@
+//! The scalar types of PTX.
+
+use crate::isa::TypeKind;
+use crate::program::RegKind;
+use crate::program::sem::{FloatTy, IntTy, ValueTy};
+
+/// A scalar type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Type {
+    /// Untyped bits.
+    Bits(u8),
+    /// Unsigned.
+    Unsigned(u8),
+    /// Two's complement.
+    Signed(u8),
+    F16,
+    F16x2,
+    F32,
+    F64,
+    /// bfloat16, packed or not, and TF32: known so that they can be refused by name.
+    Brain(u8),
+    Pred,
+    /// Handles of textures, samplers and surfaces.
+    Opaque,
+}
+
+impl Type {
+    /// Reads a type without its dot.
+    pub fn parse(name: &str) -> Option<Self> {
+        Some(match name {
+            "b8" => Self::Bits(8),
+            "b16" => Self::Bits(16),
+            "b32" => Self::Bits(32),
+            "b64" => Self::Bits(64),
+            "b128" => Self::Bits(128),
+            "u8" => Self::Unsigned(8),
+            "u16" => Self::Unsigned(16),
+            "u32" => Self::Unsigned(32),
+            "u64" => Self::Unsigned(64),
+            "s8" => Self::Signed(8),
+            "s16" => Self::Signed(16),
+            "s32" => Self::Signed(32),
+            "s64" => Self::Signed(64),
+            "f16" => Self::F16,
+            "f16x2" => Self::F16x2,
+            "f32" => Self::F32,
+            "f64" => Self::F64,
+            "bf16" => Self::Brain(16),
+            "bf16x2" | "tf32" => Self::Brain(32),
+            "pred" => Self::Pred,
+            "texref" | "samplerref" | "surfref" => Self::Opaque,
+            _ => return None,
+        })
+    }
+
+    /// Width; predicates have one bit.
+    pub const fn bits(self) -> u8 {
+        match self {
+            Self::Bits(bits) | Self::Unsigned(bits) | Self::Signed(bits) | Self::Brain(bits) => bits,
+            Self::F16 => 16,
+            Self::F16x2 | Self::F32 => 32,
+            Self::F64 | Self::Opaque => 64,
+            Self::Pred => 1,
+        }
+    }
+
+    /// Size in memory, bytes.
+    pub const fn bytes(self) -> u64 {
+        self.bits().div_ceil(8) as u64
+    }
+
+    /// As op classes tell types apart.
+    pub const fn kind(self) -> TypeKind {
+        match self {
+            Self::Bits(_) | Self::Unsigned(_) | Self::Signed(_) | Self::Opaque => TypeKind::Int,
+            Self::F16 | Self::F16x2 | Self::Brain(_) => TypeKind::F16,
+            Self::F32 => TypeKind::F32,
+            Self::F64 => TypeKind::F64,
+            Self::Pred => TypeKind::Pred,
+        }
+    }
+
+    /// What a register of this type holds; nothing if registers cannot have it.
+    pub const fn register(self) -> Option<RegKind> {
+        match self {
+            Self::Pred => Some(RegKind::Pred),
+            Self::Bits(128) | Self::Opaque => None,
+            _ => Some(RegKind::Bits(self.bits())),
+        }
+    }
+
+    /// As an integer type, untyped bits unsigned; nothing for floats and predicates.
+    pub const fn int(self) -> Option<IntTy> {
+        match self {
+            Self::Bits(bits) | Self::Unsigned(bits) if bits <= 64 => Some(IntTy { bits, signed: false }),
+            Self::Signed(bits) => Some(IntTy { bits, signed: true }),
+            _ => None,
+        }
+    }
+
+    /// As a floating-point type.
+    pub const fn float(self) -> Option<FloatTy> {
+        match self {
+            Self::F16 => Some(FloatTy::F16),
+            Self::F16x2 => Some(FloatTy::F16x2),
+            Self::F32 => Some(FloatTy::F32),
+            Self::F64 => Some(FloatTy::F64),
+            _ => None,
+        }
+    }
+
+    /// As what comparisons and conversions work on.
+    pub fn value(self) -> Option<ValueTy> {
+        self.int().map(ValueTy::Int).or(self.float().map(ValueTy::Float))
+    }
+
+    /// The same bits in memory, without meaning.
+    pub const fn raw(self) -> IntTy {
+        match self {
+            Self::Signed(bits) => IntTy { bits, signed: true },
+            other => IntTy { bits: other.bits(), signed: false },
+        }
+    }
+}

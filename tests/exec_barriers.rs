@@ -83,7 +83,10 @@ fn a_barrier_that_no_lane_executes_does_not_wait() {
 fn barriers_that_cannot_work_are_errors() {
     let error = |threads, body: &str| kernel(threads, body).error();
     let divergent = error(64, "setp.lt.u32 %p1, %r0, 40; @!%p1 bra END;\nbar.sync 0;\nEND: ret;");
-    assert!(divergent.contains("k.ptx:11") && divergent.contains("lanes 0xffffff00 of warp 1"), "{divergent}");
+    assert!(
+        divergent.contains("k.ptx:11") && divergent.contains("lanes 0xffffff00 of warp 1"),
+        "{divergent}"
+    );
     assert!(divergent.contains("another path"), "{divergent}");
     let guarded = error(64, "setp.lt.u32 %p1, %r0, 40;\n@%p1 barrier.sync 0;\nret;");
     assert!(guarded.contains("their guard is false"), "{guarded}");

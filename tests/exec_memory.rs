@@ -30,7 +30,10 @@ fn accesses_out_of_bounds_name_lane_thread_and_buffer() {
 fn other_bad_accesses() {
     let error = |body: &str| kernel(32, body).zeros(64).error();
     let misaligned = error("ld.global.u32 %r1, [%rd0+2]; ret;");
-    assert!(misaligned.contains("misaligned load of 4 bytes") && misaligned.contains("at offset 2 of buffer `p0`"));
+    assert!(
+        misaligned.contains("misaligned load of 4 bytes")
+            && misaligned.contains("at offset 2 of buffer `p0`")
+    );
     let vector = error("ld.global.v2.u32 {%r1, %r2}, [%rd0+4]; ret;");
     assert!(vector.contains("misaligned load of 8 bytes"), "{vector}");
     let null = error("mov.u64 %rd1, 0; st.global.u32 [%rd1], %r0; ret;");
@@ -38,7 +41,10 @@ fn other_bad_accesses() {
     let before = error("ld.global.u32 %r1, [%rd0+-4]; ret;");
     assert!(before.contains("4 bytes before buffer `p0`"), "{before}");
     let shared = error(".shared .align 4 .b8 s[64]; mov.u32 %r1, s; ld.shared.u32 %r1, [%r1+64]; ret;");
-    assert!(shared.contains("shared address 0x40") && shared.contains("shared memory has 64 bytes"), "{shared}");
+    assert!(
+        shared.contains("shared address 0x40") && shared.contains("shared memory has 64 bytes"),
+        "{shared}"
+    );
     let atomic = error("atom.global.add.u32 %r1, [%rd0+64], 1; ret;");
     assert!(atomic.contains("atomic access of 4 bytes"), "{atomic}");
     let local = error(".local .align 4 .b8 l[8]; mov.u32 %r1, l; st.local.u32 [%r1+64], %r0; ret;");
@@ -100,7 +106,9 @@ fn generic_addresses_reach_every_space_lane_by_lane() {
     // the timing class is that of the first lane
     let steps = outcome.blocks[0].warps[0].steps().iter();
     let spaces: Vec<Space> = steps
-        .filter(|step| matches!(outcome.program.instr(step.pc()).sem, Sem::Load { space: Space::Generic, .. }))
+        .filter(|step| {
+            matches!(outcome.program.instr(step.pc()).sem, Sem::Load { space: Space::Generic, .. })
+        })
         .map(|step| step.memory().space)
         .collect();
     assert_eq!(spaces, [Space::Shared]);

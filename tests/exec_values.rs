@@ -118,6 +118,7 @@ fn packing_and_wide_registers() {
 
 #[test]
 fn guards_keep_the_old_value_of_disabled_lanes() {
-    let body = "mov.u32 %r1, 5; setp.lt.u32 %p1, %r0, 9; @%p1 add.u32 %r1, %r1, %r0; @!%p1 mov.u32 %r1, %laneid;";
+    let body =
+        "mov.u32 %r1, 5; setp.lt.u32 %p1, %r0, 9; @%p1 add.u32 %r1, %r1, %r0; @!%p1 mov.u32 %r1, %laneid;";
     assert_eq!(lanes(body), each(|lane| if lane < 9 { 5 + lane } else { lane }));
 }

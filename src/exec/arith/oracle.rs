@@ -212,7 +212,7 @@ proptest! {
             let bits = |(e, f, near): (u64, u64, bool)| {
                 let exponents = format.infinity() >> shape.0;
                 let exponent = if near { (first + e % 64) % exponents } else { e % exponents };
-                (e >> 32 & 1) * format.sign() | exponent << shape.0 | f & fraction
+                ((e >> 32 & 1) * format.sign()) | (exponent << shape.0) | (f & fraction)
             };
             let src = [bits(x), bits(y), bits(z)];
             for op in OPS {

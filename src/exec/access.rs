@@ -97,19 +97,21 @@ pub(super) fn load(
 ) -> Result<Space, Fault> {
     let element = usize::from(ty.bits / 8);
     let targets = Targets::new(warp, context, pc, (space, address), element * dsts.len(), "load");
+    let first_thread = warp.thread(0);
+    let extend = |bytes: &[u8]| {
+        let value = decode(bytes);
+        if ty.signed { sign_extend(value, u32::from(ty.bits)) as u64 } else { value }
+    };
     for lane in enabled.lanes() {
         let (space, address) = targets.of(lane);
-        let thread = warp.thread(lane);
-        match context.memory.read(space, thread, address, targets.size) {
-            Ok(bytes) => {
-                for (bytes, dst) in bytes.chunks_exact(element).zip(dsts) {
-                    let Some(dst) = dst else { continue };
-                    let value = decode(bytes);
-                    let value = if ty.signed { sign_extend(value, u32::from(ty.bits)) as u64 } else { value };
-                    warp.regs[dst.index()][lane] = value & context.widths[dst.index()];
-                }
-            }
+        let bytes = match context.memory.read(space, first_thread + lane, address, targets.size) {
+            Ok(bytes) => bytes,
             Err(denied) => return Err(targets.fault(denied, lane, warp, context)),
+        };
+        for (bytes, dst) in bytes.chunks_exact(element).zip(dsts) {
+            if let Some(dst) = dst {
+                warp.regs[dst.index()][lane] = extend(bytes) & context.widths[dst.index()];
+            }
         }
     }
     Ok(targets.resolved(enabled))

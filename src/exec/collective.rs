@@ -106,9 +106,9 @@ mod tests {
                     (0..32).flat_map(|clamp| [0, 0x0800, 0x1000, 0x1800, 0x1c00, 0x1f00].map(|s| s | clamp))
                 {
                     let (values, in_range) = shuffled(mode, b, c);
-                    for lane in 0..WARP_SIZE {
+                    for (lane, &value) in values.iter().enumerate() {
                         let (source, holds) = reference(mode, lane as i64, b as i64, c as i64);
-                        assert_eq!(values[lane], source as u64, "{mode:?} {b} {c:#x} lane {lane}");
+                        assert_eq!(value, source as u64, "{mode:?} {b} {c:#x} lane {lane}");
                         assert_eq!(in_range >> lane & 1 == 1, holds, "{mode:?} {b} {c:#x} lane {lane}");
                     }
                 }

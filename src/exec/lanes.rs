@@ -19,19 +19,31 @@ pub(super) const fn sign_extend(value: u64, bits: u32) -> i64 {
 /// `f` of every lane. All lanes are computed, active or not: `f` must be total.
 #[inline(always)]
 pub(super) fn map1(a: &Lanes, f: impl Fn(u64) -> u64) -> Lanes {
-    std::array::from_fn(|lane| f(a[lane]))
+    let mut result = [0; WARP_SIZE];
+    for lane in 0..WARP_SIZE {
+        result[lane] = f(a[lane]);
+    }
+    result
 }
 
 /// As [`map1`], of two operands.
 #[inline(always)]
 pub(super) fn map2(a: &Lanes, b: &Lanes, f: impl Fn(u64, u64) -> u64) -> Lanes {
-    std::array::from_fn(|lane| f(a[lane], b[lane]))
+    let mut result = [0; WARP_SIZE];
+    for lane in 0..WARP_SIZE {
+        result[lane] = f(a[lane], b[lane]);
+    }
+    result
 }
 
 /// As [`map1`], of three operands.
 #[inline(always)]
 pub(super) fn map3(a: &Lanes, b: &Lanes, c: &Lanes, f: impl Fn(u64, u64, u64) -> u64) -> Lanes {
-    std::array::from_fn(|lane| f(a[lane], b[lane], c[lane]))
+    let mut result = [0; WARP_SIZE];
+    for lane in 0..WARP_SIZE {
+        result[lane] = f(a[lane], b[lane], c[lane]);
+    }
+    result
 }
 
 /// The lanes for which `f` holds; all lanes are asked.

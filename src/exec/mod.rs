@@ -1,9 +1,9 @@
 //! Functional execution: what every warp of a launch does, and nothing about when.
 //!
 //! An [`Executor`] runs a [`Program`] under a [`Launch`] block by block and yields the
-//! [`BlockPaths`] of each. 32 lanes go at a time, with a SIMT stack ([`stack`]) that reconverges at
+//! [`BlockPaths`] of each. 32 lanes go at a time, with a SIMT stack (`stack`) that reconverges at
 //! post-dominators. Values are exact: integers as the PTX ISA says, floating point correctly
-//! rounded, approximate functions within their documented error ([`arith`]).
+//! rounded, approximate functions within their documented error (`arith`).
 //!
 //! Invariants:
 //! * the same program and launch give the same paths and the same bytes, on any machine;
@@ -77,7 +77,9 @@ impl<'a> Executor<'a> {
             total_shared: program.memory.shared_bytes(dynamic_shared),
         };
         let context = step::Context { program, widths: warp::register_widths(program), memory, shape };
-        let runner = block::Runner::new(context, options);
+        // a path counts its steps in 32 bits
+        let max_instructions_per_block = options.max_instructions_per_block.min(u64::from(u32::MAX));
+        let runner = block::Runner::new(context, Options { max_instructions_per_block });
         Ok(Self { runner, grid: launch.grid, next: 0, blocks: launch.blocks() })
     }
 

@@ -320,13 +320,13 @@ mod tests {
             let of32 = |op, ty| scalar(op, ty, false, [u64::from(a), u64::from(b), u64::from(c), 0]) as u32;
             let of64 = |op, ty| scalar(op, ty, false, [x, y, 0, 0]);
             let (sa, sb, sx, sy) = (a as i32, b as i32, x as i64, y as i64);
-            prop_assert_eq!(of32(IntOp::MulHi, U32), (u64::from(a) * u64::from(b) >> 32) as u32);
-            prop_assert_eq!(of32(IntOp::MulHi, S32), (i64::from(sa) * i64::from(sb) >> 32) as u32);
+            prop_assert_eq!(of32(IntOp::MulHi, U32), ((u64::from(a) * u64::from(b)) >> 32) as u32);
+            prop_assert_eq!(of32(IntOp::MulHi, S32), ((i64::from(sa) * i64::from(sb)) >> 32) as u32);
             prop_assert_eq!(of32(IntOp::MadLo, S32), a.wrapping_mul(b).wrapping_add(c));
             prop_assert_eq!(of32(IntOp::Div, U32), a.checked_div(b).unwrap_or(u32::MAX));
             prop_assert_eq!(of32(IntOp::Rem, S32), if b == 0 { a } else { sa.wrapping_rem(sb) as u32 });
-            prop_assert_eq!(of64(IntOp::MulHi, U64), (u128::from(x) * u128::from(y) >> 64) as u64);
-            prop_assert_eq!(of64(IntOp::MulHi, S64), (i128::from(sx) * i128::from(sy) >> 64) as u64);
+            prop_assert_eq!(of64(IntOp::MulHi, U64), ((u128::from(x) * u128::from(y)) >> 64) as u64);
+            prop_assert_eq!(of64(IntOp::MulHi, S64), ((i128::from(sx) * i128::from(sy)) >> 64) as u64);
             prop_assert_eq!(of64(IntOp::Div, S64), if y == 0 { u64::MAX } else { sx.wrapping_div(sy) as u64 });
             prop_assert_eq!(of64(IntOp::Min, S64), sx.min(sy) as u64);
         }

@@ -212,7 +212,7 @@ proptest! {
             let bits = |(e, f, near): (u64, u64, bool)| {
                 let exponents = format.infinity() >> shape.0;
                 let exponent = if near { (first + e % 64) % exponents } else { e % exponents };
-                (e >> 32 & 1) * format.sign() | exponent << shape.0 | f & fraction
+                ((e >> 32 & 1) * format.sign()) | (exponent << shape.0) | (f & fraction)
             };
             let src = [bits(x), bits(y), bits(z)];
             for op in OPS {
@@ -235,6 +235,33 @@ proptest! {
             for op in OPS {
                 let fast = super::float::lanes(op, ty, mode, [&spread[0], &spread[1], &spread[2]]);
                 prop_assert_eq!(fast[5], scalar(op, format, mode, src), "{:?} {:x?} {:?}", op, src, mode);
+            }
+        }
+    }
+}
+
+/// Products that lie halfway between two singles, and a third operand too small for a double next
+/// to them: rounding to double and then to single would go wrong.
+#[test]
+fn single_precision_fma_rounds_once() {
+    use crate::program::sem::FloatTy;
+    let single = |x: f32| u64::from(x.to_bits());
+    let a = 1.0 + 2f32.powi(-12);
+    for scale in [0, 40, -60, -120] {
+        for (b, exponent) in [(a, -60), (a, -90), (-a, -60), (1.0 + 3.0 * 2f32.powi(-12), -70)] {
+            for sign in [1.0, -1.0] {
+                let c = sign * 2f32.powi((exponent + scale).max(-149));
+                let src = [a * 2f32.powi(scale), b, c].map(single);
+                check(FloatOp::Fma, F32, (23, 127), Round::Nearest, src);
+                let spread = src.map(|bits| [bits; 32]);
+                let mode = FloatMode::default();
+                let fast = super::float::lanes(
+                    FloatOp::Fma,
+                    FloatTy::F32,
+                    mode,
+                    [&spread[0], &spread[1], &spread[2]],
+                );
+                assert_eq!(fast[0], scalar(FloatOp::Fma, F32, mode, src), "{src:x?}");
             }
         }
     }

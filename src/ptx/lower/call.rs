@@ -133,6 +133,9 @@ fn external(cx: &mut Cx<'_, '_>, name: &str, returns: &[Operand]) -> Res<Sem> {
 
 fn zero_result(cx: &mut Cx<'_, '_>, returns: &[Operand]) -> Res<Sem> {
     let [result] = returns else { return Ok(Sem::Nop) };
+    if matches!(result.kind, OperandKind::Sink) {
+        return Ok(Sem::Nop);
+    }
     match place(cx, result, 4, Place::Imm(0))? {
         Place::Local(offset) => {
             let addr = Address { base: Src::Imm(offset), offset: 0 };

@@ -63,8 +63,7 @@ pub(in crate::ptx) fn build(module: &Module, entry: u32, isa: &IsaTable) -> Buil
     };
     let reached = reach(&module.ast, module.source.text(), &module.statics, entry);
     builder.problems.extend(reached.problems);
-    // without a bound on the code nothing below would be bounded
-    if builder.problems.is_empty() && builder.plan(&reached.functions) {
+    if builder.plan(&reached.functions) {
         builder.place_shared(&reached.functions);
         let mut scopes = builder.declare(&reached.functions);
         for (&index, scopes) in reached.functions.iter().zip(&mut scopes) {

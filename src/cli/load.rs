@@ -96,7 +96,7 @@ fn micro(name: &str, location: Location) -> Result<LoadedKernel, Diagnostics> {
         launch: None,
         machine: kernel.machine.clone(),
         scheduler: kernel.scheduler.clone(),
-        workload: Workload { name: location.stem(), kind: WorkloadKind::Micro(kernel) },
+        workload: Workload { name: location.stem(), kind: WorkloadKind::Micro(Box::new(kernel)) },
         code,
         location,
     })

@@ -5,6 +5,7 @@ mod assets;
 mod commands;
 mod load;
 mod output;
+mod trace_files;
 
 use std::process::ExitCode;
 

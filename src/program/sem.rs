@@ -282,7 +282,7 @@ pub struct FloatMode {
     pub approx: bool,
     /// `min`/`max` return NaN if either source is.
     pub nan: bool,
-    /// Negative results and NaN become 0 (`.relu`, half precision).
+    /// Negative results become 0; NaN stays the canonical NaN (`.relu`, half precision).
     pub relu: bool,
 }
 
@@ -406,7 +406,7 @@ pub struct Convert {
     pub sat: bool,
     /// Subnormal f32 sources and results become zero.
     pub ftz: bool,
-    /// Negative results and NaN become 0.
+    /// Negative results become 0; NaN stays the canonical NaN.
     pub relu: bool,
 }
 

@@ -27,6 +27,8 @@ pub enum Command {
     Phases(Phases),
     /// The true worst and best makespan over all work-conserving schedules of a block
     Explore(Explore),
+    /// Every bound beside what was simulated and what was explored, a line per kernel
+    Compare(Compare),
     /// What is in a .ptx, .warp or machine file
     Inspect(Inspect),
     /// Embedded kernels and machines, policies, bounds
@@ -116,6 +118,17 @@ pub struct Explore {
     /// Write a best schedule
     #[arg(long, value_name = "FILE")]
     pub best_schedule: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Compare {
+    /// Embedded kernels, .warp or launch .ron files; none: the embedded suite
+    pub kernels: Vec<String>,
+    #[command(flatten)]
+    pub common: Common,
+    /// States to visit at most per block
+    #[arg(long, default_value_t = 50_000, value_name = "N")]
+    pub max_states: u64,
 }
 
 #[derive(Debug, clap::Args)]

@@ -68,7 +68,7 @@ fn check_bound_names(names: &[String], bounds: &[Box<dyn Bound>]) -> Result<(), 
 }
 
 /// The launches that say `suite: true`, by name.
-fn suite_kernels() -> Result<Vec<String>, Diagnostics> {
+pub fn suite_kernels() -> Result<Vec<String>, Diagnostics> {
     let mut names = Vec::new();
     for (name, location) in assets::kernels() {
         if location.extension() == "ron" && LaunchSpec::parse(&location.text()?)?.suite {

@@ -1,6 +1,7 @@
 //! One file per command.
 
 pub mod check;
+pub mod compare;
 pub mod draw;
 pub mod explore;
 pub mod inspect;

@@ -2,7 +2,6 @@
 //! every lone warp, and no proved bound is ever exceeded.
 
 #[path = "support/random_kernels.rs"]
-#[allow(dead_code, reason = "other test files use the rest")]
 mod random_kernels;
 
 use random_kernels::{Shape, random_kernel};

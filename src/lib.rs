@@ -1,10 +1,84 @@
-//! warpbound
+//! # warpbound: the architecture guide
+//!
+//! A cycle-level timing simulator of one GPU streaming multiprocessor (SM) that checks analytic
+//! execution-time bounds against every run. The command line is a thin layer over this library.
+//!
+//! ## How data flows
+//!
+//! ```text
+//!  ptx    ─┐                                     ┌─> sim    schedules the warps ──events──> trace
+//!  micro  ─┴─> Program ──exec──> BlockPaths ─────┤                                            │
+//!              (program)  once   (path)          └─> bound  Algorithm 1, GUB, IWB             │
+//!                                                          │                                  v
+//!              TimingTable = Program + Machine ── both ──> check: a verdict per bound ──> report ──> cli
+//! ```
+//!
+//! * A front end ([`ptx`], [`micro`]) decodes a kernel into a [`program::Program`]: instructions
+//!   with op class, registers and language-neutral semantics ([`program::sem`]).
+//! * [`exec`] runs a launch functionally, once, 32 lanes at a time, and yields the
+//!   [`path::BlockPaths`] of one block after the other: what each warp executed, four bytes a
+//!   step. There is no time in it.
+//! * [`program::TimingTable`] brings a program's op classes and a [`machine::Machine`] together:
+//!   unit, initiation interval and latency per instruction.
+//! * [`sim`] replays paths under a scheduling policy and tells observers ([`trace`]) what happened
+//!   when. [`bound`] reads the same paths and computes phases and bounds.
+//! * [`check`] is the only place where a makespan meets a bound. [`report`] turns results into
+//!   text and JSON, [`cli`] does all input and output.
+//!
+//! ## Invariants
+//!
+//! * **Independence.** `sim` and `bound` share the machine description and the instruction
+//!   sequence, never code that computes a point in time, and neither imports the other. That is
+//!   what makes the check a check. `tests/layers.rs` enforces it, with the layer order below.
+//! * **Determinism.** Same input, same bytes: integer time, explicit seeds (ChaCha8), no clock, no
+//!   environment, no iteration over hash maps where order shows.
+//! * **Two kinds of time.** [`base::Cycle`] is an instant, [`base::Cycles`] a duration; only the
+//!   sums that make sense compile.
+//! * **Parsed is not used.** A [`machine::MachineSpec`] is what people write, a
+//!   [`machine::Machine`] exists only validated. Likewise launches and micro kernels.
+//! * **Memory does not grow with the grid.** Blocks are streamed; only makespan and bound values
+//!   of each are kept.
+//! * **Every idle issue slot has one reason** ([`trace::StallReason`]); reasons and issues add up
+//!   to the makespan.
+//! * **Front ends survive anything.** A bad input gives [`diag::Diagnostics`] with place, text and
+//!   hint, all problems of a file at once; a panic is a fault of ours.
+//!
+//! ## Layers
+//!
+//! An arrow may only point down, or to the right within a row.
+//!
+//! ```text
+//!  cli                          arguments, files, exit codes; the only layer that does IO
+//!  report                       tables, drawings, JSON
+//!  check                        verdicts, self-check, counterexamples
+//!  sim      bound               timing engine; phases and bounds        (never each other)
+//!  exec     trace               functional run; events and observers
+//!  ptx      micro               front ends
+//!  program  path  machine  isa  decoded kernels; paths; machines; op classes
+//!  base     diag                time, ids, masks; diagnostics
+//! ```
+//!
+//! ## Where to look
+//!
+//! | you look for | it is in |
+//! |---|---|
+//! | the rules of issue, dispatch and write-back | [`sim`] (the engine), MODEL.md section 1 |
+//! | a scheduling policy | `src/sim/policy/`, one file each |
+//! | Algorithm 1 of seed 000 | `src/bound/algorithm.rs` |
+//! | the proof of IWB | [`bound::Iwb`] |
+//! | what a PTX instruction does | `src/ptx/lower/` (to semantics), `src/exec/` (its execution) |
+//! | reconvergence of diverged lanes | [`program::cfg`], `src/exec/stack.rs` |
+//! | latencies and their sources | `configs/*.ron` |
+//! | which op class an opcode has | `isa/ptx.ron` |
+//! | the shape of JSON output | [`report::json`] |
+
 pub mod base;
 pub mod bound;
 pub mod check;
 pub mod cli;
 pub mod diag;
 pub mod exec;
+pub mod explore;
 pub mod isa;
 pub mod machine;
 pub mod micro;

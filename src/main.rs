@@ -1,1 +1,7 @@
-fn main() {}
+//! The `warpbound` command.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    warpbound::cli::main()
+}

@@ -1,1 +1,49 @@
-//! (filled in by its part)
+//! The analyser and the bounds (MODEL.md sections 2 to 5; seed 000, section 3).
+//!
+//! From the instruction sequences of a block's warps and the machine description alone, without
+//! any simulation of several warps, this layer computes
+//!
+//! * the exec and idle phases of a warp that runs alone ([`analyse_alone`]), by Algorithm 1 of
+//!   seed 000 with its countdowns of functional units and registers (`algorithm.rs`);
+//! * per section and warp what the bounds need ([`Analyser`], [`analyse_block`]);
+//! * bounds on the execution time of the block under any scheduler that keeps their premises
+//!   ([`Bound`], [`all`]): [`Gub`], as published, and [`Iwb`], which is proved in its
+//!   documentation.
+//!
+//! # Invariants
+//! * Nothing here imports the simulator or its traces, and nothing there imports this. Shared are
+//!   the machine description, durations ([`TimingTable`](crate::program::TimingTable)) and
+//!   instruction sequences ([`WarpPath`](crate::path::WarpPath)); never code that computes an
+//!   instant. That independence is what makes `check` a check.
+//! * A bound never sees a makespan. [`BoundValue`] and makespans meet in `check`.
+//! * A bound whose premises do not hold says [`NotApplicable`] and why; it never yields a number
+//!   silently.
+//!
+//! # Sections
+//! A barrier ends a section and belongs to the section it ends. A warp with `b` barriers has
+//! `b + 1` sections, the last one possibly empty; a warp that finished takes part in later
+//! sections with empty ones. For the bounds each section is analysed as if it started on an empty
+//! machine, and the sections' bounds are added up; why that is sound although instructions may be
+//! in flight across a release is shown in [`Iwb`].
+
+mod algorithm;
+mod context;
+mod gub;
+mod iwb;
+mod phase;
+mod section;
+mod value;
+
+pub use context::{Context, NotApplicable};
+pub use gub::Gub;
+pub use iwb::Iwb;
+pub use phase::{Event, Phase, PhaseKind, WarpPhases, analyse_alone};
+pub use section::{
+    Analyser, BlockAnalysis, SectionAnalysis, UnitUse, WarpSection, WarpTotals, analyse_block,
+};
+pub use value::{Bound, BoundReport, BoundValue, SectionBound};
+
+/// Every bound, in the order in which reports list them.
+pub fn all() -> Vec<Box<dyn Bound>> {
+    vec![Box::new(Gub), Box::new(Iwb)]
+}

@@ -1,1 +1,15 @@
-//! (filled in by its part)
+//! Where makespans meet bounds.
+//!
+//! `sim` and `bound` never see each other; this layer runs both on the same paths and judges.
+//! A violation is a result: it is reported with what is needed to replay it, never hidden.
+
+pub mod counterexample;
+mod judge;
+mod run;
+mod self_check;
+mod workload;
+
+pub use judge::{BlockTable, BoundRow, Status, WarpRow, overestimation};
+pub use run::{Checked, Plan, check, observe, observe_source};
+pub use self_check::{Difference, self_check};
+pub use workload::{Workload, WorkloadKind, WorkloadSource};

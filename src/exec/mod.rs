@@ -1,1 +1,167 @@
-//! (filled in by its part)
+//! Functional execution: what every warp of a launch does, and nothing about when.
+//!
+//! An [`Executor`] runs a [`Program`] under a [`Launch`] block by block and yields the
+//! [`BlockPaths`] of each. 32 lanes go at a time, with a SIMT stack (`stack`) that reconverges at
+//! post-dominators. Values are exact: integers as the PTX ISA says, floating point correctly
+//! rounded, approximate functions within their documented error (`arith`).
+//!
+//! Invariants:
+//! * the same program and launch give the same paths and the same bytes, on any machine;
+//! * blocks run in launch order, x fastest, each to its end before the next starts;
+//! * no input makes it panic: what a kernel does wrong is a diagnostic with its line;
+//! * memory does not grow with the grid, and running an instruction allocates nothing (tables of
+//!   indirect branches aside).
+
+mod access;
+mod arith;
+mod async_groups;
+mod barrier;
+mod block;
+mod collective;
+mod control;
+mod fault;
+mod lanes;
+mod loops;
+mod memory;
+mod stack;
+mod step;
+mod warp;
+
+use crate::base::BlockId;
+use crate::diag::{Diagnostic, Diagnostics};
+use crate::path::{BlockPaths, BlockSource, Step};
+use crate::program::launch::Launch;
+use crate::program::sem::{FloatTy, ValueTy};
+use crate::program::{Program, Sem};
+
+/// Limits of a functional run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Warp instructions that one block may execute; more is an error that names the loop.
+    pub max_instructions_per_block: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { max_instructions_per_block: 1 << 26 }
+    }
+}
+
+/// Runs a launch, block by block.
+pub struct Executor<'a> {
+    runner: block::Runner<'a>,
+    grid: [u32; 3],
+    next: u32,
+    blocks: u32,
+}
+
+impl<'a> Executor<'a> {
+    /// Sets up memory and arguments.
+    ///
+    /// # Errors
+    /// A program without semantics, or a launch that does not fit it.
+    pub fn new(program: &'a Program, launch: &'a Launch, options: Options) -> Result<Self, Diagnostics> {
+        let mut problems = Diagnostics::new();
+        check_shape(launch, &mut problems);
+        check_program(program, &mut problems);
+        problems.into_result(())?;
+
+        let memory = memory::Memory::new(program, launch)?;
+        let dynamic_shared = u64::from(launch.dynamic_shared);
+        let shape = warp::Shape {
+            grid: launch.grid,
+            block: launch.block,
+            at: [0; 3],
+            warps: launch.warps_per_block(),
+            dynamic_shared,
+            total_shared: program.memory.shared_bytes(dynamic_shared),
+        };
+        let context = step::Context { program, widths: warp::register_widths(program), memory, shape };
+        // a path counts its steps in 32 bits
+        let max_instructions_per_block = options.max_instructions_per_block.min(u64::from(u32::MAX));
+        let runner = block::Runner::new(context, Options { max_instructions_per_block });
+        Ok(Self { runner, grid: launch.grid, next: 0, blocks: launch.blocks() })
+    }
+
+    /// Contents of a buffer of the launch, by its index there, after the blocks run so far; empty
+    /// if there is no such buffer.
+    pub fn buffer(&self, index: usize) -> &[u8] {
+        self.runner.context.memory.buffer(index)
+    }
+
+    /// Why paths may depend on timing, as far as the run has shown; complete after the last
+    /// block. What can be seen without running is in [`Program::notes`].
+    pub fn notes(&self) -> &[String] {
+        &self.runner.notes
+    }
+}
+
+impl BlockSource for Executor<'_> {
+    type Error = Diagnostics;
+
+    fn next_block(&mut self, paths: &mut BlockPaths) -> Result<bool, Diagnostics> {
+        if self.next >= self.blocks {
+            return Ok(false);
+        }
+        let block = self.next;
+        paths.reset(BlockId::new(block), self.runner.context.shape.warps);
+        let [x, y, _] = self.grid;
+        let at = [block % x, block / x % y, block / x / y];
+        match self.runner.run(at, paths) {
+            Ok(()) => {
+                self.next += 1;
+                Ok(true)
+            }
+            Err(fault) => {
+                // spent
+                self.next = self.blocks;
+                Err(Diagnostics::from(*fault))
+            }
+        }
+    }
+}
+
+fn check_shape(launch: &Launch, problems: &mut Diagnostics) {
+    let product = |shape: [u32; 3]| shape.iter().map(|&n| u64::from(n)).fold(1, u64::saturating_mul);
+    for (what, shape, most) in [("grid", launch.grid, u64::from(u32::MAX)), ("block", launch.block, 1024)] {
+        if !(1..=most).contains(&product(shape)) {
+            let [x, y, z] = shape;
+            let message = format!("{what} ({x}, {y}, {z}) is out of range: 1 to {most} in all");
+            problems.push(Diagnostic::general("launch", message));
+        }
+    }
+}
+
+/// What the types of a program allow and execution does not.
+fn check_program(program: &Program, problems: &mut Diagnostics) {
+    let most = Step::MAX_PC as usize;
+    if program.instrs.is_empty() || program.instrs.len() > most {
+        let message =
+            format!("`{}` has {} instructions, 1 to {most} work", program.name, program.instrs.len());
+        problems.push(Diagnostic::general(&program.file, message));
+    }
+    for instr in &program.instrs {
+        let packed = |ty: &ValueTy| *ty == ValueTy::Float(FloatTy::F16x2);
+        let vector = |bits: u8, count: usize| {
+            let bytes = usize::from(bits / 8) * count;
+            (!bytes.is_power_of_two() || bytes > 32).then(|| format!("an access of {bytes} bytes"))
+        };
+        let wrong = match &instr.sem {
+            Sem::None => Some("an instruction that has timing only".to_owned()),
+            Sem::Load { ty, dsts, .. } => vector(ty.bits, dsts.len()),
+            Sem::Store { bits, srcs, .. } => vector(*bits, srcs.len()),
+            Sem::AsyncCopy { bytes, .. } if !matches!(bytes, 4 | 8 | 16) => vector(0, 0),
+            Sem::Compare(compare) if packed(&compare.ty) => Some("a comparison of packed halves".to_owned()),
+            Sem::TestFloat { ty: FloatTy::F16x2, .. } => Some("a test of packed halves".to_owned()),
+            Sem::Convert(convert) if packed(&convert.from) => {
+                Some("a conversion of packed halves".to_owned())
+            }
+            _ => None,
+        };
+        if let Some(what) = wrong {
+            let mut problem = Diagnostic::general(&program.file, format!("{what} cannot be executed"));
+            (problem.line, problem.column) = (instr.line, u32::from(instr.line > 0));
+            problems.push(problem);
+        }
+    }
+}

@@ -179,7 +179,40 @@ impl MachineSpec {
         for spec in chain.into_iter().rev() {
             merge(&mut merged, to_json(&spec));
         }
+        if let Some(object) = merged.as_object_mut() {
+            // what the bases said is part of it now
+            object.remove("extends");
+        }
         from_json(merged).map_err(|error| source.error_at("Machine", error).into())
+    }
+
+    /// The same machine with a global load taking `total` cycles from its start to its result.
+    ///
+    /// Everything that runs on the same unit with the unit's own timing moves along.
+    ///
+    /// # Errors
+    /// If the machine has no global loads, or their initiation alone takes longer.
+    pub fn with_memory_latency(mut self, total: u64) -> Result<Self, Diagnostic> {
+        let place = format!("--mem-latency {total}");
+        let none = || Diagnostic::general(place.clone(), "this machine maps no op class `ld.global`");
+        let op = self.ops.get_mut("ld.global").ok_or_else(none)?;
+        let unit = match op {
+            OpSpec::Unit(unit) => unit.clone(),
+            OpSpec::Timed(timed) => timed.unit.clone(),
+        };
+        let unit = self.units.get_mut(&unit).ok_or_else(none)?;
+        let (init, lat) = match op {
+            OpSpec::Timed(TimedOpSpec { init, lat: Some(lat), .. }) => (init.unwrap_or(unit.init), lat),
+            OpSpec::Timed(TimedOpSpec { init, lat: None, .. }) => (init.unwrap_or(unit.init), &mut unit.lat),
+            OpSpec::Unit(_) => (unit.init, &mut unit.lat),
+        };
+        *lat = total.checked_sub(init).ok_or_else(|| {
+            Diagnostic::general(
+                place.clone(),
+                format!("the initiation of a global load alone takes {init} cycles"),
+            )
+        })?;
+        Ok(self)
     }
 
     /// The same machine with settings of the command line applied, in order.

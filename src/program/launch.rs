@@ -2,7 +2,7 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::{ParamType, Program};
 use crate::base::WARP_SIZE;
@@ -10,7 +10,7 @@ use crate::diag::{Diagnostic, Diagnostics, SourceText, from_ron};
 use crate::machine::BlockNeeds;
 
 /// A launch file as people write it.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename = "Launch", deny_unknown_fields)]
 pub struct LaunchSpec {
     /// What the launch shows.
@@ -42,7 +42,7 @@ pub struct LaunchSpec {
 }
 
 /// An argument as people write it.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "scalars by type name")]
 pub enum ArgSpec {
     /// Device memory; the parameter gets its address.
@@ -67,7 +67,7 @@ pub enum ArgSpec {
 }
 
 /// Element type of a buffer, little endian.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "self-explanatory")]
 pub enum Elem {
     U8,
@@ -84,7 +84,7 @@ pub enum Elem {
 }
 
 /// What a buffer holds before the launch.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Init {
     /// Zeros.
     Zero,

@@ -4,7 +4,7 @@
 //! simulator and the analyser. It holds durations as the machine states them and computes no
 //! point in time.
 
-use super::{Flow, Program, RegList};
+use super::{Flow, Program, RegList, Sem};
 use crate::base::{Pc, RegId};
 use crate::diag::{Diagnostic, Diagnostics, closest};
 use crate::isa::Space;
@@ -55,6 +55,10 @@ impl TimingTable {
         };
         let mut used_at: Vec<Option<u32>> = vec![None; program.classes.names().len()];
         for instr in &program.instrs {
+            // the `ret` of a micro kernel only ever ends its warp
+            if instr.flow == Flow::Exit && instr.sem == Sem::None && !machine.exit_issues() {
+                continue;
+            }
             let generic = instr.class_by_space.iter().flatten();
             for class in std::iter::once(&instr.class).chain(generic) {
                 used_at[class.index()].get_or_insert(instr.line);

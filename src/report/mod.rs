@@ -1,1 +1,7 @@
-//! (filled in by its part)
+//! Results as text for people and as data for scripts. Pure: values in, text out.
+
+pub mod gantt;
+pub mod json;
+pub mod style;
+pub mod table;
+pub mod text;

@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# Formatting, lints, the README's test command, docs. CI runs the same.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+step() { echo "== $*"; "$@"; }
+
+step cargo fmt --check
+step cargo clippy --all-targets -- -D warnings
+step cargo test --release
+RUSTDOCFLAGS="-D warnings" step cargo doc --no-deps --document-private-items
+echo "== all checks passed"

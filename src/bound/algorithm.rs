@@ -1,0 +1,223 @@
+//! Algorithm 1 of seed 000: the execution profile of a warp in isolation.
+//!
+//! The algorithm walks the instruction sequence once. Its state is one countdown per functional
+//! unit, `FU_state` (cycles for which initiations of earlier instructions still occupy it), and one
+//! per register, `reg_state` (cycles until its value is produced). For each instruction:
+//!
+//! 1. The wait is the longest countdown of its source registers (and, where the machine checks
+//!    write-after-write hazards, of its destinations).
+//! 2. If the wait is longer than the longest countdown of *any* unit, there is a window in which
+//!    nothing can be initiated: the exec phase ends when the last unit becomes free, an idle phase
+//!    follows until the wait is over, and a new exec phase starts there. Otherwise the instruction
+//!    belongs to the current exec phase; in particular, a wait that ends exactly with the last
+//!    initiation does not split the phase, since phases are maximal intervals.
+//! 3. Time advances by the wait and the instruction issues: `FU_state += init` of its unit, and
+//!    `reg_state := FU_state + lat` of its destinations (the seed's example 3 leaves out the
+//!    remaining initiations there; MODEL.md section 2). Time advances by one cycle.
+//!
+//! After the last instruction the exec phase is closed at the end of the last initiation, and a
+//! tail leads to the latest `done` of *all* instructions, not just of the last one.
+//!
+//! **A phase has no holes.** Step 2 tests the wait only, and an instruction may also wait for its
+//! unit after it issued; that cannot open a hole. Let g be the unit that is occupied longest, until
+//! m. A unit with something queued initiates back to back, so g has been initiating without a gap
+//! since some instruction was issued to it while it was free, hence since before now, until m. If
+//! the next instruction issues at `t <= m`, then `[t, m)` is covered by g; its own start is at most
+//! m, since its unit is free by m; so the union of initiations stays one interval up to the new
+//! latest end.
+//!
+//! **Countdowns are lazy.** Counting every countdown down in every step would cost time in
+//! proportion to registers and units. A countdown is stored as the elapsed time at which it reaches
+//! zero, and what remains is that minus the elapsed time, if positive. The longest countdown of all
+//! units is kept beside them: an instruction only ever lengthens its unit's. A step costs time in
+//! proportion to the registers of its instruction. Likewise nothing is cleared between two runs:
+//! time advances until every countdown has reached zero, which *is* the empty machine.
+
+use super::phase::{Event, Phase, PhaseKind};
+use crate::base::{Cycle, Cycles};
+use crate::machine::{Hazards, OpTiming};
+use crate::path::Step;
+use crate::program::{Flow, TimingTable};
+
+/// How far a run goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// To the end of the path; a barrier releases the lone warp at its own `done`.
+    Path,
+    /// Up to and including the first barrier.
+    Section,
+}
+
+/// What a run found out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Profile {
+    /// Steps consumed; the warp's last step counts even where it does not issue.
+    pub steps: usize,
+    /// Instructions issued.
+    pub instructions: u64,
+    /// End of the last phase, C(w).
+    pub isolated: Cycles,
+    /// Sum of the exec phases, E(w).
+    pub exec: Cycles,
+}
+
+/// A countdown, as the elapsed time at which it reaches zero.
+#[derive(Clone, Copy, Debug, Default)]
+struct Countdown(Cycle);
+
+impl Countdown {
+    /// What remains of it.
+    fn remaining(self, elapsed: Cycle) -> Cycles {
+        self.0.max(elapsed) - elapsed
+    }
+}
+
+/// The algorithm's state.
+#[derive(Clone, Debug)]
+pub(super) struct Countdowns {
+    elapsed: Cycle,
+    fu_state: Vec<Countdown>,
+    reg_state: Vec<Countdown>,
+    /// The longest of `fu_state`.
+    longest_fu: Countdown,
+    /// Until the barrier that the warp waits at releases it.
+    release: Countdown,
+    /// The longest countdown of anything, registers that were overwritten since included.
+    longest: Countdown,
+}
+
+/// Elapsed times beyond this are taken back to zero between two runs. One run adds less than the
+/// rest: at most 2^28 instructions of at most 2^33 cycles each.
+const REWIND: Cycle = Cycle::new(1 << 62);
+
+impl Countdowns {
+    /// The empty machine at elapsed time zero.
+    pub(super) fn new(table: &TimingTable) -> Self {
+        Self {
+            elapsed: Cycle::ZERO,
+            fu_state: vec![Countdown::default(); table.units()],
+            reg_state: vec![Countdown::default(); table.regs()],
+            longest_fu: Countdown::default(),
+            release: Countdown::default(),
+            longest: Countdown::default(),
+        }
+    }
+
+    /// Lets time pass until nothing is in flight.
+    fn run_down(&mut self) {
+        self.elapsed += self.longest.remaining(self.elapsed);
+        if self.elapsed > REWIND {
+            self.fu_state.fill(Countdown::default());
+            self.reg_state.fill(Countdown::default());
+            self.longest_fu = Countdown::default();
+            self.release = Countdown::default();
+            self.longest = Countdown::default();
+            self.elapsed = Cycle::ZERO;
+        }
+    }
+
+    /// How long the instruction has to wait before it can issue.
+    #[inline]
+    fn wait(&self, table: &TimingTable, step: Step) -> Cycles {
+        let instr = table.instr(step.pc());
+        let mut wait = self.release.remaining(self.elapsed);
+        for reg in instr.srcs.as_slice() {
+            wait = wait.max(self.reg_state[reg.index()].remaining(self.elapsed));
+        }
+        let checks_waw = table.hazards().contains(Hazards::WAW);
+        if checks_waw {
+            for reg in instr.dsts.as_slice() {
+                wait = wait.max(self.reg_state[reg.index()].remaining(self.elapsed));
+            }
+        }
+        // a copy writes the pseudo-register of its commit group, a wait reads it
+        if (instr.flow == Flow::AsyncWait || instr.flow == Flow::AsyncCopy && checks_waw)
+            && let Some(reg) = table.async_reg(step)
+        {
+            wait = wait.max(self.reg_state[reg.index()].remaining(self.elapsed));
+        }
+        wait
+    }
+
+    /// Issues the instruction now. Returns when it starts and when it is done, in elapsed time.
+    #[inline]
+    fn issue(&mut self, table: &TimingTable, step: Step, op: OpTiming) -> (Cycle, Cycle) {
+        let fu_state = &mut self.fu_state[op.unit.index()];
+        let start = self.elapsed + fu_state.remaining(self.elapsed);
+        let free = start + op.init;
+        let done = free + op.lat;
+        *fu_state = Countdown(free);
+        self.longest_fu.0 = self.longest_fu.0.max(free);
+        self.longest.0 = self.longest.0.max(done);
+        let instr = table.instr(step.pc());
+        for reg in instr.dsts.as_slice() {
+            self.reg_state[reg.index()] = Countdown(done);
+        }
+        if instr.flow == Flow::AsyncCopy
+            && let Some(reg) = table.async_reg(step)
+        {
+            self.reg_state[reg.index()] = Countdown(done);
+        }
+        (start, done)
+    }
+
+    /// Runs the algorithm from the first of `steps`, on the empty machine. Reports each issued
+    /// instruction and each phase in order, in time since the start of the run.
+    #[inline]
+    pub(super) fn run(
+        &mut self,
+        table: &TimingTable,
+        steps: &[Step],
+        extent: Extent,
+        mut event: impl FnMut(Event, OpTiming),
+        mut phase: impl FnMut(Phase),
+    ) -> Profile {
+        self.run_down();
+        let origin = self.elapsed;
+        let since = |instant: Cycle| Cycle::ZERO + (instant - origin);
+        let mut profile = Profile::default();
+        let mut exec_from = origin;
+        for (index, &step) in (0..).zip(steps) {
+            profile.steps += 1;
+            if !table.issues(step) {
+                break;
+            }
+            let wait = self.wait(table, step);
+            let initiating = self.longest_fu.remaining(self.elapsed);
+            if wait > initiating {
+                let closed = self.elapsed + initiating;
+                let opens = self.elapsed + wait;
+                profile.exec += closed - exec_from;
+                phase(Phase { kind: PhaseKind::Exec, start: since(exec_from), end: since(closed) });
+                phase(Phase { kind: PhaseKind::Idle, start: since(closed), end: since(opens) });
+                exec_from = opens;
+            }
+            self.elapsed += wait;
+            let op = table.op(step);
+            let (start, done) = self.issue(table, step, op);
+            let issue = since(self.elapsed);
+            event(Event { index, issue, start: since(start), done: since(done) }, op);
+            profile.instructions += 1;
+            self.elapsed += Cycles::ONE;
+            if table.instr(step.pc()).flow == Flow::Barrier {
+                if extent == Extent::Section {
+                    break;
+                }
+                self.release = Countdown(done);
+            }
+        }
+        if profile.instructions == 0 {
+            return profile;
+        }
+        // every initiation takes at least one cycle, so the last phase closes at or after now
+        let closed = self.longest_fu.0;
+        let end = self.longest.0;
+        profile.exec += closed - exec_from;
+        profile.isolated = end - origin;
+        phase(Phase { kind: PhaseKind::Exec, start: since(exec_from), end: since(closed) });
+        if end > closed {
+            phase(Phase { kind: PhaseKind::Idle, start: since(closed), end: since(end) });
+        }
+        profile
+    }
+}

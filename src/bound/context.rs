@@ -1,0 +1,122 @@
+//! The premises of the bounds.
+
+use std::fmt;
+
+use crate::machine::SchedulerKind;
+
+/// What a bound may rely on, put together by the caller from the machine, the contract of the
+/// policy and the paths of the block.
+///
+/// Everything else that the bounds assume (one sub-core that issues one instruction per cycle,
+/// units that serve first-in first-out, timing that does not depend on the schedule) is true of
+/// every [`Machine`](crate::machine::Machine) there is so far.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Context {
+    /// The policy as messages should call it.
+    pub policy: String,
+    /// Whether some instruction issues whenever a warp is ready. `None` if nobody knows; a replay
+    /// that was watched may be promoted to `Some(true)` by the caller.
+    pub work_conserving: Option<bool>,
+    /// The most blocks that are on the SM at the same time in this launch.
+    pub resident_blocks: u32,
+    /// Whether some barrier of the block does not involve all of its warps
+    /// ([`BlockPaths::partial_barriers`](crate::path::BlockPaths::partial_barriers)).
+    pub partial_barriers: bool,
+}
+
+impl Context {
+    /// The context of a policy by its contract.
+    pub fn new(policy: &SchedulerKind, resident_blocks: u32, partial_barriers: bool) -> Self {
+        Self {
+            policy: policy.to_string(),
+            work_conserving: policy.work_conserving(),
+            resident_blocks,
+            partial_barriers,
+        }
+    }
+
+    /// The premises of seed 000 that both GUB and IWB rest on.
+    ///
+    /// # Errors
+    /// The first premise that does not hold.
+    pub(super) fn paper_premises(&self) -> Result<(), NotApplicable> {
+        match self.work_conserving {
+            Some(true) => {}
+            Some(false) => {
+                return Err(NotApplicable::new(format!("policy `{}` is not work conserving", self.policy)));
+            }
+            None => {
+                return Err(NotApplicable::new(format!(
+                    "policy `{}` is not known to be work conserving",
+                    self.policy
+                )));
+            }
+        }
+        if self.resident_blocks > 1 {
+            return Err(NotApplicable::new(format!(
+                "up to {} blocks are resident together, and their barriers do not line up",
+                self.resident_blocks
+            )));
+        }
+        if self.partial_barriers {
+            return Err(NotApplicable::new(
+                "some barrier does not involve all warps of the block, so barriers do not split it into sections"
+                    .to_owned(),
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Why a bound says nothing: the premise that does not hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotApplicable {
+    reason: String,
+}
+
+impl NotApplicable {
+    /// With this reason, a clause without capital and full stop.
+    pub fn new(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into() }
+    }
+
+    /// The premise that does not hold.
+    pub fn reason(&self) -> &str {
+        &self.reason
+    }
+}
+
+impl fmt::Display for NotApplicable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.reason)
+    }
+}
+
+impl std::error::Error for NotApplicable {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_broken_premise_is_named() {
+        let fine = Context::new(&SchedulerKind::Lrr, 1, false);
+        assert_eq!(fine.paper_premises(), Ok(()));
+        for (context, named) in [
+            (Context::new(&SchedulerKind::Srr, 1, false), "`srr` is not work conserving"),
+            (Context::new(&SchedulerKind::Gsrr, 1, false), "`gsrr` is not work conserving"),
+            (Context::new(&SchedulerKind::TwoLevel, 1, false), "`two-level` is not work conserving"),
+            (Context::new(&SchedulerKind::Replay("x".into()), 1, false), "not known to be work conserving"),
+            (Context { resident_blocks: 3, ..fine.clone() }, "up to 3 blocks are resident together"),
+            (Context { partial_barriers: true, ..fine.clone() }, "does not involve all warps"),
+        ] {
+            let reason = context.paper_premises().expect_err(named).to_string();
+            assert!(reason.contains(named), "{reason}");
+        }
+        let judged = Context {
+            work_conserving: Some(true),
+            ..Context::new(&SchedulerKind::Replay("x".into()), 1, false)
+        };
+        assert_eq!(judged.paper_premises(), Ok(()));
+    }
+}

@@ -1,0 +1,66 @@
+//! GUB, the general upper bound of seed 000 (definition 10), as published.
+
+use super::context::{Context, NotApplicable};
+use super::section::SectionAnalysis;
+use super::value::{Bound, BoundValue};
+use crate::base::Cycles;
+
+/// The general upper bound, as published:
+///
+/// ```text
+/// WUB(w) = C(w) + sum over W != w of E(W)        GUB = max over w of WUB(w)
+/// ```
+///
+/// C(w) is the time warp w takes alone and E(W) the sum of the exec phases of W alone; with
+/// barriers the sections' values are added up. The seed claims it for every work-conserving policy
+/// on one sub-core with single issue, without caches, and with pipelined memory (its theorem 11).
+///
+/// # The theorem does not always hold
+/// Its proof (lemma 7) equates the cycles in which another warp initiates something with the sum of
+/// that warp's exec phases. But initiations that overlap when the warp runs alone can be pulled
+/// apart by interference, and then they block for longer than the phases say.
+///
+/// Units f0 (init 9), f1 (init 2), f2 (init 9), all lat 0. Warp B: fourteen independent
+/// instructions on f1, one on f0, and one on f2 that reads the result of f0. Warp A: f0; f1; f2,
+/// which reads the result of f1. C(B) = E(B) = 32, C(A) = E(A) = 12, GUB = 44. But:
+///
+/// ```text
+/// cycle 0 to 13   B issues its f1s: f1 is occupied until 28
+///       14        A issues f0: [14, 23)          alone [0, 9)
+///       15        B issues f0: [23, 32)          alone [14, 23): 9 cycles late, behind A's f0
+///       16        A issues f1: [28, 30)          behind B's f1s
+///       30        A issues f2: [30, 39)          alone [3, 12), overlapping its f0
+///       32        B issues f2: [39, 48)          7 more cycles late, behind A's f2
+/// ```
+///
+/// No slot is left idle while a warp is ready, and the makespan is 48. A delayed B by 16 cycles,
+/// with exec phases of 12. No constant factor saves the formula (MODEL.md section 3, the ping-pong
+/// family). It is evaluated, compared and asserted all the same, since that is what users ask for;
+/// a violation is a finding about the formula.
+///
+/// Nor is it monotone: a longer latency can make initiations of a lone warp overlap that did not
+/// before, which lowers E and with it GUB (`tests/bound_monotone.rs`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Gub;
+
+impl Bound for Gub {
+    fn name(&self) -> &'static str {
+        "gub"
+    }
+
+    fn summary(&self) -> &'static str {
+        "general upper bound of seed 000, as published: a warp alone, plus the exec phases of all others"
+    }
+
+    fn applicable(&self, context: &Context) -> Result<(), NotApplicable> {
+        context.paper_premises()
+    }
+
+    fn warp_values(&self, section: &SectionAnalysis, values: &mut Vec<BoundValue>) {
+        let exec_of_all: Cycles = section.warps().iter().map(|warp| warp.exec).sum();
+        values.clear();
+        values.extend(
+            section.warps().iter().map(|warp| BoundValue::new(warp.isolated + (exec_of_all - warp.exec))),
+        );
+    }
+}

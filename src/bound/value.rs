@@ -1,0 +1,104 @@
+//! What a bound is, and what it reports.
+
+use std::fmt;
+
+use super::context::{Context, NotApplicable};
+use super::section::{BlockAnalysis, SectionAnalysis};
+use crate::base::{Cycles, WarpId};
+
+/// The value of a bound: a claim about a time, not a time that was observed. It meets makespans
+/// only in `check`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BoundValue(Cycles);
+
+impl BoundValue {
+    /// The claim that something takes at most so long.
+    pub const fn new(cycles: Cycles) -> Self {
+        Self(cycles)
+    }
+
+    /// The duration claimed.
+    pub const fn cycles(self) -> Cycles {
+        self.0
+    }
+}
+
+impl fmt::Display for BoundValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The bound of one section.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SectionBound {
+    /// From the bound of the sections before to the last `done` of this one.
+    pub value: BoundValue,
+    /// The warp whose value is the largest; the first of them.
+    pub warp: WarpId,
+}
+
+/// What a bound says about one block.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BoundReport {
+    /// From the start of the block to its last `done`: the sum of the sections.
+    pub value: BoundValue,
+    /// Each section.
+    pub sections: Vec<SectionBound>,
+    /// From the start of the block to each warp's own last `done`, by warp id: the sections before
+    /// the last one in which the warp has instructions, and the warp's own value there.
+    pub warps: Vec<BoundValue>,
+}
+
+/// A bound on the execution time of a block.
+pub trait Bound {
+    /// Its name on the command line and in JSON.
+    fn name(&self) -> &'static str;
+
+    /// What it is, in one line.
+    fn summary(&self) -> &'static str;
+
+    /// Whether its premises hold.
+    ///
+    /// # Errors
+    /// The premise that does not.
+    fn applicable(&self, context: &Context) -> Result<(), NotApplicable>;
+
+    /// For each warp, how long its instructions of the section may take under interference of the
+    /// other warps, counted from when everything of the sections before is done. Fills `values`,
+    /// one entry per warp.
+    fn warp_values(&self, section: &SectionAnalysis, values: &mut Vec<BoundValue>);
+
+    /// Adds the next section of a block to a report that began as the default one.
+    fn add_section(&self, report: &mut BoundReport, section: &SectionAnalysis) {
+        let mut values = Vec::with_capacity(section.warps().len());
+        self.warp_values(section, &mut values);
+        report.warps.resize(section.warps().len(), BoundValue::default());
+        let before = report.value.cycles();
+        let mut largest = SectionBound { value: BoundValue::default(), warp: WarpId::new(0) };
+        for (index, (value, warp)) in values.into_iter().zip(section.warps()).enumerate() {
+            // A warp without instructions here has nothing to be bounded. Leaving it out does not
+            // change the maximum of the published formulas either: the others cannot delay it by
+            // more than they need themselves.
+            if warp.instructions == 0 {
+                continue;
+            }
+            report.warps[index] = BoundValue::new(before + value.cycles());
+            if value > largest.value {
+                largest = SectionBound { value, warp: WarpId::from_index(index) };
+            }
+        }
+        report.value = BoundValue::new(before + largest.value.cycles());
+        report.sections.push(largest);
+    }
+
+    /// The bound of a block.
+    fn evaluate(&self, block: &BlockAnalysis) -> BoundReport {
+        let mut report =
+            BoundReport { warps: vec![BoundValue::default(); block.warps.len()], ..BoundReport::default() };
+        for section in &block.sections {
+            self.add_section(&mut report, section);
+        }
+        report
+    }
+}

@@ -1,0 +1,142 @@
+//! One makespan against one bound.
+
+use crate::base::{Cycles, WarpId};
+use crate::bound::BoundValue;
+
+/// What became of a bound in a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// The makespan is at most the bound.
+    Holds,
+    /// The makespan exceeds the bound.
+    Violated,
+    /// A premise of the bound does not hold for this run.
+    NotApplicable,
+}
+
+impl Status {
+    /// As scripts read it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::Violated => "violated",
+            Self::NotApplicable => "not-applicable",
+        }
+    }
+
+    /// The verdict over several: violated if any is; else holds if any does.
+    pub fn combine(all: impl IntoIterator<Item = Self>) -> Self {
+        all.into_iter().fold(Self::NotApplicable, |verdict, status| match (verdict, status) {
+            (Self::Violated, _) | (_, Self::Violated) => Self::Violated,
+            (Self::Holds, _) | (_, Self::Holds) => Self::Holds,
+            _ => Self::NotApplicable,
+        })
+    }
+}
+
+/// Judges a block's makespan.
+pub(super) fn judge(makespan: Cycles, bound: BoundValue) -> Status {
+    if makespan <= bound.cycles() { Status::Holds } else { Status::Violated }
+}
+
+/// (bound - makespan) / makespan; zero for a run that takes no time and is bounded by none.
+pub fn overestimation(bound: Cycles, makespan: Cycles) -> Option<f64> {
+    let (bound, makespan) = (bound.get() as f64, makespan.get() as f64);
+    if makespan > 0.0 { Some((bound - makespan) / makespan) } else { (bound == 0.0).then_some(0.0) }
+}
+
+/// A bound over a whole run: blocks one after the other, so values add up.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BoundRow {
+    /// The bound's name.
+    pub name: &'static str,
+    /// Its value, if it applies.
+    pub value: Option<Cycles>,
+    /// Violated if it is in any block.
+    pub status: Status,
+    /// Why it does not apply.
+    pub reason: Option<String>,
+    /// Whether it decides the exit code.
+    pub gates: bool,
+}
+
+/// A warp of a run with one block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WarpRow {
+    /// The warp.
+    pub warp: WarpId,
+    /// Its last `done`.
+    pub finish: Cycles,
+    /// Its time alone, summed over sections.
+    pub isolated: Cycles,
+    /// Time in exec phases, summed over sections.
+    pub exec: Cycles,
+    /// Time in idle phases, summed over sections.
+    pub idle: Cycles,
+}
+
+/// Makespan and bound values of every block, flat: a grid can have millions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BlockTable {
+    bounds: usize,
+    rows: Vec<u64>,
+}
+
+/// Stands for a bound that does not apply.
+const NOT_APPLICABLE: u64 = u64::MAX;
+
+impl BlockTable {
+    /// A table for this many bounds.
+    pub fn new(bounds: usize) -> Self {
+        Self { bounds, rows: Vec::new() }
+    }
+
+    /// Appends a block.
+    ///
+    /// # Panics
+    /// If there are not as many values as bounds.
+    pub fn push(&mut self, makespan: Cycles, values: impl IntoIterator<Item = Option<Cycles>>) {
+        let before = self.rows.len();
+        self.rows.push(makespan.get());
+        self.rows.extend(values.into_iter().map(|value| value.map_or(NOT_APPLICABLE, Cycles::get)));
+        assert_eq!(self.rows.len() - before, self.bounds + 1, "one value per bound");
+    }
+
+    /// The number of blocks.
+    pub fn len(&self) -> usize {
+        self.rows.len() / (self.bounds + 1)
+    }
+
+    /// Whether there is no block.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Each block's makespan and bound values, in launch order.
+    pub fn iter(&self) -> impl Iterator<Item = (Cycles, impl Iterator<Item = Option<Cycles>> + '_)> + '_ {
+        self.rows.chunks_exact(self.bounds + 1).map(|row| {
+            let values = row[1..].iter().map(|&v| (v != NOT_APPLICABLE).then(|| Cycles::new(v)));
+            (Cycles::new(row[0]), values)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_violation_decides() {
+        use Status::{Holds, NotApplicable, Violated};
+        assert_eq!(Status::combine([Holds, Violated, NotApplicable]), Violated);
+        assert_eq!(Status::combine([NotApplicable, Holds]), Holds);
+        assert_eq!(Status::combine([]), NotApplicable);
+    }
+
+    #[test]
+    fn overestimation_is_a_fraction_of_the_makespan() {
+        assert_eq!(overestimation(Cycles::new(200), Cycles::new(148)), Some(52.0 / 148.0));
+        assert_eq!(overestimation(Cycles::new(0), Cycles::new(0)), Some(0.0));
+        assert_eq!(overestimation(Cycles::new(3), Cycles::new(0)), None);
+    }
+}

@@ -1,0 +1,307 @@
+//! Runs a workload under one or more policies and judges every bound on every block.
+
+use std::cell::Cell;
+
+use super::judge::{BlockTable, BoundRow, Status, WarpRow, judge};
+use super::workload::{Workload, WorkloadSource};
+use crate::base::{Cycles, WarpId};
+use crate::bound::{Analyser, Bound, BoundReport, Context, WarpTotals};
+use crate::diag::{Diagnostic, Diagnostics};
+use crate::machine::Machine;
+use crate::path::{BlockPaths, BlockSource};
+use crate::program::TimingTable;
+use crate::sim::{BlockResult, Engine, PolicySetup, SimError, simulate};
+use crate::trace::{Idle, Observer, StallReason, Stalls};
+
+/// What to run and what to judge.
+pub struct Plan<'a> {
+    /// The kernel.
+    pub workload: &'a Workload,
+    /// The machine.
+    pub machine: &'a Machine,
+    /// The policies; all of them replay the same functional run.
+    pub policies: &'a [PolicySetup],
+    /// The bounds.
+    pub bounds: &'a [Box<dyn Bound>],
+    /// Names of the bounds that decide the verdict; empty for all.
+    pub gating: &'a [String],
+    /// Fuel of the functional run.
+    pub max_instructions_per_block: u64,
+    /// Whether to compare the analyser with the simulator on every warp alone.
+    pub self_check: bool,
+}
+
+/// A run under one policy, judged.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    /// The policy.
+    pub scheduler: String,
+    /// Of the launch: of blocks one after the other, the sum.
+    pub makespan: Cycles,
+    /// Per warp, if there is one block.
+    pub warps: Vec<WarpRow>,
+    /// Every bound over the launch.
+    pub bounds: Vec<BoundRow>,
+    /// Every block.
+    pub blocks: BlockTable,
+    /// Instructions issued.
+    pub issues: u64,
+    /// Idle issue slots by reason.
+    pub stalls: Stalls,
+    /// Warp executions of instructions, `ret` included.
+    pub warp_instructions: u64,
+    /// Active, not predicated-off lanes over all instructions.
+    pub thread_instructions: u64,
+    /// Warps compared in the self-check, if one was asked for.
+    pub self_checked_warps: u64,
+    /// Why the result may depend on what is not modelled.
+    pub notes: Vec<String>,
+}
+
+impl Checked {
+    fn with_notes(mut self, notes: &[String]) -> Self {
+        self.notes.extend(notes.iter().cloned());
+        self
+    }
+
+    /// Violated if a gating bound is; else holds if one does; else not applicable.
+    pub fn verdict(&self) -> Status {
+        Status::combine(self.bounds.iter().filter(|bound| bound.gates).map(|bound| bound.status))
+    }
+
+    /// Issues over makespan.
+    pub fn issue_utilisation(&self) -> f64 {
+        if self.makespan == Cycles::ZERO { 0.0 } else { self.issues as f64 / self.makespan.get() as f64 }
+    }
+}
+
+/// Runs the plan. The results are in the order of the policies.
+///
+/// # Errors
+/// A launch that does not fit the machine, an error of the kernel, a schedule that does not fit,
+/// or a difference in the self-check (which is a fault of this program).
+pub fn check(plan: &Plan) -> Result<Vec<Checked>, Diagnostics> {
+    if resident_blocks(plan)? > 1 {
+        // blocks overlap in time, so every policy needs its own pass over the functional run
+        return plan
+            .policies
+            .iter()
+            .map(|policy| observe(plan, policy, &mut ()).map(|(checked, _)| checked))
+            .collect();
+    }
+    let program = plan.workload.program();
+    let table = TimingTable::new(program, plan.machine)?;
+    let mut judges: Vec<Judge> = plan.policies.iter().map(|policy| Judge::new(plan, policy, 1)).collect();
+    let notes = one_block_at_a_time(plan, &table, &mut judges)?;
+    Ok(judges.into_iter().map(|judge| judge.total.with_notes(&program.notes).with_notes(&notes)).collect())
+}
+
+/// Each block is executed and analysed once and replayed under every policy.
+fn one_block_at_a_time(
+    plan: &Plan,
+    table: &TimingTable,
+    judges: &mut [Judge],
+) -> Result<Vec<String>, Diagnostics> {
+    let mut source = plan.workload.source(plan.max_instructions_per_block)?;
+    let mut paths = BlockPaths::default();
+    let mut engine = Engine::new(table, plan.machine);
+    let mut analyser = Analyser::new(table);
+    while source.next_block(&mut paths)? {
+        let analysed = Analysed::new(plan, &mut analyser, &paths);
+        let checked = if plan.self_check { super::self_check(table, plan.machine, &paths)? } else { 0 };
+        for judge in &mut *judges {
+            let result = engine
+                .run_block(&paths, judge.policy, &mut ())
+                .map_err(|error| sim_problem(plan, judge.policy, SimError::Run(error)))?;
+            judge.total.makespan += result.makespan;
+            judge.total.stalls += engine.stalls();
+            judge.total.self_checked_warps += checked;
+            let passed_over = engine.stalls().get(StallReason::NotMyTurn) > Cycles::ZERO;
+            judge.block(&result, &paths, &analysed, passed_over);
+        }
+    }
+    Ok(source.notes())
+}
+
+/// Runs one policy with an observer, and gives back the functional run for its final buffers.
+///
+/// # Errors
+/// As [`check`].
+pub fn observe<'a, O: Observer>(
+    plan: &Plan<'a>,
+    policy: &PolicySetup,
+    observer: &mut O,
+) -> Result<(Checked, WorkloadSource<'a>), Diagnostics> {
+    let mut source = plan.workload.source(plan.max_instructions_per_block)?;
+    let checked = observe_source(plan, policy, &mut source, observer)?;
+    let notes = source.notes();
+    Ok((checked.with_notes(&notes), source))
+}
+
+/// As [`observe`], over a source of the caller's.
+///
+/// # Errors
+/// As [`check`].
+pub fn observe_source<S: BlockSource<Error = Diagnostics>, O: Observer>(
+    plan: &Plan,
+    policy: &PolicySetup,
+    source: &mut S,
+    observer: &mut O,
+) -> Result<Checked, Diagnostics> {
+    let table = TimingTable::new(plan.workload.program(), plan.machine)?;
+    let resident = resident_blocks(plan)?;
+    let mut judge = Judge::new(plan, policy, resident);
+    let mut failed = None;
+    let mut analyser = Analyser::new(&table);
+    let passed_over = Cell::new(false);
+    let mut observer = (PassedOver(&passed_over), observer);
+    let summary = simulate(source, &table, plan.machine, policy, resident, &mut observer, |result, paths| {
+        if plan.self_check && failed.is_none() {
+            match super::self_check(&table, plan.machine, paths) {
+                Ok(checked) => judge.total.self_checked_warps += checked,
+                Err(problem) => failed = Some(problem),
+            }
+        }
+        judge.block(result, paths, &Analysed::new(plan, &mut analyser, paths), passed_over.take());
+    })
+    .map_err(|error| sim_problem(plan, policy, error))?;
+    if let Some(problem) = failed {
+        return Err(problem);
+    }
+    judge.total.makespan = summary.makespan;
+    judge.total.stalls = summary.stalls;
+    Ok(judge.total.with_notes(&plan.workload.program().notes))
+}
+
+fn resident_blocks(plan: &Plan) -> Result<u32, Diagnostics> {
+    let occupancy = plan.machine.limits().occupancy(&plan.workload.needs()).map_err(|error| {
+        Diagnostic::general(plan.workload.name.clone(), format!("block larger than the SM holds: {error}"))
+            .hint(format!("choose a smaller block, or another machine than `{}`", plan.machine.name()))
+    })?;
+    Ok(occupancy.blocks.min(plan.workload.blocks()))
+}
+
+/// Sees whether some cycle stayed empty although a warp was ready.
+struct PassedOver<'a>(&'a Cell<bool>);
+
+impl Observer for PassedOver<'_> {
+    fn idled(&mut self, idle: &Idle) {
+        self.0.set(self.0.get() || idle.reason == StallReason::NotMyTurn);
+    }
+}
+
+fn sim_problem(plan: &Plan, policy: &PolicySetup, error: SimError<Diagnostics>) -> Diagnostics {
+    match error {
+        SimError::Source(problems) => problems,
+        other => Diagnostic::general(plan.workload.name.clone(), other.to_string())
+            .hint(format!("policy {}, machine {}", policy.kind(), plan.machine.name()))
+            .into(),
+    }
+}
+
+/// What the analyser says of a block: the same under every policy.
+struct Analysed {
+    /// One per bound of the plan, whether or not it applies.
+    reports: Vec<BoundReport>,
+    warps: Vec<WarpTotals>,
+}
+
+impl Analysed {
+    fn new(plan: &Plan, analyser: &mut Analyser, paths: &BlockPaths) -> Self {
+        let mut reports = vec![BoundReport::default(); plan.bounds.len()];
+        let mut warps = vec![WarpTotals::default(); paths.warps.len()];
+        analyser.for_each_section(paths, |section| {
+            for (bound, report) in plan.bounds.iter().zip(&mut reports) {
+                bound.add_section(report, section);
+            }
+            for (total, warp) in warps.iter_mut().zip(section.warps()) {
+                total.add(warp);
+            }
+        });
+        Self { reports, warps }
+    }
+}
+
+/// Collects what becomes of one policy.
+struct Judge<'a> {
+    plan: &'a Plan<'a>,
+    policy: &'a PolicySetup,
+    resident: u32,
+    total: Checked,
+}
+
+impl<'a> Judge<'a> {
+    fn new(plan: &'a Plan, policy: &'a PolicySetup, resident: u32) -> Self {
+        let gates = |name: &str| plan.gating.is_empty() || plan.gating.iter().any(|gating| gating == name);
+        let bounds = plan.bounds.iter().map(|bound| BoundRow {
+            name: bound.name(),
+            value: Some(Cycles::ZERO),
+            status: Status::Holds,
+            reason: None,
+            gates: gates(bound.name()),
+        });
+        let total = Checked {
+            scheduler: policy.kind().to_string(),
+            makespan: Cycles::ZERO,
+            warps: Vec::new(),
+            bounds: bounds.collect(),
+            blocks: BlockTable::new(plan.bounds.len()),
+            issues: 0,
+            stalls: Stalls::default(),
+            warp_instructions: 0,
+            thread_instructions: 0,
+            self_checked_warps: 0,
+            notes: Vec::new(),
+        };
+        Self { plan, policy, resident, total }
+    }
+
+    fn block(&mut self, result: &BlockResult, paths: &BlockPaths, analysed: &Analysed, passed_over: bool) {
+        let kind = self.policy.kind();
+        let context = Context {
+            // a file promises nothing, but what it did can be seen
+            work_conserving: kind.work_conserving().or(Some(!passed_over)),
+            ..Context::new(&kind, self.resident, paths.partial_barriers)
+        };
+        let total = &mut self.total;
+        total.issues += result.issues;
+        total.warp_instructions += paths.warp_instructions();
+        total.thread_instructions += paths.thread_instructions;
+        let mut values = Vec::with_capacity(self.plan.bounds.len());
+        let reports = self.plan.bounds.iter().zip(&analysed.reports);
+        for ((bound, report), row) in reports.zip(&mut total.bounds) {
+            match bound.applicable(&context) {
+                Ok(()) => {
+                    let value = report.value;
+                    values.push(Some(value.cycles()));
+                    row.value = row.value.map(|sum| sum + value.cycles());
+                    if row.status == Status::Holds {
+                        row.status = judge(result.makespan, value);
+                    }
+                }
+                Err(reason) => {
+                    values.push(None);
+                    row.value = None;
+                    row.reason.get_or_insert(reason.to_string());
+                    row.status = Status::NotApplicable;
+                }
+            }
+        }
+        total.blocks.push(result.makespan, values);
+        if self.plan.workload.blocks() == 1 {
+            total.warps = result
+                .warps
+                .iter()
+                .zip(&analysed.warps)
+                .enumerate()
+                .map(|(index, (simulated, alone))| WarpRow {
+                    warp: WarpId::from_index(index),
+                    finish: simulated.finish,
+                    isolated: alone.isolated,
+                    exec: alone.exec,
+                    idle: alone.idle,
+                })
+                .collect();
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! The analyser against the simulator on a warp alone, event by event.
+//!
+//! Seed 000's Table 3 compares them in total cycles; here every issue, start and write-back time of
+//! every instruction must be the same. The two share no code that computes times, so agreement
+//! says something.
+
+use std::fmt;
+
+use crate::base::Cycle;
+use crate::bound::analyse_alone;
+use crate::diag::{Diagnostic, Diagnostics};
+use crate::machine::Machine;
+use crate::path::{BlockPaths, WarpPath};
+use crate::program::TimingTable;
+use crate::sim::{Engine, PolicySetup};
+use crate::trace::Recorder;
+
+/// Issue, start and write-back of one instruction.
+type Times = (u32, Cycle, Cycle, Cycle);
+
+/// The first event in which analyser and simulator differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// The warp of the block.
+    pub warp: usize,
+    /// What the analyser says: index in the path, issue, start, done.
+    pub analysed: Option<Times>,
+    /// What the simulator says.
+    pub simulated: Option<Times>,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "self-check: warp {} alone: analyser {:?}, simulator {:?}",
+            self.warp, self.analysed, self.simulated
+        )
+    }
+}
+
+/// Compares every warp of a block, run alone; returns how many were compared. Blocks with partial
+/// barriers are skipped: a lone warp would wait there for ever.
+///
+/// # Errors
+/// The first difference, which is a fault of this program.
+pub fn self_check(table: &TimingTable, machine: &Machine, paths: &BlockPaths) -> Result<u64, Diagnostics> {
+    if paths.partial_barriers {
+        return Ok(0);
+    }
+    let mut compared = 0;
+    // warps of a block mostly execute the same steps; comparing equal ones once is enough
+    let mut done: Vec<&WarpPath> = Vec::new();
+    for (index, path) in paths.warps.iter().enumerate() {
+        compared += 1;
+        if done.iter().any(|seen| seen.steps() == path.steps()) {
+            continue;
+        }
+        done.push(path);
+        compare(table, machine, index, path).map_err(|difference| {
+            Diagnostic::general("warpbound", difference.to_string())
+                .hint("this is a fault of warpbound; please report it")
+        })?;
+    }
+    Ok(compared)
+}
+
+fn compare(table: &TimingTable, machine: &Machine, warp: usize, path: &WarpPath) -> Result<(), Difference> {
+    let mut analysed: Vec<Times> = Vec::new();
+    analyse_alone(table, path, |event| analysed.push((event.index, event.issue, event.start, event.done)));
+    let alone = BlockPaths { warps: vec![path.clone()], ..BlockPaths::default() };
+    let mut recorder = Recorder::default();
+    let ran = Engine::new(table, machine).run_block(&alone, &PolicySetup::Lrr, &mut recorder);
+    debug_assert!(ran.is_ok(), "only a replay can fail");
+    let simulated: Vec<Times> = recorder.issues().map(|e| (e.index, e.issue, e.start, e.done)).collect();
+    let first = (0..analysed.len().max(simulated.len())).find(|&i| analysed.get(i) != simulated.get(i));
+    first.map_or(Ok(()), |i| {
+        Err(Difference { warp, analysed: analysed.get(i).copied(), simulated: simulated.get(i).copied() })
+    })
+}

@@ -1,0 +1,118 @@
+//! Something to simulate: a micro kernel, or a launch of a real one.
+
+use crate::diag::Diagnostics;
+use crate::exec::{Executor, Options};
+use crate::machine::BlockNeeds;
+use crate::micro::{MicroKernel, MicroSource};
+use crate::path::{BlockPaths, BlockSource};
+use crate::program::Program;
+use crate::program::launch::Launch;
+
+/// A kernel with everything its run depends on, except the machine.
+#[derive(Clone, Debug)]
+pub struct Workload {
+    /// What reports call it.
+    pub name: String,
+    /// The code and where its blocks come from.
+    pub kind: WorkloadKind,
+}
+
+/// Where the blocks of a workload come from.
+#[derive(Clone, Debug)]
+pub enum WorkloadKind {
+    /// Straight-line code without values.
+    Micro(MicroKernel),
+    /// A decoded kernel and its launch.
+    Launch {
+        /// The kernel.
+        program: Box<Program>,
+        /// Grid, block and arguments.
+        launch: Box<Launch>,
+    },
+}
+
+/// The blocks of a workload, in launch order.
+pub enum WorkloadSource<'a> {
+    /// One block.
+    Micro(MicroSource),
+    /// A functional run.
+    Launch(Box<Executor<'a>>),
+}
+
+impl Workload {
+    /// The code.
+    pub fn program(&self) -> &Program {
+        match &self.kind {
+            WorkloadKind::Micro(kernel) => &kernel.program,
+            WorkloadKind::Launch { program, .. } => program,
+        }
+    }
+
+    /// The launch of a real kernel.
+    pub fn launch(&self) -> Option<&Launch> {
+        match &self.kind {
+            WorkloadKind::Micro(_) => None,
+            WorkloadKind::Launch { launch, .. } => Some(launch),
+        }
+    }
+
+    /// Blocks in the grid.
+    pub fn blocks(&self) -> u32 {
+        self.launch().map_or(1, Launch::blocks)
+    }
+
+    /// What one block takes of an SM.
+    pub fn needs(&self) -> BlockNeeds {
+        match &self.kind {
+            WorkloadKind::Micro(kernel) => BlockNeeds {
+                threads: (kernel.warps.len() * crate::base::WARP_SIZE) as u32,
+                registers_per_thread: None,
+                shared_bytes: 0,
+            },
+            WorkloadKind::Launch { program, launch } => launch.needs(program),
+        }
+    }
+
+    /// Starts a fresh run.
+    ///
+    /// # Errors
+    /// If the launch cannot start.
+    pub fn source(&self, max_instructions_per_block: u64) -> Result<WorkloadSource<'_>, Diagnostics> {
+        Ok(match &self.kind {
+            WorkloadKind::Micro(kernel) => WorkloadSource::Micro(kernel.source()),
+            WorkloadKind::Launch { program, launch } => {
+                let options = Options { max_instructions_per_block };
+                WorkloadSource::Launch(Box::new(Executor::new(program, launch, options)?))
+            }
+        })
+    }
+}
+
+impl WorkloadSource<'_> {
+    /// Why the paths may depend on timing, as far as the run noticed.
+    pub fn notes(&self) -> Vec<String> {
+        match self {
+            Self::Micro(_) => Vec::new(),
+            Self::Launch(executor) => executor.notes().to_vec(),
+        }
+    }
+
+    /// Contents of a launch buffer as they are now.
+    pub fn buffer(&self, index: usize) -> Option<&[u8]> {
+        match self {
+            Self::Micro(_) => None,
+            Self::Launch(executor) => Some(executor.buffer(index)),
+        }
+    }
+}
+
+impl BlockSource for WorkloadSource<'_> {
+    type Error = Diagnostics;
+
+    fn next_block(&mut self, paths: &mut BlockPaths) -> Result<bool, Diagnostics> {
+        match self {
+            Self::Micro(source) => source.next_block(paths),
+            Self::Launch(executor) => executor.next_block(paths),
+        }
+    }
+}

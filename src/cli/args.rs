@@ -1,0 +1,237 @@
+//! What can be said on the command line (DESIGN.md, "The command line").
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+
+use super::output::Format;
+
+/// Simulates kernels on one GPU streaming multiprocessor and checks execution-time bounds against every run.
+#[derive(Debug, Parser)]
+#[command(version, max_term_width = 110, arg_required_else_help = true)]
+pub struct Args {
+    #[command(subcommand)]
+    pub command: Command,
+    /// Say more on stderr; repeat for more still
+    #[arg(short, long, action = clap::ArgAction::Count, global = true)]
+    pub verbose: u8,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Simulate and judge every bound; without KERNEL the embedded suite under gto and lrr
+    Check(Check),
+    /// Simulate one kernel: cycles, stalls, traces, results
+    Run(Run),
+    /// Exec and idle phases of each warp run alone (seed 000, Algorithm 1)
+    Phases(Phases),
+    /// The true worst and best makespan over all work-conserving schedules of a block
+    Explore(Explore),
+    /// What is in a .ptx, .warp or machine file
+    Inspect(Inspect),
+    /// Embedded kernels and machines, policies, bounds
+    List(List),
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Check {
+    /// Embedded kernels, .warp files, launch .ron files, or one .ptx with --entry --grid --block --arg
+    pub kernels: Vec<String>,
+    #[command(flatten)]
+    pub common: Common,
+    #[command(flatten)]
+    pub ptx: PtxLaunch,
+    /// Bounds that decide the exit code
+    #[arg(long, value_delimiter = ',', value_name = "NAME")]
+    pub bound: Vec<String>,
+    /// Write a replayable folder for each violation into DIR
+    #[arg(long, value_name = "DIR")]
+    pub counterexamples: Option<PathBuf>,
+    /// Also compare the analyser's times of every warp, run alone, with the simulator's
+    #[arg(long)]
+    pub self_check: bool,
+    /// Draw the schedule (small runs)
+    #[arg(long)]
+    pub gantt: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Run {
+    /// Embedded kernel, .warp file, launch .ron file, or .ptx with --entry --grid --block --arg
+    pub kernel: String,
+    #[command(flatten)]
+    pub common: Common,
+    #[command(flatten)]
+    pub ptx: PtxLaunch,
+    /// Write a trace; the ending decides: .json Perfetto, .kanata, .csv, .replay a schedule to replay
+    #[arg(long, value_name = "FILE")]
+    pub trace: Vec<PathBuf>,
+    /// Write a buffer after the kernel, raw little endian
+    #[arg(long, value_name = "NAME=FILE")]
+    pub dump: Vec<String>,
+    /// Measure and report seconds; the output is then no longer reproducible
+    #[arg(long)]
+    pub timings: bool,
+    /// Draw the schedule (small runs)
+    #[arg(long)]
+    pub gantt: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Phases {
+    /// Embedded kernel, .warp file, launch .ron file, or .ptx with --entry --grid --block --arg
+    pub kernel: String,
+    #[command(flatten)]
+    pub common: Common,
+    #[command(flatten)]
+    pub ptx: PtxLaunch,
+    /// The block to analyse
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub of_block: u32,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Explore {
+    /// Embedded kernel, .warp file, launch .ron file, or .ptx with --entry --grid --block --arg
+    pub kernel: String,
+    #[command(flatten)]
+    pub common: Common,
+    #[command(flatten)]
+    pub ptx: PtxLaunch,
+    /// The block to explore
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub of_block: u32,
+    /// States to visit at most; about 50 bytes each
+    #[arg(long, default_value_t = 20_000_000, value_name = "N")]
+    pub max_states: u64,
+    /// Threads; the result does not depend on it [default: all cores]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// Instead of all schedules: one policy, every latency of a unit in an interval, e.g. gmem=4..=21
+    #[arg(long, value_name = "UNIT=FROM..=TO")]
+    pub vary: Vec<String>,
+    /// Write a worst schedule, to be replayed with --scheduler replay:FILE
+    #[arg(long, value_name = "FILE")]
+    pub worst_schedule: Option<PathBuf>,
+    /// Write a best schedule
+    #[arg(long, value_name = "FILE")]
+    pub best_schedule: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Inspect {
+    /// A .ptx, .warp or machine .ron file, or the name of an embedded kernel or machine
+    pub file: String,
+    /// Output
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct List {
+    /// Output
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+/// What every simulating command takes.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Common {
+    /// Machine: an embedded one by name, or a file [default: the .warp file's, else ecrts25-orin]
+    #[arg(long, value_name = "NAME|FILE")]
+    pub machine: Option<String>,
+    /// Policy: gto, lrr, srr, gsrr, oldest, two-level, random:SEED, replay:FILE
+    #[arg(long, value_name = "NAME")]
+    pub scheduler: Option<String>,
+    /// Total cycles of a global load
+    #[arg(long, value_name = "L")]
+    pub mem_latency: Option<u64>,
+    /// Change a machine setting, e.g. units.gmem.lat=199 or hazards=Raw,Waw
+    #[arg(long, value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
+    /// Seed of random buffer contents
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub seed: u64,
+    /// Output
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// Most warp instructions one block may execute
+    #[arg(long, default_value_t = 1 << 26, value_name = "N")]
+    pub max_instructions: u64,
+}
+
+/// A launch given on the command line, for a bare .ptx file.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Launch of a .ptx file")]
+pub struct PtxLaunch {
+    /// Kernel in the file; may be left out if there is only one
+    #[arg(long)]
+    pub entry: Option<String>,
+    /// Blocks: X or X,Y or X,Y,Z
+    #[arg(long, value_parser = parse_shape, value_name = "X,Y,Z")]
+    pub grid: Option<Shape>,
+    /// Threads per block: X or X,Y or X,Y,Z
+    #[arg(long, value_parser = parse_shape, value_name = "X,Y,Z")]
+    pub block: Option<Shape>,
+    /// An argument as in a launch file, one for each parameter: U32(1000) or Buffer(name: "a", elem: F32, len: 64, init: Iota)
+    #[arg(long, value_name = "ARG", allow_hyphen_values = true)]
+    pub arg: Vec<String>,
+    /// Dynamic shared memory, bytes
+    #[arg(long, value_name = "BYTES")]
+    pub dynamic_shared: Option<u32>,
+    /// Registers per thread, if they are to limit occupancy
+    #[arg(long, value_name = "N")]
+    pub registers: Option<u32>,
+}
+
+impl PtxLaunch {
+    /// Whether any of it was given.
+    pub fn is_given(&self) -> bool {
+        self.entry.is_some()
+            || self.grid.is_some()
+            || self.block.is_some()
+            || !self.arg.is_empty()
+            || self.dynamic_shared.is_some()
+            || self.registers.is_some()
+    }
+}
+
+/// Extent per axis.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape(pub u32, pub u32, pub u32);
+
+fn parse_shape(text: &str) -> Result<Shape, String> {
+    let parts: Result<Vec<u32>, _> =
+        text.trim_matches(['(', ')']).split([',', 'x']).map(|part| part.trim().parse::<u32>()).collect();
+    match parts.as_deref() {
+        Ok([x]) => Ok(Shape(*x, 1, 1)),
+        Ok([x, y]) => Ok(Shape(*x, *y, 1)),
+        Ok([x, y, z]) => Ok(Shape(*x, *y, *z)),
+        _ => Err("expected X or X,Y or X,Y,Z".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Args::command().debug_assert();
+        let args = Args::parse_from([
+            "warpbound",
+            "check",
+            "--set",
+            "a=1",
+            "--set",
+            "b=2",
+            "vecadd",
+            "--format",
+            "json",
+        ]);
+        let Command::Check(check) = args.command else { panic!("not check") };
+        assert_eq!((check.kernels.as_slice(), check.common.set.len()), (["vecadd".to_owned()].as_slice(), 2));
+        assert!(parse_shape("2,x").is_err() && parse_shape("1,2,3,4").is_err());
+    }
+}

@@ -1,0 +1,272 @@
+//! `warpbound inspect`: what is in a file, before anything is run.
+
+use std::fmt::Write;
+use std::process::ExitCode;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::cli::args::Inspect;
+use crate::cli::assets::{self, Location};
+use crate::cli::output::{self, Failure, Format};
+use crate::diag::{Diagnostic, Diagnostics, SourceText};
+use crate::machine::{Machine, MachineSpec};
+use crate::micro::MicroKernel;
+use crate::program::launch::LaunchSpec;
+use crate::program::{Param, ParamType};
+use crate::ptx::{EntrySummary, Inspection, Module};
+use crate::report::json::SCHEMA;
+use crate::report::table::Table;
+
+/// A report in both forms.
+struct Report {
+    text: String,
+    json: Value,
+}
+
+/// Runs the command.
+pub fn run(args: &Inspect) -> Result<ExitCode, Failure> {
+    let location = find(&args.file)?;
+    let source = location.text()?;
+    let report = match location.extension().as_str() {
+        "ptx" => ptx(&source)?,
+        "warp" => micro(&location, &source)?,
+        // launches and machines are both RON; the first word tells
+        _ if is_machine(&source) => machine(&location, &source)?,
+        "ron" => ptx(&location.beside(&LaunchSpec::parse(&source)?.module).text()?)?,
+        other => {
+            let problem = Diagnostic::general(
+                location.shown(),
+                format!("`.{other}` is not a kind of file that can be inspected"),
+            );
+            return Err(problem
+                .hint(".ptx, .warp, launch and machine .ron files, or an embedded name")
+                .into());
+        }
+    };
+    match args.format {
+        Format::Text => output::print(&report.text)?,
+        Format::Json => {
+            let mut object = report.json;
+            object["schema"] = SCHEMA.into();
+            object["tool_version"] = env!("CARGO_PKG_VERSION").into();
+            object["file"] = location.shown().into();
+            output::print_json(&object)?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// An embedded kernel, an embedded machine, or a file.
+fn find(name: &str) -> Result<Location, Diagnostics> {
+    assets::find_kernel(name).or_else(|as_kernel| assets::find_machine(name, None).map_err(|_| as_kernel))
+}
+
+fn is_machine(source: &SourceText) -> bool {
+    let code = source.text().lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with("//"));
+    code.is_some_and(|line| line.starts_with("Machine") || line.starts_with("#!"))
+}
+
+fn ptx(source: &SourceText) -> Result<Report, Diagnostics> {
+    let module = Module::parse(source)?;
+    let found = module.inspect(&assets::ptx_isa()?);
+    Ok(Report { text: ptx_text(source.name(), &found), json: ptx_json(&found) })
+}
+
+fn param_type(param: &Param) -> String {
+    match param.ty {
+        ParamType::Int => format!("b{}", param.size * 8),
+        ParamType::Float => format!("f{}", param.size * 8),
+        ParamType::Bytes => format!("{} bytes", param.size),
+    }
+}
+
+fn ptx_json(found: &Inspection) -> Value {
+    let entry = |entry: &EntrySummary| {
+        json!({
+            "name": entry.name, "line": entry.line, "supported": entry.supported,
+            "params": entry.params.iter().map(|p| json!({"name": p.name, "type": param_type(p), "offset_bytes": p.offset, "size_bytes": p.size})).collect::<Vec<_>>(),
+            "max_threads": entry.max_threads, "predicate_registers": entry.predicates, "registers_by_width": entry.registers,
+            "shared_bytes": entry.shared_bytes, "dynamic_shared": entry.dynamic_shared, "local_bytes": entry.local_bytes,
+            "const_bytes": entry.const_bytes, "global_bytes": entry.global_bytes, "instructions": entry.instructions,
+            "op_classes": entry.classes.iter().map(|c| json!({"class": c.class, "instructions": c.count})).collect::<Vec<_>>(),
+            "loops": entry.loops.iter().map(|l| json!({"function": l.function, "line": l.line, "end_line": l.end_line, "depth": l.depth})).collect::<Vec<_>>(),
+            "calls": entry.calls, "notes": entry.notes,
+        })
+    };
+    json!({
+        "kind": "ptx", "ptx_version": found.version, "target": found.target, "address_bits": found.address_bits,
+        "entries": found.entries.iter().map(entry).collect::<Vec<_>>(),
+        "functions": found.functions.iter().map(|f| json!({"name": f.name, "line": f.line, "instructions": f.instructions})).collect::<Vec<_>>(),
+        "unsupported": found.unsupported.iter().map(|u| json!({"construct": u.construct, "line": u.line, "count": u.count, "message": u.message, "hint": u.hint})).collect::<Vec<_>>(),
+    })
+}
+
+fn ptx_text(name: &str, found: &Inspection) -> String {
+    let mut text =
+        format!("{name}: PTX {}, {}, {}-bit addresses\n", found.version, found.target, found.address_bits);
+    for entry in &found.entries {
+        let params: Vec<String> =
+            entry.params.iter().map(|p| format!("{}: {}", p.name, param_type(p))).collect();
+        let _ = writeln!(
+            text,
+            "\nkernel {} (line {}): {} instructions",
+            entry.name, entry.line, entry.instructions
+        );
+        let _ = writeln!(
+            text,
+            "  parameters  {}",
+            if params.is_empty() { "none".to_owned() } else { params.join(", ") }
+        );
+        let widths: Vec<String> =
+            entry.registers.iter().map(|(bits, count)| format!("{count} x {bits} bit")).collect();
+        let _ = writeln!(
+            text,
+            "  registers   {} predicates, {} (virtual)",
+            entry.predicates,
+            if widths.is_empty() { "no others".to_owned() } else { widths.join(", ") }
+        );
+        let dynamic = if entry.dynamic_shared { " and dynamic" } else { "" };
+        let _ = writeln!(
+            text,
+            "  memory      shared {}{dynamic}, local {}, const {}, global {} bytes",
+            entry.shared_bytes, entry.local_bytes, entry.const_bytes, entry.global_bytes
+        );
+        if let Some(threads) = entry.max_threads {
+            let _ = writeln!(text, "  threads     at most {threads} per block");
+        }
+        let classes: Vec<String> = entry.classes.iter().map(|c| format!("{} {}", c.count, c.class)).collect();
+        let _ = writeln!(text, "  op classes  {}", classes.join(", "));
+        for one in &entry.loops {
+            let inside =
+                if one.function == entry.name { String::new() } else { format!(" in {}", one.function) };
+            let _ = writeln!(
+                text,
+                "  loop        lines {} to {}, depth {}{inside}",
+                one.line, one.end_line, one.depth
+            );
+        }
+        if !entry.calls.is_empty() {
+            let _ = writeln!(text, "  calls       {}", entry.calls.join(", "));
+        }
+        for note in &entry.notes {
+            let _ = writeln!(text, "  note        {note}");
+        }
+        if !entry.supported {
+            text.push_str("  cannot be simulated, see below\n");
+        }
+    }
+    if found.unsupported.is_empty() {
+        text.push_str("\nnothing unsupported\n");
+    } else {
+        text.push_str("\nunsupported:\n");
+        for one in &found.unsupported {
+            let _ = writeln!(
+                text,
+                "  {name}:{}: {} ({} times): {} {}",
+                one.line, one.construct, one.count, one.message, one.hint
+            );
+        }
+    }
+    text
+}
+
+fn micro(location: &Location, source: &SourceText) -> Result<Report, Diagnostics> {
+    let kernel = MicroKernel::parse(&location.stem(), source)?;
+    let mut counts: Vec<(String, usize)> = Vec::new();
+    for instr in &kernel.program.instrs {
+        let name = kernel.program.classes.name(instr.class).to_owned();
+        match counts.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((name, 1)),
+        }
+    }
+    let instructions: Vec<usize> =
+        kernel.warps.iter().map(|(start, end)| end.index() - start.index()).collect();
+    let machine = kernel.machine.clone().unwrap_or_else(|| "not set".to_owned());
+    let scheduler = kernel.scheduler.as_ref().map_or_else(|| "not set".to_owned(), ToString::to_string);
+    let mut text = format!(
+        "{}: micro kernel, {} warps, machine {machine}, scheduler {scheduler}\n\n",
+        source.name(),
+        kernel.warps.len()
+    );
+    let mut table = Table::new(["op", "instructions"], &[0]);
+    counts.iter().for_each(|(name, count)| table.row([name.clone(), count.to_string()]));
+    text.push_str(&table.render(2));
+    let json = json!({
+        "kind": "micro", "warps": kernel.warps.len(), "warp_instructions": instructions, "machine": kernel.machine,
+        "scheduler": kernel.scheduler.as_ref().map(ToString::to_string),
+        "op_classes": counts.iter().map(|(class, count)| json!({"class": class, "instructions": count})).collect::<Vec<_>>(),
+    });
+    Ok(Report { text, json })
+}
+
+#[derive(Serialize)]
+struct UnitRow {
+    name: String,
+    init: u64,
+    lat: u64,
+    source: String,
+}
+
+fn machine(location: &Location, source: &SourceText) -> Result<Report, Diagnostics> {
+    let load = |name: &str| assets::find_machine(name, Some(location))?.text();
+    let spec = MachineSpec::parse_with_bases(source, &load)?;
+    let machine = Machine::new(&spec, source)?;
+    let units: Vec<UnitRow> = machine
+        .units()
+        .iter()
+        .map(|unit| UnitRow {
+            name: unit.name.clone(),
+            init: unit.init.get(),
+            lat: unit.lat.get(),
+            source: unit.source.clone(),
+        })
+        .collect();
+    let mut unit_table = Table::new(["unit", "init", "lat", "total", "source"], &[0, 4]);
+    for unit in &units {
+        unit_table.row([
+            unit.name.clone(),
+            unit.init.to_string(),
+            unit.lat.to_string(),
+            (unit.init + unit.lat).to_string(),
+            unit.source.clone(),
+        ]);
+    }
+    let mut op_table = Table::new(["op class", "unit", "init", "lat", "total"], &[0, 1]);
+    for (name, op) in machine.ops() {
+        let unit = &machine.units()[op.unit.index()].name;
+        let (init, lat) = (op.init.get(), op.lat.get());
+        op_table.row([
+            name.to_owned(),
+            unit.clone(),
+            init.to_string(),
+            lat.to_string(),
+            (init + lat).to_string(),
+        ]);
+    }
+    let limits = machine.limits();
+    let text = format!(
+        "{}: machine {}\n  {}\n\n  scheduler {}, hazards {:?}, the final ret {}\n  limits: {} warps, {} threads, {} blocks, {} registers, {} bytes of shared memory ({} per block)\n\n{}\n{}",
+        source.name(),
+        machine.name(),
+        machine.doc(),
+        machine.scheduler(),
+        machine.hazards(),
+        if machine.exit_issues() { "takes an issue slot" } else { "is free" },
+        limits.warps,
+        limits.threads,
+        limits.blocks,
+        limits.registers,
+        limits.shared_bytes,
+        limits.shared_bytes_per_block,
+        unit_table.render(2),
+        op_table.render(2)
+    );
+    let json = json!({
+        "kind": "machine", "name": machine.name(), "doc": machine.doc(), "digest": format!("{:016x}", machine.digest()),
+        "scheduler": machine.scheduler().to_string(), "exit_issues": machine.exit_issues(), "limits": limits, "units": units,
+        "ops": machine.ops().map(|(name, op)| json!({"class": name, "unit": machine.units()[op.unit.index()].name, "init": op.init.get(), "lat": op.lat.get()})).collect::<Vec<_>>(),
+    });
+    Ok(Report { text, json })
+}

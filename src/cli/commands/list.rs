@@ -1,0 +1,124 @@
+//! `warpbound list`: what is embedded.
+
+use std::process::ExitCode;
+
+use serde::Serialize;
+
+use crate::bound;
+use crate::cli::args::List;
+use crate::cli::assets;
+use crate::cli::output::{self, Failure, Format};
+use crate::diag::Diagnostics;
+use crate::machine::{MachineSpec, SchedulerKind};
+use crate::program::launch::LaunchSpec;
+use crate::report::json::SCHEMA;
+use crate::report::table::Table;
+
+#[derive(Serialize)]
+struct Listing {
+    schema: u32,
+    tool_version: &'static str,
+    kernels: Vec<Kernel>,
+    machines: Vec<Named>,
+    schedulers: Vec<Scheduler>,
+    bounds: Vec<Named>,
+}
+
+#[derive(Serialize)]
+struct Kernel {
+    name: String,
+    file: String,
+    suite: bool,
+    doc: String,
+}
+
+#[derive(Serialize)]
+struct Named {
+    name: String,
+    doc: String,
+}
+
+#[derive(Serialize)]
+struct Scheduler {
+    name: String,
+    work_conserving: bool,
+}
+
+/// Runs the command.
+pub fn run(args: &List) -> Result<ExitCode, Failure> {
+    let listing = collect()?;
+    match args.format {
+        Format::Json => output::print_json(&listing)?,
+        Format::Text => output::print(&text(&listing))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn collect() -> Result<Listing, Diagnostics> {
+    let mut kernels = Vec::new();
+    for (name, location) in assets::kernels() {
+        let source = location.text()?;
+        let (suite, doc) = if location.extension() == "ron" {
+            let spec = LaunchSpec::parse(&source)?;
+            (spec.suite, spec.doc)
+        } else {
+            (false, source.line(1).trim_start_matches('#').trim().to_owned())
+        };
+        kernels.push(Kernel { name, file: location.shown(), suite, doc });
+    }
+    let mut machines = Vec::new();
+    for (name, location) in assets::machines() {
+        let spec = MachineSpec::parse(&location.text()?)?;
+        machines.push(Named { name, doc: spec.doc.unwrap_or_default() });
+    }
+    let named = SchedulerKind::NAMED.into_iter().map(|kind| (kind.to_string(), kind));
+    let with_arguments = [
+        ("random:SEED".to_owned(), SchedulerKind::Random(0)),
+        ("replay:FILE".to_owned(), SchedulerKind::Replay(String::new())),
+    ];
+    let schedulers = named
+        .chain(with_arguments)
+        .map(|(name, kind)| Scheduler { name, work_conserving: kind.work_conserving().unwrap_or(false) });
+    let bounds = bound::all()
+        .iter()
+        .map(|b| Named { name: b.name().to_owned(), doc: b.summary().to_owned() })
+        .collect();
+    Ok(Listing {
+        schema: SCHEMA,
+        tool_version: env!("CARGO_PKG_VERSION"),
+        kernels,
+        machines,
+        schedulers: schedulers.collect(),
+        bounds,
+    })
+}
+
+fn text(listing: &Listing) -> String {
+    let mut kernels = Table::new(["kernel", "suite", "what it is"], &[0, 1, 2]);
+    for kernel in &listing.kernels {
+        kernels.row([kernel.name.as_str(), if kernel.suite { "yes" } else { "" }, kernel.doc.as_str()]);
+    }
+    let named = |title: &str, all: &[Named]| {
+        let mut table = Table::new([title, "what it is"], &[0, 1]);
+        for one in all {
+            table.row([one.name.as_str(), one.doc.as_str()]);
+        }
+        table.render(0)
+    };
+    let mut schedulers = Table::new(["policy", "work conserving"], &[0, 1]);
+    for scheduler in &listing.schedulers {
+        let conserving = match (scheduler.name.as_str(), scheduler.work_conserving) {
+            ("replay:FILE", _) => "as the file",
+            (_, true) => "yes",
+            (_, false) => "no",
+        };
+        schedulers.row([scheduler.name.as_str(), conserving]);
+    }
+    [
+        kernels.render(0),
+        named("machine", &listing.machines),
+        schedulers.render(0),
+        named("bound", &listing.bounds),
+    ]
+    .join("\n")
+}

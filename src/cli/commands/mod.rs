@@ -1,0 +1,9 @@
+//! One file per command.
+
+pub mod check;
+pub mod draw;
+pub mod explore;
+pub mod inspect;
+pub mod list;
+pub mod phases;
+pub mod run;

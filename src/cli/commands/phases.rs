@@ -1,0 +1,125 @@
+//! `warpbound phases`: what Algorithm 1 of seed 000 says about each warp run alone.
+
+use std::fmt::Write;
+use std::process::ExitCode;
+
+use serde::Serialize;
+
+use crate::bound::{PhaseKind, WarpPhases, analyse_alone};
+use crate::cli::args::Phases;
+use crate::cli::load;
+use crate::cli::output::{self, Failure, Format};
+use crate::diag::Diagnostic;
+use crate::path::{BlockPaths, BlockSource};
+use crate::program::TimingTable;
+use crate::report::json::{Origin, SCHEMA};
+
+/// Phases of one warp shown as text before the rest is counted.
+const MAX_SHOWN: usize = 40;
+
+#[derive(Serialize)]
+struct Report {
+    schema: u32,
+    kernel: String,
+    machine: String,
+    block: u32,
+    warps: Vec<Warp>,
+    #[serde(flatten)]
+    origin: Origin,
+}
+
+#[derive(Serialize)]
+struct Warp {
+    warp: usize,
+    isolated: u64,
+    exec: u64,
+    idle: u64,
+    phases: Vec<Phase>,
+}
+
+#[derive(Serialize)]
+struct Phase {
+    kind: &'static str,
+    start: u64,
+    end: u64,
+}
+
+/// Runs the command.
+pub fn run(args: &Phases) -> Result<ExitCode, Failure> {
+    let kernel = load::kernel(&args.kernel, &args.ptx, args.common.seed)?;
+    let (machine, _) = load::machine(&args.common, &kernel)?;
+    let table = TimingTable::new(kernel.workload.program(), &machine)?;
+    let mut source = kernel.workload.source(args.common.max_instructions)?;
+    let mut paths = BlockPaths::default();
+    for _ in 0..=args.of_block {
+        if !source.next_block(&mut paths)? {
+            let message = format!("the launch has {} blocks", kernel.workload.blocks());
+            return Err(Diagnostic::general(format!("--of-block {}", args.of_block), message).into());
+        }
+    }
+    let warps: Vec<WarpPhases> = paths.warps.iter().map(|path| analyse_alone(&table, path, |_| {})).collect();
+    match args.common.format {
+        Format::Text => output::print(&text(&kernel.workload.name, machine.name(), args.of_block, &warps))?,
+        Format::Json => output::print_json(&Report {
+            schema: SCHEMA,
+            kernel: kernel.workload.name.clone(),
+            machine: machine.name().to_owned(),
+            block: args.of_block,
+            warps: warps.iter().enumerate().map(|(index, warp)| json(index, warp)).collect(),
+            origin: Origin::new(&machine, args.common.seed),
+        })?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn name(kind: PhaseKind) -> &'static str {
+    match kind {
+        PhaseKind::Exec => "exec",
+        PhaseKind::Idle => "idle",
+    }
+}
+
+fn json(warp: usize, phases: &WarpPhases) -> Warp {
+    Warp {
+        warp,
+        isolated: phases.end.get(),
+        exec: phases.exec.get(),
+        idle: phases.idle.get(),
+        phases: phases
+            .phases
+            .iter()
+            .map(|p| Phase { kind: name(p.kind), start: p.start.get(), end: p.end.get() })
+            .collect(),
+    }
+}
+
+fn text(kernel: &str, machine: &str, block: u32, warps: &[WarpPhases]) -> String {
+    let mut text = format!("{kernel} on {machine}, block {block}: each warp run alone, phases in cycles\n\n");
+    let mut index = 0;
+    // warps with the same phases are told once
+    for run in warps.chunk_by(|a, b| a.phases == b.phases) {
+        let who = if run.len() == 1 {
+            format!("w{index}")
+        } else {
+            format!("w{index} to w{}", index + run.len() - 1)
+        };
+        let warp = &run[0];
+        let _ = writeln!(
+            text,
+            "{who}: isolated {}, exec {}, idle {}, {} phases",
+            warp.end,
+            warp.exec,
+            warp.idle,
+            warp.phases.len()
+        );
+        for phase in warp.phases.iter().take(MAX_SHOWN) {
+            let _ = writeln!(text, "  {} [{}, {})", name(phase.kind), phase.start, phase.end);
+        }
+        if warp.phases.len() > MAX_SHOWN {
+            let _ =
+                writeln!(text, "  ... and {} more (--format json lists all)", warp.phases.len() - MAX_SHOWN);
+        }
+        index += run.len();
+    }
+    text
+}

@@ -1,0 +1,234 @@
+//! From names and options to a workload, a machine and a policy.
+
+use super::args::{Common, PtxLaunch};
+use super::assets::{self, Location};
+use crate::base::Pc;
+use crate::check::{Workload, WorkloadKind};
+use crate::diag::{Diagnostic, Diagnostics, SourceText};
+use crate::machine::{Machine, MachineSpec, SchedulerKind, Setting};
+use crate::micro::MicroKernel;
+use crate::program::launch::{ArgSpec, Init, Launch, LaunchSpec, parse_arg};
+use crate::ptx::Module;
+use crate::sim::PolicySetup;
+
+/// The machine when nobody asks for another.
+const DEFAULT_MACHINE: &str = "ecrts25-orin";
+
+/// A kernel as found, with what its file sets as defaults.
+pub struct LoadedKernel {
+    /// As the command line named it.
+    pub name_given: String,
+    /// What to simulate.
+    pub workload: Workload,
+    /// The file that holds the code.
+    pub code: SourceText,
+    /// Where the kernel came from.
+    pub location: Location,
+    machine: Option<String>,
+    scheduler: Option<SchedulerKind>,
+    launch: Option<LaunchSpec>,
+}
+
+impl LoadedKernel {
+    /// The source line of an instruction, without comment and blanks.
+    pub fn text_of(&self, pc: Pc) -> String {
+        let line = self.code.line(self.workload.program().instr(pc).line);
+        let code = line.split(['#', ';']).next().unwrap_or("").split("//").next().unwrap_or("");
+        code.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    /// What a folder needs to launch the kernel again: `launch.ron`, its PTX, its data files.
+    pub fn files(&self) -> Result<Vec<(String, Vec<u8>)>, Diagnostics> {
+        let Some(launch) = &self.launch else { return Ok(Vec::new()) };
+        let module = "kernel.ptx".to_owned();
+        let mut files = vec![(module.clone(), self.code.text().as_bytes().to_vec())];
+        let mut spec = LaunchSpec { module, ..launch.clone() };
+        for arg in spec.args.iter_mut().chain(&mut spec.symbols) {
+            if let ArgSpec::Buffer { init: Init::File(path), .. } = arg {
+                let name = format!("data{}.bin", files.len());
+                files.push((name.clone(), self.location.beside(path).bytes()?));
+                *path = name;
+            }
+        }
+        let style = ron::ser::PrettyConfig::new().struct_names(true);
+        let text = ron::ser::to_string_pretty(&spec, style)
+            .map_err(|error| Diagnostic::general("launch.ron", error.to_string()))?;
+        files.push(("launch.ron".to_owned(), text.into_bytes()));
+        Ok(files)
+    }
+}
+
+/// Finds and reads a kernel.
+pub fn kernel(name: &str, ptx: &PtxLaunch, seed: u64) -> Result<LoadedKernel, Diagnostics> {
+    let location = assets::find_kernel(name)?;
+    let extension = location.extension();
+    if extension != "ptx" && ptx.is_given() {
+        let problem = Diagnostic::general(
+            name,
+            "--entry, --grid, --block, --arg and their like launch a bare .ptx file",
+        );
+        return Err(problem
+            .hint("this kernel brings its own launch; edit a copy of its .ron instead")
+            .into());
+    }
+    match extension.as_str() {
+        "warp" => micro(name, location),
+        "ron" => {
+            let source = location.text()?;
+            let spec = LaunchSpec::parse(&source)?;
+            launch(name, location, &source, spec, seed)
+        }
+        "ptx" => {
+            let (source, spec) = command_line_launch(&location, ptx)?;
+            launch(name, location, &source, spec, seed)
+        }
+        other => Err(Diagnostic::general(name, format!("`.{other}` is not a kind of kernel file"))
+            .hint("kernels are .warp, launch .ron and .ptx files, or names that `warpbound list` shows")
+            .into()),
+    }
+}
+
+fn micro(name: &str, location: Location) -> Result<LoadedKernel, Diagnostics> {
+    let code = location.text()?;
+    let kernel = MicroKernel::parse(&location.stem(), &code)?;
+    Ok(LoadedKernel {
+        name_given: name.to_owned(),
+        launch: None,
+        machine: kernel.machine.clone(),
+        scheduler: kernel.scheduler.clone(),
+        workload: Workload { name: location.stem(), kind: WorkloadKind::Micro(kernel) },
+        code,
+        location,
+    })
+}
+
+fn launch(
+    name: &str,
+    location: Location,
+    source: &SourceText,
+    spec: LaunchSpec,
+    seed: u64,
+) -> Result<LoadedKernel, Diagnostics> {
+    let module_location =
+        if location.extension() == "ptx" { location.clone() } else { location.beside(&spec.module) };
+    let code = module_location.text()?;
+    let module = Module::parse(&code)?;
+    let program = module.program(&spec.entry, &assets::ptx_isa()?)?;
+    let read =
+        |path: &str| location.beside(path).bytes().map_err(|e| e.list()[0].message.clone() + ": " + path);
+    let launch = Launch::new(&spec, &program, seed, source, &read)?;
+    Ok(LoadedKernel {
+        name_given: name.to_owned(),
+        workload: Workload {
+            name: if location.extension() == "ptx" { spec.entry.clone() } else { location.stem() },
+            kind: WorkloadKind::Launch { program: Box::new(program), launch: Box::new(launch) },
+        },
+        code,
+        location,
+        machine: None,
+        scheduler: None,
+        launch: Some(spec),
+    })
+}
+
+/// The launch that the options describe, and the options as a text for messages.
+fn command_line_launch(
+    location: &Location,
+    ptx: &PtxLaunch,
+) -> Result<(SourceText, LaunchSpec), Diagnostics> {
+    let mut problems = Diagnostics::new();
+    let mut text = String::from("--grid --block --entry");
+    let entry = match &ptx.entry {
+        Some(entry) => entry.clone(),
+        None => {
+            let module = Module::parse(&location.text()?)?;
+            match module.entries().as_slice() {
+                [only] => (*only).to_owned(),
+                entries => {
+                    let message = format!("the file has {} kernels: name one with --entry", entries.len());
+                    return Err(Diagnostic::general(location.shown(), message)
+                        .hint(entries.join(", "))
+                        .into());
+                }
+            }
+        }
+    };
+    for (name, given) in [("--grid", ptx.grid), ("--block", ptx.block)] {
+        if given.is_none() {
+            let problem = Diagnostic::general(location.shown(), format!("a .ptx file needs {name} X,Y,Z"));
+            problems.push(problem.hint("or write a launch .ron beside it, see README"));
+        }
+    }
+    let mut args = Vec::new();
+    for arg in &ptx.arg {
+        text.push_str(" --args ");
+        text.push_str(arg);
+        match parse_arg(arg) {
+            Ok(arg) => args.push(arg),
+            Err(wrong) => problems.append(wrong),
+        }
+    }
+    let shape = |given: Option<super::args::Shape>| given.map_or((1, 1, 1), |s| (s.0, s.1, s.2));
+    let spec = LaunchSpec {
+        doc: String::new(),
+        suite: false,
+        module: location.shown(),
+        entry,
+        grid: shape(ptx.grid),
+        block: shape(ptx.block),
+        dynamic_shared: ptx.dynamic_shared.unwrap_or(0),
+        registers: ptx.registers,
+        args,
+        symbols: Vec::new(),
+    };
+    problems.into_result((SourceText::new("command line", text), spec))
+}
+
+/// The machine for a kernel: the option, else the kernel's own, else the default; then settings.
+pub fn machine(common: &Common, kernel: &LoadedKernel) -> Result<(Machine, MachineSpec), Diagnostics> {
+    let location = match (&common.machine, &kernel.machine) {
+        (Some(name), _) => assets::find_machine(name, None)?,
+        (None, Some(name)) => assets::find_machine(name, Some(&kernel.location))?,
+        (None, None) => assets::find_machine(DEFAULT_MACHINE, None)?,
+    };
+    machine_at(&location, common)
+}
+
+/// A machine file with the settings of the command line.
+pub fn machine_at(location: &Location, common: &Common) -> Result<(Machine, MachineSpec), Diagnostics> {
+    let mut problems = Diagnostics::new();
+    let mut settings = Vec::new();
+    for text in &common.set {
+        match Setting::parse(text) {
+            Ok(setting) => settings.push(setting),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    let mut settings = problems.into_result(settings)?;
+    if let Some(scheduler) = &common.scheduler {
+        settings.push(Setting::new("scheduler", scheduler.clone()));
+    }
+    let source = location.text()?;
+    let load = |name: &str| assets::find_machine(name, Some(location))?.text();
+    let mut spec = MachineSpec::parse_with_bases(&source, &load)?;
+    if let Some(total) = common.mem_latency {
+        spec = spec.with_memory_latency(total)?;
+    }
+    let spec = spec.with_settings(&settings)?;
+    Ok((Machine::new(&spec, &source)?, spec))
+}
+
+/// The policy for a kernel: the option, else a setting, else the kernel's own, else the machine's.
+pub fn policy(common: &Common, kernel: &LoadedKernel, machine: &Machine) -> Result<PolicySetup, Diagnostics> {
+    let set = common.set.iter().any(|setting| setting.trim_start().starts_with("scheduler"));
+    let kind = match &kernel.scheduler {
+        Some(own) if common.scheduler.is_none() && !set => own.clone(),
+        _ => machine.scheduler().clone(),
+    };
+    setup(&kind)
+}
+
+/// A policy ready to run: the schedule of a replay is read.
+pub fn setup(kind: &SchedulerKind) -> Result<PolicySetup, Diagnostics> {
+    PolicySetup::new(kind, |path| Location::Disk(path.into()).text())
+}

@@ -1,0 +1,102 @@
+//! Commit groups of asynchronous copies, as timing tells them apart.
+//!
+//! The copies themselves happen at once. What is tracked is which ring slot (a pseudo-register of
+//! the timing model) each group with copies in it writes, and which one a wait has to read.
+
+use std::collections::VecDeque;
+
+use crate::path::AsyncRing;
+
+/// Groups with copies that a warp may have in flight: one slot must stay free for waits that
+/// have nothing to wait for.
+const MAX_IN_FLIGHT: usize = AsyncRing::SLOTS as usize - 1;
+
+/// The groups of one warp.
+#[derive(Clone, Debug, Default)]
+pub(super) struct AsyncGroups {
+    /// Closed groups so far, empty ones included.
+    closed: u64,
+    /// Groups with copies so far; the next one gets the slot of this number.
+    used: u64,
+    /// Slot number of the open group, once it has a copy.
+    open: Option<u64>,
+    /// Closed groups with copies that no wait has covered: (which group, slot number).
+    in_flight: VecDeque<(u64, u64)>,
+}
+
+impl AsyncGroups {
+    /// Forgets everything.
+    pub(super) fn reset(&mut self) {
+        self.in_flight.clear();
+        (self.closed, self.used, self.open) = (0, 0, None);
+    }
+
+    /// A copy joins the open group: the slot it writes. `None` if too many groups are in flight.
+    pub(super) fn copy(&mut self) -> Option<AsyncRing> {
+        let slot = match self.open {
+            Some(slot) => slot,
+            None if self.in_flight.len() >= MAX_IN_FLIGHT => return None,
+            None => {
+                self.used += 1;
+                *self.open.insert(self.used - 1)
+            }
+        };
+        Some(AsyncRing::of_group(slot))
+    }
+
+    /// Closes the open group.
+    pub(super) fn commit(&mut self) {
+        if let Some(slot) = self.open.take() {
+            self.in_flight.push_back((self.closed, slot));
+        }
+        self.closed += 1;
+    }
+
+    /// Waits until at most the last `pending` closed groups are in flight: the slot of the latest
+    /// group that has to be waited for. If there is none, a slot that nothing in flight writes.
+    pub(super) fn wait(&mut self, pending: u64) -> AsyncRing {
+        let waited_for = self.closed.saturating_sub(pending);
+        let mut last = None;
+        while let Some(&(group, slot)) = self.in_flight.front()
+            && group < waited_for
+        {
+            last = Some(slot);
+            self.in_flight.pop_front();
+        }
+        AsyncRing::of_group(last.unwrap_or(self.used))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_read_the_latest_group_they_cover() {
+        let mut groups = AsyncGroups::default();
+        assert_eq!(groups.wait(0).index(), 0, "never written");
+        for group in 0..3 {
+            assert_eq!(groups.copy().map(AsyncRing::index), Some(group));
+            assert_eq!(groups.copy().map(AsyncRing::index), Some(group));
+            groups.commit();
+        }
+        groups.commit(); // empty
+        assert_eq!(groups.wait(2).index(), 1);
+        assert_eq!(groups.wait(2).index(), 3, "already waited for: a fresh slot");
+        assert_eq!(groups.copy().map(AsyncRing::index), Some(3));
+        groups.commit();
+        assert_eq!(groups.wait(0).index(), 3);
+    }
+
+    #[test]
+    fn too_many_groups_in_flight_are_refused() {
+        let mut groups = AsyncGroups::default();
+        for _ in 0..MAX_IN_FLIGHT {
+            assert!(groups.copy().is_some());
+            groups.commit();
+        }
+        assert_eq!(groups.copy(), None);
+        assert_eq!(groups.wait(1).index(), 29);
+        assert!(groups.copy().is_some());
+    }
+}

@@ -1,0 +1,177 @@
+//! The barriers of a block.
+//!
+//! A barrier counts warps: with every warp that arrives, all threads of it count, as on hardware.
+//! One without a thread count, or with that of the whole block, is complete when every warp of the
+//! block that has not finished is there.
+
+use crate::base::{LaneMask, WARP_SIZE, WarpMask};
+
+/// Barrier resources of a block.
+pub(super) const BARRIERS: usize = 16;
+
+/// A warp coming to a barrier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Arrival {
+    /// Which barrier.
+    pub(super) id: usize,
+    /// Warps that take part; 0 for all that have not finished.
+    pub(super) warps: usize,
+    /// Whether the warp waits.
+    pub(super) waits: bool,
+    /// Threads that take part in a reduction.
+    pub(super) threads: LaneMask,
+    /// Those whose predicate holds.
+    pub(super) holds: LaneMask,
+}
+
+/// What the threads of a completed barrier found together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Tally {
+    /// Threads that took part in the reduction.
+    pub(super) threads: u32,
+    /// Those whose predicate held.
+    pub(super) holds: u32,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Barrier {
+    /// Who is there, waiting or not.
+    arrived: WarpMask,
+    /// Who waits.
+    waiting: WarpMask,
+    /// How many arrived; a warp may do so more than once without waiting.
+    count: usize,
+    /// What the first to arrive expects.
+    warps: usize,
+    tally: Tally,
+}
+
+/// All barriers of a block.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Barriers {
+    barriers: [Barrier; BARRIERS],
+    unfinished: WarpMask,
+}
+
+impl Barriers {
+    /// Fresh barriers for a block.
+    pub(super) fn start(&mut self, warps: usize) {
+        *self = Self::default();
+        self.unfinished = (0..warps).fold(WarpMask::empty(), |mask, warp| mask | WarpMask::slot(warp));
+    }
+
+    /// A warp arrives.
+    ///
+    /// # Errors
+    /// The number of warps that those already there expect (0 for all), if it is another.
+    pub(super) fn arrive(&mut self, warp: usize, arrival: &Arrival) -> Result<(), usize> {
+        let barrier = &mut self.barriers[arrival.id];
+        if barrier.count > 0 && barrier.warps != arrival.warps {
+            return Err(barrier.warps);
+        }
+        barrier.warps = arrival.warps;
+        barrier.count += 1;
+        barrier.arrived |= WarpMask::slot(warp);
+        if arrival.waits {
+            barrier.waiting |= WarpMask::slot(warp);
+        }
+        barrier.tally.threads += arrival.threads.count();
+        barrier.tally.holds += (arrival.threads & arrival.holds).count();
+        Ok(())
+    }
+
+    /// A warp has finished; barriers for all do not expect it any more.
+    pub(super) fn finish(&mut self, warp: usize) {
+        self.unfinished.remove(WarpMask::slot(warp));
+    }
+
+    /// Opens a barrier that is complete: who waited at it, and what was tallied.
+    pub(super) fn release(&mut self, id: usize) -> Option<(WarpMask, Tally)> {
+        let barrier = &mut self.barriers[id];
+        let complete = match barrier.warps {
+            _ if barrier.count == 0 => false,
+            0 => barrier.arrived.contains(self.unfinished),
+            warps => barrier.count >= warps,
+        };
+        complete.then(|| {
+            let open = std::mem::take(barrier);
+            (open.waiting, open.tally)
+        })
+    }
+
+    /// A barrier at which nobody is; the first from the last on.
+    pub(super) fn unused(&self) -> Option<usize> {
+        (0..BARRIERS).rev().find(|&id| self.barriers[id].count == 0)
+    }
+
+    /// How far a barrier is, for messages.
+    pub(super) fn progress(&self, id: usize) -> String {
+        let Barrier { count, warps, .. } = self.barriers[id];
+        let expected = if warps == 0 { self.unfinished.count() as usize } else { warps };
+        format!("{count} of {expected} warps have arrived")
+    }
+}
+
+/// The number of warps that a thread count means, 0 for the whole block.
+///
+/// # Errors
+/// What is wrong with the count.
+pub(super) fn warps_of(threads: u64, warps_of_block: usize) -> Result<usize, String> {
+    let warp = WARP_SIZE as u64;
+    if threads == 0 || !threads.is_multiple_of(warp) {
+        return Err(format!("a barrier for {threads} threads: the count has to be a multiple of {warp}"));
+    }
+    let warps = usize::try_from(threads / warp).unwrap_or(usize::MAX);
+    match warps.cmp(&warps_of_block) {
+        std::cmp::Ordering::Less => Ok(warps),
+        std::cmp::Ordering::Equal => Ok(0),
+        std::cmp::Ordering::Greater => Err(format!(
+            "a barrier for {threads} threads: the block has {warps_of_block} warps, so it never opens"
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arrival(id: usize, warps: usize, waits: bool) -> Arrival {
+        Arrival { id, warps, waits, threads: LaneMask::ALL, holds: LaneMask::first(3) }
+    }
+
+    #[test]
+    fn a_barrier_for_all_waits_for_the_unfinished() {
+        let mut barriers = Barriers::default();
+        barriers.start(3);
+        barriers.arrive(0, &arrival(0, 0, true)).unwrap();
+        assert_eq!(barriers.release(0), None);
+        barriers.arrive(2, &arrival(0, 0, true)).unwrap();
+        assert_eq!(barriers.release(0), None);
+        assert_eq!(barriers.progress(0), "2 of 3 warps have arrived");
+        barriers.finish(1);
+        let (who, tally) = barriers.release(0).unwrap();
+        assert_eq!((who.bits(), tally), (0b101, Tally { threads: 64, holds: 6 }));
+        assert_eq!(barriers.release(0), None);
+    }
+
+    #[test]
+    fn producers_arrive_without_waiting() {
+        let mut barriers = Barriers::default();
+        barriers.start(4);
+        barriers.arrive(3, &arrival(5, 2, false)).unwrap();
+        assert_eq!(barriers.release(5), None);
+        assert_eq!(barriers.arrive(0, &arrival(5, 3, true)), Err(2));
+        barriers.arrive(1, &arrival(5, 2, true)).unwrap();
+        assert_eq!(barriers.release(5).map(|(who, _)| who.bits()), Some(0b10));
+        assert_eq!(barriers.unused(), Some(15));
+    }
+
+    #[test]
+    fn thread_counts_become_warp_counts() {
+        assert_eq!(warps_of(64, 4), Ok(2));
+        assert_eq!(warps_of(128, 4), Ok(0));
+        assert!(warps_of(48, 4).unwrap_err().contains("multiple of 32"));
+        assert!(warps_of(0, 4).is_err());
+        assert!(warps_of(160, 4).unwrap_err().contains("never opens"));
+    }
+}

@@ -1,0 +1,147 @@
+//! Instructions that do not simply go on to the next one: tables, calls, barriers.
+
+use super::barrier::{self, Arrival, BARRIERS};
+use super::fault::{self, Fault};
+use super::lanes::width_mask;
+use super::step::{Context, Meeting};
+use super::warp::Warp;
+use crate::base::{LaneMask, Pc};
+use crate::program::sem::{Barrier, BarrierKind, Operand, Place, Transfer};
+
+/// `brx.idx`: lanes go to the entries of a table, those of the first entry first; lanes whose
+/// guard is false go on.
+///
+/// # Errors
+/// An index beyond the table.
+pub(super) fn branch_table(
+    warp: &mut Warp,
+    context: &Context,
+    pc: Pc,
+    enabled: LaneMask,
+    (targets, index, reconverge): (&[Pc], Operand, Option<Pc>),
+) -> Result<(), Fault> {
+    let active = warp.stack.top().map_or(LaneMask::empty(), |(_, mask)| mask);
+    // at most one group per lane
+    let mut groups: Vec<(usize, Pc, LaneMask)> = Vec::new();
+    for lane in enabled.lanes() {
+        let entry = (warp.operand_in(index, &context.shape, lane) & width_mask(32)) as usize;
+        let Some(&target) = targets.get(entry) else {
+            let message = format!(
+                "branch to entry {entry} of a table with {} (lane {lane} of warp {})",
+                targets.len(),
+                warp.id
+            );
+            return Err(fault::at(
+                context.program,
+                pc,
+                message,
+                "the index has to be below the table's length",
+            ));
+        };
+        match groups.iter_mut().find(|(_, to, _)| *to == target) {
+            Some((first, _, mask)) => {
+                *first = entry.min(*first);
+                *mask |= LaneMask::lane(lane);
+            }
+            None => groups.push((entry, target, LaneMask::lane(lane))),
+        }
+    }
+    groups.sort_unstable_by_key(|(entry, ..)| *entry);
+    let mut sides: Vec<(Pc, LaneMask)> = groups.into_iter().map(|(_, pc, mask)| (pc, mask)).collect();
+    let stay = active - enabled;
+    if !stay.is_empty() {
+        sides.push((Pc::new(pc.get() + 1), stay));
+    }
+    warp.stack.branch_table(&sides, reconverge);
+    Ok(())
+}
+
+/// Moves arguments or results of a call.
+pub(super) fn transfer(warp: &mut Warp, context: &mut Context, transfers: &[Transfer], enabled: LaneMask) {
+    for Transfer { from, to, bytes } in transfers {
+        let size = *bytes as usize;
+        for lane in enabled.lanes() {
+            let thread = warp.thread(lane);
+            let local = context.memory.local_mut(thread);
+            let value = match *from {
+                Place::Local(offset) => {
+                    if let Place::Local(to) = *to {
+                        copy_within(local, offset as usize, to as usize, size);
+                        continue;
+                    }
+                    let bytes = local.get(offset as usize..).unwrap_or(&[]);
+                    bytes.iter().take(size.min(8)).rev().fold(0, |value, &byte| value << 8 | u64::from(byte))
+                }
+                Place::Reg(reg) => warp.regs[reg.index()][lane],
+                Place::Imm(value) => value,
+            };
+            match *to {
+                Place::Local(offset) => {
+                    let place = local.get_mut(offset as usize..).unwrap_or(&mut []);
+                    let bytes = value.to_le_bytes();
+                    place.iter_mut().take(size).zip(bytes).for_each(|(to, from)| *to = from);
+                }
+                Place::Reg(reg) => {
+                    let width = context.widths[reg.index()] & width_mask(8 * (*bytes).min(8));
+                    warp.regs[reg.index()][lane] = value & width;
+                }
+                Place::Imm(_) => {}
+            }
+        }
+    }
+}
+
+fn copy_within(bytes: &mut [u8], from: usize, to: usize, size: usize) {
+    if from.max(to).checked_add(size).is_some_and(|end| end <= bytes.len()) {
+        bytes.copy_within(from..from + size, to);
+    }
+}
+
+/// A warp comes to a barrier.
+///
+/// # Errors
+/// If some of its lanes do not, or the barrier is none.
+pub(super) fn arrive(
+    warp: &Warp,
+    context: &Context,
+    pc: Pc,
+    barrier: &Barrier,
+    active: LaneMask,
+    enabled: LaneMask,
+) -> Result<Meeting, Fault> {
+    let fault = |message: String, hint: &str| Err(fault::at(context.program, pc, message, hint));
+    let Some(lane) = enabled.lanes().next() else { return Ok(Meeting::Passed) };
+    if enabled != warp.stack.live() {
+        let missing = warp.stack.live() - enabled;
+        let why =
+            if missing.intersects(active) { "their guard is false" } else { "they are on another path" };
+        let message =
+            format!("barrier under divergence: lanes {missing} of warp {} are not at it, {why}", warp.id);
+        return fault(
+            message,
+            if barrier.aligned {
+                "PTX requires all threads of a warp to execute an aligned barrier together: move it out of the divergent code"
+            } else {
+                "a barrier that the lanes of a warp reach one by one is not supported: move it out of the divergent code"
+            },
+        );
+    }
+    let id = warp.operand_in(barrier.id, &context.shape, lane) & width_mask(32);
+    if id >= BARRIERS as u64 {
+        return fault(format!("barrier {id}: a block has barriers 0 to {}", BARRIERS - 1), "");
+    }
+    let threads = barrier.threads.map(|n| warp.operand_in(n, &context.shape, lane) & width_mask(32));
+    let warps = match threads.map(|n| barrier::warps_of(n, context.shape.warps)) {
+        None => 0,
+        Some(Ok(warps)) => warps,
+        Some(Err(message)) => {
+            return fault(message, "the count is in threads and includes those that only arrive");
+        }
+    };
+    let (threads, holds) = match barrier.kind {
+        BarrierKind::Sync | BarrierKind::Arrive => (LaneMask::empty(), LaneMask::empty()),
+        BarrierKind::And(_, p) | BarrierKind::Or(_, p) | BarrierKind::Popc(_, p) => (enabled, warp.pred(p)),
+    };
+    let waits = barrier.kind != BarrierKind::Arrive;
+    Ok(Meeting::At(Arrival { id: id as usize, warps, waits, threads, holds }))
+}

@@ -1,0 +1,81 @@
+//! What goes wrong in a kernel, put into words.
+
+use super::memory::{Denied, Memory};
+use super::warp::{Shape, Warp};
+use crate::base::Pc;
+use crate::diag::Diagnostic;
+use crate::isa::Space;
+use crate::program::Program;
+use crate::program::layout::window_base;
+
+/// An error of the kernel. Boxed: it is rare, and results travel through every instruction.
+pub(super) type Fault = Box<Diagnostic>;
+
+/// A fault at an instruction.
+pub(super) fn at(program: &Program, pc: Pc, message: String, hint: &str) -> Fault {
+    let line = program.instrs.get(pc.index()).map_or(0, |instr| instr.line);
+    let mut diagnostic = Diagnostic::general(&program.file, message).hint(hint);
+    if line > 0 {
+        (diagnostic.line, diagnostic.column, diagnostic.width) = (line, 1, 1);
+    }
+    Box::new(diagnostic)
+}
+
+/// An access that memory denied.
+pub(super) struct Access {
+    /// `load`, `store`, ...
+    pub(super) verb: &'static str,
+    /// Where it went.
+    pub(super) space: Space,
+    /// Address within the space.
+    pub(super) address: u64,
+    /// Bytes.
+    pub(super) size: usize,
+    /// Whether the address was generic.
+    pub(super) generic: bool,
+    /// Which lane.
+    pub(super) lane: usize,
+}
+
+impl Access {
+    /// The fault it makes.
+    pub(super) fn fault(
+        &self,
+        denied: Denied,
+        program: &Program,
+        pc: Pc,
+        memory: &Memory,
+        warp: &Warp,
+        shape: &Shape,
+    ) -> Fault {
+        let [x, y, z] = shape.thread(warp.thread(self.lane));
+        let [bx, by, bz] = shape.at;
+        let Self { verb, size, address, .. } = *self;
+        let space = self.space.name();
+        let generic = if self.generic && self.space != Space::Global {
+            format!(" (generic {:#x})", address.wrapping_add(window_base(self.space)))
+        } else {
+            String::new()
+        };
+        let near = memory.describe(self.space, address);
+        let (what, hint) = match denied {
+            Denied::Unmapped if address < 4096 && self.space == Space::Global => {
+                ("out-of-bounds", "this looks like a null pointer: is a buffer passed where one is expected?")
+            }
+            Denied::Unmapped => {
+                ("out-of-bounds", "guard the access with the number of elements, or make the buffer larger")
+            }
+            Denied::Misaligned => (
+                "misaligned",
+                "an access has to start at a multiple of its size, for a vector that of the whole vector",
+            ),
+            Denied::ReadOnly => ("read-only", "constant and parameter memory cannot be written by a kernel"),
+        };
+        let message = format!(
+            "{what} {verb} of {size} bytes at {space} address {address:#x}{generic}: {near} \
+             (lane {} of warp {}, thread ({x}, {y}, {z}) of block ({bx}, {by}, {bz}))",
+            self.lane, warp.id
+        );
+        at(program, pc, message, hint)
+    }
+}

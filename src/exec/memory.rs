@@ -1,0 +1,427 @@
+//! Address spaces: where bytes live, and whether an access is allowed.
+//!
+//! Global memory is a few regions with unmapped gaps between them, so that an access past a
+//! buffer's end is an error and not somebody else's data. The other spaces are plain arrays that
+//! start at address 0.
+
+use crate::diag::{Diagnostic, Diagnostics};
+use crate::isa::Space;
+use crate::program::Program;
+use crate::program::launch::{Arg, Launch};
+use crate::program::layout::{BUFFER_ALIGN, BUFFERS_BASE, GLOBALS_BASE, Segment};
+
+/// Unmapped bytes after each buffer, at least.
+const GUARD_BYTES: u64 = 4096;
+/// Module variables and local memory beyond this are refused rather than left to the allocator.
+const MAX_BYTES: u64 = 1 << 32;
+
+/// A piece of global memory.
+#[derive(Clone, Debug)]
+struct Region {
+    base: u64,
+    bytes: Vec<u8>,
+}
+
+/// All memory of a launch; shared and local memory are those of the block that runs.
+#[derive(Clone, Debug)]
+pub(super) struct Memory {
+    /// By ascending base: module variables if there are any, then the buffers.
+    regions: Vec<Region>,
+    /// Names of the buffers, in the order of the regions that hold them.
+    names: Vec<String>,
+    globals: Segment,
+    constants: Vec<u8>,
+    params: Vec<u8>,
+    shared: Vec<u8>,
+    local: Vec<u8>,
+    local_per_thread: usize,
+    /// The region that was accessed last: the next access is most likely there too.
+    recent: usize,
+}
+
+/// Why an access is not allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Denied {
+    /// The address is not a multiple of the access size.
+    Misaligned,
+    /// Some byte of it is mapped to nothing.
+    Unmapped,
+    /// A write to read-only memory.
+    ReadOnly,
+}
+
+impl Memory {
+    /// The memory of a launch, before its first block.
+    ///
+    /// # Errors
+    /// Arguments and symbols that do not fit the program, memory that is too large.
+    pub(super) fn new(program: &Program, launch: &Launch) -> Result<Self, Diagnostics> {
+        let mut problems = Diagnostics::new();
+        let layout = &program.memory;
+        let threads = (launch.warps_per_block() * crate::base::WARP_SIZE) as u64;
+        let shared = layout.shared_bytes(u64::from(launch.dynamic_shared));
+        let local = layout.local.size.next_multiple_of(16);
+        let sizes = [
+            ("module variables", layout.globals.size),
+            ("constant memory", layout.constants.size),
+            ("shared memory", shared),
+            ("local memory of a block", local.saturating_mul(threads)),
+        ];
+        for (what, size) in sizes {
+            if size > MAX_BYTES {
+                let message = format!("`{}` needs {size} bytes of {what}, at most 4 GiB work", program.name);
+                problems.push(Diagnostic::general(&program.file, message));
+            }
+        }
+        problems.into_result(())?;
+
+        let mut problems = Diagnostics::new();
+
+        let mut regions = Vec::new();
+        let mut globals = image(&layout.globals);
+        let mut constants = image(&layout.constants);
+        for symbol in &launch.symbols {
+            let in_segment = |s: &Segment| s.vars.iter().find(|v| v.name == symbol.name).cloned();
+            let (bytes, variable) = match in_segment(&layout.globals) {
+                Some(variable) => (&mut globals, Some(variable)),
+                None => (&mut constants, in_segment(&layout.constants)),
+            };
+            let place = variable
+                .filter(|v| v.size >= symbol.bytes.len() as u64)
+                .and_then(|v| bytes.get_mut(v.offset as usize..)?.get_mut(..symbol.bytes.len()));
+            match place {
+                Some(place) => place.copy_from_slice(&symbol.bytes),
+                None => problems.push(Diagnostic::general(
+                    "launch",
+                    format!(
+                        "`{}` is no variable of the module that holds {} bytes",
+                        symbol.name,
+                        symbol.bytes.len()
+                    ),
+                )),
+            }
+        }
+        if !globals.is_empty() {
+            regions.push(Region { base: GLOBALS_BASE, bytes: globals });
+        }
+        let mut base = BUFFERS_BASE;
+        let mut names = Vec::new();
+        for buffer in &launch.buffers {
+            regions.push(Region { base, bytes: buffer.bytes.clone() });
+            names.push(buffer.name.clone());
+            base = (base + buffer.bytes.len() as u64 + GUARD_BYTES).next_multiple_of(BUFFER_ALIGN);
+        }
+        let mut memory = Self {
+            regions,
+            names,
+            globals: layout.globals.clone(),
+            constants,
+            params: Vec::new(),
+            shared: vec![0; shared as usize],
+            local: vec![0; (local * threads) as usize],
+            local_per_thread: local as usize,
+            recent: 0,
+        };
+        memory.params = memory.parameter_block(program, launch, &mut problems);
+        problems.into_result(memory)
+    }
+
+    fn parameter_block(&self, program: &Program, launch: &Launch, problems: &mut Diagnostics) -> Vec<u8> {
+        let end = program.params.iter().map(|p| u64::from(p.offset) + u64::from(p.size)).max().unwrap_or(0);
+        let size = end.max(u64::from(program.memory.param_bytes)).min(1 << 20) as usize;
+        let mut block = vec![0; size];
+        if program.params.len() != launch.args.len() {
+            let (takes, given) = (program.params.len(), launch.args.len());
+            problems.push(Diagnostic::general(
+                "launch",
+                format!("`{}` takes {takes} arguments, {given} given", program.name),
+            ));
+        }
+        for (param, arg) in program.params.iter().zip(&launch.args) {
+            let bytes = match arg {
+                Arg::Value(bytes) => bytes.clone(),
+                Arg::Buffer(index) => match self.buffer_address(*index) {
+                    Some(address) if param.size == 8 => address.to_le_bytes().to_vec(),
+                    Some(address) if param.size == 4 && address <= u64::from(u32::MAX) => {
+                        (address as u32).to_le_bytes().to_vec()
+                    }
+                    _ => Vec::new(),
+                },
+            };
+            let place = block.get_mut(param.offset as usize..).and_then(|b| b.get_mut(..param.size as usize));
+            match place {
+                Some(place) if place.len() == bytes.len() => place.copy_from_slice(&bytes),
+                _ => problems.push(Diagnostic::general(
+                    "launch",
+                    format!(
+                        "the argument for parameter `{}` ({} bytes) does not fit",
+                        param.name, param.size
+                    ),
+                )),
+            }
+        }
+        block
+    }
+
+    /// Contents of a buffer of the launch.
+    pub(super) fn buffer(&self, index: usize) -> &[u8] {
+        self.regions.get(self.first_buffer() + index).map_or(&[], |region| &region.bytes)
+    }
+
+    fn first_buffer(&self) -> usize {
+        self.regions.len() - self.names.len()
+    }
+
+    fn buffer_address(&self, index: usize) -> Option<u64> {
+        self.regions.get(self.first_buffer() + index).map(|region| region.base)
+    }
+
+    /// Fresh shared and local memory, for the next block.
+    pub(super) fn start_block(&mut self) {
+        self.shared.fill(0);
+        self.local.fill(0);
+    }
+
+    /// The bytes of an aligned access by `thread` of the block; `size` is a power of two.
+    ///
+    /// # Errors
+    /// If the address is misaligned or not mapped.
+    #[inline]
+    pub(super) fn read(
+        &mut self,
+        space: Space,
+        thread: usize,
+        address: u64,
+        size: usize,
+    ) -> Result<&[u8], Denied> {
+        if address & (size as u64 - 1) != 0 {
+            return Err(Denied::Misaligned);
+        }
+        self.bytes(space, thread, address, size)
+    }
+
+    /// As [`Memory::read`], of any size and alignment.
+    ///
+    /// # Errors
+    /// If some byte is not mapped.
+    #[inline]
+    pub(super) fn bytes(
+        &mut self,
+        space: Space,
+        thread: usize,
+        address: u64,
+        size: usize,
+    ) -> Result<&[u8], Denied> {
+        let bytes = match space {
+            Space::Global | Space::Generic => {
+                let (region, offset) = self.global(address, size).ok_or(Denied::Unmapped)?;
+                &self.regions[region].bytes[offset..]
+            }
+            Space::Shared => from(&self.shared, address),
+            Space::Local => from(self.local(thread), address),
+            Space::Const => from(&self.constants, address),
+            Space::Param => from(&self.params, address),
+        };
+        bytes.get(..size).ok_or(Denied::Unmapped)
+    }
+
+    /// As [`Memory::read`], for writing.
+    ///
+    /// # Errors
+    /// As for reading, or if the space is read-only.
+    #[inline]
+    pub(super) fn write(
+        &mut self,
+        space: Space,
+        thread: usize,
+        address: u64,
+        size: usize,
+    ) -> Result<&mut [u8], Denied> {
+        if address & (size as u64 - 1) != 0 {
+            return Err(Denied::Misaligned);
+        }
+        let bytes = match space {
+            Space::Global | Space::Generic => {
+                let (region, offset) = self.global(address, size).ok_or(Denied::Unmapped)?;
+                &mut self.regions[region].bytes[offset..]
+            }
+            Space::Shared => from_mut(&mut self.shared, address),
+            Space::Local => from_mut(self.local_mut(thread), address),
+            Space::Const | Space::Param => return Err(Denied::ReadOnly),
+        };
+        bytes.get_mut(..size).ok_or(Denied::Unmapped)
+    }
+
+    fn local(&self, thread: usize) -> &[u8] {
+        &self.local[thread * self.local_per_thread..][..self.local_per_thread]
+    }
+
+    /// All local memory of a thread of the block.
+    pub(super) fn local_mut(&mut self, thread: usize) -> &mut [u8] {
+        &mut self.local[thread * self.local_per_thread..][..self.local_per_thread]
+    }
+
+    /// Region and offset of `size` mapped bytes of global memory.
+    #[inline]
+    fn global(&mut self, address: u64, size: usize) -> Option<(usize, usize)> {
+        let within = |region: &Region| {
+            let offset = address.wrapping_sub(region.base);
+            let fits =
+                offset <= region.bytes.len() as u64 && region.bytes.len() as u64 - offset >= size as u64;
+            fits.then_some(offset as usize)
+        };
+        if let Some(offset) = self.regions.get(self.recent).and_then(within) {
+            return Some((self.recent, offset));
+        }
+        let index = self.regions.partition_point(|region| region.base <= address).checked_sub(1)?;
+        let offset = within(&self.regions[index])?;
+        self.recent = index;
+        Some((index, offset))
+    }
+
+    /// What lies at or near an address, for messages.
+    pub(super) fn describe(&self, space: Space, address: u64) -> String {
+        let sized = |what: &str, size: usize| format!("{what} has {size} bytes");
+        match space {
+            Space::Shared => sized("the block's shared memory", self.shared.len()),
+            Space::Local => sized("the thread's local memory", self.local_per_thread),
+            Space::Const => sized("constant memory", self.constants.len()),
+            Space::Param => sized("the parameter block", self.params.len()),
+            Space::Global | Space::Generic => self.describe_global(address),
+        }
+    }
+
+    fn describe_global(&self, address: u64) -> String {
+        let distance = |region: &Region| {
+            let end = region.base + region.bytes.len() as u64;
+            if address < region.base { region.base - address } else { (address + 1).saturating_sub(end) }
+        };
+        let Some(index) = (0..self.regions.len()).min_by_key(|&i| distance(&self.regions[i])) else {
+            return "the launch has no buffers".to_owned();
+        };
+        let region = &self.regions[index];
+        let (name, base, size) = if index < self.first_buffer() {
+            let offset = address.saturating_sub(GLOBALS_BASE);
+            let before = self.globals.vars.iter().rev().find(|v| v.offset <= offset);
+            match before.or(self.globals.vars.first()) {
+                Some(v) => (format!("variable `{}`", v.name), GLOBALS_BASE + v.offset, v.size),
+                None => ("the module's variables".to_owned(), GLOBALS_BASE, region.bytes.len() as u64),
+            }
+        } else {
+            let name = &self.names[index - self.first_buffer()];
+            (format!("buffer `{name}`"), region.base, region.bytes.len() as u64)
+        };
+        let end = base + size;
+        let place = if address < base {
+            format!("{} bytes before", base - address)
+        } else if address >= end {
+            format!("{} bytes past the end of", address - end)
+        } else {
+            format!("at offset {} of", address - base)
+        };
+        format!("{place} {name}, which has {size} bytes")
+    }
+}
+
+/// The bytes from an address on; none if it lies beyond.
+#[inline]
+fn from(bytes: &[u8], address: u64) -> &[u8] {
+    &bytes[address.min(bytes.len() as u64) as usize..]
+}
+
+/// As [`from`], for writing.
+#[inline]
+fn from_mut(bytes: &mut [u8], address: u64) -> &mut [u8] {
+    let start = address.min(bytes.len() as u64) as usize;
+    &mut bytes[start..]
+}
+
+/// The initial contents of a segment.
+fn image(segment: &Segment) -> Vec<u8> {
+    let mut bytes = segment.init.clone();
+    bytes.resize(segment.size as usize, 0);
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::launch::{Buffer, Elem};
+    use crate::program::{Param, ParamType};
+
+    fn memory(lens: &[usize]) -> Memory {
+        let mut program = Program { name: "k".into(), file: "k.ptx".into(), ..Program::default() };
+        program.memory.globals.place("table", 8, 4);
+        program.memory.globals.place("other", 8, 8);
+        program.memory.globals.init = vec![1, 2, 3];
+        program.memory.constants.place("c", 4, 4);
+        program.memory.local.place("l", 12, 4);
+        program.memory.shared.place("s", 20, 4);
+        program.params = vec![Param { name: "p".into(), offset: 0, size: 8, ty: ParamType::Int }; lens.len()];
+        for (index, param) in program.params.iter_mut().enumerate() {
+            param.offset = 8 * index as u32;
+        }
+        let buffer = |(i, &len): (usize, &usize)| Buffer {
+            name: format!("b{i}"),
+            elem: Elem::U8,
+            bytes: vec![i as u8; len],
+        };
+        let launch = Launch {
+            grid: [1, 1, 1],
+            block: [40, 1, 1],
+            dynamic_shared: 0,
+            registers: None,
+            args: (0..lens.len()).map(Arg::Buffer).collect(),
+            buffers: lens.iter().enumerate().map(buffer).collect(),
+            symbols: vec![Buffer { name: "c".into(), elem: Elem::U32, bytes: vec![9, 8, 7, 6] }],
+        };
+        Memory::new(&program, &launch).unwrap()
+    }
+
+    #[test]
+    fn buffers_start_where_they_should_and_end_where_they_do() {
+        let mut memory = memory(&[100, 0, 300]);
+        assert_eq!(memory.read(Space::Param, 0, 0, 8).unwrap(), BUFFERS_BASE.to_le_bytes());
+        assert_eq!(memory.read(Space::Global, 0, BUFFERS_BASE + 96, 4).unwrap(), [0; 4]);
+        assert_eq!(memory.read(Space::Global, 0, BUFFERS_BASE + 100, 4), Err(Denied::Unmapped));
+        assert_eq!(memory.read(Space::Global, 0, BUFFERS_BASE + 96, 8), Err(Denied::Unmapped));
+        assert_eq!(memory.read(Space::Global, 0, BUFFERS_BASE + 98, 4), Err(Denied::Misaligned));
+        assert_eq!(memory.read(Space::Global, 0, 0, 4), Err(Denied::Unmapped));
+        assert_eq!(memory.read(Space::Global, 0, u64::MAX - 3, 4), Err(Denied::Unmapped));
+        let third = memory.buffer_address(2).unwrap();
+        assert_eq!((third % BUFFER_ALIGN, third - BUFFERS_BASE > 2 * GUARD_BYTES), (0, true));
+        memory.write(Space::Global, 0, third + 4, 2).unwrap().copy_from_slice(&[7, 7]);
+        assert_eq!(memory.buffer(2)[..7], [2, 2, 2, 2, 7, 7, 2]);
+        assert!(memory.buffer(1).is_empty() && memory.buffer(3).is_empty());
+    }
+
+    #[test]
+    fn variables_symbols_and_private_memory() {
+        let mut memory = memory(&[]);
+        assert_eq!(memory.read(Space::Global, 0, GLOBALS_BASE, 4).unwrap(), [1, 2, 3, 0]);
+        assert_eq!(memory.read(Space::Const, 0, 0, 4).unwrap(), [9, 8, 7, 6]);
+        assert_eq!(memory.write(Space::Const, 0, 0, 4), Err(Denied::ReadOnly));
+        memory.write(Space::Local, 39, 8, 4).unwrap().fill(5);
+        assert_eq!(memory.read(Space::Local, 38, 8, 4).unwrap(), [0; 4]);
+        assert_eq!(memory.read(Space::Local, 39, 8, 4).unwrap(), [5; 4]);
+        assert_eq!(memory.read(Space::Local, 39, 16, 4), Err(Denied::Unmapped));
+        memory.write(Space::Shared, 0, 16, 4).unwrap().fill(1);
+        assert_eq!(memory.read(Space::Shared, 0, 20, 4), Err(Denied::Unmapped));
+        memory.start_block();
+        assert_eq!(memory.read(Space::Local, 39, 8, 4).unwrap(), [0; 4]);
+        assert_eq!(memory.read(Space::Shared, 0, 16, 4).unwrap(), [0; 4]);
+    }
+
+    #[test]
+    fn descriptions_name_the_nearest_buffer() {
+        let memory = memory(&[100, 64]);
+        let second = memory.buffer_address(1).unwrap();
+        let near = |address| memory.describe(Space::Global, address);
+        assert_eq!(near(BUFFERS_BASE + 104), "4 bytes past the end of buffer `b0`, which has 100 bytes");
+        assert_eq!(near(second - 8), "8 bytes before buffer `b1`, which has 64 bytes");
+        assert_eq!(near(second + 2), "at offset 2 of buffer `b1`, which has 64 bytes");
+        assert_eq!(near(GLOBALS_BASE + 16), "0 bytes past the end of variable `other`, which has 8 bytes");
+        assert_eq!(near(0), format!("{GLOBALS_BASE} bytes before variable `table`, which has 8 bytes"));
+        assert!(memory.describe(Space::Shared, 40).contains("20 bytes"));
+    }
+}

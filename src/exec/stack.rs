@@ -1,0 +1,313 @@
+//! The SIMT stack of PTX: which lanes run where, reconverging at post-dominators.
+//!
+//! An entry is a program counter, the lanes that run there and the place where they rejoin the
+//! entry below. Only the top entry runs. A divergent branch turns the top entry into the
+//! reconvergence entry and pushes one entry per side; the taken side is on top, so it runs first.
+//! A call opens a frame: the entries above its base belong to the callee, and when all of them
+//! are gone, the caller's entry goes on.
+//!
+//! The executor knows the stack by the methods below only, so that a stack with explicit
+//! reconvergence instructions can take its place.
+
+use crate::base::{LaneMask, Pc};
+
+/// Calls nested deeper than this are refused: storage is static, so this is recursion.
+const MAX_FRAMES: usize = 256;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Entry {
+    pc: Pc,
+    /// Where the lanes rejoin the entry below; `None` if they stay apart until they return.
+    reconverge: Option<Pc>,
+    mask: LaneMask,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Frame {
+    /// Number of entries below the callee's first.
+    base: usize,
+    /// The call instruction.
+    call: Pc,
+}
+
+/// The SIMT stack of one warp.
+///
+/// Invariant between calls: the stack is empty or its top entry has lanes, has not reached its
+/// reconvergence point, and lies above the base of the innermost frame.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct SimtStack {
+    entries: Vec<Entry>,
+    frames: Vec<Frame>,
+    live: LaneMask,
+}
+
+impl SimtStack {
+    /// Starts `lanes` at the beginning of the kernel.
+    pub(super) fn start(&mut self, lanes: LaneMask) {
+        self.entries.clear();
+        self.frames.clear();
+        self.live = lanes;
+        if !lanes.is_empty() {
+            self.entries.push(Entry { pc: Pc::new(0), reconverge: None, mask: lanes });
+        }
+    }
+
+    /// The next instruction and the lanes that run it; `None` when all lanes have ended.
+    #[inline]
+    pub(super) fn top(&self) -> Option<(Pc, LaneMask)> {
+        self.entries.last().map(|entry| (entry.pc, entry.mask))
+    }
+
+    /// The lanes that have not ended.
+    pub(super) fn live(&self) -> LaneMask {
+        self.live
+    }
+
+    /// Goes on to the next instruction.
+    #[inline]
+    pub(super) fn advance(&mut self) {
+        if let Some(top) = self.entries.last_mut() {
+            top.pc = following(top.pc);
+            if top.reconverge == Some(top.pc) {
+                self.settle();
+            }
+        }
+    }
+
+    /// A branch that `taken` of the active lanes take.
+    pub(super) fn branch(&mut self, taken: LaneMask, target: Pc, reconverge: Option<Pc>) {
+        let Some(top) = self.entries.last_mut() else { return };
+        let taken = taken & top.mask;
+        let stay = top.mask - taken;
+        if stay.is_empty() {
+            top.pc = target;
+            self.settle();
+        } else if taken.is_empty() {
+            self.advance();
+        } else {
+            let next = following(top.pc);
+            self.split(reconverge, &[(next, stay), (target, taken)]);
+        }
+    }
+
+    /// A branch of all active lanes to one place per group; the groups are disjoint, and the first
+    /// one runs first.
+    pub(super) fn branch_table(&mut self, groups: &[(Pc, LaneMask)], reconverge: Option<Pc>) {
+        if let ([(target, _)], Some(top)) = (groups, self.entries.last_mut()) {
+            top.pc = *target;
+            self.settle();
+        } else {
+            let last_first: Vec<(Pc, LaneMask)> = groups.iter().rev().copied().collect();
+            self.split(reconverge, &last_first);
+        }
+    }
+
+    /// Replaces the top entry by one per side, the last of them on top.
+    fn split(&mut self, reconverge: Option<Pc>, sides: &[(Pc, LaneMask)]) {
+        let Some(top) = self.entries.last_mut() else { return };
+        // Code that cannot leave the function has no post-dominator. Its lanes still have to stop
+        // where the entry below waits for them.
+        let join = reconverge.or(top.reconverge);
+        if top.reconverge == join {
+            self.entries.pop();
+        } else if let Some(pc) = join {
+            top.pc = pc;
+        }
+        for &(pc, mask) in sides {
+            if Some(pc) != join && !mask.is_empty() {
+                self.entries.push(Entry { pc, reconverge: join, mask });
+            }
+        }
+        self.settle();
+    }
+
+    /// Calls the function at `target` with `lanes`, some of the active ones. False if calls nest
+    /// too deeply; the stack is unchanged then.
+    pub(super) fn call(&mut self, lanes: LaneMask, target: Pc) -> bool {
+        let base = self.entries.len();
+        let Some(top) = self.entries.last_mut() else { return true };
+        if self.frames.len() >= MAX_FRAMES {
+            return false;
+        }
+        let call = top.pc;
+        top.pc = following(call);
+        self.frames.push(Frame { base, call });
+        self.entries.push(Entry { pc: target, reconverge: None, mask: lanes });
+        true
+    }
+
+    /// The call instruction of the function that runs; `None` in the kernel itself.
+    pub(super) fn caller(&self) -> Option<Pc> {
+        self.frames.last().map(|frame| frame.call)
+    }
+
+    /// `lanes` return from the running function, or end if it is the kernel; the other active
+    /// lanes go on.
+    pub(super) fn leave(&mut self, lanes: LaneMask) {
+        let Some(frame) = self.frames.last() else { return self.end(lanes) };
+        self.remove(frame.base, lanes);
+    }
+
+    /// `lanes` end, wherever they are; the other active lanes go on.
+    pub(super) fn end(&mut self, lanes: LaneMask) {
+        self.live.remove(lanes);
+        self.remove(0, lanes);
+    }
+
+    fn remove(&mut self, from: usize, lanes: LaneMask) {
+        let Some(top) = self.entries.last_mut() else { return };
+        // the lanes of the top entry that stay go on behind the instruction
+        top.pc = following(top.pc);
+        for entry in &mut self.entries[from..] {
+            entry.mask.remove(lanes);
+        }
+        self.settle();
+    }
+
+    /// Restores the invariant: drops entries that are empty or have reached their reconvergence
+    /// point, and frames without entries.
+    fn settle(&mut self) {
+        loop {
+            if self.frames.last().is_some_and(|frame| frame.base == self.entries.len()) {
+                self.frames.pop();
+                continue;
+            }
+            match self.entries.last() {
+                Some(top) if top.mask.is_empty() || top.reconverge == Some(top.pc) => {
+                    self.entries.pop();
+                }
+                _ => return,
+            }
+        }
+    }
+}
+
+fn following(pc: Pc) -> Pc {
+    Pc::new(pc.get().saturating_add(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lanes(bits: u32) -> LaneMask {
+        LaneMask::from_bits_retain(bits)
+    }
+
+    fn started() -> SimtStack {
+        let mut stack = SimtStack::default();
+        stack.start(lanes(0xf));
+        stack
+    }
+
+    fn top(stack: &SimtStack) -> Option<(u32, u32)> {
+        stack.top().map(|(pc, mask)| (pc.get(), mask.bits()))
+    }
+
+    #[test]
+    fn taken_side_runs_first_then_the_other_then_both() {
+        // 0: bra 3 (joins at 4); 1; 2: bra 4; 3; 4
+        let mut stack = started();
+        stack.branch(lanes(0b0110), Pc::new(3), Some(Pc::new(4)));
+        assert_eq!(top(&stack), Some((3, 0b0110)));
+        stack.advance();
+        assert_eq!(top(&stack), Some((1, 0b1001)));
+        stack.advance();
+        stack.branch(lanes(0b1001), Pc::new(4), None);
+        assert_eq!(top(&stack), Some((4, 0xf)));
+        assert_eq!(stack.entries.len(), 1);
+    }
+
+    #[test]
+    fn a_branch_of_all_or_none_does_not_diverge() {
+        let mut stack = started();
+        stack.branch(lanes(0xf), Pc::new(7), Some(Pc::new(9)));
+        assert_eq!(top(&stack), Some((7, 0xf)));
+        stack.branch(lanes(0), Pc::new(2), Some(Pc::new(9)));
+        assert_eq!(top(&stack), Some((8, 0xf)));
+    }
+
+    #[test]
+    fn loops_do_not_grow_the_stack() {
+        // lane k leaves the loop at 5..=6 after k rounds; the join is 7
+        let mut stack = started();
+        for round in 0..3 {
+            stack.branch(lanes(0xf & !((2 << round) - 1)), Pc::new(0), Some(Pc::new(1)));
+            assert_eq!(stack.entries.len(), 2);
+        }
+        stack.branch(lanes(0), Pc::new(0), Some(Pc::new(1)));
+        assert_eq!(top(&stack), Some((1, 0xf)));
+    }
+
+    #[test]
+    fn without_a_join_lanes_stay_apart() {
+        let mut stack = started();
+        stack.branch(lanes(0b0011), Pc::new(5), None);
+        assert_eq!(top(&stack), Some((5, 0b0011)));
+        stack.end(lanes(0b0001));
+        assert_eq!(top(&stack), Some((6, 0b0010)));
+        stack.end(lanes(0b0010));
+        assert_eq!(top(&stack), Some((1, 0b1100)));
+        stack.leave(lanes(0b1100));
+        assert_eq!((top(&stack), stack.live()), (None, lanes(0)));
+    }
+
+    #[test]
+    fn an_endless_region_still_stops_at_the_outer_join() {
+        let mut stack = started();
+        stack.branch(lanes(0b0011), Pc::new(5), Some(Pc::new(9)));
+        stack.branch(lanes(0b0001), Pc::new(8), None);
+        assert_eq!(top(&stack), Some((8, 0b0001)));
+        stack.advance();
+        assert_eq!(top(&stack), Some((6, 0b0010)));
+    }
+
+    #[test]
+    fn calls_return_to_the_caller_with_its_lanes() {
+        let mut stack = started();
+        assert!(stack.call(lanes(0b0111), Pc::new(20)));
+        assert_eq!((top(&stack), stack.caller()), (Some((20, 0b0111)), Some(Pc::new(0))));
+        // one lane returns early, one ends inside, one returns last
+        stack.branch(lanes(0b0001), Pc::new(30), None);
+        stack.leave(lanes(0b0001));
+        assert_eq!(top(&stack), Some((21, 0b0110)));
+        stack.end(lanes(0b0010));
+        assert_eq!(top(&stack), Some((22, 0b0100)));
+        stack.leave(lanes(0b0100));
+        assert_eq!((top(&stack), stack.caller()), (Some((1, 0b1101)), None));
+        assert_eq!(stack.live(), lanes(0b1101));
+    }
+
+    #[test]
+    fn a_join_inside_a_function_is_not_one_of_its_caller() {
+        let mut stack = started();
+        stack.branch(lanes(0b0011), Pc::new(5), Some(Pc::new(7)));
+        assert!(stack.call(lanes(0b0011), Pc::new(6)));
+        stack.advance();
+        assert_eq!(top(&stack), Some((7, 0b0011)), "pc 7 is in the callee here");
+        stack.leave(lanes(0b0011));
+        assert_eq!(top(&stack), Some((6, 0b0011)));
+        stack.advance();
+        assert_eq!(top(&stack), Some((1, 0b1100)));
+    }
+
+    #[test]
+    fn tables_run_the_first_group_first() {
+        let mut stack = started();
+        let groups = [(Pc::new(9), lanes(1)), (Pc::new(4), lanes(6)), (Pc::new(6), lanes(8))];
+        stack.branch_table(&groups, Some(Pc::new(6)));
+        assert_eq!(top(&stack), Some((9, 1)));
+        stack.end(lanes(1));
+        assert_eq!(top(&stack), Some((4, 6)));
+        stack.advance();
+        stack.advance();
+        assert_eq!(top(&stack), Some((6, 0xe)));
+    }
+
+    #[test]
+    fn recursion_is_refused() {
+        let mut stack = started();
+        assert!((0..MAX_FRAMES).all(|_| stack.call(lanes(1), Pc::new(0))));
+        assert!(!stack.call(lanes(1), Pc::new(0)));
+    }
+}

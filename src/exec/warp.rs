@@ -1,0 +1,206 @@
+//! The state of one warp: registers, SIMT stack, groups of asynchronous copies.
+
+use super::async_groups::AsyncGroups;
+use super::lanes::{Lanes, width_mask};
+use super::stack::SimtStack;
+use crate::base::{LaneMask, Pc, RegId, WARP_SIZE};
+use crate::program::sem::{Operand, PredSrc, Special};
+use crate::program::{Guard, Program, RegKind};
+
+/// The launch as a block sees it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shape {
+    /// Blocks per axis.
+    pub(super) grid: [u32; 3],
+    /// Threads per axis.
+    pub(super) block: [u32; 3],
+    /// The block that runs.
+    pub(super) at: [u32; 3],
+    /// Warps of a block.
+    pub(super) warps: usize,
+    /// Dynamic shared memory, bytes.
+    pub(super) dynamic_shared: u64,
+    /// All shared memory, bytes.
+    pub(super) total_shared: u64,
+}
+
+impl Shape {
+    /// Coordinates of a thread of the block.
+    pub(super) fn thread(&self, linear: usize) -> [u64; 3] {
+        let [x, y, _] = self.block.map(|n| u64::from(n.max(1)));
+        let linear = linear as u64;
+        [linear % x, linear / x % y, linear / (x * y)]
+    }
+}
+
+/// What keeps a warp from running.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// Nothing.
+    Ready,
+    /// It waits at the barrier instruction at this place.
+    Waiting(Pc),
+    /// All its lanes have ended.
+    Finished,
+}
+
+/// One warp.
+#[derive(Clone, Debug)]
+pub(super) struct Warp {
+    /// Its number in the block.
+    pub(super) id: usize,
+    /// Whether it can run.
+    pub(super) state: State,
+    /// Where its lanes are.
+    pub(super) stack: SimtStack,
+    /// Its asynchronous copies.
+    pub(super) groups: AsyncGroups,
+    /// Instructions executed in this block.
+    pub(super) executed: u64,
+    /// Registers of bits, by [`RegId`]; entries of predicates are unused.
+    pub(super) regs: Vec<Lanes>,
+    /// Predicates, by [`RegId`]; entries of other registers are unused.
+    pub(super) preds: Vec<LaneMask>,
+    /// Coordinates of the threads.
+    tid: [Lanes; 3],
+    /// Lanes that have a thread.
+    lanes: LaneMask,
+}
+
+impl Warp {
+    /// A warp of a block of this shape; [`Warp::start`] makes it ready.
+    pub(super) fn new(id: usize, program: &Program, shape: &Shape) -> Self {
+        let threads: usize = shape.block.iter().map(|&n| n as usize).product();
+        let coordinate = |axis: usize| std::array::from_fn(|lane| shape.thread(id * WARP_SIZE + lane)[axis]);
+        Self {
+            id,
+            state: State::Finished,
+            stack: SimtStack::default(),
+            groups: AsyncGroups::default(),
+            executed: 0,
+            regs: vec![[0; WARP_SIZE]; program.regs.len()],
+            preds: vec![LaneMask::empty(); program.regs.len()],
+            tid: [coordinate(0), coordinate(1), coordinate(2)],
+            lanes: LaneMask::first(threads.saturating_sub(id * WARP_SIZE)),
+        }
+    }
+
+    /// Back to the beginning of the kernel, all registers zero.
+    pub(super) fn start(&mut self) {
+        self.state = State::Ready;
+        self.stack.start(self.lanes);
+        self.groups.reset();
+        self.executed = 0;
+        self.regs.fill([0; WARP_SIZE]);
+        self.preds.fill(LaneMask::empty());
+    }
+
+    /// The thread of the block that a lane is.
+    pub(super) fn thread(&self, lane: usize) -> usize {
+        self.id * WARP_SIZE + lane
+    }
+
+    /// The lanes in which a guard holds.
+    #[inline]
+    pub(super) fn guard(&self, guard: Guard) -> LaneMask {
+        let mask = self.preds[guard.reg.index()];
+        if guard.negate { !mask } else { mask }
+    }
+
+    /// The lanes in which a predicate holds.
+    pub(super) fn pred(&self, source: PredSrc) -> LaneMask {
+        match source {
+            PredSrc::Reg(guard) => self.guard(guard),
+            PredSrc::Const(true) => LaneMask::ALL,
+            PredSrc::Const(false) => LaneMask::empty(),
+        }
+    }
+
+    /// An operand in every lane; `scratch` holds it if it is no register.
+    #[inline]
+    pub(super) fn operand<'v>(
+        &'v self,
+        operand: Operand,
+        shape: &Shape,
+        scratch: &'v mut Lanes,
+    ) -> &'v Lanes {
+        match operand {
+            Operand::Reg(reg) => &self.regs[reg.index()],
+            Operand::Imm(value) => {
+                scratch.fill(value);
+                scratch
+            }
+            Operand::Special(special) => {
+                *scratch = self.special(special, shape);
+                scratch
+            }
+        }
+    }
+
+    /// An operand in one lane.
+    pub(super) fn operand_in(&self, operand: Operand, shape: &Shape, lane: usize) -> u64 {
+        match operand {
+            Operand::Reg(reg) => self.regs[reg.index()][lane],
+            Operand::Imm(value) => value,
+            Operand::Special(special) => self.special(special, shape)[lane],
+        }
+    }
+
+    fn special(&self, special: Special, shape: &Shape) -> Lanes {
+        let axis_of =
+            |values: &[u32; 3], axis: u8| u64::from(values.get(axis as usize).copied().unwrap_or(0));
+        let below = |lane: usize| (1u64 << lane) - 1;
+        let all = width_mask(32);
+        let same = match special {
+            Special::Tid(axis) => return self.tid.get(axis as usize).copied().unwrap_or([0; WARP_SIZE]),
+            Special::LaneId => return std::array::from_fn(|lane| lane as u64),
+            Special::LaneMaskEq => return std::array::from_fn(|lane| 1 << lane),
+            Special::LaneMaskLt => return std::array::from_fn(below),
+            Special::LaneMaskLe => return std::array::from_fn(|lane| below(lane) | 1 << lane),
+            Special::LaneMaskGt => return std::array::from_fn(|lane| all & !(below(lane) | 1 << lane)),
+            Special::LaneMaskGe => return std::array::from_fn(|lane| all & !below(lane)),
+            Special::Ntid(axis) => axis_of(&shape.block, axis),
+            Special::Ctaid(axis) => axis_of(&shape.at, axis),
+            Special::Nctaid(axis) => axis_of(&shape.grid, axis),
+            Special::WarpId => self.id as u64,
+            Special::NumWarps => shape.warps as u64,
+            Special::SmId | Special::GridId => 0,
+            Special::NumSms => 1,
+            Special::Clock => self.executed,
+            Special::DynamicSharedBytes => shape.dynamic_shared,
+            Special::TotalSharedBytes => shape.total_shared,
+        };
+        [same; WARP_SIZE]
+    }
+
+    /// Writes the enabled lanes of a register, cut to its width.
+    #[inline]
+    pub(super) fn set(&mut self, dst: RegId, width: u64, value: &Lanes, enabled: LaneMask) {
+        let register = &mut self.regs[dst.index()];
+        if enabled == LaneMask::ALL {
+            for (old, new) in register.iter_mut().zip(value) {
+                *old = new & width;
+            }
+        } else {
+            for lane in enabled.lanes() {
+                register[lane] = value[lane] & width;
+            }
+        }
+    }
+
+    /// Writes the enabled lanes of a predicate.
+    #[inline]
+    pub(super) fn set_pred(&mut self, dst: RegId, value: LaneMask, enabled: LaneMask) {
+        let pred = &mut self.preds[dst.index()];
+        *pred = (*pred - enabled) | (value & enabled);
+    }
+}
+
+/// Per register, the bits that it has.
+pub(super) fn register_widths(program: &Program) -> Vec<u64> {
+    let width = |kind| match kind {
+        RegKind::Pred => 1,
+        RegKind::Bits(bits) => width_mask(u32::from(bits)),
+    };
+    program.regs.iter().map(|register| width(register.kind)).collect()
+}

@@ -1,0 +1,111 @@
+//! One layer of the state graph: all distinct states after the same number of issues.
+//!
+//! States are told apart by their full keys, never by a hash alone: a wrong "worst" is not an
+//! option. The layer is split into shards by hash, so that several threads can fill it, and the
+//! numbering of states does not depend on how many do.
+
+/// Shards of a layer; fixed, because state numbers depend on it.
+pub const SHARDS: usize = 32;
+
+/// States of one shard: keys, found by open addressing.
+#[derive(Debug, Default)]
+pub struct Shard {
+    keys: Vec<u16>,
+    /// Start of each key in `keys`, and the end of the last.
+    starts: Vec<u32>,
+    /// Index of the state + 1 by hash; 0 is free. A power of two long.
+    slots: Vec<u32>,
+}
+
+impl Shard {
+    /// The number of states.
+    pub fn len(&self) -> usize {
+        self.starts.len().saturating_sub(1)
+    }
+
+    /// The key of a state.
+    pub fn key(&self, index: usize) -> &[u16] {
+        &self.keys[self.starts[index] as usize..self.starts[index + 1] as usize]
+    }
+
+    /// The index of the state with this key, new or known.
+    pub fn insert(&mut self, hash: u64, key: &[u16]) -> u32 {
+        if self.starts.is_empty() {
+            self.starts.push(0);
+        }
+        if (self.len() + 1) * 2 > self.slots.len() {
+            self.grow();
+        }
+        let mask = self.slots.len() - 1;
+        let mut slot = spread(hash) as usize & mask;
+        while self.slots[slot] != 0 {
+            let index = self.slots[slot] - 1;
+            if self.key(index as usize) == key {
+                return index;
+            }
+            slot = (slot + 1) & mask;
+        }
+        let index = self.len() as u32;
+        self.slots[slot] = index + 1;
+        self.keys.extend_from_slice(key);
+        self.starts
+            .push(u32::try_from(self.keys.len()).expect("a shard of 2^32 words exceeds any --max-states"));
+        index
+    }
+
+    fn grow(&mut self) {
+        let size = (self.slots.len() * 2).max(64);
+        let mut slots = vec![0u32; size];
+        for index in 0..self.len() {
+            let mut slot = spread(hash(self.key(index))) as usize & (size - 1);
+            while slots[slot] != 0 {
+                slot = (slot + 1) & (size - 1);
+            }
+            slots[slot] = index as u32 + 1;
+        }
+        self.slots = slots;
+    }
+}
+
+/// The shard of a hash takes its low bits, so the place in the shard must not.
+fn spread(hash: u64) -> u64 {
+    hash >> 32
+}
+
+/// A hash of a key: only speed depends on its quality.
+pub fn hash(key: &[u16]) -> u64 {
+    let mut state = 0x9e37_79b9_7f4a_7c15u64;
+    for chunk in key.chunks(4) {
+        let word = chunk.iter().fold(0u64, |word, &half| word << 16 | u64::from(half));
+        state = (state ^ word).wrapping_mul(0xff51_afd7_ed55_8ccd);
+        state ^= state >> 32;
+    }
+    state = state.wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+    state ^ state >> 29
+}
+
+/// The shard of a hash.
+pub fn shard_of(hash: u64) -> usize {
+    hash as usize % SHARDS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_are_told_apart_by_their_keys() {
+        let mut shard = Shard::default();
+        let keys: Vec<Vec<u16>> = (0..5000u16).map(|i| vec![i, i / 3, 7]).collect();
+        let first: Vec<u32> = keys.iter().map(|key| shard.insert(hash(key), key)).collect();
+        let again: Vec<u32> = keys.iter().map(|key| shard.insert(hash(key), key)).collect();
+        assert_eq!((shard.len(), &first), (5000, &again));
+        assert!(keys.iter().zip(&first).all(|(key, &index)| shard.key(index as usize) == key.as_slice()));
+    }
+
+    #[test]
+    fn equal_hashes_do_not_merge_states() {
+        let mut shard = Shard::default();
+        assert_ne!(shard.insert(1, &[1]), shard.insert(1, &[2]));
+    }
+}

@@ -1,0 +1,263 @@
+//! True extremes: every schedule, or every latency under one policy.
+//!
+//! One simulated schedule proves little about a bound, which claims something of all of them. This
+//! layer finds the exact worst and best makespan over all work-conserving schedules of a block, or
+//! over all latencies in given intervals under a fixed policy, with a schedule that attains each.
+//! Where the search cannot finish it says what it proved, never a wrong "worst".
+//!
+//! The transition system ([`model`]) is a third writing of MODEL.md section 1, beside the engine
+//! and the per-cycle reference of the tests. Witnesses are replayed by the engine before they are
+//! reported, and must give the same makespan.
+
+pub mod latencies;
+mod layer;
+pub mod model;
+pub mod schedules;
+pub mod search;
+
+use latencies::{FixedPolicy, Latencies};
+use model::{Model, Unsupported};
+use search::{Extremes, Limits, OutOfFuel, search, search_system};
+
+use crate::base::{BlockId, Cycle, Cycles, UnitId};
+use crate::bound::analyse_alone;
+use crate::machine::Machine;
+use crate::path::BlockPaths;
+use crate::program::TimingTable;
+use crate::sim::policy::{Policy, ReplayError, View};
+use crate::sim::{Engine, PolicySetup};
+use crate::trace::{Issue, Observer};
+
+/// A makespan known exactly, or between two proven ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interval {
+    /// It is at least this.
+    pub at_least: Cycles,
+    /// It is at most this.
+    pub at_most: Cycles,
+}
+
+impl Interval {
+    fn exactly(value: u64) -> Self {
+        Self { at_least: Cycles::new(value), at_most: Cycles::new(value) }
+    }
+
+    /// The value, if it is known exactly.
+    pub fn exact(self) -> Option<Cycles> {
+        (self.at_least == self.at_most).then_some(self.at_least)
+    }
+}
+
+/// What an exploration proved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exploration {
+    /// The largest makespan.
+    pub worst: Interval,
+    /// The smallest makespan.
+    pub best: Interval,
+    /// Whether every state was seen.
+    pub complete: bool,
+    /// Distinct states seen.
+    pub states: u64,
+    /// Issues up to which every schedule was followed, if not all.
+    pub followed_issues: usize,
+    /// A schedule that attains `worst.at_least`: the warp at each issue.
+    pub worst_witness: Vec<usize>,
+    /// A schedule that attains `best.at_most`.
+    pub best_witness: Vec<usize>,
+}
+
+/// Policies whose schedules stand in where the search does not finish.
+const STAND_INS: u64 = 64;
+
+/// Explores all work-conserving schedules of a block. `proved_bound` is an upper bound that is
+/// proved for all of them (IWB); it limits the worst case if the fuel does not last.
+///
+/// # Errors
+/// Blocks that exploration does not handle.
+pub fn explore(
+    table: &TimingTable,
+    machine: &Machine,
+    paths: &BlockPaths,
+    proved_bound: Cycles,
+    limits: Limits,
+    progress: &dyn Fn(u64, usize),
+) -> Result<Exploration, Unsupported> {
+    let model = Model::new(table, paths)?;
+    Ok(match search(&model, limits, progress) {
+        Ok(found) => {
+            confirm(table, machine, paths, &found);
+            Exploration {
+                worst: Interval::exactly(found.worst),
+                best: Interval::exactly(found.best),
+                complete: true,
+                states: found.states,
+                followed_issues: model.issues(),
+                worst_witness: found.worst_witness,
+                best_witness: found.best_witness,
+            }
+        }
+        Err(fuel) => stand_in(table, machine, paths, proved_bound, fuel),
+    })
+}
+
+/// What is known without the search: some schedules, a bound, and every warp's time alone.
+fn stand_in(
+    table: &TimingTable,
+    machine: &Machine,
+    paths: &BlockPaths,
+    proved_bound: Cycles,
+    fuel: OutOfFuel,
+) -> Exploration {
+    let random = (0..STAND_INS).map(PolicySetup::Random);
+    let policies = [PolicySetup::Gto, PolicySetup::Lrr, PolicySetup::Oldest].into_iter().chain(random);
+    let mut engine = Engine::new(table, machine);
+    let mut runs: Vec<(Cycles, Vec<usize>)> = policies
+        .filter_map(|policy| {
+            let mut order = Order::default();
+            let result = engine.run_block(paths, &policy, &mut order).ok()?;
+            Some((result.makespan, order.0))
+        })
+        .collect();
+    // the first of equal ones is kept, so that the witness does not depend on the sort
+    runs.sort_by_key(|(makespan, _)| *makespan);
+    let alone =
+        paths.warps.iter().map(|path| analyse_alone_by_section(table, path)).max().unwrap_or(Cycles::ZERO);
+    let (best, best_witness) = runs.first().cloned().unwrap_or_default();
+    let (worst, worst_witness) = runs.last().cloned().unwrap_or_default();
+    Exploration {
+        worst: Interval { at_least: worst, at_most: proved_bound },
+        best: Interval { at_least: alone.min(best), at_most: best },
+        complete: false,
+        states: fuel.states,
+        followed_issues: fuel.issues,
+        worst_witness,
+        best_witness,
+    }
+}
+
+/// No schedule lets a warp finish before it would alone: with first-in first-out units others
+/// only delay.
+fn analyse_alone_by_section(table: &TimingTable, path: &crate::path::WarpPath) -> Cycles {
+    analyse_alone(table, path, |_| {}).end.since_start()
+}
+
+/// Replays both witnesses in the engine; a difference is a fault of this program.
+fn confirm(table: &TimingTable, machine: &Machine, paths: &BlockPaths, found: &Extremes<usize>) {
+    for (witness, makespan) in [(&found.worst_witness, found.worst), (&found.best_witness, found.best)] {
+        let replayed = replay(table, machine, paths, witness, &mut ());
+        assert_eq!(
+            replayed,
+            Some(Cycles::new(makespan)),
+            "the engine and the exploration disagree on a witness"
+        );
+    }
+}
+
+/// The makespan of a schedule given as the warp at each issue; `None` if it cannot be followed
+/// without idling, or ends early.
+pub fn replay<O: Observer>(
+    table: &TimingTable,
+    machine: &Machine,
+    paths: &BlockPaths,
+    witness: &[usize],
+    observer: &mut O,
+) -> Option<Cycles> {
+    let mut policy = Follow { witness, next: 0, lost: false };
+    let result = Engine::new(table, machine).run_block_with(paths, &mut policy, observer).ok()?;
+    (!policy.lost && policy.next == witness.len()).then_some(result.makespan)
+}
+
+/// Takes one decision after the other from a list.
+struct Follow<'w> {
+    witness: &'w [usize],
+    next: usize,
+    lost: bool,
+}
+
+impl Policy for Follow<'_> {
+    const WORK_CONSERVING: bool = true;
+
+    fn restart(&mut self) {
+        self.next = 0;
+    }
+
+    fn choose(&mut self, view: &View) -> Result<Option<usize>, Box<ReplayError>> {
+        let wanted = self.witness.get(self.next).copied();
+        self.next += 1;
+        Ok(match wanted {
+            Some(warp) if view.ready.has(warp) => Some(warp),
+            _ => {
+                self.lost = true;
+                view.ready.lowest()
+            }
+        })
+    }
+}
+
+/// Keeps which warp issued.
+#[derive(Default)]
+struct Order(Vec<usize>);
+
+impl Observer for Order {
+    fn issued(&mut self, issue: &Issue) {
+        self.0.push(issue.warp.index());
+    }
+}
+
+/// An interval of latencies of one unit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Varied {
+    /// The unit.
+    pub unit: UnitId,
+    /// Every execution takes any of these, each its own.
+    pub lat: std::ops::RangeInclusive<u16>,
+}
+
+/// A run under a policy with latencies from intervals: warp and latency at each issue.
+pub type LatencyWitness = Vec<(usize, Option<u16>)>;
+
+/// Explores all latencies under a policy. `Ok(Err(_))` if the fuel does not last.
+///
+/// # Errors
+/// Blocks that exploration does not handle.
+pub fn explore_latencies(
+    table: &TimingTable,
+    paths: &BlockPaths,
+    policy: FixedPolicy,
+    varied: &[Varied],
+    limits: Limits,
+    progress: &dyn Fn(u64, usize),
+) -> Result<Result<Extremes<(usize, Option<u16>)>, OutOfFuel>, Unsupported> {
+    let longest = varied.iter().map(|v| u64::from(*v.lat.end())).max().unwrap_or(0);
+    let model = Model::with_latencies_up_to(longest, table, paths)?;
+    let mut intervals = vec![None; table.units()];
+    for one in varied {
+        intervals[one.unit.index()] = Some(one.lat.clone());
+    }
+    let system = Latencies::new(&model, policy, intervals);
+    Ok(search_system(&system, limits, progress)
+        .map(|found| found.map_witnesses(|choices| system.decisions(choices))))
+}
+
+/// The issue decisions of a witness as a replay file.
+pub fn witness_schedule(
+    table: &TimingTable,
+    machine: &Machine,
+    paths: &BlockPaths,
+    witness: &[usize],
+) -> Option<String> {
+    #[derive(Default)]
+    struct Issues(Vec<Issue>);
+    impl Observer for Issues {
+        fn issued(&mut self, issue: &Issue) {
+            self.0.push(Issue { block: BlockId::new(0), ..*issue });
+        }
+    }
+    let mut issues = Issues::default();
+    replay(table, machine, paths, witness, &mut issues)?;
+    Some(crate::sim::policy::Schedule::text(&issues.0, |_| Cycle::ZERO))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,436 @@
+//! The transition system: what can happen next in a block, with all times relative to now.
+//!
+//! This is MODEL.md section 1 once more, written for search: a state holds just what decides the
+//! future, so that states reached at different times by different schedules coincide.
+
+use crate::machine::Hazards;
+use crate::path::BlockPaths;
+use crate::program::{Flow, TimingTable};
+
+/// Why a block cannot be explored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unsupported {
+    /// A barrier does not involve every warp of the block.
+    PartialBarriers,
+    /// Times beyond what a state stores, 16 bits.
+    TimesTooLong,
+    /// More warps or instructions than a state stores.
+    TooLarge,
+}
+
+impl std::fmt::Display for Unsupported {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::PartialBarriers => "exploration handles barriers of the whole block only",
+            Self::TimesTooLong => "some wait may exceed 65535 cycles, more than a state stores",
+            Self::TooLarge => "at most 32 warps of 30000 instructions can be explored",
+        })
+    }
+}
+
+impl std::error::Error for Unsupported {}
+
+/// An instruction of a warp, registers renamed to the warp's own dense numbering.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Op {
+    unit: u8,
+    init: u16,
+    lat: u16,
+    barrier: bool,
+    /// Registers that must be available.
+    waits: Vec<u16>,
+    /// Registers it writes.
+    writes: Vec<u16>,
+}
+
+/// The code of one warp with what a state must remember at each place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Code {
+    ops: Vec<Op>,
+    /// By index of the next instruction: registers written before that a later one waits for,
+    /// beyond those the next one itself waits for (these are one number, its ready time).
+    beyond: Vec<Vec<u16>>,
+    /// The same, those of the next instruction included: for a warp at a barrier, whose ready
+    /// time is not known yet.
+    all: Vec<Vec<u16>>,
+    registers: usize,
+}
+
+/// A block to explore.
+#[derive(Clone, Debug)]
+pub struct Model {
+    codes: Vec<Code>,
+    /// By warp: its code.
+    code_of: Vec<usize>,
+    units: usize,
+    /// By unit and code: the index after the last instruction that uses the unit.
+    last_use: Vec<Vec<usize>>,
+}
+
+/// A state in the open: relative times, one entry per warp and unit.
+#[derive(Clone, Debug, Default)]
+pub struct State {
+    warps: Vec<Warp>,
+    /// Cycles until the unit can start another instruction.
+    free: Vec<u16>,
+}
+
+/// A warp of a state.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Warp {
+    code: usize,
+    /// Next instruction.
+    next: u16,
+    /// Waits at a barrier; `ready` is then when its barrier instruction is done.
+    waiting: bool,
+    /// Cycles until the next instruction can issue.
+    ready: u16,
+    /// Cycles until each register is available; only those of `beyond` or `all` mean anything.
+    regs: Vec<u16>,
+}
+
+/// What an issue leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// Cycles from now to the next decision.
+    pub elapsed: u16,
+    /// Cycles from now to the result of the issued instruction.
+    pub done: u16,
+}
+
+impl Model {
+    /// The model of a block on a machine.
+    ///
+    /// # Errors
+    /// Blocks that exploration does not handle.
+    pub fn new(table: &TimingTable, paths: &BlockPaths) -> Result<Self, Unsupported> {
+        Self::with_latencies_up_to(0, table, paths)
+    }
+
+    /// The model of a block, for latencies up to `longest_lat` in place of an instruction's own.
+    ///
+    /// # Errors
+    /// Blocks that exploration does not handle.
+    pub fn with_latencies_up_to(
+        longest_lat: u64,
+        table: &TimingTable,
+        paths: &BlockPaths,
+    ) -> Result<Self, Unsupported> {
+        if paths.partial_barriers {
+            return Err(Unsupported::PartialBarriers);
+        }
+        if paths.warps.len() > 32 || paths.warps.iter().any(|path| path.steps().len() > 30_000) {
+            return Err(Unsupported::TooLarge);
+        }
+        let mut codes: Vec<Code> = Vec::new();
+        let mut code_of = Vec::new();
+        let mut longest = longest_lat;
+        for path in &paths.warps {
+            let code = Code::new(table, path, &mut longest)?;
+            let known = codes.iter().position(|other| *other == code);
+            code_of.push(known.unwrap_or(codes.len()));
+            if known.is_none() {
+                codes.push(code);
+            }
+        }
+        // no wait is longer than all initiations of the block and the longest latency
+        let initiations: u64 =
+            code_of.iter().flat_map(|&code| &codes[code].ops).map(|op| u64::from(op.init)).sum();
+        if initiations + longest > u64::from(u16::MAX) {
+            return Err(Unsupported::TimesTooLong);
+        }
+        let last_use = (0..table.units())
+            .map(|unit| {
+                let after = |code: &Code| {
+                    code.ops.iter().rposition(|op| usize::from(op.unit) == unit).map_or(0, |i| i + 1)
+                };
+                codes.iter().map(after).collect()
+            })
+            .collect();
+        Ok(Self { codes, code_of, units: table.units(), last_use })
+    }
+
+    /// Warps of the block.
+    pub fn warps(&self) -> usize {
+        self.code_of.len()
+    }
+
+    /// Instructions that every schedule issues.
+    pub fn issues(&self) -> usize {
+        self.code_of.iter().map(|&code| self.codes[code].ops.len()).sum()
+    }
+
+    /// The state before the first cycle.
+    pub fn start(&self) -> State {
+        let warps = self.code_of.iter().map(|&code| Warp {
+            code,
+            regs: vec![0; self.codes[code].registers],
+            ..Warp::default()
+        });
+        let mut state = State { warps: warps.collect(), free: vec![0; self.units] };
+        state.warps.sort_by_key(|warp| warp.code);
+        state
+    }
+
+    /// The state before the first cycle with every warp at the position of its id.
+    pub fn start_by_id(&self) -> State {
+        let mut state = self.start();
+        for (warp, &code) in state.warps.iter_mut().zip(&self.code_of) {
+            *warp = Warp { code, regs: vec![0; self.codes[code].registers], ..Warp::default() };
+        }
+        state
+    }
+
+    /// The warp ids in the order of the warps of [`Model::start`].
+    pub fn start_order(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.code_of.len()).collect();
+        order.sort_by_key(|&warp| self.code_of[warp]);
+        order
+    }
+
+    /// The unit of the next instruction of the warp at `position`.
+    pub fn next_unit(&self, state: &State, position: usize) -> usize {
+        let warp = &state.warps[position];
+        usize::from(self.codes[warp.code].ops[usize::from(warp.next)].unit)
+    }
+
+    /// Issues the next instruction of the warp at `position`, which must be ready, and moves time
+    /// to the next decision. The order of warps stays. `lat` replaces the instruction's latency.
+    pub fn issue(&self, state: &mut State, position: usize, lat: Option<u16>) -> Outcome {
+        let warp = &mut state.warps[position];
+        let op = &self.codes[warp.code].ops[usize::from(warp.next)];
+        let start = state.free[usize::from(op.unit)];
+        let initiated = start + op.init;
+        let done = initiated + lat.unwrap_or(op.lat);
+        state.free[usize::from(op.unit)] = initiated;
+        // what the issued instruction waited for is there now, whatever the slots still say
+        for &reg in &op.waits {
+            warp.regs[usize::from(reg)] = 0;
+        }
+        for &reg in &op.writes {
+            warp.regs[usize::from(reg)] = done;
+        }
+        warp.next += 1;
+        warp.waiting = op.barrier;
+        warp.ready = if op.barrier { done } else { self.ready_at(warp, 1) };
+        self.release(state);
+        let until = |warp: &Warp| (!warp.waiting && !self.finished(warp)).then_some(warp.ready);
+        let elapsed = state.warps.iter().filter_map(until).min().unwrap_or(1).max(1);
+        for warp in &mut state.warps {
+            warp.ready = warp.ready.saturating_sub(elapsed);
+            warp.regs.iter_mut().for_each(|reg| *reg = reg.saturating_sub(elapsed));
+        }
+        state.free.iter_mut().for_each(|free| *free = free.saturating_sub(elapsed));
+        Outcome { elapsed, done }
+    }
+
+    /// When the warp's next instruction can issue, if not before `base`.
+    fn ready_at(&self, warp: &Warp, base: u16) -> u16 {
+        let waits = self.codes[warp.code].ops.get(usize::from(warp.next)).map_or(&[][..], |op| &op.waits);
+        waits.iter().map(|&reg| warp.regs[usize::from(reg)]).fold(base, u16::max)
+    }
+
+    /// Lets the warps at the barrier go if every warp that is not finished is there. This is
+    /// decided right after an issue, so that no earlier cycle than the next is possible: that
+    /// covers "one cycle after the last issue of any warp that finished in this section".
+    fn release(&self, state: &mut State) {
+        let all_there = state.warps.iter().all(|warp| warp.waiting || self.finished(warp));
+        if !all_there {
+            return;
+        }
+        let at = state.warps.iter().filter(|warp| warp.waiting).map(|warp| warp.ready).fold(1, u16::max);
+        for index in 0..state.warps.len() {
+            if state.warps[index].waiting {
+                let ready = self.ready_at(&state.warps[index], at);
+                let warp = &mut state.warps[index];
+                warp.waiting = false;
+                warp.ready = ready;
+            }
+        }
+    }
+
+    fn finished(&self, warp: &Warp) -> bool {
+        !warp.waiting && usize::from(warp.next) >= self.codes[warp.code].ops.len()
+    }
+
+    /// Positions of the warps that can issue now; of warps in the same state only the first.
+    pub fn choices<'s>(&'s self, state: &'s State) -> impl Iterator<Item = usize> + 's {
+        (0..state.warps.len()).filter(|&position| {
+            let warp = &state.warps[position];
+            let ready = !warp.waiting && warp.ready == 0 && !self.finished(warp);
+            // equal warps stand side by side once the state is in normal form
+            ready && (position == 0 || state.warps[position - 1] != *warp)
+        })
+    }
+
+    /// Whether the warp at a position can issue now.
+    pub fn is_ready(&self, state: &State, position: usize) -> bool {
+        let warp = &state.warps[position];
+        !warp.waiting && warp.ready == 0 && !self.finished(warp)
+    }
+
+    /// Brings a state into normal form: what cannot matter any more is forgotten, warps with the
+    /// same code are sorted. Returns where each warp came from.
+    pub fn normalise(&self, state: &mut State) -> Vec<usize> {
+        self.forget(state);
+        let mut order: Vec<usize> = (0..state.warps.len()).collect();
+        order.sort_by(|&a, &b| state.warps[a].cmp(&state.warps[b]));
+        state.warps.sort();
+        order
+    }
+
+    /// [`Model::normalise`] where nobody asks for the order.
+    pub fn normalise_unordered(&self, state: &mut State) {
+        self.forget(state);
+        state.warps.sort();
+    }
+
+    /// Forgets what cannot matter any more.
+    pub fn forget(&self, state: &mut State) {
+        for (unit, free) in state.free.iter_mut().enumerate() {
+            let used = state.warps.iter().any(|warp| usize::from(warp.next) < self.last_use[unit][warp.code]);
+            if !used {
+                *free = 0;
+            }
+        }
+        for warp in &mut state.warps {
+            let code = &self.codes[warp.code];
+            if usize::from(warp.next) >= code.ops.len() && !warp.waiting {
+                warp.ready = 0;
+            }
+            let kept = if warp.waiting { &code.all } else { &code.beyond }[usize::from(warp.next)].iter();
+            let mut kept = kept.peekable();
+            for (reg, value) in warp.regs.iter_mut().enumerate() {
+                if kept.peek().is_some_and(|&&k| usize::from(k) == reg) {
+                    kept.next();
+                } else {
+                    *value = 0;
+                }
+            }
+        }
+    }
+
+    /// Writes a state in normal form as a key: equal keys, equal futures.
+    pub fn encode(&self, state: &State, key: &mut Vec<u16>) {
+        key.clear();
+        for warp in &state.warps {
+            let code = &self.codes[warp.code];
+            key.push(warp.next << 1 | u16::from(warp.waiting));
+            key.push(warp.ready);
+            let kept = if warp.waiting { &code.all } else { &code.beyond };
+            key.extend(kept[usize::from(warp.next)].iter().map(|&reg| warp.regs[usize::from(reg)]));
+        }
+        key.extend(&state.free);
+    }
+
+    /// Reads a key back. `state` provides the allocation and must be of this model.
+    pub fn decode(&self, key: &[u16], state: &mut State) {
+        let mut values = key.iter().copied();
+        let mut next = || values.next().unwrap_or(0);
+        for warp in &mut state.warps {
+            let code = &self.codes[warp.code];
+            let head = next();
+            warp.next = head >> 1;
+            warp.waiting = head & 1 == 1;
+            warp.ready = next();
+            warp.regs.iter_mut().for_each(|reg| *reg = 0);
+            let kept = if warp.waiting { &code.all } else { &code.beyond };
+            for &reg in &kept[usize::from(warp.next)] {
+                warp.regs[usize::from(reg)] = next();
+            }
+        }
+        state.free.iter_mut().for_each(|free| *free = next());
+    }
+}
+
+impl PartialOrd for Warp {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// By code first, so that the places of codes in a state never change.
+impl Ord for Warp {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        let key = |warp: &Self| (warp.code, warp.next, warp.waiting, warp.ready);
+        key(self).cmp(&key(other)).then_with(|| self.regs.cmp(&other.regs))
+    }
+}
+
+impl Code {
+    fn new(
+        table: &TimingTable,
+        path: &crate::path::WarpPath,
+        longest: &mut u64,
+    ) -> Result<Self, Unsupported> {
+        let mut names: Vec<crate::base::RegId> = Vec::new();
+        let mut local = |reg: crate::base::RegId| {
+            let index = names.iter().position(|&known| known == reg).unwrap_or_else(|| {
+                names.push(reg);
+                names.len() - 1
+            });
+            index as u16
+        };
+        let mut ops = Vec::new();
+        for &step in path.steps().iter().filter(|step| table.issues(**step)) {
+            let instr = table.instr(step.pc());
+            let timing = table.op(step);
+            let mut waits: Vec<u16> = instr.srcs.as_slice().iter().map(|&reg| local(reg)).collect();
+            let mut writes: Vec<u16> = instr.dsts.as_slice().iter().map(|&reg| local(reg)).collect();
+            if let Some(reg) = table.async_reg(step) {
+                if instr.flow == Flow::AsyncWait { waits.push(local(reg)) } else { writes.push(local(reg)) }
+            }
+            if table.hazards().contains(Hazards::WAW) {
+                waits.extend(&writes);
+            }
+            if instr.flow == Flow::Arrive {
+                return Err(Unsupported::PartialBarriers);
+            }
+            let small = |cycles: crate::base::Cycles| {
+                u16::try_from(cycles.get()).map_err(|_| Unsupported::TimesTooLong)
+            };
+            *longest = (*longest).max(timing.lat.get());
+            ops.push(Op {
+                unit: timing.unit.get(),
+                init: small(timing.init)?,
+                lat: small(timing.lat)?,
+                barrier: instr.flow == Flow::Barrier,
+                waits,
+                writes,
+            });
+        }
+        let registers = names.len();
+        let (beyond, all) = live(&ops, registers);
+        Ok(Self { ops, beyond, all, registers })
+    }
+}
+
+/// Registers whose availability still matters before each instruction (and after the last).
+fn live(ops: &[Op], registers: usize) -> (Vec<Vec<u16>>, Vec<Vec<u16>>) {
+    let mut written = vec![false; registers];
+    let mut written_before = Vec::with_capacity(ops.len() + 1);
+    for op in ops {
+        written_before.push(written.clone());
+        op.writes.iter().for_each(|&reg| written[usize::from(reg)] = true);
+    }
+    written_before.push(written);
+    let mut waited = vec![false; registers];
+    let mut beyond = vec![Vec::new(); ops.len() + 1];
+    let mut all = vec![Vec::new(); ops.len() + 1];
+    for (index, op) in ops.iter().enumerate().rev() {
+        // what comes after this instruction waits for `waited`, except what this one writes anew
+        op.writes.iter().for_each(|&reg| waited[usize::from(reg)] = false);
+        let mut later = waited.clone();
+        op.waits.iter().for_each(|&reg| later[usize::from(reg)] = false);
+        op.waits.iter().for_each(|&reg| waited[usize::from(reg)] = true);
+        let list = |flags: &[bool]| {
+            (0..registers)
+                .filter(|&reg| flags[reg] && written_before[index][reg])
+                .map(|reg| reg as u16)
+                .collect()
+        };
+        beyond[index] = list(&later);
+        all[index] = list(&waited);
+    }
+    (beyond, all)
+}

@@ -1,0 +1,56 @@
+//! All work-conserving schedules of a block, as a system to search.
+
+use super::model::{Model, Outcome, State};
+use super::search::System;
+
+/// In each state any ready warp may issue; of warps in the same state one stands for all.
+#[derive(Clone, Debug)]
+pub struct Schedules<'m>(pub &'m Model);
+
+impl System for Schedules<'_> {
+    type State = State;
+
+    fn issues(&self) -> usize {
+        self.0.issues()
+    }
+
+    fn start(&self) -> State {
+        let mut state = self.0.start();
+        self.0.normalise(&mut state);
+        state
+    }
+
+    fn choices(&self, state: &State, choices: &mut Vec<u16>) {
+        choices.extend(self.0.choices(state).map(|position| position as u16));
+    }
+
+    fn issue(&self, state: &mut State, choice: u16) -> Outcome {
+        let outcome = self.0.issue(state, usize::from(choice), None);
+        self.0.normalise_unordered(state);
+        outcome
+    }
+
+    fn encode(&self, state: &State, key: &mut Vec<u16>) {
+        self.0.encode(state, key);
+    }
+
+    fn decode(&self, key: &[u16], state: &mut State) {
+        self.0.decode(key, state);
+    }
+}
+
+impl Schedules<'_> {
+    /// The warp that issues at each step of a run: choices are positions in normal form, and
+    /// normal form reorders warps.
+    pub fn warps(&self, choices: &[u16]) -> Vec<usize> {
+        let mut state = self.0.start();
+        let mut who = self.0.start_order();
+        let mut chosen = Vec::with_capacity(choices.len());
+        for &choice in choices {
+            who = self.0.normalise(&mut state).iter().map(|&from| who[from]).collect();
+            chosen.push(who[usize::from(choice)]);
+            self.0.issue(&mut state, usize::from(choice), None);
+        }
+        chosen
+    }
+}

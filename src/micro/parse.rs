@@ -1,0 +1,292 @@
+//! The `.warp` parser: line by line, all problems of the file at once.
+
+use std::collections::HashMap;
+
+use super::MicroKernel;
+use crate::base::{Pc, RegId};
+use crate::diag::{Diagnostics, SourceText, closest};
+use crate::machine::SchedulerKind;
+use crate::path::Step;
+use crate::program::{Flow, Instr, Program, RegKind, RegList, Register, Sem};
+
+/// More warps than any machine's slots are a slip, not a kernel.
+const MAX_WARPS: usize = 64;
+const DIRECTIVES: [&str; 3] = [".warps", ".machine", ".scheduler"];
+
+pub(super) fn parse(name: &str, source: &SourceText) -> Result<MicroKernel, Diagnostics> {
+    let program = Program { name: name.to_owned(), file: source.name().to_owned(), ..Program::default() };
+    let kernel = MicroKernel { machine: None, scheduler: None, program, warps: Vec::new() };
+    let mut parser = Parser {
+        source,
+        kernel,
+        registers: HashMap::new(),
+        open: None,
+        problems: Diagnostics::new(),
+        line: 0,
+    };
+    let mut offset = 0;
+    for line in source.text().split('\n') {
+        parser.line += 1;
+        parser.line(line, offset);
+        offset += line.len() + 1;
+    }
+    parser.close_section();
+    if parser.kernel.warps.is_empty() && parser.problems.is_empty() {
+        parser.problems.push(
+            source
+                .error(0..1, "no warps: the file holds no code")
+                .hint("open the code of N warps with `.warps N`"),
+        );
+    }
+    parser.problems.into_result(parser.kernel)
+}
+
+struct Parser<'a> {
+    source: &'a SourceText,
+    kernel: MicroKernel,
+    registers: HashMap<String, RegId>,
+    /// The `.warps` section being read: warps that run it, first instruction, whether `ret` was seen.
+    open: Option<(usize, Pc, bool)>,
+    problems: Diagnostics,
+    line: u32,
+}
+
+/// A word of a line and its byte offset in the file.
+#[derive(Clone, Copy)]
+struct Word<'a> {
+    text: &'a str,
+    offset: usize,
+}
+
+impl Word<'_> {
+    fn range(self) -> std::ops::Range<usize> {
+        self.offset..self.offset + self.text.len()
+    }
+}
+
+impl Parser<'_> {
+    fn line(&mut self, line: &str, offset: usize) {
+        let code = line.split('#').next().unwrap_or("");
+        let words = split(code, offset);
+        let Some((&head, operands)) = words.split_first() else { return };
+        if head.text.starts_with('.') {
+            self.directive(head, operands);
+        } else {
+            self.instruction(head, operands);
+        }
+    }
+
+    fn problem(&mut self, word: Word, message: impl Into<String>, hint: impl Into<String>) {
+        self.problems.push(self.source.error(word.range(), message).hint(hint));
+    }
+
+    fn directive(&mut self, head: Word, operands: &[Word]) {
+        let &[value] = operands else {
+            let message = format!("`{}` takes one value, {} given", head.text, operands.len());
+            return self.problem(head, message, ".warps N, .machine NAME or FILE, .scheduler NAME");
+        };
+        match head.text {
+            ".warps" => self.warps(value),
+            ".machine" | ".scheduler" if self.open.is_some() => {
+                self.problem(
+                    head,
+                    format!("`{}` after the first `.warps`", head.text),
+                    "move it to the top of the file",
+                );
+            }
+            ".machine" => self.kernel.machine = Some(value.text.to_owned()),
+            ".scheduler" => match value.text.parse::<SchedulerKind>() {
+                Ok(kind) => self.kernel.scheduler = Some(kind),
+                Err(error) => self.problem(value, error.to_string(), ""),
+            },
+            other => {
+                let hint = closest(other, DIRECTIVES).map_or_else(
+                    || format!("directives: {}", DIRECTIVES.join(", ")),
+                    |near| format!("did you mean `{near}`?"),
+                );
+                self.problem(head, format!("unknown directive `{other}`"), hint);
+            }
+        }
+    }
+
+    fn warps(&mut self, value: Word) {
+        self.close_section();
+        let start = self.next_pc();
+        // a bad count still opens a section, so that its instructions are checked too
+        let count = match value.text.parse::<usize>() {
+            Ok(count) if (1..=MAX_WARPS - self.kernel.warps.len().min(MAX_WARPS - 1)).contains(&count) => {
+                count
+            }
+            _ => {
+                let message = format!("`{}` is not a number of warps", value.text);
+                self.problem(value, message, format!("1 to {MAX_WARPS} warps in all"));
+                1
+            }
+        };
+        self.open = Some((count, start, false));
+    }
+
+    fn next_pc(&self) -> Pc {
+        Pc::from_index(self.kernel.program.instrs.len())
+    }
+
+    fn instruction(&mut self, head: Word, operands: &[Word]) {
+        let Some((_, _, ended)) = self.open else {
+            return self.problem(
+                head,
+                "instruction before the first `.warps`",
+                "open the code of N warps with `.warps N`",
+            );
+        };
+        if ended {
+            return self.problem(
+                head,
+                "instruction after `ret`",
+                "open other warps with `.warps N`, or remove it",
+            );
+        }
+        if self.kernel.program.instrs.len() >= Step::MAX_PC as usize {
+            return self.problem(head, "more than 2^20 instructions", "");
+        }
+        if !is_name(head.text) {
+            let message = format!("`{}` is not an op name", head.text);
+            return self.problem(head, message, "letters, digits, `_` and `.`, beginning with a letter");
+        }
+        let (flow, class) = match head.text {
+            "ret" => (Flow::Exit, "control"),
+            "bar" => (Flow::Barrier, "barrier"),
+            op => (Flow::Plain, op),
+        };
+        if flow != Flow::Plain && !operands.is_empty() {
+            return self.problem(head, format!("`{}` takes no operands", head.text), "");
+        }
+        if operands.len() > 1 + RegList::MAX {
+            let message =
+                format!("{} operands; at most one destination and {} sources", operands.len(), RegList::MAX);
+            return self.problem(head, message, "");
+        }
+        let mut dsts = RegList::new();
+        let mut srcs = RegList::new();
+        for (position, operand) in operands.iter().enumerate() {
+            let is_destination = position == 0;
+            if operand.text == "_" {
+                if !is_destination {
+                    self.problem(*operand, "`_` as a source", "`_` only says that there is no destination");
+                }
+            } else if !is_name(operand.text) {
+                let message = format!("`{}` is not a register name", operand.text);
+                self.problem(*operand, message, "letters, digits, `_` and `.`, beginning with a letter");
+            } else if let Some(reg) = self.register(*operand) {
+                if is_destination { dsts.insert(reg) } else { srcs.insert(reg) }
+            }
+        }
+        self.push(flow, class, dsts, srcs);
+        if flow == Flow::Exit
+            && let Some(open) = &mut self.open
+        {
+            open.2 = true;
+        }
+    }
+
+    fn push(&mut self, flow: Flow, class: &str, dsts: RegList, srcs: RegList) {
+        let program = &mut self.kernel.program;
+        let class = program.classes.intern(class);
+        program.instrs.push(Instr {
+            class,
+            class_by_space: None,
+            dsts,
+            srcs,
+            guard: None,
+            flow,
+            sem: Sem::None,
+            line: self.line,
+        });
+    }
+
+    fn register(&mut self, word: Word) -> Option<RegId> {
+        if let Some(&reg) = self.registers.get(word.text) {
+            return Some(reg);
+        }
+        let next = self.kernel.program.regs.len();
+        if next >= 60_000 {
+            self.problem(word, "more than 60000 registers", "");
+            return None;
+        }
+        let reg = RegId::from_index(next);
+        self.kernel.program.regs.push(Register { name: word.text.to_owned(), kind: RegKind::Bits(32) });
+        self.registers.insert(word.text.to_owned(), reg);
+        Some(reg)
+    }
+
+    fn close_section(&mut self) {
+        let Some((count, start, ended)) = self.open.take() else { return };
+        if !ended {
+            self.push(Flow::Exit, "control", RegList::new(), RegList::new());
+        }
+        let end = self.next_pc();
+        self.kernel.warps.extend(std::iter::repeat_n((start, end), count));
+    }
+}
+
+/// Words are separated by blanks; commas separate operands and are dropped.
+fn split(code: &str, offset: usize) -> Vec<Word<'_>> {
+    let mut words = Vec::new();
+    let mut start = None;
+    for (at, c) in code.char_indices().chain(std::iter::once((code.len(), ' '))) {
+        let separates = c == ',' || c.is_whitespace();
+        match (separates, start) {
+            (true, Some(from)) => {
+                words.push(Word { text: &code[from..at], offset: offset + from });
+                start = None;
+            }
+            (false, None) => start = Some(at),
+            _ => {}
+        }
+    }
+    words
+}
+
+fn is_name(text: &str) -> bool {
+    let mut chars = text.chars();
+    chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '%')
+        && chars.all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kernel(text: &str) -> Result<MicroKernel, Diagnostics> {
+        parse("t", &SourceText::new("t.warp", text))
+    }
+
+    #[test]
+    fn sections_give_each_warp_its_code() {
+        let k = kernel(
+            ".machine m\n.scheduler random:4\n.warps 2 # two\n f0 r0\n f1 _, r0, r1\n ret\n.warps 1\n bar\n",
+        )
+        .unwrap();
+        assert_eq!((k.machine.as_deref(), k.scheduler.clone()), (Some("m"), Some(SchedulerKind::Random(4))));
+        assert_eq!(k.warps.len(), 3);
+        assert_eq!(k.warps[0], k.warps[1]);
+        let paths = k.paths();
+        assert_eq!(paths.warps[0].steps().len(), 3);
+        assert_eq!(paths.warps[2].steps().len(), 2, "the missing ret is added");
+        assert!(paths.warps[2].steps()[1].ends_warp());
+        let f1 = &k.program.instrs[1];
+        assert_eq!((f1.dsts.as_slice().len(), f1.srcs.as_slice().len()), (0, 2));
+    }
+
+    #[test]
+    fn all_problems_are_reported() {
+        let text =
+            "f0 r0\n.warps x\n f0 9r\n ret f\n ret\n f0 r1\n.wraps 2\n.machine late\n.scheduler fifo\n";
+        let error = kernel(text).unwrap_err();
+        let lines: Vec<u32> = error.list().iter().map(|d| d.line).collect();
+        assert_eq!(lines, [1, 2, 3, 4, 6, 7, 8, 9], "{error}");
+        assert!(kernel("").is_err());
+        assert!(kernel("# nothing\n").is_err());
+        assert!(kernel(".warps 65\n ret\n").is_err());
+        assert!(kernel(".warps 60\n ret\n.warps 5\n ret\n").is_err());
+    }
+}

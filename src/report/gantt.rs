@@ -1,0 +1,167 @@
+//! A drawing of a small run, as figures 2 and 3 of seed 000: per instruction its wait, initiation
+//! and latency; per cycle which warp issues; per warp the phases it has when run alone.
+
+use std::fmt::Write;
+
+use crate::base::{Cycle, WarpId};
+use crate::bound::{Phase, PhaseKind};
+
+/// An instruction as drawn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bar {
+    /// Its warp.
+    pub warp: WarpId,
+    /// What it is called.
+    pub text: String,
+    /// Its unit.
+    pub unit: String,
+    /// When it issued.
+    pub issue: Cycle,
+    /// When its initiation began.
+    pub start: Cycle,
+    /// When its initiation ended.
+    pub initiated: Cycle,
+    /// When its result was there.
+    pub done: Cycle,
+}
+
+/// More cycles than this make no picture.
+const MAX_CYCLES: u64 = 600;
+/// More instructions than this make no picture.
+const MAX_BARS: usize = 300;
+/// Cycles drawn side by side before the drawing goes on below.
+const WIDTH: u64 = 100;
+
+/// Draws a run. `alone` holds the phases of each warp run alone.
+pub fn draw(bars: &[Bar], alone: &[Vec<Phase>]) -> String {
+    let last_done = bars.iter().map(|bar| bar.done.get());
+    let last_phase = alone.iter().flatten().map(|phase| phase.end.get());
+    let end = last_done.chain(last_phase).max().unwrap_or(0);
+    if end > MAX_CYCLES || bars.len() > MAX_BARS {
+        return format!(
+            "(no drawing: {} instructions over {end} cycles; at most {MAX_BARS} over {MAX_CYCLES}. --trace FILE.json opens in Perfetto)\n",
+            bars.len()
+        );
+    }
+    let labels: Vec<String> =
+        bars.iter().map(|bar| format!("{:<4}{}", bar.warp.to_string(), bar.text)).collect();
+    let label = labels.iter().map(String::len).max().unwrap_or(0).max(9);
+    let unit = bars.iter().map(|bar| bar.unit.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    let mut from = 0;
+    loop {
+        let to = (from + WIDTH).min(end);
+        ruler(&mut text, label + unit + 2, from, to);
+        let mut order: Vec<usize> = (0..bars.len()).collect();
+        order.sort_by_key(|&i| bars[i].warp);
+        for i in order {
+            let bar = &bars[i];
+            let drawn: String = (from..to).map(|cycle| bar.at(cycle)).collect();
+            if !drawn.trim().is_empty() || end <= WIDTH {
+                let _ = writeln!(text, "{:<label$} {:<unit$} {}", labels[i], bar.unit, drawn.trim_end());
+            }
+        }
+        let issues: String = (from..to).map(|cycle| issuer(bars, cycle)).collect();
+        let _ = writeln!(text, "{:<label$} {:<unit$} {}", "issues", "", issues.trim_end());
+        for (warp, phases) in alone.iter().enumerate() {
+            let drawn: String = (from..to).map(|cycle| phase_at(phases, cycle)).collect();
+            let name = format!("{:<4}alone", WarpId::from_index(warp).to_string());
+            let _ = writeln!(text, "{name:<label$} {:<unit$} {}", "", drawn.trim_end());
+        }
+        from = to;
+        if from >= end {
+            break;
+        }
+        text.push('\n');
+    }
+    text.push_str(". issued, waits for its unit   # initiation   = latency   E exec phase   - idle phase (warp run alone)\n");
+    text
+}
+
+fn ruler(text: &mut String, indent: usize, from: u64, to: u64) {
+    let mut numbers = " ".repeat(indent);
+    let mut ticks = " ".repeat(indent);
+    for cycle in from..to {
+        if cycle % 10 == 0 {
+            let here = indent + (cycle - from) as usize;
+            let _ = write!(numbers, "{}{cycle}", " ".repeat(here.saturating_sub(numbers.len())));
+        }
+        ticks.push(if cycle % 10 == 0 {
+            '|'
+        } else if cycle % 5 == 0 {
+            ':'
+        } else {
+            ' '
+        });
+    }
+    let _ = writeln!(text, "{numbers}\n{}", ticks.trim_end());
+}
+
+impl Bar {
+    fn at(&self, cycle: u64) -> char {
+        match cycle {
+            c if c < self.issue.get() || c >= self.done.get() => ' ',
+            c if c < self.start.get() => '.',
+            c if c < self.initiated.get() => '#',
+            _ => '=',
+        }
+    }
+}
+
+fn issuer(bars: &[Bar], cycle: u64) -> char {
+    let issued = bars.iter().find(|bar| bar.issue.get() == cycle);
+    issued.map_or(' ', |bar| char::from_digit(u32::from(bar.warp.get()) % 36, 36).unwrap_or('?'))
+}
+
+fn phase_at(phases: &[Phase], cycle: u64) -> char {
+    match phases
+        .iter()
+        .find(|phase| (phase.start.get()..phase.end.get()).contains(&cycle))
+        .map(|phase| phase.kind)
+    {
+        Some(PhaseKind::Exec) => 'E',
+        Some(PhaseKind::Idle) => '-',
+        None => ' ',
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_cycle_shows_what_the_instruction_does() {
+        let c = Cycle::new;
+        let bar = Bar {
+            warp: WarpId::new(1),
+            text: "f1 r2".into(),
+            unit: "blue".into(),
+            issue: c(1),
+            start: c(3),
+            initiated: c(6),
+            done: c(8),
+        };
+        let phases = vec![
+            Phase { kind: PhaseKind::Exec, start: c(0), end: c(6) },
+            Phase { kind: PhaseKind::Idle, start: c(6), end: c(8) },
+        ];
+        let drawn = draw(&[bar], &[phases]);
+        assert!(drawn.contains("w1  f1 r2 blue  ..###==\n"), "{drawn}");
+        assert!(drawn.contains("w0  alone      EEEEEE--\n"), "{drawn}");
+        assert!(drawn.contains("issues          1\n"), "{drawn}");
+    }
+
+    #[test]
+    fn long_runs_are_not_drawn() {
+        let bar = Bar {
+            warp: WarpId::new(0),
+            text: String::new(),
+            unit: String::new(),
+            issue: Cycle::ZERO,
+            start: Cycle::ZERO,
+            initiated: Cycle::ZERO,
+            done: Cycle::new(10_000),
+        };
+        assert!(draw(&[bar], &[]).starts_with("(no drawing"));
+    }
+}

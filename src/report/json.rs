@@ -1,0 +1,206 @@
+//! The JSON contract of DESIGN.md ("The command line"). Names carry their units; times are cycles.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::base::Cycles;
+use crate::check::{BoundRow, Checked, Status, overestimation};
+use crate::machine::Machine;
+
+/// Version of the contract.
+pub const SCHEMA: u32 = 1;
+
+/// Where a result comes from: enough to get it again.
+#[derive(Clone, Debug, Serialize)]
+pub struct Origin {
+    /// Version of the tool.
+    pub tool_version: &'static str,
+    /// Seed of random buffer contents.
+    pub seed: u64,
+    /// Digest of every machine setting, hexadecimal.
+    pub machine_digest: String,
+}
+
+impl Origin {
+    /// The origin of a run.
+    pub fn new(machine: &Machine, seed: u64) -> Self {
+        Self {
+            tool_version: env!("CARGO_PKG_VERSION"),
+            seed,
+            machine_digest: format!("{:016x}", machine.digest()),
+        }
+    }
+}
+
+/// `check` on several kernels.
+#[derive(Clone, Debug, Serialize)]
+pub struct Suite {
+    /// Version of the contract.
+    pub schema: u32,
+    /// One per kernel and policy.
+    pub results: Vec<Check>,
+    /// Over all of them.
+    pub verdict: &'static str,
+}
+
+/// `check` on one kernel under one policy.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "the contract is in DESIGN.md")]
+pub struct Check {
+    pub schema: u32,
+    pub kernel: String,
+    pub machine: String,
+    pub scheduler: String,
+    pub makespan: u64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warps: Vec<Warp>,
+    pub bounds: Vec<Bound>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub blocks: Vec<Block>,
+    pub verdict: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run: Option<Run>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub self_checked_warps: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replay_command: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    #[serde(flatten)]
+    pub origin: Origin,
+}
+
+/// A warp.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "the contract is in DESIGN.md")]
+pub struct Warp {
+    pub warp: u16,
+    pub finish: u64,
+    pub isolated: u64,
+    pub exec: u64,
+    pub idle: u64,
+}
+
+/// A bound and what became of it.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "the contract is in DESIGN.md")]
+pub struct Bound {
+    pub name: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<u64>,
+    pub status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overestimation: Option<f64>,
+}
+
+/// A block of several.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "the contract is in DESIGN.md")]
+pub struct Block {
+    pub block: u32,
+    pub makespan: u64,
+    pub bounds: Vec<Bound>,
+}
+
+/// What `run` adds.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "the contract is in DESIGN.md")]
+pub struct Run {
+    pub warp_instructions: u64,
+    pub thread_instructions: u64,
+    pub issue_utilisation: f64,
+    /// Idle issue slots by reason; with the issues they add up to the makespan.
+    pub stalls: BTreeMap<&'static str, u64>,
+}
+
+impl Check {
+    /// A judged run as the contract wants it.
+    pub fn new(kernel: &str, machine: &Machine, seed: u64, checked: &Checked) -> Self {
+        let blocks = if checked.blocks.len() > 1 {
+            let rows = checked.blocks.iter().enumerate().map(|(index, (makespan, values))| Block {
+                block: u32::try_from(index).unwrap_or(u32::MAX),
+                makespan: makespan.get(),
+                bounds: checked
+                    .bounds
+                    .iter()
+                    .zip(values)
+                    .map(|(row, value)| block_bound(row, value, makespan))
+                    .collect(),
+            });
+            rows.collect()
+        } else {
+            Vec::new()
+        };
+        Self {
+            schema: SCHEMA,
+            kernel: kernel.to_owned(),
+            machine: machine.name().to_owned(),
+            scheduler: checked.scheduler.clone(),
+            makespan: checked.makespan.get(),
+            warps: checked
+                .warps
+                .iter()
+                .map(|row| Warp {
+                    warp: row.warp.get(),
+                    finish: row.finish.get(),
+                    isolated: row.isolated.get(),
+                    exec: row.exec.get(),
+                    idle: row.idle.get(),
+                })
+                .collect(),
+            bounds: checked.bounds.iter().map(|row| total_bound(row, checked.makespan)).collect(),
+            blocks,
+            verdict: checked.verdict().name(),
+            run: None,
+            self_checked_warps: (checked.self_checked_warps > 0).then_some(checked.self_checked_warps),
+            replay_command: None,
+            notes: checked.notes.clone(),
+            origin: Origin::new(machine, seed),
+        }
+    }
+}
+
+impl Run {
+    /// What `run` adds to a judged run.
+    pub fn new(checked: &Checked) -> Self {
+        Self {
+            warp_instructions: checked.warp_instructions,
+            thread_instructions: checked.thread_instructions,
+            issue_utilisation: rounded(checked.issue_utilisation()),
+            stalls: checked.stalls.iter().map(|(reason, cycles)| (reason.name(), cycles.get())).collect(),
+        }
+    }
+}
+
+fn total_bound(row: &BoundRow, makespan: Cycles) -> Bound {
+    Bound {
+        name: row.name,
+        value: row.value.map(Cycles::get),
+        status: row.status.name(),
+        reason: row.reason.clone(),
+        overestimation: row.value.and_then(|value| overestimation(value, makespan)).map(rounded),
+    }
+}
+
+fn block_bound(row: &BoundRow, value: Option<Cycles>, makespan: Cycles) -> Bound {
+    let status = match value {
+        None => Status::NotApplicable,
+        Some(value) if makespan <= value => Status::Holds,
+        Some(_) => Status::Violated,
+    };
+    Bound {
+        name: row.name,
+        value: value.map(Cycles::get),
+        status: status.name(),
+        reason: if value.is_none() { row.reason.clone() } else { None },
+        overestimation: value.and_then(|value| overestimation(value, makespan)).map(rounded),
+    }
+}
+
+/// Fractions to four places, as the contract's example shows them.
+pub fn rounded(fraction: f64) -> f64 {
+    (fraction * 10_000.0).round() / 10_000.0
+}

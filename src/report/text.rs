@@ -1,0 +1,247 @@
+//! Reports for people.
+
+use std::fmt::Write;
+
+use super::style::Style;
+use super::table::Table;
+use crate::base::{Cycles, Pc, UnitId};
+use crate::check::{BoundRow, Checked, Status, overestimation};
+use crate::machine::Machine;
+use crate::trace::{LostCycles, Stalls, UnitUse};
+
+/// Rows of a warp or block table before it is cut.
+const MAX_ROWS: usize = 16;
+
+/// One kernel under one policy, in full.
+pub fn check(kernel: &str, machine: &Machine, checked: &Checked, style: Style) -> String {
+    let mut text = String::new();
+    let _ = writeln!(
+        text,
+        "{} on {} under {}: makespan {} cycles, {}",
+        style.strong(kernel),
+        machine.name(),
+        checked.scheduler,
+        checked.makespan,
+        style.status(checked.verdict())
+    );
+    text.push('\n');
+    text.push_str(&bounds(checked, style));
+    if !checked.warps.is_empty() {
+        text.push('\n');
+        text.push_str(&warps(checked));
+    }
+    if checked.blocks.len() > 1 {
+        text.push('\n');
+        text.push_str(&blocks(checked));
+    }
+    if checked.self_checked_warps > 0 {
+        let _ = writeln!(
+            text,
+            "\nself-check: {} warps alone, analyser and simulator agree on every event",
+            checked.self_checked_warps
+        );
+    }
+    notes(&mut text, checked);
+    text
+}
+
+fn bounds(checked: &Checked, style: Style) -> String {
+    let mut table = Table::new(["bound", "cycles", "over", "status", ""], &[0, 3, 4]);
+    for row in &checked.bounds {
+        let gates = if row.gates { "" } else { "(does not gate)" };
+        table.row([
+            row.name.to_owned(),
+            row.value.map_or_else(|| "-".to_owned(), |v| v.to_string()),
+            over(row, checked.makespan),
+            style.status(row.status),
+            row.reason.clone().unwrap_or_else(|| gates.to_owned()),
+        ]);
+    }
+    table.render(2)
+}
+
+fn over(row: &BoundRow, makespan: Cycles) -> String {
+    row.value.and_then(|value| overestimation(value, makespan)).map_or_else(|| "-".to_owned(), percent)
+}
+
+/// A fraction as a signed percentage.
+pub fn percent(fraction: f64) -> String {
+    format!("{:+.1} %", fraction * 100.0)
+}
+
+fn warps(checked: &Checked) -> String {
+    let mut table = Table::new(["warp", "finish", "isolated", "exec", "idle"], &[0]);
+    for row in checked.warps.iter().take(MAX_ROWS) {
+        let numbers =
+            [row.finish.get(), row.isolated.get(), row.exec.get(), row.idle.get()].map(|n| n.to_string());
+        table.row(std::iter::once(row.warp.to_string()).chain(numbers));
+    }
+    let mut text = table.render(2);
+    if checked.warps.len() > MAX_ROWS {
+        let _ = writeln!(
+            text,
+            "  ... and {} more warps (--format json lists all)",
+            checked.warps.len() - MAX_ROWS
+        );
+    }
+    text
+}
+
+fn blocks(checked: &Checked) -> String {
+    let names = checked.bounds.iter().map(|row| row.name);
+    let mut table = Table::new(["block", "makespan"].into_iter().chain(names), &[0]);
+    for (index, (makespan, values)) in checked.blocks.iter().enumerate().take(MAX_ROWS) {
+        let values = values.map(|value| value.map_or_else(|| "-".to_owned(), |v| v.to_string()));
+        table.row([format!("b{index}"), makespan.to_string()].into_iter().chain(values));
+    }
+    let mut text = table.render(2);
+    if checked.blocks.len() > MAX_ROWS {
+        let _ = writeln!(
+            text,
+            "  ... and {} more blocks (--format json lists all)",
+            checked.blocks.len() - MAX_ROWS
+        );
+    }
+    text
+}
+
+fn notes(text: &mut String, checked: &Checked) {
+    for note in &checked.notes {
+        let _ = writeln!(text, "\nnote: {note}");
+    }
+}
+
+/// What `run` says besides: where the cycles went.
+pub fn run(checked: &Checked) -> String {
+    let mut text = String::new();
+    let _ = writeln!(
+        text,
+        "  {} warp instructions, {} thread instructions, {} issued, issue utilisation {:.3}",
+        checked.warp_instructions,
+        checked.thread_instructions,
+        checked.issues,
+        checked.issue_utilisation()
+    );
+    text.push('\n');
+    text.push_str(&stalls(&checked.stalls, checked.issues, checked.makespan));
+    text
+}
+
+fn stalls(stalls: &Stalls, issues: u64, makespan: Cycles) -> String {
+    let mut table = Table::new(["issue slots", "cycles", "share"], &[0]);
+    let total = makespan.get().max(1) as f64;
+    let rows = std::iter::once(("issued", issues)).chain(
+        stalls.iter().map(|(reason, cycles)| (reason.name(), cycles.get())).filter(|(_, cycles)| *cycles > 0),
+    );
+    for (name, cycles) in rows {
+        table.row([name.to_owned(), cycles.to_string(), format!("{:.1} %", cycles as f64 / total * 100.0)]);
+    }
+    table.row(["makespan".to_owned(), makespan.to_string(), "100.0 %".to_owned()]);
+    table.render(2)
+}
+
+/// A line of the suite's table.
+pub struct SuiteRow<'a> {
+    /// The kernel.
+    pub kernel: &'a str,
+    /// Its run under one policy.
+    pub checked: &'a Checked,
+}
+
+/// Several kernels, a line each.
+pub fn suite(rows: &[SuiteRow], style: Style) -> String {
+    let names: Vec<&str> =
+        rows.first().map(|row| row.checked.bounds.iter().map(|b| b.name).collect()).unwrap_or_default();
+    let heading = ["kernel", "policy", "blocks", "warp insts", "makespan"].map(str::to_owned);
+    let columns = names.iter().flat_map(|name| [(*name).to_owned(), "over".to_owned()]);
+    let last = heading.len() + names.len() * 2;
+    let mut table =
+        Table::new(heading.into_iter().chain(columns).chain(["verdict".to_owned()]), &[0, 1, last]);
+    for row in rows {
+        let checked = row.checked;
+        let start = [
+            row.kernel.to_owned(),
+            checked.scheduler.clone(),
+            checked.blocks.len().to_string(),
+            checked.warp_instructions.to_string(),
+            checked.makespan.to_string(),
+        ];
+        let bounds = checked.bounds.iter().flat_map(|bound| {
+            [bound.value.map_or_else(|| "-".to_owned(), |v| v.to_string()), over(bound, checked.makespan)]
+        });
+        table.row(start.into_iter().chain(bounds).chain([style.status(checked.verdict())]));
+    }
+    table.render(0)
+}
+
+/// What the suite shows as a whole.
+pub fn suite_summary(rows: &[SuiteRow], style: Style) -> String {
+    let count = |status: Status| rows.iter().filter(|row| row.checked.verdict() == status).count();
+    let instructions: u64 = rows.iter().map(|row| row.checked.warp_instructions).sum();
+    let self_checked: u64 = rows.iter().map(|row| row.checked.self_checked_warps).sum();
+    let mut text = format!(
+        "\n{} runs, {instructions} warp instructions: {} {}, {} {}, {} {}\n",
+        rows.len(),
+        count(Status::Holds),
+        style.status(Status::Holds),
+        count(Status::Violated),
+        style.status(Status::Violated),
+        count(Status::NotApplicable),
+        style.status(Status::NotApplicable),
+    );
+    if self_checked > 0 {
+        let _ = writeln!(
+            text,
+            "self-check: {self_checked} warps alone, analyser and simulator agree on every event"
+        );
+    }
+    text
+}
+
+/// How busy each unit was.
+pub fn units(machine: &Machine, units: &UnitUse, checked: &Checked) -> String {
+    let mut table = Table::new(["unit", "instructions", "initiating", "share"], &[0]);
+    let total = checked.makespan.get().max(1) as f64;
+    for (index, unit) in machine.units().iter().enumerate() {
+        let id = UnitId::from_index(index);
+        let (busy, instructions) = (units.busy(id).get(), units.instructions(id));
+        if instructions > 0 {
+            let share = format!("{:.1} %", busy as f64 / total * 100.0);
+            table.row([unit.name.clone(), instructions.to_string(), busy.to_string(), share]);
+        }
+    }
+    format!("\n{}", table.render(2))
+}
+
+/// The instructions that lost the most cycles. `place` gives line and text of an instruction.
+pub fn lost_cycles(
+    lost: &[LostCycles],
+    checked: &Checked,
+    most: usize,
+    place: &dyn Fn(Pc) -> (u32, String),
+) -> String {
+    if lost.is_empty() {
+        return String::new();
+    }
+    let total = checked.makespan.get().max(1) as f64;
+    let shown =
+        |pc: Option<Pc>| pc.map_or_else(String::new, |pc| format!("{}: {}", place(pc).0, place(pc).1));
+    let mut table = Table::new(
+        ["lost cycles", "share", "reason", "line: waiting", "line: for the result of"],
+        &[2, 3, 4],
+    );
+    for one in lost.iter().take(most) {
+        table.row([
+            one.cycles.to_string(),
+            format!("{:.1} %", one.cycles.get() as f64 / total * 100.0),
+            one.reason.to_string(),
+            shown(one.waiting),
+            shown(one.producer),
+        ]);
+    }
+    let mut text = format!("\n{}", table.render(2));
+    if lost.len() > most {
+        let _ = writeln!(text, "  ... and {} smaller causes", lost.len() - most);
+    }
+    text
+}

@@ -1,0 +1,95 @@
+//! What can go wrong in a simulation.
+
+use std::fmt;
+
+use super::policy::ReplayError;
+use crate::base::{BlockId, Cycle, Pc, WarpId};
+
+/// Why a block could not be simulated to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RunError {
+    /// A decision of a replay file cannot be carried out.
+    Replay(Box<ReplayError>),
+    /// Nothing will ever happen again, but warps have instructions left.
+    Deadlock(Deadlock),
+    /// The SM has no slots for this block.
+    TooManyWarps {
+        /// The block.
+        block: BlockId,
+        /// Its warps.
+        warps: usize,
+        /// Slots for a block.
+        slots: usize,
+    },
+}
+
+/// Warps that wait for each other at barriers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deadlock {
+    /// The first cycle in which nothing could happen any more.
+    pub cycle: Cycle,
+    /// The warps that have not finished, and the instruction that each one issued last: the barrier.
+    pub warps: Vec<(BlockId, WarpId, Option<Pc>)>,
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Replay(error) => error.fmt(f),
+            Self::Deadlock(deadlock) => {
+                write!(f, "deadlock at cycle {}: every warp left waits at a barrier:", deadlock.cycle)?;
+                for (block, warp, pc) in &deadlock.warps {
+                    write!(f, " block {} warp {}", block.get(), warp.get())?;
+                    if let Some(pc) = pc {
+                        write!(f, " at {pc}")?;
+                    }
+                    f.write_str(";")?;
+                }
+                Ok(())
+            }
+            Self::TooManyWarps { block, warps, slots } => {
+                write!(f, "block {} has {warps} warps, the SM has {slots} slots for a block", block.get())
+            }
+        }
+    }
+}
+
+impl std::error::Error for RunError {}
+
+impl From<Box<ReplayError>> for RunError {
+    fn from(error: Box<ReplayError>) -> Self {
+        Self::Replay(error)
+    }
+}
+
+/// Why a launch could not be simulated to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SimError<E> {
+    /// The source failed to produce a block.
+    Source(E),
+    /// A block could not be simulated.
+    Run(RunError),
+}
+
+impl<E> From<RunError> for SimError<E> {
+    fn from(error: RunError) -> Self {
+        Self::Run(error)
+    }
+}
+
+impl<E> From<Box<ReplayError>> for SimError<E> {
+    fn from(error: Box<ReplayError>) -> Self {
+        Self::Run(error.into())
+    }
+}
+
+impl<E: fmt::Display> fmt::Display for SimError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Source(error) => error.fmt(f),
+            Self::Run(error) => error.fmt(f),
+        }
+    }
+}
+
+impl<E: fmt::Debug + fmt::Display> std::error::Error for SimError<E> {}

@@ -1,0 +1,53 @@
+//! Greedy then oldest.
+
+use super::{Placed, Policy, ReplayError, View};
+use crate::base::WarpMask;
+
+/// The warp that issued last, while it is ready; else the oldest ready warp. An idle cycle does
+/// not end the greed: if the warp is ready again and nothing else issued since, it goes on.
+#[derive(Clone, Debug, Default)]
+pub struct Gto {
+    /// The warp that issued last, as a set.
+    greedy: WarpMask,
+}
+
+impl Policy for Gto {
+    const WORK_CONSERVING: bool = true;
+
+    fn restart(&mut self) {
+        self.greedy = WarpMask::empty();
+    }
+
+    fn placed(&mut self, placed: &Placed) {
+        // greed is for a warp, not for the slot it had
+        self.greedy -= placed.slots;
+    }
+
+    #[inline]
+    fn choose(&mut self, view: &View) -> Result<Option<usize>, Box<ReplayError>> {
+        let greedy = self.greedy & view.ready;
+        let chosen = greedy.lowest().or_else(|| view.oldest(view.ready));
+        if let Some(slot) = chosen {
+            self.greedy = WarpMask::slot(slot);
+        }
+        Ok(chosen)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::view;
+    use super::*;
+
+    #[test]
+    fn greed_outlasts_idle_cycles_but_not_another_issue() {
+        let mut gto = Gto::default();
+        assert_eq!(gto.choose(&view(0, 3, &[1, 2])), Ok(Some(1)));
+        assert_eq!(gto.choose(&view(1, 3, &[0, 1, 2])), Ok(Some(1)));
+        // nothing ready in cycles 2 to 8
+        assert_eq!(gto.choose(&view(9, 3, &[0, 1])), Ok(Some(1)));
+        assert_eq!(gto.choose(&view(10, 3, &[2])), Ok(Some(2)));
+        assert_eq!(gto.choose(&view(11, 3, &[0, 1, 2])), Ok(Some(2)));
+        assert_eq!(gto.choose(&view(12, 3, &[0, 1])), Ok(Some(0)));
+    }
+}

@@ -1,0 +1,209 @@
+//! Warp scheduling policies (MODEL.md section 1, "Policies"): which warp issues next.
+//!
+//! One file per policy. A policy sees masks of warp slots and decides; it keeps whatever it must
+//! remember, restarts with each block where one block is resident at a time, and promises
+//! something, see [`Policy::WORK_CONSERVING`]. The engine is generic over it, so that its decision
+//! is inlined; [`PolicySetup`] is the choice at run time.
+
+mod gsrr;
+mod gto;
+mod lrr;
+mod oldest;
+mod random;
+mod replay;
+mod schedule;
+mod srr;
+mod two_level;
+
+pub use gsrr::Gsrr;
+pub use gto::Gto;
+pub use lrr::Lrr;
+pub use oldest::Oldest;
+pub use random::Random;
+pub use replay::{Replay, ReplayError, ReplayFault};
+pub use schedule::Schedule;
+pub use srr::Srr;
+pub use two_level::TwoLevel;
+
+use std::fmt;
+
+use crate::base::{BlockId, Cycle, WarpMask};
+use crate::diag::{Diagnostics, SourceText};
+use crate::machine::SchedulerKind;
+use crate::sim::SLOTS;
+
+/// What a policy may base its decision on. Slots are those of the SM; the warps of a block have
+/// consecutive slots, warp 0 first.
+#[derive(Clone, Debug)]
+pub struct View {
+    /// The cycle to decide about.
+    pub now: Cycle,
+    /// Warps that can issue now.
+    pub ready: WarpMask,
+    /// Warps that have not finished.
+    pub live: WarpMask,
+    /// Warps among them that wait at a barrier.
+    pub at_barrier: WarpMask,
+    /// The slots of each resident block, in launch order.
+    pub by_age: Vec<WarpMask>,
+    /// Per slot: until when its next instruction waits for a load from global memory. Kept only
+    /// for policies that say [`Policy::TRACKS_GLOBAL`].
+    pub global_until: [Cycle; SLOTS],
+}
+
+impl View {
+    /// The oldest of these warps: by launch order of the block, then by warp.
+    pub fn oldest(&self, warps: WarpMask) -> Option<usize> {
+        self.by_age.iter().find_map(|&block| (block & warps).lowest())
+    }
+
+    /// Warps that have an instruction to issue and do not wait at a barrier.
+    pub fn in_turn(&self) -> WarpMask {
+        self.live - self.at_barrier
+    }
+}
+
+/// A block that became resident.
+#[derive(Clone, Copy, Debug)]
+pub struct Placed {
+    /// Which.
+    pub block: BlockId,
+    /// Slot of its warp 0.
+    pub first_slot: usize,
+    /// All its slots.
+    pub slots: WarpMask,
+    /// When.
+    pub at: Cycle,
+}
+
+/// A warp scheduling policy.
+pub trait Policy {
+    /// The contract: whenever some warp is ready, one is chosen. The engine asks such a policy
+    /// only when there is something to choose from. Another policy is asked in every cycle in
+    /// which something changed, and in the cycle after each issue, even if no warp is ready.
+    const WORK_CONSERVING: bool;
+
+    /// Whether the policy reads [`View::global_until`].
+    const TRACKS_GLOBAL: bool = false;
+
+    /// Forgets everything.
+    fn restart(&mut self);
+
+    /// Hears that a block became resident; its slots have new warps.
+    fn placed(&mut self, placed: &Placed) {
+        let _ = placed;
+    }
+
+    /// The slot that issues in this cycle, one of [`View::ready`]. With the same view, asking
+    /// again after `None` gives `None`.
+    ///
+    /// # Errors
+    /// Only [`Replay`] fails: when the decision it read cannot be carried out.
+    fn choose(&mut self, view: &View) -> Result<Option<usize>, Box<ReplayError>>;
+
+    /// After `None`: when the policy wants to be asked again even if nothing happens until then.
+    fn wake(&self, view: &View) -> Cycle {
+        let _ = view;
+        Cycle::NEVER
+    }
+
+    /// Hears that a block has ended.
+    ///
+    /// # Errors
+    /// As [`Policy::choose`].
+    fn ended(&mut self, block: BlockId) -> Result<(), Box<ReplayError>> {
+        let _ = block;
+        Ok(())
+    }
+}
+
+/// The first slot of `warps` at or after `from`, circularly.
+pub(super) fn next_from(warps: WarpMask, from: usize) -> Option<usize> {
+    let rotated = warps.bits().rotate_right(from as u32 & 63);
+    (rotated != 0).then(|| (rotated.trailing_zeros() as usize + from) & 63)
+}
+
+/// A policy chosen at run time, with what it needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "named as SchedulerKind")]
+pub enum PolicySetup {
+    Gto,
+    Lrr,
+    Srr,
+    Gsrr,
+    Oldest,
+    TwoLevel,
+    Random(u64),
+    Replay(Schedule),
+}
+
+impl PolicySetup {
+    /// Prepares a policy; `read` gets the text of a replay file.
+    ///
+    /// # Errors
+    /// What is wrong with the replay file.
+    pub fn new(
+        kind: &SchedulerKind,
+        read: impl FnOnce(&str) -> Result<SourceText, Diagnostics>,
+    ) -> Result<Self, Diagnostics> {
+        Ok(match kind {
+            SchedulerKind::Gto => Self::Gto,
+            SchedulerKind::Lrr => Self::Lrr,
+            SchedulerKind::Srr => Self::Srr,
+            SchedulerKind::Gsrr => Self::Gsrr,
+            SchedulerKind::Oldest => Self::Oldest,
+            SchedulerKind::TwoLevel => Self::TwoLevel,
+            SchedulerKind::Random(seed) => Self::Random(*seed),
+            SchedulerKind::Replay(file) => Self::Replay(Schedule::parse(&read(file)?)?),
+        })
+    }
+}
+
+impl PolicySetup {
+    /// The policy by name.
+    pub fn kind(&self) -> SchedulerKind {
+        match self {
+            Self::Gto => SchedulerKind::Gto,
+            Self::Lrr => SchedulerKind::Lrr,
+            Self::Srr => SchedulerKind::Srr,
+            Self::Gsrr => SchedulerKind::Gsrr,
+            Self::Oldest => SchedulerKind::Oldest,
+            Self::TwoLevel => SchedulerKind::TwoLevel,
+            Self::Random(seed) => SchedulerKind::Random(*seed),
+            Self::Replay(schedule) => SchedulerKind::Replay(schedule.file().to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for PolicySetup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.kind().fmt(f)
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// A view with these warps ready, all of 0..count live and none at a barrier.
+    pub(crate) fn view(now: u64, count: usize, ready: &[usize]) -> View {
+        let all = (0..count).fold(WarpMask::empty(), |set, slot| set | WarpMask::slot(slot));
+        View {
+            now: Cycle::new(now),
+            ready: ready.iter().fold(WarpMask::empty(), |set, &slot| set | WarpMask::slot(slot)),
+            live: all,
+            at_barrier: WarpMask::empty(),
+            by_age: vec![all],
+            global_until: [Cycle::ZERO; SLOTS],
+        }
+    }
+
+    #[test]
+    fn next_from_goes_around() {
+        let set = WarpMask::slot(3) | WarpMask::slot(63);
+        for (from, expected) in [(0, 3), (3, 3), (4, 63), (63, 63), (64, 3)] {
+            assert_eq!(next_from(set, from), Some(expected), "from {from}");
+        }
+        assert_eq!(next_from(WarpMask::empty(), 5), None);
+    }
+}

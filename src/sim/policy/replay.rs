@@ -1,0 +1,207 @@
+//! Decisions read from a file.
+
+use std::fmt;
+
+use super::{Placed, Policy, Schedule, View};
+use crate::base::{BlockId, Cycle, WarpId, WarpMask};
+use crate::diag::Diagnostic;
+use crate::sim::SLOTS;
+
+/// Issues what a [`Schedule`] says, when it says it. As work conserving as the file is.
+#[derive(Clone, Debug)]
+pub struct Replay<'a> {
+    schedule: &'a Schedule,
+    residents: Vec<Resident>,
+}
+
+#[derive(Clone, Debug)]
+struct Resident {
+    placed: Placed,
+    /// Index of the block's next decision in its section.
+    next: usize,
+}
+
+/// A decision that cannot be carried out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReplayError {
+    /// The replay file.
+    pub file: String,
+    /// The line of the decision, or the last one of the block; 0 if there is none.
+    pub line: u32,
+    /// The block.
+    pub block: BlockId,
+    /// The cycle, counted from the start of the block.
+    pub cycle: Cycle,
+    /// What is wrong.
+    pub fault: ReplayFault,
+    /// Warps of the block that could issue in this cycle.
+    pub ready: Vec<WarpId>,
+}
+
+/// What is wrong with a decision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReplayFault {
+    /// The block has fewer warps.
+    NoSuchWarp(WarpId),
+    /// The warp has no instruction left.
+    Finished(WarpId),
+    /// The warp waits at a barrier.
+    AtBarrier(WarpId),
+    /// The warp waits for a register.
+    WaitsForRegister(WarpId),
+    /// Another block resident at the same time issues in the same cycle.
+    SlotTaken(WarpId),
+    /// These warps have instructions left after the block's last line.
+    EndsEarly(Vec<WarpId>),
+    /// The block has ended, this decision was left.
+    GoesOn,
+}
+
+impl fmt::Display for ReplayError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "block {}, cycle {}: ", self.block.get(), self.cycle)?;
+        match &self.fault {
+            ReplayFault::NoSuchWarp(warp) => write!(f, "the block has no warp {}", warp.get())?,
+            ReplayFault::Finished(warp) => write!(f, "warp {} is not ready: it has finished", warp.get())?,
+            ReplayFault::AtBarrier(warp) => {
+                write!(f, "warp {} is not ready: it waits at a barrier", warp.get())?;
+            }
+            ReplayFault::WaitsForRegister(warp) => {
+                write!(f, "warp {} is not ready: it waits for a register", warp.get())?;
+            }
+            ReplayFault::SlotTaken(warp) => {
+                write!(f, "warp {} cannot issue: another block issues in this cycle", warp.get())?;
+            }
+            ReplayFault::EndsEarly(left) => {
+                write!(f, "the schedule ends, but instructions are left in {}", list(left))?;
+            }
+            ReplayFault::GoesOn => f.write_str("the block has ended, but the schedule goes on")?,
+        }
+        match self.ready.as_slice() {
+            [] => f.write_str("; no warp is ready"),
+            ready => write!(f, "; ready: {}", list(ready)),
+        }
+    }
+}
+
+impl std::error::Error for ReplayError {}
+
+impl ReplayError {
+    /// As a message with its place.
+    pub fn diagnostic(&self) -> Diagnostic {
+        let mut diagnostic = Diagnostic::general(self.file.clone(), self.to_string())
+            .hint("a schedule replays only the kernel and machine it was made with");
+        diagnostic.line = self.line;
+        diagnostic.column = u32::from(self.line > 0);
+        diagnostic
+    }
+}
+
+fn list(warps: &[WarpId]) -> String {
+    let names: Vec<String> = warps.iter().map(|warp| format!("warp {}", warp.get())).collect();
+    names.join(", ")
+}
+
+impl<'a> Replay<'a> {
+    /// Of this schedule.
+    pub fn new(schedule: &'a Schedule) -> Self {
+        Self { schedule, residents: Vec::new() }
+    }
+
+    fn error(
+        &self,
+        resident: &Resident,
+        now: Cycle,
+        ready: WarpMask,
+        fault: ReplayFault,
+    ) -> Box<ReplayError> {
+        let section = self.schedule.section(resident.placed.block);
+        let line = section.get(resident.next).or(section.last()).map_or(0, |decision| decision.line);
+        Box::new(ReplayError {
+            file: self.schedule.file().to_owned(),
+            line,
+            block: resident.placed.block,
+            cycle: Cycle::ZERO + (now - resident.placed.at),
+            fault,
+            ready: warps(resident, ready),
+        })
+    }
+
+    /// When the resident's next decision is due.
+    fn due(&self, resident: &Resident) -> Option<Cycle> {
+        let decision = self.schedule.section(resident.placed.block).get(resident.next)?;
+        Some(resident.placed.at + decision.cycle.since_start())
+    }
+}
+
+/// The warps of a block among these slots.
+fn warps(resident: &Resident, slots: WarpMask) -> Vec<WarpId> {
+    let own = slots & resident.placed.slots;
+    own.slots().map(|slot| WarpId::from_index(slot - resident.placed.first_slot)).collect()
+}
+
+impl Policy for Replay<'_> {
+    const WORK_CONSERVING: bool = false;
+
+    fn restart(&mut self) {
+        self.residents.clear();
+    }
+
+    fn placed(&mut self, placed: &Placed) {
+        self.residents.push(Resident { placed: *placed, next: 0 });
+    }
+
+    fn choose(&mut self, view: &View) -> Result<Option<usize>, Box<ReplayError>> {
+        let mut chosen = None;
+        for (index, resident) in self.residents.iter().enumerate() {
+            let Some(due) = self.due(resident) else {
+                // a warp at a barrier may have nothing after it
+                let left = warps(resident, view.in_turn());
+                if left.is_empty() {
+                    continue;
+                }
+                return Err(self.error(resident, view.now, view.ready, ReplayFault::EndsEarly(left)));
+            };
+            if due != view.now {
+                continue;
+            }
+            let warp = self.schedule.section(resident.placed.block)[resident.next].warp;
+            let slot = resident.placed.first_slot + warp.index();
+            let fault = if slot >= SLOTS || !resident.placed.slots.has(slot) {
+                ReplayFault::NoSuchWarp(warp)
+            } else if !view.live.has(slot) {
+                ReplayFault::Finished(warp)
+            } else if view.at_barrier.has(slot) {
+                ReplayFault::AtBarrier(warp)
+            } else if !view.ready.has(slot) {
+                ReplayFault::WaitsForRegister(warp)
+            } else if chosen.is_some() {
+                ReplayFault::SlotTaken(warp)
+            } else {
+                chosen = Some((index, slot));
+                continue;
+            };
+            return Err(self.error(resident, view.now, view.ready, fault));
+        }
+        Ok(chosen.map(|(index, slot)| {
+            self.residents[index].next += 1;
+            slot
+        }))
+    }
+
+    fn wake(&self, view: &View) -> Cycle {
+        let due = self.residents.iter().filter_map(|resident| self.due(resident));
+        due.filter(|&cycle| cycle > view.now).min().unwrap_or(Cycle::NEVER)
+    }
+
+    fn ended(&mut self, block: BlockId) -> Result<(), Box<ReplayError>> {
+        let Some(index) = self.residents.iter().position(|resident| resident.placed.block == block) else {
+            return Ok(());
+        };
+        let resident = self.residents.remove(index);
+        match self.due(&resident) {
+            Some(due) => Err(self.error(&resident, due, WarpMask::empty(), ReplayFault::GoesOn)),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,296 @@
+//! The state of the SM and the event loop.
+
+mod blocks;
+mod idle;
+
+use crate::base::{BlockId, Cycle, RegId, UnitId, WarpId, WarpMask};
+use crate::path::{Step, WarpPath};
+use crate::program::{Flow, TimingTable};
+use crate::sim::SLOTS;
+use crate::sim::barrier::{Barriers, Complete};
+use crate::sim::error::RunError;
+use crate::sim::ops::{Op, Ops};
+use crate::sim::policy::{Policy, View};
+use crate::sim::wheel::Wheel;
+use crate::trace::{Issue, Observer, Stalls};
+
+/// The steps each slot issues; what [`issuing`] leaves of the warp's path.
+pub(in crate::sim) type SlotSteps<'p> = [&'p [Step]; SLOTS];
+
+/// The steps of a path that take an issue slot.
+fn issuing<'p>(path: &'p WarpPath, table: &TimingTable) -> &'p [Step] {
+    match path.steps() {
+        [before @ .., last] if !table.issues(*last) => before,
+        all => all,
+    }
+}
+
+/// A warp slot.
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    /// Instructions issued, which is the index of the next one.
+    next: u32,
+    /// Index in `residents` of its block.
+    place: u8,
+    /// When its next instruction is ready, if it is not at a barrier.
+    ready_at: u64,
+    last_issue: u64,
+    /// Largest `done`; the start of the block if nothing issued.
+    last_done: u64,
+}
+
+/// Room for a block, and the block in it.
+#[derive(Clone, Debug, Default)]
+struct Resident {
+    occupied: bool,
+    block: BlockId,
+    first_slot: usize,
+    slots: WarpMask,
+    live: WarpMask,
+    start: u64,
+    issues: u64,
+    /// One cycle after the last issue of any warp that has finished.
+    after_finished: u64,
+    /// Largest `done` of the finished warps.
+    last_done: u64,
+    /// When the block ends, once that is known.
+    end: Option<u64>,
+    barriers: Barriers,
+}
+
+/// A complete barrier whose release lies ahead.
+#[derive(Clone, Copy, Debug)]
+struct PendingRelease {
+    place: usize,
+    complete: Complete,
+}
+
+/// The SM. Time goes on until [`Sm::restart`].
+#[derive(Clone, Debug)]
+pub(in crate::sim) struct Sm<'a> {
+    ops: Ops<'a>,
+    regs: usize,
+    /// Per slot and register: when its value is available.
+    avail: Vec<u64>,
+    /// Per slot and register: whether a load from global memory wrote it. Empty unless the policy
+    /// asks for it.
+    from_global: Vec<bool>,
+    /// Per unit: when it can start the next initiation.
+    free: Vec<u64>,
+    wheel: Wheel,
+    view: View,
+    slots: [Slot; SLOTS],
+    residents: Vec<Resident>,
+    /// Indices of the residents in launch order, parallel to `view.by_age`.
+    age: Vec<u8>,
+    releases: Vec<PendingRelease>,
+    /// The next release or end of a block.
+    next_special: u64,
+    pub issues: u64,
+    pub stalls: Stalls,
+}
+
+impl<'a> Sm<'a> {
+    pub fn new(table: &'a TimingTable) -> Self {
+        Self {
+            ops: Ops::new(table),
+            regs: table.regs(),
+            avail: Vec::new(),
+            from_global: Vec::new(),
+            free: vec![0; table.units()],
+            wheel: Wheel::new(),
+            view: View {
+                now: Cycle::ZERO,
+                ready: WarpMask::empty(),
+                live: WarpMask::empty(),
+                at_barrier: WarpMask::empty(),
+                by_age: Vec::with_capacity(SLOTS),
+                global_until: [Cycle::ZERO; SLOTS],
+            },
+            slots: [Slot::default(); SLOTS],
+            residents: Vec::new(),
+            age: Vec::with_capacity(SLOTS),
+            releases: Vec::with_capacity(SLOTS),
+            next_special: u64::MAX,
+            issues: 0,
+            stalls: Stalls::default(),
+        }
+    }
+
+    /// Empties the SM and starts again at cycle 0, with room for this many blocks.
+    pub fn restart(&mut self, places: usize) {
+        self.avail.fill(0);
+        self.free.fill(0);
+        self.wheel.clear();
+        self.view.now = Cycle::ZERO;
+        self.view.ready = WarpMask::empty();
+        self.view.live = WarpMask::empty();
+        self.view.at_barrier = WarpMask::empty();
+        self.view.by_age.clear();
+        self.age.clear();
+        self.residents.iter_mut().for_each(|resident| resident.occupied = false);
+        self.residents.resize_with(places, Resident::default);
+        self.releases.clear();
+        self.next_special = u64::MAX;
+        self.issues = 0;
+        self.stalls = Stalls::default();
+    }
+
+    pub fn now(&self) -> Cycle {
+        self.view.now
+    }
+
+    pub fn table(&self) -> &'a TimingTable {
+        self.ops.table
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.view.by_age.is_empty()
+    }
+
+    pub fn is_free(&self, place: usize) -> bool {
+        !self.residents[place].occupied
+    }
+
+    /// Runs until a block ends; [`Sm::take_ended`] then tells which.
+    pub fn run<P: Policy, O: Observer>(
+        &mut self,
+        steps: &SlotSteps<'_>,
+        policy: &mut P,
+        observer: &mut O,
+    ) -> Result<(), RunError> {
+        loop {
+            let now = self.view.now.get();
+            if now >= self.next_special && self.special::<P, O>(steps, observer) {
+                return Ok(());
+            }
+            self.view.ready |= self.wheel.take(now);
+            if (!P::WORK_CONSERVING || !self.view.ready.is_empty())
+                && let Some(slot) = policy.choose(&self.view)?
+            {
+                debug_assert!(self.view.ready.has(slot));
+                self.issue::<P, O>(slot, steps, observer);
+                self.view.now = self.view.now.next();
+                continue;
+            }
+            let mut next = self.wheel.next(now).min(self.next_special);
+            if !P::WORK_CONSERVING {
+                next = next.min(policy.wake(&self.view).get());
+            }
+            if next == u64::MAX {
+                return Err(RunError::Deadlock(self.deadlock(steps)));
+            }
+            debug_assert!(next > now);
+            self.idle(Cycle::new(next), steps, observer);
+            self.view.now = Cycle::new(next);
+        }
+    }
+
+    /// Issues the next instruction of a slot, now.
+    #[inline]
+    fn issue<P: Policy, O: Observer>(&mut self, slot: usize, steps: &SlotSteps<'_>, observer: &mut O) {
+        let now = self.view.now.get();
+        let path = steps[slot];
+        let state = &mut self.slots[slot];
+        let index = state.next as usize;
+        let step = path[index];
+        let op = self.ops.of(step);
+        let (unit, init, total) = if op.special {
+            let timing = self.ops.table.op(step);
+            (timing.unit.get(), timing.init.get(), (timing.init + timing.lat).get())
+        } else {
+            (op.unit, op.init, op.total)
+        };
+        let free = &mut self.free[unit as usize];
+        let start = now.max(*free);
+        let init_end = start + init;
+        let done = start + total;
+        *free = init_end;
+        let base = slot * self.regs;
+        let avail = &mut self.avail[base..base + self.regs];
+        for &reg in op.writes() {
+            avail[reg as usize] = done;
+        }
+        if op.flow == Flow::AsyncCopy
+            && let Some(ring) = self.ops.table.async_reg(step)
+        {
+            avail[ring.index()] = done;
+        }
+        if P::TRACKS_GLOBAL {
+            let loads = self.ops.table.loads_global(step);
+            for reg in written(op, self.ops.table.async_reg(step)) {
+                self.from_global[base + reg] = loads;
+            }
+        }
+        state.last_issue = now;
+        state.last_done = state.last_done.max(done);
+        state.next += 1;
+        self.issues += 1;
+        if observer.is_active() {
+            let resident = &self.residents[state.place as usize];
+            observer.issued(&Issue {
+                block: resident.block,
+                slot,
+                warp: WarpId::from_index(slot - resident.first_slot),
+                index: index as u32,
+                step,
+                unit: UnitId::new(unit),
+                issue: Cycle::new(now),
+                start: Cycle::new(start),
+                init_end: Cycle::new(init_end),
+                done: Cycle::new(done),
+            });
+        }
+        if op.special && matches!(op.flow, Flow::Barrier | Flow::Arrive) {
+            let waits = op.flow == Flow::Barrier;
+            self.arrive(slot, step, waits, done);
+            if waits {
+                return;
+            }
+        }
+        match path.get(index + 1) {
+            Some(&next) => self.wake_at::<P>(slot, next, now + 1),
+            None => {
+                self.view.ready -= WarpMask::slot(slot);
+                self.finish(slot, Some(now), observer);
+            }
+        }
+    }
+
+    /// Files a slot under the cycle in which its next instruction can issue, `earliest` or later;
+    /// `earliest` is the next cycle to decide about.
+    #[inline]
+    fn wake_at<P: Policy>(&mut self, slot: usize, next: Step, earliest: u64) {
+        let op = self.ops.of(next);
+        let base = slot * self.regs;
+        let avail = &self.avail[base..base + self.regs];
+        let mut at = earliest;
+        for &reg in op.waits() {
+            at = at.max(avail[reg as usize]);
+        }
+        if op.waits_ring
+            && let Some(ring) = self.ops.table.async_reg(next)
+        {
+            at = at.max(avail[ring.index()]);
+        }
+        if P::TRACKS_GLOBAL {
+            let ring = self.ops.table.async_reg(next).filter(|_| op.waits_ring).map(RegId::index);
+            let regs = op.waits().iter().map(|&reg| reg as usize).chain(ring);
+            let until = regs.filter(|reg| self.from_global[base + reg]).map(|reg| avail[reg]).max();
+            self.view.global_until[slot] = Cycle::new(until.unwrap_or(0));
+        }
+        self.slots[slot].ready_at = at;
+        if at == earliest {
+            self.view.ready |= WarpMask::slot(slot);
+        } else {
+            self.view.ready -= WarpMask::slot(slot);
+            self.wheel.insert(self.view.now.get(), at, slot);
+        }
+    }
+}
+
+/// Registers that an instruction writes, the pseudo-register of an asynchronous copy included.
+fn written(op: &Op, ring: Option<RegId>) -> impl Iterator<Item = usize> {
+    let ring = ring.filter(|_| op.flow == Flow::AsyncCopy).map(RegId::index);
+    op.writes().iter().map(|&reg| reg as usize).chain(ring)
+}

@@ -1,0 +1,151 @@
+//! When which warp becomes ready: a timing wheel of warp sets.
+//!
+//! A ring of buckets, one per cycle of the next [`SPAN`] cycles, with one bit per bucket that says
+//! whether it holds anything, so that the next event is found in a few steps however far it is.
+//! What lies beyond the ring waits outside it in a set with the earliest time kept; as each slot
+//! is in at most once, that costs at most one pass over the slots per such event.
+
+use crate::base::WarpMask;
+use crate::sim::SLOTS;
+
+/// Cycles the ring covers.
+const SPAN: usize = 1024;
+const WORDS: usize = SPAN / 64;
+
+/// Slots by the cycle in which they become ready.
+#[derive(Clone, Debug)]
+pub(super) struct Wheel {
+    buckets: Box<[u64; SPAN]>,
+    /// Bit b of word w: bucket 64w + b is not empty.
+    used: [u64; WORDS],
+    /// Bit w: word w is not zero.
+    used_words: u16,
+    /// Slots that were out of the ring's reach when they were put in.
+    far: u64,
+    far_at: [u64; SLOTS],
+    far_min: u64,
+}
+
+const _: () = assert!(WORDS == u16::BITS as usize);
+
+impl Wheel {
+    pub fn new() -> Self {
+        Self {
+            buckets: Box::new([0; SPAN]),
+            used: [0; WORDS],
+            used_words: 0,
+            far: 0,
+            far_at: [0; SLOTS],
+            far_min: u64::MAX,
+        }
+    }
+
+    pub fn clear(&mut self) {
+        *self.buckets = [0; SPAN];
+        self.used = [0; WORDS];
+        self.used_words = 0;
+        self.far = 0;
+        self.far_min = u64::MAX;
+    }
+
+    /// Puts a slot in. `at` is after `now`; nothing in the wheel is before `now`.
+    #[inline]
+    pub fn insert(&mut self, now: u64, at: u64, slot: usize) {
+        debug_assert!(at > now);
+        if at - now < SPAN as u64 {
+            let bucket = at as usize % SPAN;
+            self.buckets[bucket] |= 1 << slot;
+            self.used[bucket / 64] |= 1 << (bucket % 64);
+            self.used_words |= 1 << (bucket / 64);
+        } else {
+            self.far |= 1 << slot;
+            self.far_at[slot] = at;
+            self.far_min = self.far_min.min(at);
+        }
+    }
+
+    /// Takes out the slots of cycle `now`.
+    #[inline]
+    pub fn take(&mut self, now: u64) -> WarpMask {
+        let bucket = now as usize % SPAN;
+        let mut slots = std::mem::take(&mut self.buckets[bucket]);
+        if slots != 0 {
+            let word = bucket / 64;
+            self.used[word] &= !(1 << (bucket % 64));
+            if self.used[word] == 0 {
+                self.used_words &= !(1 << word);
+            }
+        }
+        if now == self.far_min {
+            slots |= self.take_far(now);
+        }
+        WarpMask::from_bits_retain(slots)
+    }
+
+    #[cold]
+    fn take_far(&mut self, now: u64) -> u64 {
+        let mut slots = 0;
+        self.far_min = u64::MAX;
+        for slot in WarpMask::from_bits_retain(self.far).slots() {
+            if self.far_at[slot] == now {
+                slots |= 1 << slot;
+            } else {
+                self.far_min = self.far_min.min(self.far_at[slot]);
+            }
+        }
+        self.far &= !slots;
+        slots
+    }
+
+    /// The first cycle from `now` on that has slots; `u64::MAX` if there is none.
+    #[inline]
+    pub fn next(&self, now: u64) -> u64 {
+        let bucket = now as usize % SPAN;
+        let here = self.used[bucket / 64] >> (bucket % 64);
+        let near = if here != 0 {
+            now + u64::from(here.trailing_zeros())
+        } else if self.used_words == 0 {
+            u64::MAX
+        } else {
+            // the words after this one, around the ring; this one, whose low bits are the far end
+            // of the ring, comes last
+            let after = self.used_words.rotate_right((bucket / 64 + 1) as u32 % 16);
+            let steps = after.trailing_zeros() as usize + 1;
+            let word = (bucket / 64 + steps) % WORDS;
+            let first = steps * 64 - bucket % 64 + self.used[word].trailing_zeros() as usize;
+            now + first as u64
+        };
+        near.min(self.far_min)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    #[test]
+    fn agrees_with_a_list() {
+        let mut rng = ChaCha8Rng::seed_from_u64(3);
+        let mut wheel = Wheel::new();
+        let mut list: Vec<(u64, usize)> = Vec::new();
+        let mut now = 0u64;
+        for _ in 0..200_000 {
+            let slot = rng.random_range(0..SLOTS);
+            if list.iter().all(|(_, s)| *s != slot) {
+                let reach = [2, 70, 1100, 5000][rng.random_range(0..4)];
+                let at = now + rng.random_range(1..reach);
+                wheel.insert(now, at, slot);
+                list.push((at, slot));
+            }
+            let next = list.iter().map(|(at, _)| *at).min().unwrap_or(u64::MAX);
+            assert_eq!(wheel.next(now), next);
+            // sometimes stop on the way; stop at every event, as the engine does
+            now = if rng.random_bool(0.3) { (now + rng.random_range(1..400)).min(next) } else { next };
+            let expected = list.iter().filter(|(at, _)| *at == now).fold(0u64, |set, (_, s)| set | 1 << s);
+            assert_eq!(wheel.take(now).bits(), expected);
+            list.retain(|(at, _)| *at != now);
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! One number for a whole run, for golden tests.
+
+use super::{Issue, Observer};
+use crate::base::Fnv1a;
+
+/// FNV-1a over every issue: block, warp, index, pc, unit, issue, start and done, each as eight
+/// bytes, in issue order. Stable across versions and machines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Digest {
+    hash: Fnv1a,
+    issues: u64,
+}
+
+impl Digest {
+    /// The digest of nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The digest of every issue so far.
+    pub fn value(&self) -> u64 {
+        self.hash.finish()
+    }
+
+    /// How many issues went in.
+    pub fn issues(&self) -> u64 {
+        self.issues
+    }
+}
+
+impl Observer for Digest {
+    fn issued(&mut self, issue: &Issue) {
+        for value in [
+            u64::from(issue.block.get()),
+            u64::from(issue.warp.get()),
+            u64::from(issue.index),
+            u64::from(issue.step.pc().get()),
+            u64::from(issue.unit.get()),
+            issue.issue.get(),
+            issue.start.get(),
+            issue.done.get(),
+        ] {
+            self.hash.write_u64(value);
+        }
+        self.issues += 1;
+    }
+}

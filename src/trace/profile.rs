@@ -1,0 +1,94 @@
+//! Which instruction lost the cycles: idle time by waiting instruction and by what it waited for.
+
+use std::collections::BTreeMap;
+
+use super::{Idle, Issue, Observer, StallReason};
+use crate::base::{Cycle, Cycles, Pc, RegId};
+use crate::machine::Hazards;
+use crate::path::Step;
+use crate::program::{Flow, TimingTable};
+
+/// Idle cycles with the same cause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LostCycles {
+    /// Why.
+    pub reason: StallReason,
+    /// The instruction that could not issue, or the barrier that was waited at; `None` when no
+    /// warp had one left.
+    pub waiting: Option<Pc>,
+    /// Scoreboard: the instruction whose result was the last to come. Drain: the instruction
+    /// whose result is the last of all.
+    pub producer: Option<Pc>,
+    /// How long.
+    pub cycles: Cycles,
+}
+
+/// Attributes every idle cycle to an instruction.
+pub struct StallProfile<'a> {
+    table: &'a TimingTable,
+    /// By slot and register: when its value is there and who writes it.
+    writers: Vec<(Cycle, Option<Pc>)>,
+    /// The instruction with the largest `done` so far.
+    last: Option<(Cycle, Pc)>,
+    lost: BTreeMap<(StallReason, Option<Pc>, Option<Pc>), Cycles>,
+}
+
+impl<'a> StallProfile<'a> {
+    /// An empty profile of a program on a machine.
+    pub fn new(table: &'a TimingTable) -> Self {
+        Self { table, writers: Vec::new(), last: None, lost: BTreeMap::new() }
+    }
+
+    /// Every cause, the costliest first; equal ones by reason and place in the program.
+    pub fn lost(&self) -> Vec<LostCycles> {
+        let mut list: Vec<LostCycles> = self
+            .lost
+            .iter()
+            .map(|(&(reason, waiting, producer), &cycles)| LostCycles { reason, waiting, producer, cycles })
+            .collect();
+        list.sort_by_key(|lost| std::cmp::Reverse(lost.cycles));
+        list
+    }
+
+    fn writer(&self, slot: usize, reg: RegId) -> (Cycle, Option<Pc>) {
+        self.writers.get(slot * self.table.regs() + reg.index()).copied().unwrap_or_default()
+    }
+
+    /// The writer of the last register to become available that the step has to wait for.
+    fn producer(&self, slot: usize, step: Step) -> Option<Pc> {
+        let instr = self.table.instr(step.pc());
+        let checks_dsts = self.table.hazards().contains(Hazards::WAW);
+        let dsts = if checks_dsts { instr.dsts.as_slice() } else { &[] };
+        let ring = self.table.async_reg(step).filter(|_| checks_dsts || instr.flow == Flow::AsyncWait);
+        let waits_for = instr.srcs.as_slice().iter().chain(dsts).copied().chain(ring);
+        waits_for.map(|reg| self.writer(slot, reg)).max_by_key(|(done, _)| *done).and_then(|(_, pc)| pc)
+    }
+}
+
+impl Observer for StallProfile<'_> {
+    fn issued(&mut self, issue: &Issue) {
+        let regs = self.table.regs();
+        if self.writers.len() < (issue.slot + 1) * regs {
+            self.writers.resize((issue.slot + 1) * regs, (Cycle::ZERO, None));
+        }
+        let pc = issue.step.pc();
+        let instr = self.table.instr(pc);
+        let ring = self.table.async_reg(issue.step).filter(|_| instr.flow == Flow::AsyncCopy);
+        for reg in instr.dsts.as_slice().iter().copied().chain(ring) {
+            self.writers[issue.slot * regs + reg.index()] = (issue.done, Some(pc));
+        }
+        if self.last.is_none_or(|(done, _)| done < issue.done) {
+            self.last = Some((issue.done, pc));
+        }
+    }
+
+    fn idled(&mut self, idle: &Idle) {
+        let producer = match (idle.reason, idle.waiting) {
+            (StallReason::Scoreboard, Some(waiting)) => self.producer(waiting.slot, waiting.step),
+            (StallReason::Drain, _) => self.last.map(|(_, pc)| pc),
+            _ => None,
+        };
+        let key = (idle.reason, idle.waiting.map(|waiting| waiting.step.pc()), producer);
+        *self.lost.entry(key).or_default() += idle.cycles();
+    }
+}

@@ -1,0 +1,87 @@
+//! Why an issue slot stayed empty.
+
+use std::fmt;
+use std::ops::AddAssign;
+
+use crate::base::Cycles;
+
+/// Why nothing issued in a cycle: the first reason, in this order, that fits some live warp.
+/// Issues and idle cycles by reason add up to the makespan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum StallReason {
+    /// A warp was ready and the policy passed it over. Never under work-conserving policies.
+    NotMyTurn,
+    /// A warp's unit took no more instructions. Never in the paper model, whose queues have no end.
+    UnitFull,
+    /// A warp waited for a register.
+    Scoreboard,
+    /// A warp waited at a barrier.
+    Barrier,
+    /// A warp's next instruction was not fetched yet. Never in the paper model.
+    Fetch,
+    /// No warp had an instruction left; results were still under way.
+    Drain,
+}
+
+impl StallReason {
+    /// Every reason, by priority.
+    pub const ALL: [Self; 6] =
+        [Self::NotMyTurn, Self::UnitFull, Self::Scoreboard, Self::Barrier, Self::Fetch, Self::Drain];
+
+    /// As it stands in output.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NotMyTurn => "not-my-turn",
+            Self::UnitFull => "unit-full",
+            Self::Scoreboard => "scoreboard",
+            Self::Barrier => "barrier",
+            Self::Fetch => "fetch",
+            Self::Drain => "drain",
+        }
+    }
+
+    /// Index for dense tables.
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+}
+
+impl fmt::Display for StallReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Idle cycles by reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stalls([Cycles; StallReason::ALL.len()]);
+
+impl Stalls {
+    /// Idle cycles with this reason.
+    pub fn get(&self, reason: StallReason) -> Cycles {
+        self.0[reason.index()]
+    }
+
+    /// Counts idle cycles.
+    pub fn add(&mut self, reason: StallReason, cycles: Cycles) {
+        self.0[reason.index()] += cycles;
+    }
+
+    /// All idle cycles.
+    pub fn total(&self) -> Cycles {
+        self.0.iter().copied().sum()
+    }
+
+    /// Every reason with its idle cycles, by priority.
+    pub fn iter(&self) -> impl Iterator<Item = (StallReason, Cycles)> + '_ {
+        StallReason::ALL.into_iter().map(|reason| (reason, self.get(reason)))
+    }
+}
+
+impl AddAssign for Stalls {
+    fn add_assign(&mut self, other: Self) {
+        for (reason, cycles) in other.iter() {
+            self.add(reason, cycles);
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! The command line as scripts see it: the issue's "Shows", exit codes, bad inputs.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn warpbound(args: &[&str]) -> Output {
+    in_dir(Path::new(env!("CARGO_MANIFEST_DIR")), args)
+}
+
+fn in_dir(dir: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_warpbound"))
+        .args(args)
+        .current_dir(dir)
+        .output()
+        .expect("the binary runs")
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("text")
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).expect("text")
+}
+
+fn json(args: &[&str], code: i32) -> Value {
+    let output = warpbound(&[args, &["--format", "json"]].concat());
+    assert_eq!(output.status.code(), Some(code), "{args:?}\n{}{}", stdout(&output), stderr(&output));
+    serde_json::from_slice(&output.stdout).expect("one JSON object on stdout")
+}
+
+/// A folder of this test's own, empty.
+fn scratch(name: &str) -> PathBuf {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&dir);
+    std::fs::create_dir_all(&dir).unwrap();
+    dir
+}
+
+fn bound<'a>(result: &'a Value, name: &str) -> &'a Value {
+    result["bounds"].as_array().unwrap().iter().find(|b| b["name"] == name).expect("the bound is listed")
+}
+
+#[test]
+fn figure_3_of_seed_000() {
+    let result = json(&["check", "fig3"], 0);
+    assert_eq!(result["makespan"], 17);
+    assert_eq!(bound(&result, "gub")["value"], 23);
+    assert_eq!(bound(&result, "iwb")["value"], 24);
+    assert_eq!(result["verdict"], "holds");
+    let phases = json(&["phases", "fig3"], 0);
+    let expected = serde_json::json!([
+        {"kind": "exec", "start": 0, "end": 7}, {"kind": "idle", "start": 7, "end": 8},
+        {"kind": "exec", "start": 8, "end": 10}, {"kind": "idle", "start": 10, "end": 14}
+    ]);
+    assert_eq!(phases["warps"][0]["phases"], expected);
+    assert_eq!(phases["warps"][1]["phases"], expected);
+}
+
+#[test]
+fn the_lrr_witness_breaks_gub_and_its_folder_replays() {
+    let result = json(&["check", "lrr-witness"], 3);
+    assert_eq!((&result["makespan"], &result["verdict"]), (&148.into(), &"violated".into()));
+    // DESIGN.md's example, field by field
+    assert_eq!(result["schema"], 1);
+    assert_eq!(result["scheduler"], "lrr");
+    assert_eq!(
+        result["warps"][0],
+        serde_json::json!({"warp": 0, "finish": 148, "isolated": 84, "exec": 84, "idle": 0})
+    );
+    assert_eq!(
+        result["warps"][1],
+        serde_json::json!({"warp": 1, "finish": 116, "isolated": 56, "exec": 38, "idle": 18})
+    );
+    assert_eq!(
+        *bound(&result, "gub"),
+        serde_json::json!({"name": "gub", "value": 140, "status": "violated", "overestimation": -0.0541})
+    );
+    assert_eq!(
+        *bound(&result, "iwb"),
+        serde_json::json!({"name": "iwb", "value": 200, "status": "holds", "overestimation": 0.3514})
+    );
+
+    let dir = scratch("counterexample");
+    let output = warpbound(&["check", "lrr-witness", "--counterexamples", dir.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(3));
+    let text = stdout(&output);
+    assert!(text.contains("cd ") && text.contains("replay:schedule.replay"), "{text}");
+    let folder = dir.join("lrr-witness-lrr");
+    let readme = std::fs::read_to_string(folder.join("README")).unwrap();
+    let command =
+        readme.lines().find(|line| line.contains("warpbound check")).expect("a replay command").trim();
+    let words: Vec<&str> = command.split_whitespace().skip(1).chain(["--format", "json"]).collect();
+    let again = in_dir(&folder, &words);
+    assert_eq!(again.status.code(), Some(3), "{}", stderr(&again));
+    let again: Value = serde_json::from_slice(&again.stdout).unwrap();
+    assert_eq!((&again["makespan"], &again["bounds"]), (&result["makespan"], &result["bounds"]));
+}
+
+#[test]
+fn which_bounds_gate_decides_the_exit_code() {
+    assert_eq!(json(&["check", "lrr-witness", "--bound", "iwb"], 0)["verdict"], "holds");
+    assert_eq!(json(&["check", "lrr-witness", "--bound", "gub"], 3)["verdict"], "violated");
+    let result = json(&["check", "lrr-witness", "--scheduler", "srr", "--bound", "gub"], 0);
+    assert_eq!(result["verdict"], "not-applicable");
+    assert!(bound(&result, "gub")["reason"].as_str().unwrap().contains("work conserving"));
+    let wrong = warpbound(&["check", "lrr-witness", "--bound", "gup"]);
+    assert_eq!(wrong.status.code(), Some(1));
+    assert!(stderr(&wrong).contains("did you mean `gub`"));
+}
+
+#[test]
+fn vecadd_gives_right_numbers_and_right_bytes() {
+    let result = json(&["check", "kernels/vecadd/vecadd.ron"], 0);
+    assert_eq!(result["verdict"], "holds");
+    assert_eq!(result["blocks"].as_array().map(Vec::len), Some(4));
+    let total: u64 =
+        result["blocks"].as_array().unwrap().iter().map(|b| b["makespan"].as_u64().unwrap()).sum();
+    assert_eq!(result["makespan"], total);
+
+    let dir = scratch("vecadd");
+    let files: Vec<String> =
+        ["a", "b", "c"].iter().map(|n| format!("{n}={}", dir.join(n).display())).collect();
+    let mut args = vec!["run", "vecadd"];
+    files.iter().for_each(|file| args.extend(["--dump", file]));
+    let run = json(&args, 0);
+    let floats = |name: &str| -> Vec<f32> {
+        let bytes = std::fs::read(dir.join(name)).unwrap();
+        bytes.chunks_exact(4).map(|b| f32::from_le_bytes(b.try_into().unwrap())).collect()
+    };
+    let (a, b, c) = (floats("a"), floats("b"), floats("c"));
+    assert_eq!(c.len(), a.len());
+    assert!(c[..1000].iter().zip(a.iter().zip(&b)).all(|(c, (a, b))| *c == a + b));
+    assert!(c[1000..].iter().all(|c| *c == 0.0), "beyond n nothing is written");
+    let stalls: u64 = run["stalls"].as_object().unwrap().values().map(|v| v.as_u64().unwrap()).sum();
+    let utilisation = run["issue_utilisation"].as_f64().unwrap();
+    let makespan = run["makespan"].as_u64().unwrap();
+    let issues = makespan - stalls;
+    assert!(
+        (issues as f64 / makespan as f64 - utilisation).abs() < 1e-4,
+        "issues and stalls add up to the makespan"
+    );
+    assert!(run.get("exec_seconds").is_none(), "without --timings the output is reproducible");
+}
+
+#[test]
+fn the_suite_holds_and_is_the_same_every_time() {
+    let first = warpbound(&["check", "--format", "json", "--self-check"]);
+    assert_eq!(first.status.code(), Some(0), "{}{}", stdout(&first), stderr(&first));
+    let result: Value = serde_json::from_slice(&first.stdout).unwrap();
+    let rows = result["results"].as_array().unwrap();
+    assert!(rows.len() >= 60, "{} rows", rows.len());
+    for row in rows {
+        assert_eq!(bound(row, "iwb")["status"], "holds", "{}", row["kernel"]);
+        assert!(row["self_checked_warps"].as_u64().unwrap() > 0, "{}", row["kernel"]);
+    }
+    let schedulers: std::collections::BTreeSet<&str> =
+        rows.iter().map(|r| r["scheduler"].as_str().unwrap()).collect();
+    assert_eq!(schedulers.into_iter().collect::<Vec<_>>(), ["gto", "lrr"]);
+    let again = warpbound(&["check", "--format", "json", "--self-check"]);
+    assert_eq!(first.stdout, again.stdout);
+}
+
+#[test]
+fn traces_are_written_whole_or_not_at_all() {
+    let dir = scratch("traces");
+    let paths: Vec<String> = ["t.json", "t.kanata", "t.csv", "t.replay"]
+        .iter()
+        .map(|n| dir.join(n).display().to_string())
+        .collect();
+    let mut args = vec!["run", "fig3"];
+    paths.iter().for_each(|path| args.extend(["--trace", path]));
+    assert_eq!(warpbound(&args).status.code(), Some(0));
+    let perfetto: Value = serde_json::from_slice(&std::fs::read(&paths[0]).unwrap()).unwrap();
+    assert!(perfetto["traceEvents"].as_array().unwrap().len() > 8);
+    assert!(std::fs::read_to_string(&paths[1]).unwrap().starts_with("Kanata\t0004"));
+    let csv = std::fs::read_to_string(&paths[2]).unwrap();
+    assert_eq!(csv.lines().next(), Some("block,warp,index,pc,issue,start,done,unit"));
+    assert_eq!(csv.lines().count(), 1 + 8);
+    assert!(csv.contains("\n0,1,1,1,4,7,14,blue\n"), "w1's i1 initiates at 7:\n{csv}");
+    let replay = format!("replay:{}", paths[3]);
+    assert_eq!(json(&["check", "fig3", "--scheduler", &replay], 0)["makespan"], 17);
+
+    let failed = dir.join("failed.csv");
+    let output =
+        warpbound(&["run", "fig3", "--trace", failed.to_str().unwrap(), "--scheduler", "replay:/dev/null"]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(!failed.exists() && !dir.join("failed.csv.part").exists());
+    assert_eq!(warpbound(&["run", "fig3", "--trace", "x.vcd"]).status.code(), Some(1));
+}
+
+#[test]
+fn settings_reach_the_machine() {
+    let at = |l: &str| json(&["check", "vecadd", "--mem-latency", l], 0)["makespan"].as_u64().unwrap();
+    assert!(at("400") > at("200"));
+    let same = json(&["check", "vecadd", "--set", "units.gmem.lat=99"], 0);
+    assert_eq!(same["makespan"], at("100"));
+    assert_ne!(same["machine_digest"], json(&["check", "vecadd"], 0)["machine_digest"]);
+    assert_eq!(json(&["check", "fig3", "--set", "scheduler=lrr"], 0)["scheduler"], "lrr");
+}
+
+#[test]
+fn a_bare_ptx_file_is_launched_from_the_command_line() {
+    let result = json(
+        &[
+            "run",
+            "kernels/vecadd/vecadd.ptx",
+            "--grid",
+            "1",
+            "--block",
+            "64,1,1",
+            "--arg",
+            "Buffer(name: \"a\", elem: F32, len: 64, init: Iota)",
+            "--arg",
+            "Buffer(name: \"b\", elem: F32, len: 64, init: Fill(0.5))",
+            "--arg",
+            "Buffer(name: \"c\", elem: F32, len: 64, init: Zero)",
+            "--arg",
+            "U32(64)",
+        ],
+        0,
+    );
+    assert_eq!(result["kernel"], "vecadd");
+    assert_eq!(result["warps"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn bad_inputs_get_place_text_and_hint() {
+    let dir = scratch("bad");
+    let file = |name: &str, text: &str| {
+        let path = dir.join(name);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let warp = file("bad.warp", ".warps 2\n f0 r0\n 9x r1\n f1 r2, _\n");
+    let zero = file(
+        "zero.ron",
+        "Machine(name: \"z\", units: { \"red\": Unit(init: 0, lat: 1) }, ops: { \"f0\": \"rad\" })",
+    );
+    let broken = file("broken.ron", "Machine(name: \"z\", units: { \"red\": Unit(init: 1, lat 1) })");
+    let launch = file(
+        "l.ron",
+        "Launch(module: \"k.ptx\", entry: \"k\", grid: (1,1,1), block: (2048,1,1), args: [U32(1), F32(1.0)])",
+    );
+    file(
+        "k.ptx",
+        ".version 6.3\n.target sm_61\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n ret;\n}\n",
+    );
+    let garbage = file("garbage.ptx", &"\u{1}garbage }{ @@ ;; \u{fffd}\n".repeat(20_000));
+    let binary = dir.join("binary.warp");
+    std::fs::write(&binary, [0xff, 0xfe, 0, 1]).unwrap();
+    let cases: [(&[&str], &[&str]); 12] = [
+        (&["check", &warp], &["bad.warp:3:2", "9x", "bad.warp:4:9"]),
+        (&["check", "fig3", "--machine", &zero], &["zero.ron:1", "init 0", "unit `rad`"]),
+        (&["check", "fig3", "--machine", &broken], &["broken.ron:1:"]),
+        (&["check", &launch], &["2048", "takes 1 arguments, 2 given", "parameters: p"]),
+        (&["check", &garbage, "--grid", "1", "--block", "1"], &["garbage.ptx:1:"]),
+        (&["check", binary.to_str().unwrap()], &["not UTF-8"]),
+        (&["check", "nowhere.warp"], &["nowhere.warp", "cannot read"]),
+        (&["check", "vecad"], &["did you mean `vecadd`"]),
+        (&["check", "fig3", "--machine", "ecrts25-orin"], &["maps op class `f0`", "fig3.warp:"]),
+        (&["check", "vecadd", "--set", "units.gmme.lat=3"], &["--set units.gmme.lat=3", "gmem"]),
+        (&["check", "vecadd", "--grid", "3"], &["bare .ptx"]),
+        (&["run", "vecadd", "--dump", "d=x"], &["no buffer `d`", "a, b, c"]),
+    ];
+    for (args, expected) in cases {
+        let output = warpbound(args);
+        let text = stderr(&output);
+        assert_eq!(output.status.code(), Some(1), "{args:?}: {text}");
+        assert!(output.stdout.is_empty(), "{args:?}");
+        for part in expected {
+            assert!(text.contains(part), "{args:?} does not say `{part}`:\n{text}");
+        }
+        let as_json = warpbound(&[args, &["--format", "json"]].concat());
+        let errors: Value = serde_json::from_slice(&as_json.stdout).expect("errors as JSON");
+        assert!(!errors["errors"].as_array().unwrap().is_empty());
+        assert!(errors["errors"][0]["message"].is_string() && errors["errors"][0]["line"].is_u64());
+    }
+    assert_eq!(warpbound(&["chekc"]).status.code(), Some(2));
+    assert_eq!(warpbound(&["check", "--format", "yaml"]).status.code(), Some(2));
+}
+
+#[test]
+fn errors_of_a_running_kernel_name_the_line() {
+    let dir = scratch("kernel-errors");
+    let ptx = |body: &str| {
+        format!(
+            ".version 6.3\n.target sm_61\n.address_size 64\n.visible .entry k(.param .u64 p)\n{{\n.reg .pred %p<3>;\n.reg .b32 %r<4>;\n.reg .b64 %rd<4>;\nld.param.u64 %rd1, [p];\n{body}\nret;\n}}\n"
+        )
+    };
+    let cases: [(&str, &str, &[&str]); 4] = [
+        (
+            "oob",
+            "mov.u32 %r1, %tid.x;\nmul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd2, %rd1, %rd2;\nst.global.u32 [%rd2+4096], %r1;",
+            &["k.ptx:13", "`a`", "lane 0"],
+        ),
+        ("misaligned", "st.global.u32 [%rd1+2], 7;", &["k.ptx:10", "align"]),
+        (
+            "deadlock",
+            "mov.u32 %r1, %tid.x;\nsetp.lt.u32 %p1, %r1, 32;\n@%p1 bar.sync 1, 64;\n@!%p1 bar.sync 2, 64;",
+            &["k.ptx:12", "k.ptx:13"],
+        ),
+        ("endless", "L:\nadd.s32 %r1, %r1, 1;\nbra L;", &["--max-instructions", "k.ptx:1"]),
+    ];
+    for (name, body, expected) in cases {
+        let folder = dir.join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("k.ptx"), ptx(body)).unwrap();
+        let output = in_dir(
+            &folder,
+            &[
+                "check",
+                "k.ptx",
+                "--grid",
+                "1",
+                "--block",
+                "64",
+                "--max-instructions",
+                "100000",
+                "--arg",
+                "Buffer(name: \"a\", elem: U32, len: 64, init: Zero)",
+            ],
+        );
+        let text = stderr(&output);
+        assert_eq!(output.status.code(), Some(1), "{name}: {text}{}", stdout(&output));
+        for part in expected {
+            assert!(text.contains(part), "{name} does not say `{part}`:\n{text}");
+        }
+    }
+}
+
+#[test]
+fn every_shipped_ptx_is_understood() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels");
+    let mut seen = 0;
+    for entry in std::fs::read_dir(root).unwrap() {
+        for file in std::fs::read_dir(entry.unwrap().path()).into_iter().flatten() {
+            let path = file.unwrap().path();
+            if path.extension().is_some_and(|ending| ending == "ptx") {
+                let result = json(&["inspect", path.to_str().unwrap()], 0);
+                assert_eq!(result["unsupported"], serde_json::json!([]), "{}", path.display());
+                assert!(!result["entries"].as_array().unwrap().is_empty());
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen >= 18, "{seen} files");
+}

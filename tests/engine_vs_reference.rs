@@ -1,0 +1,156 @@
+//! The engine against the per-cycle reference: every event of ten thousand random kernels under
+//! every policy, and of launches with several resident blocks.
+
+#[path = "support/per_cycle.rs"]
+mod per_cycle;
+#[path = "support/random_kernels.rs"]
+mod random_kernels;
+
+use std::convert::Infallible;
+
+use per_cycle::{Issued, Outcome, Rule};
+use random_kernels::{RandomLaunch, Shape, random_launch};
+use warpbound::base::{BlockId, Cycle};
+use warpbound::diag::SourceText;
+use warpbound::path::{BlockPaths, BlockSource};
+use warpbound::program::TimingTable;
+use warpbound::sim::policy::Schedule;
+use warpbound::sim::{PolicySetup, simulate};
+use warpbound::trace::Recorder;
+
+/// Blocks from a list.
+struct Listed<'a>(std::slice::Iter<'a, BlockPaths>);
+
+impl BlockSource for Listed<'_> {
+    type Error = Infallible;
+
+    fn next_block(&mut self, paths: &mut BlockPaths) -> Result<bool, Infallible> {
+        let next = self.0.next();
+        if let Some(block) = next {
+            paths.clone_from(block);
+        }
+        Ok(next.is_some())
+    }
+}
+
+fn engine(launch: &RandomLaunch, setup: &PolicySetup, resident: u32) -> (Outcome, Recorder) {
+    let table = TimingTable::new(&launch.program, &launch.machine).unwrap();
+    let mut recorder = Recorder::new();
+    let mut blocks = vec![per_cycle::Ran::default(); launch.blocks.len()];
+    let mut source = Listed(launch.blocks.iter());
+    let summary =
+        simulate(&mut source, &table, &launch.machine, setup, resident, &mut recorder, |result, paths| {
+            assert_eq!(result.block, paths.block);
+            blocks[result.block.index()] = per_cycle::Ran {
+                start: result.start.get(),
+                end: (result.start + result.makespan).get(),
+                finish: result.warps.iter().map(|warp| warp.finish.get()).collect(),
+            };
+        })
+        .unwrap_or_else(|error| panic!("{error}"));
+    let issues = recorder.issues().map(|issue| Issued {
+        block: issue.block.index(),
+        warp: issue.warp.index(),
+        index: issue.index as usize,
+        issue: issue.issue.get(),
+        start: issue.start.get(),
+        done: issue.done.get(),
+    });
+    let mut stalls = [0; 6];
+    summary.stalls.iter().for_each(|(reason, cycles)| stalls[reason.index()] = cycles.get());
+    let outcome = Outcome { issues: issues.collect(), makespan: summary.makespan.get(), stalls, blocks };
+    assert_eq!(summary.issues, outcome.issues.len() as u64);
+    assert_eq!(summary.issues + summary.stalls.total().get(), summary.makespan.get(), "stalls add up");
+    (outcome, recorder)
+}
+
+/// Runs both and compares everything; gives back what the engine said.
+fn compare(seed: u64, launch: &RandomLaunch, setup: &PolicySetup, rule: &Rule, resident: usize) -> Recorder {
+    let expected = per_cycle::simulate(&launch.program, &launch.machine, &launch.blocks, rule, resident);
+    let (outcome, recorder) = engine(launch, setup, resident as u32);
+    for (ours, theirs) in outcome.issues.iter().zip(&expected.issues) {
+        assert_eq!(ours, theirs, "seed {seed}, {rule:?}, {resident} resident");
+    }
+    assert_eq!(outcome, expected, "seed {seed}, {rule:?}, {resident} resident");
+    recorder
+}
+
+/// The schedule of a run, for both simulators.
+fn schedule(recorder: &Recorder, starts: &[u64]) -> (PolicySetup, Rule) {
+    let text = Schedule::text(recorder.issues(), |block: BlockId| Cycle::new(starts[block.index()]));
+    let parsed = Schedule::parse(&SourceText::new("test.replay", text)).unwrap();
+    let decision = |issue: &warpbound::trace::Issue| {
+        let block = issue.block.index();
+        (block, issue.issue.get() - starts[block], issue.warp.index())
+    };
+    (PolicySetup::Replay(parsed), Rule::Replay(recorder.issues().map(decision).collect()))
+}
+
+fn every_policy(seed: u64, launch: &RandomLaunch, resident: usize) {
+    let active = launch.machine.two_level_active() as usize;
+    let policies = [
+        (PolicySetup::Gto, Rule::Gto),
+        (PolicySetup::Lrr, Rule::Lrr),
+        (PolicySetup::Srr, Rule::Srr),
+        (PolicySetup::Gsrr, Rule::Gsrr),
+        (PolicySetup::Oldest, Rule::Oldest),
+        (PolicySetup::TwoLevel, Rule::TwoLevel(active)),
+        (PolicySetup::Random(seed), Rule::Random(seed)),
+    ];
+    let replayed = seed as usize % policies.len();
+    for (index, (setup, rule)) in policies.iter().enumerate() {
+        let recorder = compare(seed, launch, setup, rule, resident);
+        if index == replayed {
+            let (outcome, _) = engine(launch, setup, resident as u32);
+            let starts: Vec<u64> = outcome.blocks.iter().map(|ran| ran.start).collect();
+            let (setup, rule) = schedule(&recorder, &starts);
+            let again = compare(seed, launch, &setup, &rule, resident);
+            assert!(again.issues().eq(recorder.issues()), "seed {seed}: a replay repeats the run");
+        }
+    }
+}
+
+/// Splits seeds over two threads; a failure names its seed.
+fn for_seeds(seeds: std::ops::Range<u64>, test: impl Fn(u64) + Sync) {
+    let middle = seeds.start + (seeds.end - seeds.start) / 2;
+    std::thread::scope(|scope| {
+        scope.spawn(|| (seeds.start..middle).for_each(&test));
+        (middle..seeds.end).for_each(&test);
+    });
+}
+
+#[test]
+fn ten_thousand_kernels_under_every_policy() {
+    for_seeds(0..10_000, |seed| {
+        let shape = if seed % 4 == 0 { Shape::PAPER } else { Shape::EVERYTHING };
+        every_policy(seed, &random_launch(seed, &shape, 1), 1);
+    });
+}
+
+#[test]
+fn launches_with_several_blocks() {
+    let shape = Shape { max_warps: 4, max_instructions: 8, ..Shape::EVERYTHING };
+    for_seeds(100_000..101_000, |seed| {
+        let resident = 1 + seed as usize % 4;
+        every_policy(seed, &random_launch(seed, &shape, 1 + seed as usize % 9), resident);
+    });
+}
+
+/// The random kernels exercise what they are meant to: the test above means something.
+#[test]
+fn random_kernels_reach_every_reason_and_every_feature() {
+    let mut stalls = [0; 6];
+    let (mut releases, mut far, mut empty) = (0, 0, 0);
+    for seed in 0..300 {
+        let launch = random_launch(seed, &Shape::EVERYTHING, 1);
+        let (outcome, recorder) = engine(&launch, &PolicySetup::Srr, 1);
+        outcome.stalls.iter().zip(&mut stalls).for_each(|(cycles, sum)| *sum += cycles);
+        let released =
+            |e: &&warpbound::trace::Event| matches!(e, warpbound::trace::Event::BarrierReleased(_));
+        releases += recorder.events.iter().filter(released).count();
+        far += recorder.issues().filter(|issue| (issue.done - issue.issue).get() > 1024).count();
+        empty += outcome.blocks[0].finish.iter().filter(|finish| **finish == 0).count();
+    }
+    assert!([0, 2, 3, 5].iter().all(|&reason| stalls[reason] > 100), "{stalls:?}");
+    assert!(releases > 100 && far > 20 && empty > 5, "{releases} releases, {far} far, {empty} empty warps");
+}

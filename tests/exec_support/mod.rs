@@ -1,0 +1,172 @@
+//! Runs small pieces of PTX: a kernel `k` whose parameters are pointers to the given buffers, with
+//! registers of every kind declared and `%tid.x` in `%r0`, pointers in `%rd0`, `%rd1`, ...
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
+use warpbound::base::LaneMask;
+use warpbound::diag::{Diagnostics, SourceText};
+use warpbound::exec::{Executor, Options};
+use warpbound::isa::IsaTable;
+use warpbound::path::{BlockPaths, BlockSource};
+use warpbound::program::Program;
+use warpbound::program::launch::{Arg, Buffer, Elem, Launch};
+use warpbound::ptx::Module;
+
+/// A launch being put together.
+pub struct Kernel {
+    pub body: String,
+    /// What stands before the kernel: variables and functions.
+    pub module: String,
+    pub grid: [u32; 3],
+    pub block: [u32; 3],
+    pub dynamic_shared: u32,
+    pub buffers: Vec<Vec<u8>>,
+    pub symbols: Vec<(String, Vec<u8>)>,
+    pub fuel: u64,
+}
+
+/// What a launch did.
+#[derive(Debug)]
+pub struct Outcome {
+    pub blocks: Vec<BlockPaths>,
+    pub buffers: Vec<Vec<u8>>,
+    pub notes: Vec<String>,
+    pub program: Program,
+}
+
+/// One block of `threads` threads, and no buffers yet.
+pub fn kernel(threads: u32, body: &str) -> Kernel {
+    Kernel {
+        body: body.to_owned(),
+        module: String::new(),
+        grid: [1, 1, 1],
+        block: [threads, 1, 1],
+        dynamic_shared: 0,
+        buffers: Vec::new(),
+        symbols: Vec::new(),
+        fuel: 1 << 22,
+    }
+}
+
+impl Kernel {
+    pub fn words(mut self, words: &[u32]) -> Self {
+        self.buffers.push(words.iter().flat_map(|w| w.to_le_bytes()).collect());
+        self
+    }
+
+    pub fn zeros(mut self, bytes: usize) -> Self {
+        self.buffers.push(vec![0; bytes]);
+        self
+    }
+
+    pub fn module(mut self, text: &str) -> Self {
+        self.module = text.to_owned();
+        self
+    }
+
+    pub fn text(&self) -> String {
+        let params: Vec<String> = (0..self.buffers.len()).map(|i| format!(".param .u64 p{i}")).collect();
+        let loads: Vec<String> =
+            (0..self.buffers.len()).map(|i| format!("ld.param.u64 %rd{i}, [p{i}];")).collect();
+        format!(
+            ".version 7.0\n.target sm_80\n.address_size 64\n{}\n.visible .entry k({})\n{{\n\
+             .reg .pred %p<20>; .reg .b16 %h<20>; .reg .b32 %r<60>; .reg .b64 %rd<40>;\n\
+             .reg .f32 %f<40>; .reg .f64 %fd<40>;\n\
+             mov.u32 %r0, %tid.x; {}\n{}\n}}\n",
+            self.module,
+            params.join(", "),
+            loads.join(" "),
+            self.body
+        )
+    }
+
+    pub fn run(self) -> Result<Outcome, Diagnostics> {
+        let isa_file = concat!(env!("CARGO_MANIFEST_DIR"), "/isa/ptx.ron");
+        let isa_text = std::fs::read_to_string(isa_file).unwrap();
+        let isa = IsaTable::parse(&SourceText::new("ptx.ron", isa_text)).unwrap();
+        let text = self.text();
+        let module = Module::parse(&SourceText::new("k.ptx", text.as_str()))?;
+        let program = module.program("k", &isa)?;
+        let buffer = |name: String, bytes: &Vec<u8>| Buffer { name, elem: Elem::U8, bytes: bytes.clone() };
+        let launch = Launch {
+            grid: self.grid,
+            block: self.block,
+            dynamic_shared: self.dynamic_shared,
+            registers: None,
+            args: (0..self.buffers.len()).map(Arg::Buffer).collect(),
+            buffers: self.buffers.iter().enumerate().map(|(i, b)| buffer(format!("p{i}"), b)).collect(),
+            symbols: self.symbols.iter().map(|(name, b)| buffer(name.clone(), b)).collect(),
+        };
+        let options = Options { max_instructions_per_block: self.fuel };
+        let mut executor = Executor::new(&program, &launch, options)?;
+        let mut paths = BlockPaths::default();
+        let mut blocks = Vec::new();
+        loop {
+            match executor.next_block(&mut paths) {
+                Ok(true) => blocks.push(paths.clone()),
+                Ok(false) => break,
+                Err(error) => {
+                    assert_eq!(executor.next_block(&mut paths), Ok(false), "spent after an error");
+                    return Err(error);
+                }
+            }
+        }
+        let buffers = (0..launch.buffers.len()).map(|i| executor.buffer(i).to_vec()).collect();
+        let notes = executor.notes().to_vec();
+        Ok(Outcome { blocks, buffers, notes, program: program.clone() })
+    }
+
+    pub fn ok(self) -> Outcome {
+        let text = self.text();
+        self.run().unwrap_or_else(|error| panic!("{error}\n{text}"))
+    }
+
+    /// The text of the only error.
+    pub fn error(self) -> String {
+        let error = self.run().expect_err("an error");
+        assert_eq!(error.list().len(), 1, "{error}");
+        error.to_string()
+    }
+}
+
+impl Outcome {
+    /// A buffer as 32-bit words.
+    pub fn words(&self, buffer: usize) -> Vec<u32> {
+        self.buffers[buffer].chunks(4).map(|b| u32::from_le_bytes(b.try_into().unwrap())).collect()
+    }
+
+    /// A buffer as 64-bit words.
+    pub fn longs(&self, buffer: usize) -> Vec<u64> {
+        self.buffers[buffer].chunks(8).map(|b| u64::from_le_bytes(b.try_into().unwrap())).collect()
+    }
+
+    /// (source line, active lanes) of every step of a warp of the first block.
+    pub fn trace(&self, warp: usize) -> Vec<(u32, u32)> {
+        let path = &self.blocks[0].warps[warp];
+        let mut masks = path.masks().iter().peekable();
+        let mut mask = LaneMask::empty();
+        let steps = path.steps().iter().enumerate();
+        steps
+            .map(|(index, step)| {
+                while let Some((start, next)) = masks.peek() {
+                    if *start as usize > index {
+                        break;
+                    }
+                    mask = *next;
+                    masks.next();
+                }
+                (self.program.instr(step.pc()).line, mask.bits())
+            })
+            .collect()
+    }
+
+    /// As [`Outcome::trace`], with lines counted from the first one of the body.
+    pub fn body_trace(&self, warp: usize, module_lines: u32) -> Vec<(u32, u32)> {
+        // version, target, address size, module, entry, brace, registers (2), first loads
+        let before = 8 + module_lines;
+        let trace = self.trace(warp);
+        trace.into_iter().filter(|(line, _)| *line > before + 1).map(|(l, m)| (l - before - 1, m)).collect()
+    }
+}
+
+/// Stores `value` as the thread's word of buffer 0.
+pub const STORE: &str = "mul.wide.u32 %rd30, %r0, 4; add.u64 %rd31, %rd0, %rd30; st.global.u32 [%rd31], %r1;";

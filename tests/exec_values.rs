@@ -1,0 +1,124 @@
+//! Values, from PTX text to bytes: that operands, types and destinations meet. What each operation
+//! computes is tested beside it.
+
+mod exec_support;
+
+use exec_support::{STORE, kernel};
+
+/// The word that each of 32 lanes ends with in `%r1`.
+fn lanes(body: &str) -> Vec<u32> {
+    kernel(32, &format!("{body}\n{STORE} ret;")).zeros(128).ok().words(0)
+}
+
+fn each(f: impl Fn(u32) -> u32) -> Vec<u32> {
+    (0..32).map(f).collect()
+}
+
+#[test]
+fn carries_ripple_through_a_128_bit_sum() {
+    let body = "
+        mov.u32 %r2, 0xffffffff; mov.u32 %r3, 0xffffffff; mov.u32 %r4, 0xfffffff0;
+        add.cc.u32 %r2, %r2, 1; addc.cc.u32 %r3, %r3, 0; addc.cc.u32 %r4, %r4, %r0; addc.u32 %r1, 0, 0;
+        and.b32 %r4, %r4, 0xff; shl.b32 %r1, %r1, 8; or.b32 %r1, %r1, %r4;
+        sub.cc.u32 %r5, 0, %r0; subc.u32 %r6, 5, 0; shl.b32 %r6, %r6, 16; or.b32 %r1, %r1, %r6;";
+    let expected = each(|lane| {
+        let sum = 0xfu32.wrapping_add(0xffff_ffe1).wrapping_add(1 + lane) & 0xff;
+        let carry = u32::from(0xffff_fff0u64 + u64::from(lane) + 1 > 0xffff_ffff);
+        let borrow = u32::from(lane > 0);
+        (5 - borrow) << 16 | carry << 8 | sum
+    });
+    assert_eq!(lanes(body), expected);
+}
+
+#[test]
+fn conversions_between_registers_of_different_width() {
+    let body = "
+        cvt.u16.u32 %h1, %r0; cvt.s8.s16 %h2, 200; cvt.s32.s16 %r2, %h2; cvt.s32.s8 %r3, %h2;
+        cvt.rn.f32.s32 %f1, %r2; cvt.rzi.s32.f32 %r4, %f1;
+        cvt.f64.f32 %fd1, %f1; add.f64 %fd1, %fd1, 0d3FE0000000000000; cvt.rpi.s64.f64 %rd5, %fd1; cvt.u32.u64 %r5, %rd5;
+        cvt.rn.f16.f32 %h3, %f1; cvt.f32.f16 %f2, %h3; cvt.rni.s32.f32 %r6, %f2;
+        cvt.sat.u8.s32 %r7, %r2; cvt.u32.u16 %r8, %h1;
+        add.s32 %r1, %r2, %r3; add.s32 %r1, %r1, %r4; add.s32 %r1, %r1, %r5; add.s32 %r1, %r1, %r6;
+        add.s32 %r1, %r1, %r7; add.s32 %r1, %r1, %r8;";
+    assert_eq!(lanes(body), each(|lane| (lane as i32 + 4 * -56 - 55) as u32));
+}
+
+#[test]
+fn rounding_modes_reach_the_arithmetic() {
+    let body = "
+        mov.f32 %f1, 0f3F800000; mov.f32 %f2, 0f33000000;
+        add.rn.f32 %f3, %f1, %f2; add.rp.f32 %f4, %f1, %f2; sub.rm.f32 %f5, %f1, %f2; sub.rz.f32 %f6, %f1, %f2;
+        mov.b32 %r2, %f3; mov.b32 %r3, %f4; mov.b32 %r4, %f5; mov.b32 %r5, %f6;
+        mov.f32 %f7, 0f00000001; add.ftz.f32 %f8, %f7, %f7; add.f32 %f9, %f7, %f7; mov.b32 %r6, %f8; mov.b32 %r7, %f9;
+        mov.f32 %f10, 0f40000000; fma.rn.sat.f32 %f11, %f10, %f10, %f1; mov.b32 %r8, %f11;
+        xor.b32 %r1, %r2, %r3; shl.b32 %r1, %r1, 4; xor.b32 %r4, %r4, %r5; or.b32 %r1, %r1, %r4;
+        or.b32 %r1, %r1, %r6; shl.b32 %r7, %r7, 8; or.b32 %r1, %r1, %r7; xor.b32 %r8, %r8, 0x3f800000; or.b32 %r1, %r1, %r8;";
+    assert_eq!(lanes(body), vec![0x210; 32]);
+}
+
+#[test]
+fn comparisons_combine_and_select() {
+    let body = "
+        setp.lt.u32 %p1, %r0, 20;
+        setp.gt.and.s32 %p2|%p3, %r0, 9, %p1;
+        set.eq.u32.u32 %r2, %r0, 12; and.b32 %r2, %r2, 16;
+        selp.u32 %r1, 1, 0, %p2; selp.u32 %r3, 2, 0, %p3; or.b32 %r1, %r1, %r3; or.b32 %r1, %r1, %r2;
+        xor.pred %p4, %p1, %p2; not.pred %p4, %p4; selp.u32 %r3, 4, 0, %p4; or.b32 %r1, %r1, %r3;
+        slct.u32.s32 %r3, 8, 0, %r0; or.b32 %r1, %r1, %r3;";
+    let expected = each(|n| {
+        let (p1, gt) = (n < 20, n > 9);
+        let (p2, p3) = (gt && p1, !gt && p1);
+        u32::from(p2) | u32::from(p3) << 1 | u32::from(p1 == p2) << 2 | 8 | u32::from(n == 12) << 4
+    });
+    assert_eq!(lanes(body), expected);
+}
+
+#[test]
+fn lanes_see_each_other() {
+    let reduction = "
+        mov.u32 %r1, %r0;
+        shfl.sync.bfly.b32 %r2, %r1, 16, 31, -1; add.u32 %r1, %r1, %r2;
+        shfl.sync.bfly.b32 %r2, %r1, 8, 31, -1; add.u32 %r1, %r1, %r2;
+        shfl.sync.bfly.b32 %r2, %r1, 4, 31, -1; add.u32 %r1, %r1, %r2;
+        shfl.sync.bfly.b32 %r2, %r1, 2, 31, -1; add.u32 %r1, %r1, %r2;
+        shfl.sync.bfly.b32 %r2, %r1, 1, 31, -1; add.u32 %r1, %r1, %r2;";
+    assert_eq!(lanes(reduction), [496; 32]);
+    let up = "shfl.sync.up.b32 %r1|%p1, %r0, 1, 0, -1; @!%p1 mov.u32 %r1, 99;";
+    assert_eq!(lanes(up), each(|lane| lane.checked_sub(1).unwrap_or(99)));
+    let votes = "
+        and.b32 %r2, %r0, 1; setp.eq.u32 %p1, %r2, 1;
+        vote.sync.ballot.b32 %r1, %p1, -1;
+        vote.sync.any.pred %p2, %p1, 0x55555555; @%p2 mov.u32 %r1, 0;
+        vote.sync.all.pred %p3, %p1, 0xaaaaaaaa; @!%p3 mov.u32 %r1, 0;";
+    assert_eq!(lanes(votes), [0xaaaa_aaaa; 32]);
+    let matches = "and.b32 %r2, %r0, 3; match.any.sync.b32 %r1, %r2, -1;";
+    assert_eq!(lanes(matches), each(|lane| 0x1111_1111 << (lane % 4)));
+    let redux = "redux.sync.max.u32 %r1, %r0, -1; redux.sync.add.s32 %r2, %r0, -1; add.u32 %r1, %r1, %r2;";
+    assert_eq!(lanes(redux), [31 + 496; 32]);
+    let diverged = "mov.u32 %r1, 0; setp.lt.u32 %p1, %r0, 5; @!%p1 bra J; activemask.b32 %r1; J:";
+    assert_eq!(lanes(diverged), each(|lane| if lane < 5 { 31 } else { 0 }));
+}
+
+#[test]
+fn packing_and_wide_registers() {
+    let body = "
+        cvt.u16.u32 %h1, %r0; mov.b32 %r2, {%h1, %h1}; mov.b32 {%h2, %h3}, %r2;
+        mov.b64 %rd5, {%r2, %r0}; mov.b64 {%r3, %r4}, %rd5;
+        mul.wide.s32 %rd6, %r0, -3; shr.s64 %rd6, %rd6, 1; cvt.u32.u64 %r5, %rd6;
+        bfe.s32 %r6, %r5, 0, 3; bfi.b32 %r7, %r0, 0, 4, 8; prmt.b32 %r8, %r0, 0, 0x4440;
+        cvt.u32.u16 %r9, %h3; sub.u32 %r1, %r3, %r2; sub.u32 %r4, %r4, %r0; or.b32 %r1, %r1, %r4; sub.u32 %r9, %r9, %r0;
+        or.b32 %r1, %r1, %r9; add.u32 %r1, %r1, %r5; add.u32 %r1, %r1, %r6; add.u32 %r1, %r1, %r7; add.u32 %r1, %r1, %r8;";
+    let expected = each(|lane| {
+        let half = (lane as i32 * -3) >> 1;
+        let field = (half << 29) >> 29;
+        half.wrapping_add(field).wrapping_add((lane << 4) as i32).wrapping_add(lane as i32) as u32
+    });
+    assert_eq!(lanes(body), expected);
+}
+
+#[test]
+fn guards_keep_the_old_value_of_disabled_lanes() {
+    let body =
+        "mov.u32 %r1, 5; setp.lt.u32 %p1, %r0, 9; @%p1 add.u32 %r1, %r1, %r0; @!%p1 mov.u32 %r1, %laneid;";
+    assert_eq!(lanes(body), each(|lane| if lane < 9 { 5 + lane } else { lane }));
+}

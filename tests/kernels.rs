@@ -1,0 +1,137 @@
+//! Every launch of `kernels/` leaves in memory what the plain references of
+//! `tests/support/kernel_refs.rs` compute.
+
+#[path = "support/kernel_refs.rs"]
+mod kernel_refs;
+
+use std::path::{Path, PathBuf};
+
+use kernel_refs::{Match, RefIo, Scalar, reference};
+use warpbound::diag::SourceText;
+use warpbound::exec::{Executor, Options};
+use warpbound::isa::IsaTable;
+use warpbound::path::{BlockPaths, BlockSource};
+use warpbound::program::launch::{ArgSpec, Launch, LaunchSpec};
+use warpbound::ptx::Module;
+
+fn source(path: &Path) -> SourceText {
+    let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    SourceText::new(path.display().to_string(), text)
+}
+
+/// The launch files below `kernels/`, sorted; the one of 10^8 instructions is left out.
+fn launch_files() -> Vec<PathBuf> {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("kernels");
+    let list = |dir: &Path| -> Vec<PathBuf> {
+        std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect()
+    };
+    let folders = list(&root).into_iter().filter(|path| path.is_dir());
+    let mut files: Vec<PathBuf> = folders
+        .flat_map(|folder| list(&folder))
+        .filter(|path| path.extension().is_some_and(|e| e == "ron"))
+        .filter(|path| !path.file_stem().is_some_and(|stem| stem.to_string_lossy().ends_with("_large")))
+        .collect();
+    files.sort();
+    files
+}
+
+fn scalar(arg: &ArgSpec) -> Option<Scalar> {
+    Some(match *arg {
+        ArgSpec::Buffer { .. } | ArgSpec::Bytes(_) => return None,
+        ArgSpec::U8(v) => Scalar::I(v.into()),
+        ArgSpec::I8(v) => Scalar::I(v.into()),
+        ArgSpec::U16(v) => Scalar::I(v.into()),
+        ArgSpec::I16(v) => Scalar::I(v.into()),
+        ArgSpec::U32(v) => Scalar::I(v.into()),
+        ArgSpec::I32(v) => Scalar::I(v.into()),
+        ArgSpec::U64(v) => Scalar::I(v as i64),
+        ArgSpec::I64(v) => Scalar::I(v),
+        ArgSpec::F32(v) => Scalar::F(v.into()),
+        ArgSpec::F64(v) => Scalar::F(v),
+    })
+}
+
+/// The first element that differs, if any.
+fn difference(got: &[u8], expected: &[u8], how: Match) -> Option<String> {
+    if got.len() != expected.len() {
+        return Some(format!("{} bytes, {} expected", got.len(), expected.len()));
+    }
+    let words = got.chunks(4).zip(expected.chunks(4)).enumerate();
+    for (index, (got, expected)) in words {
+        let float = |bytes: &[u8]| f32::from_le_bytes(bytes.try_into().unwrap());
+        let same = match how {
+            Match::Exact => got == expected,
+            Match::F32 { rel, abs } => {
+                let (got, expected) = (float(got), float(expected));
+                (got - expected).abs() <= abs + rel * expected.abs()
+            }
+        };
+        if !same {
+            return Some(format!("word {index} is {got:02x?}, {expected:02x?} expected"));
+        }
+    }
+    None
+}
+
+/// What is wrong with a launch.
+fn check(file: &Path, isa: &IsaTable) -> Vec<String> {
+    let launch_source = source(file);
+    let spec = LaunchSpec::parse(&launch_source).unwrap_or_else(|error| panic!("{error}"));
+    let folder = file.parent().unwrap();
+    let module = Module::parse(&source(&folder.join(&spec.module))).unwrap_or_else(|error| panic!("{error}"));
+    let program = module.program(&spec.entry, isa).unwrap_or_else(|error| panic!("{error}"));
+    let read_file = |name: &str| std::fs::read(folder.join(name)).map_err(|error| format!("{name}: {error}"));
+    let launch =
+        Launch::new(&spec, &program, 1, &launch_source, &read_file).unwrap_or_else(|error| panic!("{error}"));
+
+    let mut expected: Vec<Vec<u8>> = launch.buffers.iter().map(|buffer| buffer.bytes.clone()).collect();
+    let scalars: Vec<Scalar> = spec.args.iter().filter_map(scalar).collect();
+    let mut io = RefIo {
+        grid: launch.grid,
+        block: launch.block,
+        dynamic_shared: launch.dynamic_shared,
+        scalars: &scalars,
+        buffers: &mut expected,
+    };
+    let Some(matches) = reference(&spec.entry, &mut io) else {
+        return vec![format!("`{}` has no reference", spec.entry)];
+    };
+
+    let mut executor = Executor::new(&program, &launch, Options::default()).unwrap();
+    let mut paths = BlockPaths::default();
+    let (mut instructions, mut bytes) = (0, 0);
+    while executor.next_block(&mut paths).unwrap_or_else(|error| panic!("{error}")) {
+        instructions += paths.warp_instructions();
+        bytes += paths.warps.iter().map(|warp| warp.size_bytes() as u64).sum::<u64>();
+        for warp in &paths.warps {
+            let ends: Vec<bool> = warp.steps().iter().map(|step| step.ends_warp()).collect();
+            let last = ends.len() - 1;
+            assert!(ends[last] && !ends[..last].contains(&true), "only the last step ends the warp");
+        }
+    }
+    let mut wrong: Vec<String> =
+        executor.notes().iter().map(|note| format!("unexpected note: {note}")).collect();
+    for (index, how) in matches.into_iter().enumerate() {
+        if let Some(what) = difference(executor.buffer(index), &expected[index], how) {
+            wrong.push(format!("buffer `{}`: {what}", launch.buffers[index].name));
+        }
+    }
+    // the limit: paths take at most 8 bytes per instruction
+    if bytes > 8 * instructions {
+        wrong.push(format!("paths take {bytes} bytes for {instructions} instructions"));
+    }
+    wrong
+}
+
+#[test]
+fn every_launch_leaves_what_its_reference_computes() {
+    let isa_path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("isa/ptx.ron");
+    let isa = IsaTable::parse(&source(&isa_path)).unwrap();
+    let files = launch_files();
+    assert!(files.len() >= 40, "only {} launches found", files.len());
+    let wrong: Vec<String> = files
+        .iter()
+        .flat_map(|file| check(file, &isa).into_iter().map(|what| format!("{}: {what}", file.display())))
+        .collect();
+    assert!(wrong.is_empty(), "{} differences:\n{}", wrong.len(), wrong.join("\n"));
+}

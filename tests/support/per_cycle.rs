@@ -1,0 +1,423 @@
+//! A reference simulator that goes cycle by cycle, written from MODEL.md section 1 alone.
+//!
+//! Deliberately simple: no event queue, no bit tricks, nothing carried from one cycle to the next
+//! that could be looked up again. It shares with the engine the types of its input and nothing
+//! else; it does not even use the timing table. The policies are in `per_cycle_rules.rs`.
+#![allow(dead_code, reason = "every test file uses its own part")]
+
+#[path = "per_cycle_rules.rs"]
+mod rules;
+
+use std::collections::VecDeque;
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use warpbound::isa::Space;
+use warpbound::machine::{Hazards, Machine, OpTiming};
+use warpbound::path::{BlockPaths, Step};
+use warpbound::program::{Flow, Program};
+
+/// A policy.
+#[derive(Clone, Debug)]
+pub enum Rule {
+    Gto,
+    Lrr,
+    Srr,
+    Gsrr,
+    Oldest,
+    /// With this many active warps.
+    TwoLevel(usize),
+    Random(u64),
+    /// (block, cycle from the start of the block, warp), as they shall issue.
+    Replay(Vec<(usize, u64, usize)>),
+}
+
+/// One issue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Issued {
+    pub block: usize,
+    pub warp: usize,
+    pub index: usize,
+    pub issue: u64,
+    pub start: u64,
+    pub done: u64,
+}
+
+/// How it went.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    pub issues: Vec<Issued>,
+    pub makespan: u64,
+    /// Idle cycles: not my turn, unit full, scoreboard, barrier, fetch, drain.
+    pub stalls: [u64; 6],
+    /// By block, in launch order.
+    pub blocks: Vec<Ran>,
+}
+
+/// How a block went.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ran {
+    pub start: u64,
+    pub end: u64,
+    /// Per warp: largest `done`, from the start of the block.
+    pub finish: Vec<u64>,
+}
+
+/// A warp on the SM.
+struct Warp {
+    block: usize,
+    warp: usize,
+    next: usize,
+    avail: Vec<u64>,
+    /// Registers whose last writer is a load from global memory.
+    from_global: Vec<bool>,
+    ring: [u64; 32],
+    at_barrier: bool,
+    finished: bool,
+    last_issue: u64,
+    last_done: u64,
+}
+
+/// A warp that came to a barrier.
+struct Arrival {
+    slot: usize,
+    waits: bool,
+    done: u64,
+}
+
+/// A block on the SM.
+struct Block {
+    block: usize,
+    start: u64,
+    /// Per barrier: for how many (0: all), and who came.
+    barriers: Vec<(u8, Vec<Arrival>)>,
+    /// Complete barriers: when to release whom.
+    releases: Vec<(u64, Vec<usize>)>,
+    /// Last issues of the warps that finished since the last barrier of all.
+    finished_in_section: Vec<u64>,
+}
+
+/// What a policy remembers.
+struct Memory {
+    last: Option<(usize, usize)>,
+    last_slot: Option<usize>,
+    turn: usize,
+    issued_in_turn: bool,
+    turn_of: Option<(usize, usize)>,
+    active: Vec<(usize, usize)>,
+    pending: VecDeque<(usize, usize)>,
+    rng: ChaCha8Rng,
+}
+
+struct Sim<'a> {
+    program: &'a Program,
+    machine: &'a Machine,
+    blocks: &'a [BlockPaths],
+    rule: &'a Rule,
+    /// Timing of each instruction, and per space where that matters.
+    timing: Vec<(OpTiming, Option<[OpTiming; 5]>)>,
+    free: Vec<u64>,
+    t: u64,
+    /// Place after place, `warps` slots each.
+    slots: Vec<Option<Warp>>,
+    places: Vec<Option<Block>>,
+    memory: Memory,
+    outcome: Outcome,
+}
+
+/// Simulates blocks of equal size, at most `resident` of them at a time.
+pub fn simulate(
+    program: &Program,
+    machine: &Machine,
+    blocks: &[BlockPaths],
+    rule: &Rule,
+    resident: usize,
+) -> Outcome {
+    let of = |class| machine.op(program.classes.name(class)).expect("tests use classes the machine maps");
+    let timing =
+        program.instrs.iter().map(|i| (of(i.class), i.class_by_space.map(|by| by.map(of)))).collect();
+    let warps = blocks[0].warps.len();
+    let mut sim = Sim {
+        program,
+        machine,
+        blocks,
+        rule,
+        timing,
+        free: vec![0; machine.units().len()],
+        t: 0,
+        slots: (0..resident * warps).map(|_| None).collect(),
+        places: (0..resident).map(|_| None).collect(),
+        memory: fresh(rule),
+        outcome: Outcome {
+            issues: Vec::new(),
+            makespan: 0,
+            stalls: [0; 6],
+            blocks: vec![Ran::default(); blocks.len()],
+        },
+    };
+    let mut launched = 0;
+    loop {
+        // blocks end and others take their place; one without work ends at once
+        loop {
+            sim.release_barriers();
+            let ended = sim.end_blocks();
+            let placed = sim.place_blocks(&mut launched);
+            if !ended && !placed {
+                break;
+            }
+        }
+        if sim.places.iter().all(Option::is_none) {
+            sim.outcome.makespan = sim.t;
+            return sim.outcome;
+        }
+        match sim.choose() {
+            Some(slot) => sim.issue(slot),
+            None => sim.attribute(),
+        }
+        sim.t += 1;
+        assert!(sim.t < 10_000_000, "the reference does not come to an end");
+    }
+}
+
+fn fresh(rule: &Rule) -> Memory {
+    let seed = if let Rule::Random(seed) = rule { *seed } else { 0 };
+    Memory {
+        last: None,
+        last_slot: None,
+        turn: 0,
+        issued_in_turn: false,
+        turn_of: None,
+        active: Vec::new(),
+        pending: VecDeque::new(),
+        rng: ChaCha8Rng::seed_from_u64(seed),
+    }
+}
+
+impl Sim<'_> {
+    fn warps(&self) -> usize {
+        self.blocks[0].warps.len()
+    }
+
+    /// The steps of a warp that issue.
+    fn steps(&self, block: usize, warp: usize) -> &[Step] {
+        let steps = self.blocks[block].warps[warp].steps();
+        let ends = !self.machine.exit_issues() && steps.last().is_some_and(|step| step.ends_warp());
+        &steps[..steps.len() - usize::from(ends)]
+    }
+
+    fn next_step(&self, warp: &Warp) -> Option<Step> {
+        self.steps(warp.block, warp.warp).get(warp.next).copied()
+    }
+
+    // ---- blocks ----
+
+    fn place_blocks(&mut self, launched: &mut usize) -> bool {
+        let mut placed = false;
+        for place in 0..self.places.len() {
+            if self.places[place].is_some() || *launched == self.blocks.len() {
+                continue;
+            }
+            let block = *launched;
+            *launched += 1;
+            placed = true;
+            if self.places.len() == 1 {
+                self.memory = fresh(self.rule);
+            }
+            let barriers = (0..16).map(|_| (0, Vec::new())).collect();
+            let (start, releases, finished_in_section) = (self.t, Vec::new(), Vec::new());
+            self.places[place] = Some(Block { block, start, barriers, releases, finished_in_section });
+            let warps = self.warps();
+            for warp in 0..warps {
+                let regs = self.program.regs.len();
+                self.slots[place * warps + warp] = Some(Warp {
+                    block,
+                    warp,
+                    next: 0,
+                    avail: vec![0; regs],
+                    from_global: vec![false; regs],
+                    ring: [0; 32],
+                    at_barrier: false,
+                    finished: self.steps(block, warp).is_empty(),
+                    last_issue: self.t,
+                    last_done: self.t,
+                });
+                self.memory.pending.push_back((block, warp));
+            }
+        }
+        placed
+    }
+
+    fn end_blocks(&mut self) -> bool {
+        let mut ended = false;
+        for place in 0..self.places.len() {
+            let Some(block) = &self.places[place] else { continue };
+            let slots = place * self.warps()..(place + 1) * self.warps();
+            let warps: Vec<&Warp> = self.slots[slots.clone()].iter().flatten().collect();
+            if warps.iter().all(|warp| warp.finished && warp.last_done <= self.t) {
+                self.outcome.blocks[block.block] = Ran {
+                    start: block.start,
+                    end: self.t,
+                    finish: warps.iter().map(|warp| warp.last_done - block.start).collect(),
+                };
+                self.places[place] = None;
+                slots.for_each(|slot| self.slots[slot] = None);
+                ended = true;
+            }
+        }
+        ended
+    }
+
+    // ---- barriers ----
+
+    fn release_barriers(&mut self) {
+        for place in 0..self.places.len() {
+            while self.places[place].is_some() && (self.complete(place) || self.release(place)) {}
+        }
+    }
+
+    /// Moves a barrier for which everybody has come to the releases.
+    fn complete(&mut self, place: usize) -> bool {
+        let warps = self.warps();
+        let unfinished: Vec<usize> = (place * warps..(place + 1) * warps)
+            .filter(|&slot| self.slots[slot].as_ref().is_some_and(|warp| !warp.finished))
+            .collect();
+        let block = self.places[place].as_mut().expect("the caller looked");
+        for (expected, arrivals) in &mut block.barriers {
+            if arrivals.is_empty() {
+                continue;
+            }
+            let mut at = arrivals.iter().map(|arrival| arrival.done).max().unwrap();
+            if *expected == 0 {
+                let came = |slot: &usize| arrivals.iter().any(|arrival| arrival.slot == *slot);
+                if !unfinished.iter().all(came) {
+                    continue;
+                }
+                for last_issue in block.finished_in_section.drain(..) {
+                    at = at.max(last_issue + 1);
+                }
+            } else if arrivals.len() < *expected as usize {
+                continue;
+            }
+            let waiting = arrivals.iter().filter(|arrival| arrival.waits).map(|arrival| arrival.slot);
+            block.releases.push((at, waiting.collect()));
+            arrivals.clear();
+            return true;
+        }
+        false
+    }
+
+    /// Lets the warps of one complete barrier go.
+    fn release(&mut self, place: usize) -> bool {
+        let block = self.places[place].as_mut().expect("the caller looked");
+        let Some(due) = block.releases.iter().position(|(at, _)| *at <= self.t) else {
+            return false;
+        };
+        let (_, slots) = block.releases.remove(due);
+        for slot in slots {
+            let warp = self.slots[slot].as_ref().expect("a waiting warp is there");
+            let over = self.next_step(warp).is_none();
+            let warp = self.slots[slot].as_mut().expect("a waiting warp is there");
+            warp.at_barrier = false;
+            warp.finished = over;
+            let last_issue = warp.last_issue;
+            if over {
+                self.places[place].as_mut().unwrap().finished_in_section.push(last_issue);
+            }
+        }
+        true
+    }
+
+    // ---- ready and issue ----
+
+    /// Has instructions left and is not held back by a barrier.
+    fn eligible(&self, slot: usize) -> bool {
+        self.slots[slot].as_ref().is_some_and(|warp| !warp.finished && !warp.at_barrier)
+    }
+
+    fn ready(&self, slot: usize) -> bool {
+        self.eligible(slot) && self.waits_until(slot, false) <= self.t
+    }
+
+    /// When the last register that the next instruction needs is available; only those that a
+    /// load from global memory wrote, if asked for.
+    fn waits_until(&self, slot: usize, only_global: bool) -> u64 {
+        let warp = self.slots[slot].as_ref().expect("an eligible warp is there");
+        let Some(step) = self.next_step(warp) else { return 0 };
+        let instr = self.program.instr(step.pc());
+        let waw = self.machine.hazards().contains(Hazards::WAW);
+        let mut until = 0;
+        for reg in instr.srcs.as_slice() {
+            if !only_global || warp.from_global[reg.index()] {
+                until = until.max(warp.avail[reg.index()]);
+            }
+        }
+        for reg in instr.dsts.as_slice() {
+            if waw && (!only_global || warp.from_global[reg.index()]) {
+                until = until.max(warp.avail[reg.index()]);
+            }
+        }
+        if instr.flow == Flow::AsyncWait || waw && instr.flow == Flow::AsyncCopy {
+            until = until.max(warp.ring[step.async_ring().index()]);
+        }
+        until
+    }
+
+    fn issue(&mut self, slot: usize) {
+        let t = self.t;
+        let warp = self.slots[slot].as_ref().expect("a ready warp is there");
+        let step = self.next_step(warp).expect("a ready warp has an instruction");
+        let instr = self.program.instr(step.pc());
+        let (plain, by_space) = self.timing[step.pc().index()];
+        let timing = by_space.map_or(plain, |by| by[step.memory().space.index()]);
+        let start = t.max(self.free[timing.unit.index()]);
+        let done = start + timing.init.get() + timing.lat.get();
+        self.free[timing.unit.index()] = start + timing.init.get();
+
+        let class = self.program.classes.name(instr.class);
+        let global = match instr.class_by_space {
+            Some(_) => matches!(step.memory().space, Space::Global | Space::Local),
+            None => class.ends_with(".global"),
+        };
+        let warp = self.slots[slot].as_mut().expect("a ready warp is there");
+        for reg in instr.dsts.as_slice() {
+            warp.avail[reg.index()] = done;
+            warp.from_global[reg.index()] = global;
+        }
+        if instr.flow == Flow::AsyncCopy {
+            warp.ring[step.async_ring().index()] = done;
+        }
+        let (block, index) = (warp.block, warp.next);
+        self.outcome.issues.push(Issued { block, warp: warp.warp, index, issue: t, start, done });
+        warp.next += 1;
+        warp.last_issue = t;
+        warp.last_done = warp.last_done.max(done);
+        warp.at_barrier = instr.flow == Flow::Barrier;
+        let place = slot / self.warps();
+        if matches!(instr.flow, Flow::Barrier | Flow::Arrive) {
+            let used = step.barrier();
+            let block = self.places[place].as_mut().expect("the block is there");
+            let (expected, arrivals) = &mut block.barriers[used.id as usize];
+            *expected = used.warps;
+            arrivals.push(Arrival { slot, waits: instr.flow == Flow::Barrier, done });
+        }
+        let warp = self.slots[slot].as_ref().expect("a ready warp is there");
+        if !warp.at_barrier && self.next_step(warp).is_none() {
+            self.slots[slot].as_mut().unwrap().finished = true;
+            self.places[place].as_mut().unwrap().finished_in_section.push(t);
+        }
+    }
+
+    fn attribute(&mut self) {
+        let slots = 0..self.slots.len();
+        let reason = if slots.clone().any(|slot| self.ready(slot)) {
+            0
+        } else if slots.clone().any(|slot| self.eligible(slot)) {
+            2
+        } else if self.slots.iter().flatten().any(|warp| !warp.finished) {
+            3
+        } else {
+            5
+        };
+        self.outcome.stalls[reason] += 1;
+    }
+}

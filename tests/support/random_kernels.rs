@@ -1,0 +1,394 @@
+//! Micro kernels for tests: built by hand ([`KernelBuilder`]) or drawn ([`random_kernel`]).
+//!
+//! Everything is made from an explicit seed; the same seed and shape give the same kernel.
+#![allow(dead_code, reason = "every test file uses its own part")]
+
+use std::fmt::Write as _;
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use warpbound::base::{BlockId, LaneMask, Pc, RegId};
+use warpbound::diag::SourceText;
+use warpbound::isa::Space;
+use warpbound::machine::{Machine, MachineSpec};
+use warpbound::path::{AsyncRing, BarrierUse, BlockPaths, MemoryUse, Step};
+use warpbound::program::{Flow, Instr, Program, RegKind, RegList, Register, Sem};
+
+/// A kernel with the machine it is for and the paths of its block.
+pub struct RandomKernel {
+    pub program: Program,
+    pub machine: Machine,
+    pub paths: BlockPaths,
+}
+
+/// A launch of several blocks of the same size.
+pub struct RandomLaunch {
+    pub program: Program,
+    pub machine: Machine,
+    pub blocks: Vec<BlockPaths>,
+}
+
+/// What a random kernel may contain. What it does contain is drawn.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// 1 to this many warps.
+    pub max_warps: usize,
+    /// 0 to this many instructions per warp, barriers and `ret` not counted.
+    pub max_instructions: usize,
+    /// Barriers of all warps; some warps may have fewer of them.
+    pub barriers: bool,
+    /// Named barriers of some warps, arrivals without waiting.
+    pub partial_barriers: bool,
+    /// Machines that check write-after-write hazards.
+    pub waw: bool,
+    /// Machines on which `ret` issues.
+    pub exit_issues: bool,
+    /// Global loads, generic accesses with timing by space, asynchronous copies and waits.
+    pub memory: bool,
+}
+
+impl Shape {
+    /// Whatever the engine supports.
+    pub const EVERYTHING: Self = Self {
+        max_warps: 8,
+        max_instructions: 14,
+        barriers: true,
+        partial_barriers: true,
+        waw: true,
+        exit_issues: true,
+        memory: true,
+    };
+
+    /// The paper model with barriers: what bounds apply to.
+    pub const PAPER: Self =
+        Self { partial_barriers: false, waw: false, exit_issues: false, memory: false, ..Self::EVERYTHING };
+}
+
+/// Reads a machine from RON text.
+pub fn machine(ron: &str) -> Machine {
+    let source = SourceText::new("test-machine.ron", ron);
+    let spec = MachineSpec::parse(&source).unwrap_or_else(|error| panic!("{error}"));
+    Machine::new(&spec, &source).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The RON text of a paper machine: units with (init, lat), op classes named like them.
+pub fn paper_machine(units: &[(&str, u64, u64)]) -> String {
+    let (mut listed, mut ops) = (String::new(), String::new());
+    for (name, init, lat) in units {
+        let _ = write!(listed, "\"{name}\": Unit(init: {init}, lat: {lat}), ");
+        let _ = write!(ops, "\"{name}\": \"{name}\", ");
+    }
+    format!("Machine(name: \"test\", units: {{ {listed} }}, ops: {{ {ops} }})")
+}
+
+/// Builds straight-line code, warp by warp.
+pub struct KernelBuilder {
+    program: Program,
+    blocks: Vec<BlockPaths>,
+}
+
+impl Default for KernelBuilder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl KernelBuilder {
+    /// Of one block, without warps yet.
+    pub fn new() -> Self {
+        let program = Program { name: "test".into(), file: "test".into(), ..Program::default() };
+        Self { program, blocks: vec![BlockPaths::default()] }
+    }
+
+    /// Opens the next block.
+    pub fn block(&mut self) -> &mut Self {
+        let block = BlockId::from_index(self.blocks.len());
+        self.blocks.push(BlockPaths { block, ..BlockPaths::default() });
+        self
+    }
+
+    /// Opens the next warp of the block.
+    pub fn warp(&mut self) -> &mut Self {
+        self.current().warps.push(Default::default());
+        self
+    }
+
+    fn current(&mut self) -> &mut BlockPaths {
+        self.blocks.last_mut().expect("there is always a block")
+    }
+
+    fn push(
+        &mut self,
+        class: &str,
+        dst: Option<u16>,
+        srcs: &[u16],
+        flow: Flow,
+        step: impl FnOnce(Pc) -> Step,
+    ) {
+        let pc = Pc::from_index(self.program.instrs.len());
+        let class = self.program.classes.intern(class);
+        for reg in srcs.iter().chain(&dst) {
+            while self.program.regs.len() <= *reg as usize {
+                let name = format!("r{}", self.program.regs.len());
+                self.program.regs.push(Register { name, kind: RegKind::Bits(32) });
+            }
+        }
+        self.program.instrs.push(Instr {
+            class,
+            class_by_space: None,
+            dsts: dst.into_iter().map(RegId::new).collect::<RegList>(),
+            srcs: srcs.iter().copied().map(RegId::new).collect::<RegList>(),
+            guard: None,
+            flow,
+            sem: Sem::None,
+            line: pc.get() + 1,
+        });
+        let warp = self.current().warps.last_mut().expect("open a warp first");
+        warp.push(step(pc), LaneMask::ALL);
+    }
+
+    /// An instruction.
+    pub fn op(&mut self, class: &str, dst: Option<u16>, srcs: &[u16]) -> &mut Self {
+        self.push(class, dst, srcs, Flow::Plain, Step::plain);
+        self
+    }
+
+    /// An access whose class depends on the space it goes to.
+    pub fn generic(&mut self, classes: [&str; 5], space: Space, dst: Option<u16>, srcs: &[u16]) -> &mut Self {
+        let used = MemoryUse { space, transactions: 1 };
+        self.push(classes[0], dst, srcs, Flow::Plain, |pc| Step::with(pc, used));
+        let ids = classes.map(|class| self.program.classes.intern(class));
+        self.program.instrs.last_mut().expect("just pushed").class_by_space = Some(ids);
+        self
+    }
+
+    /// A barrier of all warps.
+    pub fn bar(&mut self) -> &mut Self {
+        let used = BarrierUse { id: 0, warps: 0 };
+        self.push("barrier", None, &[], Flow::Barrier, |pc| Step::with(pc, used));
+        self
+    }
+
+    /// A barrier of some warps.
+    pub fn partial_bar(&mut self, id: u8, warps: u8, waits: bool) -> &mut Self {
+        self.current().partial_barriers = true;
+        let flow = if waits { Flow::Barrier } else { Flow::Arrive };
+        self.push("barrier", None, &[], flow, |pc| Step::with(pc, BarrierUse { id, warps }));
+        self
+    }
+
+    /// An asynchronous copy of the warp's n-th group.
+    pub fn async_copy(&mut self, class: &str, group: u64, srcs: &[u16]) -> &mut Self {
+        let ring = AsyncRing::of_group(group);
+        self.push(class, None, srcs, Flow::AsyncCopy, |pc| Step::with(pc, ring));
+        self
+    }
+
+    /// A wait for the warp's n-th group.
+    pub fn async_wait(&mut self, class: &str, group: u64) -> &mut Self {
+        let ring = AsyncRing::of_group(group);
+        self.push(class, None, &[], Flow::AsyncWait, |pc| Step::with(pc, ring));
+        self
+    }
+
+    /// Ends the warp. The class is looked up only where `ret` issues.
+    pub fn ret(&mut self, class: &str) -> &mut Self {
+        self.push(class, None, &[], Flow::Exit, |pc| Step::plain(pc).ending_warp());
+        self
+    }
+
+    /// The blocks, on a machine given as RON.
+    pub fn build_launch(self, ron: &str) -> RandomLaunch {
+        RandomLaunch { program: self.program, machine: machine(ron), blocks: self.blocks }
+    }
+
+    /// The only block, on a machine given as RON.
+    pub fn build(self, ron: &str) -> RandomKernel {
+        let RandomLaunch { program, machine, mut blocks } = self.build_launch(ron);
+        assert_eq!(blocks.len(), 1);
+        RandomKernel { program, machine, paths: blocks.remove(0) }
+    }
+}
+
+/// A random kernel of one block.
+pub fn random_kernel(seed: u64, shape: &Shape) -> RandomKernel {
+    let RandomLaunch { program, machine, mut blocks } = random_launch(seed, shape, 1);
+    RandomKernel { program, machine, paths: blocks.remove(0) }
+}
+
+/// A random launch of this many blocks, each with code of its own.
+pub fn random_launch(seed: u64, shape: &Shape, blocks: usize) -> RandomLaunch {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut draw = Draw { rng: &mut rng, shape, units: 0, regs: 0, long: 1 };
+    let ron = draw.machine();
+    draw.regs = draw.between(1, 7) as u16;
+    let warps = draw.between(1, shape.max_warps);
+    // one kernel in eight has long warps, for queues and ring wrap-around
+    draw.long = if draw.one_in(8) { 4 } else { 1 };
+    let mut builder = KernelBuilder::new();
+    for block in 0..blocks {
+        if block > 0 {
+            builder.block();
+        }
+        draw.block(&mut builder, warps);
+    }
+    builder.build_launch(&ron)
+}
+
+/// The choices of one kernel.
+struct Draw<'a> {
+    rng: &'a mut ChaCha8Rng,
+    shape: &'a Shape,
+    units: usize,
+    regs: u16,
+    long: usize,
+}
+
+/// A point all warps pass in the same order, so that no kernel deadlocks.
+enum Meeting {
+    /// Every warp before its last meeting takes part.
+    All,
+    /// These warps take part, and wait or only arrive.
+    Some { id: u8, members: Vec<Option<bool>> },
+}
+
+impl Draw<'_> {
+    fn between(&mut self, low: usize, high: usize) -> usize {
+        self.rng.random_range(low..=high)
+    }
+
+    fn one_in(&mut self, n: usize) -> bool {
+        self.rng.random_range(0..n) == 0
+    }
+
+    fn machine(&mut self) -> String {
+        self.units = self.between(1, 4);
+        let (mut units, mut ops) = (String::new(), String::new());
+        for unit in 0..self.units {
+            let (init, lat) = self.timing();
+            let _ = write!(units, "\"u{unit}\": Unit(init: {init}, lat: {lat}), ");
+            let _ = write!(ops, "\"f{unit}\": \"u{unit}\", ");
+            // an op with timing of its own on the same unit
+            let (init, lat) = self.timing();
+            let _ = write!(ops, "\"g{unit}\": Op(unit: \"u{unit}\", init: {init}, lat: {lat}), ");
+        }
+        // now and then far beyond the reach of any wheel of buckets
+        if self.one_in(16) {
+            let _ = write!(ops, "\"far\": Op(unit: \"u0\", init: 3, lat: {}), ", self.between(900, 2500));
+        } else {
+            ops.push_str("\"far\": \"u0\", ");
+        }
+        if self.one_in(2) {
+            let (init, lat) = self.timing();
+            let _ = write!(ops, "\"barrier\": Op(unit: \"u0\", init: {init}, lat: {lat}), ");
+        }
+        let hazards = if self.shape.waw && self.one_in(2) { "Raw, Waw" } else { "Raw" };
+        let exit = self.shape.exit_issues && self.one_in(3);
+        let active = self.between(1, 4);
+        format!(
+            "Machine(name: \"random\", hazards: [{hazards}], units: {{ {units} }}, ops: {{ {ops} }}, \
+             exit_issues: {exit}, two_level_active: {active}, limits: Limits(blocks: 8))"
+        )
+    }
+
+    /// Initiation 1 to 20 and latency 0 to 30, small ones often.
+    fn timing(&mut self) -> (usize, usize) {
+        let init = if self.one_in(2) { self.between(1, 3) } else { self.between(1, 20) };
+        let lat = if self.one_in(2) { self.between(0, 6) } else { self.between(0, 30) };
+        (init, lat)
+    }
+
+    fn block(&mut self, builder: &mut KernelBuilder, warps: usize) {
+        let meetings = self.meetings(warps);
+        for warp in 0..warps {
+            builder.warp();
+            let left_after = if self.one_in(3) { self.between(0, meetings.len()) } else { meetings.len() };
+            let mut groups = 0;
+            for (index, meeting) in meetings.iter().enumerate() {
+                self.instructions(builder, meetings.len() + 1, &mut groups);
+                match meeting {
+                    // a warp may leave early, and then only passes barriers that count on it
+                    Meeting::All if index < left_after || later_partial(&meetings[index..], warp) => {
+                        builder.bar();
+                    }
+                    Meeting::All => {}
+                    Meeting::Some { id, members } => {
+                        if let Some(waits) = members[warp] {
+                            builder.partial_bar(*id, members.iter().flatten().count() as u8, waits);
+                        }
+                    }
+                }
+            }
+            self.instructions(builder, meetings.len() + 1, &mut groups);
+            builder.ret("f0");
+        }
+    }
+
+    fn meetings(&mut self, warps: usize) -> Vec<Meeting> {
+        let mut meetings = Vec::new();
+        if self.shape.barriers && self.one_in(2) {
+            meetings.extend((0..self.between(1, 3)).map(|_| Meeting::All));
+        }
+        if self.shape.partial_barriers && warps > 1 && self.one_in(3) {
+            // each id once: arrivals for a barrier must not be counted to the one before
+            for id in 1..=self.between(1, 3) as u8 {
+                let mut members: Vec<Option<bool>> =
+                    (0..warps).map(|_| self.one_in(2).then(|| !self.one_in(3))).collect();
+                members[self.between(0, warps - 1)] = Some(true);
+                let at = self.between(0, meetings.len());
+                meetings.insert(at, Meeting::Some { id, members });
+            }
+        }
+        meetings
+    }
+
+    /// A stretch of code, a `parts`-th of the warp's.
+    fn instructions(&mut self, builder: &mut KernelBuilder, parts: usize, groups: &mut u64) {
+        let count = self.between(0, self.shape.max_instructions * self.long) / parts;
+        for _ in 0..count {
+            self.instruction(builder, groups);
+        }
+    }
+
+    fn instruction(&mut self, builder: &mut KernelBuilder, groups: &mut u64) {
+        let srcs: Vec<u16> = (0..self.between(0, 3)).map(|_| self.reg()).collect();
+        let dst = (!self.one_in(5)).then(|| self.reg());
+        let class = self.class();
+        if self.shape.memory && self.one_in(3) {
+            match self.between(0, 3) {
+                0 => builder.op(&format!("{class}.global"), dst, &srcs),
+                1 => {
+                    let space = Space::RESOLVED[self.between(0, 4)];
+                    let classes: Vec<String> = (0..5).map(|_| self.class()).collect();
+                    let names = [0, 1, 2, 3, 4].map(|i: usize| classes[i].as_str());
+                    builder.generic(names, space, dst, &srcs)
+                }
+                2 => {
+                    *groups += u64::from(self.one_in(2));
+                    builder.async_copy(&class, *groups, &srcs)
+                }
+                _ => builder.async_wait(&class, groups.saturating_sub(self.between(0, 1) as u64)),
+            };
+        } else {
+            builder.op(&class, dst, &srcs);
+        }
+    }
+
+    fn class(&mut self) -> String {
+        let unit = self.between(0, self.units - 1);
+        match self.between(0, 9) {
+            0..=6 => format!("f{unit}"),
+            7 | 8 => format!("g{unit}"),
+            _ => "far".to_owned(),
+        }
+    }
+
+    fn reg(&mut self) -> u16 {
+        self.rng.random_range(0..self.regs)
+    }
+}
+
+/// Whether a warp still has a partial barrier to pass.
+fn later_partial(meetings: &[Meeting], warp: usize) -> bool {
+    meetings.iter().any(|m| matches!(m, Meeting::Some { members, .. } if members[warp].is_some()))
+}

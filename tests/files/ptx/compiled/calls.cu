@@ -28,38 +28,41 @@ __device__ __attribute__((noinline)) double many(double a, char c, short s, unsi
 extern "C" __global__ void calls(float *out, int n, Big b, char c, short s, double d) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     Big m = make(i);
-    out[i] = scaled(out[i], n, b) + scaled(1.f, n, m);
+    float *o = out + 4 * i;
+    o[0] = scaled(o[0], n, b) + scaled(1.f, n, m);
     int x = i, y = n;
     swap(&x, &y);
     __shared__ int tile[64];
     tile[threadIdx.x] = i;
     __syncthreads();
-    swap(&tile[0], &tile[1]);
-    dynamic[i] = tile[i] + x - y;
-    out[i + 1] = (float)many(x, (char)y, (short)x, 5ull * x, y > 3) + c + s + d;
-    out[i + 2] = table[i & 15] + constant_struct.b + counter + grid[i & 3][i % 5] + *pointer + *mixed.p + mixed.s + b.a[i % 5];
+    if (threadIdx.x == 0) swap(&tile[0], &tile[1]);
+    __syncthreads();
+    dynamic[threadIdx.x] = tile[threadIdx.x] + x - y;
+    o[3] = dynamic[threadIdx.x];
+    o[1] = (float)many(x, (char)y, (short)x, 5ull * x, y > 3) + c + s + d;
+    o[2] = table[i & 15] + constant_struct.b + counter + grid[i & 3][i % 5] + *pointer + *mixed.p + mixed.s + b.a[i % 5];
 }
 
-extern "C" __global__ void __launch_bounds__(256, 2) switches(int *out, int s) {
+extern "C" __global__ void __launch_bounds__(256, 2) switches(int *out, const int *in, int s) {
     int i = threadIdx.x, r = 0;
-    switch ((out[i] + s) & 15) {
+    switch ((in[i] + s) & 15) {
     case 0: r = i * 3; break;
     case 1: r = i / 7; break;
     case 2: r = i % 11; break;
     case 3: r = i ^ s; break;
     case 4: r = s - i * i; break;
-    case 5: r = out[i + 5]; break;
-    case 6: out[3] = 1; r = 9; break;
-    case 7: r = out[i * 3] * out[2]; break;
+    case 5: r = in[i + 5]; break;
+    case 6: out[i + 64] = 1; r = 9; break;
+    case 7: r = in[i & 31] * in[2]; break;
     case 11: r = 77; break;
     default: r = -1;
     }
     out[i] = r;
-    if (s == 98) return;
+    if (r == 77) return;
     int buffer[32];
-    for (int k = 0; k < 32; k++) buffer[k] = out[k];
-    for (int k = 0; k < s; k++) buffer[(k * 7) & 31] += buffer[out[k] & 31];
-    out[1] = buffer[s & 31];
+    for (int k = 0; k < 32; k++) buffer[k] = in[k];
+    for (int k = 0; k < s; k++) buffer[(k * 7) & 31] += buffer[in[k] & 31] + i;
+    out[i + 128] = buffer[s & 31];
 }
 
 extern "C" __global__ void types(int *a, unsigned *u, long long *l, unsigned long long *ul, short *s, unsigned char *c,

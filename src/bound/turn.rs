@@ -48,6 +48,10 @@ impl Bound for Srr {
         Standing::Proved
     }
 
+    fn policy(&self) -> Option<SchedulerKind> {
+        Some(SchedulerKind::Srr)
+    }
+
     fn applicable(&self, context: &Context) -> Result<(), NotApplicable> {
         only_for(&SchedulerKind::Srr, context)
     }
@@ -122,6 +126,10 @@ impl Bound for Gsrr {
 
     fn standing(&self) -> Standing {
         Standing::Proved
+    }
+
+    fn policy(&self) -> Option<SchedulerKind> {
+        Some(SchedulerKind::Gsrr)
     }
 
     fn applicable(&self, context: &Context) -> Result<(), NotApplicable> {

@@ -5,6 +5,7 @@ use std::fmt;
 use super::context::{Context, NotApplicable};
 use super::section::{BlockAnalysis, SectionAnalysis};
 use crate::base::{Cycles, WarpId};
+use crate::machine::SchedulerKind;
 
 /// The value of a bound: a claim about a time, not a time that was observed. It meets makespans
 /// only in `check`.
@@ -94,6 +95,12 @@ pub trait Bound {
     /// What it rests on. Without a proof, a bound is a conjecture.
     fn standing(&self) -> Standing {
         Standing::Conjectured
+    }
+
+    /// The one policy it is for; `None` if it is for all whose contract fits. Reports leave it out
+    /// for other policies.
+    fn policy(&self) -> Option<SchedulerKind> {
+        None
     }
 
     /// Whether its premises hold.

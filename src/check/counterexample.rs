@@ -113,7 +113,7 @@ fn readme(inputs: &Inputs, command: &str) -> String {
         inputs.machine.name(),
         inputs.machine.digest()
     );
-    for bound in &inputs.run.bounds {
+    for bound in inputs.run.judged() {
         let value = bound.value.map_or_else(|| "-".to_owned(), |v| v.to_string());
         let _ = writeln!(text, "    {:<8} {value:>12}  {}", bound.name, bound.status.name());
     }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use crate::base::Cycles;
-use crate::bound::{self, Bound};
+use crate::bound::{self, Bound, Standing};
 use crate::check::{BoundRow, Checked, Plan, Status, WorkloadSource, check};
 use crate::cli::args::Compare;
 use crate::cli::load::{self, LoadedKernel};
@@ -93,16 +93,17 @@ fn explored(kernel: &LoadedKernel, machine: &Machine, args: &Compare) -> Result<
     Ok(worst)
 }
 
-/// The bound with the smallest value, of those that gate: the tightest that is more than a guess.
+/// The proved bound with the smallest value.
 fn tightest(rows: &[BoundRow]) -> Option<&BoundRow> {
-    rows.iter().filter(|row| row.gates && row.status == Status::Holds).min_by_key(|row| row.value)
+    let proved = |row: &&BoundRow| row.standing == Standing::Proved && row.status == Status::Holds;
+    rows.iter().filter(proved).min_by_key(|row| row.value)
 }
 
 fn text(rows: &[Row]) -> String {
     let names: Vec<&str> =
-        rows.first().map(|row| row.runs[0].bounds.iter().map(|b| b.name).collect()).unwrap_or_default();
+        rows.first().map(|row| row.runs[0].judged().map(|b| b.name).collect()).unwrap_or_default();
     let heading = ["kernel", "blocks", "warp insts", "gto", "lrr", "explored worst"].into_iter().chain(names);
-    let mut table = Table::new(heading.chain(["tightest"]), &[0]);
+    let mut table = Table::new(heading.chain(["tightest proved"]), &[0]);
     for row in rows {
         let run = &row.runs[0];
         let explored = match row.explored {
@@ -118,7 +119,7 @@ fn text(rows: &[Row]) -> String {
             row.runs[1].makespan.to_string(),
             explored,
         ];
-        let bounds = run.bounds.iter().map(|b| b.value.map_or_else(|| "-".to_owned(), |v| v.to_string()));
+        let bounds = run.judged().map(|b| b.value.map_or_else(|| "-".to_owned(), |v| v.to_string()));
         let tightest = tightest(&run.bounds).map_or("-", |bound| bound.name).to_owned();
         table.row(numbers.into_iter().chain(bounds).chain([tightest]));
     }
@@ -145,7 +146,7 @@ struct Line {
     explored_worst_at_least: Option<u64>,
     bounds: Vec<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    tightest: Option<&'static str>,
+    tightest_proved: Option<&'static str>,
     #[serde(flatten)]
     origin: Origin,
 }
@@ -174,12 +175,8 @@ impl Line {
             makespan_lrr: row.runs[1].makespan.get(),
             explored_worst: exactly,
             explored_worst_at_least: at_least,
-            bounds: run
-                .bounds
-                .iter()
-                .map(|b| Value { name: b.name, value: b.value.map(Cycles::get) })
-                .collect(),
-            tightest: tightest(&run.bounds).map(|bound| bound.name),
+            bounds: run.judged().map(|b| Value { name: b.name, value: b.value.map(Cycles::get) }).collect(),
+            tightest_proved: tightest(&run.bounds).map(|bound| bound.name),
             origin: Origin::new(&row.machine, seed),
         }
     }

@@ -120,7 +120,7 @@ fn switches_and_local_arrays() {
         let mut buffer: Vec<i32> = input[..32].to_vec();
         for k in 0..21usize {
             let add = buffer[(input[k] & 31) as usize] + i;
-            buffer[k * 7 & 31] += add;
+            buffer[(k * 7) & 31] += add;
         }
         assert_eq!(out[at + 128], if r == 77 { 0 } else { buffer[21] }, "thread {i}");
     }
@@ -145,4 +145,52 @@ fn integers_and_conversions_of_every_width() {
         let a = ints(&buffers[0]);
         assert_eq!((a[0], a[1], a[5]), (seed as i32 / 7, seed as i32 % 7, -7));
     }
+}
+
+/// Addresses of parameters, of the kernel and of functions, direct and generic.
+#[test]
+fn parameters_have_addresses() {
+    let text = "
+        .func (.param .b32 sum) generic_sum(.param .b64 p, .param .align 4 .b8 own[8]) {
+            .reg .b64 %d<4>; .reg .b32 %r<6>;
+            ld.param.b64 %d0, [p];
+            ld.u32 %r0, [%d0+4];
+            mov.b64 %d1, own;
+            ld.param.u32 %r1, [%d1+4];
+            cvta.local.u64 %d2, %d1;
+            ld.u32 %r2, [%d2];
+            add.u32 %r3, %r0, %r1;
+            add.u32 %r4, %r3, %r2;
+            st.param.b32 [sum], %r4;
+            ret;
+        }
+        .visible .entry k(.param .u64 out, .param .align 4 .b8 s[12]) {
+            .reg .b64 %d<4>; .reg .b32 %r<4>;
+            mov.b64 %d0, s;
+            ld.param.u32 %r0, [%d0+8];
+            cvta.param.u64 %d1, %d0;
+            {
+                .param .b64 p0; .param .align 4 .b8 p1[8]; .param .b32 r0;
+                st.param.b64 [p0], %d1;
+                st.param.v2.b32 [p1], {%r0, 1000};
+                call (r0), generic_sum, (p0, p1);
+                ld.param.b32 %r1, [r0];
+            }
+            ld.param.u64 %d2, [out];
+            st.u32 [%d2], %r1;
+        }";
+    let table = SourceText::new("isa/ptx.ron", include_str!("../isa/ptx.ron"));
+    let module = Module::parse(&SourceText::new("k.ptx", text)).unwrap_or_else(|e| panic!("{e}"));
+    let program = module.program("k", &IsaTable::parse(&table).unwrap()).unwrap_or_else(|e| panic!("{e}"));
+    let text = SourceText::new(
+        "launch",
+        "Launch(module: \"\", entry: \"k\", grid: (1, 1, 1), block: (1, 1, 1), args: [
+            Buffer(name: \"out\", elem: U32, len: 1, init: Zero), Bytes([1, 0, 0, 0, 20, 0, 0, 0, 44, 1, 0, 0]),
+        ])",
+    );
+    let spec = LaunchSpec::parse(&text).unwrap();
+    let launch = Launch::new(&spec, &program, 1, &text, &|_| Err(String::new())).unwrap();
+    let mut executor = Executor::new(&program, &launch, Options::default()).unwrap();
+    executor.next_block(&mut BlockPaths::default()).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(ints(executor.buffer(0)), [20 + 1000 + 300]);
 }

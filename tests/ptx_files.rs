@@ -224,3 +224,71 @@ fn an_inspection_counts_classes_and_finds_loops() {
     let unsupported: Vec<_> = inspection.unsupported.iter().map(|u| (u.construct.as_str(), u.line)).collect();
     assert_eq!(unsupported, [("frob.b32", 9)]);
 }
+
+#[test]
+fn what_calls_pass_shares_memory_between_calls() {
+    let call = "{ .param .b64 param0; .param .b32 retval0; call (retval0), f, (param0); }\n";
+    let text = format!(
+        ".func (.param .b32 r) f(.param .b64 a) {{ ret; }}\n.entry k() {{ {} ret; }}",
+        call.repeat(50_000)
+    );
+    let module = Module::parse(&SourceText::new("k.ptx", text)).unwrap();
+    let program = module.program("k", &isa()).unwrap_or_else(|e| panic!("{e}"));
+    // one place for what the caller passes and one for what the function takes, whatever the number of calls
+    assert_eq!(program.memory.local.vars.len(), 4);
+    assert_eq!(program.instrs.len(), 50_002);
+}
+
+#[test]
+fn compilers_of_old_are_understood() {
+    let text = "
+        .version 1.4
+        .target sm_13
+        @@DWARF .section .debug_abbrev, \"\", @progbits
+        .entry _Z6vecaddPf (
+            .param .u64 __cudaparm__Z6vecaddPf_a)
+        {
+        .reg .u16 %rh<4>;
+        .reg .u32 %r<5>;
+        .reg .u64 %rd<6>;
+        .reg .f32 %f<3>;
+        .reg .b128 %unused<2>;
+        .loc 15 2 0
+        $LDWbegin__Z6vecaddPf:
+        mov.u16 %rh1, %ctaid.x;
+        mov.u16 %rh2, %ntid.x;
+        mul.wide.u16 %r1, %rh1, %rh2;
+        cvt.u32.u16 %r2, %tid.x;
+        add.u32 %r3, %r2, %r1;
+        cvt.s64.s32 %rd1, %r3;
+        mul.lo.u64 %rd2, %rd1, 4;
+        ld.param.u64 %rd3, [__cudaparm__Z6vecaddPf_a];
+        add.u64 %rd4, %rd3, %rd2;
+        ld.global.f32 %f1, [%rd4+0];
+        rcp.approx.f32 %f2, %f1;
+        st.global.f32 [%rd4+0], %f2;
+        exit;
+        $LDWend__Z6vecaddPf:
+        } // _Z6vecaddPf";
+    let module = Module::parse(&SourceText::new("k.ptx", text)).unwrap_or_else(|e| panic!("{e}"));
+    let program = module.program("_Z6vecaddPf", &isa()).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(program.instrs.len(), 13);
+}
+
+#[test]
+fn register_ranges_declare_what_they_say() {
+    let isa = isa();
+    let undeclared = |name: &str| {
+        let text = format!(
+            ".entry k() {{ .reg .b32 %r<12>, %r1<3>, one; {{ .reg .b32 %x<2>; }} mov.u32 {name}, 1; ret; }}"
+        );
+        Module::parse(&SourceText::new("k.ptx", text)).unwrap().program("k", &isa).is_err()
+    };
+    // `%r12` is the last of `%r1<3>`, not one of `%r<12>`
+    for name in ["%r0", "%r11", "%r12", "%r10", "one"] {
+        assert!(!undeclared(name), "{name}");
+    }
+    for name in ["%r13", "%r01", "%r", "%x1", "%r99999999999999999999"] {
+        assert!(undeclared(name), "{name}");
+    }
+}

@@ -158,7 +158,7 @@ const WORDS: &[&str] = &[
 ];
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn soup_of_words(words in proptest::collection::vec(proptest::sample::select(WORDS), 0..200), inside in any::<bool>()) {

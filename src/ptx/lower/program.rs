@@ -219,7 +219,7 @@ impl<'a> Builder<'a> {
             end = offset + size;
             let ty = match var.ty {
                 _ if !var.dims.is_empty() || var.vector > 1 => ParamType::Bytes,
-                Type::F16 | Type::F32 | Type::F64 => ParamType::Float,
+                Type::F32 | Type::F64 => ParamType::Float,
                 _ => ParamType::Int,
             };
             if scopes.find(0, name).is_some() {

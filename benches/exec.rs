@@ -23,8 +23,7 @@ fn kernel(folder: &str, launch: &str) -> (Program, Launch) {
     let spec = LaunchSpec::parse(&text).expect("valid");
     let module = Module::parse(&source(&format!("kernels/{folder}/{}", spec.module))).expect("valid");
     let program = module.program(&spec.entry, &isa).expect("valid");
-    let launch =
-        Launch::new(&spec, &program, 1, &text, &|_| Err("no files".to_owned())).expect("fits");
+    let launch = Launch::new(&spec, &program, 1, &text, &|_| Err("no files".to_owned())).expect("fits");
     (program, launch)
 }
 

@@ -80,8 +80,7 @@ fn check(file: &Path, isa: &IsaTable) -> Vec<String> {
     let folder = file.parent().unwrap();
     let module = Module::parse(&source(&folder.join(&spec.module))).unwrap_or_else(|error| panic!("{error}"));
     let program = module.program(&spec.entry, isa).unwrap_or_else(|error| panic!("{error}"));
-    let read_file =
-        |name: &str| std::fs::read(folder.join(name)).map_err(|error| format!("{name}: {error}"));
+    let read_file = |name: &str| std::fs::read(folder.join(name)).map_err(|error| format!("{name}: {error}"));
     let launch =
         Launch::new(&spec, &program, 1, &launch_source, &read_file).unwrap_or_else(|error| panic!("{error}"));
 
@@ -110,7 +109,8 @@ fn check(file: &Path, isa: &IsaTable) -> Vec<String> {
             assert!(ends[last] && !ends[..last].contains(&true), "only the last step ends the warp");
         }
     }
-    let mut wrong: Vec<String> = executor.notes().iter().map(|note| format!("unexpected note: {note}")).collect();
+    let mut wrong: Vec<String> =
+        executor.notes().iter().map(|note| format!("unexpected note: {note}")).collect();
     for (index, how) in matches.into_iter().enumerate() {
         if let Some(what) = difference(executor.buffer(index), &expected[index], how) {
             wrong.push(format!("buffer `{}`: {what}", launch.buffers[index].name));

@@ -162,8 +162,7 @@ fn outputs_and_instruction_counts_are_those_of_gpgpu_sim() {
             fused
         };
         let (warp_instructions, thread_instructions) = executed;
-        for (what, got, field) in
-            [("warp", warp_instructions, &f[6]), ("thread", thread_instructions, &f[7])]
+        for (what, got, field) in [("warp", warp_instructions, &f[6]), ("thread", thread_instructions, &f[7])]
         {
             if got.to_string() != *field {
                 wrong.push(format!("{name}: {got} {what} instructions, {field} expected"));

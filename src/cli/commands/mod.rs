@@ -3,6 +3,8 @@
 pub mod check;
 pub mod draw;
 pub mod explore;
+pub mod family;
+pub mod hunt;
 pub mod inspect;
 pub mod list;
 pub mod phases;

@@ -121,11 +121,8 @@ impl Genome {
             }
             15..=16 => {
                 let reads = self.random_reads(code, at, rng);
-                self.codes[code][at].reads = if self.codes[code][at].kind == Kind::Barrier {
-                    [None; 2]
-                } else {
-                    reads
-                };
+                self.codes[code][at].reads =
+                    if self.codes[code][at].kind == Kind::Barrier { [None; 2] } else { reads };
             }
             17 if at + 1 < self.codes[code].len() => self.swap_with_next(code, at),
             18 => self.exchange_units(code, rng),

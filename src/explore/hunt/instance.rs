@@ -66,8 +66,7 @@ impl Instance {
 
     /// The size that shrinking reduces: instructions first, then what they read, then times.
     pub fn size(&self) -> (usize, usize, usize, u64) {
-        let reads =
-            self.codes.iter().flatten().map(|ins| ins.reads.iter().flatten().count()).sum::<usize>();
+        let reads = self.codes.iter().flatten().map(|ins| ins.reads.iter().flatten().count()).sum::<usize>();
         let times = self.units.iter().map(|u| u64::from(u.init) + u64::from(u.lat)).sum();
         (self.instructions(), reads * self.copies, self.units.len(), times)
     }
@@ -102,7 +101,8 @@ impl Instance {
 
     /// The machine as a RON file.
     pub fn machine_text(&self, name: &str, doc: &str) -> String {
-        let mut text = format!("Machine(\n    name: {name:?},\n    doc: {doc:?},\n    hazards: [Raw],\n    units: {{\n");
+        let mut text =
+            format!("Machine(\n    name: {name:?},\n    doc: {doc:?},\n    hazards: [Raw],\n    units: {{\n");
         for (index, unit) in self.units.iter().enumerate() {
             let _ = writeln!(text, "        \"f{index}\": Unit(init: {}, lat: {}),", unit.init, unit.lat);
         }

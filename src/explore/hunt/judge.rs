@@ -137,9 +137,7 @@ impl Judge {
     fn simulate<O: Observer>(&self, policy: &PolicySetup, observer: &mut O) -> u64 {
         let mut engine = Engine::new(&self.subject.table, &self.machine);
         // only replays fail, and they are no setting
-        engine
-            .run_block(&self.subject.paths, policy, observer)
-            .map_or(0, |result| result.makespan.get())
+        engine.run_block(&self.subject.paths, policy, observer).map_or(0, |result| result.makespan.get())
     }
 }
 

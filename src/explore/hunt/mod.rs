@@ -2,9 +2,9 @@
 //!
 //! Kernels and machines are made up from a seed and changed step by step, keeping what brings the
 //! worst case closer to the bound (simulated annealing on worst over bound). The worst case is over
-//! all work-conserving schedules, computed exactly on blocks small enough ([`worst`]), or that of
-//! one policy, simulated by the engine. A violation is shrunk to a witness from which nothing can
-//! be taken away ([`shrink`]).
+//! all work-conserving schedules, computed exactly on blocks small enough ([`Evaluator`]), or that
+//! of one policy, simulated by the engine. A violation is shrunk to a witness from which nothing
+//! can be taken away ([`shrink()`]).
 //!
 //! The hunt is cut into chains with random numbers of their own, and the first chain by number that
 //! finds something decides; so the result does not depend on the number of threads. Budgets are
@@ -14,12 +14,14 @@ mod genome;
 mod instance;
 mod judge;
 mod shrink;
+mod witness;
 mod worst;
 
 pub use genome::{Genome, Size};
 pub use instance::{Ins, Instance, Kind, Subject, UnitTime};
 pub use judge::{Judge, Score, Setting, is_huntable};
 pub use shrink::shrink;
+pub use witness::WitnessFiles;
 pub use worst::{Evaluator, Worst};
 
 use std::sync::Mutex;
@@ -51,6 +53,29 @@ pub struct Hunt {
     pub beam: usize,
 }
 
+/// States of a layer that are followed unless somebody asks for another number.
+const BEAM: usize = 20_000;
+
+impl Hunt {
+    /// A hunt with the usual sizes: those at which violations of the published bound are found
+    /// quickest if `published`, else tiny blocks, barriers included, of which a million are
+    /// explored in seconds.
+    pub fn usual(setting: Setting, published: bool, seed: u64, jobs: usize) -> Self {
+        let identical = setting == Setting::Identical;
+        let (instructions, init) = match &setting {
+            _ if !published => (6, 16),
+            Setting::Any => (14, 16),
+            Setting::Identical => (12, 16),
+            Setting::Policy(_) => (32, 32),
+        };
+        let size =
+            Size { warps: 2, identical, instructions, units: 4, init, lat: 2 * init, barriers: !published };
+        let (instances, chain, anneal_every) =
+            if published { (20_000_000, 5000, 1) } else { (1_000_000, 1000, 8) };
+        Self { setting, seed, instances, jobs, size, chain, anneal_every, beam: BEAM }
+    }
+}
+
 /// What was looked at.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Summary {
@@ -65,12 +90,17 @@ pub struct Summary {
     /// Instances whose worst case is the bound, to the cycle.
     pub tight: u64,
     /// Sum of worst over bound.
-    pub ratios: f64,
+    ratios: f64,
     /// The instance that came closest to the bound; of equal ones the longest, then the first.
     pub closest: Option<(Instance, Score)>,
 }
 
 impl Summary {
+    /// Worst over bound, on average.
+    pub fn mean_ratio(&self) -> f64 {
+        if self.instances == 0 { 0.0 } else { self.ratios / self.instances as f64 }
+    }
+
     fn add(&mut self, instance: &Instance, score: &Score) {
         self.instances += 1;
         self.exact += u64::from(score.worst.exact);

@@ -355,9 +355,10 @@ impl Evaluator {
             if state[word] == 0 {
                 continue;
             }
-            let used = self.warps.iter().enumerate().any(|(warp, &span)| {
-                Self::next_of(state, span).0 < self.last_use[warp * self.units + unit]
-            });
+            let used =
+                self.warps.iter().enumerate().any(|(warp, &span)| {
+                    Self::next_of(state, span).0 < self.last_use[warp * self.units + unit]
+                });
             if !used {
                 state[word] = 0;
             }

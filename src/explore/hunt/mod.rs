@@ -262,3 +262,6 @@ fn run_chain(hunt: &Hunt, number: u64, judge: &mut Judge, violated: &AtomicU64) 
     }
     Chain { number, summary, violation: None }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,8 +3,9 @@
 use super::instance::{Instance, Kind, UnitTime};
 
 /// Shrinks an instance that `violates` until no single step keeps the violation: leaving out
-/// warps, instructions, reads or units, or lowering times, alone or all together. Each accepted
-/// step makes [`Instance::size`] smaller, so this ends. Gives the number of instances tried too.
+/// warps, instructions, reads or units, lowering times, alone, in pairs or all together, or leaving
+/// out an instruction while another goes too or an initiation interval changes. Each accepted step
+/// makes [`Instance::size`] smaller, so this ends. Gives the number of instances tried too.
 pub fn shrink(mut instance: Instance, mut violates: impl FnMut(&Instance) -> bool) -> (Instance, u64) {
     let mut tried = 0;
     loop {
@@ -32,6 +33,7 @@ fn steps(from: &Instance, take: &mut dyn FnMut(Instance) -> bool) -> bool {
         || fewer_reads(from, take)
         || fewer_units(from, take)
         || lower_times(from, take)
+        || fewer_instructions_and_more(from, take)
 }
 
 fn fewer_warps(from: &Instance, take: &mut dyn FnMut(Instance) -> bool) -> bool {
@@ -69,6 +71,38 @@ fn fewer_instructions(from: &Instance, take: &mut dyn FnMut(Instance) -> bool) -
             }
         }
         length /= 2;
+    }
+    false
+}
+
+/// Leaves out one instruction together with something that only works together: a second
+/// instruction, or another initiation interval.
+fn fewer_instructions_and_more(from: &Instance, take: &mut dyn FnMut(Instance) -> bool) -> bool {
+    for code in 0..from.codes.len() {
+        for at in 0..from.codes[code].len() {
+            if from.codes[code].len() == 1 {
+                break;
+            }
+            let once = without(from, code, at, 1, false);
+            for other in code..once.codes.len() {
+                let first = if other == code { at } else { 0 };
+                for second in first..once.codes[other].len() {
+                    if once.codes[other].len() > 1 && take(without(&once, other, second, 1, false)) {
+                        return true;
+                    }
+                }
+            }
+            for unit in 0..once.units.len() {
+                let init = once.units[unit].init;
+                for other in [(init - 1).max(1), init + 1, init / 2 + 1, init * 2] {
+                    let mut next = once.clone();
+                    next.units[unit].init = other;
+                    if other != init && take(next) {
+                        return true;
+                    }
+                }
+            }
+        }
     }
     false
 }

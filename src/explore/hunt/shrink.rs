@@ -76,8 +76,9 @@ fn fewer_instructions(from: &Instance, take: &mut dyn FnMut(Instance) -> bool) -
 }
 
 /// Leaves out one instruction together with something that only works together: a second
-/// instruction, or another initiation interval.
+/// instruction, or another initiation interval, none longer than the longest.
 fn fewer_instructions_and_more(from: &Instance, take: &mut dyn FnMut(Instance) -> bool) -> bool {
+    let longest = from.units.iter().map(|unit| unit.init).max().unwrap_or(1);
     for code in 0..from.codes.len() {
         for at in 0..from.codes[code].len() {
             if from.codes[code].len() == 1 {
@@ -94,10 +95,11 @@ fn fewer_instructions_and_more(from: &Instance, take: &mut dyn FnMut(Instance) -
             }
             for unit in 0..once.units.len() {
                 let init = once.units[unit].init;
-                for other in [(init - 1).max(1), init + 1, init / 2 + 1, init * 2] {
+                for other in [(init - 1).max(1), init.saturating_add(1), init / 2 + 1, init.saturating_mul(2)]
+                {
                     let mut next = once.clone();
                     next.units[unit].init = other;
-                    if other != init && take(next) {
+                    if other != init && other <= longest && take(next) {
                         return true;
                     }
                 }

@@ -63,11 +63,11 @@ fn gub_is_broken_in_all_three_settings_and_the_folders_replay() {
 #[test]
 fn the_output_is_the_same_for_any_number_of_jobs() {
     let dir = scratch("hunt-jobs");
-    for setting in ["any", "policy:gto"] {
+    for (setting, seed) in [("any", "7"), ("policy:gto", "5")] {
         let run = |jobs| {
             let output = warpbound(
                 &dir,
-                &["hunt", "--bound", "gub", "--seed", "4", "--setting", setting, "--jobs", jobs],
+                &["hunt", "--bound", "gub", "--seed", seed, "--setting", setting, "--jobs", jobs],
             );
             assert_eq!(output.status.code(), Some(3));
             output.stdout

@@ -29,6 +29,8 @@ pub fn main() -> ExitCode {
         Command::Phases(phases) => commands::phases::run(phases),
         Command::Compare(compare) => commands::compare::run(compare),
         Command::Explore(explore) => commands::explore::run(explore),
+        Command::Hunt(hunt) => commands::hunt::run(hunt),
+        Command::Family(family) => commands::family::run(family),
         Command::Inspect(inspect) => commands::inspect::run(inspect),
         Command::List(list) => commands::list::run(list),
     };
@@ -78,6 +80,8 @@ impl Args {
             Command::Phases(phases) => phases.common.format,
             Command::Compare(compare) => compare.common.format,
             Command::Explore(explore) => explore.common.format,
+            Command::Hunt(hunt) => hunt.format,
+            Command::Family(_) => Format::Text,
             Command::Inspect(inspect) => inspect.format,
             Command::List(list) => list.format,
         }

@@ -53,7 +53,7 @@ pub fn run(args: &Check) -> Result<ExitCode, Failure> {
     Ok(if verdict == Status::Violated { ExitCode::from(VIOLATED) } else { ExitCode::SUCCESS })
 }
 
-fn check_bound_names(names: &[String], bounds: &[Box<dyn Bound>]) -> Result<(), Diagnostics> {
+pub fn check_bound_names(names: &[String], bounds: &[Box<dyn Bound>]) -> Result<(), Diagnostics> {
     let known: Vec<&str> = bounds.iter().map(|bound| bound.name()).collect();
     let mut problems = Diagnostics::new();
     for name in names.iter().filter(|name| !known.contains(&name.as_str())) {
@@ -166,7 +166,7 @@ fn same_command(args: &Check, judged: &Judged, policy: &PolicySetup) -> String {
     words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
 }
 
-fn shell_word(word: &str) -> String {
+pub fn shell_word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()

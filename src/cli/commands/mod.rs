@@ -4,6 +4,8 @@ pub mod check;
 pub mod compare;
 pub mod draw;
 pub mod explore;
+pub mod family;
+pub mod hunt;
 pub mod inspect;
 pub mod list;
 pub mod phases;

@@ -27,6 +27,8 @@ pub fn main() -> ExitCode {
         Command::Run(run) => commands::run::run(run),
         Command::Phases(phases) => commands::phases::run(phases),
         Command::Explore(explore) => commands::explore::run(explore),
+        Command::Anomaly(anomaly) => commands::anomaly::run(anomaly),
+        Command::Fermi(fermi) => commands::fermi::run(fermi),
         Command::Inspect(inspect) => commands::inspect::run(inspect),
         Command::List(list) => commands::list::run(list),
     };
@@ -75,6 +77,8 @@ impl Args {
             Command::Run(run) => run.common.format,
             Command::Phases(phases) => phases.common.format,
             Command::Explore(explore) => explore.common.format,
+            Command::Anomaly(anomaly) => anomaly.format,
+            Command::Fermi(fermi) => fermi.format,
             Command::Inspect(inspect) => inspect.format,
             Command::List(list) => list.format,
         }

@@ -68,7 +68,7 @@ fn check_bound_names(names: &[String], bounds: &[Box<dyn Bound>]) -> Result<(), 
 }
 
 /// The launches that say `suite: true`, by name.
-fn suite_kernels() -> Result<Vec<String>, Diagnostics> {
+pub(super) fn suite_kernels() -> Result<Vec<String>, Diagnostics> {
     let mut names = Vec::new();
     for (name, location) in assets::kernels() {
         if location.extension() == "ron" && LaunchSpec::parse(&location.text()?)?.suite {
@@ -166,7 +166,7 @@ fn same_command(args: &Check, judged: &Judged, policy: &PolicySetup) -> String {
     words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
 }
 
-fn shell_word(word: &str) -> String {
+pub(super) fn shell_word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()

@@ -1,8 +1,10 @@
 //! One file per command.
 
+pub mod anomaly;
 pub mod check;
 pub mod draw;
 pub mod explore;
+pub mod fermi;
 pub mod inspect;
 pub mod list;
 pub mod phases;

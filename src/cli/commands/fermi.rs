@@ -1,0 +1,3 @@
+pub fn run(_: &crate::cli::args::Fermi) -> Result<std::process::ExitCode, crate::cli::output::Failure> {
+    Ok(std::process::ExitCode::SUCCESS)
+}

@@ -72,8 +72,8 @@ pub fn parse(given: Option<&str>) -> Result<Sweep, Diagnostic> {
     if (high - low) / step >= MAX_VALUES {
         return Err(wrong(&format!("more than {MAX_VALUES} values")));
     }
-    let up = (0..=(high - low) / step).map(|i| low + i * step);
-    Ok(Sweep { setting, values: up.rev().collect() })
+    // from the top down, so that the first value is always there
+    Ok(Sweep { setting, values: (0..=(high - low) / step).map(|i| high - i * step).collect() })
 }
 
 #[cfg(test)]
@@ -84,7 +84,7 @@ mod tests {
     fn sweeps_go_down_from_either_end() {
         let sweep = parse(Some("units.gmem.lat=0..=10:4")).unwrap();
         assert_eq!(sweep.setting, Swept::Path("units.gmem.lat".into()));
-        assert_eq!(sweep.values, [8, 4, 0]);
+        assert_eq!(sweep.values, [10, 6, 2]);
         assert_eq!(parse(Some("mem-latency=7..=5")).unwrap().values, [7, 6, 5]);
         assert_eq!(parse(None).unwrap().values.len(), 80);
         for wrong in ["x", "x=1", "=1..=2", "x=1..=2:0", "x=a..=2", "x=0..=99999999999", "x=-1..=2"] {

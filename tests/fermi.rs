@@ -93,3 +93,84 @@ fn the_bound_without_fairness_holds_and_is_tight_but_for_two_warps() {
         }
     }
 }
+
+fn json(args: &[&str]) -> serde_json::Value {
+    let output = command(args);
+    assert_eq!(output.status.code(), Some(0), "{args:?}\n{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("one JSON object on stdout")
+}
+
+fn command(args: &[&str]) -> std::process::Output {
+    std::process::Command::new(env!("CARGO_BIN_EXE_warpbound"))
+        .args(args)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("the binary runs")
+}
+
+#[test]
+fn the_command_gives_a_verdict_per_cell() {
+    let report = json(&["fermi", "--format", "json"]);
+    let cells = report["results"].as_array().unwrap();
+    assert_eq!((cells.len(), &report["fairness"]), (24, &true.into()));
+    for cell in cells {
+        let lone = cell["warps"] == 1 && cell["rep"] != 1;
+        let [ft, corrected, unfair] = [0, 1, 2].map(|i| &cell["bounds"][i]);
+        assert_eq!(
+            (&ft["name"], &ft["status"]),
+            (&"ft".into(), &if lone { "violated" } else { "holds" }.into())
+        );
+        assert_eq!((&corrected["status"], &corrected["exact"]), (&"holds".into(), &true.into()));
+        assert_eq!(unfair["status"], "holds");
+    }
+    let report = json(&["fermi", "--no-fairness", "--warps", "2..=3", "--rep", "2..=3", "--format", "json"]);
+    let exceeded: Vec<bool> = report["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|cell| {
+            assert_eq!(cell["bounds"][0]["status"], "not-applicable");
+            assert!(cell["bounds"][0]["reason"].as_str().unwrap().contains("fairness"));
+            cell["bounds"][0]["exceeded"].as_bool().unwrap()
+        })
+        .collect();
+    assert_eq!(exceeded, [false, true, true, true]);
+}
+
+#[test]
+fn a_witness_is_printed_cycle_by_cycle() {
+    let report = json(&["fermi", "--witness", "4,1", "--format", "json"]);
+    let witness = &report["results"][0];
+    assert_eq!((&witness["worst"], &witness["best"]), (&14.into(), &13.into()));
+    assert_eq!(witness["worst_schedule"][0].as_str().unwrap().len(), 14);
+    let text = String::from_utf8(command(&["fermi", "--witness", "1,2"]).stdout).unwrap();
+    assert!(text.contains("  1-16     C  L  L  C  L  L  C  S\n") && text.contains("TOO LOW"), "{text}");
+}
+
+#[test]
+fn a_kernel_takes_as_long_as_its_slowest_sm() {
+    let report = json(&["fermi", "--threads", "64,16,33", "--rep", "2", "--format", "json"]);
+    let kernel = &report["results"][0];
+    assert_eq!(kernel["warps"], serde_json::json!([4, 1, 3]));
+    assert_eq!(kernel["bounds"][0]["value"], 22);
+}
+
+#[test]
+fn wrong_input_and_too_little_fuel_are_told() {
+    for args in [
+        &["fermi", "--warps", "0"][..],
+        &["fermi", "--warps", "17"],
+        &["fermi", "--rep", "3..=2"],
+        &["fermi", "--rep", "1..=10000"],
+        &["fermi", "--witness", "4"],
+        &["fermi", "--witness", "4,2", "--max-states", "5"],
+        &["fermi", "--machine", "configs/paper-fig2.ron"],
+        &["fermi", "--machine", "nowhere.ron"],
+    ] {
+        assert_eq!(command(args).status.code(), Some(1), "{args:?}");
+    }
+    let report = json(&["fermi", "--warps", "6", "--rep", "4", "--max-states", "50", "--format", "json"]);
+    let cell = &report["results"][0];
+    assert_eq!((&cell["complete"], cell.get("worst")), (&false.into(), None));
+    assert_eq!(cell["bounds"][1]["status"], "not-applicable");
+}

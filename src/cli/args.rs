@@ -33,6 +33,10 @@ pub enum Command {
     Hunt(Hunt),
     /// Write a kernel of a family with parameters, and its machine
     Family(Family),
+    /// Something gets shorter and the schedule longer: on kernels over latencies, or among phases
+    Anomaly(Anomaly),
+    /// The finishing time of seed 001's Fermi kernels over all schedules, and its bounds
+    Fermi(Fermi),
     /// What is in a .ptx, .warp or machine file
     Inspect(Inspect),
     /// Embedded kernels and machines, policies, bounds
@@ -164,6 +168,90 @@ pub struct Hunt {
     /// Write a replayable folder for each violation into DIR
     #[arg(long, value_name = "DIR")]
     pub counterexamples: Option<PathBuf>,
+    /// Output
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Anomaly {
+    /// As for check; without KERNEL the embedded suite
+    pub kernels: Vec<String>,
+    /// Policies; repeat or separate with commas [default: all; with --phases lrr and gto]
+    #[arg(long, value_delimiter = ',', value_name = "NAME")]
+    pub scheduler: Vec<String>,
+    /// Sweep the latency of a unit down from the machine's value to 0, cycle by cycle
+    #[arg(long, value_name = "NAME", conflicts_with = "sweep")]
+    pub unit: Option<String>,
+    /// Sweep a machine setting, or mem-latency [default: mem-latency=5..=400:5]
+    #[arg(long, value_name = "PATH=FROM..=TO[:STEP]")]
+    pub sweep: Option<String>,
+    /// Search whole phases for an anomaly as in figure 4 of seed 000, and draw it
+    #[arg(long, conflicts_with_all = ["kernels", "unit", "sweep"])]
+    pub phases: bool,
+    /// Draw the schedule of these phases: exec and idle lengths in turn, warps apart by `/`
+    #[arg(long, value_name = "E,I,../E,I,..", conflicts_with_all = ["kernels", "unit", "sweep", "phases"])]
+    pub lengths: Option<String>,
+    /// With --phases: warps
+    #[arg(long, default_value_t = 3, value_name = "N")]
+    pub warps: usize,
+    /// With --phases: exec phases per warp
+    #[arg(long, default_value_t = 2, value_name = "N")]
+    pub pairs: usize,
+    /// With --phases: phases that get shorter, all of them needed
+    #[arg(long, default_value_t = 2, value_name = "N")]
+    pub shortened: usize,
+    /// With --phases: schedules to try at most
+    #[arg(long, default_value_t = 20_000_000, value_name = "N")]
+    pub max_schedules: u64,
+    /// Seed of random buffer contents; with --phases draw instances from it instead of trying all in order
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Machine: an embedded one by name, or a file [default: the .warp file's, else ecrts25-orin]
+    #[arg(long, value_name = "NAME|FILE")]
+    pub machine: Option<String>,
+    /// Total cycles of a global load, while something else is swept
+    #[arg(long, value_name = "L")]
+    pub mem_latency: Option<u64>,
+    /// Change a machine setting, e.g. hazards=Raw,Waw
+    #[arg(long, value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
+    /// Threads; the result does not depend on it [default: all cores]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// Output
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// Most warp instructions one block may execute
+    #[arg(long, default_value_t = 1 << 26, value_name = "N")]
+    pub max_instructions: u64,
+    #[command(flatten)]
+    pub ptx: PtxLaunch,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Fermi {
+    /// Warps: N or FROM..=TO
+    #[arg(long, default_value = "1..=6", value_name = "RANGE")]
+    pub warps: String,
+    /// Repetitions of the sub-block: N or FROM..=TO
+    #[arg(long, default_value = "1..=4", value_name = "RANGE")]
+    pub rep: String,
+    /// Drop the rule that repetition k has priority over k+1
+    #[arg(long)]
+    pub no_fairness: bool,
+    /// Print a worst and a best schedule of W warps and R repetitions, cycle by cycle
+    #[arg(long, value_name = "W,R")]
+    pub witness: Option<String>,
+    /// Print the bounds of a kernel with so many threads on each SM, for each repetition
+    #[arg(long, value_delimiter = ',', value_name = "N,..", conflicts_with = "witness")]
+    pub threads: Vec<u32>,
+    /// A file as src/explore/fermi/fermi-raravi.ron [default: that one, embedded]
+    #[arg(long, value_name = "FILE")]
+    pub machine: Option<std::path::PathBuf>,
+    /// States of one cell to visit at most
+    #[arg(long, default_value_t = 2_000_000, value_name = "N")]
+    pub max_states: usize,
     /// Output
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,

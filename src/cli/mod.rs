@@ -31,6 +31,8 @@ pub fn main() -> ExitCode {
         Command::Explore(explore) => commands::explore::run(explore),
         Command::Hunt(hunt) => commands::hunt::run(hunt),
         Command::Family(family) => commands::family::run(family),
+        Command::Anomaly(anomaly) => commands::anomaly::run(anomaly),
+        Command::Fermi(fermi) => commands::fermi::run(fermi),
         Command::Inspect(inspect) => commands::inspect::run(inspect),
         Command::List(list) => commands::list::run(list),
     };
@@ -82,6 +84,8 @@ impl Args {
             Command::Explore(explore) => explore.common.format,
             Command::Hunt(hunt) => hunt.format,
             Command::Family(_) => Format::Text,
+            Command::Anomaly(anomaly) => anomaly.format,
+            Command::Fermi(fermi) => fermi.format,
             Command::Inspect(inspect) => inspect.format,
             Command::List(list) => list.format,
         }

@@ -9,10 +9,13 @@
 //! and the per-cycle reference of the tests. Witnesses are replayed by the engine before they are
 //! reported, and must give the same makespan.
 
+pub mod anomaly;
+pub mod fermi;
 pub mod hunt;
 pub mod latencies;
 mod layer;
 pub mod model;
+pub mod phase_level;
 pub mod schedules;
 pub mod search;
 

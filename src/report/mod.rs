@@ -2,6 +2,7 @@
 
 pub mod gantt;
 pub mod json;
+pub mod phase_gantt;
 pub mod style;
 pub mod table;
 pub mod text;

@@ -152,7 +152,8 @@ fn write_folder(
     score: &Score,
     dir: &Path,
 ) -> Result<String, Diagnostics> {
-    let workload = Workload { name: name.to_owned(), kind: WorkloadKind::Micro(files.kernel.clone()) };
+    let workload =
+        Workload { name: name.to_owned(), kind: WorkloadKind::Micro(Box::new(files.kernel.clone())) };
     let fuel = 1 << 20;
     let runs = check(&Plan {
         workload: &workload,

@@ -37,8 +37,7 @@ impl Setting {
             _ => Context {
                 policy: "any work-conserving policy".to_owned(),
                 work_conserving: Some(true),
-                resident_blocks: 1,
-                partial_barriers: false,
+                ..Context::new(&SchedulerKind::Gto, 1, false)
             },
         }
     }

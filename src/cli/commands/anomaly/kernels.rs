@@ -1,0 +1,133 @@
+//! Anomalies of real kernels: a latency goes down, the makespan goes up; policies change places.
+
+use std::process::ExitCode;
+
+use super::findings::{self, Commands, KernelFindings, Report};
+use super::range::{self, Sweep, Swept};
+use crate::cli::args::{Anomaly, Common};
+use crate::cli::commands::check;
+use crate::cli::load::{self, LoadedKernel};
+use crate::cli::output::{self, Failure, Format};
+use crate::diag::{Diagnostic, Diagnostics, closest};
+use crate::explore::anomaly::series::{Point, SweepError, sweep};
+use crate::machine::{Machine, SchedulerKind};
+use crate::program::TimingTable;
+use crate::report::json::SCHEMA;
+use crate::sim::PolicySetup;
+
+/// Sweeps every kernel.
+pub fn run(args: &Anomaly) -> Result<ExitCode, Failure> {
+    let kinds = super::policies(args, &SchedulerKind::NAMED)?;
+    let policies: Vec<PolicySetup> = kinds.iter().map(load::setup).collect::<Result<_, Diagnostics>>()?;
+    let suite = args.kernels.is_empty();
+    let names = if suite { check::suite_kernels()? } else { args.kernels.clone() };
+    let mut problems = Diagnostics::new();
+    let mut results = Vec::new();
+    for name in &names {
+        tracing::info!(kernel = %name, "sweeping");
+        match kernel(name, args, &policies) {
+            Ok(found) => results.push(found),
+            Err(wrong) => problems.append(wrong),
+        }
+    }
+    let results = problems.into_result(results)?;
+    match args.format {
+        Format::Json => output::print_json(&Report {
+            schema: SCHEMA,
+            results,
+            tool_version: env!("CARGO_PKG_VERSION"),
+            seed: args.seed.unwrap_or(0),
+        })?,
+        Format::Text => output::print(&findings::text(&results, output::style()))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Executes one kernel and replays it at every point under every policy.
+fn kernel(name: &str, args: &Anomaly, policies: &[PolicySetup]) -> Result<KernelFindings, Diagnostics> {
+    let kernel = load::kernel(name, &args.ptx, args.seed.unwrap_or(0))?;
+    let common = common(args);
+    let (base, _) = load::machine(&common, &kernel)?;
+    let sweep_of = match &args.unit {
+        Some(unit) => unit_sweep(unit, &base)?,
+        None => range::parse(args.sweep.as_deref())?,
+    };
+    let points = points(&sweep_of, &common, &kernel)?;
+    one_block_at_a_time(&kernel, &points)?;
+    let mut source = kernel.workload.source(args.max_instructions)?;
+    let threads =
+        args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get));
+    let makespans = sweep(&mut source, &points, policies, threads).map_err(|error| match error {
+        SweepError::Source(problems) => problems,
+        SweepError::Run(value, policy, error) => {
+            Diagnostic::general(kernel.workload.name.clone(), error.to_string())
+                .hint(format!("policy {policy}, {}={value}", sweep_of.setting.name()))
+                .into()
+        }
+    })?;
+    let commands = Commands::new(args, name, &sweep_of.setting);
+    let mut notes = kernel.workload.program().notes.clone();
+    notes.extend(source.notes());
+    Ok(findings::findings(&kernel.workload.name, &base, &sweep_of, policies, &makespans, &commands, notes))
+}
+
+/// The options as every simulating command has them; the policy is not theirs to choose.
+fn common(args: &Anomaly) -> Common {
+    Common {
+        machine: args.machine.clone(),
+        scheduler: None,
+        mem_latency: args.mem_latency,
+        set: args.set.clone(),
+        seed: args.seed.unwrap_or(0),
+        format: args.format,
+        max_instructions: args.max_instructions,
+    }
+}
+
+/// The latency of a unit, from the machine's down to 0.
+fn unit_sweep(name: &str, machine: &Machine) -> Result<Sweep, Diagnostic> {
+    let Some(unit) = machine.units().iter().find(|unit| unit.name == name) else {
+        let known: Vec<&str> = machine.units().iter().map(|unit| unit.name.as_str()).collect();
+        let near =
+            closest(name, known.iter().copied()).map_or(String::new(), |n| format!("did you mean `{n}`? "));
+        let message = format!("machine `{}` has no such unit", machine.name());
+        return Err(Diagnostic::general(format!("--unit {name}"), message)
+            .hint(format!("{near}units: {}", known.join(", "))));
+    };
+    range::parse(Some(&format!("units.{name}.lat=0..={}", unit.lat)))
+}
+
+fn points(sweep: &Sweep, common: &Common, kernel: &LoadedKernel) -> Result<Vec<Point>, Diagnostics> {
+    let point = |value: &u64| {
+        let mut with = common.clone();
+        match &sweep.setting {
+            Swept::MemLatency => with.mem_latency = Some(*value),
+            Swept::Path(path) => with.set.push(format!("{path}={value}")),
+        }
+        let (machine, _) = load::machine(&with, kernel)?;
+        let table = TimingTable::new(kernel.workload.program(), &machine)?;
+        Ok(Point { value: *value, machine, table })
+    };
+    sweep.values.iter().map(point).collect()
+}
+
+/// A replay of the blocks one by one is the launch only where one is resident at a time.
+fn one_block_at_a_time(kernel: &LoadedKernel, points: &[Point]) -> Result<(), Diagnostics> {
+    for point in points {
+        let occupancy = point.machine.limits().occupancy(&kernel.workload.needs()).map_err(|error| {
+            Diagnostic::general(
+                kernel.workload.name.clone(),
+                format!("block larger than the SM holds: {error}"),
+            )
+        })?;
+        let resident = occupancy.blocks.min(kernel.workload.blocks());
+        if resident > 1 {
+            let message = format!("{resident} blocks are resident together on `{}`", point.machine.name());
+            let problem = Diagnostic::general(kernel.workload.name.clone(), message);
+            return Err(problem
+                .hint("anomalies are searched with one block at a time: --set limits.blocks=1")
+                .into());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,50 @@
+//! `warpbound anomaly`: something gets shorter and the schedule gets longer.
+
+mod findings;
+mod kernels;
+mod phases;
+mod range;
+
+use std::process::ExitCode;
+
+use crate::cli::args::Anomaly;
+use crate::cli::output::Failure;
+use crate::diag::{Diagnostic, Diagnostics};
+use crate::machine::SchedulerKind;
+
+/// Runs the command.
+pub fn run(args: &Anomaly) -> Result<ExitCode, Failure> {
+    if args.phases {
+        phases::search(args)
+    } else if let Some(lengths) = &args.lengths {
+        phases::draw(args, lengths)
+    } else {
+        kernels::run(args)
+    }
+}
+
+/// The policies that were asked for, or these.
+fn policies(args: &Anomaly, default: &[SchedulerKind]) -> Result<Vec<SchedulerKind>, Diagnostics> {
+    if args.scheduler.is_empty() {
+        return Ok(default.to_vec());
+    }
+    let mut problems = Diagnostics::new();
+    let mut kinds: Vec<SchedulerKind> = Vec::new();
+    for name in &args.scheduler {
+        match name.parse() {
+            Ok(SchedulerKind::Replay(_)) => problems.push(
+                Diagnostic::general(
+                    format!("--scheduler {name}"),
+                    "a replayed schedule fits one latency only",
+                )
+                .hint("name policies, such as gto,lrr"),
+            ),
+            Ok(kind) if kinds.contains(&kind) => {}
+            Ok(kind) => kinds.push(kind),
+            Err(error) => {
+                problems.push(Diagnostic::general(format!("--scheduler {name}"), error.to_string()))
+            }
+        }
+    }
+    problems.into_result(kinds)
+}

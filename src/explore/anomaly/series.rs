@@ -1,0 +1,193 @@
+//! Makespans over a swept setting, and what is anomalous in them.
+
+use crate::base::Cycles;
+use crate::machine::Machine;
+use crate::path::{BlockPaths, BlockSource};
+use crate::program::TimingTable;
+use crate::sim::{Engine, PolicySetup, RunError};
+
+/// A setting's value with the machine that has it.
+pub struct Point {
+    /// The value.
+    pub value: u64,
+    /// The machine.
+    pub machine: Machine,
+    /// A program's timing on it.
+    pub table: TimingTable,
+}
+
+/// Makespans of a launch, by point and policy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Makespans {
+    /// Per policy, per point in the order given: the sum over the blocks.
+    pub of_policy: Vec<Vec<Cycles>>,
+    /// Blocks.
+    pub blocks: u64,
+}
+
+/// Why a sweep ended early.
+#[derive(Debug)]
+pub enum SweepError<E> {
+    /// The functional run failed.
+    Source(E),
+    /// A simulation failed: value, policy, why.
+    Run(u64, String, RunError),
+}
+
+/// Replays every block of a launch at every point under every policy, on so many threads. The
+/// blocks are executed once; each is judged by itself, as on machines with one resident block.
+///
+/// # Errors
+/// The first failure in the order of blocks, points and policies.
+pub fn sweep<S: BlockSource>(
+    source: &mut S,
+    points: &[Point],
+    policies: &[PolicySetup],
+    threads: usize,
+) -> Result<Makespans, SweepError<S::Error>> {
+    let mut of_point: Vec<Vec<Cycles>> = vec![vec![Cycles::ZERO; policies.len()]; points.len()];
+    let mut engines: Vec<Engine> = points.iter().map(|p| Engine::new(&p.table, &p.machine)).collect();
+    let share = points.len().div_ceil(threads.max(1)).max(1);
+    let mut paths = BlockPaths::default();
+    let mut blocks = 0;
+    while source.next_block(&mut paths).map_err(SweepError::Source)? {
+        blocks += 1;
+        let paths = &paths;
+        let failed = crossbeam::thread::scope(|scope| {
+            let parts = engines.chunks_mut(share).zip(of_point.chunks_mut(share)).zip(points.chunks(share));
+            let workers: Vec<_> = parts
+                .map(|((engines, sums), points)| {
+                    scope.spawn(move |_| replay(paths, engines, sums, points, policies))
+                })
+                .collect();
+            // a panic of a worker is a fault of ours and goes on here
+            workers
+                .into_iter()
+                .map(|worker| worker.join().unwrap_or_else(|p| std::panic::resume_unwind(p)))
+                .find_map(Result::err)
+        })
+        .unwrap_or_else(|p| std::panic::resume_unwind(p));
+        if let Some((value, policy, error)) = failed {
+            return Err(SweepError::Run(value, policy, error));
+        }
+    }
+    let of_policy = (0..policies.len()).map(|p| of_point.iter().map(|sums| sums[p]).collect()).collect();
+    Ok(Makespans { of_policy, blocks })
+}
+
+/// One block at some points.
+fn replay(
+    paths: &BlockPaths,
+    engines: &mut [Engine],
+    sums: &mut [Vec<Cycles>],
+    points: &[Point],
+    policies: &[PolicySetup],
+) -> Result<(), (u64, String, RunError)> {
+    for ((engine, sums), point) in engines.iter_mut().zip(sums).zip(points) {
+        for (policy, sum) in policies.iter().zip(sums) {
+            let result = engine
+                .run_block(paths, policy, &mut ())
+                .map_err(|error| (point.value, policy.to_string(), error))?;
+            *sum += result.makespan;
+        }
+    }
+    Ok(())
+}
+
+/// The makespan is larger at a smaller value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rise {
+    /// Index of the point with the larger value.
+    pub before: usize,
+    /// Index of the point with the smaller value.
+    pub after: usize,
+    /// By how much the makespan is larger at the smaller value.
+    pub increase: Cycles,
+}
+
+/// Every step of a sweep down at which the makespan goes up. `makespans` belongs to descending
+/// values.
+pub fn rises(makespans: &[Cycles]) -> Vec<Rise> {
+    let steps = makespans.windows(2).enumerate();
+    let risen = steps.filter(|(_, pair)| pair[1] > pair[0]);
+    risen.map(|(i, pair)| Rise { before: i, after: i + 1, increase: pair[1] - pair[0] }).collect()
+}
+
+/// The two points, neighbours or not, between which the makespan goes up the most while the value goes
+/// down; the first of equal ones.
+pub fn largest(makespans: &[Cycles]) -> Option<Rise> {
+    let mut lowest = 0;
+    let mut best: Option<Rise> = None;
+    for (i, makespan) in makespans.iter().enumerate() {
+        if *makespan < makespans[lowest] {
+            lowest = i;
+        }
+        let increase = makespan.saturating_sub(makespans[lowest]);
+        if increase > best.map_or(Cycles::ZERO, |rise| rise.increase) {
+            best = Some(Rise { before: lowest, after: i, increase });
+        }
+    }
+    best
+}
+
+/// Two policies of which each is the faster one somewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flip {
+    /// The point where the first policy leads by the largest part of the other's makespan.
+    pub first_leads: usize,
+    /// The point where the second does.
+    pub second_leads: usize,
+    /// How often the lead changes along the sweep; draws in between do not count.
+    pub changes: usize,
+}
+
+/// Whether the order of two policies depends on the value.
+pub fn flip(first: &[Cycles], second: &[Cycles]) -> Option<Flip> {
+    let mut leader = None;
+    let mut changes = 0;
+    for (a, b) in first.iter().zip(second).filter(|(a, b)| a != b) {
+        if leader.replace(a < b).is_some_and(|before| before != (a < b)) {
+            changes += 1;
+        }
+    }
+    Some(Flip { first_leads: lead(first, second)?, second_leads: lead(second, first)?, changes })
+}
+
+/// Where `fast` leads by the largest part of `slow`; the first of equal ones.
+fn lead(fast: &[Cycles], slow: &[Cycles]) -> Option<usize> {
+    let part = |i: usize| (u128::from(slow[i].saturating_sub(fast[i]).get()), u128::from(slow[i].get()));
+    let leads = (0..fast.len().min(slow.len())).filter(|&i| fast[i] < slow[i]);
+    leads.reduce(|best, i| {
+        let ((a, b), (c, d)) = (part(best), part(i));
+        if c * b > a * d { i } else { best }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cycles(values: &[u64]) -> Vec<Cycles> {
+        values.iter().copied().map(Cycles::new).collect()
+    }
+
+    #[test]
+    fn rises_are_steps_up_on_the_way_down() {
+        let makespans = cycles(&[50, 45, 47, 47, 44, 46, 48]);
+        let steps: Vec<(usize, u64)> =
+            rises(&makespans).iter().map(|r| (r.after, r.increase.get())).collect();
+        assert_eq!(steps, [(2, 2), (5, 2), (6, 2)]);
+        let rise = Rise { before: 4, after: 6, increase: Cycles::new(4) };
+        assert_eq!(largest(&makespans), Some(rise));
+        assert_eq!(largest(&cycles(&[9, 8, 8, 1])), None);
+        assert_eq!(largest(&[]), None);
+    }
+
+    #[test]
+    fn a_flip_needs_a_lead_of_each() {
+        let (a, b) = (cycles(&[10, 10, 10, 10, 10]), cycles(&[12, 10, 9, 20, 5]));
+        assert_eq!(flip(&a, &b), Some(Flip { first_leads: 3, second_leads: 4, changes: 3 }));
+        assert_eq!(flip(&a, &cycles(&[10, 10, 11, 12, 10])), None);
+        assert_eq!(flip(&a, &a), None);
+    }
+}

@@ -1,0 +1,216 @@
+//! The machine of seed 001 as people write it, and what is refused.
+
+use std::fmt;
+
+use serde::Deserialize;
+
+use crate::diag::{Diagnostic, Diagnostics, SourceText, from_ron};
+
+/// Slots of a kind that a machine may have, at most.
+const MAX_SLOTS: u32 = 16;
+/// Instructions of a part of the template, at most.
+const MAX_PART: usize = 16;
+
+/// An instruction of the template.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub enum Op {
+    /// Arithmetic on the CUDA cores.
+    Cuda,
+    /// From memory to a register.
+    Load,
+    /// From a register to memory.
+    Store,
+}
+
+impl Op {
+    /// Whether it takes the memory slot; otherwise it takes an arithmetic one.
+    pub fn is_memory(self) -> bool {
+        self != Self::Cuda
+    }
+
+    /// The letter of the seed's figures.
+    pub fn letter(self) -> char {
+        match self {
+            Self::Cuda => 'C',
+            Self::Load => 'L',
+            Self::Store => 'S',
+        }
+    }
+}
+
+impl fmt::Display for Op {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Cuda => "CUDA",
+            Self::Load => "LOAD",
+            Self::Store => "STORE",
+        })
+    }
+}
+
+/// The control flow that every thread follows (seed 001, figure 2).
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Template {
+    /// Once, before the repetitions; counts to the first of them.
+    pub first: Vec<Op>,
+    /// The sub-block that is repeated.
+    pub repeated: Vec<Op>,
+    /// Once, after the repetitions; counts to the last of them.
+    pub last: Vec<Op>,
+}
+
+impl Template {
+    /// The template of seed 001.
+    pub fn seed() -> Self {
+        Self { first: vec![Op::Cuda], repeated: vec![Op::Load, Op::Load, Op::Cuda], last: vec![Op::Store] }
+    }
+}
+
+/// An SM on which every instruction takes one cycle and each kind of slot is work conserving.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FermiMachine {
+    /// What reports call it.
+    pub name: String,
+    /// What it is.
+    #[serde(default)]
+    pub doc: String,
+    /// Threads that execute together.
+    pub warp_threads: u32,
+    /// Warps that may execute arithmetic in one cycle.
+    pub arithmetic_slots: u32,
+    /// Warps that may access memory in one cycle.
+    pub memory_slots: u32,
+    /// What every thread executes.
+    pub template: Template,
+}
+
+impl FermiMachine {
+    /// The machine of seed 001.
+    pub fn seed() -> Self {
+        Self::parse(&SourceText::new("fermi-raravi.ron", include_str!("fermi-raravi.ron")))
+            .expect("the embedded machine is valid, a test reads it")
+    }
+
+    /// Reads a machine file.
+    ///
+    /// # Errors
+    /// Where the text stops being such a machine, or every number that is out of range.
+    pub fn parse(source: &SourceText) -> Result<Self, Diagnostics> {
+        let machine: Self = from_ron(source)?;
+        let mut problems = Diagnostics::new();
+        if machine.warp_threads == 0 {
+            problems.push(source.error_at("warp_threads", "a warp has at least one thread"));
+        }
+        for (field, slots) in
+            [("arithmetic_slots", machine.arithmetic_slots), ("memory_slots", machine.memory_slots)]
+        {
+            if !(1..=MAX_SLOTS).contains(&slots) {
+                let message = format!("`{field}` is {slots}; it must be 1 to {MAX_SLOTS}");
+                problems.push(source.error_at(field, message));
+            }
+        }
+        let Template { first, repeated, last } = &machine.template;
+        for (field, part) in [("first", first), ("repeated", repeated), ("last", last)] {
+            if part.len() > MAX_PART {
+                let message = format!("`{field}` has {} instructions; at most {MAX_PART}", part.len());
+                problems.push(source.error_at(field, message));
+            }
+        }
+        if repeated.is_empty() {
+            problems.push(source.error_at("repeated", "the sub-block has no instruction"));
+        }
+        problems.into_result(machine)
+    }
+
+    /// Warps that so many threads need.
+    pub fn warps(&self, threads: u32) -> u32 {
+        threads.div_ceil(self.warp_threads)
+    }
+}
+
+/// What a warp executes: the template written out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TemplateKernel {
+    /// Warps that execute it.
+    pub warps: usize,
+    /// Times the sub-block is repeated.
+    pub repetitions: usize,
+    /// Per instruction: what it does and the repetition it counts to, from 1.
+    pub code: Vec<(Op, usize)>,
+}
+
+impl TemplateKernel {
+    /// Warps of one kernel, at most.
+    pub const MAX_WARPS: usize = 16;
+    /// Instructions of a warp, at most.
+    pub const MAX_INSTRUCTIONS: usize = 200;
+
+    /// The kernel that `warps` warps execute on a machine.
+    ///
+    /// # Errors
+    /// If there is nothing to execute, or more than the search represents.
+    pub fn new(machine: &FermiMachine, warps: usize, repetitions: usize) -> Result<Self, Diagnostic> {
+        let place = format!("{warps} warps, rep {repetitions}");
+        if !(1..=Self::MAX_WARPS).contains(&warps) {
+            let message = format!("a kernel of {warps} warps; 1 to {} are explored", Self::MAX_WARPS);
+            return Err(Diagnostic::general(place, message));
+        }
+        let Template { first, repeated, last } = &machine.template;
+        let length = repeated
+            .len()
+            .checked_mul(repetitions)
+            .and_then(|body| body.checked_add(first.len() + last.len()))
+            .filter(|length| *length <= Self::MAX_INSTRUCTIONS);
+        if repetitions == 0 || length.is_none() {
+            let message = format!(
+                "{repetitions} repetitions; at least 1, and at most {} instructions in all",
+                Self::MAX_INSTRUCTIONS
+            );
+            return Err(Diagnostic::general(place, message));
+        }
+        let body = (1..=repetitions).flat_map(|k| repeated.iter().map(move |op| (*op, k)));
+        let code = first
+            .iter()
+            .map(|op| (*op, 1))
+            .chain(body)
+            .chain(last.iter().map(|op| (*op, repetitions)))
+            .collect();
+        Ok(Self { warps, repetitions, code })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_embedded_machine_is_the_seeds() {
+        let machine = FermiMachine::seed();
+        assert_eq!((machine.warp_threads, machine.arithmetic_slots, machine.memory_slots), (16, 2, 1));
+        assert_eq!(machine.template, Template::seed());
+        assert_eq!((machine.warps(64), machine.warps(65), machine.warps(0)), (4, 5, 0));
+    }
+
+    #[test]
+    fn the_template_is_written_out_with_its_repetitions() {
+        let kernel = TemplateKernel::new(&FermiMachine::seed(), 4, 2).unwrap();
+        let shown: String = kernel.code.iter().map(|(op, k)| format!("{}{k} ", op.letter())).collect();
+        assert_eq!(shown, "C1 L1 L1 C1 L2 L2 C2 S2 ");
+        for (warps, repetitions) in [(0, 1), (17, 1), (1, 0), (1, 67), (1, usize::MAX)] {
+            assert!(TemplateKernel::new(&FermiMachine::seed(), warps, repetitions).is_err());
+        }
+    }
+
+    #[test]
+    fn wrong_machines_are_refused_with_all_their_problems() {
+        let text = include_str!("fermi-raravi.ron")
+            .replace("warp_threads: 16", "warp_threads: 0")
+            .replace("memory_slots: 1", "memory_slots: 99")
+            .replace("[Load, Load, Cuda]", "[]");
+        let problems = FermiMachine::parse(&SourceText::new("x.ron", text)).unwrap_err();
+        assert_eq!(problems.list().len(), 3, "{problems}");
+        assert!(FermiMachine::parse(&SourceText::new("x.ron", "Machine()")).is_err());
+    }
+}

@@ -1,0 +1,224 @@
+//! Every schedule of a template kernel: the longest and the shortest, with a witness each.
+//!
+//! A state is how many warps stand at each instruction; who is who does not matter, since all warps
+//! execute the same code. From a state on, the time left does not depend on how it was reached,
+//! so both extremes of every state are found once and remembered. Every step moves some warp on, so
+//! the search ends.
+
+use std::collections::HashMap;
+
+use super::machine::{FermiMachine, Op, TemplateKernel};
+use crate::base::Cycles;
+
+/// The rule of the scheduler beyond work conservation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fairness {
+    /// Seed 001: an instruction of repetition k has priority over one of k+1.
+    SubBlock,
+    /// None: any choice that leaves no slot empty for which a warp asks.
+    Unrestricted,
+}
+
+/// Position of each warp in its code, ascending; one byte each, lowest first, unused bytes zero.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct State(u128);
+
+impl State {
+    fn positions(self) -> [u8; TemplateKernel::MAX_WARPS] {
+        self.0.to_le_bytes()
+    }
+
+    fn new(mut positions: [u8; TemplateKernel::MAX_WARPS], warps: usize) -> Self {
+        positions[..warps].sort_unstable();
+        Self(u128::from_le_bytes(positions))
+    }
+}
+
+/// Time from a state to the end of all warps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Left {
+    worst: u32,
+    best: u32,
+}
+
+/// What happens in one cycle: warp and instruction, by warp.
+pub type CycleUse = Vec<(usize, Op)>;
+
+/// Both extremes over all schedules.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finishing {
+    /// The longest finishing time.
+    pub worst: Cycles,
+    /// The shortest.
+    pub best: Cycles,
+    /// Distinct states.
+    pub states: usize,
+    /// A schedule that takes `worst`, cycle by cycle.
+    pub worst_schedule: Vec<CycleUse>,
+    /// A schedule that takes `best`.
+    pub best_schedule: Vec<CycleUse>,
+}
+
+/// The fuel did not last; nothing is claimed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutOfStates;
+
+/// Explores every schedule.
+///
+/// # Errors
+/// If there are more than `max_states` states.
+pub fn explore(
+    machine: &FermiMachine,
+    kernel: &TemplateKernel,
+    fairness: Fairness,
+    max_states: usize,
+) -> Result<Finishing, OutOfStates> {
+    let mut search = Search { machine, kernel, fairness, max_states, known: HashMap::new() };
+    let start = State::new([0; TemplateKernel::MAX_WARPS], kernel.warps);
+    let left = search.left(start)?;
+    Ok(Finishing {
+        worst: Cycles::new(left.worst.into()),
+        best: Cycles::new(left.best.into()),
+        states: search.known.len(),
+        worst_schedule: search.schedule(|left| left.worst),
+        best_schedule: search.schedule(|left| left.best),
+    })
+}
+
+struct Search<'a> {
+    machine: &'a FermiMachine,
+    kernel: &'a TemplateKernel,
+    fairness: Fairness,
+    max_states: usize,
+    known: HashMap<State, Left>,
+}
+
+/// Warps that take a slot: how many at each position.
+type Taken = Vec<(u8, usize)>;
+
+impl Search<'_> {
+    /// The extremes from a state on. Recursion is as deep as a schedule is long, a few thousand at most.
+    fn left(&mut self, state: State) -> Result<Left, OutOfStates> {
+        if self.is_end(state) {
+            return Ok(Left { worst: 0, best: 0 });
+        }
+        if let Some(left) = self.known.get(&state) {
+            return Ok(*left);
+        }
+        if self.known.len() >= self.max_states {
+            return Err(OutOfStates);
+        }
+        let mut left = Left { worst: 0, best: u32::MAX };
+        for taken in self.moves(state) {
+            let after = self.left(self.advance(state, &taken))?;
+            left.worst = left.worst.max(after.worst + 1);
+            left.best = left.best.min(after.best + 1);
+        }
+        self.known.insert(state, left);
+        Ok(left)
+    }
+
+    fn is_end(&self, state: State) -> bool {
+        let end = self.kernel.code.len();
+        let positions = state.positions();
+        positions[..self.kernel.warps].iter().all(|p| usize::from(*p) == end)
+    }
+
+    fn advance(&self, state: State, taken: &Taken) -> State {
+        let mut positions = state.positions();
+        let before = positions;
+        for (position, count) in taken {
+            let there = (0..self.kernel.warps).filter(|w| before[*w] == *position);
+            there.take(*count).for_each(|w| positions[w] += 1);
+        }
+        State::new(positions, self.kernel.warps)
+    }
+
+    /// Every way to fill the slots of a cycle.
+    fn moves(&self, state: State) -> Vec<Taken> {
+        let arithmetic = self.choices(state, false, self.machine.arithmetic_slots as usize);
+        let memory = self.choices(state, true, self.machine.memory_slots as usize);
+        let both = |a: &Taken| memory.iter().map(move |m| [a.as_slice(), m.as_slice()].concat()).collect();
+        arithmetic.iter().flat_map(|a: &Taken| -> Vec<Taken> { both(a) }).collect()
+    }
+
+    /// Every way to fill one kind of slots: as many as there are, or as ask for one.
+    fn choices(&self, state: State, memory: bool, slots: usize) -> Vec<Taken> {
+        let positions = state.positions();
+        let asking: Vec<u8> = positions[..self.kernel.warps]
+            .iter()
+            .copied()
+            .filter(|p| self.kernel.code.get(usize::from(*p)).is_some_and(|(op, _)| op.is_memory() == memory))
+            .collect();
+        let groups: Vec<(u8, usize)> =
+            asking.chunk_by(|a, b| a == b).map(|run| (run[0], run.len())).collect();
+        let rank = |group: &(u8, usize)| match self.fairness {
+            Fairness::SubBlock => self.kernel.code[usize::from(group.0)].1,
+            Fairness::Unrestricted => 0,
+        };
+        let mut free = slots;
+        let mut sure = Taken::new();
+        // positions ascend, and with them the repetitions
+        for class in groups.chunk_by(|a, b| rank(a) == rank(b)) {
+            if class.iter().map(|(_, count)| count).sum::<usize>() > free {
+                let mut all = Vec::new();
+                subsets(class, free, &mut sure, &mut all);
+                return all;
+            }
+            sure.extend(class);
+            free -= class.iter().map(|(_, count)| count).sum::<usize>();
+        }
+        vec![sure]
+    }
+
+    /// The schedule that the remembered extremes describe, with warps told apart: of those at
+    /// the same position the first one goes.
+    fn schedule(&self, value: impl Fn(Left) -> u32) -> Vec<CycleUse> {
+        let warps = self.kernel.warps;
+        let mut at = [0u8; TemplateKernel::MAX_WARPS];
+        let mut cycles = Vec::new();
+        let known = |state: State| self.known.get(&state).copied().unwrap_or(Left { worst: 0, best: 0 });
+        loop {
+            let state = State::new(at, warps);
+            if self.is_end(state) {
+                return cycles;
+            }
+            let wanted = value(known(state)) - 1;
+            let moves = self.moves(state);
+            let taken = moves
+                .iter()
+                .find(|taken| value(known(self.advance(state, taken))) == wanted)
+                .expect("some move attains the extreme");
+            let mut used = CycleUse::new();
+            let before = at;
+            for (position, count) in taken {
+                let there = (0..warps).filter(|w| before[*w] == *position).take(*count);
+                there.for_each(|w| {
+                    used.push((w, self.kernel.code[usize::from(*position)].0));
+                    at[w] += 1;
+                });
+            }
+            used.sort_unstable_by_key(|(warp, _)| *warp);
+            cycles.push(used);
+        }
+    }
+}
+
+/// Every way to take `count` of the warps in these groups, the earlier positions first.
+fn subsets(groups: &[(u8, usize)], count: usize, chosen: &mut Taken, all: &mut Vec<Taken>) {
+    let Some(((position, there), rest)) = groups.split_first() else {
+        if count == 0 {
+            all.push(chosen.clone());
+        }
+        return;
+    };
+    for taken in (0..=count.min(*there)).rev() {
+        if taken > 0 {
+            chosen.push((*position, taken));
+        }
+        subsets(rest, count - taken, chosen, all);
+        if taken > 0 {
+            chosen.pop();
+        }
+    }
+}

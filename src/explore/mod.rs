@@ -1,5 +1,6 @@
 //! The exact worst and best makespan over all work-conserving schedules.
 
+pub mod grammar;
 mod layer;
 pub mod model;
 pub mod search;

@@ -37,8 +37,10 @@ fn agrees_with_its_definition() {
             let kernel = random(seed + 1_000_000 * index as u64, size);
             let report = Swb.evaluate(&analyse_block(&kernel.table, &kernel.paths));
             let found: Vec<u64> = report.sections.iter().map(|s| s.value.cycles().get()).collect();
-            let told = bound_swb::swb(&kernel.table, &kernel.paths);
-            assert_eq!(found.len(), told.len());
+            let mut told = bound_swb::swb(&kernel.table, &kernel.paths);
+            // a barrier that is the last instruction is followed by an empty section
+            assert!(told.len() <= found.len() && found.len() <= told.len() + 1);
+            told.resize(found.len(), 0);
             assert_eq!(found[0], told[0], "seed {seed}");
             assert!(found.iter().zip(&told).all(|(f, t)| f >= t), "seed {seed}: {found:?} {told:?}");
             if found.len() > 1 {
@@ -60,8 +62,9 @@ fn runs_are_cut_where_something_may_be_in_flight() {
         (runs.runs, runs.backlog(|_| true).get())
     };
     let units = [("a", 1, 3), ("f", 4, 0), ("g", 6, 2)];
-    // independent instructions are one run; its end leaves 5 + 3 - 1 on g
-    assert_eq!(backlogs(&units, "f _; f _; g _; a _"), (1, 6));
+    // independent instructions are one run; it leaves 3 + 3 - 1 - 1 on f and 5 - 1
+    // on g
+    assert_eq!(backlogs(&units, "f _; f _; g _; a _"), (1, 4));
     // a result of `a` is there 4 cycles after its issue: three instructions later it is not awaited
     assert_eq!(backlogs(&units, "a r0; a _; a _; a _, r0").0, 2);
     assert_eq!(backlogs(&units, "a r0; a _; a _; a _; a _, r0").0, 1);

@@ -243,7 +243,7 @@ pub fn nth_block(
     let mut source = kernel.workload.source(max_instructions)?;
     let mut paths = BlockPaths::default();
     for _ in 0..=block {
-        if !source.next_block(&mut paths)? {
+        if !source.next_block(&mut paths).map_err(|problems| problems.with_excerpts(&kernel.code))? {
             let message = format!("the launch has {} blocks", kernel.workload.blocks());
             return Err(Diagnostic::general(format!("--of-block {block}"), message).into());
         }

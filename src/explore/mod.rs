@@ -11,6 +11,7 @@
 
 pub mod anomaly;
 pub mod fermi;
+pub mod grammar;
 pub mod hunt;
 pub mod latencies;
 mod layer;

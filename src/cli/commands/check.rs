@@ -94,7 +94,8 @@ fn judge(name: &str, args: &Check, suite: bool, bounds: &[Box<dyn Bound>]) -> Re
         gating: &args.bound,
         max_instructions_per_block: args.common.max_instructions,
         self_check: args.self_check,
-    })?;
+    })
+    .map_err(|problems| problems.with_excerpts(&kernel.code))?;
     Ok(Judged { kernel, machine, spec, policies, runs })
 }
 

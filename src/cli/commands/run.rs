@@ -50,6 +50,7 @@ pub fn run(args: &Run) -> Result<ExitCode, Failure> {
     let more: Vec<&mut dyn Observer> = if detailed { vec![&mut profile, &mut units] } else { Vec::new() };
     let checked = traced(args, &kernel, &machine, more, |mut observer| {
         observe_source(&plan, &policy, &mut source, &mut observer)
+            .map_err(|problems| problems.with_excerpts(&kernel.code))
     })?;
     let seconds = (source.spent.as_secs_f64(), (began.elapsed().saturating_sub(source.spent)).as_secs_f64());
     for (index, path) in dumps {

@@ -8,6 +8,7 @@ use crate::diag::{Diagnostic, Diagnostics, SourceText};
 use crate::machine::{Machine, MachineSpec, SchedulerKind, Setting};
 use crate::micro::MicroKernel;
 use crate::path::{BlockPaths, BlockSource};
+use crate::program::TimingTable;
 use crate::program::launch::{ArgSpec, Init, Launch, LaunchSpec, parse_arg};
 use crate::ptx::Module;
 use crate::sim::PolicySetup;
@@ -254,4 +255,10 @@ pub fn nth_block(
 /// The cores of this machine: how many threads to use where nobody says.
 pub fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+/// A kernel's instructions bound to a machine.
+pub fn timing(kernel: &LoadedKernel, machine: &Machine) -> Result<TimingTable, Diagnostics> {
+    TimingTable::new(kernel.workload.program(), machine)
+        .map_err(|problems| problems.with_excerpts(&kernel.code))
 }

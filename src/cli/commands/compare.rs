@@ -16,7 +16,6 @@ use crate::explore::explore;
 use crate::explore::search::Limits;
 use crate::machine::{Machine, SchedulerKind};
 use crate::path::{BlockPaths, BlockSource};
-use crate::program::TimingTable;
 use crate::report::json::{Origin, SCHEMA};
 use crate::report::table::Table;
 
@@ -74,7 +73,7 @@ fn row(name: &str, args: &Compare, bounds: &[Box<dyn Bound>]) -> Result<Row, Dia
 }
 
 fn explored(kernel: &LoadedKernel, machine: &Machine, args: &Compare) -> Result<Explored, Diagnostics> {
-    let table = TimingTable::new(kernel.workload.program(), machine)?;
+    let table = load::timing(kernel, machine)?;
     let limits = Limits { max_states: args.max_states, threads: load::threads() };
     let mut source: WorkloadSource = kernel.workload.source(args.common.max_instructions)?;
     let mut paths = BlockPaths::default();

@@ -30,7 +30,7 @@ use crate::report::text::percent;
 pub fn run(args: &Explore) -> Result<ExitCode, Failure> {
     let kernel = load::kernel(&args.kernel, &args.ptx, args.common.seed)?;
     let (machine, _) = load::machine(&args.common, &kernel)?;
-    let table = TimingTable::new(kernel.workload.program(), &machine)?;
+    let table = load::timing(&kernel, &machine)?;
     let paths = load::nth_block(&kernel, args.of_block, args.common.max_instructions)?;
     let limits = Limits { max_states: args.max_states, threads: args.jobs.unwrap_or_else(load::threads) };
     if args.vary.is_empty() {

@@ -14,7 +14,6 @@ use crate::cli::trace_files::{self, TraceFile, Writer};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::machine::Machine;
 use crate::path::{BlockPaths, BlockSource};
-use crate::program::TimingTable;
 use crate::report::{json, text};
 use crate::sim::PolicySetup;
 use crate::trace::{Observer, StallProfile, UnitUse};
@@ -39,7 +38,7 @@ pub fn run(args: &Run) -> Result<ExitCode, Failure> {
         max_instructions_per_block: args.common.max_instructions,
         self_check: false,
     };
-    let table = TimingTable::new(kernel.workload.program(), &machine)?;
+    let table = load::timing(&kernel, &machine)?;
     let mut profile = StallProfile::new(&table);
     let mut units = UnitUse::new(machine.units().len());
     let began = Instant::now();

@@ -104,6 +104,7 @@ fn wrong_hunts_are_refused() {
         (&["hunt"], 2, "--bound"),
         (&["family", "ping-pong", "--m", "40"], 1, "64 units"),
         (&["family", "ping-pong", "--p", "0", "--n", "0"], 1, "--n 0"),
+        (&["family", "ping-pong", "--m", "18446744073709551615", "--gated"], 1, "1 to 31 stages"),
         (&["family", "pong"], 2, "ping-pong"),
     ] {
         let output = warpbound(&dir, args);

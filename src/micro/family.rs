@@ -48,7 +48,7 @@ impl PingPong {
     fn instructions(&self) -> u64 {
         let gate = if self.gated { 2 } else { 1 };
         let work = self.stages.saturating_mul(self.length);
-        work.saturating_add(gate * self.stages.saturating_sub(1)).saturating_mul(2)
+        work.saturating_add(self.stages.saturating_sub(1).saturating_mul(gate)).saturating_mul(2)
     }
 
     /// Checks the parameters.
@@ -64,8 +64,10 @@ impl PingPong {
         }
         let most = (MAX_UNITS - u64::from(gated)) / 2;
         if stages == 0 || stages > most {
-            let message =
-                format!("{stages} stages need {} units", stages.saturating_mul(2) + u64::from(gated));
+            let message = format!(
+                "{stages} stages need {} units",
+                stages.saturating_mul(2).saturating_add(u64::from(gated))
+            );
             let hint = format!(
                 "1 to {most} stages: a machine has at most 64 units, one of them for barriers{}",
                 if gated { ", and the gates need one" } else { "" }
@@ -76,7 +78,7 @@ impl PingPong {
             problem("n", length, "a stage has at least one instruction".to_owned(), "MODEL.md uses n = P");
         }
         // two exits are part of the file
-        if self.instructions() + 2 > MAX_INSTRUCTIONS {
+        if self.instructions().saturating_add(2) > MAX_INSTRUCTIONS {
             let message =
                 format!("{} instructions; a kernel has at most {MAX_INSTRUCTIONS}", self.instructions());
             problem("n", length, message, "lower --n or --m");

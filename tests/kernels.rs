@@ -4,36 +4,17 @@
 #[path = "support/kernel_refs.rs"]
 mod kernel_refs;
 
-use std::path::{Path, PathBuf};
+#[path = "support/shipped.rs"]
+mod shipped;
+
+use std::path::Path;
 
 use kernel_refs::{Match, RefIo, Scalar, reference};
-use warpbound::diag::SourceText;
+use shipped::{Shipped, isa, launch_files, load};
 use warpbound::exec::{Executor, Options};
 use warpbound::isa::IsaTable;
 use warpbound::path::{BlockPaths, BlockSource};
-use warpbound::program::launch::{ArgSpec, Launch, LaunchSpec};
-use warpbound::ptx::Module;
-
-fn source(path: &Path) -> SourceText {
-    let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    SourceText::new(path.display().to_string(), text)
-}
-
-/// The launch files below `kernels/`, sorted; the one of 10^8 instructions is left out.
-fn launch_files() -> Vec<PathBuf> {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("kernels");
-    let list = |dir: &Path| -> Vec<PathBuf> {
-        std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect()
-    };
-    let folders = list(&root).into_iter().filter(|path| path.is_dir());
-    let mut files: Vec<PathBuf> = folders
-        .flat_map(|folder| list(&folder))
-        .filter(|path| path.extension().is_some_and(|e| e == "ron"))
-        .filter(|path| !path.file_stem().is_some_and(|stem| stem.to_string_lossy().ends_with("_large")))
-        .collect();
-    files.sort();
-    files
-}
+use warpbound::program::launch::ArgSpec;
 
 fn scalar(arg: &ArgSpec) -> Option<Scalar> {
     Some(match *arg {
@@ -75,14 +56,7 @@ fn difference(got: &[u8], expected: &[u8], how: Match) -> Option<String> {
 
 /// What is wrong with a launch.
 fn check(file: &Path, isa: &IsaTable) -> Vec<String> {
-    let launch_source = source(file);
-    let spec = LaunchSpec::parse(&launch_source).unwrap_or_else(|error| panic!("{error}"));
-    let folder = file.parent().unwrap();
-    let module = Module::parse(&source(&folder.join(&spec.module))).unwrap_or_else(|error| panic!("{error}"));
-    let program = module.program(&spec.entry, isa).unwrap_or_else(|error| panic!("{error}"));
-    let read_file = |name: &str| std::fs::read(folder.join(name)).map_err(|error| format!("{name}: {error}"));
-    let launch =
-        Launch::new(&spec, &program, 1, &launch_source, &read_file).unwrap_or_else(|error| panic!("{error}"));
+    let Shipped { spec, program, launch, .. } = load(file, isa, 1);
 
     let mut expected: Vec<Vec<u8>> = launch.buffers.iter().map(|buffer| buffer.bytes.clone()).collect();
     let scalars: Vec<Scalar> = spec.args.iter().filter_map(scalar).collect();
@@ -125,8 +99,7 @@ fn check(file: &Path, isa: &IsaTable) -> Vec<String> {
 
 #[test]
 fn every_launch_leaves_what_its_reference_computes() {
-    let isa_path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("isa/ptx.ron");
-    let isa = IsaTable::parse(&source(&isa_path)).unwrap();
+    let isa = isa();
     let files = launch_files();
     assert!(files.len() >= 40, "only {} launches found", files.len());
     let wrong: Vec<String> = files

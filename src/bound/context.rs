@@ -14,6 +14,8 @@ use crate::machine::SchedulerKind;
 pub struct Context {
     /// The policy as messages should call it.
     pub policy: String,
+    /// The policy's contract. What a replay follows does not count.
+    pub scheduler: SchedulerKind,
     /// Whether some instruction issues whenever a warp is ready. `None` if nobody knows; a replay
     /// that was watched may be promoted to `Some(true)` by the caller.
     pub work_conserving: Option<bool>,
@@ -29,13 +31,14 @@ impl Context {
     pub fn new(policy: &SchedulerKind, resident_blocks: u32, partial_barriers: bool) -> Self {
         Self {
             policy: policy.to_string(),
+            scheduler: policy.clone(),
             work_conserving: policy.work_conserving(),
             resident_blocks,
             partial_barriers,
         }
     }
 
-    /// The premises of seed 000 that both GUB and IWB rest on.
+    /// The premises of seed 000 that GUB, IWB and SWB rest on.
     ///
     /// # Errors
     /// The first premise that does not hold.
@@ -52,6 +55,14 @@ impl Context {
                 )));
             }
         }
+        self.one_aligned_block()
+    }
+
+    /// Sections exist: blocks run one after the other, and barriers involve all warps.
+    ///
+    /// # Errors
+    /// The first premise that does not hold.
+    pub(super) fn one_aligned_block(&self) -> Result<(), NotApplicable> {
         if self.resident_blocks > 1 {
             return Err(NotApplicable::new(format!(
                 "up to {} blocks are resident together, and their barriers do not line up",

@@ -2,7 +2,7 @@
 
 use super::context::{Context, NotApplicable};
 use super::section::SectionAnalysis;
-use super::value::{Bound, BoundValue};
+use super::value::{Bound, BoundValue, Standing};
 use crate::base::Cycles;
 
 /// The general upper bound, as published:
@@ -50,6 +50,10 @@ impl Bound for Gub {
 
     fn summary(&self) -> &'static str {
         "general upper bound of seed 000, as published: a warp alone, plus the exec phases of all others"
+    }
+
+    fn standing(&self) -> Standing {
+        Standing::Published
     }
 
     fn applicable(&self, context: &Context) -> Result<(), NotApplicable> {

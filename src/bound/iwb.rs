@@ -2,7 +2,7 @@
 
 use super::context::{Context, NotApplicable};
 use super::section::{SectionAnalysis, UnitUse};
-use super::value::{Bound, BoundValue};
+use super::value::{Bound, BoundValue, Standing};
 use crate::base::{Cycles, WarpId};
 
 /// The initiation-work bound:
@@ -148,6 +148,10 @@ impl Bound for Iwb {
 
     fn summary(&self) -> &'static str {
         "initiation-work bound, proved: a warp alone, plus the initiations of all others on units it uses, plus one slot for each other instruction"
+    }
+
+    fn standing(&self) -> Standing {
+        Standing::Proved
     }
 
     fn applicable(&self, context: &Context) -> Result<(), NotApplicable> {

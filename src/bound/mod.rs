@@ -7,8 +7,8 @@
 //!   seed 000 with its countdowns of functional units and registers (`algorithm.rs`);
 //! * per section and warp what the bounds need ([`Analyser`], [`analyse_block`]);
 //! * bounds on the execution time of the block under any scheduler that keeps their premises
-//!   ([`Bound`], [`all`]): [`Gub`], as published, and [`Iwb`], which is proved in its
-//!   documentation.
+//!   ([`Bound`], [`all`]): [`Gub`], as published; [`Iwb`] and [`Swb`], which are proved in their
+//!   documentation; [`Srr`] and [`Gsrr`] for the policies that are not work conserving.
 //!
 //! # Invariants
 //! * Nothing here imports the simulator or its traces, and nothing there imports this. Shared are
@@ -30,20 +30,29 @@ mod algorithm;
 mod context;
 mod gub;
 mod iwb;
+mod operands;
 mod phase;
+mod runs;
 mod section;
+mod serial;
+mod swb;
+mod turn;
+mod turns;
 mod value;
 
 pub use context::{Context, NotApplicable};
 pub use gub::Gub;
 pub use iwb::Iwb;
 pub use phase::{Event, Phase, PhaseKind, WarpPhases, analyse_alone};
+pub use runs::{RunShape, SureRuns};
 pub use section::{
     Analyser, BlockAnalysis, SectionAnalysis, UnitUse, WarpSection, WarpTotals, analyse_block,
 };
-pub use value::{Bound, BoundReport, BoundValue, SectionBound};
+pub use swb::Swb;
+pub use turn::{Gsrr, Srr};
+pub use value::{Bound, BoundReport, BoundValue, SectionBound, Standing};
 
 /// Every bound, in the order in which reports list them.
 pub fn all() -> Vec<Box<dyn Bound>> {
-    vec![Box::new(Gub), Box::new(Iwb)]
+    vec![Box::new(Gub), Box::new(Iwb), Box::new(Swb), Box::new(Srr), Box::new(Gsrr)]
 }

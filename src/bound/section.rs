@@ -1,7 +1,12 @@
 //! What the bounds need of a block: its sections, warp by warp.
 
+use std::sync::Arc;
+
 use super::algorithm::{Countdowns, Extent, Profile};
-use crate::base::{Cycles, UnitId, WarpId};
+use super::runs::{RunFinder, SureRuns};
+use super::serial::Serial;
+use super::turns::Turns;
+use crate::base::{Cycles, RegId, UnitId, WarpId};
 use crate::path::{BlockPaths, Step};
 use crate::program::{Flow, TimingTable};
 
@@ -30,6 +35,10 @@ pub struct WarpSection {
     pub exec: Cycles,
     /// Instructions it issues.
     pub instructions: u64,
+    /// The end of its last initiation if its initiations never overlapped, see [`super::Gsrr`].
+    pub serial: Cycles,
+    /// The latest `done` in the same run.
+    pub serial_end: Cycles,
 }
 
 impl WarpSection {
@@ -47,9 +56,27 @@ pub struct SectionAnalysis {
     units: usize,
     /// One row of `units` entries per warp.
     uses: Vec<UnitUse>,
+    /// By warp.
+    runs: Vec<Arc<SureRuns>>,
+    in_turns: Option<Cycles>,
 }
 
 impl SectionAnalysis {
+    /// Becomes a section of warps that were analysed one by one: for each the section it is taken
+    /// from and which warp of it. All must be of the same machine.
+    pub fn assemble<'s>(&mut self, warps: impl IntoIterator<Item = (&'s Self, WarpId)>) {
+        self.warps.clear();
+        self.uses.clear();
+        self.runs.clear();
+        self.in_turns = None;
+        for (from, warp) in warps {
+            self.units = from.units;
+            self.warps.push(from.warps[warp.index()]);
+            self.uses.extend_from_slice(from.uses(warp));
+            self.runs.push(Arc::clone(&from.runs[warp.index()]));
+        }
+    }
+
     /// Every warp of the block, by warp id. Warps that finished before are empty.
     pub fn warps(&self) -> &[WarpSection] {
         &self.warps
@@ -65,6 +92,17 @@ impl SectionAnalysis {
         self.uses(warp)[unit.index()]
     }
 
+    /// The sure runs of a warp.
+    pub fn runs(&self, warp: WarpId) -> &SureRuns {
+        &self.runs[warp.index()]
+    }
+
+    /// How long the section takes from an empty machine if its instructions issue in strict turns;
+    /// known only if [`Analyser::in_turns`] was asked for.
+    pub fn in_turns(&self) -> Option<Cycles> {
+        self.in_turns
+    }
+
     /// Units of the machine.
     pub fn units(&self) -> usize {
         self.units
@@ -76,6 +114,8 @@ impl SectionAnalysis {
         self.warps.resize(warps, WarpSection::default());
         self.uses.clear();
         self.uses.resize(warps * units, UnitUse::default());
+        self.runs.clear();
+        self.in_turns = None;
     }
 }
 
@@ -120,10 +160,26 @@ pub struct Analyser<'t> {
     table: &'t TimingTable,
     state: Countdowns,
     section: SectionAnalysis,
+    runs: RunFinder,
+    serial: Serial,
+    turns: Option<Turns>,
     /// Steps of each warp that earlier sections consumed.
     consumed: Vec<usize>,
-    /// Units used by the section that is remembered, see [`Analyser::for_each_section`].
-    remembered: Vec<UnitUse>,
+    /// Registers of each warp that may be in flight when its next section begins.
+    in_flight: Vec<Vec<RegId>>,
+}
+
+/// The warp section that was analysed last.
+///
+/// Warps of most kernels run in step, and loops repeat. A section is analysed as if it started
+/// empty, but for the registers that may be in flight: equal steps and registers, equal results.
+struct Remembered<'p> {
+    steps: &'p [Step],
+    in_flight: Vec<RegId>,
+    uses: Vec<UnitUse>,
+    warp: WarpSection,
+    runs: Arc<SureRuns>,
+    in_flight_after: Vec<RegId>,
 }
 
 impl<'t> Analyser<'t> {
@@ -133,9 +189,19 @@ impl<'t> Analyser<'t> {
             table,
             state: Countdowns::new(table),
             section: SectionAnalysis::default(),
+            runs: RunFinder::new(table),
+            serial: Serial::new(table),
+            turns: None,
             consumed: Vec::new(),
-            remembered: vec![UnitUse::default(); table.units()],
+            in_flight: Vec::new(),
         }
+    }
+
+    /// Also computes [`SectionAnalysis::in_turns`], for the bound of strict round robin.
+    #[must_use]
+    pub fn in_turns(mut self) -> Self {
+        self.turns = Some(Turns::new(self.table));
+        self
     }
 
     /// Analyses a block and calls `visit` for each of its sections, in order.
@@ -144,47 +210,74 @@ impl<'t> Analyser<'t> {
         let units = self.table.units();
         self.consumed.clear();
         self.consumed.resize(warps, 0);
-        // Warps of most kernels run in step, and loops repeat; so the warp section analysed last is
-        // remembered, by its steps. A section starts empty: equal steps have equal results.
-        let mut last: Option<(&[Step], Profile)> = None;
+        self.in_flight.clear();
+        self.in_flight.resize(warps, Vec::new());
+        if let Some(turns) = &mut self.turns {
+            turns.restart(warps);
+        }
+        let mut last: Option<Remembered<'_>> = None;
+        let mut slices: Vec<&[Step]> = vec![&[]; warps];
         while paths.warps.iter().zip(&self.consumed).any(|(path, &done)| done < path.steps().len()) {
             self.section.reset(warps, units);
             for (index, path) in paths.warps.iter().enumerate() {
                 let rest = &path.steps()[self.consumed[index]..];
-                let uses = &mut self.section.uses[index * units..][..units];
-                let profile = match last {
-                    Some((steps, profile)) if rest.starts_with(steps) => {
-                        uses.copy_from_slice(&self.remembered);
-                        profile
-                    }
-                    _ => self.state.run(
-                        self.table,
-                        rest,
-                        Extent::Section,
-                        |_, op| {
-                            let used = &mut uses[op.unit.index()];
-                            used.instructions += 1;
-                            used.init += op.init;
-                        },
-                        |_| (),
-                    ),
+                let known = last.as_ref().is_some_and(|seen| {
+                    seen.in_flight == self.in_flight[index] && rest.starts_with(seen.steps)
+                });
+                let seen = match last.take() {
+                    Some(seen) if known => seen,
+                    _ => self.warp_section(rest, index),
                 };
-                let steps = &rest[..profile.steps];
+                self.section.uses[index * units..][..units].copy_from_slice(&seen.uses);
+                self.section.warps[index] = seen.warp;
+                self.section.runs.push(Arc::clone(&seen.runs));
+                self.in_flight[index].clone_from(&seen.in_flight_after);
+                self.consumed[index] += seen.steps.len();
+                slices[index] = &rest[..seen.steps.len()];
                 // What ends with a barrier or with the warp is a whole section wherever it is the
                 // beginning of the rest.
-                if steps.last().is_some_and(|&step| ends_section(self.table, step)) {
-                    self.remembered.copy_from_slice(uses);
-                    last = Some((steps, profile));
-                }
-                self.consumed[index] += profile.steps;
-                self.section.warps[index] = WarpSection {
-                    isolated: profile.isolated,
-                    exec: profile.exec,
-                    instructions: profile.instructions,
-                };
+                last = Some(seen)
+                    .filter(|seen| seen.steps.last().is_some_and(|&step| ends_section(self.table, step)));
+            }
+            if let Some(turns) = &mut self.turns {
+                self.section.in_turns = Some(turns.section(self.table, &slices));
             }
             visit(&self.section);
         }
+    }
+
+    /// Analyses the section that begins with these steps.
+    fn warp_section<'p>(&mut self, rest: &'p [Step], index: usize) -> Remembered<'p> {
+        let in_flight = std::mem::take(&mut self.in_flight[index]);
+        let mut uses = vec![UnitUse::default(); self.table.units()];
+        self.runs.begin(&in_flight);
+        self.serial.begin();
+        let (runs, serial, table) = (&mut self.runs, &mut self.serial, self.table);
+        let profile: Profile = self.state.run(
+            table,
+            rest,
+            Extent::Section,
+            |event, op| {
+                let used = &mut uses[op.unit.index()];
+                used.instructions += 1;
+                used.init += op.init;
+                let step = rest[event.index as usize];
+                runs.issue(table, step, op);
+                serial.issue(table, step, op);
+            },
+            |_| (),
+        );
+        let steps = &rest[..profile.steps];
+        let (runs, in_flight_after) = runs.end(table, steps.last().copied());
+        let (serial, serial_end) = serial.end();
+        let warp = WarpSection {
+            isolated: profile.isolated,
+            exec: profile.exec,
+            instructions: profile.instructions,
+            serial,
+            serial_end,
+        };
+        Remembered { steps, in_flight, uses, warp, runs: Arc::new(runs), in_flight_after }
     }
 
     /// Analyses a block and keeps every section.

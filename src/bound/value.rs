@@ -5,6 +5,7 @@ use std::fmt;
 use super::context::{Context, NotApplicable};
 use super::section::{BlockAnalysis, SectionAnalysis};
 use crate::base::{Cycles, WarpId};
+use crate::machine::SchedulerKind;
 
 /// The value of a bound: a claim about a time, not a time that was observed. It meets makespans
 /// only in `check`.
@@ -50,6 +51,39 @@ pub struct BoundReport {
     pub warps: Vec<BoundValue>,
 }
 
+/// What a bound rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Standing {
+    /// Claimed by a paper, and checked as claimed.
+    Published,
+    /// Proved, in the documentation of the bound.
+    Proved,
+    /// Neither: reported, and a violation is shown, but it decides nothing.
+    Conjectured,
+}
+
+impl Standing {
+    /// As reports and scripts call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Published => "published",
+            Self::Proved => "proved",
+            Self::Conjectured => "conjectured",
+        }
+    }
+
+    /// Whether a violation decides the exit code unless the user says otherwise.
+    pub fn gates(self) -> bool {
+        self != Self::Conjectured
+    }
+}
+
+impl fmt::Display for Standing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
 /// A bound on the execution time of a block.
 pub trait Bound {
     /// Its name on the command line and in JSON.
@@ -57,6 +91,17 @@ pub trait Bound {
 
     /// What it is, in one line.
     fn summary(&self) -> &'static str;
+
+    /// What it rests on. Without a proof, a bound is a conjecture.
+    fn standing(&self) -> Standing {
+        Standing::Conjectured
+    }
+
+    /// The one policy it is for; `None` if it is for all whose contract fits. Reports leave it out
+    /// for other policies.
+    fn policy(&self) -> Option<SchedulerKind> {
+        None
+    }
 
     /// Whether its premises hold.
     ///

@@ -70,7 +70,7 @@ pub fn counterexample(inputs: &Inputs) -> Result<Counterexample, Diagnostics> {
     match &inputs.workload.kind {
         WorkloadKind::Micro(kernel) => {
             // what the file's own defaults were is said by the command
-            let bare = micro::MicroKernel { machine: None, scheduler: None, ..kernel.clone() };
+            let bare = micro::MicroKernel { machine: None, scheduler: None, ..(**kernel).clone() };
             files.push((kernel_file.to_owned(), micro::write(&bare, &headline(inputs)).into_bytes()));
         }
         WorkloadKind::Launch { .. } => files.extend(inputs.files.iter().cloned()),
@@ -113,7 +113,7 @@ fn readme(inputs: &Inputs, command: &str) -> String {
         inputs.machine.name(),
         inputs.machine.digest()
     );
-    for bound in &inputs.run.bounds {
+    for bound in inputs.run.judged() {
         let value = bound.value.map_or_else(|| "-".to_owned(), |v| v.to_string());
         let _ = writeln!(text, "    {:<8} {value:>12}  {}", bound.name, bound.status.name());
     }

@@ -1,7 +1,7 @@
 //! One makespan against one bound.
 
 use crate::base::{Cycles, WarpId};
-use crate::bound::BoundValue;
+use crate::bound::{BoundValue, Standing};
 
 /// What became of a bound in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +56,10 @@ pub struct BoundRow {
     pub status: Status,
     /// Why it does not apply.
     pub reason: Option<String>,
+    /// What it rests on.
+    pub standing: Standing,
+    /// Whether it is for another policy than the run's; reports leave it out then.
+    pub other_policy: bool,
     /// Whether it decides the exit code.
     pub gates: bool,
 }

@@ -69,6 +69,11 @@ impl Checked {
         Status::combine(self.bounds.iter().filter(|bound| bound.gates).map(|bound| bound.status))
     }
 
+    /// The bounds that are not for another policy.
+    pub fn judged(&self) -> impl Iterator<Item = &BoundRow> {
+        self.bounds.iter().filter(|bound| !bound.other_policy)
+    }
+
     /// Issues over makespan.
     pub fn issue_utilisation(&self) -> f64 {
         if self.makespan == Cycles::ZERO { 0.0 } else { self.issues as f64 / self.makespan.get() as f64 }
@@ -232,13 +237,19 @@ struct Judge<'a> {
 
 impl<'a> Judge<'a> {
     fn new(plan: &'a Plan, policy: &'a PolicySetup, resident: u32) -> Self {
-        let gates = |name: &str| plan.gating.is_empty() || plan.gating.iter().any(|gating| gating == name);
+        // a conjecture decides nothing unless the user names it
+        let gates = |bound: &dyn Bound| {
+            let named = plan.gating.iter().any(|gating| gating == bound.name());
+            named || plan.gating.is_empty() && bound.standing().gates()
+        };
         let bounds = plan.bounds.iter().map(|bound| BoundRow {
             name: bound.name(),
             value: Some(Cycles::ZERO),
             status: Status::Holds,
             reason: None,
-            gates: gates(bound.name()),
+            gates: gates(bound.as_ref()),
+            standing: bound.standing(),
+            other_policy: bound.policy().is_some_and(|only| only != policy.kind()),
         });
         let total = Checked {
             scheduler: policy.kind().to_string(),

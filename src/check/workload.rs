@@ -21,7 +21,7 @@ pub struct Workload {
 #[derive(Clone, Debug)]
 pub enum WorkloadKind {
     /// Straight-line code without values.
-    Micro(MicroKernel),
+    Micro(Box<MicroKernel>),
     /// A decoded kernel and its launch.
     Launch {
         /// The kernel.

@@ -27,6 +27,12 @@ pub enum Command {
     Phases(Phases),
     /// The true worst and best makespan over all work-conserving schedules of a block
     Explore(Explore),
+    /// Every bound beside what was simulated and what was explored, a line per kernel
+    Compare(Compare),
+    /// Search for a block that breaks a bound, and shrink what is found
+    Hunt(Hunt),
+    /// Write a kernel of a family with parameters, and its machine
+    Family(Family),
     /// Something gets shorter and the schedule longer: on kernels over latencies, or among phases
     Anomaly(Anomaly),
     /// The finishing time of seed 001's Fermi kernels over all schedules, and its bounds
@@ -123,6 +129,51 @@ pub struct Explore {
 }
 
 #[derive(Debug, clap::Args)]
+pub struct Compare {
+    /// Embedded kernels, .warp or launch .ron files; none: the embedded suite
+    pub kernels: Vec<String>,
+    #[command(flatten)]
+    pub common: Common,
+    /// States to visit at most per block
+    #[arg(long, default_value_t = 50_000, value_name = "N")]
+    pub max_states: u64,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Hunt {
+    /// The bound to break
+    #[arg(long, value_name = "NAME")]
+    pub bound: String,
+    /// Seed of everything random
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    pub seed: u64,
+    /// Schedules: any, identical (any, all warps run the same code), policy:NAME [default: any; for gub any, identical and policy:lrr]
+    #[arg(long, value_name = "WHICH")]
+    pub setting: Vec<String>,
+    /// Instances to judge at most, per setting [default: 1000000; for gub 20000000]
+    #[arg(long, value_name = "N")]
+    pub instances: Option<u64>,
+    /// Warps of an instance
+    #[arg(long, default_value_t = 2, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=8))]
+    pub warps: u16,
+    /// Instructions of a warp at most [default: 6; for gub 14, 12 if identical, 32 under a policy]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=200))]
+    pub instructions: Option<u16>,
+    /// Functional units at most
+    #[arg(long, default_value_t = 4, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=16))]
+    pub units: u16,
+    /// Threads; the result does not depend on it [default: all cores]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// Write a replayable folder for each violation into DIR
+    #[arg(long, value_name = "DIR")]
+    pub counterexamples: Option<PathBuf>,
+    /// Output
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+#[derive(Debug, clap::Args)]
 pub struct Anomaly {
     /// As for check; without KERNEL the embedded suite
     pub kernels: Vec<String>,
@@ -204,6 +255,35 @@ pub struct Fermi {
     /// Output
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Family {
+    /// The family
+    #[arg(value_enum)]
+    pub name: FamilyName,
+    /// Initiation interval of the units, cycles
+    #[arg(long, default_value_t = 16, value_name = "P")]
+    pub p: u64,
+    /// Stages
+    #[arg(long, default_value_t = 4, value_name = "M")]
+    pub m: u64,
+    /// Instructions of a stage
+    #[arg(long, default_value_t = 16, value_name = "N")]
+    pub n: u64,
+    /// Let each gate read a short instruction, so that gto meets the same fate as lrr
+    #[arg(long)]
+    pub gated: bool,
+    /// Write kernel.warp and machine.ron into DIR instead of to stdout
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+/// Families of kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum FamilyName {
+    /// Two warps that take turns in blocking each other; GUB fails by any factor
+    PingPong,
 }
 
 #[derive(Debug, clap::Args)]

@@ -7,6 +7,8 @@ use crate::check::{Workload, WorkloadKind};
 use crate::diag::{Diagnostic, Diagnostics, SourceText};
 use crate::machine::{Machine, MachineSpec, SchedulerKind, Setting};
 use crate::micro::MicroKernel;
+use crate::path::{BlockPaths, BlockSource};
+use crate::program::TimingTable;
 use crate::program::launch::{ArgSpec, Init, Launch, LaunchSpec, parse_arg};
 use crate::ptx::Module;
 use crate::sim::PolicySetup;
@@ -96,7 +98,7 @@ fn micro(name: &str, location: Location) -> Result<LoadedKernel, Diagnostics> {
         launch: None,
         machine: kernel.machine.clone(),
         scheduler: kernel.scheduler.clone(),
-        workload: Workload { name: location.stem(), kind: WorkloadKind::Micro(kernel) },
+        workload: Workload { name: location.stem(), kind: WorkloadKind::Micro(Box::new(kernel)) },
         code,
         location,
     })
@@ -231,4 +233,32 @@ pub fn policy(common: &Common, kernel: &LoadedKernel, machine: &Machine) -> Resu
 /// A policy ready to run: the schedule of a replay is read.
 pub fn setup(kind: &SchedulerKind) -> Result<PolicySetup, Diagnostics> {
     PolicySetup::new(kind, |path| Location::Disk(path.into()).text())
+}
+
+/// The paths of one block of a kernel.
+pub fn nth_block(
+    kernel: &LoadedKernel,
+    block: u32,
+    max_instructions: u64,
+) -> Result<BlockPaths, Diagnostics> {
+    let mut source = kernel.workload.source(max_instructions)?;
+    let mut paths = BlockPaths::default();
+    for _ in 0..=block {
+        if !source.next_block(&mut paths).map_err(|problems| problems.with_excerpts(&kernel.code))? {
+            let message = format!("the launch has {} blocks", kernel.workload.blocks());
+            return Err(Diagnostic::general(format!("--of-block {block}"), message).into());
+        }
+    }
+    Ok(paths)
+}
+
+/// The cores of this machine: how many threads to use where nobody says.
+pub fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+/// A kernel's instructions bound to a machine.
+pub fn timing(kernel: &LoadedKernel, machine: &Machine) -> Result<TimingTable, Diagnostics> {
+    TimingTable::new(kernel.workload.program(), machine)
+        .map_err(|problems| problems.with_excerpts(&kernel.code))
 }

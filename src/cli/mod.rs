@@ -5,6 +5,7 @@ mod assets;
 mod commands;
 mod load;
 mod output;
+mod trace_files;
 
 use std::process::ExitCode;
 
@@ -26,7 +27,10 @@ pub fn main() -> ExitCode {
         Command::Check(check) => commands::check::run(check),
         Command::Run(run) => commands::run::run(run),
         Command::Phases(phases) => commands::phases::run(phases),
+        Command::Compare(compare) => commands::compare::run(compare),
         Command::Explore(explore) => commands::explore::run(explore),
+        Command::Hunt(hunt) => commands::hunt::run(hunt),
+        Command::Family(family) => commands::family::run(family),
         Command::Anomaly(anomaly) => commands::anomaly::run(anomaly),
         Command::Fermi(fermi) => commands::fermi::run(fermi),
         Command::Inspect(inspect) => commands::inspect::run(inspect),
@@ -76,7 +80,10 @@ impl Args {
             Command::Check(check) => check.common.format,
             Command::Run(run) => run.common.format,
             Command::Phases(phases) => phases.common.format,
+            Command::Compare(compare) => compare.common.format,
             Command::Explore(explore) => explore.common.format,
+            Command::Hunt(hunt) => hunt.format,
+            Command::Family(_) => Format::Text,
             Command::Anomaly(anomaly) => anomaly.format,
             Command::Fermi(fermi) => fermi.format,
             Command::Inspect(inspect) => inspect.format,

@@ -198,6 +198,21 @@ impl Diagnostics {
         }
     }
 
+    /// Shows the line of the text in problems of that file that know only its number.
+    #[must_use]
+    pub fn with_excerpts(mut self, source: &SourceText) -> Self {
+        for problem in
+            self.list.iter_mut().filter(|p| p.file == source.name() && p.excerpt.is_empty() && p.line > 0)
+        {
+            let line = source.line(problem.line);
+            let code = line.trim_start();
+            problem.excerpt = excerpt(line);
+            problem.column = clamp(line.chars().count() - code.chars().count() + 1);
+            problem.width = clamp(code.trim_end().chars().count().max(1));
+        }
+        self
+    }
+
     /// Whether nothing is wrong.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()

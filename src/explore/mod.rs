@@ -11,6 +11,8 @@
 
 pub mod anomaly;
 pub mod fermi;
+pub mod grammar;
+pub mod hunt;
 pub mod latencies;
 mod layer;
 pub mod model;
@@ -217,8 +219,11 @@ pub struct Varied {
     pub lat: std::ops::RangeInclusive<u16>,
 }
 
-/// A run under a policy with latencies from intervals: warp and latency at each issue.
-pub type LatencyWitness = Vec<(usize, Option<u16>)>;
+/// Warp and latency of an issue; no latency where the unit's own is used.
+pub type LatencyDecision = (usize, Option<u16>);
+
+/// What the latencies together do, or how far the search came.
+pub type LatencyExtremes = Result<Extremes<LatencyDecision>, OutOfFuel>;
 
 /// Explores all latencies under a policy. `Ok(Err(_))` if the fuel does not last.
 ///
@@ -231,7 +236,7 @@ pub fn explore_latencies(
     varied: &[Varied],
     limits: Limits,
     progress: &dyn Fn(u64, usize),
-) -> Result<Result<Extremes<(usize, Option<u16>)>, OutOfFuel>, Unsupported> {
+) -> Result<LatencyExtremes, Unsupported> {
     let longest = varied.iter().map(|v| u64::from(*v.lat.end())).max().unwrap_or(0);
     let model = Model::with_latencies_up_to(longest, table, paths)?;
     let mut intervals = vec![None; table.units()];

@@ -204,7 +204,7 @@ fn expand<S: System>(
         }
         from = to;
     }
-    let mut bases = vec![0u32; SHARDS];
+    let mut bases = [0u32; SHARDS];
     for shard in 1..SHARDS {
         bases[shard] = bases[shard - 1] + next[shard - 1].len() as u32;
     }

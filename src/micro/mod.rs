@@ -5,6 +5,7 @@
 //! ends a warp and is added where it is missing. `.machine` and `.scheduler` before the first
 //! `.warps` set the file's defaults.
 
+pub mod family;
 mod parse;
 mod write;
 

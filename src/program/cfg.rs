@@ -1,7 +1,7 @@
 //! Control flow of a program: basic blocks and immediate post-dominators.
 //!
 //! A divergent branch reconverges at the immediate post-dominator of its block. Front ends call
-//! [`reconvergence`] once per function; leaving the function is one virtual exit node, and a
+//! [`Cfg::reconvergence`] once per function; leaving the function is one virtual exit node, and a
 //! branch whose only post-dominator that is reconverges nowhere.
 
 use petgraph::algo::dominators;

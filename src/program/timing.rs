@@ -101,6 +101,18 @@ impl TimingTable {
         })
     }
 
+    /// A table of instructions that belong to no program, on a machine that was never written down
+    /// (a search makes up millions of them): as many units and registers as they use, RAW hazards,
+    /// a free exit.
+    pub fn of_instrs(instrs: Vec<TimedInstr>, units: usize, regs: usize) -> Self {
+        Self { instrs, units, program_regs: regs, hazards: Hazards::RAW, exit_issues: false }
+    }
+
+    /// The instructions, to be used for another table.
+    pub fn into_instrs(self) -> Vec<TimedInstr> {
+        self.instrs
+    }
+
     /// The instruction at a pc.
     pub fn instr(&self, pc: Pc) -> &TimedInstr {
         &self.instrs[pc.index()]

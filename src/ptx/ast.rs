@@ -126,7 +126,7 @@ pub(super) enum Stmt {
     Close,
     Label(Span),
     /// Registers, local variables and call-site parameters.
-    Decl(VarDecl),
+    Decl(Box<VarDecl>),
     /// A variable in [`Ast::vars`].
     Static(u32),
     Instr(Box<Instr>),

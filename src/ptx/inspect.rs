@@ -9,7 +9,7 @@ use super::Module;
 use super::lower::{Built, FunctionCode, build};
 use super::resolve::Problem;
 use crate::base::Pc;
-use crate::diag::SourceText;
+use crate::diag::{MAX_KEPT, SourceText};
 use crate::isa::IsaTable;
 use crate::program::cfg::Cfg;
 use crate::program::{Param, Program, RegKind};
@@ -23,13 +23,15 @@ pub struct Inspection {
     pub target: String,
     /// `.address_size`, bits.
     pub address_bits: u8,
-    /// The kernels, in the order of the file; those after the first eight million instructions are
+    /// The kernels, in the order of the file; those after the first two million instructions are
     /// left out.
     pub entries: Vec<EntrySummary>,
     /// The functions with a body, in the order of the file.
     pub functions: Vec<FunctionSummary>,
     /// What is not supported, by line.
     pub unsupported: Vec<Unsupported>,
+    /// How many more there are.
+    pub unsupported_left_out: usize,
 }
 
 /// What a kernel consists of.
@@ -121,7 +123,7 @@ pub struct Unsupported {
 }
 
 /// Instructions that are lowered before the remaining kernels are left out.
-const MAX_EXAMINED: usize = 1 << 23;
+const MAX_EXAMINED: usize = 1 << 21;
 /// Loops that are listed per kernel.
 const MAX_LOOPS: usize = 1000;
 
@@ -143,6 +145,9 @@ pub(super) fn inspect(module: &Module, isa: &IsaTable) -> Inspection {
         entries.push(summary(module, index, name, &built));
     }
     let functions = module.ast.functions.iter().filter(|function| !function.entry);
+    let mut unsupported = grouped(&module.source, all.into_values());
+    let unsupported_left_out = unsupported.len().saturating_sub(MAX_KEPT);
+    unsupported.truncate(MAX_KEPT);
     Inspection {
         version: module.ast.version.clone(),
         target: module.ast.target.clone(),
@@ -155,7 +160,8 @@ pub(super) fn inspect(module: &Module, isa: &IsaTable) -> Inspection {
                 Some(FunctionSummary { name, line: function.line, instructions: body.instructions })
             })
             .collect(),
-        unsupported: grouped(&module.source, all.into_values()),
+        unsupported,
+        unsupported_left_out,
     }
 }
 

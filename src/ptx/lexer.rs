@@ -48,6 +48,8 @@ pub(super) enum Kind {
     #[token("//", |lex| skip_to(lex, "\n"))]
     /// A preprocessor line mark; never reaches the parser.
     #[token("#", |lex| skip_to(lex, "\n"))]
+    /// Debug information of compilers before CUDA 4; never reaches the parser.
+    #[token("@@DWARF", |lex| skip_to(lex, "\n"))]
     #[token("/*", block_comment)]
     Comment,
 

@@ -127,6 +127,7 @@ impl Check {
                     .bounds
                     .iter()
                     .zip(values)
+                    .filter(|(row, _)| !row.other_policy)
                     .map(|(row, value)| block_bound(row, value, makespan))
                     .collect(),
             });
@@ -151,7 +152,7 @@ impl Check {
                     idle: row.idle.get(),
                 })
                 .collect(),
-            bounds: checked.bounds.iter().map(|row| total_bound(row, checked.makespan)).collect(),
+            bounds: checked.judged().map(|row| total_bound(row, checked.makespan)).collect(),
             blocks,
             verdict: checked.verdict().name(),
             run: None,

@@ -47,7 +47,7 @@ pub fn check(kernel: &str, machine: &Machine, checked: &Checked, style: Style) -
 
 fn bounds(checked: &Checked, style: Style) -> String {
     let mut table = Table::new(["bound", "cycles", "over", "status", ""], &[0, 3, 4]);
-    for row in &checked.bounds {
+    for row in checked.judged() {
         let gates = if row.gates { "" } else { "(does not gate)" };
         table.row([
             row.name.to_owned(),
@@ -88,10 +88,11 @@ fn warps(checked: &Checked) -> String {
 }
 
 fn blocks(checked: &Checked) -> String {
-    let names = checked.bounds.iter().map(|row| row.name);
+    let names = checked.judged().map(|row| row.name);
     let mut table = Table::new(["block", "makespan"].into_iter().chain(names), &[0]);
     for (index, (makespan, values)) in checked.blocks.iter().enumerate().take(MAX_ROWS) {
-        let values = values.map(|value| value.map_or_else(|| "-".to_owned(), |v| v.to_string()));
+        let values = checked.bounds.iter().zip(values).filter(|(row, _)| !row.other_policy);
+        let values = values.map(|(_, value)| value.map_or_else(|| "-".to_owned(), |v| v.to_string()));
         table.row([format!("b{index}"), makespan.to_string()].into_iter().chain(values));
     }
     let mut text = table.render(2);
@@ -150,8 +151,11 @@ pub struct SuiteRow<'a> {
 
 /// Several kernels, a line each.
 pub fn suite(rows: &[SuiteRow], style: Style) -> String {
-    let names: Vec<&str> =
-        rows.first().map(|row| row.checked.bounds.iter().map(|b| b.name).collect()).unwrap_or_default();
+    // a bound for one policy only is a column where that policy ran
+    let bounds = rows.first().map_or(&[][..], |row| &row.checked.bounds);
+    let shown: Vec<usize> =
+        (0..bounds.len()).filter(|&i| rows.iter().any(|row| !row.checked.bounds[i].other_policy)).collect();
+    let names: Vec<&str> = shown.iter().map(|&i| bounds[i].name).collect();
     let heading = ["kernel", "policy", "blocks", "warp insts", "makespan"].map(str::to_owned);
     let columns = names.iter().flat_map(|name| [(*name).to_owned(), "over".to_owned()]);
     let last = heading.len() + names.len() * 2;
@@ -166,7 +170,7 @@ pub fn suite(rows: &[SuiteRow], style: Style) -> String {
             checked.warp_instructions.to_string(),
             checked.makespan.to_string(),
         ];
-        let bounds = checked.bounds.iter().flat_map(|bound| {
+        let bounds = shown.iter().map(|&i| &checked.bounds[i]).flat_map(|bound| {
             [bound.value.map_or_else(|| "-".to_owned(), |v| v.to_string()), over(bound, checked.makespan)]
         });
         table.row(start.into_iter().chain(bounds).chain([style.status(checked.verdict())]));

@@ -53,7 +53,7 @@ pub fn run(args: &Check) -> Result<ExitCode, Failure> {
     Ok(if verdict == Status::Violated { ExitCode::from(VIOLATED) } else { ExitCode::SUCCESS })
 }
 
-fn check_bound_names(names: &[String], bounds: &[Box<dyn Bound>]) -> Result<(), Diagnostics> {
+pub fn check_bound_names(names: &[String], bounds: &[Box<dyn Bound>]) -> Result<(), Diagnostics> {
     let known: Vec<&str> = bounds.iter().map(|bound| bound.name()).collect();
     let mut problems = Diagnostics::new();
     for name in names.iter().filter(|name| !known.contains(&name.as_str())) {
@@ -68,7 +68,7 @@ fn check_bound_names(names: &[String], bounds: &[Box<dyn Bound>]) -> Result<(), 
 }
 
 /// The launches that say `suite: true`, by name.
-pub(super) fn suite_kernels() -> Result<Vec<String>, Diagnostics> {
+pub fn suite_kernels() -> Result<Vec<String>, Diagnostics> {
     let mut names = Vec::new();
     for (name, location) in assets::kernels() {
         if location.extension() == "ron" && LaunchSpec::parse(&location.text()?)?.suite {
@@ -94,7 +94,8 @@ fn judge(name: &str, args: &Check, suite: bool, bounds: &[Box<dyn Bound>]) -> Re
         gating: &args.bound,
         max_instructions_per_block: args.common.max_instructions,
         self_check: args.self_check,
-    })?;
+    })
+    .map_err(|problems| problems.with_excerpts(&kernel.code))?;
     Ok(Judged { kernel, machine, spec, policies, runs })
 }
 
@@ -166,7 +167,7 @@ fn same_command(args: &Check, judged: &Judged, policy: &PolicySetup) -> String {
     words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
 }
 
-pub(super) fn shell_word(word: &str) -> String {
+pub fn shell_word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()

@@ -2,11 +2,10 @@
 
 use crate::bound::{Phase, analyse_alone};
 use crate::cli::args::Common;
-use crate::cli::load::LoadedKernel;
+use crate::cli::load::{self, LoadedKernel};
 use crate::diag::Diagnostics;
 use crate::machine::Machine;
 use crate::path::{BlockPaths, BlockSource};
-use crate::program::TimingTable;
 use crate::report::gantt::{self, Bar};
 use crate::sim::{Engine, PolicySetup};
 use crate::trace::Recorder;
@@ -18,8 +17,7 @@ pub fn gantt(
     policy: &PolicySetup,
     common: &Common,
 ) -> Result<String, Diagnostics> {
-    let program = kernel.workload.program();
-    let table = TimingTable::new(program, machine)?;
+    let table = load::timing(kernel, machine)?;
     let mut source = kernel.workload.source(common.max_instructions)?;
     let mut paths = BlockPaths::default();
     if !source.next_block(&mut paths)? {

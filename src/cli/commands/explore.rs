@@ -20,7 +20,7 @@ use crate::explore::latencies::FixedPolicy;
 use crate::explore::search::{Extremes, Limits};
 use crate::explore::{Exploration, Varied, explore, explore_latencies, witness_schedule};
 use crate::machine::{Machine, SchedulerKind};
-use crate::path::{BlockPaths, BlockSource};
+use crate::path::BlockPaths;
 use crate::program::TimingTable;
 use crate::report::json::{self, Origin, SCHEMA};
 use crate::report::table::Table;
@@ -30,30 +30,14 @@ use crate::report::text::percent;
 pub fn run(args: &Explore) -> Result<ExitCode, Failure> {
     let kernel = load::kernel(&args.kernel, &args.ptx, args.common.seed)?;
     let (machine, _) = load::machine(&args.common, &kernel)?;
-    let table = TimingTable::new(kernel.workload.program(), &machine)?;
-    let paths = block(args, &kernel)?;
-    let limits = Limits { max_states: args.max_states, threads: args.jobs.unwrap_or_else(threads) };
+    let table = load::timing(&kernel, &machine)?;
+    let paths = load::nth_block(&kernel, args.of_block, args.common.max_instructions)?;
+    let limits = Limits { max_states: args.max_states, threads: args.jobs.unwrap_or_else(load::threads) };
     if args.vary.is_empty() {
         all_schedules(args, &kernel, &machine, &table, &paths, limits)
     } else {
         all_latencies(args, &kernel, &machine, &table, &paths, limits)
     }
-}
-
-fn threads() -> usize {
-    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
-}
-
-fn block(args: &Explore, kernel: &LoadedKernel) -> Result<BlockPaths, Diagnostics> {
-    let mut source = kernel.workload.source(args.common.max_instructions)?;
-    let mut paths = BlockPaths::default();
-    for _ in 0..=args.of_block {
-        if !source.next_block(&mut paths)? {
-            let message = format!("the launch has {} blocks", kernel.workload.blocks());
-            return Err(Diagnostic::general(format!("--of-block {}", args.of_block), message).into());
-        }
-    }
-    Ok(paths)
 }
 
 /// A line on the terminal that follows the search.

@@ -21,7 +21,14 @@ struct Listing {
     kernels: Vec<Kernel>,
     machines: Vec<Named>,
     schedulers: Vec<Scheduler>,
-    bounds: Vec<Named>,
+    bounds: Vec<ListedBound>,
+}
+
+#[derive(Serialize)]
+struct ListedBound {
+    name: &'static str,
+    standing: &'static str,
+    doc: &'static str,
 }
 
 #[derive(Serialize)]
@@ -81,7 +88,7 @@ fn collect() -> Result<Listing, Diagnostics> {
         .map(|(name, kind)| Scheduler { name, work_conserving: kind.work_conserving().unwrap_or(false) });
     let bounds = bound::all()
         .iter()
-        .map(|b| Named { name: b.name().to_owned(), doc: b.summary().to_owned() })
+        .map(|b| ListedBound { name: b.name(), standing: b.standing().name(), doc: b.summary() })
         .collect();
     Ok(Listing {
         schema: SCHEMA,
@@ -105,6 +112,10 @@ fn text(listing: &Listing) -> String {
         }
         table.render(0)
     };
+    let mut bounds = Table::new(["bound", "standing", "what it is"], &[0, 1, 2]);
+    for bound in &listing.bounds {
+        bounds.row([bound.name, bound.standing, bound.doc]);
+    }
     let mut schedulers = Table::new(["policy", "work conserving"], &[0, 1]);
     for scheduler in &listing.schedulers {
         let conserving = match (scheduler.name.as_str(), scheduler.work_conserving) {
@@ -114,11 +125,6 @@ fn text(listing: &Listing) -> String {
         };
         schedulers.row([scheduler.name.as_str(), conserving]);
     }
-    [
-        kernels.render(0),
-        named("machine", &listing.machines),
-        schedulers.render(0),
-        named("bound", &listing.bounds),
-    ]
-    .join("\n")
+    [kernels.render(0), named("machine", &listing.machines), schedulers.render(0), bounds.render(0)]
+        .join("\n")
 }

@@ -2,9 +2,12 @@
 
 pub mod anomaly;
 pub mod check;
+pub mod compare;
 pub mod draw;
 pub mod explore;
+pub mod family;
 pub mod fermi;
+pub mod hunt;
 pub mod inspect;
 pub mod list;
 pub mod phases;

@@ -9,9 +9,6 @@ use crate::bound::{PhaseKind, WarpPhases, analyse_alone};
 use crate::cli::args::Phases;
 use crate::cli::load;
 use crate::cli::output::{self, Failure, Format};
-use crate::diag::Diagnostic;
-use crate::path::{BlockPaths, BlockSource};
-use crate::program::TimingTable;
 use crate::report::json::{Origin, SCHEMA};
 
 /// Phases of one warp shown as text before the rest is counted.
@@ -48,15 +45,8 @@ struct Phase {
 pub fn run(args: &Phases) -> Result<ExitCode, Failure> {
     let kernel = load::kernel(&args.kernel, &args.ptx, args.common.seed)?;
     let (machine, _) = load::machine(&args.common, &kernel)?;
-    let table = TimingTable::new(kernel.workload.program(), &machine)?;
-    let mut source = kernel.workload.source(args.common.max_instructions)?;
-    let mut paths = BlockPaths::default();
-    for _ in 0..=args.of_block {
-        if !source.next_block(&mut paths)? {
-            let message = format!("the launch has {} blocks", kernel.workload.blocks());
-            return Err(Diagnostic::general(format!("--of-block {}", args.of_block), message).into());
-        }
-    }
+    let table = load::timing(&kernel, &machine)?;
+    let paths = load::nth_block(&kernel, args.of_block, args.common.max_instructions)?;
     let warps: Vec<WarpPhases> = paths.warps.iter().map(|path| analyse_alone(&table, path, |_| {})).collect();
     match args.common.format {
         Format::Text => output::print(&text(&kernel.workload.name, machine.name(), args.of_block, &warps))?,

@@ -1,25 +1,22 @@
 //! `warpbound run`: simulate one kernel and say where its cycles went.
 
-use std::fs::File;
-use std::io::BufWriter;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use crate::base::Pc;
 use crate::bound;
-use crate::check::counterexample::ScheduleRecorder;
 use crate::check::{Checked, Plan, WorkloadSource, observe_source};
 use crate::cli::args::Run;
 use crate::cli::load::{self, LoadedKernel};
 use crate::cli::output::{self, Failure, Format};
+use crate::cli::trace_files::{self, TraceFile, Writer};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::machine::Machine;
 use crate::path::{BlockPaths, BlockSource};
-use crate::program::TimingTable;
 use crate::report::{json, text};
 use crate::sim::PolicySetup;
-use crate::trace::{CsvTrace, KanataTrace, Observer, PerfettoTrace, StallProfile, UnitUse};
+use crate::trace::{Observer, StallProfile, UnitUse};
 
 /// Causes of lost cycles shown as text.
 const MAX_LOST: usize = 12;
@@ -30,6 +27,7 @@ pub fn run(args: &Run) -> Result<ExitCode, Failure> {
     let (machine, _) = load::machine(&args.common, &kernel)?;
     let policy = load::policy(&args.common, &kernel, &machine)?;
     let dumps = dumps(args, &kernel)?;
+    trace_files::check_endings(&args.trace)?;
     let bounds = bound::all();
     let plan = Plan {
         workload: &kernel.workload,
@@ -40,20 +38,18 @@ pub fn run(args: &Run) -> Result<ExitCode, Failure> {
         max_instructions_per_block: args.common.max_instructions,
         self_check: false,
     };
-    let table = TimingTable::new(kernel.workload.program(), &machine)?;
+    let table = load::timing(&kernel, &machine)?;
     let mut profile = StallProfile::new(&table);
     let mut units = UnitUse::new(machine.units().len());
     let began = Instant::now();
     let source = kernel.workload.source(args.common.max_instructions)?;
     let mut source = TimedSource { source, spent: began.elapsed() };
-    let checked = trace(args, &kernel, &machine, |observer| {
-        let mut observers: Vec<&mut dyn Observer> = vec![observer];
-        // text shows where cycles went; JSON and bare speed need not pay for it
-        if args.common.format == Format::Text && !args.timings {
-            observers.push(&mut profile);
-            observers.push(&mut units);
-        }
-        observe_source(&plan, &policy, &mut source, &mut observers)
+    // text shows where cycles went; JSON and bare speed need not pay for it
+    let detailed = args.common.format == Format::Text && !args.timings;
+    let more: Vec<&mut dyn Observer> = if detailed { vec![&mut profile, &mut units] } else { Vec::new() };
+    let checked = traced(args, &kernel, &machine, more, |mut observer| {
+        observe_source(&plan, &policy, &mut source, &mut observer)
+            .map_err(|problems| problems.with_excerpts(&kernel.code))
     })?;
     let seconds = (source.spent.as_secs_f64(), (began.elapsed().saturating_sub(source.spent)).as_secs_f64());
     for (index, path) in dumps {
@@ -111,123 +107,31 @@ fn dumps(args: &Run, kernel: &LoadedKernel) -> Result<Vec<(usize, PathBuf)>, Dia
     problems.into_result(dumps)
 }
 
-/// A trace file being written, under a name of its own until it is complete.
-struct TraceFile<'a> {
-    path: &'a Path,
-    part: PathBuf,
-    out: BufWriter<File>,
-}
-
-impl<'a> TraceFile<'a> {
-    fn create(path: &'a Path) -> Result<Self, Diagnostics> {
-        let part = if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
-            path.to_path_buf()
-        } else {
-            let mut name = path.file_name().map(std::ffi::OsStr::to_os_string).unwrap_or_default();
-            name.push(".part");
-            path.with_file_name(name)
-        };
-        let file = File::create(&part).map_err(|error| problem(path, &error))?;
-        Ok(Self { path, part, out: BufWriter::new(file) })
-    }
-
-    fn keep(self) -> Result<(), Diagnostics> {
-        drop(self.out);
-        if self.part == self.path {
-            return Ok(());
-        }
-        std::fs::rename(&self.part, self.path).map_err(|error| problem(self.path, &error))
-    }
-
-    fn discard(self) {
-        drop(self.out);
-        if self.part != self.path {
-            // best effort: the part file is ours
-            let _ = std::fs::remove_file(&self.part);
-        }
-    }
-}
-
-fn problem(path: &Path, error: &std::io::Error) -> Diagnostics {
-    Diagnostic::general(path.display().to_string(), format!("cannot write the trace: {error}")).into()
-}
-
-/// Simulates with every trace that was asked for; a run that fails leaves no file.
-fn trace(
+/// Simulates with every trace that was asked for and `more` observers; a run that fails leaves no
+/// file.
+fn traced(
     args: &Run,
     kernel: &LoadedKernel,
     machine: &Machine,
+    more: Vec<&mut dyn Observer>,
     simulate: impl FnOnce(&mut dyn Observer) -> Result<Checked, Diagnostics>,
 ) -> Result<Checked, Diagnostics> {
-    let mut problems = Diagnostics::new();
-    for path in &args.trace {
-        if !matches!(ending(path), "json" | "kanata" | "csv" | "replay") {
-            problems.push(
-                Diagnostic::general(path.display().to_string(), "the ending names no kind of trace")
-                    .hint(".json Perfetto, .kanata Konata, .csv table, .replay schedule"),
-            );
-        }
-    }
-    problems.into_result(())?;
     let name = |pc: Pc| kernel.text_of(pc);
-    trace_rest(&args.trace, kernel, machine, &name, &mut (), simulate)
-}
-
-fn ending(path: &Path) -> &str {
-    path.extension().and_then(|ending| ending.to_str()).unwrap_or("")
-}
-
-/// Opens the first trace of the list around the rest. Each writer borrows its file, so they nest.
-fn trace_rest(
-    paths: &[PathBuf],
-    kernel: &LoadedKernel,
-    machine: &Machine,
-    name: &dyn Fn(Pc) -> String,
-    outer: &mut dyn Observer,
-    simulate: impl FnOnce(&mut dyn Observer) -> Result<Checked, Diagnostics>,
-) -> Result<Checked, Diagnostics> {
-    let Some((path, rest)) = paths.split_first() else { return simulate(outer) };
-    let mut file = TraceFile::create(path)?;
-    let units = machine.units().iter().map(|unit| unit.name.clone());
-    // boxed, so that the recursion over the list has one type
-    let simulate: Box<dyn FnOnce(&mut dyn Observer) -> Result<Checked, Diagnostics> + '_> =
-        Box::new(simulate);
-    let (checked, written) = match ending(path) {
-        "csv" => {
-            let mut writer = CsvTrace::new(&mut file.out, units);
-            let checked = trace_rest(rest, kernel, machine, name, &mut (&mut writer, outer), simulate);
-            (checked, writer.finish())
-        }
-        "kanata" => {
-            let mut writer = KanataTrace::new(&mut file.out, name);
-            let checked = trace_rest(rest, kernel, machine, name, &mut (&mut writer, outer), simulate);
-            (checked, writer.finish())
-        }
-        "replay" => {
-            let mut recorder = ScheduleRecorder::default();
-            let checked = trace_rest(rest, kernel, machine, name, &mut (&mut recorder, outer), simulate);
-            let text =
-                recorder.text().ok_or_else(|| std::io::Error::other("the run is too long for a replay file"));
-            (checked, text.and_then(|text| std::io::Write::write_all(&mut file.out, text.as_bytes())))
-        }
-        _ => {
-            let mut writer = PerfettoTrace::new(&mut file.out, units, name);
-            let checked = trace_rest(rest, kernel, machine, name, &mut (&mut writer, outer), simulate);
-            (checked, writer.finish())
-        }
+    let mut files = args.trace.iter().map(|path| TraceFile::create(path)).collect::<Result<Vec<_>, _>>()?;
+    let mut writers: Vec<Writer> = files.iter_mut().map(|file| file.writer(machine, &name)).collect();
+    let checked = {
+        let own: Vec<&mut dyn Observer> = writers.iter_mut().map(Writer::observer).collect();
+        simulate(&mut (own, more))
     };
-    match (checked, written) {
-        (Ok(checked), Ok(())) => file.keep().map(|()| checked),
-        (Err(problems), _) => {
-            file.discard();
-            Err(problems)
-        }
-        (_, Err(error)) => {
-            let failed = problem(path, &error);
-            file.discard();
-            Err(failed)
+    let written: Vec<std::io::Result<()>> = writers.into_iter().map(Writer::finish).collect();
+    let mut problems = Diagnostics::new();
+    for (file, written) in files.into_iter().zip(written) {
+        if let Err(problem) = file.finish(written, checked.is_ok()) {
+            problems.append(problem);
         }
     }
+    let checked = checked?;
+    problems.into_result(checked)
 }
 
 #[derive(serde::Serialize)]

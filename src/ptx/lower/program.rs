@@ -219,9 +219,13 @@ impl<'a> Builder<'a> {
             end = offset + size;
             let ty = match var.ty {
                 _ if !var.dims.is_empty() || var.vector > 1 => ParamType::Bytes,
-                Type::F16 | Type::F32 | Type::F64 => ParamType::Float,
+                Type::F32 | Type::F64 => ParamType::Float,
                 _ => ParamType::Int,
             };
+            if scopes.find(0, name).is_some() {
+                let refusal = Refusal::new(format!("`{name}` is declared twice"), "rename one of them");
+                self.problem(var.name, "declaration", refusal);
+            }
             let (offset, size) = (offset as u32, size as u32);
             self.program.params.push(Param { name: name.to_owned(), offset, size, ty });
             scopes.define(0, name, Symbol::KernelParam(offset.into(), size.into()));
@@ -290,11 +294,15 @@ impl<'a> Builder<'a> {
                 Stmt::Instr(instr) => {
                     let lowered = instruction(&mut cx, instr, self.isa, &mut self.classes);
                     let lowered = lowered.unwrap_or_else(|refusal| {
-                        let Refusal { message, hint, span } = refusal;
+                        let Refusal { mut message, hint, span } = refusal;
+                        let opcode = cx.text(instr.opcode);
+                        if !message.contains(opcode) {
+                            message = format!("`{opcode}`: {message}");
+                        }
                         self.problems.push(Problem {
                             span: span.unwrap_or(instr.opcode),
                             line: instr.line,
-                            construct: cx.text(instr.opcode).to_owned(),
+                            construct: opcode.to_owned(),
                             message,
                             hint,
                         });

@@ -153,10 +153,6 @@ impl Parser<'_> {
             return Err(self.unexpected("a type such as `.b32`"));
         };
         let at = self.previous().span;
-        if space == DeclSpace::Reg && (ty.register().is_none() || vector > 1) {
-            let hint = "declare its parts as registers of their own";
-            return Err(self.fail(at, "registers of this type are not supported", hint));
-        }
         if space != DeclSpace::Reg && ty == Type::Pred {
             return Err(self.fail(at, "predicates live in registers only", "declare it in .reg"));
         }

@@ -117,11 +117,12 @@ impl Parser<'_> {
                     }
                     body.stmts.push(Stmt::Close);
                 }
+                Kind::LeftBrace if depth == MAX_SCOPES => {
+                    self.fail(token.span, format!("scopes nest deeper than {MAX_SCOPES}"), "");
+                    self.skip_braces();
+                }
                 Kind::LeftBrace => {
                     self.bump();
-                    if depth == MAX_SCOPES {
-                        self.fail(token.span, format!("scopes nest deeper than {MAX_SCOPES}"), "");
-                    }
                     depth += 1;
                     body.stmts.push(Stmt::Open);
                 }
@@ -215,7 +216,7 @@ impl Parser<'_> {
                 self.ast.vars.push(var);
                 body.stmts.push(Stmt::Static(index));
             } else {
-                body.stmts.push(Stmt::Decl(var));
+                body.stmts.push(Stmt::Decl(Box::new(var)));
             }
         }
         Ok(())

@@ -153,12 +153,32 @@ impl<'a> Parser<'a> {
                     self.skip_braces();
                     return;
                 }
-                Kind::Dot if self.starts_function() => return,
+                Kind::Dot if self.starts_function() || self.starts_item() => return,
                 _ => {
                     self.bump();
                 }
             }
         }
+    }
+
+    /// Whether a line of module scope begins here.
+    fn starts_item(&self) -> bool {
+        self.peek().line != self.previous().line
+            && matches!(
+                self.slice(self.peek().span),
+                ".version"
+                    | ".target"
+                    | ".address_size"
+                    | ".file"
+                    | ".section"
+                    | ".global"
+                    | ".const"
+                    | ".shared"
+                    | ".extern"
+                    | ".visible"
+                    | ".weak"
+                    | ".common"
+            )
     }
 
     /// Skips a balanced `{ ... }`; an unbalanced one is reported.

@@ -160,7 +160,9 @@ impl<'a> Scopes<'a> {
     ) {
         let name = slice(frame.text, var.name);
         if var.space == DeclSpace::Reg {
-            let Some(kind) = var.ty.register() else { return };
+            // instructions refuse 128-bit values and vector registers by themselves, and only
+            // where they stand
+            let Some(kind) = var.ty.register().filter(|_| var.vector == 1) else { return };
             match var.count {
                 None => self.add(scope, var.name, Symbol::Unused(kind), frame),
                 Some(count) => {

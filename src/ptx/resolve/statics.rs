@@ -165,10 +165,9 @@ impl Statics {
     fn fill(&mut self, ast: &Ast, text: &str) {
         for (index, var) in ast.vars.iter().enumerate() {
             let (Some(init), Some(address)) = (&var.init, self.addresses[index]) else {
-                if let Some(Init::Value(_, span)) = &var.init
-                    && var.space == DeclSpace::Shared
-                {
-                    self.broken.insert(index as u32, (*span, "shared memory cannot be initialised".into()));
+                if var.init.is_some() && var.space == DeclSpace::Shared {
+                    let message = "shared memory cannot be initialised".to_owned();
+                    self.broken.insert(index as u32, (var.name, message));
                 }
                 continue;
             };

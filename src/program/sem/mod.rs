@@ -5,7 +5,13 @@
 //! result is cut to the width of the destination register. Immediates are already bits of the
 //! operation's type. Variables are already addresses (see [`super::layout`]).
 
-use super::{Guard, RegList};
+mod ops;
+mod registers;
+
+pub use ops::*;
+pub use registers::Registers;
+
+use super::Guard;
 use crate::base::{Pc, RegId};
 use crate::isa::Space;
 
@@ -150,179 +156,6 @@ pub enum FloatTy {
     F64,
 }
 
-/// Integer operations; sources in PTX order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "named as in PTX")]
-pub enum IntOp {
-    Add,
-    Sub,
-    MulLo,
-    MulHi,
-    /// Result twice as wide as the sources.
-    MulWide,
-    MadLo,
-    MadHi,
-    /// `c` and result twice as wide as `a` and `b`.
-    MadWide,
-    Mul24Lo,
-    Mul24Hi,
-    Mad24Lo,
-    Mad24Hi,
-    Sad,
-    Div,
-    Rem,
-    Abs,
-    Neg,
-    Min,
-    Max,
-    And,
-    Or,
-    Xor,
-    Not,
-    /// 1 if zero, else 0.
-    Cnot,
-    /// Shift amounts beyond the width give 0 (or the sign).
-    Shl,
-    Shr,
-    /// Funnel shift of `b:a` to the left; the amount wraps at 32 or is clamped to 32.
-    FunnelLeft {
-        wrap: bool,
-    },
-    /// Funnel shift of `b:a` to the right.
-    FunnelRight {
-        wrap: bool,
-    },
-    /// Any function of three bits, by truth table.
-    Lop3(u8),
-    Popc,
-    Clz,
-    /// Position of the highest significant bit, or how far to shift it to the top.
-    Bfind {
-        shift_amount: bool,
-    },
-    Brev,
-    /// `a`, position, length.
-    Bfe,
-    /// `a` into `b` at position, length.
-    Bfi,
-    /// Byte permutation of `b:a` by selector `c`.
-    Prmt(PrmtMode),
-    /// Position of the c-th set bit of `a` from `b` on.
-    Fns,
-    /// Four-way byte dot product; signedness of `a` and `b`.
-    Dp4a {
-        a_signed: bool,
-        b_signed: bool,
-    },
-    /// Two-way dot product of 16-bit and 8-bit parts.
-    Dp2a {
-        a_signed: bool,
-        b_signed: bool,
-        high: bool,
-    },
-}
-
-/// Modes of `prmt`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "named as in PTX")]
-pub enum PrmtMode {
-    Default,
-    F4e,
-    B4e,
-    Rc8,
-    Ecl,
-    Ecr,
-    Rc16,
-}
-
-/// Use of the carry flag, itself a predicate register.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Carry {
-    /// Added (or subtracted as a borrow).
-    pub read: Option<RegId>,
-    /// Set from the result.
-    pub write: Option<RegId>,
-}
-
-/// Floating-point operations; sources in PTX order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "named as in PTX")]
-pub enum FloatOp {
-    Add,
-    Sub,
-    Mul,
-    Fma,
-    Div,
-    Rcp,
-    Sqrt,
-    Rsqrt,
-    Sin,
-    Cos,
-    Ex2,
-    Lg2,
-    Tanh,
-    Abs,
-    Neg,
-    Min,
-    Max,
-    /// Sign of `a` on the magnitude of `b`.
-    Copysign,
-}
-
-/// How a floating-point operation rounds and what it does with subnormals and NaN.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FloatMode {
-    /// Rounding.
-    pub round: Round,
-    /// Subnormal sources and results become zeros of the same sign (f32, f16).
-    pub ftz: bool,
-    /// Result clamped to [0, 1], NaN to 0.
-    pub sat: bool,
-    /// An approximate variant (`.approx`, `.full`): PTX documents its error.
-    pub approx: bool,
-    /// `min`/`max` return NaN if either source is.
-    pub nan: bool,
-    /// Negative results and NaN become 0 (`.relu`, half precision).
-    pub relu: bool,
-}
-
-/// IEEE rounding directions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Round {
-    /// To nearest, ties to even.
-    #[default]
-    Nearest,
-    /// Towards zero.
-    Zero,
-    /// Towards minus infinity.
-    Down,
-    /// Towards plus infinity.
-    Up,
-}
-
-/// What `testp` asks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "named as in PTX")]
-pub enum FloatTest {
-    Finite,
-    Infinite,
-    Number,
-    NotANumber,
-    Normal,
-    Subnormal,
-}
-
-/// Operations on predicates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "named as in PTX")]
-pub enum PredOp {
-    Mov,
-    Not,
-    And,
-    Or,
-    Xor,
-}
-
 /// What a comparison or conversion works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "self-explanatory")]
@@ -361,29 +194,6 @@ pub enum CompareInto {
     Float(RegId),
 }
 
-/// Relations. The `U` forms are true if either source is NaN. `Lo` to `Hs` are unsigned; front
-/// ends lower them to `Lt` to `Ge` of an unsigned type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "named as in PTX")]
-pub enum Cmp {
-    Eq,
-    Ne,
-    Lt,
-    Le,
-    Gt,
-    Ge,
-    Equ,
-    Neu,
-    Ltu,
-    Leu,
-    Gtu,
-    Geu,
-    /// Both are numbers.
-    Num,
-    /// Either is NaN.
-    Nan,
-}
-
 /// A conversion. `cvt.pack`-like forms with two sources put `src2` in the low half.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Convert {
@@ -406,7 +216,7 @@ pub struct Convert {
     pub sat: bool,
     /// Subnormal f32 sources and results become zero.
     pub ftz: bool,
-    /// Negative results and NaN become 0.
+    /// Negative results become 0; NaN stays the canonical NaN.
     pub relu: bool,
 }
 
@@ -438,24 +248,6 @@ pub struct Atomic {
     pub c: Operand,
 }
 
-/// Atomic operations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "named as in PTX")]
-pub enum AtomOp {
-    Add,
-    Min,
-    Max,
-    /// Wraps to 0 at `b`.
-    Inc,
-    /// Wraps to `b` at 0.
-    Dec,
-    And,
-    Or,
-    Xor,
-    Exch,
-    Cas,
-}
-
 /// A shuffle.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shuffle {
@@ -473,26 +265,6 @@ pub struct Shuffle {
     pub c: Operand,
     /// Lanes that take part; `None` before `.sync`.
     pub members: Option<Operand>,
-}
-
-/// Modes of `shfl`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "named as in PTX")]
-pub enum ShuffleMode {
-    Up,
-    Down,
-    Bfly,
-    Idx,
-}
-
-/// Modes of `vote`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "named as in PTX")]
-pub enum VoteMode {
-    All,
-    Any,
-    Uni,
-    Ballot,
 }
 
 /// A barrier of the block.
@@ -573,158 +345,5 @@ impl PredSrc {
             Self::Reg(guard) => Some(guard.reg),
             Self::Const(_) => None,
         }
-    }
-}
-
-impl Sem {
-    /// Registers read and written. Front ends build [`super::Instr::srcs`] (plus the guard) and
-    /// [`super::Instr::dsts`] from this, so that what executes and what is timed cannot differ.
-    pub fn registers(&self) -> Registers {
-        let mut used = Registers::default();
-        self.collect(&mut used);
-        used
-    }
-
-    fn collect(&self, used: &mut Registers) {
-        match self {
-            Self::None | Self::Nop | Self::AsyncCommit | Self::AsyncWait { .. } => {}
-            Self::Branch { .. } | Self::Return | Self::Exit | Self::Trap { .. } => {}
-            Self::Mov { dst, src } | Self::TestFloat { dst, src, .. } | Self::IsSpace { dst, src, .. } => {
-                used.read(*src).write(*dst);
-            }
-            Self::Int { dst, src, carry, .. } => {
-                used.reads(src).write(*dst);
-                carry.read.into_iter().for_each(|reg| used.srcs.insert(reg));
-                carry.write.into_iter().for_each(|reg| used.dsts.insert(reg));
-            }
-            Self::Float { dst, src, .. } => {
-                used.reads(src).write(*dst);
-            }
-            Self::PredLogic { dst, a, b, .. } => {
-                used.read_pred(*a).read_pred(*b).write(*dst);
-            }
-            Self::Compare(compare) => {
-                used.read(compare.a).read(compare.b);
-                compare.combine.iter().for_each(|(_, p)| {
-                    used.read_pred(*p);
-                });
-                match compare.into {
-                    CompareInto::Preds(p, q) => p.into_iter().chain(q).for_each(|reg| used.dsts.insert(reg)),
-                    CompareInto::Ones(dst) | CompareInto::Float(dst) => used.dsts.insert(dst),
-                }
-            }
-            Self::Select { dst, a, b, p } => {
-                used.read(*a).read(*b).read_pred(*p).write(*dst);
-            }
-            Self::SelectSign { dst, a, b, c, .. } => {
-                used.reads(&[*a, *b, *c]).write(*dst);
-            }
-            Self::Convert(convert) => {
-                used.read(convert.src).reads(convert.src2.as_slice()).write(convert.dst);
-            }
-            Self::Pack { dst, parts, .. } => {
-                used.reads(parts).write(*dst);
-            }
-            Self::Unpack { dsts, src, .. } => {
-                used.read(*src);
-                dsts.iter().flatten().for_each(|reg| used.dsts.insert(*reg));
-            }
-            Self::Load { dsts, addr, .. } => {
-                used.read(addr.base);
-                dsts.iter().flatten().for_each(|reg| used.dsts.insert(*reg));
-            }
-            Self::Store { srcs, addr, .. } => {
-                used.reads(srcs).read(addr.base);
-            }
-            Self::Atomic(atomic) => {
-                used.reads(&[atomic.addr.base, atomic.b, atomic.c]);
-                atomic.dst.into_iter().for_each(|reg| used.dsts.insert(reg));
-            }
-            Self::AsyncCopy { dst, src, src_bytes, .. } => {
-                used.reads(&[dst.base, src.base]).reads(src_bytes.as_slice());
-            }
-            Self::Shuffle(shuffle) => {
-                used.reads(&[shuffle.a, shuffle.b, shuffle.c]).reads(shuffle.members.as_slice());
-                used.write(shuffle.dst);
-                shuffle.pred.into_iter().for_each(|reg| used.dsts.insert(reg));
-            }
-            Self::Vote { dst, p, members, .. } => {
-                used.read_pred(*p).reads(members.as_slice()).write(*dst);
-            }
-            Self::ActiveMask { dst } => {
-                used.write(*dst);
-            }
-            Self::Match { dst, pred, src, members, .. } => {
-                used.reads(&[*src, *members]).write(*dst);
-                pred.iter().for_each(|reg| used.dsts.insert(*reg));
-            }
-            Self::Reduce { dst, src, members, .. } => {
-                used.reads(&[*src, *members]).write(*dst);
-            }
-            Self::WarpSync { members } => {
-                used.read(*members);
-            }
-            Self::Barrier(barrier) => {
-                used.read(barrier.id).reads(barrier.threads.as_slice());
-                match barrier.kind {
-                    BarrierKind::Sync | BarrierKind::Arrive => {}
-                    BarrierKind::And(dst, p) | BarrierKind::Or(dst, p) | BarrierKind::Popc(dst, p) => {
-                        used.read_pred(p).write(dst);
-                    }
-                }
-            }
-            Self::BranchTable { index, .. } => {
-                used.read(*index);
-            }
-            Self::Call(call) => {
-                // what is handed back is written by the callee's own instructions; only register
-                // arguments are a dependence of the call itself
-                for transfer in &call.pass {
-                    if let Place::Reg(reg) = transfer.from {
-                        used.srcs.insert(reg);
-                    }
-                    if let Place::Reg(reg) = transfer.to {
-                        used.dsts.insert(reg);
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// Registers that an instruction reads and writes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Registers {
-    /// Read.
-    pub srcs: RegList,
-    /// Written.
-    pub dsts: RegList,
-}
-
-impl Registers {
-    fn read(&mut self, operand: Operand) -> &mut Self {
-        if let Some(reg) = operand.reg() {
-            self.srcs.insert(reg);
-        }
-        self
-    }
-
-    fn reads(&mut self, operands: &[Operand]) -> &mut Self {
-        operands.iter().for_each(|operand| {
-            self.read(*operand);
-        });
-        self
-    }
-
-    fn read_pred(&mut self, source: PredSrc) -> &mut Self {
-        if let Some(reg) = source.reg() {
-            self.srcs.insert(reg);
-        }
-        self
-    }
-
-    fn write(&mut self, reg: RegId) -> &mut Self {
-        self.dsts.insert(reg);
-        self
     }
 }

@@ -1,0 +1,350 @@
+//! Sure runs: stretches of a warp's section that issue back to back in every schedule, as far as
+//! the warp itself is concerned. [`Swb`](super::Swb) says what they are good for.
+//!
+//! An instruction is *surely ready* if, in every schedule, everything it waits for is available
+//! one cycle after its predecessor issued at the latest. It then belongs to its predecessor's run;
+//! otherwise it starts a new one. What is known of every schedule are *guaranteed distances*, lower
+//! bounds on the time between two events of one warp. For a producer p of instruction k, from
+//! start(p) on:
+//!
+//! * `issue(i) >= issue(i-1) + 1`, program order;
+//! * `issue(i) >= start(q) + init(q) + lat(q)` if i waits for q;
+//! * `start(i) >= issue(i)`, and `start(i) >= start(q) + init(q)` if q is the warp's instruction on
+//!   the same unit before i;
+//! * `issue(p) = start(p)` if p's unit cannot have a queue. That is so if every instruction that
+//!   can run on it has init 1: one instruction issues per cycle, so the unit is free again before
+//!   the next one can come. Elsewhere nothing connects start(p) with issue(p) from above, since
+//!   others may be queued in front of it.
+//!
+//! If the longest path from start(p) to issue(k-1) is d and `d + 1 >= init(p) + lat(p)`, p is done
+//! when k may issue. A register that an earlier instruction waited for is available as well.
+//!
+//! Three things are left out, each to the safe side: a cut too many only raises the bound. Paths
+//! are searched for in a window of the last [`WINDOW`] instructions. What was in flight when a
+//! section began counts as unknown until some instruction waited for it; whether it can be in flight
+//! is decided at the barrier, which is known to be done before the next section. And a unit has a
+//! queue if *any* instruction of the program that runs on it has another init than 1.
+
+use std::collections::BTreeMap;
+
+use super::operands::{waits, writes};
+use crate::base::{Cycles, RegId, UnitId};
+use crate::machine::OpTiming;
+use crate::path::Step;
+use crate::program::{Flow, RegList, TimingTable};
+
+/// Instructions that a search for guaranteed distances looks back.
+const WINDOW: u64 = 128;
+
+/// The most registers an instruction waits for.
+const MOST_WAITS: usize = 2 * RegList::MAX + 1;
+
+/// Sure runs of one warp in one section that leave the same backlogs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunShape {
+    /// The backlog of each unit after the run: what the run would leave queued on an idle unit if
+    /// it issued back to back. Units without one are left out.
+    pub backlogs: Vec<(UnitId, Cycles)>,
+    /// How many runs leave these.
+    pub runs: u64,
+}
+
+/// The sure runs of one warp in one section.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SureRuns {
+    /// Runs, those without backlogs included.
+    pub runs: u64,
+    /// Those with backlogs, in an order that depends on the backlogs only.
+    pub shapes: Vec<RunShape>,
+}
+
+impl SureRuns {
+    /// The largest backlog that each run leaves on any of these units, summed over the runs.
+    pub fn backlog(&self, used: impl Fn(UnitId) -> bool) -> Cycles {
+        let largest = |shape: &RunShape| {
+            let on_used = shape.backlogs.iter().filter(|(unit, _)| used(*unit));
+            on_used.map(|&(_, backlog)| backlog).max().unwrap_or_default() * shape.runs
+        };
+        self.shapes.iter().map(largest).sum()
+    }
+}
+
+/// What is known of the last value written to a register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Value {
+    /// Available from here on, in every schedule.
+    There,
+    /// It may be in flight, and nothing is known of when it was written.
+    InFlight,
+    /// Written by this instruction of the section. From instruction `sure_from` on, it is
+    /// available because every instruction takes a cycle to issue.
+    Of { index: u64, sure_from: u64 },
+}
+
+/// An instruction of the window.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    unit: UnitId,
+    init: u64,
+    total: u64,
+    /// Whether it can wait for its unit.
+    queues: bool,
+    /// Whether a later instruction waited for it.
+    awaited: bool,
+    /// The warp's instruction on the same unit before, plus one; 0 if there is none.
+    before_on_unit: u64,
+    waits: [u64; MOST_WAITS],
+    waits_len: u8,
+}
+
+/// Finds the sure runs of one section after the other.
+#[derive(Clone, Debug)]
+pub(super) struct RunFinder {
+    /// By unit: whether an instruction can find it occupied.
+    queues: Vec<bool>,
+    values: Vec<Value>,
+    /// Registers whose value is not `There`; may list one twice.
+    unsettled: Vec<RegId>,
+    window: Vec<Node>,
+    /// Instructions of the section so far.
+    count: u64,
+    /// By unit: the instruction on it seen last, plus one.
+    last_on: Vec<u64>,
+    /// By unit: the backlog after `last_on`, if that belongs to the present run.
+    backlog: Vec<u64>,
+    /// Units that the present run used.
+    used: Vec<UnitId>,
+    /// First instruction of the present run.
+    run_start: u64,
+    runs: u64,
+    shapes: BTreeMap<Vec<(UnitId, Cycles)>, u64>,
+    scratch: Vec<(UnitId, Cycles)>,
+    /// Guaranteed distances to the start of each instruction, by place in the window.
+    distances: Vec<Option<u64>>,
+}
+
+impl RunFinder {
+    pub(super) fn new(table: &TimingTable) -> Self {
+        let mut queues = vec![false; table.units()];
+        for instr in table.instrs() {
+            for op in std::iter::once(&instr.op).chain(instr.by_space.iter().flat_map(|ops| ops.iter())) {
+                queues[op.unit.index()] |= op.init > Cycles::ONE;
+            }
+        }
+        let nothing = Node {
+            unit: UnitId::new(0),
+            init: 1,
+            total: 1,
+            queues: false,
+            awaited: false,
+            before_on_unit: 0,
+            waits: [0; MOST_WAITS],
+            waits_len: 0,
+        };
+        Self {
+            queues,
+            values: vec![Value::There; table.regs()],
+            unsettled: Vec::new(),
+            window: vec![nothing; WINDOW as usize],
+            count: 0,
+            last_on: vec![0; table.units()],
+            backlog: vec![0; table.units()],
+            used: Vec::new(),
+            run_start: 0,
+            runs: 0,
+            shapes: BTreeMap::new(),
+            scratch: Vec::new(),
+            distances: vec![None; WINDOW as usize],
+        }
+    }
+
+    /// Begins a section in which these registers may be in flight.
+    pub(super) fn begin(&mut self, in_flight: &[RegId]) {
+        self.count = 0;
+        self.run_start = 0;
+        self.runs = 0;
+        self.last_on.fill(0);
+        for &reg in in_flight {
+            self.values[reg.index()] = Value::InFlight;
+            self.unsettled.push(reg);
+        }
+    }
+
+    /// The next instruction of the section.
+    pub(super) fn issue(&mut self, table: &TimingTable, step: Step, op: OpTiming) {
+        let index = self.count;
+        let unit = op.unit;
+        let queues = self.queues[unit.index()];
+        let mut node = Node {
+            unit,
+            init: op.init.get(),
+            total: (op.init + op.lat).get(),
+            queues,
+            awaited: false,
+            before_on_unit: self.last_on[unit.index()],
+            waits: [0; MOST_WAITS],
+            waits_len: 0,
+        };
+        let mut sure = index > 0;
+        for reg in waits(table, step) {
+            sure = sure && self.is_there(self.values[reg.index()]);
+            if let Value::Of { index: producer, .. } = self.values[reg.index()]
+                && index - producer < WINDOW
+            {
+                node.waits[usize::from(node.waits_len)] = producer;
+                node.waits_len += 1;
+            }
+        }
+        if !sure && index > 0 {
+            self.end_run();
+        }
+        // when this instruction issues, what it waited for is available
+        for &producer in &node.waits[..usize::from(node.waits_len)] {
+            self.window[place(producer)].awaited = true;
+        }
+        for reg in waits(table, step) {
+            self.values[reg.index()] = Value::There;
+        }
+        let sure_from = if queues { u64::MAX } else { index + node.total };
+        for reg in writes(table, step) {
+            self.values[reg.index()] = Value::Of { index, sure_from };
+            self.unsettled.push(reg);
+        }
+        self.enqueue(index, &node);
+        self.window[place(index)] = node;
+        self.last_on[unit.index()] = index + 1;
+        self.count += 1;
+        if self.unsettled.len() > 2 * self.values.len() {
+            self.forget_settled();
+        }
+    }
+
+    /// Ends the section: its runs, and the registers that may be in flight when the next one
+    /// begins.
+    pub(super) fn end(&mut self, table: &TimingTable, last: Option<Step>) -> (SureRuns, Vec<RegId>) {
+        if self.count > 0 {
+            self.end_run();
+        }
+        let barrier = last.is_some_and(|step| table.instr(step.pc()).flow == Flow::Barrier);
+        self.forget_settled();
+        let mut in_flight = std::mem::take(&mut self.unsettled);
+        in_flight.retain(|&reg| {
+            // forgotten, because the next section is another warp's
+            let value = std::mem::replace(&mut self.values[reg.index()], Value::There);
+            barrier && !self.is_there_after_barrier(value)
+        });
+        let shapes = std::mem::take(&mut self.shapes)
+            .into_iter()
+            .map(|(backlogs, runs)| RunShape { backlogs, runs })
+            .collect();
+        (SureRuns { runs: self.runs, shapes }, in_flight)
+    }
+
+    /// Lindley's recursion, `h := max(0, h + arriving - 1)` per instruction, for the unit of this
+    /// instruction; the others are brought up to date when they are used next.
+    fn enqueue(&mut self, index: u64, node: &Node) {
+        let unit = node.unit.index();
+        let in_run = self.last_on[unit] > self.run_start;
+        if !in_run {
+            self.backlog[unit] = 0;
+            self.used.push(node.unit);
+        }
+        let idle = if in_run { index - self.last_on[unit] } else { 0 };
+        self.backlog[unit] = self.backlog[unit].saturating_sub(idle) + node.init - 1;
+    }
+
+    /// Enters the run that ends with the instruction before the present one.
+    fn end_run(&mut self) {
+        self.scratch.clear();
+        for unit in self.used.drain(..) {
+            let since = self.count - self.last_on[unit.index()];
+            let backlog = self.backlog[unit.index()].saturating_sub(since);
+            if backlog > 0 {
+                self.scratch.push((unit, Cycles::new(backlog)));
+            }
+        }
+        self.runs += 1;
+        self.run_start = self.count;
+        if self.scratch.is_empty() {
+            return;
+        }
+        self.scratch.sort_unstable();
+        match self.shapes.get_mut(self.scratch.as_slice()) {
+            Some(runs) => *runs += 1,
+            None => {
+                self.shapes.insert(self.scratch.clone(), 1);
+            }
+        }
+    }
+
+    /// Whether a value is available one cycle after the last instruction issued, in every schedule.
+    fn is_there(&mut self, value: Value) -> bool {
+        match value {
+            Value::There => true,
+            Value::InFlight => false,
+            Value::Of { index, sure_from } => {
+                self.count >= sure_from
+                    || self.count - index < WINDOW && {
+                        let producer = self.window[place(index)];
+                        producer.awaited
+                            || self.distance(index).0.is_some_and(|issue| issue + 1 >= producer.total)
+                    }
+            }
+        }
+    }
+
+    /// Whether a value is available when the barrier that was issued last lets the warp go.
+    fn is_there_after_barrier(&mut self, value: Value) -> bool {
+        let Value::Of { index, sure_from } = value else {
+            return value == Value::There;
+        };
+        let last = self.count - 1;
+        let barrier = self.window[place(last)].total;
+        if index == last || last.saturating_add(barrier) >= sure_from {
+            return true;
+        }
+        self.count - index < WINDOW && {
+            let producer = self.window[place(index)];
+            // a start is no earlier than its issue
+            producer.awaited || self.distance(index).1.is_some_and(|start| start + barrier >= producer.total)
+        }
+    }
+
+    /// The guaranteed distances from the start of an instruction of the window to the issue and to
+    /// the start of the one issued last; `None` if nothing keeps that from being earlier.
+    fn distance(&mut self, from: u64) -> (Option<u64>, Option<u64>) {
+        let last = self.count - 1;
+        let mut issue = if self.window[place(from)].queues { None } else { Some(0) };
+        let mut start = Some(0);
+        self.distances[place(from)] = start;
+        for index in from + 1..=last {
+            let node = &self.window[place(index)];
+            issue = issue.map(|before| before + 1);
+            for &producer in &node.waits[..usize::from(node.waits_len)] {
+                if producer >= from {
+                    let known = self.distances[place(producer)];
+                    issue = issue.max(known.map(|start| start + self.window[place(producer)].total));
+                }
+            }
+            start = issue;
+            if let Some(before) = node.before_on_unit.checked_sub(1).filter(|&before| before >= from) {
+                let known = self.distances[place(before)];
+                start = start.max(known.map(|start| start + self.window[place(before)].init));
+            }
+            self.distances[place(index)] = start;
+        }
+        (issue, start)
+    }
+
+    /// Shortens the list of registers that may be in flight.
+    fn forget_settled(&mut self) {
+        self.unsettled.retain(|reg| self.values[reg.index()] != Value::There);
+        self.unsettled.sort_unstable();
+        self.unsettled.dedup();
+    }
+}
+
+/// The place of an instruction in the window.
+fn place(index: u64) -> usize {
+    (index % WINDOW) as usize
+}

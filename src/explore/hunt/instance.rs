@@ -1,0 +1,191 @@
+//! What is hunted through: a made-up kernel on a made-up machine.
+
+use std::fmt::Write;
+
+use crate::base::{BlockId, Cycles, LaneMask, Pc, RegId, UnitId};
+use crate::machine::OpTiming;
+use crate::path::{BarrierUse, BlockPaths, Step};
+use crate::program::{Flow, RegList, TimedInstr, TimingTable};
+
+/// Initiation interval and latency of a unit, cycles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnitTime {
+    /// At least 1.
+    pub init: u16,
+    /// After the initiation.
+    pub lat: u16,
+}
+
+/// What an instruction does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Runs on this unit.
+    On(u8),
+    /// Is a barrier.
+    Barrier,
+}
+
+/// An instruction. Each writes a register of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ins {
+    /// Unit or barrier.
+    pub kind: Kind,
+    /// Earlier instructions of the warp whose results it reads.
+    pub reads: [Option<u16>; 2],
+}
+
+/// A block of warps on a machine. The last unit of its tables is the barrier's (init 1, lat 0).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Instance {
+    /// The units.
+    pub units: Vec<UnitTime>,
+    /// The codes; warps are numbered code by code.
+    pub codes: Vec<Vec<Ins>>,
+    /// Warps that run each code.
+    pub copies: usize,
+}
+
+impl Instance {
+    /// The code of each warp.
+    pub fn warps(&self) -> impl Iterator<Item = &[Ins]> {
+        self.codes.iter().flat_map(|code| std::iter::repeat_n(code.as_slice(), self.copies))
+    }
+
+    /// Instructions of all warps.
+    pub fn instructions(&self) -> usize {
+        self.codes.iter().map(Vec::len).sum::<usize>() * self.copies
+    }
+
+    /// Timing of an instruction.
+    pub fn timing(&self, kind: Kind) -> (usize, UnitTime) {
+        match kind {
+            Kind::On(unit) => (usize::from(unit), self.units[usize::from(unit)]),
+            Kind::Barrier => (self.units.len(), UnitTime { init: 1, lat: 0 }),
+        }
+    }
+
+    /// The size that shrinking reduces: instructions first, then what they read, then times.
+    pub fn size(&self) -> (usize, usize, usize, u64) {
+        let reads = self.codes.iter().flatten().map(|ins| ins.reads.iter().flatten().count()).sum::<usize>();
+        let times = self.units.iter().map(|u| u64::from(u.init) + u64::from(u.lat)).sum();
+        (self.instructions(), reads * self.copies, self.units.len(), times)
+    }
+
+    /// The kernel as a `.warp` file.
+    pub fn kernel_text(&self, header: &str, machine: &str) -> String {
+        let mut text = String::new();
+        for line in header.lines() {
+            let _ = writeln!(text, "# {line}");
+        }
+        let _ = writeln!(text, ".machine {machine}");
+        for code in &self.codes {
+            let _ = writeln!(text, ".warps {}", self.copies);
+            for (index, ins) in code.iter().enumerate() {
+                let _ = write!(text, "    ");
+                let Kind::On(unit) = ins.kind else {
+                    let _ = writeln!(text, "bar");
+                    continue;
+                };
+                let is_read = code.iter().any(|later| later.reads.contains(&Some(index as u16)));
+                let target = if is_read { format!("r{index}") } else { "_".to_owned() };
+                let _ = write!(text, "f{unit} {target}");
+                for read in ins.reads.iter().flatten() {
+                    let _ = write!(text, ", r{read}");
+                }
+                let _ = writeln!(text);
+            }
+            let _ = writeln!(text, "    ret");
+        }
+        text
+    }
+
+    /// The machine as a RON file.
+    pub fn machine_text(&self, name: &str, doc: &str) -> String {
+        let mut text =
+            format!("Machine(\n    name: {name:?},\n    doc: {doc:?},\n    hazards: [Raw],\n    units: {{\n");
+        for (index, unit) in self.units.iter().enumerate() {
+            let _ = writeln!(text, "        \"f{index}\": Unit(init: {}, lat: {}),", unit.init, unit.lat);
+        }
+        let ops: Vec<String> = (0..self.units.len()).map(|i| format!("\"f{i}\": \"f{i}\"")).collect();
+        let _ = writeln!(text, "    }},\n    ops: {{ {} }},\n)", ops.join(", "));
+        text
+    }
+}
+
+/// An instance as the analyser and the engine read it. Kept and filled again for each instance.
+#[derive(Debug)]
+pub struct Subject {
+    /// Timing of every instruction.
+    pub table: TimingTable,
+    /// What the warps execute.
+    pub paths: BlockPaths,
+}
+
+impl Default for Subject {
+    fn default() -> Self {
+        Self { table: TimingTable::of_instrs(Vec::new(), 0, 0), paths: BlockPaths::default() }
+    }
+}
+
+impl Subject {
+    /// Takes over an instance.
+    pub fn fill(&mut self, instance: &Instance) {
+        let empty = TimingTable::of_instrs(Vec::new(), 0, 0);
+        let mut instrs = std::mem::replace(&mut self.table, empty).into_instrs();
+        instrs.clear();
+        self.paths.reset(BlockId::new(0), instance.codes.len() * instance.copies);
+        for (index, code) in instance.codes.iter().enumerate() {
+            let first = instrs.len();
+            for ins in code {
+                instrs.push(timed(instance, ins, first, instrs.len()));
+            }
+            instrs.push(exit());
+            for path in &mut self.paths.warps[index * instance.copies..][..instance.copies] {
+                for (offset, ins) in code.iter().enumerate() {
+                    let pc = Pc::from_index(first + offset);
+                    let step = match ins.kind {
+                        Kind::On(_) => Step::plain(pc),
+                        Kind::Barrier => Step::with(pc, BarrierUse { id: 0, warps: 0 }),
+                    };
+                    path.push(step, LaneMask::ALL);
+                }
+                path.push(Step::plain(Pc::from_index(first + code.len())).ending_warp(), LaneMask::ALL);
+            }
+        }
+        let registers = instrs.len();
+        self.table = TimingTable::of_instrs(instrs, instance.units.len() + 1, registers);
+    }
+}
+
+fn timed(instance: &Instance, ins: &Ins, first: usize, pc: usize) -> TimedInstr {
+    let (unit, time) = instance.timing(ins.kind);
+    TimedInstr {
+        op: OpTiming {
+            unit: UnitId::from_index(unit),
+            init: Cycles::new(u64::from(time.init)),
+            lat: Cycles::new(u64::from(time.lat)),
+        },
+        by_space: None,
+        srcs: ins.reads.iter().flatten().map(|&read| RegId::from_index(first + usize::from(read))).collect(),
+        dsts: match ins.kind {
+            Kind::On(_) => RegList::from_iter([RegId::from_index(pc)]),
+            Kind::Barrier => RegList::new(),
+        },
+        flow: match ins.kind {
+            Kind::On(_) => Flow::Plain,
+            Kind::Barrier => Flow::Barrier,
+        },
+        loads_global: false,
+    }
+}
+
+fn exit() -> TimedInstr {
+    TimedInstr {
+        op: OpTiming { unit: UnitId::new(0), init: Cycles::ONE, lat: Cycles::ZERO },
+        by_space: None,
+        srcs: RegList::new(),
+        dsts: RegList::new(),
+        flow: Flow::Exit,
+        loads_global: false,
+    }
+}

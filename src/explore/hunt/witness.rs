@@ -1,0 +1,71 @@
+//! An instance as anybody can check it: files that the ordinary front ends read.
+
+use super::instance::Instance;
+use super::judge::Setting;
+use crate::base::Cycles;
+use crate::diag::{Diagnostics, SourceText};
+use crate::explore::model::Model;
+use crate::explore::search::{Limits, search};
+use crate::explore::{replay, witness_schedule};
+use crate::machine::{Machine, MachineSpec};
+use crate::micro::MicroKernel;
+use crate::program::TimingTable;
+
+/// An instance with a schedule, read back from its own files.
+#[derive(Clone, Debug)]
+pub struct WitnessFiles {
+    /// The `.warp` file; it names the machine `machine.ron`.
+    pub kernel_text: String,
+    /// The machine's file.
+    pub machine_text: String,
+    /// The issue decisions, as a replay file.
+    pub schedule_text: String,
+    /// What the first says.
+    pub kernel: MicroKernel,
+    /// What the second says.
+    pub spec: MachineSpec,
+    /// The same, checked.
+    pub machine: Machine,
+}
+
+/// States that the exact search may visit to confirm a worst case.
+const CONFIRM_STATES: u64 = 2_000_000;
+
+impl WitnessFiles {
+    /// Writes the files and reads them back. The engine replays the schedule, and the exact search
+    /// repeats the worst case where it is over all schedules; both must agree with `makespan`.
+    ///
+    /// # Errors
+    /// None that is not a fault of this program.
+    ///
+    /// # Panics
+    /// If engine, search and hunt disagree, which is a fault of this program.
+    pub fn new(
+        instance: &Instance,
+        setting: &Setting,
+        schedule: &[usize],
+        makespan: u64,
+        name: &str,
+        title: &str,
+    ) -> Result<Self, Diagnostics> {
+        let kernel_text = instance.kernel_text(title, "machine.ron");
+        let machine_text = instance.machine_text(name, title);
+        let kernel = MicroKernel::parse(name, &SourceText::new("kernel.warp", kernel_text.as_str()))?;
+        let source = SourceText::new("machine.ron", machine_text.as_str());
+        let spec = MachineSpec::parse(&source)?;
+        let machine = Machine::new(&spec, &source)?;
+        let table = TimingTable::new(&kernel.program, &machine)?;
+        let paths = kernel.paths();
+        let replayed = replay(&table, &machine, &paths, schedule, &mut ());
+        assert_eq!(replayed, Some(Cycles::new(makespan)), "the engine and the hunt disagree on a schedule");
+        if !matches!(setting, Setting::Policy(_))
+            && let Ok(model) = Model::new(&table, &paths)
+            && let Ok(found) = search(&model, Limits { max_states: CONFIRM_STATES, threads: 1 }, &|_, _| {})
+        {
+            assert_eq!(found.worst, makespan, "the search and the hunt disagree on a worst case");
+        }
+        let schedule_text =
+            witness_schedule(&table, &machine, &paths, schedule).expect("it was replayed just now");
+        Ok(Self { kernel_text, machine_text, schedule_text, kernel, spec, machine })
+    }
+}

@@ -1,0 +1,189 @@
+//! Families of micro kernels with parameters, written as files.
+
+use std::fmt::Write;
+
+use crate::diag::{Diagnostic, Diagnostics};
+
+/// The ping-pong family of MODEL.md section 3: two warps on which GUB fails by a factor that grows
+/// with the number of stages.
+///
+/// Units a1 to am and b1 to bm have initiation interval P and latency 0. The first warp executes, for
+/// each stage s, n instructions on a_s that each read the gate of the stage before, and then,
+/// except after the last stage, a gate: one instruction on b_s. The second warp does the same with a
+/// and b exchanged. Alone, the stages of a warp overlap almost fully; together each gate waits behind
+/// the other warp's queue, and the stages come one after the other.
+///
+/// A gated one lets each gate first read a short instruction on a unit x (init 1, lat 2), so that a
+/// greedy warp stalls before its gate and gto, too, serves the other warp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PingPong {
+    /// P: initiation interval of the units, cycles.
+    pub period: u64,
+    /// m: stages, and half the number of units.
+    pub stages: u64,
+    /// n: instructions of a stage, the gate apart.
+    pub length: u64,
+    /// Whether each gate reads a short instruction.
+    pub gated: bool,
+}
+
+/// A kernel and the machine it is meant for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelAndMachine {
+    /// The `.warp` file; it names the machine's file.
+    pub kernel: String,
+    /// The machine's `.ron` file.
+    pub machine: String,
+}
+
+/// Units of a machine, that of barriers apart.
+const MAX_UNITS: u64 = 63;
+/// Longest initiation interval of a machine, cycles.
+const MAX_PERIOD: u64 = 1 << 32;
+/// Instructions of a kernel file.
+const MAX_INSTRUCTIONS: u64 = 1 << 20;
+
+impl PingPong {
+    /// Instructions of both warps.
+    fn instructions(&self) -> u64 {
+        let gate = if self.gated { 2 } else { 1 };
+        let work = self.stages.saturating_mul(self.length);
+        work.saturating_add(gate * self.stages.saturating_sub(1)).saturating_mul(2)
+    }
+
+    /// Checks the parameters.
+    fn check(&self) -> Result<(), Diagnostics> {
+        let mut problems = Diagnostics::new();
+        let mut problem = |name: &str, value: u64, message: String, hint: &str| {
+            problems.push(Diagnostic::general(format!("--{name} {value}"), message).hint(hint));
+        };
+        let Self { period, stages, length, gated } = *self;
+        if !(1..=MAX_PERIOD).contains(&period) {
+            let message = format!("an initiation interval is 1 to {MAX_PERIOD} cycles");
+            problem("p", period, message, "MODEL.md uses 8, 16 and 32");
+        }
+        let most = (MAX_UNITS - u64::from(gated)) / 2;
+        if stages == 0 || stages > most {
+            let message =
+                format!("{stages} stages need {} units", stages.saturating_mul(2) + u64::from(gated));
+            let hint = format!(
+                "1 to {most} stages: a machine has at most 64 units, one of them for barriers{}",
+                if gated { ", and the gates need one" } else { "" }
+            );
+            problem("m", stages, message, &hint);
+        }
+        if length == 0 {
+            problem("n", length, "a stage has at least one instruction".to_owned(), "MODEL.md uses n = P");
+        }
+        // two exits are part of the file
+        if self.instructions() + 2 > MAX_INSTRUCTIONS {
+            let message =
+                format!("{} instructions; a kernel has at most {MAX_INSTRUCTIONS}", self.instructions());
+            problem("n", length, message, "lower --n or --m");
+        }
+        problems.into_result(())
+    }
+
+    /// The kernel, which names the machine by `machine_file`, and the machine.
+    ///
+    /// # Errors
+    /// Every parameter that is out of range.
+    pub fn files(&self, machine_file: &str) -> Result<KernelAndMachine, Diagnostics> {
+        self.check()?;
+        Ok(KernelAndMachine { kernel: self.kernel(machine_file), machine: self.machine() })
+    }
+
+    fn title(&self) -> String {
+        let gated = if self.gated { "gated " } else { "" };
+        format!(
+            "{gated}ping-pong family (MODEL.md section 3), P {}, m {}, n {}",
+            self.period, self.stages, self.length
+        )
+    }
+
+    fn kernel(&self, machine_file: &str) -> String {
+        let mut text = format!("# {}\n.machine {machine_file}\n", self.title());
+        for (own, other) in [('a', 'b'), ('b', 'a')] {
+            text.push_str(".warps 1\n");
+            for stage in 1..=self.stages {
+                for _ in 0..self.length {
+                    let _ = match stage {
+                        1 => writeln!(text, "    {own}{stage}"),
+                        _ => writeln!(text, "    {own}{stage} _, gate{}", stage - 1),
+                    };
+                }
+                if stage == self.stages {
+                    continue;
+                }
+                let _ = if self.gated {
+                    writeln!(text, "    x stall{stage}\n    {other}{stage} gate{stage}, stall{stage}")
+                } else {
+                    writeln!(text, "    {other}{stage} gate{stage}")
+                };
+            }
+            text.push_str("    ret\n");
+        }
+        text
+    }
+
+    fn machine(&self) -> String {
+        let mut units = String::new();
+        let mut ops = Vec::new();
+        let mut unit = |name: String, init: u64, lat: u64| {
+            let _ = writeln!(units, "        \"{name}\": Unit(init: {init}, lat: {lat}),");
+            ops.push(format!("\"{name}\": \"{name}\""));
+        };
+        for stage in 1..=self.stages {
+            unit(format!("a{stage}"), self.period, 0);
+            unit(format!("b{stage}"), self.period, 0);
+        }
+        if self.gated {
+            unit("x".to_owned(), 1, 2);
+        }
+        format!(
+            "Machine(\n    name: \"ping-pong\",\n    doc: \"{}\",\n    scheduler: Lrr, hazards: [Raw],\n    units: {{\n{units}    }},\n    ops: {{ {} }},\n)\n",
+            self.title(),
+            ops.join(", ")
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::SourceText;
+    use crate::micro::MicroKernel;
+
+    #[test]
+    fn the_kernel_has_the_instructions_it_should() {
+        for (period, stages, length, gated, instructions) in [
+            (8, 3, 8, false, 52),
+            (16, 4, 16, false, 134),
+            (32, 8, 32, false, 526),
+            (16, 4, 16, true, 140),
+            (1, 1, 1, false, 2),
+        ] {
+            let family = PingPong { period, stages, length, gated };
+            let files = family.files("machine.ron").unwrap();
+            let kernel = MicroKernel::parse("k", &SourceText::new("k", files.kernel)).unwrap();
+            assert_eq!(family.instructions(), instructions);
+            assert_eq!(kernel.program.instrs.len() as u64, instructions + 2, "and two exits");
+            assert_eq!((kernel.machine.as_deref(), kernel.warps.len()), (Some("machine.ron"), 2));
+        }
+    }
+
+    #[test]
+    fn parameters_out_of_range_are_named_all_at_once() {
+        let wrong = PingPong { period: 0, stages: 32, length: 0, gated: false };
+        let shown = wrong.files("m").unwrap_err().to_string();
+        for part in ["--p 0", "--m 32", "64 units", "1 to 31 stages", "--n 0"] {
+            assert!(shown.contains(part), "{part}: {shown}");
+        }
+        let fits = PingPong { period: 1, stages: 31, length: 1, gated: false };
+        assert!(fits.files("m").is_ok());
+        assert!(PingPong { gated: true, ..fits }.files("m").is_ok(), "62 units, x, barrier");
+        assert!(PingPong { stages: 32, gated: true, ..fits }.files("m").is_err());
+        let huge = PingPong { length: u64::MAX, ..fits };
+        assert!(huge.files("m").unwrap_err().to_string().contains("at most 1048576"));
+    }
+}

@@ -1,0 +1,237 @@
+//! What operations there are; sources in PTX order.
+
+use crate::base::RegId;
+
+/// Integer operations; sources in PTX order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "named as in PTX")]
+pub enum IntOp {
+    Add,
+    Sub,
+    MulLo,
+    MulHi,
+    /// Result twice as wide as the sources.
+    MulWide,
+    MadLo,
+    MadHi,
+    /// `c` and result twice as wide as `a` and `b`.
+    MadWide,
+    Mul24Lo,
+    Mul24Hi,
+    Mad24Lo,
+    Mad24Hi,
+    Sad,
+    Div,
+    Rem,
+    Abs,
+    Neg,
+    Min,
+    Max,
+    And,
+    Or,
+    Xor,
+    Not,
+    /// 1 if zero, else 0.
+    Cnot,
+    /// Shift amounts beyond the width give 0 (or the sign).
+    Shl,
+    Shr,
+    /// Funnel shift of `b:a` to the left; the amount wraps at 32 or is clamped to 32.
+    FunnelLeft {
+        wrap: bool,
+    },
+    /// Funnel shift of `b:a` to the right.
+    FunnelRight {
+        wrap: bool,
+    },
+    /// Any function of three bits, by truth table.
+    Lop3(u8),
+    Popc,
+    Clz,
+    /// Position of the highest significant bit, or how far to shift it to the top.
+    Bfind {
+        shift_amount: bool,
+    },
+    Brev,
+    /// `a`, position, length.
+    Bfe,
+    /// `a` into `b` at position, length.
+    Bfi,
+    /// Byte permutation of `b:a` by selector `c`.
+    Prmt(PrmtMode),
+    /// Position of the c-th set bit of `a` from `b` on.
+    Fns,
+    /// Four-way byte dot product; signedness of `a` and `b`.
+    Dp4a {
+        a_signed: bool,
+        b_signed: bool,
+    },
+    /// Two-way dot product of 16-bit and 8-bit parts.
+    Dp2a {
+        a_signed: bool,
+        b_signed: bool,
+        high: bool,
+    },
+}
+
+/// Modes of `prmt`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "named as in PTX")]
+pub enum PrmtMode {
+    Default,
+    F4e,
+    B4e,
+    Rc8,
+    Ecl,
+    Ecr,
+    Rc16,
+}
+
+/// Use of the carry flag, itself a predicate register.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Carry {
+    /// Added (or subtracted as a borrow).
+    pub read: Option<RegId>,
+    /// Set from the result.
+    pub write: Option<RegId>,
+}
+
+/// Floating-point operations; sources in PTX order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "named as in PTX")]
+pub enum FloatOp {
+    Add,
+    Sub,
+    Mul,
+    Fma,
+    Div,
+    Rcp,
+    Sqrt,
+    Rsqrt,
+    Sin,
+    Cos,
+    Ex2,
+    Lg2,
+    Tanh,
+    Abs,
+    Neg,
+    Min,
+    Max,
+    /// Sign of `a` on the magnitude of `b`.
+    Copysign,
+}
+
+/// How a floating-point operation rounds and what it does with subnormals and NaN.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FloatMode {
+    /// Rounding.
+    pub round: Round,
+    /// Subnormal sources and results become zeros of the same sign (f32, f16).
+    pub ftz: bool,
+    /// Result clamped to [0, 1], NaN to 0.
+    pub sat: bool,
+    /// An approximate variant (`.approx`, `.full`): PTX documents its error.
+    pub approx: bool,
+    /// `min`/`max` return NaN if either source is.
+    pub nan: bool,
+    /// Negative results become 0; NaN stays the canonical NaN (`.relu`, half precision).
+    pub relu: bool,
+}
+
+/// IEEE rounding directions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Round {
+    /// To nearest, ties to even.
+    #[default]
+    Nearest,
+    /// Towards zero.
+    Zero,
+    /// Towards minus infinity.
+    Down,
+    /// Towards plus infinity.
+    Up,
+}
+
+/// What `testp` asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "named as in PTX")]
+pub enum FloatTest {
+    Finite,
+    Infinite,
+    Number,
+    NotANumber,
+    Normal,
+    Subnormal,
+}
+
+/// Operations on predicates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "named as in PTX")]
+pub enum PredOp {
+    Mov,
+    Not,
+    And,
+    Or,
+    Xor,
+}
+
+/// Relations. The `U` forms are true if either source is NaN. `Lo` to `Hs` are unsigned; front
+/// ends lower them to `Lt` to `Ge` of an unsigned type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "named as in PTX")]
+pub enum Cmp {
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    Equ,
+    Neu,
+    Ltu,
+    Leu,
+    Gtu,
+    Geu,
+    /// Both are numbers.
+    Num,
+    /// Either is NaN.
+    Nan,
+}
+
+/// Atomic operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "named as in PTX")]
+pub enum AtomOp {
+    Add,
+    Min,
+    Max,
+    /// Wraps to 0 at `b`.
+    Inc,
+    /// Wraps to `b` at 0.
+    Dec,
+    And,
+    Or,
+    Xor,
+    Exch,
+    Cas,
+}
+
+/// Modes of `shfl`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "named as in PTX")]
+pub enum ShuffleMode {
+    Up,
+    Down,
+    Bfly,
+    Idx,
+}
+
+/// Modes of `vote`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "named as in PTX")]
+pub enum VoteMode {
+    All,
+    Any,
+    Uni,
+    Ballot,
+}

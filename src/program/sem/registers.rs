@@ -1,0 +1,158 @@
+//! Which registers an instruction reads and writes, from its meaning.
+
+use super::{BarrierKind, CompareInto, Operand, Place, PredSrc, Sem};
+use crate::base::RegId;
+use crate::program::RegList;
+
+impl Sem {
+    /// Registers read and written. Front ends build [`super::Instr::srcs`] (plus the guard) and
+    /// [`super::Instr::dsts`] from this, so that what executes and what is timed cannot differ.
+    pub fn registers(&self) -> Registers {
+        let mut used = Registers::default();
+        self.collect(&mut used);
+        used
+    }
+
+    fn collect(&self, used: &mut Registers) {
+        match self {
+            Self::None | Self::Nop | Self::AsyncCommit | Self::AsyncWait { .. } => {}
+            Self::Branch { .. } | Self::Return | Self::Exit | Self::Trap { .. } => {}
+            Self::Mov { dst, src } | Self::TestFloat { dst, src, .. } | Self::IsSpace { dst, src, .. } => {
+                used.read(*src).write(*dst);
+            }
+            Self::Int { dst, src, carry, .. } => {
+                used.reads(src).write(*dst);
+                carry.read.into_iter().for_each(|reg| used.srcs.insert(reg));
+                carry.write.into_iter().for_each(|reg| used.dsts.insert(reg));
+            }
+            Self::Float { dst, src, .. } => {
+                used.reads(src).write(*dst);
+            }
+            Self::PredLogic { dst, a, b, .. } => {
+                used.read_pred(*a).read_pred(*b).write(*dst);
+            }
+            Self::Compare(compare) => {
+                used.read(compare.a).read(compare.b);
+                compare.combine.iter().for_each(|(_, p)| {
+                    used.read_pred(*p);
+                });
+                match compare.into {
+                    CompareInto::Preds(p, q) => p.into_iter().chain(q).for_each(|reg| used.dsts.insert(reg)),
+                    CompareInto::Ones(dst) | CompareInto::Float(dst) => used.dsts.insert(dst),
+                }
+            }
+            Self::Select { dst, a, b, p } => {
+                used.read(*a).read(*b).read_pred(*p).write(*dst);
+            }
+            Self::SelectSign { dst, a, b, c, .. } => {
+                used.reads(&[*a, *b, *c]).write(*dst);
+            }
+            Self::Convert(convert) => {
+                used.read(convert.src).reads(convert.src2.as_slice()).write(convert.dst);
+            }
+            Self::Pack { dst, parts, .. } => {
+                used.reads(parts).write(*dst);
+            }
+            Self::Unpack { dsts, src, .. } => {
+                used.read(*src);
+                dsts.iter().flatten().for_each(|reg| used.dsts.insert(*reg));
+            }
+            Self::Load { dsts, addr, .. } => {
+                used.read(addr.base);
+                dsts.iter().flatten().for_each(|reg| used.dsts.insert(*reg));
+            }
+            Self::Store { srcs, addr, .. } => {
+                used.reads(srcs).read(addr.base);
+            }
+            Self::Atomic(atomic) => {
+                used.reads(&[atomic.addr.base, atomic.b, atomic.c]);
+                atomic.dst.into_iter().for_each(|reg| used.dsts.insert(reg));
+            }
+            Self::AsyncCopy { dst, src, src_bytes, .. } => {
+                used.reads(&[dst.base, src.base]).reads(src_bytes.as_slice());
+            }
+            Self::Shuffle(shuffle) => {
+                used.reads(&[shuffle.a, shuffle.b, shuffle.c]).reads(shuffle.members.as_slice());
+                used.write(shuffle.dst);
+                shuffle.pred.into_iter().for_each(|reg| used.dsts.insert(reg));
+            }
+            Self::Vote { dst, p, members, .. } => {
+                used.read_pred(*p).reads(members.as_slice()).write(*dst);
+            }
+            Self::ActiveMask { dst } => {
+                used.write(*dst);
+            }
+            Self::Match { dst, pred, src, members, .. } => {
+                used.reads(&[*src, *members]).write(*dst);
+                pred.iter().for_each(|reg| used.dsts.insert(*reg));
+            }
+            Self::Reduce { dst, src, members, .. } => {
+                used.reads(&[*src, *members]).write(*dst);
+            }
+            Self::WarpSync { members } => {
+                used.read(*members);
+            }
+            Self::Barrier(barrier) => {
+                used.read(barrier.id).reads(barrier.threads.as_slice());
+                match barrier.kind {
+                    BarrierKind::Sync | BarrierKind::Arrive => {}
+                    BarrierKind::And(dst, p) | BarrierKind::Or(dst, p) | BarrierKind::Popc(dst, p) => {
+                        used.read_pred(p).write(dst);
+                    }
+                }
+            }
+            Self::BranchTable { index, .. } => {
+                used.read(*index);
+            }
+            Self::Call(call) => {
+                // what is handed back is written by the callee's own instructions; only register
+                // arguments are a dependence of the call itself
+                for transfer in &call.pass {
+                    if let Place::Reg(reg) = transfer.from {
+                        used.srcs.insert(reg);
+                    }
+                    if let Place::Reg(reg) = transfer.to {
+                        used.dsts.insert(reg);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Registers that an instruction reads and writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Registers {
+    /// Read.
+    pub srcs: RegList,
+    /// Written.
+    pub dsts: RegList,
+}
+
+impl Registers {
+    fn read(&mut self, operand: Operand) -> &mut Self {
+        if let Some(reg) = operand.reg() {
+            self.srcs.insert(reg);
+        }
+        self
+    }
+
+    fn reads(&mut self, operands: &[Operand]) -> &mut Self {
+        operands.iter().for_each(|operand| {
+            self.read(*operand);
+        });
+        self
+    }
+
+    fn read_pred(&mut self, source: PredSrc) -> &mut Self {
+        if let Some(reg) = source.reg() {
+            self.srcs.insert(reg);
+        }
+        self
+    }
+
+    fn write(&mut self, reg: RegId) -> &mut Self {
+        self.dsts.insert(reg);
+        self
+    }
+}

@@ -1,0 +1,84 @@
+//! Golden digests: the same input gives the same events, for every shipped launch under every
+//! policy. A change of a digest is a change of somebody's numbers; it must be meant.
+//! `WARPBOUND_BLESS=1 cargo test --test golden` rewrites the file.
+
+#[path = "support/shipped.rs"]
+mod shipped;
+
+use std::fmt::Write;
+
+use shipped::{isa, launch_files, load, machine, root};
+use warpbound::exec::{Executor, Options};
+use warpbound::machine::SchedulerKind;
+use warpbound::program::TimingTable;
+use warpbound::sim::{PolicySetup, simulate};
+use warpbound::trace::Digest;
+
+const FILE: &str = "tests/data/golden.csv";
+
+fn digests() -> String {
+    let isa = isa();
+    let machines = [machine("ecrts25-orin"), machine("accelsim-ecrts")];
+    let mut text = "launch,machine,policy,makespan,issues,digest\n".to_owned();
+    for file in launch_files() {
+        let shipped = load(&file, &isa, 0);
+        for machine in &machines {
+            let table = TimingTable::new(&shipped.program, machine).unwrap();
+            let needs = shipped.launch.needs(&shipped.program);
+            let resident = machine.limits().occupancy(&needs).unwrap().blocks.min(shipped.launch.blocks());
+            for kind in SchedulerKind::NAMED.into_iter().chain([SchedulerKind::Random(1)]) {
+                let policy = PolicySetup::new(&kind, |_| unreachable!("no replay among them")).unwrap();
+                let mut source =
+                    Executor::new(&shipped.program, &shipped.launch, Options::default()).unwrap();
+                let mut digest = Digest::new();
+                let run = simulate(&mut source, &table, machine, &policy, resident, &mut digest, |_, _| {})
+                    .unwrap();
+                assert_eq!(
+                    run.issues + run.stalls.total().get(),
+                    run.makespan.get(),
+                    "issues and stalls add up"
+                );
+                let name = &shipped.name;
+                writeln!(
+                    text,
+                    "{name},{},{kind},{},{},{:016x}",
+                    machine.name(),
+                    run.makespan,
+                    run.issues,
+                    digest.value()
+                )
+                .unwrap();
+            }
+        }
+    }
+    text
+}
+
+#[test]
+fn every_launch_under_every_policy_is_as_it_was() {
+    let now = digests();
+    let path = root().join(FILE);
+    if std::env::var_os("WARPBOUND_BLESS").is_some() {
+        std::fs::write(&path, &now).unwrap();
+    }
+    let golden = std::fs::read_to_string(&path).unwrap();
+    let changed: Vec<String> = golden
+        .lines()
+        .zip(now.lines())
+        .filter(|(before, after)| before != after)
+        .map(|(before, after)| format!("- {before}\n+ {after}"))
+        .collect();
+    assert!(changed.is_empty(), "{} rows changed:\n{}", changed.len(), changed.join("\n"));
+    assert_eq!(golden.lines().count(), now.lines().count(), "launches came or went");
+}
+
+#[test]
+fn threads_do_not_matter() {
+    // the engine has no threads of its own; runs side by side must not disturb each other
+    let alone = digests();
+    let together = std::thread::scope(|scope| {
+        let handles: Vec<_> = (0..3).map(|_| scope.spawn(digests)).collect();
+        handles.into_iter().map(|handle| handle.join().unwrap()).collect::<Vec<_>>()
+    });
+    assert!(together.iter().all(|other| *other == alone));
+}

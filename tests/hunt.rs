@@ -1,0 +1,154 @@
+//! `warpbound hunt` and `warpbound family` as scripts see them.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn warpbound(dir: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_warpbound"))
+        .args(args)
+        .current_dir(dir)
+        .output()
+        .expect("the binary runs")
+}
+
+fn json(dir: &Path, args: &[&str], code: i32) -> Value {
+    let output = warpbound(dir, &[args, &["--format", "json"]].concat());
+    let shown = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(code), "{args:?}\n{shown}");
+    serde_json::from_slice(&output.stdout).expect("one JSON object on stdout")
+}
+
+/// A folder of this test's own, empty.
+fn scratch(name: &str) -> PathBuf {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&dir);
+    std::fs::create_dir_all(&dir).unwrap();
+    dir
+}
+
+fn bound<'a>(result: &'a Value, name: &str) -> &'a Value {
+    result["bounds"].as_array().unwrap().iter().find(|b| b["name"] == name).expect("the bound is listed")
+}
+
+#[test]
+fn gub_is_broken_in_all_three_settings_and_the_folders_replay() {
+    let dir = scratch("hunt-gub");
+    let result = json(&dir, &["hunt", "--bound", "gub", "--seed", "1", "--counterexamples", "found"], 3);
+    assert_eq!(result["verdict"], "violated");
+    let settings = result["settings"].as_array().unwrap();
+    let names: Vec<&str> = settings.iter().map(|s| s["setting"].as_str().unwrap()).collect();
+    assert_eq!(names, ["any", "identical", "policy:lrr"]);
+    for setting in settings {
+        let witness = &setting["violation"]["witness"];
+        let name = setting["setting"].as_str().unwrap();
+        let folder = dir.join(format!("found/hunt-gub-{}-1", name.replace(':', "-")));
+        let readme = std::fs::read_to_string(folder.join("README")).unwrap();
+        let command = readme.lines().find_map(|line| line.trim().strip_prefix("warpbound ")).unwrap();
+        let words: Vec<&str> = command.split_whitespace().collect();
+        let checked = json(&folder, &words, 3);
+        assert_eq!(checked["makespan"], witness["worst"], "{name}");
+        assert_eq!(bound(&checked, "gub")["value"], witness["bound"], "{name}");
+        assert_eq!(bound(&checked, "gub")["status"], "violated", "{name}");
+        assert_eq!(bound(&checked, "iwb")["status"], "holds", "{name}");
+        assert!(witness["instructions"].as_u64() < setting["violation"]["found"]["instructions"].as_u64());
+        if name == "policy:lrr" {
+            let plain = ["check", "kernel.warp", "--machine", "machine.ron", "--scheduler", "lrr"];
+            assert_eq!(json(&folder, &plain, 3)["makespan"], witness["worst"]);
+        }
+    }
+}
+
+#[test]
+fn the_output_is_the_same_for_any_number_of_jobs() {
+    let dir = scratch("hunt-jobs");
+    for (setting, seed) in [("any", "7"), ("policy:gto", "5")] {
+        let run = |jobs| {
+            let output = warpbound(
+                &dir,
+                &["hunt", "--bound", "gub", "--seed", seed, "--setting", setting, "--jobs", jobs],
+            );
+            assert_eq!(output.status.code(), Some(3));
+            output.stdout
+        };
+        let one = run("1");
+        assert!(String::from_utf8_lossy(&one).contains("--- schedule.replay"));
+        assert_eq!(one, run("2"), "{setting}");
+    }
+}
+
+#[test]
+fn iwb_survives() {
+    let dir = scratch("hunt-iwb");
+    let result = json(&dir, &["hunt", "--bound", "iwb", "--instances", "20000", "--jobs", "2"], 0);
+    let setting = &result["settings"][0];
+    assert_eq!((&result["verdict"], &setting["setting"]), (&"holds".into(), &"any".into()));
+    assert_eq!((&setting["instances"], &setting["exact_instances"]), (&20000.into(), &20000.into()));
+    assert_eq!(setting["closest"]["ratio"], 1.0);
+    assert!(setting["violation"].is_null());
+    assert!(setting["schedules"].as_f64() > Some(20000.0));
+}
+
+#[test]
+fn wrong_hunts_are_refused() {
+    let dir = scratch("hunt-wrong");
+    for (args, code, named) in [
+        (&["hunt", "--bound", "gup"][..], 1, "did you mean `gub`"),
+        (&["hunt", "--bound", "gub", "--setting", "policy:fifo"], 1, "unknown scheduler `fifo`"),
+        (&["hunt", "--bound", "gub", "--setting", "all"], 1, "unknown setting `all`"),
+        (&["hunt", "--bound", "gub", "--setting", "policy:srr"], 1, "not work conserving"),
+        (&["hunt", "--bound", "gub", "--setting", "policy:replay:x"], 1, "one kernel only"),
+        (&["hunt", "--bound", "gub", "--instances", "0"], 1, "nothing to judge"),
+        (&["hunt", "--bound", "gub", "--warps", "0"], 2, "--warps"),
+        (&["hunt"], 2, "--bound"),
+        (&["family", "ping-pong", "--m", "40"], 1, "64 units"),
+        (&["family", "ping-pong", "--p", "0", "--n", "0"], 1, "--n 0"),
+        (&["family", "pong"], 2, "ping-pong"),
+    ] {
+        let output = warpbound(&dir, args);
+        let shown = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {shown}");
+        assert!(shown.contains(named), "{args:?}: {shown}");
+    }
+}
+
+#[test]
+fn the_ping_pong_family_has_the_numbers_of_its_table() {
+    // MODEL.md section 3: P, m, n, gated, instructions, GUB, lrr, gto, IWB
+    let table: [(u64, u64, u64, bool, Option<u64>, u64, u64, Option<u64>, u64); 6] = [
+        (8, 3, 8, false, Some(52), 192, 209, None, 248),
+        (16, 4, 16, false, Some(134), 704, 1073, None, 1184),
+        (32, 6, 32, false, Some(394), 2688, 6305, None, 6656),
+        (32, 8, 32, false, Some(526), 2944, 8417, None, 8896),
+        (16, 4, 16, true, None, 722, 1073, Some(1089), 1196),
+        (32, 6, 32, true, None, 2718, 6305, Some(6337), 6676),
+    ];
+    let dir = scratch("family");
+    for (p, m, n, gated, instructions, gub, lrr, gto, iwb) in table {
+        let folder = format!("p{p}m{m}{gated}");
+        let [p, m, n] = [p, m, n].map(|value| value.to_string());
+        let mut args = vec!["family", "ping-pong", "--p", &p, "--m", &m, "--n", &n, "--out", &folder];
+        if gated {
+            args.push("--gated");
+        }
+        assert_eq!(warpbound(&dir, &args).status.code(), Some(0), "{args:?}");
+        let kernel = format!("{folder}/kernel.warp");
+        for (policy, makespan) in [("lrr", Some(lrr)), ("gto", gto)] {
+            let Some(makespan) = makespan else { continue };
+            let checked = json(&dir, &["check", &kernel, "--scheduler", policy], 3);
+            assert_eq!(checked["makespan"], makespan, "{folder} {policy}");
+            assert_eq!(bound(&checked, "gub")["value"], gub, "{folder}");
+            assert_eq!(bound(&checked, "iwb")["value"], iwb, "{folder}");
+            assert_eq!(bound(&checked, "iwb")["status"], "holds");
+        }
+        if let Some(instructions) = instructions {
+            let code = std::fs::read_to_string(dir.join(&kernel)).unwrap();
+            let is_code = |line: &&str| line.starts_with("    ") && !line.contains("ret");
+            assert_eq!(code.lines().filter(is_code).count() as u64, instructions, "{folder}");
+        }
+    }
+    let printed = warpbound(&dir, &["family", "ping-pong"]);
+    let text = String::from_utf8(printed.stdout).unwrap();
+    assert!(text.contains("# kernel.warp\n") && text.contains("// machine.ron\nMachine("), "{text}");
+}

@@ -1,0 +1,69 @@
+//! The kernels and machines of the repository, loaded from disk.
+#![allow(dead_code, reason = "each test file uses a part")]
+
+use std::path::{Path, PathBuf};
+
+use warpbound::diag::SourceText;
+use warpbound::isa::IsaTable;
+use warpbound::machine::{Machine, MachineSpec};
+use warpbound::program::Program;
+use warpbound::program::launch::{Launch, LaunchSpec};
+use warpbound::ptx::Module;
+
+/// A launch file with everything it names.
+pub struct Shipped {
+    pub name: String,
+    pub spec: LaunchSpec,
+    pub program: Program,
+    pub launch: Launch,
+}
+
+pub fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+pub fn source(path: &Path) -> SourceText {
+    let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    SourceText::new(path.display().to_string(), text)
+}
+
+pub fn isa() -> IsaTable {
+    IsaTable::parse(&source(&root().join("isa/ptx.ron"))).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// An embedded machine by name.
+pub fn machine(name: &str) -> Machine {
+    let load = |name: &str| Ok(source(&root().join(format!("configs/{name}.ron"))));
+    let text = source(&root().join(format!("configs/{name}.ron")));
+    let spec = MachineSpec::parse_with_bases(&text, &load).unwrap_or_else(|error| panic!("{error}"));
+    Machine::new(&spec, &text).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The launch files below `kernels/`, sorted; the one of 10^8 instructions is left out.
+pub fn launch_files() -> Vec<PathBuf> {
+    let list = |dir: &Path| -> Vec<PathBuf> {
+        std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect()
+    };
+    let folders = list(&root().join("kernels")).into_iter().filter(|path| path.is_dir());
+    let mut files: Vec<PathBuf> = folders
+        .flat_map(|folder| list(&folder))
+        .filter(|path| path.extension().is_some_and(|e| e == "ron"))
+        .filter(|path| !path.file_stem().is_some_and(|stem| stem.to_string_lossy().ends_with("_large")))
+        .collect();
+    files.sort();
+    files
+}
+
+/// Reads a launch file, its PTX and its data.
+pub fn load(file: &Path, isa: &IsaTable, seed: u64) -> Shipped {
+    let launch_source = source(file);
+    let spec = LaunchSpec::parse(&launch_source).unwrap_or_else(|error| panic!("{error}"));
+    let folder = file.parent().unwrap();
+    let module = Module::parse(&source(&folder.join(&spec.module))).unwrap_or_else(|error| panic!("{error}"));
+    let program = module.program(&spec.entry, isa).unwrap_or_else(|error| panic!("{error}"));
+    let read_file = |name: &str| std::fs::read(folder.join(name)).map_err(|error| format!("{name}: {error}"));
+    let launch = Launch::new(&spec, &program, seed, &launch_source, &read_file)
+        .unwrap_or_else(|error| panic!("{error}"));
+    let name = file.file_stem().unwrap().to_string_lossy().into_owned();
+    Shipped { name, spec, program, launch }
+}

@@ -156,7 +156,7 @@ fn wrong_inputs_are_named() {
         (&["anomaly", "vecadd", "--scheduler", "gto,what"], "unknown scheduler"),
         (&["anomaly", "vecadd", "--scheduler", "replay:x"], "one latency only"),
         (&["anomaly", "vecadd", "--machine", "accelsim-ecrts"], "limits.blocks=1"),
-        (&["anomaly", "fig3"], "ld.global"),
+        (&["anomaly", "fig3"], "--unit NAME"),
         (&["anomaly", "--phases", "--scheduler", "two-level"], "does not schedule whole phases"),
         (&["anomaly", "--phases", "--warps", "0"], "0 phases"),
         (&["anomaly", "--phases", "--shortened", "13"], "1 to 12 phases"),

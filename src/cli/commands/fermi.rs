@@ -241,9 +241,10 @@ fn table_text(machine: &FermiMachine, fairness: Fairness, cells: &[Cell]) -> Str
     for bound in FermiBound::ALL {
         let premise = match bound.applicable(machine, fairness) {
             Ok(()) => String::new(),
-            Err(reason) => format!("   not applicable: {reason}"),
+            Err(reason) => format!("  not applicable: {reason}"),
         };
-        let _ = writeln!(text, "  {:<12} {:<26}{premise}", bound.name(), bound.formula());
+        let line = format!("  {:<12} {:<28}{premise}", bound.name(), bound.formula());
+        let _ = writeln!(text, "{}", line.trim_end());
     }
     if cells.iter().any(|cell| !cell.complete) {
         text.push_str("  ? --max-states did not suffice; nothing is claimed of these cells\n");

@@ -105,7 +105,7 @@ impl Shape {
     /// Phases are numbered warp by warp, exec and idle in turn. The idle phase at the end of a warp
     /// may be missing, all others have a cycle at least.
     fn shortest(self, phase: usize) -> u64 {
-        u64::from((phase + 1) % (2 * self.pairs) != 0)
+        u64::from(!(phase + 1).is_multiple_of(2 * self.pairs))
     }
 
     fn build(self, lengths: &[u64]) -> Vec<PhaseWarp> {
@@ -118,7 +118,7 @@ impl Shape {
         Shortened {
             warp: phase / (2 * self.pairs),
             index: in_warp / 2,
-            kind: if in_warp % 2 == 0 { PhaseKind::Exec } else { PhaseKind::Idle },
+            kind: if in_warp.is_multiple_of(2) { PhaseKind::Exec } else { PhaseKind::Idle },
             from: Cycles::new(from),
             to: Cycles::new(to),
         }

@@ -214,14 +214,23 @@ fn percent(fraction: f64) -> String {
 /// The findings for people.
 pub fn text(all: &[KernelFindings], style: Style) -> String {
     let mut text = String::new();
-    let Some(first) = all.first() else { return text };
-    let (high, low) = (first.values.first().copied().unwrap_or(0), first.values.last().copied().unwrap_or(0));
-    let _ = writeln!(
-        text,
-        "{} swept down from {high} to {low}, {} values; blocks one at a time; cycles\n",
-        first.setting,
-        first.values.len()
-    );
+    // machines differ, and with --unit the values do too
+    let same = |a: &KernelFindings, b: &KernelFindings| a.setting == b.setting && a.values == b.values;
+    for run in all.chunk_by(same) {
+        let (Some(first), Some(high), Some(low)) = (run.first(), run[0].values.first(), run[0].values.last())
+        else {
+            continue;
+        };
+        let kernels = if run.len() == all.len() {
+            String::new()
+        } else {
+            let names: Vec<&str> = run.iter().map(|kernel| kernel.kernel.as_str()).collect();
+            format!("{}: ", names.join(", "))
+        };
+        let (setting, values) = (&first.setting, first.values.len());
+        let _ = writeln!(text, "{kernels}{setting} swept down from {high} to {low}, {values} values");
+    }
+    text.push_str("one block at a time; all times in cycles\n\n");
     text.push_str(&rises_text(all, style));
     text.push_str(&flips_text(all, style));
     for kernel in all {

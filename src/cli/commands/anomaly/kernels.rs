@@ -52,6 +52,12 @@ fn kernel(name: &str, args: &Anomaly, policies: &[PolicySetup]) -> Result<Kernel
         Some(unit) => unit_sweep(unit, &base)?,
         None => range::parse(args.sweep.as_deref())?,
     };
+    if sweep_of.setting == Swept::MemLatency && base.op("ld.global").is_none() {
+        let message = format!("machine `{}` has no global loads whose latency could be swept", base.name());
+        return Err(Diagnostic::general(name, message)
+            .hint("sweep one of its units with --unit NAME")
+            .into());
+    }
     let points = points(&sweep_of, &common, &kernel)?;
     one_block_at_a_time(&kernel, &points)?;
     let mut source = kernel.workload.source(args.max_instructions)?;

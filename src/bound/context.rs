@@ -65,7 +65,7 @@ impl Context {
     pub(super) fn one_aligned_block(&self) -> Result<(), NotApplicable> {
         if self.resident_blocks > 1 {
             return Err(NotApplicable::new(format!(
-                "up to {} blocks are resident together, and their barriers do not line up",
+                "up to {} blocks are resident together; a bound is derived for one block at a time only, since barriers of different blocks do not line up",
                 self.resident_blocks
             )));
         }

@@ -222,7 +222,7 @@ pub struct Anomaly {
     /// Output
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
-    /// Most warp instructions one block may execute
+    /// Most warp instructions one block may execute; a path takes 4 to 8 bytes each
     #[arg(long, default_value_t = 1 << 26, value_name = "N")]
     pub max_instructions: u64,
     #[command(flatten)]
@@ -288,7 +288,7 @@ pub enum FamilyName {
 
 #[derive(Debug, clap::Args)]
 pub struct Inspect {
-    /// A .ptx, .warp or machine .ron file, or the name of an embedded kernel or machine
+    /// A .ptx, .warp, launch .ron or machine .ron file, or the name of an embedded kernel or machine
     pub file: String,
     /// Output
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -323,7 +323,7 @@ pub struct Common {
     /// Output
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
-    /// Most warp instructions one block may execute
+    /// Most warp instructions one block may execute; a path takes 4 to 8 bytes each
     #[arg(long, default_value_t = 1 << 26, value_name = "N")]
     pub max_instructions: u64,
 }

@@ -82,7 +82,8 @@ impl Location {
     /// The file as text. Bytes that are not UTF-8 are an error with their place.
     pub fn text(&self) -> Result<SourceText, Diagnostics> {
         match String::from_utf8(self.bytes()?) {
-            Ok(text) => Ok(SourceText::new(self.shown(), text)),
+            // some editors put a byte order mark first; it means nothing here
+            Ok(text) => Ok(SourceText::new(self.shown(), text.trim_start_matches('\u{feff}'))),
             Err(error) => {
                 let at = error.utf8_error().valid_up_to();
                 let readable = String::from_utf8_lossy(&error.as_bytes()[..at]).into_owned();
@@ -125,8 +126,11 @@ pub fn kernels() -> Vec<(String, Location)> {
 
 /// Every embedded machine: name and location, sorted by name.
 pub fn machines() -> Vec<(String, Location)> {
-    let mut found: Vec<(String, Location)> =
-        files(&CONFIGS).map(Location::Config).map(|location| (location.stem(), location)).collect();
+    let mut found: Vec<(String, Location)> = files(&CONFIGS)
+        .map(Location::Config)
+        .filter(|location| location.extension() == "ron")
+        .map(|location| (location.stem(), location))
+        .collect();
     found.sort_by(|a, b| a.0.cmp(&b.0));
     found
 }
@@ -139,7 +143,7 @@ fn files(dir: &'static Dir<'static>) -> Box<dyn Iterator<Item = String>> {
 /// Finds a kernel by embedded name or path.
 pub fn find_kernel(name: &str) -> Result<Location, Diagnostics> {
     let on_disk = Location::Disk(PathBuf::from(name));
-    if matches!(on_disk.extension().as_str(), "warp" | "ron" | "ptx") || name.contains(['/', '\\']) {
+    if matches!(on_disk.extension().as_str(), "warp" | "ron" | "ptx" | "cu") || name.contains(['/', '\\']) {
         return Ok(on_disk);
     }
     let known = kernels();

@@ -84,6 +84,9 @@ pub fn kernel(name: &str, ptx: &PtxLaunch, seed: u64) -> Result<LoadedKernel, Di
             let (source, spec) = command_line_launch(&location, ptx)?;
             launch(name, location, &source, spec, seed)
         }
+        "cu" => Err(Diagnostic::general(name, "this is CUDA C, not PTX")
+            .hint("compile it first, for example as the README's \"From .cu to a verdict\" does")
+            .into()),
         other => Err(Diagnostic::general(name, format!("`.{other}` is not a kind of kernel file"))
             .hint("kernels are .warp, launch .ron and .ptx files, or names that `warpbound list` shows")
             .into()),
@@ -139,13 +142,17 @@ fn command_line_launch(
     ptx: &PtxLaunch,
 ) -> Result<(SourceText, LaunchSpec), Diagnostics> {
     let mut problems = Diagnostics::new();
-    let mut text = String::from("--grid --block --entry");
+    let mut text = String::new();
     let entry = match &ptx.entry {
         Some(entry) => entry.clone(),
         None => {
             let module = Module::parse(&location.text()?)?;
             match module.entries().as_slice() {
                 [only] => (*only).to_owned(),
+                [] => {
+                    let problem = Diagnostic::general(location.shown(), "the file has no kernel");
+                    return Err(problem.hint("a kernel is a `.visible .entry NAME(...) { ... }`").into());
+                }
                 entries => {
                     let message = format!("the file has {} kernels: name one with --entry", entries.len());
                     return Err(Diagnostic::general(location.shown(), message)
@@ -163,8 +170,7 @@ fn command_line_launch(
     }
     let mut args = Vec::new();
     for arg in &ptx.arg {
-        text.push_str(" --args ");
-        text.push_str(arg);
+        text.push_str(&format!("--arg {arg}\n"));
         match parse_arg(arg) {
             Ok(arg) => args.push(arg),
             Err(wrong) => problems.append(wrong),
@@ -212,12 +218,30 @@ pub fn machine_at(location: &Location, common: &Common) -> Result<(Machine, Mach
     }
     let source = location.text()?;
     let load = |name: &str| assets::find_machine(name, Some(location))?.text();
-    let mut spec = MachineSpec::parse_with_bases(&source, &load)?;
+    let written = MachineSpec::parse_with_bases(&source, &load)?;
+    let mut spec = written.clone();
     if let Some(total) = common.mem_latency {
         spec = spec.with_memory_latency(total)?;
     }
     let spec = spec.with_settings(&settings)?;
-    Ok((Machine::new(&spec, &source)?, spec))
+    match Machine::new(&spec, &source) {
+        Ok(machine) => Ok((machine, spec)),
+        // what the file says is fine, so what the command line says is not
+        Err(problems) if Machine::new(&written, &source).is_ok() => Err(blame_options(common, &problems)),
+        Err(problems) => Err(problems),
+    }
+}
+
+fn blame_options(common: &Common, problems: &Diagnostics) -> Diagnostics {
+    let latency = common.mem_latency.map(|total| format!("--mem-latency {total}"));
+    let settings = common.set.iter().map(|setting| format!("--set {setting}"));
+    let options: Vec<String> = latency.into_iter().chain(settings).collect();
+    let mut blamed = Diagnostics::new();
+    for problem in problems.list() {
+        blamed
+            .push(Diagnostic::general(options.join(" "), problem.message.clone()).hint(problem.hint.clone()));
+    }
+    blamed
 }
 
 /// The policy for a kernel: the option, else a setting, else the kernel's own, else the machine's.

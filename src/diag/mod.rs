@@ -79,8 +79,15 @@ impl SourceText {
     /// A diagnostic at the first place where `needle` stands in this text (line 1 if nowhere).
     /// For checks made after parsing, when only the name of the culprit is known.
     pub fn error_at(&self, needle: &str, message: impl Into<String>) -> Diagnostic {
-        let start = self.text.find(needle).unwrap_or(0);
+        let found = self.text.match_indices(needle).map(|(at, _)| at).find(|&at| !self.is_comment(at));
+        let start = found.unwrap_or(0);
         self.error(start..start + needle.len(), message)
+    }
+
+    /// Whether the place stands behind a `//` of its line.
+    fn is_comment(&self, offset: usize) -> bool {
+        let start = self.text[..offset].rfind('\n').map_or(0, |newline| newline + 1);
+        self.text[start..offset].contains("//")
     }
 }
 
@@ -97,6 +104,16 @@ fn excerpt(line: &str) -> String {
         text.push_str(" ...");
     }
     text
+}
+
+/// A text that quotes the input, cut to a length that a message can have.
+pub fn shortened(text: &str) -> String {
+    const SHOWN: usize = 300;
+    let mut short: String = text.chars().take(SHOWN).collect();
+    if text.chars().nth(SHOWN).is_some() {
+        short.push_str(" ...");
+    }
+    short
 }
 
 /// One problem.

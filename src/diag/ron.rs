@@ -2,7 +2,7 @@
 
 use serde::de::DeserializeOwned;
 
-use super::{Diagnostics, SourceText};
+use super::{Diagnostics, SourceText, shortened};
 
 /// Reads a RON value; optional fields need no `Some(..)`.
 ///
@@ -17,11 +17,10 @@ pub fn from_ron<T: DeserializeOwned>(source: &SourceText) -> Result<T, Diagnosti
             .skip(1)
             .find(|&end| source.text().is_char_boundary(end))
             .unwrap_or(offset);
-        let diagnostic = source.error(offset..end, error.code.to_string());
-        Diagnostics::from(
-            diagnostic
-                .hint("this file is RON: `Name(field: value, ...)`, see README and DESIGN for its fields"),
-        )
+        let diagnostic = source.error(offset..end, shortened(&error.code.to_string()));
+        Diagnostics::from(diagnostic.hint(
+            "this file is RON: `Name(field: value, ...)`; the README's section on files lists the fields",
+        ))
     })
 }
 

@@ -71,8 +71,13 @@ pub(super) fn execute(warp: &mut Warp, context: &mut Context) -> Result<Executed
         Sem::Call(call) if !enabled.is_empty() => {
             control::transfer(warp, context, &call.pass, enabled);
             if !warp.stack.call(enabled, call.target) {
-                let message = format!("warp {} calls too deeply", warp.id);
-                return Err(fault::at(program, pc, message, "recursion is not supported"));
+                let message = format!("warp {} is in more than 256 calls at once", warp.id);
+                return Err(fault::at(
+                    program,
+                    pc,
+                    message,
+                    "simulate a kernel whose calls nest less deeply",
+                ));
             }
         }
         Sem::Return => {

@@ -56,13 +56,14 @@ pub struct Occupancy {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DoesNotFit {
     what: &'static str,
+    of: &'static str,
     needed: u64,
     available: u64,
 }
 
 impl fmt::Display for DoesNotFit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a block needs {} {}, the SM has {}", self.needed, self.what, self.available)
+        write!(f, "a block needs {} {}, {} {}", self.needed, self.what, self.of, self.available)
     }
 }
 
@@ -77,6 +78,7 @@ impl Limits {
         if needs.shared_bytes > self.shared_bytes_per_block {
             return Err(DoesNotFit {
                 what: "bytes of shared memory",
+                of: "one block may have",
                 needed: u64::from(needs.shared_bytes),
                 available: u64::from(self.shared_bytes_per_block),
             });
@@ -96,7 +98,7 @@ impl Limits {
             }
             let fits = u64::from(available) / needed;
             if fits == 0 {
-                return Err(DoesNotFit { what, needed, available: u64::from(available) });
+                return Err(DoesNotFit { what, of: "the SM has", needed, available: u64::from(available) });
             }
             if fits < u64::from(best.blocks) {
                 best = Occupancy { blocks: u32::try_from(fits).unwrap_or(u32::MAX), limited_by: what };

@@ -158,7 +158,8 @@ impl Parser<'_> {
             op => (Flow::Plain, op),
         };
         if flow != Flow::Plain && !operands.is_empty() {
-            return self.problem(head, format!("`{}` takes no operands", head.text), "");
+            let hint = "`bar` is a barrier and `ret` ends the warp; give an op of your own another name";
+            return self.problem(head, format!("`{}` takes no operands", head.text), hint);
         }
         if operands.len() > 1 + RegList::MAX {
             let message =

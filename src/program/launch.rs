@@ -245,10 +245,10 @@ impl Launch {
             if let Some(param) = program.params.get(index)
                 && let Err(message) = arg_fits(arg, param)
             {
-                problems.push(
-                    source
-                        .error_at("args", format!("argument {} of `{}`: {message}", index + 1, program.name)),
-                );
+                problems.push(source.error_at(
+                    arg_needle(arg, source),
+                    format!("argument {} of `{}`: {message}", index + 1, program.name),
+                ));
             }
             match arg {
                 ArgSpec::Buffer { .. } => match fill(arg, seed, launch.buffers.len() as u64, read_file) {
@@ -256,7 +256,7 @@ impl Launch {
                         launch.args.push(Arg::Buffer(launch.buffers.len()));
                         launch.buffers.push(buffer);
                     }
-                    Err(message) => problems.push(source.error_at("args", message)),
+                    Err(message) => problems.push(source.error_at("arg", message)),
                 },
                 scalar => launch.args.push(Arg::Value(scalar_bytes(scalar))),
             }
@@ -352,6 +352,14 @@ impl Launch {
             registers_per_thread: self.registers,
             shared_bytes: u32::try_from(shared).unwrap_or(u32::MAX),
         }
+    }
+}
+
+/// What to look for in the launch file to show an argument.
+fn arg_needle<'a>(arg: &'a ArgSpec, source: &SourceText) -> &'a str {
+    match arg {
+        ArgSpec::Buffer { name, .. } if source.text().contains(name.as_str()) => name,
+        _ => "arg",
     }
 }
 

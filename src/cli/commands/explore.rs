@@ -34,6 +34,15 @@ pub fn run(args: &Explore) -> Result<ExitCode, Failure> {
     let paths = load::nth_block(&kernel, args.of_block, args.common.max_instructions)?;
     let limits = Limits { max_states: args.max_states, threads: args.jobs.unwrap_or_else(load::threads) };
     if args.vary.is_empty() {
+        if let Some(scheduler) = &args.common.scheduler {
+            let problem = Diagnostic::general(
+                format!("--scheduler {scheduler}"),
+                "without --vary every work-conserving schedule is explored",
+            );
+            return Err(problem
+                .hint("leave it out, or explore latencies under it with --vary UNIT=FROM..=TO")
+                .into());
+        }
         all_schedules(args, &kernel, &machine, &table, &paths, limits)
     } else {
         all_latencies(args, &kernel, &machine, &table, &paths, limits)
@@ -100,7 +109,12 @@ fn all_schedules(
     let violated = judged.iter().any(|bound| bound.status == Status::Violated.name());
     match args.common.format {
         Format::Json => output::print_json(&Report::new(args, kernel, machine, &found, judged))?,
-        Format::Text => output::print(&text(kernel, machine, &found, &judged))?,
+        Format::Text => {
+            let blocks = kernel.workload.blocks();
+            let which =
+                if blocks > 1 { format!("block {} of {blocks}: ", args.of_block) } else { String::new() };
+            output::print(&(which + &text(kernel, machine, &found, &judged)))?;
+        }
     }
     Ok(if violated { ExitCode::from(VIOLATED) } else { ExitCode::SUCCESS })
 }
@@ -360,7 +374,8 @@ fn varied(texts: &[String], machine: &Machine) -> Result<Vec<Varied>, Diagnostic
         let parsed = text.split_once('=').and_then(|(unit, range)| Some((unit.trim(), interval(range)?)));
         let Some((name, lat)) = parsed else {
             problems.push(
-                Diagnostic::general(place, "expected UNIT=FROM..=TO").hint("for example --vary gmem=4..=21"),
+                Diagnostic::general(place, "expected UNIT=FROM..=TO with FROM <= TO <= 65534")
+                    .hint("for example --vary gmem=4..=21"),
             );
             continue;
         };

@@ -67,7 +67,7 @@ fn named(name: &str) -> Box<dyn Bound> {
 
 fn progress(chain: u64, summary: &Summary) {
     let closest = summary.closest.as_ref().map_or(0.0, |(_, score)| score.ratio());
-    if chain % 64 == 0 {
+    if chain.is_multiple_of(64) {
         tracing::info!(chain, closest, "chain ended");
     } else {
         tracing::debug!(chain, closest, "chain ended");

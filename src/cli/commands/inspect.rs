@@ -10,7 +10,7 @@ use crate::cli::args::Inspect;
 use crate::cli::assets::{self, Location};
 use crate::cli::output::{self, Failure, Format};
 use crate::diag::{Diagnostic, Diagnostics, SourceText};
-use crate::machine::{Machine, MachineSpec};
+use crate::machine::{Hazards, Machine, MachineSpec};
 use crate::micro::MicroKernel;
 use crate::program::launch::LaunchSpec;
 use crate::program::{Param, ParamType};
@@ -33,7 +33,7 @@ pub fn run(args: &Inspect) -> Result<ExitCode, Failure> {
         "warp" => micro(&location, &source)?,
         // launches and machines are both RON; the first word tells
         _ if is_machine(&source) => machine(&location, &source)?,
-        "ron" => ptx(&location.beside(&LaunchSpec::parse(&source)?.module).text()?)?,
+        "ron" => launch(&location, &source)?,
         other => {
             let problem = Diagnostic::general(
                 location.shown(),
@@ -71,6 +71,30 @@ fn ptx(source: &SourceText) -> Result<Report, Diagnostics> {
     let module = Module::parse(source)?;
     let found = module.inspect(&assets::ptx_isa()?);
     Ok(Report { text: ptx_text(source.name(), &found), json: ptx_json(&found) })
+}
+
+/// A launch: what it starts, then the module it starts it from.
+fn launch(location: &Location, source: &SourceText) -> Result<Report, Diagnostics> {
+    let spec = LaunchSpec::parse(source)?;
+    let mut report = ptx(&location.beside(&spec.module).text()?)?;
+    let shape = |s: (u32, u32, u32)| format!("({}, {}, {})", s.0, s.1, s.2);
+    let mut text = format!("{}: launch of {} from {}\n", source.name(), spec.entry, spec.module);
+    if !spec.doc.is_empty() {
+        let _ = writeln!(text, "  {}", spec.doc);
+    }
+    let _ = writeln!(
+        text,
+        "  grid {}, block {}, dynamic shared {} bytes",
+        shape(spec.grid),
+        shape(spec.block),
+        spec.dynamic_shared
+    );
+    for arg in &spec.args {
+        let _ = writeln!(text, "  argument {arg:?}");
+    }
+    report.text = format!("{text}\n{}", report.text);
+    report.json["launch"] = serde_json::to_value(&spec).expect("a launch is plain data");
+    Ok(report)
 }
 
 fn param_type(param: &Param) -> String {
@@ -156,6 +180,9 @@ fn ptx_text(name: &str, found: &Inspection) -> String {
             text.push_str("  cannot be simulated, see below\n");
         }
     }
+    if found.entries.is_empty() {
+        text.push_str("\nno kernel (.entry) in this file\n");
+    }
     if found.unsupported.is_empty() {
         text.push_str("\nnothing unsupported\n");
     } else {
@@ -163,7 +190,7 @@ fn ptx_text(name: &str, found: &Inspection) -> String {
         for one in &found.unsupported {
             let _ = writeln!(
                 text,
-                "  {name}:{}: {} ({} times): {} {}",
+                "  {name}:{}: {} ({} times): {}; {}",
                 one.line, one.construct, one.count, one.message, one.hint
             );
         }
@@ -199,6 +226,10 @@ fn micro(location: &Location, source: &SourceText) -> Result<Report, Diagnostics
         "op_classes": counts.iter().map(|(class, count)| json!({"class": class, "instructions": count})).collect::<Vec<_>>(),
     });
     Ok(Report { text, json })
+}
+
+fn hazard_names(hazards: Hazards) -> &'static str {
+    if hazards.contains(Hazards::WAW) { "RAW and WAW" } else { "RAW" }
 }
 
 #[derive(Serialize)]
@@ -247,12 +278,12 @@ fn machine(location: &Location, source: &SourceText) -> Result<Report, Diagnosti
     }
     let limits = machine.limits();
     let text = format!(
-        "{}: machine {}\n  {}\n\n  scheduler {}, hazards {:?}, the final ret {}\n  limits: {} warps, {} threads, {} blocks, {} registers, {} bytes of shared memory ({} per block)\n\n{}\n{}",
+        "{}: machine {}\n  {}\n\n  scheduler {}, hazards {}, the final ret {}\n  limits: {} warps, {} threads, {} blocks, {} registers, {} bytes of shared memory ({} per block)\n\n{}\n{}",
         source.name(),
         machine.name(),
         machine.doc(),
         machine.scheduler(),
-        machine.hazards(),
+        hazard_names(machine.hazards()),
         if machine.exit_issues() { "takes an issue slot" } else { "is free" },
         limits.warps,
         limits.threads,

@@ -62,17 +62,19 @@ pub struct SectionAnalysis {
 }
 
 impl SectionAnalysis {
-    /// A section of warps that were analysed one by one: for each the section it is taken from and
-    /// which warp of it. All must be of the same machine.
-    pub fn assemble<'s>(warps: impl IntoIterator<Item = (&'s Self, WarpId)>) -> Self {
-        let mut section = Self::default();
+    /// Becomes a section of warps that were analysed one by one: for each the section it is taken
+    /// from and which warp of it. All must be of the same machine.
+    pub fn assemble<'s>(&mut self, warps: impl IntoIterator<Item = (&'s Self, WarpId)>) {
+        self.warps.clear();
+        self.uses.clear();
+        self.runs.clear();
+        self.in_turns = None;
         for (from, warp) in warps {
-            section.units = from.units;
-            section.warps.push(from.warps[warp.index()]);
-            section.uses.extend_from_slice(from.uses(warp));
-            section.runs.push(Arc::clone(&from.runs[warp.index()]));
+            self.units = from.units;
+            self.warps.push(from.warps[warp.index()]);
+            self.uses.extend_from_slice(from.uses(warp));
+            self.runs.push(Arc::clone(&from.runs[warp.index()]));
         }
-        section
     }
 
     /// Every warp of the block, by warp id. Warps that finished before are empty.

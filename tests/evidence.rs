@@ -1,0 +1,162 @@
+//! Every block of the small grammar, under every work-conserving schedule, against the bounds: two
+//! warps of up to three instructions and three of up to two, two units, all dependencies.
+//!
+//! The same comparison must catch bounds that say one cycle too little.
+
+use warpbound::base::{Cycles, WarpId};
+use warpbound::bound::{Bound, BoundValue, Context, Gub, Iwb, NotApplicable, SectionAnalysis, Standing, Swb};
+use warpbound::explore::grammar::{Grammar, Summary};
+use warpbound::explore::model::Model;
+use warpbound::explore::search::{Limits, search};
+
+const THREADS: usize = 2;
+
+fn grammar(warps: usize, longest: usize) -> Grammar {
+    Grammar::new(warps, longest).expect("a small grammar")
+}
+
+fn all(grammar: &Grammar, bounds: &[&(dyn Bound + Sync)]) -> Summary {
+    grammar.enumerate(0..grammar.blocks(), THREADS, bounds, &|_| ()).expect("a valid grammar")
+}
+
+#[test]
+fn the_grammar_is_the_one_of_the_issue() {
+    let (two, three, four) = (grammar(2, 3), grammar(3, 2), grammar(2, 4));
+    assert_eq!((two.stands_for(), three.stands_for()), (399_600, 31_680));
+    assert_eq!(four.stands_for(), 86_882_544);
+    assert_eq!(two.describe(0), "f0: init 1 lat 0; f1: init 1 lat 0; w0: r0=f0() | w1: r0=f0()");
+}
+
+#[test]
+fn proved_bounds_hold_for_every_block() {
+    for (warps, longest, blocks, gub_violated) in [(2, 3, 399_600, GUB_TWO), (3, 2, 31_680, GUB_THREE)] {
+        let grammar = grammar(warps, longest);
+        let summary = all(&grammar, &[&Gub, &Swb, &Iwb]);
+        assert_eq!(summary.stands_for, blocks);
+        for tally in &summary.bounds {
+            let (worst, value, number) = tally.closest;
+            println!(
+                "{warps} warps: {} average {:.4} of {:.4}, tight {}, violated {} {}, closest {worst}/{value}: {}",
+                tally.name,
+                tally.sum as f64 / blocks as f64,
+                summary.worst_sum as f64 / blocks as f64,
+                tally.tight,
+                tally.violated,
+                tally.warp_violated,
+                grammar.describe(number),
+            );
+        }
+        let [gub, swb, iwb] = summary.bounds.as_slice() else { panic!("three bounds") };
+        for proved in [swb, iwb] {
+            assert_eq!(
+                (proved.violated, proved.warp_violated),
+                (0, 0),
+                "{}: {:?}",
+                proved.name,
+                proved.first.iter().map(|&n| grammar.describe(n)).collect::<Vec<_>>()
+            );
+        }
+        assert!(swb.sum < iwb.sum && swb.tight >= iwb.tight);
+        assert_eq!((gub.violated, gub.warp_violated), gub_violated);
+    }
+}
+
+/// Blocks, and blocks with a warp, that exceed GUB.
+const GUB_TWO: (u64, u64) = (0, 0);
+const GUB_THREE: (u64, u64) = (0, 0);
+
+/// The worst cases that the enumeration finds are those of the search.
+#[test]
+fn worst_cases_agree_with_the_search() {
+    for (warps, longest) in [(2, 3), (3, 2), (2, 4), (4, 2)] {
+        let grammar = grammar(warps, longest);
+        let step = grammar.blocks() / 400 + 1;
+        for number in (0..grammar.blocks()).step_by(step as usize) {
+            let (table, paths) = grammar.kernel(number).expect("a valid grammar");
+            let model = Model::new(&table, &paths).expect("a small block");
+            let limits = Limits { max_states: 1_000_000, threads: 1 };
+            let found = search(&model, limits, &|_, _| ()).expect("few states");
+            assert_eq!(grammar.worst(number).0, found.worst, "{}", grammar.describe(number));
+        }
+    }
+}
+
+#[test]
+fn parts_add_up_and_threads_do_not_matter() {
+    let grammar = grammar(2, 2);
+    let bounds: [&(dyn Bound + Sync); 2] = [&Gub, &Swb];
+    let whole = all(&grammar, &bounds);
+    let mut parts = grammar.enumerate(0..1000, 1, &bounds, &|_| ()).expect("a valid grammar");
+    parts.add(&grammar.enumerate(1000..u64::MAX, 2, &bounds, &|_| ()).expect("a valid grammar"));
+    assert_eq!(whole, parts);
+}
+
+/// One cycle less for one warp, or for all.
+struct Lowered<B>(B, Option<WarpId>);
+
+impl<B: Bound> Bound for Lowered<B> {
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+    fn summary(&self) -> &'static str {
+        self.0.summary()
+    }
+    fn standing(&self) -> Standing {
+        self.0.standing()
+    }
+    fn applicable(&self, context: &Context) -> Result<(), NotApplicable> {
+        self.0.applicable(context)
+    }
+    fn warp_values(&self, section: &SectionAnalysis, values: &mut Vec<BoundValue>) {
+        self.0.warp_values(section, values);
+        for (index, value) in values.iter_mut().enumerate() {
+            if self.1.is_none_or(|warp| warp.index() == index) {
+                *value = BoundValue::new(value.cycles().saturating_sub(Cycles::ONE));
+            }
+        }
+    }
+}
+
+#[test]
+fn one_cycle_less_is_caught() {
+    let grammar = grammar(2, 2);
+    let caught = |bound: &(dyn Bound + Sync)| {
+        let summary = all(&grammar, &[bound]);
+        (summary.bounds[0].violated > 0, summary.bounds[0].warp_violated > 0)
+    };
+    assert_eq!(caught(&Lowered(Swb, None)), (true, true));
+    assert_eq!(caught(&Lowered(Iwb, None)), (true, true));
+    for warp in [0, 1].map(WarpId::new) {
+        assert!(caught(&Lowered(Swb, Some(warp))).1, "swb {warp}");
+        assert!(caught(&Lowered(Iwb, Some(warp))).1, "iwb {warp}");
+    }
+}
+
+/// Two warps of up to four instructions, 86.9 million blocks: a campaign, minutes on two cores. Run with
+/// `cargo test --release --test evidence -- --ignored --nocapture`.
+#[test]
+#[ignore = "takes minutes"]
+fn campaign_of_two_warps_up_to_four() {
+    let grammar = grammar(2, 4);
+    let summary = all(&grammar, &[&Gub, &Swb, &Iwb]);
+    println!(
+        "{} blocks for {}, {} schedules, worst {:.4}",
+        summary.blocks,
+        summary.stands_for,
+        summary.schedules,
+        summary.worst_sum as f64 / summary.stands_for as f64
+    );
+    for tally in &summary.bounds {
+        println!(
+            "{}: average {:.4}, tight {}, violated {} {}, {:?}",
+            tally.name,
+            tally.sum as f64 / summary.stands_for as f64,
+            tally.tight,
+            tally.violated,
+            tally.warp_violated,
+            tally.first.iter().map(|&number| grammar.describe(number)).collect::<Vec<_>>()
+        );
+    }
+    let proved = &summary.bounds[1..];
+    assert!(proved.iter().all(|tally| tally.violated == 0 && tally.warp_violated == 0));
+}

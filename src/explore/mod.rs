@@ -13,6 +13,7 @@ pub mod anomaly;
 pub mod fermi;
 pub mod grammar;
 pub mod hunt;
+pub mod grammar;
 pub mod latencies;
 mod layer;
 pub mod model;

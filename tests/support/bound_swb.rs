@@ -49,18 +49,18 @@ fn surely_done(code: &[Ins], queues: &[bool], p: usize, last: usize) -> bool {
 }
 
 /// The sure runs of a warp, by section.
-fn runs(code: &[Ins], queues: &[bool]) -> Vec<Vec<Vec<Ins>>> {
+fn runs(code: &[Ins], queues: &[bool], cut: bool) -> Vec<Vec<Vec<Ins>>> {
     let mut sections: Vec<Vec<Vec<Ins>>> = vec![Vec::new()];
     for (k, ins) in code.iter().enumerate() {
         let first = k == 0 || code[k - 1].barrier;
         if k > 0 && first {
             sections.push(Vec::new());
         }
-        let sure = !first
-            && ins.waits.iter().all(|reg| {
-                let p = (0..k).rev().find(|&p| code[p].writes.contains(reg));
-                p.is_none_or(|p| surely_done(code, queues, p, k - 1))
-            });
+        let there = |reg| {
+            let p = (0..k).rev().find(|&p| code[p].writes.contains(reg));
+            p.is_none_or(|p| surely_done(code, queues, p, k - 1))
+        };
+        let sure = !first && (!cut || ins.waits.iter().all(there));
         let section = sections.last_mut().expect("never empty");
         match section.last_mut() {
             Some(run) if sure => run.push(ins.clone()),
@@ -72,9 +72,18 @@ fn runs(code: &[Ins], queues: &[bool]) -> Vec<Vec<Vec<Ins>>> {
 
 /// The SWB of each section.
 pub fn swb(table: &TimingTable, paths: &BlockPaths) -> Vec<u64> {
+    by_runs(table, paths, true)
+}
+
+/// What it would be if every instruction were sure: not a bound.
+pub fn uncut(table: &TimingTable, paths: &BlockPaths) -> Vec<u64> {
+    by_runs(table, paths, false)
+}
+
+fn by_runs(table: &TimingTable, paths: &BlockPaths, cut: bool) -> Vec<u64> {
     let queues = queues(table);
     let warps: Vec<Vec<Vec<Vec<Ins>>>> =
-        paths.warps.iter().map(|path| runs(&instructions(table, path), &queues)).collect();
+        paths.warps.iter().map(|path| runs(&instructions(table, path), &queues, cut)).collect();
     let count = warps.iter().map(Vec::len).max().unwrap_or(0);
     (0..count)
         .map(|section| {

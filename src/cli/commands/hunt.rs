@@ -67,7 +67,7 @@ fn named(name: &str) -> Box<dyn Bound> {
 
 fn progress(chain: u64, summary: &Summary) {
     let closest = summary.closest.as_ref().map_or(0.0, |(_, score)| score.ratio());
-    if chain % 64 == 0 {
+    if chain.is_multiple_of(64) {
         tracing::info!(chain, closest, "chain ended");
     } else {
         tracing::debug!(chain, closest, "chain ended");
@@ -189,9 +189,10 @@ fn write_folder(
     Ok(format!("cd {} && {}", shell_word(&folder.display().to_string()), found.command))
 }
 
-type Result3 = (Hunt, Summary, Option<Shown>);
+/// A setting: what was hunted, what was looked at, what was found.
+type Row = (Hunt, Summary, Option<Shown>);
 
-fn text(args: &args::Hunt, results: &[Result3]) -> String {
+fn text(args: &args::Hunt, results: &[Row]) -> String {
     let mut out = String::new();
     for (plan, summary, shown) in results {
         let covered = match &plan.setting {
@@ -325,7 +326,7 @@ impl Block {
 }
 
 impl<'a> Report<'a> {
-    fn new(args: &'a args::Hunt, results: &'a [Result3]) -> Self {
+    fn new(args: &'a args::Hunt, results: &'a [Row]) -> Self {
         let verdict = |violated: bool| if violated { Status::Violated.name() } else { Status::Holds.name() };
         let settings = results.iter().map(|(plan, summary, shown)| SettingReport {
             setting: plan.setting.to_string(),

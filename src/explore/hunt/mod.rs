@@ -232,7 +232,7 @@ fn run_chain(hunt: &Hunt, number: u64, judge: &mut Judge, violated: &AtomicU64) 
     let mut rng = ChaCha8Rng::seed_from_u64(hunt.seed);
     rng.set_stream(number);
     let length = hunt.chain.min(hunt.instances - number * hunt.chain);
-    let anneals = number % hunt.anneal_every.max(1) == 0;
+    let anneals = number.is_multiple_of(hunt.anneal_every.max(1));
     let mut summary = Summary::default();
     let mut instance = Instance::default();
     let mut current = Genome::random(hunt.size, &mut rng);

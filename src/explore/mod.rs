@@ -13,7 +13,6 @@ pub mod anomaly;
 pub mod fermi;
 pub mod grammar;
 pub mod hunt;
-pub mod grammar;
 pub mod latencies;
 mod layer;
 pub mod model;

@@ -190,9 +190,10 @@ fn write_folder(
     Ok(format!("cd {} && {}", shell_word(&folder.display().to_string()), found.command))
 }
 
-type Result3 = (Hunt, Summary, Option<Shown>);
+/// A setting: what was hunted, what was looked at, what was found.
+type Row = (Hunt, Summary, Option<Shown>);
 
-fn text(args: &args::Hunt, results: &[Result3]) -> String {
+fn text(args: &args::Hunt, results: &[Row]) -> String {
     let mut out = String::new();
     for (plan, summary, shown) in results {
         let covered = match &plan.setting {
@@ -326,7 +327,7 @@ impl Block {
 }
 
 impl<'a> Report<'a> {
-    fn new(args: &'a args::Hunt, results: &'a [Result3]) -> Self {
+    fn new(args: &'a args::Hunt, results: &'a [Row]) -> Self {
         let verdict = |violated: bool| if violated { Status::Violated.name() } else { Status::Holds.name() };
         let settings = results.iter().map(|(plan, summary, shown)| SettingReport {
             setting: plan.setting.to_string(),

@@ -154,33 +154,3 @@ fn one_cycle_less_is_caught() {
         assert!(caught(&Lowered(Iwb, Some(warp))).1, "iwb {warp}");
     }
 }
-
-/// Two warps of up to four instructions, 86.9 million blocks: a campaign, minutes on two cores. Run with
-/// `cargo test --release --test evidence -- --ignored --nocapture`.
-#[test]
-#[ignore = "takes minutes"]
-fn campaign_of_two_warps_up_to_four() {
-    let grammar = grammar(2, 4);
-    let summary = all(&grammar, &[&Gub, &Swb, &Iwb]);
-    println!(
-        "{} blocks for {}, {} schedules, worst {:.4}",
-        summary.blocks,
-        summary.stands_for,
-        summary.schedules,
-        summary.worst_sum as f64 / summary.stands_for as f64
-    );
-    for tally in &summary.bounds {
-        println!(
-            "{}: average {:.4}, tight {}, violated {} {}, {:?}",
-            tally.name,
-            tally.sum as f64 / summary.stands_for as f64,
-            tally.tight,
-            tally.violated,
-            tally.warp_violated,
-            tally.first.iter().map(|&number| grammar.describe(number)).collect::<Vec<_>>()
-        );
-    }
-    assert_eq!((summary.bounds[0].violated, summary.bounds[0].warp_violated), (32, 32));
-    let proved = &summary.bounds[1..];
-    assert!(proved.iter().all(|tally| tally.violated == 0 && tally.warp_violated == 0));
-}

@@ -7,7 +7,7 @@ use super::workload::{Workload, WorkloadSource};
 use crate::base::{Cycles, WarpId};
 use crate::bound::{Analyser, Bound, BoundReport, Context, WarpTotals};
 use crate::diag::{Diagnostic, Diagnostics};
-use crate::machine::Machine;
+use crate::machine::{Machine, SchedulerKind};
 use crate::path::{BlockPaths, BlockSource};
 use crate::program::TimingTable;
 use crate::sim::{BlockResult, Engine, PolicySetup, SimError, simulate};
@@ -110,7 +110,7 @@ fn one_block_at_a_time(
     let mut source = plan.workload.source(plan.max_instructions_per_block)?;
     let mut paths = BlockPaths::default();
     let mut engine = Engine::new(table, plan.machine);
-    let mut analyser = Analyser::new(table);
+    let mut analyser = analyser(plan, table);
     while source.next_block(&mut paths)? {
         let analysed = Analysed::new(plan, &mut analyser, &paths);
         let checked = if plan.self_check { super::self_check(table, plan.machine, &paths)? } else { 0 };
@@ -157,7 +157,7 @@ pub fn observe_source<S: BlockSource<Error = Diagnostics>, O: Observer>(
     let resident = resident_blocks(plan)?;
     let mut judge = Judge::new(plan, policy, resident);
     let mut failed = None;
-    let mut analyser = Analyser::new(&table);
+    let mut analyser = analyser(plan, &table);
     let passed_over = Cell::new(false);
     let mut observer = (PassedOver(&passed_over), observer);
     let summary = simulate(source, &table, plan.machine, policy, resident, &mut observer, |result, paths| {
@@ -202,6 +202,12 @@ fn sim_problem(plan: &Plan, policy: &PolicySetup, error: SimError<Diagnostics>) 
             .hint(format!("policy {}, machine {}", policy.kind(), plan.machine.name()))
             .into(),
     }
+}
+
+/// Strict round robin is judged over the order of turns, which costs a pass of its own.
+fn analyser<'t>(plan: &Plan, table: &'t TimingTable) -> Analyser<'t> {
+    let srr = plan.policies.iter().any(|policy| policy.kind() == SchedulerKind::Srr);
+    if srr { Analyser::new(table).in_turns() } else { Analyser::new(table) }
 }
 
 /// What the analyser says of a block: the same under every policy.

@@ -37,6 +37,8 @@ pub enum Command {
     Anomaly(Anomaly),
     /// The finishing time of seed 001's Fermi kernels over all schedules, and its bounds
     Fermi(Fermi),
+    /// Every block of a small grammar: its exact worst case against GUB, IWB and SWB
+    Evidence(Evidence),
     /// What is in a .ptx, .warp or machine file
     Inspect(Inspect),
     /// Embedded kernels and machines, policies, bounds
@@ -284,6 +286,25 @@ pub struct Family {
 pub enum FamilyName {
     /// Two warps that take turns in blocking each other; GUB fails by any factor
     PingPong,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Evidence {
+    /// Warps
+    #[arg(long, default_value_t = 2, value_name = "N")]
+    pub warps: usize,
+    /// Instructions of a warp at most; 2 warps up to 4 are 87 million blocks
+    #[arg(long, default_value_t = 3, value_name = "N")]
+    pub instructions: usize,
+    /// Only the blocks with these numbers, to run a campaign in parts
+    #[arg(long, value_name = "FROM..TO")]
+    pub range: Option<String>,
+    /// Threads; the result does not depend on it [default: all cores]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// Output
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
 }
 
 #[derive(Debug, clap::Args)]

@@ -4,6 +4,7 @@ pub mod anomaly;
 pub mod check;
 pub mod compare;
 pub mod draw;
+pub mod evidence;
 pub mod explore;
 pub mod family;
 pub mod fermi;

@@ -76,7 +76,8 @@ fn all_schedules(
         work_conserving: Some(true),
         ..Context::new(&SchedulerKind::Gto, 1, paths.partial_barriers)
     };
-    let bounds = bound::all();
+    // bounds for one policy claim nothing of all schedules
+    let bounds: Vec<_> = bound::all().into_iter().filter(|bound| bound.policy().is_none()).collect();
     let mut reports = vec![BoundReport::default(); bounds.len()];
     Analyser::new(table).for_each_section(paths, |section| {
         bounds.iter().zip(&mut reports).for_each(|(bound, report)| bound.add_section(report, section));

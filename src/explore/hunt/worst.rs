@@ -1,6 +1,6 @@
 //! The worst case of a tiny block, fast: millions of them are asked for.
 //!
-//! Layer by layer over distinct relative states, as [`crate::explore::search`], with two
+//! Layer by layer over distinct relative states, as [`mod@crate::explore::search`], with two
 //! simplifications. Only the worst case is wanted, and that is the largest `done` of any issue in
 //! any schedule; so it is enough to know for each state the latest cycle at which some schedule
 //! reaches it, and one pass forwards finds it. And nothing is allocated once the buffers have

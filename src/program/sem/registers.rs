@@ -5,8 +5,8 @@ use crate::base::RegId;
 use crate::program::RegList;
 
 impl Sem {
-    /// Registers read and written. Front ends build [`super::Instr::srcs`] (plus the guard) and
-    /// [`super::Instr::dsts`] from this, so that what executes and what is timed cannot differ.
+    /// Registers read and written. Front ends build [`crate::program::Instr::srcs`] (plus the guard) and
+    /// [`crate::program::Instr::dsts`] from this, so that what executes and what is timed cannot differ.
     pub fn registers(&self) -> Registers {
         let mut used = Registers::default();
         self.collect(&mut used);

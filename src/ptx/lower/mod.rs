@@ -1,7 +1,7 @@
 //! Instructions to [`Sem`] and op class, one family per file.
 //!
 //! Every PTX instruction becomes exactly one instruction of the program, so that instruction
-//! counts mean the same in both. What cannot be lowered is a [`Problem`] and leaves a [`Sem::Nop`]
+//! counts mean the same in both. What cannot be lowered is a problem and leaves a [`Sem::Nop`]
 //! in its place, so that all problems of a kernel are found in one run.
 
 mod atomic;

@@ -70,6 +70,8 @@ pub(in crate::ptx) fn build(module: &Module, entry: u32, isa: &IsaTable) -> Buil
             builder.function(index, scopes);
         }
     }
+    let note = super::atomic::order_note(&builder.program);
+    builder.program.notes.extend(note.map(str::to_owned));
     builder.program.classes = builder.classes;
     Built { program: builder.program, problems: builder.problems, functions: builder.functions }
 }

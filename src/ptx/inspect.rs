@@ -99,9 +99,9 @@ pub struct FunctionSummary {
 pub struct Loop {
     /// The function it is in.
     pub function: String,
-    /// Line of its first instruction.
+    /// Its first line.
     pub line: u32,
-    /// Line of the last branch that closes it.
+    /// Its last line, usually that of the branch that closes it.
     pub end_line: u32,
     /// 1 for an outermost loop.
     pub depth: usize,
@@ -249,29 +249,33 @@ fn loops(module: &Module, program: &Program, code: &FunctionCode) -> Vec<Loop> {
     }
     let Some(&root) = nodes.first() else { return Vec::new() };
     let tree = DominatorTree::new(&graph, root);
-    // the last back edge of each header, by header
-    let mut ends: BTreeMap<usize, usize> = BTreeMap::new();
+    // first and last block between each header and its back edges; a header may stand behind the
+    // branch that closes its loop
+    let mut spans: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
     for (from, targets) in successors.iter().enumerate() {
         for &to in targets {
             if tree.dominates(to, from) {
-                let end = ends.entry(to).or_insert(from);
-                *end = (*end).max(from);
+                let (first, last) = spans.entry(to).or_insert((to, to));
+                (*first, *last) = ((*first).min(from), (*last).max(from));
             }
         }
-        if ends.len() >= MAX_LOOPS {
+        if spans.len() >= MAX_LOOPS {
             break;
         }
     }
     let line = |pc: Pc| program.instrs.get(pc.index()).map_or(0, |instr| instr.line);
     let function = module.slice(module.ast.functions[code.index as usize].name).to_owned();
-    ends.iter()
-        .map(|(&header, &end)| Loop {
+    let mut list: Vec<Loop> = spans
+        .values()
+        .map(|&(first, last)| Loop {
             function: function.clone(),
-            line: line(blocks[header].start),
-            end_line: line(Pc::new(blocks[end].end.get() - 1)),
-            depth: ends.iter().filter(|&(&h, &e)| h <= header && end <= e).count(),
+            line: line(blocks[first].start),
+            end_line: line(Pc::new(blocks[last].end.get() - 1)),
+            depth: spans.values().filter(|&&(f, l)| f <= first && last <= l).count(),
         })
-        .collect()
+        .collect();
+    list.sort_by_key(|found| (found.line, found.end_line));
+    list
 }
 
 /// Numbers of a walk over the dominator tree, by block: a block dominates those whose interval

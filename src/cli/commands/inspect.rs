@@ -122,6 +122,7 @@ fn ptx_json(found: &Inspection) -> Value {
         "kind": "ptx", "ptx_version": found.version, "target": found.target, "address_bits": found.address_bits,
         "entries": found.entries.iter().map(entry).collect::<Vec<_>>(),
         "functions": found.functions.iter().map(|f| json!({"name": f.name, "line": f.line, "instructions": f.instructions})).collect::<Vec<_>>(),
+        "unsupported_left_out": found.unsupported_left_out,
         "unsupported": found.unsupported.iter().map(|u| json!({"construct": u.construct, "line": u.line, "count": u.count, "message": u.message, "hint": u.hint})).collect::<Vec<_>>(),
     })
 }
@@ -186,7 +187,11 @@ fn ptx_text(name: &str, found: &Inspection) -> String {
     if found.unsupported.is_empty() {
         text.push_str("\nnothing unsupported\n");
     } else {
-        text.push_str("\nunsupported:\n");
+        let more = match found.unsupported_left_out {
+            0 => String::new(),
+            more => format!(" (and {more} more kinds)"),
+        };
+        let _ = writeln!(text, "\nunsupported{more}:");
         for one in &found.unsupported {
             let _ = writeln!(
                 text,

@@ -8,9 +8,10 @@
 //! ```text
 //!  ptx    ─┐                                     ┌─> sim    schedules the warps ──events──> trace
 //!  micro  ─┴─> Program ──exec──> BlockPaths ─────┤                                            │
-//!              (program)  once   (path)          └─> bound  Algorithm 1, GUB, IWB             │
-//!                                                          │                                  v
-//!              TimingTable = Program + Machine ── both ──> check: a verdict per bound ──> report ──> cli
+//!              (program)  once   (path)          ├─> bound  Algorithm 1, GUB, IWB, SWB        │
+//!                                                │         │                                  v
+//!              TimingTable = Program + Machine ──┤  both ──> check: a verdict per bound ──> report ──> cli
+//!                                                └─> explore  every schedule of a block
 //! ```
 //!
 //! * A front end ([`ptx`], [`micro`]) decodes a kernel into a [`program::Program`]: instructions
@@ -22,7 +23,10 @@
 //!   unit, initiation interval and latency per instruction.
 //! * [`sim`] replays paths under a scheduling policy and tells observers ([`trace`]) what happened
 //!   when. [`bound`] reads the same paths and computes phases and bounds.
-//! * [`check`] is the only place where a makespan meets a bound. [`report`] turns results into
+//! * [`explore`] searches instead of simulating: the exact worst and best case over all schedules,
+//!   blocks that break a bound ([`explore::hunt`]), anomalies ([`explore::anomaly`]), every block of
+//!   a small grammar ([`explore::grammar`]), and seed 001's Fermi model ([`explore::fermi`]).
+//! * [`check`] is the only place where a simulated makespan meets a bound. [`report`] turns results into
 //!   text and JSON, [`cli`] does all input and output.
 //!
 //! ## Invariants
@@ -50,7 +54,7 @@
 //! ```text
 //!  cli                          arguments, files, exit codes; the only layer that does IO
 //!  report                       tables, drawings, JSON
-//!  check                        verdicts, self-check, counterexamples
+//!  check    explore             verdicts, counterexamples; all schedules, hunts, anomalies
 //!  sim      bound               timing engine; phases and bounds        (never each other)
 //!  exec     trace               functional run; events and observers
 //!  ptx      micro               front ends
@@ -65,7 +69,8 @@
 //! | the rules of issue, dispatch and write-back | [`sim`] (the engine), MODEL.md section 1 |
 //! | a scheduling policy | `src/sim/policy/`, one file each |
 //! | Algorithm 1 of seed 000 | `src/bound/algorithm.rs` |
-//! | the proof of IWB | [`bound::Iwb`] |
+//! | the proofs of IWB and SWB | [`bound::Iwb`], [`bound::Swb`] |
+//! | the transition system that is searched | `src/explore/model.rs` |
 //! | what a PTX instruction does | `src/ptx/lower/` (to semantics), `src/exec/` (its execution) |
 //! | reconvergence of diverged lanes | [`program::cfg`], `src/exec/stack.rs` |
 //! | latencies and their sources | `configs/*.ron` |

@@ -348,3 +348,46 @@ fn every_shipped_ptx_is_understood() {
     }
     assert!(seen >= 18, "{seen} files");
 }
+
+#[test]
+fn explore_finds_the_extremes_and_says_what_it_proved() {
+    for (kernel, worst, best, gub, iwb, code) in [
+        ("witness-929", 48, 35, 44, 58, 3),
+        ("fig3", 18, 17, 23, 24, 0),
+        ("witness-identical", 106, 91, 100, 139, 3),
+    ] {
+        let result = json(&["explore", kernel], code);
+        assert_eq!(
+            (&result["worst"], &result["best"], &result["complete"]),
+            (&worst.into(), &best.into(), &true.into())
+        );
+        assert_eq!(
+            (&bound(&result, "gub")["value"], &bound(&result, "iwb")["value"]),
+            (&gub.into(), &iwb.into())
+        );
+        assert!(result["states"].as_u64().unwrap() > 0 && !result["witness"].as_array().unwrap().is_empty());
+    }
+    let schedule = scratch("explore").join("worst.replay");
+    json(&["explore", "witness-929", "--worst-schedule", schedule.to_str().unwrap()], 3);
+    let replay = format!("replay:{}", schedule.display());
+    assert_eq!(json(&["check", "witness-929", "--scheduler", &replay], 3)["makespan"], 48);
+
+    let short = json(&["explore", "witness-929", "--max-states", "10"], 0);
+    assert_eq!(short["complete"], false);
+    assert!(short.get("worst").is_none() && short.get("best").is_none(), "never a wrong worst");
+    assert!(
+        short["worst_at_least"].as_u64().unwrap() <= 48 && short["worst_at_most"].as_u64().unwrap() >= 48
+    );
+
+    let varied = json(&["explore", "lrr-witness", "--vary", "f3=0..=30"], 0);
+    assert!(varied["worst"].as_u64() > varied["all_longest"].as_u64(), "a timing anomaly under lrr");
+    assert_eq!(warpbound(&["explore", "fig3", "--scheduler", "lrr"]).status.code(), Some(1));
+}
+
+#[test]
+fn compare_lists_all_bounds_with_the_explored_worst_case() {
+    let result = json(&["compare", "witness-929", "fig3"], 0);
+    let first = &result["results"][0];
+    assert_eq!((&first["explored_worst"], &first["tightest_proved"]), (&48.into(), &"swb".into()));
+    assert!(first["makespan_lrr"].as_u64().unwrap() <= 48);
+}

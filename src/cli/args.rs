@@ -69,12 +69,8 @@ pub struct Check {
 
 #[derive(Debug, clap::Args)]
 pub struct Run {
-    /// Embedded kernel, .warp file, launch .ron file, or .ptx with --entry --grid --block --arg
-    pub kernel: String,
     #[command(flatten)]
-    pub common: Common,
-    #[command(flatten)]
-    pub ptx: PtxLaunch,
+    pub on: OneKernel,
     /// Write a trace; the ending decides: .json Perfetto, .kanata, .csv, .replay a schedule to replay
     #[arg(long, value_name = "FILE")]
     pub trace: Vec<PathBuf>,
@@ -91,12 +87,8 @@ pub struct Run {
 
 #[derive(Debug, clap::Args)]
 pub struct Phases {
-    /// Embedded kernel, .warp file, launch .ron file, or .ptx with --entry --grid --block --arg
-    pub kernel: String,
     #[command(flatten)]
-    pub common: Common,
-    #[command(flatten)]
-    pub ptx: PtxLaunch,
+    pub on: OneKernel,
     /// The block to analyse
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub of_block: u32,
@@ -104,12 +96,8 @@ pub struct Phases {
 
 #[derive(Debug, clap::Args)]
 pub struct Explore {
-    /// Embedded kernel, .warp file, launch .ron file, or .ptx with --entry --grid --block --arg
-    pub kernel: String,
     #[command(flatten)]
-    pub common: Common,
-    #[command(flatten)]
-    pub ptx: PtxLaunch,
+    pub on: OneKernel,
     /// The block to explore
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub of_block: u32,
@@ -321,6 +309,17 @@ pub struct List {
     /// Output
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
+}
+
+/// A kernel and what it is to run on.
+#[derive(Clone, Debug, clap::Args)]
+pub struct OneKernel {
+    /// Embedded kernel, .warp file, launch .ron file, or .ptx with --entry --grid --block --arg
+    pub kernel: String,
+    #[command(flatten)]
+    pub common: Common,
+    #[command(flatten)]
+    pub ptx: PtxLaunch,
 }
 
 /// What every simulating command takes.

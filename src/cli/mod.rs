@@ -79,11 +79,11 @@ impl Args {
     fn format(&self) -> Format {
         match &self.command {
             Command::Check(check) => check.common.format,
-            Command::Run(run) => run.common.format,
-            Command::Phases(phases) => phases.common.format,
+            Command::Run(run) => run.on.common.format,
+            Command::Phases(phases) => phases.on.common.format,
             Command::Compare(compare) => compare.common.format,
             Command::Evidence(evidence) => evidence.format,
-            Command::Explore(explore) => explore.common.format,
+            Command::Explore(explore) => explore.on.common.format,
             Command::Hunt(hunt) => hunt.format,
             Command::Family(_) => Format::Text,
             Command::Anomaly(anomaly) => anomaly.format,

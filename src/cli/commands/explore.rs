@@ -28,13 +28,13 @@ use crate::report::text::percent;
 
 /// Runs the command.
 pub fn run(args: &Explore) -> Result<ExitCode, Failure> {
-    let kernel = load::kernel(&args.kernel, &args.ptx, args.common.seed)?;
-    let (machine, _) = load::machine(&args.common, &kernel)?;
+    let kernel = load::kernel(&args.on.kernel, &args.on.ptx, args.on.common.seed)?;
+    let (machine, _) = load::machine(&args.on.common, &kernel)?;
     let table = load::timing(&kernel, &machine)?;
-    let paths = load::nth_block(&kernel, args.of_block, args.common.max_instructions)?;
+    let paths = load::nth_block(&kernel, args.of_block, args.on.common.max_instructions)?;
     let limits = Limits { max_states: args.max_states, threads: args.jobs.unwrap_or_else(load::threads) };
     if args.vary.is_empty() {
-        if let Some(scheduler) = &args.common.scheduler {
+        if let Some(scheduler) = &args.on.common.scheduler {
             let problem = Diagnostic::general(
                 format!("--scheduler {scheduler}"),
                 "without --vary every work-conserving schedule is explored",
@@ -108,7 +108,7 @@ fn all_schedules(
     write_witness(args.worst_schedule.as_ref(), table, machine, paths, &found.worst_witness)?;
     write_witness(args.best_schedule.as_ref(), table, machine, paths, &found.best_witness)?;
     let violated = judged.iter().any(|bound| bound.status == Status::Violated.name());
-    match args.common.format {
+    match args.on.common.format {
         Format::Json => output::print_json(&Report::new(args, kernel, machine, &found, judged))?,
         Format::Text => {
             let blocks = kernel.workload.blocks();
@@ -203,7 +203,7 @@ impl Report {
             bounds,
             witness: found.worst_witness.clone(),
             best_witness: found.best_witness.clone(),
-            origin: Origin::new(machine, args.common.seed),
+            origin: Origin::new(machine, args.on.common.seed),
         }
     }
 }
@@ -309,7 +309,7 @@ fn all_latencies(
     paths: &BlockPaths,
     limits: Limits,
 ) -> Result<ExitCode, Failure> {
-    let setup = load::policy(&args.common, kernel, machine)?;
+    let setup = load::policy(&args.on.common, kernel, machine)?;
     let policy = match setup.kind() {
         SchedulerKind::Gto => FixedPolicy::Gto,
         SchedulerKind::Lrr => FixedPolicy::Lrr,
@@ -350,9 +350,9 @@ fn all_latencies(
         all_longest,
         witness: found.as_ref().map(|found| decisions(&found.worst_witness)).unwrap_or_default(),
         best_witness: found.as_ref().map(|found| decisions(&found.best_witness)).unwrap_or_default(),
-        origin: Origin::new(machine, args.common.seed),
+        origin: Origin::new(machine, args.on.common.seed),
     };
-    match args.common.format {
+    match args.on.common.format {
         Format::Json => output::print_json(&report)?,
         Format::Text => output::print(&latency_text(&report, found.as_ref().ok()))?,
     }

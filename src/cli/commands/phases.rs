@@ -43,12 +43,12 @@ struct Phase {
 
 /// Runs the command.
 pub fn run(args: &Phases) -> Result<ExitCode, Failure> {
-    let kernel = load::kernel(&args.kernel, &args.ptx, args.common.seed)?;
-    let (machine, _) = load::machine(&args.common, &kernel)?;
+    let kernel = load::kernel(&args.on.kernel, &args.on.ptx, args.on.common.seed)?;
+    let (machine, _) = load::machine(&args.on.common, &kernel)?;
     let table = load::timing(&kernel, &machine)?;
-    let paths = load::nth_block(&kernel, args.of_block, args.common.max_instructions)?;
+    let paths = load::nth_block(&kernel, args.of_block, args.on.common.max_instructions)?;
     let warps: Vec<WarpPhases> = paths.warps.iter().map(|path| analyse_alone(&table, path, |_| {})).collect();
-    match args.common.format {
+    match args.on.common.format {
         Format::Text => output::print(&text(&kernel.workload.name, machine.name(), args.of_block, &warps))?,
         Format::Json => output::print_json(&Report {
             schema: SCHEMA,
@@ -56,7 +56,7 @@ pub fn run(args: &Phases) -> Result<ExitCode, Failure> {
             machine: machine.name().to_owned(),
             block: args.of_block,
             warps: warps.iter().enumerate().map(|(index, warp)| json(index, warp)).collect(),
-            origin: Origin::new(&machine, args.common.seed),
+            origin: Origin::new(&machine, args.on.common.seed),
         })?,
     }
     Ok(ExitCode::SUCCESS)

@@ -23,9 +23,9 @@ const MAX_LOST: usize = 12;
 
 /// Runs the command.
 pub fn run(args: &Run) -> Result<ExitCode, Failure> {
-    let kernel = load::kernel(&args.kernel, &args.ptx, args.common.seed)?;
-    let (machine, _) = load::machine(&args.common, &kernel)?;
-    let policy = load::policy(&args.common, &kernel, &machine)?;
+    let kernel = load::kernel(&args.on.kernel, &args.on.ptx, args.on.common.seed)?;
+    let (machine, _) = load::machine(&args.on.common, &kernel)?;
+    let policy = load::policy(&args.on.common, &kernel, &machine)?;
     let dumps = dumps(args, &kernel)?;
     trace_files::check_endings(&args.trace)?;
     let bounds = bound::all();
@@ -35,17 +35,17 @@ pub fn run(args: &Run) -> Result<ExitCode, Failure> {
         policies: std::slice::from_ref(&policy),
         bounds: &bounds,
         gating: &[],
-        max_instructions_per_block: args.common.max_instructions,
+        max_instructions_per_block: args.on.common.max_instructions,
         self_check: false,
     };
     let table = load::timing(&kernel, &machine)?;
     let mut profile = StallProfile::new(&table);
     let mut units = UnitUse::new(machine.units().len());
     let began = Instant::now();
-    let source = kernel.workload.source(args.common.max_instructions)?;
+    let source = kernel.workload.source(args.on.common.max_instructions)?;
     let mut source = TimedSource { source, spent: began.elapsed() };
     // text shows where cycles went; JSON and bare speed need not pay for it
-    let detailed = args.common.format == Format::Text && !args.timings;
+    let detailed = args.on.common.format == Format::Text && !args.timings;
     let more: Vec<&mut dyn Observer> = if detailed { vec![&mut profile, &mut units] } else { Vec::new() };
     let checked = traced(args, &kernel, &machine, more, |mut observer| {
         observe_source(&plan, &policy, &mut source, &mut observer)
@@ -55,7 +55,7 @@ pub fn run(args: &Run) -> Result<ExitCode, Failure> {
     for (index, path) in dumps {
         output::write_file(&path, source.source.buffer(index).unwrap_or_default())?;
     }
-    match args.common.format {
+    match args.on.common.format {
         Format::Json => print_json(args, &kernel, &machine, &checked, seconds)?,
         Format::Text => print_text(args, &kernel, &machine, &policy, &checked, seconds, &profile, &units)?,
     }
@@ -154,7 +154,7 @@ fn print_json(
     (exec, sim): (f64, f64),
 ) -> Result<(), Failure> {
     output::print_json(&Timed {
-        check: json::Check::new(&kernel.workload.name, machine, args.common.seed, checked),
+        check: json::Check::new(&kernel.workload.name, machine, args.on.common.seed, checked),
         run: json::Run::new(checked),
         exec_seconds: args.timings.then_some(exec),
         sim_seconds: args.timings.then_some(sim),
@@ -190,7 +190,7 @@ fn print_text(
     }
     if args.gantt {
         out.push('\n');
-        out.push_str(&super::draw::gantt(kernel, machine, policy, &args.common)?);
+        out.push_str(&super::draw::gantt(kernel, machine, policy, &args.on.common)?);
     }
     output::print(&out)
 }

@@ -182,7 +182,9 @@ pub fn suite(rows: &[SuiteRow], style: Style) -> String {
 pub fn suite_summary(rows: &[SuiteRow], style: Style) -> String {
     let count = |status: Status| rows.iter().filter(|row| row.checked.verdict() == status).count();
     let instructions: u64 = rows.iter().map(|row| row.checked.warp_instructions).sum();
-    let self_checked: u64 = rows.iter().map(|row| row.checked.self_checked_warps).sum();
+    // the policies of a kernel share its self-check
+    let self_checked: u64 =
+        rows.chunk_by(|a, b| a.kernel == b.kernel).map(|runs| runs[0].checked.self_checked_warps).sum();
     let mut text = format!(
         "\n{} runs, {instructions} warp instructions: {} {}, {} {}, {} {}\n",
         rows.len(),

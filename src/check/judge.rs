@@ -1,7 +1,7 @@
 //! One makespan against one bound.
 
 use crate::base::{Cycles, WarpId};
-use crate::bound::{BoundValue, Standing};
+use crate::bound::Standing;
 
 /// What became of a bound in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +24,15 @@ impl Status {
         }
     }
 
+    /// The verdict on a makespan; `None` for a bound that does not apply.
+    pub fn of(makespan: Cycles, bound: Option<Cycles>) -> Self {
+        match bound {
+            None => Self::NotApplicable,
+            Some(bound) if makespan <= bound => Self::Holds,
+            Some(_) => Self::Violated,
+        }
+    }
+
     /// The verdict over several: violated if any is; else holds if any does.
     pub fn combine(all: impl IntoIterator<Item = Self>) -> Self {
         all.into_iter().fold(Self::NotApplicable, |verdict, status| match (verdict, status) {
@@ -32,11 +41,6 @@ impl Status {
             _ => Self::NotApplicable,
         })
     }
-}
-
-/// Judges a block's makespan.
-pub(super) fn judge(makespan: Cycles, bound: BoundValue) -> Status {
-    if makespan <= bound.cycles() { Status::Holds } else { Status::Violated }
 }
 
 /// (bound - makespan) / makespan; zero for a run that takes no time and is bounded by none.

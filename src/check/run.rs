@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use super::judge::{BlockTable, BoundRow, Status, WarpRow, judge};
+use super::judge::{BlockTable, BoundRow, Status, WarpRow};
 use super::workload::{Workload, WorkloadSource};
 use crate::base::{Cycles, WarpId};
 use crate::bound::{Analyser, Bound, BoundReport, Context, WarpTotals};
@@ -293,7 +293,7 @@ impl<'a> Judge<'a> {
                     values.push(Some(value.cycles()));
                     row.value = row.value.map(|sum| sum + value.cycles());
                     if row.status == Status::Holds {
-                        row.status = judge(result.makespan, value);
+                        row.status = Status::of(result.makespan, Some(value.cycles()));
                     }
                 }
                 Err(reason) => {

@@ -187,11 +187,7 @@ fn total_bound(row: &BoundRow, makespan: Cycles) -> Bound {
 }
 
 fn block_bound(row: &BoundRow, value: Option<Cycles>, makespan: Cycles) -> Bound {
-    let status = match value {
-        None => Status::NotApplicable,
-        Some(value) if makespan <= value => Status::Holds,
-        Some(_) => Status::Violated,
-    };
+    let status = Status::of(makespan, value);
     Bound {
         name: row.name,
         value: value.map(Cycles::get),

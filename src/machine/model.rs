@@ -30,6 +30,8 @@ pub struct Unit {
     pub init: Cycles,
     /// Pipelined cycles from the end of the initiation to the result.
     pub lat: Cycles,
+    /// Whether there is one for all sub-cores, instead of one for each.
+    pub shared: bool,
     /// Where the numbers come from; may be empty.
     pub source: String,
 }
@@ -57,11 +59,14 @@ pub struct Machine {
     limits: Limits,
     exit_issues: bool,
     two_level_active: u32,
+    sub_cores: usize,
     digest: u64,
 }
 
 /// Op class of barriers; machines need not mention it.
 const BARRIER: &str = "barrier";
+/// Sub-cores of an SM.
+const MAX_SUB_CORES: u32 = 4;
 /// Times beyond this are refused, so that sums of them cannot overflow.
 const MAX_TIME: u64 = 1 << 32;
 
@@ -82,6 +87,7 @@ impl Machine {
                 name: name.clone(),
                 init: Cycles::new(unit.init),
                 lat: Cycles::new(unit.lat),
+                shared: unit.shared,
                 source: unit.source.clone(),
             });
         }
@@ -129,6 +135,7 @@ impl Machine {
                 name: BARRIER.to_owned(),
                 init: Cycles::ONE,
                 lat: Cycles::ZERO,
+                shared: false,
                 source: "MODEL.md section 1".to_owned(),
             });
             ops.insert(BARRIER.to_owned(), OpTiming { unit, init: Cycles::ONE, lat: Cycles::ZERO });
@@ -147,6 +154,14 @@ impl Machine {
                 source,
                 "two_level_active",
                 "the two-level policy needs at least one active warp".into(),
+            ));
+        }
+        let sub_cores = spec.sub_cores.unwrap_or(1);
+        if !(1..=MAX_SUB_CORES).contains(&sub_cores) {
+            problems.push(locate(
+                source,
+                "sub_cores",
+                format!("sub_cores is {sub_cores}, it must be 1 to {MAX_SUB_CORES}"),
             ));
         }
         let hazards = spec.hazards.as_ref().map_or(Hazards::RAW, |list| {
@@ -179,6 +194,7 @@ impl Machine {
             limits,
             exit_issues: spec.exit_issues.unwrap_or(false),
             two_level_active,
+            sub_cores: sub_cores as usize,
             digest: digest.finish(),
         };
         problems.into_result(machine)
@@ -222,6 +238,11 @@ impl Machine {
     /// Size of the two-level policy's active set, warps.
     pub fn two_level_active(&self) -> u32 {
         self.two_level_active
+    }
+
+    /// Sub-cores, at least one. A warp stays on sub-core `slot mod sub_cores`.
+    pub fn sub_cores(&self) -> usize {
+        self.sub_cores
     }
 
     /// A digest of every setting: two machines with the same digest give the same cycles.

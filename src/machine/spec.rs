@@ -45,6 +45,9 @@ pub struct MachineSpec {
     /// Size of the two-level policy's active set, warps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub two_level_active: Option<u32>,
+    /// Sub-cores, each with its own scheduler, issue slot and units; 1 to 4.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sub_cores: Option<u32>,
 }
 
 /// A register hazard that the scoreboard checks.
@@ -64,6 +67,9 @@ pub struct UnitSpec {
     pub init: u64,
     /// Latency after the initiation.
     pub lat: u64,
+    /// One unit for all sub-cores, instead of one for each.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub shared: bool,
     /// Where the numbers come from.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub source: String,

@@ -5,11 +5,13 @@
 
 mod limits;
 mod model;
+pub mod pipeline;
 mod scheduler;
 mod setting;
 mod spec;
 
 pub use limits::{BlockNeeds, Limits, Occupancy};
+pub use pipeline::Pipeline;
 pub use model::{Hazards, Machine, OpTiming, Unit};
 pub use scheduler::{ParseSchedulerError, SchedulerKind};
 pub use setting::Setting;

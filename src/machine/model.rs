@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use bitflags::bitflags;
 
 use super::limits::{Limits, MAX_WARPS};
+use super::pipeline::Pipeline;
 use super::scheduler::SchedulerKind;
 use super::spec::{Hazard, LimitsSpec, MachineSpec, OpSpec};
 use crate::base::{Cycles, Fnv1a, UnitId};
@@ -60,6 +61,8 @@ pub struct Machine {
     exit_issues: bool,
     two_level_active: u32,
     sub_cores: usize,
+    sms: usize,
+    pipeline: Option<Pipeline>,
     digest: u64,
 }
 
@@ -67,6 +70,10 @@ pub struct Machine {
 const BARRIER: &str = "barrier";
 /// Sub-cores of an SM.
 const MAX_SUB_CORES: u32 = 4;
+/// SMs of a GPU.
+const MAX_SMS: u32 = 256;
+/// Cycles of the longest operation in a pipeline whose results must not meet.
+const MAX_PIPELINE: u64 = 1000;
 /// Times beyond this are refused, so that sums of them cannot overflow.
 const MAX_TIME: u64 = 1 << 32;
 
@@ -164,6 +171,34 @@ impl Machine {
                 format!("sub_cores is {sub_cores}, it must be 1 to {MAX_SUB_CORES}"),
             ));
         }
+        let sms = spec.sms.unwrap_or(1);
+        if sms > 1 && spec.pipeline.is_none() {
+            problems.push(
+                locate(source, "sms", "several SMs need the detailed engine".into())
+                    .hint("add `pipeline: Pipeline()`, which changes nothing by itself"),
+            );
+        }
+        if !(1..=MAX_SMS).contains(&sms) {
+            problems.push(locate(source, "sms", format!("sms is {sms}, it must be 1 to {MAX_SMS}")));
+        }
+        if let Some(pipeline) = &spec.pipeline {
+            let is_class = |name: &str| ops.contains_key(name);
+            if pipeline.collector.is_some() || pipeline.result_buses.is_some() {
+                for (op, timing) in &ops {
+                    let total = (timing.init + timing.lat).get();
+                    if total >= MAX_PIPELINE {
+                        problems.push(locate(
+                            source,
+                            op,
+                            format!(
+                                "`{op}` takes {total} cycles, pipelines with a collector or result buses hold less than {MAX_PIPELINE}"
+                            ),
+                        ));
+                    }
+                }
+            }
+            pipeline.check(sub_cores.max(1) as usize, source, &mut problems, is_class);
+        }
         let hazards = spec.hazards.as_ref().map_or(Hazards::RAW, |list| {
             list.iter().fold(Hazards::empty(), |set, h| {
                 set | match h {
@@ -195,6 +230,8 @@ impl Machine {
             exit_issues: spec.exit_issues.unwrap_or(false),
             two_level_active,
             sub_cores: sub_cores as usize,
+            sms: sms as usize,
+            pipeline: spec.pipeline.clone(),
             digest: digest.finish(),
         };
         problems.into_result(machine)
@@ -243,6 +280,16 @@ impl Machine {
     /// Sub-cores, at least one. A warp stays on sub-core `slot mod sub_cores`.
     pub fn sub_cores(&self) -> usize {
         self.sub_cores
+    }
+
+    /// SMs that share the blocks of a launch, at least one.
+    pub fn sms(&self) -> usize {
+        self.sms
+    }
+
+    /// What the paper model leaves out of the SM's pipeline; `None` for the paper model.
+    pub fn pipeline(&self) -> Option<&Pipeline> {
+        self.pipeline.as_ref()
     }
 
     /// A digest of every setting: two machines with the same digest give the same cycles.

@@ -6,6 +6,7 @@ use std::fmt;
 use serde::de::{self, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::pipeline::Pipeline;
 use super::scheduler::SchedulerKind;
 use super::setting::Setting;
 use crate::diag::{Diagnostic, Diagnostics, SourceText, from_ron};
@@ -48,6 +49,12 @@ pub struct MachineSpec {
     /// Sub-cores, each with its own scheduler, issue slot and units; 1 to 4.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sub_cores: Option<u32>,
+    /// What the paper model leaves out of the SM's pipeline.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pipeline: Option<Pipeline>,
+    /// SMs that share the blocks of a launch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sms: Option<u32>,
 }
 
 /// A register hazard that the scoreboard checks.

@@ -5,8 +5,10 @@
 //! active lanes.
 
 mod step;
+mod traffic;
 
 pub use step::{AsyncRing, BarrierUse, MemoryUse, Step};
+pub use traffic::LineUse;
 
 use crate::base::{BlockId, LaneMask};
 
@@ -18,6 +20,7 @@ pub struct WarpPath {
     steps: Vec<Step>,
     /// (index of the first step, active lanes from there on); indices ascend strictly.
     masks: Vec<(u32, LaneMask)>,
+    traffic: Vec<LineUse>,
 }
 
 impl WarpPath {
@@ -43,6 +46,11 @@ impl WarpPath {
     /// The runs of equal active masks: index of the first step, lanes.
     pub fn masks(&self) -> &[(u32, LaneMask)] {
         &self.masks
+    }
+
+    /// Lines touched.
+    pub fn traffic(&self) -> &[LineUse] {
+        &self.traffic
     }
 
     /// Forgets everything but the allocation.

@@ -15,7 +15,7 @@ use crate::base::{OpClass, Pc, RegId};
 use crate::isa::Space;
 
 pub use sem::Sem;
-pub use timing::{TimedInstr, TimingTable};
+pub use timing::{Access, TimedInstr, TimingTable};
 
 /// A decoded kernel.
 #[derive(Clone, Debug, Default)]

@@ -4,7 +4,7 @@
 //! simulator and the analyser. It holds durations as the machine states them and computes no
 //! point in time.
 
-use super::{Flow, Program, RegList, Sem};
+use super::{Flow, Instr, Program, RegList, Sem};
 use crate::base::{Pc, RegId};
 use crate::diag::{Diagnostic, Diagnostics, closest};
 use crate::isa::Space;
@@ -27,6 +27,28 @@ pub struct TimedInstr {
     /// Whether it waits for global memory when it waits for a source; see
     /// [`TimingTable::loads_global`].
     pub loads_global: bool,
+    /// How it accesses memory, if it does.
+    pub access: Option<Access>,
+    /// Registers that it reads through the register file: sources without the guard.
+    pub operands: RegList,
+    /// Whether nobody waits for its results ([`crate::machine::Pipeline::unscored`]).
+    pub unscored: bool,
+}
+
+/// What a memory access is to a load/store unit. The space is that of the step, see
+/// [`TimingTable::space`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Brings a value to a register.
+    Load,
+    /// Takes one to memory.
+    Store,
+    /// Reads and writes in memory.
+    Atomic,
+    /// From global to shared memory.
+    AsyncCopy,
+    /// Waits for the warp's accesses.
+    Fence,
 }
 
 /// The timing of every instruction of a program on a machine.
@@ -38,6 +60,8 @@ pub struct TimingTable {
     program_regs: usize,
     hazards: Hazards,
     exit_issues: bool,
+    /// By register of the program: the number in its name.
+    numbers: Vec<usize>,
 }
 
 impl TimingTable {
@@ -90,6 +114,11 @@ impl TimingTable {
                 loads_global: instr.flow == Flow::AsyncCopy
                     || instr.class_by_space.is_some()
                     || program.classes.name(instr.class).ends_with(".global"),
+                access: access(program, instr),
+                operands: operands(instr),
+                unscored: machine.pipeline().is_some_and(|pipeline| {
+                    pipeline.unscored.iter().any(|class| class == program.classes.name(instr.class))
+                }),
             })
             .collect();
         problems.into_result(Self {
@@ -98,6 +127,7 @@ impl TimingTable {
             program_regs: program.regs.len(),
             hazards: machine.hazards(),
             exit_issues: machine.exit_issues(),
+            numbers: program.regs.iter().enumerate().map(|(index, reg)| number(&reg.name, index)).collect(),
         })
     }
 
@@ -105,7 +135,7 @@ impl TimingTable {
     /// (a search makes up millions of them): as many units and registers as they use, RAW hazards,
     /// a free exit.
     pub fn of_instrs(instrs: Vec<TimedInstr>, units: usize, regs: usize) -> Self {
-        Self { instrs, units, program_regs: regs, hazards: Hazards::RAW, exit_issues: false }
+        Self { instrs, units, program_regs: regs, hazards: Hazards::RAW, exit_issues: false, numbers: Vec::new() }
     }
 
     /// The instructions, to be used for another table.
@@ -150,6 +180,20 @@ impl TimingTable {
             || instr.flow == Flow::AsyncCopy
     }
 
+    /// The space that a memory access resolved to.
+    pub fn space(&self, step: Step) -> Space {
+        match self.instr(step.pc()).flow {
+            Flow::AsyncCopy => Space::Global,
+            _ => step.memory().space,
+        }
+    }
+
+    /// The number that the source gives a register (5 for `%r5`), which says in which bank it is;
+    /// its index where the name has none.
+    pub fn reg_number(&self, reg: RegId) -> usize {
+        self.numbers.get(reg.index()).copied().unwrap_or(reg.index())
+    }
+
     /// Whether a step takes an issue slot: all do, except the one that ends the warp on machines
     /// where that is free.
     pub fn issues(&self, step: Step) -> bool {
@@ -170,6 +214,29 @@ impl TimingTable {
     pub fn hazards(&self) -> Hazards {
         self.hazards
     }
+}
+
+fn access(program: &Program, instr: &Instr) -> Option<Access> {
+    match instr.sem {
+        Sem::Load { .. } => Some(Access::Load),
+        Sem::Store { .. } => Some(Access::Store),
+        Sem::Atomic(_) => Some(Access::Atomic),
+        Sem::AsyncCopy { .. } => Some(Access::AsyncCopy),
+        Sem::Nop if program.classes.name(instr.class) == "fence" => Some(Access::Fence),
+        _ => None,
+    }
+}
+
+fn operands(instr: &Instr) -> RegList {
+    let guard = instr.guard.map(|guard| guard.reg);
+    instr.srcs.as_slice().iter().copied().filter(|&reg| Some(reg) != guard).collect()
+}
+
+/// The first number in a name.
+fn number(name: &str, index: usize) -> usize {
+    let digits = name.trim_start_matches(|c: char| !c.is_ascii_digit());
+    let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+    digits[..end].parse().unwrap_or(index)
 }
 
 fn missing(program: &Program, machine: &Machine, class: &str, line: u32) -> Diagnostic {

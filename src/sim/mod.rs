@@ -18,6 +18,7 @@ mod barrier;
 mod error;
 mod launch;
 mod ops;
+mod pipeline;
 pub mod policy;
 mod sm;
 mod wheel;

@@ -176,6 +176,9 @@ fn timed(instance: &Instance, ins: &Ins, first: usize, pc: usize) -> TimedInstr 
             Kind::Barrier => Flow::Barrier,
         },
         loads_global: false,
+        access: None,
+        operands: crate::program::RegList::new(),
+        unscored: false,
     }
 }
 
@@ -187,5 +190,8 @@ fn exit() -> TimedInstr {
         dsts: RegList::new(),
         flow: Flow::Exit,
         loads_global: false,
+        access: None,
+        operands: crate::program::RegList::new(),
+        unscored: false,
     }
 }

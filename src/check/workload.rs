@@ -2,7 +2,7 @@
 
 use crate::diag::Diagnostics;
 use crate::exec::{Executor, Options};
-use crate::machine::BlockNeeds;
+use crate::machine::{BlockNeeds, Machine, SharedMemory};
 use crate::micro::{MicroKernel, MicroSource};
 use crate::path::{BlockPaths, BlockSource};
 use crate::program::Program;
@@ -73,15 +73,20 @@ impl Workload {
         }
     }
 
-    /// Starts a fresh run.
+    /// Starts a fresh run that records what the timing of a machine needs.
     ///
     /// # Errors
     /// If the launch cannot start.
-    pub fn source(&self, max_instructions_per_block: u64) -> Result<WorkloadSource<'_>, Diagnostics> {
+    pub fn source(
+        &self,
+        machine: &Machine,
+        max_instructions_per_block: u64,
+    ) -> Result<WorkloadSource<'_>, Diagnostics> {
         Ok(match &self.kind {
             WorkloadKind::Micro(kernel) => WorkloadSource::Micro(kernel.source()),
             WorkloadKind::Launch { program, launch } => {
-                let options = Options { max_instructions_per_block };
+                let banks = machine.shared_memory().map(SharedMemory::banks);
+                let options = Options { max_instructions_per_block, banks, traffic: false };
                 WorkloadSource::Launch(Box::new(Executor::new(program, launch, options)?))
             }
         })

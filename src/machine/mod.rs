@@ -7,10 +7,12 @@ mod limits;
 mod model;
 mod scheduler;
 mod setting;
+mod shared_memory;
 mod spec;
 
 pub use limits::{BlockNeeds, Limits, Occupancy};
 pub use model::{Hazards, Machine, OpTiming, Unit};
 pub use scheduler::{ParseSchedulerError, SchedulerKind};
 pub use setting::Setting;
+pub use shared_memory::{BankRule, BankTiming, Banks, SharedMemory, SharedMemorySpec};
 pub use spec::MachineSpec;

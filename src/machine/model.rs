@@ -6,6 +6,7 @@ use bitflags::bitflags;
 
 use super::limits::{Limits, MAX_WARPS};
 use super::scheduler::SchedulerKind;
+use super::shared_memory::SharedMemory;
 use super::spec::{Hazard, LimitsSpec, MachineSpec, OpSpec};
 use crate::base::{Cycles, Fnv1a, UnitId};
 use crate::diag::{Diagnostic, Diagnostics, SourceText, closest};
@@ -60,6 +61,7 @@ pub struct Machine {
     exit_issues: bool,
     two_level_active: u32,
     sub_cores: usize,
+    shared_memory: Option<SharedMemory>,
     digest: u64,
 }
 
@@ -68,7 +70,7 @@ const BARRIER: &str = "barrier";
 /// Sub-cores of an SM.
 const MAX_SUB_CORES: u32 = 4;
 /// Times beyond this are refused, so that sums of them cannot overflow.
-const MAX_TIME: u64 = 1 << 32;
+pub(super) const MAX_TIME: u64 = 1 << 32;
 
 impl Machine {
     /// Checks a spec. `source` is the file it came from, for the places of messages.
@@ -164,6 +166,8 @@ impl Machine {
                 format!("sub_cores is {sub_cores}, it must be 1 to {MAX_SUB_CORES}"),
             ));
         }
+        let shared_memory =
+            spec.shared_memory.as_ref().and_then(|shared| SharedMemory::new(shared, source, &mut problems));
         let hazards = spec.hazards.as_ref().map_or(Hazards::RAW, |list| {
             list.iter().fold(Hazards::empty(), |set, h| {
                 set | match h {
@@ -195,6 +199,7 @@ impl Machine {
             exit_issues: spec.exit_issues.unwrap_or(false),
             two_level_active,
             sub_cores: sub_cores as usize,
+            shared_memory,
             digest: digest.finish(),
         };
         problems.into_result(machine)
@@ -245,6 +250,11 @@ impl Machine {
         self.sub_cores
     }
 
+    /// Bank conflicts of shared memory, if it has any.
+    pub fn shared_memory(&self) -> Option<&SharedMemory> {
+        self.shared_memory.as_ref()
+    }
+
     /// A digest of every setting: two machines with the same digest give the same cycles.
     pub fn digest(&self) -> u64 {
         self.digest
@@ -268,7 +278,7 @@ impl Machine {
     }
 }
 
-fn locate(source: &SourceText, name: &str, message: String) -> Diagnostic {
+pub(super) fn locate(source: &SourceText, name: &str, message: String) -> Diagnostic {
     let quoted = format!("\"{name}\"");
     let needle = if source.text().contains(&quoted) { quoted.as_str() } else { name };
     source.error_at(needle, message)

@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::scheduler::SchedulerKind;
 use super::setting::Setting;
+use super::shared_memory::SharedMemorySpec;
 use crate::diag::{Diagnostic, Diagnostics, SourceText, from_ron};
 
 /// The contents of a `configs/*.ron`. Every field may be left to the machine it extends or to the
@@ -48,6 +49,9 @@ pub struct MachineSpec {
     /// Sub-cores, each with its own scheduler, issue slot and units; 1 to 4.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sub_cores: Option<u32>,
+    /// Bank conflicts of shared memory; there are none by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shared_memory: Option<SharedMemorySpec>,
 }
 
 /// A register hazard that the scoreboard checks.

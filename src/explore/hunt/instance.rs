@@ -176,6 +176,8 @@ fn timed(instance: &Instance, ins: &Ins, first: usize, pc: usize) -> TimedInstr 
             Kind::Barrier => Flow::Barrier,
         },
         loads_global: false,
+        banks: None,
+        moves_lines: false,
     }
 }
 
@@ -187,5 +189,7 @@ fn exit() -> TimedInstr {
         dsts: RegList::new(),
         flow: Flow::Exit,
         loads_global: false,
+        banks: None,
+        moves_lines: false,
     }
 }

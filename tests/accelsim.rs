@@ -40,7 +40,7 @@ fn cycles(machine: &Machine, reference: &Reference, scheduler: &PolicySetup) -> 
     let table = TimingTable::new(workload.program(), machine).unwrap();
     let occupancy = machine.limits().occupancy(&workload.needs()).unwrap();
     let resident = occupancy.blocks.min(workload.blocks());
-    let mut source = workload.source(1 << 26).unwrap();
+    let mut source = workload.source(machine, 1 << 26).unwrap();
     let summary = simulate(&mut source, &table, machine, scheduler, resident, &mut (), |_, _| {}).unwrap();
     let slots = summary.issues + summary.stalls.total().get();
     let all = summary.makespan.get() * (machine.sub_cores() * machine.sms()) as u64;

@@ -107,7 +107,7 @@ fn one_block_at_a_time(
     table: &TimingTable,
     judges: &mut [Judge],
 ) -> Result<Vec<String>, Diagnostics> {
-    let mut source = plan.workload.source(plan.max_instructions_per_block)?;
+    let mut source = plan.workload.source(plan.machine, plan.max_instructions_per_block)?;
     let mut paths = BlockPaths::default();
     let mut engine = Engine::new(table, plan.machine);
     let mut analyser = analyser(plan, table);
@@ -137,7 +137,7 @@ pub fn observe<'a, O: Observer>(
     policy: &PolicySetup,
     observer: &mut O,
 ) -> Result<(Checked, WorkloadSource<'a>), Diagnostics> {
-    let mut source = plan.workload.source(plan.max_instructions_per_block)?;
+    let mut source = plan.workload.source(plan.machine, plan.max_instructions_per_block)?;
     let checked = observe_source(plan, policy, &mut source, observer)?;
     let notes = source.notes();
     Ok((checked.with_notes(&notes), source))

@@ -8,6 +8,7 @@ mod model;
 pub mod pipeline;
 mod scheduler;
 mod setting;
+mod shared_memory;
 mod spec;
 
 pub use limits::{BlockNeeds, Limits, Occupancy};
@@ -15,4 +16,5 @@ pub use pipeline::Pipeline;
 pub use model::{Hazards, Machine, OpTiming, Unit};
 pub use scheduler::{ParseSchedulerError, SchedulerKind};
 pub use setting::Setting;
+pub use shared_memory::{BankRule, BankTiming, Banks, SharedMemory, SharedMemorySpec};
 pub use spec::MachineSpec;

@@ -7,6 +7,7 @@ use bitflags::bitflags;
 use super::limits::{Limits, MAX_WARPS};
 use super::pipeline::Pipeline;
 use super::scheduler::SchedulerKind;
+use super::shared_memory::SharedMemory;
 use super::spec::{Hazard, LimitsSpec, MachineSpec, OpSpec};
 use crate::base::{Cycles, Fnv1a, UnitId};
 use crate::diag::{Diagnostic, Diagnostics, SourceText, closest};
@@ -63,6 +64,7 @@ pub struct Machine {
     sub_cores: usize,
     sms: usize,
     pipeline: Option<Pipeline>,
+    shared_memory: Option<SharedMemory>,
     digest: u64,
 }
 
@@ -75,7 +77,7 @@ const MAX_SMS: u32 = 256;
 /// Cycles of the longest operation in a pipeline whose results must not meet.
 const MAX_PIPELINE: u64 = 1000;
 /// Times beyond this are refused, so that sums of them cannot overflow.
-const MAX_TIME: u64 = 1 << 32;
+pub(super) const MAX_TIME: u64 = 1 << 32;
 
 impl Machine {
     /// Checks a spec. `source` is the file it came from, for the places of messages.
@@ -199,6 +201,8 @@ impl Machine {
             }
             pipeline.check(sub_cores.max(1) as usize, source, &mut problems, is_class);
         }
+        let shared_memory =
+            spec.shared_memory.as_ref().and_then(|shared| SharedMemory::new(shared, source, &mut problems));
         let hazards = spec.hazards.as_ref().map_or(Hazards::RAW, |list| {
             list.iter().fold(Hazards::empty(), |set, h| {
                 set | match h {
@@ -232,6 +236,7 @@ impl Machine {
             sub_cores: sub_cores as usize,
             sms: sms as usize,
             pipeline: spec.pipeline.clone(),
+            shared_memory,
             digest: digest.finish(),
         };
         problems.into_result(machine)
@@ -292,6 +297,11 @@ impl Machine {
         self.pipeline.as_ref()
     }
 
+    /// Bank conflicts of shared memory, if it has any.
+    pub fn shared_memory(&self) -> Option<&SharedMemory> {
+        self.shared_memory.as_ref()
+    }
+
     /// A digest of every setting: two machines with the same digest give the same cycles.
     pub fn digest(&self) -> u64 {
         self.digest
@@ -315,7 +325,7 @@ impl Machine {
     }
 }
 
-fn locate(source: &SourceText, name: &str, message: String) -> Diagnostic {
+pub(super) fn locate(source: &SourceText, name: &str, message: String) -> Diagnostic {
     let quoted = format!("\"{name}\"");
     let needle = if source.text().contains(&quoted) { quoted.as_str() } else { name };
     source.error_at(needle, message)

@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::pipeline::Pipeline;
 use super::scheduler::SchedulerKind;
 use super::setting::Setting;
+use super::shared_memory::SharedMemorySpec;
 use crate::diag::{Diagnostic, Diagnostics, SourceText, from_ron};
 
 /// The contents of a `configs/*.ron`. Every field may be left to the machine it extends or to the
@@ -55,6 +56,9 @@ pub struct MachineSpec {
     /// SMs that share the blocks of a launch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sms: Option<u32>,
+    /// Bank conflicts of shared memory; there are none by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shared_memory: Option<SharedMemorySpec>,
 }
 
 /// A register hazard that the scoreboard checks.

@@ -8,7 +8,7 @@ use super::{Flow, Instr, Program, RegList, Sem};
 use crate::base::{Pc, RegId};
 use crate::diag::{Diagnostic, Diagnostics, closest};
 use crate::isa::Space;
-use crate::machine::{Hazards, Machine, OpTiming};
+use crate::machine::{BankTiming, Hazards, Machine, OpTiming};
 use crate::path::{AsyncRing, Step};
 
 /// What timing needs to know of an instruction.
@@ -33,6 +33,11 @@ pub struct TimedInstr {
     pub operands: RegList,
     /// Whether nobody waits for its results ([`crate::machine::Pipeline::unscored`]).
     pub unscored: bool,
+    /// What bank conflicts cost, where the instruction may meet them. Without conflicts it has the
+    /// timing of [`TimedInstr::op`] or [`TimedInstr::by_space`] all the same.
+    pub banks: Option<BankTiming>,
+    /// See [`TimingTable::moves_lines`].
+    pub moves_lines: bool,
 }
 
 /// What a memory access is to a load/store unit. The space is that of the step, see
@@ -105,20 +110,31 @@ impl TimingTable {
         let instrs = program
             .instrs
             .iter()
-            .map(|instr| TimedInstr {
-                op: ops[instr.class.index()],
-                by_space: instr.class_by_space.map(|classes| Box::new(classes.map(|c| ops[c.index()]))),
-                srcs: instr.srcs,
-                dsts: instr.dsts,
-                flow: instr.flow,
-                loads_global: instr.flow == Flow::AsyncCopy
-                    || instr.class_by_space.is_some()
-                    || program.classes.name(instr.class).ends_with(".global"),
-                access: access(program, instr),
-                operands: operands(instr),
-                unscored: machine.pipeline().is_some_and(|pipeline| {
-                    pipeline.unscored.iter().any(|class| class == program.classes.name(instr.class))
-                }),
+            .map(|instr| {
+                let mut timed = TimedInstr {
+                    op: ops[instr.class.index()],
+                    by_space: instr.class_by_space.map(|classes| Box::new(classes.map(|c| ops[c.index()]))),
+                    srcs: instr.srcs,
+                    dsts: instr.dsts,
+                    flow: instr.flow,
+                    loads_global: instr.flow == Flow::AsyncCopy
+                        || instr.class_by_space.is_some()
+                        || program.classes.name(instr.class).ends_with(".global"),
+                    banks: None,
+                    moves_lines: program.moves_lines(instr),
+                    access: access(program, instr),
+                    operands: operands(instr),
+                    unscored: machine.pipeline().is_some_and(|pipeline| {
+                        pipeline.unscored.iter().any(|class| class == program.classes.name(instr.class))
+                    }),
+                };
+                if let (Some(memory), Some(bytes)) = (machine.shared_memory(), instr.shared_bytes()) {
+                    let op = timed.in_shared_memory();
+                    let banks = memory.timing(*op, bytes);
+                    *op = banks.without;
+                    timed.banks = Some(banks);
+                }
+                timed
             })
             .collect();
         problems.into_result(Self {
@@ -156,7 +172,30 @@ impl TimingTable {
     /// Unit, initiation and latency of one execution.
     pub fn op(&self, step: Step) -> OpTiming {
         let instr = self.instr(step.pc());
+        if let Some(banks) = &instr.banks {
+            let used = step.memory();
+            if used.space == Space::Shared {
+                return banks.with_extra(used.transactions);
+            }
+        }
         instr.by_space.as_ref().map_or(instr.op, |by_space| by_space[step.memory().space.index()])
+    }
+
+    /// Transactions of an access to shared memory, and how many it would take without conflicts;
+    /// `None` for other instructions, and where the machine has no bank conflicts.
+    pub fn bank_transactions(&self, step: Step) -> Option<(u32, u32)> {
+        let banks = self.instr(step.pc()).banks?;
+        let used = step.memory();
+        (used.space == Space::Shared)
+            .then(|| (banks.transactions + u32::from(used.transactions), banks.transactions))
+    }
+
+    /// Whether this execution accesses global or local memory, so that a path with traffic has a
+    /// group of lines for it.
+    pub fn moves_lines(&self, step: Step) -> bool {
+        let instr = self.instr(step.pc());
+        instr.moves_lines
+            && (instr.flow == Flow::AsyncCopy || matches!(step.memory().space, Space::Global | Space::Local))
     }
 
     /// The pseudo-register that an asynchronous copy writes or a wait reads, `None` for other
@@ -237,6 +276,24 @@ fn number(name: &str, index: usize) -> usize {
     let digits = name.trim_start_matches(|c: char| !c.is_ascii_digit());
     let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
     digits[..end].parse().unwrap_or(index)
+}
+
+impl TimedInstr {
+    /// Where the timing of its accesses to shared memory stands.
+    fn in_shared_memory(&mut self) -> &mut OpTiming {
+        match &mut self.by_space {
+            Some(by_space) => &mut by_space[Space::Shared.index()],
+            None => &mut self.op,
+        }
+    }
+
+    /// Every timing that an execution can have, of several on one unit one with the longest
+    /// initiation.
+    pub fn timings(&self) -> impl Iterator<Item = OpTiming> + '_ {
+        let by_space = self.by_space.iter().flat_map(|ops| ops.iter().copied());
+        let conflicts = self.banks.map(|banks| banks.with_extra(u8::MAX));
+        std::iter::once(self.op).chain(by_space).chain(conflicts)
+    }
 }
 
 fn missing(program: &Program, machine: &Machine, class: &str, line: u32) -> Diagnostic {

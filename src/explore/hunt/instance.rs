@@ -179,6 +179,8 @@ fn timed(instance: &Instance, ins: &Ins, first: usize, pc: usize) -> TimedInstr 
         access: None,
         operands: crate::program::RegList::new(),
         unscored: false,
+        banks: None,
+        moves_lines: false,
     }
 }
 
@@ -193,5 +195,7 @@ fn exit() -> TimedInstr {
         access: None,
         operands: crate::program::RegList::new(),
         unscored: false,
+        banks: None,
+        moves_lines: false,
     }
 }

@@ -298,7 +298,7 @@ impl Sm<'_> {
         let Some(access) = self.ops.table.instr(step.pc()).access else { return (0, 0) };
         let first = self.warps[slot].traffic;
         let mut transactions = 0;
-        if access != Access::Fence && matches!(self.ops.table.space(step), Space::Global | Space::Local) {
+        if self.ops.table.moves_lines(step) {
             let mut lines = 0;
             for line in self.path(slot).traffic().get(first as usize..).unwrap_or(&[]) {
                 lines += 1;

@@ -66,12 +66,15 @@ fn compare(config: &str, machine: &str, overhead: u64) -> Vec<Compared> {
         };
         let reference = launches.iter().find(|launch| launch.name == f[0]).unwrap();
         let theirs = f[4].parse::<u64>().unwrap() - overhead;
+        if std::env::var("WARPBOUND_ONLY").is_ok_and(|only| !f[0].contains(&only)) {
+            continue;
+        }
         let ours = cycles(&machine, reference, &setup).get();
         all.push(Compared { name: f[0].clone(), scheduler: f[3].clone(), ours, theirs });
     }
     if std::env::var_os("WARPBOUND_TABLE").is_some() {
         for c in &all {
-            println!("{config:9} {:22} {:4} {:8} {:8} {:+7.2} %", c.name, c.scheduler, c.theirs, c.ours, 100.0 * c.error());
+            eprintln!("{config:9} {:22} {:4} {:8} {:8} {:+7.2} %", c.name, c.scheduler, c.theirs, c.ours, 100.0 * c.error());
         }
     }
     let (mean, worst) = errors(&all, 500);

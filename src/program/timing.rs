@@ -4,6 +4,7 @@
 //! simulator and the analyser. It holds durations as the machine states them and computes no
 //! point in time.
 
+use super::sem::Operand;
 use super::{Flow, Instr, Program, RegList, Sem};
 use crate::base::{Pc, RegId};
 use crate::diag::{Diagnostic, Diagnostics, closest};
@@ -111,10 +112,15 @@ impl TimingTable {
             .instrs
             .iter()
             .map(|instr| {
+                let blind = machine
+                    .pipeline()
+                    .and_then(|pipeline| pipeline.load_store)
+                    .is_some_and(|load_store| !load_store.atomics_wait_for_addresses);
+                let srcs = if blind { without_address(instr) } else { instr.srcs };
                 let mut timed = TimedInstr {
                     op: ops[instr.class.index()],
                     by_space: instr.class_by_space.map(|classes| Box::new(classes.map(|c| ops[c.index()]))),
-                    srcs: instr.srcs,
+                    srcs,
                     dsts: instr.dsts,
                     flow: instr.flow,
                     loads_global: instr.flow == Flow::AsyncCopy
@@ -123,7 +129,7 @@ impl TimingTable {
                     banks: None,
                     moves_lines: program.moves_lines(instr),
                     access: access(program, instr),
-                    operands: operands(instr),
+                    operands: operands(instr, &srcs),
                     unscored: machine.pipeline().is_some_and(|pipeline| {
                         pipeline.unscored.iter().any(|class| class == program.classes.name(instr.class))
                     }),
@@ -266,9 +272,22 @@ fn access(program: &Program, instr: &Instr) -> Option<Access> {
     }
 }
 
-fn operands(instr: &Instr) -> RegList {
+/// The sources of an atomic but for its address.
+fn without_address(instr: &Instr) -> RegList {
+    let Sem::Atomic(atomic) = &instr.sem else { return instr.srcs };
+    let is = |operand: &Operand, reg: RegId| matches!(operand, Operand::Reg(r) if *r == reg);
+    let needed = |reg: &RegId| {
+        !is(&atomic.addr.base, *reg)
+            || is(&atomic.b, *reg)
+            || is(&atomic.c, *reg)
+            || instr.guard.is_some_and(|guard| guard.reg == *reg)
+    };
+    instr.srcs.as_slice().iter().copied().filter(needed).collect()
+}
+
+fn operands(instr: &Instr, srcs: &RegList) -> RegList {
     let guard = instr.guard.map(|guard| guard.reg);
-    instr.srcs.as_slice().iter().copied().filter(|&reg| Some(reg) != guard).collect()
+    srcs.as_slice().iter().copied().filter(|&reg| Some(reg) != guard).collect()
 }
 
 /// The first number in a name.

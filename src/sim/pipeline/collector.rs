@@ -122,8 +122,9 @@ impl Collector {
         let share = all / self.sub_cores;
         for port in 0..self.served.len() {
             let last = self.served[port];
-            // the search begins with the next unit of another sub-core, if there are several
-            let from = if self.sub_cores > 1 { last + share - last % share } else { last + 1 };
+            // the search begins with the first unit of the sub-core after the one served last, which
+            // is the first of all if there is only one
+            let from = last + share - last % share;
             let ready = (0..all).map(|n| (from + n) % all).find(|&unit| {
                 self.holds[unit].is_some_and(|id| {
                     let flight = flights.get(id);
@@ -161,7 +162,8 @@ impl Collector {
         let share = self.holds.len() / self.sub_cores;
         for _ in 0..self.settings.ports {
             let mut any = false;
-            for unit in 0..self.units {
+            // memory accesses, of the last unit, come first
+            for unit in std::iter::once(self.units - 1).chain(0..self.units - 1) {
                 let Some((sub_core, id)) = input.oldest(unit, flights) else { continue };
                 let mine = sub_core * share..(sub_core + 1) * share;
                 let Some(free) = mine.clone().find(|&unit| self.holds[unit].is_none()) else { continue };

@@ -8,9 +8,11 @@ mod model;
 mod scheduler;
 mod setting;
 mod spec;
+mod sub_cores;
 
 pub use limits::{BlockNeeds, Limits, Occupancy};
 pub use model::{Hazards, Machine, OpTiming, Unit};
 pub use scheduler::{ParseSchedulerError, SchedulerKind};
 pub use setting::Setting;
 pub use spec::MachineSpec;
+pub use sub_cores::SubCores;

@@ -7,6 +7,7 @@ use bitflags::bitflags;
 use super::limits::{Limits, MAX_WARPS};
 use super::scheduler::SchedulerKind;
 use super::spec::{Hazard, LimitsSpec, MachineSpec, OpSpec};
+use super::sub_cores::SubCores;
 use crate::base::{Cycles, Fnv1a, UnitId};
 use crate::diag::{Diagnostic, Diagnostics, SourceText, closest};
 
@@ -59,14 +60,12 @@ pub struct Machine {
     limits: Limits,
     exit_issues: bool,
     two_level_active: u32,
-    sub_cores: usize,
+    sub_cores: SubCores,
     digest: u64,
 }
 
 /// Op class of barriers; machines need not mention it.
 const BARRIER: &str = "barrier";
-/// Sub-cores of an SM.
-const MAX_SUB_CORES: u32 = 4;
 /// Times beyond this are refused, so that sums of them cannot overflow.
 const MAX_TIME: u64 = 1 << 32;
 
@@ -157,11 +156,11 @@ impl Machine {
             ));
         }
         let sub_cores = spec.sub_cores.unwrap_or(1);
-        if !(1..=MAX_SUB_CORES).contains(&sub_cores) {
+        if !(1..=SubCores::MAX).contains(&(sub_cores as usize)) {
             problems.push(locate(
                 source,
                 "sub_cores",
-                format!("sub_cores is {sub_cores}, it must be 1 to {MAX_SUB_CORES}"),
+                format!("sub_cores is {sub_cores}, it must be 1 to {}", SubCores::MAX),
             ));
         }
         let hazards = spec.hazards.as_ref().map_or(Hazards::RAW, |list| {
@@ -184,6 +183,7 @@ impl Machine {
         }
         let mut digest = Fnv1a::default();
         digest.write(serde_json::to_string(spec).expect("a machine spec is plain data").as_bytes());
+        let sub_cores = SubCores::new(sub_cores as usize, &units);
         let machine = Self {
             name: spec.name.clone().unwrap_or_default(),
             doc: spec.doc.clone().unwrap_or_default(),
@@ -194,7 +194,7 @@ impl Machine {
             limits,
             exit_issues: spec.exit_issues.unwrap_or(false),
             two_level_active,
-            sub_cores: sub_cores as usize,
+            sub_cores,
             digest: digest.finish(),
         };
         problems.into_result(machine)
@@ -240,8 +240,8 @@ impl Machine {
         self.two_level_active
     }
 
-    /// Sub-cores, at least one. A warp stays on sub-core `slot mod sub_cores`.
-    pub fn sub_cores(&self) -> usize {
+    /// How the SM is divided into sub-cores.
+    pub fn sub_cores(&self) -> SubCores {
         self.sub_cores
     }
 

@@ -8,7 +8,7 @@ use super::{Flow, Program, RegList, Sem};
 use crate::base::{Pc, RegId};
 use crate::diag::{Diagnostic, Diagnostics, closest};
 use crate::isa::Space;
-use crate::machine::{Hazards, Machine, OpTiming};
+use crate::machine::{Hazards, Machine, OpTiming, SubCores};
 use crate::path::{AsyncRing, Step};
 
 /// What timing needs to know of an instruction.
@@ -38,6 +38,7 @@ pub struct TimingTable {
     program_regs: usize,
     hazards: Hazards,
     exit_issues: bool,
+    sub_cores: SubCores,
 }
 
 impl TimingTable {
@@ -98,14 +99,16 @@ impl TimingTable {
             program_regs: program.regs.len(),
             hazards: machine.hazards(),
             exit_issues: machine.exit_issues(),
+            sub_cores: machine.sub_cores(),
         })
     }
 
     /// A table of instructions that belong to no program, on a machine that was never written down
     /// (a search makes up millions of them): as many units and registers as they use, RAW hazards,
-    /// a free exit.
+    /// a free exit, one sub-core.
     pub fn of_instrs(instrs: Vec<TimedInstr>, units: usize, regs: usize) -> Self {
-        Self { instrs, units, program_regs: regs, hazards: Hazards::RAW, exit_issues: false }
+        let sub_cores = SubCores::ONE;
+        Self { instrs, units, program_regs: regs, hazards: Hazards::RAW, exit_issues: false, sub_cores }
     }
 
     /// The instructions, to be used for another table.
@@ -164,6 +167,11 @@ impl TimingTable {
     /// Units of the machine.
     pub fn units(&self) -> usize {
         self.units
+    }
+
+    /// How the SM is divided into sub-cores.
+    pub fn sub_cores(&self) -> SubCores {
+        self.sub_cores
     }
 
     /// The hazards that hold an instruction back.

@@ -365,6 +365,8 @@ mod tests {
                 "hazards=Raw,Waw",
                 "limits.blocks=3",
                 "exit_issues=true",
+                "sub_cores=3",
+                "units.blue.shared=true",
             ],
         )
         .unwrap();
@@ -375,6 +377,9 @@ mod tests {
         assert_eq!(m.hazards(), Hazards::RAW | Hazards::WAW);
         assert_eq!(m.limits().blocks, 3);
         assert!(m.exit_issues());
+        let unit = |class: &str| m.op(class).unwrap().unit;
+        assert_eq!(m.sub_cores().count(), 3);
+        assert!(m.sub_cores().is_shared(unit("int")) && !m.sub_cores().is_shared(unit("f0")));
         assert_ne!(m.digest(), machine(FIG2, &[]).unwrap().digest());
     }
 
@@ -388,6 +393,7 @@ mod tests {
             "scheduler=fifo",
             "units=3",
             "limits.foo=1",
+            "sub_cores=x",
         ] {
             let error = machine(FIG2, &[bad]).unwrap_err().to_string();
             assert!(error.contains(bad), "{bad}: {error}");

@@ -14,8 +14,18 @@ pub struct Setting {
 }
 
 /// The settings at the top of a machine.
-const TOP: [&str; 9] =
-    ["name", "doc", "scheduler", "hazards", "units", "ops", "limits", "exit_issues", "two_level_active"];
+const TOP: [&str; 10] = [
+    "name",
+    "doc",
+    "scheduler",
+    "hazards",
+    "units",
+    "ops",
+    "limits",
+    "exit_issues",
+    "two_level_active",
+    "sub_cores",
+];
 
 impl Setting {
     /// Reads `PATH=VALUE`.

@@ -242,6 +242,9 @@ pub fn explore_latencies(
     limits: Limits,
     progress: &dyn Fn(u64, usize),
 ) -> Result<LatencyExtremes, Unsupported> {
+    if table.sub_cores().count() > 1 {
+        return Err(Unsupported::SubCores);
+    }
     let longest = varied.iter().map(|v| u64::from(*v.lat.end())).max().unwrap_or(0);
     let model = Model::with_latencies_up_to(longest, table, paths)?;
     let mut intervals = vec![None; table.units()];

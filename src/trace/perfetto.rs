@@ -30,11 +30,7 @@ pub struct PerfettoTrace<'a> {
 impl<'a> PerfettoTrace<'a> {
     /// Writes to `out`, best a buffered one. `units` are those of the machine, `name` is what an
     /// instruction is called.
-    pub fn new(
-        out: &'a mut dyn Write,
-        units: UnitInstances,
-        name: &'a dyn Fn(Pc) -> String,
-    ) -> Self {
+    pub fn new(out: &'a mut dyn Write, units: UnitInstances, name: &'a dyn Fn(Pc) -> String) -> Self {
         let written = out.write_all(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
         let names: Vec<String> = units.names().iter().map(|unit| format!("unit {unit}")).collect();
         let mut trace = Self { out, name, units, lanes: Vec::new(), written, first: true };

@@ -23,13 +23,13 @@ impl Sim<'_> {
     }
 
     pub(super) fn choose(&mut self, core: usize) -> Option<usize> {
-        let ready: Vec<usize> =
-            self.slots_of(core).into_iter().filter(|&slot| self.ready(slot)).collect();
+        let ready: Vec<usize> = self.slots_of(core).into_iter().filter(|&slot| self.ready(slot)).collect();
         let oldest = ready.iter().copied().min_by_key(|&slot| self.id(slot));
         match self.rule {
             Rule::Oldest => oldest,
             Rule::Gto => {
-                let greedy = ready.iter().copied().find(|&slot| Some(self.id(slot)) == self.memory[core].last);
+                let greedy =
+                    ready.iter().copied().find(|&slot| Some(self.id(slot)) == self.memory[core].last);
                 let chosen = greedy.or(oldest);
                 if let Some(slot) = chosen {
                     self.memory[core].last = Some(self.id(slot));
@@ -43,7 +43,10 @@ impl Sim<'_> {
                 chosen
             }
             Rule::Srr => {
-                let turn = self.around(core, self.memory[core].turn).into_iter().find(|&slot| self.eligible(slot))?;
+                let turn = self
+                    .around(core, self.memory[core].turn)
+                    .into_iter()
+                    .find(|&slot| self.eligible(slot))?;
                 self.memory[core].turn = turn;
                 if !ready.contains(&turn) {
                     return None;
@@ -115,7 +118,8 @@ impl Sim<'_> {
         self.memory[core].pending = pending;
         let from = self.memory[core].last_slot.map_or(0, |slot| slot + 1);
         let is_active = |slot: usize| self.memory[core].active.contains(&self.id(slot));
-        let chosen = self.around(core, from).into_iter().find(|&slot| ready.contains(&slot) && is_active(slot));
+        let chosen =
+            self.around(core, from).into_iter().find(|&slot| ready.contains(&slot) && is_active(slot));
         self.memory[core].last_slot = chosen.or(self.memory[core].last_slot);
         chosen
     }

@@ -74,7 +74,11 @@ impl fmt::Display for ReplayError {
                 write!(f, "warp {} is not ready: it waits for a register", warp.get())?;
             }
             ReplayFault::SlotTaken(warp) => {
-                write!(f, "warp {} cannot issue: another warp of its sub-core issues in this cycle", warp.get())?;
+                write!(
+                    f,
+                    "warp {} cannot issue: another warp of its sub-core issues in this cycle",
+                    warp.get()
+                )?;
             }
             ReplayFault::EndsEarly(left) => {
                 write!(f, "the schedule ends, but instructions are left in {}", list(left))?;

@@ -194,7 +194,8 @@ mod tests {
 
     #[test]
     fn all_wrong_lines_are_reported_with_their_place() {
-        let text = "x 0\n0 y\n1 0\n1 1\n1 0\n0 1\n2 64\n3\nblock\nblock z\nblock 0\n5 0 0\n99999999999999999999 0\n";
+        let text =
+            "x 0\n0 y\n1 0\n1 1\n1 0\n0 1\n2 64\n3\nblock\nblock z\nblock 0\n5 0 0\n99999999999999999999 0\n";
         let shown = parse(text).unwrap_err();
         let lines: Vec<u32> = shown.list().iter().map(|d| d.line).collect();
         assert_eq!(lines, [1, 2, 5, 6, 7, 8, 9, 10, 11, 12, 13], "{shown}");

@@ -11,10 +11,10 @@ use crate::program::{Flow, TimingTable};
 use crate::sim::SLOTS;
 use crate::sim::barrier::{Barriers, Complete};
 use crate::sim::error::RunError;
+use crate::sim::launch::SubCoreResult;
 use crate::sim::ops::{Op, Ops};
 use crate::sim::policy::{Policy, View};
 use crate::sim::wheel::Wheel;
-use crate::sim::launch::SubCoreResult;
 use crate::trace::{Issue, Observer};
 
 /// The steps each slot issues; what [`issuing`] leaves of the warp's path.

@@ -163,7 +163,7 @@ fn launches_with_several_blocks() {
 
 #[test]
 fn sub_cores_with_and_without_shared_units() {
-    for_seeds(200_000..206_000, |seed| {
+    for_seeds(200_000..203_000, |seed| {
         let shape = Shape { sub_cores: 4, ..if seed % 4 == 0 { Shape::PAPER } else { Shape::EVERYTHING } };
         every_policy(seed, &random_launch(seed, &shape, 1), 1);
     });
@@ -172,7 +172,7 @@ fn sub_cores_with_and_without_shared_units() {
 #[test]
 fn sub_cores_with_several_blocks() {
     let shape = Shape { max_warps: 4, max_instructions: 8, sub_cores: 4, ..Shape::EVERYTHING };
-    for_seeds(300_000..301_000, |seed| {
+    for_seeds(300_000..300_500, |seed| {
         let resident = 1 + seed as usize % 4;
         every_policy(seed, &random_launch(seed, &shape, 1 + seed as usize % 9), resident);
     });

@@ -68,8 +68,8 @@ fn sub_cores_are_a_setting_and_are_reported() {
     let policy = format!("replay:{}", files[0]);
     assert_eq!(run(&["--scheduler", &policy])["makespan"], makespan);
     let one = json(&["run", "reduce_shfl", "--scheduler", &policy], 1);
-    assert!(one["errors"][0]["message"].as_str().unwrap().contains("not ready"), "{one}");
-    // one sub-core says nothing of sub-cores, and is faster to describe than to explore wrongly
+    assert!(one["errors"][0]["message"].as_str().unwrap().contains("another warp of its sub-core"), "{one}");
+    // with one sub-core nothing is said of sub-cores; what cannot be explored is refused
     assert!(json(&["run", "fig3"], 0).get("sub_cores").is_none());
     assert_eq!(json(&["check", "fig3", "--set", "sub_cores=2"], 0)["makespan"], 14);
     let worst = json(&["explore", "fig3", "--set", "sub_cores=2", "--set", "units.red.shared=true"], 0);

@@ -9,7 +9,7 @@ use super::{Flow, Instr, Program, RegList, Sem};
 use crate::base::{Pc, RegId};
 use crate::diag::{Diagnostic, Diagnostics, closest};
 use crate::isa::Space;
-use crate::machine::{BankTiming, Hazards, Machine, OpTiming};
+use crate::machine::{BankTiming, Hazards, Machine, OpTiming, SubCores};
 use crate::path::{AsyncRing, Step};
 
 /// What timing needs to know of an instruction.
@@ -68,6 +68,7 @@ pub struct TimingTable {
     exit_issues: bool,
     /// By register of the program: the number in its name.
     numbers: Vec<usize>,
+    sub_cores: SubCores,
 }
 
 impl TimingTable {
@@ -150,14 +151,16 @@ impl TimingTable {
             hazards: machine.hazards(),
             exit_issues: machine.exit_issues(),
             numbers: program.regs.iter().enumerate().map(|(index, reg)| number(&reg.name, index)).collect(),
+            sub_cores: machine.sub_cores(),
         })
     }
 
     /// A table of instructions that belong to no program, on a machine that was never written down
     /// (a search makes up millions of them): as many units and registers as they use, RAW hazards,
-    /// a free exit.
+    /// a free exit, one sub-core.
     pub fn of_instrs(instrs: Vec<TimedInstr>, units: usize, regs: usize) -> Self {
-        Self { instrs, units, program_regs: regs, hazards: Hazards::RAW, exit_issues: false, numbers: Vec::new() }
+        let sub_cores = SubCores::ONE;
+        Self { instrs, units, program_regs: regs, hazards: Hazards::RAW, exit_issues: false, numbers: Vec::new(), sub_cores }
     }
 
     /// The instructions, to be used for another table.
@@ -253,6 +256,11 @@ impl TimingTable {
     /// Units of the machine.
     pub fn units(&self) -> usize {
         self.units
+    }
+
+    /// How the SM is divided into sub-cores.
+    pub fn sub_cores(&self) -> SubCores {
+        self.sub_cores
     }
 
     /// The hazards that hold an instruction back.

@@ -8,7 +8,7 @@ use crate::path::{BlockPaths, BlockSource};
 use crate::program::TimingTable;
 use crate::sim::SLOTS;
 use crate::sim::error::{Deadlock, RunError, SimError};
-use crate::sim::launch::{BlockResult, SimSummary};
+use crate::sim::launch::{BlockResult, SimSummary, SubCoreResult};
 use crate::sim::policy::Policy;
 use crate::trace::{Observer, StallReason, Stalls};
 
@@ -25,7 +25,7 @@ pub(in crate::sim) struct Setup<'a> {
 pub(in crate::sim) fn launch<S: BlockSource, P: Policy + Clone, O: Observer>(
     source: &mut S,
     setup: &Setup<'_>,
-    policy: &P,
+    policies: &[P],
     observer: &mut O,
     mut on_block: impl FnMut(&BlockResult, &BlockPaths),
 ) -> Result<SimSummary, SimError<S::Error>> {
@@ -41,7 +41,7 @@ pub(in crate::sim) fn launch<S: BlockSource, P: Policy + Clone, O: Observer>(
     let sms = machine.sms();
     let mut gpu = Gpu {
         sms: (0..sms).map(|_| Sm::new(table, machine, pipeline, places, slots)).collect(),
-        policies: vec![vec![policy.clone(); machine.sub_cores()]; sms],
+        policies: vec![policies.to_vec(); sms],
         waiting: there.then_some(first),
         exhausted: !there,
         last_served: sms - 1,
@@ -143,6 +143,7 @@ impl<P: Policy> Gpu<'_, P> {
     fn summary<O: Observer>(&mut self, end: u64, observer: &mut O) -> SimSummary {
         let now = self.sms[0].now;
         let mut stalls = Stalls::default();
+        let mut sub_cores = Vec::new();
         for sm in &mut self.sms {
             for sub in 0..sm.subs.len() {
                 for _ in 0..end {
@@ -152,6 +153,7 @@ impl<P: Policy> Gpu<'_, P> {
                 sm.now = now;
                 sm.end_idle(sub);
                 stalls += sm.subs[sub].stalls;
+                sub_cores.push(SubCoreResult { issues: sm.subs[sub].issues, stalls: sm.subs[sub].stalls });
             }
         }
         self.sms[0].log.tell(observer);
@@ -159,6 +161,7 @@ impl<P: Policy> Gpu<'_, P> {
             makespan: Cycles::new(now + end),
             issues: self.sms.iter().map(|sm| sm.issues).sum(),
             stalls,
+            sub_cores,
             blocks: self.blocks,
             resident_blocks: self.sms[0].rooms.len() as u32,
         }

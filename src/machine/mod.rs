@@ -13,4 +13,4 @@ pub use limits::{BlockNeeds, Limits, Occupancy};
 pub use model::{Hazards, Machine, OpTiming, Unit};
 pub use scheduler::{ParseSchedulerError, SchedulerKind};
 pub use setting::Setting;
-pub use spec::MachineSpec;
+pub use spec::{MachineSpec, Reconvergence};

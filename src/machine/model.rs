@@ -6,7 +6,7 @@ use bitflags::bitflags;
 
 use super::limits::{Limits, MAX_WARPS};
 use super::scheduler::SchedulerKind;
-use super::spec::{Hazard, LimitsSpec, MachineSpec, OpSpec};
+use super::spec::{Hazard, LimitsSpec, MachineSpec, OpSpec, Reconvergence};
 use crate::base::{Cycles, Fnv1a, UnitId};
 use crate::diag::{Diagnostic, Diagnostics, SourceText, closest};
 
@@ -60,6 +60,7 @@ pub struct Machine {
     exit_issues: bool,
     two_level_active: u32,
     sub_cores: usize,
+    reconvergence: Reconvergence,
     digest: u64,
 }
 
@@ -195,6 +196,7 @@ impl Machine {
             exit_issues: spec.exit_issues.unwrap_or(false),
             two_level_active,
             sub_cores: sub_cores as usize,
+            reconvergence: spec.reconvergence.unwrap_or_default(),
             digest: digest.finish(),
         };
         problems.into_result(machine)
@@ -243,6 +245,11 @@ impl Machine {
     /// Sub-cores, at least one. A warp stays on sub-core `slot mod sub_cores`.
     pub fn sub_cores(&self) -> usize {
         self.sub_cores
+    }
+
+    /// How lanes of a warp that diverged meet again.
+    pub fn reconvergence(&self) -> Reconvergence {
+        self.reconvergence
     }
 
     /// A digest of every setting: two machines with the same digest give the same cycles.

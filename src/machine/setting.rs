@@ -14,8 +14,19 @@ pub struct Setting {
 }
 
 /// The settings at the top of a machine.
-const TOP: [&str; 9] =
-    ["name", "doc", "scheduler", "hazards", "units", "ops", "limits", "exit_issues", "two_level_active"];
+const TOP: [&str; 11] = [
+    "name",
+    "doc",
+    "scheduler",
+    "hazards",
+    "units",
+    "ops",
+    "limits",
+    "exit_issues",
+    "two_level_active",
+    "sub_cores",
+    "reconvergence",
+];
 
 impl Setting {
     /// Reads `PATH=VALUE`.

@@ -4,8 +4,10 @@
 
 use warpbound::base::LaneMask;
 use warpbound::diag::{Diagnostics, SourceText};
+use warpbound::exec::divergence::Divergence;
 use warpbound::exec::{Executor, Options};
 use warpbound::isa::IsaTable;
+use warpbound::machine::Reconvergence;
 use warpbound::path::{BlockPaths, BlockSource};
 use warpbound::program::Program;
 use warpbound::program::launch::{Arg, Buffer, Elem, Launch};
@@ -22,6 +24,7 @@ pub struct Kernel {
     pub buffers: Vec<Vec<u8>>,
     pub symbols: Vec<(String, Vec<u8>)>,
     pub fuel: u64,
+    pub reconvergence: Reconvergence,
 }
 
 /// What a launch did.
@@ -31,6 +34,7 @@ pub struct Outcome {
     pub buffers: Vec<Vec<u8>>,
     pub notes: Vec<String>,
     pub program: Program,
+    pub divergence: Divergence,
 }
 
 /// One block of `threads` threads, and no buffers yet.
@@ -44,6 +48,7 @@ pub fn kernel(threads: u32, body: &str) -> Kernel {
         buffers: Vec::new(),
         symbols: Vec::new(),
         fuel: 1 << 22,
+        reconvergence: Reconvergence::PostDominator,
     }
 }
 
@@ -96,7 +101,11 @@ impl Kernel {
             buffers: self.buffers.iter().enumerate().map(|(i, b)| buffer(format!("p{i}"), b)).collect(),
             symbols: self.symbols.iter().map(|(name, b)| buffer(name.clone(), b)).collect(),
         };
-        let options = Options { max_instructions_per_block: self.fuel };
+        let options = Options {
+            max_instructions_per_block: self.fuel,
+            reconvergence: self.reconvergence,
+            divergence: true,
+        };
         let mut executor = Executor::new(&program, &launch, options)?;
         let mut paths = BlockPaths::default();
         let mut blocks = Vec::new();
@@ -112,7 +121,8 @@ impl Kernel {
         }
         let buffers = (0..launch.buffers.len()).map(|i| executor.buffer(i).to_vec()).collect();
         let notes = executor.notes().to_vec();
-        Ok(Outcome { blocks, buffers, notes, program: program.clone() })
+        let divergence = executor.divergence().expect("asked for").clone();
+        Ok(Outcome { blocks, buffers, notes, program: program.clone(), divergence })
     }
 
     pub fn ok(self) -> Outcome {

@@ -12,6 +12,7 @@ use crate::cli::load::{self, LoadedKernel};
 use crate::cli::output::{self, Failure, Format};
 use crate::cli::trace_files::{self, TraceFile, Writer};
 use crate::diag::{Diagnostic, Diagnostics};
+use crate::exec::Options;
 use crate::machine::Machine;
 use crate::path::{BlockPaths, BlockSource};
 use crate::report::{json, text};
@@ -42,7 +43,12 @@ pub fn run(args: &Run) -> Result<ExitCode, Failure> {
     let mut profile = StallProfile::new(&table);
     let mut units = UnitUse::new(machine.units().len());
     let began = Instant::now();
-    let source = kernel.workload.source(args.on.common.max_instructions)?;
+    let options = Options {
+        // bare speed need not pay for it
+        divergence: !args.timings,
+        ..Options::of(&machine, args.on.common.max_instructions)
+    };
+    let source = kernel.workload.source(options)?;
     let mut source = TimedSource { source, spent: began.elapsed() };
     // text shows where cycles went; JSON and bare speed need not pay for it
     let detailed = args.on.common.format == Format::Text && !args.timings;

@@ -15,15 +15,18 @@ use crate::diag::{Diagnostic, Diagnostics};
 use crate::exec::Options;
 use crate::machine::Machine;
 use crate::path::{BlockPaths, BlockSource};
-use crate::report::{json, text};
+use crate::report::{divergence, json, text};
 use crate::sim::PolicySetup;
 use crate::trace::{Observer, StallProfile, UnitUse};
 
 /// Causes of lost cycles shown as text.
 const MAX_LOST: usize = 12;
 
+/// Branches shown as text without -v.
+const MAX_BRANCHES: usize = 10;
+
 /// Runs the command.
-pub fn run(args: &Run) -> Result<ExitCode, Failure> {
+pub fn run(args: &Run, verbose: bool) -> Result<ExitCode, Failure> {
     let kernel = load::kernel(&args.on.kernel, &args.on.ptx, args.on.common.seed)?;
     let (machine, _) = load::machine(&args.on.common, &kernel)?;
     let policy = load::policy(&args.on.common, &kernel, &machine)?;
@@ -61,9 +64,15 @@ pub fn run(args: &Run) -> Result<ExitCode, Failure> {
     for (index, path) in dumps {
         output::write_file(&path, source.source.buffer(index).unwrap_or_default())?;
     }
+    let line = |pc: Pc| kernel.workload.program().instr(pc).line;
+    let divergence = source.source.divergence().and_then(|d| divergence::Report::new(d, &line));
+    let most = if verbose { usize::MAX } else { MAX_BRANCHES };
+    let branches = divergence.as_ref().map_or_else(String::new, |d| d.table(most, &|pc| kernel.text_of(pc)));
     match args.on.common.format {
-        Format::Json => print_json(args, &kernel, &machine, &checked, seconds)?,
-        Format::Text => print_text(args, &kernel, &machine, &policy, &checked, seconds, &profile, &units)?,
+        Format::Json => print_json(args, &kernel, &machine, &checked, seconds, divergence)?,
+        Format::Text => {
+            print_text(args, &kernel, &machine, &policy, &checked, seconds, &profile, &units, &branches)?
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -147,6 +156,8 @@ struct Timed {
     #[serde(flatten)]
     run: json::Run,
     #[serde(skip_serializing_if = "Option::is_none")]
+    divergence: Option<divergence::Report>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     exec_seconds: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sim_seconds: Option<f64>,
@@ -158,10 +169,12 @@ fn print_json(
     machine: &Machine,
     checked: &Checked,
     (exec, sim): (f64, f64),
+    divergence: Option<divergence::Report>,
 ) -> Result<(), Failure> {
     output::print_json(&Timed {
         check: json::Check::new(&kernel.workload.name, machine, args.on.common.seed, checked),
         run: json::Run::new(checked),
+        divergence,
         exec_seconds: args.timings.then_some(exec),
         sim_seconds: args.timings.then_some(sim),
     })
@@ -177,6 +190,7 @@ fn print_text(
     (exec, sim): (f64, f64),
     profile: &StallProfile,
     units: &UnitUse,
+    branches: &str,
 ) -> Result<(), Failure> {
     let mut out = text::check(&kernel.workload.name, machine, checked, output::style());
     out.push('\n');
@@ -185,6 +199,7 @@ fn print_text(
         let place = |pc: Pc| (kernel.workload.program().instr(pc).line, kernel.text_of(pc));
         out.push_str(&text::units(machine, units, checked));
         out.push_str(&text::lost_cycles(&profile.lost(), checked, MAX_LOST, &place));
+        out.push_str(branches);
     }
     if args.timings {
         let per_second = |seconds: f64| checked.warp_instructions as f64 / seconds.max(1e-9) / 1e6;

@@ -13,10 +13,10 @@ mod spec;
 mod sub_cores;
 
 pub use limits::{BlockNeeds, Limits, Occupancy};
-pub use pipeline::Pipeline;
 pub use model::{Hazards, Machine, OpTiming, Unit};
+pub use pipeline::Pipeline;
 pub use scheduler::{ParseSchedulerError, SchedulerKind};
 pub use setting::Setting;
 pub use shared_memory::{BankRule, BankTiming, Banks, SharedMemory, SharedMemorySpec};
-pub use spec::MachineSpec;
+pub use spec::{MachineSpec, Reconvergence};
 pub use sub_cores::SubCores;

@@ -173,9 +173,7 @@ impl LoadStore {
     /// A transaction of an atomic is back.
     fn answered(&self, sm: &mut Sm<'_>, id: FlightId) {
         let flight = *sm.flights.get(id);
-        if self.settings.atomics_block
-            && sm.table().instr(flight.step.pc()).access == Some(Access::Atomic)
-        {
+        if self.settings.atomics_block && sm.table().instr(flight.step.pc()).access == Some(Access::Atomic) {
             sm.atomic_answered(flight.slot as usize, 1);
         }
     }
@@ -189,7 +187,13 @@ impl LoadStore {
         let step = flight.step;
         let access = table.instr(step.pc()).access.unwrap_or(Access::Fence);
         let space = if access == Access::Fence { Space::Param } else { table.space(step) };
-        let banks = if space != Space::Shared { 0 } else if access == Access::Atomic { 1 } else { bank_transactions(step) };
+        let banks = if space != Space::Shared {
+            0
+        } else if access == Access::Atomic {
+            1
+        } else {
+            bank_transactions(step)
+        };
         flight.unanswered = if space == Space::Shared { 1 } else { flight.transactions };
         self.serving = Some(Serving {
             flight: id,

@@ -1,12 +1,12 @@
 //! The state of one SM and the order of its stages.
 
+use super::blocks::{PendingRelease, Resident};
 use super::collector::{Collector, Latch};
 use super::flight::{Flight, FlightId, Flights};
 use super::front_end::FrontEnd;
 use super::load_store::LoadStore;
 use super::log::Log;
 use super::units::{Completions, ResultBuses, Unit};
-use super::blocks::{PendingRelease, Resident};
 use crate::base::{Cycle, UnitId, WarpId, WarpMask};
 use crate::machine::Machine;
 use crate::machine::pipeline::Pipeline;
@@ -151,7 +151,9 @@ impl<'a> Sm<'a> {
             fenced: WarpMask::empty(),
             clear: WarpMask::empty(),
             wants: vec![WarpMask::empty(); units],
-            shared_units: (0..units - 1).map(|u| machine.sub_cores().is_shared(UnitId::from_index(u))).collect(),
+            shared_units: (0..units - 1)
+                .map(|u| machine.sub_cores().is_shared(UnitId::from_index(u)))
+                .collect(),
             units: vec![Unit::new(settings.collector.is_some()); (units - 1) * sub_cores],
             flights: Flights::default(),
             completions: Completions::default(),
@@ -257,7 +259,13 @@ impl<'a> Sm<'a> {
         let load_store = self.load_store.as_ref().map_or(u64::MAX, |unit| unit.next_event(self.now));
         let fetch = self.front_end.as_ref().map_or(u64::MAX, FrontEnd::next_arrival);
         let releases = self.releases.iter().map(|release| release.complete.at).min().unwrap_or(u64::MAX);
-        self.completions.next().min(self.next_birth()).min(load_store).min(fetch).min(releases).max(self.now + 1)
+        self.completions
+            .next()
+            .min(self.next_birth())
+            .min(load_store)
+            .min(fetch)
+            .min(releases)
+            .max(self.now + 1)
     }
 
     /// Goes to a later cycle; what kept sub-cores idle in this one does so until then.
@@ -495,7 +503,8 @@ impl<'a> Sm<'a> {
         let op = self.ops.of(step);
         let pending = &self.pending[slot * self.regs..][..self.regs];
         let waits = op.waits().iter().any(|&reg| pending[reg as usize] != 0);
-        let ring = || op.waits_ring && self.ops.table.async_reg(step).is_some_and(|r| pending[r.index()] != 0);
+        let ring =
+            || op.waits_ring && self.ops.table.async_reg(step).is_some_and(|r| pending[r.index()] != 0);
         if !waits && !ring() {
             self.clear |= bit;
         }
@@ -539,7 +548,8 @@ impl<'a> Sm<'a> {
             _ => {
                 let waiting = slot.and_then(|slot| self.waiting(slot, reason));
                 self.end_idle(sub_core);
-                self.subs[sub_core].idle = Some(Idle { sub_core: sub_core as u8, from: now, to: now.next(), reason, waiting });
+                self.subs[sub_core].idle =
+                    Some(Idle { sub_core: sub_core as u8, from: now, to: now.next(), reason, waiting });
             }
         }
     }

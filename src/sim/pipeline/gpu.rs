@@ -52,21 +52,27 @@ pub(in crate::sim) fn launch<S: BlockSource, P: Policy + Clone, O: Observer>(
     gpu.sms[0].listening = observer.is_active();
     let mut result = BlockResult::default();
     loop {
-        for (sm, policies) in gpu.sms.iter_mut().zip(&mut gpu.policies) {
-            sm.begin_cycle();
-            while let Some(place) = sm.take_ended(&mut result) {
-                for policy in &mut *policies {
-                    policy.ended(result.block).map_err(RunError::from)?;
+        gpu.sms.iter_mut().for_each(Sm::begin_cycle);
+        // a block without instructions ends in the cycle in which it is placed
+        loop {
+            for (sm, policies) in gpu.sms.iter_mut().zip(&mut gpu.policies) {
+                while let Some(place) = sm.take_ended(&mut result) {
+                    for policy in &mut *policies {
+                        policy.ended(result.block).map_err(RunError::from)?;
+                    }
+                    on_block(&result, &sm.rooms[place]);
                 }
-                on_block(&result, &sm.rooms[place]);
+            }
+            gpu.place_blocks(source, places == 1)?;
+            if !gpu.sms.iter().any(Sm::has_ended) {
+                break;
             }
         }
-        gpu.place_blocks(source, places == 1)?;
         if gpu.exhausted && gpu.sms.iter().all(Sm::is_empty) {
             return Ok(gpu.summary(pipeline.launch.end, observer));
         }
         for (index, (sm, policies)) in gpu.sms.iter_mut().zip(&mut gpu.policies).enumerate() {
-            sm.bear_due();
+            sm.bear_due(policies);
             if index == 0 {
                 sm.end_cycle(policies, observer)?;
             } else {

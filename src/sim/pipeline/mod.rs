@@ -25,6 +25,7 @@ mod collector;
 mod flight;
 mod front_end;
 mod gpu;
+mod hazards;
 mod issue;
 mod load_store;
 mod log;

@@ -7,8 +7,8 @@
 //!   seed 000 with its countdowns of functional units and registers (`algorithm.rs`);
 //! * per section and warp what the bounds need ([`Analyser`], [`analyse_block`]);
 //! * bounds on the execution time of the block under any scheduler that keeps their premises
-//!   ([`Bound`], [`all`]): [`Gub`], as published; [`Iwb`] and [`Swb`], which are proved in their
-//!   documentation; [`Srr`] and [`Gsrr`] for the policies that are not work conserving.
+//!   ([`Bound`], [`all`]): [`Gub`], as published; [`Iwb`], [`Swb`] and [`Lwb`], which are proved in
+//!   their documentation; [`Srr`] and [`Gsrr`] for the policies that are not work conserving.
 //!
 //! # Invariants
 //! * Nothing here imports the simulator or its traces, and nothing there imports this. Shared are
@@ -30,6 +30,8 @@ mod algorithm;
 mod context;
 mod gub;
 mod iwb;
+mod long_waits;
+mod lwb;
 mod operands;
 mod phase;
 mod runs;
@@ -43,6 +45,8 @@ mod value;
 pub use context::{Context, NotApplicable};
 pub use gub::Gub;
 pub use iwb::Iwb;
+pub use long_waits::{LongWait, LongWaits};
+pub use lwb::Lwb;
 pub use phase::{Event, Phase, PhaseKind, WarpPhases, analyse_alone};
 pub use runs::{RunShape, SureRuns};
 pub use section::{
@@ -54,5 +58,5 @@ pub use value::{Bound, BoundReport, BoundValue, SectionBound, Standing};
 
 /// Every bound, in the order in which reports list them.
 pub fn all() -> Vec<Box<dyn Bound>> {
-    vec![Box::new(Gub), Box::new(Iwb), Box::new(Swb), Box::new(Srr), Box::new(Gsrr)]
+    vec![Box::new(Gub), Box::new(Iwb), Box::new(Swb), Box::new(Lwb), Box::new(Srr), Box::new(Gsrr)]
 }

@@ -36,6 +36,10 @@ pub struct LongWait {
     pub before: Cycles,
     /// The inside time P, unless k follows l directly.
     pub inside: Option<Cycles>,
+    /// When k issues, alone from an empty machine.
+    pub resume: Cycles,
+    /// The initiation work of the section before k, on all units.
+    pub work: Cycles,
 }
 
 /// The long waits of one warp in one section.
@@ -46,6 +50,8 @@ pub struct LongWaits {
     /// By unit: the most initiation work of the warp that may be queued at one time while it is in
     /// the section; 0 for plain units.
     pub queued: Vec<Cycles>,
+    /// The initiation work of the section, on all units.
+    pub work: Cycles,
     /// From the start of the section to its last issue, alone from an empty machine.
     pub last_issue: Cycles,
     /// D, the largest total of the program on a plain unit; 0 if there is none.
@@ -160,6 +166,7 @@ impl LongWaitFinder {
         self.found = LongWaits {
             waits: Vec::new(),
             queued: (0..units).map(|unit| Cycles::new(self.work[unit].0)).collect(),
+            work: Cycles::ZERO,
             last_issue: Cycles::ZERO,
             longest: Cycles::new(self.longest),
             longest_queued: Cycles::new(self.longest_queued),
@@ -182,6 +189,7 @@ impl LongWaitFinder {
         let total = (op.init + op.lat).get();
         self.found.last_issue = issue;
         self.follow(table, step, op);
+        self.found.work += op.init;
         for reg in waits(table, step) {
             if let Value::Of { unit, work, awaited, .. } = &mut self.values[reg.index()] {
                 awaited.get_or_insert(index);
@@ -222,7 +230,8 @@ impl LongWaitFinder {
         if waits(table, step).any(of_candidate) {
             let inside = (self.inside.instructions > 0).then_some(Cycles::new(self.inside.end));
             if self.found.waits.len() < MOST_WAITS {
-                self.found.waits.push(LongWait { before, inside });
+                let (resume, work) = (self.found.last_issue, self.found.work);
+                self.found.waits.push(LongWait { before, inside, resume, work });
             }
             self.inside.from = None;
             return;

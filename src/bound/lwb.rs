@@ -2,7 +2,7 @@
 
 use super::context::{Context, NotApplicable};
 use super::iwb::Iwb;
-use super::long_waits::LongWait;
+use super::long_waits::{LongWait, LongWaits};
 use super::section::SectionAnalysis;
 use super::swb::Swb;
 use super::value::{Bound, BoundValue, Standing};
@@ -31,8 +31,15 @@ use crate::base::{Cycles, WarpId};
 ///
 /// per section; the sections' values are added up. For `around`, let `last(B)` be the last issue of B alone from an
 /// empty machine, `L_1 <= L_2 <= ... <= L_n` these of the n other warps, S the interference that SWB or IWB, the smaller one, allows
-/// for own, and `x = before(l) + S + (0 in the first section, else max(D, V))`, where `before(l)` is the end of own's
-/// instructions up to l alone from an empty machine, less D. Then `around = n - r` with the largest r such that `L_i - i < x - n` for all i up to r.
+/// for own, and `early(l) = before(l) + (0 in the first section, else max(D, V))`, where `before(l)` is the end of own's
+/// instructions up to l alone from an empty machine, less D. Let W(τ) be the sum of the inits of all others' instructions before the
+/// first k of a long wait, in each warp, that issues at τ or later alone from an empty machine. Then
+///
+/// ```text
+/// x = early(l) + S
+/// y = early(l) + W(τ) for the least τ that exceeds it; x if that is less
+/// around = n - r with the largest r such that L_i - i < x - n and L_i - i < y - r for all i <= r
+/// ```
 ///
 /// LWB holds for any work-conserving policy, and is at most SWB. Where a block is so large that others could
 /// be through while own still waits for its first slot, `around` is 0 and nothing is gained; rightly so, as
@@ -75,11 +82,13 @@ use crate::base::{Cycles, WarpId};
 ///
 /// *Who has something left at a.* Let r others have issued all of the section before a. Counted from the release ρ, none issues its
 /// last before `last(B)`, as FIFO units and registers only delay. Of these r, at least r - i + 1 have a `last` of at least L_i, for any `i <= r`;
-/// they issue their last in different cycles before a, so that `a - ρ > L_i + (r - i)`. On the other hand, apply SWB to own's instructions up to
-/// l alone. What was in flight at ρ is done by `ρ + max(D, V)`, and in the first section there is nothing. Their finishing time
-/// at a is at least a + D; by (A) and by (1) and (4) of [`Swb`](super::Swb)'s proof (with "m" of the runs that are active at a) it exceeds `ρ + max(D, V) +
-/// (the end of these instructions alone)` by at most S less what has not issued by a. That is an instruction, at least, of each of the n - r
-/// others: `a - ρ <= x - (n - r)`. Together, `L_i - i < x - n`.
+/// they issue their last in different cycles before a, so that `a - ρ > L_i + (r - i)`. On the other hand, look at own's instructions up to
+/// l alone, and their finishing time F'. What was in flight at ρ is done by `ρ + max(D, V)`, and in the first section there is nothing; so
+/// F' is at most `ρ + early(l) + D` at ρ, and it is at least a + D at a.
+/// * By (A), and by (1) and (4) of [`Swb`](super::Swb)'s proof (with "m" of the runs that are active at a), F' grows by at most S less what has not issued by
+///   a. That is an instruction, at least, of each of the n - r others: `a - ρ <= x - (n - r)`. Together, `L_i - i < x - n`.
+/// * Before ρ + τ others issue at most what is counted in W(τ). If `early(l) + W(τ) < τ`, l has issued by ρ + τ, since F' would be at least
+///   `ρ + τ + D` otherwise; so `a - ρ <= early(l) + W(τ)`, which is y. Together, `L_i + r - i < y`.
 ///
 /// *k follows l directly (m = 0).* Until e own's next instruction is k, and `F(a+1) >= e + α`, where α is that of k,
 /// and `α >= γ_f`. Up to e, only a φ_f can raise F: F(e) is at most the larger of F(a+1) and, over the f that own
@@ -171,22 +180,16 @@ impl Block {
         if long.waits.is_empty() {
             return Cycles::ZERO;
         }
-        // by number of other warps: what `before + delay` must exceed for so many to be through
-        let mut through: Vec<u64> = Vec::with_capacity(self.last_issues.len());
-        let mut others = self.last_issues.clone();
-        others.remove(others.partition_point(|&last| last < long.last_issue.get()));
-        let count = others.len() as u64;
-        let mut needed = 0;
-        for (last, rank) in others.into_iter().zip(1..) {
-            needed = needed.max(last + count - rank);
-            through.push(needed);
-        }
+        let mut last_issues = self.last_issues.clone();
+        last_issues.remove(last_issues.partition_point(|&last| last < long.last_issue.get()));
         let in_flight = if long.first { Cycles::ZERO } else { long.longest.max(self.late) };
         let delay = bound - warp.isolated + in_flight;
+        let mut reach = Reach::new(section, own);
         let of_wait = |wait: &LongWait| {
-            let latest = (wait.before + delay).get();
-            let around = through.len() - through.partition_point(|&needed| needed < latest);
-            self.room(long.longest, wait).min(Cycles::new(around as u64))
+            let all = wait.before + delay;
+            let latest = reach.latest(wait.before + in_flight, all);
+            let around = around(&last_issues, all.get(), latest.get());
+            self.room(long.longest, wait).min(Cycles::new(around))
         };
         long.waits.iter().map(of_wait).sum()
     }
@@ -199,6 +202,68 @@ impl Block {
             Some(inside) => {
                 let half = Cycles::new(longest.saturating_sub(self.late).get() / 2);
                 direct.saturating_sub(inside).min(half.saturating_sub(inside + Cycles::ONE))
+            }
+        }
+    }
+}
+
+/// How many others surely have something left: x and y of the formula, and the others' `last`, ascending.
+fn around(last_issues: &[u64], x: u64, y: u64) -> u64 {
+    let count = last_issues.len() as u64;
+    let mut latest = 0;
+    let mut through = 0;
+    for (last, rank) in last_issues.iter().zip(1..) {
+        // the largest of L_i - i, plus the number of others, so as to stay above zero
+        latest = latest.max(last + count - rank);
+        if latest >= x || latest + rank >= y + count {
+            break;
+        }
+        through = rank;
+    }
+    count - through
+}
+
+/// What others can have issued by some time, which only grows.
+struct Reach<'s> {
+    /// Per other warp: its long waits, and how many of them it can be past.
+    others: Vec<(&'s LongWaits, usize)>,
+    time: Cycles,
+    /// The work that they can have issued before `time`.
+    work: Cycles,
+}
+
+impl<'s> Reach<'s> {
+    fn new(section: &'s SectionAnalysis, own: WarpId) -> Self {
+        let warps = (0..section.warps().len()).map(WarpId::from_index);
+        let others: Vec<_> =
+            warps.filter(|&warp| warp != own).map(|warp| (section.long_waits(warp), 0)).collect();
+        let work = others.iter().map(|(other, _)| Self::before(other, 0)).sum();
+        Self { others, time: Cycles::ZERO, work }
+    }
+
+    /// The work before a long wait of a warp, or all of it if there are no more.
+    fn before(warp: &LongWaits, wait: usize) -> Cycles {
+        warp.waits.get(wait).map_or(warp.work, |wait| wait.work)
+    }
+
+    /// The least y with `from + work before y + 1 <= y`, but no more than `limit`. It must not be
+    /// asked for less than before.
+    fn latest(&mut self, from: Cycles, limit: Cycles) -> Cycles {
+        loop {
+            let latest = from + self.work;
+            if latest >= limit {
+                return limit;
+            }
+            if latest < self.time {
+                return latest;
+            }
+            self.time = latest + Cycles::ONE;
+            for (other, past) in &mut self.others {
+                let before = Self::before(other, *past);
+                while other.waits.get(*past).is_some_and(|wait| wait.resume < self.time) {
+                    *past += 1;
+                }
+                self.work += Self::before(other, *past) - before;
             }
         }
     }

@@ -25,9 +25,13 @@
 //! sections with empty ones. For the bounds each section is analysed as if it started on an empty
 //! machine, and the sections' bounds are added up; why that is sound although instructions may be
 //! in flight across a release is shown in [`Iwb`].
+//!
+//! What was tried and does not hold is in [`failed`], with witnesses.
 
 mod algorithm;
 mod context;
+#[doc = include_str!("failed.md")]
+pub mod failed {}
 mod gub;
 mod iwb;
 mod long_waits;

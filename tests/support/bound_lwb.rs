@@ -88,9 +88,22 @@ fn waits_for(code: &[Ins], i: usize, p: usize) -> bool {
     code[i].waits.iter().any(|&reg| writer(code, i, reg) == Some(p))
 }
 
+/// The long waits (l, k) of a warp's section.
+fn long_waits(code: &[Ins], queues: &[bool], d: u64) -> Vec<(usize, usize)> {
+    let mut found: Vec<(usize, usize)> = Vec::new();
+    for k in 1..code.len() {
+        let longest = |l: &usize| !queues[code[*l].unit] && code[*l].init + code[*l].lat == d;
+        let next = found.last().map_or(0, |wait| wait.1);
+        found.extend(
+            (0..k).rev().find(longest).filter(|&l| l >= next && waits_for(code, k, l)).map(|l| (l, k)),
+        );
+    }
+    found
+}
+
 /// The credits of each warp by section, given S of each warp: `interference[section][warp]`.
-/// `first_only` says that there is one section; in later ones it takes registers of earlier
-/// sections to be available, which may find more than can be known.
+/// In later sections it takes registers of earlier ones to be available, which may find more than
+/// can be known.
 pub fn credits(table: &TimingTable, paths: &BlockPaths, interference: &[Vec<u64>]) -> Vec<Vec<u64>> {
     let (d, queued_total, queues) = program(table);
     let blocks = sections(table, paths);
@@ -100,14 +113,12 @@ pub fn credits(table: &TimingTable, paths: &BlockPaths, interference: &[Vec<u64>
         let q: u64 = (0..queues.len()).map(|u| peaks[s].iter().map(|w| w[u]).sum()).max().unwrap_or(0);
         let v = q + queued_total;
         let last = |code: &[Ins]| alone(code).last().map(|at| at.issue);
+        let waits: Vec<Vec<(usize, usize)>> =
+            section.iter().map(|code| long_waits(code, &queues, d)).collect();
         let of_warp = |own: usize| -> u64 {
             let code = &section[own];
-            let (mut sum, mut next) = (0, 0);
-            for k in 1..code.len() {
-                let candidate =
-                    (0..k).rev().find(|&l| !queues[code[l].unit] && code[l].init + code[l].lat == d);
-                let Some(l) = candidate.filter(|&l| l >= next && waits_for(code, k, l)) else { continue };
-                next = k;
+            let mut sum = 0;
+            for &(l, k) in &waits[own] {
                 let p = inside(code, l, k, &queues);
                 let room = match p {
                     None => d.saturating_sub(v.max(1)),
@@ -115,13 +126,31 @@ pub fn credits(table: &TimingTable, paths: &BlockPaths, interference: &[Vec<u64>
                         (d.saturating_sub(v.max(1) + p)).min((d.saturating_sub(v) / 2).saturating_sub(p + 1))
                     }
                 };
-                let before = end(&alone(&code[..=l])) - d;
-                let x = before + interference[s][own] + if s == 0 { 0 } else { d.max(v) };
+                let early = end(&alone(&code[..=l])) - d + if s == 0 { 0 } else { d.max(v) };
+                let x = early + interference[s][own];
+                let work = |time: u64| -> u64 {
+                    let of_other = |o: usize| -> u64 {
+                        let code = &section[o];
+                        let times = alone(code);
+                        let known = waits[o].iter().find(|&&(_, k)| times[k].issue >= time);
+                        code[..known.map_or(code.len(), |w| w.1)].iter().map(|ins| ins.init).sum()
+                    };
+                    (0..section.len()).filter(|&o| o != own).map(of_other).sum()
+                };
+                let y = (0..x + 2)
+                    .find(|&time| early + work(time) < time)
+                    .map_or(x, |time| early + work(time))
+                    .min(x);
                 let mut others: Vec<u64> =
                     (0..section.len()).filter(|&o| o != own).filter_map(|o| last(&section[o])).collect();
                 others.sort_unstable();
                 let n = others.len() as u64;
-                let feasible = |r: usize| (1..=r).all(|i| others[i - 1] + n < x + i as u64);
+                let feasible = |r: usize| {
+                    (1..=r).all(|i| {
+                        let (last, i) = (others[i - 1], i as u64);
+                        last + n < x + i && last + (r as u64) < y + i
+                    })
+                };
                 let r = (0..=others.len()).rev().find(|&r| feasible(r)).unwrap_or(0);
                 sum += room.min(n - r as u64);
             }

@@ -169,3 +169,16 @@ fn hand_computed_values() {
     let first = block(&["m r0; a r1, r0; m r2, r1; a _, r2"; 2]);
     assert_eq!((value(&first, &Iwb), value(&first, &Lwb)), (26, 24));
 }
+
+/// With a longer latency the other load is one of the longest too: C + 1, and two credits more.
+#[test]
+fn falls_when_a_latency_grows() {
+    let at = |lat: u64| {
+        let units = [("m", 1, 9), ("b", 1, lat), ("a", 1, 0)];
+        let block = kernel(&machine_text(&units, ""), &texts(&["m r0; a _, r0; b r1; a _, r1"; 3]));
+        let (iwb, lwb, worst) = (value(&block, &Iwb), value(&block, &Lwb), worst(&block));
+        assert!(worst.is_some_and(|worst| worst <= lwb));
+        (iwb, lwb)
+    };
+    assert_eq!((at(8), at(9)), ((29, 27), (30, 26)));
+}

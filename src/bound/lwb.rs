@@ -116,6 +116,11 @@ use crate::base::{Cycles, WarpId};
 ///   is at most `D - max(V, 1) - m`, and own's issues come before `τ < e - room`; so (C), with no more than `room` of the others looked at,
 ///   gives `H >= min(around, room)`. QED
 ///
+/// # Exact latencies
+/// IWB holds as well if an instruction takes less than stated. LWB does not claim that: "done at e" and "takes at most D"
+/// are about the same D. And it is not monotone: a longer latency can become the longest, and earn credits
+/// (`tests/bound_lwb.rs`).
+///
 /// # The slack
 /// Only waits for the very longest latency count, and each gives at most one slot per other warp, though
 /// warps that woke up have more to do. Work that others do while own waits for short latencies is charged in

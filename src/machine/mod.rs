@@ -4,12 +4,14 @@
 //! validated, so nothing downstream has a path for a bad configuration.
 
 mod limits;
+pub mod memory;
 mod model;
 mod scheduler;
 mod setting;
 mod spec;
 
 pub use limits::{BlockNeeds, Limits, Occupancy};
+pub use memory::MemorySystem;
 pub use model::{Hazards, Machine, OpTiming, Unit};
 pub use scheduler::{ParseSchedulerError, SchedulerKind};
 pub use setting::Setting;

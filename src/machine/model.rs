@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use bitflags::bitflags;
 
 use super::limits::{Limits, MAX_WARPS};
+use super::memory::MemorySystem;
 use super::scheduler::SchedulerKind;
 use super::spec::{Hazard, LimitsSpec, MachineSpec, OpSpec};
 use crate::base::{Cycles, Fnv1a, UnitId};
@@ -60,6 +61,7 @@ pub struct Machine {
     exit_issues: bool,
     two_level_active: u32,
     sub_cores: usize,
+    memory: MemorySystem,
     digest: u64,
 }
 
@@ -164,6 +166,8 @@ impl Machine {
                 format!("sub_cores is {sub_cores}, it must be 1 to {MAX_SUB_CORES}"),
             ));
         }
+        let memory = spec.memory.clone().unwrap_or_default();
+        memory.check(source, &mut problems);
         let hazards = spec.hazards.as_ref().map_or(Hazards::RAW, |list| {
             list.iter().fold(Hazards::empty(), |set, h| {
                 set | match h {
@@ -195,6 +199,7 @@ impl Machine {
             exit_issues: spec.exit_issues.unwrap_or(false),
             two_level_active,
             sub_cores: sub_cores as usize,
+            memory,
             digest: digest.finish(),
         };
         problems.into_result(machine)
@@ -243,6 +248,11 @@ impl Machine {
     /// Sub-cores, at least one. A warp stays on sub-core `slot mod sub_cores`.
     pub fn sub_cores(&self) -> usize {
         self.sub_cores
+    }
+
+    /// The memory behind the load/store unit; perfect unless the machine says otherwise.
+    pub fn memory(&self) -> &MemorySystem {
+        &self.memory
     }
 
     /// A digest of every setting: two machines with the same digest give the same cycles.

@@ -18,6 +18,7 @@ mod barrier;
 mod error;
 mod launch;
 mod ops;
+pub mod pipeline;
 pub mod policy;
 mod sm;
 mod wheel;

@@ -1,0 +1,3 @@
+//! The detailed timing engine's parts.
+
+pub mod memory;

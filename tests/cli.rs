@@ -202,6 +202,28 @@ fn settings_reach_the_machine() {
 }
 
 #[test]
+fn bank_conflicts_are_reported_by_source_line() {
+    let run = |kernel: &str| json(&["run", kernel, "--machine", "ecrts25-orin-banks"], 0);
+    let worst = |result: &Value| -> Vec<u64> {
+        let lines = result["bank_conflicts"].as_array().expect("a report");
+        lines.iter().map(|line| line["worst_transactions"].as_u64().unwrap()).collect()
+    };
+    let (conflict, padded) = (run("transpose_conflict"), run("transpose_padded"));
+    assert_eq!(worst(&conflict).iter().max(), Some(&32), "{conflict}");
+    assert_eq!(worst(&padded).iter().max(), Some(&1), "{padded}");
+    assert!(conflict["makespan"].as_u64() > padded["makespan"].as_u64());
+    let set = ["run", "transpose_conflict", "--set", "shared_memory.rule=Turing"];
+    assert_eq!(json(&set, 0)["bank_conflicts"], conflict["bank_conflicts"]);
+    let text = stdout(&warpbound(&set));
+    assert!(text.contains("shared accesses") && text.contains("ld.shared"), "{text}");
+    // perfect by default
+    assert!(json(&["run", "transpose_conflict"], 0).get("bank_conflicts").is_none());
+    let wrong = warpbound(&["run", "transpose_conflict", "--set", "shared_memory.rule=Fermi"]);
+    assert_eq!(wrong.status.code(), Some(1));
+    assert!(stderr(&wrong).contains("Pascal"), "{}", stderr(&wrong));
+}
+
+#[test]
 fn a_bare_ptx_file_is_launched_from_the_command_line() {
     let result = json(
         &[

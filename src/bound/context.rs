@@ -24,6 +24,8 @@ pub struct Context {
     /// Whether some barrier of the block does not involve all of its warps
     /// ([`BlockPaths::partial_barriers`](crate::path::BlockPaths::partial_barriers)).
     pub partial_barriers: bool,
+    /// What the machine does that no bound accounts for, each as a clause for a message.
+    pub beyond: Vec<&'static str>,
 }
 
 impl Context {
@@ -35,6 +37,7 @@ impl Context {
             work_conserving: policy.work_conserving(),
             resident_blocks,
             partial_barriers,
+            beyond: Vec::new(),
         }
     }
 
@@ -63,6 +66,9 @@ impl Context {
     /// # Errors
     /// The first premise that does not hold.
     pub(super) fn one_aligned_block(&self) -> Result<(), NotApplicable> {
+        if !self.beyond.is_empty() {
+            return Err(NotApplicable::new(self.beyond.join("; ")));
+        }
         if self.resident_blocks > 1 {
             return Err(NotApplicable::new(format!(
                 "up to {} blocks are resident together; a bound is derived for one block at a time only, since barriers of different blocks do not line up",

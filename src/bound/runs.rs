@@ -23,7 +23,8 @@
 //! are searched for in a window of the last [`WINDOW`] instructions. What was in flight when a
 //! section began counts as unknown until some instruction waited for it; whether it can be in flight
 //! is decided at the barrier, which is known to be done before the next section. And a unit has a
-//! queue if *any* instruction of the program that runs on it has another init than 1.
+//! queue if *any* instruction of the program that runs on it has another init than 1, or could
+//! have one by bank conflicts.
 
 use std::collections::BTreeMap;
 
@@ -127,7 +128,7 @@ impl RunFinder {
     pub(super) fn new(table: &TimingTable) -> Self {
         let mut queues = vec![false; table.units()];
         for instr in table.instrs() {
-            for op in std::iter::once(&instr.op).chain(instr.by_space.iter().flat_map(|ops| ops.iter())) {
+            for op in instr.timings() {
                 queues[op.unit.index()] |= op.init > Cycles::ONE;
             }
         }

@@ -86,7 +86,7 @@ impl Checked {
 /// A launch that does not fit the machine, an error of the kernel, a schedule that does not fit,
 /// or a difference in the self-check (which is a fault of this program).
 pub fn check(plan: &Plan) -> Result<Vec<Checked>, Diagnostics> {
-    if resident_blocks(plan)? > 1 {
+    if resident_blocks(plan)? > 1 || plan.machine.pipeline().is_some() {
         // blocks overlap in time, so every policy needs its own pass over the functional run
         return plan
             .policies
@@ -107,7 +107,7 @@ fn one_block_at_a_time(
     table: &TimingTable,
     judges: &mut [Judge],
 ) -> Result<Vec<String>, Diagnostics> {
-    let mut source = plan.workload.source(plan.max_instructions_per_block)?;
+    let mut source = plan.workload.source(plan.machine, plan.max_instructions_per_block)?;
     let mut paths = BlockPaths::default();
     let mut engine = Engine::new(table, plan.machine);
     let mut analyser = analyser(plan, table);
@@ -137,7 +137,7 @@ pub fn observe<'a, O: Observer>(
     policy: &PolicySetup,
     observer: &mut O,
 ) -> Result<(Checked, WorkloadSource<'a>), Diagnostics> {
-    let mut source = plan.workload.source(plan.max_instructions_per_block)?;
+    let mut source = plan.workload.source(plan.machine, plan.max_instructions_per_block)?;
     let checked = observe_source(plan, policy, &mut source, observer)?;
     let notes = source.notes();
     Ok((checked.with_notes(&notes), source))
@@ -161,7 +161,8 @@ pub fn observe_source<S: BlockSource<Error = Diagnostics>, O: Observer>(
     let passed_over = Cell::new(false);
     let mut observer = (PassedOver(&passed_over), observer);
     let summary = simulate(source, &table, plan.machine, policy, resident, &mut observer, |result, paths| {
-        if plan.self_check && failed.is_none() {
+        // the analyser knows the paper model only
+        if plan.self_check && failed.is_none() && plan.machine.pipeline().is_none() {
             match super::self_check(&table, plan.machine, paths) {
                 Ok(checked) => judge.total.self_checked_warps += checked,
                 Err(problem) => failed = Some(problem),
@@ -176,6 +177,15 @@ pub fn observe_source<S: BlockSource<Error = Diagnostics>, O: Observer>(
     judge.total.makespan = summary.makespan;
     judge.total.stalls = summary.stalls;
     Ok(judge.total.with_notes(&plan.workload.program().notes))
+}
+
+/// What the machine does that no bound accounts for.
+fn beyond(machine: &Machine) -> Vec<&'static str> {
+    let mut beyond = machine.pipeline().map_or(Vec::new(), |pipeline| pipeline.beyond_the_bounds());
+    if machine.sms() > 1 {
+        beyond.push("several SMs share the blocks (sms)");
+    }
+    beyond
 }
 
 fn resident_blocks(plan: &Plan) -> Result<u32, Diagnostics> {
@@ -278,6 +288,7 @@ impl<'a> Judge<'a> {
         let context = Context {
             // a file promises nothing, but what it did can be seen
             work_conserving: kind.work_conserving().or(Some(!passed_over)),
+            beyond: beyond(self.plan.machine),
             ..Context::new(&kind, self.resident, paths.partial_barriers)
         };
         let total = &mut self.total;

@@ -2,7 +2,7 @@
 
 use crate::diag::Diagnostics;
 use crate::exec::{Executor, Options};
-use crate::machine::BlockNeeds;
+use crate::machine::{BlockNeeds, Machine, SharedMemory};
 use crate::micro::{MicroKernel, MicroSource};
 use crate::path::{BlockPaths, BlockSource};
 use crate::program::Program;
@@ -73,15 +73,22 @@ impl Workload {
         }
     }
 
-    /// Starts a fresh run.
+    /// Starts a fresh run that records what the timing of a machine needs.
     ///
     /// # Errors
     /// If the launch cannot start.
-    pub fn source(&self, max_instructions_per_block: u64) -> Result<WorkloadSource<'_>, Diagnostics> {
+    pub fn source(
+        &self,
+        machine: &Machine,
+        max_instructions_per_block: u64,
+    ) -> Result<WorkloadSource<'_>, Diagnostics> {
         Ok(match &self.kind {
             WorkloadKind::Micro(kernel) => WorkloadSource::Micro(kernel.source()),
             WorkloadKind::Launch { program, launch } => {
-                let options = Options { max_instructions_per_block };
+                // only a load/store unit asks which lines an access touches
+                let traffic = machine.pipeline().is_some_and(|pipeline| pipeline.load_store.is_some());
+                let banks = machine.shared_memory().map(SharedMemory::banks);
+                let options = Options { max_instructions_per_block, banks, traffic };
                 WorkloadSource::Launch(Box::new(Executor::new(program, launch, options)?))
             }
         })

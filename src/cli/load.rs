@@ -262,10 +262,11 @@ pub fn setup(kind: &SchedulerKind) -> Result<PolicySetup, Diagnostics> {
 /// The paths of one block of a kernel.
 pub fn nth_block(
     kernel: &LoadedKernel,
+    machine: &Machine,
     block: u32,
     max_instructions: u64,
 ) -> Result<BlockPaths, Diagnostics> {
-    let mut source = kernel.workload.source(max_instructions)?;
+    let mut source = kernel.workload.source(machine, max_instructions)?;
     let mut paths = BlockPaths::default();
     for _ in 0..=block {
         if !source.next_block(&mut paths).map_err(|problems| problems.with_excerpts(&kernel.code))? {

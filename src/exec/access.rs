@@ -4,6 +4,7 @@
 //! results of the lanes before them.
 
 use super::arith::{float, format_of, int};
+use super::banks::extra_transactions;
 use super::fault::{Access, Fault};
 use super::lanes::{Lanes, sign_extend, width_mask};
 use super::memory::Denied;
@@ -11,6 +12,7 @@ use super::step::Context;
 use super::warp::Warp;
 use crate::base::{LaneMask, Pc, RegId, WARP_SIZE};
 use crate::isa::Space;
+use crate::path::MemoryUse;
 use crate::program::layout::resolve_generic;
 use crate::program::sem::{
     Address, AtomOp, Atomic, FloatMode, FloatOp, FloatTy, IntOp, IntTy, Operand, ValueTy,
@@ -63,6 +65,47 @@ impl Targets {
         }
     }
 
+    /// What the path says of the access, once it is done. `apart`: lanes on the same bytes do not
+    /// go together.
+    fn used(&self, enabled: LaneMask, apart: bool, warp: &Warp, context: &mut Context) -> MemoryUse {
+        let space = self.resolved(enabled);
+        let transactions = match context.record.banks {
+            Some(banks) if space == Space::Shared => {
+                let (addresses, lanes) = self.in_shared(enabled);
+                extra_transactions(banks, &addresses, self.size, lanes)
+            }
+            _ => 0,
+        };
+        if let Some(mut group) = context.record.collect(self.pc, space) {
+            for lane in enabled.lanes() {
+                match self.of(lane) {
+                    (Space::Global, address) => group.global(&mut context.memory, address, self.size, apart),
+                    (Space::Local, address) => {
+                        group.local(&context.memory, &context.shape, warp.thread(lane), address, self.size);
+                    }
+                    _ => {}
+                }
+            }
+            group.finish();
+        }
+        MemoryUse { space, transactions }
+    }
+
+    /// The lanes that access shared memory, and where in it.
+    fn in_shared(&self, enabled: LaneMask) -> (Lanes, LaneMask) {
+        if self.space == Space::Shared {
+            return (self.addresses, enabled);
+        }
+        let (mut addresses, mut lanes) = ([0; WARP_SIZE], LaneMask::empty());
+        for lane in enabled.lanes() {
+            if let (Space::Shared, address) = self.of(lane) {
+                addresses[lane] = address;
+                lanes |= LaneMask::lane(lane);
+            }
+        }
+        (addresses, lanes)
+    }
+
     #[cold]
     fn fault(&self, denied: Denied, lane: usize, warp: &Warp, context: &Context) -> Fault {
         let (space, address) = self.of(lane);
@@ -82,7 +125,7 @@ fn decode(bytes: &[u8]) -> u64 {
     }
 }
 
-/// `ld`: the space it resolved to.
+/// `ld`: the space it resolved to, with its bank conflicts; its lines are recorded.
 ///
 /// # Errors
 /// An access that is not allowed.
@@ -94,7 +137,7 @@ pub(super) fn load(
     ty: IntTy,
     dsts: &[Option<RegId>],
     enabled: LaneMask,
-) -> Result<Space, Fault> {
+) -> Result<MemoryUse, Fault> {
     let element = usize::from(ty.bits / 8);
     let targets = Targets::new(warp, context, pc, (space, address), element * dsts.len(), "load");
     let first_thread = warp.thread(0);
@@ -114,10 +157,10 @@ pub(super) fn load(
             }
         }
     }
-    Ok(targets.resolved(enabled))
+    Ok(targets.used(enabled, false, warp, context))
 }
 
-/// `st`: the space it resolved to.
+/// `st`: the space it resolved to, with its bank conflicts; its lines are recorded.
 ///
 /// # Errors
 /// An access that is not allowed.
@@ -129,7 +172,7 @@ pub(super) fn store(
     bits: u8,
     srcs: &[Operand],
     enabled: LaneMask,
-) -> Result<Space, Fault> {
+) -> Result<MemoryUse, Fault> {
     let element = usize::from(bits / 8);
     let targets = Targets::new(warp, context, pc, (space, address), element * srcs.len(), "store");
     for lane in enabled.lanes() {
@@ -144,10 +187,10 @@ pub(super) fn store(
             Err(denied) => return Err(targets.fault(denied, lane, warp, context)),
         }
     }
-    Ok(targets.resolved(enabled))
+    Ok(targets.used(enabled, false, warp, context))
 }
 
-/// `atom` and `red`: the space it resolved to.
+/// `atom` and `red`: the space it resolved to, with its bank conflicts; its lines are recorded.
 ///
 /// # Errors
 /// An access that is not allowed.
@@ -157,13 +200,8 @@ pub(super) fn atomic(
     pc: Pc,
     atomic: &Atomic,
     enabled: LaneMask,
-) -> Result<Space, Fault> {
-    let size = match atomic.ty {
-        ValueTy::Int(ty) => usize::from(ty.bits / 8),
-        ValueTy::Float(FloatTy::F16) => 2,
-        ValueTy::Float(FloatTy::F16x2 | FloatTy::F32) => 4,
-        ValueTy::Float(FloatTy::F64) => 8,
-    };
+) -> Result<MemoryUse, Fault> {
+    let size = atomic.ty.bytes();
     let place = (atomic.space, &atomic.addr);
     let targets = Targets::new(warp, context, pc, place, size, "atomic access");
     for lane in enabled.lanes() {
@@ -182,7 +220,7 @@ pub(super) fn atomic(
             Err(denied) => return Err(targets.fault(denied, lane, warp, context)),
         }
     }
-    Ok(targets.resolved(enabled))
+    Ok(targets.used(enabled, true, warp, context))
 }
 
 /// What an atomic operation leaves in its cell.
@@ -225,7 +263,8 @@ fn combined(op: AtomOp, ty: ValueTy, space: Space, old: u64, b: u64, c: u64) -> 
     }
 }
 
-/// `cp.async`, done at once.
+/// `cp.async`, done at once. Its lines are those it reads; what it writes to shared memory meets no
+/// bank conflicts.
 ///
 /// # Errors
 /// An access that is not allowed.
@@ -240,12 +279,14 @@ pub(super) fn async_copy(
     let size = usize::from(bytes);
     let from = Targets::new(warp, context, pc, (Space::Global, src), size, "asynchronous copy");
     let to = Targets::new(warp, context, pc, (Space::Shared, dst), size, "asynchronous copy");
+    let mut read_bytes = [0; WARP_SIZE];
     for lane in enabled.lanes() {
         let thread = warp.thread(lane);
         let wanted =
             src_bytes.map_or(u64::from(bytes), |n| warp.operand_in(n, &context.shape, lane) & width_mask(32));
         let wanted = wanted.min(u64::from(bytes)) as usize;
         let address = from.addresses[lane];
+        read_bytes[lane] = wanted;
         let mut buffer = [0u8; 16];
         let read = if address & (u64::from(bytes) - 1) != 0 {
             Err(Denied::Misaligned)
@@ -262,6 +303,12 @@ pub(super) fn async_copy(
             Ok(place) => place.copy_from_slice(&buffer[..size]),
             Err(denied) => return Err(to.fault(denied, lane, warp, context)),
         }
+    }
+    if let Some(mut group) = context.record.collect(pc, Space::Global) {
+        for lane in enabled.lanes().filter(|&lane| read_bytes[lane] > 0) {
+            group.global(&mut context.memory, from.addresses[lane], read_bytes[lane], false);
+        }
+        group.finish();
     }
     Ok(())
 }

@@ -124,7 +124,10 @@ impl<'a> Runner<'a> {
             return Ok(());
         }
         match meeting {
-            Meeting::None => path.push(step, active),
+            Meeting::None => {
+                path.push(step, active);
+                self.context.record.deliver(path);
+            }
             Meeting::Passed => {
                 // a barrier of this warp alone, which opens at once
                 let id = self.barriers.unused().unwrap_or(0) as u8;

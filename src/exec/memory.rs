@@ -19,6 +19,8 @@ const MAX_BYTES: u64 = 1 << 32;
 #[derive(Clone, Debug)]
 struct Region {
     base: u64,
+    /// Where it begins in traffic: there are no unmapped bytes between buffers there.
+    packed: u64,
     bytes: Vec<u8>,
 }
 
@@ -102,13 +104,14 @@ impl Memory {
             }
         }
         if !globals.is_empty() {
-            regions.push(Region { base: GLOBALS_BASE, bytes: globals });
+            regions.push(Region { base: GLOBALS_BASE, packed: GLOBALS_BASE, bytes: globals });
         }
-        let mut base = BUFFERS_BASE;
+        let (mut base, mut packed) = (BUFFERS_BASE, BUFFERS_BASE);
         let mut names = Vec::new();
         for buffer in &launch.buffers {
-            regions.push(Region { base, bytes: buffer.bytes.clone() });
+            regions.push(Region { base, packed, bytes: buffer.bytes.clone() });
             names.push(buffer.name.clone());
+            packed = (packed + buffer.bytes.len() as u64).next_multiple_of(BUFFER_ALIGN);
             base = (base + buffer.bytes.len() as u64 + GUARD_BYTES).next_multiple_of(BUFFER_ALIGN);
         }
         let mut memory = Self {
@@ -277,6 +280,22 @@ impl Memory {
         let offset = within(&self.regions[index])?;
         self.recent = index;
         Some((index, offset))
+    }
+
+    /// The address that traffic shows for a mapped byte of global memory: buffers lie in the order
+    /// of arguments from [`BUFFERS_BASE`] on, each start rounded up to [`BUFFER_ALIGN`], as in
+    /// shared/reference/README.md. What the kernel sees has guards between them, but starts each
+    /// buffer at the same place of a line.
+    pub(super) fn packed_address(&mut self, address: u64) -> u64 {
+        match self.global(address, 1) {
+            Some((region, offset)) => self.regions[region].packed + offset as u64,
+            None => address,
+        }
+    }
+
+    /// Local memory of a thread, bytes.
+    pub(super) fn local_per_thread(&self) -> u64 {
+        self.local_per_thread as u64
     }
 
     /// What lies at or near an address, for messages.

@@ -15,35 +15,43 @@
 mod access;
 mod arith;
 mod async_groups;
+mod banks;
 mod barrier;
 mod block;
 mod collective;
 mod control;
 mod fault;
 mod lanes;
+mod lines;
 mod loops;
 mod memory;
+mod record;
 mod stack;
 mod step;
 mod warp;
 
 use crate::base::BlockId;
 use crate::diag::{Diagnostic, Diagnostics};
+use crate::machine::Banks;
 use crate::path::{BlockPaths, BlockSource, Step};
 use crate::program::launch::Launch;
 use crate::program::sem::{FloatTy, ValueTy};
 use crate::program::{Program, Sem};
 
-/// Limits of a functional run.
+/// Limits of a functional run, and what it records for timing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Warp instructions that one block may execute; more is an error that names the loop.
     pub max_instructions_per_block: u64,
+    /// The banks of shared memory, if their conflicts count.
+    pub banks: Option<Banks>,
+    /// Whether to record the lines that accesses to global and local memory touch.
+    pub traffic: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { max_instructions_per_block: 1 << 26 }
+        Self { max_instructions_per_block: 1 << 26, banks: None, traffic: false }
     }
 }
 
@@ -76,10 +84,16 @@ impl<'a> Executor<'a> {
             dynamic_shared,
             total_shared: program.memory.shared_bytes(dynamic_shared),
         };
-        let context = step::Context { program, widths: warp::register_widths(program), memory, shape };
+        let context = step::Context {
+            program,
+            widths: warp::register_widths(program),
+            memory,
+            shape,
+            record: record::Record::new(program, &options),
+        };
         // a path counts its steps in 32 bits
         let max_instructions_per_block = options.max_instructions_per_block.min(u64::from(u32::MAX));
-        let runner = block::Runner::new(context, Options { max_instructions_per_block });
+        let runner = block::Runner::new(context, Options { max_instructions_per_block, ..options });
         Ok(Self { runner, grid: launch.grid, next: 0, blocks: launch.blocks() })
     }
 

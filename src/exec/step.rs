@@ -8,9 +8,10 @@ use super::control;
 use super::fault::{self, Fault};
 use super::lanes::{Lanes, map1, sign_extend, width_mask};
 use super::memory::Memory;
+use super::record::Record;
 use super::warp::{Shape, Warp};
 use crate::base::{LaneMask, Pc, RegId, WARP_SIZE};
-use crate::path::{BarrierUse, MemoryUse, Step};
+use crate::path::{BarrierUse, Step};
 use crate::program::layout::resolve_generic;
 use crate::program::sem::{Carry, Compare, CompareInto, Operand, PredOp, Shuffle, VoteMode};
 use crate::program::{Instr, Program, Sem};
@@ -25,6 +26,8 @@ pub(super) struct Context<'a> {
     pub(super) memory: Memory,
     /// The launch as the running block sees it.
     pub(super) shape: Shape,
+    /// What timing wants to know of memory accesses.
+    pub(super) record: Record,
 }
 
 /// What an executed instruction leaves to the block.
@@ -118,7 +121,7 @@ fn data(
     enabled: LaneMask,
 ) -> Result<Step, Fault> {
     let shape = context.shape;
-    let memory_step = |space| Step::with(pc, MemoryUse { space, transactions: 0 });
+    let memory_step = |used| Step::with(pc, used);
     let mut s = [[0; WARP_SIZE]; 4];
     let [s0, s1, s2, s3] = &mut s;
     match &instr.sem {

@@ -25,6 +25,12 @@ pub(super) struct Shape {
 }
 
 impl Shape {
+    /// The running block in launch order.
+    pub(super) fn linear_block(&self) -> u64 {
+        let [x, y, z] = self.at.map(u64::from);
+        x + u64::from(self.grid[0]) * (y + u64::from(self.grid[1]) * z)
+    }
+
     /// Coordinates of a thread of the block.
     pub(super) fn thread(&self, linear: usize) -> [u64; 3] {
         let [x, y, _] = self.block.map(|n| u64::from(n.max(1)));

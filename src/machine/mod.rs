@@ -6,13 +6,17 @@
 mod limits;
 pub mod memory;
 mod model;
+pub mod pipeline;
 mod scheduler;
 mod setting;
+mod shared_memory;
 mod spec;
 
 pub use limits::{BlockNeeds, Limits, Occupancy};
 pub use memory::MemorySystem;
+pub use pipeline::Pipeline;
 pub use model::{Hazards, Machine, OpTiming, Unit};
 pub use scheduler::{ParseSchedulerError, SchedulerKind};
 pub use setting::Setting;
+pub use shared_memory::{BankRule, BankTiming, Banks, SharedMemory, SharedMemorySpec};
 pub use spec::MachineSpec;

@@ -6,7 +6,9 @@ use bitflags::bitflags;
 
 use super::limits::{Limits, MAX_WARPS};
 use super::memory::MemorySystem;
+use super::pipeline::Pipeline;
 use super::scheduler::SchedulerKind;
+use super::shared_memory::SharedMemory;
 use super::spec::{Hazard, LimitsSpec, MachineSpec, OpSpec};
 use crate::base::{Cycles, Fnv1a, UnitId};
 use crate::diag::{Diagnostic, Diagnostics, SourceText, closest};
@@ -62,6 +64,9 @@ pub struct Machine {
     two_level_active: u32,
     sub_cores: usize,
     memory: MemorySystem,
+    sms: usize,
+    pipeline: Option<Pipeline>,
+    shared_memory: Option<SharedMemory>,
     digest: u64,
 }
 
@@ -69,8 +74,12 @@ pub struct Machine {
 const BARRIER: &str = "barrier";
 /// Sub-cores of an SM.
 const MAX_SUB_CORES: u32 = 4;
+/// SMs of a GPU.
+const MAX_SMS: u32 = 256;
+/// Cycles of the longest operation in a pipeline whose results must not meet.
+const MAX_PIPELINE: u64 = 1000;
 /// Times beyond this are refused, so that sums of them cannot overflow.
-const MAX_TIME: u64 = 1 << 32;
+pub(super) const MAX_TIME: u64 = 1 << 32;
 
 impl Machine {
     /// Checks a spec. `source` is the file it came from, for the places of messages.
@@ -168,6 +177,36 @@ impl Machine {
         }
         let memory = spec.memory.clone().unwrap_or_default();
         memory.check(source, &mut problems);
+        let sms = spec.sms.unwrap_or(1);
+        if sms > 1 && spec.pipeline.is_none() {
+            problems.push(
+                locate(source, "sms", "several SMs need the detailed engine".into())
+                    .hint("add `pipeline: Pipeline()`, which changes nothing by itself"),
+            );
+        }
+        if !(1..=MAX_SMS).contains(&sms) {
+            problems.push(locate(source, "sms", format!("sms is {sms}, it must be 1 to {MAX_SMS}")));
+        }
+        if let Some(pipeline) = &spec.pipeline {
+            let is_class = |name: &str| ops.contains_key(name);
+            if pipeline.collector.is_some() || pipeline.result_buses.is_some() {
+                for (op, timing) in &ops {
+                    let total = (timing.init + timing.lat).get();
+                    if total >= MAX_PIPELINE {
+                        problems.push(locate(
+                            source,
+                            op,
+                            format!(
+                                "`{op}` takes {total} cycles, pipelines with a collector or result buses hold less than {MAX_PIPELINE}"
+                            ),
+                        ));
+                    }
+                }
+            }
+            pipeline.check(sub_cores.max(1) as usize, source, &mut problems, is_class);
+        }
+        let shared_memory =
+            spec.shared_memory.as_ref().and_then(|shared| SharedMemory::new(shared, source, &mut problems));
         let hazards = spec.hazards.as_ref().map_or(Hazards::RAW, |list| {
             list.iter().fold(Hazards::empty(), |set, h| {
                 set | match h {
@@ -200,6 +239,9 @@ impl Machine {
             two_level_active,
             sub_cores: sub_cores as usize,
             memory,
+            sms: sms as usize,
+            pipeline: spec.pipeline.clone(),
+            shared_memory,
             digest: digest.finish(),
         };
         problems.into_result(machine)
@@ -255,6 +297,21 @@ impl Machine {
         &self.memory
     }
 
+    /// SMs that share the blocks of a launch, at least one.
+    pub fn sms(&self) -> usize {
+        self.sms
+    }
+
+    /// What the paper model leaves out of the SM's pipeline; `None` for the paper model.
+    pub fn pipeline(&self) -> Option<&Pipeline> {
+        self.pipeline.as_ref()
+    }
+
+    /// Bank conflicts of shared memory, if it has any.
+    pub fn shared_memory(&self) -> Option<&SharedMemory> {
+        self.shared_memory.as_ref()
+    }
+
     /// A digest of every setting: two machines with the same digest give the same cycles.
     pub fn digest(&self) -> u64 {
         self.digest
@@ -278,7 +335,7 @@ impl Machine {
     }
 }
 
-fn locate(source: &SourceText, name: &str, message: String) -> Diagnostic {
+pub(super) fn locate(source: &SourceText, name: &str, message: String) -> Diagnostic {
     let quoted = format!("\"{name}\"");
     let needle = if source.text().contains(&quoted) { quoted.as_str() } else { name };
     source.error_at(needle, message)

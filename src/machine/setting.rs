@@ -14,8 +14,18 @@ pub struct Setting {
 }
 
 /// The settings at the top of a machine.
-const TOP: [&str; 9] =
-    ["name", "doc", "scheduler", "hazards", "units", "ops", "limits", "exit_issues", "two_level_active"];
+const TOP: [&str; 10] = [
+    "name",
+    "doc",
+    "scheduler",
+    "hazards",
+    "units",
+    "ops",
+    "limits",
+    "exit_issues",
+    "two_level_active",
+    "shared_memory",
+];
 
 impl Setting {
     /// Reads `PATH=VALUE`.
@@ -78,8 +88,8 @@ impl Setting {
                 }
                 entry.as_object_mut().expect("an entry is an object").insert(field.to_owned(), value);
             }
-            "limits" => {
-                let map = inner.as_object_mut().expect("limits are a map");
+            "limits" | "shared_memory" => {
+                let map = inner.as_object_mut().expect("limits and shared memory are maps");
                 map.insert(rest.to_owned(), value);
             }
             _ => {
@@ -108,10 +118,11 @@ impl Setting {
                 .collect();
             return names.map(Value::from);
         }
-        if self.path == top && matches!(top, "units" | "ops" | "limits") {
+        if self.path == top && matches!(top, "units" | "ops" | "limits" | "shared_memory") {
+            let part = if matches!(top, "units" | "ops") { "NAME.FIELD" } else { "FIELD" };
             return Err(self
                 .problem(format!("`{top}` is not one value"))
-                .hint(format!("name a part: {top}.NAME.FIELD")));
+                .hint(format!("name a part: {top}.{part}")));
         }
         Ok(match text {
             "true" => Value::Bool(true),

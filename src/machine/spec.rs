@@ -7,8 +7,10 @@ use serde::de::{self, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::memory::MemorySystem;
+use super::pipeline::Pipeline;
 use super::scheduler::SchedulerKind;
 use super::setting::Setting;
+use super::shared_memory::SharedMemorySpec;
 use crate::diag::{Diagnostic, Diagnostics, SourceText, from_ron};
 
 /// The contents of a `configs/*.ron`. Every field may be left to the machine it extends or to the
@@ -52,6 +54,15 @@ pub struct MachineSpec {
     /// The memory behind the load/store unit; all of it, nothing of a base's is kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<MemorySystem>,
+    /// What the paper model leaves out of the SM's pipeline.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pipeline: Option<Pipeline>,
+    /// SMs that share the blocks of a launch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sms: Option<u32>,
+    /// Bank conflicts of shared memory; there are none by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shared_memory: Option<SharedMemorySpec>,
 }
 
 /// A register hazard that the scoreboard checks.

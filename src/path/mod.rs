@@ -2,11 +2,13 @@
 //!
 //! A [`WarpPath`] is the contract between the functional run on one side and the simulator and
 //! the analyser on the other. It is compact: four bytes a step, plus one mask per change of the
-//! active lanes.
+//! active lanes. Where asked for, the memory lines of its accesses stand beside the steps.
 
 mod step;
+mod traffic;
 
 pub use step::{AsyncRing, BarrierUse, MemoryUse, Step};
+pub use traffic::LineUse;
 
 use crate::base::{BlockId, LaneMask};
 
@@ -18,6 +20,9 @@ pub struct WarpPath {
     steps: Vec<Step>,
     /// (index of the first step, active lanes from there on); indices ascend strictly.
     masks: Vec<(u32, LaneMask)>,
+    /// Groups of lines, one for each step that accesses global or local memory; empty unless the
+    /// functional run was told to record them.
+    traffic: Vec<LineUse>,
 }
 
 impl WarpPath {
@@ -35,6 +40,17 @@ impl WarpPath {
         self.steps.push(step);
     }
 
+    /// Appends the lines of the step that was pushed last, a whole group.
+    pub fn push_traffic(&mut self, group: &[LineUse]) {
+        debug_assert!(group.last().is_some_and(|used| used.is_last()), "a group ends");
+        self.traffic.extend_from_slice(group);
+    }
+
+    /// The lines of every step that accesses global or local memory, group by group.
+    pub fn traffic(&self) -> &[LineUse] {
+        &self.traffic
+    }
+
     /// Every step in program order.
     pub fn steps(&self) -> &[Step] {
         &self.steps
@@ -49,11 +65,14 @@ impl WarpPath {
     pub fn clear(&mut self) {
         self.steps.clear();
         self.masks.clear();
+        self.traffic.clear();
     }
 
     /// Bytes this path occupies.
     pub fn size_bytes(&self) -> usize {
-        std::mem::size_of_val(self.steps.as_slice()) + std::mem::size_of_val(self.masks.as_slice())
+        std::mem::size_of_val(self.steps.as_slice())
+            + std::mem::size_of_val(self.masks.as_slice())
+            + std::mem::size_of_val(self.traffic.as_slice())
     }
 }
 

@@ -84,13 +84,14 @@ impl fmt::Debug for Step {
 /// Eleven bits that a step carries.
 pub struct Payload(u32);
 
-/// The space a memory access resolved to and, in units the timing of that space needs, how many
-/// transactions it took.
+/// The space a memory access resolved to and, for shared memory with bank conflicts, what they
+/// cost it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryUse {
     /// Never `Generic`.
     pub space: Space,
-    /// Transactions; 0 where no timing asks for them.
+    /// Transactions beyond those that an access of its width takes without bank conflicts; 0 where
+    /// the machine has none.
     pub transactions: u8,
 }
 

@@ -13,6 +13,9 @@ pub const GLOBALS_BASE: u64 = 0x1000_0000;
 pub const BUFFERS_BASE: u64 = 0xc000_0000;
 /// Alignment of each buffer, bytes.
 pub const BUFFER_ALIGN: u64 = 256;
+/// Where local memory lies in the traffic of a path ([`crate::path::LineUse`]): beyond all global
+/// memory. Kernels do not see these addresses.
+pub const LOCAL_LINES_BASE: u64 = 1 << 48;
 /// Size of each window, bytes.
 pub const WINDOW_SIZE: u64 = 0x0100_0000;
 

@@ -15,7 +15,7 @@ use crate::base::{OpClass, Pc, RegId};
 use crate::isa::Space;
 
 pub use sem::Sem;
-pub use timing::{TimedInstr, TimingTable};
+pub use timing::{Access, TimedInstr, TimingTable};
 
 /// A decoded kernel.
 #[derive(Clone, Debug, Default)]
@@ -207,7 +207,25 @@ impl ClassTable {
     }
 }
 
+impl Instr {
+    /// Bytes that each lane accesses in shared memory, if it may be there that it does: loads,
+    /// stores and atomics through shared or generic addresses.
+    pub fn shared_bytes(&self) -> Option<usize> {
+        let (space, bytes) = self.sem.access()?;
+        matches!(space, Space::Shared | Space::Generic).then_some(bytes)
+    }
+}
+
 impl Program {
+    /// Whether an instruction moves lines of device memory when it accesses global or local memory.
+    /// Parameters of functions lie in local memory here, but are no such access.
+    pub fn moves_lines(&self, instr: &Instr) -> bool {
+        let device = |space| matches!(space, Space::Global | Space::Local | Space::Generic);
+        instr.flow == Flow::AsyncCopy
+            || instr.sem.access().is_some_and(|(space, _)| device(space))
+                && !self.classes.name(instr.class).ends_with(".param")
+    }
+
     /// The instruction at a pc.
     pub fn instr(&self, pc: Pc) -> &Instr {
         &self.instrs[pc.index()]

@@ -4,11 +4,11 @@
 //! simulator and the analyser. It holds durations as the machine states them and computes no
 //! point in time.
 
-use super::{Flow, Program, RegList, Sem};
+use super::{Flow, Instr, Program, RegList, Sem};
 use crate::base::{Pc, RegId};
 use crate::diag::{Diagnostic, Diagnostics, closest};
 use crate::isa::Space;
-use crate::machine::{Hazards, Machine, OpTiming};
+use crate::machine::{BankTiming, Hazards, Machine, OpTiming};
 use crate::path::{AsyncRing, Step};
 
 /// What timing needs to know of an instruction.
@@ -27,6 +27,33 @@ pub struct TimedInstr {
     /// Whether it waits for global memory when it waits for a source; see
     /// [`TimingTable::loads_global`].
     pub loads_global: bool,
+    /// How it accesses memory, if it does.
+    pub access: Option<Access>,
+    /// Registers that it reads through the register file: sources without the guard.
+    pub operands: RegList,
+    /// Whether nobody waits for its results ([`crate::machine::Pipeline::unscored`]).
+    pub unscored: bool,
+    /// What bank conflicts cost, where the instruction may meet them. Without conflicts it has the
+    /// timing of [`TimedInstr::op`] or [`TimedInstr::by_space`] all the same.
+    pub banks: Option<BankTiming>,
+    /// See [`TimingTable::moves_lines`].
+    pub moves_lines: bool,
+}
+
+/// What a memory access is to a load/store unit. The space is that of the step, see
+/// [`TimingTable::space`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Brings a value to a register.
+    Load,
+    /// Takes one to memory.
+    Store,
+    /// Reads and writes in memory.
+    Atomic,
+    /// From global to shared memory.
+    AsyncCopy,
+    /// Waits for the warp's accesses.
+    Fence,
 }
 
 /// The timing of every instruction of a program on a machine.
@@ -38,6 +65,8 @@ pub struct TimingTable {
     program_regs: usize,
     hazards: Hazards,
     exit_issues: bool,
+    /// By register of the program: the number in its name.
+    numbers: Vec<usize>,
 }
 
 impl TimingTable {
@@ -81,15 +110,31 @@ impl TimingTable {
         let instrs = program
             .instrs
             .iter()
-            .map(|instr| TimedInstr {
-                op: ops[instr.class.index()],
-                by_space: instr.class_by_space.map(|classes| Box::new(classes.map(|c| ops[c.index()]))),
-                srcs: instr.srcs,
-                dsts: instr.dsts,
-                flow: instr.flow,
-                loads_global: instr.flow == Flow::AsyncCopy
-                    || instr.class_by_space.is_some()
-                    || program.classes.name(instr.class).ends_with(".global"),
+            .map(|instr| {
+                let mut timed = TimedInstr {
+                    op: ops[instr.class.index()],
+                    by_space: instr.class_by_space.map(|classes| Box::new(classes.map(|c| ops[c.index()]))),
+                    srcs: instr.srcs,
+                    dsts: instr.dsts,
+                    flow: instr.flow,
+                    loads_global: instr.flow == Flow::AsyncCopy
+                        || instr.class_by_space.is_some()
+                        || program.classes.name(instr.class).ends_with(".global"),
+                    banks: None,
+                    moves_lines: program.moves_lines(instr),
+                    access: access(program, instr),
+                    operands: operands(instr),
+                    unscored: machine.pipeline().is_some_and(|pipeline| {
+                        pipeline.unscored.iter().any(|class| class == program.classes.name(instr.class))
+                    }),
+                };
+                if let (Some(memory), Some(bytes)) = (machine.shared_memory(), instr.shared_bytes()) {
+                    let op = timed.in_shared_memory();
+                    let banks = memory.timing(*op, bytes);
+                    *op = banks.without;
+                    timed.banks = Some(banks);
+                }
+                timed
             })
             .collect();
         problems.into_result(Self {
@@ -98,6 +143,7 @@ impl TimingTable {
             program_regs: program.regs.len(),
             hazards: machine.hazards(),
             exit_issues: machine.exit_issues(),
+            numbers: program.regs.iter().enumerate().map(|(index, reg)| number(&reg.name, index)).collect(),
         })
     }
 
@@ -105,7 +151,7 @@ impl TimingTable {
     /// (a search makes up millions of them): as many units and registers as they use, RAW hazards,
     /// a free exit.
     pub fn of_instrs(instrs: Vec<TimedInstr>, units: usize, regs: usize) -> Self {
-        Self { instrs, units, program_regs: regs, hazards: Hazards::RAW, exit_issues: false }
+        Self { instrs, units, program_regs: regs, hazards: Hazards::RAW, exit_issues: false, numbers: Vec::new() }
     }
 
     /// The instructions, to be used for another table.
@@ -126,7 +172,30 @@ impl TimingTable {
     /// Unit, initiation and latency of one execution.
     pub fn op(&self, step: Step) -> OpTiming {
         let instr = self.instr(step.pc());
+        if let Some(banks) = &instr.banks {
+            let used = step.memory();
+            if used.space == Space::Shared {
+                return banks.with_extra(used.transactions);
+            }
+        }
         instr.by_space.as_ref().map_or(instr.op, |by_space| by_space[step.memory().space.index()])
+    }
+
+    /// Transactions of an access to shared memory, and how many it would take without conflicts;
+    /// `None` for other instructions, and where the machine has no bank conflicts.
+    pub fn bank_transactions(&self, step: Step) -> Option<(u32, u32)> {
+        let banks = self.instr(step.pc()).banks?;
+        let used = step.memory();
+        (used.space == Space::Shared)
+            .then(|| (banks.transactions + u32::from(used.transactions), banks.transactions))
+    }
+
+    /// Whether this execution accesses global or local memory, so that a path with traffic has a
+    /// group of lines for it.
+    pub fn moves_lines(&self, step: Step) -> bool {
+        let instr = self.instr(step.pc());
+        instr.moves_lines
+            && (instr.flow == Flow::AsyncCopy || matches!(step.memory().space, Space::Global | Space::Local))
     }
 
     /// The pseudo-register that an asynchronous copy writes or a wait reads, `None` for other
@@ -150,6 +219,20 @@ impl TimingTable {
             || instr.flow == Flow::AsyncCopy
     }
 
+    /// The space that a memory access resolved to.
+    pub fn space(&self, step: Step) -> Space {
+        match self.instr(step.pc()).flow {
+            Flow::AsyncCopy => Space::Global,
+            _ => step.memory().space,
+        }
+    }
+
+    /// The number that the source gives a register (5 for `%r5`), which says in which bank it is;
+    /// its index where the name has none.
+    pub fn reg_number(&self, reg: RegId) -> usize {
+        self.numbers.get(reg.index()).copied().unwrap_or(reg.index())
+    }
+
     /// Whether a step takes an issue slot: all do, except the one that ends the warp on machines
     /// where that is free.
     pub fn issues(&self, step: Step) -> bool {
@@ -169,6 +252,47 @@ impl TimingTable {
     /// The hazards that hold an instruction back.
     pub fn hazards(&self) -> Hazards {
         self.hazards
+    }
+}
+
+fn access(program: &Program, instr: &Instr) -> Option<Access> {
+    match instr.sem {
+        Sem::Load { .. } => Some(Access::Load),
+        Sem::Store { .. } => Some(Access::Store),
+        Sem::Atomic(_) => Some(Access::Atomic),
+        Sem::AsyncCopy { .. } => Some(Access::AsyncCopy),
+        Sem::Nop if program.classes.name(instr.class) == "fence" => Some(Access::Fence),
+        _ => None,
+    }
+}
+
+fn operands(instr: &Instr) -> RegList {
+    let guard = instr.guard.map(|guard| guard.reg);
+    instr.srcs.as_slice().iter().copied().filter(|&reg| Some(reg) != guard).collect()
+}
+
+/// The first number in a name.
+fn number(name: &str, index: usize) -> usize {
+    let digits = name.trim_start_matches(|c: char| !c.is_ascii_digit());
+    let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+    digits[..end].parse().unwrap_or(index)
+}
+
+impl TimedInstr {
+    /// Where the timing of its accesses to shared memory stands.
+    fn in_shared_memory(&mut self) -> &mut OpTiming {
+        match &mut self.by_space {
+            Some(by_space) => &mut by_space[Space::Shared.index()],
+            None => &mut self.op,
+        }
+    }
+
+    /// Every timing that an execution can have, of several on one unit one with the longest
+    /// initiation.
+    pub fn timings(&self) -> impl Iterator<Item = OpTiming> + '_ {
+        let by_space = self.by_space.iter().flat_map(|ops| ops.iter().copied());
+        let conflicts = self.banks.map(|banks| banks.with_extra(u8::MAX));
+        std::iter::once(self.op).chain(by_space).chain(conflicts)
     }
 }
 

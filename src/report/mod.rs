@@ -1,5 +1,6 @@
 //! Results as text for people and as data for scripts. Pure: values in, text out.
 
+pub mod banks;
 pub mod gantt;
 pub mod json;
 pub mod phase_gantt;

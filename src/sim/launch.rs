@@ -2,6 +2,7 @@
 
 use super::SLOTS;
 use super::error::{RunError, SimError};
+use super::pipeline;
 use super::policy::{Gsrr, Gto, Lrr, Oldest, Policy, PolicySetup, Random, Replay, Srr, TwoLevel};
 use super::sm::{SlotSteps, Sm};
 use crate::base::{BlockId, Cycle, Cycles};
@@ -108,6 +109,10 @@ pub fn simulate<S: BlockSource, O: Observer>(
     observer: &mut O,
     on_block: impl FnMut(&BlockResult, &BlockPaths),
 ) -> Result<SimSummary, SimError<S::Error>> {
+    if let Some(pipeline) = machine.pipeline() {
+        let on = pipeline::Setup { table, machine, pipeline, resident_blocks };
+        return with_policy!(setup, machine, policy => pipeline::launch(source, &on, &*policy, observer, on_block));
+    }
     with_policy!(setup, machine, policy => {
         launch(source, table, resident_blocks, policy, observer, on_block)
     })

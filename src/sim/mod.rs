@@ -18,7 +18,7 @@ mod barrier;
 mod error;
 mod launch;
 mod ops;
-pub mod pipeline;
+mod pipeline;
 pub mod policy;
 mod sm;
 mod wheel;

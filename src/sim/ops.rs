@@ -57,7 +57,9 @@ impl<'a> Ops<'a> {
                 waits_len: 0,
                 writes_len: 0,
                 unit: instr.op.unit.get(),
-                special: instr.by_space.is_some() || !matches!(instr.flow, Flow::Plain | Flow::Exit),
+                special: instr.by_space.is_some()
+                    || instr.banks.is_some()
+                    || !matches!(instr.flow, Flow::Plain | Flow::Exit),
                 flow: instr.flow,
                 waits_ring: instr.flow == Flow::AsyncWait || waw && instr.flow == Flow::AsyncCopy,
             };

@@ -5,6 +5,7 @@
 //! back into the simulation. All times of events are in the time of the SM, in which the first
 //! block of a launch starts at cycle 0; [`BlockStart`] says where a block's own time begins.
 
+mod banks;
 mod csv;
 mod digest;
 mod kanata;
@@ -14,6 +15,7 @@ mod recorder;
 mod stall;
 mod summary;
 
+pub use banks::{BankProfile, BankUse};
 pub use csv::CsvTrace;
 pub use digest::Digest;
 pub use kanata::KanataTrace;

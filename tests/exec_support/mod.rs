@@ -6,6 +6,7 @@ use warpbound::base::LaneMask;
 use warpbound::diag::{Diagnostics, SourceText};
 use warpbound::exec::{Executor, Options};
 use warpbound::isa::IsaTable;
+use warpbound::machine::Banks;
 use warpbound::path::{BlockPaths, BlockSource};
 use warpbound::program::Program;
 use warpbound::program::launch::{Arg, Buffer, Elem, Launch};
@@ -22,6 +23,8 @@ pub struct Kernel {
     pub buffers: Vec<Vec<u8>>,
     pub symbols: Vec<(String, Vec<u8>)>,
     pub fuel: u64,
+    pub banks: Option<Banks>,
+    pub traffic: bool,
 }
 
 /// What a launch did.
@@ -44,6 +47,8 @@ pub fn kernel(threads: u32, body: &str) -> Kernel {
         buffers: Vec::new(),
         symbols: Vec::new(),
         fuel: 1 << 22,
+        banks: None,
+        traffic: false,
     }
 }
 
@@ -96,7 +101,8 @@ impl Kernel {
             buffers: self.buffers.iter().enumerate().map(|(i, b)| buffer(format!("p{i}"), b)).collect(),
             symbols: self.symbols.iter().map(|(name, b)| buffer(name.clone(), b)).collect(),
         };
-        let options = Options { max_instructions_per_block: self.fuel };
+        let (banks, traffic) = (self.banks, self.traffic);
+        let options = Options { max_instructions_per_block: self.fuel, banks, traffic };
         let mut executor = Executor::new(&program, &launch, options)?;
         let mut paths = BlockPaths::default();
         let mut blocks = Vec::new();

@@ -12,8 +12,7 @@ use super::bound_formulas::{Ins, instructions, isolated};
 fn queues(table: &TimingTable) -> Vec<bool> {
     let mut queues = vec![false; table.units()];
     for instr in table.instrs() {
-        let by_space = instr.by_space.iter().flat_map(|ops| ops.iter().copied());
-        for op in by_space.chain([instr.op]) {
+        for op in instr.timings() {
             queues[op.unit.index()] |= op.init.get() > 1;
         }
     }

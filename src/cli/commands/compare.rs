@@ -75,7 +75,7 @@ fn row(name: &str, args: &Compare, bounds: &[Box<dyn Bound>]) -> Result<Row, Dia
 fn explored(kernel: &LoadedKernel, machine: &Machine, args: &Compare) -> Result<Explored, Diagnostics> {
     let table = load::timing(kernel, machine)?;
     let limits = Limits { max_states: args.max_states, threads: load::threads() };
-    let mut source: WorkloadSource = kernel.workload.source(args.common.max_instructions)?;
+    let mut source: WorkloadSource = kernel.workload.source(machine, args.common.max_instructions)?;
     let mut paths = BlockPaths::default();
     let mut worst = Explored::Exactly(Cycles::ZERO);
     while source.next_block(&mut paths)? {

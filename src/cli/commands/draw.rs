@@ -18,7 +18,7 @@ pub fn gantt(
     common: &Common,
 ) -> Result<String, Diagnostics> {
     let table = load::timing(kernel, machine)?;
-    let mut source = kernel.workload.source(common.max_instructions)?;
+    let mut source = kernel.workload.source(machine, common.max_instructions)?;
     let mut paths = BlockPaths::default();
     if !source.next_block(&mut paths)? {
         return Ok(String::new());

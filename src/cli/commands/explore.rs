@@ -31,7 +31,7 @@ pub fn run(args: &Explore) -> Result<ExitCode, Failure> {
     let kernel = load::kernel(&args.on.kernel, &args.on.ptx, args.on.common.seed)?;
     let (machine, _) = load::machine(&args.on.common, &kernel)?;
     let table = load::timing(&kernel, &machine)?;
-    let paths = load::nth_block(&kernel, args.of_block, args.on.common.max_instructions)?;
+    let paths = load::nth_block(&kernel, &machine, args.of_block, args.on.common.max_instructions)?;
     let limits = Limits { max_states: args.max_states, threads: args.jobs.unwrap_or_else(load::threads) };
     if args.vary.is_empty() {
         if let Some(scheduler) = &args.on.common.scheduler {

@@ -46,7 +46,7 @@ pub fn run(args: &Phases) -> Result<ExitCode, Failure> {
     let kernel = load::kernel(&args.on.kernel, &args.on.ptx, args.on.common.seed)?;
     let (machine, _) = load::machine(&args.on.common, &kernel)?;
     let table = load::timing(&kernel, &machine)?;
-    let paths = load::nth_block(&kernel, args.of_block, args.on.common.max_instructions)?;
+    let paths = load::nth_block(&kernel, &machine, args.of_block, args.on.common.max_instructions)?;
     let warps: Vec<WarpPhases> = paths.warps.iter().map(|path| analyse_alone(&table, path, |_| {})).collect();
     match args.on.common.format {
         Format::Text => output::print(&text(&kernel.workload.name, machine.name(), args.of_block, &warps))?,

@@ -14,9 +14,10 @@ use crate::cli::trace_files::{self, TraceFile, Writer};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::machine::Machine;
 use crate::path::{BlockPaths, BlockSource};
+use crate::report::banks::{self, BankLine};
 use crate::report::{json, text};
 use crate::sim::PolicySetup;
-use crate::trace::{Observer, StallProfile, UnitUse};
+use crate::trace::{BankProfile, Observer, StallProfile, UnitUse};
 
 /// Causes of lost cycles shown as text.
 const MAX_LOST: usize = 12;
@@ -42,11 +43,15 @@ pub fn run(args: &Run) -> Result<ExitCode, Failure> {
     let mut profile = StallProfile::new(&table);
     let mut units = UnitUse::new(machine.units().len());
     let began = Instant::now();
-    let source = kernel.workload.source(args.on.common.max_instructions)?;
+    let source = kernel.workload.source(&machine, args.on.common.max_instructions)?;
     let mut source = TimedSource { source, spent: began.elapsed() };
     // text shows where cycles went; JSON and bare speed need not pay for it
     let detailed = args.on.common.format == Format::Text && !args.timings;
-    let more: Vec<&mut dyn Observer> = if detailed { vec![&mut profile, &mut units] } else { Vec::new() };
+    let mut bank_profile = BankProfile::new(&table);
+    let mut more: Vec<&mut dyn Observer> = if detailed { vec![&mut profile, &mut units] } else { Vec::new() };
+    if machine.shared_memory().is_some() && !args.timings {
+        more.push(&mut bank_profile);
+    }
     let checked = traced(args, &kernel, &machine, more, |mut observer| {
         observe_source(&plan, &policy, &mut source, &mut observer)
             .map_err(|problems| problems.with_excerpts(&kernel.code))
@@ -55,9 +60,14 @@ pub fn run(args: &Run) -> Result<ExitCode, Failure> {
     for (index, path) in dumps {
         output::write_file(&path, source.source.buffer(index).unwrap_or_default())?;
     }
+    let place = |pc: Pc| (kernel.workload.program().instr(pc).line, kernel.text_of(pc));
+    let banks = banks::lines(&bank_profile, &place);
     match args.on.common.format {
-        Format::Json => print_json(args, &kernel, &machine, &checked, seconds)?,
-        Format::Text => print_text(args, &kernel, &machine, &policy, &checked, seconds, &profile, &units)?,
+        Format::Json => print_json(args, &kernel, &machine, &checked, seconds, banks)?,
+        Format::Text => {
+            let parts = Parts { profile: &profile, units: &units, banks: &banks };
+            print_text(args, &kernel, &machine, &policy, &checked, seconds, &parts)?;
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -140,6 +150,8 @@ struct Timed {
     check: json::Check,
     #[serde(flatten)]
     run: json::Run,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    bank_conflicts: Vec<BankLine>,
     #[serde(skip_serializing_if = "Option::is_none")]
     exec_seconds: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -152,16 +164,24 @@ fn print_json(
     machine: &Machine,
     checked: &Checked,
     (exec, sim): (f64, f64),
+    bank_conflicts: Vec<BankLine>,
 ) -> Result<(), Failure> {
     output::print_json(&Timed {
         check: json::Check::new(&kernel.workload.name, machine, args.on.common.seed, checked),
         run: json::Run::new(checked),
+        bank_conflicts,
         exec_seconds: args.timings.then_some(exec),
         sim_seconds: args.timings.then_some(sim),
     })
 }
 
-#[allow(clippy::too_many_arguments, reason = "the parts of one page")]
+/// What text shows besides the verdict.
+struct Parts<'a> {
+    profile: &'a StallProfile<'a>,
+    units: &'a UnitUse,
+    banks: &'a [BankLine],
+}
+
 fn print_text(
     args: &Run,
     kernel: &LoadedKernel,
@@ -169,16 +189,16 @@ fn print_text(
     policy: &PolicySetup,
     checked: &Checked,
     (exec, sim): (f64, f64),
-    profile: &StallProfile,
-    units: &UnitUse,
+    parts: &Parts,
 ) -> Result<(), Failure> {
     let mut out = text::check(&kernel.workload.name, machine, checked, output::style());
     out.push('\n');
     out.push_str(&text::run(checked));
     if !args.timings {
         let place = |pc: Pc| (kernel.workload.program().instr(pc).line, kernel.text_of(pc));
-        out.push_str(&text::units(machine, units, checked));
-        out.push_str(&text::lost_cycles(&profile.lost(), checked, MAX_LOST, &place));
+        out.push_str(&text::units(machine, parts.units, checked));
+        out.push_str(&text::lost_cycles(&parts.profile.lost(), checked, MAX_LOST, &place));
+        out.push_str(&banks::text(parts.banks));
     }
     if args.timings {
         let per_second = |seconds: f64| checked.warp_instructions as f64 / seconds.max(1e-9) / 1e6;

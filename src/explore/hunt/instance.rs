@@ -176,6 +176,11 @@ fn timed(instance: &Instance, ins: &Ins, first: usize, pc: usize) -> TimedInstr 
             Kind::Barrier => Flow::Barrier,
         },
         loads_global: false,
+        access: None,
+        operands: crate::program::RegList::new(),
+        unscored: false,
+        banks: None,
+        moves_lines: false,
     }
 }
 
@@ -187,5 +192,10 @@ fn exit() -> TimedInstr {
         dsts: RegList::new(),
         flow: Flow::Exit,
         loads_global: false,
+        access: None,
+        operands: crate::program::RegList::new(),
+        unscored: false,
+        banks: None,
+        moves_lines: false,
     }
 }

@@ -328,6 +328,30 @@ pub enum Place {
     Imm(u64),
 }
 
+impl Sem {
+    /// Space of a load, store or atomic, and the bytes each lane accesses.
+    pub fn access(&self) -> Option<(Space, usize)> {
+        match self {
+            Self::Load { space, ty, dsts, .. } => Some((*space, usize::from(ty.bits / 8) * dsts.len())),
+            Self::Store { space, bits, srcs, .. } => Some((*space, usize::from(bits / 8) * srcs.len())),
+            Self::Atomic(atomic) => Some((atomic.space, atomic.ty.bytes())),
+            _ => None,
+        }
+    }
+}
+
+impl ValueTy {
+    /// Its size in memory.
+    pub const fn bytes(self) -> usize {
+        match self {
+            Self::Int(ty) => (ty.bits / 8) as usize,
+            Self::Float(FloatTy::F16) => 2,
+            Self::Float(FloatTy::F16x2 | FloatTy::F32) => 4,
+            Self::Float(FloatTy::F64) => 8,
+        }
+    }
+}
+
 impl Operand {
     /// The register, if it is one.
     pub fn reg(self) -> Option<RegId> {

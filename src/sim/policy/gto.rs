@@ -32,6 +32,10 @@ impl Policy for Gto {
         }
         Ok(chosen)
     }
+
+    fn first(&self, view: &View, warps: WarpMask) -> Option<usize> {
+        (self.greedy & warps).lowest().or_else(|| view.oldest(warps))
+    }
 }
 
 #[cfg(test)]

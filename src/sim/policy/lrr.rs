@@ -1,5 +1,6 @@
 //! Loose round robin.
 
+use crate::base::WarpMask;
 use super::{Policy, ReplayError, View, next_from};
 
 /// The first ready warp after the one that issued last, in circular slot order; starts at slot 0.
@@ -23,6 +24,11 @@ impl Policy for Lrr {
             self.from = slot + 1;
         }
         Ok(chosen)
+    }
+
+    fn first(&self, view: &View, warps: WarpMask) -> Option<usize> {
+        let _ = view;
+        next_from(warps, self.from)
     }
 }
 

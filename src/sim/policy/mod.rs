@@ -101,6 +101,14 @@ pub trait Policy {
     /// Only [`Replay`] fails: when the decision it read cannot be carried out.
     fn choose(&mut self, view: &View) -> Result<Option<usize>, Box<ReplayError>>;
 
+    /// Which of these warps the policy looks at first; `None` if it has no order of its own. Only
+    /// machines with instruction buffers ask: a policy that comes upon a warp whose buffer holds
+    /// the wrong instructions has it emptied.
+    fn first(&self, view: &View, warps: WarpMask) -> Option<usize> {
+        let _ = (view, warps);
+        None
+    }
+
     /// After `None`: when the policy wants to be asked again even if nothing happens until then.
     fn wake(&self, view: &View) -> Cycle {
         let _ = view;

@@ -1,5 +1,6 @@
 //! Oldest first.
 
+use crate::base::WarpMask;
 use super::{Policy, ReplayError, View};
 
 /// The oldest ready warp; age is launch order of the block, then warp.
@@ -14,6 +15,10 @@ impl Policy for Oldest {
     #[inline]
     fn choose(&mut self, view: &View) -> Result<Option<usize>, Box<ReplayError>> {
         Ok(view.oldest(view.ready))
+    }
+
+    fn first(&self, view: &View, warps: WarpMask) -> Option<usize> {
+        view.oldest(warps)
     }
 }
 

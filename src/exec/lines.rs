@@ -1,0 +1,94 @@
+//! The memory lines of one access: coalescing.
+
+use crate::path::LineUse;
+
+/// The lines that one instruction touches, while its lanes are gone through.
+///
+/// Nothing here knows how many lines go per cycle; that is timing.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Lines {
+    /// Line and bytes touched, lines ascending. Atomics: the passes over a line in a row.
+    pending: Vec<(u64, u128)>,
+}
+
+impl Lines {
+    /// Bytes that lie in one line.
+    fn split(address: u64, bytes: usize) -> (u64, u128) {
+        let offset = address % LineUse::LINE_BYTES;
+        debug_assert!(offset + bytes as u64 <= LineUse::LINE_BYTES, "accesses are aligned");
+        (address / LineUse::LINE_BYTES, ((1 << bytes) - 1) << offset)
+    }
+
+    /// A lane loads or stores: lanes on one line go together.
+    pub(super) fn touch(&mut self, address: u64, bytes: usize) {
+        let (line, mask) = Self::split(address, bytes);
+        let at = self.pending.partition_point(|&(other, _)| other < line);
+        match self.pending.get_mut(at) {
+            Some((same, touched)) if *same == line => *touched |= mask,
+            _ => self.pending.insert(at, (line, mask)),
+        }
+    }
+
+    /// A lane reads and writes in one go: lanes on the same bytes need a pass each. A lane goes
+    /// with the first pass that leaves its bytes alone (GPGPU-Sim; shared/reference/README.md: "32
+    /// serial ones for one address").
+    pub(super) fn touch_apart(&mut self, address: u64, bytes: usize) {
+        let (line, mask) = Self::split(address, bytes);
+        let first = self.pending.partition_point(|&(other, _)| other < line);
+        let passes = self.pending[first..].iter().take_while(|&&(other, _)| other == line);
+        match passes.clone().position(|&(_, touched)| touched & mask == 0) {
+            Some(pass) => self.pending[first + pass].1 |= mask,
+            None => {
+                let end = first + passes.count();
+                self.pending.insert(end, (line, mask));
+            }
+        }
+    }
+
+    /// Moves the group of the instruction to `to`.
+    pub(super) fn finish(&mut self, to: &mut Vec<LineUse>) {
+        let Some(last) = self.pending.len().checked_sub(1) else {
+            to.push(LineUse::none());
+            return;
+        };
+        let group = self.pending.iter().enumerate();
+        to.extend(group.map(|(index, &(line, bytes))| LineUse::new(line, sectors(bytes), index == last)));
+        self.pending.clear();
+    }
+}
+
+/// The sectors that hold any of these bytes of a line.
+fn sectors(bytes: u128) -> u8 {
+    (0..4).filter(|sector| (bytes >> (32 * sector)) as u32 != 0).fold(0, |set, sector| set | 1 << sector)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn group(touch: impl FnOnce(&mut Lines)) -> Vec<(u64, u8, bool)> {
+        let (mut lines, mut uses) = (Lines::default(), Vec::new());
+        touch(&mut lines);
+        lines.finish(&mut uses);
+        assert!(lines.pending.is_empty());
+        uses.iter().map(|used| (used.address(), used.sectors(), used.is_last())).collect()
+    }
+
+    #[test]
+    fn lanes_on_a_line_go_together_and_lines_ascend() {
+        let got = group(|lines| [260, 0, 132, 4, 124, 132].into_iter().for_each(|a| lines.touch(a, 4)));
+        assert_eq!(got, [(0, 0b1001, false), (128, 0b0001, false), (256, 0b0001, true)]);
+        let wide = group(|lines| lines.touch(96, 32));
+        assert_eq!(wide, [(0, 0b1000, true)]);
+        assert_eq!(group(|_| {}), [(0, 0, true)]);
+    }
+
+    #[test]
+    fn atomics_on_the_same_bytes_take_passes() {
+        // lanes on words 0, 1, 0, 40, 0: three passes over line 0, in the first of which goes word 1
+        let got = group(|lines| [0, 4, 0, 160, 0].into_iter().for_each(|a| lines.touch_apart(a, 4)));
+        assert_eq!(got, [(0, 1, false), (0, 1, false), (0, 1, false), (128, 2, true)]);
+        // halves of one word do not meet
+        assert_eq!(group(|lines| [64, 66].into_iter().for_each(|a| lines.touch_apart(a, 2))), [(0, 4, true)]);
+    }
+}

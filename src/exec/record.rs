@@ -1,0 +1,107 @@
+//! What timing wants to know of memory accesses besides their space: bank conflicts, lines.
+
+use super::Options;
+use super::lines::Lines;
+use super::memory::Memory;
+use super::warp::Shape;
+use crate::base::{Pc, WARP_SIZE};
+use crate::isa::Space;
+use crate::machine::Banks;
+use crate::path::{LineUse, WarpPath};
+use crate::program::Program;
+use crate::program::layout::LOCAL_LINES_BASE;
+
+/// The recorder of a launch.
+pub(super) struct Record {
+    /// The banks whose conflicts count, if any do.
+    pub(super) banks: Option<Banks>,
+    traffic: Option<Traffic>,
+}
+
+struct Traffic {
+    /// By pc: whether the instruction may move lines.
+    moves_lines: Vec<bool>,
+    lines: Lines,
+    /// The group of the instruction just executed; empty if it has none.
+    group: Vec<LineUse>,
+}
+
+/// Lines of one instruction that are still being collected.
+pub(super) struct Collecting<'a> {
+    traffic: &'a mut Traffic,
+}
+
+/// Bytes of a word; local memory lies word by word across the lanes of a warp.
+const WORD: u64 = 4;
+
+impl Record {
+    pub(super) fn new(program: &Program, options: &Options) -> Self {
+        let traffic = || Traffic {
+            moves_lines: program.instrs.iter().map(|instr| program.moves_lines(instr)).collect(),
+            lines: Lines::default(),
+            group: Vec::new(),
+        };
+        Self { banks: options.banks, traffic: options.traffic.then(traffic) }
+    }
+
+    /// Starts the group of an instruction that accesses this space, if it is to have one.
+    #[inline]
+    pub(super) fn collect(&mut self, pc: Pc, space: Space) -> Option<Collecting<'_>> {
+        let traffic = self.traffic.as_mut()?;
+        let moves = traffic.moves_lines[pc.index()] && matches!(space, Space::Global | Space::Local);
+        moves.then_some(Collecting { traffic })
+    }
+
+    /// Moves the group of the instruction just executed to the path of its warp, if it has one.
+    #[inline]
+    pub(super) fn deliver(&mut self, path: &mut WarpPath) {
+        if let Some(traffic) = &mut self.traffic
+            && !traffic.group.is_empty()
+        {
+            path.push_traffic(&traffic.group);
+            traffic.group.clear();
+        }
+    }
+}
+
+impl Collecting<'_> {
+    /// A lane's access to global memory.
+    pub(super) fn global(&mut self, memory: &mut Memory, address: u64, bytes: usize, apart: bool) {
+        let address = memory.packed_address(address);
+        if apart {
+            self.traffic.lines.touch_apart(address, bytes);
+        } else {
+            self.traffic.lines.touch(address, bytes);
+        }
+    }
+
+    /// A thread's access to its local memory. The words that the lanes of a warp have at the same
+    /// local address lie side by side, so an access of 4 bytes by all lanes fills one line.
+    pub(super) fn local(
+        &mut self,
+        memory: &Memory,
+        shape: &Shape,
+        thread: usize,
+        address: u64,
+        bytes: usize,
+    ) {
+        let words_per_thread = memory.local_per_thread() / WORD;
+        let warp =
+            shape.linear_block().wrapping_mul(shape.warps as u64).wrapping_add((thread / WARP_SIZE) as u64);
+        let mut at = address;
+        while at < address + bytes as u64 {
+            let row = warp.wrapping_mul(words_per_thread).wrapping_add(at / WORD);
+            let word = row.wrapping_mul(WARP_SIZE as u64).wrapping_add((thread % WARP_SIZE) as u64);
+            let offset = word.wrapping_mul(WORD).wrapping_add(at % WORD);
+            let next = (at / WORD + 1) * WORD;
+            let part = next.min(address + bytes as u64) - at;
+            self.traffic.lines.touch(LOCAL_LINES_BASE | offset & (LOCAL_LINES_BASE - 1), part as usize);
+            at = next;
+        }
+    }
+
+    /// All lanes have been seen.
+    pub(super) fn finish(self) {
+        self.traffic.lines.finish(&mut self.traffic.group);
+    }
+}

@@ -1,0 +1,242 @@
+//! What the paper model leaves out of an SM's pipeline, as settings.
+//!
+//! A machine without a `pipeline` is the paper model: an issued instruction is in its unit's queue
+//! at once, and instructions are always there to issue. With one, every part is a switch of its
+//! own, off unless given; with all of them off the cycles are those of the paper model.
+
+use serde::{Deserialize, Serialize};
+
+use crate::diag::{Diagnostics, SourceText};
+
+/// `Pipeline(..)` of a machine file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename = "Pipeline", deny_unknown_fields, default)]
+pub struct Pipeline {
+    /// How many instructions of one warp issue in a cycle.
+    pub issue: Issue,
+    /// Where instructions come from; without it they are always there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub front_end: Option<FrontEnd>,
+    /// Instructions of each kind of unit, and sub-core, that are issued and have not started (with a
+    /// collector: are not in it yet); without it there is no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue: Option<u32>,
+    /// How operands are read; without it they are there when an instruction issues.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub collector: Option<Collector>,
+    /// Cycles between the end of an operation in its unit and its result being there, beyond the
+    /// unit's latency.
+    pub write_back: u64,
+    /// Results of units that can leave in the same cycle; without it any number can. Of one unit,
+    /// only one can if there is a collector.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result_buses: Option<u32>,
+    /// The load/store unit that all memory accesses go through; without it they run on the units
+    /// of their op classes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub load_store: Option<LoadStore>,
+    /// What launching costs.
+    pub launch: Launch,
+    /// Op classes whose results nobody waits for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unscored: Vec<String>,
+}
+
+/// Issue of one sub-core. One instruction per cycle unless it is told otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename = "Issue", deny_unknown_fields, default)]
+pub struct Issue {
+    /// Consecutive instructions of the chosen warp in one cycle: 1, or 2 for dual issue.
+    pub per_warp: u32,
+    /// Whether two of them must go to different kinds of unit.
+    pub distinct_units: bool,
+}
+
+impl Default for Issue {
+    fn default() -> Self {
+        Self { per_warp: 1, distinct_units: true }
+    }
+}
+
+/// Fetch and decode, one for all sub-cores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename = "FrontEnd", deny_unknown_fields, default)]
+pub struct FrontEnd {
+    /// Instructions a warp's buffer holds. It is refilled, with as many consecutive ones, when it
+    /// is empty.
+    pub buffer: u32,
+    /// Warps served per cycle, round robin.
+    pub fetches: u32,
+    /// The instruction cache; without it every fetch hits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub icache: Option<InstructionCache>,
+}
+
+impl Default for FrontEnd {
+    fn default() -> Self {
+        Self { buffer: 2, fetches: 1, icache: None }
+    }
+}
+
+/// A set-associative instruction cache with LRU replacement and a fixed miss latency.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename = "InstructionCache", deny_unknown_fields, default)]
+pub struct InstructionCache {
+    /// Bytes of a line.
+    pub line: u32,
+    /// Sets.
+    pub sets: u32,
+    /// Lines of a set.
+    pub ways: u32,
+    /// Cycles from a miss to the instruction.
+    pub miss_latency: u64,
+    /// Bytes of an instruction.
+    pub instruction: u32,
+}
+
+impl Default for InstructionCache {
+    fn default() -> Self {
+        Self { line: 128, sets: 64, ways: 16, miss_latency: 200, instruction: 8 }
+    }
+}
+
+/// An operand collector in front of the units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename = "Collector", deny_unknown_fields, default)]
+pub struct Collector {
+    /// Collector units of the SM, an equal share for each sub-core. Each holds one instruction
+    /// while its operands are read.
+    pub units: u32,
+    /// Register banks of the SM, an equal share for each sub-core. Register r of warp slot w is in
+    /// bank (r + w) mod the share. A bank is read once in a step, unless it is written.
+    pub banks: u32,
+    /// Steps (hand over, read, accept) in a cycle.
+    pub steps: u32,
+    /// Instructions of each kind that can enter, and instructions that can leave, in a step.
+    pub ports: u32,
+}
+
+impl Default for Collector {
+    fn default() -> Self {
+        Self { units: 8, banks: 8, steps: 1, ports: 8 }
+    }
+}
+
+/// The load/store unit of the SM. It takes one instruction after the other, the oldest first
+/// across sub-cores, and spends one cycle per transaction on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename = "LoadStore", deny_unknown_fields, default)]
+pub struct LoadStore {
+    /// Stages of the pipeline that shared-memory loads pass after the last bank was served.
+    pub shared_latency: u32,
+    /// Replies from memory that wait in the unit.
+    pub replies: u32,
+    /// Bytes of a transaction: 32 (a sector) or 128 (a line).
+    pub transaction: u32,
+    /// Whether a warp with an atomic under way issues nothing.
+    pub atomics_block: bool,
+}
+
+impl Default for LoadStore {
+    fn default() -> Self {
+        Self { shared_latency: 24, replies: 2, transaction: 32, atomics_block: false }
+    }
+}
+
+/// What it costs to get blocks on the SM and the result of a launch out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename = "Launch", deny_unknown_fields, default)]
+pub struct Launch {
+    /// Cycles from the placement of a block to its first fetch.
+    pub start: u64,
+    /// Cycles from the end of the last block to the end of the launch.
+    pub end: u64,
+    /// Blocks placed on an SM per cycle; 0 for any number.
+    pub blocks_per_cycle: u32,
+}
+
+impl Pipeline {
+    /// What is switched on that no bound accounts for, each as a clause for a message.
+    pub fn beyond_the_bounds(&self) -> Vec<&'static str> {
+        [
+            (self.issue.per_warp > 1, "more than one instruction issues per cycle (pipeline.issue.per_warp)"),
+            (self.front_end.is_some(), "instructions must be fetched (pipeline.front_end)"),
+            (self.queue.is_some(), "issue waits for room in a unit's queue (pipeline.queue)"),
+            (self.collector.is_some(), "operands must be collected (pipeline.collector)"),
+            (self.result_buses.is_some(), "results wait for a bus (pipeline.result_buses)"),
+            (self.write_back > 0, "results are written back later (pipeline.write_back)"),
+            (self.load_store.is_some(), "memory accesses go through one load/store unit (pipeline.load_store)"),
+            (self.launch != Launch::default(), "launching takes time (pipeline.launch)"),
+            (!self.unscored.is_empty(), "some results are not waited for (pipeline.unscored)"),
+        ]
+        .into_iter()
+        .filter_map(|(on, what)| on.then_some(what))
+        .collect()
+    }
+
+    /// Reports every setting that makes no sense. `classes` are the op classes the machine maps.
+    pub(super) fn check(
+        &self,
+        sub_cores: usize,
+        source: &SourceText,
+        problems: &mut Diagnostics,
+        is_class: impl Fn(&str) -> bool,
+    ) {
+        let mut least = |name: &str, value: u64, least: u64, most: u64| {
+            if value < least || value > most {
+                let message = format!("{name} is {value}, it must be {least} to {most}");
+                problems.push(source.error_at(name.rsplit('.').next().unwrap_or(name), message));
+            }
+        };
+        least("pipeline.issue.per_warp", self.issue.per_warp.into(), 1, 2);
+        if let Some(front) = &self.front_end {
+            least("pipeline.front_end.buffer", front.buffer.into(), 1, 64);
+            least("pipeline.front_end.fetches", front.fetches.into(), 1, 64);
+            if let Some(cache) = &front.icache {
+                least("icache.line", cache.line.into(), 1, 1 << 20);
+                least("icache.sets", cache.sets.into(), 1, 1 << 16);
+                least("icache.ways", cache.ways.into(), 1, 1 << 10);
+                least("icache.instruction", cache.instruction.into(), 1, cache.line.into());
+                least("icache.miss_latency", cache.miss_latency, 0, 1 << 20);
+            }
+        }
+        if let Some(queue) = self.queue {
+            least("pipeline.queue", queue.into(), 1, 1 << 16);
+        }
+        if let Some(collector) = &self.collector {
+            let n = sub_cores as u64;
+            least("collector.units", collector.units.into(), n, 1 << 10);
+            least("collector.banks", collector.banks.into(), n, 64);
+            least("collector.steps", collector.steps.into(), 1, 16);
+            least("collector.ports", collector.ports.into(), 1, 64);
+        }
+        least("pipeline.write_back", self.write_back, 0, 1 << 10);
+        if let Some(buses) = self.result_buses {
+            least("pipeline.result_buses", buses.into(), 1, 255);
+        }
+        if let Some(unit) = &self.load_store {
+            least("load_store.shared_latency", unit.shared_latency.into(), 1, 1 << 12);
+            least("load_store.replies", unit.replies.into(), 1, 1 << 12);
+        }
+        least("launch.start", self.launch.start, 0, 1 << 20);
+        least("launch.end", self.launch.end, 0, 1 << 20);
+        if let Some(collector) = &self.collector {
+            for (name, value) in [("units", collector.units), ("banks", collector.banks)] {
+                if value as usize % sub_cores != 0 {
+                    let message = format!("{value} collector {name} cannot be shared by {sub_cores} sub-cores");
+                    problems.push(source.error_at("collector", message));
+                }
+            }
+        }
+        if let Some(unit) = &self.load_store
+            && !matches!(unit.transaction, 32 | 128)
+        {
+            let message = format!("load_store.transaction is {}, it must be 32 or 128", unit.transaction);
+            problems.push(source.error_at("transaction", message));
+        }
+        for class in self.unscored.iter().filter(|class| !is_class(class)) {
+            let message = format!("pipeline.unscored names op class `{class}`, which this machine does not map");
+            problems.push(source.error_at(class, message));
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! The operand collector: reads the operands of issued instructions from register banks.
+//!
+//! Each collector unit holds an instruction until its operands are read. A bank is read once in a
+//! step, first come first served; a bank that is written in this cycle is not read in its first
+//! step. An instruction without register operands passes in the step after it entered.
+
+use std::collections::VecDeque;
+
+use super::flight::{FlightId, Flights};
+use crate::machine::pipeline::Collector as Settings;
+use crate::program::TimingTable;
+
+/// One instruction per (unit, sub-core) between two stages.
+#[derive(Clone, Debug)]
+pub(super) struct Latch {
+    sub_cores: usize,
+    places: Vec<Option<FlightId>>,
+    taken: usize,
+}
+
+impl Latch {
+    pub fn new(units: usize, sub_cores: usize) -> Self {
+        Self { sub_cores, places: vec![None; units * sub_cores], taken: 0 }
+    }
+
+    #[inline]
+    pub fn at(&self, unit: usize, sub_core: usize) -> Option<FlightId> {
+        self.places[unit * self.sub_cores + sub_core]
+    }
+
+    #[inline]
+    pub fn put(&mut self, unit: usize, sub_core: usize, flight: FlightId) {
+        self.places[unit * self.sub_cores + sub_core] = Some(flight);
+        self.taken += 1;
+    }
+
+    #[inline]
+    pub fn take(&mut self, unit: usize, sub_core: usize) -> Option<FlightId> {
+        let taken = self.places[unit * self.sub_cores + sub_core].take();
+        self.taken -= usize::from(taken.is_some());
+        taken
+    }
+
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.taken == 0
+    }
+
+    /// The oldest instruction for a unit and its sub-core.
+    pub fn oldest(&self, unit: usize, flights: &Flights) -> Option<(usize, FlightId)> {
+        let row = &self.places[unit * self.sub_cores..][..self.sub_cores];
+        let there = row.iter().enumerate().filter_map(|(sub_core, &flight)| flight.map(|f| (sub_core, f)));
+        there.min_by_key(|&(_, flight)| flights.get(flight).age)
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Collector {
+    settings: Settings,
+    sub_cores: usize,
+    units: usize,
+    holds: Vec<Option<FlightId>>,
+    held: usize,
+    /// Per bank: collector units that want to read it, in order.
+    reads: Vec<VecDeque<u16>>,
+    /// Banks that somebody wants to read.
+    wanted: u64,
+    /// Banks written in this cycle.
+    pub written: u64,
+    /// Per port: the collector unit that it served last.
+    served: Vec<usize>,
+}
+
+impl Collector {
+    pub fn new(settings: Settings, units: usize, sub_cores: usize) -> Self {
+        Self {
+            settings,
+            sub_cores,
+            units,
+            holds: vec![None; settings.units as usize],
+            held: 0,
+            reads: vec![VecDeque::new(); settings.banks as usize],
+            wanted: 0,
+            written: 0,
+            served: vec![0; settings.ports as usize],
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.held == 0
+    }
+
+    /// The bank of a register, given by its number in the program.
+    #[inline]
+    pub fn bank(&self, number: usize, slot: usize, sub_core: usize) -> usize {
+        let share = self.reads.len() / self.sub_cores;
+        (number + slot) % share + sub_core * share
+    }
+
+    /// One cycle: instructions go from `input` through the collector to `output`.
+    pub fn cycle(
+        &mut self,
+        table: &TimingTable,
+        flights: &mut Flights,
+        input: &mut Latch,
+        output: &mut Latch,
+    ) {
+        for _ in 0..self.settings.steps {
+            if self.held > 0 {
+                self.hand_over(flights, output);
+                self.read(flights);
+            }
+            if !input.is_empty() {
+                self.accept(table, flights, input);
+            }
+            self.written = 0;
+        }
+    }
+
+    fn hand_over(&mut self, flights: &Flights, output: &mut Latch) {
+        let all = self.holds.len();
+        let share = all / self.sub_cores;
+        for port in 0..self.served.len() {
+            let last = self.served[port];
+            // the search begins with the next unit of another sub-core, if there are several
+            let from = if self.sub_cores > 1 { last + share - last % share } else { last + 1 };
+            let ready = (0..all).map(|n| (from + n) % all).find(|&unit| {
+                self.holds[unit].is_some_and(|id| {
+                    let flight = flights.get(id);
+                    let free = output.at(flight.unit as usize, flight.sub_core as usize).is_none();
+                    flight.unread == 0 && free
+                })
+            });
+            let Some(unit) = ready else { break };
+            if let Some(id) = self.holds[unit].take() {
+                let flight = flights.get(id);
+                output.put(flight.unit as usize, flight.sub_core as usize, id);
+                self.held -= 1;
+                self.served[port] = unit;
+            }
+        }
+    }
+
+    fn read(&mut self, flights: &mut Flights) {
+        let mut banks = self.wanted & !self.written;
+        while banks != 0 {
+            let bank = banks.trailing_zeros() as usize;
+            banks &= banks - 1;
+            if let Some(unit) = self.reads[bank].pop_front()
+                && let Some(id) = self.holds[usize::from(unit)]
+            {
+                flights.get_mut(id).unread -= 1;
+            }
+            if self.reads[bank].is_empty() {
+                self.wanted &= !(1 << bank);
+            }
+        }
+    }
+
+    fn accept(&mut self, table: &TimingTable, flights: &mut Flights, input: &mut Latch) {
+        let share = self.holds.len() / self.sub_cores;
+        for _ in 0..self.settings.ports {
+            let mut any = false;
+            for unit in 0..self.units {
+                let Some((sub_core, id)) = input.oldest(unit, flights) else { continue };
+                let mine = sub_core * share..(sub_core + 1) * share;
+                let Some(free) = mine.clone().find(|&unit| self.holds[unit].is_none()) else { continue };
+                input.take(unit, sub_core);
+                self.holds[free] = Some(id);
+                self.held += 1;
+                any = true;
+                let flight = *flights.get(id);
+                let operands = table.instr(flight.step.pc()).operands;
+                for &reg in operands.as_slice() {
+                    let bank = self.bank(table.reg_number(reg), flight.slot as usize, sub_core);
+                    self.reads[bank].push_back(free as u16);
+                    self.wanted |= 1 << bank;
+                }
+                flights.get_mut(id).unread = operands.as_slice().len() as u8;
+            }
+            if !any || input.is_empty() {
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Instructions between issue and completion.
+
+use crate::path::Step;
+
+/// An issued instruction that is not complete.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Flight {
+    pub slot: u8,
+    pub sub_core: u8,
+    pub unit: u8,
+    /// Index of its step in the warp's path.
+    pub index: u32,
+    pub step: Step,
+    /// Counts issues of the SM: the larger, the younger.
+    pub age: u64,
+    pub issue: u64,
+    pub start: u64,
+    pub init_end: u64,
+    /// Cycles its initiation takes.
+    pub init: u64,
+    /// Cycles from its start to its result, without the pipeline around the unit.
+    pub total: u64,
+    /// Operands that the collector has not read yet.
+    pub unread: u8,
+    /// The first line of its memory traffic in the warp's path.
+    pub line: u32,
+    /// Its memory transactions.
+    pub transactions: u32,
+    /// Those that have not been answered.
+    pub unanswered: u32,
+    /// Destinations whose bank was not yet free to be written, as a mask.
+    pub unwritten: u8,
+}
+
+/// Index of a flight.
+pub(super) type FlightId = u32;
+
+/// All flights of an SM, without allocation per instruction.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Flights {
+    all: Vec<Flight>,
+    free: Vec<FlightId>,
+}
+
+impl Flights {
+    pub fn add(&mut self, flight: Flight) -> FlightId {
+        if let Some(id) = self.free.pop() {
+            self.all[id as usize] = flight;
+            return id;
+        }
+        self.all.push(flight);
+        (self.all.len() - 1) as FlightId
+    }
+
+    pub fn remove(&mut self, id: FlightId) {
+        self.free.push(id);
+    }
+
+    #[inline]
+    pub fn get(&self, id: FlightId) -> &Flight {
+        &self.all[id as usize]
+    }
+
+    #[inline]
+    pub fn get_mut(&mut self, id: FlightId) -> &mut Flight {
+        &mut self.all[id as usize]
+    }
+
+    /// Whether no instruction is under way.
+    pub fn is_empty(&self) -> bool {
+        self.all.len() == self.free.len()
+    }
+}

@@ -1,0 +1,182 @@
+//! Fetch, decode and the instruction buffers.
+//!
+//! A warp's buffer holds consecutive instructions from some address on. Where the warp really goes
+//! is known only when it is about to issue: if the next instruction of its path is not the one in
+//! the buffer, the buffer is emptied (which takes the warp's turn) and fetched anew. A fetch takes
+//! one warp whose buffer is empty, round robin; what it brought is decoded when the next fetch
+//! begins.
+
+use crate::base::WarpMask;
+use crate::machine::pipeline::{FrontEnd as Settings, InstructionCache};
+use crate::sim::SLOTS;
+
+/// The buffer of one warp.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Buffer {
+    /// Address of the first instruction in it, or of the next to be fetched.
+    pub pc: u32,
+    /// Instructions in it.
+    pub count: u32,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct FrontEnd {
+    settings: Settings,
+    buffers: [Buffer; SLOTS],
+    /// Warps whose buffer is not empty.
+    pub filled: WarpMask,
+    /// Warps that wait for the instruction cache.
+    missing: WarpMask,
+    /// When their instructions are there.
+    arrivals: Vec<(u64, u8)>,
+    /// Fetched, not yet decoded.
+    fetched: Option<u8>,
+    last: usize,
+    cache: Option<Lines>,
+    slots: usize,
+}
+
+impl FrontEnd {
+    pub fn new(settings: Settings, slots: usize) -> Self {
+        Self {
+            settings,
+            buffers: [Buffer::default(); SLOTS],
+            filled: WarpMask::empty(),
+            missing: WarpMask::empty(),
+            arrivals: Vec::new(),
+            fetched: None,
+            last: slots - 1,
+            cache: settings.icache.map(Lines::new),
+            slots,
+        }
+    }
+
+    /// A new warp begins at address 0.
+    pub fn start(&mut self, slot: usize) {
+        self.flush(slot, 0);
+    }
+
+    /// The address at the head of a buffer that is not empty.
+    #[inline]
+    pub fn head(&self, slot: usize) -> u32 {
+        self.buffers[slot].pc
+    }
+
+    /// The instruction at the head issued.
+    #[inline]
+    pub fn step(&mut self, slot: usize) {
+        let buffer = &mut self.buffers[slot];
+        buffer.pc += 1;
+        buffer.count -= 1;
+        if buffer.count == 0 {
+            self.filled -= WarpMask::slot(slot);
+        }
+    }
+
+    /// Empties a buffer; the warp goes on at `pc`.
+    pub fn flush(&mut self, slot: usize, pc: u32) {
+        self.buffers[slot] = Buffer { pc, count: 0 };
+        self.filled -= WarpMask::slot(slot);
+    }
+
+    /// Decodes and fetches. `live` are the warps that have instructions left. Whether anything
+    /// happened.
+    pub fn cycle(&mut self, now: u64, live: WarpMask) -> bool {
+        let mut busy = false;
+        for _ in 0..self.settings.fetches {
+            if let Some(slot) = self.fetched.take() {
+                self.buffers[slot as usize].count = self.settings.buffer;
+                self.filled |= WarpMask::slot(slot as usize);
+                busy = true;
+            }
+            if let Some(place) = self.arrivals.iter().position(|&(at, _)| at <= now) {
+                let (_, slot) = self.arrivals.remove(place);
+                self.missing -= WarpMask::slot(slot as usize);
+                self.fetched = Some(slot);
+                busy = true;
+                continue;
+            }
+            let hungry = live - self.filled - self.missing;
+            if hungry.is_empty() {
+                continue;
+            }
+            let Some(slot) = crate::sim::policy::next_from(hungry, (self.last + 1) % self.slots) else {
+                continue;
+            };
+            self.last = slot;
+            busy = true;
+            let hit = self.cache.as_mut().is_none_or(|cache| cache.touch(self.buffers[slot].pc));
+            if hit {
+                self.fetched = Some(slot as u8);
+            } else {
+                self.missing |= WarpMask::slot(slot);
+                let latency = self.settings.icache.map_or(0, |cache| cache.miss_latency);
+                self.arrivals.push((now + latency, slot as u8));
+            }
+        }
+        busy || self.fetched.is_some()
+    }
+
+    /// The next cycle in which instructions arrive.
+    pub fn next_arrival(&self) -> u64 {
+        self.arrivals.iter().map(|&(at, _)| at).min().unwrap_or(u64::MAX)
+    }
+}
+
+/// The tags of an instruction cache.
+#[derive(Clone, Debug)]
+struct Lines {
+    settings: InstructionCache,
+    /// Per set, most recently used first.
+    sets: Vec<Vec<u32>>,
+}
+
+impl Lines {
+    fn new(settings: InstructionCache) -> Self {
+        Self { settings, sets: vec![Vec::new(); settings.sets as usize] }
+    }
+
+    /// Whether the line of an instruction is there; it is afterwards.
+    fn touch(&mut self, pc: u32) -> bool {
+        let line = (u64::from(pc) * u64::from(self.settings.instruction) / u64::from(self.settings.line)) as u32;
+        let set = &mut self.sets[(line % self.settings.sets) as usize];
+        let found = set.iter().position(|&tag| tag == line);
+        match found {
+            Some(place) => set[..=place].rotate_right(1),
+            None => {
+                set.truncate(self.settings.ways as usize - 1);
+                set.insert(0, line);
+            }
+        }
+        found.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn warps(slots: &[usize]) -> WarpMask {
+        slots.iter().fold(WarpMask::empty(), |set, &slot| set | WarpMask::slot(slot))
+    }
+
+    #[test]
+    fn a_fetch_is_decoded_when_the_next_begins() {
+        let mut front = FrontEnd::new(Settings { buffer: 2, fetches: 2, icache: None }, 4);
+        front.cycle(0, warps(&[0, 1, 2]));
+        assert_eq!(front.filled, warps(&[0]));
+        front.cycle(1, warps(&[0, 1, 2]));
+        assert_eq!(front.filled, warps(&[0, 1, 2]));
+        front.step(1);
+        front.step(1);
+        assert_eq!((front.filled, front.head(1)), (warps(&[0, 2]), 2));
+    }
+
+    #[test]
+    fn the_least_recently_used_line_leaves() {
+        let settings = InstructionCache { line: 16, sets: 1, ways: 2, miss_latency: 9, instruction: 8 };
+        let mut lines = Lines::new(settings);
+        let hits: Vec<bool> = [0, 1, 2, 0, 4, 2, 0].iter().map(|&pc| lines.touch(pc)).collect();
+        assert_eq!(hits, [false, true, false, true, false, false, false]);
+    }
+}

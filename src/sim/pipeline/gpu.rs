@@ -1,0 +1,179 @@
+//! A launch on one or more SMs.
+
+use super::sm::Sm;
+use crate::base::{Cycle, Cycles, WarpId};
+use crate::machine::Machine;
+use crate::machine::pipeline::Pipeline;
+use crate::path::{BlockPaths, BlockSource};
+use crate::program::TimingTable;
+use crate::sim::SLOTS;
+use crate::sim::error::{Deadlock, RunError, SimError};
+use crate::sim::launch::{BlockResult, SimSummary};
+use crate::sim::policy::Policy;
+use crate::trace::{Observer, StallReason, Stalls};
+
+/// What a launch runs on.
+pub(in crate::sim) struct Setup<'a> {
+    pub table: &'a TimingTable,
+    pub machine: &'a Machine,
+    pub pipeline: &'a Pipeline,
+    /// Blocks that an SM holds at a time.
+    pub resident_blocks: u32,
+}
+
+/// Simulates a launch; see [`crate::sim::simulate`].
+pub(in crate::sim) fn launch<S: BlockSource, P: Policy + Clone, O: Observer>(
+    source: &mut S,
+    setup: &Setup<'_>,
+    policy: &P,
+    observer: &mut O,
+    mut on_block: impl FnMut(&BlockResult, &BlockPaths),
+) -> Result<SimSummary, SimError<S::Error>> {
+    let mut first = BlockPaths::default();
+    let there = source.next_block(&mut first).map_err(SimError::Source)?;
+    let warps = first.warps.len().max(1);
+    if warps > SLOTS {
+        return Err(RunError::TooManyWarps { block: first.block, warps, slots: SLOTS }.into());
+    }
+    let places = (setup.resident_blocks as usize).clamp(1, SLOTS / warps);
+    let slots = (places * warps).max(setup.machine.limits().warps as usize).min(SLOTS);
+    let Setup { table, machine, pipeline, .. } = setup;
+    let sms = machine.sms();
+    let mut gpu = Gpu {
+        sms: (0..sms).map(|_| Sm::new(table, machine, pipeline, places, slots)).collect(),
+        policies: vec![vec![policy.clone(); machine.sub_cores()]; sms],
+        waiting: there.then_some(first),
+        exhausted: !there,
+        last_served: sms - 1,
+        stride: warps,
+        blocks: 0,
+    };
+    // only one SM can be watched: events of several would interleave
+    gpu.sms[0].listening = observer.is_active();
+    let mut result = BlockResult::default();
+    loop {
+        for (sm, policies) in gpu.sms.iter_mut().zip(&mut gpu.policies) {
+            sm.begin_cycle();
+            while let Some(place) = sm.take_ended(&mut result) {
+                for policy in &mut *policies {
+                    policy.ended(result.block).map_err(RunError::from)?;
+                }
+                on_block(&result, &sm.rooms[place]);
+            }
+        }
+        gpu.place_blocks(source, places == 1)?;
+        if gpu.exhausted && gpu.sms.iter().all(Sm::is_empty) {
+            return Ok(gpu.summary(pipeline.launch.end, observer));
+        }
+        for (index, (sm, policies)) in gpu.sms.iter_mut().zip(&mut gpu.policies).enumerate() {
+            sm.bear_due();
+            if index == 0 {
+                sm.end_cycle(policies, observer)?;
+            } else {
+                sm.end_cycle(policies, &mut ())?;
+            }
+        }
+        let next = gpu.sms.iter().map(Sm::next_event).min().unwrap_or(u64::MAX);
+        if next == u64::MAX {
+            return Err(RunError::Deadlock(gpu.deadlock()).into());
+        }
+        gpu.sms.iter_mut().for_each(|sm| sm.advance_to(next));
+    }
+}
+
+struct Gpu<'a, P> {
+    sms: Vec<Sm<'a>>,
+    /// Per SM and sub-core.
+    policies: Vec<Vec<P>>,
+    /// The next block, if it has been fetched already.
+    waiting: Option<BlockPaths>,
+    exhausted: bool,
+    /// The SM that got a block last.
+    last_served: usize,
+    /// Slots from one block of an SM to the next.
+    stride: usize,
+    blocks: u64,
+}
+
+impl<P: Policy> Gpu<'_, P> {
+    /// Every SM with room gets a block, or as many as it may in a cycle, round robin.
+    fn place_blocks<S: BlockSource>(
+        &mut self,
+        source: &mut S,
+        restart: bool,
+    ) -> Result<(), SimError<S::Error>> {
+        let after = self.last_served + 1;
+        for n in 0..self.sms.len() {
+            let index = (after + n) % self.sms.len();
+            let sm = &mut self.sms[index];
+            let limit = match sm.settings.launch.blocks_per_cycle {
+                0 => usize::MAX,
+                limit => limit as usize,
+            };
+            for _ in 0..limit {
+                if self.exhausted {
+                    return Ok(());
+                }
+                let Some(place) = sm.free_place() else { break };
+                match self.waiting.take() {
+                    Some(block) => sm.rooms[place] = block,
+                    None => {
+                        if !source.next_block(&mut sm.rooms[place]).map_err(SimError::Source)? {
+                            self.exhausted = true;
+                            return Ok(());
+                        }
+                    }
+                }
+                let room = &sm.rooms[place];
+                let (warps, slots) = (room.warps.len(), if restart { SLOTS } else { self.stride });
+                if warps > slots {
+                    return Err(RunError::TooManyWarps { block: room.block, warps, slots }.into());
+                }
+                if restart {
+                    self.policies[index].iter_mut().for_each(Policy::restart);
+                }
+                sm.place(place, place * self.stride, &mut self.policies[index]);
+                self.last_served = index;
+                self.blocks += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn summary<O: Observer>(&mut self, end: u64, observer: &mut O) -> SimSummary {
+        let now = self.sms[0].now;
+        let mut stalls = Stalls::default();
+        for sm in &mut self.sms {
+            for sub in 0..sm.subs.len() {
+                for _ in 0..end {
+                    sm.idle(sub, StallReason::Drain, None);
+                    sm.now += 1;
+                }
+                sm.now = now;
+                sm.end_idle(sub);
+                stalls += sm.subs[sub].stalls;
+            }
+        }
+        self.sms[0].log.tell(observer);
+        SimSummary {
+            makespan: Cycles::new(now + end),
+            issues: self.sms.iter().map(|sm| sm.issues).sum(),
+            stalls,
+            blocks: self.blocks,
+            resident_blocks: self.sms[0].rooms.len() as u32,
+        }
+    }
+
+    fn deadlock(&self) -> Deadlock {
+        let of_sm = |sm: &Sm<'_>| {
+            let warp = |slot: usize| {
+                let warp = sm.warps[slot];
+                let resident = &sm.residents[warp.place as usize];
+                let last = (warp.next as usize).checked_sub(1).map(|i| sm.path(slot).steps()[i].pc());
+                (resident.block, WarpId::from_index(slot - resident.first_slot), last)
+            };
+            sm.live.slots().map(warp).collect::<Vec<_>>()
+        };
+        Deadlock { cycle: Cycle::new(self.sms[0].now), warps: self.sms.iter().flat_map(of_sm).collect() }
+    }
+}

@@ -1,0 +1,194 @@
+//! Issue: what each sub-core's policy chooses.
+
+use super::flight::Flight;
+use super::load_store::all_writes;
+use super::sm::Sm;
+use crate::base::{Cycle, WarpId, WarpMask};
+use crate::program::{Access, Flow};
+use crate::sim::error::RunError;
+use crate::sim::policy::Policy;
+use crate::trace::{Issue, StallReason};
+
+impl Sm<'_> {
+    /// The issue slot of one sub-core in this cycle.
+    pub(super) fn issue<P: Policy>(&mut self, sub_core: usize, policy: &mut P) -> Result<(), RunError> {
+        let mine = self.subs[sub_core].slots;
+        let going = (self.live & mine) - self.at_barrier - self.held;
+        let (mut ready, mut astray, there) = self.sort(going, sub_core);
+        let view = &mut self.subs[sub_core].view;
+        view.now = Cycle::new(self.now);
+        view.live = self.live & mine;
+        view.at_barrier = self.at_barrier & mine;
+        // the policy goes through its warps; one whose buffer holds the wrong instructions is put
+        // right when its turn comes, which does not end the search
+        while !astray.is_empty() {
+            let first = policy.first(&self.subs[sub_core].view, ready | astray);
+            let Some(slot) = first.filter(|&slot| astray.has(slot)) else {
+                if first.is_some() {
+                    break;
+                }
+                astray.slots().for_each(|slot| self.redirect(slot));
+                break;
+            };
+            self.redirect(slot);
+            astray -= WarpMask::slot(slot);
+        }
+        self.subs[sub_core].view.ready = ready;
+        let chosen = if P::WORK_CONSERVING && ready.is_empty() {
+            None
+        } else {
+            policy.choose(&self.subs[sub_core].view)?
+        };
+        let Some(slot) = chosen else {
+            if !P::WORK_CONSERVING {
+                // such a policy may change its mind at any time
+                self.busy |= policy.wake(&self.subs[sub_core].view).get() == self.now + 1;
+            }
+            let (reason, slot) = self.why_idle(sub_core, ready, there);
+            self.idle(sub_core, reason, slot);
+            return Ok(());
+        };
+        self.end_idle(sub_core);
+        let first_unit = self.warps[slot].unit;
+        self.issue_next(slot, sub_core);
+        for _ in 1..self.settings.issue.per_warp {
+            let bit = WarpMask::slot(slot);
+            ready = if self.live.has(slot) { self.sort((bit - self.at_barrier) - self.held, sub_core).0 } else { WarpMask::empty() };
+            let same = self.settings.issue.distinct_units && self.warps[slot].unit == first_unit;
+            if ready.is_empty() || same {
+                break;
+            }
+            self.issue_next(slot, sub_core);
+        }
+        Ok(())
+    }
+
+    /// Of these warps: those that can issue; those whose buffer holds the wrong instructions; those
+    /// whose next instruction is there.
+    fn sort(&mut self, going: WarpMask, sub_core: usize) -> (WarpMask, WarpMask, WarpMask) {
+        let mut there = going;
+        let mut astray = WarpMask::empty();
+        if let Some(front_end) = &self.front_end {
+            there = going & front_end.filled;
+            for slot in there.slots() {
+                let next = self.warps[slot].step.map(|step| step.pc().get());
+                if next != Some(front_end.head(slot)) {
+                    astray |= WarpMask::slot(slot);
+                }
+            }
+            there -= astray;
+        }
+        let mut ready = there & self.clear;
+        if !ready.is_empty() && (self.settings.queue.is_some() || self.collector.is_some()) {
+            for unit in 0..self.wants.len() {
+                let wants = self.wants[unit] & ready;
+                if !wants.is_empty() && !self.has_room(unit, sub_core) {
+                    ready -= wants;
+                }
+            }
+        }
+        (ready, astray, there)
+    }
+
+    /// The buffer of a warp gets ready for where the warp really goes.
+    fn redirect(&mut self, slot: usize) {
+        self.busy = true;
+        if let (Some(front_end), Some(step)) = (&mut self.front_end, self.warps[slot].step) {
+            front_end.flush(slot, step.pc().get());
+        }
+    }
+
+    fn why_idle(
+        &self,
+        sub_core: usize,
+        ready: WarpMask,
+        there: WarpMask,
+    ) -> (StallReason, Option<usize>) {
+        let mine = self.subs[sub_core].slots;
+        let at_barrier = self.at_barrier & mine;
+        let live = self.live & mine;
+        let scoreboard = (there - self.clear) | (self.held & live);
+        let reasons = [
+            (StallReason::NotMyTurn, ready),
+            (StallReason::UnitFull, there & self.clear),
+            (StallReason::Scoreboard, scoreboard),
+            (StallReason::Barrier, at_barrier),
+            (StallReason::Fetch, live),
+        ];
+        let first = reasons.into_iter().find(|(_, warps)| !warps.is_empty());
+        first.map_or((StallReason::Drain, None), |(reason, warps)| (reason, warps.lowest()))
+    }
+
+    /// Issues the next instruction of a warp.
+    fn issue_next(&mut self, slot: usize, sub_core: usize) {
+        let Some(step) = self.warps[slot].step else { return };
+        self.busy = true;
+        let now = self.now;
+        let op = *self.ops.of(step);
+        let timing = self.ops.table.op(step);
+        let index = self.warps[slot].next;
+        let unit = self.warps[slot].unit;
+        let age = self.ages;
+        self.ages += 1;
+        let (line, transactions) = self.claim_traffic(slot, step);
+        let id = self.flights.add(Flight {
+            slot: slot as u8,
+            sub_core: sub_core as u8,
+            unit,
+            index,
+            step,
+            age,
+            issue: now,
+            start: now,
+            init_end: now,
+            init: timing.init.get(),
+            total: (timing.init + timing.lat).get(),
+            unread: 0,
+            line,
+            transactions,
+            unanswered: 0,
+            unwritten: all_writes(&op),
+        });
+        let place = self.warps[slot].place as usize;
+        if self.listening {
+            let resident = &self.residents[place];
+            let at = Cycle::new(now);
+            let issue = Issue {
+                block: resident.block,
+                slot,
+                warp: WarpId::from_index(slot - resident.first_slot),
+                index,
+                step,
+                unit: timing.unit,
+                issue: at,
+                start: at,
+                init_end: at,
+                done: at,
+            };
+            self.log.issued(issue, age);
+        }
+        if let Some(front_end) = &mut self.front_end {
+            front_end.step(slot);
+            if op.flow == Flow::Exit && !step.ends_warp() {
+                front_end.flush(slot, step.pc().get() + 1);
+            }
+        }
+        self.warps[slot].in_flight += 1;
+        self.warps[slot].last_issue = now;
+        self.issues += 1;
+        self.reserve(id);
+        self.dispatch(id);
+        if self.load_store.is_some() && self.ops.table.instr(step.pc()).access == Some(Access::Fence) {
+            self.fence(slot);
+        }
+        self.warps[slot].next += 1;
+        if matches!(op.flow, Flow::Barrier | Flow::Arrive) {
+            let done = self.done_of(id).unwrap_or(now);
+            self.arrive(slot, step, op.flow == Flow::Barrier, done);
+        }
+        self.look_at_next(slot);
+        if self.warps[slot].step.is_none() && !self.at_barrier.has(slot) {
+            self.finish(slot);
+        }
+    }
+}

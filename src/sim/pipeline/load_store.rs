@@ -1,0 +1,322 @@
+//! The load/store unit.
+//!
+//! It serves one instruction at a time. Shared-memory accesses take a cycle per bank transaction
+//! and loads then pass a pipeline; accesses to global and local memory take a cycle per memory
+//! transaction, each of which is answered separately; constants and parameters are there at once.
+//! Loads hold their registers until the last answer is written back, stores leave when their last
+//! transaction does. One result is written back per cycle, the sources taking turns.
+
+use std::collections::VecDeque;
+
+use super::flight::FlightId;
+use super::sm::Sm;
+use crate::base::WarpMask;
+use crate::isa::Space;
+use crate::machine::pipeline::LoadStore as Settings;
+use crate::path::{LineUse, Step};
+use crate::program::Access;
+use crate::sim::ops::Op;
+
+/// Replies that wait between the memory and the unit.
+const INBOX: usize = 32;
+/// Sources of results: shared memory, answers of memory.
+const SOURCES: usize = 2;
+
+/// What a transaction was for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    Load,
+    Atomic,
+    Store,
+}
+
+/// An answer of memory.
+#[derive(Clone, Copy, Debug)]
+struct Reply {
+    flight: FlightId,
+    slot: u8,
+    purpose: Purpose,
+}
+
+/// The instruction that is served.
+#[derive(Clone, Copy, Debug)]
+struct Serving {
+    flight: FlightId,
+    access: Access,
+    space: Space,
+    slot: u8,
+    /// Bank transactions to go.
+    banks: u32,
+    /// Place of the present line in the path's traffic.
+    line: u32,
+    /// Sectors of it to go, as a mask.
+    sectors: u8,
+    /// Memory transactions to go.
+    left: u32,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct LoadStore {
+    settings: Settings,
+    /// Issued accesses, if there is no collector.
+    pub queue: VecDeque<FlightId>,
+    serving: Option<Serving>,
+    /// Shared-memory loads, with the cycle from which they can be written back.
+    shared: VecDeque<(FlightId, u64)>,
+    /// The result that is written back.
+    writing: Option<FlightId>,
+    arrived: Option<Reply>,
+    replies: VecDeque<Reply>,
+    inbox: VecDeque<Reply>,
+    /// The source that has the first turn.
+    turn: usize,
+}
+
+impl LoadStore {
+    pub fn new(settings: Settings) -> Self {
+        Self {
+            settings,
+            queue: VecDeque::new(),
+            serving: None,
+            shared: VecDeque::new(),
+            writing: None,
+            arrived: None,
+            replies: VecDeque::new(),
+            inbox: VecDeque::new(),
+            turn: 0,
+        }
+    }
+
+    pub fn is_free(&self) -> bool {
+        self.serving.is_none()
+    }
+
+    /// One cycle. Whether anything happened.
+    pub fn cycle(&mut self, sm: &mut Sm<'_>) -> bool {
+        let mut busy = false;
+        if self.replies.len() < self.settings.replies as usize
+            && let Some(reply) = self.inbox.pop_front()
+        {
+            self.replies.push_back(reply);
+            busy = true;
+        }
+        busy |= self.write_back(sm);
+        if let Some(&reply) = self.replies.front() {
+            if reply.purpose == Purpose::Store {
+                self.replies.pop_front();
+                sm.warps[reply.slot as usize].stores -= 1;
+                sm.warp_acknowledged(reply.slot as usize);
+                busy = true;
+            } else if self.arrived.is_none() {
+                self.arrived = self.replies.pop_front();
+                busy = true;
+            }
+        }
+        busy | self.serve(sm)
+    }
+
+    /// The next cycle in which something can happen by itself.
+    pub fn next_event(&self, now: u64) -> u64 {
+        let pending = self.serving.is_some()
+            || self.writing.is_some()
+            || self.arrived.is_some()
+            || !self.replies.is_empty()
+            || !self.inbox.is_empty()
+            || !self.queue.is_empty();
+        if pending { now + 1 } else { self.shared.front().map_or(u64::MAX, |&(_, at)| at) }
+    }
+
+    fn write_back(&mut self, sm: &mut Sm<'_>) -> bool {
+        let mut busy = false;
+        if let Some(id) = self.writing {
+            busy = true;
+            if sm.write_banks(id) {
+                self.writing = None;
+                let flight = sm.flights.get_mut(id);
+                flight.unwritten = all_writes(sm.ops.of(flight.step));
+                flight.unanswered = flight.unanswered.saturating_sub(1);
+                if flight.unanswered == 0 {
+                    sm.complete(id);
+                }
+            }
+        }
+        if self.writing.is_some() {
+            return busy;
+        }
+        for n in 0..SOURCES {
+            let source = (self.turn + n) % SOURCES;
+            let next = match source {
+                0 => {
+                    let due = self.shared.front().is_some_and(|&(_, at)| at <= sm.now);
+                    let next = if due { self.shared.pop_front().map(|(id, _)| id) } else { None };
+                    if let Some(id) = next {
+                        self.answered(sm, id);
+                    }
+                    next
+                }
+                _ => self.arrived.take().map(|reply| {
+                    if reply.purpose == Purpose::Atomic {
+                        self.answered(sm, reply.flight);
+                    }
+                    reply.flight
+                }),
+            };
+            if next.is_some() {
+                self.writing = next;
+                self.turn = (source + 1) % SOURCES;
+                return true;
+            }
+        }
+        busy
+    }
+
+    /// A transaction of an atomic is back.
+    fn answered(&self, sm: &mut Sm<'_>, id: FlightId) {
+        let flight = *sm.flights.get(id);
+        if self.settings.atomics_block
+            && sm.table().instr(flight.step.pc()).access == Some(Access::Atomic)
+        {
+            sm.atomic_answered(flight.slot as usize, 1);
+        }
+    }
+
+    /// Takes an instruction.
+    pub fn start(&mut self, sm: &mut Sm<'_>, id: FlightId) {
+        let table = sm.table();
+        let now = sm.now;
+        let flight = sm.flights.get_mut(id);
+        flight.start = now;
+        let step = flight.step;
+        let access = table.instr(step.pc()).access.unwrap_or(Access::Fence);
+        let space = if access == Access::Fence { Space::Param } else { table.space(step) };
+        let banks = if space == Space::Shared { bank_transactions(step) } else { 0 };
+        flight.unanswered = if space == Space::Shared { 1 } else { flight.transactions };
+        self.serving = Some(Serving {
+            flight: id,
+            access,
+            space,
+            slot: flight.slot,
+            banks,
+            line: flight.line,
+            sectors: 0,
+            left: flight.transactions,
+        });
+    }
+
+    fn serve(&mut self, sm: &mut Sm<'_>) -> bool {
+        let Some(mut serving) = self.serving else { return false };
+        let id = serving.flight;
+        match serving.space {
+            Space::Shared => {
+                serving.banks = serving.banks.saturating_sub(1);
+                self.serving = Some(serving);
+                if serving.banks > 0 {
+                    return true;
+                }
+                if serving.access == Access::Store {
+                    self.leave(sm, true);
+                } else if self.shared.len() < self.settings.shared_latency as usize {
+                    self.shared.push_back((id, sm.now + u64::from(self.settings.shared_latency)));
+                    self.leave(sm, false);
+                }
+            }
+            Space::Global | Space::Local => {
+                let mut sent = false;
+                if serving.left > 0 && self.inbox.len() < INBOX {
+                    self.send(sm, &mut serving);
+                    self.serving = Some(serving);
+                    sent = true;
+                }
+                if serving.left == 0 {
+                    let waits = serving.access != Access::Store && sm.flights.get(id).unanswered > 0;
+                    self.leave(sm, !waits);
+                }
+                return sent || self.serving.is_none();
+            }
+            _ => self.leave(sm, true),
+        }
+        true
+    }
+
+    /// One transaction.
+    fn send(&mut self, sm: &mut Sm<'_>, serving: &mut Serving) {
+        while serving.sectors == 0 {
+            serving.sectors = sm.line(serving.slot as usize, serving.line).sectors();
+            serving.line += 1;
+        }
+        serving.sectors =
+            if self.settings.transaction == 32 { serving.sectors & (serving.sectors - 1) } else { 0 };
+        serving.left -= 1;
+        let purpose = match serving.access {
+            Access::Store => Purpose::Store,
+            Access::Atomic => Purpose::Atomic,
+            _ => Purpose::Load,
+        };
+        if purpose == Purpose::Store {
+            sm.warps[serving.slot as usize].stores += 1;
+        }
+        self.inbox.push_back(Reply { flight: serving.flight, slot: serving.slot, purpose });
+    }
+
+    /// The instruction makes room for the next one, and is complete or not.
+    fn leave(&mut self, sm: &mut Sm<'_>, complete: bool) {
+        if let Some(serving) = self.serving.take() {
+            sm.flights.get_mut(serving.flight).init_end = sm.now;
+            if complete {
+                sm.complete(serving.flight);
+            }
+        }
+    }
+}
+
+/// Cycles for which a shared-memory access keeps the banks.
+fn bank_transactions(step: Step) -> u32 {
+    u32::from(step.memory().transactions) + 1
+}
+
+/// Every destination of an instruction.
+pub(super) fn all_writes(op: &Op) -> u8 {
+    (1u16 << op.writes().len()).wrapping_sub(1) as u8
+}
+
+impl Sm<'_> {
+    /// Memory acknowledged a store of this warp.
+    fn warp_acknowledged(&mut self, slot: usize) {
+        self.warps[slot].last_done = self.warps[slot].last_done.max(self.now);
+        self.warp_may_be_over(slot);
+    }
+
+    /// A line of the memory traffic of a warp.
+    fn line(&self, slot: usize, line: u32) -> LineUse {
+        self.path(slot).traffic()[line as usize]
+    }
+
+    /// What an access that is about to issue asks of memory: the first line of its traffic, and its
+    /// transactions.
+    pub fn claim_traffic(&mut self, slot: usize, step: Step) -> (u32, u32) {
+        let Some(settings) = self.settings.load_store else { return (0, 0) };
+        let Some(access) = self.ops.table.instr(step.pc()).access else { return (0, 0) };
+        let first = self.warps[slot].traffic;
+        let mut transactions = 0;
+        if self.ops.table.moves_lines(step) {
+            let mut lines = 0;
+            for line in self.path(slot).traffic().get(first as usize..).unwrap_or(&[]) {
+                lines += 1;
+                let sectors = u32::from(line.sectors()).count_ones();
+                transactions += if settings.transaction == 32 { sectors } else { sectors.min(1) };
+                if line.is_last() {
+                    break;
+                }
+            }
+            self.warps[slot].traffic += lines;
+        }
+        if access == Access::Atomic && settings.atomics_block {
+            let answers = if self.ops.table.space(step) == Space::Shared { 1 } else { transactions };
+            self.warps[slot].atomics += answers;
+            if answers > 0 {
+                self.held |= WarpMask::slot(slot);
+            }
+        }
+        (first, transactions)
+    }
+}

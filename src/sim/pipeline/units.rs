@@ -1,0 +1,144 @@
+//! Functional units: when instructions start, and when their results may leave.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use super::flight::FlightId;
+
+/// Results further ahead than this are not checked against each other on a bus.
+const HORIZON: usize = 1024;
+
+/// One instance of a unit.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Unit {
+    /// When it can start the next initiation.
+    pub free: u64,
+    /// Starts of the instructions in its queue, ascending (without a collector).
+    starts: VecDeque<u64>,
+    /// Bit c mod HORIZON: a result leaves in cycle c (with a collector).
+    leaving: Vec<u64>,
+}
+
+impl Unit {
+    pub fn new(collects: bool) -> Self {
+        Self { leaving: vec![0; if collects { HORIZON / 64 } else { 0 }], ..Self::default() }
+    }
+
+    /// Takes an instruction into the queue in this cycle: its start.
+    pub fn enqueue(&mut self, now: u64, init: u64, bounded: bool) -> u64 {
+        let start = now.max(self.free);
+        self.free = start + init;
+        if bounded && start > now {
+            self.starts.push_back(start);
+        }
+        start
+    }
+
+    /// Instructions that wait in the queue.
+    pub fn waiting(&mut self, now: u64) -> usize {
+        while self.starts.front().is_some_and(|&start| start <= now) {
+            self.starts.pop_front();
+        }
+        self.starts.len()
+    }
+
+    /// Whether an instruction can start now and its result leave `total` cycles later.
+    pub fn can_start(&self, now: u64, total: u64) -> bool {
+        let at = (now + total) as usize % HORIZON;
+        self.free <= now && self.leaving[at / 64] & 1 << (at % 64) == 0
+    }
+
+    /// Starts it.
+    pub fn start(&mut self, now: u64, init: u64, total: u64) {
+        self.free = now + init;
+        let at = (now + total) as usize % HORIZON;
+        self.leaving[at / 64] |= 1 << (at % 64);
+    }
+
+    /// Forgets the results that left in this cycle.
+    pub fn leave(&mut self, now: u64) {
+        let at = now as usize % HORIZON;
+        if let Some(word) = self.leaving.get_mut(at / 64) {
+            *word &= !(1 << (at % 64));
+        }
+    }
+}
+
+/// The buses that carry results to write-back.
+#[derive(Clone, Debug)]
+pub(super) struct ResultBuses {
+    buses: u8,
+    used: Vec<u8>,
+}
+
+impl ResultBuses {
+    pub fn new(buses: Option<u32>) -> Self {
+        Self { buses: buses.map_or(u8::MAX, |n| n as u8), used: vec![0; HORIZON] }
+    }
+
+    pub fn has_room(&self, at: u64) -> bool {
+        self.used[at as usize % HORIZON] < self.buses
+    }
+
+    pub fn take(&mut self, at: u64) {
+        self.used[at as usize % HORIZON] += 1;
+    }
+
+    /// Forgets a cycle that is over.
+    pub fn forget(&mut self, at: u64) {
+        self.used[at as usize % HORIZON] = 0;
+    }
+}
+
+/// Instructions by the cycle of their write-back; of one cycle, the one that was filed first
+/// comes first.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Completions {
+    heap: BinaryHeap<Reverse<(u64, u64, FlightId)>>,
+    filed: u64,
+}
+
+impl Completions {
+    pub fn file(&mut self, at: u64, flight: FlightId) {
+        self.filed += 1;
+        self.heap.push(Reverse((at, self.filed, flight)));
+    }
+
+    /// The next one that is due.
+    pub fn due(&mut self, now: u64) -> Option<FlightId> {
+        if self.heap.peek().is_some_and(|Reverse((at, ..))| *at <= now) {
+            return self.heap.pop().map(|Reverse((.., flight))| flight);
+        }
+        None
+    }
+
+    /// When the next one is due.
+    pub fn next(&self) -> u64 {
+        self.heap.peek().map_or(u64::MAX, |Reverse((at, ..))| *at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bounded_queue_holds_what_has_not_started() {
+        let mut unit = Unit::new(false);
+        assert_eq!(unit.enqueue(0, 4, true), 0);
+        assert_eq!(unit.enqueue(1, 4, true), 4);
+        assert_eq!(unit.enqueue(2, 4, true), 8);
+        assert_eq!((unit.waiting(2), unit.waiting(4), unit.waiting(8)), (2, 1, 0));
+    }
+
+    #[test]
+    fn two_results_of_a_unit_do_not_leave_together() {
+        let mut unit = Unit::new(true);
+        unit.start(0, 2, 4);
+        assert!(!unit.can_start(1, 9), "busy");
+        assert!(!unit.can_start(3, 1), "leaves in cycle 4 too");
+        assert!(unit.can_start(2, 4));
+        unit.leave(4);
+        assert!(unit.can_start(4 + HORIZON as u64 - 4, 4));
+    }
+}

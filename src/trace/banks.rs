@@ -1,0 +1,75 @@
+//! Which accesses to shared memory met bank conflicts.
+
+use std::collections::BTreeMap;
+
+use super::{Issue, Observer};
+use crate::base::Pc;
+use crate::program::TimingTable;
+
+/// The accesses of one instruction to shared memory, summed over its executions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BankUse {
+    /// Warp executions.
+    pub accesses: u64,
+    /// Transactions they took together.
+    pub transactions: u64,
+    /// Transactions they would have taken without conflicts.
+    pub without_conflicts: u64,
+    /// The most transactions that one of them took.
+    pub worst: u32,
+}
+
+impl BankUse {
+    /// Adds another's accesses.
+    pub fn add(&mut self, other: &Self) {
+        self.accesses += other.accesses;
+        self.transactions += other.transactions;
+        self.without_conflicts += other.without_conflicts;
+        self.worst = self.worst.max(other.worst);
+    }
+
+    /// Transactions per access; 0 if there was none.
+    pub fn average(&self) -> f64 {
+        if self.accesses == 0 { 0.0 } else { self.transactions as f64 / self.accesses as f64 }
+    }
+}
+
+/// Collects [`BankUse`] by instruction. Empty on a machine without bank conflicts.
+pub struct BankProfile<'a> {
+    table: &'a TimingTable,
+    by_pc: BTreeMap<Pc, BankUse>,
+}
+
+impl<'a> BankProfile<'a> {
+    /// An empty profile of a program on a machine.
+    pub fn new(table: &'a TimingTable) -> Self {
+        Self { table, by_pc: BTreeMap::new() }
+    }
+
+    /// Every instruction that accessed shared memory, in program order.
+    pub fn by_pc(&self) -> impl Iterator<Item = (Pc, &BankUse)> {
+        self.by_pc.iter().map(|(&pc, used)| (pc, used))
+    }
+
+    /// As [`BankProfile::by_pc`], summed over the instructions of one source line.
+    pub fn by_line(&self, line: impl Fn(Pc) -> u32) -> BTreeMap<u32, BankUse> {
+        let mut lines: BTreeMap<u32, BankUse> = BTreeMap::new();
+        for (pc, used) in self.by_pc() {
+            lines.entry(line(pc)).or_default().add(used);
+        }
+        lines
+    }
+}
+
+impl Observer for BankProfile<'_> {
+    fn issued(&mut self, issue: &Issue) {
+        if let Some((transactions, without)) = self.table.bank_transactions(issue.step) {
+            self.by_pc.entry(issue.step.pc()).or_default().add(&BankUse {
+                accesses: 1,
+                transactions: u64::from(transactions),
+                without_conflicts: u64::from(without),
+                worst: transactions,
+            });
+        }
+    }
+}

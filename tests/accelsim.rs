@@ -1,0 +1,95 @@
+//! Cycles against another simulator: what GPGPU-Sim 4.2 gives for the launches of
+//! `tests/data/reference`, configuration by configuration (issue 4, "Differential data").
+//!
+//! `WARPBOUND_TABLE=1 cargo test --release --test accelsim -- --nocapture` prints every launch.
+
+#[path = "support/reference.rs"]
+mod reference;
+#[path = "support/shipped.rs"]
+mod shipped;
+
+use reference::{Reference, fields, program, read};
+use warpbound::base::Cycles;
+use warpbound::check::{Workload, WorkloadKind};
+use warpbound::machine::Machine;
+use warpbound::program::TimingTable;
+use warpbound::sim::{PolicySetup, simulate};
+
+/// One launch in one configuration.
+struct Compared {
+    name: String,
+    scheduler: String,
+    ours: u64,
+    theirs: u64,
+}
+
+impl Compared {
+    /// (ours - theirs) / theirs.
+    fn error(&self) -> f64 {
+        (self.ours as f64 - self.theirs as f64) / self.theirs as f64
+    }
+}
+
+fn cycles(machine: &Machine, reference: &Reference, scheduler: &PolicySetup) -> Cycles {
+    let text = read(&format!("tests/data/reference/{}", reference.ptx));
+    let program = program(&reference.ptx, &reference.entry, text);
+    let workload = Workload {
+        name: reference.name.clone(),
+        kind: WorkloadKind::Launch { program: Box::new(program), launch: Box::new(reference.launch.clone()) },
+    };
+    let table = TimingTable::new(workload.program(), machine).unwrap();
+    let occupancy = machine.limits().occupancy(&workload.needs()).unwrap();
+    let resident = occupancy.blocks.min(workload.blocks());
+    let mut source = workload.source(machine, 1 << 26).unwrap();
+    let summary = simulate(&mut source, &table, machine, scheduler, resident, &mut (), |_, _| {}).unwrap();
+    let slots = summary.issues + summary.stalls.total().get();
+    let all = summary.makespan.get() * (machine.sub_cores() * machine.sms()) as u64;
+    assert_eq!(slots, all, "{}: issues and stalls fill the time of every sub-core", reference.name);
+    summary.makespan
+}
+
+/// Every launch of a configuration. `overhead` is in their cycles and not in ours.
+fn compare(config: &str, machine: &str, overhead: u64) -> Vec<Compared> {
+    let machine = shipped::machine(machine);
+    let launches = reference::launches();
+    let mut all = Vec::new();
+    for line in read("tests/data/reference/accelsim.csv").lines().skip(1) {
+        let f = fields(line, 13);
+        // +shfl only gives shfl a latency
+        if f[2].trim_end_matches("+shfl") != config {
+            continue;
+        }
+        let setup = match f[3].as_str() {
+            "gto" => PolicySetup::Gto,
+            "lrr" => PolicySetup::Lrr,
+            other => panic!("unknown scheduler {other}"),
+        };
+        let reference = launches.iter().find(|launch| launch.name == f[0]).unwrap();
+        let theirs = f[4].parse::<u64>().unwrap() - overhead;
+        let ours = cycles(&machine, reference, &setup).get();
+        all.push(Compared { name: f[0].clone(), scheduler: f[3].clone(), ours, theirs });
+    }
+    if std::env::var_os("WARPBOUND_TABLE").is_some() {
+        for c in &all {
+            println!("{config:9} {:22} {:4} {:8} {:8} {:+7.2} %", c.name, c.scheduler, c.theirs, c.ours, 100.0 * c.error());
+        }
+    }
+    let (mean, worst) = errors(&all, 500);
+    println!("{config}: {} launches, mean |error| {:.2} %, largest {:.2} %", all.len(), 100.0 * mean, 100.0 * worst);
+    all
+}
+
+/// Mean and largest absolute error over launches of at least this many cycles.
+fn errors(all: &[Compared], least: u64) -> (f64, f64) {
+    let errors: Vec<f64> = all.iter().filter(|c| c.theirs >= least).map(|c| c.error().abs()).collect();
+    let mean = errors.iter().sum::<f64>() / errors.len().max(1) as f64;
+    (mean, errors.iter().copied().fold(0.0, f64::max))
+}
+
+#[test]
+fn perfect_memory() {
+    let all = compare("ecrts_pm", "accelsim-ecrts", 0);
+    let (mean, worst) = errors(&all, 500);
+    assert_eq!(all.len(), 156);
+    assert!(mean < 0.03 && worst < 0.10, "mean {mean}, largest {worst}");
+}

@@ -71,11 +71,23 @@ fn compare(config: &str, machine: &str, overhead: u64) -> Vec<Compared> {
     }
     if std::env::var_os("WARPBOUND_TABLE").is_some() {
         for c in &all {
-            println!("{config:9} {:22} {:4} {:8} {:8} {:+7.2} %", c.name, c.scheduler, c.theirs, c.ours, 100.0 * c.error());
+            println!(
+                "{config:9} {:22} {:4} {:8} {:8} {:+7.2} %",
+                c.name,
+                c.scheduler,
+                c.theirs,
+                c.ours,
+                100.0 * c.error()
+            );
         }
     }
     let (mean, worst) = errors(&all, 500);
-    println!("{config}: {} launches, mean |error| {:.2} %, largest {:.2} %", all.len(), 100.0 * mean, 100.0 * worst);
+    println!(
+        "{config}: {} launches, mean |error| {:.2} %, largest {:.2} %",
+        all.len(),
+        100.0 * mean,
+        100.0 * worst
+    );
     all
 }
 
@@ -90,6 +102,22 @@ fn errors(all: &[Compared], least: u64) -> (f64, f64) {
 fn perfect_memory() {
     let all = compare("ecrts_pm", "accelsim-ecrts", 0);
     let (mean, worst) = errors(&all, 500);
+    assert_eq!(all.len(), 156);
+    assert!(mean < 0.03 && worst < 0.10, "mean {mean}, largest {worst}");
+}
+
+#[test]
+fn dram_without_caches() {
+    let all = compare("ecrts", "accelsim-ecrts-dram", 0);
+    let (mean, worst) = errors(&all, 0);
+    assert_eq!(all.len(), 156);
+    assert!(mean < 0.03 && worst < 0.10, "mean {mean}, largest {worst}");
+}
+
+#[test]
+fn stock_sm() {
+    let all = compare("sm1", "accelsim-sm1", 5000);
+    let (mean, worst) = errors(&all, 0);
     assert_eq!(all.len(), 156);
     assert!(mean < 0.03 && worst < 0.10, "mean {mean}, largest {worst}");
 }

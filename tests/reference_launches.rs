@@ -60,7 +60,9 @@ fn outputs_and_instruction_counts_are_those_of_gpgpu_sim() {
     }
     let mut wrong = Vec::new();
     let mut launches = 0;
-    for Reference { name, entry, ptx: file, launch, warp_instructions, thread_instructions } in reference::launches() {
+    for Reference { name, entry, ptx: file, launch, warp_instructions, thread_instructions } in
+        reference::launches()
+    {
         launches += 1;
         let (name, ptx) = (&name, read(&format!("tests/data/reference/{file}")));
         let (executed, fused) = run(&program(&file, &entry, ptx.clone()), &launch, name);
@@ -70,8 +72,7 @@ fn outputs_and_instruction_counts_are_those_of_gpgpu_sim() {
             fused
         };
         let expected = [warp_instructions, thread_instructions];
-        for (what, got, expected) in
-            [("warp", executed.0, expected[0]), ("thread", executed.1, expected[1])]
+        for (what, got, expected) in [("warp", executed.0, expected[0]), ("thread", executed.1, expected[1])]
         {
             if got != expected {
                 wrong.push(format!("{name}: {got} {what} instructions, {expected} expected"));

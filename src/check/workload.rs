@@ -122,4 +122,11 @@ impl BlockSource for WorkloadSource<'_> {
             Self::Launch(executor) => executor.next_block(paths),
         }
     }
+
+    fn buffers(&self) -> Vec<(u64, u64)> {
+        match self {
+            Self::Micro(source) => source.buffers(),
+            Self::Launch(executor) => executor.buffers(),
+        }
+    }
 }

@@ -293,6 +293,11 @@ impl Memory {
         }
     }
 
+    /// Buffers and variables in global memory as traffic shows them: address, bytes.
+    pub(super) fn packed_regions(&self) -> Vec<(u64, u64)> {
+        self.regions.iter().map(|region| (region.packed, region.bytes.len() as u64)).collect()
+    }
+
     /// Local memory of a thread, bytes.
     pub(super) fn local_per_thread(&self) -> u64 {
         self.local_per_thread as u64

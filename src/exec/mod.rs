@@ -133,6 +133,10 @@ impl BlockSource for Executor<'_> {
             }
         }
     }
+
+    fn buffers(&self) -> Vec<(u64, u64)> {
+        self.runner.context.memory.packed_regions()
+    }
 }
 
 fn check_shape(launch: &Launch, problems: &mut Diagnostics) {

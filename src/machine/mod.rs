@@ -14,8 +14,8 @@ mod spec;
 
 pub use limits::{BlockNeeds, Limits, Occupancy};
 pub use memory::MemorySystem;
-pub use pipeline::Pipeline;
 pub use model::{Hazards, Machine, OpTiming, Unit};
+pub use pipeline::Pipeline;
 pub use scheduler::{ParseSchedulerError, SchedulerKind};
 pub use setting::Setting;
 pub use shared_memory::{BankRule, BankTiming, Banks, SharedMemory, SharedMemorySpec};

@@ -165,7 +165,10 @@ impl Pipeline {
             (self.collector.is_some(), "operands must be collected (pipeline.collector)"),
             (self.result_buses.is_some(), "results wait for a bus (pipeline.result_buses)"),
             (self.write_back > 0, "results are written back later (pipeline.write_back)"),
-            (self.load_store.is_some(), "memory accesses go through one load/store unit (pipeline.load_store)"),
+            (
+                self.load_store.is_some(),
+                "memory accesses go through one load/store unit (pipeline.load_store)",
+            ),
             (self.launch != Launch::default(), "launching takes time (pipeline.launch)"),
             (!self.unscored.is_empty(), "some results are not waited for (pipeline.unscored)"),
         ]
@@ -223,7 +226,8 @@ impl Pipeline {
         if let Some(collector) = &self.collector {
             for (name, value) in [("units", collector.units), ("banks", collector.banks)] {
                 if value as usize % sub_cores != 0 {
-                    let message = format!("{value} collector {name} cannot be shared by {sub_cores} sub-cores");
+                    let message =
+                        format!("{value} collector {name} cannot be shared by {sub_cores} sub-cores");
                     problems.push(source.error_at("collector", message));
                 }
             }
@@ -235,7 +239,8 @@ impl Pipeline {
             problems.push(source.error_at("transaction", message));
         }
         for class in self.unscored.iter().filter(|class| !is_class(class)) {
-            let message = format!("pipeline.unscored names op class `{class}`, which this machine does not map");
+            let message =
+                format!("pipeline.unscored names op class `{class}`, which this machine does not map");
             problems.push(source.error_at(class, message));
         }
     }

@@ -117,6 +117,11 @@ pub trait BlockSource {
     /// # Errors
     /// Whatever stopped the block; the source is spent then.
     fn next_block(&mut self, paths: &mut BlockPaths) -> Result<bool, Self::Error>;
+
+    /// Where the launch's buffers lie, as (address, bytes): what a warm cache holds.
+    fn buffers(&self) -> Vec<(u64, u64)> {
+        Vec::new()
+    }
 }
 
 #[cfg(test)]

@@ -151,7 +151,14 @@ impl TimingTable {
     /// (a search makes up millions of them): as many units and registers as they use, RAW hazards,
     /// a free exit.
     pub fn of_instrs(instrs: Vec<TimedInstr>, units: usize, regs: usize) -> Self {
-        Self { instrs, units, program_regs: regs, hazards: Hazards::RAW, exit_issues: false, numbers: Vec::new() }
+        Self {
+            instrs,
+            units,
+            program_regs: regs,
+            hazards: Hazards::RAW,
+            exit_issues: false,
+            numbers: Vec::new(),
+        }
     }
 
     /// The instructions, to be used for another table.

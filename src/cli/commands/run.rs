@@ -87,6 +87,10 @@ impl BlockSource for TimedSource<'_> {
         self.spent += began.elapsed();
         result
     }
+
+    fn buffers(&self) -> Vec<(u64, u64)> {
+        self.source.buffers()
+    }
 }
 
 /// The buffers to write: index and file.

@@ -182,7 +182,11 @@ impl Sm<'_> {
         }
         while let Some(complete) = {
             let resident = &mut self.residents[place];
-            if resident.live.is_empty() { None } else { resident.barriers.finished(resident.live, resident.after_finished) }
+            if resident.live.is_empty() {
+                None
+            } else {
+                resident.barriers.finished(resident.live, resident.after_finished)
+            }
         } {
             self.release_later(place, complete);
         }

@@ -138,7 +138,8 @@ impl Lines {
 
     /// Whether the line of an instruction is there; it is afterwards.
     fn touch(&mut self, pc: u32) -> bool {
-        let line = (u64::from(pc) * u64::from(self.settings.instruction) / u64::from(self.settings.line)) as u32;
+        let line =
+            (u64::from(pc) * u64::from(self.settings.instruction) / u64::from(self.settings.line)) as u32;
         let set = &mut self.sets[(line % self.settings.sets) as usize];
         let found = set.iter().position(|&tag| tag == line);
         match found {

@@ -1,8 +1,10 @@
 //! A launch on one or more SMs.
 
+use super::memory::Lower;
 use super::sm::Sm;
 use crate::base::{Cycle, Cycles, WarpId};
 use crate::machine::Machine;
+use crate::machine::memory::LowerLevel;
 use crate::machine::pipeline::Pipeline;
 use crate::path::{BlockPaths, BlockSource};
 use crate::program::TimingTable;
@@ -40,7 +42,7 @@ pub(in crate::sim) fn launch<S: BlockSource, P: Policy + Clone, O: Observer>(
     let Setup { table, machine, pipeline, .. } = setup;
     let sms = machine.sms();
     let mut gpu = Gpu {
-        sms: (0..sms).map(|_| Sm::new(table, machine, pipeline, places, slots)).collect(),
+        sms: (0..sms).map(|sm| Sm::new(table, machine, pipeline, places, slots, sm)).collect(),
         policies: vec![vec![policy.clone(); machine.sub_cores()]; sms],
         waiting: there.then_some(first),
         exhausted: !there,
@@ -51,9 +53,18 @@ pub(in crate::sim) fn launch<S: BlockSource, P: Policy + Clone, O: Observer>(
     // only one SM can be watched: events of several would interleave
     gpu.sms[0].listening = observer.is_active();
     let mut result = BlockResult::default();
+    let detailed = pipeline.load_store.is_some() && machine.memory().lower != LowerLevel::Perfect;
+    let mut lower = detailed.then(|| Lower::new(machine.memory(), sms, 0));
+    if let Some(lower) = &mut lower {
+        source.buffers().into_iter().for_each(|(address, bytes)| lower.preload(address, bytes));
+    }
     loop {
+        if let Some(lower) = &mut lower {
+            gpu.sms.iter_mut().for_each(|sm| sm.receive(lower));
+            lower.cycle();
+        }
         for (sm, policies) in gpu.sms.iter_mut().zip(&mut gpu.policies) {
-            sm.begin_cycle();
+            sm.begin_cycle(lower.as_mut());
             while let Some(place) = sm.take_ended(&mut result) {
                 for policy in &mut *policies {
                     policy.ended(result.block).map_err(RunError::from)?;
@@ -73,9 +84,14 @@ pub(in crate::sim) fn launch<S: BlockSource, P: Policy + Clone, O: Observer>(
                 sm.end_cycle(policies, &mut ())?;
             }
         }
-        let next = gpu.sms.iter().map(Sm::next_event).min().unwrap_or(u64::MAX);
+        let now = gpu.sms[0].now;
+        let replies = lower.as_ref().map_or(u64::MAX, |lower| lower.quiet_for().saturating_add(now + 1));
+        let next = gpu.sms.iter().map(Sm::next_event).min().unwrap_or(u64::MAX).min(replies);
         if next == u64::MAX {
             return Err(RunError::Deadlock(gpu.deadlock()).into());
+        }
+        if let Some(lower) = &mut lower {
+            lower.skip(next - now - 1);
         }
         gpu.sms.iter_mut().for_each(|sm| sm.advance_to(next));
     }

@@ -53,7 +53,11 @@ impl Sm<'_> {
         self.issue_next(slot, sub_core);
         for _ in 1..self.settings.issue.per_warp {
             let bit = WarpMask::slot(slot);
-            ready = if self.live.has(slot) { self.sort((bit - self.at_barrier) - self.held, sub_core).0 } else { WarpMask::empty() };
+            ready = if self.live.has(slot) {
+                self.sort((bit - self.at_barrier) - self.held, sub_core).0
+            } else {
+                WarpMask::empty()
+            };
             let same = self.settings.issue.distinct_units && self.warps[slot].unit == first_unit;
             if ready.is_empty() || same {
                 break;
@@ -98,12 +102,7 @@ impl Sm<'_> {
         }
     }
 
-    fn why_idle(
-        &self,
-        sub_core: usize,
-        ready: WarpMask,
-        there: WarpMask,
-    ) -> (StallReason, Option<usize>) {
+    fn why_idle(&self, sub_core: usize, ready: WarpMask, there: WarpMask) -> (StallReason, Option<usize>) {
         let mine = self.subs[sub_core].slots;
         let at_barrier = self.at_barrier & mine;
         let live = self.live & mine;

@@ -22,6 +22,7 @@
 
 mod blocks;
 mod collector;
+mod first_level;
 mod flight;
 mod front_end;
 mod gpu;

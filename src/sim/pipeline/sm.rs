@@ -1,12 +1,13 @@
 //! The state of one SM and the order of its stages.
 
+use super::blocks::{PendingRelease, Resident};
 use super::collector::{Collector, Latch};
 use super::flight::{Flight, FlightId, Flights};
 use super::front_end::FrontEnd;
 use super::load_store::LoadStore;
 use super::log::Log;
+use super::memory::Lower;
 use super::units::{Completions, ResultBuses, Unit};
-use super::blocks::{PendingRelease, Resident};
 use crate::base::{Cycle, WarpId, WarpMask};
 use crate::machine::Machine;
 use crate::machine::pipeline::Pipeline;
@@ -69,6 +70,8 @@ pub(super) struct SubCore {
 /// One SM.
 #[derive(Clone, Debug)]
 pub(super) struct Sm<'a> {
+    /// Its number.
+    pub index: usize,
     pub ops: Ops<'a>,
     pub settings: &'a Pipeline,
     pub now: u64,
@@ -118,13 +121,14 @@ impl<'a> Sm<'a> {
         settings: &'a Pipeline,
         places: usize,
         slots: usize,
+        index: usize,
     ) -> Self {
         let sub_cores = machine.sub_cores();
         let units = table.units() + 1;
         let sub = |index: usize| SubCore {
-            slots: (0..SLOTS).filter(|slot| slot % sub_cores == index).fold(WarpMask::empty(), |set, slot| {
-                set | WarpMask::slot(slot)
-            }),
+            slots: (0..SLOTS)
+                .filter(|slot| slot % sub_cores == index)
+                .fold(WarpMask::empty(), |set, slot| set | WarpMask::slot(slot)),
             view: View {
                 now: Cycle::ZERO,
                 ready: WarpMask::empty(),
@@ -159,7 +163,8 @@ impl<'a> Sm<'a> {
             collector: settings.collector.map(|c| Collector::new(c, units, sub_cores)),
             issued: Latch::new(units, sub_cores),
             collected: Latch::new(units, sub_cores),
-            load_store: settings.load_store.map(LoadStore::new),
+            load_store: settings.load_store.map(|settings| LoadStore::new(settings, machine.memory(), index)),
+            index,
             front_end: settings.front_end.map(|f| FrontEnd::new(f, slots)),
             log: Log::default(),
             rooms: vec![BlockPaths::default(); places],
@@ -192,9 +197,19 @@ impl<'a> Sm<'a> {
         unit * self.subs.len() + if self.shared_units[unit] { 0 } else { sub_core }
     }
 
-    /// One cycle, up to the point where blocks are placed.
-    pub fn begin_cycle(&mut self) {
+    /// Takes a reply of the lower level of memory.
+    pub fn receive(&mut self, lower: &mut Lower) {
         self.busy = false;
+        if let Some(load_store) = &mut self.load_store {
+            self.busy = load_store.receive(lower, self.index);
+        }
+    }
+
+    /// One cycle, up to the point where blocks are placed.
+    pub fn begin_cycle(&mut self, lower: Option<&mut Lower>) {
+        if lower.is_none() {
+            self.busy = false;
+        }
         let now = self.now;
         while let Some(id) = self.completions.due(now) {
             self.busy = true;
@@ -208,7 +223,7 @@ impl<'a> Sm<'a> {
             self.start_collected();
         }
         if let Some(mut load_store) = self.load_store.take() {
-            self.busy |= load_store.cycle(self);
+            self.busy |= load_store.cycle(self, lower);
             self.load_store = Some(load_store);
             self.start_access();
         }
@@ -495,7 +510,8 @@ impl<'a> Sm<'a> {
         let op = self.ops.of(step);
         let pending = &self.pending[slot * self.regs..][..self.regs];
         let waits = op.waits().iter().any(|&reg| pending[reg as usize] != 0);
-        let ring = || op.waits_ring && self.ops.table.async_reg(step).is_some_and(|r| pending[r.index()] != 0);
+        let ring =
+            || op.waits_ring && self.ops.table.async_reg(step).is_some_and(|r| pending[r.index()] != 0);
         if !waits && !ring() {
             self.clear |= bit;
         }

@@ -1,7 +1,7 @@
 //! Loose round robin.
 
-use crate::base::WarpMask;
 use super::{Policy, ReplayError, View, next_from};
+use crate::base::WarpMask;
 
 /// The first ready warp after the one that issued last, in circular slot order; starts at slot 0.
 #[derive(Clone, Debug, Default)]

@@ -1,7 +1,7 @@
 //! Oldest first.
 
-use crate::base::WarpMask;
 use super::{Policy, ReplayError, View};
+use crate::base::WarpMask;
 
 /// The oldest ready warp; age is launch order of the block, then warp.
 #[derive(Clone, Copy, Debug, Default)]

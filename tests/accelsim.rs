@@ -66,7 +66,11 @@ fn compare(config: &str, machine: &str, overhead: u64) -> Vec<Compared> {
         };
         let reference = launches.iter().find(|launch| launch.name == f[0]).unwrap();
         let theirs = f[4].parse::<u64>().unwrap() - overhead;
+        if std::env::var("WARPBOUND_ONLY").is_ok_and(|only| !f[0].contains(&only)) {
+            continue;
+        }
         let ours = cycles(&machine, reference, &setup).get();
+        if std::env::var_os("WARPBOUND_TABLE").is_some() {  }
         all.push(Compared { name: f[0].clone(), scheduler: f[3].clone(), ours, theirs });
     }
     if std::env::var_os("WARPBOUND_TABLE").is_some() {

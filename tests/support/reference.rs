@@ -105,8 +105,8 @@ pub fn launches() -> Vec<Reference> {
     let registers: Vec<(String, u32)> = read("tests/data/reference/kernels.csv")
         .lines()
         .skip(1)
-        .map(|line| fields(line, 4))
-        .map(|f| (f[0].clone(), f[2].parse().unwrap()))
+        .map(|line| fields(line, 6))
+        .map(|f| (f[0].clone(), f[3].parse().unwrap()))
         .collect();
     let row = |line: &str| {
         let f = fields(line, 9); // launch,entry,ptx,grid,block,dyn_shared_bytes,warp_insts,thread_insts,args

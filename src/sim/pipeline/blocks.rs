@@ -21,8 +21,10 @@ pub(super) struct Resident {
     /// Warps that have none, and all of whose instructions are complete.
     pub over: WarpMask,
     pub start: u64,
-    /// When its warps begin.
-    pub born: u64,
+    /// Whether its warps have not begun.
+    unborn: bool,
+    /// When they do.
+    born: u64,
     pub issues: u64,
     after_finished: u64,
     barriers: Barriers,
@@ -60,6 +62,7 @@ impl Sm<'_> {
             first_slot,
             slots,
             start: now,
+            unborn: true,
             born: now + self.settings.launch.start,
             after_finished: now,
             ..Resident::default()
@@ -84,8 +87,7 @@ impl Sm<'_> {
     pub fn bear_due(&mut self) {
         for place in 0..self.residents.len() {
             let resident = &self.residents[place];
-            let unborn = resident.live.is_empty() && resident.over.is_empty() && !resident.ended;
-            if resident.occupied && unborn && resident.born <= self.now {
+            if resident.unborn && resident.born <= self.now {
                 self.bear(place);
             }
         }
@@ -93,6 +95,7 @@ impl Sm<'_> {
 
     fn bear(&mut self, place: usize) {
         let Resident { first_slot, slots, .. } = self.residents[place];
+        self.residents[place].unborn = false;
         self.residents[place].live = slots;
         self.live |= slots;
         for slot in slots.slots() {
@@ -242,6 +245,12 @@ impl Sm<'_> {
             self.log.block_ended(resident.block, Cycle::new(self.now));
         }
         Some(place)
+    }
+
+    /// When the warps of some block begin.
+    pub fn next_birth(&self) -> u64 {
+        let unborn = self.residents.iter().filter(|resident| resident.unborn);
+        unborn.map(|resident| resident.born).min().unwrap_or(u64::MAX)
     }
 
     /// Whether no block is on the SM.

@@ -122,8 +122,9 @@ impl Collector {
         let share = all / self.sub_cores;
         for port in 0..self.served.len() {
             let last = self.served[port];
-            // the search begins with the next unit of another sub-core, if there are several
-            let from = if self.sub_cores > 1 { last + share - last % share } else { last + 1 };
+            // the search begins with the first unit of the sub-core after the one served last, which
+            // is the first of all if there is only one
+            let from = last + share - last % share;
             let ready = (0..all).map(|n| (from + n) % all).find(|&unit| {
                 self.holds[unit].is_some_and(|id| {
                     let flight = flights.get(id);

@@ -272,7 +272,7 @@ impl<'a> Sm<'a> {
         let load_store = self.load_store.as_ref().map_or(u64::MAX, |unit| unit.next_event(self.now));
         let fetch = self.front_end.as_ref().map_or(u64::MAX, FrontEnd::next_arrival);
         let releases = self.releases.iter().map(|release| release.complete.at).min().unwrap_or(u64::MAX);
-        self.completions.next().min(load_store).min(fetch).min(releases).max(self.now + 1)
+        self.completions.next().min(self.next_birth()).min(load_store).min(fetch).min(releases).max(self.now + 1)
     }
 
     /// Goes to a later cycle; what kept sub-cores idle in this one does so until then.

@@ -316,17 +316,13 @@ impl LoadStore {
         lower: Option<&mut Lower>,
     ) -> bool {
         let mut next = *serving;
-        let mut line = LineUse::none();
-        if next.sectors == 0 {
-            while next.sectors == 0 {
-                line = sm.line(next.slot as usize, next.line);
-                next.sectors = line.sectors();
-                next.line += 1;
-            }
-        } else {
-            line = sm.line(next.slot as usize, next.line - 1);
+        while next.sectors == 0 {
+            next.line -= 1;
+            next.sectors = sm.line(next.slot as usize, next.line).sectors();
         }
-        let rest = if self.settings.transaction == 32 { next.sectors & (next.sectors - 1) } else { 0 };
+        let line = sm.line(next.slot as usize, next.line);
+        let highest = 1 << (7 - next.sectors.leading_zeros());
+        let rest = if self.settings.transaction == 32 { next.sectors & !highest } else { 0 };
         let (purpose, kind) = match serving.access {
             Access::Store => (Purpose::Store, RequestKind::Write),
             Access::Atomic => (Purpose::Atomic, RequestKind::Atomic),
@@ -396,7 +392,7 @@ impl Sm<'_> {
         self.path(slot).traffic()[line as usize]
     }
 
-    /// What an access that is about to issue asks of memory: the first line of its traffic, and its
+    /// What an access that is about to issue asks of memory: the end of its traffic, and its
     /// transactions.
     pub fn claim_traffic(&mut self, slot: usize, step: Step) -> (u32, u32) {
         let Some(settings) = self.settings.load_store else { return (0, 0) };
@@ -422,6 +418,6 @@ impl Sm<'_> {
                 self.held |= WarpMask::slot(slot);
             }
         }
-        (first, transactions)
+        (self.warps[slot].traffic, transactions)
     }
 }

@@ -124,6 +124,10 @@ impl Channel {
         }
         let mut alarm = None;
         for n in 1..=self.slices {
+            // while DRAM's queue is full nothing sets out for it
+            if !self.dram.accepts() {
+                break;
+            }
             let slice = (self.served + n) % self.slices;
             if slices[slice].to_dram.is_empty() || !slices[slice].accepts_done() || !self.reserve(slice) {
                 continue;

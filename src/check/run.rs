@@ -10,7 +10,7 @@ use crate::diag::{Diagnostic, Diagnostics};
 use crate::machine::{Machine, SchedulerKind};
 use crate::path::{BlockPaths, BlockSource};
 use crate::program::TimingTable;
-use crate::sim::{BlockResult, Engine, PolicySetup, SimError, simulate};
+use crate::sim::{BlockResult, Engine, MemoryStats, PolicySetup, SimError, simulate};
 use crate::trace::{Idle, Observer, StallReason, Stalls};
 
 /// What to run and what to judge.
@@ -48,6 +48,8 @@ pub struct Checked {
     pub issues: u64,
     /// Idle issue slots by reason.
     pub stalls: Stalls,
+    /// What happened in the memory, if the machine has one that is not perfect.
+    pub memory: Option<MemoryStats>,
     /// Warp executions of instructions, `ret` included.
     pub warp_instructions: u64,
     /// Active, not predicated-off lanes over all instructions.
@@ -176,6 +178,7 @@ pub fn observe_source<S: BlockSource<Error = Diagnostics>, O: Observer>(
     }
     judge.total.makespan = summary.makespan;
     judge.total.stalls = summary.stalls;
+    judge.total.memory = summary.memory;
     Ok(judge.total.with_notes(&plan.workload.program().notes))
 }
 
@@ -275,6 +278,7 @@ impl<'a> Judge<'a> {
             blocks: BlockTable::new(plan.bounds.len()),
             issues: 0,
             stalls: Stalls::default(),
+            memory: None,
             warp_instructions: 0,
             thread_instructions: 0,
             self_checked_warps: 0,

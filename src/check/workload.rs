@@ -4,7 +4,7 @@ use crate::diag::Diagnostics;
 use crate::exec::{Executor, Options};
 use crate::machine::{BlockNeeds, Machine, SharedMemory};
 use crate::micro::{MicroKernel, MicroSource};
-use crate::path::{BlockPaths, BlockSource};
+use crate::path::{BlockPaths, BlockSource, Footprint};
 use crate::program::Program;
 use crate::program::launch::Launch;
 
@@ -123,10 +123,10 @@ impl BlockSource for WorkloadSource<'_> {
         }
     }
 
-    fn buffers(&self) -> Vec<(u64, u64)> {
+    fn footprint(&self) -> Footprint {
         match self {
-            Self::Micro(source) => source.buffers(),
-            Self::Launch(executor) => executor.buffers(),
+            Self::Micro(source) => source.footprint(),
+            Self::Launch(executor) => executor.footprint(),
         }
     }
 }

@@ -6,6 +6,7 @@
 
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::isa::Space;
+use crate::path::Footprint;
 use crate::program::Program;
 use crate::program::launch::{Arg, Launch};
 use crate::program::layout::{BUFFER_ALIGN, BUFFERS_BASE, GLOBALS_BASE, Segment};
@@ -293,9 +294,10 @@ impl Memory {
         }
     }
 
-    /// Buffers and variables in global memory as traffic shows them: address, bytes.
-    pub(super) fn packed_regions(&self) -> Vec<(u64, u64)> {
-        self.regions.iter().map(|region| (region.packed, region.bytes.len() as u64)).collect()
+    /// What the launch takes of memory; buffers are where traffic shows them.
+    pub(super) fn footprint(&self) -> Footprint {
+        let buffers = self.regions.iter().map(|region| (region.packed, region.bytes.len() as u64));
+        Footprint { buffers: buffers.collect(), shared_bytes: self.shared.len() as u64 }
     }
 
     /// Local memory of a thread, bytes.

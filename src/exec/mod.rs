@@ -33,7 +33,7 @@ mod warp;
 use crate::base::BlockId;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::machine::Banks;
-use crate::path::{BlockPaths, BlockSource, Step};
+use crate::path::{BlockPaths, BlockSource, Footprint, Step};
 use crate::program::launch::Launch;
 use crate::program::sem::{FloatTy, ValueTy};
 use crate::program::{Program, Sem};
@@ -134,8 +134,8 @@ impl BlockSource for Executor<'_> {
         }
     }
 
-    fn buffers(&self) -> Vec<(u64, u64)> {
-        self.runner.context.memory.packed_regions()
+    fn footprint(&self) -> Footprint {
+        self.runner.context.memory.footprint()
     }
 }
 

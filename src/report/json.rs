@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::base::Cycles;
 use crate::check::{BoundRow, Checked, Status, overestimation};
 use crate::machine::Machine;
+use crate::sim::{CacheStats, MemoryStats};
 
 /// Version of the contract.
 pub const SCHEMA: u32 = 1;
@@ -114,6 +115,51 @@ pub struct Run {
     pub issue_utilisation: f64,
     /// Idle issue slots by reason; with the issues they add up to the makespan.
     pub stalls: BTreeMap<&'static str, u64>,
+    /// What happened in the memory, in transactions and DRAM commands.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<Memory>,
+}
+
+/// What happened in the memory.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "as in sim::MemoryStats")]
+pub struct Memory {
+    pub l1: Cache,
+    pub l2: Cache,
+    pub dram_reads: u64,
+    pub dram_writes: u64,
+    pub dram_activations: u64,
+}
+
+/// A cache, or all of a kind.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "as in sim::CacheStats")]
+pub struct Cache {
+    pub accesses: u64,
+    pub hits: u64,
+    pub misses: u64,
+    pub merged: u64,
+    pub stalls: u64,
+    pub write_backs: u64,
+}
+
+impl From<MemoryStats> for Memory {
+    fn from(MemoryStats { l1, lower }: MemoryStats) -> Self {
+        Self {
+            l1: l1.into(),
+            l2: lower.l2.into(),
+            dram_reads: lower.dram.reads,
+            dram_writes: lower.dram.writes,
+            dram_activations: lower.dram.activations,
+        }
+    }
+}
+
+impl From<CacheStats> for Cache {
+    fn from(stats: CacheStats) -> Self {
+        let CacheStats { accesses, hits, misses, merged, stalls, write_backs } = stats;
+        Self { accesses, hits, misses, merged, stalls, write_backs }
+    }
 }
 
 impl Check {
@@ -172,6 +218,7 @@ impl Run {
             thread_instructions: checked.thread_instructions,
             issue_utilisation: rounded(checked.issue_utilisation()),
             stalls: checked.stalls.iter().map(|(reason, cycles)| (reason.name(), cycles.get())).collect(),
+            memory: checked.memory.map(Memory::from),
         }
     }
 }

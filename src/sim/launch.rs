@@ -3,6 +3,7 @@
 use super::SLOTS;
 use super::error::{RunError, SimError};
 use super::pipeline;
+use super::pipeline::memory::MemoryStats;
 use super::policy::{Gsrr, Gto, Lrr, Oldest, Policy, PolicySetup, Random, Replay, Srr, TwoLevel};
 use super::sm::{SlotSteps, Sm};
 use crate::base::{BlockId, Cycle, Cycles};
@@ -49,6 +50,8 @@ pub struct SimSummary {
     pub blocks: u64,
     /// Blocks that were resident at a time, at most.
     pub resident_blocks: u32,
+    /// What happened in the memory, if the machine has one that is not perfect.
+    pub memory: Option<MemoryStats>,
 }
 
 /// Evaluates an expression with the policy that a setup chooses.
@@ -178,6 +181,7 @@ fn launch<S: BlockSource, P: Policy, O: Observer>(
         stalls: sm.stalls,
         blocks,
         resident_blocks: u32::try_from(places).unwrap_or(u32::MAX),
+        memory: None,
     })
 }
 

@@ -13,7 +13,7 @@ use crate::cli::output::{self, Failure, Format};
 use crate::cli::trace_files::{self, TraceFile, Writer};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::machine::Machine;
-use crate::path::{BlockPaths, BlockSource};
+use crate::path::{BlockPaths, BlockSource, Footprint};
 use crate::report::banks::{self, BankLine};
 use crate::report::{json, text};
 use crate::sim::PolicySetup;
@@ -88,8 +88,8 @@ impl BlockSource for TimedSource<'_> {
         result
     }
 
-    fn buffers(&self) -> Vec<(u64, u64)> {
-        self.source.buffers()
+    fn footprint(&self) -> Footprint {
+        self.source.footprint()
     }
 }
 

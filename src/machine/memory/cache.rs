@@ -66,7 +66,7 @@ pub enum Replacement {
     Lru,
     /// The one brought in first.
     Fifo,
-    /// Any, from ChaCha8 with the run's seed.
+    /// Any, from ChaCha8 with the memory's seed.
     Random,
 }
 

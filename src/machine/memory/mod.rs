@@ -25,8 +25,6 @@ pub const LINE_BYTES: u64 = 128;
 pub struct MemorySystem {
     /// The data cache of each SM; without it everything goes to the lower level.
     pub l1: Option<L1>,
-    /// The constant cache of each SM; without it constants are there at once.
-    pub constant: Option<CacheSettings>,
     /// What is behind the SMs.
     pub lower: LowerLevel,
     /// The lower level of kind `Fixed`.
@@ -37,6 +35,8 @@ pub struct MemorySystem {
     pub jitter: Jitter,
     /// What the L2 holds when a launch begins.
     pub start: Start,
+    /// Seed of everything random here: jitter and random replacement.
+    pub seed: u64,
 }
 
 /// The kind of memory behind the SMs.
@@ -128,7 +128,7 @@ impl Default for Partitions {
     }
 }
 
-/// A random addition to a latency, drawn per transaction from ChaCha8 with the run's seed. The
+/// A random addition to a latency, drawn per transaction from ChaCha8 with the memory's seed. The
 /// means of the last two are integers by construction, and no draw needs floating point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Jitter {

@@ -19,12 +19,14 @@ pub(super) struct FirstLevel {
 }
 
 impl FirstLevel {
-    pub fn new(settings: &L1, seed: u64) -> Self {
+    /// `shared_bytes` is the shared memory that the blocks on the SM use.
+    pub fn new(settings: &L1, shared_bytes: u64, seed: u64) -> Self {
+        let shared_bytes = u32::try_from(shared_bytes).unwrap_or(u32::MAX);
         Self {
             latency: settings.latency.max(1),
             banks: vec![VecDeque::new(); settings.banks as usize],
             taken: 0,
-            cache: Cache::new(&settings.with_shared(0), seed),
+            cache: Cache::new(&settings.with_shared(shared_bytes), seed),
         }
     }
 

@@ -3,6 +3,8 @@
 //! It serves one instruction at a time. Shared-memory accesses take a cycle per bank transaction
 //! and loads then pass a pipeline; accesses to global and local memory take a cycle per memory
 //! transaction, each of which is answered separately; constants and parameters are there at once.
+//! Of a warp's lines and sectors the highest goes first. With an L1 there is a transaction per cycle
+//! and bank; what hits there is complete without a turn at the write-back. Atomics go past the L1.
 //! Loads hold their registers until the last answer is written back, stores leave when their last
 //! transaction does. One result is written back per cycle, the sources taking turns.
 
@@ -14,7 +16,6 @@ use super::memory::{Lower, Request, RequestKind};
 use super::sm::Sm;
 use crate::base::WarpMask;
 use crate::isa::Space;
-use crate::machine::memory::MemorySystem;
 use crate::machine::pipeline::LoadStore as Settings;
 use crate::path::{LineUse, Step};
 use crate::program::Access;
@@ -41,12 +42,6 @@ struct Reply {
     flight: FlightId,
     slot: u8,
     purpose: Purpose,
-}
-
-impl Reply {
-    fn request(self, kind: RequestKind) -> Request {
-        Request { line: 0, sectors: 0, kind, id: self.flight }
-    }
 }
 
 /// The instruction that is served.
@@ -81,14 +76,14 @@ pub(super) struct LoadStore {
     inbox: VecDeque<Reply>,
     /// The source that has the first turn.
     turn: usize,
-    l1: Option<FirstLevel>,
+    pub l1: Option<Box<FirstLevel>>,
 }
 
 impl LoadStore {
-    pub fn new(settings: Settings, memory: &MemorySystem, sm: usize) -> Self {
+    pub fn new(settings: Settings, l1: Option<Box<FirstLevel>>) -> Self {
         Self {
             settings,
-            l1: memory.l1.as_ref().map(|l1| FirstLevel::new(l1, sm as u64)),
+            l1,
             queue: VecDeque::new(),
             serving: None,
             shared: VecDeque::new(),
@@ -122,7 +117,7 @@ impl LoadStore {
                 sm.warp_acknowledged(reply.slot as usize);
                 busy = true;
             } else if let (Some(l1), Purpose::Fill) = (&mut self.l1, reply.purpose) {
-                l1.cache.fill(reply.request(RequestKind::Read));
+                l1.cache.fill(reply.flight);
                 self.replies.pop_front();
                 busy = true;
             } else if self.arrived.is_none() {
@@ -254,7 +249,13 @@ impl LoadStore {
         let step = flight.step;
         let access = table.instr(step.pc()).access.unwrap_or(Access::Fence);
         let space = if access == Access::Fence { Space::Param } else { table.space(step) };
-        let banks = if space != Space::Shared { 0 } else if access == Access::Atomic { 1 } else { bank_transactions(step) };
+        let banks = if space != Space::Shared {
+            0
+        } else if access == Access::Atomic {
+            1
+        } else {
+            bank_transactions(step)
+        };
         flight.unanswered = if space == Space::Shared { 1 } else { flight.transactions };
         self.serving = Some(Serving {
             flight: id,
@@ -288,7 +289,7 @@ impl LoadStore {
             Space::Global | Space::Local => {
                 let mut sent = false;
                 let cached = self.l1.is_some() && serving.access != Access::Atomic;
-                let width = if cached { self.l1.as_ref().map_or(1, FirstLevel::width) } else { 1 };
+                let width = if cached { self.l1.as_ref().map_or(1, |l1| l1.width()) } else { 1 };
                 for _ in 0..width {
                     if serving.left == 0 || !self.send(sm, &mut serving, cached, lower.as_deref_mut()) {
                         break;

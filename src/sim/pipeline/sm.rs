@@ -2,6 +2,7 @@
 
 use super::blocks::{PendingRelease, Resident};
 use super::collector::{Collector, Latch};
+use super::first_level::FirstLevel;
 use super::flight::{Flight, FlightId, Flights};
 use super::front_end::FrontEnd;
 use super::load_store::LoadStore;
@@ -121,7 +122,7 @@ impl<'a> Sm<'a> {
         settings: &'a Pipeline,
         places: usize,
         slots: usize,
-        index: usize,
+        (index, shared_bytes): (usize, u64),
     ) -> Self {
         let sub_cores = machine.sub_cores();
         let units = table.units() + 1;
@@ -163,7 +164,12 @@ impl<'a> Sm<'a> {
             collector: settings.collector.map(|c| Collector::new(c, units, sub_cores)),
             issued: Latch::new(units, sub_cores),
             collected: Latch::new(units, sub_cores),
-            load_store: settings.load_store.map(|settings| LoadStore::new(settings, machine.memory(), index)),
+            load_store: settings.load_store.map(|settings| {
+                let memory = machine.memory();
+                let seed = memory.seed ^ index as u64;
+                let l1 = memory.l1.as_ref().map(|l1| Box::new(FirstLevel::new(l1, shared_bytes, seed)));
+                LoadStore::new(settings, l1)
+            }),
             index,
             front_end: settings.front_end.map(|f| FrontEnd::new(f, slots)),
             log: Log::default(),
@@ -272,7 +278,13 @@ impl<'a> Sm<'a> {
         let load_store = self.load_store.as_ref().map_or(u64::MAX, |unit| unit.next_event(self.now));
         let fetch = self.front_end.as_ref().map_or(u64::MAX, FrontEnd::next_arrival);
         let releases = self.releases.iter().map(|release| release.complete.at).min().unwrap_or(u64::MAX);
-        self.completions.next().min(self.next_birth()).min(load_store).min(fetch).min(releases).max(self.now + 1)
+        self.completions
+            .next()
+            .min(self.next_birth())
+            .min(load_store)
+            .min(fetch)
+            .min(releases)
+            .max(self.now + 1)
     }
 
     /// Goes to a later cycle; what kept sub-cores idle in this one does so until then.

@@ -46,7 +46,7 @@ pub struct CacheStats {
 }
 
 impl CacheStats {
-    pub(super) fn add(&mut self, other: Self) {
+    pub(in crate::sim::pipeline) fn add(&mut self, other: Self) {
         self.accesses += other.accesses;
         self.hits += other.hits;
         self.misses += other.misses;
@@ -69,7 +69,7 @@ struct Line {
 
 const EMPTY: Line = Line { tag: u64::MAX, valid: 0, dirty: 0, reserved: 0, used: 0, since: 0 };
 
-/// A cache: the data cache of an SM, a constant cache, or a slice of the L2.
+/// A cache: the data cache of an SM, or a slice of the L2.
 ///
 /// What it sends to the next level carries, if it is a fetch, an id of the cache's own.
 #[derive(Clone, Debug)]
@@ -150,9 +150,9 @@ impl Cache {
         self.outgoing.pop_front();
     }
 
-    /// The reply to a fetch.
-    pub fn fill(&mut self, request: Request) {
-        let done = self.mshrs.complete(request.id);
+    /// The reply to a fetch, by the id that the fetch carried.
+    pub fn fill(&mut self, id: u32) {
+        let done = self.mshrs.complete(id);
         let line = &mut self.lines[done.place];
         line.reserved &= !done.sectors;
         line.valid |= done.sectors;
@@ -171,29 +171,7 @@ impl Cache {
         self.mshrs.any_ready()
     }
 
-    /// Whether nothing is under way.
-    pub fn is_idle(&self) -> bool {
-        self.outgoing.is_empty() && self.mshrs.is_empty()
-    }
-
-    /// Forgets all lines, but those that wait for data. What was dirty is lost.
-    pub fn invalidate(&mut self) {
-        for (line, tag) in self.lines.iter_mut().zip(&mut self.tags) {
-            if line.reserved == 0 {
-                *line = EMPTY;
-                *tag = EMPTY.tag;
-            } else {
-                line.valid = 0;
-                line.dirty = 0;
-            }
-        }
-    }
-
     /// Makes these sectors valid, as a copy into memory before the launch does.
-    pub fn preload(&mut self, line: u64, sectors: u8) {
-        self.preload_at(line, sectors, line);
-    }
-
     pub(super) fn preload_at(&mut self, line: u64, sectors: u8, number: u64) {
         for sector in 0..4 {
             let request = Request { line, sectors: 1 << sector, kind: RequestKind::WriteBack, id: 0 };

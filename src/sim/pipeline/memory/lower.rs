@@ -21,7 +21,7 @@ enum Kind {
     Partitions(Box<Partitioned>),
 }
 
-/// What happened in the lower level.
+/// What happened behind the SMs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LowerStats {
     /// The L2, all slices.
@@ -31,9 +31,10 @@ pub struct LowerStats {
 }
 
 impl Lower {
-    /// An idle lower level for so many SMs; `seed` is for jitter and random replacement. A perfect
+    /// An idle lower level for so many SMs. A perfect
     /// memory has no lower level; asked for one all the same, it answers in the next cycle.
-    pub fn new(settings: &MemorySystem, sms: usize, seed: u64) -> Self {
+    pub fn new(settings: &MemorySystem, sms: usize) -> Self {
+        let seed = settings.seed;
         let draws = |stream| Draws::new(settings.jitter, seed, stream);
         let kind = match settings.lower {
             LowerLevel::Perfect => {
@@ -92,6 +93,7 @@ impl Lower {
     }
 
     /// Whether nothing is under way.
+    #[cfg(test)]
     pub fn is_idle(&self) -> bool {
         match &self.kind {
             Kind::Fixed(fixed) => fixed.is_idle(),

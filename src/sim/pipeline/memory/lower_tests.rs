@@ -45,7 +45,8 @@ type Traffic = Vec<Vec<(u64, Request)>>;
 
 /// Replies as (core cycle, SM, id), until nothing is under way. `jump` uses `quiet_for` and `skip`.
 fn run(settings: &MemorySystem, traffic: &Traffic, seed: u64, jump: bool) -> Vec<(u64, usize, u32)> {
-    let mut lower = Lower::new(settings, traffic.len(), seed);
+    let settings = MemorySystem { seed, ..settings.clone() };
+    let mut lower = Lower::new(&settings, traffic.len());
     let mut next = vec![0; traffic.len()];
     let mut replies = Vec::new();
     let mut cycle = 0;
@@ -198,7 +199,7 @@ fn a_warm_l2_spares_the_dram() {
     let mut settings = partitions(2, 2, true);
     let cold = round_trip(&settings);
     settings.start = Start::Warm;
-    let mut lower = Lower::new(&settings, 1, 0);
+    let mut lower = Lower::new(&settings, 1);
     lower.preload(0, 256);
     lower.push(0, read(1, 0b1000, 0));
     let mut cycles = 0;
@@ -210,7 +211,7 @@ fn a_warm_l2_spares_the_dram() {
     assert_eq!((lower.stats().l2.hits, lower.stats().dram.reads), (1, 0));
     // cold settings ignore what they are told
     settings.start = Start::Cold;
-    let mut lower = Lower::new(&settings, 1, 0);
+    let mut lower = Lower::new(&settings, 1);
     lower.preload(0, 256);
     lower.push(0, read(1, 0b1000, 0));
     while lower.reply(0).is_none() {

@@ -23,11 +23,22 @@ mod partition;
 mod partitioned;
 mod slice;
 
-pub use cache::{Access, Cache, CacheStats};
+pub use cache::CacheStats;
+pub(super) use cache::{Access, Cache};
 pub use dram::DramStats;
-pub use lower::{Lower, LowerStats};
+pub(super) use lower::Lower;
+pub use lower::LowerStats;
 
 use crate::machine::memory::SECTOR_BYTES;
+
+/// What happened in the memory of a launch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MemoryStats {
+    /// The L1s of all SMs.
+    pub l1: CacheStats,
+    /// What is behind them.
+    pub lower: LowerStats,
+}
 
 /// A transaction: some sectors of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,10 +62,6 @@ pub enum RequestKind {
     Write,
     /// A read-modify-write at the L2, or at DRAM if there is none.
     Atomic,
-    /// An instruction fetch.
-    Instruction,
-    /// A constant.
-    Constant,
     /// A line that made room in a write-back cache. Never answered.
     WriteBack,
 }

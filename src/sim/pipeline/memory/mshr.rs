@@ -86,10 +86,6 @@ impl Mshrs {
         !self.free.is_empty()
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.used.is_empty()
-    }
-
     /// Whether another request may wait for this fetch.
     pub fn may_merge(&self, id: u32) -> bool {
         self.fetches[id as usize].waiting < self.merge

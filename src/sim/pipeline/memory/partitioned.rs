@@ -241,6 +241,7 @@ impl Partitioned {
         }
     }
 
+    #[cfg(test)]
     pub fn is_idle(&self) -> bool {
         self.ejected_count == 0
             && self.requests.is_empty()

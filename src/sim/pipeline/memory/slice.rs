@@ -115,7 +115,7 @@ impl Slice {
             && request.kind != RequestKind::Write
         {
             if self.fill_taken == 0 {
-                cache.fill(request);
+                cache.fill(request.id);
                 self.fill_taken += request.bytes().div_ceil(self.port);
                 self.from_dram.pop_front();
             }

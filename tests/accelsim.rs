@@ -43,7 +43,7 @@ fn cycles(machine: &Machine, reference: &Reference, scheduler: &PolicySetup) -> 
     let mut source = workload.source(machine, 1 << 26).unwrap();
     let summary = simulate(&mut source, &table, machine, scheduler, resident, &mut (), |_, _| {}).unwrap();
     let slots = summary.issues + summary.stalls.total().get();
-    let all = summary.makespan.get() * (machine.sub_cores() * machine.sms()) as u64;
+    let all = summary.makespan.get() * (machine.sub_cores().count() * machine.sms()) as u64;
     assert_eq!(slots, all, "{}: issues and stalls fill the time of every sub-core", reference.name);
     summary.makespan
 }
@@ -75,14 +75,7 @@ fn compare(config: &str, machine: &str, overhead: u64) -> Vec<Compared> {
     }
     if std::env::var_os("WARPBOUND_TABLE").is_some() {
         for c in &all {
-            println!(
-                "{config:9} {:22} {:4} {:8} {:8} {:+7.2} %",
-                c.name,
-                c.scheduler,
-                c.theirs,
-                c.ours,
-                100.0 * c.error()
-            );
+            eprintln!("{config:9} {:22} {:4} {:8} {:8} {:+7.2} %", c.name, c.scheduler, c.theirs, c.ours, 100.0 * c.error());
         }
     }
     let (mean, worst) = errors(&all, 500);

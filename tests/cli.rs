@@ -44,6 +44,42 @@ fn bound<'a>(result: &'a Value, name: &str) -> &'a Value {
 }
 
 #[test]
+fn sub_cores_are_a_setting_and_are_reported() {
+    let dir = scratch("sub-cores");
+    let (replay, csv) = (dir.join("run.replay"), dir.join("run.csv"));
+    let files = [replay.to_str().unwrap(), csv.to_str().unwrap()];
+    let on = ["--machine", "ecrts25-orin-4sub"];
+    let run = |more: &[&str]| json(&[&["run", "reduce_shfl"], &on[..], more].concat(), 0);
+    let result = run(&["--trace", files[0], "--trace", files[1]]);
+    let makespan = result["makespan"].as_u64().unwrap();
+    let sum = |of: &Value| of.as_object().unwrap().values().map(|n| n.as_u64().unwrap()).sum::<u64>();
+    let cores = result["sub_cores"].as_array().unwrap();
+    assert_eq!(cores.len(), 4);
+    let issues: Vec<u64> = cores.iter().map(|core| core["issues"].as_u64().unwrap()).collect();
+    for (core, issues) in cores.iter().zip(&issues) {
+        assert_eq!(sum(&core["stalls"]) + issues, makespan);
+    }
+    assert_eq!(sum(&result["stalls"]) + issues.iter().sum::<u64>(), 4 * makespan);
+    assert!(["gub", "iwb", "swb"].iter().all(|name| bound(&result, name)["status"] == "holds"));
+    // private units exist four times, the load/store path once
+    let table = std::fs::read_to_string(&csv).unwrap();
+    assert!(table.contains(",int[3]\n") && table.contains(",gmem\n") && !table.contains("gmem["));
+    // the schedule of all sub-cores replays, on this machine only
+    let policy = format!("replay:{}", files[0]);
+    assert_eq!(run(&["--scheduler", &policy])["makespan"], makespan);
+    let one = json(&["run", "reduce_shfl", "--scheduler", &policy], 1);
+    assert!(one["errors"][0]["message"].as_str().unwrap().contains("another warp of its sub-core"), "{one}");
+    // with one sub-core nothing is said of sub-cores; what cannot be explored is refused
+    assert!(json(&["run", "fig3"], 0).get("sub_cores").is_none());
+    assert_eq!(json(&["check", "fig3", "--set", "sub_cores=2"], 0)["makespan"], 14);
+    let worst = json(&["explore", "fig3", "--set", "sub_cores=2", "--set", "units.red.shared=true"], 0);
+    assert_eq!((&worst["worst"], &bound(&worst, "swb")["value"]), (&Value::from(16), &Value::from(16)));
+    let vary = ["explore", "fig3", "--set", "sub_cores=2", "--vary", "red=1..=3"];
+    assert!(json(&vary, 1)["errors"][0]["message"].as_str().unwrap().contains("one sub-core"));
+    assert_eq!(warpbound(&["check", "fig3", "--set", "sub_cores=5"]).status.code(), Some(1));
+}
+
+#[test]
 fn figure_3_of_seed_000() {
     let result = json(&["check", "fig3"], 0);
     assert_eq!(result["makespan"], 17);

@@ -12,7 +12,7 @@ use warpbound::sim::policy::{ReplayFault, Schedule};
 use warpbound::sim::{BlockResult, Engine, PolicySetup, RunError};
 use warpbound::trace::{
     CsvTrace, Digest, FinishOrder, KanataTrace, Observer, PerfettoTrace, Recorder, StallProfile, StallReason,
-    Stalls, UnitUse,
+    Stalls, UnitInstances, UnitUse,
 };
 
 fn run(kernel: &RandomKernel, setup: &PolicySetup, observer: &mut impl Observer) -> (BlockResult, Stalls) {
@@ -308,11 +308,11 @@ fn stalls_are_attributed_to_instructions() {
 #[test]
 fn traces_of_a_whole_run() {
     let kernel = figure_2(2);
-    let names = || kernel.machine.units().iter().map(|unit| unit.name.clone());
+    let units = || UnitInstances::new(&kernel.machine);
     let name = |pc: Pc| kernel.program.classes.name(kernel.program.instr(pc).class).to_owned();
     let (mut csv, mut json, mut log) = (Vec::new(), Vec::new(), Vec::new());
-    let mut csv_trace = CsvTrace::new(&mut csv, names());
-    let mut perfetto = PerfettoTrace::new(&mut json, names(), &name);
+    let mut csv_trace = CsvTrace::new(&mut csv, units());
+    let mut perfetto = PerfettoTrace::new(&mut json, units(), &name);
     let mut kanata = KanataTrace::new(&mut log, &name);
     {
         let mut all: Vec<&mut dyn Observer> = vec![&mut csv_trace, &mut perfetto, &mut kanata];

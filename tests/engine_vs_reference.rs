@@ -15,8 +15,8 @@ use warpbound::diag::SourceText;
 use warpbound::path::{BlockPaths, BlockSource};
 use warpbound::program::TimingTable;
 use warpbound::sim::policy::Schedule;
-use warpbound::sim::{PolicySetup, simulate};
-use warpbound::trace::Recorder;
+use warpbound::sim::{PolicySetup, SubCoreResult, simulate};
+use warpbound::trace::{Event, Recorder};
 
 /// Blocks from a list.
 struct Listed<'a>(std::slice::Iter<'a, BlockPaths>);
@@ -51,17 +51,42 @@ fn engine(launch: &RandomLaunch, setup: &PolicySetup, resident: u32) -> (Outcome
     let issues = recorder.issues().map(|issue| Issued {
         block: issue.block.index(),
         warp: issue.warp.index(),
+        sub_core: usize::from(issue.sub_core),
         index: issue.index as usize,
         issue: issue.issue.get(),
         start: issue.start.get(),
         done: issue.done.get(),
     });
-    let mut stalls = [0; 6];
-    summary.stalls.iter().for_each(|(reason, cycles)| stalls[reason.index()] = cycles.get());
+    let of_reasons = |used: &SubCoreResult| {
+        let mut stalls = [0; 6];
+        used.stalls.iter().for_each(|(reason, cycles)| stalls[reason.index()] = cycles.get());
+        stalls
+    };
+    let stalls = summary.sub_cores.iter().map(of_reasons).collect();
     let outcome = Outcome { issues: issues.collect(), makespan: summary.makespan.get(), stalls, blocks };
     assert_eq!(summary.issues, outcome.issues.len() as u64);
-    assert_eq!(summary.issues + summary.stalls.total().get(), summary.makespan.get(), "stalls add up");
+    for used in &summary.sub_cores {
+        assert_eq!(used.issues + used.stalls.total().get(), summary.makespan.get(), "stalls add up");
+    }
+    let slots = summary.makespan.get() * summary.sub_cores.len() as u64;
+    assert_eq!(summary.issues + summary.stalls.total().get(), slots, "stalls add up");
+    idle_intervals_fill_the_gaps(&recorder, summary.makespan.get(), summary.sub_cores.len());
     (outcome, recorder)
+}
+
+/// On every sub-core, each cycle up to the makespan has an issue or is in one idle interval.
+fn idle_intervals_fill_the_gaps(recorder: &Recorder, makespan: u64, sub_cores: usize) {
+    let mut until = vec![0; sub_cores];
+    for event in &recorder.events {
+        let (sub_core, from, to) = match event {
+            Event::Issued(issue) => (issue.sub_core, issue.issue.get(), issue.issue.get() + 1),
+            Event::Idled(idle) => (idle.sub_core, idle.from.get(), idle.to.get()),
+            _ => continue,
+        };
+        assert_eq!(until[usize::from(sub_core)], from);
+        until[usize::from(sub_core)] = to;
+    }
+    assert!(until.iter().all(|&until| until == makespan), "{until:?} of {makespan}");
 }
 
 /// Runs both and compares everything; gives back what the engine said.
@@ -136,6 +161,23 @@ fn launches_with_several_blocks() {
     });
 }
 
+#[test]
+fn sub_cores_with_and_without_shared_units() {
+    for_seeds(200_000..203_000, |seed| {
+        let shape = Shape { sub_cores: 4, ..if seed % 4 == 0 { Shape::PAPER } else { Shape::EVERYTHING } };
+        every_policy(seed, &random_launch(seed, &shape, 1), 1);
+    });
+}
+
+#[test]
+fn sub_cores_with_several_blocks() {
+    let shape = Shape { max_warps: 4, max_instructions: 8, sub_cores: 4, ..Shape::EVERYTHING };
+    for_seeds(300_000..300_500, |seed| {
+        let resident = 1 + seed as usize % 4;
+        every_policy(seed, &random_launch(seed, &shape, 1 + seed as usize % 9), resident);
+    });
+}
+
 /// The random kernels exercise what they are meant to: the test above means something.
 #[test]
 fn random_kernels_reach_every_reason_and_every_feature() {
@@ -144,9 +186,8 @@ fn random_kernels_reach_every_reason_and_every_feature() {
     for seed in 0..300 {
         let launch = random_launch(seed, &Shape::EVERYTHING, 1);
         let (outcome, recorder) = engine(&launch, &PolicySetup::Srr, 1);
-        outcome.stalls.iter().zip(&mut stalls).for_each(|(cycles, sum)| *sum += cycles);
-        let released =
-            |e: &&warpbound::trace::Event| matches!(e, warpbound::trace::Event::BarrierReleased(_));
+        outcome.stalls[0].iter().zip(&mut stalls).for_each(|(cycles, sum)| *sum += cycles);
+        let released = |e: &&Event| matches!(e, Event::BarrierReleased(_));
         releases += recorder.events.iter().filter(released).count();
         far += recorder.issues().filter(|issue| (issue.done - issue.issue).get() > 1024).count();
         empty += outcome.blocks[0].finish.iter().filter(|finish| **finish == 0).count();

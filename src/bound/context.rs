@@ -7,16 +7,17 @@ use crate::machine::SchedulerKind;
 /// What a bound may rely on, put together by the caller from the machine, the contract of the
 /// policy and the paths of the block.
 ///
-/// Everything else that the bounds assume (one sub-core that issues one instruction per cycle,
+/// Everything else that the bounds assume (sub-cores that issue one instruction per cycle each,
 /// units that serve first-in first-out, timing that does not depend on the schedule) is true of
-/// every [`Machine`](crate::machine::Machine) there is so far.
+/// every [`Machine`](crate::machine::Machine) there is so far. How many sub-cores there are and what
+/// they share is known of each section ([`SectionAnalysis`](super::SectionAnalysis)).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Context {
     /// The policy as messages should call it.
     pub policy: String,
     /// The policy's contract. What a replay follows does not count.
     pub scheduler: SchedulerKind,
-    /// Whether some instruction issues whenever a warp is ready. `None` if nobody knows; a replay
+    /// Whether some instruction issues, on each sub-core, whenever a warp of it is ready. `None` if nobody knows; a replay
     /// that was watched may be promoted to `Some(true)` by the caller.
     pub work_conserving: Option<bool>,
     /// The most blocks that are on the SM at the same time in this launch.

@@ -2,8 +2,8 @@
 
 use super::context::{Context, NotApplicable};
 use super::section::SectionAnalysis;
+use super::sharing::{FromOthers, by_sub_core};
 use super::value::{Bound, BoundValue, Standing};
-use crate::base::Cycles;
 
 /// The general upper bound, as published:
 ///
@@ -38,6 +38,13 @@ use crate::base::Cycles;
 /// family). It is evaluated, compared and asserted all the same, since that is what users ask for;
 /// a violation is a finding about the formula.
 ///
+/// # Several sub-cores
+/// The seed computes "a local WCET bound for each sub-core", to which "the effects related to
+/// components that may be shared between the sub-cores" are added, and leaves this second step as
+/// future work (section 2, after simplifying assumption 1). We read it so: W ranges over the other
+/// warps of w's sub-core, and for each instruction of another sub-core on a shared unit that w uses,
+/// its init is added. The published formula is what is left where nothing is shared.
+///
 /// Nor is it monotone: a longer latency can make initiations of a lone warp overlap that did not
 /// before, which lowers E and with it GUB (`tests/bound_monotone.rs`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,10 +68,12 @@ impl Bound for Gub {
     }
 
     fn warp_values(&self, section: &SectionAnalysis, values: &mut Vec<BoundValue>) {
-        let exec_of_all: Cycles = section.warps().iter().map(|warp| warp.exec).sum();
+        let exec = by_sub_core(section, |warp| section.warps()[warp.index()].exec);
+        let from_others = FromOthers::new(section);
         values.clear();
-        values.extend(
-            section.warps().iter().map(|warp| BoundValue::new(warp.isolated + (exec_of_all - warp.exec))),
-        );
+        values.extend(section.ids().zip(section.warps()).map(|(id, warp)| {
+            let on_sub_core = exec[section.sub_core(id)] - warp.exec;
+            BoundValue::new(warp.isolated + on_sub_core + from_others.on(id))
+        }));
     }
 }

@@ -2,8 +2,9 @@
 
 use super::context::{Context, NotApplicable};
 use super::section::{SectionAnalysis, UnitUse};
+use super::sharing::FromOthers;
 use super::value::{Bound, BoundValue, Standing};
-use crate::base::{Cycles, WarpId};
+use crate::base::Cycles;
 
 /// The initiation-work bound:
 ///
@@ -136,6 +137,41 @@ use crate::base::{Cycles, WarpId};
 /// that are resident together (their barriers are not aligned, so (a) to (c) fail), units that
 /// reorder, and timing that depends on the schedule, such as caches.
 ///
+/// # Several sub-cores
+/// Own's sub-core is *home*; instructions of another are *foreign*. A unit is the one that own uses: its
+/// sub-core's, or a shared one, which serves by issue cycle, then by sub-core.
+///
+/// ```text
+/// c(y) = init(y) if own itself uses the unit of y (at home, or shared)
+///        else 1 if y is at home, 0 if y is foreign
+/// ```
+///
+/// The proof goes through word by word, "before" on a shared unit being the order in which it
+/// serves. What has to be looked at again:
+///
+/// * *Issue charges* (move I) go only to instructions at home: own is ready, so by work conservation
+///   its sub-core issues some y. So a foreign y is charged cycles of its own initiation, by S
+///   moves, and nothing else but what (iii) moves to it. If own does not use y's unit, that is
+///   nothing.
+/// * *(a) to (c)* are about the block. On all sub-cores nothing of section k+1 issues before the
+///   release, which is after the last issue of section k on any sub-core; so (c) holds also of what
+///   issued in the same cycle and was served before.
+/// * *S moves*: in each cycle of `[issue(x), start(x))` the unit initiates something served before x,
+///   also if that issued in the same cycle as x: the first of the busy interval starts when it
+///   issues, which is not after issue(x).
+/// * *(i)* as before; a foreign y has no issue charge to begin with.
+/// * *(ii)* matters only if y has an issue charge, hence is at home. Then x' and y are of one
+///   sub-core, so "x' was served before y" means that it issued in an *earlier* cycle, and the walk
+///   passes issue(y) without charging issues, as before.
+/// * *(iii)* likewise for y at home. The unit is busy in cycle issue(y) with some z served before y, as
+///   for S moves; z may be foreign and have issued in that very cycle. z belongs to section k, is on
+///   a unit that own uses, and has only others before it in its busy interval; so it is in case (i) or
+///   (iii), and the moved charge is a cycle of its own initiation: `c(z) = init(z)` suffices, foreign
+///   or not. If z is at home, its own issue's charge was moved away from it in turn, in case (iii).
+///
+/// A section ends on all sub-cores when its release comes; so its value is the maximum over all warps of
+/// the block, and sections add up as before.
+///
 /// The slack: what others can queue in front of own's few uses of a unit is limited, and a cycle is
 /// charged once even if several others initiate in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -159,24 +195,28 @@ impl Bound for Iwb {
     }
 
     fn warp_values(&self, section: &SectionAnalysis, values: &mut Vec<BoundValue>) {
-        let mut of_all = vec![UnitUse::default(); section.units()];
-        for index in 0..section.warps().len() {
-            for (sum, used) in of_all.iter_mut().zip(section.uses(WarpId::from_index(index))) {
+        let units = section.units();
+        // by sub-core, then unit
+        let mut of_all = vec![UnitUse::default(); units * section.sub_cores().count()];
+        for warp in section.ids() {
+            let of_core = &mut of_all[section.sub_core(warp) * units..][..units];
+            for (sum, used) in of_core.iter_mut().zip(section.uses(warp)) {
                 sum.instructions += used.instructions;
                 sum.init += used.init;
             }
         }
+        let from_others = FromOthers::new(section);
         values.clear();
-        for (index, warp) in section.warps().iter().enumerate() {
-            let uses = section.uses(WarpId::from_index(index));
-            let interference: Cycles =
-                of_all.iter().zip(uses).map(|(sum, own)| charge_of_others(sum, own)).sum();
-            values.push(BoundValue::new(warp.isolated + interference));
+        for (id, warp) in section.ids().zip(section.warps()) {
+            let of_core = &of_all[section.sub_core(id) * units..][..units];
+            let pairs = of_core.iter().zip(section.uses(id));
+            let interference: Cycles = pairs.map(|(sum, own)| charge_of_others(sum, own)).sum();
+            values.push(BoundValue::new(warp.isolated + interference + from_others.on(id)));
         }
     }
 }
 
-/// The sum of c(y) over the other warps' instructions on one unit.
+/// The sum of c(y) over the instructions of the sub-core's other warps on one unit.
 fn charge_of_others(of_all: &UnitUse, own: &UnitUse) -> Cycles {
     if own.is_used() { of_all.init - own.init } else { Cycles::new(of_all.instructions - own.instructions) }
 }

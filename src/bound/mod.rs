@@ -25,6 +25,14 @@
 //! sections with empty ones. For the bounds each section is analysed as if it started on an empty
 //! machine, and the sections' bounds are added up; why that is sound although instructions may be
 //! in flight across a release is shown in [`Iwb`].
+//!
+//! # Several sub-cores
+//! Warp w of a block is on sub-core `w mod n`, which has an issue slot, a policy and units of its own,
+//! but for shared units ([`crate::machine::SubCores`]). A barrier is the block's, so a section ends
+//! when the slowest sub-core ends: its value is the maximum over all warps, as before. Each bound
+//! counts the other warps *of the sub-core* as it would with one sub-core, and adds the initiations
+//! of other sub-cores on shared units that the warp uses. Why that is sound is shown in [`Iwb`] and
+//! [`Swb`]; for [`Gub`] it is our reading of what seed 000 leaves as future work.
 
 mod algorithm;
 mod context;
@@ -35,6 +43,7 @@ mod phase;
 mod runs;
 mod section;
 mod serial;
+mod sharing;
 mod swb;
 mod turn;
 mod turns;

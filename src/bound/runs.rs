@@ -12,8 +12,8 @@
 //! * `start(i) >= issue(i)`, and `start(i) >= start(q) + init(q)` if q is the warp's instruction on
 //!   the same unit before i;
 //! * `issue(p) = start(p)` if p's unit cannot have a queue. That is so if every instruction that
-//!   can run on it has init 1: one instruction issues per cycle, so the unit is free again before
-//!   the next one can come. Elsewhere nothing connects start(p) with issue(p) from above, since
+//!   can run on it has init 1 and sub-cores do not share it: one instruction issues per cycle, so the
+//!   unit is free again before the next one can come. Elsewhere nothing connects start(p) with issue(p) from above, since
 //!   others may be queued in front of it.
 //!
 //! If the longest path from start(p) to issue(k-1) is d and `d + 1 >= init(p) + lat(p)`, p is done
@@ -129,7 +129,7 @@ impl RunFinder {
         let mut queues = vec![false; table.units()];
         for instr in table.instrs() {
             for op in instr.timings() {
-                queues[op.unit.index()] |= op.init > Cycles::ONE;
+                queues[op.unit.index()] |= op.init > Cycles::ONE || table.sub_cores().is_shared(op.unit);
             }
         }
         let nothing = Node {

@@ -7,6 +7,7 @@ use super::runs::{RunFinder, SureRuns};
 use super::serial::Serial;
 use super::turns::Turns;
 use crate::base::{Cycles, RegId, UnitId, WarpId};
+use crate::machine::SubCores;
 use crate::path::{BlockPaths, Step};
 use crate::program::{Flow, TimingTable};
 
@@ -54,11 +55,13 @@ pub struct SectionAnalysis {
     warps: Vec<WarpSection>,
     /// Units of the machine.
     units: usize,
+    sub_cores: SubCores,
     /// One row of `units` entries per warp.
     uses: Vec<UnitUse>,
     /// By warp.
     runs: Vec<Arc<SureRuns>>,
-    in_turns: Option<Cycles>,
+    /// By sub-core.
+    in_turns: Option<[Cycles; SubCores::MAX]>,
 }
 
 impl SectionAnalysis {
@@ -71,6 +74,7 @@ impl SectionAnalysis {
         self.in_turns = None;
         for (from, warp) in warps {
             self.units = from.units;
+            self.sub_cores = from.sub_cores;
             self.warps.push(from.warps[warp.index()]);
             self.uses.extend_from_slice(from.uses(warp));
             self.runs.push(Arc::clone(&from.runs[warp.index()]));
@@ -80,6 +84,21 @@ impl SectionAnalysis {
     /// Every warp of the block, by warp id. Warps that finished before are empty.
     pub fn warps(&self) -> &[WarpSection] {
         &self.warps
+    }
+
+    /// The ids of the warps.
+    pub fn ids(&self) -> impl Iterator<Item = WarpId> + use<> {
+        (0..self.warps.len()).map(WarpId::from_index)
+    }
+
+    /// How the SM is divided into sub-cores.
+    pub fn sub_cores(&self) -> SubCores {
+        self.sub_cores
+    }
+
+    /// The sub-core of a warp. Bounds are for one block at a time, where its slot is its id.
+    pub fn sub_core(&self, warp: WarpId) -> usize {
+        self.sub_cores.of_slot(warp.index())
     }
 
     /// What a warp asks of each unit, by [`UnitId`].
@@ -97,10 +116,11 @@ impl SectionAnalysis {
         &self.runs[warp.index()]
     }
 
-    /// How long the section takes from an empty machine if its instructions issue in strict turns;
-    /// known only if [`Analyser::in_turns`] was asked for.
-    pub fn in_turns(&self) -> Option<Cycles> {
-        self.in_turns
+    /// How long the section takes on a warp's sub-core, from an empty machine and without other
+    /// sub-cores, if its instructions issue in strict turns; known only if [`Analyser::in_turns`] was
+    /// asked for.
+    pub fn in_turns(&self, warp: WarpId) -> Option<Cycles> {
+        self.in_turns.map(|by_core| by_core[self.sub_core(warp)])
     }
 
     /// Units of the machine.
@@ -108,8 +128,10 @@ impl SectionAnalysis {
         self.units
     }
 
-    fn reset(&mut self, warps: usize, units: usize) {
+    fn reset(&mut self, warps: usize, table: &TimingTable) {
+        let units = table.units();
         self.units = units;
+        self.sub_cores = table.sub_cores();
         self.warps.clear();
         self.warps.resize(warps, WarpSection::default());
         self.uses.clear();
@@ -218,7 +240,7 @@ impl<'t> Analyser<'t> {
         let mut last: Option<Remembered<'_>> = None;
         let mut slices: Vec<&[Step]> = vec![&[]; warps];
         while paths.warps.iter().zip(&self.consumed).any(|(path, &done)| done < path.steps().len()) {
-            self.section.reset(warps, units);
+            self.section.reset(warps, self.table);
             for (index, path) in paths.warps.iter().enumerate() {
                 let rest = &path.steps()[self.consumed[index]..];
                 let known = last.as_ref().is_some_and(|seen| {

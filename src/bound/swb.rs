@@ -2,8 +2,10 @@
 
 use super::context::{Context, NotApplicable};
 use super::section::SectionAnalysis;
+use super::sharing::FromOthers;
 use super::value::{Bound, BoundValue, Standing};
 use crate::base::{Cycles, UnitId, WarpId};
+use crate::machine::SubCores;
 
 /// The sure-window bound. Cut each warp's section into *sure runs*, in which every instruction
 /// after the first is surely ready one cycle after its predecessor issued, in every schedule
@@ -135,6 +137,41 @@ use crate::base::{Cycles, UnitId, WarpId};
 ///
 /// With runs of one instruction it is another proof of IWB.
 ///
+/// # Several sub-cores
+/// ```text
+/// SWB(w) = C(w) + sum over the runs r of the other warps of w's sub-core of ( n(r) + H(r) )
+///               + sum over the instructions y of other sub-cores, on a shared unit that w uses, of init(y)
+/// ```
+///
+/// *Sure runs* know that other sub-cores can queue on a shared unit in the same cycle: such a unit has a
+/// queue even if all its inits are 1 ([`SureRuns`](super::SureRuns)). All else that they use is of
+/// one warp.
+///
+/// *Proof.* Call an instruction of another sub-core *foreign*, and own's sub-core the home. "Other" is
+/// from here on other and at home; runs, m, `M_f`, K and work conservation are of the home. F, α, β and γ
+/// are as before; `φ_f >= t` is of the unit as own sees it, shared or not. Within a cycle first the
+/// foreign instructions of lower sub-cores issue, then the home decides and t advances, then those of
+/// higher sub-cores issue: the order in which a shared unit serves them. A foreign y that issues on f
+/// raises φ_f by at most init(y): a lower one starts at φ_f, a higher one at the latest at φ_f, which
+/// has been raised to t + 1 already. It changes nothing else. So with `T := T + init(y)` if own uses f in
+/// the section (and where it does not, γ_f is minus infinity)
+///
+/// * (1) and (2) keep, since only their right sides change; so do (0) and (4), which do not speak of
+///   φ at all; (3) for f keeps, since φ_f and T both grow by init(y);
+/// * between stretches F grows by at most init(y): `φ_f + γ_f` does, the other terms stay. And the home's
+///   decision does not let F grow there: own issues if it is ready. Then `t + 1 + α' <= t + α`; what x
+///   writes and `φ_g' + γ_g'` are within `φ_g + γ_g`; and where φ_f rises from t to t + 1,
+///   `γ_f <= α'`, by program order. If own is not ready, some ρ_r it waits for is at least t + 1, and
+///   `t + 1 + γ_f <= t + 1 + α <= ρ_r + β_r`.
+///
+/// So F grows in all by at most the sum above. *Sections*: a release comes after everything of the
+/// section before has issued, on all sub-cores, so at ρ nothing of section k has issued, foreign or not,
+/// and what has been issued is done by G; and until own has issued its last instruction of section k
+/// no sub-core issues anything of section k+1. So foreign instructions that can delay own are of section k,
+/// and each is counted once. QED.
+///
+/// It is still at most IWB, whose foreign term is the same.
+///
 /// The slack: a slot that others use while own waits for its own results counts as if it delayed
 /// own; H counts a run's backlog in full even where own never comes to the unit after it; and a
 /// producer on a unit with a queue is never surely done before something has waited for it.
@@ -159,24 +196,32 @@ impl Bound for Swb {
     }
 
     fn warp_values(&self, section: &SectionAnalysis, values: &mut Vec<BoundValue>) {
-        let warps = || (0..section.warps().len()).map(WarpId::from_index);
-        let slots: u64 = section.warps().iter().map(|warp| warp.instructions).sum();
-        // most warps use the same units; the sum over all warps is computed once for each such set
-        let mut same: Option<(WarpId, Cycles)> = None;
+        let mut slots = [0; SubCores::MAX];
+        for (id, warp) in section.ids().zip(section.warps()) {
+            slots[section.sub_core(id)] += warp.instructions;
+        }
+        let from_others = FromOthers::new(section);
+        // most warps use the same units; the sum over all warps of a sub-core is computed once for
+        // each such set
+        let mut same: [Option<(WarpId, Cycles)>; SubCores::MAX] = [None; SubCores::MAX];
         values.clear();
-        for (own, warp) in warps().zip(section.warps()) {
+        for (own, warp) in section.ids().zip(section.warps()) {
+            let core = section.sub_core(own);
+            let with_own = || section.ids().filter(|&other| section.sub_core(other) == core);
             let used = |unit: UnitId| section.unit_use(own, unit).is_used();
             let uses_as = |other: WarpId| {
                 let pairs = section.uses(own).iter().zip(section.uses(other));
                 pairs.into_iter().all(|(a, b)| a.is_used() == b.is_used())
             };
-            let of_all = match same {
+            let of_all = match same[core] {
                 Some((other, sum)) if uses_as(other) => sum,
-                _ => warps().map(|other| section.runs(other).backlog(used)).sum(),
+                _ => with_own().map(|other| section.runs(other).backlog(used)).sum(),
             };
-            same = Some((own, of_all));
+            same[core] = Some((own, of_all));
             let backlog = of_all - section.runs(own).backlog(used);
-            values.push(BoundValue::new(warp.isolated + Cycles::new(slots - warp.instructions) + backlog));
+            let slots_of_others = Cycles::new(slots[core] - warp.instructions);
+            let local = warp.isolated + slots_of_others + backlog;
+            values.push(BoundValue::new(local + from_others.on(own)));
         }
     }
 }

@@ -2,8 +2,9 @@
 
 use super::context::{Context, NotApplicable};
 use super::section::SectionAnalysis;
+use super::sharing::{by_sub_core, meet};
 use super::value::{Bound, BoundValue, Standing};
-use crate::base::Cycles;
+use crate::base::{Cycles, WarpId};
 use crate::machine::SchedulerKind;
 
 /// The bound for strict round robin.
@@ -29,6 +30,11 @@ use crate::machine::SchedulerKind;
 ///
 /// It is exact where the block has one section, and stays a bound if any init or lat is *less* than
 /// stated: the graph does not change, so strict round robin has no timing anomalies.
+///
+/// *Several sub-cores.* Turns go round in each sub-core by itself. Where no shared unit is used from two
+/// sub-cores in the section, the sub-cores know nothing of each other in it, and the above holds of
+/// each: a warp's value is that of its sub-core. Where they meet in a shared unit, the order there
+/// depends on time; the value is then that of [`Gsrr`].
 ///
 /// It needs [`Analyser::in_turns`](super::Analyser::in_turns); without that it falls back to the
 /// value of [`Gsrr`], which holds for `srr` too.
@@ -57,12 +63,14 @@ impl Bound for Srr {
     }
 
     fn warp_values(&self, section: &SectionAnalysis, values: &mut Vec<BoundValue>) {
-        match section.in_turns() {
-            Some(cycles) => {
-                values.clear();
-                values.resize(section.warps().len(), BoundValue::new(cycles));
-            }
-            None => serial_sum(section, values),
+        if meet(section) {
+            return serial_sum(section, values);
+        }
+        values.clear();
+        let of_warp = |warp| section.in_turns(warp).map(BoundValue::new);
+        values.extend(section.ids().map_while(of_warp));
+        if values.len() < section.warps().len() {
+            serial_sum(section, values);
         }
     }
 }
@@ -109,6 +117,12 @@ impl Bound for Srr {
 /// contributes at most its init, which ends by S(W) in the serial run, or, if W is own, init + lat, which
 /// end by S'(W). So W's weights sum to at most S(W), own's to S'(own). QED
 ///
+/// *Several sub-cores.* (1) holds of each sub-core. Where no shared unit is used from two sub-cores in the
+/// section, no edge of the graph leads from one to another, and the sum is over the warps of own's
+/// sub-core. Otherwise it is over all warps of the block: on a shared unit y may be of another
+/// sub-core and issue in the same cycle as x, but the path still visits the instructions of *one*
+/// warp in program order, which is all that the sums use.
+///
 /// It is the sum of everything that every warp might ever wait for by itself: safe, and far above what
 /// happens where many warps wait for long latencies at the same time. The slack: a wait of one warp
 /// spans a turn of every other, which the sum does not know.
@@ -142,9 +156,15 @@ impl Bound for Gsrr {
 }
 
 fn serial_sum(section: &SectionAnalysis, values: &mut Vec<BoundValue>) {
-    let of_all: Cycles = section.warps().iter().map(|warp| warp.serial).sum();
+    let of = |warp: WarpId| &section.warps()[warp.index()];
+    let of_core = by_sub_core(section, |warp| of(warp).serial);
+    let of_all: Cycles = of_core.iter().copied().sum();
+    let met = meet(section);
     values.clear();
-    values.extend(section.warps().iter().map(|warp| BoundValue::new(of_all - warp.serial + warp.serial_end)));
+    values.extend(section.ids().map(|warp| {
+        let sum = if met { of_all } else { of_core[section.sub_core(warp)] };
+        BoundValue::new(sum - of(warp).serial + of(warp).serial_end)
+    }));
 }
 
 fn only_for(kind: &SchedulerKind, context: &Context) -> Result<(), NotApplicable> {

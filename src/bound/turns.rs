@@ -1,7 +1,9 @@
-//! A section whose instructions issue in strict turns. [`super::Srr`] says what it is good for.
+//! A section whose instructions issue in strict turns, sub-core by sub-core. [`super::Srr`] says what
+//! it is good for.
 
 use super::operands::{waits, writes};
 use crate::base::Cycles;
+use crate::machine::SubCores;
 use crate::path::Step;
 use crate::program::TimingTable;
 
@@ -9,8 +11,8 @@ use crate::program::TimingTable;
 /// that order from an empty machine.
 #[derive(Clone, Debug)]
 pub(super) struct Turns {
-    /// The warp whose turn is next.
-    turn: usize,
+    /// By sub-core: the warp whose turn is next, or one of another sub-core before it.
+    turn: [usize; SubCores::MAX],
     /// By warp, then register, in time since the section began.
     available: Vec<u64>,
     free: Vec<u64>,
@@ -20,26 +22,40 @@ pub(super) struct Turns {
 
 impl Turns {
     pub(super) fn new(table: &TimingTable) -> Self {
-        Self { turn: 0, available: Vec::new(), free: vec![0; table.units()], in_turn: Vec::new() }
+        Self {
+            turn: [0; SubCores::MAX],
+            available: Vec::new(),
+            free: vec![0; table.units()],
+            in_turn: Vec::new(),
+        }
     }
 
     /// Begins a block of this many warps.
     pub(super) fn restart(&mut self, warps: usize) {
-        self.turn = 0;
+        self.turn = [0; SubCores::MAX];
         self.in_turn.clear();
         self.in_turn.reserve(warps);
     }
 
-    /// How long the next section takes, given the steps of each warp.
-    pub(super) fn section(&mut self, table: &TimingTable, steps: &[&[Step]]) -> Cycles {
+    /// How long the next section takes on each sub-core, given the steps of each warp.
+    pub(super) fn section(&mut self, table: &TimingTable, steps: &[&[Step]]) -> [Cycles; SubCores::MAX] {
+        let mut by_core = [Cycles::ZERO; SubCores::MAX];
+        for (core, cycles) in by_core.iter_mut().enumerate().take(table.sub_cores().count()) {
+            *cycles = self.on_sub_core(core, table, steps);
+        }
+        by_core
+    }
+
+    fn on_sub_core(&mut self, core: usize, table: &TimingTable, steps: &[&[Step]]) -> Cycles {
         let regs = table.regs();
         self.available.clear();
         self.available.resize(regs * steps.len(), 0);
         self.free.fill(0);
         // in the order of turns, beginning with the warp that has it
         self.in_turn.clear();
-        let (before, from) = (0..self.turn.min(steps.len()), self.turn.min(steps.len())..steps.len());
-        self.in_turn.extend(from.chain(before).map(|warp| (warp, 0)));
+        let turn = self.turn[core].min(steps.len());
+        let own = |warp: &usize| table.sub_cores().of_slot(*warp) == core;
+        self.in_turn.extend((turn..steps.len()).chain(0..turn).filter(own).map(|warp| (warp, 0)));
         let (mut now, mut end) = (0, 0);
         while !self.in_turn.is_empty() {
             let mut kept = 0;
@@ -59,7 +75,7 @@ impl Turns {
                 }
                 now = issue + 1;
                 end = end.max(done);
-                self.turn = warp + 1;
+                self.turn[core] = warp + 1;
                 self.in_turn[kept] = (warp, index + 1);
                 kept += 1;
             }

@@ -10,7 +10,7 @@ use crate::diag::{Diagnostic, Diagnostics};
 use crate::machine::{Machine, SchedulerKind};
 use crate::path::{BlockPaths, BlockSource};
 use crate::program::TimingTable;
-use crate::sim::{BlockResult, Engine, MemoryStats, PolicySetup, SimError, simulate};
+use crate::sim::{BlockResult, Engine, MemoryStats, PolicySetup, SimError, SubCoreResult, simulate};
 use crate::trace::{Idle, Observer, StallReason, Stalls};
 
 /// What to run and what to judge.
@@ -46,10 +46,13 @@ pub struct Checked {
     pub blocks: BlockTable,
     /// Instructions issued.
     pub issues: u64,
-    /// Idle issue slots by reason.
+    /// Idle issue slots by reason; with the issues they add up to the makespan times the number of
+    /// sub-cores.
     pub stalls: Stalls,
     /// What happened in the memory, if the machine has one that is not perfect.
     pub memory: Option<MemoryStats>,
+    /// Each sub-core.
+    pub sub_cores: Vec<SubCoreResult>,
     /// Warp executions of instructions, `ret` included.
     pub warp_instructions: u64,
     /// Active, not predicated-off lanes over all instructions.
@@ -76,9 +79,19 @@ impl Checked {
         self.bounds.iter().filter(|bound| !bound.other_policy)
     }
 
-    /// Issues over makespan.
+    /// Issues over issue slots: the makespan, once for each sub-core.
     pub fn issue_utilisation(&self) -> f64 {
-        if self.makespan == Cycles::ZERO { 0.0 } else { self.issues as f64 / self.makespan.get() as f64 }
+        self.utilisation(self.issues, self.sub_cores.len())
+    }
+
+    /// Issues of one sub-core over the makespan.
+    pub fn sub_core_utilisation(&self, sub_core: usize) -> f64 {
+        self.utilisation(self.sub_cores[sub_core].issues, 1)
+    }
+
+    fn utilisation(&self, issues: u64, sub_cores: usize) -> f64 {
+        let slots = self.makespan.get() as f64 * sub_cores as f64;
+        if slots == 0.0 { 0.0 } else { issues as f64 / slots }
     }
 }
 
@@ -122,6 +135,7 @@ fn one_block_at_a_time(
                 .map_err(|error| sim_problem(plan, judge.policy, SimError::Run(error)))?;
             judge.total.makespan += result.makespan;
             judge.total.stalls += engine.stalls();
+            judge.total.sub_cores.iter_mut().zip(engine.sub_cores()).for_each(|(sum, used)| *sum += *used);
             judge.total.self_checked_warps += checked;
             let passed_over = engine.stalls().get(StallReason::NotMyTurn) > Cycles::ZERO;
             judge.block(&result, &paths, &analysed, passed_over);
@@ -179,6 +193,7 @@ pub fn observe_source<S: BlockSource<Error = Diagnostics>, O: Observer>(
     judge.total.makespan = summary.makespan;
     judge.total.stalls = summary.stalls;
     judge.total.memory = summary.memory;
+    judge.total.sub_cores = summary.sub_cores;
     Ok(judge.total.with_notes(&plan.workload.program().notes))
 }
 
@@ -279,6 +294,7 @@ impl<'a> Judge<'a> {
             issues: 0,
             stalls: Stalls::default(),
             memory: None,
+            sub_cores: vec![SubCoreResult::default(); plan.machine.sub_cores().count()],
             warp_instructions: 0,
             thread_instructions: 0,
             self_checked_warps: 0,

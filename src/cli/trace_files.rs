@@ -8,7 +8,7 @@ use crate::base::Pc;
 use crate::check::counterexample::ScheduleRecorder;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::machine::Machine;
-use crate::trace::{CsvTrace, KanataTrace, Observer, PerfettoTrace};
+use crate::trace::{CsvTrace, KanataTrace, Observer, PerfettoTrace, UnitInstances};
 
 /// Refuses files whose ending names no kind of trace.
 pub fn check_endings(paths: &[PathBuf]) -> Result<(), Diagnostics> {
@@ -49,7 +49,7 @@ impl<'a> TraceFile<'a> {
 
     /// The observer that fills the file.
     pub fn writer<'w>(&'w mut self, machine: &Machine, name: &'w dyn Fn(Pc) -> String) -> Writer<'w> {
-        let units = machine.units().iter().map(|unit| unit.name.clone());
+        let units = UnitInstances::new(machine);
         match ending(self.path) {
             "csv" => Writer::Csv(CsvTrace::new(&mut self.out, units)),
             "kanata" => Writer::Kanata(KanataTrace::new(&mut self.out, name)),

@@ -168,19 +168,24 @@ pub fn replay<O: Observer>(
     witness: &[usize],
     observer: &mut O,
 ) -> Option<Cycles> {
-    let mut policy = Follow { witness, next: 0, lost: false };
-    let result = Engine::new(table, machine).run_block_with(paths, &mut policy, observer).ok()?;
-    (!policy.lost && policy.next == witness.len()).then_some(result.makespan)
+    // which warp of a sub-core comes next is all that a work-conserving schedule decides
+    let sub_cores = machine.sub_cores();
+    let own = |core: usize| witness.iter().copied().filter(move |&warp| sub_cores.of_slot(warp) == core);
+    let follow = |core| Follow { witness: own(core).collect(), next: 0, lost: false };
+    let mut policies: Vec<Follow> = (0..sub_cores.count()).map(follow).collect();
+    let result = Engine::new(table, machine).run_block_with(paths, &mut policies, observer).ok()?;
+    let followed = |policy: &Follow| !policy.lost && policy.next == policy.witness.len();
+    policies.iter().all(followed).then_some(result.makespan)
 }
 
 /// Takes one decision after the other from a list.
-struct Follow<'w> {
-    witness: &'w [usize],
+struct Follow {
+    witness: Vec<usize>,
     next: usize,
     lost: bool,
 }
 
-impl Policy for Follow<'_> {
+impl Policy for Follow {
     const WORK_CONSERVING: bool = true;
 
     fn restart(&mut self) {
@@ -237,6 +242,9 @@ pub fn explore_latencies(
     limits: Limits,
     progress: &dyn Fn(u64, usize),
 ) -> Result<LatencyExtremes, Unsupported> {
+    if table.sub_cores().count() > 1 {
+        return Err(Unsupported::SubCores);
+    }
     let longest = varied.iter().map(|v| u64::from(*v.lat.end())).max().unwrap_or(0);
     let model = Model::with_latencies_up_to(longest, table, paths)?;
     let mut intervals = vec![None; table.units()];

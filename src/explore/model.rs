@@ -1,7 +1,9 @@
 //! The transition system: what can happen next in a block, with all times relative to now.
 //!
 //! This is MODEL.md section 1 once more, written for search: a state holds just what decides the
-//! future, so that states reached at different times by different schedules coincide.
+//! future, so that states reached at different times by different schedules coincide. Where there are
+//! several sub-cores, they decide one after the other within a cycle, and a state is one in which
+//! a certain sub-core decides.
 
 use crate::machine::Hazards;
 use crate::path::BlockPaths;
@@ -16,6 +18,8 @@ pub enum Unsupported {
     TimesTooLong,
     /// More warps or instructions than a state stores.
     TooLarge,
+    /// Latencies under a policy, on several sub-cores.
+    SubCores,
 }
 
 impl std::fmt::Display for Unsupported {
@@ -24,6 +28,7 @@ impl std::fmt::Display for Unsupported {
             Self::PartialBarriers => "exploration handles barriers of the whole block only",
             Self::TimesTooLong => "some wait may exceed 65535 cycles, more than a state stores",
             Self::TooLarge => "at most 32 warps of 30000 instructions can be explored",
+            Self::SubCores => "latencies are explored on machines with one sub-core only",
         })
     }
 }
@@ -33,6 +38,7 @@ impl std::error::Error for Unsupported {}
 /// An instruction of a warp, registers renamed to the warp's own dense numbering.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Op {
+    /// The instance of its unit.
     unit: u8,
     init: u16,
     lat: u16,
@@ -46,6 +52,8 @@ struct Op {
 /// The code of one warp with what a state must remember at each place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Code {
+    /// Where it runs: warps of different sub-cores are never alike.
+    sub_core: u8,
     ops: Vec<Op>,
     /// By index of the next instruction: registers written before that a later one waits for,
     /// beyond those the next one itself waits for (these are one number, its ready time).
@@ -62,7 +70,9 @@ pub struct Model {
     codes: Vec<Code>,
     /// By warp: its code.
     code_of: Vec<usize>,
+    /// Instances of units.
     units: usize,
+    sub_cores: u8,
     /// By unit and code: the index after the last instruction that uses the unit.
     last_use: Vec<Vec<usize>>,
 }
@@ -73,6 +83,8 @@ pub struct State {
     warps: Vec<Warp>,
     /// Cycles until the unit can start another instruction.
     free: Vec<u16>,
+    /// The sub-core that decides.
+    turn: u8,
 }
 
 /// A warp of a state.
@@ -125,8 +137,9 @@ impl Model {
         let mut codes: Vec<Code> = Vec::new();
         let mut code_of = Vec::new();
         let mut longest = longest_lat;
-        for path in &paths.warps {
-            let code = Code::new(table, path, &mut longest)?;
+        for (warp, path) in paths.warps.iter().enumerate() {
+            let sub_core = table.sub_cores().of_slot(warp);
+            let code = Code::new(table, path, sub_core, &mut longest)?;
             let known = codes.iter().position(|other| *other == code);
             code_of.push(known.unwrap_or(codes.len()));
             if known.is_none() {
@@ -139,7 +152,8 @@ impl Model {
         if initiations + longest > u64::from(u16::MAX) {
             return Err(Unsupported::TimesTooLong);
         }
-        let last_use = (0..table.units())
+        let units = table.units() * table.sub_cores().count();
+        let last_use = (0..units)
             .map(|unit| {
                 let after = |code: &Code| {
                     code.ops.iter().rposition(|op| usize::from(op.unit) == unit).map_or(0, |i| i + 1)
@@ -147,7 +161,8 @@ impl Model {
                 codes.iter().map(after).collect()
             })
             .collect();
-        Ok(Self { codes, code_of, units: table.units(), last_use })
+        let sub_cores = table.sub_cores().count() as u8;
+        Ok(Self { codes, code_of, units, sub_cores, last_use })
     }
 
     /// Warps of the block.
@@ -167,8 +182,9 @@ impl Model {
             regs: vec![0; self.codes[code].registers],
             ..Warp::default()
         });
-        let mut state = State { warps: warps.collect(), free: vec![0; self.units] };
+        let mut state = State { warps: warps.collect(), free: vec![0; self.units], turn: 0 };
         state.warps.sort_by_key(|warp| warp.code);
+        state.turn = self.deciding(&state, 0).unwrap_or(0);
         state
     }
 
@@ -188,7 +204,8 @@ impl Model {
         order
     }
 
-    /// The unit of the next instruction of the warp at `position`.
+    /// The unit of the next instruction of the warp at `position`; with several sub-cores its
+    /// instance.
     pub fn next_unit(&self, state: &State, position: usize) -> usize {
         let warp = &state.warps[position];
         usize::from(self.codes[warp.code].ops[usize::from(warp.next)].unit)
@@ -214,6 +231,18 @@ impl Model {
         warp.waiting = op.barrier;
         warp.ready = if op.barrier { done } else { self.ready_at(warp, 1) };
         self.release(state);
+        Outcome { elapsed: self.advance(state), done }
+    }
+
+    /// Moves to the next decision: of a later sub-core in this cycle, or in a later cycle. Returns
+    /// the cycles between.
+    fn advance(&self, state: &mut State) -> u16 {
+        if self.sub_cores > 1
+            && let Some(turn) = self.deciding(state, state.turn + 1)
+        {
+            state.turn = turn;
+            return 0;
+        }
         let until = |warp: &Warp| (!warp.waiting && !self.finished(warp)).then_some(warp.ready);
         let elapsed = state.warps.iter().filter_map(until).min().unwrap_or(1).max(1);
         for warp in &mut state.warps {
@@ -221,7 +250,17 @@ impl Model {
             warp.regs.iter_mut().for_each(|reg| *reg = reg.saturating_sub(elapsed));
         }
         state.free.iter_mut().for_each(|free| *free = free.saturating_sub(elapsed));
-        Outcome { elapsed, done }
+        if self.sub_cores > 1 {
+            state.turn = self.deciding(state, 0).unwrap_or(0);
+        }
+        elapsed
+    }
+
+    /// The first sub-core from an index on that has a warp that can issue now.
+    fn deciding(&self, state: &State, from: u8) -> Option<u8> {
+        let ready = (0..state.warps.len()).filter(|&position| self.is_ready(state, position));
+        let cores = ready.map(|position| self.codes[state.warps[position].code].sub_core);
+        cores.filter(|&core| core >= from).min()
     }
 
     /// When the warp's next instruction can issue, if not before `base`.
@@ -253,11 +292,12 @@ impl Model {
         !warp.waiting && usize::from(warp.next) >= self.codes[warp.code].ops.len()
     }
 
-    /// Positions of the warps that can issue now; of warps in the same state only the first.
+    /// Positions of the warps that can issue now on the sub-core that decides; of warps in the same state only the first.
     pub fn choices<'s>(&'s self, state: &'s State) -> impl Iterator<Item = usize> + 's {
         (0..state.warps.len()).filter(|&position| {
             let warp = &state.warps[position];
             let ready = !warp.waiting && warp.ready == 0 && !self.finished(warp);
+            let ready = ready && self.codes[warp.code].sub_core == state.turn;
             // equal warps stand side by side once the state is in normal form
             ready && (position == 0 || state.warps[position - 1] != *warp)
         })
@@ -321,6 +361,9 @@ impl Model {
             key.extend(kept[usize::from(warp.next)].iter().map(|&reg| warp.regs[usize::from(reg)]));
         }
         key.extend(&state.free);
+        if self.sub_cores > 1 {
+            key.push(u16::from(state.turn));
+        }
     }
 
     /// Reads a key back. `state` provides the allocation and must be of this model.
@@ -340,6 +383,7 @@ impl Model {
             }
         }
         state.free.iter_mut().for_each(|free| *free = next());
+        state.turn = if self.sub_cores > 1 { next() as u8 } else { 0 };
     }
 }
 
@@ -361,6 +405,7 @@ impl Code {
     fn new(
         table: &TimingTable,
         path: &crate::path::WarpPath,
+        sub_core: usize,
         longest: &mut u64,
     ) -> Result<Self, Unsupported> {
         let mut names: Vec<crate::base::RegId> = Vec::new();
@@ -391,7 +436,7 @@ impl Code {
             };
             *longest = (*longest).max(timing.lat.get());
             ops.push(Op {
-                unit: timing.unit.get(),
+                unit: table.sub_cores().instance(timing.unit, sub_core, table.units()) as u8,
                 init: small(timing.init)?,
                 lat: small(timing.lat)?,
                 barrier: instr.flow == Flow::Barrier,
@@ -401,7 +446,7 @@ impl Code {
         }
         let registers = names.len();
         let (beyond, all) = live(&ops, registers);
-        Ok(Self { ops, beyond, all, registers })
+        Ok(Self { sub_core: sub_core as u8, ops, beyond, all, registers })
     }
 }
 

@@ -11,6 +11,7 @@ mod scheduler;
 mod setting;
 mod shared_memory;
 mod spec;
+mod sub_cores;
 
 pub use limits::{BlockNeeds, Limits, Occupancy};
 pub use memory::MemorySystem;
@@ -20,3 +21,4 @@ pub use scheduler::{ParseSchedulerError, SchedulerKind};
 pub use setting::Setting;
 pub use shared_memory::{BankRule, BankTiming, Banks, SharedMemory, SharedMemorySpec};
 pub use spec::MachineSpec;
+pub use sub_cores::SubCores;

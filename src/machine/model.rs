@@ -10,6 +10,7 @@ use super::pipeline::Pipeline;
 use super::scheduler::SchedulerKind;
 use super::shared_memory::SharedMemory;
 use super::spec::{Hazard, LimitsSpec, MachineSpec, OpSpec};
+use super::sub_cores::SubCores;
 use crate::base::{Cycles, Fnv1a, UnitId};
 use crate::diag::{Diagnostic, Diagnostics, SourceText, closest};
 
@@ -62,18 +63,16 @@ pub struct Machine {
     limits: Limits,
     exit_issues: bool,
     two_level_active: u32,
-    sub_cores: usize,
     memory: MemorySystem,
     sms: usize,
     pipeline: Option<Pipeline>,
     shared_memory: Option<SharedMemory>,
+    sub_cores: SubCores,
     digest: u64,
 }
 
 /// Op class of barriers; machines need not mention it.
 const BARRIER: &str = "barrier";
-/// Sub-cores of an SM.
-const MAX_SUB_CORES: u32 = 4;
 /// SMs of a GPU.
 const MAX_SMS: u32 = 256;
 /// Cycles of the longest operation in a pipeline whose results must not meet.
@@ -168,11 +167,11 @@ impl Machine {
             ));
         }
         let sub_cores = spec.sub_cores.unwrap_or(1);
-        if !(1..=MAX_SUB_CORES).contains(&sub_cores) {
+        if !(1..=SubCores::MAX).contains(&(sub_cores as usize)) {
             problems.push(locate(
                 source,
                 "sub_cores",
-                format!("sub_cores is {sub_cores}, it must be 1 to {MAX_SUB_CORES}"),
+                format!("sub_cores is {sub_cores}, it must be 1 to {}", SubCores::MAX),
             ));
         }
         let memory = spec.memory.clone().unwrap_or_default();
@@ -227,6 +226,7 @@ impl Machine {
         }
         let mut digest = Fnv1a::default();
         digest.write(serde_json::to_string(spec).expect("a machine spec is plain data").as_bytes());
+        let sub_cores = SubCores::new(sub_cores as usize, &units);
         let machine = Self {
             name: spec.name.clone().unwrap_or_default(),
             doc: spec.doc.clone().unwrap_or_default(),
@@ -237,11 +237,11 @@ impl Machine {
             limits,
             exit_issues: spec.exit_issues.unwrap_or(false),
             two_level_active,
-            sub_cores: sub_cores as usize,
             memory,
             sms: sms as usize,
             pipeline: spec.pipeline.clone(),
             shared_memory,
+            sub_cores,
             digest: digest.finish(),
         };
         problems.into_result(machine)
@@ -287,8 +287,8 @@ impl Machine {
         self.two_level_active
     }
 
-    /// Sub-cores, at least one. A warp stays on sub-core `slot mod sub_cores`.
-    pub fn sub_cores(&self) -> usize {
+    /// How the SM is divided into sub-cores.
+    pub fn sub_cores(&self) -> SubCores {
         self.sub_cores
     }
 
@@ -432,6 +432,8 @@ mod tests {
                 "hazards=Raw,Waw",
                 "limits.blocks=3",
                 "exit_issues=true",
+                "sub_cores=3",
+                "units.blue.shared=true",
             ],
         )
         .unwrap();
@@ -442,6 +444,9 @@ mod tests {
         assert_eq!(m.hazards(), Hazards::RAW | Hazards::WAW);
         assert_eq!(m.limits().blocks, 3);
         assert!(m.exit_issues());
+        let unit = |class: &str| m.op(class).unwrap().unit;
+        assert_eq!(m.sub_cores().count(), 3);
+        assert!(m.sub_cores().is_shared(unit("int")) && !m.sub_cores().is_shared(unit("f0")));
         assert_ne!(m.digest(), machine(FIG2, &[]).unwrap().digest());
     }
 
@@ -455,6 +460,7 @@ mod tests {
             "scheduler=fifo",
             "units=3",
             "limits.foo=1",
+            "sub_cores=x",
         ] {
             let error = machine(FIG2, &[bad]).unwrap_err().to_string();
             assert!(error.contains(bad), "{bad}: {error}");

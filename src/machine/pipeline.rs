@@ -135,11 +135,14 @@ pub struct LoadStore {
     pub transaction: u32,
     /// Whether a warp with an atomic under way issues nothing.
     pub atomics_block: bool,
+    /// Whether atomics wait for the registers of their address. GPGPU-Sim's do not in PTX mode: it
+    /// looks for address registers in loads and stores only.
+    pub atomics_wait_for_addresses: bool,
 }
 
 impl Default for LoadStore {
     fn default() -> Self {
-        Self { shared_latency: 24, replies: 2, transaction: 32, atomics_block: false }
+        Self { shared_latency: 24, replies: 2, transaction: 32, atomics_block: false, atomics_wait_for_addresses: true }
     }
 }
 

@@ -14,7 +14,7 @@ pub struct Setting {
 }
 
 /// The settings at the top of a machine.
-const TOP: [&str; 10] = [
+const TOP: [&str; 13] = [
     "name",
     "doc",
     "scheduler",
@@ -25,6 +25,9 @@ const TOP: [&str; 10] = [
     "exit_issues",
     "two_level_active",
     "shared_memory",
+    "sub_cores",
+    "pipeline",
+    "sms",
 ];
 
 impl Setting {

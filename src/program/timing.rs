@@ -4,11 +4,12 @@
 //! simulator and the analyser. It holds durations as the machine states them and computes no
 //! point in time.
 
+use super::sem::Operand;
 use super::{Flow, Instr, Program, RegList, Sem};
 use crate::base::{Pc, RegId};
 use crate::diag::{Diagnostic, Diagnostics, closest};
 use crate::isa::Space;
-use crate::machine::{BankTiming, Hazards, Machine, OpTiming};
+use crate::machine::{BankTiming, Hazards, Machine, OpTiming, SubCores};
 use crate::path::{AsyncRing, Step};
 
 /// What timing needs to know of an instruction.
@@ -67,6 +68,7 @@ pub struct TimingTable {
     exit_issues: bool,
     /// By register of the program: the number in its name.
     numbers: Vec<usize>,
+    sub_cores: SubCores,
 }
 
 impl TimingTable {
@@ -111,10 +113,15 @@ impl TimingTable {
             .instrs
             .iter()
             .map(|instr| {
+                let blind = machine
+                    .pipeline()
+                    .and_then(|pipeline| pipeline.load_store)
+                    .is_some_and(|load_store| !load_store.atomics_wait_for_addresses);
+                let srcs = if blind { without_address(instr) } else { instr.srcs };
                 let mut timed = TimedInstr {
                     op: ops[instr.class.index()],
                     by_space: instr.class_by_space.map(|classes| Box::new(classes.map(|c| ops[c.index()]))),
-                    srcs: instr.srcs,
+                    srcs,
                     dsts: instr.dsts,
                     flow: instr.flow,
                     loads_global: instr.flow == Flow::AsyncCopy
@@ -123,7 +130,7 @@ impl TimingTable {
                     banks: None,
                     moves_lines: program.moves_lines(instr),
                     access: access(program, instr),
-                    operands: operands(instr),
+                    operands: operands(instr, &srcs),
                     unscored: machine.pipeline().is_some_and(|pipeline| {
                         pipeline.unscored.iter().any(|class| class == program.classes.name(instr.class))
                     }),
@@ -144,21 +151,16 @@ impl TimingTable {
             hazards: machine.hazards(),
             exit_issues: machine.exit_issues(),
             numbers: program.regs.iter().enumerate().map(|(index, reg)| number(&reg.name, index)).collect(),
+            sub_cores: machine.sub_cores(),
         })
     }
 
     /// A table of instructions that belong to no program, on a machine that was never written down
     /// (a search makes up millions of them): as many units and registers as they use, RAW hazards,
-    /// a free exit.
+    /// a free exit, one sub-core.
     pub fn of_instrs(instrs: Vec<TimedInstr>, units: usize, regs: usize) -> Self {
-        Self {
-            instrs,
-            units,
-            program_regs: regs,
-            hazards: Hazards::RAW,
-            exit_issues: false,
-            numbers: Vec::new(),
-        }
+        let sub_cores = SubCores::ONE;
+        Self { instrs, units, program_regs: regs, hazards: Hazards::RAW, exit_issues: false, numbers: Vec::new(), sub_cores }
     }
 
     /// The instructions, to be used for another table.
@@ -256,6 +258,11 @@ impl TimingTable {
         self.units
     }
 
+    /// How the SM is divided into sub-cores.
+    pub fn sub_cores(&self) -> SubCores {
+        self.sub_cores
+    }
+
     /// The hazards that hold an instruction back.
     pub fn hazards(&self) -> Hazards {
         self.hazards
@@ -273,9 +280,22 @@ fn access(program: &Program, instr: &Instr) -> Option<Access> {
     }
 }
 
-fn operands(instr: &Instr) -> RegList {
+/// The sources of an atomic but for its address.
+fn without_address(instr: &Instr) -> RegList {
+    let Sem::Atomic(atomic) = &instr.sem else { return instr.srcs };
+    let is = |operand: &Operand, reg: RegId| matches!(operand, Operand::Reg(r) if *r == reg);
+    let needed = |reg: &RegId| {
+        !is(&atomic.addr.base, *reg)
+            || is(&atomic.b, *reg)
+            || is(&atomic.c, *reg)
+            || instr.guard.is_some_and(|guard| guard.reg == *reg)
+    };
+    instr.srcs.as_slice().iter().copied().filter(needed).collect()
+}
+
+fn operands(instr: &Instr, srcs: &RegList) -> RegList {
     let guard = instr.guard.map(|guard| guard.reg);
-    instr.srcs.as_slice().iter().copied().filter(|&reg| Some(reg) != guard).collect()
+    srcs.as_slice().iter().copied().filter(|&reg| Some(reg) != guard).collect()
 }
 
 /// The first number in a name.

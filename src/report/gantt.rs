@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use crate::base::{Cycle, WarpId};
 use crate::bound::{Phase, PhaseKind};
+use crate::machine::SubCores;
 
 /// An instruction as drawn.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,8 +33,9 @@ const MAX_BARS: usize = 300;
 /// Cycles drawn side by side before the drawing goes on below.
 const WIDTH: u64 = 100;
 
-/// Draws a run. `alone` holds the phases of each warp run alone.
-pub fn draw(bars: &[Bar], alone: &[Vec<Phase>]) -> String {
+/// Draws a run of one block. `alone` holds the phases of each warp run alone. Each sub-core has a line
+/// of issues of its own.
+pub fn draw(bars: &[Bar], alone: &[Vec<Phase>], sub_cores: SubCores) -> String {
     let last_done = bars.iter().map(|bar| bar.done.get());
     let last_phase = alone.iter().flatten().map(|phase| phase.end.get());
     let end = last_done.chain(last_phase).max().unwrap_or(0);
@@ -61,8 +63,12 @@ pub fn draw(bars: &[Bar], alone: &[Vec<Phase>]) -> String {
                 let _ = writeln!(text, "{:<label$} {:<unit$} {}", labels[i], bar.unit, drawn.trim_end());
             }
         }
-        let issues: String = (from..to).map(|cycle| issuer(bars, cycle)).collect();
-        let _ = writeln!(text, "{:<label$} {:<unit$} {}", "issues", "", issues.trim_end());
+        for core in 0..sub_cores.count() {
+            let own = |bar: &&Bar| sub_cores.of_slot(bar.warp.index()) == core;
+            let issues: String = (from..to).map(|cycle| issuer(bars.iter().filter(own), cycle)).collect();
+            let name = if sub_cores.count() > 1 { format!("issues {core}") } else { "issues".to_owned() };
+            let _ = writeln!(text, "{name:<label$} {:<unit$} {}", "", issues.trim_end());
+        }
         for (warp, phases) in alone.iter().enumerate() {
             let drawn: String = (from..to).map(|cycle| phase_at(phases, cycle)).collect();
             let name = format!("{:<4}alone", WarpId::from_index(warp).to_string());
@@ -108,8 +114,8 @@ impl Bar {
     }
 }
 
-fn issuer(bars: &[Bar], cycle: u64) -> char {
-    let issued = bars.iter().find(|bar| bar.issue.get() == cycle);
+fn issuer<'b>(mut bars: impl Iterator<Item = &'b Bar>, cycle: u64) -> char {
+    let issued = bars.find(|bar| bar.issue.get() == cycle);
     issued.map_or(' ', |bar| char::from_digit(u32::from(bar.warp.get()) % 36, 36).unwrap_or('?'))
 }
 
@@ -145,7 +151,7 @@ mod tests {
             Phase { kind: PhaseKind::Exec, start: c(0), end: c(6) },
             Phase { kind: PhaseKind::Idle, start: c(6), end: c(8) },
         ];
-        let drawn = draw(&[bar], &[phases]);
+        let drawn = draw(&[bar], &[phases], SubCores::ONE);
         assert!(drawn.contains("w1  f1 r2 blue  ..###==\n"), "{drawn}");
         assert!(drawn.contains("w0  alone      EEEEEE--\n"), "{drawn}");
         assert!(drawn.contains("issues          1\n"), "{drawn}");
@@ -162,6 +168,6 @@ mod tests {
             initiated: Cycle::ZERO,
             done: Cycle::new(10_000),
         };
-        assert!(draw(&[bar], &[]).starts_with("(no drawing"));
+        assert!(draw(&[bar], &[], SubCores::ONE).starts_with("(no drawing"));
     }
 }

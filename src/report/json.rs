@@ -7,7 +7,8 @@ use serde::Serialize;
 use crate::base::Cycles;
 use crate::check::{BoundRow, Checked, Status, overestimation};
 use crate::machine::Machine;
-use crate::sim::{CacheStats, MemoryStats};
+use crate::sim::{CacheStats, MemoryStats, SubCoreResult};
+use crate::trace::Stalls;
 
 /// Version of the contract.
 pub const SCHEMA: u32 = 1;
@@ -113,11 +114,26 @@ pub struct Run {
     pub warp_instructions: u64,
     pub thread_instructions: u64,
     pub issue_utilisation: f64,
-    /// Idle issue slots by reason; with the issues they add up to the makespan.
+    /// Idle issue slots by reason; with the issues they add up to the makespan times the number of
+    /// sub-cores.
     pub stalls: BTreeMap<&'static str, u64>,
+    /// Each sub-core, where there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sub_cores: Vec<SubCore>,
     /// What happened in the memory, in transactions and DRAM commands.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<Memory>,
+}
+
+/// A sub-core of several.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "as the fields of Run")]
+pub struct SubCore {
+    pub sub_core: usize,
+    pub issues: u64,
+    pub issue_utilisation: f64,
+    /// With the issues they add up to the makespan.
+    pub stalls: BTreeMap<&'static str, u64>,
 }
 
 /// What happened in the memory.
@@ -217,10 +233,25 @@ impl Run {
             warp_instructions: checked.warp_instructions,
             thread_instructions: checked.thread_instructions,
             issue_utilisation: rounded(checked.issue_utilisation()),
-            stalls: checked.stalls.iter().map(|(reason, cycles)| (reason.name(), cycles.get())).collect(),
             memory: checked.memory.map(Memory::from),
+            stalls: by_name(&checked.stalls),
+            sub_cores: if checked.sub_cores.len() > 1 { sub_cores(checked) } else { Vec::new() },
         }
     }
+}
+
+fn sub_cores(checked: &Checked) -> Vec<SubCore> {
+    let one = |(sub_core, used): (usize, &SubCoreResult)| SubCore {
+        sub_core,
+        issues: used.issues,
+        issue_utilisation: rounded(checked.sub_core_utilisation(sub_core)),
+        stalls: by_name(&used.stalls),
+    };
+    checked.sub_cores.iter().enumerate().map(one).collect()
+}
+
+fn by_name(stalls: &Stalls) -> BTreeMap<&'static str, u64> {
+    stalls.iter().map(|(reason, cycles)| (reason.name(), cycles.get())).collect()
 }
 
 fn total_bound(row: &BoundRow, makespan: Cycles) -> Bound {

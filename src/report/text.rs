@@ -7,8 +7,8 @@ use super::table::Table;
 use crate::base::{Cycles, Pc, UnitId};
 use crate::check::{BoundRow, Checked, Status, overestimation};
 use crate::machine::Machine;
-use crate::sim::{CacheStats, MemoryStats};
-use crate::trace::{LostCycles, Stalls, UnitUse};
+use crate::sim::{CacheStats, MemoryStats, SubCoreResult};
+use crate::trace::{LostCycles, UnitUse};
 
 /// Rows of a warp or block table before it is cut.
 const MAX_ROWS: usize = 16;
@@ -125,7 +125,7 @@ pub fn run(checked: &Checked) -> String {
         checked.issue_utilisation()
     );
     text.push('\n');
-    text.push_str(&stalls(&checked.stalls, checked.issues, checked.makespan));
+    text.push_str(&stalls(checked));
     if let Some(stats) = &checked.memory {
         text.push('\n');
         text.push_str(&memory(stats));
@@ -153,16 +153,25 @@ fn memory(stats: &MemoryStats) -> String {
     text
 }
 
-fn stalls(stalls: &Stalls, issues: u64, makespan: Cycles) -> String {
-    let mut table = Table::new(["issue slots", "cycles", "share"], &[0]);
-    let total = makespan.get().max(1) as f64;
-    let rows = std::iter::once(("issued", issues)).chain(
-        stalls.iter().map(|(reason, cycles)| (reason.name(), cycles.get())).filter(|(_, cycles)| *cycles > 0),
-    );
-    for (name, cycles) in rows {
-        table.row([name.to_owned(), cycles.to_string(), format!("{:.1} %", cycles as f64 / total * 100.0)]);
+/// What became of the issue slots; with several sub-cores also on each.
+fn stalls(checked: &Checked) -> String {
+    let several = if checked.sub_cores.len() > 1 { checked.sub_cores.as_slice() } else { &[] };
+    let heading = ["issue slots", "cycles", "share"].map(str::to_owned);
+    let cores = (0..several.len()).map(|core| format!("sub-core {core}"));
+    let mut table = Table::new(heading.into_iter().chain(cores), &[0]);
+    let slots = checked.makespan.get() * checked.sub_cores.len() as u64;
+    let share = |cycles: u64| format!("{:.1} %", cycles as f64 / slots.max(1) as f64 * 100.0);
+    let mut row = |name: &str, cycles: u64, of: &dyn Fn(&SubCoreResult) -> u64| {
+        let cells = [name.to_owned(), cycles.to_string(), share(cycles)];
+        table.row(cells.into_iter().chain(several.iter().map(|used| of(used).to_string())));
+    };
+    row("issued", checked.issues, &|used| used.issues);
+    for (reason, cycles) in checked.stalls.iter().filter(|(_, cycles)| *cycles > Cycles::ZERO) {
+        row(reason.name(), cycles.get(), &|used| used.stalls.get(reason).get());
     }
-    table.row(["makespan".to_owned(), makespan.to_string(), "100.0 %".to_owned()]);
+    let total = if several.is_empty() { "makespan" } else { "makespan x sub-cores" };
+    let cells = [total.to_owned(), slots.to_string(), "100.0 %".to_owned()];
+    table.row(cells.into_iter().chain(several.iter().map(|_| checked.makespan.to_string())));
     table.render(2)
 }
 
@@ -232,9 +241,9 @@ pub fn suite_summary(rows: &[SuiteRow], style: Style) -> String {
 /// How busy each unit was.
 pub fn units(machine: &Machine, units: &UnitUse, checked: &Checked) -> String {
     let mut table = Table::new(["unit", "instructions", "initiating", "share"], &[0]);
-    let total = checked.makespan.get().max(1) as f64;
     for (index, unit) in machine.units().iter().enumerate() {
         let id = UnitId::from_index(index);
+        let total = (checked.makespan * machine.sub_cores().instances(id) as u64).get().max(1) as f64;
         let (busy, instructions) = (units.busy(id).get(), units.instructions(id));
         if instructions > 0 {
             let share = format!("{:.1} %", busy as f64 / total * 100.0);
@@ -254,7 +263,7 @@ pub fn lost_cycles(
     if lost.is_empty() {
         return String::new();
     }
-    let total = checked.makespan.get().max(1) as f64;
+    let total = (checked.makespan * checked.sub_cores.len() as u64).get().max(1) as f64;
     let shown =
         |pc: Option<Pc>| pc.map_or_else(String::new, |pc| format!("{}: {}", place(pc).0, place(pc).1));
     let mut table = Table::new(

@@ -1,10 +1,14 @@
 //! Running blocks: a whole launch, or one block at a time.
 
+use std::ops::AddAssign;
+
 use super::SLOTS;
 use super::error::{RunError, SimError};
 use super::pipeline;
 use super::pipeline::memory::MemoryStats;
-use super::policy::{Gsrr, Gto, Lrr, Oldest, Policy, PolicySetup, Random, Replay, Srr, TwoLevel};
+use super::policy::{
+    Gsrr, Gto, Lrr, Oldest, Policy, PolicySetup, Random, Replay, ReplayError, Srr, TwoLevel,
+};
 use super::sm::{SlotSteps, Sm};
 use crate::base::{BlockId, Cycle, Cycles};
 use crate::machine::Machine;
@@ -44,8 +48,11 @@ pub struct SimSummary {
     pub makespan: Cycles,
     /// Instructions issued.
     pub issues: u64,
-    /// Idle issue slots by reason; with the issues they add up to the makespan.
+    /// Idle issue slots by reason; with the issues they add up to the makespan times the number of
+    /// sub-cores.
     pub stalls: Stalls,
+    /// The sub-cores, of one SM after the other.
+    pub sub_cores: Vec<SubCoreResult>,
     /// Blocks.
     pub blocks: u64,
     /// Blocks that were resident at a time, at most.
@@ -54,44 +61,62 @@ pub struct SimSummary {
     pub memory: Option<MemoryStats>,
 }
 
-/// Evaluates an expression with the policy that a setup chooses.
-macro_rules! with_policy {
-    ($setup:expr, $machine:expr, $policy:ident => $run:expr) => {
+/// How a sub-core went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SubCoreResult {
+    /// Instructions it issued.
+    pub issues: u64,
+    /// Its idle issue slots by reason; with its issues they add up to the makespan of the SM.
+    pub stalls: Stalls,
+}
+
+impl AddAssign for SubCoreResult {
+    fn add_assign(&mut self, other: Self) {
+        self.issues += other.issues;
+        self.stalls += other.stalls;
+    }
+}
+
+/// Evaluates an expression with the policies that a setup chooses, one for each sub-core.
+macro_rules! with_policies {
+    ($setup:expr, $machine:expr, $policies:ident => $run:expr) => {{
+        let sub_cores = $machine.sub_cores();
         match $setup {
-            PolicySetup::Gto => {
-                let $policy = &mut Gto::default();
-                $run
-            }
-            PolicySetup::Lrr => {
-                let $policy = &mut Lrr::default();
-                $run
-            }
-            PolicySetup::Srr => {
-                let $policy = &mut Srr::default();
-                $run
-            }
-            PolicySetup::Gsrr => {
-                let $policy = &mut Gsrr::default();
-                $run
-            }
-            PolicySetup::Oldest => {
-                let $policy = &mut Oldest;
-                $run
-            }
+            PolicySetup::Gto => each!(sub_cores, $policies, |_| Gto::default(), $run),
+            PolicySetup::Lrr => each!(sub_cores, $policies, |_| Lrr::default(), $run),
+            PolicySetup::Srr => each!(sub_cores, $policies, |_| Srr::default(), $run),
+            PolicySetup::Gsrr => each!(sub_cores, $policies, |_| Gsrr::default(), $run),
+            PolicySetup::Oldest => each!(sub_cores, $policies, |_| Oldest, $run),
             PolicySetup::TwoLevel => {
-                let $policy = &mut TwoLevel::new($machine.two_level_active());
-                $run
+                each!(sub_cores, $policies, |_| TwoLevel::new($machine.two_level_active()), $run)
             }
             PolicySetup::Random(seed) => {
-                let $policy = &mut Random::new(*seed);
-                $run
+                each!(sub_cores, $policies, |sub_core| Random::on_sub_core(*seed, sub_core), $run)
             }
             PolicySetup::Replay(schedule) => {
-                let $policy = &mut Replay::new(schedule);
-                $run
+                each!(
+                    sub_cores,
+                    $policies,
+                    |sub_core| Replay::on_sub_core(schedule, sub_cores, sub_core),
+                    $run
+                )
             }
         }
-    };
+    }};
+}
+
+/// One sub-core allocates nothing.
+macro_rules! each {
+    ($sub_cores:ident, $policies:ident, $make:expr, $run:expr) => {{
+        let make = $make;
+        if $sub_cores.count() == 1 {
+            let $policies = &mut [make(0)];
+            $run
+        } else {
+            let $policies = &mut (0..$sub_cores.count()).map(make).collect::<Vec<_>>();
+            $run
+        }
+    }};
 }
 
 /// Simulates a launch on one SM.
@@ -114,10 +139,12 @@ pub fn simulate<S: BlockSource, O: Observer>(
 ) -> Result<SimSummary, SimError<S::Error>> {
     if let Some(pipeline) = machine.pipeline() {
         let on = pipeline::Setup { table, machine, pipeline, resident_blocks };
-        return with_policy!(setup, machine, policy => pipeline::launch(source, &on, &*policy, observer, on_block));
+        return with_policies!(setup, machine, policies => {
+            pipeline::launch(source, &on, policies, observer, on_block)
+        });
     }
-    with_policy!(setup, machine, policy => {
-        launch(source, table, resident_blocks, policy, observer, on_block)
+    with_policies!(setup, machine, policies => {
+        launch(source, table, resident_blocks, policies, observer, on_block)
     })
 }
 
@@ -125,7 +152,7 @@ fn launch<S: BlockSource, P: Policy, O: Observer>(
     source: &mut S,
     table: &TimingTable,
     resident_blocks: u32,
-    policy: &mut P,
+    policies: &mut [P],
     observer: &mut O,
     mut on_block: impl FnMut(&BlockResult, &BlockPaths),
 ) -> Result<SimSummary, SimError<S::Error>> {
@@ -152,9 +179,9 @@ fn launch<S: BlockSource, P: Policy, O: Observer>(
             }
             check_size(room, stride)?;
             if places == 1 {
-                policy.restart();
+                policies.iter_mut().for_each(P::restart);
             }
-            sm.place(place, place * stride, room, policy, observer);
+            sm.place(place, place * stride, room, policies, observer);
             blocks += 1;
         }
         if sm.is_empty() {
@@ -166,23 +193,39 @@ fn launch<S: BlockSource, P: Policy, O: Observer>(
                 sm.steps_of(place, room, &mut steps);
             }
         }
-        sm.run(&steps, policy, observer)?;
+        sm.run(&steps, policies, observer)?;
         while let Some(place) = sm.take_ended(&mut result) {
-            policy.ended(result.block)?;
+            ended(policies, result.block)?;
             observer.block_ended(result.block, sm.now());
             on_block(&result, &rooms[place]);
         }
     }
     let makespan = sm.now().since_start();
-    debug_assert_eq!(Cycles::new(sm.issues) + sm.stalls.total(), makespan);
+    let sub_cores = sm.used[..policies.len()].to_vec();
+    let total = total(&sub_cores, makespan);
     Ok(SimSummary {
         makespan,
-        issues: sm.issues,
-        stalls: sm.stalls,
+        issues: total.issues,
+        stalls: total.stalls,
+        sub_cores,
         blocks,
         resident_blocks: u32::try_from(places).unwrap_or(u32::MAX),
         memory: None,
     })
+}
+
+fn ended<P: Policy>(policies: &mut [P], block: BlockId) -> Result<(), Box<ReplayError>> {
+    policies.iter_mut().try_for_each(|policy| policy.ended(block))
+}
+
+/// The sum over the sub-cores, each of which accounts for every cycle of the makespan.
+fn total(sub_cores: &[SubCoreResult], makespan: Cycles) -> SubCoreResult {
+    let mut total = SubCoreResult::default();
+    for used in sub_cores {
+        debug_assert_eq!(Cycles::new(used.issues) + used.stalls.total(), makespan);
+        total += *used;
+    }
+    total
 }
 
 fn check_size(paths: &BlockPaths, slots: usize) -> Result<(), RunError> {
@@ -213,36 +256,49 @@ impl<'a> Engine<'a> {
         setup: &PolicySetup,
         observer: &mut O,
     ) -> Result<BlockResult, RunError> {
-        with_policy!(setup, self.machine, policy => self.run_block_with(paths, policy, observer))
+        with_policies!(setup, self.machine, policies => self.run_block_with(paths, policies, observer))
     }
 
-    /// Simulates a block under a policy of the caller's, which is restarted first.
+    /// Simulates a block under policies of the caller's, one for each sub-core of the machine,
+    /// which are restarted first.
     ///
     /// # Errors
     /// Why it could not be simulated to its end.
+    ///
+    /// # Panics
+    /// If there are more or fewer policies than sub-cores.
     pub fn run_block_with<P: Policy, O: Observer>(
         &mut self,
         paths: &BlockPaths,
-        policy: &mut P,
+        policies: &mut [P],
         observer: &mut O,
     ) -> Result<BlockResult, RunError> {
+        assert_eq!(policies.len(), self.machine.sub_cores().count(), "one policy for each sub-core");
         check_size(paths, SLOTS)?;
         self.sm.restart(1);
-        policy.restart();
-        self.sm.place(0, 0, paths, policy, observer);
+        policies.iter_mut().for_each(P::restart);
+        self.sm.place(0, 0, paths, policies, observer);
         let mut steps: SlotSteps<'_> = [&[]; SLOTS];
         self.sm.steps_of(0, paths, &mut steps);
-        self.sm.run(&steps, policy, observer)?;
+        self.sm.run(&steps, policies, observer)?;
         let mut result = BlockResult::default();
         self.sm.take_ended(&mut result);
-        policy.ended(result.block)?;
+        ended(policies, result.block)?;
         observer.block_ended(result.block, self.sm.now());
-        debug_assert_eq!(Cycles::new(self.sm.issues) + self.sm.stalls.total(), result.makespan);
+        total(self.sub_cores(), result.makespan);
         Ok(result)
     }
 
-    /// Idle issue slots of the last block, by reason; with its issues they add up to its makespan.
+    /// How the sub-cores went in the last block.
+    pub fn sub_cores(&self) -> &[SubCoreResult] {
+        &self.sm.used[..self.machine.sub_cores().count()]
+    }
+
+    /// Idle issue slots of the last block, by reason, over all sub-cores; with its issues they add
+    /// up to its makespan times the number of sub-cores.
     pub fn stalls(&self) -> Stalls {
-        self.sm.stalls
+        let mut stalls = Stalls::default();
+        self.sub_cores().iter().for_each(|used| stalls += used.stalls);
+        stalls
     }
 }

@@ -9,9 +9,25 @@
 //! ready, and time jumps from one event to the next. Nothing is allocated once a launch runs,
 //! nothing is hashed, and time is integer.
 //!
+//! # Several sub-cores
+//! On a machine with n sub-cores ([`crate::machine::SubCores`]) a warp stays on sub-core `s mod n`,
+//! where s is its slot on the SM; where one block is resident at a time, that is its id.
+//! * Each sub-core has an issue slot of its own, one instruction per cycle, and a policy of its
+//!   own, which sees only the warps of its sub-core and restarts with each block like any other.
+//!   Work conserving means: on each sub-core, if one of its warps is ready, one of them issues.
+//!   `random` draws from a ChaCha stream per sub-core; a replay file has the issues of all
+//!   sub-cores, each takes those of its warps.
+//! * Each sub-core has each unit for itself; a *shared* unit exists once. It serves in the order of
+//!   issue like any unit; instructions of the same issue cycle are served by sub-core index. (The
+//!   start does not rotate: nothing known of the hardware asks for it.)
+//! * Barriers, the end of warps and of blocks are the block's, whatever the sub-cores.
+//! * Every idle issue slot of every sub-core has a reason, the first that fits a live warp of that
+//!   sub-core: *per sub-core* issues and idle cycles add up to the makespan of the SM. A sub-core
+//!   without a warp that has an instruction left drains, also while others go on.
+//!
 //! Invariants:
 //! * Nothing here knows of bounds; [`crate::bound`] and this module never import each other.
-//! * Issues and idle cycles by reason add up to the makespan.
+//! * Issues and idle cycles by reason add up to the makespan, on every sub-core.
 //! * Same paths, table and policy: same events, whoever observes.
 
 mod barrier;
@@ -24,7 +40,7 @@ mod sm;
 mod wheel;
 
 pub use error::{Deadlock, RunError, SimError};
-pub use launch::{BlockResult, Engine, SimSummary, WarpResult, simulate};
+pub use launch::{BlockResult, Engine, SimSummary, SubCoreResult, WarpResult, simulate};
 pub use pipeline::memory::{CacheStats, DramStats, LowerStats, MemoryStats};
 pub use policy::PolicySetup;
 

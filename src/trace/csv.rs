@@ -1,22 +1,24 @@
 //! The CSV trace: one line per issue, for scripts.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
-use super::{Issue, Observer};
+use super::{Issue, Observer, UnitInstances};
 
 /// Writes `block,warp,index,pc,issue,start,done,unit`, a header first. Times are those of the SM;
-/// `pc` is the index of the instruction in the program, `unit` the unit's name.
+/// `pc` is the index of the instruction in the program, `unit` the name of the unit, with several
+/// sub-cores of its instance ([`UnitInstances`]).
 pub struct CsvTrace<'a> {
     out: &'a mut dyn Write,
-    units: Vec<String>,
+    units: UnitInstances,
     written: io::Result<()>,
 }
 
 impl<'a> CsvTrace<'a> {
-    /// Writes to `out`, best a buffered one; `units` are the names of the machine's units.
-    pub fn new(out: &'a mut dyn Write, units: impl IntoIterator<Item = String>) -> Self {
+    /// Writes to `out`, best a buffered one; `units` are those of the machine.
+    pub fn new(out: &'a mut dyn Write, units: UnitInstances) -> Self {
         let written = writeln!(out, "block,warp,index,pc,issue,start,done,unit");
-        Self { out, units: units.into_iter().map(|name| quoted(&name)).collect(), written }
+        Self { out, units, written }
     }
 
     /// Flushes.
@@ -34,7 +36,7 @@ impl Observer for CsvTrace<'_> {
         if self.written.is_err() {
             return;
         }
-        let unit = self.units.get(issue.unit.index()).map_or("", String::as_str);
+        let unit = quoted(self.units.name(issue));
         self.written = writeln!(
             self.out,
             "{},{},{},{},{},{},{},{}",
@@ -51,11 +53,11 @@ impl Observer for CsvTrace<'_> {
 }
 
 /// A field as RFC 4180 wants it.
-fn quoted(field: &str) -> String {
+fn quoted(field: &str) -> Cow<'_, str> {
     if field.contains(['"', ',', '\n', '\r']) {
-        format!("\"{}\"", field.replace('"', "\"\""))
+        format!("\"{}\"", field.replace('"', "\"\"")).into()
     } else {
-        field.to_owned()
+        field.into()
     }
 }
 
@@ -67,7 +69,7 @@ mod tests {
     #[test]
     fn one_line_per_issue_and_a_header() {
         let mut out = Vec::new();
-        let mut csv = CsvTrace::new(&mut out, ["alu".to_owned(), "a,b".to_owned()]);
+        let mut csv = CsvTrace::new(&mut out, UnitInstances::one_each(["alu", "a,b"]));
         csv.issued(&issue(0, 2, 3, 5));
         csv.issued(&issue(1, 4, 4, 9));
         csv.finish().unwrap();
@@ -89,7 +91,7 @@ mod tests {
             }
         }
         let mut full = Full;
-        let mut csv = CsvTrace::new(&mut full, []);
+        let mut csv = CsvTrace::new(&mut full, UnitInstances::default());
         csv.issued(&issue(0, 0, 0, 1));
         assert_eq!(csv.finish().unwrap_err().to_string(), "full");
     }

@@ -8,6 +8,7 @@
 mod banks;
 mod csv;
 mod digest;
+mod instances;
 mod kanata;
 mod perfetto;
 mod profile;
@@ -18,6 +19,7 @@ mod summary;
 pub use banks::{BankProfile, BankUse};
 pub use csv::CsvTrace;
 pub use digest::Digest;
+pub use instances::UnitInstances;
 pub use kanata::KanataTrace;
 pub use perfetto::PerfettoTrace;
 pub use profile::{LostCycles, StallProfile};
@@ -48,8 +50,8 @@ pub trait Observer {
         let _ = issue;
     }
 
-    /// The issue slot stayed empty for a while, for one reason. Intervals are disjoint and
-    /// ascend, and with the issues they fill the time to the makespan.
+    /// An issue slot stayed empty for a while, for one reason. The intervals of a sub-core are
+    /// disjoint and ascend, and with its issues they fill the time to the makespan.
     fn idled(&mut self, idle: &Idle) {
         let _ = idle;
     }
@@ -90,13 +92,15 @@ pub struct Issue {
     pub block: BlockId,
     /// The warp slot of the SM.
     pub slot: usize,
+    /// The sub-core the slot is on.
+    pub sub_core: u8,
     /// The warp of the block.
     pub warp: WarpId,
     /// Index of the step in the warp's path.
     pub index: u32,
     /// The step.
     pub step: Step,
-    /// Where it executes.
+    /// Where it executes; the unit of its sub-core, if it is not a shared one.
     pub unit: UnitId,
     /// The cycle it took the issue slot.
     pub issue: Cycle,
@@ -108,17 +112,19 @@ pub struct Issue {
     pub done: Cycle,
 }
 
-/// The issue slot stayed empty in `[from, to)`.
+/// The issue slot of a sub-core stayed empty in `[from, to)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Idle {
     /// First empty cycle.
     pub from: Cycle,
     /// First cycle that is not part of it.
     pub to: Cycle,
+    /// The sub-core.
+    pub sub_core: u8,
     /// Why.
     pub reason: StallReason,
     /// A warp that the reason fits: the one that is ready first, the lowest slot on a tie.
-    /// `None` when no warp has an instruction left.
+    /// `None` when no warp of the sub-core has an instruction left.
     pub waiting: Option<Waiting>,
 }
 

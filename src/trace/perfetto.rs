@@ -1,8 +1,8 @@
 //! Traces for Perfetto and `chrome://tracing`: JSON trace events, streamed.
 //!
 //! One process per block with one track per warp, on which an instruction lasts from issue to
-//! done, and one process for the SM with one track per unit, on which it lasts as long as it
-//! occupies the unit. Instructions of a warp overlap, and slices of a track must not: an
+//! done, and one process for the SM with one track per unit (with several sub-cores, per instance
+//! of a unit), on which it lasts as long as it occupies the unit. Instructions of a warp overlap, and slices of a track must not: an
 //! instruction that issues while earlier ones are in flight goes to the first free lane below its
 //! warp's track. One cycle is shown as one microsecond.
 
@@ -10,7 +10,7 @@ use std::io::{self, Write};
 
 use serde_json::Value;
 
-use super::{BlockStart, Issue, Observer};
+use super::{BlockStart, Issue, Observer, UnitInstances};
 use crate::base::{Cycle, Pc};
 
 /// Lanes a warp's track may have; beyond that instructions share the last one.
@@ -20,7 +20,7 @@ const MAX_LANES: usize = 1000;
 pub struct PerfettoTrace<'a> {
     out: &'a mut dyn Write,
     name: &'a dyn Fn(Pc) -> String,
-    units: usize,
+    units: UnitInstances,
     /// By slot: until when each lane of the warp is taken.
     lanes: Vec<Vec<Cycle>>,
     written: io::Result<()>,
@@ -28,19 +28,15 @@ pub struct PerfettoTrace<'a> {
 }
 
 impl<'a> PerfettoTrace<'a> {
-    /// Writes to `out`, best a buffered one. `units` are the names of the machine's units, `name`
-    /// is what an instruction is called.
-    pub fn new(
-        out: &'a mut dyn Write,
-        units: impl IntoIterator<Item = String>,
-        name: &'a dyn Fn(Pc) -> String,
-    ) -> Self {
+    /// Writes to `out`, best a buffered one. `units` are those of the machine, `name` is what an
+    /// instruction is called.
+    pub fn new(out: &'a mut dyn Write, units: UnitInstances, name: &'a dyn Fn(Pc) -> String) -> Self {
         let written = out.write_all(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
-        let mut trace = Self { out, name, units: 0, lanes: Vec::new(), written, first: true };
+        let names: Vec<String> = units.names().iter().map(|unit| format!("unit {unit}")).collect();
+        let mut trace = Self { out, name, units, lanes: Vec::new(), written, first: true };
         trace.label(0, None, "SM");
-        for unit in units {
-            trace.units += 1;
-            trace.label(0, Some(trace.units), &format!("unit {unit}"));
+        for (index, name) in names.iter().enumerate() {
+            trace.label(0, Some(index + 1), name);
         }
         trace
     }
@@ -137,7 +133,7 @@ impl Observer for PerfettoTrace<'_> {
         ));
         self.event(format_args!(
             r#"{{"ph":"X","pid":0,"tid":{},"ts":{},"dur":{},"name":{name},"args":{{"block":{},"warp":{},"pc":{pc},"index":{index}}}}}"#,
-            issue.unit.index() + 1,
+            self.units.of(issue) + 1,
             issue.start,
             issue.init_end - issue.start,
             issue.block.get(),
@@ -157,6 +153,7 @@ pub(super) mod tests {
         Issue {
             block: BlockId::new(0),
             slot: 0,
+            sub_core: 0,
             warp: WarpId::new(0),
             index,
             step: Step::plain(Pc::new(index)),
@@ -171,7 +168,7 @@ pub(super) mod tests {
     fn trace(issues: &[Issue]) -> Vec<Value> {
         let mut out = Vec::new();
         let name = |pc: Pc| format!("add \"{}\"\t", pc.get());
-        let mut trace = PerfettoTrace::new(&mut out, ["alu".to_owned(), "mem".to_owned()], &name);
+        let mut trace = PerfettoTrace::new(&mut out, UnitInstances::one_each(["alu", "mem"]), &name);
         issues.iter().for_each(|issue| trace.issued(issue));
         trace.finish().unwrap();
         let json: Value = serde_json::from_slice(&out).unwrap();
@@ -182,7 +179,7 @@ pub(super) mod tests {
     fn no_events_are_valid_json_too() {
         assert!(trace(&[]).iter().all(|event| event["ph"] == "M"));
         let mut out = Vec::new();
-        PerfettoTrace::new(&mut out, [], &|_| String::new()).finish().unwrap();
+        PerfettoTrace::new(&mut out, UnitInstances::default(), &|_| String::new()).finish().unwrap();
         assert!(serde_json::from_slice::<Value>(&out).is_ok());
     }
 

@@ -5,8 +5,9 @@ use std::ops::AddAssign;
 
 use crate::base::Cycles;
 
-/// Why nothing issued in a cycle: the first reason, in this order, that fits some live warp.
-/// Issues and idle cycles by reason add up to the makespan.
+/// Why nothing issued in a cycle: the first reason, in this order, that fits some live warp (of the
+/// sub-core).
+/// Issues and idle cycles by reason add up to the makespan, on every sub-core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum StallReason {
     /// A warp was ready and the policy passed it over. Never under work-conserving policies.
@@ -19,7 +20,7 @@ pub enum StallReason {
     Barrier,
     /// A warp's next instruction was not fetched yet. Never in the paper model.
     Fetch,
-    /// No warp had an instruction left; results were still under way.
+    /// No warp had an instruction left; results were still under way, or other sub-cores at work.
     Drain,
 }
 

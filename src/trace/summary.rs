@@ -3,7 +3,8 @@
 use super::{Issue, Observer, WarpFinish};
 use crate::base::{Cycles, UnitId};
 
-/// Cycles each unit spent initiating, and how many instructions.
+/// Cycles each unit spent initiating, and how many instructions; with several sub-cores, all
+/// instances of the unit together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UnitUse {
     units: Vec<(Cycles, u64)>,
@@ -15,7 +16,8 @@ impl UnitUse {
         Self { units: vec![(Cycles::ZERO, 0); units] }
     }
 
-    /// Cycles in which the unit was initiating; over the makespan that is its utilisation.
+    /// Cycles in which the unit was initiating; over the makespan, times the number of its instances,
+    /// that is its utilisation.
     pub fn busy(&self, unit: UnitId) -> Cycles {
         self.units.get(unit.index()).map_or(Cycles::ZERO, |(busy, _)| *busy)
     }

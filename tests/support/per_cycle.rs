@@ -1,4 +1,4 @@
-//! A reference simulator that goes cycle by cycle, written from MODEL.md section 1 alone.
+//! A reference simulator that goes cycle by cycle, written from MODEL.md sections 1 and 5 alone.
 //!
 //! Deliberately simple: no event queue, no bit tricks, nothing carried from one cycle to the next
 //! that could be looked up again. It shares with the engine the types of its input and nothing
@@ -37,6 +37,7 @@ pub enum Rule {
 pub struct Issued {
     pub block: usize,
     pub warp: usize,
+    pub sub_core: usize,
     pub index: usize,
     pub issue: u64,
     pub start: u64,
@@ -48,8 +49,8 @@ pub struct Issued {
 pub struct Outcome {
     pub issues: Vec<Issued>,
     pub makespan: u64,
-    /// Idle cycles: not my turn, unit full, scoreboard, barrier, fetch, drain.
-    pub stalls: [u64; 6],
+    /// Idle cycles by sub-core: not my turn, unit full, scoreboard, barrier, fetch, drain.
+    pub stalls: Vec<[u64; 6]>,
     /// By block, in launch order.
     pub blocks: Vec<Ran>,
 }
@@ -116,12 +117,14 @@ struct Sim<'a> {
     rule: &'a Rule,
     /// Timing of each instruction, and per space where that matters.
     timing: Vec<(OpTiming, Option<[OpTiming; 5]>)>,
-    free: Vec<u64>,
+    /// One set of units per sub-core; shared units are used in the first.
+    free: Vec<Vec<u64>>,
     t: u64,
     /// Place after place, `warps` slots each.
     slots: Vec<Option<Warp>>,
     places: Vec<Option<Block>>,
-    memory: Memory,
+    /// By sub-core.
+    memory: Vec<Memory>,
     outcome: Outcome,
 }
 
@@ -137,21 +140,22 @@ pub fn simulate(
     let timing =
         program.instrs.iter().map(|i| (of(i.class), i.class_by_space.map(|by| by.map(of)))).collect();
     let warps = blocks[0].warps.len();
+    let sub_cores = machine.sub_cores().count();
     let mut sim = Sim {
         program,
         machine,
         blocks,
         rule,
         timing,
-        free: vec![0; machine.units().len()],
+        free: vec![vec![0; machine.units().len()]; sub_cores],
         t: 0,
         slots: (0..resident * warps).map(|_| None).collect(),
         places: (0..resident).map(|_| None).collect(),
-        memory: fresh(rule),
+        memory: (0..sub_cores).map(|sub_core| fresh(rule, sub_core)).collect(),
         outcome: Outcome {
             issues: Vec::new(),
             makespan: 0,
-            stalls: [0; 6],
+            stalls: vec![[0; 6]; sub_cores],
             blocks: vec![Ran::default(); blocks.len()],
         },
     };
@@ -170,17 +174,21 @@ pub fn simulate(
             sim.outcome.makespan = sim.t;
             return sim.outcome;
         }
-        match sim.choose() {
-            Some(slot) => sim.issue(slot),
-            None => sim.attribute(),
+        for sub_core in 0..sub_cores {
+            match sim.choose(sub_core) {
+                Some(slot) => sim.issue(slot, sub_core),
+                None => sim.attribute(sub_core),
+            }
         }
         sim.t += 1;
         assert!(sim.t < 10_000_000, "the reference does not come to an end");
     }
 }
 
-fn fresh(rule: &Rule) -> Memory {
+fn fresh(rule: &Rule, sub_core: usize) -> Memory {
     let seed = if let Rule::Random(seed) = rule { *seed } else { 0 };
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    rng.set_stream(sub_core as u64);
     Memory {
         last: None,
         last_slot: None,
@@ -189,13 +197,19 @@ fn fresh(rule: &Rule) -> Memory {
         turn_of: None,
         active: Vec::new(),
         pending: VecDeque::new(),
-        rng: ChaCha8Rng::seed_from_u64(seed),
+        rng,
     }
 }
 
 impl Sim<'_> {
     fn warps(&self) -> usize {
         self.blocks[0].warps.len()
+    }
+
+    /// The slots whose warps live on a sub-core.
+    fn slots_of(&self, sub_core: usize) -> Vec<usize> {
+        let n = self.memory.len();
+        (0..self.slots.len()).filter(|slot| slot % n == sub_core).collect()
     }
 
     /// The steps of a warp that issue.
@@ -221,7 +235,7 @@ impl Sim<'_> {
             *launched += 1;
             placed = true;
             if self.places.len() == 1 {
-                self.memory = fresh(self.rule);
+                self.memory = (0..self.memory.len()).map(|core| fresh(self.rule, core)).collect();
             }
             let barriers = (0..16).map(|_| (0, Vec::new())).collect();
             let (start, releases, finished_in_section) = (self.t, Vec::new(), Vec::new());
@@ -241,7 +255,8 @@ impl Sim<'_> {
                     last_issue: self.t,
                     last_done: self.t,
                 });
-                self.memory.pending.push_back((block, warp));
+                let sub_core = (place * warps + warp) % self.memory.len();
+                self.memory[sub_core].pending.push_back((block, warp));
             }
         }
         placed
@@ -362,16 +377,18 @@ impl Sim<'_> {
         until
     }
 
-    fn issue(&mut self, slot: usize) {
+    fn issue(&mut self, slot: usize, sub_core: usize) {
         let t = self.t;
         let warp = self.slots[slot].as_ref().expect("a ready warp is there");
         let step = self.next_step(warp).expect("a ready warp has an instruction");
         let instr = self.program.instr(step.pc());
         let (plain, by_space) = self.timing[step.pc().index()];
         let timing = by_space.map_or(plain, |by| by[step.memory().space.index()]);
-        let start = t.max(self.free[timing.unit.index()]);
+        let shared = self.machine.units()[timing.unit.index()].shared;
+        let free = &mut self.free[if shared { 0 } else { sub_core }][timing.unit.index()];
+        let start = t.max(*free);
         let done = start + timing.init.get() + timing.lat.get();
-        self.free[timing.unit.index()] = start + timing.init.get();
+        *free = start + timing.init.get();
 
         let class = self.program.classes.name(instr.class);
         let global = match instr.class_by_space {
@@ -387,7 +404,7 @@ impl Sim<'_> {
             warp.ring[step.async_ring().index()] = done;
         }
         let (block, index) = (warp.block, warp.next);
-        self.outcome.issues.push(Issued { block, warp: warp.warp, index, issue: t, start, done });
+        self.outcome.issues.push(Issued { block, warp: warp.warp, sub_core, index, issue: t, start, done });
         warp.next += 1;
         warp.last_issue = t;
         warp.last_done = warp.last_done.max(done);
@@ -407,17 +424,17 @@ impl Sim<'_> {
         }
     }
 
-    fn attribute(&mut self) {
-        let slots = 0..self.slots.len();
-        let reason = if slots.clone().any(|slot| self.ready(slot)) {
+    fn attribute(&mut self, sub_core: usize) {
+        let slots = self.slots_of(sub_core);
+        let reason = if slots.iter().any(|&slot| self.ready(slot)) {
             0
-        } else if slots.clone().any(|slot| self.eligible(slot)) {
+        } else if slots.iter().any(|&slot| self.eligible(slot)) {
             2
-        } else if self.slots.iter().flatten().any(|warp| !warp.finished) {
+        } else if slots.iter().any(|&slot| self.slots[slot].as_ref().is_some_and(|warp| !warp.finished)) {
             3
         } else {
             5
         };
-        self.outcome.stalls[reason] += 1;
+        self.outcome.stalls[sub_core][reason] += 1;
     }
 }

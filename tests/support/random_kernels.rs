@@ -45,6 +45,8 @@ pub struct Shape {
     pub exit_issues: bool,
     /// Global loads, generic accesses with timing by space, asynchronous copies and waits.
     pub memory: bool,
+    /// 1 to this many sub-cores; with several, units are shared or not at random.
+    pub sub_cores: usize,
 }
 
 impl Shape {
@@ -57,6 +59,7 @@ impl Shape {
         waw: true,
         exit_issues: true,
         memory: true,
+        sub_cores: 1,
     };
 
     /// The paper model with barriers: what bounds apply to.
@@ -266,7 +269,9 @@ impl Draw<'_> {
         let (mut units, mut ops) = (String::new(), String::new());
         for unit in 0..self.units {
             let (init, lat) = self.timing();
-            let _ = write!(units, "\"u{unit}\": Unit(init: {init}, lat: {lat}), ");
+            // where there is one sub-core, nothing more is drawn: kernels stay what they were
+            let shared = self.shape.sub_cores > 1 && self.one_in(2);
+            let _ = write!(units, "\"u{unit}\": Unit(init: {init}, lat: {lat}, shared: {shared}), ");
             let _ = write!(ops, "\"f{unit}\": \"u{unit}\", ");
             // an op with timing of its own on the same unit
             let (init, lat) = self.timing();
@@ -285,9 +290,10 @@ impl Draw<'_> {
         let hazards = if self.shape.waw && self.one_in(2) { "Raw, Waw" } else { "Raw" };
         let exit = self.shape.exit_issues && self.one_in(3);
         let active = self.between(1, 4);
+        let sub_cores = if self.shape.sub_cores > 1 { self.between(1, self.shape.sub_cores) } else { 1 };
         format!(
             "Machine(name: \"random\", hazards: [{hazards}], units: {{ {units} }}, ops: {{ {ops} }}, \
-             exit_issues: {exit}, two_level_active: {active}, limits: Limits(blocks: 8))"
+             exit_issues: {exit}, two_level_active: {active}, sub_cores: {sub_cores}, limits: Limits(blocks: 8))"
         )
     }
 

@@ -8,7 +8,7 @@ use crate::machine::Machine;
 use crate::path::{BlockPaths, BlockSource};
 use crate::report::gantt::{self, Bar};
 use crate::sim::{Engine, PolicySetup};
-use crate::trace::Recorder;
+use crate::trace::{Recorder, UnitInstances};
 
 /// Draws the first block of a kernel.
 pub fn gantt(
@@ -27,12 +27,13 @@ pub fn gantt(
     Engine::new(&table, machine)
         .run_block(&paths, policy, &mut recorder)
         .map_err(|error| crate::diag::Diagnostic::general(kernel.workload.name.clone(), error.to_string()))?;
+    let units = UnitInstances::new(machine);
     let bars: Vec<Bar> = recorder
         .issues()
         .map(|event| Bar {
             warp: event.warp,
             text: kernel.text_of(event.step.pc()),
-            unit: machine.units()[event.unit.index()].name.clone(),
+            unit: units.name(event).to_owned(),
             issue: event.issue,
             start: event.start,
             initiated: event.init_end,
@@ -41,5 +42,5 @@ pub fn gantt(
         .collect();
     let alone: Vec<Vec<Phase>> =
         paths.warps.iter().map(|path| analyse_alone(&table, path, |_| {}).phases).collect();
-    Ok(gantt::draw(&bars, &alone))
+    Ok(gantt::draw(&bars, &alone, machine.sub_cores()))
 }

@@ -162,7 +162,8 @@ impl Collector {
         let share = self.holds.len() / self.sub_cores;
         for _ in 0..self.settings.ports {
             let mut any = false;
-            for unit in 0..self.units {
+            // memory accesses, of the last unit, come first
+            for unit in std::iter::once(self.units - 1).chain(0..self.units - 1) {
                 let Some((sub_core, id)) = input.oldest(unit, flights) else { continue };
                 let mine = sub_core * share..(sub_core + 1) * share;
                 let Some(free) = mine.clone().find(|&unit| self.holds[unit].is_none()) else { continue };

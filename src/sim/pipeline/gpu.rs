@@ -10,7 +10,7 @@ use crate::path::{BlockPaths, BlockSource, Footprint};
 use crate::program::TimingTable;
 use crate::sim::SLOTS;
 use crate::sim::error::{Deadlock, RunError, SimError};
-use crate::sim::launch::{BlockResult, SimSummary};
+use crate::sim::launch::{BlockResult, SimSummary, SubCoreResult};
 use crate::sim::policy::Policy;
 use crate::trace::{Observer, StallReason, Stalls};
 
@@ -27,7 +27,7 @@ pub(in crate::sim) struct Setup<'a> {
 pub(in crate::sim) fn launch<S: BlockSource, P: Policy + Clone, O: Observer>(
     source: &mut S,
     setup: &Setup<'_>,
-    policy: &P,
+    policies: &[P],
     observer: &mut O,
     mut on_block: impl FnMut(&BlockResult, &BlockPaths),
 ) -> Result<SimSummary, SimError<S::Error>> {
@@ -48,7 +48,7 @@ pub(in crate::sim) fn launch<S: BlockSource, P: Policy + Clone, O: Observer>(
         sms: (0..sms)
             .map(|sm| Sm::new(table, machine, pipeline, places, slots, (sm, shared_bytes)))
             .collect(),
-        policies: vec![vec![policy.clone(); machine.sub_cores()]; sms],
+        policies: vec![policies.to_vec(); sms],
         waiting: there.then_some(first),
         exhausted: !there,
         last_served: sms - 1,
@@ -173,6 +173,7 @@ impl<P: Policy> Gpu<'_, P> {
     fn summary<O: Observer>(&mut self, end: u64, observer: &mut O) -> SimSummary {
         let now = self.sms[0].now;
         let mut stalls = Stalls::default();
+        let mut sub_cores = Vec::new();
         for sm in &mut self.sms {
             for sub in 0..sm.subs.len() {
                 for _ in 0..end {
@@ -182,6 +183,7 @@ impl<P: Policy> Gpu<'_, P> {
                 sm.now = now;
                 sm.end_idle(sub);
                 stalls += sm.subs[sub].stalls;
+                sub_cores.push(SubCoreResult { issues: sm.subs[sub].issues, stalls: sm.subs[sub].stalls });
             }
         }
         self.sms[0].log.tell(observer);
@@ -189,6 +191,7 @@ impl<P: Policy> Gpu<'_, P> {
             makespan: Cycles::new(now + end),
             issues: self.sms.iter().map(|sm| sm.issues).sum(),
             stalls,
+            sub_cores,
             blocks: self.blocks,
             resident_blocks: self.sms[0].rooms.len() as u32,
             memory: None,

@@ -155,6 +155,7 @@ impl Sm<'_> {
             let issue = Issue {
                 block: resident.block,
                 slot,
+                sub_core: sub_core as u8,
                 warp: WarpId::from_index(slot - resident.first_slot),
                 index,
                 step,
@@ -175,6 +176,7 @@ impl Sm<'_> {
         self.warps[slot].in_flight += 1;
         self.warps[slot].last_issue = now;
         self.issues += 1;
+        self.subs[sub_core].issues += 1;
         self.reserve(id);
         self.dispatch(id);
         if self.load_store.is_some() && self.ops.table.instr(step.pc()).access == Some(Access::Fence) {

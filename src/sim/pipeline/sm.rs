@@ -9,7 +9,7 @@ use super::load_store::LoadStore;
 use super::log::Log;
 use super::memory::Lower;
 use super::units::{Completions, ResultBuses, Unit};
-use crate::base::{Cycle, WarpId, WarpMask};
+use crate::base::{Cycle, UnitId, WarpId, WarpMask};
 use crate::machine::Machine;
 use crate::machine::pipeline::Pipeline;
 use crate::path::{BlockPaths, Step, WarpPath};
@@ -64,6 +64,7 @@ pub(super) struct SubCore {
     pub slots: WarpMask,
     pub view: View,
     pub stalls: Stalls,
+    pub issues: u64,
     /// Its present idle interval.
     idle: Option<Idle>,
 }
@@ -124,12 +125,10 @@ impl<'a> Sm<'a> {
         slots: usize,
         (index, shared_bytes): (usize, u64),
     ) -> Self {
-        let sub_cores = machine.sub_cores();
+        let sub_cores = machine.sub_cores().count();
         let units = table.units() + 1;
         let sub = |index: usize| SubCore {
-            slots: (0..SLOTS)
-                .filter(|slot| slot % sub_cores == index)
-                .fold(WarpMask::empty(), |set, slot| set | WarpMask::slot(slot)),
+            slots: machine.sub_cores().slots(index),
             view: View {
                 now: Cycle::ZERO,
                 ready: WarpMask::empty(),
@@ -139,6 +138,7 @@ impl<'a> Sm<'a> {
                 global_until: [Cycle::ZERO; SLOTS],
             },
             stalls: Stalls::default(),
+            issues: 0,
             idle: None,
         };
         Self {
@@ -156,7 +156,7 @@ impl<'a> Sm<'a> {
             fenced: WarpMask::empty(),
             clear: WarpMask::empty(),
             wants: vec![WarpMask::empty(); units],
-            shared_units: machine.units().iter().map(|unit| unit.shared).collect(),
+            shared_units: (0..units - 1).map(|u| machine.sub_cores().is_shared(UnitId::from_index(u))).collect(),
             units: vec![Unit::new(settings.collector.is_some()); (units - 1) * sub_cores],
             flights: Flights::default(),
             completions: Completions::default(),
@@ -278,13 +278,7 @@ impl<'a> Sm<'a> {
         let load_store = self.load_store.as_ref().map_or(u64::MAX, |unit| unit.next_event(self.now));
         let fetch = self.front_end.as_ref().map_or(u64::MAX, FrontEnd::next_arrival);
         let releases = self.releases.iter().map(|release| release.complete.at).min().unwrap_or(u64::MAX);
-        self.completions
-            .next()
-            .min(self.next_birth())
-            .min(load_store)
-            .min(fetch)
-            .min(releases)
-            .max(self.now + 1)
+        self.completions.next().min(self.next_birth()).min(load_store).min(fetch).min(releases).max(self.now + 1)
     }
 
     /// Goes to a later cycle; what kept sub-cores idle in this one does so until then.
@@ -567,7 +561,7 @@ impl<'a> Sm<'a> {
             _ => {
                 let waiting = slot.and_then(|slot| self.waiting(slot, reason));
                 self.end_idle(sub_core);
-                self.subs[sub_core].idle = Some(Idle { from: now, to: now.next(), reason, waiting });
+                self.subs[sub_core].idle = Some(Idle { sub_core: sub_core as u8, from: now, to: now.next(), reason, waiting });
             }
         }
     }

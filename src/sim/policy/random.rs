@@ -10,21 +10,34 @@ use super::{Policy, ReplayError, View};
 #[derive(Clone, Debug)]
 pub struct Random {
     seed: u64,
+    sub_core: u64,
     rng: ChaCha8Rng,
 }
 
 impl Random {
     /// With this seed.
     pub fn new(seed: u64) -> Self {
-        Self { seed, rng: ChaCha8Rng::seed_from_u64(seed) }
+        Self::on_sub_core(seed, 0)
     }
+
+    /// With this seed, on one of several sub-cores: each draws from the stream of its index.
+    pub fn on_sub_core(seed: u64, sub_core: usize) -> Self {
+        let sub_core = sub_core as u64;
+        Self { seed, sub_core, rng: stream(seed, sub_core) }
+    }
+}
+
+fn stream(seed: u64, stream: u64) -> ChaCha8Rng {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    rng.set_stream(stream);
+    rng
 }
 
 impl Policy for Random {
     const WORK_CONSERVING: bool = true;
 
     fn restart(&mut self) {
-        self.rng = ChaCha8Rng::seed_from_u64(self.seed);
+        self.rng = stream(self.seed, self.sub_core);
     }
 
     fn choose(&mut self, view: &View) -> Result<Option<usize>, Box<ReplayError>> {
@@ -52,5 +65,19 @@ mod tests {
         assert!([1, 4, 8].iter().all(|slot| chosen.iter().filter(|c| *c == slot).count() > 40));
         assert_eq!(chosen, draw(7));
         assert_ne!(chosen, draw(8));
+    }
+
+    #[test]
+    fn sub_cores_draw_independently() {
+        let draw = |mut random: Random| {
+            (0..50).map(|t| random.choose(&view(t, 9, &[0, 4, 8])).unwrap()).collect::<Vec<_>>()
+        };
+        assert_eq!(draw(Random::on_sub_core(7, 0)), draw(Random::new(7)));
+        assert_ne!(draw(Random::on_sub_core(7, 1)), draw(Random::new(7)));
+        let mut restarted = Random::on_sub_core(7, 1);
+        let first = draw(restarted.clone());
+        restarted.choose(&view(0, 9, &[0, 1])).unwrap();
+        restarted.restart();
+        assert_eq!(draw(restarted), first);
     }
 }

@@ -2,22 +2,26 @@
 
 use std::fmt;
 
+use super::schedule::Decision;
 use super::{Placed, Policy, Schedule, View};
 use crate::base::{BlockId, Cycle, WarpId, WarpMask};
 use crate::diag::Diagnostic;
+use crate::machine::SubCores;
 use crate::sim::SLOTS;
 
 /// Issues what a [`Schedule`] says, when it says it. As work conserving as the file is.
 #[derive(Clone, Debug)]
 pub struct Replay<'a> {
     schedule: &'a Schedule,
+    sub_cores: SubCores,
+    sub_core: usize,
     residents: Vec<Resident>,
 }
 
 #[derive(Clone, Debug)]
 struct Resident {
     placed: Placed,
-    /// Index of the block's next decision in its section.
+    /// Index of the next decision for this sub-core in the block's section.
     next: usize,
 }
 
@@ -49,7 +53,7 @@ pub enum ReplayFault {
     AtBarrier(WarpId),
     /// The warp waits for a register.
     WaitsForRegister(WarpId),
-    /// Another block resident at the same time issues in the same cycle.
+    /// Another warp of the sub-core issues in the same cycle.
     SlotTaken(WarpId),
     /// These warps have instructions left after the block's last line.
     EndsEarly(Vec<WarpId>),
@@ -70,7 +74,11 @@ impl fmt::Display for ReplayError {
                 write!(f, "warp {} is not ready: it waits for a register", warp.get())?;
             }
             ReplayFault::SlotTaken(warp) => {
-                write!(f, "warp {} cannot issue: another block issues in this cycle", warp.get())?;
+                write!(
+                    f,
+                    "warp {} cannot issue: another warp of its sub-core issues in this cycle",
+                    warp.get()
+                )?;
             }
             ReplayFault::EndsEarly(left) => {
                 write!(f, "the schedule ends, but instructions are left in {}", list(left))?;
@@ -105,7 +113,22 @@ fn list(warps: &[WarpId]) -> String {
 impl<'a> Replay<'a> {
     /// Of this schedule.
     pub fn new(schedule: &'a Schedule) -> Self {
-        Self { schedule, residents: Vec::new() }
+        Self::on_sub_core(schedule, SubCores::ONE, 0)
+    }
+
+    /// Of this schedule, on one of several sub-cores: of the decisions those for its warps.
+    pub fn on_sub_core(schedule: &'a Schedule, sub_cores: SubCores, sub_core: usize) -> Self {
+        Self { schedule, sub_cores, sub_core, residents: Vec::new() }
+    }
+
+    /// The first decision for this sub-core from an index on.
+    fn from(&self, placed: &Placed, index: usize) -> usize {
+        let section = self.schedule.section(placed.block);
+        let own = |decision: &Decision| {
+            self.sub_cores.of_slot(placed.first_slot + decision.warp.index()) == self.sub_core
+        };
+        let skipped = section.iter().skip(index).position(own);
+        skipped.map_or(section.len(), |skipped| index + skipped)
     }
 
     fn error(
@@ -148,7 +171,8 @@ impl Policy for Replay<'_> {
     }
 
     fn placed(&mut self, placed: &Placed) {
-        self.residents.push(Resident { placed: *placed, next: 0 });
+        let next = self.from(placed, 0);
+        self.residents.push(Resident { placed: *placed, next });
     }
 
     fn choose(&mut self, view: &View) -> Result<Option<usize>, Box<ReplayError>> {
@@ -183,10 +207,16 @@ impl Policy for Replay<'_> {
             };
             return Err(self.error(resident, view.now, view.ready, fault));
         }
-        Ok(chosen.map(|(index, slot)| {
-            self.residents[index].next += 1;
-            slot
-        }))
+        let Some((index, slot)) = chosen else { return Ok(None) };
+        let resident = &self.residents[index];
+        let next = self.from(&resident.placed, resident.next + 1);
+        self.residents[index].next = next;
+        let resident = &self.residents[index];
+        if self.due(resident) == Some(view.now) {
+            let warp = self.schedule.section(resident.placed.block)[next].warp;
+            return Err(self.error(resident, view.now, view.ready, ReplayFault::SlotTaken(warp)));
+        }
+        Ok(Some(slot))
     }
 
     fn wake(&self, view: &View) -> Cycle {

@@ -9,7 +9,8 @@
 //! 0 0
 //! ```
 //!
-//! One `cycle warp` line per issue, by ascending cycle; `#` starts a comment. `block N` opens the
+//! One `cycle warp` line per issue, by cycle; where there are several sub-cores, each may issue in the
+//! same cycle. `#` starts a comment. `block N` opens the
 //! section of the block with that number; lines before the first such line belong to block 0.
 
 use std::collections::BTreeSet;
@@ -63,7 +64,7 @@ impl Schedule {
             let place = start..start + code.trim().len();
             if let Err(problem) = schedule.add_line(code, number, &mut known) {
                 problems.push(source.error(place, problem).hint(
-                    "one `cycle warp` line per issue, by ascending cycle; `block N` before the lines of block N",
+                    "one `cycle warp` line per issue, by cycle; `block N` before the lines of block N",
                 ));
             }
             offset += line.len();
@@ -111,12 +112,21 @@ impl Schedule {
         let Some(section) = self.sections.last_mut() else {
             return Ok(());
         };
-        if let Some(before) = self.decisions[section.decisions.clone()].last()
-            && before.cycle >= decision.cycle
-        {
+        let before = &self.decisions[section.decisions.clone()];
+        if let Some(last) = before.last().filter(|last| last.cycle > decision.cycle) {
             return Err(format!(
-                "cycle {} comes after cycle {} of line {}, and one warp issues per cycle",
-                decision.cycle, before.cycle, before.line
+                "cycle {} comes after cycle {} of line {}",
+                decision.cycle, last.cycle, last.line
+            ));
+        }
+        // sub-cores issue in the same cycle, a warp does not issue twice
+        let at_once = before.iter().rev().take_while(|other| other.cycle == decision.cycle);
+        if let Some(same) = at_once.into_iter().find(|other| other.warp == decision.warp) {
+            return Err(format!(
+                "warp {} issues in cycle {} of line {} already",
+                decision.warp.get(),
+                decision.cycle,
+                same.line
             ));
         }
         self.decisions.push(decision);
@@ -184,11 +194,13 @@ mod tests {
 
     #[test]
     fn all_wrong_lines_are_reported_with_their_place() {
-        let text = "x 0\n0 y\n1 0\n1 1\n2 64\n3\nblock\nblock z\nblock 0\n5 0 0\n99999999999999999999 0\n";
+        let text =
+            "x 0\n0 y\n1 0\n1 1\n1 0\n0 1\n2 64\n3\nblock\nblock z\nblock 0\n5 0 0\n99999999999999999999 0\n";
         let shown = parse(text).unwrap_err();
         let lines: Vec<u32> = shown.list().iter().map(|d| d.line).collect();
-        assert_eq!(lines, [1, 2, 4, 5, 6, 7, 8, 9, 10, 11], "{shown}");
-        assert!(shown.to_string().contains("cycle 1 comes after cycle 1 of line 3"), "{shown}");
+        assert_eq!(lines, [1, 2, 5, 6, 7, 8, 9, 10, 11, 12, 13], "{shown}");
+        assert!(shown.to_string().contains("warp 0 issues in cycle 1 of line 3 already"), "{shown}");
+        assert!(shown.to_string().contains("cycle 0 comes after cycle 1 of line 4"), "{shown}");
     }
 
     #[test]

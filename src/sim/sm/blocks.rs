@@ -23,7 +23,7 @@ impl Sm<'_> {
         place: usize,
         first_slot: usize,
         paths: &BlockPaths,
-        policy: &mut P,
+        policies: &mut [P],
         observer: &mut O,
     ) {
         let warps = paths.warps.len();
@@ -53,7 +53,10 @@ impl Sm<'_> {
         self.view.live |= slots;
         let at = self.view.now;
         observer.block_started(&BlockStart { block: paths.block, first_slot, warps, at });
-        policy.placed(&Placed { block: paths.block, first_slot, slots, at });
+        for (sub_core, policy) in policies.iter_mut().enumerate() {
+            let slots = slots & self.sub_cores.slots(sub_core);
+            policy.placed(&Placed { block: paths.block, first_slot, slots, at });
+        }
         for (slot, path) in (first_slot..).zip(&paths.warps) {
             // registers need no reset: whatever was written in this slot before was available
             // when the block before ended, which is now at the latest

@@ -6,23 +6,32 @@ use crate::sim::error::Deadlock;
 use crate::trace::{Idle, Observer, StallReason, Waiting};
 
 impl Sm<'_> {
-    /// Accounts for the empty issue slots from now until `to`.
-    pub(super) fn idle<O: Observer>(&mut self, to: Cycle, steps: &SlotSteps<'_>, observer: &mut O) {
-        let waiting = self.view.in_turn();
-        let (reason, candidates) = if !self.view.ready.is_empty() {
-            (StallReason::NotMyTurn, self.view.ready)
+    /// Accounts for the empty issue slots of a sub-core, whose slots are `own`, from now until `to`.
+    #[inline]
+    pub(super) fn idle<O: Observer>(
+        &mut self,
+        sub_core: usize,
+        own: WarpMask,
+        to: Cycle,
+        steps: &SlotSteps<'_>,
+        observer: &mut O,
+    ) {
+        let ready = self.view.ready & own;
+        let waiting = self.view.in_turn() & own;
+        let (reason, candidates) = if !ready.is_empty() {
+            (StallReason::NotMyTurn, ready)
         } else if !waiting.is_empty() {
             (StallReason::Scoreboard, waiting)
-        } else if !self.view.live.is_empty() {
-            (StallReason::Barrier, self.view.at_barrier)
+        } else if !(self.view.live & own).is_empty() {
+            (StallReason::Barrier, self.view.at_barrier & own)
         } else {
             (StallReason::Drain, WarpMask::empty())
         };
         let from = self.view.now;
-        self.stalls.add(reason, to - from);
+        self.used[sub_core].stalls.add(reason, to - from);
         if observer.is_active() {
             let waiting = self.first_ready(reason, candidates, steps);
-            observer.idled(&Idle { from, to, reason, waiting });
+            observer.idled(&Idle { from, to, sub_core: sub_core as u8, reason, waiting });
         }
     }
 

@@ -2,17 +2,20 @@
 
 mod blocks;
 mod idle;
+mod several;
 
 use crate::base::{BlockId, Cycle, RegId, UnitId, WarpId, WarpMask};
+use crate::machine::SubCores;
 use crate::path::{Step, WarpPath};
 use crate::program::{Flow, TimingTable};
 use crate::sim::SLOTS;
 use crate::sim::barrier::{Barriers, Complete};
 use crate::sim::error::RunError;
+use crate::sim::launch::SubCoreResult;
 use crate::sim::ops::{Op, Ops};
 use crate::sim::policy::{Policy, View};
 use crate::sim::wheel::Wheel;
-use crate::trace::{Issue, Observer, Stalls};
+use crate::trace::{Issue, Observer};
 
 /// The steps each slot issues; what [`issuing`] leaves of the warp's path.
 pub(in crate::sim) type SlotSteps<'p> = [&'p [Step]; SLOTS];
@@ -75,7 +78,8 @@ pub(in crate::sim) struct Sm<'a> {
     /// Per slot and register: whether a load from global memory wrote it. Empty unless the policy
     /// asks for it.
     from_global: Vec<bool>,
-    /// Per unit: when it can start the next initiation.
+    sub_cores: SubCores,
+    /// Per instance of a unit: when it can start the next initiation.
     free: Vec<u64>,
     wheel: Wheel,
     view: View,
@@ -86,8 +90,8 @@ pub(in crate::sim) struct Sm<'a> {
     releases: Vec<PendingRelease>,
     /// The next release or end of a block.
     next_special: u64,
-    pub issues: u64,
-    pub stalls: Stalls,
+    /// By sub-core.
+    pub used: [SubCoreResult; SubCores::MAX],
 }
 
 impl<'a> Sm<'a> {
@@ -97,7 +101,8 @@ impl<'a> Sm<'a> {
             regs: table.regs(),
             avail: Vec::new(),
             from_global: Vec::new(),
-            free: vec![0; table.units()],
+            sub_cores: table.sub_cores(),
+            free: vec![0; table.units() * table.sub_cores().count()],
             wheel: Wheel::new(),
             view: View {
                 now: Cycle::ZERO,
@@ -112,8 +117,7 @@ impl<'a> Sm<'a> {
             age: Vec::with_capacity(SLOTS),
             releases: Vec::with_capacity(SLOTS),
             next_special: u64::MAX,
-            issues: 0,
-            stalls: Stalls::default(),
+            used: Default::default(),
         }
     }
 
@@ -132,8 +136,7 @@ impl<'a> Sm<'a> {
         self.residents.resize_with(places, Resident::default);
         self.releases.clear();
         self.next_special = u64::MAX;
-        self.issues = 0;
-        self.stalls = Stalls::default();
+        self.used = Default::default();
     }
 
     pub fn now(&self) -> Cycle {
@@ -152,8 +155,21 @@ impl<'a> Sm<'a> {
         !self.residents[place].occupied
     }
 
-    /// Runs until a block ends; [`Sm::take_ended`] then tells which.
+    /// Runs until a block ends; [`Sm::take_ended`] then tells which. One policy per sub-core.
     pub fn run<P: Policy, O: Observer>(
+        &mut self,
+        steps: &SlotSteps<'_>,
+        policies: &mut [P],
+        observer: &mut O,
+    ) -> Result<(), RunError> {
+        match policies {
+            [policy] => self.run_one(steps, policy, observer),
+            several => self.run_several(steps, several, observer),
+        }
+    }
+
+    /// The SM as one sub-core.
+    fn run_one<P: Policy, O: Observer>(
         &mut self,
         steps: &SlotSteps<'_>,
         policy: &mut P,
@@ -169,7 +185,7 @@ impl<'a> Sm<'a> {
                 && let Some(slot) = policy.choose(&self.view)?
             {
                 debug_assert!(self.view.ready.has(slot));
-                self.issue::<P, O>(slot, steps, observer);
+                self.issue::<P, O, false>(0, slot, steps, observer);
                 self.view.now = self.view.now.next();
                 continue;
             }
@@ -181,14 +197,21 @@ impl<'a> Sm<'a> {
                 return Err(RunError::Deadlock(self.deadlock(steps)));
             }
             debug_assert!(next > now);
-            self.idle(Cycle::new(next), steps, observer);
+            self.idle(0, WarpMask::ALL, Cycle::new(next), steps, observer);
             self.view.now = Cycle::new(next);
         }
     }
 
-    /// Issues the next instruction of a slot, now.
+    /// Issues the next instruction of a slot, now. `SEVERAL`: whether there are several sub-cores,
+    /// so that units have instances.
     #[inline]
-    fn issue<P: Policy, O: Observer>(&mut self, slot: usize, steps: &SlotSteps<'_>, observer: &mut O) {
+    fn issue<P: Policy, O: Observer, const SEVERAL: bool>(
+        &mut self,
+        sub_core: usize,
+        slot: usize,
+        steps: &SlotSteps<'_>,
+        observer: &mut O,
+    ) {
         let now = self.view.now.get();
         let path = steps[slot];
         let state = &mut self.slots[slot];
@@ -201,7 +224,12 @@ impl<'a> Sm<'a> {
         } else {
             (op.unit, op.init, op.total)
         };
-        let free = &mut self.free[unit as usize];
+        let instance = if SEVERAL {
+            self.sub_cores.instance(UnitId::new(unit), sub_core, self.ops.table.units())
+        } else {
+            unit as usize
+        };
+        let free = &mut self.free[instance];
         let start = now.max(*free);
         let init_end = start + init;
         let done = start + total;
@@ -225,12 +253,13 @@ impl<'a> Sm<'a> {
         state.last_issue = now;
         state.last_done = state.last_done.max(done);
         state.next += 1;
-        self.issues += 1;
+        self.used[sub_core].issues += 1;
         if observer.is_active() {
             let resident = &self.residents[state.place as usize];
             observer.issued(&Issue {
                 block: resident.block,
                 slot,
+                sub_core: sub_core as u8,
                 warp: WarpId::from_index(slot - resident.first_slot),
                 index: index as u32,
                 step,

@@ -1,0 +1,70 @@
+//! Interference between sub-cores: what others ask of the shared units that a warp uses.
+
+use super::section::SectionAnalysis;
+use crate::base::{Cycles, UnitId, WarpId};
+use crate::machine::SubCores;
+
+/// Per warp, the initiations of the warps of *other* sub-cores on shared units that it uses.
+#[derive(Clone, Debug)]
+pub(super) struct FromOthers<'s> {
+    section: &'s SectionAnalysis,
+    /// By sub-core and unit: the sum of the inits on shared units. Empty where nothing is shared.
+    inits: Vec<Cycles>,
+}
+
+impl<'s> FromOthers<'s> {
+    pub(super) fn new(section: &'s SectionAnalysis) -> Self {
+        let cores = section.sub_cores();
+        let mut inits = Vec::new();
+        if cores.share() {
+            inits.resize(cores.count() * section.units(), Cycles::ZERO);
+            for warp in section.ids() {
+                let sums = &mut inits[section.sub_core(warp) * section.units()..][..section.units()];
+                for (sum, used) in sums.iter_mut().zip(section.uses(warp)) {
+                    *sum += used.init;
+                }
+            }
+        }
+        Self { section, inits }
+    }
+
+    /// The sum for one warp.
+    pub(super) fn on(&self, own: WarpId) -> Cycles {
+        if self.inits.is_empty() {
+            return Cycles::ZERO;
+        }
+        let units = self.section.units();
+        let used = (0..units).map(UnitId::from_index).filter(|&unit| {
+            self.section.sub_cores().is_shared(unit) && self.section.unit_use(own, unit).is_used()
+        });
+        let cores = 0..self.section.sub_cores().count();
+        let others = |unit: UnitId| {
+            let other = cores.clone().filter(|&core| core != self.section.sub_core(own));
+            other.map(|core| self.inits[core * units + unit.index()]).sum::<Cycles>()
+        };
+        used.map(others).sum()
+    }
+}
+
+/// Whether instructions of different sub-cores meet in some unit in this section.
+pub(super) fn meet(section: &SectionAnalysis) -> bool {
+    let cores = section.sub_cores();
+    cores.share()
+        && (0..section.units()).map(UnitId::from_index).filter(|&unit| cores.is_shared(unit)).any(|unit| {
+            let mut users = section.ids().filter(|&warp| section.unit_use(warp, unit).is_used());
+            let first = users.next().map(|warp| section.sub_core(warp));
+            users.any(|warp| Some(section.sub_core(warp)) != first)
+        })
+}
+
+/// Sums a number of each warp by sub-core.
+pub(super) fn by_sub_core(
+    section: &SectionAnalysis,
+    of: impl Fn(WarpId) -> Cycles,
+) -> [Cycles; SubCores::MAX] {
+    let mut sums = [Cycles::ZERO; SubCores::MAX];
+    for warp in section.ids() {
+        sums[section.sub_core(warp)] += of(warp);
+    }
+    sums
+}

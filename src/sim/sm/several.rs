@@ -1,0 +1,72 @@
+//! The event loop of an SM with several sub-cores.
+//!
+//! In each cycle every sub-core in turn, by index, asks its policy and issues. Units that they share
+//! see the instructions in just that order: by issue cycle, then by sub-core.
+
+use super::{SlotSteps, Sm};
+use crate::base::Cycle;
+use crate::machine::SubCores;
+use crate::sim::error::RunError;
+use crate::sim::policy::{Policy, ReplayError};
+use crate::trace::Observer;
+
+impl Sm<'_> {
+    pub(super) fn run_several<P: Policy, O: Observer>(
+        &mut self,
+        steps: &SlotSteps<'_>,
+        policies: &mut [P],
+        observer: &mut O,
+    ) -> Result<(), RunError> {
+        loop {
+            let now = self.view.now.get();
+            if now >= self.next_special && self.special::<P, O>(steps, observer) {
+                return Ok(());
+            }
+            self.view.ready |= self.wheel.take(now);
+            let mut issued = [false; SubCores::MAX];
+            for (sub_core, policy) in policies.iter_mut().enumerate() {
+                if let Some(slot) = self.choose_on(sub_core, policy)? {
+                    debug_assert!(self.view.ready.has(slot) && self.sub_cores.of_slot(slot) == sub_core);
+                    self.issue::<P, O, true>(sub_core, slot, steps, observer);
+                    issued[sub_core] = true;
+                }
+            }
+            let next = if issued.contains(&true) { now + 1 } else { self.next_event(policies) };
+            if next == u64::MAX {
+                return Err(RunError::Deadlock(self.deadlock(steps)));
+            }
+            debug_assert!(next > now);
+            let to = Cycle::new(next);
+            for sub_core in (0..policies.len()).filter(|&sub_core| !issued[sub_core]) {
+                self.idle(sub_core, self.sub_cores.slots(sub_core), to, steps, observer);
+            }
+            self.view.now = to;
+        }
+    }
+
+    /// What the policy of a sub-core decides, which sees the warps of its sub-core only.
+    fn choose_on<P: Policy>(
+        &mut self,
+        sub_core: usize,
+        policy: &mut P,
+    ) -> Result<Option<usize>, Box<ReplayError>> {
+        let own = self.sub_cores.slots(sub_core);
+        let (ready, live, at_barrier) = (self.view.ready, self.view.live, self.view.at_barrier);
+        if P::WORK_CONSERVING && (ready & own).is_empty() {
+            return Ok(None);
+        }
+        self.view.ready = ready & own;
+        self.view.live = live & own;
+        self.view.at_barrier = at_barrier & own;
+        let chosen = policy.choose(&self.view);
+        (self.view.ready, self.view.live, self.view.at_barrier) = (ready, live, at_barrier);
+        chosen
+    }
+
+    /// The next cycle in which something can happen, after one in which nothing was issued.
+    fn next_event<P: Policy>(&self, policies: &[P]) -> u64 {
+        let wake = |policy: &P| if P::WORK_CONSERVING { u64::MAX } else { policy.wake(&self.view).get() };
+        let asked = policies.iter().map(wake).min().unwrap_or(u64::MAX);
+        self.wheel.next(self.view.now.get()).min(self.next_special).min(asked)
+    }
+}

@@ -72,7 +72,7 @@
 //! | the proofs of IWB and SWB | [`bound::Iwb`], [`bound::Swb`] |
 //! | the transition system that is searched | `src/explore/model.rs` |
 //! | what a PTX instruction does | `src/ptx/lower/` (to semantics), `src/exec/` (its execution) |
-//! | reconvergence of diverged lanes | [`program::cfg`], `src/exec/stack.rs` |
+//! | reconvergence of diverged lanes | [`program::cfg`], `src/exec/stack/` |
 //! | latencies and their sources | `configs/*.ron` |
 //! | which op class an opcode has | `isa/ptx.ron` |
 //! | the shape of JSON output | [`report::json`] |

@@ -11,6 +11,7 @@ mod shipped;
 use reference::{Reference, fields, program, read};
 use warpbound::base::Cycles;
 use warpbound::check::{Workload, WorkloadKind};
+use warpbound::exec::Options;
 use warpbound::machine::Machine;
 use warpbound::program::TimingTable;
 use warpbound::sim::{PolicySetup, simulate};
@@ -40,7 +41,7 @@ fn cycles(machine: &Machine, reference: &Reference, scheduler: &PolicySetup) -> 
     let table = TimingTable::new(workload.program(), machine).unwrap();
     let occupancy = machine.limits().occupancy(&workload.needs()).unwrap();
     let resident = occupancy.blocks.min(workload.blocks());
-    let mut source = workload.source(machine, 1 << 26).unwrap();
+    let mut source = workload.source(Options::of(machine, 1 << 26)).unwrap();
     let summary = simulate(&mut source, &table, machine, scheduler, resident, &mut (), |_, _| {}).unwrap();
     let slots = summary.issues + summary.stalls.total().get();
     let all = summary.makespan.get() * (machine.sub_cores().count() * machine.sms()) as u64;
@@ -75,7 +76,14 @@ fn compare(config: &str, machine: &str, overhead: u64) -> Vec<Compared> {
     }
     if std::env::var_os("WARPBOUND_TABLE").is_some() {
         for c in &all {
-            eprintln!("{config:9} {:22} {:4} {:8} {:8} {:+7.2} %", c.name, c.scheduler, c.theirs, c.ours, 100.0 * c.error());
+            eprintln!(
+                "{config:9} {:22} {:4} {:8} {:8} {:+7.2} %",
+                c.name,
+                c.scheduler,
+                c.theirs,
+                c.ours,
+                100.0 * c.error()
+            );
         }
     }
     let (mean, worst) = errors(&all, 500);

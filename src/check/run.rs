@@ -7,6 +7,7 @@ use super::workload::{Workload, WorkloadSource};
 use crate::base::{Cycles, WarpId};
 use crate::bound::{Analyser, Bound, BoundReport, Context, WarpTotals};
 use crate::diag::{Diagnostic, Diagnostics};
+use crate::exec::Options;
 use crate::machine::{Machine, SchedulerKind};
 use crate::path::{BlockPaths, BlockSource};
 use crate::program::TimingTable;
@@ -29,6 +30,12 @@ pub struct Plan<'a> {
     pub max_instructions_per_block: u64,
     /// Whether to compare the analyser with the simulator on every warp alone.
     pub self_check: bool,
+}
+
+impl Plan<'_> {
+    fn options(&self) -> Options {
+        Options::of(self.machine, self.max_instructions_per_block)
+    }
 }
 
 /// A run under one policy, judged.
@@ -122,7 +129,7 @@ fn one_block_at_a_time(
     table: &TimingTable,
     judges: &mut [Judge],
 ) -> Result<Vec<String>, Diagnostics> {
-    let mut source = plan.workload.source(plan.machine, plan.max_instructions_per_block)?;
+    let mut source = plan.workload.source(plan.options())?;
     let mut paths = BlockPaths::default();
     let mut engine = Engine::new(table, plan.machine);
     let mut analyser = analyser(plan, table);
@@ -153,7 +160,7 @@ pub fn observe<'a, O: Observer>(
     policy: &PolicySetup,
     observer: &mut O,
 ) -> Result<(Checked, WorkloadSource<'a>), Diagnostics> {
-    let mut source = plan.workload.source(plan.machine, plan.max_instructions_per_block)?;
+    let mut source = plan.workload.source(plan.options())?;
     let checked = observe_source(plan, policy, &mut source, observer)?;
     let notes = source.notes();
     Ok((checked.with_notes(&notes), source))

@@ -1,8 +1,9 @@
 //! Something to simulate: a micro kernel, or a launch of a real one.
 
 use crate::diag::Diagnostics;
+use crate::exec::divergence::Divergence;
 use crate::exec::{Executor, Options};
-use crate::machine::{BlockNeeds, Machine, SharedMemory};
+use crate::machine::BlockNeeds;
 use crate::micro::{MicroKernel, MicroSource};
 use crate::path::{BlockPaths, BlockSource, Footprint};
 use crate::program::Program;
@@ -77,18 +78,10 @@ impl Workload {
     ///
     /// # Errors
     /// If the launch cannot start.
-    pub fn source(
-        &self,
-        machine: &Machine,
-        max_instructions_per_block: u64,
-    ) -> Result<WorkloadSource<'_>, Diagnostics> {
+    pub fn source(&self, options: Options) -> Result<WorkloadSource<'_>, Diagnostics> {
         Ok(match &self.kind {
             WorkloadKind::Micro(kernel) => WorkloadSource::Micro(kernel.source()),
             WorkloadKind::Launch { program, launch } => {
-                // only a load/store unit asks which lines an access touches
-                let traffic = machine.pipeline().is_some_and(|pipeline| pipeline.load_store.is_some());
-                let banks = machine.shared_memory().map(SharedMemory::banks);
-                let options = Options { max_instructions_per_block, banks, traffic };
                 WorkloadSource::Launch(Box::new(Executor::new(program, launch, options)?))
             }
         })
@@ -101,6 +94,14 @@ impl WorkloadSource<'_> {
         match self {
             Self::Micro(_) => Vec::new(),
             Self::Launch(executor) => executor.notes().to_vec(),
+        }
+    }
+
+    /// What branches did so far, if the options asked for it.
+    pub fn divergence(&self) -> Option<&Divergence> {
+        match self {
+            Self::Micro(_) => None,
+            Self::Launch(executor) => executor.divergence(),
         }
     }
 

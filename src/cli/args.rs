@@ -12,7 +12,7 @@ use super::output::Format;
 pub struct Args {
     #[command(subcommand)]
     pub command: Command,
-    /// Say more on stderr; repeat for more still
+    /// Say more on stderr, and list all branches in `run`; repeat for more still
     #[arg(short, long, action = clap::ArgAction::Count, global = true)]
     pub verbose: u8,
 }

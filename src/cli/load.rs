@@ -5,6 +5,7 @@ use super::assets::{self, Location};
 use crate::base::Pc;
 use crate::check::{Workload, WorkloadKind};
 use crate::diag::{Diagnostic, Diagnostics, SourceText};
+use crate::exec::Options;
 use crate::machine::{Machine, MachineSpec, SchedulerKind, Setting};
 use crate::micro::MicroKernel;
 use crate::path::{BlockPaths, BlockSource};
@@ -266,7 +267,7 @@ pub fn nth_block(
     block: u32,
     max_instructions: u64,
 ) -> Result<BlockPaths, Diagnostics> {
-    let mut source = kernel.workload.source(machine, max_instructions)?;
+    let mut source = kernel.workload.source(Options::of(machine, max_instructions))?;
     let mut paths = BlockPaths::default();
     for _ in 0..=block {
         if !source.next_block(&mut paths).map_err(|problems| problems.with_excerpts(&kernel.code))? {

@@ -25,7 +25,7 @@ pub fn main() -> ExitCode {
     let format = args.format();
     let result = match &args.command {
         Command::Check(check) => commands::check::run(check),
-        Command::Run(run) => commands::run::run(run),
+        Command::Run(run) => commands::run::run(run, args.verbose > 0),
         Command::Phases(phases) => commands::phases::run(phases),
         Command::Compare(compare) => commands::compare::run(compare),
         Command::Evidence(evidence) => commands::evidence::run(evidence),

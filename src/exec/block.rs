@@ -36,7 +36,7 @@ pub(super) struct Runner<'a> {
 impl<'a> Runner<'a> {
     /// Room for the warps of a block.
     pub(super) fn new(context: Context<'a>, options: Options) -> Self {
-        let warp = |id| Warp::new(id, context.program, &context.shape);
+        let warp = |id| Warp::new(id, context.program, &context.shape, options.reconvergence);
         let warps = (0..context.shape.warps).map(warp).collect();
         let (barriers, probe) = (Barriers::default(), Probe::default());
         Self { context, notes: Vec::new(), options, warps, barriers, probe, fuel: 0 }

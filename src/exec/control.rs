@@ -15,7 +15,7 @@ use crate::program::sem::{Barrier, BarrierKind, Operand, Place, Transfer};
 /// An index beyond the table.
 pub(super) fn branch_table(
     warp: &mut Warp,
-    context: &Context,
+    context: &mut Context,
     pc: Pc,
     enabled: LaneMask,
     (targets, index, reconverge): (&[Pc], Operand, Option<Pc>),
@@ -51,6 +51,9 @@ pub(super) fn branch_table(
     let stay = active - enabled;
     if !stay.is_empty() {
         sides.push((Pc::new(pc.get() + 1), stay));
+    }
+    if let Some(divergence) = &mut context.divergence {
+        divergence.branch(context.program.instr(pc), pc, (active, enabled), sides.len());
     }
     warp.stack.branch_table(&sides, reconverge);
     Ok(())

@@ -1,8 +1,8 @@
 //! Functional execution: what every warp of a launch does, and nothing about when.
 //!
 //! An [`Executor`] runs a [`Program`] under a [`Launch`] block by block and yields the
-//! [`BlockPaths`] of each. 32 lanes go at a time, with a SIMT stack (`stack`) that reconverges at
-//! post-dominators. Values are exact: integers as the PTX ISA says, floating point correctly
+//! [`BlockPaths`] of each. 32 lanes go at a time, with a SIMT stack ([`stack`]) that knows
+//! two ways to reconverge. Values are exact: integers as the PTX ISA says, floating point correctly
 //! rounded, approximate functions within their documented error (`arith`).
 //!
 //! Invariants:
@@ -20,25 +20,28 @@ mod barrier;
 mod block;
 mod collective;
 mod control;
+pub mod divergence;
 mod fault;
 mod lanes;
 mod lines;
 mod loops;
 mod memory;
 mod record;
-mod stack;
+pub mod stack;
 mod step;
 mod warp;
 
 use crate::base::BlockId;
 use crate::diag::{Diagnostic, Diagnostics};
-use crate::machine::Banks;
+use crate::machine::{Banks, Machine, Reconvergence, SharedMemory};
 use crate::path::{BlockPaths, BlockSource, Footprint, Step};
 use crate::program::launch::Launch;
 use crate::program::sem::{FloatTy, ValueTy};
 use crate::program::{Program, Sem};
 
-/// Limits of a functional run, and what it records for timing.
+use divergence::Divergence;
+
+/// How a functional run goes, and what it records for timing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Warp instructions that one block may execute; more is an error that names the loop.
@@ -47,11 +50,36 @@ pub struct Options {
     pub banks: Option<Banks>,
     /// Whether to record the lines that accesses to global and local memory touch.
     pub traffic: bool,
+    /// How lanes that diverged meet again.
+    pub reconvergence: Reconvergence,
+    /// Whether to count what branches do, see [`Executor::divergence`].
+    pub divergence: bool,
+}
+
+impl Options {
+    /// A run as a machine needs it.
+    pub fn of(machine: &Machine, max_instructions_per_block: u64) -> Self {
+        let reconvergence = machine.reconvergence();
+        Self {
+            max_instructions_per_block,
+            banks: machine.shared_memory().map(SharedMemory::banks),
+            // only a load/store unit asks which lines an access touches
+            traffic: machine.pipeline().is_some_and(|pipeline| pipeline.load_store.is_some()),
+            reconvergence,
+            ..Self::default()
+        }
+    }
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { max_instructions_per_block: 1 << 26, banks: None, traffic: false }
+        Self {
+            max_instructions_per_block: 1 << 26,
+            banks: None,
+            traffic: false,
+            reconvergence: Reconvergence::PostDominator,
+            divergence: false,
+        }
     }
 }
 
@@ -71,7 +99,7 @@ impl<'a> Executor<'a> {
     pub fn new(program: &'a Program, launch: &'a Launch, options: Options) -> Result<Self, Diagnostics> {
         let mut problems = Diagnostics::new();
         check_shape(launch, &mut problems);
-        check_program(program, &mut problems);
+        check_program(program, options.reconvergence, &mut problems);
         problems.into_result(())?;
 
         let memory = memory::Memory::new(program, launch)?;
@@ -90,6 +118,7 @@ impl<'a> Executor<'a> {
             memory,
             shape,
             record: record::Record::new(program, &options),
+            divergence: options.divergence.then(|| Box::new(Divergence::new(program.instrs.len()))),
         };
         // a path counts its steps in 32 bits
         let max_instructions_per_block = options.max_instructions_per_block.min(u64::from(u32::MAX));
@@ -101,6 +130,11 @@ impl<'a> Executor<'a> {
     /// if there is no such buffer.
     pub fn buffer(&self, index: usize) -> &[u8] {
         self.runner.context.memory.buffer(index)
+    }
+
+    /// What branches did in the blocks run so far, if [`Options::divergence`] asks for it.
+    pub fn divergence(&self) -> Option<&Divergence> {
+        self.runner.context.divergence.as_deref()
     }
 
     /// Why paths may depend on timing, as far as the run has shown; complete after the last
@@ -123,6 +157,9 @@ impl BlockSource for Executor<'_> {
         let at = [block % x, block / x % y, block / x / y];
         match self.runner.run(at, paths) {
             Ok(()) => {
+                if let Some(divergence) = &mut self.runner.context.divergence {
+                    divergence.block(paths);
+                }
                 self.next += 1;
                 Ok(true)
             }
@@ -151,7 +188,7 @@ fn check_shape(launch: &Launch, problems: &mut Diagnostics) {
 }
 
 /// What the types of a program allow and execution does not.
-fn check_program(program: &Program, problems: &mut Diagnostics) {
+fn check_program(program: &Program, reconvergence: Reconvergence, problems: &mut Diagnostics) {
     let most = Step::MAX_PC as usize;
     if program.instrs.is_empty() || program.instrs.len() > most {
         let message =
@@ -165,6 +202,12 @@ fn check_program(program: &Program, problems: &mut Diagnostics) {
             (!bytes.is_power_of_two() || bytes > 32).then(|| format!("an access of {bytes} bytes"))
         };
         let wrong = match &instr.sem {
+            Sem::OpenRegion { .. } if instr.guard.is_some() => Some("SSY or PBK under a guard".to_owned()),
+            Sem::OpenRegion { .. } | Sem::CloseRegion { .. }
+                if reconvergence != Reconvergence::PascalStack =>
+            {
+                Some("an SSY, PBK, SYNC or BRK on a machine without `reconvergence: PascalStack`".to_owned())
+            }
             Sem::None => Some("an instruction that has timing only".to_owned()),
             Sem::Load { ty, dsts, .. } => vector(ty.bits, dsts.len()),
             Sem::Store { bits, srcs, .. } => vector(*bits, srcs.len()),

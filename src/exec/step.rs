@@ -5,6 +5,7 @@ use super::arith::{compare, convert, float, int};
 use super::barrier::Arrival;
 use super::collective;
 use super::control;
+use super::divergence::Divergence;
 use super::fault::{self, Fault};
 use super::lanes::{Lanes, map1, sign_extend, width_mask};
 use super::memory::Memory;
@@ -13,7 +14,7 @@ use super::warp::{Shape, Warp};
 use crate::base::{LaneMask, Pc, RegId, WARP_SIZE};
 use crate::path::{BarrierUse, Step};
 use crate::program::layout::resolve_generic;
-use crate::program::sem::{Carry, Compare, CompareInto, Operand, PredOp, Shuffle, VoteMode};
+use crate::program::sem::{Carry, Compare, CompareInto, Operand, PredOp, Region, Shuffle, VoteMode};
 use crate::program::{Instr, Program, Sem};
 
 /// What all warps of a launch share.
@@ -28,6 +29,8 @@ pub(super) struct Context<'a> {
     pub(super) shape: Shape,
     /// What timing wants to know of memory accesses.
     pub(super) record: Record,
+    /// What branches did, if somebody wants to know.
+    pub(super) divergence: Option<Box<Divergence>>,
 }
 
 /// What an executed instruction leaves to the block.
@@ -67,9 +70,31 @@ pub(super) fn execute(warp: &mut Warp, context: &mut Context) -> Result<Executed
     let enabled = instr.guard.map_or(active, |guard| active & warp.guard(guard));
     let mut done = Executed { step: Step::plain(pc), active, enabled, meeting: Meeting::None };
     match &instr.sem {
-        Sem::Branch { target, reconverge } => warp.stack.branch(enabled, *target, *reconverge),
+        Sem::Branch { target, reconverge } => {
+            if let Some(divergence) = &mut context.divergence {
+                let ways = usize::from(!enabled.is_empty()) + usize::from(enabled != active);
+                divergence.branch(instr, pc, (active, enabled), ways);
+            }
+            warp.stack.branch(enabled, *target, *reconverge);
+        }
         Sem::BranchTable { targets, index, reconverge } => {
             control::branch_table(warp, context, pc, enabled, (targets, *index, *reconverge))?;
+        }
+        Sem::OpenRegion { region, join } => warp.stack.open(*region, *join),
+        Sem::CloseRegion { region } => {
+            if !warp.stack.close(*region, enabled) {
+                let (end, start) = match region {
+                    Region::Sync => ("SYNC", "SSY"),
+                    Region::Break => ("BRK", "PBK"),
+                };
+                let message = format!("{end} of warp {}, lanes {enabled}, without {start}", warp.id);
+                return Err(fault::at(
+                    program,
+                    pc,
+                    message,
+                    "every lane has to come through the other first",
+                ));
+            }
         }
         Sem::Call(call) if !enabled.is_empty() => {
             control::transfer(warp, context, &call.pass, enabled);
@@ -284,6 +309,8 @@ fn data(
         | Sem::Barrier(_)
         | Sem::Branch { .. }
         | Sem::BranchTable { .. }
+        | Sem::OpenRegion { .. }
+        | Sem::CloseRegion { .. }
         | Sem::Call(_)
         | Sem::Return
         | Sem::Exit

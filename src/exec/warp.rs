@@ -4,6 +4,7 @@ use super::async_groups::AsyncGroups;
 use super::lanes::{Lanes, width_mask};
 use super::stack::SimtStack;
 use crate::base::{LaneMask, Pc, RegId, WARP_SIZE};
+use crate::machine::Reconvergence;
 use crate::program::sem::{Operand, PredSrc, Special};
 use crate::program::{Guard, Program, RegKind};
 
@@ -75,13 +76,13 @@ pub(super) struct Warp {
 
 impl Warp {
     /// A warp of a block of this shape; [`Warp::start`] makes it ready.
-    pub(super) fn new(id: usize, program: &Program, shape: &Shape) -> Self {
+    pub(super) fn new(id: usize, program: &Program, shape: &Shape, mechanism: Reconvergence) -> Self {
         let threads: usize = shape.block.iter().map(|&n| n as usize).product();
         let coordinate = |axis: usize| std::array::from_fn(|lane| shape.thread(id * WARP_SIZE + lane)[axis]);
         Self {
             id,
             state: State::Finished,
-            stack: SimtStack::default(),
+            stack: SimtStack::new(mechanism),
             groups: AsyncGroups::default(),
             executed: 0,
             regs: vec![[0; WARP_SIZE]; program.regs.len()],

@@ -9,7 +9,7 @@ use super::memory::MemorySystem;
 use super::pipeline::Pipeline;
 use super::scheduler::SchedulerKind;
 use super::shared_memory::SharedMemory;
-use super::spec::{Hazard, LimitsSpec, MachineSpec, OpSpec};
+use super::spec::{Hazard, LimitsSpec, MachineSpec, OpSpec, Reconvergence};
 use super::sub_cores::SubCores;
 use crate::base::{Cycles, Fnv1a, UnitId};
 use crate::diag::{Diagnostic, Diagnostics, SourceText, closest};
@@ -68,6 +68,7 @@ pub struct Machine {
     pipeline: Option<Pipeline>,
     shared_memory: Option<SharedMemory>,
     sub_cores: SubCores,
+    reconvergence: Reconvergence,
     digest: u64,
 }
 
@@ -242,6 +243,7 @@ impl Machine {
             pipeline: spec.pipeline.clone(),
             shared_memory,
             sub_cores,
+            reconvergence: spec.reconvergence.unwrap_or_default(),
             digest: digest.finish(),
         };
         problems.into_result(machine)
@@ -310,6 +312,11 @@ impl Machine {
     /// Bank conflicts of shared memory, if it has any.
     pub fn shared_memory(&self) -> Option<&SharedMemory> {
         self.shared_memory.as_ref()
+    }
+
+    /// How lanes of a warp that diverged meet again.
+    pub fn reconvergence(&self) -> Reconvergence {
+        self.reconvergence
     }
 
     /// A digest of every setting: two machines with the same digest give the same cycles.

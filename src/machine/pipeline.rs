@@ -142,7 +142,13 @@ pub struct LoadStore {
 
 impl Default for LoadStore {
     fn default() -> Self {
-        Self { shared_latency: 24, replies: 2, transaction: 32, atomics_block: false, atomics_wait_for_addresses: true }
+        Self {
+            shared_latency: 24,
+            replies: 2,
+            transaction: 32,
+            atomics_block: false,
+            atomics_wait_for_addresses: true,
+        }
     }
 }
 

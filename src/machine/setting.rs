@@ -14,7 +14,7 @@ pub struct Setting {
 }
 
 /// The settings at the top of a machine.
-const TOP: [&str; 13] = [
+const TOP: [&str; 14] = [
     "name",
     "doc",
     "scheduler",
@@ -28,6 +28,7 @@ const TOP: [&str; 13] = [
     "sub_cores",
     "pipeline",
     "sms",
+    "reconvergence",
 ];
 
 impl Setting {

@@ -63,6 +63,19 @@ pub struct MachineSpec {
     /// Bank conflicts of shared memory; there are none by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shared_memory: Option<SharedMemorySpec>,
+    /// How lanes of a warp that diverged meet again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reconvergence: Option<Reconvergence>,
+}
+
+/// How lanes of a warp that diverged meet again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Reconvergence {
+    /// At the immediate post-dominator of the branch.
+    #[default]
+    PostDominator,
+    /// Where Pascal's SSY, PBK, SYNC and BRK say (seed 003, section III.A).
+    PascalStack,
 }
 
 /// A register hazard that the scoreboard checks.

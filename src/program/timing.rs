@@ -160,7 +160,15 @@ impl TimingTable {
     /// a free exit, one sub-core.
     pub fn of_instrs(instrs: Vec<TimedInstr>, units: usize, regs: usize) -> Self {
         let sub_cores = SubCores::ONE;
-        Self { instrs, units, program_regs: regs, hazards: Hazards::RAW, exit_issues: false, numbers: Vec::new(), sub_cores }
+        Self {
+            instrs,
+            units,
+            program_regs: regs,
+            hazards: Hazards::RAW,
+            exit_issues: false,
+            numbers: Vec::new(),
+            sub_cores,
+        }
     }
 
     /// The instructions, to be used for another table.

@@ -1,6 +1,7 @@
 //! Results as text for people and as data for scripts. Pure: values in, text out.
 
 pub mod banks;
+pub mod divergence;
 pub mod gantt;
 pub mod json;
 pub mod phase_gantt;

@@ -4,9 +4,10 @@
 
 use warpbound::base::LaneMask;
 use warpbound::diag::{Diagnostics, SourceText};
+use warpbound::exec::divergence::Divergence;
 use warpbound::exec::{Executor, Options};
 use warpbound::isa::IsaTable;
-use warpbound::machine::Banks;
+use warpbound::machine::{Banks, Reconvergence};
 use warpbound::path::{BlockPaths, BlockSource};
 use warpbound::program::Program;
 use warpbound::program::launch::{Arg, Buffer, Elem, Launch};
@@ -25,6 +26,7 @@ pub struct Kernel {
     pub fuel: u64,
     pub banks: Option<Banks>,
     pub traffic: bool,
+    pub reconvergence: Reconvergence,
 }
 
 /// What a launch did.
@@ -34,6 +36,7 @@ pub struct Outcome {
     pub buffers: Vec<Vec<u8>>,
     pub notes: Vec<String>,
     pub program: Program,
+    pub divergence: Divergence,
 }
 
 /// One block of `threads` threads, and no buffers yet.
@@ -49,6 +52,7 @@ pub fn kernel(threads: u32, body: &str) -> Kernel {
         fuel: 1 << 22,
         banks: None,
         traffic: false,
+        reconvergence: Reconvergence::PostDominator,
     }
 }
 
@@ -101,8 +105,13 @@ impl Kernel {
             buffers: self.buffers.iter().enumerate().map(|(i, b)| buffer(format!("p{i}"), b)).collect(),
             symbols: self.symbols.iter().map(|(name, b)| buffer(name.clone(), b)).collect(),
         };
-        let (banks, traffic) = (self.banks, self.traffic);
-        let options = Options { max_instructions_per_block: self.fuel, banks, traffic };
+        let options = Options {
+            max_instructions_per_block: self.fuel,
+            banks: self.banks,
+            traffic: self.traffic,
+            reconvergence: self.reconvergence,
+            divergence: true,
+        };
         let mut executor = Executor::new(&program, &launch, options)?;
         let mut paths = BlockPaths::default();
         let mut blocks = Vec::new();
@@ -118,7 +127,8 @@ impl Kernel {
         }
         let buffers = (0..launch.buffers.len()).map(|i| executor.buffer(i).to_vec()).collect();
         let notes = executor.notes().to_vec();
-        Ok(Outcome { blocks, buffers, notes, program: program.clone() })
+        let divergence = executor.divergence().expect("asked for").clone();
+        Ok(Outcome { blocks, buffers, notes, program: program.clone(), divergence })
     }
 
     pub fn ok(self) -> Outcome {

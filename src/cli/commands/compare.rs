@@ -12,6 +12,7 @@ use crate::cli::args::Compare;
 use crate::cli::load::{self, LoadedKernel};
 use crate::cli::output::{self, Failure, Format};
 use crate::diag::Diagnostics;
+use crate::exec::Options;
 use crate::explore::explore;
 use crate::explore::search::Limits;
 use crate::machine::{Machine, SchedulerKind};
@@ -75,7 +76,8 @@ fn row(name: &str, args: &Compare, bounds: &[Box<dyn Bound>]) -> Result<Row, Dia
 fn explored(kernel: &LoadedKernel, machine: &Machine, args: &Compare) -> Result<Explored, Diagnostics> {
     let table = load::timing(kernel, machine)?;
     let limits = Limits { max_states: args.max_states, threads: load::threads() };
-    let mut source: WorkloadSource = kernel.workload.source(machine, args.common.max_instructions)?;
+    let mut source: WorkloadSource =
+        kernel.workload.source(Options::of(machine, args.common.max_instructions))?;
     let mut paths = BlockPaths::default();
     let mut worst = Explored::Exactly(Cycles::ZERO);
     while source.next_block(&mut paths)? {

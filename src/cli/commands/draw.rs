@@ -4,6 +4,7 @@ use crate::bound::{Phase, analyse_alone};
 use crate::cli::args::Common;
 use crate::cli::load::{self, LoadedKernel};
 use crate::diag::Diagnostics;
+use crate::exec::Options;
 use crate::machine::Machine;
 use crate::path::{BlockPaths, BlockSource};
 use crate::report::gantt::{self, Bar};
@@ -18,7 +19,7 @@ pub fn gantt(
     common: &Common,
 ) -> Result<String, Diagnostics> {
     let table = load::timing(kernel, machine)?;
-    let mut source = kernel.workload.source(machine, common.max_instructions)?;
+    let mut source = kernel.workload.source(Options::of(machine, common.max_instructions))?;
     let mut paths = BlockPaths::default();
     if !source.next_block(&mut paths)? {
         return Ok(String::new());

@@ -12,18 +12,22 @@ use crate::cli::load::{self, LoadedKernel};
 use crate::cli::output::{self, Failure, Format};
 use crate::cli::trace_files::{self, TraceFile, Writer};
 use crate::diag::{Diagnostic, Diagnostics};
+use crate::exec::Options;
 use crate::machine::Machine;
 use crate::path::{BlockPaths, BlockSource, Footprint};
 use crate::report::banks::{self, BankLine};
-use crate::report::{json, text};
+use crate::report::{divergence, json, text};
 use crate::sim::PolicySetup;
 use crate::trace::{BankProfile, Observer, StallProfile, UnitUse};
 
 /// Causes of lost cycles shown as text.
 const MAX_LOST: usize = 12;
 
+/// Branches shown as text without -v.
+const MAX_BRANCHES: usize = 10;
+
 /// Runs the command.
-pub fn run(args: &Run) -> Result<ExitCode, Failure> {
+pub fn run(args: &Run, verbose: bool) -> Result<ExitCode, Failure> {
     let kernel = load::kernel(&args.on.kernel, &args.on.ptx, args.on.common.seed)?;
     let (machine, _) = load::machine(&args.on.common, &kernel)?;
     let policy = load::policy(&args.on.common, &kernel, &machine)?;
@@ -43,7 +47,12 @@ pub fn run(args: &Run) -> Result<ExitCode, Failure> {
     let mut profile = StallProfile::new(&table);
     let mut units = UnitUse::new(machine.units().len());
     let began = Instant::now();
-    let source = kernel.workload.source(&machine, args.on.common.max_instructions)?;
+    let options = Options {
+        // bare speed need not pay for it
+        divergence: !args.timings,
+        ..Options::of(&machine, args.on.common.max_instructions)
+    };
+    let source = kernel.workload.source(options)?;
     let mut source = TimedSource { source, spent: began.elapsed() };
     // text shows where cycles went; JSON and bare speed need not pay for it
     let detailed = args.on.common.format == Format::Text && !args.timings;
@@ -62,10 +71,14 @@ pub fn run(args: &Run) -> Result<ExitCode, Failure> {
     }
     let place = |pc: Pc| (kernel.workload.program().instr(pc).line, kernel.text_of(pc));
     let banks = banks::lines(&bank_profile, &place);
+    let line = |pc: Pc| kernel.workload.program().instr(pc).line;
+    let divergence = source.source.divergence().and_then(|d| divergence::Report::new(d, &line));
+    let most = if verbose { usize::MAX } else { MAX_BRANCHES };
+    let branches = divergence.as_ref().map_or_else(String::new, |d| d.table(most, &|pc| kernel.text_of(pc)));
     match args.on.common.format {
-        Format::Json => print_json(args, &kernel, &machine, &checked, seconds, banks)?,
+        Format::Json => print_json(args, &kernel, &machine, &checked, seconds, (banks, divergence))?,
         Format::Text => {
-            let parts = Parts { profile: &profile, units: &units, banks: &banks };
+            let parts = Parts { profile: &profile, units: &units, banks: &banks, branches: &branches };
             print_text(args, &kernel, &machine, &policy, &checked, seconds, &parts)?;
         }
     }
@@ -157,6 +170,8 @@ struct Timed {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     bank_conflicts: Vec<BankLine>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    divergence: Option<divergence::Report>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     exec_seconds: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sim_seconds: Option<f64>,
@@ -168,12 +183,13 @@ fn print_json(
     machine: &Machine,
     checked: &Checked,
     (exec, sim): (f64, f64),
-    bank_conflicts: Vec<BankLine>,
+    (bank_conflicts, divergence): (Vec<BankLine>, Option<divergence::Report>),
 ) -> Result<(), Failure> {
     output::print_json(&Timed {
         check: json::Check::new(&kernel.workload.name, machine, args.on.common.seed, checked),
         run: json::Run::new(checked),
         bank_conflicts,
+        divergence,
         exec_seconds: args.timings.then_some(exec),
         sim_seconds: args.timings.then_some(sim),
     })
@@ -184,6 +200,7 @@ struct Parts<'a> {
     profile: &'a StallProfile<'a>,
     units: &'a UnitUse,
     banks: &'a [BankLine],
+    branches: &'a str,
 }
 
 fn print_text(
@@ -203,6 +220,7 @@ fn print_text(
         out.push_str(&text::units(machine, parts.units, checked));
         out.push_str(&text::lost_cycles(&parts.profile.lost(), checked, MAX_LOST, &place));
         out.push_str(&banks::text(parts.banks));
+        out.push_str(parts.branches);
     }
     if args.timings {
         let per_second = |seconds: f64| checked.warp_instructions as f64 / seconds.max(1e-9) / 1e6;

@@ -81,6 +81,10 @@ pub enum Sem {
     Branch { target: Pc, reconverge: Option<Pc> },
     /// Branch through a table (`brx.idx`).
     BranchTable { targets: Vec<Pc>, index: Operand, reconverge: Option<Pc> },
+    /// SSY and PBK: opens a region of code in which lanes may diverge; they rejoin at `join`.
+    OpenRegion { region: Region, join: Pc },
+    /// SYNC and BRK: the lanes have come to the end of the innermost region of this kind.
+    CloseRegion { region: Region },
     /// Call of a function. Storage is static (recursion is refused by front ends).
     Call(Box<Call>),
     /// Return from a function.
@@ -89,6 +93,15 @@ pub enum Sem {
     Exit,
     /// The kernel gives up; an error of the kernel.
     Trap { message: String },
+}
+
+/// A kind of divergent region, by the instructions that delimit it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Region {
+    /// SSY to SYNC: around an if or a switch.
+    Sync,
+    /// PBK to BRK: around a loop.
+    Break,
 }
 
 /// A source.

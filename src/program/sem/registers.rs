@@ -16,7 +16,12 @@ impl Sem {
     fn collect(&self, used: &mut Registers) {
         match self {
             Self::None | Self::Nop | Self::AsyncCommit | Self::AsyncWait { .. } => {}
-            Self::Branch { .. } | Self::Return | Self::Exit | Self::Trap { .. } => {}
+            Self::Branch { .. }
+            | Self::OpenRegion { .. }
+            | Self::CloseRegion { .. }
+            | Self::Return
+            | Self::Exit
+            | Self::Trap { .. } => {}
             Self::Mov { dst, src } | Self::TestFloat { dst, src, .. } | Self::IsSpace { dst, src, .. } => {
                 used.read(*src).write(*dst);
             }

@@ -8,12 +8,9 @@ pub(super) struct Flight {
     pub slot: u8,
     pub sub_core: u8,
     pub unit: u8,
-    /// Index of its step in the warp's path.
-    pub index: u32,
     pub step: Step,
     /// Counts issues of the SM: the larger, the younger.
     pub age: u64,
-    pub issue: u64,
     pub start: u64,
     pub init_end: u64,
     /// Cycles its initiation takes.
@@ -64,10 +61,5 @@ impl Flights {
     #[inline]
     pub fn get_mut(&mut self, id: FlightId) -> &mut Flight {
         &mut self.all[id as usize]
-    }
-
-    /// Whether no instruction is under way.
-    pub fn is_empty(&self) -> bool {
-        self.all.len() == self.free.len()
     }
 }

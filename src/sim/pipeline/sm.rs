@@ -156,7 +156,9 @@ impl<'a> Sm<'a> {
             fenced: WarpMask::empty(),
             clear: WarpMask::empty(),
             wants: vec![WarpMask::empty(); units],
-            shared_units: (0..units - 1).map(|u| machine.sub_cores().is_shared(UnitId::from_index(u))).collect(),
+            shared_units: (0..units - 1)
+                .map(|u| machine.sub_cores().is_shared(UnitId::from_index(u)))
+                .collect(),
             units: vec![Unit::new(settings.collector.is_some()); (units - 1) * sub_cores],
             flights: Flights::default(),
             completions: Completions::default(),
@@ -278,7 +280,13 @@ impl<'a> Sm<'a> {
         let load_store = self.load_store.as_ref().map_or(u64::MAX, |unit| unit.next_event(self.now));
         let fetch = self.front_end.as_ref().map_or(u64::MAX, FrontEnd::next_arrival);
         let releases = self.releases.iter().map(|release| release.complete.at).min().unwrap_or(u64::MAX);
-        self.completions.next().min(self.next_birth()).min(load_store).min(fetch).min(releases).max(self.now + 1)
+        self.completions
+            .next()
+            .min(self.next_birth())
+            .min(load_store)
+            .min(fetch)
+            .min(releases)
+            .max(self.now + 1)
     }
 
     /// Goes to a later cycle; what kept sub-cores idle in this one does so until then.
@@ -561,7 +569,8 @@ impl<'a> Sm<'a> {
             _ => {
                 let waiting = slot.and_then(|slot| self.waiting(slot, reason));
                 self.end_idle(sub_core);
-                self.subs[sub_core].idle = Some(Idle { sub_core: sub_core as u8, from: now, to: now.next(), reason, waiting });
+                self.subs[sub_core].idle =
+                    Some(Idle { sub_core: sub_core as u8, from: now, to: now.next(), reason, waiting });
             }
         }
     }

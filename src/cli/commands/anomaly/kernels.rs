@@ -9,6 +9,7 @@ use crate::cli::commands::check;
 use crate::cli::load::{self, LoadedKernel};
 use crate::cli::output::{self, Failure, Format};
 use crate::diag::{Diagnostic, Diagnostics, closest};
+use crate::exec::Options;
 use crate::explore::anomaly::series::{Point, SweepError, sweep};
 use crate::machine::{Machine, SchedulerKind};
 use crate::program::TimingTable;
@@ -60,7 +61,7 @@ fn kernel(name: &str, args: &Anomaly, policies: &[PolicySetup]) -> Result<Kernel
     }
     let points = points(&sweep_of, &common, &kernel)?;
     one_block_at_a_time(&kernel, &points)?;
-    let mut source = kernel.workload.source(&base, args.max_instructions)?;
+    let mut source = kernel.workload.source(Options::of(&base, args.max_instructions))?;
     let threads =
         args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get));
     let makespans = sweep(&mut source, &points, policies, threads).map_err(|error| match error {

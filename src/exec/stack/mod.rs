@@ -1,25 +1,51 @@
-//! The SIMT stack of PTX: which lanes run where, reconverging at post-dominators.
+//! The SIMT stack: which lanes of a warp run where, and where they meet again.
 //!
-//! An entry is a program counter, the lanes that run there and the place where they rejoin the
-//! entry below. Only the top entry runs. A divergent branch turns the top entry into the
-//! reconvergence entry and pushes one entry per side; the taken side is on top, so it runs first.
+//! An entry is the next instruction, the lanes that run there and the place where they rejoin the
+//! entries below (npc, mask and rpc of seed 003, section III.A). Only the top entry runs. Two
+//! mechanisms ([`Reconvergence`]) share the entries and differ in what opens and closes a region of
+//! divergent code:
+//!
+//! * [`post_dominator`]: a divergent branch opens it, arrival at the branch's post-dominator closes it;
+//! * [`pascal`]: SSY or PBK opens it, SYNC or BRK closes it, whether or not a branch diverges.
+//!
+//! In both the taken side is on top, so it runs first. What every instruction does (going on,
+//! ending lanes, calls) is the same in both, so the hot path does not ask which one it is.
+//!
 //! A call opens a frame: the entries above its base belong to the callee, and when all of them
 //! are gone, the caller's entry goes on.
-//!
-//! The executor knows the stack by the methods below only, so that a stack with explicit
-//! reconvergence instructions can take its place.
+
+mod pascal;
+mod post_dominator;
 
 use crate::base::{LaneMask, Pc};
+use crate::machine::Reconvergence;
+use crate::program::sem::Region;
 
 /// Calls nested deeper than this are refused: storage is static, so this is recursion.
 const MAX_FRAMES: usize = 256;
 
+/// One entry of a [`SimtStack`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Entry {
-    pc: Pc,
-    /// Where the lanes rejoin the entry below; `None` if they stay apart until they return.
-    reconverge: Option<Pc>,
-    mask: LaneMask,
+pub struct Entry {
+    /// The next instruction.
+    pub npc: Pc,
+    /// Where the lanes rejoin the entry below; [`SimtStack::END`] if they stay apart until they end
+    /// or return.
+    pub rpc: Pc,
+    /// The lanes.
+    pub mask: LaneMask,
+    within: Within,
+}
+
+/// What closes the region that an entry runs in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Within {
+    /// The end of the kernel or function.
+    Whole,
+    /// Arrival at the rpc: the decoder of a language without reconvergence instructions found it.
+    Joined,
+    /// SYNC or BRK.
+    Explicit(Region),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,124 +58,135 @@ struct Frame {
 
 /// The SIMT stack of one warp.
 ///
-/// Invariant between calls: the stack is empty or its top entry has lanes, has not reached its
-/// reconvergence point, and lies above the base of the innermost frame.
+/// Invariant between calls: the stack is empty or its top entry has lanes, has not arrived where
+/// its region ends by itself, and lies above the base of the innermost frame.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct SimtStack {
+pub struct SimtStack {
+    mechanism: Reconvergence,
     entries: Vec<Entry>,
     frames: Vec<Frame>,
     live: LaneMask,
 }
 
 impl SimtStack {
+    /// The rpc of lanes that rejoin nowhere. Seed 003 takes the last address of the memory, which
+    /// need not hold an instruction; ours never does.
+    pub const END: Pc = Pc::new(u32::MAX);
+
+    /// An empty stack.
+    pub fn new(mechanism: Reconvergence) -> Self {
+        Self { mechanism, ..Self::default() }
+    }
+
     /// Starts `lanes` at the beginning of the kernel.
-    pub(super) fn start(&mut self, lanes: LaneMask) {
+    pub fn start(&mut self, lanes: LaneMask) {
         self.entries.clear();
         self.frames.clear();
         self.live = lanes;
         if !lanes.is_empty() {
-            self.entries.push(Entry { pc: Pc::new(0), reconverge: None, mask: lanes });
+            self.entries.push(Entry::whole(Pc::new(0), lanes));
         }
+    }
+
+    /// The entries, bottom first.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
     }
 
     /// The next instruction and the lanes that run it; `None` when all lanes have ended.
     #[inline]
-    pub(super) fn top(&self) -> Option<(Pc, LaneMask)> {
-        self.entries.last().map(|entry| (entry.pc, entry.mask))
+    pub fn top(&self) -> Option<(Pc, LaneMask)> {
+        self.entries.last().map(|entry| (entry.npc, entry.mask))
     }
 
     /// The lanes that have not ended.
-    pub(super) fn live(&self) -> LaneMask {
+    pub fn live(&self) -> LaneMask {
         self.live
     }
 
     /// Goes on to the next instruction.
     #[inline]
-    pub(super) fn advance(&mut self) {
+    pub fn advance(&mut self) {
         if let Some(top) = self.entries.last_mut() {
-            top.pc = following(top.pc);
-            if top.reconverge == Some(top.pc) {
+            top.npc = following(top.npc);
+            if top.rpc == top.npc {
                 self.settle();
             }
         }
     }
 
-    /// A branch that `taken` of the active lanes take.
-    pub(super) fn branch(&mut self, taken: LaneMask, target: Pc, reconverge: Option<Pc>) {
+    /// A branch that `taken` of the active lanes take. `join` is its immediate post-dominator, if
+    /// the program relies on it. A branch of all or none does not diverge.
+    pub fn branch(&mut self, taken: LaneMask, target: Pc, join: Option<Pc>) {
+        if self.mechanism == Reconvergence::PascalStack {
+            self.open_joined(join);
+        }
         let Some(top) = self.entries.last_mut() else { return };
         let taken = taken & top.mask;
         let stay = top.mask - taken;
         if stay.is_empty() {
-            top.pc = target;
+            top.npc = target;
             self.settle();
         } else if taken.is_empty() {
             self.advance();
         } else {
-            let next = following(top.pc);
-            self.split(reconverge, &[(next, stay), (target, taken)]);
+            let next = following(top.npc);
+            self.diverge(join, &[(next, stay), (target, taken)]);
         }
     }
 
     /// A branch of all active lanes to one place per group; the groups are disjoint, and the first
     /// one runs first.
-    pub(super) fn branch_table(&mut self, groups: &[(Pc, LaneMask)], reconverge: Option<Pc>) {
+    pub fn branch_table(&mut self, groups: &[(Pc, LaneMask)], join: Option<Pc>) {
+        if self.mechanism == Reconvergence::PascalStack {
+            self.open_joined(join);
+        }
         if let ([(target, _)], Some(top)) = (groups, self.entries.last_mut()) {
-            top.pc = *target;
+            top.npc = *target;
             self.settle();
         } else {
             let last_first: Vec<(Pc, LaneMask)> = groups.iter().rev().copied().collect();
-            self.split(reconverge, &last_first);
+            self.diverge(join, &last_first);
         }
     }
 
     /// Replaces the top entry by one per side, the last of them on top.
-    fn split(&mut self, reconverge: Option<Pc>, sides: &[(Pc, LaneMask)]) {
-        let Some(top) = self.entries.last_mut() else { return };
-        // Code that cannot leave the function has no post-dominator. Its lanes still have to stop
-        // where the entry below waits for them.
-        let join = reconverge.or(top.reconverge);
-        if top.reconverge == join {
-            self.entries.pop();
-        } else if let Some(pc) = join {
-            top.pc = pc;
+    fn diverge(&mut self, join: Option<Pc>, sides: &[(Pc, LaneMask)]) {
+        match self.mechanism {
+            Reconvergence::PostDominator => self.diverge_until(join, sides),
+            Reconvergence::PascalStack => self.diverge_within(sides),
         }
-        for &(pc, mask) in sides {
-            if Some(pc) != join && !mask.is_empty() {
-                self.entries.push(Entry { pc, reconverge: join, mask });
-            }
-        }
-        self.settle();
     }
 
     /// Calls the function at `target` with `lanes`, some of the active ones. False if calls nest
     /// too deeply; the stack is unchanged then.
-    pub(super) fn call(&mut self, lanes: LaneMask, target: Pc) -> bool {
+    pub fn call(&mut self, lanes: LaneMask, target: Pc) -> bool {
         let base = self.entries.len();
         let Some(top) = self.entries.last_mut() else { return true };
         if self.frames.len() >= MAX_FRAMES {
             return false;
         }
-        let call = top.pc;
-        top.pc = following(call);
+        let call = top.npc;
+        top.npc = following(call);
         self.frames.push(Frame { base, call });
-        self.entries.push(Entry { pc: target, reconverge: None, mask: lanes });
+        self.entries.push(Entry::whole(target, lanes));
         true
     }
 
     /// The call instruction of the function that runs; `None` in the kernel itself.
-    pub(super) fn caller(&self) -> Option<Pc> {
+    pub fn caller(&self) -> Option<Pc> {
         self.frames.last().map(|frame| frame.call)
     }
 
     /// `lanes` return from the running function, or end if it is the kernel; the other active
     /// lanes go on.
-    pub(super) fn leave(&mut self, lanes: LaneMask) {
+    pub fn leave(&mut self, lanes: LaneMask) {
         let Some(frame) = self.frames.last() else { return self.end(lanes) };
         self.remove(frame.base, lanes);
     }
 
     /// `lanes` end, wherever they are; the other active lanes go on.
-    pub(super) fn end(&mut self, lanes: LaneMask) {
+    pub fn end(&mut self, lanes: LaneMask) {
         self.live.remove(lanes);
         self.remove(0, lanes);
     }
@@ -157,15 +194,15 @@ impl SimtStack {
     fn remove(&mut self, from: usize, lanes: LaneMask) {
         let Some(top) = self.entries.last_mut() else { return };
         // the lanes of the top entry that stay go on behind the instruction
-        top.pc = following(top.pc);
+        top.npc = following(top.npc);
         for entry in &mut self.entries[from..] {
             entry.mask.remove(lanes);
         }
         self.settle();
     }
 
-    /// Restores the invariant: drops entries that are empty or have reached their reconvergence
-    /// point, and frames without entries.
+    /// Restores the invariant: drops entries that are empty or have arrived where their region
+    /// ends by itself, and frames without entries.
     fn settle(&mut self) {
         loop {
             if self.frames.last().is_some_and(|frame| frame.base == self.entries.len()) {
@@ -173,12 +210,23 @@ impl SimtStack {
                 continue;
             }
             match self.entries.last() {
-                Some(top) if top.mask.is_empty() || top.reconverge == Some(top.pc) => {
+                Some(top) if top.mask.is_empty() || top.has_joined() => {
                     self.entries.pop();
                 }
                 _ => return,
             }
         }
+    }
+}
+
+impl Entry {
+    /// Lanes at the beginning of a kernel or function.
+    fn whole(npc: Pc, mask: LaneMask) -> Self {
+        Self { npc, rpc: SimtStack::END, mask, within: Within::Whole }
+    }
+
+    fn has_joined(&self) -> bool {
+        self.within == Within::Joined && self.rpc == self.npc
     }
 }
 
@@ -194,10 +242,14 @@ mod tests {
         LaneMask::from_bits_retain(bits)
     }
 
-    fn started() -> SimtStack {
-        let mut stack = SimtStack::default();
+    fn started_with(mechanism: Reconvergence) -> SimtStack {
+        let mut stack = SimtStack::new(mechanism);
         stack.start(lanes(0xf));
         stack
+    }
+
+    fn started() -> SimtStack {
+        started_with(Reconvergence::PostDominator)
     }
 
     fn top(stack: &SimtStack) -> Option<(u32, u32)> {

@@ -1,0 +1,127 @@
+//! What divergence costs a launch: how often branches split a warp, and how many lanes are active.
+//!
+//! Exact by construction: the run counts at the branch, where it knows the lanes that come to it
+//! and those that take it. Lanes per instruction are read from the paths.
+
+use crate::base::{LaneMask, Pc, WARP_SIZE};
+use crate::path::BlockPaths;
+use crate::program::{Instr, Sem};
+
+/// Executions by number of active lanes, 0 to 32.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaneHistogram([u64; WARP_SIZE + 1]);
+
+/// What one conditional branch, or branch table, did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BranchUse {
+    /// The instruction.
+    pub pc: Pc,
+    /// Times a warp came to it.
+    pub executions: u64,
+    /// Times that its lanes went at least two ways.
+    pub diverged: u64,
+    /// Lanes that took it, summed over executions; of a table, lanes whose guard held.
+    pub taken_lanes: u64,
+    /// Active lanes that did not, summed over executions.
+    pub not_taken_lanes: u64,
+    /// Executions by active lanes.
+    pub active: LaneHistogram,
+}
+
+/// Divergence in the blocks run so far.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Divergence {
+    /// By pc.
+    branches: Vec<Option<Box<BranchUse>>>,
+    active: LaneHistogram,
+    warp_instructions: u64,
+    thread_instructions: u64,
+}
+
+impl LaneHistogram {
+    fn add(&mut self, lanes: LaneMask, executions: u64) {
+        self.0[lanes.count() as usize] += executions;
+    }
+
+    /// Executions with 0, 1, .. 32 active lanes.
+    pub fn counts(&self) -> &[u64] {
+        &self.0
+    }
+}
+
+impl Default for LaneHistogram {
+    fn default() -> Self {
+        Self([0; WARP_SIZE + 1])
+    }
+}
+
+impl Divergence {
+    /// Nothing yet, for a program of this many instructions.
+    pub(super) fn new(instructions: usize) -> Self {
+        Self {
+            branches: vec![None; instructions],
+            active: LaneHistogram::default(),
+            warp_instructions: 0,
+            thread_instructions: 0,
+        }
+    }
+
+    /// A warp is at a branch; its lanes go `ways` ways. A branch that cannot diverge, for it has
+    /// neither guard nor table, is not counted.
+    pub(super) fn branch(
+        &mut self,
+        instr: &Instr,
+        pc: Pc,
+        (active, taken): (LaneMask, LaneMask),
+        ways: usize,
+    ) {
+        if instr.guard.is_none() && !matches!(instr.sem, Sem::BranchTable { .. }) {
+            return;
+        }
+        let seen = self.branches[pc.index()].get_or_insert_with(|| {
+            Box::new(BranchUse {
+                pc,
+                executions: 0,
+                diverged: 0,
+                taken_lanes: 0,
+                not_taken_lanes: 0,
+                active: LaneHistogram::default(),
+            })
+        });
+        seen.executions += 1;
+        seen.diverged += u64::from(ways > 1);
+        seen.taken_lanes += u64::from(taken.count());
+        seen.not_taken_lanes += u64::from((active - taken).count());
+        seen.active.add(active, 1);
+    }
+
+    /// A block has ended.
+    pub(super) fn block(&mut self, paths: &BlockPaths) {
+        self.warp_instructions += paths.warp_instructions();
+        self.thread_instructions += paths.thread_instructions;
+        for warp in &paths.warps {
+            let ends = warp.masks().iter().skip(1).map(|(start, _)| u64::from(*start));
+            let ends = ends.chain(std::iter::once(warp.steps().len() as u64));
+            for (&(start, lanes), end) in warp.masks().iter().zip(ends) {
+                self.active.add(lanes, end - u64::from(start));
+            }
+        }
+    }
+
+    /// The branches that were executed, by pc.
+    pub fn branches(&self) -> impl Iterator<Item = &BranchUse> {
+        self.branches.iter().filter_map(Option::as_deref)
+    }
+
+    /// Warp instructions by active lanes, whether or not their guard held.
+    pub fn active(&self) -> &LaneHistogram {
+        &self.active
+    }
+
+    /// Lanes that did something over lanes there were room for: thread instructions over 32 times
+    /// warp instructions. Threads a block lacks and lanes whose guard is false count as lost.
+    pub fn simd_efficiency(&self) -> f64 {
+        let room = self.warp_instructions.max(1) * WARP_SIZE as u64;
+        self.thread_instructions as f64 / room as f64
+    }
+}

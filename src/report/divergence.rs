@@ -1,0 +1,79 @@
+//! What branches did, as a table and as JSON.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use super::json::rounded;
+use super::table::Table;
+use crate::base::Pc;
+use crate::exec::divergence::{BranchUse, Divergence};
+
+/// The divergence of a launch.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// Thread instructions over 32 times warp instructions.
+    pub simd_efficiency: f64,
+    /// Warp instructions with 0, 1, .. 32 active lanes.
+    pub active_lanes: Vec<u64>,
+    /// Conditional branches and branch tables that were executed, in program order.
+    pub branches: Vec<Branch>,
+}
+
+/// One branch.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "as in exec::divergence::BranchUse")]
+pub struct Branch {
+    pub line: u32,
+    pub pc: u32,
+    pub executions: u64,
+    pub diverged: u64,
+    pub taken_lanes: u64,
+    pub not_taken_lanes: u64,
+    pub active_lanes: Vec<u64>,
+}
+
+impl Report {
+    /// Nothing for a launch without conditional branches. `line` finds an instruction's.
+    pub fn new(divergence: &Divergence, line: &dyn Fn(Pc) -> u32) -> Option<Self> {
+        let branch = |b: &BranchUse| Branch {
+            line: line(b.pc),
+            pc: b.pc.get(),
+            executions: b.executions,
+            diverged: b.diverged,
+            taken_lanes: b.taken_lanes,
+            not_taken_lanes: b.not_taken_lanes,
+            active_lanes: b.active.counts().to_vec(),
+        };
+        let branches: Vec<Branch> = divergence.branches().map(branch).collect();
+        (!branches.is_empty()).then(|| Self {
+            simd_efficiency: rounded(divergence.simd_efficiency()),
+            active_lanes: divergence.active().counts().to_vec(),
+            branches,
+        })
+    }
+
+    /// A table of the `most` branches executed most often. `text` gives an instruction's source.
+    pub fn table(&self, most: usize, text: &dyn Fn(Pc) -> String) -> String {
+        let mut rows: Vec<&Branch> = self.branches.iter().collect();
+        // a stable sort: of equals the first of the program comes first
+        rows.sort_by_key(|branch| std::cmp::Reverse(branch.executions));
+        let mut table =
+            Table::new(["executed", "diverged", "lanes taken", "not taken", "line: branch"], &[4]);
+        for branch in rows.iter().take(most) {
+            table.row([
+                branch.executions.to_string(),
+                branch.diverged.to_string(),
+                branch.taken_lanes.to_string(),
+                branch.not_taken_lanes.to_string(),
+                format!("{}: {}", branch.line, text(Pc::new(branch.pc))),
+            ]);
+        }
+        let mut shown = format!("\n{}", table.render(2));
+        if rows.len() > most {
+            let _ = writeln!(shown, "  ... and {} more branches (-v lists all)", rows.len() - most);
+        }
+        let _ = writeln!(shown, "  SIMD efficiency {:.1} %", self.simd_efficiency * 100.0);
+        shown
+    }
+}

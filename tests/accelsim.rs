@@ -71,6 +71,7 @@ fn compare(config: &str, machine: &str, overhead: u64) -> Vec<Compared> {
             continue;
         }
         let ours = cycles(&machine, reference, &setup).get();
+        if std::env::var_os("WARPBOUND_TABLE").is_some() {}
         all.push(Compared { name: f[0].clone(), scheduler: f[3].clone(), ours, theirs });
     }
     if std::env::var_os("WARPBOUND_TABLE").is_some() {
@@ -106,6 +107,22 @@ fn errors(all: &[Compared], least: u64) -> (f64, f64) {
 fn perfect_memory() {
     let all = compare("ecrts_pm", "accelsim-ecrts", 0);
     let (mean, worst) = errors(&all, 500);
+    assert_eq!(all.len(), 156);
+    assert!(mean < 0.03 && worst < 0.10, "mean {mean}, largest {worst}");
+}
+
+#[test]
+fn dram_without_caches() {
+    let all = compare("ecrts", "accelsim-ecrts-dram", 0);
+    let (mean, worst) = errors(&all, 0);
+    assert_eq!(all.len(), 156);
+    assert!(mean < 0.03 && worst < 0.10, "mean {mean}, largest {worst}");
+}
+
+#[test]
+fn stock_sm() {
+    let all = compare("sm1", "accelsim-sm1", 5000);
+    let (mean, worst) = errors(&all, 0);
     assert_eq!(all.len(), 156);
     assert!(mean < 0.03 && worst < 0.10, "mean {mean}, largest {worst}");
 }

@@ -11,7 +11,7 @@ use crate::exec::Options;
 use crate::machine::{Machine, SchedulerKind};
 use crate::path::{BlockPaths, BlockSource};
 use crate::program::TimingTable;
-use crate::sim::{BlockResult, Engine, PolicySetup, SimError, SubCoreResult, simulate};
+use crate::sim::{BlockResult, Engine, MemoryStats, PolicySetup, SimError, SubCoreResult, simulate};
 use crate::trace::{Idle, Observer, StallReason, Stalls};
 
 /// What to run and what to judge.
@@ -56,6 +56,8 @@ pub struct Checked {
     /// Idle issue slots by reason; with the issues they add up to the makespan times the number of
     /// sub-cores.
     pub stalls: Stalls,
+    /// What happened in the memory, if the machine has one that is not perfect.
+    pub memory: Option<MemoryStats>,
     /// Each sub-core.
     pub sub_cores: Vec<SubCoreResult>,
     /// Warp executions of instructions, `ret` included.
@@ -197,6 +199,7 @@ pub fn observe_source<S: BlockSource<Error = Diagnostics>, O: Observer>(
     }
     judge.total.makespan = summary.makespan;
     judge.total.stalls = summary.stalls;
+    judge.total.memory = summary.memory;
     judge.total.sub_cores = summary.sub_cores;
     Ok(judge.total.with_notes(&plan.workload.program().notes))
 }
@@ -297,6 +300,7 @@ impl<'a> Judge<'a> {
             blocks: BlockTable::new(plan.bounds.len()),
             issues: 0,
             stalls: Stalls::default(),
+            memory: None,
             sub_cores: vec![SubCoreResult::default(); plan.machine.sub_cores().count()],
             warp_instructions: 0,
             thread_instructions: 0,

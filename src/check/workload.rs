@@ -5,7 +5,7 @@ use crate::exec::divergence::Divergence;
 use crate::exec::{Executor, Options};
 use crate::machine::BlockNeeds;
 use crate::micro::{MicroKernel, MicroSource};
-use crate::path::{BlockPaths, BlockSource};
+use crate::path::{BlockPaths, BlockSource, Footprint};
 use crate::program::Program;
 use crate::program::launch::Launch;
 
@@ -121,6 +121,13 @@ impl BlockSource for WorkloadSource<'_> {
         match self {
             Self::Micro(source) => source.next_block(paths),
             Self::Launch(executor) => executor.next_block(paths),
+        }
+    }
+
+    fn footprint(&self) -> Footprint {
+        match self {
+            Self::Micro(source) => source.footprint(),
+            Self::Launch(executor) => executor.footprint(),
         }
     }
 }

@@ -6,6 +6,7 @@
 
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::isa::Space;
+use crate::path::Footprint;
 use crate::program::Program;
 use crate::program::launch::{Arg, Launch};
 use crate::program::layout::{BUFFER_ALIGN, BUFFERS_BASE, GLOBALS_BASE, Segment};
@@ -291,6 +292,12 @@ impl Memory {
             Some((region, offset)) => self.regions[region].packed + offset as u64,
             None => address,
         }
+    }
+
+    /// What the launch takes of memory; buffers are where traffic shows them.
+    pub(super) fn footprint(&self) -> Footprint {
+        let buffers = self.regions.iter().map(|region| (region.packed, region.bytes.len() as u64));
+        Footprint { buffers: buffers.collect(), shared_bytes: self.shared.len() as u64 }
     }
 
     /// Local memory of a thread, bytes.

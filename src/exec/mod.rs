@@ -34,7 +34,7 @@ mod warp;
 use crate::base::BlockId;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::machine::{Banks, Machine, Reconvergence, SharedMemory};
-use crate::path::{BlockPaths, BlockSource, Step};
+use crate::path::{BlockPaths, BlockSource, Footprint, Step};
 use crate::program::launch::Launch;
 use crate::program::sem::{FloatTy, ValueTy};
 use crate::program::{Program, Sem};
@@ -169,6 +169,10 @@ impl BlockSource for Executor<'_> {
                 Err(Diagnostics::from(*fault))
             }
         }
+    }
+
+    fn footprint(&self) -> Footprint {
+        self.runner.context.memory.footprint()
     }
 }
 

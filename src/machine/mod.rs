@@ -4,6 +4,7 @@
 //! validated, so nothing downstream has a path for a bad configuration.
 
 mod limits;
+pub mod memory;
 mod model;
 pub mod pipeline;
 mod scheduler;
@@ -13,6 +14,7 @@ mod spec;
 mod sub_cores;
 
 pub use limits::{BlockNeeds, Limits, Occupancy};
+pub use memory::MemorySystem;
 pub use model::{Hazards, Machine, OpTiming, Unit};
 pub use pipeline::Pipeline;
 pub use scheduler::{ParseSchedulerError, SchedulerKind};

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use bitflags::bitflags;
 
 use super::limits::{Limits, MAX_WARPS};
+use super::memory::MemorySystem;
 use super::pipeline::Pipeline;
 use super::scheduler::SchedulerKind;
 use super::shared_memory::SharedMemory;
@@ -62,6 +63,7 @@ pub struct Machine {
     limits: Limits,
     exit_issues: bool,
     two_level_active: u32,
+    memory: MemorySystem,
     sms: usize,
     pipeline: Option<Pipeline>,
     shared_memory: Option<SharedMemory>,
@@ -173,6 +175,8 @@ impl Machine {
                 format!("sub_cores is {sub_cores}, it must be 1 to {}", SubCores::MAX),
             ));
         }
+        let memory = spec.memory.clone().unwrap_or_default();
+        memory.check(source, &mut problems);
         let sms = spec.sms.unwrap_or(1);
         if sms > 1 && spec.pipeline.is_none() {
             problems.push(
@@ -234,6 +238,7 @@ impl Machine {
             limits,
             exit_issues: spec.exit_issues.unwrap_or(false),
             two_level_active,
+            memory,
             sms: sms as usize,
             pipeline: spec.pipeline.clone(),
             shared_memory,
@@ -287,6 +292,11 @@ impl Machine {
     /// How the SM is divided into sub-cores.
     pub fn sub_cores(&self) -> SubCores {
         self.sub_cores
+    }
+
+    /// The memory behind the load/store unit; perfect unless the machine says otherwise.
+    pub fn memory(&self) -> &MemorySystem {
+        &self.memory
     }
 
     /// SMs that share the blocks of a launch, at least one.

@@ -6,6 +6,7 @@ use std::fmt;
 use serde::de::{self, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::memory::MemorySystem;
 use super::pipeline::Pipeline;
 use super::scheduler::SchedulerKind;
 use super::setting::Setting;
@@ -50,6 +51,9 @@ pub struct MachineSpec {
     /// Sub-cores, each with its own scheduler, issue slot and units; 1 to 4.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sub_cores: Option<u32>,
+    /// The memory behind the load/store unit; all of it, nothing of a base's is kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<MemorySystem>,
     /// What the paper model leaves out of the SM's pipeline.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pipeline: Option<Pipeline>,

@@ -106,6 +106,15 @@ impl BlockPaths {
     }
 }
 
+/// What a launch takes of memory, for engines that model caches.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Footprint {
+    /// Buffers and variables of device memory as (address, bytes), where [`LineUse`] sees them.
+    pub buffers: Vec<(u64, u64)>,
+    /// Shared memory of a block, bytes.
+    pub shared_bytes: u64,
+}
+
 /// Where blocks come from: a functional run, or a micro kernel. Blocks are streamed in launch
 /// order, so that memory does not grow with the grid.
 pub trait BlockSource {
@@ -117,6 +126,11 @@ pub trait BlockSource {
     /// # Errors
     /// Whatever stopped the block; the source is spent then.
     fn next_block(&mut self, paths: &mut BlockPaths) -> Result<bool, Self::Error>;
+
+    /// What the launch takes of memory.
+    fn footprint(&self) -> Footprint {
+        Footprint::default()
+    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::base::Cycles;
 use crate::check::{BoundRow, Checked, Status, overestimation};
 use crate::machine::Machine;
-use crate::sim::SubCoreResult;
+use crate::sim::{CacheStats, MemoryStats, SubCoreResult};
 use crate::trace::Stalls;
 
 /// Version of the contract.
@@ -120,6 +120,9 @@ pub struct Run {
     /// Each sub-core, where there are several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sub_cores: Vec<SubCore>,
+    /// What happened in the memory, in transactions and DRAM commands.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<Memory>,
 }
 
 /// A sub-core of several.
@@ -131,6 +134,48 @@ pub struct SubCore {
     pub issue_utilisation: f64,
     /// With the issues they add up to the makespan.
     pub stalls: BTreeMap<&'static str, u64>,
+}
+
+/// What happened in the memory.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "as in sim::MemoryStats")]
+pub struct Memory {
+    pub l1: Cache,
+    pub l2: Cache,
+    pub dram_reads: u64,
+    pub dram_writes: u64,
+    pub dram_activations: u64,
+}
+
+/// A cache, or all of a kind.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "as in sim::CacheStats")]
+pub struct Cache {
+    pub accesses: u64,
+    pub hits: u64,
+    pub misses: u64,
+    pub merged: u64,
+    pub stalls: u64,
+    pub write_backs: u64,
+}
+
+impl From<MemoryStats> for Memory {
+    fn from(MemoryStats { l1, lower }: MemoryStats) -> Self {
+        Self {
+            l1: l1.into(),
+            l2: lower.l2.into(),
+            dram_reads: lower.dram.reads,
+            dram_writes: lower.dram.writes,
+            dram_activations: lower.dram.activations,
+        }
+    }
+}
+
+impl From<CacheStats> for Cache {
+    fn from(stats: CacheStats) -> Self {
+        let CacheStats { accesses, hits, misses, merged, stalls, write_backs } = stats;
+        Self { accesses, hits, misses, merged, stalls, write_backs }
+    }
 }
 
 impl Check {
@@ -188,6 +233,7 @@ impl Run {
             warp_instructions: checked.warp_instructions,
             thread_instructions: checked.thread_instructions,
             issue_utilisation: rounded(checked.issue_utilisation()),
+            memory: checked.memory.map(Memory::from),
             stalls: by_name(&checked.stalls),
             sub_cores: if checked.sub_cores.len() > 1 { sub_cores(checked) } else { Vec::new() },
         }

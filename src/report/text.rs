@@ -7,7 +7,7 @@ use super::table::Table;
 use crate::base::{Cycles, Pc, UnitId};
 use crate::check::{BoundRow, Checked, Status, overestimation};
 use crate::machine::Machine;
-use crate::sim::SubCoreResult;
+use crate::sim::{CacheStats, MemoryStats, SubCoreResult};
 use crate::trace::{LostCycles, UnitUse};
 
 /// Rows of a warp or block table before it is cut.
@@ -126,6 +126,30 @@ pub fn run(checked: &Checked) -> String {
     );
     text.push('\n');
     text.push_str(&stalls(checked));
+    if let Some(stats) = &checked.memory {
+        text.push('\n');
+        text.push_str(&memory(stats));
+    }
+    text
+}
+
+fn memory(stats: &MemoryStats) -> String {
+    let headings = ["cache", "accesses", "hits", "misses", "merged", "stalls", "write-backs"];
+    let mut table = Table::new(headings, &[0]);
+    for (name, cache) in [("L1", stats.l1), ("L2", stats.lower.l2)] {
+        if cache.accesses > 0 {
+            let CacheStats { accesses, hits, misses, merged, stalls, write_backs } = cache;
+            let counts = [accesses, hits, misses, merged, stalls, write_backs].map(|n| n.to_string());
+            table.row(std::iter::once(name.to_owned()).chain(counts));
+        }
+    }
+    let dram = stats.lower.dram;
+    let mut text = table.render(2);
+    let _ = writeln!(
+        text,
+        "  DRAM: {} reads, {} writes, {} activations",
+        dram.reads, dram.writes, dram.activations
+    );
     text
 }
 

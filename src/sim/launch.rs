@@ -5,6 +5,7 @@ use std::ops::AddAssign;
 use super::SLOTS;
 use super::error::{RunError, SimError};
 use super::pipeline;
+use super::pipeline::memory::MemoryStats;
 use super::policy::{
     Gsrr, Gto, Lrr, Oldest, Policy, PolicySetup, Random, Replay, ReplayError, Srr, TwoLevel,
 };
@@ -56,6 +57,8 @@ pub struct SimSummary {
     pub blocks: u64,
     /// Blocks that were resident at a time, at most.
     pub resident_blocks: u32,
+    /// What happened in the memory, if the machine has one that is not perfect.
+    pub memory: Option<MemoryStats>,
 }
 
 /// How a sub-core went.
@@ -207,6 +210,7 @@ fn launch<S: BlockSource, P: Policy, O: Observer>(
         sub_cores,
         blocks,
         resident_blocks: u32::try_from(places).unwrap_or(u32::MAX),
+        memory: None,
     })
 }
 

@@ -41,6 +41,7 @@ mod wheel;
 
 pub use error::{Deadlock, RunError, SimError};
 pub use launch::{BlockResult, Engine, SimSummary, SubCoreResult, WarpResult, simulate};
+pub use pipeline::memory::{CacheStats, DramStats, LowerStats, MemoryStats};
 pub use policy::PolicySetup;
 
 /// Warp slots of the SM: sets of warps are 64-bit masks.

@@ -14,7 +14,7 @@ use crate::cli::trace_files::{self, TraceFile, Writer};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::exec::Options;
 use crate::machine::Machine;
-use crate::path::{BlockPaths, BlockSource};
+use crate::path::{BlockPaths, BlockSource, Footprint};
 use crate::report::banks::{self, BankLine};
 use crate::report::{divergence, json, text};
 use crate::sim::PolicySetup;
@@ -99,6 +99,10 @@ impl BlockSource for TimedSource<'_> {
         let result = self.source.next_block(paths);
         self.spent += began.elapsed();
         result
+    }
+
+    fn footprint(&self) -> Footprint {
+        self.source.footprint()
     }
 }
 

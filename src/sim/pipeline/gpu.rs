@@ -1,10 +1,12 @@
 //! A launch on one or more SMs.
 
+use super::memory::{Lower, MemoryStats};
 use super::sm::Sm;
 use crate::base::{Cycle, Cycles, WarpId};
 use crate::machine::Machine;
+use crate::machine::memory::LowerLevel;
 use crate::machine::pipeline::Pipeline;
-use crate::path::{BlockPaths, BlockSource};
+use crate::path::{BlockPaths, BlockSource, Footprint};
 use crate::program::TimingTable;
 use crate::sim::SLOTS;
 use crate::sim::error::{Deadlock, RunError, SimError};
@@ -39,8 +41,13 @@ pub(in crate::sim) fn launch<S: BlockSource, P: Policy + Clone, O: Observer>(
     let slots = (places * warps).max(setup.machine.limits().warps as usize).min(SLOTS);
     let Setup { table, machine, pipeline, .. } = setup;
     let sms = machine.sms();
+    let footprint = source.footprint();
+    let shared_bytes = footprint.shared_bytes * places as u64;
+    let mut lower = lower_level(machine, &footprint);
     let mut gpu = Gpu {
-        sms: (0..sms).map(|_| Sm::new(table, machine, pipeline, places, slots)).collect(),
+        sms: (0..sms)
+            .map(|sm| Sm::new(table, machine, pipeline, places, slots, (sm, shared_bytes)))
+            .collect(),
         policies: vec![policies.to_vec(); sms],
         waiting: there.then_some(first),
         exhausted: !there,
@@ -52,7 +59,11 @@ pub(in crate::sim) fn launch<S: BlockSource, P: Policy + Clone, O: Observer>(
     gpu.sms[0].listening = observer.is_active();
     let mut result = BlockResult::default();
     loop {
-        gpu.sms.iter_mut().for_each(Sm::begin_cycle);
+        if let Some(lower) = &mut lower {
+            gpu.sms.iter_mut().for_each(|sm| sm.receive(lower));
+            lower.cycle();
+        }
+        gpu.sms.iter_mut().for_each(|sm| sm.begin_cycle(lower.as_mut()));
         // a block without instructions ends in the cycle in which it is placed
         loop {
             for (sm, policies) in gpu.sms.iter_mut().zip(&mut gpu.policies) {
@@ -69,7 +80,8 @@ pub(in crate::sim) fn launch<S: BlockSource, P: Policy + Clone, O: Observer>(
             }
         }
         if gpu.exhausted && gpu.sms.iter().all(Sm::is_empty) {
-            return Ok(gpu.summary(pipeline.launch.end, observer));
+            let summary = gpu.summary(pipeline.launch.end, observer);
+            return Ok(SimSummary { memory: lower.map(|lower| gpu.memory_stats(&lower)), ..summary });
         }
         for (index, (sm, policies)) in gpu.sms.iter_mut().zip(&mut gpu.policies).enumerate() {
             sm.bear_due(policies);
@@ -79,12 +91,30 @@ pub(in crate::sim) fn launch<S: BlockSource, P: Policy + Clone, O: Observer>(
                 sm.end_cycle(policies, &mut ())?;
             }
         }
-        let next = gpu.sms.iter().map(Sm::next_event).min().unwrap_or(u64::MAX);
+        let now = gpu.sms[0].now;
+        let replies = lower.as_ref().map_or(u64::MAX, |lower| lower.quiet_for().saturating_add(now + 1));
+        let next = gpu.sms.iter().map(Sm::next_event).min().unwrap_or(u64::MAX).min(replies);
         if next == u64::MAX {
             return Err(RunError::Deadlock(gpu.deadlock()).into());
         }
+        if let Some(lower) = &mut lower {
+            lower.skip(next - now - 1);
+        }
         gpu.sms.iter_mut().for_each(|sm| sm.advance_to(next));
     }
+}
+
+/// What is behind the SMs, if it has to be simulated: a load/store unit without an L1 has perfect
+/// memory for itself.
+fn lower_level(machine: &Machine, footprint: &Footprint) -> Option<Lower> {
+    let memory = machine.memory();
+    machine.pipeline()?.load_store?;
+    if memory.lower == LowerLevel::Perfect && memory.l1.is_none() {
+        return None;
+    }
+    let mut lower = Lower::new(memory, machine.sms());
+    footprint.buffers.iter().for_each(|&(address, bytes)| lower.preload(address, bytes));
+    Some(lower)
 }
 
 struct Gpu<'a, P> {
@@ -170,7 +200,16 @@ impl<P: Policy> Gpu<'_, P> {
             sub_cores,
             blocks: self.blocks,
             resident_blocks: self.sms[0].rooms.len() as u32,
+            memory: None,
         }
+    }
+
+    fn memory_stats(&self, lower: &Lower) -> MemoryStats {
+        let mut stats = MemoryStats { lower: lower.stats(), ..MemoryStats::default() };
+        for l1 in self.sms.iter().filter_map(|sm| sm.load_store.as_ref()?.l1.as_ref()) {
+            stats.l1.add(l1.cache.stats());
+        }
+        stats
     }
 
     fn deadlock(&self) -> Deadlock {

@@ -3,12 +3,16 @@
 //! It serves one instruction at a time. Shared-memory accesses take a cycle per bank transaction
 //! and loads then pass a pipeline; accesses to global and local memory take a cycle per memory
 //! transaction, each of which is answered separately; constants and parameters are there at once.
+//! Of a warp's lines and sectors the highest goes first. With an L1 there is a transaction per cycle
+//! and bank; what hits there is complete without a turn at the write-back. Atomics go past the L1.
 //! Loads hold their registers until the last answer is written back, stores leave when their last
 //! transaction does. One result is written back per cycle, the sources taking turns.
 
 use std::collections::VecDeque;
 
+use super::first_level::FirstLevel;
 use super::flight::FlightId;
+use super::memory::{Lower, Request, RequestKind};
 use super::sm::Sm;
 use crate::base::WarpMask;
 use crate::isa::Space;
@@ -19,13 +23,15 @@ use crate::sim::ops::Op;
 
 /// Replies that wait between the memory and the unit.
 const INBOX: usize = 32;
-/// Sources of results: shared memory, answers of memory.
-const SOURCES: usize = 2;
+/// Sources of results: shared memory, answers of memory, data that the L1 waited for.
+const SOURCES: usize = 3;
 
 /// What a transaction was for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Purpose {
     Load,
+    /// Data for the L1; `flight` is the cache's own number.
+    Fill,
     Atomic,
     Store,
 }
@@ -70,12 +76,14 @@ pub(super) struct LoadStore {
     inbox: VecDeque<Reply>,
     /// The source that has the first turn.
     turn: usize,
+    pub l1: Option<Box<FirstLevel>>,
 }
 
 impl LoadStore {
-    pub fn new(settings: Settings) -> Self {
+    pub fn new(settings: Settings, l1: Option<Box<FirstLevel>>) -> Self {
         Self {
             settings,
+            l1,
             queue: VecDeque::new(),
             serving: None,
             shared: VecDeque::new(),
@@ -92,9 +100,10 @@ impl LoadStore {
     }
 
     /// One cycle. Whether anything happened.
-    pub fn cycle(&mut self, sm: &mut Sm<'_>) -> bool {
+    pub fn cycle(&mut self, sm: &mut Sm<'_>, mut lower: Option<&mut Lower>) -> bool {
         let mut busy = false;
-        if self.replies.len() < self.settings.replies as usize
+        if lower.is_none()
+            && self.replies.len() < self.settings.replies as usize
             && let Some(reply) = self.inbox.pop_front()
         {
             self.replies.push_back(reply);
@@ -107,12 +116,60 @@ impl LoadStore {
                 sm.warps[reply.slot as usize].stores -= 1;
                 sm.warp_acknowledged(reply.slot as usize);
                 busy = true;
+            } else if let (Some(l1), Purpose::Fill) = (&mut self.l1, reply.purpose) {
+                l1.cache.fill(reply.flight);
+                self.replies.pop_front();
+                busy = true;
             } else if self.arrived.is_none() {
                 self.arrived = self.replies.pop_front();
                 busy = true;
             }
         }
-        busy | self.serve(sm)
+        if let Some(mut l1) = self.l1.take() {
+            if let Some(lower) = &mut lower {
+                busy |= l1.send(lower, sm.index);
+            }
+            for bank in 0..l1.width() {
+                let (moved, hit) = l1.look_up(bank, sm.now);
+                busy |= moved;
+                if let Some(request) = hit {
+                    self.hit(sm, request);
+                }
+            }
+            self.l1 = Some(l1);
+        }
+        busy | self.serve(sm, lower)
+    }
+
+    /// A reply of the lower level arrives, if there is room for it.
+    pub fn receive(&mut self, lower: &mut Lower, sm: usize) -> bool {
+        if self.replies.len() >= self.settings.replies as usize {
+            return false;
+        }
+        let Some(request) = lower.reply(sm) else { return false };
+        let (purpose, slot) = match request.kind {
+            RequestKind::Write => (Purpose::Store, request.id as u8),
+            RequestKind::Atomic => (Purpose::Atomic, 0),
+            _ if self.l1.is_some() => (Purpose::Fill, 0),
+            _ => (Purpose::Load, 0),
+        };
+        self.replies.push_back(Reply { flight: request.id, slot, purpose });
+        true
+    }
+
+    /// A transaction finds its data in the L1: it needs no turn at the write-back. A store does so
+    /// if the L1 keeps it.
+    fn hit(&mut self, sm: &mut Sm<'_>, request: Request) {
+        if request.kind == RequestKind::Write {
+            sm.warps[request.id as usize].stores -= 1;
+            sm.warp_acknowledged(request.id as usize);
+            return;
+        }
+        let flight = sm.flights.get_mut(request.id);
+        flight.unanswered -= 1;
+        if flight.unanswered == 0 {
+            sm.complete(request.id);
+        }
     }
 
     /// The next cycle in which something can happen by itself.
@@ -123,7 +180,11 @@ impl LoadStore {
             || !self.replies.is_empty()
             || !self.inbox.is_empty()
             || !self.queue.is_empty();
-        if pending { now + 1 } else { self.shared.front().map_or(u64::MAX, |&(_, at)| at) }
+        if pending {
+            return now + 1;
+        }
+        let l1 = self.l1.as_ref().map_or(u64::MAX, |l1| l1.next_event(now));
+        self.shared.front().map_or(u64::MAX, |&(_, at)| at).min(l1)
     }
 
     fn write_back(&mut self, sm: &mut Sm<'_>) -> bool {
@@ -154,6 +215,7 @@ impl LoadStore {
                     }
                     next
                 }
+                2 => self.l1.as_mut().and_then(|l1| l1.cache.ready()).map(|request| request.id),
                 _ => self.arrived.take().map(|reply| {
                     if reply.purpose == Purpose::Atomic {
                         self.answered(sm, reply.flight);
@@ -207,7 +269,7 @@ impl LoadStore {
         });
     }
 
-    fn serve(&mut self, sm: &mut Sm<'_>) -> bool {
+    fn serve(&mut self, sm: &mut Sm<'_>, mut lower: Option<&mut Lower>) -> bool {
         let Some(mut serving) = self.serving else { return false };
         let id = serving.flight;
         match serving.space {
@@ -226,8 +288,12 @@ impl LoadStore {
             }
             Space::Global | Space::Local => {
                 let mut sent = false;
-                if serving.left > 0 && self.inbox.len() < INBOX {
-                    self.send(sm, &mut serving);
+                let cached = self.l1.is_some() && serving.access != Access::Atomic;
+                let width = if cached { self.l1.as_ref().map_or(1, |l1| l1.width()) } else { 1 };
+                for _ in 0..width {
+                    if serving.left == 0 || !self.send(sm, &mut serving, cached, lower.as_deref_mut()) {
+                        break;
+                    }
                     self.serving = Some(serving);
                     sent = true;
                 }
@@ -242,24 +308,56 @@ impl LoadStore {
         true
     }
 
-    /// One transaction.
-    fn send(&mut self, sm: &mut Sm<'_>, serving: &mut Serving) {
-        while serving.sectors == 0 {
-            serving.sectors = sm.line(serving.slot as usize, serving.line).sectors();
-            serving.line += 1;
+    /// One transaction. Whether there was room for it.
+    fn send(
+        &mut self,
+        sm: &mut Sm<'_>,
+        serving: &mut Serving,
+        cached: bool,
+        lower: Option<&mut Lower>,
+    ) -> bool {
+        let mut next = *serving;
+        while next.sectors == 0 {
+            next.line -= 1;
+            next.sectors = sm.line(next.slot as usize, next.line).sectors();
         }
-        serving.sectors =
-            if self.settings.transaction == 32 { serving.sectors & (serving.sectors - 1) } else { 0 };
-        serving.left -= 1;
-        let purpose = match serving.access {
-            Access::Store => Purpose::Store,
-            Access::Atomic => Purpose::Atomic,
-            _ => Purpose::Load,
+        let line = sm.line(next.slot as usize, next.line);
+        let highest = 1 << (7 - next.sectors.leading_zeros());
+        let rest = if self.settings.transaction == 32 { next.sectors & !highest } else { 0 };
+        let (purpose, kind) = match serving.access {
+            Access::Store => (Purpose::Store, RequestKind::Write),
+            Access::Atomic => (Purpose::Atomic, RequestKind::Atomic),
+            _ => (Purpose::Load, RequestKind::Read),
         };
+        let id = if purpose == Purpose::Store { u32::from(serving.slot) } else { serving.flight };
+        let request = Request { line: line.line(), sectors: next.sectors & !rest, kind, id };
+        match (&mut self.l1, lower) {
+            (Some(l1), _) if cached => {
+                if !l1.accepts(&request) {
+                    return false;
+                }
+                l1.push(request, sm.now);
+            }
+            (_, Some(lower)) => {
+                if !lower.accepts(sm.index, &request) {
+                    return false;
+                }
+                lower.push(sm.index, request);
+            }
+            _ => {
+                if self.inbox.len() >= INBOX {
+                    return false;
+                }
+                self.inbox.push_back(Reply { flight: serving.flight, slot: serving.slot, purpose });
+            }
+        }
+        next.sectors = rest;
+        next.left -= 1;
+        *serving = next;
         if purpose == Purpose::Store {
             sm.warps[serving.slot as usize].stores += 1;
         }
-        self.inbox.push_back(Reply { flight: serving.flight, slot: serving.slot, purpose });
+        true
     }
 
     /// The instruction makes room for the next one, and is complete or not.
@@ -295,7 +393,7 @@ impl Sm<'_> {
         self.path(slot).traffic()[line as usize]
     }
 
-    /// What an access that is about to issue asks of memory: the first line of its traffic, and its
+    /// What an access that is about to issue asks of memory: the end of its traffic, and its
     /// transactions.
     pub fn claim_traffic(&mut self, slot: usize, step: Step) -> (u32, u32) {
         let Some(settings) = self.settings.load_store else { return (0, 0) };
@@ -321,6 +419,6 @@ impl Sm<'_> {
                 self.held |= WarpMask::slot(slot);
             }
         }
-        (first, transactions)
+        (self.warps[slot].traffic, transactions)
     }
 }

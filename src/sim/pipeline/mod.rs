@@ -22,6 +22,7 @@
 
 mod blocks;
 mod collector;
+mod first_level;
 mod flight;
 mod front_end;
 mod gpu;
@@ -29,6 +30,7 @@ mod hazards;
 mod issue;
 mod load_store;
 mod log;
+pub mod memory;
 mod sm;
 mod units;
 

@@ -2,11 +2,13 @@
 
 use super::blocks::{PendingRelease, Resident};
 use super::collector::{Collector, Latch};
+use super::first_level::FirstLevel;
 use super::flight::{Flight, FlightId, Flights};
 use super::front_end::FrontEnd;
 use super::hazards::Pending;
 use super::load_store::LoadStore;
 use super::log::Log;
+use super::memory::Lower;
 use super::units::{Completions, ResultBuses, Unit};
 use crate::base::{Cycle, UnitId, WarpId, WarpMask};
 use crate::machine::Machine;
@@ -73,6 +75,8 @@ pub(super) struct SubCore {
 /// One SM.
 #[derive(Clone, Debug)]
 pub(super) struct Sm<'a> {
+    /// Its number.
+    pub index: usize,
     pub ops: Ops<'a>,
     pub settings: &'a Pipeline,
     pub now: u64,
@@ -122,6 +126,7 @@ impl<'a> Sm<'a> {
         settings: &'a Pipeline,
         places: usize,
         slots: usize,
+        (index, shared_bytes): (usize, u64),
     ) -> Self {
         let sub_cores = machine.sub_cores().count();
         let units = table.units() + 1;
@@ -165,7 +170,13 @@ impl<'a> Sm<'a> {
             collector: settings.collector.map(|c| Collector::new(c, units, sub_cores)),
             issued: Latch::new(units, sub_cores),
             collected: Latch::new(units, sub_cores),
-            load_store: settings.load_store.map(LoadStore::new),
+            load_store: settings.load_store.map(|settings| {
+                let memory = machine.memory();
+                let seed = memory.seed ^ index as u64;
+                let l1 = memory.l1.as_ref().map(|l1| Box::new(FirstLevel::new(l1, shared_bytes, seed)));
+                LoadStore::new(settings, l1)
+            }),
+            index,
             front_end: settings.front_end.map(|f| FrontEnd::new(f, slots)),
             log: Log::default(),
             rooms: vec![BlockPaths::default(); places],
@@ -198,9 +209,19 @@ impl<'a> Sm<'a> {
         unit * self.subs.len() + if self.shared_units[unit] { 0 } else { sub_core }
     }
 
-    /// One cycle, up to the point where blocks are placed.
-    pub fn begin_cycle(&mut self) {
+    /// Takes a reply of the lower level of memory.
+    pub fn receive(&mut self, lower: &mut Lower) {
         self.busy = false;
+        if let Some(load_store) = &mut self.load_store {
+            self.busy = load_store.receive(lower, self.index);
+        }
+    }
+
+    /// One cycle, up to the point where blocks are placed.
+    pub fn begin_cycle(&mut self, lower: Option<&mut Lower>) {
+        if lower.is_none() {
+            self.busy = false;
+        }
         let now = self.now;
         while let Some(id) = self.completions.due(now) {
             self.busy = true;
@@ -214,7 +235,7 @@ impl<'a> Sm<'a> {
             self.start_collected();
         }
         if let Some(mut load_store) = self.load_store.take() {
-            self.busy |= load_store.cycle(self);
+            self.busy |= load_store.cycle(self, lower);
             self.load_store = Some(load_store);
             self.start_access();
         }

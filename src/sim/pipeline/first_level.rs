@@ -1,0 +1,95 @@
+//! The data cache of an SM behind its banks.
+//!
+//! A transaction enters the bank of its first sector, one per cycle and bank, and reaches the tags
+//! when the cache's latency is over. One that the tags stall stays at the end of its bank.
+
+use std::collections::VecDeque;
+
+use super::memory::{Access, Cache, Lower, Request};
+use crate::machine::memory::L1;
+
+#[derive(Clone, Debug)]
+pub(super) struct FirstLevel {
+    latency: u64,
+    /// Per bank: transactions with the cycle in which they reach the tags.
+    banks: Vec<VecDeque<(u64, Request)>>,
+    /// Banks that took a transaction in this cycle.
+    taken: u64,
+    pub cache: Cache,
+}
+
+impl FirstLevel {
+    /// `shared_bytes` is the shared memory that the blocks on the SM use.
+    pub fn new(settings: &L1, shared_bytes: u64, seed: u64) -> Self {
+        let shared_bytes = u32::try_from(shared_bytes).unwrap_or(u32::MAX);
+        Self {
+            latency: settings.latency.max(1),
+            banks: vec![VecDeque::new(); settings.banks as usize],
+            taken: 0,
+            cache: Cache::new(&settings.with_shared(shared_bytes), seed),
+        }
+    }
+
+    /// How many transactions may enter per cycle.
+    pub fn width(&self) -> usize {
+        self.banks.len()
+    }
+
+    fn bank(&self, request: &Request) -> usize {
+        let sector = request.line * 4 + u64::from(request.sectors.trailing_zeros());
+        (sector % self.banks.len() as u64) as usize
+    }
+
+    pub fn accepts(&self, request: &Request) -> bool {
+        let bank = self.bank(request);
+        self.taken >> bank & 1 == 0 && self.banks[bank].len() < self.latency as usize
+    }
+
+    pub fn push(&mut self, request: Request, now: u64) {
+        let bank = self.bank(&request);
+        self.taken |= 1 << bank;
+        self.banks[bank].push_back((now + self.latency, request));
+    }
+
+    /// Sends what the cache lacks, one request.
+    pub fn send(&mut self, lower: &mut Lower, sm: usize) -> bool {
+        let Some(&request) = self.cache.outgoing() else { return false };
+        let accepted = lower.accepts(sm, &request);
+        if accepted {
+            lower.push(sm, request);
+            self.cache.sent();
+        }
+        accepted
+    }
+
+    /// What is at the end of a bank reaches the tags; a hit is returned. To be called once per
+    /// cycle and bank.
+    pub fn look_up(&mut self, bank: usize, now: u64) -> (bool, Option<Request>) {
+        if bank == 0 {
+            self.taken = 0;
+        }
+        let Some(&(at, request)) = self.banks[bank].front() else { return (false, None) };
+        if at > now {
+            return (false, None);
+        }
+        let access = self.cache.access(request);
+        if access == Access::Stall {
+            return (false, None);
+        }
+        self.banks[bank].pop_front();
+        // those behind it have moved up to it at most
+        if let Some(next) = self.banks[bank].front_mut() {
+            next.0 = next.0.max(now + 1);
+        }
+        (true, (access == Access::Hit).then_some(request))
+    }
+
+    /// The next cycle in which something can happen without a reply.
+    pub fn next_event(&self, now: u64) -> u64 {
+        if self.cache.outgoing().is_some() || self.cache.any_ready() {
+            return now + 1;
+        }
+        let next = self.banks.iter().filter_map(|bank| bank.front()).map(|&(at, _)| at).min();
+        next.map_or(u64::MAX, |at| at.max(now + 1))
+    }
+}

@@ -1,0 +1,300 @@
+//! The DRAM of one channel: banks with row buffers, a shared command and data bus.
+//!
+//! One command issues per tick, a column command before a row command. All times here are ticks,
+//! the DRAM's command clocks; a constraint of n ticks from a command in tick t allows the next one
+//! in tick t + n.
+
+use std::collections::VecDeque;
+
+use super::Request;
+use crate::machine::memory::{Dram as Settings, DramScheduler};
+
+/// A request at the DRAM.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Transfer {
+    pub request: Request,
+    /// The slice it came from, of the channel.
+    pub slice: u8,
+    bank: u8,
+    row: u64,
+    /// Column commands to go.
+    bursts: u32,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Bank {
+    current: Option<Transfer>,
+    row: u64,
+    open: bool,
+    read_from: u64,
+    write_from: u64,
+    precharge_from: u64,
+    activate_from: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Group {
+    column_from: u64,
+    precharge_from: u64,
+}
+
+/// What happened in DRAM.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DramStats {
+    /// Column commands that read.
+    pub reads: u64,
+    /// Column commands that wrote.
+    pub writes: u64,
+    /// Activations of a row.
+    pub activations: u64,
+}
+
+impl DramStats {
+    pub(super) fn add(&mut self, other: Self) {
+        self.reads += other.reads;
+        self.writes += other.writes;
+        self.activations += other.activations;
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Dram {
+    settings: Settings,
+    banks: Vec<Bank>,
+    groups: Vec<Group>,
+    /// Requests that no scheduler has seen yet.
+    arrivals: VecDeque<Transfer>,
+    /// Per bank: requests that wait for it, oldest first.
+    queues: Vec<VecDeque<Transfer>>,
+    queued: usize,
+    /// Banks that have a request, banks that requests wait for.
+    occupied: u64,
+    wanted: u64,
+    /// Data on its way, with the tick it is complete. Only the last burst of a request counts.
+    data: VecDeque<(u64, Option<Transfer>)>,
+    returns: VecDeque<Transfer>,
+    /// The bank that is looked at first.
+    turn: usize,
+    column_from: u64,
+    activate_from: u64,
+    read_from: u64,
+    write_from: u64,
+    stats: DramStats,
+}
+
+impl Dram {
+    pub fn new(settings: &Settings) -> Self {
+        let banks = 1 << settings.bank_bits.len();
+        Self {
+            banks: vec![Bank::default(); banks],
+            groups: vec![Group::default(); settings.groups as usize],
+            arrivals: VecDeque::new(),
+            queues: vec![VecDeque::new(); banks],
+            queued: 0,
+            occupied: 0,
+            wanted: 0,
+            data: VecDeque::new(),
+            returns: VecDeque::new(),
+            turn: 0,
+            column_from: 0,
+            activate_from: 0,
+            read_from: 0,
+            write_from: 0,
+            stats: DramStats::default(),
+            settings: settings.clone(),
+        }
+    }
+
+    /// Whether another request may come.
+    pub fn accepts(&self) -> bool {
+        let waiting = match self.settings.scheduler {
+            DramScheduler::FrFcfs => self.queued,
+            DramScheduler::Fifo => self.arrivals.len(),
+        };
+        waiting < self.settings.queue as usize
+    }
+
+    /// A request comes; `address` is without the channel's bits.
+    pub fn push(&mut self, request: Request, slice: u8, address: u64) {
+        let bit = |(n, &bit): (usize, &u32)| (address >> bit & 1) << n;
+        let bank = self.settings.bank_bits.iter().enumerate().map(bit).sum::<u64>();
+        let bursts = request.bytes().div_ceil(u64::from(self.settings.burst_bytes)).max(1) as u32;
+        let row = address >> self.settings.row_bit;
+        self.arrivals.push_back(Transfer { request, slice, bank: bank as u8, row, bursts });
+    }
+
+    /// The first request that is done.
+    pub fn done(&self) -> Option<&Transfer> {
+        self.returns.front()
+    }
+
+    pub fn take_done(&mut self) {
+        self.returns.pop_front();
+    }
+
+    pub fn is_idle(&self) -> bool {
+        self.queued == 0
+            && self.occupied == 0
+            && self.arrivals.is_empty()
+            && self.data.is_empty()
+            && self.returns.is_empty()
+    }
+
+    pub fn stats(&self) -> DramStats {
+        self.stats
+    }
+
+    /// One tick. Returns the write-back that became complete: nobody waits for it.
+    pub fn tick(&mut self, now: u64) -> Option<Transfer> {
+        let mut written_back = None;
+        if self.returns.len() < self.settings.returns as usize
+            && self.data.front().is_some_and(|&(at, _)| at <= now)
+            && let Some((_, Some(transfer))) = self.data.pop_front()
+        {
+            if transfer.request.kind == super::RequestKind::WriteBack {
+                written_back = Some(transfer);
+            } else {
+                self.returns.push_back(transfer);
+            }
+        }
+        match self.settings.scheduler {
+            DramScheduler::FrFcfs => self.first_ready(),
+            DramScheduler::Fifo => self.in_order(),
+        }
+        if self.occupied != 0 {
+            self.issue(now);
+        }
+        written_back
+    }
+
+    fn in_order(&mut self) {
+        if let Some(&head) = self.arrivals.front()
+            && self.banks[usize::from(head.bank)].current.is_none()
+        {
+            self.arrivals.pop_front();
+            self.occupy(head);
+        }
+    }
+
+    /// Gives one free bank its next request.
+    fn first_ready(&mut self) {
+        while let Some(transfer) = self.arrivals.pop_front() {
+            self.queues[usize::from(transfer.bank)].push_back(transfer);
+            self.queued += 1;
+            self.wanted |= 1 << transfer.bank;
+        }
+        let free = self.wanted & !self.occupied;
+        let Some(bank) = rotated(free, self.turn).next() else { return };
+        let queue = &mut self.queues[bank];
+        let row = self.banks[bank].row;
+        let at = queue.iter().position(|waiting| waiting.row == row).unwrap_or(0);
+        if let Some(next) = queue.remove(at) {
+            if queue.is_empty() {
+                self.wanted &= !(1 << bank);
+            }
+            self.queued -= 1;
+            self.turn = (self.turn + 1) % self.banks.len();
+            self.occupy(next);
+        }
+    }
+
+    fn occupy(&mut self, transfer: Transfer) {
+        self.banks[usize::from(transfer.bank)].current = Some(transfer);
+        self.occupied |= 1 << transfer.bank;
+    }
+
+    fn issue(&mut self, now: u64) {
+        let mut row_issued = false;
+        for bank in rotated(self.occupied, self.turn) {
+            if self.column(bank, now) {
+                return;
+            }
+            row_issued = row_issued || self.row(bank, now);
+        }
+    }
+
+    /// Reads or writes, if the right row is open.
+    fn column(&mut self, number: usize, now: u64) -> bool {
+        let t = &self.settings;
+        let bank = &mut self.banks[number];
+        let group = &mut self.groups[number % t.groups as usize];
+        let Some(transfer) = &mut bank.current else { return false };
+        if !bank.open || bank.row != transfer.row || now < self.column_from || now < group.column_from {
+            return false;
+        }
+        let latency = if transfer.request.kind.is_write() {
+            if now < bank.write_from || now < self.write_from {
+                return false;
+            }
+            self.read_from = now + t.wl + t.burst + t.cdlr;
+            bank.precharge_from = bank.precharge_from.max(now + t.wl + t.burst + t.wr);
+            self.stats.writes += 1;
+            t.wl
+        } else {
+            if now < bank.read_from || now < self.read_from {
+                return false;
+            }
+            self.write_from = now + (t.cl + t.burst + 2).saturating_sub(t.wl);
+            bank.precharge_from = bank.precharge_from.max(now + t.burst);
+            group.precharge_from = now + t.rtpl;
+            self.stats.reads += 1;
+            t.cl
+        };
+        self.column_from = now + t.ccd;
+        group.column_from = now + t.ccdl;
+        transfer.bursts -= 1;
+        let last = (transfer.bursts == 0).then_some(*transfer);
+        if last.is_some() {
+            bank.current = None;
+            self.occupied &= !(1 << number);
+        }
+        // the data bus carries one burst after the other
+        let after = self.data.back().map_or(0, |&(at, _)| at + 1);
+        self.data.push_back(((now + latency).max(after), last));
+        true
+    }
+
+    /// Opens the row that is wanted, or closes another.
+    fn row(&mut self, number: usize, now: u64) -> bool {
+        let t = &self.settings;
+        let group = &self.groups[number % t.groups as usize];
+        let bank = &mut self.banks[number];
+        let Some(transfer) = &bank.current else { return false };
+        if !bank.open {
+            if now < self.activate_from || now < bank.activate_from {
+                return false;
+            }
+            bank.row = transfer.row;
+            bank.open = true;
+            bank.read_from = now + t.rcd;
+            bank.write_from = now + t.rcd.saturating_sub(t.wl + 1);
+            bank.precharge_from = bank.precharge_from.max(now + t.ras);
+            bank.activate_from = now + t.rc;
+            self.activate_from = now + t.rrd;
+            self.stats.activations += 1;
+        } else if bank.row != transfer.row && now >= bank.precharge_from && now >= group.precharge_from {
+            bank.open = false;
+            bank.activate_from = bank.activate_from.max(now + t.rp);
+        } else {
+            return false;
+        }
+        self.turn = (number + 1) % self.banks.len();
+        true
+    }
+}
+
+/// The members of a set from `first` on, then those below.
+fn rotated(set: u64, first: usize) -> impl Iterator<Item = usize> {
+    let below = (1u64 << first) - 1;
+    let mut halves = [set & !below, set & below];
+    std::iter::from_fn(move || {
+        let half = if halves[0] != 0 { &mut halves[0] } else { &mut halves[1] };
+        let member = (*half != 0).then(|| half.trailing_zeros() as usize)?;
+        *half &= *half - 1;
+        Some(member)
+    })
+}
+
+#[cfg(test)]
+#[path = "dram_tests.rs"]
+mod tests;

@@ -1,0 +1,77 @@
+//! Index functions of sets and slices.
+
+use crate::machine::memory::Index;
+
+/// Primitive polynomials over GF(2) by degree, bit n being the coefficient of x^n; from Peterson's
+/// table. Degree 0 stands for a single index.
+const PRIMITIVE: [u64; 17] = [
+    1, 0x3, 0x7, 0xb, 0x13, 0x25, 0x43, 0x83, 0x11d, 0x211, 0x409, 0x805, 0x1053, 0x201b, 0x4443, 0x8003,
+    0x1_100b,
+];
+
+/// The index among `2^bits` of a number. Linear in GF(2), so two numbers that differ in the low
+/// bits alone never meet.
+pub(super) fn of(number: u64, bits: u32, function: Index) -> usize {
+    let mask = (1u64 << bits) - 1;
+    let index = match function {
+        Index::Linear => number & mask,
+        Index::Xor => (number ^ number >> bits) & mask,
+        Index::Polynomial => remainder(number, bits),
+    };
+    index as usize
+}
+
+fn remainder(mut number: u64, bits: u32) -> u64 {
+    if bits == 0 {
+        return 0;
+    }
+    let polynomial = PRIMITIVE[bits as usize];
+    while number >> bits != 0 {
+        let degree = 63 - number.leading_zeros();
+        number ^= polynomial << (degree - bits);
+    }
+    number
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_do_what_they_say() {
+        assert_eq!(of(0b1101_1010, 4, Index::Linear), 0b1010);
+        assert_eq!(of(0b1101_1010, 4, Index::Xor), 0b0111);
+        // x^5 = x^2 + 1 modulo x^5 + x^2 + 1, and x^10 = x^4 + 1
+        assert_eq!(of(1 << 5, 5, Index::Polynomial), 0b00101);
+        assert_eq!(of(1 << 10, 5, Index::Polynomial), 0b10001);
+        assert_eq!(of(77, 0, Index::Polynomial), 0);
+    }
+
+    #[test]
+    fn polynomials_are_irreducible_and_spread_strides() {
+        for (bits, &polynomial) in PRIMITIVE.iter().enumerate().skip(1) {
+            assert_eq!(63 - polynomial.leading_zeros() as usize, bits);
+            // primitive: the powers of x go through all remainders but 0
+            let mut power = 1u64;
+            let mut order = 0u64;
+            loop {
+                power <<= 1;
+                if power >> bits != 0 {
+                    power ^= polynomial;
+                }
+                order += 1;
+                if power == 1 {
+                    break;
+                }
+            }
+            assert_eq!(order, (1 << bits) - 1, "degree {bits}");
+        }
+        for stride in [1, 32, 64, 1024] {
+            let mut seen = [0; 32];
+            for n in 0..32 {
+                seen[of(n * stride, 5, Index::Polynomial)] += 1;
+            }
+            assert_eq!(seen, [1; 32], "stride {stride}");
+        }
+    }
+}

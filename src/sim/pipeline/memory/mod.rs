@@ -1,0 +1,86 @@
+//! The memory behind the load/store units: caches, and the lower level that all SMs share.
+//!
+//! The unit of transport is a [`Request`]: some sectors of 32 bytes of one line of 128 bytes. An
+//! SM looks a request up in its [`Cache`], which sends what it lacks, and stores, to [`Lower`];
+//! without a cache it goes to [`Lower`] as it is.
+//!
+//! The order of one core cycle is: [`Lower::reply`] for each SM, [`Lower::cycle`] once, then the
+//! SMs, which push. In another order each round trip takes a cycle less or more.
+//!
+//! What stands here is timing only: no data. Addresses come with the paths, so nothing here
+//! changes what is computed. Same settings, seed and requests: same cycles. Nothing is hashed, and
+//! storage only grows to the largest number of requests that are under way at once.
+
+mod cache;
+mod crossbar;
+mod dram;
+mod fixed;
+mod index;
+mod jitter;
+mod lower;
+mod mshr;
+mod partition;
+mod partitioned;
+mod slice;
+
+pub use cache::CacheStats;
+pub(super) use cache::{Access, Cache};
+pub use dram::DramStats;
+pub(super) use lower::Lower;
+pub use lower::LowerStats;
+
+use crate::machine::memory::SECTOR_BYTES;
+
+/// What happened in the memory of a launch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MemoryStats {
+    /// The L1s of all SMs.
+    pub l1: CacheStats,
+    /// What is behind them.
+    pub lower: LowerStats,
+}
+
+/// A transaction: some sectors of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// Address / 128.
+    pub line: u64,
+    /// Bit n: the sector of bytes 32n to 32n+31.
+    pub sectors: u8,
+    /// What it is for.
+    pub kind: RequestKind,
+    /// The sender's; given back in the reply.
+    pub id: u32,
+}
+
+/// What a request is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequestKind {
+    /// A load.
+    Read,
+    /// A store; answered when it has reached its place.
+    Write,
+    /// A read-modify-write at the L2, or at DRAM if there is none.
+    Atomic,
+    /// A line that made room in a write-back cache. Never answered.
+    WriteBack,
+}
+
+impl RequestKind {
+    /// Whether it carries data to memory without asking for any.
+    pub fn is_write(self) -> bool {
+        matches!(self, Self::Write | Self::WriteBack)
+    }
+}
+
+impl Request {
+    /// The address of its first byte.
+    fn address(&self) -> u64 {
+        self.line * 128 + u64::from(self.sectors.trailing_zeros().min(3)) * SECTOR_BYTES
+    }
+
+    /// How many bytes it covers.
+    fn bytes(&self) -> u64 {
+        u64::from(self.sectors.count_ones()) * SECTOR_BYTES
+    }
+}

@@ -1,0 +1,167 @@
+//! Miss status holding registers: fetches under way, and who waits for them.
+
+use std::collections::VecDeque;
+
+use super::Request;
+
+const NONE: u32 = u32::MAX;
+
+/// A fetch under way.
+#[derive(Clone, Copy, Debug)]
+struct Fetch {
+    line: u64,
+    sectors: u8,
+    /// Where the cache keeps the line.
+    place: u32,
+    /// Whether it is under way, its data not there yet.
+    pending: bool,
+    atomic: bool,
+    waiting: u32,
+    first: u32,
+    last: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Waiter {
+    request: Request,
+    next: u32,
+}
+
+/// What a completed fetch was for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Done {
+    pub place: usize,
+    pub sectors: u8,
+    /// Whether an atomic waits for it.
+    pub atomic: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Mshrs {
+    fetches: Vec<Fetch>,
+    /// Numbers of the free ones.
+    free: Vec<u32>,
+    /// Numbers of those in use; unordered.
+    used: Vec<u32>,
+    merge: u32,
+    waiters: Vec<Waiter>,
+    free_waiter: u32,
+    /// Those whose data is there, in order.
+    complete: VecDeque<u32>,
+}
+
+impl Mshrs {
+    pub fn new(count: u32, merge: u32) -> Self {
+        let empty = Fetch {
+            line: 0,
+            sectors: 0,
+            place: 0,
+            pending: false,
+            atomic: false,
+            waiting: 0,
+            first: NONE,
+            last: NONE,
+        };
+        Self {
+            fetches: vec![empty; count as usize],
+            free: (0..count).rev().collect(),
+            used: Vec::with_capacity(count as usize),
+            merge,
+            waiters: Vec::with_capacity(count as usize),
+            free_waiter: NONE,
+            complete: VecDeque::with_capacity(count as usize),
+        }
+    }
+
+    /// The fetch under way that brings these sectors.
+    pub fn find(&self, line: u64, sectors: u8) -> Option<u32> {
+        let brings = |&&id: &&u32| {
+            let fetch = &self.fetches[id as usize];
+            fetch.pending && fetch.line == line && fetch.sectors & sectors == sectors
+        };
+        self.used.iter().find(brings).copied()
+    }
+
+    pub fn has_free(&self) -> bool {
+        !self.free.is_empty()
+    }
+
+    /// Whether another request may wait for this fetch.
+    pub fn may_merge(&self, id: u32) -> bool {
+        self.fetches[id as usize].waiting < self.merge
+    }
+
+    /// Starts a fetch for a request; there must be a free one.
+    pub fn start(&mut self, line: u64, sectors: u8, place: usize, request: Request, atomic: bool) -> u32 {
+        let id = self.free.pop().expect("the caller has asked for a free one");
+        self.fetches[id as usize] = Fetch {
+            line,
+            sectors,
+            place: place as u32,
+            pending: true,
+            atomic: false,
+            waiting: 0,
+            first: NONE,
+            last: NONE,
+        };
+        self.used.push(id);
+        self.merge(id, request, atomic);
+        id
+    }
+
+    /// Lets a request wait for a fetch.
+    pub fn merge(&mut self, id: u32, request: Request, atomic: bool) {
+        let waiter = Waiter { request, next: NONE };
+        let number = if self.free_waiter == NONE {
+            self.waiters.push(waiter);
+            (self.waiters.len() - 1) as u32
+        } else {
+            let number = self.free_waiter;
+            self.free_waiter = self.waiters[number as usize].next;
+            self.waiters[number as usize] = waiter;
+            number
+        };
+        let fetch = &mut self.fetches[id as usize];
+        fetch.atomic |= atomic;
+        fetch.waiting += 1;
+        let last = fetch.last;
+        fetch.last = number;
+        if last == NONE {
+            fetch.first = number;
+        } else {
+            self.waiters[last as usize].next = number;
+        }
+    }
+
+    /// The data of a fetch is there.
+    pub fn complete(&mut self, id: u32) -> Done {
+        let fetch = &mut self.fetches[id as usize];
+        assert!(fetch.pending, "memory answered a fetch that is not under way");
+        fetch.pending = false;
+        self.complete.push_back(id);
+        Done { place: fetch.place as usize, sectors: fetch.sectors, atomic: fetch.atomic }
+    }
+
+    pub fn any_ready(&self) -> bool {
+        !self.complete.is_empty()
+    }
+
+    /// The next request whose data is there: in the order of completion, then of arrival.
+    pub fn ready(&mut self) -> Option<Request> {
+        let id = *self.complete.front()?;
+        let fetch = &mut self.fetches[id as usize];
+        let number = fetch.first;
+        let waiter = self.waiters[number as usize];
+        fetch.first = waiter.next;
+        fetch.waiting -= 1;
+        self.waiters[number as usize].next = self.free_waiter;
+        self.free_waiter = number;
+        if waiter.next == NONE {
+            self.complete.pop_front();
+            self.free.push(id);
+            let at = self.used.iter().position(|&used| used == id);
+            self.used.swap_remove(at.expect("a fetch under way is in use"));
+        }
+        Some(waiter.request)
+    }
+}

@@ -1,0 +1,149 @@
+//! A slice of a memory partition: the queues around its share of the L2.
+//!
+//! Requests come from the crossbar, wait out the partition's latency, reach the L2 (or pass, if
+//! there is none) and go on to DRAM or back to the crossbar. All four queues are bounded, so that
+//! a slow DRAM is felt upstream.
+
+use std::collections::VecDeque;
+
+use super::cache::{Access, Cache};
+use super::{Request, RequestKind};
+
+#[derive(Clone, Debug)]
+pub(super) struct Slice {
+    limit: usize,
+    latency: u64,
+    /// With the tick at which they go on.
+    delay: VecDeque<(u64, Request)>,
+    input: VecDeque<Request>,
+    pub to_dram: VecDeque<Request>,
+    from_dram: VecDeque<Request>,
+    pub output: VecDeque<Request>,
+    pub cache: Option<Cache>,
+    /// Bytes per tick of the cache's ports, and for how many ticks they are taken.
+    port: u64,
+    data_taken: u64,
+    fill_taken: u64,
+}
+
+impl Slice {
+    pub fn new(limit: u32, latency: u64, cache: Option<Cache>, port: u32) -> Self {
+        Self {
+            limit: limit as usize,
+            latency,
+            delay: VecDeque::new(),
+            input: VecDeque::new(),
+            to_dram: VecDeque::new(),
+            from_dram: VecDeque::new(),
+            output: VecDeque::new(),
+            cache,
+            port: u64::from(port),
+            data_taken: 0,
+            fill_taken: 0,
+        }
+    }
+
+    /// Whether it takes requests from the crossbar.
+    pub fn accepts(&self) -> bool {
+        self.input.len() < self.limit
+    }
+
+    /// A request comes; returns the tick at which it goes on.
+    pub fn push(&mut self, request: Request, tick: u64) -> u64 {
+        let at = tick + self.latency;
+        self.delay.push_back((at, request));
+        at
+    }
+
+    /// Whether it takes what DRAM has done.
+    pub fn accepts_done(&self) -> bool {
+        self.from_dram.len() < self.limit
+    }
+
+    pub fn push_done(&mut self, request: Request) {
+        self.from_dram.push_back(request);
+    }
+
+    /// Whether something can happen in the next tick without a push.
+    pub fn is_active(&self, tick: u64) -> bool {
+        !self.input.is_empty()
+            || !self.from_dram.is_empty()
+            || !self.output.is_empty()
+            || self.data_taken + self.fill_taken > 0
+            || self.cache.as_ref().is_some_and(|cache| cache.any_ready() || cache.outgoing().is_some())
+            || self.delay.front().is_some_and(|&(at, _)| at <= tick)
+    }
+
+    /// One tick. `number` is the line's as the cache's sets see it.
+    pub fn cycle(&mut self, tick: u64, number: impl Fn(&Request) -> u64) {
+        if let Some(cache) = &mut self.cache
+            && self.output.len() < self.limit
+            && let Some(ready) = cache.ready()
+        {
+            self.output.push_back(ready);
+        }
+        self.take_done();
+        if let Some(cache) = &mut self.cache {
+            if self.to_dram.len() < self.limit
+                && let Some(&request) = cache.outgoing()
+            {
+                self.to_dram.push_back(request);
+                cache.sent();
+            }
+            self.data_taken = self.data_taken.saturating_sub(1);
+            self.fill_taken = self.fill_taken.saturating_sub(1);
+        }
+        if let Some(&request) = self.input.front()
+            && self.to_dram.len() < self.limit
+            && self.look_up(request, number(&request))
+        {
+            self.input.pop_front();
+        }
+        if self.input.len() < self.limit
+            && let Some(&(at, request)) = self.delay.front()
+            && at <= tick
+        {
+            self.delay.pop_front();
+            self.input.push_back(request);
+        }
+    }
+
+    fn take_done(&mut self) {
+        let Some(&request) = self.from_dram.front() else { return };
+        // a store that went past the cache only brings its acknowledgement
+        if let Some(cache) = &mut self.cache
+            && request.kind != RequestKind::Write
+        {
+            if self.fill_taken == 0 {
+                cache.fill(request.id);
+                self.fill_taken += request.bytes().div_ceil(self.port);
+                self.from_dram.pop_front();
+            }
+        } else if self.output.len() < self.limit {
+            self.output.push_back(request);
+            self.from_dram.pop_front();
+        }
+    }
+
+    /// Whether the L2, or the way past it, took the request.
+    fn look_up(&mut self, request: Request, number: u64) -> bool {
+        let Some(cache) = &mut self.cache else {
+            self.to_dram.push_back(request);
+            return true;
+        };
+        if self.output.len() >= self.limit || self.data_taken > 0 {
+            return false;
+        }
+        match cache.access_at(request, number) {
+            Access::Stall => return false,
+            Access::Hit => {
+                self.data_taken += request.bytes().div_ceil(self.port);
+                if request.kind != RequestKind::WriteBack {
+                    self.output.push_back(request);
+                }
+            }
+            Access::Miss | Access::Merged | Access::Forwarded => {}
+        }
+        true
+    }
+}

@@ -8,11 +8,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::diag::{Diagnostics, SourceText};
 
-/// `Pipeline(..)` of a machine file.
+/// `Pipeline(..)` of a machine file. Parts that it leaves out are those of the machine it extends; a
+/// part that it gives is given whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename = "Pipeline", deny_unknown_fields, default)]
 pub struct Pipeline {
     /// How many instructions of one warp issue in a cycle.
+    #[serde(skip_serializing_if = "is_default")]
     pub issue: Issue,
     /// Where instructions come from; without it they are always there.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -26,6 +28,7 @@ pub struct Pipeline {
     pub collector: Option<Collector>,
     /// Cycles between the end of an operation in its unit and its result being there, beyond the
     /// unit's latency.
+    #[serde(skip_serializing_if = "is_default")]
     pub write_back: u64,
     /// Results of units that can leave in the same cycle; without it any number can. Of one unit,
     /// only one can if there is a collector.
@@ -36,6 +39,7 @@ pub struct Pipeline {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub load_store: Option<LoadStore>,
     /// What launching costs.
+    #[serde(skip_serializing_if = "is_default")]
     pub launch: Launch,
     /// Op classes whose results nobody waits for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -164,6 +168,10 @@ pub struct Launch {
     pub end: u64,
     /// Blocks placed on an SM per cycle; 0 for any number.
     pub blocks_per_cycle: u32,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 impl Pipeline {

@@ -245,7 +245,7 @@ impl Pipeline {
         least("launch.end", self.launch.end, 0, 1 << 20);
         if let Some(collector) = &self.collector {
             for (name, value) in [("units", collector.units), ("banks", collector.banks)] {
-                if value as usize % sub_cores != 0 {
+                if !(value as usize).is_multiple_of(sub_cores) {
                     let message =
                         format!("{value} collector {name} cannot be shared by {sub_cores} sub-cores");
                     problems.push(source.error_at("collector", message));

@@ -8,7 +8,7 @@
 //! ```text
 //!  ptx    ─┐                                     ┌─> sim    schedules the warps ──events──> trace
 //!  micro  ─┴─> Program ──exec──> BlockPaths ─────┤                                            │
-//!              (program)  once   (path)          ├─> bound  Algorithm 1, GUB, IWB, SWB        │
+//!              (program)  once   (path)          ├─> bound  Algorithm 1, GUB, IWB, SWB, LWB   │
 //!                                                │         │                                  v
 //!              TimingTable = Program + Machine ──┤  both ──> check: a verdict per bound ──> report ──> cli
 //!                                                └─> explore  every schedule of a block
@@ -69,7 +69,8 @@
 //! | the rules of issue, dispatch and write-back | [`sim`] (the engine), MODEL.md section 1 |
 //! | a scheduling policy | `src/sim/policy/`, one file each |
 //! | Algorithm 1 of seed 000 | `src/bound/algorithm.rs` |
-//! | the proofs of IWB and SWB | [`bound::Iwb`], [`bound::Swb`] |
+//! | the proofs of IWB, SWB and LWB | [`bound::Iwb`], [`bound::Swb`], [`bound::Lwb`] |
+//! | bounds that do not hold | [`bound::failed`] |
 //! | the transition system that is searched | `src/explore/model.rs` |
 //! | what a PTX instruction does | `src/ptx/lower/` (to semantics), `src/exec/` (its execution) |
 //! | reconvergence of diverged lanes | [`program::cfg`], `src/exec/stack/` |

@@ -178,6 +178,22 @@ fn sub_cores_with_several_blocks() {
     });
 }
 
+/// The detailed engine is the paper model when nothing is switched on.
+#[test]
+fn the_pipeline_with_nothing_on() {
+    for_seeds(400_000..402_000, |seed| {
+        let sub_cores = if seed % 2 == 0 { 1 } else { 4 };
+        let shape = Shape { sub_cores, pipeline: true, ..Shape::EVERYTHING };
+        every_policy(seed, &random_launch(seed, &shape, 1), 1);
+    });
+    for_seeds(500_000..500_500, |seed| {
+        let resident = 1 + seed as usize % 4;
+        let shape =
+            Shape { max_warps: 4, max_instructions: 8, sub_cores: 4, pipeline: true, ..Shape::EVERYTHING };
+        every_policy(seed, &random_launch(seed, &shape, 1 + seed as usize % 9), resident);
+    });
+}
+
 /// The random kernels exercise what they are meant to: the test above means something.
 #[test]
 fn random_kernels_reach_every_reason_and_every_feature() {

@@ -5,7 +5,7 @@
 
 use warpbound::base::{Cycles, WarpId};
 use warpbound::bound::{
-    Bound, BoundValue, Context, Gub, Iwb, NotApplicable, SectionAnalysis, Standing, Swb, analyse_block,
+    Bound, BoundValue, Context, Gub, Iwb, Lwb, NotApplicable, SectionAnalysis, Standing, Swb, analyse_block,
 };
 use warpbound::explore::grammar::{Grammar, Summary};
 use warpbound::explore::model::Model;
@@ -33,7 +33,7 @@ fn the_grammar_is_the_one_of_the_issue() {
 fn proved_bounds_hold_for_every_block() {
     for (warps, longest, blocks) in [(2, 3, 399_600), (3, 2, 31_680)] {
         let grammar = grammar(warps, longest);
-        let summary = all(&grammar, &[&Gub, &Swb, &Iwb]);
+        let summary = all(&grammar, &[&Gub, &Swb, &Iwb, &Lwb]);
         assert_eq!(summary.stands_for, blocks);
         for tally in &summary.bounds {
             let (worst, value, number) = tally.closest;
@@ -48,8 +48,8 @@ fn proved_bounds_hold_for_every_block() {
                 grammar.describe(number),
             );
         }
-        let [gub, swb, iwb] = summary.bounds.as_slice() else { panic!("three bounds") };
-        for proved in [swb, iwb] {
+        let [gub, swb, iwb, lwb] = summary.bounds.as_slice() else { panic!("four bounds") };
+        for proved in [swb, iwb, lwb] {
             assert_eq!(
                 (proved.violated, proved.warp_violated),
                 (0, 0),
@@ -59,8 +59,32 @@ fn proved_bounds_hold_for_every_block() {
             );
         }
         assert!(swb.sum < iwb.sum && swb.tight >= iwb.tight);
+        assert!(lwb.sum < swb.sum && lwb.tight > swb.tight);
         // GUB fails too, but not for blocks as small as these
         assert_eq!((gub.violated, gub.warp_violated), (0, 0));
+    }
+}
+
+/// Longer latencies than the grammar has otherwise, and more warps: where LWB takes something off.
+#[test]
+fn long_waits_hold_for_every_block() {
+    for (warps, longest, inits, lats) in
+        [(2, 4, &[1][..], &[0, 5, 9][..]), (3, 3, &[1], &[0, 7]), (4, 2, &[1, 2], &[0, 5, 12])]
+    {
+        let grammar = Grammar::with_timing(warps, longest, inits, lats).expect("a small grammar");
+        let summary = all(&grammar, &[&Swb, &Lwb]);
+        let [swb, lwb] = summary.bounds.as_slice() else { panic!("two bounds") };
+        println!(
+            "{warps} warps up to {longest}: {} blocks; average {:.3}, LWB {:.3}, SWB {:.3}; tight {} and {}",
+            summary.stands_for,
+            summary.worst_sum as f64 / summary.stands_for as f64,
+            lwb.sum as f64 / summary.stands_for as f64,
+            swb.sum as f64 / summary.stands_for as f64,
+            lwb.tight,
+            swb.tight,
+        );
+        assert_eq!((lwb.violated, lwb.warp_violated), (0, 0), "{:?}", lwb.first);
+        assert!(lwb.sum < swb.sum && lwb.tight > swb.tight);
     }
 }
 
@@ -149,8 +173,41 @@ fn one_cycle_less_is_caught() {
     };
     assert_eq!(caught(&Lowered(Swb, None)), (true, true));
     assert_eq!(caught(&Lowered(Iwb, None)), (true, true));
+    assert_eq!(caught(&Lowered(Lwb, None)), (true, true));
     for warp in [0, 1].map(WarpId::new) {
         assert!(caught(&Lowered(Swb, Some(warp))).1, "swb {warp}");
         assert!(caught(&Lowered(Iwb, Some(warp))).1, "iwb {warp}");
+        assert!(caught(&Lowered(Lwb, Some(warp))).1, "lwb {warp}");
     }
+}
+
+/// One credit too many, where LWB gives any.
+struct Greedy;
+
+impl Bound for Greedy {
+    fn name(&self) -> &'static str {
+        "greedy"
+    }
+    fn summary(&self) -> &'static str {
+        "lwb, less one cycle where it is below swb"
+    }
+    fn applicable(&self, context: &Context) -> Result<(), NotApplicable> {
+        Lwb.applicable(context)
+    }
+    fn warp_values(&self, section: &SectionAnalysis, values: &mut Vec<BoundValue>) {
+        let mut swb = Vec::new();
+        Swb.warp_values(section, &mut swb);
+        Lwb.warp_values(section, values);
+        for (value, swb) in values.iter_mut().zip(swb).filter(|(value, swb)| **value < *swb) {
+            *value = BoundValue::new(value.cycles().min(swb.cycles()).saturating_sub(Cycles::ONE));
+        }
+    }
+}
+
+#[test]
+fn a_credit_too_many_is_caught() {
+    let grammar = Grammar::with_timing(3, 2, &[1, 2], &[0, 5]).expect("a small grammar");
+    let summary = all(&grammar, &[&Lwb, &Greedy]);
+    assert_eq!(summary.bounds[0].warp_violated, 0);
+    assert!(summary.bounds[1].violated > 0 && summary.bounds[1].warp_violated > 0);
 }

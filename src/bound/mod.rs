@@ -7,8 +7,8 @@
 //!   seed 000 with its countdowns of functional units and registers (`algorithm.rs`);
 //! * per section and warp what the bounds need ([`Analyser`], [`analyse_block`]);
 //! * bounds on the execution time of the block under any scheduler that keeps their premises
-//!   ([`Bound`], [`all`]): [`Gub`], as published; [`Iwb`] and [`Swb`], which are proved in their
-//!   documentation; [`Srr`] and [`Gsrr`] for the policies that are not work conserving.
+//!   ([`Bound`], [`all`]): [`Gub`], as published; [`Iwb`], [`Swb`] and [`Lwb`], which are proved in
+//!   their documentation; [`Srr`] and [`Gsrr`] for the policies that are not work conserving.
 //!
 //! # Invariants
 //! * Nothing here imports the simulator or its traces, and nothing there imports this. Shared are
@@ -33,11 +33,17 @@
 //! counts the other warps *of the sub-core* as it would with one sub-core, and adds the initiations
 //! of other sub-cores on shared units that the warp uses. Why that is sound is shown in [`Iwb`] and
 //! [`Swb`]; for [`Gub`] it is our reading of what seed 000 leaves as future work.
+//!
+//! What was tried and does not hold is in [`failed`], with witnesses.
 
 mod algorithm;
 mod context;
+#[doc = include_str!("failed.md")]
+pub mod failed {}
 mod gub;
 mod iwb;
+mod long_waits;
+mod lwb;
 mod operands;
 mod phase;
 mod runs;
@@ -52,6 +58,8 @@ mod value;
 pub use context::{Context, NotApplicable};
 pub use gub::Gub;
 pub use iwb::Iwb;
+pub use long_waits::{LongWait, LongWaits};
+pub use lwb::Lwb;
 pub use phase::{Event, Phase, PhaseKind, WarpPhases, analyse_alone};
 pub use runs::{RunShape, SureRuns};
 pub use section::{
@@ -63,5 +71,5 @@ pub use value::{Bound, BoundReport, BoundValue, SectionBound, Standing};
 
 /// Every bound, in the order in which reports list them.
 pub fn all() -> Vec<Box<dyn Bound>> {
-    vec![Box::new(Gub), Box::new(Iwb), Box::new(Swb), Box::new(Srr), Box::new(Gsrr)]
+    vec![Box::new(Gub), Box::new(Iwb), Box::new(Swb), Box::new(Lwb), Box::new(Srr), Box::new(Gsrr)]
 }

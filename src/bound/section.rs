@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use super::algorithm::{Countdowns, Extent, Profile};
+use super::long_waits::{Carried, LongWaitFinder, LongWaits};
 use super::runs::{RunFinder, SureRuns};
 use super::serial::Serial;
 use super::turns::Turns;
-use crate::base::{Cycles, RegId, UnitId, WarpId};
+use crate::base::{Cycle, Cycles, RegId, UnitId, WarpId};
 use crate::machine::SubCores;
 use crate::path::{BlockPaths, Step};
 use crate::program::{Flow, TimingTable};
@@ -60,6 +61,8 @@ pub struct SectionAnalysis {
     uses: Vec<UnitUse>,
     /// By warp.
     runs: Vec<Arc<SureRuns>>,
+    /// By warp.
+    long_waits: Vec<Arc<LongWaits>>,
     /// By sub-core.
     in_turns: Option<[Cycles; SubCores::MAX]>,
 }
@@ -71,6 +74,7 @@ impl SectionAnalysis {
         self.warps.clear();
         self.uses.clear();
         self.runs.clear();
+        self.long_waits.clear();
         self.in_turns = None;
         for (from, warp) in warps {
             self.units = from.units;
@@ -78,6 +82,7 @@ impl SectionAnalysis {
             self.warps.push(from.warps[warp.index()]);
             self.uses.extend_from_slice(from.uses(warp));
             self.runs.push(Arc::clone(&from.runs[warp.index()]));
+            self.long_waits.push(Arc::clone(&from.long_waits[warp.index()]));
         }
     }
 
@@ -116,6 +121,11 @@ impl SectionAnalysis {
         &self.runs[warp.index()]
     }
 
+    /// The long waits of a warp.
+    pub fn long_waits(&self, warp: WarpId) -> &LongWaits {
+        &self.long_waits[warp.index()]
+    }
+
     /// How long the section takes on a warp's sub-core, from an empty machine and without other
     /// sub-cores, if its instructions issue in strict turns; known only if [`Analyser::in_turns`] was
     /// asked for.
@@ -137,6 +147,7 @@ impl SectionAnalysis {
         self.uses.clear();
         self.uses.resize(warps * units, UnitUse::default());
         self.runs.clear();
+        self.long_waits.clear();
         self.in_turns = None;
     }
 }
@@ -183,12 +194,15 @@ pub struct Analyser<'t> {
     state: Countdowns,
     section: SectionAnalysis,
     runs: RunFinder,
+    long_waits: LongWaitFinder,
     serial: Serial,
     turns: Option<Turns>,
     /// Steps of each warp that earlier sections consumed.
     consumed: Vec<usize>,
     /// Registers of each warp that may be in flight when its next section begins.
     in_flight: Vec<Vec<RegId>>,
+    /// What each warp may have left on units with a queue.
+    carried: Vec<Carried>,
 }
 
 /// The warp section that was analysed last.
@@ -198,10 +212,13 @@ pub struct Analyser<'t> {
 struct Remembered<'p> {
     steps: &'p [Step],
     in_flight: Vec<RegId>,
+    carried: Carried,
     uses: Vec<UnitUse>,
     warp: WarpSection,
     runs: Arc<SureRuns>,
+    long_waits: Arc<LongWaits>,
     in_flight_after: Vec<RegId>,
+    carried_after: Carried,
 }
 
 impl<'t> Analyser<'t> {
@@ -212,10 +229,12 @@ impl<'t> Analyser<'t> {
             state: Countdowns::new(table),
             section: SectionAnalysis::default(),
             runs: RunFinder::new(table),
+            long_waits: LongWaitFinder::new(table),
             serial: Serial::new(table),
             turns: None,
             consumed: Vec::new(),
             in_flight: Vec::new(),
+            carried: Vec::new(),
         }
     }
 
@@ -234,6 +253,8 @@ impl<'t> Analyser<'t> {
         self.consumed.resize(warps, 0);
         self.in_flight.clear();
         self.in_flight.resize(warps, Vec::new());
+        self.carried.clear();
+        self.carried.resize(warps, Carried::default());
         if let Some(turns) = &mut self.turns {
             turns.restart(warps);
         }
@@ -244,7 +265,9 @@ impl<'t> Analyser<'t> {
             for (index, path) in paths.warps.iter().enumerate() {
                 let rest = &path.steps()[self.consumed[index]..];
                 let known = last.as_ref().is_some_and(|seen| {
-                    seen.in_flight == self.in_flight[index] && rest.starts_with(seen.steps)
+                    seen.in_flight == self.in_flight[index]
+                        && seen.carried == self.carried[index]
+                        && rest.starts_with(seen.steps)
                 });
                 let seen = match last.take() {
                     Some(seen) if known => seen,
@@ -253,7 +276,9 @@ impl<'t> Analyser<'t> {
                 self.section.uses[index * units..][..units].copy_from_slice(&seen.uses);
                 self.section.warps[index] = seen.warp;
                 self.section.runs.push(Arc::clone(&seen.runs));
+                self.section.long_waits.push(Arc::clone(&seen.long_waits));
                 self.in_flight[index].clone_from(&seen.in_flight_after);
+                self.carried[index].clone_from(&seen.carried_after);
                 self.consumed[index] += seen.steps.len();
                 slices[index] = &rest[..seen.steps.len()];
                 // What ends with a barrier or with the warp is a whole section wherever it is the
@@ -272,9 +297,13 @@ impl<'t> Analyser<'t> {
     fn warp_section<'p>(&mut self, rest: &'p [Step], index: usize) -> Remembered<'p> {
         let in_flight = std::mem::take(&mut self.in_flight[index]);
         let mut uses = vec![UnitUse::default(); self.table.units()];
+        let carried = std::mem::take(&mut self.carried[index]);
         self.runs.begin(&in_flight);
+        self.long_waits.begin(&in_flight, &carried);
         self.serial.begin();
         let (runs, serial, table) = (&mut self.runs, &mut self.serial, self.table);
+        let long_waits = &mut self.long_waits;
+        let mut end = Cycle::ZERO;
         let profile: Profile = self.state.run(
             table,
             rest,
@@ -286,12 +315,15 @@ impl<'t> Analyser<'t> {
                 let step = rest[event.index as usize];
                 runs.issue(table, step, op);
                 serial.issue(table, step, op);
+                end = end.max(event.done);
+                long_waits.issue(table, step, op, event.issue.since_start(), end.since_start());
             },
             |_| (),
         );
         let steps = &rest[..profile.steps];
         let (runs, in_flight_after) = runs.end(table, steps.last().copied());
         let (serial, serial_end) = serial.end();
+        let (long_waits, carried_after) = long_waits.end();
         let warp = WarpSection {
             isolated: profile.isolated,
             exec: profile.exec,
@@ -299,7 +331,17 @@ impl<'t> Analyser<'t> {
             serial,
             serial_end,
         };
-        Remembered { steps, in_flight, uses, warp, runs: Arc::new(runs), in_flight_after }
+        Remembered {
+            steps,
+            in_flight,
+            carried,
+            uses,
+            warp,
+            runs: Arc::new(runs),
+            long_waits: Arc::new(long_waits),
+            in_flight_after,
+            carried_after,
+        }
     }
 
     /// Analyses a block and keeps every section.

@@ -37,7 +37,7 @@ pub enum Command {
     Anomaly(Anomaly),
     /// The finishing time of seed 001's Fermi kernels over all schedules, and its bounds
     Fermi(Fermi),
-    /// Every block of a small grammar: its exact worst case against GUB, IWB and SWB
+    /// Every block of a small grammar: its exact worst case against GUB, IWB, SWB and LWB
     Evidence(Evidence),
     /// What is in a .ptx, .warp or machine file
     Inspect(Inspect),

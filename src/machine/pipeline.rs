@@ -50,11 +50,13 @@ pub struct Issue {
     pub per_warp: u32,
     /// Whether two of them must go to different kinds of unit.
     pub distinct_units: bool,
+    /// Whether another sub-core comes first in every cycle, round robin; else always the first.
+    pub rotate: bool,
 }
 
 impl Default for Issue {
     fn default() -> Self {
-        Self { per_warp: 1, distinct_units: true }
+        Self { per_warp: 1, distinct_units: true, rotate: false }
     }
 }
 
@@ -168,6 +170,7 @@ impl Pipeline {
     /// What is switched on that no bound accounts for, each as a clause for a message.
     pub fn beyond_the_bounds(&self) -> Vec<&'static str> {
         [
+            (self.issue.rotate, "sub-cores take turns at being first (pipeline.issue.rotate)"),
             (self.issue.per_warp > 1, "more than one instruction issues per cycle (pipeline.issue.per_warp)"),
             (self.front_end.is_some(), "instructions must be fetched (pipeline.front_end)"),
             (self.queue.is_some(), "issue waits for room in a unit's queue (pipeline.queue)"),

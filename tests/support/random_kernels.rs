@@ -47,6 +47,8 @@ pub struct Shape {
     pub memory: bool,
     /// 1 to this many sub-cores; with several, units are shared or not at random.
     pub sub_cores: usize,
+    /// Machines with a pipeline of which nothing is switched on.
+    pub pipeline: bool,
 }
 
 impl Shape {
@@ -60,6 +62,7 @@ impl Shape {
         exit_issues: true,
         memory: true,
         sub_cores: 1,
+        pipeline: false,
     };
 
     /// The paper model with barriers: what bounds apply to.
@@ -291,9 +294,11 @@ impl Draw<'_> {
         let exit = self.shape.exit_issues && self.one_in(3);
         let active = self.between(1, 4);
         let sub_cores = if self.shape.sub_cores > 1 { self.between(1, self.shape.sub_cores) } else { 1 };
+        let pipeline = if self.shape.pipeline { "pipeline: Pipeline(), " } else { "" };
         format!(
             "Machine(name: \"random\", hazards: [{hazards}], units: {{ {units} }}, ops: {{ {ops} }}, \
-             exit_issues: {exit}, two_level_active: {active}, sub_cores: {sub_cores}, limits: Limits(blocks: 8))"
+             exit_issues: {exit}, two_level_active: {active}, sub_cores: {sub_cores}, \
+             {pipeline}limits: Limits(blocks: 8))"
         )
     }
 

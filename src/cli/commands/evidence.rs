@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use super::check::VIOLATED;
-use crate::bound::{Bound, Gub, Iwb, Standing, Swb};
+use crate::bound::{Bound, Gub, Iwb, Lwb, Standing, Swb};
 use crate::cli::args::Evidence;
 use crate::cli::load;
 use crate::cli::output::{self, Failure, Format};
@@ -22,7 +22,7 @@ pub fn run(args: &Evidence) -> Result<ExitCode, Failure> {
     let grammar = Grammar::new(args.warps, args.instructions)
         .map_err(|error| Diagnostic::general(place, error.to_string()))?;
     let range = range(args, grammar.blocks())?;
-    let bounds: [&(dyn Bound + Sync); 3] = [&Gub, &Iwb, &Swb];
+    let bounds: [&(dyn Bound + Sync); 4] = [&Gub, &Iwb, &Swb, &Lwb];
     let total = range.end - range.start;
     let summary = grammar
         .enumerate(range, args.jobs.unwrap_or_else(load::threads), &bounds, &|done| progress(done, total))?;

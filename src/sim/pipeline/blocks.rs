@@ -72,29 +72,29 @@ impl Sm<'_> {
             let at = Cycle::new(now);
             self.log.block_started(BlockStart { block, first_slot, warps, at });
         }
-        for (sub, policy) in self.subs.iter_mut().zip(policies) {
-            let slots = slots & sub.slots;
-            sub.view.by_age.push(slots);
-            policy.placed(&Placed { block, first_slot, slots, at: Cycle::new(now) });
-        }
         if self.settings.launch.start == 0 {
-            self.bear(place);
+            self.bear(place, policies);
         }
         self.busy = true;
     }
 
     /// The warps of a block that was placed `launch.start` cycles ago begin.
-    pub fn bear_due(&mut self) {
+    pub fn bear_due<P: Policy>(&mut self, policies: &mut [P]) {
         for place in 0..self.residents.len() {
             let resident = &self.residents[place];
             if resident.unborn && resident.born <= self.now {
-                self.bear(place);
+                self.bear(place, policies);
             }
         }
     }
 
-    fn bear(&mut self, place: usize) {
-        let Resident { first_slot, slots, .. } = self.residents[place];
+    fn bear<P: Policy>(&mut self, place: usize, policies: &mut [P]) {
+        let Resident { first_slot, slots, block, start, .. } = self.residents[place];
+        for (sub, policy) in self.subs.iter_mut().zip(policies) {
+            let slots = slots & sub.slots;
+            sub.view.by_age.push(slots);
+            policy.placed(&Placed { block, first_slot, slots, at: Cycle::new(start) });
+        }
         self.residents[place].unborn = false;
         self.residents[place].live = slots;
         self.live |= slots;
@@ -219,6 +219,11 @@ impl Sm<'_> {
         if self.listening {
             self.log.warp_finished(finish);
         }
+    }
+
+    /// Whether a block waits to be taken out.
+    pub fn has_ended(&self) -> bool {
+        self.residents.iter().any(|resident| resident.occupied && resident.ended)
     }
 
     /// Takes a block that has ended out of the SM, and says how it went. Of several, the one

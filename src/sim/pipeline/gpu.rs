@@ -63,22 +63,28 @@ pub(in crate::sim) fn launch<S: BlockSource, P: Policy + Clone, O: Observer>(
             gpu.sms.iter_mut().for_each(|sm| sm.receive(lower));
             lower.cycle();
         }
-        for (sm, policies) in gpu.sms.iter_mut().zip(&mut gpu.policies) {
-            sm.begin_cycle(lower.as_mut());
-            while let Some(place) = sm.take_ended(&mut result) {
-                for policy in &mut *policies {
-                    policy.ended(result.block).map_err(RunError::from)?;
+        gpu.sms.iter_mut().for_each(|sm| sm.begin_cycle(lower.as_mut()));
+        // a block without instructions ends in the cycle in which it is placed
+        loop {
+            for (sm, policies) in gpu.sms.iter_mut().zip(&mut gpu.policies) {
+                while let Some(place) = sm.take_ended(&mut result) {
+                    for policy in &mut *policies {
+                        policy.ended(result.block).map_err(RunError::from)?;
+                    }
+                    on_block(&result, &sm.rooms[place]);
                 }
-                on_block(&result, &sm.rooms[place]);
+            }
+            gpu.place_blocks(source, places == 1)?;
+            if !gpu.sms.iter().any(Sm::has_ended) {
+                break;
             }
         }
-        gpu.place_blocks(source, places == 1)?;
         if gpu.exhausted && gpu.sms.iter().all(Sm::is_empty) {
             let summary = gpu.summary(pipeline.launch.end, observer);
             return Ok(SimSummary { memory: lower.map(|lower| gpu.memory_stats(&lower)), ..summary });
         }
         for (index, (sm, policies)) in gpu.sms.iter_mut().zip(&mut gpu.policies).enumerate() {
-            sm.bear_due();
+            sm.bear_due(policies);
             if index == 0 {
                 sm.end_cycle(policies, observer)?;
             } else {

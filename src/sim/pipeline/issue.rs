@@ -34,15 +34,12 @@ impl Sm<'_> {
             astray -= WarpMask::slot(slot);
         }
         self.subs[sub_core].view.ready = ready;
-        let chosen = if P::WORK_CONSERVING && ready.is_empty() {
-            None
-        } else {
-            policy.choose(&self.subs[sub_core].view)?
-        };
+        let nothing = P::WORK_CONSERVING && ready.is_empty() || (self.live & mine).is_empty();
+        self.subs[sub_core].wake = u64::MAX;
+        let chosen = if nothing { None } else { policy.choose(&self.subs[sub_core].view)? };
         let Some(slot) = chosen else {
-            if !P::WORK_CONSERVING {
-                // such a policy may change its mind at any time
-                self.busy |= policy.wake(&self.subs[sub_core].view).get() == self.now + 1;
+            if !P::WORK_CONSERVING && !nothing {
+                self.subs[sub_core].wake = policy.wake(&self.subs[sub_core].view).get();
             }
             let (reason, slot) = self.why_idle(sub_core, ready, there);
             self.idle(sub_core, reason, slot);

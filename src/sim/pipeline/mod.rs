@@ -26,6 +26,7 @@ mod first_level;
 mod flight;
 mod front_end;
 mod gpu;
+mod hazards;
 mod issue;
 mod load_store;
 mod log;

@@ -5,6 +5,7 @@ use super::collector::{Collector, Latch};
 use super::first_level::FirstLevel;
 use super::flight::{Flight, FlightId, Flights};
 use super::front_end::FrontEnd;
+use super::hazards::Pending;
 use super::load_store::LoadStore;
 use super::log::Log;
 use super::memory::Lower;
@@ -13,7 +14,7 @@ use crate::base::{Cycle, UnitId, WarpId, WarpMask};
 use crate::machine::Machine;
 use crate::machine::pipeline::Pipeline;
 use crate::path::{BlockPaths, Step, WarpPath};
-use crate::program::{Flow, TimingTable};
+use crate::program::TimingTable;
 use crate::sim::SLOTS;
 use crate::sim::error::RunError;
 use crate::sim::ops::Ops;
@@ -65,6 +66,8 @@ pub(super) struct SubCore {
     pub view: View,
     pub stalls: Stalls,
     pub issues: u64,
+    /// When its policy wants to decide again even if nothing happens.
+    pub wake: u64,
     /// Its present idle interval.
     idle: Option<Idle>,
 }
@@ -78,16 +81,16 @@ pub(super) struct Sm<'a> {
     pub settings: &'a Pipeline,
     pub now: u64,
     pub listening: bool,
-    regs: usize,
-    /// Per slot and register: the age of the flight that writes it, plus one; 0 if it is there.
-    pending: Vec<u64>,
+    pub regs: usize,
+    /// Per slot and register.
+    pub pending: Vec<Pending>,
     pub warps: [Warp; SLOTS],
     pub subs: Vec<SubCore>,
     pub live: WarpMask,
     pub at_barrier: WarpMask,
     /// Warps that wait for a fence or an atomic.
     pub held: WarpMask,
-    fenced: WarpMask,
+    pub fenced: WarpMask,
     /// Warps whose next instruction has no hazard.
     pub clear: WarpMask,
     /// Per unit, the load/store unit last: warps whose next instruction goes there.
@@ -139,6 +142,7 @@ impl<'a> Sm<'a> {
             },
             stalls: Stalls::default(),
             issues: 0,
+            wake: u64::MAX,
             idle: None,
         };
         Self {
@@ -147,7 +151,7 @@ impl<'a> Sm<'a> {
             now: 0,
             listening: false,
             regs: table.regs(),
-            pending: vec![0; table.regs() * slots],
+            pending: vec![Pending::NONE; table.regs() * slots],
             warps: [NO_WARP; SLOTS],
             subs: (0..sub_cores).map(sub).collect(),
             live: WarpMask::empty(),
@@ -280,12 +284,14 @@ impl<'a> Sm<'a> {
         let load_store = self.load_store.as_ref().map_or(u64::MAX, |unit| unit.next_event(self.now));
         let fetch = self.front_end.as_ref().map_or(u64::MAX, FrontEnd::next_arrival);
         let releases = self.releases.iter().map(|release| release.complete.at).min().unwrap_or(u64::MAX);
+        let wake = self.subs.iter().map(|sub| sub.wake).min().unwrap_or(u64::MAX);
         self.completions
             .next()
             .min(self.next_birth())
             .min(load_store)
             .min(fetch)
             .min(releases)
+            .min(wake)
             .max(self.now + 1)
     }
 
@@ -300,8 +306,9 @@ impl<'a> Sm<'a> {
                 }
             }
         }
-        let steps = (to - self.now) as usize;
-        self.first = (self.first + steps) % self.subs.len();
+        if self.settings.issue.rotate {
+            self.first = (self.first + (to - self.now) as usize) % self.subs.len();
+        }
         self.now = to;
     }
 
@@ -441,122 +448,6 @@ impl<'a> Sm<'a> {
             flight.unwritten &= !(1 << index);
         }
         true
-    }
-
-    /// An instruction is complete: its registers are there, and it leaves the SM.
-    pub fn complete(&mut self, id: FlightId) {
-        let now = self.now;
-        let flight = *self.flights.get(id);
-        let slot = flight.slot as usize;
-        let base = slot * self.regs;
-        let op = self.ops.of(flight.step);
-        let mut lifted = false;
-        for &reg in op.writes() {
-            let pending = &mut self.pending[base + reg as usize];
-            if *pending == flight.age + 1 {
-                *pending = 0;
-                lifted = true;
-            }
-        }
-        if op.flow == Flow::AsyncCopy
-            && let Some(ring) = self.ops.table.async_reg(flight.step)
-        {
-            let pending = &mut self.pending[base + ring.index()];
-            if *pending == flight.age + 1 {
-                *pending = 0;
-                lifted = true;
-            }
-        }
-        let warp = &mut self.warps[slot];
-        warp.in_flight -= 1;
-        warp.last_done = warp.last_done.max(now);
-        if self.listening {
-            self.log.completed(&flight, now);
-        }
-        self.flights.remove(id);
-        if lifted && !self.clear.has(slot) {
-            self.refresh(slot);
-        }
-        self.warp_may_be_over(slot);
-    }
-
-    /// Registers that an issued instruction will write.
-    pub fn reserve(&mut self, id: FlightId) {
-        let flight = *self.flights.get(id);
-        if self.ops.table.instr(flight.step.pc()).unscored {
-            return;
-        }
-        let base = flight.slot as usize * self.regs;
-        let op = self.ops.of(flight.step);
-        for &reg in op.writes() {
-            self.pending[base + reg as usize] = flight.age + 1;
-        }
-        if op.flow == Flow::AsyncCopy
-            && let Some(ring) = self.ops.table.async_reg(flight.step)
-        {
-            self.pending[base + ring.index()] = flight.age + 1;
-        }
-    }
-
-    /// Looks at the next step of a warp: which unit it wants, and whether a hazard holds it.
-    pub fn look_at_next(&mut self, slot: usize) {
-        let warp = &mut self.warps[slot];
-        self.wants[warp.unit as usize] -= WarpMask::slot(slot);
-        warp.step = None;
-        if warp.next < warp.steps {
-            let place = warp.place as usize;
-            let path = &self.rooms[place].warps[slot - self.residents[place].first_slot];
-            let step = path.steps()[warp.next as usize];
-            warp.step = Some(step);
-            let instr = self.ops.table.instr(step.pc());
-            let accesses = instr.access.is_some() && self.settings.load_store.is_some();
-            let unit = if accesses { self.wants.len() - 1 } else { self.ops.table.op(step).unit.index() };
-            warp.unit = unit as u8;
-            self.wants[unit] |= WarpMask::slot(slot);
-        }
-        self.refresh(slot);
-    }
-
-    fn refresh(&mut self, slot: usize) {
-        let bit = WarpMask::slot(slot);
-        self.clear -= bit;
-        let Some(step) = self.warps[slot].step else { return };
-        let op = self.ops.of(step);
-        let pending = &self.pending[slot * self.regs..][..self.regs];
-        let waits = op.waits().iter().any(|&reg| pending[reg as usize] != 0);
-        let ring =
-            || op.waits_ring && self.ops.table.async_reg(step).is_some_and(|r| pending[r.index()] != 0);
-        if !waits && !ring() {
-            self.clear |= bit;
-        }
-    }
-
-    /// A fence holds its warp until none of its registers is pending.
-    pub fn fence(&mut self, slot: usize) {
-        self.fenced |= WarpMask::slot(slot);
-        self.held |= WarpMask::slot(slot);
-    }
-
-    fn lift_fences(&mut self) {
-        for slot in self.fenced.slots() {
-            let pending = &self.pending[slot * self.regs..][..self.regs];
-            if pending.iter().all(|&p| p == 0) {
-                self.fenced -= WarpMask::slot(slot);
-                if self.warps[slot].atomics == 0 {
-                    self.held -= WarpMask::slot(slot);
-                }
-                self.busy = true;
-            }
-        }
-    }
-
-    /// Transactions of an atomic of this warp came back.
-    pub fn atomic_answered(&mut self, slot: usize, transactions: u32) {
-        let warp = &mut self.warps[slot];
-        warp.atomics -= transactions;
-        if warp.atomics == 0 && !self.fenced.has(slot) {
-            self.held -= WarpMask::slot(slot);
-        }
     }
 
     /// A sub-core issued nothing in this cycle.

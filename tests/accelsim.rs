@@ -71,7 +71,6 @@ fn compare(config: &str, machine: &str, overhead: u64) -> Vec<Compared> {
             continue;
         }
         let ours = cycles(&machine, reference, &setup).get();
-        if std::env::var_os("WARPBOUND_TABLE").is_some() {}
         all.push(Compared { name: f[0].clone(), scheduler: f[3].clone(), ours, theirs });
     }
     if std::env::var_os("WARPBOUND_TABLE").is_some() {

@@ -17,7 +17,7 @@ use crate::base::{Cycles, WarpId};
 /// instruction takes longer.
 ///
 /// Let D, the long waits (l, k) of a warp and their inside times P be as in
-/// [`LongWaits`](super::LongWaits): D is the largest `init + lat` of the program among units
+/// [`LongWaits`]: D is the largest `init + lat` of the program among units
 /// without a queue, l has it, and k waits for l. Let Q be the most initiation work that all warps
 /// together can have queued on one unit at a time, and V = Q + the largest `init + lat` on a unit
 /// with a queue (0 if there is no such unit). For each long wait of own
@@ -50,15 +50,15 @@ use crate::base::{Cycles, WarpId};
 /// gained; rightly so, as such schedules exist.
 ///
 /// # Model
-/// As for [`Iwb`](super::Iwb).
+/// As for [`Iwb`].
 ///
 /// # Proof
 /// Take a warp "own" in a section k and F(t), own's finishing time if nothing else issued from t
-/// on, as in the proof of [`Swb`](super::Swb), with α, β, γ and φ. There, "others issue in runs of
+/// on, as in the proof of [`Swb`], with α, β, γ and φ. There, "others issue in runs of
 /// one instruction" says:
 ///
 /// * (A) An issue of another warp's y raises F by at most c(y), with c(y) as in
-///   [`Iwb`](super::Iwb). Nothing else raises it. At the release F is at most G + C(w), G being the
+///   [`Iwb`]. Nothing else raises it. At the release F is at most G + C(w), G being the
 ///   sum of the bounds of the sections before.
 ///
 /// So it is enough to find, for each long wait, *an interval of cycles in which F grows by at most
@@ -94,7 +94,7 @@ use crate::base::{Cycles, WarpId};
 /// at ρ is done by `ρ + max(D, V)`, and in the first section there is nothing; so F' is at most
 /// `ρ + early(l) + D` at ρ, and it is at least a + D at a.
 ///
-/// * By (A), and by (1) and (4) of [`Swb`](super::Swb)'s proof (with "m" of the runs that are
+/// * By (A), and by (1) and (4) of [`Swb`]'s proof (with "m" of the runs that are
 ///   active at a), F' grows by at most S less what has not issued by a. That is an instruction, at
 ///   least, of each of the n - r others: `a - ρ <= x - (n - r)`. Together, `L_i - i < x - n`.
 /// * Before ρ + τ others issue at most what is counted in W(τ). If `early(l) + W(τ) < τ`, l has

@@ -30,8 +30,8 @@ pub struct Pipeline {
     /// unit's latency.
     #[serde(skip_serializing_if = "is_default")]
     pub write_back: u64,
-    /// Results of units that can leave in the same cycle; without it any number can. Of one unit,
-    /// only one can if there is a collector.
+    /// Results of units that can leave in the same cycle; without it any number can. Needs a
+    /// collector, which lets only one leave each unit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result_buses: Option<u32>,
     /// The load/store unit that all memory accesses go through; without it they run on the units
@@ -257,6 +257,10 @@ impl Pipeline {
         {
             let message = format!("load_store.transaction is {}, it must be 32 or 128", unit.transaction);
             problems.push(source.error_at("transaction", message));
+        }
+        if self.result_buses.is_some() && self.collector.is_none() {
+            let message = "result buses without an operand collector are not supported".to_owned();
+            problems.push(source.error_at("result_buses", message).hint("add `collector: Collector()`"));
         }
         for class in self.unscored.iter().filter(|class| !is_class(class)) {
             let message =

@@ -5,8 +5,8 @@
 //! mechanisms ([`Reconvergence`]) share the entries and differ in what opens and closes a region of
 //! divergent code:
 //!
-//! * [`post_dominator`]: a divergent branch opens it, arrival at the branch's post-dominator closes it;
-//! * [`pascal`]: SSY or PBK opens it, SYNC or BRK closes it, whether or not a branch diverges.
+//! * `post_dominator.rs`: a divergent branch opens it, arrival at the branch's post-dominator closes it;
+//! * `pascal.rs`: SSY or PBK opens it, SYNC or BRK closes it, whether or not a branch diverges.
 //!
 //! In both the taken side is on top, so it runs first. What every instruction does (going on,
 //! ending lanes, calls) is the same in both, so the hot path does not ask which one it is.

@@ -15,12 +15,15 @@ use crate::program::TimingTable;
 pub(super) struct Latch {
     sub_cores: usize,
     places: Vec<Option<FlightId>>,
-    taken: usize,
+    /// Instructions there, by unit.
+    by_unit: Vec<u8>,
+    /// Units with any, as a mask.
+    units: u128,
 }
 
 impl Latch {
     pub fn new(units: usize, sub_cores: usize) -> Self {
-        Self { sub_cores, places: vec![None; units * sub_cores], taken: 0 }
+        Self { sub_cores, places: vec![None; units * sub_cores], by_unit: vec![0; units], units: 0 }
     }
 
     #[inline]
@@ -31,19 +34,31 @@ impl Latch {
     #[inline]
     pub fn put(&mut self, unit: usize, sub_core: usize, flight: FlightId) {
         self.places[unit * self.sub_cores + sub_core] = Some(flight);
-        self.taken += 1;
+        self.by_unit[unit] += 1;
+        self.units |= 1 << unit;
     }
 
     #[inline]
     pub fn take(&mut self, unit: usize, sub_core: usize) -> Option<FlightId> {
         let taken = self.places[unit * self.sub_cores + sub_core].take();
-        self.taken -= usize::from(taken.is_some());
+        if taken.is_some() {
+            self.by_unit[unit] -= 1;
+            if self.by_unit[unit] == 0 {
+                self.units &= !(1 << unit);
+            }
+        }
         taken
     }
 
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.taken == 0
+        self.units == 0
+    }
+
+    /// The units that somebody waits for, as a mask.
+    #[inline]
+    pub fn units(&self) -> u128 {
+        self.units
     }
 
     /// The oldest instruction for a unit and its sub-core.
@@ -163,7 +178,15 @@ impl Collector {
         for _ in 0..self.settings.ports {
             let mut any = false;
             // memory accesses, of the last unit, come first
-            for unit in std::iter::once(self.units - 1).chain(0..self.units - 1) {
+            let load_store = 1 << (self.units - 1);
+            let mut waiting = input.units();
+            while waiting != 0 {
+                let unit = if waiting & load_store != 0 {
+                    self.units - 1
+                } else {
+                    waiting.trailing_zeros() as usize
+                };
+                waiting &= !(1 << unit);
                 let Some((sub_core, id)) = input.oldest(unit, flights) else { continue };
                 let mine = sub_core * share..(sub_core + 1) * share;
                 let Some(free) = mine.clone().find(|&unit| self.holds[unit].is_none()) else { continue };

@@ -23,8 +23,12 @@ pub(super) struct Buffer {
 pub(super) struct FrontEnd {
     settings: Settings,
     buffers: [Buffer; SLOTS],
+    /// Per slot: the instruction that its warp goes to next.
+    next: [u32; SLOTS],
     /// Warps whose buffer is not empty.
     pub filled: WarpMask,
+    /// Warps among them whose buffer begins with another instruction than the next one.
+    pub astray: WarpMask,
     /// Warps that wait for the instruction cache.
     missing: WarpMask,
     /// When their instructions are there.
@@ -41,7 +45,9 @@ impl FrontEnd {
         Self {
             settings,
             buffers: [Buffer::default(); SLOTS],
+            next: [0; SLOTS],
             filled: WarpMask::empty(),
+            astray: WarpMask::empty(),
             missing: WarpMask::empty(),
             arrivals: Vec::new(),
             fetched: None,
@@ -56,10 +62,22 @@ impl FrontEnd {
         self.flush(slot, 0);
     }
 
-    /// The address at the head of a buffer that is not empty.
+    /// The instruction that a warp goes to next.
     #[inline]
-    pub fn head(&self, slot: usize) -> u32 {
-        self.buffers[slot].pc
+    pub fn goes_to(&mut self, slot: usize, pc: u32) {
+        self.next[slot] = pc;
+        self.compare(slot);
+    }
+
+    #[inline]
+    fn compare(&mut self, slot: usize) {
+        let bit = WarpMask::slot(slot);
+        let buffer = &self.buffers[slot];
+        if buffer.count > 0 && buffer.pc != self.next[slot] {
+            self.astray |= bit;
+        } else {
+            self.astray -= bit;
+        }
     }
 
     /// The instruction at the head issued.
@@ -77,6 +95,7 @@ impl FrontEnd {
     pub fn flush(&mut self, slot: usize, pc: u32) {
         self.buffers[slot] = Buffer { pc, count: 0 };
         self.filled -= WarpMask::slot(slot);
+        self.astray -= WarpMask::slot(slot);
     }
 
     /// Decodes and fetches. `live` are the warps that have instructions left. Whether anything
@@ -87,6 +106,7 @@ impl FrontEnd {
             if let Some(slot) = self.fetched.take() {
                 self.buffers[slot as usize].count = self.settings.buffer;
                 self.filled |= WarpMask::slot(slot as usize);
+                self.compare(slot as usize);
                 busy = true;
             }
             if let Some(place) = self.arrivals.iter().position(|&(at, _)| at <= now) {
@@ -170,7 +190,18 @@ mod tests {
         assert_eq!(front.filled, warps(&[0, 1, 2]));
         front.step(1);
         front.step(1);
-        assert_eq!((front.filled, front.head(1)), (warps(&[0, 2]), 2));
+        assert_eq!((front.filled, front.buffers[1].pc), (warps(&[0, 2]), 2));
+    }
+
+    #[test]
+    fn a_buffer_with_other_instructions_is_known() {
+        let mut front = FrontEnd::new(Settings { buffer: 2, fetches: 2, icache: None }, 4);
+        front.cycle(0, warps(&[0]));
+        front.goes_to(0, 7);
+        assert_eq!(front.astray, warps(&[0]));
+        front.flush(0, 7);
+        front.cycle(1, warps(&[0]));
+        assert_eq!((front.filled, front.astray), (warps(&[0]), warps(&[])));
     }
 
     #[test]

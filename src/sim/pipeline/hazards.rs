@@ -98,6 +98,9 @@ impl Sm<'_> {
             let unit = if accesses { self.wants.len() - 1 } else { self.ops.table.op(step).unit.index() };
             warp.unit = unit as u8;
             self.wants[unit] |= WarpMask::slot(slot);
+            if let Some(front_end) = &mut self.front_end {
+                front_end.goes_to(slot, step.pc().get());
+            }
         }
         self.refresh(slot);
     }

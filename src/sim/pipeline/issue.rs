@@ -71,12 +71,7 @@ impl Sm<'_> {
         let mut astray = WarpMask::empty();
         if let Some(front_end) = &self.front_end {
             there = going & front_end.filled;
-            for slot in there.slots() {
-                let next = self.warps[slot].step.map(|step| step.pc().get());
-                if next != Some(front_end.head(slot)) {
-                    astray |= WarpMask::slot(slot);
-                }
-            }
+            astray = there & front_end.astray;
             there -= astray;
         }
         let mut ready = there & self.clear;

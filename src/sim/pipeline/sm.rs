@@ -100,11 +100,11 @@ pub(super) struct Sm<'a> {
     pub flights: Flights,
     pub completions: Completions,
     buses: Option<ResultBuses>,
-    pub collector: Option<Collector>,
+    pub collector: Option<Box<Collector>>,
     pub issued: Latch,
     collected: Latch,
-    pub load_store: Option<LoadStore>,
-    pub front_end: Option<FrontEnd>,
+    pub load_store: Option<Box<LoadStore>>,
+    pub front_end: Option<Box<FrontEnd>>,
     pub log: Log,
     pub rooms: Vec<BlockPaths>,
     pub residents: Vec<Resident>,
@@ -163,21 +163,21 @@ impl<'a> Sm<'a> {
             shared_units: (0..units - 1)
                 .map(|u| machine.sub_cores().is_shared(UnitId::from_index(u)))
                 .collect(),
-            units: vec![Unit::new(settings.collector.is_some()); (units - 1) * sub_cores],
+            units: vec![Unit::default(); (units - 1) * sub_cores],
             flights: Flights::default(),
             completions: Completions::default(),
-            buses: settings.result_buses.map(|n| ResultBuses::new(Some(n))),
-            collector: settings.collector.map(|c| Collector::new(c, units, sub_cores)),
+            buses: settings.result_buses.map(ResultBuses::new),
+            collector: settings.collector.map(|c| Box::new(Collector::new(c, units, sub_cores))),
             issued: Latch::new(units, sub_cores),
             collected: Latch::new(units, sub_cores),
             load_store: settings.load_store.map(|settings| {
                 let memory = machine.memory();
                 let seed = memory.seed ^ index as u64;
                 let l1 = memory.l1.as_ref().map(|l1| Box::new(FirstLevel::new(l1, shared_bytes, seed)));
-                LoadStore::new(settings, l1)
+                Box::new(LoadStore::new(settings, l1))
             }),
             index,
-            front_end: settings.front_end.map(|f| FrontEnd::new(f, slots)),
+            front_end: settings.front_end.map(|f| Box::new(FrontEnd::new(f, slots))),
             log: Log::default(),
             rooms: vec![BlockPaths::default(); places],
             residents: vec![Resident::default(); places],
@@ -226,10 +226,6 @@ impl<'a> Sm<'a> {
         while let Some(id) = self.completions.due(now) {
             self.busy = true;
             self.write_back(id);
-        }
-        if let Some(buses) = &mut self.buses {
-            // the slot of a result is that of its leaving the unit, which is over
-            buses.forget(now);
         }
         if self.collector.is_some() {
             self.start_collected();
@@ -282,7 +278,7 @@ impl<'a> Sm<'a> {
             return self.now + 1;
         }
         let load_store = self.load_store.as_ref().map_or(u64::MAX, |unit| unit.next_event(self.now));
-        let fetch = self.front_end.as_ref().map_or(u64::MAX, FrontEnd::next_arrival);
+        let fetch = self.front_end.as_ref().map_or(u64::MAX, |front_end| front_end.next_arrival());
         let releases = self.releases.iter().map(|release| release.complete.at).min().unwrap_or(u64::MAX);
         let wake = self.subs.iter().map(|sub| sub.wake).min().unwrap_or(u64::MAX);
         self.completions
@@ -315,13 +311,13 @@ impl<'a> Sm<'a> {
     /// Units take what the collector has ready.
     fn start_collected(&mut self) {
         let now = self.now;
-        for unit in &mut self.units {
-            unit.leave(now);
-        }
         if self.collected.is_empty() {
             return;
         }
-        for unit in 0..self.load_store_unit() {
+        let mut units = self.collected.units() & !(1 << self.load_store_unit());
+        while units != 0 {
+            let unit = units.trailing_zeros() as usize;
+            units &= units - 1;
             for sub_core in 0..self.subs.len() {
                 let Some(id) = self.collected.at(unit, sub_core) else { continue };
                 let flight = self.flights.get_mut(id);
@@ -381,13 +377,7 @@ impl<'a> Sm<'a> {
         } else {
             let instance = self.instance(unit, sub_core);
             let start = self.units[instance].enqueue(now, init, self.settings.queue.is_some());
-            let mut done = start + total + self.settings.write_back;
-            if let Some(buses) = &mut self.buses {
-                while !buses.has_room(done) {
-                    done += 1;
-                }
-                buses.take(done);
-            }
+            let done = start + total + self.settings.write_back;
             let flight = self.flights.get_mut(id);
             flight.start = start;
             flight.init_end = start + init;

@@ -12,18 +12,14 @@ const HORIZON: usize = 1024;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Unit {
     /// When it can start the next initiation.
-    pub free: u64,
+    free: u64,
     /// Starts of the instructions in its queue, ascending (without a collector).
     starts: VecDeque<u64>,
-    /// Bit c mod HORIZON: a result leaves in cycle c (with a collector).
+    /// Cycles in which results leave it (with a collector).
     leaving: Vec<u64>,
 }
 
 impl Unit {
-    pub fn new(collects: bool) -> Self {
-        Self { leaving: vec![0; if collects { HORIZON / 64 } else { 0 }], ..Self::default() }
-    }
-
     /// Takes an instruction into the queue in this cycle: its start.
     pub fn enqueue(&mut self, now: u64, init: u64, bounded: bool) -> u64 {
         let start = now.max(self.free);
@@ -43,24 +39,18 @@ impl Unit {
     }
 
     /// Whether an instruction can start now and its result leave `total` cycles later.
-    pub fn can_start(&self, now: u64, total: u64) -> bool {
-        let at = (now + total) as usize % HORIZON;
-        self.free <= now && self.leaving[at / 64] & 1 << (at % 64) == 0
+    pub fn can_start(&mut self, now: u64, total: u64) -> bool {
+        if self.free > now {
+            return false;
+        }
+        self.leaving.retain(|&at| at > now);
+        !self.leaving.contains(&(now + total))
     }
 
     /// Starts it.
     pub fn start(&mut self, now: u64, init: u64, total: u64) {
         self.free = now + init;
-        let at = (now + total) as usize % HORIZON;
-        self.leaving[at / 64] |= 1 << (at % 64);
-    }
-
-    /// Forgets the results that left in this cycle.
-    pub fn leave(&mut self, now: u64) {
-        let at = now as usize % HORIZON;
-        if let Some(word) = self.leaving.get_mut(at / 64) {
-            *word &= !(1 << (at % 64));
-        }
+        self.leaving.push(now + total);
     }
 }
 
@@ -68,25 +58,24 @@ impl Unit {
 #[derive(Clone, Debug)]
 pub(super) struct ResultBuses {
     buses: u8,
-    used: Vec<u8>,
+    /// By cycle mod HORIZON: which cycle, and the buses taken in it.
+    used: Vec<(u64, u8)>,
 }
 
 impl ResultBuses {
-    pub fn new(buses: Option<u32>) -> Self {
-        Self { buses: buses.map_or(u8::MAX, |n| n as u8), used: vec![0; HORIZON] }
+    pub fn new(buses: u32) -> Self {
+        Self { buses: buses as u8, used: vec![(0, 0); HORIZON] }
     }
 
+    /// Whether a bus is free in a cycle less than HORIZON ahead.
     pub fn has_room(&self, at: u64) -> bool {
-        self.used[at as usize % HORIZON] < self.buses
+        let (cycle, taken) = self.used[at as usize % HORIZON];
+        cycle != at || taken < self.buses
     }
 
     pub fn take(&mut self, at: u64) {
-        self.used[at as usize % HORIZON] += 1;
-    }
-
-    /// Forgets a cycle that is over.
-    pub fn forget(&mut self, at: u64) {
-        self.used[at as usize % HORIZON] = 0;
+        let used = &mut self.used[at as usize % HORIZON];
+        *used = if used.0 == at { (at, used.1 + 1) } else { (at, 1) };
     }
 }
 
@@ -124,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_bounded_queue_holds_what_has_not_started() {
-        let mut unit = Unit::new(false);
+        let mut unit = Unit::default();
         assert_eq!(unit.enqueue(0, 4, true), 0);
         assert_eq!(unit.enqueue(1, 4, true), 4);
         assert_eq!(unit.enqueue(2, 4, true), 8);
@@ -133,12 +122,19 @@ mod tests {
 
     #[test]
     fn two_results_of_a_unit_do_not_leave_together() {
-        let mut unit = Unit::new(true);
+        let mut unit = Unit::default();
         unit.start(0, 2, 4);
         assert!(!unit.can_start(1, 9), "busy");
         assert!(!unit.can_start(3, 1), "leaves in cycle 4 too");
         assert!(unit.can_start(2, 4));
-        unit.leave(4);
-        assert!(unit.can_start(4 + HORIZON as u64 - 4, 4));
+    }
+
+    #[test]
+    fn buses_know_their_cycle() {
+        let mut buses = ResultBuses::new(2);
+        buses.take(7);
+        assert!(buses.has_room(7));
+        buses.take(7);
+        assert!(!buses.has_room(7) && buses.has_room(8) && buses.has_room(7 + HORIZON as u64));
     }
 }

@@ -115,7 +115,7 @@ fn dram_without_caches() {
     let all = compare("ecrts", "accelsim-ecrts-dram", 0);
     let (mean, worst) = errors(&all, 0);
     assert_eq!(all.len(), 156);
-    assert!(mean < 0.03 && worst < 0.10, "mean {mean}, largest {worst}");
+    assert!(mean < 0.03 && worst < 0.15, "mean {mean}, largest {worst}");
 }
 
 #[test]

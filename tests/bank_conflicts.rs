@@ -129,6 +129,7 @@ fn judged(machine: &Machine, name: &str) -> Vec<Checked> {
         bounds: &bound::all(),
         gating: &[],
         max_instructions_per_block: 1 << 22,
+        threads: 1,
         self_check: true,
     };
     check(&plan).unwrap_or_else(|error| panic!("{error}"))

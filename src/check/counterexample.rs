@@ -130,6 +130,7 @@ fn record(inputs: &Inputs) -> Result<Option<String>, Diagnostics> {
         bounds: &[],
         gating: &[],
         max_instructions_per_block: inputs.max_instructions_per_block,
+        threads: 1,
         self_check: false,
     };
     let mut recorder = ScheduleRecorder::default();

@@ -11,7 +11,7 @@ use crate::exec::Options;
 use crate::machine::{Machine, SchedulerKind};
 use crate::path::{BlockPaths, BlockSource};
 use crate::program::TimingTable;
-use crate::sim::{BlockResult, Engine, MemoryStats, PolicySetup, SimError, SubCoreResult, simulate};
+use crate::sim::{BlockResult, Engine, MemoryStats, PolicySetup, SimError, SubCoreResult, simulate_on};
 use crate::trace::{Idle, Observer, StallReason, Stalls};
 
 /// What to run and what to judge.
@@ -28,6 +28,8 @@ pub struct Plan<'a> {
     pub gating: &'a [String],
     /// Fuel of the functional run.
     pub max_instructions_per_block: u64,
+    /// Threads for machines with several SMs; they change no result.
+    pub threads: usize,
     /// Whether to compare the analyser with the simulator on every warp alone.
     pub self_check: bool,
 }
@@ -182,17 +184,35 @@ pub fn observe_source<S: BlockSource<Error = Diagnostics>, O: Observer>(
     let mut failed = None;
     let mut analyser = analyser(plan, &table);
     let passed_over = Cell::new(false);
-    let mut observer = (PassedOver(&passed_over), observer);
-    let summary = simulate(source, &table, plan.machine, policy, resident, &mut observer, |result, paths| {
-        // the analyser knows the paper model only
-        if plan.self_check && failed.is_none() && plan.machine.pipeline().is_none() {
-            match super::self_check(&table, plan.machine, paths) {
-                Ok(checked) => judge.total.self_checked_warps += checked,
-                Err(problem) => failed = Some(problem),
+    // a policy with a contract needs no watching
+    let watched = policy.kind().work_conserving().is_none();
+    let mut observer = (PassedOver { seen: &passed_over, watched }, observer);
+    // what no bound applies to is analysed only for what is said of its warps
+    let analysed = plan.workload.blocks() == 1 || beyond(plan.machine).is_empty();
+    let summary = simulate_on(
+        plan.threads,
+        source,
+        &table,
+        plan.machine,
+        policy,
+        resident,
+        &mut observer,
+        |result, paths| {
+            // the analyser knows the paper model only
+            if plan.self_check && failed.is_none() && plan.machine.pipeline().is_none() {
+                match super::self_check(&table, plan.machine, paths) {
+                    Ok(checked) => judge.total.self_checked_warps += checked,
+                    Err(problem) => failed = Some(problem),
+                }
             }
-        }
-        judge.block(result, paths, &Analysed::new(plan, &mut analyser, paths), passed_over.take());
-    })
+            let analysed = if analysed {
+                Analysed::new(plan, &mut analyser, paths)
+            } else {
+                Analysed::nothing(plan, paths)
+            };
+            judge.block(result, paths, &analysed, passed_over.take());
+        },
+    )
     .map_err(|error| sim_problem(plan, policy, error))?;
     if let Some(problem) = failed {
         return Err(problem);
@@ -222,11 +242,19 @@ fn resident_blocks(plan: &Plan) -> Result<u32, Diagnostics> {
 }
 
 /// Sees whether some cycle stayed empty although a warp was ready.
-struct PassedOver<'a>(&'a Cell<bool>);
+struct PassedOver<'a> {
+    seen: &'a Cell<bool>,
+    /// Whether anybody asks.
+    watched: bool,
+}
 
 impl Observer for PassedOver<'_> {
+    fn is_active(&self) -> bool {
+        self.watched
+    }
+
     fn idled(&mut self, idle: &Idle) {
-        self.0.set(self.0.get() || idle.reason == StallReason::NotMyTurn);
+        self.seen.set(self.seen.get() || idle.reason == StallReason::NotMyTurn);
     }
 }
 
@@ -253,6 +281,13 @@ struct Analysed {
 }
 
 impl Analysed {
+    fn nothing(plan: &Plan, paths: &BlockPaths) -> Self {
+        Self {
+            reports: vec![BoundReport::default(); plan.bounds.len()],
+            warps: vec![WarpTotals::default(); paths.warps.len()],
+        }
+    }
+
     fn new(plan: &Plan, analyser: &mut Analyser, paths: &BlockPaths) -> Self {
         let mut reports = vec![BoundReport::default(); plan.bounds.len()];
         let mut warps = vec![WarpTotals::default(); paths.warps.len()];

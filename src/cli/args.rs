@@ -346,6 +346,17 @@ pub struct Common {
     /// Most warp instructions one block may execute; a path takes 4 to 8 bytes each
     #[arg(long, default_value_t = 1 << 26, value_name = "N")]
     pub max_instructions: u64,
+    /// Threads for machines with several SMs; results do not depend on it [default: the cores]
+    #[arg(long, value_name = "N")]
+    pub sm_threads: Option<usize>,
+}
+
+impl Common {
+    /// Threads for machines with several SMs.
+    pub fn threads(&self) -> usize {
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        self.sm_threads.unwrap_or_else(cores).max(1)
+    }
 }
 
 /// A launch given on the command line, for a bare .ptx file.

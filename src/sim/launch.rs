@@ -119,7 +119,7 @@ macro_rules! each {
     }};
 }
 
-/// Simulates a launch on one SM.
+/// Simulates a launch, on one SM unless the machine has several.
 ///
 /// Blocks become resident in launch order, at most `resident_blocks` at a time, each with slots of
 /// its own; a block that ends, which is at its last `done`, makes room for the next one in that
@@ -137,8 +137,26 @@ pub fn simulate<S: BlockSource, O: Observer>(
     observer: &mut O,
     on_block: impl FnMut(&BlockResult, &BlockPaths),
 ) -> Result<SimSummary, SimError<S::Error>> {
+    simulate_on(1, source, table, machine, setup, resident_blocks, observer, on_block)
+}
+
+/// As [`simulate`], with several SMs on this many threads, which changes no event and no cycle.
+///
+/// # Errors
+/// As [`simulate`].
+#[allow(clippy::too_many_arguments, reason = "simulate's, and one more")]
+pub fn simulate_on<S: BlockSource, O: Observer>(
+    threads: usize,
+    source: &mut S,
+    table: &TimingTable,
+    machine: &Machine,
+    setup: &PolicySetup,
+    resident_blocks: u32,
+    observer: &mut O,
+    on_block: impl FnMut(&BlockResult, &BlockPaths),
+) -> Result<SimSummary, SimError<S::Error>> {
     if let Some(pipeline) = machine.pipeline() {
-        let on = pipeline::Setup { table, machine, pipeline, resident_blocks };
+        let on = pipeline::Setup { table, machine, pipeline, resident_blocks, threads };
         return with_policies!(setup, machine, policies => {
             pipeline::launch(source, &on, policies, observer, on_block)
         });

@@ -1,4 +1,6 @@
-//! The timing engine: MODEL.md section 1 as a discrete-event simulation.
+//! The timing engines. The first is MODEL.md section 1 as a discrete-event simulation, and what the
+//! rest of this page is about. The second, `pipeline/`, goes cycle by cycle and is for machines that
+//! say more of their SM; with nothing of it switched on the two agree event by event.
 //!
 //! Input is what each warp executed ([`crate::path`]), the machine's timing of it
 //! ([`crate::program::TimingTable`]) and a policy; output is when everything happened.
@@ -40,7 +42,7 @@ mod sm;
 mod wheel;
 
 pub use error::{Deadlock, RunError, SimError};
-pub use launch::{BlockResult, Engine, SimSummary, SubCoreResult, WarpResult, simulate};
+pub use launch::{BlockResult, Engine, SimSummary, SubCoreResult, WarpResult, simulate, simulate_on};
 pub use pipeline::memory::{CacheStats, DramStats, LowerStats, MemoryStats};
 pub use policy::PolicySetup;
 

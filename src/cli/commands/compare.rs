@@ -67,6 +67,7 @@ fn row(name: &str, args: &Compare, bounds: &[Box<dyn Bound>]) -> Result<Row, Dia
         bounds,
         gating: &[],
         max_instructions_per_block: args.common.max_instructions,
+        threads: 1,
         self_check: false,
     })?;
     let explored = explored(&kernel, &machine, args)?;

@@ -162,6 +162,7 @@ fn write_folder(
         bounds: &bound::all(),
         gating: std::slice::from_ref(&args.bound),
         max_instructions_per_block: fuel,
+        threads: 1,
         self_check: true,
     })?;
     let run = &runs[0];

@@ -41,6 +41,7 @@ pub fn run(args: &Run, verbose: bool) -> Result<ExitCode, Failure> {
         bounds: &bounds,
         gating: &[],
         max_instructions_per_block: args.on.common.max_instructions,
+        threads: args.on.common.threads(),
         self_check: false,
     };
     let table = load::timing(&kernel, &machine)?;

@@ -76,6 +76,8 @@ pub(super) struct Collector {
     units: usize,
     holds: Vec<Option<FlightId>>,
     held: usize,
+    /// Collector units whose operands are read, as a mask.
+    ready: Vec<u64>,
     /// Per bank: collector units that want to read it, in order.
     reads: Vec<VecDeque<u16>>,
     /// Banks that somebody wants to read.
@@ -94,6 +96,7 @@ impl Collector {
             units,
             holds: vec![None; settings.units as usize],
             held: 0,
+            ready: vec![0; (settings.units as usize).div_ceil(64)],
             reads: vec![VecDeque::new(); settings.banks as usize],
             wanted: 0,
             written: 0,
@@ -132,26 +135,46 @@ impl Collector {
         }
     }
 
+    /// Collector units whose operands are read, ascending from this one.
+    fn ready_from(&self, from: usize) -> impl Iterator<Item = usize> + '_ {
+        let words = self.ready.iter().enumerate().skip(from / 64);
+        words.flat_map(move |(index, &word)| {
+            let mut word = if index == from / 64 { word & u64::MAX << (from % 64) } else { word };
+            std::iter::from_fn(move || {
+                let bit = word.trailing_zeros() as usize;
+                word &= word.wrapping_sub(1);
+                (bit < 64).then_some(index * 64 + bit)
+            })
+        })
+    }
+
     fn hand_over(&mut self, flights: &Flights, output: &mut Latch) {
         let all = self.holds.len();
         let share = all / self.sub_cores;
         for port in 0..self.served.len() {
+            if self.ready.iter().all(|&word| word == 0) {
+                return;
+            }
             let last = self.served[port];
             // the search begins with the first unit of the sub-core after the one served last, which
             // is the first of all if there is only one
             let from = last + share - last % share;
-            let ready = (0..all).map(|n| (from + n) % all).find(|&unit| {
+            let leaves = |unit: usize| {
                 self.holds[unit].is_some_and(|id| {
                     let flight = flights.get(id);
-                    let free = output.at(flight.unit as usize, flight.sub_core as usize).is_none();
-                    flight.unread == 0 && free
+                    output.at(flight.unit as usize, flight.sub_core as usize).is_none()
                 })
-            });
-            let Some(unit) = ready else { break };
+            };
+            let from = from % all;
+            let after = self.ready_from(from).take_while(|&unit| unit < all);
+            let before = self.ready_from(0).take_while(|&unit| unit < from);
+            let found = after.chain(before).find(|&unit| leaves(unit));
+            let Some(unit) = found else { break };
             if let Some(id) = self.holds[unit].take() {
                 let flight = flights.get(id);
                 output.put(flight.unit as usize, flight.sub_core as usize, id);
                 self.held -= 1;
+                self.ready[unit / 64] &= !(1 << (unit % 64));
                 self.served[port] = unit;
             }
         }
@@ -165,7 +188,11 @@ impl Collector {
             if let Some(unit) = self.reads[bank].pop_front()
                 && let Some(id) = self.holds[usize::from(unit)]
             {
-                flights.get_mut(id).unread -= 1;
+                let flight = flights.get_mut(id);
+                flight.unread -= 1;
+                if flight.unread == 0 {
+                    self.ready[usize::from(unit) / 64] |= 1 << (unit % 64);
+                }
             }
             if self.reads[bank].is_empty() {
                 self.wanted &= !(1 << bank);
@@ -201,7 +228,11 @@ impl Collector {
                     self.reads[bank].push_back(free as u16);
                     self.wanted |= 1 << bank;
                 }
-                flights.get_mut(id).unread = operands.as_slice().len() as u8;
+                let unread = operands.as_slice().len() as u8;
+                flights.get_mut(id).unread = unread;
+                if unread == 0 {
+                    self.ready[free / 64] |= 1 << (free % 64);
+                }
             }
             if !any || input.is_empty() {
                 return;

@@ -1,6 +1,13 @@
 //! A launch on one or more SMs.
+//!
+//! SMs share the blocks of the launch and the memory behind them, and nothing else. Both are
+//! served between two parts of a cycle: first every SM in turn takes replies, sends requests and
+//! gets blocks; then each goes through its own stages, for itself. The second part may run on
+//! several threads, which therefore cannot change a cycle.
 
 use super::memory::{Lower, MemoryStats};
+use crossbeam::channel::{Receiver, Sender, bounded};
+
 use super::sm::Sm;
 use crate::base::{Cycle, Cycles, WarpId};
 use crate::machine::Machine;
@@ -21,15 +28,32 @@ pub(in crate::sim) struct Setup<'a> {
     pub pipeline: &'a Pipeline,
     /// Blocks that an SM holds at a time.
     pub resident_blocks: u32,
+    /// Threads that several SMs may run on.
+    pub threads: usize,
 }
 
 /// Simulates a launch; see [`crate::sim::simulate`].
-pub(in crate::sim) fn launch<S: BlockSource, P: Policy + Clone, O: Observer>(
+pub(in crate::sim) fn launch<S: BlockSource, P: Policy + Clone + Send, O: Observer>(
     source: &mut S,
     setup: &Setup<'_>,
     policies: &[P],
     observer: &mut O,
+    on_block: impl FnMut(&BlockResult, &BlockPaths),
+) -> Result<SimSummary, SimError<S::Error>> {
+    let threads = setup.threads.clamp(1, setup.machine.sms());
+    std::thread::scope(|scope| {
+        let crew = (1..threads).map(|_| Hand::hire(scope)).collect();
+        launch_with(source, setup, policies, observer, on_block, crew)
+    })
+}
+
+fn launch_with<'a, S: BlockSource, P: Policy + Clone + Send, O: Observer>(
+    source: &mut S,
+    setup: &Setup<'a>,
+    policies: &[P],
+    observer: &mut O,
     mut on_block: impl FnMut(&BlockResult, &BlockPaths),
+    crew: Vec<Hand<'a, P>>,
 ) -> Result<SimSummary, SimError<S::Error>> {
     let mut first = BlockPaths::default();
     let there = source.next_block(&mut first).map_err(SimError::Source)?;
@@ -44,11 +68,19 @@ pub(in crate::sim) fn launch<S: BlockSource, P: Policy + Clone, O: Observer>(
     let footprint = source.footprint();
     let shared_bytes = footprint.shared_bytes * places as u64;
     let mut lower = lower_level(machine, &footprint);
+    let share = sms.div_ceil(crew.len() + 1);
+    let core = |sm| Core {
+        sm: Sm::new(table, machine, pipeline, places, slots, (sm, shared_bytes)),
+        policies: policies.to_vec(),
+    };
     let mut gpu = Gpu {
-        sms: (0..sms)
-            .map(|sm| Sm::new(table, machine, pipeline, places, slots, (sm, shared_bytes)))
+        shares: (0..sms)
+            .step_by(share)
+            .map(|from| (from..sms.min(from + share)).map(core).collect())
             .collect(),
-        policies: vec![policies.to_vec(); sms],
+        share,
+        count: sms,
+        crew,
         waiting: there.then_some(first),
         exhausted: !there,
         last_served: sms - 1,
@@ -56,17 +88,17 @@ pub(in crate::sim) fn launch<S: BlockSource, P: Policy + Clone, O: Observer>(
         blocks: 0,
     };
     // only one SM can be watched: events of several would interleave
-    gpu.sms[0].listening = observer.is_active();
+    gpu.first().listening = observer.is_active();
     let mut result = BlockResult::default();
     loop {
         if let Some(lower) = &mut lower {
-            gpu.sms.iter_mut().for_each(|sm| sm.receive(lower));
+            gpu.cores().for_each(|core| core.sm.receive(lower));
             lower.cycle();
         }
-        gpu.sms.iter_mut().for_each(|sm| sm.begin_cycle(lower.as_mut()));
+        gpu.cores().for_each(|core| core.sm.begin_cycle(lower.as_mut()));
         // a block without instructions ends in the cycle in which it is placed
         loop {
-            for (sm, policies) in gpu.sms.iter_mut().zip(&mut gpu.policies) {
+            for Core { sm, policies } in gpu.cores() {
                 while let Some(place) = sm.take_ended(&mut result) {
                     for policy in &mut *policies {
                         policy.ended(result.block).map_err(RunError::from)?;
@@ -75,32 +107,67 @@ pub(in crate::sim) fn launch<S: BlockSource, P: Policy + Clone, O: Observer>(
                 }
             }
             gpu.place_blocks(source, places == 1)?;
-            if !gpu.sms.iter().any(Sm::has_ended) {
+            if !gpu.cores().any(|core| core.sm.has_ended()) {
                 break;
             }
         }
-        if gpu.exhausted && gpu.sms.iter().all(Sm::is_empty) {
+        if gpu.exhausted && gpu.cores().all(|core| core.sm.is_empty()) {
             let summary = gpu.summary(pipeline.launch.end, observer);
             return Ok(SimSummary { memory: lower.map(|lower| gpu.memory_stats(&lower)), ..summary });
         }
-        for (index, (sm, policies)) in gpu.sms.iter_mut().zip(&mut gpu.policies).enumerate() {
-            sm.bear_due(policies);
-            if index == 0 {
-                sm.end_cycle(policies, observer)?;
-            } else {
-                sm.end_cycle(policies, &mut ())?;
-            }
-        }
-        let now = gpu.sms[0].now;
+        gpu.end_cycle(observer)?;
+        let now = gpu.first().now;
         let replies = lower.as_ref().map_or(u64::MAX, |lower| lower.quiet_for().saturating_add(now + 1));
-        let next = gpu.sms.iter().map(Sm::next_event).min().unwrap_or(u64::MAX).min(replies);
+        let next = gpu.cores().map(|core| core.sm.next_event()).min().unwrap_or(u64::MAX).min(replies);
         if next == u64::MAX {
             return Err(RunError::Deadlock(gpu.deadlock()).into());
         }
         if let Some(lower) = &mut lower {
             lower.skip(next - now - 1);
         }
-        gpu.sms.iter_mut().for_each(|sm| sm.advance_to(next));
+        gpu.cores().for_each(|core| core.sm.advance_to(next));
+    }
+}
+
+/// An SM with the policies of its sub-cores.
+struct Core<'a, P> {
+    sm: Sm<'a>,
+    policies: Vec<P>,
+}
+
+impl<P: Policy> Core<'_, P> {
+    fn end_cycle<O: Observer>(&mut self, observer: &mut O) -> Result<(), RunError> {
+        self.sm.bear_due(&mut self.policies);
+        self.sm.end_cycle(&mut self.policies, observer)
+    }
+}
+
+/// Some SMs, and what became of their cycle.
+type Share<'a, P> = (Vec<Core<'a, P>>, Result<(), RunError>);
+
+/// A thread that gets some SMs in each cycle and gives them back.
+struct Hand<'a, P> {
+    there: Sender<Vec<Core<'a, P>>>,
+    back: Receiver<Share<'a, P>>,
+}
+
+impl<'a, P: Policy + Send> Hand<'a, P> {
+    fn hire<'scope>(scope: &'scope std::thread::Scope<'scope, '_>) -> Self
+    where
+        'a: 'scope,
+        P: 'scope,
+    {
+        let (there, work) = bounded::<Vec<Core<'a, P>>>(1);
+        let (done, back) = bounded(1);
+        scope.spawn(move || {
+            for mut cores in work {
+                let result = cores.iter_mut().try_for_each(|core| core.end_cycle(&mut ()));
+                if done.send((cores, result)).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { there, back }
     }
 }
 
@@ -118,9 +185,13 @@ fn lower_level(machine: &Machine, footprint: &Footprint) -> Option<Lower> {
 }
 
 struct Gpu<'a, P> {
-    sms: Vec<Sm<'a>>,
-    /// Per SM and sub-core.
-    policies: Vec<Vec<P>>,
+    /// The SMs, by thread.
+    shares: Vec<Vec<Core<'a, P>>>,
+    /// SMs of a thread, but for the last.
+    share: usize,
+    count: usize,
+    /// The threads of the shares after the first.
+    crew: Vec<Hand<'a, P>>,
     /// The next block, if it has been fetched already.
     waiting: Option<BlockPaths>,
     exhausted: bool,
@@ -131,7 +202,36 @@ struct Gpu<'a, P> {
     blocks: u64,
 }
 
-impl<P: Policy> Gpu<'_, P> {
+impl<'a, P: Policy + Send> Gpu<'a, P> {
+    fn cores(&mut self) -> impl Iterator<Item = &mut Core<'a, P>> {
+        self.shares.iter_mut().flatten()
+    }
+
+    fn first(&mut self) -> &mut Sm<'a> {
+        &mut self.shares[0][0].sm
+    }
+
+    /// What SMs do for themselves.
+    fn end_cycle<O: Observer>(&mut self, observer: &mut O) -> Result<(), RunError> {
+        let lost = "a thread of the simulator is gone";
+        for (hand, share) in self.crew.iter().zip(&mut self.shares[1..]) {
+            hand.there.send(std::mem::take(share)).expect(lost);
+        }
+        let mut first = true;
+        let mut result = Ok(());
+        for core in &mut self.shares[0] {
+            let of_core =
+                if std::mem::take(&mut first) { core.end_cycle(observer) } else { core.end_cycle(&mut ()) };
+            result = result.and(of_core);
+        }
+        for (hand, share) in self.crew.iter().zip(&mut self.shares[1..]) {
+            let (cores, of_share) = hand.back.recv().expect(lost);
+            *share = cores;
+            result = result.and(of_share);
+        }
+        result
+    }
+
     /// Every SM with room gets a block, or as many as it may in a cycle, round robin.
     fn place_blocks<S: BlockSource>(
         &mut self,
@@ -139,9 +239,9 @@ impl<P: Policy> Gpu<'_, P> {
         restart: bool,
     ) -> Result<(), SimError<S::Error>> {
         let after = self.last_served + 1;
-        for n in 0..self.sms.len() {
-            let index = (after + n) % self.sms.len();
-            let sm = &mut self.sms[index];
+        for n in 0..self.count {
+            let index = (after + n) % self.count;
+            let Core { sm, policies } = &mut self.shares[index / self.share][index % self.share];
             let limit = match sm.settings.launch.blocks_per_cycle {
                 0 => usize::MAX,
                 limit => limit as usize,
@@ -166,9 +266,9 @@ impl<P: Policy> Gpu<'_, P> {
                     return Err(RunError::TooManyWarps { block: room.block, warps, slots }.into());
                 }
                 if restart {
-                    self.policies[index].iter_mut().for_each(Policy::restart);
+                    policies.iter_mut().for_each(Policy::restart);
                 }
-                sm.place(place, place * self.stride, &mut self.policies[index]);
+                sm.place(place, place * self.stride, policies);
                 self.last_served = index;
                 self.blocks += 1;
             }
@@ -177,10 +277,12 @@ impl<P: Policy> Gpu<'_, P> {
     }
 
     fn summary<O: Observer>(&mut self, end: u64, observer: &mut O) -> SimSummary {
-        let now = self.sms[0].now;
+        let now = self.first().now;
         let mut stalls = Stalls::default();
         let mut sub_cores = Vec::new();
-        for sm in &mut self.sms {
+        let mut issues = 0;
+        for Core { sm, .. } in self.cores() {
+            issues += sm.issues;
             for sub in 0..sm.subs.len() {
                 for _ in 0..end {
                     sm.idle(sub, StallReason::Drain, None);
@@ -192,27 +294,27 @@ impl<P: Policy> Gpu<'_, P> {
                 sub_cores.push(SubCoreResult { issues: sm.subs[sub].issues, stalls: sm.subs[sub].stalls });
             }
         }
-        self.sms[0].log.tell(observer);
+        self.first().log.tell(observer);
         SimSummary {
             makespan: Cycles::new(now + end),
-            issues: self.sms.iter().map(|sm| sm.issues).sum(),
+            issues,
             stalls,
             sub_cores,
             blocks: self.blocks,
-            resident_blocks: self.sms[0].rooms.len() as u32,
+            resident_blocks: self.first().rooms.len() as u32,
             memory: None,
         }
     }
 
-    fn memory_stats(&self, lower: &Lower) -> MemoryStats {
+    fn memory_stats(&mut self, lower: &Lower) -> MemoryStats {
         let mut stats = MemoryStats { lower: lower.stats(), ..MemoryStats::default() };
-        for l1 in self.sms.iter().filter_map(|sm| sm.load_store.as_ref()?.l1.as_ref()) {
+        for l1 in self.cores().filter_map(|core| core.sm.load_store.as_ref()?.l1.as_ref()) {
             stats.l1.add(l1.cache.stats());
         }
         stats
     }
 
-    fn deadlock(&self) -> Deadlock {
+    fn deadlock(&mut self) -> Deadlock {
         let of_sm = |sm: &Sm<'_>| {
             let warp = |slot: usize| {
                 let warp = sm.warps[slot];
@@ -222,6 +324,7 @@ impl<P: Policy> Gpu<'_, P> {
             };
             sm.live.slots().map(warp).collect::<Vec<_>>()
         };
-        Deadlock { cycle: Cycle::new(self.sms[0].now), warps: self.sms.iter().flat_map(of_sm).collect() }
+        let cycle = Cycle::new(self.first().now);
+        Deadlock { cycle, warps: self.cores().flat_map(|core| of_sm(&core.sm)).collect() }
     }
 }

@@ -87,6 +87,7 @@ fn common(args: &Anomaly) -> Common {
         set: args.set.clone(),
         seed: args.seed.unwrap_or(0),
         format: args.format,
+        sm_threads: None,
         max_instructions: args.max_instructions,
     }
 }

@@ -1,0 +1,82 @@
+//! Several SMs share the blocks of a launch and the memory behind them: on any number of threads
+//! the same, cycle for cycle.
+
+#[path = "support/reference.rs"]
+mod reference;
+
+use reference::{program, read};
+use warpbound::check::{Workload, WorkloadKind};
+use warpbound::diag::SourceText;
+use warpbound::exec::Options;
+use warpbound::machine::{Machine, MachineSpec};
+use warpbound::program::TimingTable;
+use warpbound::sim::{BlockResult, PolicySetup, SimSummary, simulate_on};
+
+fn machine(base: &str, sms: usize) -> Machine {
+    let text = format!("Machine(name: \"test\", extends: \"{base}\", sms: {sms})");
+    let source = SourceText::new("test.ron", text);
+    let load = |name: &str| Ok(SourceText::new(name, read(&format!("configs/{name}.ron"))));
+    let spec = MachineSpec::parse_with_bases(&source, &load).unwrap_or_else(|error| panic!("{error}"));
+    Machine::new(&spec, &source).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn run(
+    machine: &Machine,
+    launch: &str,
+    policy: &PolicySetup,
+    threads: usize,
+) -> (SimSummary, Vec<BlockResult>) {
+    let reference = reference::launches().into_iter().find(|l| l.name == launch).unwrap();
+    let text = read(&format!("tests/data/reference/{}", reference.ptx));
+    let program = program(&reference.ptx, &reference.entry, text);
+    let kind = WorkloadKind::Launch { program: Box::new(program), launch: Box::new(reference.launch) };
+    let workload = Workload { name: reference.name, kind };
+    let table = TimingTable::new(workload.program(), machine).unwrap();
+    let resident = machine.limits().occupancy(&workload.needs()).unwrap().blocks.min(workload.blocks());
+    let mut source = workload.source(Options::of(machine, 1 << 26)).unwrap();
+    let mut blocks = Vec::new();
+    let on_block = |result: &BlockResult, _: &_| blocks.push(result.clone());
+    let summary =
+        simulate_on(threads, &mut source, &table, machine, policy, resident, &mut (), on_block).unwrap();
+    (summary, blocks)
+}
+
+#[test]
+fn threads_change_nothing() {
+    for (base, launch) in [
+        ("accelsim-sm1", "bitonic.w4g4"),
+        ("accelsim-sm1", "histogram.w8g4"),
+        ("accelsim-ecrts-dram", "reduce_tree.w8g8"),
+        ("accelsim-ecrts", "vecadd.w4g8"),
+    ] {
+        for policy in [PolicySetup::Gto, PolicySetup::Lrr, PolicySetup::Random(5)] {
+            let machine = machine(base, 3);
+            let serial = run(&machine, launch, &policy, 1);
+            for threads in [2, 3, 7] {
+                assert_eq!(
+                    run(&machine, launch, &policy, threads),
+                    serial,
+                    "{base}, {launch}, {threads} threads"
+                );
+            }
+            let slots = serial.0.issues + serial.0.stalls.total().get();
+            let all = serial.0.makespan.get() * (3 * machine.sub_cores().count()) as u64;
+            assert_eq!(slots, all, "issues and stalls fill the time of every sub-core of every SM");
+        }
+    }
+}
+
+/// With a room for every block, and memory that nobody has to share, blocks run as if each were alone.
+#[test]
+fn an_sm_for_each_block() {
+    let all = run(&machine("accelsim-ecrts", 8), "reduce_tree.w8g8", &PolicySetup::Gto, 2);
+    let one = run(&machine("accelsim-ecrts", 1), "reduce_tree.w8", &PolicySetup::Gto, 1);
+    assert_eq!(all.1.len(), 8);
+    let first = all.1.iter().find(|result| result.block.get() == 0).unwrap();
+    assert_eq!(first.issues, one.1[0].issues);
+    assert!(
+        all.0.makespan
+            < run(&machine("accelsim-ecrts", 1), "reduce_tree.w8g8", &PolicySetup::Gto, 1).0.makespan
+    );
+    assert!(all.1.iter().all(|result| result.start.get() == 0), "every SM gets its block in the first cycle");
+}

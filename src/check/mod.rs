@@ -3,6 +3,7 @@
 //! `sim` and `bound` never see each other; this layer runs both on the same paths and judges.
 //! A violation is a result: it is reported with what is needed to replay it, never hidden.
 
+pub mod ablation;
 pub mod counterexample;
 mod judge;
 mod run;

@@ -37,6 +37,8 @@ pub enum Command {
     Anomaly(Anomaly),
     /// The finishing time of seed 001's Fermi kernels over all schedules, and its bounds
     Fermi(Fermi),
+    /// What each simplification of the paper model costs (seed 000, Table 2); without KERNEL the embedded suite
+    Ablate(Ablate),
     /// Every block of a small grammar: its exact worst case against GUB, IWB, SWB and LWB
     Evidence(Evidence),
     /// What is in a .ptx, .warp or machine file
@@ -245,6 +247,51 @@ pub struct Fermi {
     /// Output
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Ablate {
+    /// Embedded kernels, .warp or launch .ron files; none: the embedded suite
+    pub kernels: Vec<String>,
+    /// The full machine to start from: an embedded one by name, or a file
+    #[arg(long, default_value = "ablation-baseline", value_name = "NAME|FILE")]
+    pub machine: String,
+    /// Policy of all variants [default: the machine's]
+    #[arg(long, value_name = "NAME")]
+    pub scheduler: Option<String>,
+    /// Change a setting of the full machine, e.g. limits.blocks=1
+    #[arg(long, value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
+    /// Seed of random buffer contents
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub seed: u64,
+    /// Threads; the result does not depend on it [default: all cores]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// Output
+    #[arg(long, value_enum, default_value_t = TableFormat::Text)]
+    pub format: TableFormat,
+    /// Most warp instructions one block may execute; a path takes 4 to 8 bytes each
+    #[arg(long, default_value_t = 1 << 26, value_name = "N")]
+    pub max_instructions: u64,
+}
+
+/// Form of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum TableFormat {
+    /// For people.
+    Text,
+    /// For scripts: one object on stdout and nothing else there.
+    Json,
+    /// A line per row, the first names the columns.
+    Csv,
+}
+
+impl TableFormat {
+    /// How problems are told.
+    pub fn of_problems(self) -> Format {
+        if self == Self::Json { Format::Json } else { Format::Text }
+    }
 }
 
 #[derive(Debug, clap::Args)]

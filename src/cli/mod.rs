@@ -34,6 +34,7 @@ pub fn main() -> ExitCode {
         Command::Family(family) => commands::family::run(family),
         Command::Anomaly(anomaly) => commands::anomaly::run(anomaly),
         Command::Fermi(fermi) => commands::fermi::run(fermi),
+        Command::Ablate(ablate) => commands::ablate::run(ablate),
         Command::Inspect(inspect) => commands::inspect::run(inspect),
         Command::List(list) => commands::list::run(list),
     };
@@ -88,6 +89,7 @@ impl Args {
             Command::Family(_) => Format::Text,
             Command::Anomaly(anomaly) => anomaly.format,
             Command::Fermi(fermi) => fermi.format,
+            Command::Ablate(ablate) => ablate.format.of_problems(),
             Command::Inspect(inspect) => inspect.format,
             Command::List(list) => list.format,
         }

@@ -20,5 +20,5 @@ pub use pipeline::Pipeline;
 pub use scheduler::{ParseSchedulerError, SchedulerKind};
 pub use setting::Setting;
 pub use shared_memory::{BankRule, BankTiming, Banks, SharedMemory, SharedMemorySpec};
-pub use spec::{MachineSpec, Reconvergence};
+pub use spec::{MachineSpec, OpSpec, Reconvergence};
 pub use sub_cores::SubCores;

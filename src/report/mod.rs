@@ -1,5 +1,6 @@
 //! Results as text for people and as data for scripts. Pure: values in, text out.
 
+pub mod ablation;
 pub mod banks;
 pub mod divergence;
 pub mod gantt;

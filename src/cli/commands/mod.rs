@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub mod ablate;
 pub mod anomaly;
 pub mod check;
 pub mod compare;

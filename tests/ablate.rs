@@ -1,0 +1,132 @@
+//! `warpbound ablate`: the columns hang together, the forms of output agree, threads do not matter.
+
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+const KERNELS: [&str; 3] = ["vecadd", "reduce3", "pchase"];
+
+fn ablate(more: &[&str]) -> Output {
+    let args = [&["ablate"], &KERNELS[..], more].concat();
+    let output = Command::new(env!("CARGO_BIN_EXE_warpbound")).args(args).output().expect("the binary runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    output
+}
+
+fn text(more: &[&str]) -> String {
+    String::from_utf8(ablate(more).stdout).expect("text")
+}
+
+fn json(more: &[&str]) -> Value {
+    serde_json::from_str(&text(&[more, &["--format", "json"]].concat())).expect("one JSON object")
+}
+
+fn numbers(value: &Value) -> Vec<f64> {
+    value.as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect()
+}
+
+#[test]
+fn columns_are_cumulative_and_recomputed_from_cycles() {
+    let report = json(&[]);
+    let columns = report["columns"].as_array().unwrap();
+    assert_eq!(columns.len(), 5);
+    for pair in columns.windows(2) {
+        assert_eq!(pair[0]["variant_b"], pair[1]["variant_a"]);
+    }
+    let kernels = report["kernels"].as_array().unwrap();
+    assert_eq!(kernels.iter().map(|kernel| kernel["kernel"].as_str().unwrap()).collect::<Vec<_>>(), KERNELS);
+    let mut of_column = vec![Vec::new(); 5];
+    for kernel in kernels {
+        let cycles = numbers(&kernel["cycles"]);
+        assert_eq!(cycles.len(), 6);
+        for (column, percent) in numbers(&kernel["percent"]).into_iter().enumerate() {
+            let expected = 100.0 * cycles[column] / cycles[column + 1];
+            assert!((percent - expected).abs() <= 0.0001, "{kernel}: {percent} is not {expected}");
+            of_column[column].push(expected);
+        }
+    }
+    for (column, all) in columns.iter().zip(&of_column) {
+        let mean = all.iter().sum::<f64>() / 3.0;
+        let variance = all.iter().map(|percent| (percent - mean) * (percent - mean)).sum::<f64>() / 3.0;
+        let extremes = [all.iter().copied().fold(1e9, f64::min), all.iter().copied().fold(0.0, f64::max)];
+        for (name, expected) in
+            ["mean", "std_dev", "min", "max"].iter().zip([mean, variance.sqrt(), extremes[0], extremes[1]])
+        {
+            let shown = column[name].as_f64().unwrap();
+            assert!((shown - expected).abs() <= 0.0001, "{name} of {column}: {expected}");
+        }
+    }
+}
+
+#[test]
+fn every_column_is_the_mechanism_it_names() {
+    // cycles of the variants, one kernel each that needs the mechanism
+    let report = json(&[]);
+    let of = |name: &str| {
+        let kernels = report["kernels"].as_array().unwrap();
+        numbers(&kernels.iter().find(|kernel| kernel["kernel"] == name).unwrap()["cycles"])
+    };
+    for name in KERNELS {
+        assert!(of(name)[0] > of(name)[1], "{name}: instructions have to come from somewhere");
+    }
+    assert!(of("reduce3")[1] < of("reduce3")[2], "eight warps on one sub-core are slower than on four");
+    assert!(of("pchase")[3] < of("pchase")[4], "a chase in 4 KiB hits the caches");
+    assert!(of("pchase")[4] > of("pchase")[5], "random addresses are not coalesced");
+}
+
+#[test]
+fn the_paper_model_has_the_measured_latency() {
+    // a lone load is one dependent issue away from its reader: what the no-cache memory took is what
+    // the paper model takes
+    let report = json(&[]);
+    let latency = report["load_latency"].as_u64().unwrap();
+    let paper = numbers(&report["kernels"][2]["cycles"])[5];
+    // pchase: 32 dependent loads
+    assert!(paper > 32.0 * latency as f64 && paper < 34.0 * latency as f64 + 1000.0, "{paper}, {latency}");
+}
+
+#[test]
+fn forms_agree_and_threads_do_not_matter() {
+    for form in ["text", "json", "csv"] {
+        let one = text(&["--format", form, "--jobs", "1"]);
+        assert_eq!(one, text(&["--format", form, "--jobs", "2"]), "{form}");
+    }
+    let report = json(&[]);
+    let csv = text(&["--format", "csv"]);
+    let lines: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!(lines[0], ["kernel", "column", "variant_a", "variant_b", "cycles_a", "cycles_b", "percent"]);
+    assert_eq!(lines.len(), 1 + 3 * 5);
+    for (number, line) in lines[1..].iter().enumerate() {
+        let (kernel, column) = (&report["kernels"][number / 5], number % 5);
+        assert_eq!(line[0], kernel["kernel"].as_str().unwrap());
+        assert_eq!(line[1], report["columns"][column]["name"].as_str().unwrap());
+        assert_eq!(line[4], kernel["cycles"][column].to_string());
+        assert_eq!(line[5], kernel["cycles"][column + 1].to_string());
+        assert_eq!(line[6].parse::<f64>().unwrap(), kernel["percent"][column].as_f64().unwrap());
+    }
+    let shown = text(&[]);
+    for (name, label) in [("mean", "mean"), ("std_dev", "std. dev."), ("min", "min"), ("max", "max")] {
+        let row =
+            shown.lines().find(|line| line.trim_start().starts_with(label)).expect("a row of the table");
+        let cells: Vec<&str> = row.trim_start().trim_start_matches(label).split_whitespace().collect();
+        let expected: Vec<String> = report["columns"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|column| format!("{:.2}", column[name].as_f64().unwrap()))
+            .collect();
+        assert_eq!(cells, expected, "{label}");
+    }
+}
+
+#[test]
+fn what_is_no_full_machine_is_refused() {
+    for (machine, why) in [("ecrts25-orin", "with a `pipeline`"), ("rtx3070", "with one SM")] {
+        let output = Command::new(env!("CARGO_BIN_EXE_warpbound"))
+            .args(["ablate", "vecadd", "--machine", machine])
+            .output()
+            .expect("the binary runs");
+        assert_eq!(output.status.code(), Some(1));
+        assert!(String::from_utf8_lossy(&output.stderr).contains(why), "{machine}");
+    }
+}

@@ -22,10 +22,10 @@
 //! instruction too; the seed's last variant, an Accel-Sim, kept them.
 //!
 //! On the embedded suite under gto the means are 104.8, 71.1, 99.0, 80.3 and 119.3 % where the seed
-//! has 111.8, 94.0, 99.8, 91.9 and 234.1 % on Rodinia. The signs agree. The suite's blocks have more
-//! warps than Rodinia's calls mask latencies with and several blocks are resident, so sub-cores count
-//! for more (86.6 % with `--set limits.blocks=1`, the seed's one block); most of its accesses are
-//! coalesced, so the last column counts for less (transposes and atomics reach 200 to 240 %).
+//! has 111.8, 94.0, 99.8, 91.9 and 234.1 % on Rodinia: the same side of 100 % in every column. The
+//! sizes differ with the kernels. With one resident block, as in the seed, sub-cores count for less
+//! (86.6 % with `--set limits.blocks=1`). The last column is far above 100 % only where accesses are
+//! not coalesced (two transposes and atomics, 200 to 240 %), and most of the suite's are.
 
 use serde::Serialize;
 

@@ -7,7 +7,7 @@
 //!
 //! ```text
 //!  ptx    ─┐                                     ┌─> sim    schedules the warps ──events──> trace
-//!  micro  ─┴─> Program ──exec──> BlockPaths ─────┤                                            │
+//!  micro  ─┴─> Program ──exec──> BlockPaths ─────┤    (two engines: paper model, pipeline)    │
 //!              (program)  once   (path)          ├─> bound  Algorithm 1, GUB, IWB, SWB, LWB   │
 //!                                                │         │                                  v
 //!              TimingTable = Program + Machine ──┤  both ──> check: a verdict per bound ──> report ──> cli
@@ -68,6 +68,11 @@
 //! |---|---|
 //! | the rules of issue, dispatch and write-back | [`sim`] (the engine), MODEL.md section 1 |
 //! | a scheduling policy | `src/sim/policy/`, one file each |
+//! | the SM as it is: fetch, operand collector, load/store unit, several SMs | `src/sim/pipeline/` |
+//! | caches, interconnect, DRAM | `src/sim/pipeline/memory/` |
+//! | what can be switched on, and its default | [`machine::pipeline`], [`machine::memory`], `src/machine/shared_memory.rs` |
+//! | cycles against another simulator | `tests/accelsim.rs` |
+//! | what each simplification costs | [`check::ablation`] |
 //! | Algorithm 1 of seed 000 | `src/bound/algorithm.rs` |
 //! | the proofs of IWB, SWB and LWB | [`bound::Iwb`], [`bound::Swb`], [`bound::Lwb`] |
 //! | bounds that do not hold | [`bound::failed`] |

@@ -458,6 +458,18 @@ mod tests {
     }
 
     #[test]
+    fn switches_go_on_and_off_from_the_command_line() {
+        let on = machine(FIG2, &["pipeline.issue.per_warp=2", "pipeline.front_end.fetches=3"]).unwrap();
+        let pipeline = on.pipeline().unwrap();
+        assert_eq!((pipeline.issue.per_warp, pipeline.front_end.unwrap().fetches), (2, 3));
+        let off = ["pipeline.queue=4", "pipeline.front_end.fetches=3", "pipeline.front_end=none"];
+        let off = machine(FIG2, &off).unwrap();
+        assert_eq!((off.pipeline().unwrap().front_end, off.pipeline().unwrap().queue), (None, Some(4)));
+        assert!(machine(FIG2, &["pipeline.issue.per_wrap=2"]).unwrap_err().to_string().contains("per_wrap"));
+        assert!(machine(FIG2, &["pipeline.queue.x=2"]).is_err());
+    }
+
+    #[test]
     fn wrong_settings_say_what_exists() {
         for bad in [
             "units.gren.lat=1",

@@ -14,7 +14,7 @@ pub struct Setting {
 }
 
 /// The settings at the top of a machine.
-const TOP: [&str; 14] = [
+const TOP: [&str; 15] = [
     "name",
     "doc",
     "scheduler",
@@ -27,6 +27,7 @@ const TOP: [&str; 14] = [
     "shared_memory",
     "sub_cores",
     "pipeline",
+    "memory",
     "sms",
     "reconvergence",
 ];
@@ -96,11 +97,31 @@ impl Setting {
                 let map = inner.as_object_mut().expect("limits and shared memory are maps");
                 map.insert(rest.to_owned(), value);
             }
+            "pipeline" | "memory" => self.switch(inner, rest, value)?,
             _ => {
                 return Err(self
                     .problem(format!("`{top}` has no parts"))
                     .hint(format!("use --set {top}=VALUE")));
             }
+        }
+        Ok(())
+    }
+
+    /// Sets a part of a part; what lies between is switched on if it was off. `none` switches off.
+    fn switch(&self, mut part: &mut Value, path: &str, value: Value) -> Result<(), Diagnostic> {
+        let mut names = path.split('.').peekable();
+        while let Some(name) = names.next() {
+            if part.is_null() {
+                *part = Value::Object(Map::new());
+            }
+            let Some(map) = part.as_object_mut() else {
+                return Err(self.problem(format!("`{name}` is asked of something that has no parts")));
+            };
+            if names.peek().is_none() {
+                map.insert(name.to_owned(), if value == "none" { Value::Null } else { value });
+                return Ok(());
+            }
+            part = map.entry(name).or_insert(Value::Null);
         }
         Ok(())
     }
@@ -122,7 +143,9 @@ impl Setting {
                 .collect();
             return names.map(Value::from);
         }
-        if self.path == top && matches!(top, "units" | "ops" | "limits" | "shared_memory") {
+        if self.path == top
+            && matches!(top, "units" | "ops" | "limits" | "shared_memory" | "pipeline" | "memory")
+        {
             let part = if matches!(top, "units" | "ops") { "NAME.FIELD" } else { "FIELD" };
             return Err(self
                 .problem(format!("`{top}` is not one value"))

@@ -228,6 +228,11 @@ impl MachineSpec {
     /// If the machine has no global loads, or their initiation alone takes longer.
     pub fn with_memory_latency(mut self, total: u64) -> Result<Self, Diagnostic> {
         let place = format!("--mem-latency {total}");
+        if self.pipeline.as_ref().is_some_and(|pipeline| pipeline.load_store.is_some()) {
+            let message = "on this machine memory is behind a load/store unit and has no such latency";
+            return Err(Diagnostic::general(place, message)
+                .hint("for example --set memory.lower=Fixed --set memory.fixed.latency=200"));
+        }
         let none = || Diagnostic::general(place.clone(), "this machine maps no op class `ld.global`");
         let op = self.ops.get_mut("ld.global").ok_or_else(none)?;
         let unit = match op {

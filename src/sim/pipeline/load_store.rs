@@ -249,13 +249,7 @@ impl LoadStore {
         let step = flight.step;
         let access = table.instr(step.pc()).access.unwrap_or(Access::Fence);
         let space = if access == Access::Fence { Space::Param } else { table.space(step) };
-        let banks = if space != Space::Shared {
-            0
-        } else if access == Access::Atomic {
-            1
-        } else {
-            bank_transactions(step)
-        };
+        let banks = if space == Space::Shared { bank_transactions(step) } else { 0 };
         flight.unanswered = if space == Space::Shared { 1 } else { flight.transactions };
         self.serving = Some(Serving {
             flight: id,

@@ -228,7 +228,7 @@ impl Pipeline {
         }
         if let Some(collector) = &self.collector {
             let n = sub_cores as u64;
-            least("collector.units", collector.units.into(), n, 1 << 10);
+            least("collector.units", collector.units.into(), n, 64);
             least("collector.banks", collector.banks.into(), n, 64);
             least("collector.steps", collector.steps.into(), 1, 16);
             least("collector.ports", collector.ports.into(), 1, 64);

@@ -78,6 +78,11 @@ impl<'a> Ops<'a> {
         Self { table, ops: ops.collect() }
     }
 
+    /// Every instruction, by pc.
+    pub fn all(&self) -> &[Op] {
+        &self.ops
+    }
+
     #[inline]
     pub fn of(&self, step: Step) -> &Op {
         &self.ops[step.pc().index()]

@@ -102,7 +102,7 @@ impl Sm<'_> {
             let path = &self.rooms[place].warps[slot - first_slot];
             let warp = &mut self.warps[slot];
             warp.next = 0;
-            warp.steps = issuing(path.steps(), self.ops.table) as u32;
+            warp.steps = issuing(path.steps(), self.code.table) as u32;
             warp.place = place as u8;
             warp.traffic = 0;
             warp.last_issue = self.now;

@@ -6,192 +6,128 @@
 
 use std::collections::VecDeque;
 
+use super::code::Code;
 use super::flight::{FlightId, Flights};
+use super::latch::Latch;
 use crate::machine::pipeline::Collector as Settings;
-use crate::program::TimingTable;
 
-/// One instruction per (unit, sub-core) between two stages.
-#[derive(Clone, Debug)]
-pub(super) struct Latch {
-    sub_cores: usize,
-    places: Vec<Option<FlightId>>,
-    /// Instructions there, by unit.
-    by_unit: Vec<u8>,
-    /// Units with any, as a mask.
-    units: u128,
-}
-
-impl Latch {
-    pub fn new(units: usize, sub_cores: usize) -> Self {
-        Self { sub_cores, places: vec![None; units * sub_cores], by_unit: vec![0; units], units: 0 }
-    }
-
-    #[inline]
-    pub fn at(&self, unit: usize, sub_core: usize) -> Option<FlightId> {
-        self.places[unit * self.sub_cores + sub_core]
-    }
-
-    #[inline]
-    pub fn put(&mut self, unit: usize, sub_core: usize, flight: FlightId) {
-        self.places[unit * self.sub_cores + sub_core] = Some(flight);
-        self.by_unit[unit] += 1;
-        self.units |= 1 << unit;
-    }
-
-    #[inline]
-    pub fn take(&mut self, unit: usize, sub_core: usize) -> Option<FlightId> {
-        let taken = self.places[unit * self.sub_cores + sub_core].take();
-        if taken.is_some() {
-            self.by_unit[unit] -= 1;
-            if self.by_unit[unit] == 0 {
-                self.units &= !(1 << unit);
-            }
-        }
-        taken
-    }
-
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.units == 0
-    }
-
-    /// The units that somebody waits for, as a mask.
-    #[inline]
-    pub fn units(&self) -> u128 {
-        self.units
-    }
-
-    /// The oldest instruction for a unit and its sub-core.
-    pub fn oldest(&self, unit: usize, flights: &Flights) -> Option<(usize, FlightId)> {
-        let row = &self.places[unit * self.sub_cores..][..self.sub_cores];
-        let there = row.iter().enumerate().filter_map(|(sub_core, &flight)| flight.map(|f| (sub_core, f)));
-        there.min_by_key(|&(_, flight)| flights.get(flight).age)
-    }
+/// A collector unit.
+#[derive(Clone, Copy, Debug, Default)]
+struct Hold {
+    flight: FlightId,
+    age: u64,
+    /// Where its instruction goes.
+    unit: u8,
+    sub_core: u8,
+    /// Operands to be read.
+    unread: u8,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct Collector {
     settings: Settings,
-    sub_cores: usize,
-    units: usize,
-    holds: Vec<Option<FlightId>>,
-    held: usize,
-    /// Collector units whose operands are read, as a mask.
-    ready: Vec<u64>,
+    /// Collector units of a sub-core.
+    share: usize,
+    holds: Vec<Hold>,
+    /// Collector units that are free, and those whose operands are read, as masks.
+    free: u64,
+    ready: u64,
+    all: u64,
     /// Per bank: collector units that want to read it, in order.
-    reads: Vec<VecDeque<u16>>,
+    reads: Vec<VecDeque<u8>>,
     /// Banks that somebody wants to read.
     wanted: u64,
     /// Banks written in this cycle.
     pub written: u64,
-    /// Per port: the collector unit that it served last.
-    served: Vec<usize>,
+    /// Per port: where the search for the next instruction begins.
+    search_from: Vec<usize>,
 }
 
 impl Collector {
-    pub fn new(settings: Settings, units: usize, sub_cores: usize) -> Self {
+    pub fn new(settings: Settings, sub_cores: usize) -> Self {
+        let units = settings.units as usize;
+        let share = units / sub_cores;
+        let all = u64::MAX >> (64 - units);
         Self {
             settings,
-            sub_cores,
-            units,
-            holds: vec![None; settings.units as usize],
-            held: 0,
-            ready: vec![0; (settings.units as usize).div_ceil(64)],
+            share,
+            holds: vec![Hold::default(); units],
+            free: all,
+            ready: 0,
+            all,
             reads: vec![VecDeque::new(); settings.banks as usize],
             wanted: 0,
             written: 0,
-            served: vec![0; settings.ports as usize],
+            search_from: vec![share % units; settings.ports as usize],
         }
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.held == 0
-    }
-
-    /// The bank of a register, given by its number in the program.
     #[inline]
-    pub fn bank(&self, number: usize, slot: usize, sub_core: usize) -> usize {
-        let share = self.reads.len() / self.sub_cores;
-        (number + slot) % share + sub_core * share
+    pub fn is_empty(&self) -> bool {
+        self.free == self.all
     }
 
-    /// One cycle: instructions go from `input` through the collector to `output`.
+    /// One cycle: instructions go from `input` through the collector to `output`. Memory accesses
+    /// are those for `load_store`.
     pub fn cycle(
         &mut self,
-        table: &TimingTable,
-        flights: &mut Flights,
+        code: &Code<'_>,
+        flights: &Flights,
+        load_store: usize,
         input: &mut Latch,
         output: &mut Latch,
     ) {
         for _ in 0..self.settings.steps {
-            if self.held > 0 {
-                self.hand_over(flights, output);
-                self.read(flights);
+            if !self.is_empty() {
+                self.hand_over(output);
+                self.read();
             }
             if !input.is_empty() {
-                self.accept(table, flights, input);
+                self.accept(code, flights, load_store, input);
             }
             self.written = 0;
         }
     }
 
-    /// Collector units whose operands are read, ascending from this one.
-    fn ready_from(&self, from: usize) -> impl Iterator<Item = usize> + '_ {
-        let words = self.ready.iter().enumerate().skip(from / 64);
-        words.flat_map(move |(index, &word)| {
-            let mut word = if index == from / 64 { word & u64::MAX << (from % 64) } else { word };
-            std::iter::from_fn(move || {
-                let bit = word.trailing_zeros() as usize;
-                word &= word.wrapping_sub(1);
-                (bit < 64).then_some(index * 64 + bit)
-            })
-        })
-    }
-
-    fn hand_over(&mut self, flights: &Flights, output: &mut Latch) {
-        let all = self.holds.len();
-        let share = all / self.sub_cores;
-        for port in 0..self.served.len() {
-            if self.ready.iter().all(|&word| word == 0) {
-                return;
-            }
-            let last = self.served[port];
-            // the search begins with the first unit of the sub-core after the one served last, which
-            // is the first of all if there is only one
-            let from = last + share - last % share;
-            let leaves = |unit: usize| {
-                self.holds[unit].is_some_and(|id| {
-                    let flight = flights.get(id);
-                    output.at(flight.unit as usize, flight.sub_core as usize).is_none()
-                })
-            };
-            let from = from % all;
-            let after = self.ready_from(from).take_while(|&unit| unit < all);
-            let before = self.ready_from(0).take_while(|&unit| unit < from);
-            let found = after.chain(before).find(|&unit| leaves(unit));
-            let Some(unit) = found else { break };
-            if let Some(id) = self.holds[unit].take() {
-                let flight = flights.get(id);
-                output.put(flight.unit as usize, flight.sub_core as usize, id);
-                self.held -= 1;
-                self.ready[unit / 64] &= !(1 << (unit % 64));
-                self.served[port] = unit;
+    /// Each port lets an instruction go whose place in `output` is free.
+    fn hand_over(&mut self, output: &mut Latch) {
+        // places only fill up meanwhile, so who cannot go now cannot go at all
+        let mut candidates = self.ready;
+        for search_from in &mut self.search_from {
+            loop {
+                if candidates == 0 {
+                    return;
+                }
+                let after = candidates & u64::MAX << *search_from;
+                let unit = if after != 0 { after } else { candidates }.trailing_zeros() as usize;
+                candidates &= !(1 << unit);
+                let hold = self.holds[unit];
+                let (to, sub_core) = (hold.unit as usize, hold.sub_core as usize);
+                if output.at(to, sub_core).is_some() {
+                    continue;
+                }
+                output.put(to, sub_core, hold.flight, hold.age);
+                self.ready &= !(1 << unit);
+                self.free |= 1 << unit;
+                // the next search begins with the first collector unit of the sub-core after this
+                // one's, which is the first of all if there is only one
+                let next = unit + self.share - unit % self.share;
+                *search_from = if next >= self.holds.len() { next - self.holds.len() } else { next };
+                break;
             }
         }
     }
 
-    fn read(&mut self, flights: &mut Flights) {
+    fn read(&mut self) {
         let mut banks = self.wanted & !self.written;
         while banks != 0 {
             let bank = banks.trailing_zeros() as usize;
             banks &= banks - 1;
-            if let Some(unit) = self.reads[bank].pop_front()
-                && let Some(id) = self.holds[usize::from(unit)]
-            {
-                let flight = flights.get_mut(id);
-                flight.unread -= 1;
-                if flight.unread == 0 {
-                    self.ready[usize::from(unit) / 64] |= 1 << (unit % 64);
+            if let Some(unit) = self.reads[bank].pop_front() {
+                let hold = &mut self.holds[usize::from(unit)];
+                hold.unread -= 1;
+                if hold.unread == 0 {
+                    self.ready |= 1 << unit;
                 }
             }
             if self.reads[bank].is_empty() {
@@ -200,43 +136,53 @@ impl Collector {
         }
     }
 
-    fn accept(&mut self, table: &TimingTable, flights: &mut Flights, input: &mut Latch) {
-        let share = self.holds.len() / self.sub_cores;
+    /// Each port takes an instruction for each unit, if there is a free collector unit for it.
+    fn accept(&mut self, code: &Code<'_>, flights: &Flights, load_store: usize, input: &mut Latch) {
+        // nothing becomes free meanwhile, so who cannot enter now cannot enter at all
+        let mut kinds = input.units();
         for _ in 0..self.settings.ports {
-            let mut any = false;
-            // memory accesses, of the last unit, come first
-            let load_store = 1 << (self.units - 1);
-            let mut waiting = input.units();
+            let mut waiting = kinds;
             while waiting != 0 {
-                let unit = if waiting & load_store != 0 {
-                    self.units - 1
+                // memory accesses come first
+                let unit = if waiting >> load_store & 1 == 1 {
+                    load_store
                 } else {
                     waiting.trailing_zeros() as usize
                 };
                 waiting &= !(1 << unit);
-                let Some((sub_core, id)) = input.oldest(unit, flights) else { continue };
-                let mine = sub_core * share..(sub_core + 1) * share;
-                let Some(free) = mine.clone().find(|&unit| self.holds[unit].is_none()) else { continue };
-                input.take(unit, sub_core);
-                self.holds[free] = Some(id);
-                self.held += 1;
-                any = true;
-                let flight = *flights.get(id);
-                let operands = table.instr(flight.step.pc()).operands;
-                for &reg in operands.as_slice() {
-                    let bank = self.bank(table.reg_number(reg), flight.slot as usize, sub_core);
-                    self.reads[bank].push_back(free as u16);
-                    self.wanted |= 1 << bank;
-                }
-                let unread = operands.as_slice().len() as u8;
-                flights.get_mut(id).unread = unread;
-                if unread == 0 {
-                    self.ready[free / 64] |= 1 << (free % 64);
+                if !self.enter(code, flights, unit, input) {
+                    kinds &= !(1 << unit);
                 }
             }
-            if !any || input.is_empty() {
+            if kinds == 0 {
                 return;
             }
         }
+    }
+
+    /// The oldest instruction for a unit enters, if there is one and it can.
+    fn enter(&mut self, code: &Code<'_>, flights: &Flights, unit: usize, input: &mut Latch) -> bool {
+        let Some((sub_core, id)) = input.oldest(unit) else { return false };
+        let mine = self.all >> (self.holds.len() - self.share) << (sub_core * self.share);
+        if self.free & mine == 0 {
+            return false;
+        }
+        let place = (self.free & mine).trailing_zeros() as usize;
+        input.take(unit, sub_core);
+        self.free &= !(1 << place);
+        let flight = flights.get(id);
+        let reads = code.of(flight.step).reads;
+        for &home in reads.as_slice() {
+            let bank = code.bank(home, flight.slot as usize, sub_core);
+            self.reads[bank].push_back(place as u8);
+            self.wanted |= 1 << bank;
+        }
+        let unread = reads.as_slice().len() as u8;
+        self.holds[place] =
+            Hold { flight: id, age: flight.age, unit: unit as u8, sub_core: sub_core as u8, unread };
+        if unread == 0 {
+            self.ready |= 1 << place;
+        }
+        true
     }
 }

@@ -17,8 +17,6 @@ pub(super) struct Flight {
     pub init: u64,
     /// Cycles from its start to its result, without the pipeline around the unit.
     pub total: u64,
-    /// Operands that the collector has not read yet.
-    pub unread: u8,
     /// The first line of its memory traffic in the warp's path.
     pub line: u32,
     /// Its memory transactions.

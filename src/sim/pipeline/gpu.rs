@@ -8,6 +8,7 @@
 use super::memory::{Lower, MemoryStats};
 use crossbeam::channel::{Receiver, Sender, bounded};
 
+use super::code::Code;
 use super::sm::Sm;
 use crate::base::{Cycle, Cycles, WarpId};
 use crate::machine::Machine;
@@ -41,15 +42,17 @@ pub(in crate::sim) fn launch<S: BlockSource, P: Policy + Clone + Send, O: Observ
     on_block: impl FnMut(&BlockResult, &BlockPaths),
 ) -> Result<SimSummary, SimError<S::Error>> {
     let threads = setup.threads.clamp(1, setup.machine.sms());
+    let code = Code::new(setup.table, setup.machine, setup.pipeline);
     std::thread::scope(|scope| {
         let crew = (1..threads).map(|_| Hand::hire(scope)).collect();
-        launch_with(source, setup, policies, observer, on_block, crew)
+        launch_with(source, setup, &code, policies, observer, on_block, crew)
     })
 }
 
 fn launch_with<'a, S: BlockSource, P: Policy + Clone + Send, O: Observer>(
     source: &mut S,
     setup: &Setup<'a>,
+    code: &'a Code<'a>,
     policies: &[P],
     observer: &mut O,
     mut on_block: impl FnMut(&BlockResult, &BlockPaths),
@@ -63,14 +66,14 @@ fn launch_with<'a, S: BlockSource, P: Policy + Clone + Send, O: Observer>(
     }
     let places = (setup.resident_blocks as usize).clamp(1, SLOTS / warps);
     let slots = (places * warps).max(setup.machine.limits().warps as usize).min(SLOTS);
-    let Setup { table, machine, pipeline, .. } = setup;
+    let Setup { machine, pipeline, .. } = setup;
     let sms = machine.sms();
     let footprint = source.footprint();
     let shared_bytes = footprint.shared_bytes * places as u64;
     let mut lower = lower_level(machine, &footprint);
     let share = sms.div_ceil(crew.len() + 1);
     let core = |sm| Core {
-        sm: Sm::new(table, machine, pipeline, places, slots, (sm, shared_bytes)),
+        sm: Sm::new(code, machine, pipeline, places, slots, (sm, shared_bytes)),
         policies: policies.to_vec(),
     };
     let mut gpu = Gpu {

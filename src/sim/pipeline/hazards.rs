@@ -49,18 +49,18 @@ impl Sm<'_> {
     /// Registers that an issued instruction will write.
     pub fn reserve(&mut self, id: FlightId) {
         let flight = *self.flights.get(id);
-        let instr = self.ops.table.instr(flight.step.pc());
-        if instr.unscored {
+        let instr = self.code.of(flight.step);
+        if !instr.scored {
             return;
         }
-        let pending = Pending::by(&flight, self.ops.table.loads_global(flight.step));
+        let op = &instr.op;
+        let pending = Pending::by(&flight, instr.loads_global && self.code.table.loads_global(flight.step));
         let base = flight.slot as usize * self.regs;
-        let op = self.ops.of(flight.step);
         for &reg in op.writes() {
             self.pending[base + reg as usize] = pending;
         }
         if op.flow == Flow::AsyncCopy
-            && let Some(ring) = self.ops.table.async_reg(flight.step)
+            && let Some(ring) = self.code.table.async_reg(flight.step)
         {
             self.pending[base + ring.index()] = pending;
         }
@@ -70,8 +70,8 @@ impl Sm<'_> {
     /// instruction may be going to write them too.
     fn lift(&mut self, flight: &Flight) -> bool {
         let base = flight.slot as usize * self.regs;
-        let op = self.ops.of(flight.step);
-        let ring = if op.flow == Flow::AsyncCopy { self.ops.table.async_reg(flight.step) } else { None };
+        let op = &self.code.of(flight.step).op;
+        let ring = if op.flow == Flow::AsyncCopy { self.code.table.async_reg(flight.step) } else { None };
         let mut lifted = false;
         for reg in op.writes().iter().map(|&reg| reg as usize).chain(ring.map(RegId::index)) {
             let pending = &mut self.pending[base + reg];
@@ -93,9 +93,8 @@ impl Sm<'_> {
             let path = &self.rooms[place].warps[slot - self.residents[place].first_slot];
             let step = path.steps()[warp.next as usize];
             warp.step = Some(step);
-            let instr = self.ops.table.instr(step.pc());
-            let accesses = instr.access.is_some() && self.settings.load_store.is_some();
-            let unit = if accesses { self.wants.len() - 1 } else { self.ops.table.op(step).unit.index() };
+            let accesses = self.code.of(step).access.is_some();
+            let unit = if accesses { self.wants.len() - 1 } else { self.code.timing(step).unit as usize };
             warp.unit = unit as u8;
             self.wants[unit] |= WarpMask::slot(slot);
             if let Some(front_end) = &mut self.front_end {
@@ -110,9 +109,9 @@ impl Sm<'_> {
         self.clear -= bit;
         let mut until = Cycle::ZERO;
         if let Some(step) = self.warps[slot].step {
-            let op = self.ops.of(step);
+            let op = &self.code.of(step).op;
             let pending = &self.pending[slot * self.regs..][..self.regs];
-            let ring = if op.waits_ring { self.ops.table.async_reg(step) } else { None };
+            let ring = if op.waits_ring { self.code.table.async_reg(step) } else { None };
             let mut clear = true;
             for reg in op.waits().iter().map(|&reg| reg as usize).chain(ring.map(RegId::index)) {
                 clear &= pending[reg] == Pending::NONE;

@@ -3,11 +3,11 @@
 use super::flight::Flight;
 use super::load_store::all_writes;
 use super::sm::Sm;
-use crate::base::{Cycle, WarpId, WarpMask};
+use crate::base::{Cycle, UnitId, WarpId, WarpMask};
 use crate::program::{Access, Flow};
 use crate::sim::error::RunError;
 use crate::sim::policy::Policy;
-use crate::trace::{Issue, StallReason};
+use crate::trace::Issue;
 
 impl Sm<'_> {
     /// The issue slot of one sub-core in this cycle.
@@ -75,13 +75,8 @@ impl Sm<'_> {
             there -= astray;
         }
         let mut ready = there & self.clear;
-        if !ready.is_empty() && (self.settings.queue.is_some() || self.collector.is_some()) {
-            for unit in 0..self.wants.len() {
-                let wants = self.wants[unit] & ready;
-                if !wants.is_empty() && !self.has_room(unit, sub_core) {
-                    ready -= wants;
-                }
-            }
+        if !ready.is_empty() {
+            ready -= self.without_room(ready, sub_core);
         }
         (ready, astray, there)
     }
@@ -94,33 +89,17 @@ impl Sm<'_> {
         }
     }
 
-    fn why_idle(&self, sub_core: usize, ready: WarpMask, there: WarpMask) -> (StallReason, Option<usize>) {
-        let mine = self.subs[sub_core].slots;
-        let at_barrier = self.at_barrier & mine;
-        let live = self.live & mine;
-        let scoreboard = (there - self.clear) | (self.held & live);
-        let reasons = [
-            (StallReason::NotMyTurn, ready),
-            (StallReason::UnitFull, there & self.clear),
-            (StallReason::Scoreboard, scoreboard),
-            (StallReason::Barrier, at_barrier),
-            (StallReason::Fetch, live),
-        ];
-        let first = reasons.into_iter().find(|(_, warps)| !warps.is_empty());
-        first.map_or((StallReason::Drain, None), |(reason, warps)| (reason, warps.lowest()))
-    }
-
     /// Issues the next instruction of a warp.
     fn issue_next(&mut self, slot: usize, sub_core: usize) {
         let Some(step) = self.warps[slot].step else { return };
         self.busy = true;
         let now = self.now;
-        let op = *self.ops.of(step);
-        let timing = self.ops.table.op(step);
+        let code = self.code;
+        let instr = code.of(step);
+        let timing = code.timing(step);
         let index = self.warps[slot].next;
         let unit = self.warps[slot].unit;
-        let age = self.ages;
-        self.ages += 1;
+        let age = self.issues;
         let (line, transactions) = self.claim_traffic(slot, step);
         let id = self.flights.add(Flight {
             slot: slot as u8,
@@ -130,13 +109,12 @@ impl Sm<'_> {
             age,
             start: now,
             init_end: now,
-            init: timing.init.get(),
-            total: (timing.init + timing.lat).get(),
-            unread: 0,
+            init: timing.init,
+            total: timing.total,
             line,
             transactions,
             unanswered: 0,
-            unwritten: all_writes(&op),
+            unwritten: all_writes(&instr.op),
         });
         let place = self.warps[slot].place as usize;
         if self.listening {
@@ -149,7 +127,7 @@ impl Sm<'_> {
                 warp: WarpId::from_index(slot - resident.first_slot),
                 index,
                 step,
-                unit: timing.unit,
+                unit: UnitId::new(timing.unit),
                 issue: at,
                 start: at,
                 init_end: at,
@@ -159,7 +137,7 @@ impl Sm<'_> {
         }
         if let Some(front_end) = &mut self.front_end {
             front_end.step(slot);
-            if op.flow == Flow::Exit && !step.ends_warp() {
+            if instr.op.flow == Flow::Exit && !step.ends_warp() {
                 front_end.flush(slot, step.pc().get() + 1);
             }
         }
@@ -169,13 +147,13 @@ impl Sm<'_> {
         self.subs[sub_core].issues += 1;
         self.reserve(id);
         self.dispatch(id);
-        if self.load_store.is_some() && self.ops.table.instr(step.pc()).access == Some(Access::Fence) {
+        if instr.access == Some(Access::Fence) {
             self.fence(slot);
         }
         self.warps[slot].next += 1;
-        if matches!(op.flow, Flow::Barrier | Flow::Arrive) {
+        if matches!(instr.op.flow, Flow::Barrier | Flow::Arrive) {
             let done = self.done_of(id).unwrap_or(now);
-            self.arrive(slot, step, op.flow == Flow::Barrier, done);
+            self.arrive(slot, step, instr.op.flow == Flow::Barrier, done);
         }
         self.look_at_next(slot);
         if self.warps[slot].step.is_none() && !self.at_barrier.has(slot) {

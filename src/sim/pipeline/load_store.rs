@@ -194,7 +194,7 @@ impl LoadStore {
             if sm.write_banks(id) {
                 self.writing = None;
                 let flight = sm.flights.get_mut(id);
-                flight.unwritten = all_writes(sm.ops.of(flight.step));
+                flight.unwritten = all_writes(&sm.code.of(flight.step).op);
                 flight.unanswered = flight.unanswered.saturating_sub(1);
                 if flight.unanswered == 0 {
                     sm.complete(id);
@@ -235,20 +235,20 @@ impl LoadStore {
     /// A transaction of an atomic is back.
     fn answered(&self, sm: &mut Sm<'_>, id: FlightId) {
         let flight = *sm.flights.get(id);
-        if self.settings.atomics_block && sm.table().instr(flight.step.pc()).access == Some(Access::Atomic) {
+        if self.settings.atomics_block && sm.code.of(flight.step).access == Some(Access::Atomic) {
             sm.atomic_answered(flight.slot as usize, 1);
         }
     }
 
     /// Takes an instruction.
     pub fn start(&mut self, sm: &mut Sm<'_>, id: FlightId) {
-        let table = sm.table();
+        let code = sm.code;
         let now = sm.now;
         let flight = sm.flights.get_mut(id);
         flight.start = now;
         let step = flight.step;
-        let access = table.instr(step.pc()).access.unwrap_or(Access::Fence);
-        let space = if access == Access::Fence { Space::Param } else { table.space(step) };
+        let access = code.of(step).access.unwrap_or(Access::Fence);
+        let space = if access == Access::Fence { Space::Param } else { code.table.space(step) };
         let banks = if space == Space::Shared { bank_transactions(step) } else { 0 };
         flight.unanswered = if space == Space::Shared { 1 } else { flight.transactions };
         self.serving = Some(Serving {
@@ -391,10 +391,10 @@ impl Sm<'_> {
     /// transactions.
     pub fn claim_traffic(&mut self, slot: usize, step: Step) -> (u32, u32) {
         let Some(settings) = self.settings.load_store else { return (0, 0) };
-        let Some(access) = self.ops.table.instr(step.pc()).access else { return (0, 0) };
+        let Some(access) = self.code.of(step).access else { return (0, 0) };
         let first = self.warps[slot].traffic;
         let mut transactions = 0;
-        if self.ops.table.moves_lines(step) {
+        if self.code.table.moves_lines(step) {
             let mut lines = 0;
             for line in self.path(slot).traffic().get(first as usize..).unwrap_or(&[]) {
                 lines += 1;
@@ -407,7 +407,7 @@ impl Sm<'_> {
             self.warps[slot].traffic += lines;
         }
         if access == Access::Atomic && settings.atomics_block {
-            let answers = if self.ops.table.space(step) == Space::Shared { 1 } else { transactions };
+            let answers = if self.code.table.space(step) == Space::Shared { 1 } else { transactions };
             self.warps[slot].atomics += answers;
             if answers > 0 {
                 self.held |= WarpMask::slot(slot);

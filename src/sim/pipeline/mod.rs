@@ -8,8 +8,8 @@
 //!
 //! ```text
 //!  replies of memory          load_store.rs
-//!  write-back                 results reach registers, hazards are lifted   (sm.rs)
-//!  units                      instructions start                            (units.rs, load_store.rs)
+//!  write-back                 results reach registers, hazards are lifted   (hazards.rs)
+//!  units                      instructions start                            (dispatch.rs, load_store.rs)
 //!  blocks                     end, and make room                            (blocks.rs)
 //!  operand collector          operands are read                             (collector.rs)
 //!  issue                      each sub-core's policy decides                (issue.rs)
@@ -21,13 +21,18 @@
 //! shader core (shared/FACTS.md, "Accel-Sim / GPGPU-Sim 4.2"); `tests/accelsim.rs` compares cycles.
 
 mod blocks;
+mod code;
 mod collector;
+mod completions;
+mod dispatch;
 mod first_level;
 mod flight;
 mod front_end;
 mod gpu;
 mod hazards;
+mod idle;
 mod issue;
+mod latch;
 mod load_store;
 mod log;
 pub mod memory;

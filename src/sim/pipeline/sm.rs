@@ -1,25 +1,26 @@
 //! The state of one SM and the order of its stages.
 
 use super::blocks::{PendingRelease, Resident};
-use super::collector::{Collector, Latch};
+use super::code::Code;
+use super::collector::Collector;
+use super::completions::Completions;
 use super::first_level::FirstLevel;
-use super::flight::{Flight, FlightId, Flights};
+use super::flight::Flights;
 use super::front_end::FrontEnd;
 use super::hazards::Pending;
+use super::latch::Latch;
 use super::load_store::LoadStore;
 use super::log::Log;
 use super::memory::Lower;
-use super::units::{Completions, ResultBuses, Unit};
-use crate::base::{Cycle, UnitId, WarpId, WarpMask};
-use crate::machine::Machine;
+use super::units::{ResultBuses, Unit};
+use crate::base::{Cycle, Cycles, WarpMask};
 use crate::machine::pipeline::Pipeline;
+use crate::machine::{Machine, SubCores};
 use crate::path::{BlockPaths, Step, WarpPath};
-use crate::program::TimingTable;
 use crate::sim::SLOTS;
 use crate::sim::error::RunError;
-use crate::sim::ops::Ops;
 use crate::sim::policy::{Policy, View};
-use crate::trace::{Idle, Observer, StallReason, Stalls, Waiting};
+use crate::trace::{Idle, Observer, Stalls};
 
 /// A warp slot.
 #[derive(Clone, Copy, Debug)]
@@ -69,7 +70,7 @@ pub(super) struct SubCore {
     /// When its policy wants to decide again even if nothing happens.
     pub wake: u64,
     /// Its present idle interval.
-    idle: Option<Idle>,
+    pub idle: Option<Idle>,
 }
 
 /// One SM.
@@ -77,7 +78,7 @@ pub(super) struct SubCore {
 pub(super) struct Sm<'a> {
     /// Its number.
     pub index: usize,
-    pub ops: Ops<'a>,
+    pub code: &'a Code<'a>,
     pub settings: &'a Pipeline,
     pub now: u64,
     pub listening: bool,
@@ -95,14 +96,14 @@ pub(super) struct Sm<'a> {
     pub clear: WarpMask,
     /// Per unit, the load/store unit last: warps whose next instruction goes there.
     pub wants: Vec<WarpMask>,
-    shared_units: Vec<bool>,
-    units: Vec<Unit>,
+    pub sub_cores: SubCores,
+    pub units: Vec<Unit>,
     pub flights: Flights,
     pub completions: Completions,
-    buses: Option<ResultBuses>,
+    pub buses: Option<ResultBuses>,
     pub collector: Option<Box<Collector>>,
     pub issued: Latch,
-    collected: Latch,
+    pub collected: Latch,
     pub load_store: Option<Box<LoadStore>>,
     pub front_end: Option<Box<FrontEnd>>,
     pub log: Log,
@@ -111,7 +112,6 @@ pub(super) struct Sm<'a> {
     /// Places of the residents in launch order.
     pub age: Vec<u8>,
     pub releases: Vec<PendingRelease>,
-    pub ages: u64,
     pub issues: u64,
     /// The sub-core that issues first in this cycle.
     pub first: usize,
@@ -121,7 +121,7 @@ pub(super) struct Sm<'a> {
 
 impl<'a> Sm<'a> {
     pub fn new(
-        table: &'a TimingTable,
+        code: &'a Code<'a>,
         machine: &'a Machine,
         settings: &'a Pipeline,
         places: usize,
@@ -129,24 +129,18 @@ impl<'a> Sm<'a> {
         (index, shared_bytes): (usize, u64),
     ) -> Self {
         let sub_cores = machine.sub_cores().count();
+        let table = code.table;
         let units = table.units() + 1;
         let sub = |index: usize| SubCore {
             slots: machine.sub_cores().slots(index),
-            view: View {
-                now: Cycle::ZERO,
-                ready: WarpMask::empty(),
-                live: WarpMask::empty(),
-                at_barrier: WarpMask::empty(),
-                by_age: Vec::with_capacity(SLOTS),
-                global_until: [Cycle::ZERO; SLOTS],
-            },
+            view: View::new(),
             stalls: Stalls::default(),
             issues: 0,
             wake: u64::MAX,
             idle: None,
         };
         Self {
-            ops: Ops::new(table),
+            code,
             settings,
             now: 0,
             listening: false,
@@ -160,14 +154,12 @@ impl<'a> Sm<'a> {
             fenced: WarpMask::empty(),
             clear: WarpMask::empty(),
             wants: vec![WarpMask::empty(); units],
-            shared_units: (0..units - 1)
-                .map(|u| machine.sub_cores().is_shared(UnitId::from_index(u)))
-                .collect(),
+            sub_cores: machine.sub_cores(),
             units: vec![Unit::default(); (units - 1) * sub_cores],
             flights: Flights::default(),
             completions: Completions::default(),
             buses: settings.result_buses.map(ResultBuses::new),
-            collector: settings.collector.map(|c| Box::new(Collector::new(c, units, sub_cores))),
+            collector: settings.collector.map(|c| Box::new(Collector::new(c, sub_cores))),
             issued: Latch::new(units, sub_cores),
             collected: Latch::new(units, sub_cores),
             load_store: settings.load_store.map(|settings| {
@@ -183,15 +175,10 @@ impl<'a> Sm<'a> {
             residents: vec![Resident::default(); places],
             age: Vec::with_capacity(places),
             releases: Vec::new(),
-            ages: 0,
             issues: 0,
             first: 0,
             busy: false,
         }
-    }
-
-    pub fn table(&self) -> &'a TimingTable {
-        self.ops.table
     }
 
     /// The path of the warp in a slot.
@@ -205,31 +192,21 @@ impl<'a> Sm<'a> {
         self.wants.len() - 1
     }
 
-    fn instance(&self, unit: usize, sub_core: usize) -> usize {
-        unit * self.subs.len() + if self.shared_units[unit] { 0 } else { sub_core }
-    }
-
     /// Takes a reply of the lower level of memory.
     pub fn receive(&mut self, lower: &mut Lower) {
-        self.busy = false;
         if let Some(load_store) = &mut self.load_store {
-            self.busy = load_store.receive(lower, self.index);
+            self.busy |= load_store.receive(lower, self.index);
         }
     }
 
     /// One cycle, up to the point where blocks are placed.
     pub fn begin_cycle(&mut self, lower: Option<&mut Lower>) {
-        if lower.is_none() {
-            self.busy = false;
-        }
         let now = self.now;
         while let Some(id) = self.completions.due(now) {
             self.busy = true;
             self.write_back(id);
         }
-        if self.collector.is_some() {
-            self.start_collected();
-        }
+        self.start_collected();
         if let Some(mut load_store) = self.load_store.take() {
             self.busy |= load_store.cycle(self, lower);
             self.load_store = Some(load_store);
@@ -246,8 +223,8 @@ impl<'a> Sm<'a> {
     ) -> Result<(), RunError> {
         if let Some(mut collector) = self.collector.take() {
             if !self.issued.is_empty() || !collector.is_empty() {
-                let table = self.table();
-                collector.cycle(table, &mut self.flights, &mut self.issued, &mut self.collected);
+                let load_store = self.load_store_unit();
+                collector.cycle(self.code, &self.flights, load_store, &mut self.issued, &mut self.collected);
                 self.busy = true;
             } else {
                 collector.written = 0;
@@ -297,7 +274,7 @@ impl<'a> Sm<'a> {
         if skipped > 0 {
             for sub in &mut self.subs {
                 if let Some(idle) = &mut sub.idle {
-                    sub.stalls.add(idle.reason, crate::base::Cycles::new(skipped));
+                    sub.stalls.add(idle.reason, Cycles::new(skipped));
                     idle.to = Cycle::new(to);
                 }
             }
@@ -306,173 +283,6 @@ impl<'a> Sm<'a> {
             self.first = (self.first + (to - self.now) as usize) % self.subs.len();
         }
         self.now = to;
-    }
-
-    /// Units take what the collector has ready.
-    fn start_collected(&mut self) {
-        let now = self.now;
-        if self.collected.is_empty() {
-            return;
-        }
-        let mut units = self.collected.units() & !(1 << self.load_store_unit());
-        while units != 0 {
-            let unit = units.trailing_zeros() as usize;
-            units &= units - 1;
-            for sub_core in 0..self.subs.len() {
-                let Some(id) = self.collected.at(unit, sub_core) else { continue };
-                let flight = self.flights.get_mut(id);
-                let leaves = now + flight.total;
-                let room = self.buses.as_ref().is_none_or(|buses| buses.has_room(leaves));
-                let instance = unit * self.subs.len() + if self.shared_units[unit] { 0 } else { sub_core };
-                if !room || !self.units[instance].can_start(now, flight.total) {
-                    continue;
-                }
-                flight.start = now;
-                flight.init_end = now + flight.init;
-                self.units[instance].start(now, flight.init, flight.total);
-                if let Some(buses) = &mut self.buses {
-                    buses.take(leaves);
-                }
-                self.completions.file(leaves + self.settings.write_back, id);
-                self.collected.take(unit, sub_core);
-                self.busy = true;
-            }
-        }
-    }
-
-    /// The load/store unit takes the oldest access, if it is free.
-    fn start_access(&mut self) {
-        let unit = self.load_store_unit();
-        let Some(load_store) = &mut self.load_store else { return };
-        if !load_store.is_free() {
-            return;
-        }
-        let next = if self.collector.is_some() {
-            let oldest = self.collected.oldest(unit, &self.flights);
-            oldest.and_then(|(sub_core, _)| self.collected.take(unit, sub_core))
-        } else {
-            load_store.queue.pop_front()
-        };
-        if let Some(id) = next {
-            self.busy = true;
-            let mut load_store = self.load_store.take();
-            if let Some(load_store) = &mut load_store {
-                load_store.start(self, id);
-            }
-            self.load_store = load_store;
-        }
-    }
-
-    /// Sends an issued instruction on its way.
-    pub fn dispatch(&mut self, id: FlightId) {
-        let now = self.now;
-        let Flight { unit, sub_core, init, total, .. } = *self.flights.get(id);
-        let (unit, sub_core) = (unit as usize, sub_core as usize);
-        if self.collector.is_some() {
-            self.issued.put(unit, sub_core, id);
-        } else if unit == self.load_store_unit() {
-            if let Some(load_store) = &mut self.load_store {
-                load_store.queue.push_back(id);
-            }
-        } else {
-            let instance = self.instance(unit, sub_core);
-            let start = self.units[instance].enqueue(now, init, self.settings.queue.is_some());
-            let done = start + total + self.settings.write_back;
-            let flight = self.flights.get_mut(id);
-            flight.start = start;
-            flight.init_end = start + init;
-            self.completions.file(done, id);
-        }
-    }
-
-    /// When an instruction that was dispatched without a collector to a unit will be done.
-    pub fn done_of(&self, id: FlightId) -> Option<u64> {
-        let flight = self.flights.get(id);
-        let known = self.collector.is_none() && flight.unit as usize != self.load_store_unit();
-        known.then(|| flight.start + flight.total + self.settings.write_back)
-    }
-
-    /// Whether a sub-core's instruction for a unit can issue now.
-    pub fn has_room(&mut self, unit: usize, sub_core: usize) -> bool {
-        if self.collector.is_some() {
-            return self.issued.at(unit, sub_core).is_none();
-        }
-        let Some(limit) = self.settings.queue else { return true };
-        let waiting = if unit == self.load_store_unit() {
-            self.load_store.as_ref().map_or(0, |unit| unit.queue.len())
-        } else {
-            let instance = self.instance(unit, sub_core);
-            self.units[instance].waiting(self.now)
-        };
-        waiting < limit as usize
-    }
-
-    /// A result reaches the registers.
-    fn write_back(&mut self, id: FlightId) {
-        let flight = *self.flights.get(id);
-        if let Some(collector) = &mut self.collector {
-            let op = self.ops.of(flight.step);
-            for &reg in op.writes() {
-                let number = self.ops.table.reg_number(crate::base::RegId::new(reg));
-                let bank = collector.bank(number, flight.slot as usize, flight.sub_core as usize);
-                collector.written |= 1 << bank;
-            }
-        }
-        self.complete(id);
-    }
-
-    /// Allocates banks for the destinations that have none yet. Whether all have one.
-    pub fn write_banks(&mut self, id: FlightId) -> bool {
-        let flight = self.flights.get_mut(id);
-        let Some(collector) = &mut self.collector else { return true };
-        for (index, &reg) in self.ops.of(flight.step).writes().iter().enumerate() {
-            if flight.unwritten & 1 << index == 0 {
-                continue;
-            }
-            let number = self.ops.table.reg_number(crate::base::RegId::new(reg));
-            let bank = 1 << collector.bank(number, flight.slot as usize, flight.sub_core as usize);
-            if collector.written & bank != 0 {
-                return false;
-            }
-            collector.written |= bank;
-            flight.unwritten &= !(1 << index);
-        }
-        true
-    }
-
-    /// A sub-core issued nothing in this cycle.
-    pub fn idle(&mut self, sub_core: usize, reason: StallReason, slot: Option<usize>) {
-        let now = Cycle::new(self.now);
-        let sub = &mut self.subs[sub_core];
-        sub.stalls.add(reason, crate::base::Cycles::ONE);
-        match &mut sub.idle {
-            Some(idle) if idle.reason == reason && idle.to == now => idle.to = now.next(),
-            _ => {
-                let waiting = slot.and_then(|slot| self.waiting(slot, reason));
-                self.end_idle(sub_core);
-                self.subs[sub_core].idle =
-                    Some(Idle { sub_core: sub_core as u8, from: now, to: now.next(), reason, waiting });
-            }
-        }
-    }
-
-    /// The present idle interval of a sub-core is over.
-    pub fn end_idle(&mut self, sub_core: usize) {
-        if let Some(idle) = self.subs[sub_core].idle.take()
-            && self.listening
-        {
-            self.log.idled(idle);
-        }
-    }
-
-    fn waiting(&self, slot: usize, reason: StallReason) -> Option<Waiting> {
-        let warp = &self.warps[slot];
-        let resident = &self.residents[warp.place as usize];
-        let at_barrier = reason == StallReason::Barrier;
-        let index = if at_barrier { warp.next.saturating_sub(1) } else { warp.next };
-        let of_block = slot - resident.first_slot;
-        let path = &self.rooms[warp.place as usize].warps[of_block];
-        let step = *path.steps().get(index as usize)?;
-        Some(Waiting { block: resident.block, slot, warp: WarpId::from_index(of_block), index, step })
+        self.busy = false;
     }
 }

@@ -1,9 +1,6 @@
 //! Functional units: when instructions start, and when their results may leave.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
-
-use super::flight::FlightId;
+use std::collections::VecDeque;
 
 /// Results further ahead than this are not checked against each other on a bus.
 const HORIZON: usize = 1024;
@@ -76,34 +73,6 @@ impl ResultBuses {
     pub fn take(&mut self, at: u64) {
         let used = &mut self.used[at as usize % HORIZON];
         *used = if used.0 == at { (at, used.1 + 1) } else { (at, 1) };
-    }
-}
-
-/// Instructions by the cycle of their write-back; of one cycle, the one that was filed first
-/// comes first.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Completions {
-    heap: BinaryHeap<Reverse<(u64, u64, FlightId)>>,
-    filed: u64,
-}
-
-impl Completions {
-    pub fn file(&mut self, at: u64, flight: FlightId) {
-        self.filed += 1;
-        self.heap.push(Reverse((at, self.filed, flight)));
-    }
-
-    /// The next one that is due.
-    pub fn due(&mut self, now: u64) -> Option<FlightId> {
-        if self.heap.peek().is_some_and(|Reverse((at, ..))| *at <= now) {
-            return self.heap.pop().map(|Reverse((.., flight))| flight);
-        }
-        None
-    }
-
-    /// When the next one is due.
-    pub fn next(&self) -> u64 {
-        self.heap.peek().map_or(u64::MAX, |Reverse((at, ..))| *at)
     }
 }
 

@@ -52,6 +52,18 @@ pub struct View {
 }
 
 impl View {
+    /// Of an SM without blocks, before its first cycle.
+    pub(super) fn new() -> Self {
+        Self {
+            now: Cycle::ZERO,
+            ready: WarpMask::empty(),
+            live: WarpMask::empty(),
+            at_barrier: WarpMask::empty(),
+            by_age: Vec::with_capacity(SLOTS),
+            global_until: [Cycle::ZERO; SLOTS],
+        }
+    }
+
     /// The oldest of these warps: by launch order of the block, then by warp.
     pub fn oldest(&self, warps: WarpMask) -> Option<usize> {
         self.by_age.iter().find_map(|&block| (block & warps).lowest())

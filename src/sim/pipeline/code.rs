@@ -1,0 +1,108 @@
+//! What the pipeline needs of each instruction of the program, worked out once for all SMs.
+
+use crate::base::RegId;
+use crate::machine::Machine;
+use crate::machine::pipeline::Pipeline;
+use crate::path::Step;
+use crate::program::{Access, RegList, TimingTable};
+use crate::sim::SLOTS;
+use crate::sim::ops::{Op, Ops};
+
+/// An instruction.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Instr {
+    pub op: Op,
+    /// What it is to the load/store unit, if it goes there.
+    pub access: Option<Access>,
+    /// Whether somebody waits for its results.
+    pub scored: bool,
+    /// Whether a warp that waits for its result may be waiting for global memory.
+    pub loads_global: bool,
+    /// Registers that the collector reads, and registers written, in the order of `op.writes()`.
+    pub reads: Homes,
+    pub writes: Homes,
+}
+
+/// Where registers of slot 0 are: their banks, counted from a sub-core's first one.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Homes {
+    len: u8,
+    homes: [u8; RegList::MAX],
+}
+
+impl Homes {
+    #[inline]
+    pub fn as_slice(&self) -> &[u8] {
+        &self.homes[..self.len as usize]
+    }
+}
+
+/// The program, as one machine runs it.
+#[derive(Clone, Debug)]
+pub(super) struct Code<'a> {
+    pub table: &'a TimingTable,
+    instrs: Vec<Instr>,
+    /// Register banks of a sub-core, and by slot by how many its registers are moved on.
+    banks: usize,
+    moved: [u8; SLOTS],
+}
+
+/// When and for how long one execution occupies which unit.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Timing {
+    pub unit: u8,
+    pub init: u64,
+    pub total: u64,
+}
+
+impl<'a> Code<'a> {
+    pub fn new(table: &'a TimingTable, machine: &Machine, settings: &Pipeline) -> Self {
+        let banks = settings.collector.map_or(1, |c| c.banks as usize / machine.sub_cores().count());
+        let homes = |regs: &mut dyn Iterator<Item = RegId>| {
+            let mut homes = Homes::default();
+            for reg in regs {
+                homes.homes[homes.len as usize] = (table.reg_number(reg) % banks) as u8;
+                homes.len += 1;
+            }
+            homes
+        };
+        let ops = Ops::new(table);
+        let instr = |(instr, op): (&crate::program::TimedInstr, &Op)| Instr {
+            op: *op,
+            access: instr.access.filter(|_| settings.load_store.is_some()),
+            scored: !instr.unscored,
+            loads_global: instr.loads_global,
+            reads: homes(&mut instr.operands.as_slice().iter().copied()),
+            writes: homes(&mut op.writes().iter().map(|&reg| RegId::new(reg))),
+        };
+        Self {
+            table,
+            instrs: table.instrs().iter().zip(ops.all()).map(instr).collect(),
+            banks,
+            moved: std::array::from_fn(|slot| (slot % banks) as u8),
+        }
+    }
+
+    #[inline]
+    pub fn of(&self, step: Step) -> &Instr {
+        &self.instrs[step.pc().index()]
+    }
+
+    /// Unit and times of one execution.
+    #[inline]
+    pub fn timing(&self, step: Step) -> Timing {
+        let op = &self.of(step).op;
+        if !op.special {
+            return Timing { unit: op.unit, init: op.init, total: op.total };
+        }
+        let op = self.table.op(step);
+        Timing { unit: op.unit.get(), init: op.init.get(), total: (op.init + op.lat).get() }
+    }
+
+    /// The bank of a warp's register among all banks of the SM.
+    #[inline]
+    pub fn bank(&self, home: u8, slot: usize, sub_core: usize) -> usize {
+        let place = usize::from(home) + usize::from(self.moved[slot]);
+        sub_core * self.banks + if place >= self.banks { place - self.banks } else { place }
+    }
+}

@@ -1,0 +1,151 @@
+//! Instructions by the cycle of their write-back.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::flight::FlightId;
+
+/// Cycles that have a bucket of their own.
+const NEAR: usize = 256;
+const WORDS: usize = NEAR / 64;
+
+/// Instructions by the cycle of their write-back; of one cycle, the one that was filed first
+/// comes first.
+#[derive(Clone, Debug)]
+pub(super) struct Completions {
+    /// By cycle mod NEAR, for the cycles from `now` on: filed and not yet taken, in order.
+    buckets: Vec<Vec<FlightId>>,
+    /// Buckets that are not empty.
+    filled: [u64; WORDS],
+    /// Taken from the present bucket.
+    taken: usize,
+    now: u64,
+    /// What was filed for later cycles, and when. It comes before what is in the bucket of its
+    /// cycle, which was filed later.
+    far: BinaryHeap<Reverse<(u64, u64, FlightId)>>,
+    filed: u64,
+}
+
+impl Default for Completions {
+    fn default() -> Self {
+        Self {
+            buckets: vec![Vec::new(); NEAR],
+            filled: [0; WORDS],
+            taken: 0,
+            now: 0,
+            far: BinaryHeap::new(),
+            filed: 0,
+        }
+    }
+}
+
+impl Completions {
+    /// `at` lies after the cycle that [`Self::due`] was last asked about.
+    #[inline]
+    pub fn file(&mut self, at: u64, flight: FlightId) {
+        debug_assert!(at > self.now, "a write-back in the past");
+        if at - self.now < NEAR as u64 {
+            let place = at as usize % NEAR;
+            self.buckets[place].push(flight);
+            self.filled[place / 64] |= 1 << (place % 64);
+        } else {
+            self.filed += 1;
+            self.far.push(Reverse((at, self.filed, flight)));
+        }
+    }
+
+    /// The next one that is due. `now` never decreases, and skips no cycle in which one is due.
+    #[inline]
+    pub fn due(&mut self, now: u64) -> Option<FlightId> {
+        self.now = now;
+        if let Some(&Reverse((at, _, flight))) = self.far.peek()
+            && at <= now
+        {
+            self.far.pop();
+            return Some(flight);
+        }
+        let place = now as usize % NEAR;
+        if self.filled[place / 64] >> (place % 64) & 1 == 0 {
+            return None;
+        }
+        let bucket = &mut self.buckets[place];
+        if let Some(&flight) = bucket.get(self.taken) {
+            self.taken += 1;
+            return Some(flight);
+        }
+        bucket.clear();
+        self.taken = 0;
+        self.filled[place / 64] &= !(1 << (place % 64));
+        None
+    }
+
+    /// When the next one after the present cycle is due.
+    pub fn next(&self) -> u64 {
+        let far = self.far.peek().map_or(u64::MAX, |Reverse((at, ..))| *at);
+        let start = (self.now + 1) as usize % NEAR;
+        // the first word twice: its part from `start` on, and at the end the part before
+        for n in 0..=WORDS {
+            let index = (start / 64 + n) % WORDS;
+            let mut word = self.filled[index];
+            if n == 0 {
+                word &= u64::MAX << (start % 64);
+            }
+            if word != 0 {
+                let place = index * 64 + word.trailing_zeros() as usize;
+                let ahead = (place + NEAR - start) % NEAR;
+                return far.min(self.now + 1 + ahead as u64);
+            }
+        }
+        far
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(completions: &mut Completions, now: u64) -> Vec<FlightId> {
+        std::iter::from_fn(|| completions.due(now)).collect()
+    }
+
+    #[test]
+    fn near_and_far_come_in_the_order_of_filing() {
+        let mut completions = Completions::default();
+        completions.file(400, 1);
+        completions.file(5, 2);
+        completions.file(5, 3);
+        assert_eq!(completions.next(), 5);
+        assert_eq!(all(&mut completions, 5), [2, 3]);
+        assert_eq!(completions.next(), 400);
+        assert_eq!(all(&mut completions, 300), []);
+        completions.file(400, 4);
+        completions.file(302, 5);
+        assert_eq!(completions.next(), 302);
+        assert_eq!(all(&mut completions, 302), [5]);
+        assert_eq!(all(&mut completions, 400), [1, 4]);
+        assert_eq!(completions.next(), u64::MAX);
+    }
+
+    /// Against a plain list.
+    #[test]
+    fn the_wheel_turns() {
+        let mut completions = Completions::default();
+        let mut list: Vec<(u64, FlightId)> = Vec::new();
+        let mut now = 0;
+        for id in 0..3000 {
+            assert_eq!(all(&mut completions, now), due(&mut list, now));
+            let at = now + 1 + u64::from(id * id) % 300;
+            completions.file(at, id);
+            list.push((at, id));
+            let next = list.iter().map(|&(at, _)| at).min().unwrap();
+            assert_eq!(completions.next(), next);
+            now = if id % 3 == 0 { now } else { next };
+        }
+    }
+
+    fn due(list: &mut Vec<(u64, FlightId)>, now: u64) -> Vec<FlightId> {
+        let due = list.iter().filter(|&&(at, _)| at <= now).map(|&(_, id)| id).collect();
+        list.retain(|&(at, _)| at > now);
+        due
+    }
+}

@@ -1,0 +1,168 @@
+//! From issue through the units to the registers.
+
+use super::flight::{Flight, FlightId};
+use super::sm::Sm;
+use crate::base::{UnitId, WarpMask};
+
+impl Sm<'_> {
+    /// The number of a unit's instance.
+    #[inline]
+    fn instance(&self, unit: usize, sub_core: usize) -> usize {
+        let units = self.load_store_unit();
+        self.sub_cores.instance(UnitId::from_index(unit), sub_core, units)
+    }
+
+    /// Sends an issued instruction on its way.
+    pub fn dispatch(&mut self, id: FlightId) {
+        let Flight { unit, sub_core, init, total, age, .. } = *self.flights.get(id);
+        let (unit, sub_core) = (unit as usize, sub_core as usize);
+        if self.collector.is_some() {
+            self.issued.put(unit, sub_core, id, age);
+        } else if unit == self.load_store_unit() {
+            if let Some(load_store) = &mut self.load_store {
+                load_store.queue.push_back(id);
+            }
+        } else {
+            let instance = self.instance(unit, sub_core);
+            let start = self.units[instance].enqueue(self.now, init, self.settings.queue.is_some());
+            let flight = self.flights.get_mut(id);
+            flight.start = start;
+            flight.init_end = start + init;
+            self.completions.file(start + total + self.settings.write_back, id);
+        }
+    }
+
+    /// When an instruction that was dispatched without a collector to a unit will be done.
+    pub fn done_of(&self, id: FlightId) -> Option<u64> {
+        let flight = self.flights.get(id);
+        let known = self.collector.is_none() && flight.unit as usize != self.load_store_unit();
+        known.then(|| flight.start + flight.total + self.settings.write_back)
+    }
+
+    /// Of warps that could issue now, those whose next instruction's unit takes no more from this
+    /// sub-core.
+    pub fn without_room(&mut self, ready: WarpMask, sub_core: usize) -> WarpMask {
+        let mut out = WarpMask::empty();
+        if self.collector.is_some() {
+            let mut full = self.issued.units_of(sub_core);
+            while full != 0 {
+                out |= self.wants[full.trailing_zeros() as usize] & ready;
+                full &= full - 1;
+            }
+        } else if let Some(limit) = self.settings.queue {
+            for unit in 0..self.wants.len() {
+                let wants = self.wants[unit] & ready;
+                if !wants.is_empty() && self.waiting_for(unit, sub_core) >= limit as usize {
+                    out |= wants;
+                }
+            }
+        }
+        out
+    }
+
+    /// Instructions in a unit's queue.
+    fn waiting_for(&mut self, unit: usize, sub_core: usize) -> usize {
+        if unit == self.load_store_unit() {
+            return self.load_store.as_ref().map_or(0, |unit| unit.queue.len());
+        }
+        let instance = self.instance(unit, sub_core);
+        self.units[instance].waiting(self.now)
+    }
+
+    /// Units take what the collector has ready.
+    pub fn start_collected(&mut self) {
+        let mut units = self.collected.units() & !(1 << self.load_store_unit());
+        while units != 0 {
+            let unit = units.trailing_zeros() as usize;
+            units &= units - 1;
+            for sub_core in 0..self.subs.len() {
+                if let Some(id) = self.collected.at(unit, sub_core) {
+                    self.start_in(unit, sub_core, id);
+                }
+            }
+        }
+    }
+
+    /// The unit starts an instruction from the collector, if it can and the result will find a bus.
+    fn start_in(&mut self, unit: usize, sub_core: usize, id: FlightId) {
+        let now = self.now;
+        let instance = self.instance(unit, sub_core);
+        let flight = self.flights.get_mut(id);
+        let leaves = now + flight.total;
+        let room = self.buses.as_ref().is_none_or(|buses| buses.has_room(leaves));
+        if !room || !self.units[instance].can_start(now, flight.total) {
+            return;
+        }
+        flight.start = now;
+        flight.init_end = now + flight.init;
+        self.units[instance].start(now, flight.init, flight.total);
+        if let Some(buses) = &mut self.buses {
+            buses.take(leaves);
+        }
+        self.completions.file(leaves + self.settings.write_back, id);
+        self.collected.take(unit, sub_core);
+        self.busy = true;
+    }
+
+    /// The load/store unit takes the oldest access, if it is free.
+    pub fn start_access(&mut self) {
+        let Some(mut load_store) = self.load_store.take() else { return };
+        if load_store.is_free() {
+            let next = if self.collector.is_some() {
+                let unit = self.load_store_unit();
+                let oldest = self.collected.oldest(unit);
+                oldest.and_then(|(sub_core, _)| self.collected.take(unit, sub_core))
+            } else {
+                load_store.queue.pop_front()
+            };
+            if let Some(id) = next {
+                self.busy = true;
+                load_store.start(self, id);
+            }
+        }
+        self.load_store = Some(load_store);
+    }
+
+    /// The bank, as a mask, of the register that an instruction writes with its `index`th result.
+    fn bank_of(&self, flight: &Flight, index: usize) -> u64 {
+        let home = self.code.of(flight.step).writes.as_slice()[index];
+        1 << self.code.bank(home, flight.slot as usize, flight.sub_core as usize)
+    }
+
+    /// A result reaches the registers.
+    pub fn write_back(&mut self, id: FlightId) {
+        if self.collector.is_some() {
+            let flight = *self.flights.get(id);
+            let results = self.code.of(flight.step).writes.as_slice().len();
+            let banks = (0..results).fold(0, |banks, index| banks | self.bank_of(&flight, index));
+            if let Some(collector) = &mut self.collector {
+                collector.written |= banks;
+            }
+        }
+        self.complete(id);
+    }
+
+    /// Allocates banks for the destinations that have none yet. Whether all have one.
+    pub fn write_banks(&mut self, id: FlightId) -> bool {
+        let mut flight = *self.flights.get(id);
+        let Some(mut written) = self.collector.as_ref().map(|collector| collector.written) else {
+            return true;
+        };
+        let mut rest = flight.unwritten;
+        while rest != 0 {
+            let index = rest.trailing_zeros() as usize;
+            let bank = self.bank_of(&flight, index);
+            if written & bank != 0 {
+                break;
+            }
+            written |= bank;
+            rest &= rest - 1;
+        }
+        flight.unwritten = rest;
+        *self.flights.get_mut(id) = flight;
+        if let Some(collector) = &mut self.collector {
+            collector.written = written;
+        }
+        rest == 0
+    }
+}

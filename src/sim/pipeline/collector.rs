@@ -16,9 +16,8 @@ use crate::machine::pipeline::Collector as Settings;
 struct Hold {
     flight: FlightId,
     age: u64,
-    /// Where its instruction goes.
-    unit: u8,
-    sub_core: u8,
+    /// Where its instruction goes: a place in the output.
+    place: u16,
     /// Operands to be read.
     unread: u8,
 }
@@ -29,10 +28,16 @@ pub(super) struct Collector {
     /// Collector units of a sub-core.
     share: usize,
     holds: Vec<Hold>,
-    /// Collector units that are free, and those whose operands are read, as masks.
-    free: u64,
-    ready: u64,
+    /// All collector units, and those that are free, as masks.
     all: u64,
+    free: u64,
+    /// By place in the output: collector units whose operands are read and that go there.
+    going: Vec<u64>,
+    /// Those among them whose place is free.
+    ready: u64,
+    /// Whether something entered or left since the last try to let instructions enter that
+    /// let nothing in.
+    stirred: bool,
     /// Per bank: collector units that want to read it, in order.
     reads: Vec<VecDeque<u8>>,
     /// Banks that somebody wants to read.
@@ -44,7 +49,8 @@ pub(super) struct Collector {
 }
 
 impl Collector {
-    pub fn new(settings: Settings, sub_cores: usize) -> Self {
+    /// `places` are those of the output.
+    pub fn new(settings: Settings, places: usize, sub_cores: usize) -> Self {
         let units = settings.units as usize;
         let share = units / sub_cores;
         let all = u64::MAX >> (64 - units);
@@ -52,9 +58,11 @@ impl Collector {
             settings,
             share,
             holds: vec![Hold::default(); units],
-            free: all,
-            ready: 0,
             all,
+            free: all,
+            going: vec![0; places],
+            ready: 0,
+            stirred: false,
             reads: vec![VecDeque::new(); settings.banks as usize],
             wanted: 0,
             written: 0,
@@ -67,6 +75,12 @@ impl Collector {
         self.free == self.all
     }
 
+    /// A place in the output is free again.
+    #[inline]
+    pub fn freed(&mut self, place: usize) {
+        self.ready |= self.going[place];
+    }
+
     /// One cycle: instructions go from `input` through the collector to `output`. Memory accesses
     /// are those for `load_store`.
     pub fn cycle(
@@ -77,13 +91,17 @@ impl Collector {
         input: &mut Latch,
         output: &mut Latch,
     ) {
+        self.stirred |= std::mem::take(&mut input.fresh);
         for _ in 0..self.settings.steps {
-            if !self.is_empty() {
+            if self.ready != 0 {
                 self.hand_over(output);
-                self.read();
             }
-            if !input.is_empty() {
-                self.accept(code, flights, load_store, input);
+            let banks = self.wanted & !self.written;
+            if banks != 0 {
+                self.read(banks, output);
+            }
+            if self.stirred && self.free != 0 {
+                self.accept(code, flights, load_store, input, output);
             }
             self.written = 0;
         }
@@ -91,35 +109,28 @@ impl Collector {
 
     /// Each port lets an instruction go whose place in `output` is free.
     fn hand_over(&mut self, output: &mut Latch) {
-        // places only fill up meanwhile, so who cannot go now cannot go at all
-        let mut candidates = self.ready;
         for search_from in &mut self.search_from {
-            loop {
-                if candidates == 0 {
-                    return;
-                }
-                let after = candidates & u64::MAX << *search_from;
-                let unit = if after != 0 { after } else { candidates }.trailing_zeros() as usize;
-                candidates &= !(1 << unit);
-                let hold = self.holds[unit];
-                let (to, sub_core) = (hold.unit as usize, hold.sub_core as usize);
-                if output.at(to, sub_core).is_some() {
-                    continue;
-                }
-                output.put(to, sub_core, hold.flight, hold.age);
-                self.ready &= !(1 << unit);
-                self.free |= 1 << unit;
-                // the next search begins with the first collector unit of the sub-core after this
-                // one's, which is the first of all if there is only one
-                let next = unit + self.share - unit % self.share;
-                *search_from = if next >= self.holds.len() { next - self.holds.len() } else { next };
-                break;
+            let after = self.ready & u64::MAX << *search_from;
+            let unit = if after != 0 { after } else { self.ready }.trailing_zeros() as usize;
+            let hold = self.holds[unit];
+            let place = usize::from(hold.place);
+            output.put(place, hold.flight, hold.age);
+            self.ready &= !self.going[place];
+            self.going[place] &= !(1 << unit);
+            self.free |= 1 << unit;
+            self.stirred = true;
+            // the next search begins with the first collector unit of the sub-core after this
+            // one's, which is the first of all if there is only one
+            let next = unit + self.share - unit % self.share;
+            *search_from = if next >= self.holds.len() { 0 } else { next };
+            if self.ready == 0 {
+                return;
             }
         }
     }
 
-    fn read(&mut self) {
-        let mut banks = self.wanted & !self.written;
+    /// Each of these banks is read once.
+    fn read(&mut self, mut banks: u64, output: &Latch) {
         while banks != 0 {
             let bank = banks.trailing_zeros() as usize;
             banks &= banks - 1;
@@ -127,7 +138,8 @@ impl Collector {
                 let hold = &mut self.holds[usize::from(unit)];
                 hold.unread -= 1;
                 if hold.unread == 0 {
-                    self.ready |= 1 << unit;
+                    let place = usize::from(hold.place);
+                    self.operands_are_read(usize::from(unit), place, output);
                 }
             }
             if self.reads[bank].is_empty() {
@@ -137,7 +149,14 @@ impl Collector {
     }
 
     /// Each port takes an instruction for each unit, if there is a free collector unit for it.
-    fn accept(&mut self, code: &Code<'_>, flights: &Flights, load_store: usize, input: &mut Latch) {
+    fn accept(
+        &mut self,
+        code: &Code<'_>,
+        flights: &Flights,
+        load_store: usize,
+        input: &mut Latch,
+        output: &Latch,
+    ) {
         // nothing becomes free meanwhile, so who cannot enter now cannot enter at all
         let mut kinds = input.units();
         for _ in 0..self.settings.ports {
@@ -150,38 +169,55 @@ impl Collector {
                     waiting.trailing_zeros() as usize
                 };
                 waiting &= !(1 << unit);
-                if !self.enter(code, flights, unit, input) {
+                if !self.enter(code, flights, unit, input, output) {
                     kinds &= !(1 << unit);
                 }
             }
             if kinds == 0 {
+                self.stirred = false;
                 return;
             }
         }
     }
 
+    #[inline]
+    fn operands_are_read(&mut self, unit: usize, place: usize, output: &Latch) {
+        self.going[place] |= 1 << unit;
+        if output.is_free(place) {
+            self.ready |= 1 << unit;
+        }
+    }
+
     /// The oldest instruction for a unit enters, if there is one and it can.
-    fn enter(&mut self, code: &Code<'_>, flights: &Flights, unit: usize, input: &mut Latch) -> bool {
+    fn enter(
+        &mut self,
+        code: &Code<'_>,
+        flights: &Flights,
+        unit: usize,
+        input: &mut Latch,
+        output: &Latch,
+    ) -> bool {
         let Some((sub_core, id)) = input.oldest(unit) else { return false };
         let mine = self.all >> (self.holds.len() - self.share) << (sub_core * self.share);
         if self.free & mine == 0 {
             return false;
         }
-        let place = (self.free & mine).trailing_zeros() as usize;
-        input.take(unit, sub_core);
-        self.free &= !(1 << place);
+        let free = (self.free & mine).trailing_zeros() as usize;
+        let place = input.place(unit, sub_core);
+        input.take(place);
+        self.free &= !(1 << free);
         let flight = flights.get(id);
         let reads = code.of(flight.step).reads;
         for &home in reads.as_slice() {
             let bank = code.bank(home, flight.slot as usize, sub_core);
-            self.reads[bank].push_back(place as u8);
+            self.reads[bank].push_back(free as u8);
             self.wanted |= 1 << bank;
         }
         let unread = reads.as_slice().len() as u8;
-        self.holds[place] =
-            Hold { flight: id, age: flight.age, unit: unit as u8, sub_core: sub_core as u8, unread };
+        // the latches before and after the collector are alike
+        self.holds[free] = Hold { flight: id, age: flight.age, place: place as u16, unread };
         if unread == 0 {
-            self.ready |= 1 << place;
+            self.operands_are_read(free, place, output);
         }
         true
     }

@@ -17,7 +17,7 @@ impl Sm<'_> {
         let Flight { unit, sub_core, init, total, age, .. } = *self.flights.get(id);
         let (unit, sub_core) = (unit as usize, sub_core as usize);
         if self.collector.is_some() {
-            self.issued.put(unit, sub_core, id, age);
+            self.issued.put(self.issued.place(unit, sub_core), id, age);
         } else if unit == self.load_store_unit() {
             if let Some(load_store) = &mut self.load_store {
                 load_store.queue.push_back(id);
@@ -76,17 +76,18 @@ impl Sm<'_> {
             let unit = units.trailing_zeros() as usize;
             units &= units - 1;
             for sub_core in 0..self.subs.len() {
-                if let Some(id) = self.collected.at(unit, sub_core) {
-                    self.start_in(unit, sub_core, id);
+                let place = self.collected.place(unit, sub_core);
+                if let Some(id) = self.collected.at(place) {
+                    self.start_in(self.instance(unit, sub_core), id, place);
                 }
             }
         }
     }
 
-    /// The unit starts an instruction from the collector, if it can and the result will find a bus.
-    fn start_in(&mut self, unit: usize, sub_core: usize, id: FlightId) {
+    /// The unit starts an instruction from a place behind the collector, if it can and the result
+    /// will find a bus.
+    fn start_in(&mut self, instance: usize, id: FlightId, place: usize) {
         let now = self.now;
-        let instance = self.instance(unit, sub_core);
         let flight = self.flights.get_mut(id);
         let leaves = now + flight.total;
         let room = self.buses.as_ref().is_none_or(|buses| buses.has_room(leaves));
@@ -100,8 +101,15 @@ impl Sm<'_> {
             buses.take(leaves);
         }
         self.completions.file(leaves + self.settings.write_back, id);
-        self.collected.take(unit, sub_core);
+        self.leave_collector(place);
         self.busy = true;
+    }
+
+    fn leave_collector(&mut self, place: usize) {
+        self.collected.take(place);
+        if let Some(collector) = &mut self.collector {
+            collector.freed(place);
+        }
     }
 
     /// The load/store unit takes the oldest access, if it is free.
@@ -111,7 +119,10 @@ impl Sm<'_> {
             let next = if self.collector.is_some() {
                 let unit = self.load_store_unit();
                 let oldest = self.collected.oldest(unit);
-                oldest.and_then(|(sub_core, _)| self.collected.take(unit, sub_core))
+                if let Some((sub_core, _)) = oldest {
+                    self.leave_collector(self.collected.place(unit, sub_core));
+                }
+                oldest.map(|(_, id)| id)
             } else {
                 load_store.queue.pop_front()
             };

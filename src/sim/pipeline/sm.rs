@@ -131,6 +131,7 @@ impl<'a> Sm<'a> {
         let sub_cores = machine.sub_cores().count();
         let table = code.table;
         let units = table.units() + 1;
+        let latch = Latch::new(units, sub_cores);
         let sub = |index: usize| SubCore {
             slots: machine.sub_cores().slots(index),
             view: View::new(),
@@ -159,9 +160,9 @@ impl<'a> Sm<'a> {
             flights: Flights::default(),
             completions: Completions::default(),
             buses: settings.result_buses.map(ResultBuses::new),
-            collector: settings.collector.map(|c| Box::new(Collector::new(c, sub_cores))),
-            issued: Latch::new(units, sub_cores),
-            collected: Latch::new(units, sub_cores),
+            collector: settings.collector.map(|c| Box::new(Collector::new(c, latch.places(), sub_cores))),
+            issued: latch.clone(),
+            collected: latch,
             load_store: settings.load_store.map(|settings| {
                 let memory = machine.memory();
                 let seed = memory.seed ^ index as u64;

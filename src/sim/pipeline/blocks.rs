@@ -67,6 +67,7 @@ impl Sm<'_> {
             after_finished: now,
             ..Resident::default()
         };
+        self.unborn += 1;
         self.age.push(place as u8);
         if self.listening {
             let at = Cycle::new(now);
@@ -80,6 +81,9 @@ impl Sm<'_> {
 
     /// The warps of a block that was placed `launch.start` cycles ago begin.
     pub fn bear_due<P: Policy>(&mut self, policies: &mut [P]) {
+        if self.unborn == 0 {
+            return;
+        }
         for place in 0..self.residents.len() {
             let resident = &self.residents[place];
             if resident.unborn && resident.born <= self.now {
@@ -96,6 +100,7 @@ impl Sm<'_> {
             policy.placed(&Placed { block, first_slot, slots, at: Cycle::new(start) });
         }
         self.residents[place].unborn = false;
+        self.unborn -= 1;
         self.residents[place].live = slots;
         self.live |= slots;
         for slot in slots.slots() {
@@ -119,6 +124,7 @@ impl Sm<'_> {
         }
         if slots.is_empty() {
             self.residents[place].ended = true;
+            self.ended += 1;
         }
     }
 
@@ -208,7 +214,10 @@ impl Sm<'_> {
             return;
         }
         resident.over |= WarpMask::slot(slot);
-        resident.ended = resident.over == resident.slots;
+        if resident.over == resident.slots {
+            resident.ended = true;
+            self.ended += 1;
+        }
         let finish = WarpFinish {
             block: resident.block,
             slot,
@@ -223,12 +232,15 @@ impl Sm<'_> {
 
     /// Whether a block waits to be taken out.
     pub fn has_ended(&self) -> bool {
-        self.residents.iter().any(|resident| resident.occupied && resident.ended)
+        self.ended > 0
     }
 
     /// Takes a block that has ended out of the SM, and says how it went. Of several, the one
     /// placed first.
     pub fn take_ended(&mut self, result: &mut BlockResult) -> Option<usize> {
+        if self.ended == 0 {
+            return None;
+        }
         let index = self.age.iter().position(|&place| self.residents[place as usize].ended)?;
         let place = self.age.remove(index) as usize;
         for sub in &mut self.subs {
@@ -237,6 +249,7 @@ impl Sm<'_> {
         let resident = &mut self.residents[place];
         resident.occupied = false;
         resident.ended = false;
+        self.ended -= 1;
         result.block = resident.block;
         result.start = Cycle::new(resident.start);
         result.makespan = Cycles::new(self.now - resident.start);
@@ -254,6 +267,9 @@ impl Sm<'_> {
 
     /// When the warps of some block begin.
     pub fn next_birth(&self) -> u64 {
+        if self.unborn == 0 {
+            return u64::MAX;
+        }
         let unborn = self.residents.iter().filter(|resident| resident.unborn);
         unborn.map(|resident| resident.born).min().unwrap_or(u64::MAX)
     }

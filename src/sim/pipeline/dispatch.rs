@@ -1,5 +1,6 @@
 //! From issue through the units to the registers.
 
+use super::code::Code;
 use super::flight::{Flight, FlightId};
 use super::sm::Sm;
 use crate::base::{UnitId, WarpMask};
@@ -134,20 +135,12 @@ impl Sm<'_> {
         self.load_store = Some(load_store);
     }
 
-    /// The bank, as a mask, of the register that an instruction writes with its `index`th result.
-    fn bank_of(&self, flight: &Flight, index: usize) -> u64 {
-        let home = self.code.of(flight.step).writes.as_slice()[index];
-        1 << self.code.bank(home, flight.slot as usize, flight.sub_core as usize)
-    }
-
     /// A result reaches the registers.
     pub fn write_back(&mut self, id: FlightId) {
-        if self.collector.is_some() {
-            let flight = *self.flights.get(id);
-            let results = self.code.of(flight.step).writes.as_slice().len();
-            let banks = (0..results).fold(0, |banks, index| banks | self.bank_of(&flight, index));
-            if let Some(collector) = &mut self.collector {
-                collector.written |= banks;
+        if let Some(collector) = &mut self.collector {
+            let flight = self.flights.get(id);
+            for &home in self.code.of(flight.step).writes.as_slice() {
+                collector.written |= bank(self.code, home, flight);
             }
         }
         self.complete(id);
@@ -155,25 +148,22 @@ impl Sm<'_> {
 
     /// Allocates banks for the destinations that have none yet. Whether all have one.
     pub fn write_banks(&mut self, id: FlightId) -> bool {
-        let mut flight = *self.flights.get(id);
-        let Some(mut written) = self.collector.as_ref().map(|collector| collector.written) else {
-            return true;
-        };
-        let mut rest = flight.unwritten;
-        while rest != 0 {
-            let index = rest.trailing_zeros() as usize;
-            let bank = self.bank_of(&flight, index);
-            if written & bank != 0 {
-                break;
+        let Some(collector) = &mut self.collector else { return true };
+        let flight = self.flights.get_mut(id);
+        let homes = self.code.of(flight.step).writes;
+        while flight.unwritten != 0 {
+            let bank = bank(self.code, homes.as_slice()[flight.unwritten.trailing_zeros() as usize], flight);
+            if collector.written & bank != 0 {
+                return false;
             }
-            written |= bank;
-            rest &= rest - 1;
+            collector.written |= bank;
+            flight.unwritten &= flight.unwritten - 1;
         }
-        flight.unwritten = rest;
-        *self.flights.get_mut(id) = flight;
-        if let Some(collector) = &mut self.collector {
-            collector.written = written;
-        }
-        rest == 0
+        true
     }
+}
+
+/// The bank of one of an instruction's registers, as a mask.
+fn bank(code: &Code<'_>, home: u8, flight: &Flight) -> u64 {
+    1 << code.bank(home, flight.slot as usize, flight.sub_core as usize)
 }

@@ -15,6 +15,8 @@ pub(super) struct FirstLevel {
     banks: Vec<VecDeque<(u64, Request)>>,
     /// Banks that took a transaction in this cycle.
     taken: u64,
+    /// Transactions in the banks.
+    waiting: usize,
     pub cache: Cache,
 }
 
@@ -26,8 +28,15 @@ impl FirstLevel {
             latency: settings.latency.max(1),
             banks: vec![VecDeque::new(); settings.banks as usize],
             taken: 0,
+            waiting: 0,
             cache: Cache::new(&settings.with_shared(shared_bytes), seed),
         }
+    }
+
+    /// Whether a cycle without replies and new transactions changes nothing: nothing is to be
+    /// looked up, sent or handed back.
+    pub fn is_quiet(&self) -> bool {
+        self.waiting == 0 && self.cache.outgoing().is_none() && !self.cache.any_ready()
     }
 
     /// How many transactions may enter per cycle.
@@ -49,6 +58,7 @@ impl FirstLevel {
         let bank = self.bank(&request);
         self.taken |= 1 << bank;
         self.banks[bank].push_back((now + self.latency, request));
+        self.waiting += 1;
     }
 
     /// Sends what the cache lacks, one request.
@@ -77,6 +87,7 @@ impl FirstLevel {
             return (false, None);
         }
         self.banks[bank].pop_front();
+        self.waiting -= 1;
         // those behind it have moved up to it at most
         if let Some(next) = self.banks[bank].front_mut() {
             next.0 = next.0.max(now + 1);

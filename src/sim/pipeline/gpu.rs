@@ -10,7 +10,7 @@ use crossbeam::channel::{Receiver, Sender, bounded};
 
 use super::code::Code;
 use super::sm::Sm;
-use crate::base::{Cycle, Cycles, WarpId};
+use crate::base::{Cycle, Cycles, WarpId, WarpMask};
 use crate::machine::Machine;
 use crate::machine::memory::LowerLevel;
 use crate::machine::pipeline::Pipeline;
@@ -20,7 +20,7 @@ use crate::sim::SLOTS;
 use crate::sim::error::{Deadlock, RunError, SimError};
 use crate::sim::launch::{BlockResult, SimSummary, SubCoreResult};
 use crate::sim::policy::Policy;
-use crate::trace::{Observer, StallReason, Stalls};
+use crate::trace::{Observer, Stalls};
 
 /// What a launch runs on.
 pub(in crate::sim) struct Setup<'a> {
@@ -72,9 +72,10 @@ fn launch_with<'a, S: BlockSource, P: Policy + Clone + Send, O: Observer>(
     let shared_bytes = footprint.shared_bytes * places as u64;
     let mut lower = lower_level(machine, &footprint);
     let share = sms.div_ceil(crew.len() + 1);
-    let core = |sm| Core {
-        sm: Sm::new(code, machine, pipeline, places, slots, (sm, shared_bytes)),
-        policies: policies.to_vec(),
+    let core = |index| {
+        let mut sm = Sm::new(code, machine, pipeline, places, slots, (index, shared_bytes));
+        sm.tracks_global = P::TRACKS_GLOBAL;
+        Core { sm, policies: policies.to_vec() }
     };
     let mut gpu = Gpu {
         shares: (0..sms)
@@ -109,7 +110,9 @@ fn launch_with<'a, S: BlockSource, P: Policy + Clone + Send, O: Observer>(
                     on_block(&result, &sm.rooms[place]);
                 }
             }
-            gpu.place_blocks(source, places == 1)?;
+            if !gpu.exhausted {
+                gpu.place_blocks(source, places == 1)?;
+            }
             if !gpu.cores().any(|core| core.sm.has_ended()) {
                 break;
             }
@@ -120,13 +123,17 @@ fn launch_with<'a, S: BlockSource, P: Policy + Clone + Send, O: Observer>(
         }
         gpu.end_cycle(observer)?;
         let now = gpu.first().now;
-        let replies = lower.as_ref().map_or(u64::MAX, |lower| lower.quiet_for().saturating_add(now + 1));
-        let next = gpu.cores().map(|core| core.sm.next_event()).min().unwrap_or(u64::MAX).min(replies);
+        let mut next = gpu.cores().map(|core| core.sm.next_event()).min().unwrap_or(u64::MAX);
+        if let Some(lower) = &mut lower
+            && next > now + 1
+        {
+            next = next.min(lower.quiet_for().saturating_add(now + 1));
+            if next < u64::MAX {
+                lower.skip(next - now - 1);
+            }
+        }
         if next == u64::MAX {
             return Err(RunError::Deadlock(gpu.deadlock()).into());
-        }
-        if let Some(lower) = &mut lower {
-            lower.skip(next - now - 1);
         }
         gpu.cores().for_each(|core| core.sm.advance_to(next));
     }
@@ -288,7 +295,7 @@ impl<'a, P: Policy + Send> Gpu<'a, P> {
             issues += sm.issues;
             for sub in 0..sm.subs.len() {
                 for _ in 0..end {
-                    sm.idle(sub, StallReason::Drain, None);
+                    sm.idle(sub, WarpMask::empty(), WarpMask::empty());
                     sm.now += 1;
                 }
                 sm.now = now;

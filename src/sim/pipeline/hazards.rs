@@ -1,8 +1,9 @@
 //! What keeps warps from issuing: registers that are not there, fences and atomics under way.
 
-use super::flight::{Flight, FlightId};
+use super::flight::FlightId;
 use super::sm::Sm;
 use crate::base::{Cycle, RegId, WarpMask};
+use crate::path::Step;
 use crate::program::Flow;
 
 /// Who will write a register.
@@ -13,13 +14,13 @@ impl Pending {
     /// Nobody: the value is there.
     pub const NONE: Self = Self(0);
 
-    /// This instruction, which may be a load from global memory.
-    fn by(flight: &Flight, loads_global: bool) -> Self {
-        Self((flight.age + 1) << 1 | u64::from(loads_global))
+    /// The instruction of this age, which may be a load from global memory.
+    fn by(age: u64, loads_global: bool) -> Self {
+        Self((age + 1) << 1 | u64::from(loads_global))
     }
 
-    fn is_by(self, flight: &Flight) -> bool {
-        self.0 >> 1 == flight.age + 1
+    fn is_by(self, age: u64) -> bool {
+        self.0 >> 1 == age + 1
     }
 
     fn is_global(self) -> bool {
@@ -27,60 +28,74 @@ impl Pending {
     }
 }
 
+/// A warp's next instruction waits for no register.
+const NOTHING: u32 = u32::MAX;
+
 impl Sm<'_> {
     /// An instruction is complete: its registers are there, and it leaves the SM.
     pub fn complete(&mut self, id: FlightId) {
-        let now = self.now;
-        let flight = *self.flights.get(id);
-        let slot = flight.slot as usize;
-        let warp = &mut self.warps[slot];
-        warp.in_flight -= 1;
-        warp.last_done = warp.last_done.max(now);
+        let flight = self.flights.get(id);
+        let (slot, age, step) = (flight.slot as usize, flight.age, flight.step);
         if self.listening {
-            self.log.completed(&flight, now);
+            self.log.completed(flight, self.now);
         }
         self.flights.remove(id);
-        if self.lift(&flight) && !self.clear.has(slot) {
+        let warp = &mut self.warps[slot];
+        warp.in_flight -= 1;
+        warp.last_done = warp.last_done.max(self.now);
+        let done = warp.in_flight == 0;
+        if self.lift(slot, age, step) {
             self.refresh(slot);
         }
-        self.warp_may_be_over(slot);
+        if done {
+            self.warp_may_be_over(slot);
+        }
     }
 
     /// Registers that an issued instruction will write.
-    pub fn reserve(&mut self, id: FlightId) {
-        let flight = *self.flights.get(id);
-        let instr = self.code.of(flight.step);
+    pub fn reserve(&mut self, slot: usize, age: u64, step: Step) {
+        let instr = self.code.of(step);
         if !instr.scored {
             return;
         }
-        let op = &instr.op;
-        let pending = Pending::by(&flight, instr.loads_global && self.code.table.loads_global(flight.step));
-        let base = flight.slot as usize * self.regs;
-        for &reg in op.writes() {
-            self.pending[base + reg as usize] = pending;
+        let loads_global = self.tracks_global && instr.loads_global && self.code.table.loads_global(step);
+        let pending = Pending::by(age, loads_global);
+        let of_warp = &mut self.pending[slot * self.regs..][..self.regs];
+        for &reg in instr.op.writes() {
+            of_warp[reg as usize] = pending;
         }
-        if op.flow == Flow::AsyncCopy
-            && let Some(ring) = self.code.table.async_reg(flight.step)
-        {
-            self.pending[base + ring.index()] = pending;
+        if let Some(ring) = self.written_ring(step) {
+            self.pending[slot * self.regs + ring] = pending;
         }
     }
 
-    /// A complete instruction has written its registers. Whether a hazard was lifted: a later
-    /// instruction may be going to write them too.
-    fn lift(&mut self, flight: &Flight) -> bool {
-        let base = flight.slot as usize * self.regs;
-        let op = &self.code.of(flight.step).op;
-        let ring = if op.flow == Flow::AsyncCopy { self.code.table.async_reg(flight.step) } else { None };
+    /// The pseudo-register that an asynchronous copy writes.
+    fn written_ring(&self, step: Step) -> Option<usize> {
+        let copies = self.code.of(step).op.flow == Flow::AsyncCopy;
+        if copies { self.code.table.async_reg(step).map(RegId::index) } else { None }
+    }
+
+    /// A complete instruction has written its registers, but for those that a later one is going
+    /// to write too. Whether the warp waited for one of them.
+    fn lift(&mut self, slot: usize, age: u64, step: Step) -> bool {
+        let awaited = self.warps[slot].awaits;
+        let of_warp = &mut self.pending[slot * self.regs..][..self.regs];
         let mut lifted = false;
-        for reg in op.writes().iter().map(|&reg| reg as usize).chain(ring.map(RegId::index)) {
-            let pending = &mut self.pending[base + reg];
-            if pending.is_by(flight) {
+        for &reg in self.code.of(step).op.writes() {
+            let pending = &mut of_warp[reg as usize];
+            if pending.is_by(age) {
                 *pending = Pending::NONE;
-                lifted = true;
+                lifted |= awaited == u32::from(reg);
             }
         }
-        lifted
+        if let Some(ring) = self.written_ring(step)
+            && self.pending[slot * self.regs + ring].is_by(age)
+        {
+            self.pending[slot * self.regs + ring] = Pending::NONE;
+            lifted |= awaited as usize == ring;
+        }
+        // where the policy asks who waits for global memory, any register counts
+        lifted || self.tracks_global && !self.clear.has(slot)
     }
 
     /// Looks at the next step of a warp: which unit it wants, and whether a hazard holds it.
@@ -104,28 +119,46 @@ impl Sm<'_> {
         self.refresh(slot);
     }
 
+    /// Whether a hazard holds a warp's next instruction.
     fn refresh(&mut self, slot: usize) {
-        let bit = WarpMask::slot(slot);
-        self.clear -= bit;
-        let mut until = Cycle::ZERO;
-        if let Some(step) = self.warps[slot].step {
-            let op = &self.code.of(step).op;
-            let pending = &self.pending[slot * self.regs..][..self.regs];
-            let ring = if op.waits_ring { self.code.table.async_reg(step) } else { None };
-            let mut clear = true;
-            for reg in op.waits().iter().map(|&reg| reg as usize).chain(ring.map(RegId::index)) {
-                clear &= pending[reg] == Pending::NONE;
-                if pending[reg].is_global() {
-                    // nobody knows until when
-                    until = Cycle::NEVER;
-                }
-            }
-            if clear {
-                self.clear |= bit;
+        let awaits = self.warps[slot].step.and_then(|step| self.pending_of(slot, step));
+        self.warps[slot].awaits = awaits.map_or(NOTHING, |reg| reg as u32);
+        if awaits.is_none() && self.warps[slot].step.is_some() {
+            self.clear |= WarpMask::slot(slot);
+        } else {
+            self.clear -= WarpMask::slot(slot);
+        }
+        if self.tracks_global {
+            let step = self.warps[slot].step;
+            let waits = step.is_some_and(|step| self.waits_for_global(slot, step));
+            // nobody knows until when
+            let until = if waits { Cycle::NEVER } else { Cycle::ZERO };
+            let sub_core = self.sub_cores.of_slot(slot);
+            self.subs[sub_core].view.global_until[slot] = until;
+        }
+    }
+
+    /// A register that an instruction needs and that is not there.
+    #[inline]
+    fn pending_of(&self, slot: usize, step: Step) -> Option<usize> {
+        let pending = &self.pending[slot * self.regs..][..self.regs];
+        let op = &self.code.of(step).op;
+        for &reg in op.waits() {
+            if pending[reg as usize] != Pending::NONE {
+                return Some(reg as usize);
             }
         }
-        let sub_core = slot % self.subs.len();
-        self.subs[sub_core].view.global_until[slot] = until;
+        let ring = if op.waits_ring { self.code.table.async_reg(step) } else { None };
+        ring.map(RegId::index).filter(|&ring| pending[ring] != Pending::NONE)
+    }
+
+    /// Whether an instruction needs what a load from global memory will write.
+    fn waits_for_global(&self, slot: usize, step: Step) -> bool {
+        let pending = &self.pending[slot * self.regs..][..self.regs];
+        let op = &self.code.of(step).op;
+        let ring = if op.waits_ring { self.code.table.async_reg(step) } else { None };
+        let mut waits = op.waits().iter().map(|&reg| reg as usize).chain(ring.map(RegId::index));
+        waits.any(|reg| pending[reg].is_global())
     }
 
     /// A fence holds its warp until none of its registers is pending.

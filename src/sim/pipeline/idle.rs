@@ -5,15 +5,17 @@ use crate::base::{Cycle, Cycles, WarpId, WarpMask};
 use crate::trace::{Idle, StallReason, Waiting};
 
 impl Sm<'_> {
-    /// A sub-core issued nothing in this cycle.
-    pub fn idle(&mut self, sub_core: usize, reason: StallReason, slot: Option<usize>) {
+    /// A sub-core issued nothing in this cycle. `ready` are warps that could have issued, `there`
+    /// those whose next instruction is there.
+    pub fn idle(&mut self, sub_core: usize, ready: WarpMask, there: WarpMask) {
+        let (reason, warps) = self.why_idle(sub_core, ready, there);
         let now = Cycle::new(self.now);
         let sub = &mut self.subs[sub_core];
         sub.stalls.add(reason, Cycles::ONE);
         match &mut sub.idle {
             Some(idle) if idle.reason == reason && idle.to == now => idle.to = now.next(),
             _ => {
-                let waiting = slot.and_then(|slot| self.waiting(slot, reason));
+                let waiting = warps.lowest().and_then(|slot| self.waiting(slot, reason));
                 self.end_idle(sub_core);
                 self.subs[sub_core].idle =
                     Some(Idle { sub_core: sub_core as u8, from: now, to: now.next(), reason, waiting });
@@ -41,20 +43,14 @@ impl Sm<'_> {
         Some(Waiting { block: resident.block, slot, warp: WarpId::from_index(of_block), index, step })
     }
 
-    /// Why a sub-core issued nothing, and the lowest warp that had this reason. `ready` are warps
-    /// that could have issued, `there` those whose next instruction is there.
-    pub fn why_idle(
-        &self,
-        sub_core: usize,
-        ready: WarpMask,
-        there: WarpMask,
-    ) -> (StallReason, Option<usize>) {
+    /// The reason, and the warps that have it.
+    fn why_idle(&self, sub_core: usize, ready: WarpMask, there: WarpMask) -> (StallReason, WarpMask) {
         let mine = self.subs[sub_core].slots;
         let live = self.live & mine;
         let full = there & self.clear;
         let scoreboard = (there - self.clear) | (self.held & live);
         let at_barrier = self.at_barrier & mine;
-        let (reason, warps) = if !ready.is_empty() {
+        if !ready.is_empty() {
             (StallReason::NotMyTurn, ready)
         } else if !full.is_empty() {
             (StallReason::UnitFull, full)
@@ -66,7 +62,6 @@ impl Sm<'_> {
             (StallReason::Fetch, live)
         } else {
             (StallReason::Drain, live)
-        };
-        (reason, warps.lowest())
+        }
     }
 }

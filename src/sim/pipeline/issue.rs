@@ -15,6 +15,10 @@ impl Sm<'_> {
         let mine = self.subs[sub_core].slots;
         let going = (self.live & mine) - self.at_barrier - self.held;
         let (mut ready, mut astray, there) = self.sort(going, sub_core);
+        if P::WORK_CONSERVING && ready.is_empty() && astray.is_empty() {
+            self.idle(sub_core, ready, there);
+            return Ok(());
+        }
         let view = &mut self.subs[sub_core].view;
         view.now = Cycle::new(self.now);
         view.live = self.live & mine;
@@ -41,8 +45,7 @@ impl Sm<'_> {
             if !P::WORK_CONSERVING && !nothing {
                 self.subs[sub_core].wake = policy.wake(&self.subs[sub_core].view).get();
             }
-            let (reason, slot) = self.why_idle(sub_core, ready, there);
-            self.idle(sub_core, reason, slot);
+            self.idle(sub_core, ready, there);
             return Ok(());
         };
         self.end_idle(sub_core);
@@ -145,7 +148,7 @@ impl Sm<'_> {
         self.warps[slot].last_issue = now;
         self.issues += 1;
         self.subs[sub_core].issues += 1;
-        self.reserve(id);
+        self.reserve(slot, age, step);
         self.dispatch(id);
         if instr.access == Some(Access::Fence) {
             self.fence(slot);

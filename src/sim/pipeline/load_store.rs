@@ -101,6 +101,9 @@ impl LoadStore {
 
     /// One cycle. Whether anything happened.
     pub fn cycle(&mut self, sm: &mut Sm<'_>, mut lower: Option<&mut Lower>) -> bool {
+        if self.is_quiet(sm.now) {
+            return false;
+        }
         let mut busy = false;
         if lower.is_none()
             && self.replies.len() < self.settings.replies as usize
@@ -172,15 +175,26 @@ impl LoadStore {
         }
     }
 
-    /// The next cycle in which something can happen by itself.
-    pub fn next_event(&self, now: u64) -> u64 {
-        let pending = self.serving.is_some()
+    /// Whether an instruction or a reply is somewhere in the unit, but for what waits for the L1
+    /// or passes the pipeline of shared memory.
+    fn has_work(&self) -> bool {
+        self.serving.is_some()
             || self.writing.is_some()
             || self.arrived.is_some()
             || !self.replies.is_empty()
             || !self.inbox.is_empty()
-            || !self.queue.is_empty();
-        if pending {
+    }
+
+    /// Whether nothing happens in this cycle.
+    fn is_quiet(&self, now: u64) -> bool {
+        !self.has_work()
+            && self.shared.front().is_none_or(|&(_, at)| at > now)
+            && self.l1.as_ref().is_none_or(|l1| l1.is_quiet())
+    }
+
+    /// The next cycle in which something can happen by itself.
+    pub fn next_event(&self, now: u64) -> u64 {
+        if self.has_work() || !self.queue.is_empty() {
             return now + 1;
         }
         let l1 = self.l1.as_ref().map_or(u64::MAX, |l1| l1.next_event(now));

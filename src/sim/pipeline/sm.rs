@@ -34,6 +34,8 @@ pub(super) struct Warp {
     /// The unit it goes to.
     pub unit: u8,
     pub place: u8,
+    /// A register that the next step waits for.
+    pub awaits: u32,
     /// Instructions under way.
     pub in_flight: u32,
     /// Transactions of stores that memory has not acknowledged.
@@ -52,6 +54,7 @@ const NO_WARP: Warp = Warp {
     step: None,
     unit: 0,
     place: 0,
+    awaits: 0,
     in_flight: 0,
     stores: 0,
     atomics: 0,
@@ -82,6 +85,8 @@ pub(super) struct Sm<'a> {
     pub settings: &'a Pipeline,
     pub now: u64,
     pub listening: bool,
+    /// Whether the policy asks who waits for global memory.
+    pub tracks_global: bool,
     pub regs: usize,
     /// Per slot and register.
     pub pending: Vec<Pending>,
@@ -111,6 +116,9 @@ pub(super) struct Sm<'a> {
     pub residents: Vec<Resident>,
     /// Places of the residents in launch order.
     pub age: Vec<u8>,
+    /// Residents that have ended, and those whose warps have not begun.
+    pub ended: usize,
+    pub unborn: usize,
     pub releases: Vec<PendingRelease>,
     pub issues: u64,
     /// The sub-core that issues first in this cycle.
@@ -145,6 +153,7 @@ impl<'a> Sm<'a> {
             settings,
             now: 0,
             listening: false,
+            tracks_global: false,
             regs: table.regs(),
             pending: vec![Pending::NONE; table.regs() * slots],
             warps: [NO_WARP; SLOTS],
@@ -175,6 +184,8 @@ impl<'a> Sm<'a> {
             rooms: vec![BlockPaths::default(); places],
             residents: vec![Resident::default(); places],
             age: Vec::with_capacity(places),
+            ended: 0,
+            unborn: 0,
             releases: Vec::new(),
             issues: 0,
             first: 0,

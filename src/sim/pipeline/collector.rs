@@ -8,7 +8,8 @@ use std::collections::VecDeque;
 
 use super::code::Code;
 use super::flight::{FlightId, Flights};
-use super::latch::Latch;
+use super::latch::{Latch, Place};
+use crate::machine::SubCores;
 use crate::machine::pipeline::Collector as Settings;
 
 /// A collector unit.
@@ -17,7 +18,7 @@ struct Hold {
     flight: FlightId,
     age: u64,
     /// Where its instruction goes: a place in the output.
-    place: u16,
+    place: Place,
     /// Operands to be read.
     unread: u8,
 }
@@ -25,8 +26,6 @@ struct Hold {
 #[derive(Clone, Debug)]
 pub(super) struct Collector {
     settings: Settings,
-    /// Collector units of a sub-core.
-    share: usize,
     holds: Vec<Hold>,
     /// All collector units, and those that are free, as masks.
     all: u64,
@@ -45,28 +44,35 @@ pub(super) struct Collector {
     /// Banks written in this cycle.
     pub written: u64,
     /// Per port: where the search for the next instruction begins.
-    search_from: Vec<usize>,
+    search_from: Vec<u8>,
+    /// By collector unit: the first one of the next sub-core, which is the first of all if there is
+    /// only one; and the collector units of each sub-core, as masks.
+    next_share: Vec<u8>,
+    shares: [u64; SubCores::MAX],
 }
 
 impl Collector {
-    /// `places` are those of the output.
-    pub fn new(settings: Settings, places: usize, sub_cores: usize) -> Self {
+    /// For this many units behind it.
+    pub fn new(settings: Settings, units_behind: usize, sub_cores: usize) -> Self {
         let units = settings.units as usize;
         let share = units / sub_cores;
         let all = u64::MAX >> (64 - units);
         Self {
             settings,
-            share,
             holds: vec![Hold::default(); units],
             all,
             free: all,
-            going: vec![0; places],
+            going: vec![0; units_behind * SubCores::MAX],
             ready: 0,
             stirred: false,
             reads: vec![VecDeque::new(); settings.banks as usize],
             wanted: 0,
             written: 0,
-            search_from: vec![share % units; settings.ports as usize],
+            search_from: vec![(share % units) as u8; settings.ports as usize],
+            next_share: (0..units).map(|unit| ((unit / share + 1) * share % units) as u8).collect(),
+            shares: std::array::from_fn(|n| {
+                if n < sub_cores { all >> (units - share) << (n * share) } else { 0 }
+            }),
         }
     }
 
@@ -77,8 +83,8 @@ impl Collector {
 
     /// A place in the output is free again.
     #[inline]
-    pub fn freed(&mut self, place: usize) {
-        self.ready |= self.going[place];
+    pub fn freed(&mut self, place: Place) {
+        self.ready |= self.going[place.index()];
     }
 
     /// One cycle: instructions go from `input` through the collector to `output`. Memory accesses
@@ -113,16 +119,13 @@ impl Collector {
             let after = self.ready & u64::MAX << *search_from;
             let unit = if after != 0 { after } else { self.ready }.trailing_zeros() as usize;
             let hold = self.holds[unit];
-            let place = usize::from(hold.place);
-            output.put(place, hold.flight, hold.age);
-            self.ready &= !self.going[place];
-            self.going[place] &= !(1 << unit);
+            output.put(hold.place, hold.flight, hold.age);
+            let going = &mut self.going[hold.place.index()];
+            self.ready &= !*going;
+            *going &= !(1 << unit);
             self.free |= 1 << unit;
             self.stirred = true;
-            // the next search begins with the first collector unit of the sub-core after this
-            // one's, which is the first of all if there is only one
-            let next = unit + self.share - unit % self.share;
-            *search_from = if next >= self.holds.len() { 0 } else { next };
+            *search_from = self.next_share[unit];
             if self.ready == 0 {
                 return;
             }
@@ -138,7 +141,7 @@ impl Collector {
                 let hold = &mut self.holds[usize::from(unit)];
                 hold.unread -= 1;
                 if hold.unread == 0 {
-                    let place = usize::from(hold.place);
+                    let place = hold.place;
                     self.operands_are_read(usize::from(unit), place, output);
                 }
             }
@@ -169,7 +172,7 @@ impl Collector {
                     waiting.trailing_zeros() as usize
                 };
                 waiting &= !(1 << unit);
-                if !self.enter(code, flights, unit, input, output) {
+                if !self.enter(code, flights, unit, input, output) || input.units() >> unit & 1 == 0 {
                     kinds &= !(1 << unit);
                 }
             }
@@ -181,8 +184,8 @@ impl Collector {
     }
 
     #[inline]
-    fn operands_are_read(&mut self, unit: usize, place: usize, output: &Latch) {
-        self.going[place] |= 1 << unit;
+    fn operands_are_read(&mut self, unit: usize, place: Place, output: &Latch) {
+        self.going[place.index()] |= 1 << unit;
         if output.is_free(place) {
             self.ready |= 1 << unit;
         }
@@ -198,12 +201,12 @@ impl Collector {
         output: &Latch,
     ) -> bool {
         let Some((sub_core, id)) = input.oldest(unit) else { return false };
-        let mine = self.all >> (self.holds.len() - self.share) << (sub_core * self.share);
-        if self.free & mine == 0 {
+        let mine = self.free & self.shares[sub_core];
+        if mine == 0 {
             return false;
         }
-        let free = (self.free & mine).trailing_zeros() as usize;
-        let place = input.place(unit, sub_core);
+        let free = mine.trailing_zeros() as usize;
+        let place = Place::new(unit, sub_core);
         input.take(place);
         self.free &= !(1 << free);
         let flight = flights.get(id);
@@ -215,7 +218,7 @@ impl Collector {
         }
         let unread = reads.as_slice().len() as u8;
         // the latches before and after the collector are alike
-        self.holds[free] = Hold { flight: id, age: flight.age, place: place as u16, unread };
+        self.holds[free] = Hold { flight: id, age: flight.age, place, unread };
         if unread == 0 {
             self.operands_are_read(free, place, output);
         }

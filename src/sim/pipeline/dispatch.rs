@@ -2,6 +2,7 @@
 
 use super::code::Code;
 use super::flight::{Flight, FlightId};
+use super::latch::Place;
 use super::sm::Sm;
 use crate::base::{UnitId, WarpMask};
 
@@ -18,7 +19,7 @@ impl Sm<'_> {
         let Flight { unit, sub_core, init, total, age, .. } = *self.flights.get(id);
         let (unit, sub_core) = (unit as usize, sub_core as usize);
         if self.collector.is_some() {
-            self.issued.put(self.issued.place(unit, sub_core), id, age);
+            self.issued.put(Place::new(unit, sub_core), id, age);
         } else if unit == self.load_store_unit() {
             if let Some(load_store) = &mut self.load_store {
                 load_store.queue.push_back(id);
@@ -77,7 +78,7 @@ impl Sm<'_> {
             let unit = units.trailing_zeros() as usize;
             units &= units - 1;
             for sub_core in 0..self.subs.len() {
-                let place = self.collected.place(unit, sub_core);
+                let place = Place::new(unit, sub_core);
                 if let Some(id) = self.collected.at(place) {
                     self.start_in(self.instance(unit, sub_core), id, place);
                 }
@@ -87,7 +88,7 @@ impl Sm<'_> {
 
     /// The unit starts an instruction from a place behind the collector, if it can and the result
     /// will find a bus.
-    fn start_in(&mut self, instance: usize, id: FlightId, place: usize) {
+    fn start_in(&mut self, instance: usize, id: FlightId, place: Place) {
         let now = self.now;
         let flight = self.flights.get_mut(id);
         let leaves = now + flight.total;
@@ -106,7 +107,7 @@ impl Sm<'_> {
         self.busy = true;
     }
 
-    fn leave_collector(&mut self, place: usize) {
+    fn leave_collector(&mut self, place: Place) {
         self.collected.take(place);
         if let Some(collector) = &mut self.collector {
             collector.freed(place);
@@ -121,7 +122,7 @@ impl Sm<'_> {
                 let unit = self.load_store_unit();
                 let oldest = self.collected.oldest(unit);
                 if let Some((sub_core, _)) = oldest {
-                    self.leave_collector(self.collected.place(unit, sub_core));
+                    self.leave_collector(Place::new(unit, sub_core));
                 }
                 oldest.map(|(_, id)| id)
             } else {

@@ -139,7 +139,7 @@ impl<'a> Sm<'a> {
         let sub_cores = machine.sub_cores().count();
         let table = code.table;
         let units = table.units() + 1;
-        let latch = Latch::new(units, sub_cores);
+        let latch = Latch::new(units);
         let sub = |index: usize| SubCore {
             slots: machine.sub_cores().slots(index),
             view: View::new(),
@@ -169,7 +169,7 @@ impl<'a> Sm<'a> {
             flights: Flights::default(),
             completions: Completions::default(),
             buses: settings.result_buses.map(ResultBuses::new),
-            collector: settings.collector.map(|c| Box::new(Collector::new(c, latch.places(), sub_cores))),
+            collector: settings.collector.map(|c| Box::new(Collector::new(c, units, sub_cores))),
             issued: latch.clone(),
             collected: latch,
             load_store: settings.load_store.map(|settings| {
@@ -244,8 +244,8 @@ impl<'a> Sm<'a> {
             self.collector = Some(collector);
         }
         self.lift_fences();
-        for n in 0..self.subs.len() {
-            let sub_core = (self.first + n) % self.subs.len();
+        let first = self.first;
+        for sub_core in (first..self.subs.len()).chain(0..first) {
             self.issue(sub_core, &mut policies[sub_core])?;
         }
         if let Some(mut front_end) = self.front_end.take() {

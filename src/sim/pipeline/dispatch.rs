@@ -90,15 +90,19 @@ impl Sm<'_> {
     /// will find a bus.
     fn start_in(&mut self, instance: usize, id: FlightId, place: Place) {
         let now = self.now;
+        let unit = &mut self.units[instance];
+        if unit.is_taken(now) {
+            return;
+        }
         let flight = self.flights.get_mut(id);
         let leaves = now + flight.total;
         let room = self.buses.as_ref().is_none_or(|buses| buses.has_room(leaves));
-        if !room || !self.units[instance].can_start(now, flight.total) {
+        if !room || unit.emits_at(leaves) {
             return;
         }
         flight.start = now;
         flight.init_end = now + flight.init;
-        self.units[instance].start(now, flight.init, flight.total);
+        unit.start(now, flight.init, flight.total);
         if let Some(buses) = &mut self.buses {
             buses.take(leaves);
         }

@@ -118,11 +118,13 @@ impl FrontEnd {
             }
             let hungry = live - self.filled - self.missing;
             if hungry.is_empty() {
+                if self.arrivals.is_empty() {
+                    break;
+                }
                 continue;
             }
-            let Some(slot) = crate::sim::policy::next_from(hungry, (self.last + 1) % self.slots) else {
-                continue;
-            };
+            let after = if self.last + 1 < self.slots { self.last + 1 } else { 0 };
+            let Some(slot) = crate::sim::policy::next_from(hungry, after) else { continue };
             self.last = slot;
             busy = true;
             let hit = self.cache.as_mut().is_none_or(|cache| cache.touch(self.buffers[slot].pc));

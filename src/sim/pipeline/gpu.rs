@@ -294,8 +294,9 @@ impl<'a, P: Policy + Send> Gpu<'a, P> {
         for Core { sm, .. } in self.cores() {
             issues += sm.issues;
             for sub in 0..sm.subs.len() {
+                let none = WarpMask::empty();
                 for _ in 0..end {
-                    sm.idle(sub, WarpMask::empty(), WarpMask::empty());
+                    sm.idle(sub, none, sm.situation(sub, none));
                     sm.now += 1;
                 }
                 sm.now = now;

@@ -14,9 +14,14 @@ impl Sm<'_> {
     pub(super) fn issue<P: Policy>(&mut self, sub_core: usize, policy: &mut P) -> Result<(), RunError> {
         let mine = self.subs[sub_core].slots;
         let going = (self.live & mine) - self.at_barrier - self.held;
-        let (mut ready, mut astray, there) = self.sort(going, sub_core);
+        let (there, mut astray) = self.fetched(going);
+        let situation = self.situation(sub_core, there);
+        if P::WORK_CONSERVING && astray.is_empty() && self.still_idle(sub_core, &situation) {
+            return Ok(());
+        }
+        let mut ready = self.can_issue(there, sub_core);
         if P::WORK_CONSERVING && ready.is_empty() && astray.is_empty() {
-            self.idle(sub_core, ready, there);
+            self.idle(sub_core, ready, situation);
             return Ok(());
         }
         let view = &mut self.subs[sub_core].view;
@@ -45,7 +50,7 @@ impl Sm<'_> {
             if !P::WORK_CONSERVING && !nothing {
                 self.subs[sub_core].wake = policy.wake(&self.subs[sub_core].view).get();
             }
-            self.idle(sub_core, ready, there);
+            self.idle(sub_core, ready, situation);
             return Ok(());
         };
         self.end_idle(sub_core);
@@ -54,7 +59,7 @@ impl Sm<'_> {
         for _ in 1..self.settings.issue.per_warp {
             let bit = WarpMask::slot(slot);
             ready = if self.live.has(slot) {
-                self.sort((bit - self.at_barrier) - self.held, sub_core).0
+                self.can_issue(self.fetched(bit - self.at_barrier - self.held).0, sub_core)
             } else {
                 WarpMask::empty()
             };
@@ -67,21 +72,21 @@ impl Sm<'_> {
         Ok(())
     }
 
-    /// Of these warps: those that can issue; those whose buffer holds the wrong instructions; those
-    /// whose next instruction is there.
-    fn sort(&mut self, going: WarpMask, sub_core: usize) -> (WarpMask, WarpMask, WarpMask) {
-        let mut there = going;
-        let mut astray = WarpMask::empty();
-        if let Some(front_end) = &self.front_end {
-            there = going & front_end.filled;
-            astray = there & front_end.astray;
-            there -= astray;
-        }
-        let mut ready = there & self.clear;
-        if !ready.is_empty() {
-            ready -= self.without_room(ready, sub_core);
-        }
-        (ready, astray, there)
+    /// Of these warps, those whose next instruction is there, and those whose buffer holds the
+    /// wrong instructions.
+    #[inline]
+    fn fetched(&self, going: WarpMask) -> (WarpMask, WarpMask) {
+        let Some(front_end) = &self.front_end else { return (going, WarpMask::empty()) };
+        let filled = going & front_end.filled;
+        let astray = filled & front_end.astray;
+        (filled - astray, astray)
+    }
+
+    /// Those among these warps, whose next instruction is there, that can issue it.
+    #[inline]
+    fn can_issue(&mut self, there: WarpMask, sub_core: usize) -> WarpMask {
+        let ready = there & self.clear;
+        if ready.is_empty() { ready } else { ready - self.without_room(ready, sub_core) }
     }
 
     /// The buffer of a warp gets ready for where the warp really goes.

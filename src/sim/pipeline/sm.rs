@@ -8,12 +8,13 @@ use super::first_level::FirstLevel;
 use super::flight::Flights;
 use super::front_end::FrontEnd;
 use super::hazards::Pending;
+use super::idle::Situation;
 use super::latch::Latch;
 use super::load_store::LoadStore;
 use super::log::Log;
 use super::memory::Lower;
 use super::units::{ResultBuses, Unit};
-use crate::base::{Cycle, Cycles, WarpMask};
+use crate::base::{Cycle, WarpMask};
 use crate::machine::pipeline::Pipeline;
 use crate::machine::{Machine, SubCores};
 use crate::path::{BlockPaths, Step, WarpPath};
@@ -73,7 +74,7 @@ pub(super) struct SubCore {
     /// When its policy wants to decide again even if nothing happens.
     pub wake: u64,
     /// Its present idle interval.
-    pub idle: Option<Idle>,
+    pub idle: Option<(Idle, Situation)>,
 }
 
 /// One SM.
@@ -285,8 +286,7 @@ impl<'a> Sm<'a> {
         let skipped = to - self.now - 1;
         if skipped > 0 {
             for sub in &mut self.subs {
-                if let Some(idle) = &mut sub.idle {
-                    sub.stalls.add(idle.reason, Cycles::new(skipped));
+                if let Some((idle, _)) = &mut sub.idle {
                     idle.to = Cycle::new(to);
                 }
             }

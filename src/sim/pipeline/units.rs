@@ -35,18 +35,22 @@ impl Unit {
         self.starts.len()
     }
 
-    /// Whether an instruction can start now and its result leave `total` cycles later.
-    pub fn can_start(&mut self, now: u64, total: u64) -> bool {
-        if self.free > now {
-            return false;
-        }
-        self.leaving.retain(|&at| at > now);
-        !self.leaving.contains(&(now + total))
+    /// Whether an initiation is under way.
+    #[inline]
+    pub fn is_taken(&self, now: u64) -> bool {
+        self.free > now
     }
 
-    /// Starts it.
+    /// Whether a result leaves it in this cycle.
+    #[inline]
+    pub fn emits_at(&self, at: u64) -> bool {
+        self.leaving.contains(&at)
+    }
+
+    /// Starts an instruction.
     pub fn start(&mut self, now: u64, init: u64, total: u64) {
         self.free = now + init;
+        self.leaving.retain(|&at| at > now);
         self.leaving.push(now + total);
     }
 }
@@ -93,9 +97,10 @@ mod tests {
     fn two_results_of_a_unit_do_not_leave_together() {
         let mut unit = Unit::default();
         unit.start(0, 2, 4);
-        assert!(!unit.can_start(1, 9), "busy");
-        assert!(!unit.can_start(3, 1), "leaves in cycle 4 too");
-        assert!(unit.can_start(2, 4));
+        assert!(unit.is_taken(1) && !unit.is_taken(2));
+        assert!(unit.emits_at(4) && !unit.emits_at(6));
+        unit.start(5, 2, 4);
+        assert!(unit.emits_at(9) && !unit.emits_at(4));
     }
 
     #[test]

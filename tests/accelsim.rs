@@ -5,16 +5,15 @@
 
 #[path = "support/reference.rs"]
 mod reference;
+#[path = "support/runs.rs"]
+mod runs;
 #[path = "support/shipped.rs"]
 mod shipped;
 
-use reference::{Reference, fields, program, read};
+use reference::{Reference, fields, read};
 use warpbound::base::Cycles;
-use warpbound::check::{Workload, WorkloadKind};
-use warpbound::exec::Options;
 use warpbound::machine::Machine;
-use warpbound::program::TimingTable;
-use warpbound::sim::{PolicySetup, simulate};
+use warpbound::sim::PolicySetup;
 
 /// One launch in one configuration.
 struct Compared {
@@ -32,21 +31,8 @@ impl Compared {
 }
 
 fn cycles(machine: &Machine, reference: &Reference, scheduler: &PolicySetup) -> Cycles {
-    let text = read(&format!("tests/data/reference/{}", reference.ptx));
-    let program = program(&reference.ptx, &reference.entry, text);
-    let workload = Workload {
-        name: reference.name.clone(),
-        kind: WorkloadKind::Launch { program: Box::new(program), launch: Box::new(reference.launch.clone()) },
-    };
-    let table = TimingTable::new(workload.program(), machine).unwrap();
-    let occupancy = machine.limits().occupancy(&workload.needs()).unwrap();
-    let resident = occupancy.blocks.min(workload.blocks());
-    let mut source = workload.source(Options::of(machine, 1 << 26)).unwrap();
-    let summary = simulate(&mut source, &table, machine, scheduler, resident, &mut (), |_, _| {}).unwrap();
-    let slots = summary.issues + summary.stalls.total().get();
-    let all = summary.makespan.get() * (machine.sub_cores().count() * machine.sms()) as u64;
-    assert_eq!(slots, all, "{}: issues and stalls fill the time of every sub-core", reference.name);
-    summary.makespan
+    let workload = runs::workload(&reference.name, reference.program(), reference.launch.clone());
+    runs::run(&workload, machine, scheduler, &mut ()).makespan
 }
 
 /// Every launch of a configuration. `overhead` is in their cycles and not in ours.

@@ -4,6 +4,8 @@
 #[path = "support/banked.rs"]
 mod banked;
 mod exec_support;
+#[path = "support/runs.rs"]
+mod runs;
 #[path = "support/shipped.rs"]
 mod shipped;
 
@@ -11,7 +13,7 @@ use banked::{access, with_rule};
 use exec_support::kernel;
 use warpbound::base::Cycles;
 use warpbound::bound::{self, Bound, Iwb, Swb, analyse_block};
-use warpbound::check::{Checked, Plan, Status, Workload, WorkloadKind, check};
+use warpbound::check::{Checked, Plan, Status, check};
 use warpbound::explore::explore;
 use warpbound::explore::search::Limits;
 use warpbound::machine::{Machine, SchedulerKind};
@@ -92,7 +94,7 @@ fn turing_latencies_are_those_measured() {
 #[test]
 fn gpgpu_sim_adds_a_cycle_for_each_word_more() {
     // FACTS.md: distance 34 without conflict, 35 for two ways, 65 for 32
-    let machine = banked::machine("accelsim-ecrts", &["shared_memory.rule=words"]);
+    let machine = shipped::machine_with("accelsim-ecrts", &["shared_memory.rule=words"]);
     for (ways, cycles) in [(1, 34), (2, 35), (32, 65)] {
         assert_eq!(access(&machine, 32, u32::MAX, |lane| 4 * ways * lane), (ways, cycles));
     }
@@ -100,9 +102,9 @@ fn gpgpu_sim_adds_a_cycle_for_each_word_more() {
 
 #[test]
 fn without_a_rule_there_are_no_conflicts() {
-    let machine = banked::machine("ecrts25-orin", &[]);
+    let machine = shipped::machine("ecrts25-orin");
     assert!(machine.shared_memory().is_none());
-    let shipped = shipped_launch("transpose_conflict");
+    let shipped = shipped::launch("transpose_conflict");
     let table = TimingTable::new(&shipped.program, &machine).unwrap();
     assert!(table.instrs().iter().all(|instr| instr.banks.is_none()));
     // what is written without the setting is what it was before there was one
@@ -110,16 +112,10 @@ fn without_a_rule_there_are_no_conflicts() {
     assert_ne!(machine.digest(), with_rule("Turing").digest());
 }
 
-fn shipped_launch(name: &str) -> shipped::Shipped {
-    let file = shipped::launch_files().into_iter().find(|file| file.file_stem().is_some_and(|s| s == name));
-    shipped::load(&file.unwrap(), &shipped::isa(), 0)
-}
-
 /// Every bound and the self-check, under gto and lrr.
 fn judged(machine: &Machine, name: &str) -> Vec<Checked> {
-    let shipped = shipped_launch(name);
-    let (program, launch) = (Box::new(shipped.program), Box::new(shipped.launch));
-    let workload = Workload { name: name.to_owned(), kind: WorkloadKind::Launch { program, launch } };
+    let shipped = shipped::launch(name);
+    let workload = runs::workload(name, shipped.program, shipped.launch);
     let policies = [SchedulerKind::Gto, SchedulerKind::Lrr]
         .map(|kind| PolicySetup::new(&kind, |_| unreachable!("no replay")).unwrap());
     let plan = Plan {

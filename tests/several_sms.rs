@@ -3,21 +3,17 @@
 
 #[path = "support/reference.rs"]
 mod reference;
+#[path = "support/runs.rs"]
+mod runs;
+#[path = "support/shipped.rs"]
+mod shipped;
 
-use reference::{program, read};
-use warpbound::check::{Workload, WorkloadKind};
-use warpbound::diag::SourceText;
-use warpbound::exec::Options;
-use warpbound::machine::{Machine, MachineSpec};
-use warpbound::program::TimingTable;
-use warpbound::sim::{BlockResult, PolicySetup, SimSummary, simulate_on};
+use runs::workload;
+use warpbound::machine::Machine;
+use warpbound::sim::{BlockResult, PolicySetup, SimSummary};
 
 fn machine(base: &str, sms: usize) -> Machine {
-    let text = format!("Machine(name: \"test\", extends: \"{base}\", sms: {sms})");
-    let source = SourceText::new("test.ron", text);
-    let load = |name: &str| Ok(SourceText::new(name, read(&format!("configs/{name}.ron"))));
-    let spec = MachineSpec::parse_with_bases(&source, &load).unwrap_or_else(|error| panic!("{error}"));
-    Machine::new(&spec, &source).unwrap_or_else(|error| panic!("{error}"))
+    shipped::machine_of(format!("Machine(name: \"test\", extends: \"{base}\", sms: {sms})"))
 }
 
 fn run(
@@ -26,19 +22,9 @@ fn run(
     policy: &PolicySetup,
     threads: usize,
 ) -> (SimSummary, Vec<BlockResult>) {
-    let reference = reference::launches().into_iter().find(|l| l.name == launch).unwrap();
-    let text = read(&format!("tests/data/reference/{}", reference.ptx));
-    let program = program(&reference.ptx, &reference.entry, text);
-    let kind = WorkloadKind::Launch { program: Box::new(program), launch: Box::new(reference.launch) };
-    let workload = Workload { name: reference.name, kind };
-    let table = TimingTable::new(workload.program(), machine).unwrap();
-    let resident = machine.limits().occupancy(&workload.needs()).unwrap().blocks.min(workload.blocks());
-    let mut source = workload.source(Options::of(machine, 1 << 26)).unwrap();
-    let mut blocks = Vec::new();
-    let on_block = |result: &BlockResult, _: &_| blocks.push(result.clone());
-    let summary =
-        simulate_on(threads, &mut source, &table, machine, policy, resident, &mut (), on_block).unwrap();
-    (summary, blocks)
+    let reference = reference::launch(launch);
+    let workload = workload(launch, reference.program(), reference.launch);
+    runs::run_on(threads, &workload, machine, policy)
 }
 
 #[test]

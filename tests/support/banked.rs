@@ -2,25 +2,16 @@
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use warpbound::base::WARP_SIZE;
-use warpbound::machine::{Machine, MachineSpec, Setting};
+use warpbound::machine::Machine;
 use warpbound::path::Step;
 use warpbound::program::TimingTable;
 
 use crate::exec_support::kernel;
-use crate::shipped;
-
-/// A shipped machine with settings `PATH=VALUE`.
-pub fn machine(name: &str, settings: &[&str]) -> Machine {
-    let load = |name: &str| Ok(shipped::source(&shipped::root().join(format!("configs/{name}.ron"))));
-    let text = shipped::source(&shipped::root().join(format!("configs/{name}.ron")));
-    let settings: Vec<Setting> = settings.iter().map(|s| Setting::parse(s).unwrap()).collect();
-    let spec = MachineSpec::parse_with_bases(&text, &load).and_then(|spec| spec.with_settings(&settings));
-    Machine::new(&spec.unwrap_or_else(|e| panic!("{e}")), &text).unwrap_or_else(|e| panic!("{e}"))
-}
+use crate::shipped::machine_with;
 
 /// The default machine under a rule.
 pub fn with_rule(rule: &str) -> Machine {
-    machine("ecrts25-orin", &[&format!("shared_memory.rule={rule}")])
+    machine_with("ecrts25-orin", &[&format!("shared_memory.rule={rule}")])
 }
 
 /// One load from shared memory by the lanes of `mask`, `bits` per lane at `address(lane)`:

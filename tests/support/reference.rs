@@ -100,6 +100,18 @@ pub struct Reference {
     pub thread_instructions: u64,
 }
 
+impl Reference {
+    /// Its program, from its PTX file.
+    pub fn program(&self) -> Program {
+        program(&self.ptx, &self.entry, read(&format!("tests/data/reference/{}", self.ptx)))
+    }
+}
+
+/// A launch by name.
+pub fn launch(name: &str) -> Reference {
+    launches().into_iter().find(|launch| launch.name == name).unwrap()
+}
+
 /// Every launch.
 pub fn launches() -> Vec<Reference> {
     let registers: Vec<(String, u32)> = read("tests/data/reference/kernels.csv")

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use warpbound::diag::SourceText;
 use warpbound::isa::IsaTable;
-use warpbound::machine::{Machine, MachineSpec};
+use warpbound::machine::{Machine, MachineSpec, Setting};
 use warpbound::program::Program;
 use warpbound::program::launch::{Launch, LaunchSpec};
 use warpbound::ptx::Module;
@@ -33,10 +33,25 @@ pub fn isa() -> IsaTable {
 
 /// An embedded machine by name.
 pub fn machine(name: &str) -> Machine {
+    machine_with(name, &[])
+}
+
+/// An embedded machine with settings `PATH=VALUE`.
+pub fn machine_with(name: &str, settings: &[&str]) -> Machine {
+    let settings: Vec<Setting> = settings.iter().map(|s| Setting::parse(s).unwrap()).collect();
+    make(&source(&root().join(format!("configs/{name}.ron"))), &settings)
+}
+
+/// The machine of a text, which may extend an embedded one.
+pub fn machine_of(text: String) -> Machine {
+    make(&SourceText::new("test.ron", text), &[])
+}
+
+fn make(source_text: &SourceText, settings: &[Setting]) -> Machine {
     let load = |name: &str| Ok(source(&root().join(format!("configs/{name}.ron"))));
-    let text = source(&root().join(format!("configs/{name}.ron")));
-    let spec = MachineSpec::parse_with_bases(&text, &load).unwrap_or_else(|error| panic!("{error}"));
-    Machine::new(&spec, &text).unwrap_or_else(|error| panic!("{error}"))
+    let spec = MachineSpec::parse_with_bases(source_text, &load).and_then(|s| s.with_settings(settings));
+    let machine = spec.and_then(|spec| Machine::new(&spec, source_text));
+    machine.unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The launch files below `kernels/`, sorted; the one of 10^8 instructions is left out.
@@ -52,6 +67,12 @@ pub fn launch_files() -> Vec<PathBuf> {
         .collect();
     files.sort();
     files
+}
+
+/// A launch below `kernels/` by name.
+pub fn launch(name: &str) -> Shipped {
+    let file = launch_files().into_iter().find(|file| file.file_stem().is_some_and(|stem| stem == name));
+    load(&file.unwrap_or_else(|| panic!("no launch {name}")), &isa(), 0)
 }
 
 /// Reads a launch file, its PTX and its data.

@@ -1,0 +1,56 @@
+//! Launches that run on a machine.
+#![allow(dead_code, reason = "each test file uses a part")]
+
+use warpbound::check::{Workload, WorkloadKind};
+use warpbound::exec::Options;
+use warpbound::machine::Machine;
+use warpbound::program::launch::Launch;
+use warpbound::program::{Program, TimingTable};
+use warpbound::sim::{BlockResult, PolicySetup, SimSummary, simulate, simulate_on};
+use warpbound::trace::Observer;
+
+pub fn workload(name: &str, program: Program, launch: Launch) -> Workload {
+    let kind = WorkloadKind::Launch { program: Box::new(program), launch: Box::new(launch) };
+    Workload { name: name.to_owned(), kind }
+}
+
+fn resident(workload: &Workload, machine: &Machine) -> u32 {
+    machine.limits().occupancy(&workload.needs()).unwrap().blocks.min(workload.blocks())
+}
+
+/// With as many blocks at a time as there is room for.
+pub fn run(
+    workload: &Workload,
+    machine: &Machine,
+    policy: &PolicySetup,
+    observer: &mut impl Observer,
+) -> SimSummary {
+    let table = TimingTable::new(workload.program(), machine).unwrap();
+    let mut source = workload.source(Options::of(machine, 1 << 26)).unwrap();
+    let resident = resident(workload, machine);
+    let summary = simulate(&mut source, &table, machine, policy, resident, observer, |_, _| {}).unwrap();
+    // two instructions that issue in a cycle take one slot
+    if machine.pipeline().is_none_or(|pipeline| pipeline.issue.per_warp == 1) {
+        let slots = summary.issues + summary.stalls.total().get();
+        let all = summary.makespan.get() * (machine.sub_cores().count() * machine.sms()) as u64;
+        assert_eq!(slots, all, "{}: issues and stalls fill the time of every sub-core", workload.name);
+    }
+    summary
+}
+
+/// On several threads, with what became of each block.
+pub fn run_on(
+    threads: usize,
+    workload: &Workload,
+    machine: &Machine,
+    policy: &PolicySetup,
+) -> (SimSummary, Vec<BlockResult>) {
+    let table = TimingTable::new(workload.program(), machine).unwrap();
+    let mut source = workload.source(Options::of(machine, 1 << 26)).unwrap();
+    let resident = resident(workload, machine);
+    let mut blocks = Vec::new();
+    let on_block = |result: &BlockResult, _: &_| blocks.push(result.clone());
+    let summary =
+        simulate_on(threads, &mut source, &table, machine, policy, resident, &mut (), on_block).unwrap();
+    (summary, blocks)
+}

@@ -113,7 +113,6 @@ fn a_queue_with_room_for_all_is_no_queue() {
 }
 
 #[test]
-#[ignore = "the engine jumps over the cycle in which the queue gets room: 239 and 238 (Sm::next_event)"]
 fn a_full_queue_holds_what_comes_after_it() {
     // four instructions that start in cycles 12, 20, 28, 36. Room for one: the third issues when the
     // second starts, the fourth (in cycle 28 instead of 15) when the third does

@@ -81,7 +81,6 @@ fn values_out_of_range_are_all_reported_at_their_lines() {
 }
 
 #[test]
-#[ignore = "a place is where its word first stands in the file, as a part of another word too"]
 fn a_word_that_stands_elsewhere_does_not_mislead() {
     // "end" of "extends", "line" of "pipeline"
     for (setting, message) in [

@@ -76,12 +76,33 @@ impl SourceText {
         }
     }
 
-    /// A diagnostic at the first place where `needle` stands in this text (line 1 if nowhere).
+    /// A diagnostic at the first place where `needle` stands in this text as a whole word (line 1
+    /// if nowhere). A path such as `launch.end` that is not there itself is looked for part by part.
     /// For checks made after parsing, when only the name of the culprit is known.
     pub fn error_at(&self, needle: &str, message: impl Into<String>) -> Diagnostic {
-        let found = self.text.match_indices(needle).map(|(at, _)| at).find(|&at| !self.is_comment(at));
-        let start = found.unwrap_or(0);
-        self.error(start..start + needle.len(), message)
+        let mut found = self.word(needle, 0);
+        if found.is_none() {
+            let mut from = 0;
+            for part in needle.split('.') {
+                if let Some(place) = self.word(part, from) {
+                    from = place.end;
+                    found = Some(place);
+                }
+            }
+        }
+        let anywhere = || self.text.find(needle).map(|at| at..at + needle.len());
+        self.error(found.or_else(anywhere).unwrap_or(0..needle.len()), message)
+    }
+
+    /// The first place from `from` on where a word stands by itself, and not in a comment.
+    fn word(&self, word: &str, from: usize) -> Option<std::ops::Range<usize>> {
+        let inner = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+        let places = self.text[from..].match_indices(word).map(|(at, _)| from + at..from + at + word.len());
+        places.into_iter().find(|place| {
+            !inner(self.text[..place.start].chars().next_back())
+                && !inner(self.text[place.end..].chars().next())
+                && !self.is_comment(place.start)
+        })
     }
 
     /// Whether the place stands behind a `//` of its line.

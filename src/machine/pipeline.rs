@@ -208,7 +208,7 @@ impl Pipeline {
         let mut least = |name: &str, value: u64, least: u64, most: u64| {
             if value < least || value > most {
                 let message = format!("{name} is {value}, it must be {least} to {most}");
-                problems.push(source.error_at(name.rsplit('.').next().unwrap_or(name), message));
+                problems.push(source.error_at(name, message));
             }
         };
         least("pipeline.issue.per_warp", self.issue.per_warp.into(), 1, 2);

@@ -1,14 +1,15 @@
 //! `--gantt`: the first block's schedule as a picture.
 
 use crate::bound::{Phase, analyse_alone};
+use crate::check::WorkloadSource;
 use crate::cli::args::Common;
 use crate::cli::load::{self, LoadedKernel};
-use crate::diag::Diagnostics;
+use crate::diag::{Diagnostic, Diagnostics};
 use crate::exec::Options;
 use crate::machine::Machine;
-use crate::path::{BlockPaths, BlockSource};
+use crate::path::{BlockPaths, BlockSource, Footprint};
 use crate::report::gantt::{self, Bar};
-use crate::sim::{Engine, PolicySetup};
+use crate::sim::{BlockResult, PolicySetup, SimError, simulate};
 use crate::trace::{Recorder, UnitInstances};
 
 /// Draws the first block of a kernel.
@@ -19,15 +20,21 @@ pub fn gantt(
     common: &Common,
 ) -> Result<String, Diagnostics> {
     let table = load::timing(kernel, machine)?;
-    let mut source = kernel.workload.source(Options::of(machine, common.max_instructions))?;
-    let mut paths = BlockPaths::default();
-    if !source.next_block(&mut paths)? {
-        return Ok(String::new());
-    }
+    let source = kernel.workload.source(Options::of(machine, common.max_instructions))?;
+    let mut source = First { source, given: false };
     let mut recorder = Recorder::default();
-    Engine::new(&table, machine)
-        .run_block(&paths, policy, &mut recorder)
-        .map_err(|error| crate::diag::Diagnostic::general(kernel.workload.name.clone(), error.to_string()))?;
+    let mut alone: Vec<Vec<Phase>> = Vec::new();
+    let of_block = |_: &BlockResult, paths: &BlockPaths| {
+        alone = paths.warps.iter().map(|path| analyse_alone(&table, path, |_| {}).phases).collect();
+    };
+    simulate(&mut source, &table, machine, policy, 1, &mut recorder, of_block).map_err(
+        |error| match error {
+            SimError::Source(problems) => problems,
+            SimError::Run(error) => {
+                Diagnostic::general(kernel.workload.name.clone(), error.to_string()).into()
+            }
+        },
+    )?;
     let units = UnitInstances::new(machine);
     let bars: Vec<Bar> = recorder
         .issues()
@@ -41,7 +48,23 @@ pub fn gantt(
             done: event.done,
         })
         .collect();
-    let alone: Vec<Vec<Phase>> =
-        paths.warps.iter().map(|path| analyse_alone(&table, path, |_| {}).phases).collect();
     Ok(gantt::draw(&bars, &alone, machine.sub_cores()))
+}
+
+/// The first block of a launch.
+struct First<'a> {
+    source: WorkloadSource<'a>,
+    given: bool,
+}
+
+impl<'a> BlockSource for First<'a> {
+    type Error = <WorkloadSource<'a> as BlockSource>::Error;
+
+    fn next_block(&mut self, paths: &mut BlockPaths) -> Result<bool, Self::Error> {
+        if std::mem::replace(&mut self.given, true) { Ok(false) } else { self.source.next_block(paths) }
+    }
+
+    fn footprint(&self) -> Footprint {
+        self.source.footprint()
+    }
 }

@@ -17,11 +17,8 @@ struct Checker<'a> {
 
 impl Checker<'_> {
     fn problem(&mut self, place: &str, message: String) {
-        let name = place.rsplit('.').next().unwrap_or(place);
         // a setting that is not in this file is a default or the base's
-        let place =
-            [name, "memory"].into_iter().find(|n| self.source.text().contains(n)).unwrap_or("Machine");
-        self.problems.push(self.source.error_at(place, message));
+        self.problems.push(self.source.error_at(&format!("Machine.memory.{place}"), message));
     }
 
     fn within(&mut self, name: &str, value: u64, least: u64, most: u64) {

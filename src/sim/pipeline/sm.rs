@@ -271,8 +271,11 @@ impl<'a> Sm<'a> {
         let fetch = self.front_end.as_ref().map_or(u64::MAX, |front_end| front_end.next_arrival());
         let releases = self.releases.iter().map(|release| release.complete.at).min().unwrap_or(u64::MAX);
         let wake = self.subs.iter().map(|sub| sub.wake).min().unwrap_or(u64::MAX);
+        // a queue has room again when what is first in it starts
+        let queues = self.units.iter().map(|unit| unit.next_start(self.now)).min();
         self.completions
             .next()
+            .min(queues.unwrap_or(u64::MAX))
             .min(self.next_birth())
             .min(load_store)
             .min(fetch)

@@ -35,6 +35,11 @@ impl Unit {
         self.starts.len()
     }
 
+    /// When the next instruction leaves the queue.
+    pub fn next_start(&self, now: u64) -> u64 {
+        self.starts.iter().copied().find(|&start| start > now).unwrap_or(u64::MAX)
+    }
+
     /// Whether an initiation is under way.
     #[inline]
     pub fn is_taken(&self, now: u64) -> bool {

@@ -8,7 +8,7 @@ mod runs;
 #[path = "support/shipped.rs"]
 mod shipped;
 
-use micro::{cycles, memory};
+use micro::{cycles, issues, memory};
 use warpbound::sim::MemoryStats;
 
 const LINES: &str = "pipeline.load_store.transaction=128";
@@ -170,4 +170,47 @@ fn another_row_is_closed_and_opened_first() {
     assert_eq!(misses - hits, 7 * (rp + rcd) + rp + rcd - (wl + 1));
     // with rows of 256 bytes the first kernel is like the second
     assert_eq!(dram("dram_row_hits", "8").0, misses);
+}
+
+/// A cache of `4 * sets` lines of 64 bytes for constants and parameters.
+fn constants(sets: u32) -> [String; 2] {
+    [format!("memory.constant.sets={sets}"), "memory.constant.line=64".to_owned()]
+}
+
+#[test]
+fn constants_are_fetched_once_per_line_and_stay_as_far_as_the_cache_reaches() {
+    let with = |kernel: &str, sets: u32| {
+        let settings = constants(sets);
+        let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
+        (round_trips(kernel, &settings), fixed(kernel, 100, &settings).1.constant)
+    };
+    // without the cache only the store at the end
+    assert_eq!(round_trips("const_uniform", &[]), 1);
+    // the line of the three parameters, 64 lines one after the other, the store
+    let (trips, stats) = with("const_uniform", 16);
+    assert_eq!(trips, 1 + 64 + 1);
+    assert_eq!((stats.accesses, stats.misses, stats.hits, stats.merged), (3 + 64, 1 + 64, 2, 0));
+    // a second round finds them if all 64 have room (the parameters are not needed any more); with
+    // least recently used replacement a cache of 32 never has the next one
+    assert_eq!(with("const_twice", 16).0, 1 + 64 + 1);
+    assert_eq!(with("const_twice", 8).0, 1 + 128 + 1);
+    // lanes on 32 words in a row: two lines a step, of which the one after was the one before's second
+    let (trips, stats) = with("const_lanes", 32);
+    assert_eq!(trips, 1 + 63 + 1);
+    assert_eq!((stats.accesses, stats.misses), (3 + 2 * 64, 1 + 64));
+}
+
+#[test]
+fn a_constant_takes_a_cycle_per_line() {
+    let last_load = |kernel: &str| {
+        let settings = constants(32);
+        let memory = [LINES, "memory.lower=Fixed", &settings[0], &settings[1]];
+        let all = issues(kernel, &memory);
+        // after it: add, add, and, add, setp, bra, st
+        let load = all[all.len() - 8];
+        load.done.get() - load.start.get()
+    };
+    // found at once, in the cycle after the unit took it; of two lines one follows the other
+    assert_eq!(last_load("const_twice"), 1);
+    assert_eq!(last_load("const_lanes"), 2);
 }

@@ -110,13 +110,21 @@ fn local_memory_of_warps_and_blocks_is_apart() {
 #[test]
 fn groups_and_steps_go_together_on_every_shipped_launch() {
     let isa = shipped::isa();
-    let machine = shipped::machine("ecrts25-orin");
+    let cached = shipped::machine_with(
+        "ecrts25-orin",
+        &["pipeline.load_store.transaction=32", "memory.constant.sets=16"],
+    );
+    let machines = [(shipped::machine("ecrts25-orin"), false), (cached, true)];
     let mut lines = 0;
-    for file in shipped::launch_files() {
-        let shipped = shipped::load(&file, &isa, 0);
-        let table = TimingTable::new(&shipped.program, &machine).unwrap();
+    for (file, (machine, constants)) in
+        shipped::launch_files().iter().flat_map(|f| machines.iter().map(move |m| (f, m)))
+    {
+        let constants = *constants;
+        assert_eq!(Options::of(machine, 1).constants, constants);
+        let shipped = shipped::load(file, &isa, 0);
+        let table = TimingTable::new(&shipped.program, machine).unwrap();
         let run = |traffic| {
-            let options = Options { traffic, ..Options::default() };
+            let options = Options { traffic, constants, ..Options::default() };
             let mut executor = Executor::new(&shipped.program, &shipped.launch, options).unwrap();
             let mut paths = BlockPaths::default();
             assert!(executor.next_block(&mut paths).unwrap());

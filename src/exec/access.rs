@@ -13,7 +13,7 @@ use super::warp::Warp;
 use crate::base::{LaneMask, Pc, RegId, WARP_SIZE};
 use crate::isa::Space;
 use crate::path::MemoryUse;
-use crate::program::layout::resolve_generic;
+use crate::program::layout::{CONSTANT_LINES_BASE, PARAM_LINES_BASE, resolve_generic};
 use crate::program::sem::{
     Address, AtomOp, Atomic, FloatMode, FloatOp, FloatTy, IntOp, IntTy, Operand, ValueTy,
 };
@@ -83,7 +83,9 @@ impl Targets {
                     (Space::Local, address) => {
                         group.local(&context.memory, &context.shape, warp.thread(lane), address, self.size);
                     }
-                    _ => {}
+                    (Space::Const, offset) => group.constant(CONSTANT_LINES_BASE, offset, self.size),
+                    (Space::Param, offset) => group.constant(PARAM_LINES_BASE, offset, self.size),
+                    (Space::Shared | Space::Generic, _) => {}
                 }
             }
             group.finish();

@@ -50,6 +50,8 @@ pub struct Options {
     pub banks: Option<Banks>,
     /// Whether to record the lines that accesses to global and local memory touch.
     pub traffic: bool,
+    /// Whether those lines include constants and the kernel's parameters.
+    pub constants: bool,
     /// How lanes that diverged meet again.
     pub reconvergence: Reconvergence,
     /// Whether to count what branches do, see [`Executor::divergence`].
@@ -65,6 +67,7 @@ impl Options {
             banks: machine.shared_memory().map(SharedMemory::banks),
             // only a load/store unit asks which lines an access touches
             traffic: machine.pipeline().is_some_and(|pipeline| pipeline.load_store.is_some()),
+            constants: machine.caches_constants(),
             reconvergence,
             ..Self::default()
         }
@@ -77,6 +80,7 @@ impl Default for Options {
             max_instructions_per_block: 1 << 26,
             banks: None,
             traffic: false,
+            constants: false,
             reconvergence: Reconvergence::PostDominator,
             divergence: false,
         }

@@ -21,6 +21,8 @@ pub(super) struct Record {
 struct Traffic {
     /// By pc: whether the instruction may move lines.
     moves_lines: Vec<bool>,
+    /// Whether constants and parameters have lines.
+    constants: bool,
     lines: Lines,
     /// The group of the instruction just executed; empty if it has none.
     group: Vec<LineUse>,
@@ -37,7 +39,12 @@ const WORD: u64 = 4;
 impl Record {
     pub(super) fn new(program: &Program, options: &Options) -> Self {
         let traffic = || Traffic {
-            moves_lines: program.instrs.iter().map(|instr| program.moves_lines(instr)).collect(),
+            moves_lines: program
+                .instrs
+                .iter()
+                .map(|instr| program.moves_lines(instr, options.constants))
+                .collect(),
+            constants: options.constants,
             lines: Lines::default(),
             group: Vec::new(),
         };
@@ -48,8 +55,12 @@ impl Record {
     #[inline]
     pub(super) fn collect(&mut self, pc: Pc, space: Space) -> Option<Collecting<'_>> {
         let traffic = self.traffic.as_mut()?;
-        let moves = traffic.moves_lines[pc.index()] && matches!(space, Space::Global | Space::Local);
-        moves.then_some(Collecting { traffic })
+        let has_lines = match space {
+            Space::Global | Space::Local => true,
+            Space::Const | Space::Param => traffic.constants,
+            Space::Shared | Space::Generic => false,
+        };
+        (has_lines && traffic.moves_lines[pc.index()]).then_some(Collecting { traffic })
     }
 
     /// Moves the group of the instruction just executed to the path of its warp, if it has one.
@@ -73,6 +84,11 @@ impl Collecting<'_> {
         } else {
             self.traffic.lines.touch(address, bytes);
         }
+    }
+
+    /// A lane's access to a constant or a parameter.
+    pub(super) fn constant(&mut self, base: u64, offset: u64, bytes: usize) {
+        self.traffic.lines.touch(base | offset, bytes);
     }
 
     /// A thread's access to its local memory. The words that the lanes of a warp have at the same

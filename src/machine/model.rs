@@ -309,6 +309,11 @@ impl Machine {
         self.pipeline.as_ref()
     }
 
+    /// Whether constants and parameters have to be fetched.
+    pub fn caches_constants(&self) -> bool {
+        self.memory.constant.is_some() && self.pipeline.as_ref().is_some_and(|p| p.load_store.is_some())
+    }
+
     /// Bank conflicts of shared memory, if it has any.
     pub fn shared_memory(&self) -> Option<&SharedMemory> {
         self.shared_memory.as_ref()

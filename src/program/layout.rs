@@ -16,6 +16,10 @@ pub const BUFFER_ALIGN: u64 = 256;
 /// Where local memory lies in the traffic of a path ([`crate::path::LineUse`]): beyond all global
 /// memory. Kernels do not see these addresses.
 pub const LOCAL_LINES_BASE: u64 = 1 << 48;
+/// Where constants lie in the traffic of a path, if it has them, and the kernel's parameters.
+pub const CONSTANT_LINES_BASE: u64 = 1 << 49;
+/// As [`CONSTANT_LINES_BASE`].
+pub const PARAM_LINES_BASE: u64 = CONSTANT_LINES_BASE + (1 << 48);
 /// Size of each window, bytes.
 pub const WINDOW_SIZE: u64 = 0x0100_0000;
 

@@ -217,13 +217,18 @@ impl Instr {
 }
 
 impl Program {
-    /// Whether an instruction moves lines of device memory when it accesses global or local memory.
-    /// Parameters of functions lie in local memory here, but are no such access.
-    pub fn moves_lines(&self, instr: &Instr) -> bool {
-        let device = |space| matches!(space, Space::Global | Space::Local | Space::Generic);
-        instr.flow == Flow::AsyncCopy
-            || instr.sem.access().is_some_and(|(space, _)| device(space))
-                && !self.classes.name(instr.class).ends_with(".param")
+    /// Whether an instruction moves lines of device memory when it accesses global or local memory,
+    /// or, if `constants`, constants or the kernel's parameters. Parameters of functions lie in local
+    /// memory here, but are no such access.
+    pub fn moves_lines(&self, instr: &Instr, constants: bool) -> bool {
+        let moves = |space| match space {
+            Space::Const | Space::Param => constants,
+            Space::Global | Space::Local | Space::Generic => {
+                !self.classes.name(instr.class).ends_with(".param")
+            }
+            Space::Shared => false,
+        };
+        instr.flow == Flow::AsyncCopy || instr.sem.access().is_some_and(|(space, _)| moves(space))
     }
 
     /// The instruction at a pc.

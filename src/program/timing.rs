@@ -69,6 +69,8 @@ pub struct TimingTable {
     /// By register of the program: the number in its name.
     numbers: Vec<usize>,
     sub_cores: SubCores,
+    /// Whether constants and parameters move lines.
+    constants: bool,
 }
 
 impl TimingTable {
@@ -128,7 +130,7 @@ impl TimingTable {
                         || instr.class_by_space.is_some()
                         || program.classes.name(instr.class).ends_with(".global"),
                     banks: None,
-                    moves_lines: program.moves_lines(instr),
+                    moves_lines: program.moves_lines(instr, machine.caches_constants()),
                     access: access(program, instr),
                     operands: operands(instr, &srcs),
                     unscored: machine.pipeline().is_some_and(|pipeline| {
@@ -152,6 +154,7 @@ impl TimingTable {
             exit_issues: machine.exit_issues(),
             numbers: program.regs.iter().enumerate().map(|(index, reg)| number(&reg.name, index)).collect(),
             sub_cores: machine.sub_cores(),
+            constants: machine.caches_constants(),
         })
     }
 
@@ -168,6 +171,7 @@ impl TimingTable {
             exit_issues: false,
             numbers: Vec::new(),
             sub_cores,
+            constants: false,
         }
     }
 
@@ -207,12 +211,17 @@ impl TimingTable {
             .then(|| (banks.transactions + u32::from(used.transactions), banks.transactions))
     }
 
-    /// Whether this execution accesses global or local memory, so that a path with traffic has a
-    /// group of lines for it.
+    /// Whether this execution accesses global or local memory, or constants that are cached, so that
+    /// a path with traffic has a group of lines for it.
     pub fn moves_lines(&self, step: Step) -> bool {
         let instr = self.instr(step.pc());
         instr.moves_lines
-            && (instr.flow == Flow::AsyncCopy || matches!(step.memory().space, Space::Global | Space::Local))
+            && (instr.flow == Flow::AsyncCopy
+                || match step.memory().space {
+                    Space::Global | Space::Local => true,
+                    Space::Const | Space::Param => self.constants,
+                    Space::Shared | Space::Generic => false,
+                })
     }
 
     /// The pseudo-register that an asynchronous copy writes or a wait reads, `None` for other

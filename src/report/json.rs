@@ -141,6 +141,7 @@ pub struct SubCore {
 #[allow(missing_docs, reason = "as in sim::MemoryStats")]
 pub struct Memory {
     pub l1: Cache,
+    pub constant: Cache,
     pub l2: Cache,
     pub dram_reads: u64,
     pub dram_writes: u64,
@@ -160,9 +161,10 @@ pub struct Cache {
 }
 
 impl From<MemoryStats> for Memory {
-    fn from(MemoryStats { l1, lower }: MemoryStats) -> Self {
+    fn from(MemoryStats { l1, constant, lower }: MemoryStats) -> Self {
         Self {
             l1: l1.into(),
+            constant: constant.into(),
             l2: lower.l2.into(),
             dram_reads: lower.dram.reads,
             dram_writes: lower.dram.writes,

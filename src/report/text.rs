@@ -136,7 +136,7 @@ pub fn run(checked: &Checked) -> String {
 fn memory(stats: &MemoryStats) -> String {
     let headings = ["cache", "accesses", "hits", "misses", "merged", "stalls", "write-backs"];
     let mut table = Table::new(headings, &[0]);
-    for (name, cache) in [("L1", stats.l1), ("L2", stats.lower.l2)] {
+    for (name, cache) in [("L1", stats.l1), ("constant", stats.constant), ("L2", stats.lower.l2)] {
         if cache.accesses > 0 {
             let CacheStats { accesses, hits, misses, merged, stalls, write_backs } = cache;
             let counts = [accesses, hits, misses, merged, stalls, write_backs].map(|n| n.to_string());

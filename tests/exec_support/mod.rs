@@ -26,6 +26,7 @@ pub struct Kernel {
     pub fuel: u64,
     pub banks: Option<Banks>,
     pub traffic: bool,
+    pub constants: bool,
     pub reconvergence: Reconvergence,
 }
 
@@ -52,6 +53,7 @@ pub fn kernel(threads: u32, body: &str) -> Kernel {
         fuel: 1 << 22,
         banks: None,
         traffic: false,
+        constants: false,
         reconvergence: Reconvergence::PostDominator,
     }
 }
@@ -109,6 +111,7 @@ impl Kernel {
             max_instructions_per_block: self.fuel,
             banks: self.banks,
             traffic: self.traffic,
+            constants: self.constants,
             reconvergence: self.reconvergence,
             divergence: true,
         };

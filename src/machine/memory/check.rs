@@ -155,6 +155,9 @@ impl MemorySystem {
         if let Some(l1) = &self.l1 {
             checker.l1(l1);
         }
+        if let Some(constant) = &self.constant {
+            checker.cache("constant", constant);
+        }
         checker.within("fixed.latency", self.fixed.latency, 0, MAX_TIME);
         checker.within("fixed.per_cycle", self.fixed.per_cycle.into(), 1, 1 << 16);
         checker.partitions(&self.partitions);

@@ -25,6 +25,9 @@ pub const LINE_BYTES: u64 = 128;
 pub struct MemorySystem {
     /// The data cache of each SM; without it everything goes to the lower level.
     pub l1: Option<L1>,
+    /// The cache of each SM for constants and parameters; without it they are always there. It is
+    /// looked up once per line and cycle, as in GPGPU-Sim 4.2, whose own is perfect by default.
+    pub constant: Option<CacheSettings>,
     /// What is behind the SMs.
     pub lower: LowerLevel,
     /// The lower level of kind `Fixed`.

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use super::memory::{Access, Cache, Lower, Request};
+use super::memory::{Access, Cache, Request};
 use crate::machine::memory::L1;
 
 #[derive(Clone, Debug)]
@@ -36,7 +36,7 @@ impl FirstLevel {
     /// Whether a cycle without replies and new transactions changes nothing: nothing is to be
     /// looked up, sent or handed back.
     pub fn is_quiet(&self) -> bool {
-        self.waiting == 0 && self.cache.outgoing().is_none() && !self.cache.any_ready()
+        self.waiting == 0 && self.cache.is_quiet()
     }
 
     /// How many transactions may enter per cycle.
@@ -59,17 +59,6 @@ impl FirstLevel {
         self.taken |= 1 << bank;
         self.banks[bank].push_back((now + self.latency, request));
         self.waiting += 1;
-    }
-
-    /// Sends what the cache lacks, one request.
-    pub fn send(&mut self, lower: &mut Lower, sm: usize) -> bool {
-        let Some(&request) = self.cache.outgoing() else { return false };
-        let accepted = lower.accepts(sm, &request);
-        if accepted {
-            lower.push(sm, request);
-            self.cache.sent();
-        }
-        accepted
     }
 
     /// What is at the end of a bank reaches the tags; a hit is returned. To be called once per
@@ -97,7 +86,7 @@ impl FirstLevel {
 
     /// The next cycle in which something can happen without a reply.
     pub fn next_event(&self, now: u64) -> u64 {
-        if self.cache.outgoing().is_some() || self.cache.any_ready() {
+        if !self.cache.is_quiet() {
             return now + 1;
         }
         let next = self.banks.iter().filter_map(|bank| bank.front()).map(|&(at, _)| at).min();

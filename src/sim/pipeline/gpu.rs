@@ -186,7 +186,7 @@ impl<'a, P: Policy + Send> Hand<'a, P> {
 fn lower_level(machine: &Machine, footprint: &Footprint) -> Option<Lower> {
     let memory = machine.memory();
     machine.pipeline()?.load_store?;
-    if memory.lower == LowerLevel::Perfect && memory.l1.is_none() {
+    if memory.lower == LowerLevel::Perfect && memory.l1.is_none() && memory.constant.is_none() {
         return None;
     }
     let mut lower = Lower::new(memory, machine.sms());
@@ -319,8 +319,8 @@ impl<'a, P: Policy + Send> Gpu<'a, P> {
 
     fn memory_stats(&mut self, lower: &Lower) -> MemoryStats {
         let mut stats = MemoryStats { lower: lower.stats(), ..MemoryStats::default() };
-        for l1 in self.cores().filter_map(|core| core.sm.load_store.as_ref()?.l1.as_ref()) {
-            stats.l1.add(l1.cache.stats());
+        for unit in self.cores().filter_map(|core| core.sm.load_store.as_ref()) {
+            unit.add_stats(&mut stats);
         }
         stats
     }

@@ -4,7 +4,6 @@ use super::blocks::{PendingRelease, Resident};
 use super::code::Code;
 use super::collector::Collector;
 use super::completions::Completions;
-use super::first_level::FirstLevel;
 use super::flight::Flights;
 use super::front_end::FrontEnd;
 use super::hazards::Pending;
@@ -111,6 +110,8 @@ pub(super) struct Sm<'a> {
     pub issued: Latch,
     pub collected: Latch,
     pub load_store: Option<Box<LoadStore>>,
+    /// Bytes of a line of the constant cache.
+    pub constant_line: u32,
     pub front_end: Option<Box<FrontEnd>>,
     pub log: Log,
     pub rooms: Vec<BlockPaths>,
@@ -173,12 +174,10 @@ impl<'a> Sm<'a> {
             collector: settings.collector.map(|c| Box::new(Collector::new(c, units, sub_cores))),
             issued: latch.clone(),
             collected: latch,
-            load_store: settings.load_store.map(|settings| {
-                let memory = machine.memory();
-                let seed = memory.seed ^ index as u64;
-                let l1 = memory.l1.as_ref().map(|l1| Box::new(FirstLevel::new(l1, shared_bytes, seed)));
-                Box::new(LoadStore::new(settings, l1))
-            }),
+            load_store: settings
+                .load_store
+                .map(|settings| Box::new(LoadStore::new(settings, machine.memory(), shared_bytes, index))),
+            constant_line: machine.memory().constant.map_or(0, |cache| cache.line),
             index,
             front_end: settings.front_end.map(|f| Box::new(FrontEnd::new(f, slots))),
             log: Log::default(),

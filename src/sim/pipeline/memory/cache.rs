@@ -10,7 +10,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::mshr::Mshrs;
-use super::{Request, RequestKind, index};
+use super::{Lower, Request, RequestKind, index};
 use crate::machine::memory::{CacheSettings, Replacement, WriteMiss, WritePolicy};
 
 /// What became of a request at the tags.
@@ -138,6 +138,22 @@ impl Cache {
         }
         self.stats.accesses += u64::from(access != Access::Stall);
         access
+    }
+
+    /// Sends one waiting request to the memory behind an SM. Whether it could.
+    pub fn send(&mut self, lower: &mut Lower, sm: usize) -> bool {
+        let Some(&request) = self.outgoing() else { return false };
+        let accepted = lower.accepts(sm, &request);
+        if accepted {
+            lower.push(sm, request);
+            self.sent();
+        }
+        accepted
+    }
+
+    /// Whether nothing waits to be sent or to be handed back.
+    pub fn is_quiet(&self) -> bool {
+        self.outgoing.is_empty() && !self.any_ready()
     }
 
     /// Requests that wait to be sent to the next level: the first of them.

@@ -36,6 +36,8 @@ use crate::machine::memory::SECTOR_BYTES;
 pub struct MemoryStats {
     /// The L1s of all SMs.
     pub l1: CacheStats,
+    /// The constant caches of all SMs.
+    pub constant: CacheStats,
     /// What is behind them.
     pub lower: LowerStats,
 }
@@ -58,6 +60,8 @@ pub struct Request {
 pub enum RequestKind {
     /// A load.
     Read,
+    /// A load of constants or parameters.
+    Constant,
     /// A store; answered when it has reached its place.
     Write,
     /// A read-modify-write at the L2, or at DRAM if there is none.

@@ -2,36 +2,41 @@
 //!
 //! It serves one instruction at a time. Shared-memory accesses take a cycle per bank transaction
 //! and loads then pass a pipeline; accesses to global and local memory take a cycle per memory
-//! transaction, each of which is answered separately; constants and parameters are there at once.
+//! transaction, each of which is answered separately. Constants and parameters are there at once,
+//! unless they are cached; then each line of the constant cache takes a cycle.
 //! Of a warp's lines and sectors the highest goes first. With an L1 there is a transaction per cycle
-//! and bank; what hits there is complete without a turn at the write-back. Atomics go past the L1.
-//! Loads hold their registers until the last answer is written back, stores leave when their last
+//! and bank; what hits in a cache is complete without a turn at the write-back. Atomics go past the
+//! L1. Loads hold their registers until the last answer is written back, stores leave when their last
 //! transaction does. One result is written back per cycle, the sources taking turns.
+
+mod serve;
 
 use std::collections::VecDeque;
 
 use super::first_level::FirstLevel;
 use super::flight::FlightId;
-use super::memory::{Lower, Request, RequestKind};
+use super::memory::{Cache, Lower, MemoryStats, Request, RequestKind};
 use super::sm::Sm;
-use crate::base::WarpMask;
 use crate::isa::Space;
+use crate::machine::memory::MemorySystem;
 use crate::machine::pipeline::LoadStore as Settings;
-use crate::path::{LineUse, Step};
+
 use crate::program::Access;
 use crate::sim::ops::Op;
 
 /// Replies that wait between the memory and the unit.
 const INBOX: usize = 32;
-/// Sources of results: shared memory, answers of memory, data that the L1 waited for.
-const SOURCES: usize = 3;
+/// Sources of results: shared memory, constants that were fetched, answers of memory, data that the
+/// L1 waited for.
+const SOURCES: usize = 4;
 
 /// What a transaction was for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Purpose {
     Load,
-    /// Data for the L1; `flight` is the cache's own number.
+    /// Data for the L1, or for the constant cache; `flight` is the cache's own number.
     Fill,
+    ConstantFill,
     Atomic,
     Store,
 }
@@ -76,14 +81,20 @@ pub(super) struct LoadStore {
     inbox: VecDeque<Reply>,
     /// The source that has the first turn.
     turn: usize,
-    pub l1: Option<Box<FirstLevel>>,
+    l1: Option<Box<FirstLevel>>,
+    /// The cache of constants and parameters, and the bytes of its lines.
+    constants: Option<(Box<Cache>, u32)>,
 }
 
 impl LoadStore {
-    pub fn new(settings: Settings, l1: Option<Box<FirstLevel>>) -> Self {
+    /// The unit of an SM whose blocks use so many bytes of shared memory.
+    pub fn new(settings: Settings, memory: &MemorySystem, shared_bytes: u64, sm: usize) -> Self {
+        let seed = memory.seed ^ sm as u64;
+        let constants = |cache| (Box::new(Cache::new(cache, !seed)), cache.line);
         Self {
             settings,
-            l1,
+            l1: memory.l1.as_ref().map(|l1| Box::new(FirstLevel::new(l1, shared_bytes, seed))),
+            constants: memory.constant.as_ref().map(constants),
             queue: VecDeque::new(),
             serving: None,
             shared: VecDeque::new(),
@@ -123,14 +134,21 @@ impl LoadStore {
                 l1.cache.fill(reply.flight);
                 self.replies.pop_front();
                 busy = true;
+            } else if let (Some((cache, _)), Purpose::ConstantFill) = (&mut self.constants, reply.purpose) {
+                cache.fill(reply.flight);
+                self.replies.pop_front();
+                busy = true;
             } else if self.arrived.is_none() {
                 self.arrived = self.replies.pop_front();
                 busy = true;
             }
         }
+        if let (Some((cache, _)), Some(lower)) = (&mut self.constants, &mut lower) {
+            busy |= cache.send(lower, sm.index);
+        }
         if let Some(mut l1) = self.l1.take() {
             if let Some(lower) = &mut lower {
-                busy |= l1.send(lower, sm.index);
+                busy |= l1.cache.send(lower, sm.index);
             }
             for bank in 0..l1.width() {
                 let (moved, hit) = l1.look_up(bank, sm.now);
@@ -153,6 +171,7 @@ impl LoadStore {
         let (purpose, slot) = match request.kind {
             RequestKind::Write => (Purpose::Store, request.id as u8),
             RequestKind::Atomic => (Purpose::Atomic, 0),
+            RequestKind::Constant => (Purpose::ConstantFill, 0),
             _ if self.l1.is_some() => (Purpose::Fill, 0),
             _ => (Purpose::Load, 0),
         };
@@ -183,6 +202,17 @@ impl LoadStore {
             || self.arrived.is_some()
             || !self.replies.is_empty()
             || !self.inbox.is_empty()
+            || self.constants.as_ref().is_some_and(|(cache, _)| !cache.is_quiet())
+    }
+
+    /// Adds what happened in the caches.
+    pub fn add_stats(&self, stats: &mut MemoryStats) {
+        if let Some(l1) = &self.l1 {
+            stats.l1.add(l1.cache.stats());
+        }
+        if let Some((cache, _)) = &self.constants {
+            stats.constant.add(cache.stats());
+        }
     }
 
     /// Whether nothing happens in this cycle.
@@ -229,7 +259,8 @@ impl LoadStore {
                     }
                     next
                 }
-                2 => self.l1.as_mut().and_then(|l1| l1.cache.ready()).map(|request| request.id),
+                1 => self.constants.as_mut().and_then(|(c, _)| c.ready()).map(|request| request.id),
+                3 => self.l1.as_mut().and_then(|l1| l1.cache.ready()).map(|request| request.id),
                 _ => self.arrived.take().map(|reply| {
                     if reply.purpose == Purpose::Atomic {
                         self.answered(sm, reply.flight);
@@ -253,135 +284,6 @@ impl LoadStore {
             sm.atomic_answered(flight.slot as usize, 1);
         }
     }
-
-    /// Takes an instruction.
-    pub fn start(&mut self, sm: &mut Sm<'_>, id: FlightId) {
-        let code = sm.code;
-        let now = sm.now;
-        let flight = sm.flights.get_mut(id);
-        flight.start = now;
-        let step = flight.step;
-        let access = code.of(step).access.unwrap_or(Access::Fence);
-        let space = if access == Access::Fence { Space::Param } else { code.table.space(step) };
-        let banks = if space == Space::Shared { bank_transactions(step) } else { 0 };
-        flight.unanswered = if space == Space::Shared { 1 } else { flight.transactions };
-        self.serving = Some(Serving {
-            flight: id,
-            access,
-            space,
-            slot: flight.slot,
-            banks,
-            line: flight.line,
-            sectors: 0,
-            left: flight.transactions,
-        });
-    }
-
-    fn serve(&mut self, sm: &mut Sm<'_>, mut lower: Option<&mut Lower>) -> bool {
-        let Some(mut serving) = self.serving else { return false };
-        let id = serving.flight;
-        match serving.space {
-            Space::Shared => {
-                serving.banks = serving.banks.saturating_sub(1);
-                self.serving = Some(serving);
-                if serving.banks > 0 {
-                    return true;
-                }
-                if serving.access == Access::Store {
-                    self.leave(sm, true);
-                } else if self.shared.len() < self.settings.shared_latency as usize {
-                    self.shared.push_back((id, sm.now + u64::from(self.settings.shared_latency)));
-                    self.leave(sm, false);
-                }
-            }
-            Space::Global | Space::Local => {
-                let mut sent = false;
-                let cached = self.l1.is_some() && serving.access != Access::Atomic;
-                let width = if cached { self.l1.as_ref().map_or(1, |l1| l1.width()) } else { 1 };
-                for _ in 0..width {
-                    if serving.left == 0 || !self.send(sm, &mut serving, cached, lower.as_deref_mut()) {
-                        break;
-                    }
-                    self.serving = Some(serving);
-                    sent = true;
-                }
-                if serving.left == 0 {
-                    let waits = serving.access != Access::Store && sm.flights.get(id).unanswered > 0;
-                    self.leave(sm, !waits);
-                }
-                return sent || self.serving.is_none();
-            }
-            _ => self.leave(sm, true),
-        }
-        true
-    }
-
-    /// One transaction. Whether there was room for it.
-    fn send(
-        &mut self,
-        sm: &mut Sm<'_>,
-        serving: &mut Serving,
-        cached: bool,
-        lower: Option<&mut Lower>,
-    ) -> bool {
-        let mut next = *serving;
-        while next.sectors == 0 {
-            next.line -= 1;
-            next.sectors = sm.line(next.slot as usize, next.line).sectors();
-        }
-        let line = sm.line(next.slot as usize, next.line);
-        let highest = 1 << (7 - next.sectors.leading_zeros());
-        let rest = if self.settings.transaction == 32 { next.sectors & !highest } else { 0 };
-        let (purpose, kind) = match serving.access {
-            Access::Store => (Purpose::Store, RequestKind::Write),
-            Access::Atomic => (Purpose::Atomic, RequestKind::Atomic),
-            _ => (Purpose::Load, RequestKind::Read),
-        };
-        let id = if purpose == Purpose::Store { u32::from(serving.slot) } else { serving.flight };
-        let request = Request { line: line.line(), sectors: next.sectors & !rest, kind, id };
-        match (&mut self.l1, lower) {
-            (Some(l1), _) if cached => {
-                if !l1.accepts(&request) {
-                    return false;
-                }
-                l1.push(request, sm.now);
-            }
-            (_, Some(lower)) => {
-                if !lower.accepts(sm.index, &request) {
-                    return false;
-                }
-                lower.push(sm.index, request);
-            }
-            _ => {
-                if self.inbox.len() >= INBOX {
-                    return false;
-                }
-                self.inbox.push_back(Reply { flight: serving.flight, slot: serving.slot, purpose });
-            }
-        }
-        next.sectors = rest;
-        next.left -= 1;
-        *serving = next;
-        if purpose == Purpose::Store {
-            sm.warps[serving.slot as usize].stores += 1;
-        }
-        true
-    }
-
-    /// The instruction makes room for the next one, and is complete or not.
-    fn leave(&mut self, sm: &mut Sm<'_>, complete: bool) {
-        if let Some(serving) = self.serving.take() {
-            sm.flights.get_mut(serving.flight).init_end = sm.now;
-            if complete {
-                sm.complete(serving.flight);
-            }
-        }
-    }
-}
-
-/// Cycles for which a shared-memory access keeps the banks.
-fn bank_transactions(step: Step) -> u32 {
-    u32::from(step.memory().transactions) + 1
 }
 
 /// Every destination of an instruction.
@@ -394,39 +296,5 @@ impl Sm<'_> {
     fn warp_acknowledged(&mut self, slot: usize) {
         self.warps[slot].last_done = self.warps[slot].last_done.max(self.now);
         self.warp_may_be_over(slot);
-    }
-
-    /// A line of the memory traffic of a warp.
-    fn line(&self, slot: usize, line: u32) -> LineUse {
-        self.path(slot).traffic()[line as usize]
-    }
-
-    /// What an access that is about to issue asks of memory: the end of its traffic, and its
-    /// transactions.
-    pub fn claim_traffic(&mut self, slot: usize, step: Step) -> (u32, u32) {
-        let Some(settings) = self.settings.load_store else { return (0, 0) };
-        let Some(access) = self.code.of(step).access else { return (0, 0) };
-        let first = self.warps[slot].traffic;
-        let mut transactions = 0;
-        if self.code.table.moves_lines(step) {
-            let mut lines = 0;
-            for line in self.path(slot).traffic().get(first as usize..).unwrap_or(&[]) {
-                lines += 1;
-                let sectors = u32::from(line.sectors()).count_ones();
-                transactions += if settings.transaction == 32 { sectors } else { sectors.min(1) };
-                if line.is_last() {
-                    break;
-                }
-            }
-            self.warps[slot].traffic += lines;
-        }
-        if access == Access::Atomic && settings.atomics_block {
-            let answers = if self.code.table.space(step) == Space::Shared { 1 } else { transactions };
-            self.warps[slot].atomics += answers;
-            if answers > 0 {
-                self.held |= WarpMask::slot(slot);
-            }
-        }
-        (self.warps[slot].traffic, transactions)
     }
 }

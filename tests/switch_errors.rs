@@ -139,3 +139,13 @@ fn a_wrong_setting_of_the_command_line_is_named() {
         assert!(shown.contains(message) && shown.contains(&place), "{setting}:\n{shown}");
     }
 }
+
+#[test]
+fn memory_that_nothing_reaches_is_refused() {
+    let text = "Machine(name: \"m\", extends: \"ecrts25-orin\",\nmemory: Memory(lower: Fixed))";
+    let problems = load(text).unwrap_err();
+    assert_eq!((problems.list().len(), problems.list()[0].line), (1, 2));
+    assert!(problems.list()[0].message.contains("no load/store unit"), "{problems}");
+    let with = text.replace("memory:", "pipeline: Pipeline(load_store: LoadStore()), memory:");
+    assert!(load(&with).is_ok());
+}

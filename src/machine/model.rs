@@ -177,6 +177,14 @@ impl Machine {
         }
         let memory = spec.memory.clone().unwrap_or_default();
         memory.check(source, &mut problems);
+        let accesses = spec.pipeline.as_ref().is_some_and(|pipeline| pipeline.load_store.is_some());
+        if memory != MemorySystem::default() && !accesses {
+            let message = "nothing goes to `memory`: this machine has no load/store unit".to_owned();
+            problems.push(
+                locate(source, "memory", message)
+                    .hint("give it one: `pipeline: Pipeline(load_store: LoadStore())`, or --set pipeline.load_store.transaction=32"),
+            );
+        }
         let sms = spec.sms.unwrap_or(1);
         if sms > 1 && spec.pipeline.is_none() {
             problems.push(

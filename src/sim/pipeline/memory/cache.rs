@@ -56,18 +56,34 @@ impl CacheStats {
     }
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Line {
-    tag: u64,
-    valid: u8,
-    dirty: u8,
-    reserved: u8,
+/// The lines of a cache, field by field: a search goes through one field, and what is all zero costs
+/// nothing to set up.
+#[derive(Clone, Debug)]
+struct Lines {
+    /// One more than the tag; 0 if it is empty.
+    tags: Vec<u64>,
+    /// Sectors, as masks.
+    valid: Vec<u8>,
+    dirty: Vec<u8>,
+    reserved: Vec<u8>,
     /// Ordinals of the accesses that used it last and that brought it in; 0 if it is empty.
-    used: u64,
-    since: u64,
+    used: Vec<u64>,
+    since: Vec<u64>,
 }
 
-const EMPTY: Line = Line { tag: u64::MAX, valid: 0, dirty: 0, reserved: 0, used: 0, since: 0 };
+impl Lines {
+    fn new(count: usize) -> Self {
+        let (words, masks) = (|| vec![0; count], || vec![0; count]);
+        Self {
+            tags: words(),
+            valid: masks(),
+            dirty: masks(),
+            reserved: masks(),
+            used: words(),
+            since: words(),
+        }
+    }
+}
 
 /// A cache: the data cache of an SM, or a slice of the L2.
 ///
@@ -75,9 +91,7 @@ const EMPTY: Line = Line { tag: u64::MAX, valid: 0, dirty: 0, reserved: 0, used:
 #[derive(Clone, Debug)]
 pub struct Cache {
     settings: CacheSettings,
-    lines: Vec<Line>,
-    /// A copy of the tags, dense for the search.
-    tags: Vec<u64>,
+    lines: Lines,
     set_bits: u32,
     /// Sectors of a line, as a shift of the 128-byte line's number and as a full mask.
     part_bits: u32,
@@ -106,8 +120,7 @@ impl Cache {
         let per_line = settings.line / 32;
         Self {
             settings: *settings,
-            lines: vec![EMPTY; lines],
-            tags: vec![EMPTY.tag; lines],
+            lines: Lines::new(lines),
             set_bits: settings.sets.trailing_zeros(),
             part_bits: 2 - per_line.trailing_zeros(),
             full: ((1u16 << per_line) - 1) as u8,
@@ -169,11 +182,10 @@ impl Cache {
     /// The reply to a fetch, by the id that the fetch carried.
     pub fn fill(&mut self, id: u32) {
         let done = self.mshrs.complete(id);
-        let line = &mut self.lines[done.place];
-        line.reserved &= !done.sectors;
-        line.valid |= done.sectors;
+        self.lines.reserved[done.place] &= !done.sectors;
+        self.lines.valid[done.place] |= done.sectors;
         if done.atomic {
-            line.dirty |= done.sectors;
+            self.lines.dirty[done.place] |= done.sectors;
         }
     }
 
@@ -198,7 +210,7 @@ impl Cache {
             let place = target.place.or_else(|| self.victim(target.first));
             if let Some(place) = place {
                 self.take(place, &target);
-                self.lines[place].valid |= target.sectors;
+                self.lines.valid[place] |= target.sectors;
             }
         }
     }
@@ -218,18 +230,19 @@ impl Cache {
         let set = index::of(within(number), self.set_bits, self.settings.index);
         let ways = self.settings.ways as usize;
         let first = set * ways;
-        let way = self.tags[first..first + ways].iter().position(|&t| t == tag);
+        let way = self.lines.tags[first..first + ways].iter().position(|&t| t == tag + 1);
         Target { tag, sectors: sectors & self.full, first, place: way.map(|way| first + way) }
     }
 
     fn load(&mut self, request: Request, target: Target) -> Access {
         let atomic = request.kind == RequestKind::Atomic;
-        let line = target.place.map_or(EMPTY, |place| self.lines[place]);
-        if line.valid & target.sectors == target.sectors {
+        let (valid, reserved) =
+            target.place.map_or((0, 0), |place| (self.lines.valid[place], self.lines.reserved[place]));
+        if valid & target.sectors == target.sectors {
             if let Some(place) = target.place {
                 self.touch(place);
                 if atomic {
-                    self.lines[place].dirty |= target.sectors;
+                    self.lines.dirty[place] |= target.sectors;
                 }
             }
             self.stats.hits += 1;
@@ -240,8 +253,8 @@ impl Cache {
             return Access::Stall;
         }
         let wanted = if self.settings.sectored { target.sectors } else { self.full };
-        let missing = wanted & !line.valid;
-        if line.reserved & missing == missing
+        let missing = wanted & !valid;
+        if reserved & missing == missing
             && let Some(fetch) = self.mshrs.find(target.tag, missing)
         {
             if !self.mshrs.may_merge(fetch) {
@@ -257,7 +270,7 @@ impl Cache {
             return Access::Stall;
         }
         let Some(place) = self.allocate(&target) else { return Access::Stall };
-        self.lines[place].reserved |= missing;
+        self.lines.reserved[place] |= missing;
         let id = self.mshrs.start(target.tag, missing, place, request, atomic);
         self.outgoing.push_back(Request { sectors: self.outside(target.tag, missing), id, ..request });
         self.stats.misses += 1;
@@ -267,7 +280,7 @@ impl Cache {
     fn store(&mut self, request: Request, target: Target) -> Access {
         let back = self.settings.write == WritePolicy::Back;
         let there =
-            target.place.is_some_and(|place| self.lines[place].valid & target.sectors == target.sectors);
+            target.place.is_some_and(|place| self.lines.valid[place] & target.sectors == target.sectors);
         let takes = there || self.settings.write_miss == WriteMiss::Allocate;
         let absorbed = back && takes;
         if !(absorbed && there) && self.outgoing.len() >= self.settings.miss_queue as usize {
@@ -275,14 +288,13 @@ impl Cache {
         }
         if self.settings.write == WritePolicy::Evict {
             if let Some(place) = target.place {
-                self.lines[place].valid &= !target.sectors;
+                self.lines.valid[place] &= !target.sectors;
             }
         } else if takes {
             let Some(place) = self.allocate(&target) else { return Access::Stall };
-            let line = &mut self.lines[place];
-            line.valid |= target.sectors;
+            self.lines.valid[place] |= target.sectors;
             if back {
-                line.dirty |= target.sectors;
+                self.lines.dirty[place] |= target.sectors;
             }
         }
         if there {
@@ -303,12 +315,13 @@ impl Cache {
             Some(place) => place,
             None => self.victim(target.first)?,
         };
-        let old = self.lines[place];
-        if old.tag != target.tag && old.dirty != 0 {
+        let dirty = self.lines.dirty[place];
+        if dirty != 0 && target.place.is_none() {
+            let tag = self.lines.tags[place] - 1;
             self.stats.write_backs += 1;
             self.outgoing.push_back(Request {
-                line: old.tag >> self.part_bits,
-                sectors: self.outside(old.tag, old.dirty),
+                line: tag >> self.part_bits,
+                sectors: self.outside(tag, dirty),
                 kind: RequestKind::WriteBack,
                 id: u32::MAX,
             });
@@ -319,35 +332,36 @@ impl Cache {
 
     fn take(&mut self, place: usize, target: &Target) {
         self.touch(place);
-        if self.lines[place].tag != target.tag {
-            let used = self.ordinal;
-            self.lines[place] = Line { tag: target.tag, used, since: used, ..EMPTY };
-            self.tags[place] = target.tag;
+        if target.place.is_none() {
+            self.lines.since[place] = self.ordinal;
+            self.lines.tags[place] = target.tag + 1;
+            self.lines.valid[place] = 0;
+            self.lines.dirty[place] = 0;
+            self.lines.reserved[place] = 0;
         }
     }
 
     fn touch(&mut self, place: usize) {
         self.ordinal += 1;
-        self.lines[place].used = self.ordinal;
+        self.lines.used[place] = self.ordinal;
     }
 
     /// The line of a set that makes room; none if all wait for data.
     fn victim(&mut self, first: usize) -> Option<usize> {
-        let set = &self.lines[first..first + self.settings.ways as usize];
-        let free = set.iter().enumerate().filter(|(_, line)| line.reserved == 0);
-        let chosen = match self.settings.replacement {
-            Replacement::Lru => free.min_by_key(|(_, line)| line.used),
-            Replacement::Fifo => free.min_by_key(|(_, line)| line.since),
+        let reserved = &self.lines.reserved;
+        let free = (first..first + self.settings.ways as usize).filter(|&place| reserved[place] == 0);
+        match self.settings.replacement {
+            Replacement::Lru => free.min_by_key(|&place| self.lines.used[place]),
+            Replacement::Fifo => free.min_by_key(|&place| self.lines.since[place]),
             Replacement::Random => {
                 let count = free.clone().count() as u64;
-                let empty = free.clone().find(|(_, line)| line.tag == EMPTY.tag);
+                let empty = free.clone().find(|&place| self.lines.tags[place] == 0);
                 empty.or_else(|| {
                     let drawn = (u64::from(self.rng.next_u32()) * count) >> 32;
                     free.clone().nth(drawn as usize)
                 })
             }
-        };
-        chosen.map(|(way, _)| first + way)
+        }
     }
 
     /// Sectors of one of this cache's lines as sectors of the 128-byte line.

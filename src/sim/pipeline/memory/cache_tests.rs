@@ -119,9 +119,9 @@ fn random_replacement_is_uniform_and_the_seed_decides() {
             touch(&mut cache, line);
         }
         for line in 4..2004 {
-            let before = cache.tags.clone();
+            let before = cache.lines.tags.clone();
             touch(&mut cache, line);
-            let place = before.iter().zip(&cache.tags).position(|(old, new)| old != new);
+            let place = before.iter().zip(&cache.lines.tags).position(|(old, new)| old != new);
             evicted[place.unwrap()] += 1;
         }
         evicted

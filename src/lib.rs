@@ -43,7 +43,7 @@
 //! * **Memory does not grow with the grid.** Blocks are streamed; only makespan and bound values
 //!   of each are kept.
 //! * **Every idle issue slot has one reason** ([`trace::StallReason`]); reasons and issues add up
-//!   to the makespan.
+//!   to the makespan (with dual issue a cycle can have two issues).
 //! * **Front ends survive anything.** A bad input gives [`diag::Diagnostics`] with place, text and
 //!   hint, all problems of a file at once; a panic is a fault of ours.
 //!

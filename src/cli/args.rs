@@ -401,8 +401,7 @@ pub struct Common {
 impl Common {
     /// Threads for machines with several SMs.
     pub fn threads(&self) -> usize {
-        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-        self.sm_threads.unwrap_or_else(cores).max(1)
+        self.sm_threads.unwrap_or_else(super::load::threads).max(1)
     }
 }
 

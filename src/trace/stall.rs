@@ -7,7 +7,8 @@ use crate::base::Cycles;
 
 /// Why nothing issued in a cycle: the first reason, in this order, that fits some live warp (of the
 /// sub-core).
-/// Issues and idle cycles by reason add up to the makespan, on every sub-core.
+/// Issues and idle cycles by reason add up to the makespan, on every sub-core. (With dual issue they
+/// are more, by one for each cycle with two issues.)
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum StallReason {
     /// A warp was ready and the policy passed it over. Never under work-conserving policies.

@@ -111,8 +111,7 @@ fn setting(text: &str) -> Result<Setting, Diagnostics> {
 }
 
 fn plan(args: &args::Hunt, setting: Setting) -> Hunt {
-    let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let jobs = args.jobs.unwrap_or_else(cores);
+    let jobs = args.jobs.unwrap_or_else(load::threads);
     let mut plan = Hunt::usual(setting, args.bound == PUBLISHED, args.seed, jobs);
     plan.instances = args.instances.unwrap_or(plan.instances);
     plan.size.warps = usize::from(args.warps);

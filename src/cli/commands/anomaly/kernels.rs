@@ -62,8 +62,7 @@ fn kernel(name: &str, args: &Anomaly, policies: &[PolicySetup]) -> Result<Kernel
     let points = points(&sweep_of, &common, &kernel)?;
     one_block_at_a_time(&kernel, &points)?;
     let mut source = kernel.workload.source(Options::of(&base, args.max_instructions))?;
-    let threads =
-        args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get));
+    let threads = args.jobs.unwrap_or_else(load::threads);
     let makespans = sweep(&mut source, &points, policies, threads).map_err(|error| match error {
         SweepError::Source(problems) => problems,
         SweepError::Run(value, policy, error) => {

@@ -149,3 +149,10 @@ fn memory_that_nothing_reaches_is_refused() {
     let with = text.replace("memory:", "pipeline: Pipeline(load_store: LoadStore()), memory:");
     assert!(load(&with).is_ok());
 }
+
+#[test]
+fn units_that_do_not_exist_cannot_be_collected() {
+    let problems = with_pipeline(&["collector: Collector()", "collect: [\"fp32\", \"memory\", \"fp23\"]"]);
+    assert_eq!((problems.len(), problems[0].line), (1, 4), "{problems:#?}");
+    assert!(problems[0].message.contains("`fp23`"), "{problems:#?}");
+}

@@ -151,12 +151,11 @@ impl Machine {
             });
             ops.insert(BARRIER.to_owned(), OpTiming { unit, init: Cycles::ONE, lat: Cycles::ZERO });
         }
-        if units.len() > 64 {
-            problems.push(locate(
-                source,
-                "units",
-                format!("{} units; at most 64 are supported", units.len()),
-            ));
+        // the detailed engine has a bit for the load/store unit beside them
+        let most = if spec.pipeline.is_some() { 63 } else { 64 };
+        if units.len() > most {
+            let message = format!("{} units; at most {most} are supported", units.len());
+            problems.push(locate(source, "units", message));
         }
         let limits = check_limits(spec.limits.as_ref(), source, &mut problems);
         let two_level_active = spec.two_level_active.unwrap_or(6);
@@ -211,7 +210,8 @@ impl Machine {
                     }
                 }
             }
-            pipeline.check(sub_cores.max(1) as usize, source, &mut problems, is_class);
+            let is_unit = |name: &str| units.iter().any(|unit| unit.name == name);
+            pipeline.check(sub_cores.max(1) as usize, source, &mut problems, is_class, is_unit);
         }
         let shared_memory =
             spec.shared_memory.as_ref().and_then(|shared| SharedMemory::new(shared, source, &mut problems));

@@ -26,6 +26,10 @@ pub struct Pipeline {
     /// How operands are read; without it they are there when an instruction issues.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub collector: Option<Collector>,
+    /// The order in which instructions for different units get collector units, by the units' names;
+    /// `memory` is the load/store unit. Those left out come after the others, memory accesses before.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub collect: Vec<String>,
     /// Cycles between the end of an operation in its unit and its result being there, beyond the
     /// unit's latency.
     #[serde(skip_serializing_if = "is_default")]
@@ -204,6 +208,7 @@ impl Pipeline {
         source: &SourceText,
         problems: &mut Diagnostics,
         is_class: impl Fn(&str) -> bool,
+        is_unit: impl Fn(&str) -> bool,
     ) {
         let mut least = |name: &str, value: u64, least: u64, most: u64| {
             if value < least || value > most {
@@ -261,6 +266,10 @@ impl Pipeline {
         if self.result_buses.is_some() && self.collector.is_none() {
             let message = "result buses without an operand collector are not supported".to_owned();
             problems.push(source.error_at("result_buses", message).hint("add `collector: Collector()`"));
+        }
+        for unit in self.collect.iter().filter(|unit| *unit != "memory" && !is_unit(unit)) {
+            let message = format!("pipeline.collect names unit `{unit}`, which this machine does not have");
+            problems.push(source.error_at(unit, message).hint("`memory` stands for the load/store unit"));
         }
         for class in self.unscored.iter().filter(|class| !is_class(class)) {
             let message =

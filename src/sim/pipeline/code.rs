@@ -44,6 +44,8 @@ pub(super) struct Code<'a> {
     instrs: Vec<Instr>,
     /// Register banks of a sub-core, and by slot by how many its registers are moved on.
     banks: usize,
+    /// By unit, the load/store unit last: its place in the order of entry to the collector.
+    pub order: Vec<usize>,
     moved: [u8; SLOTS],
 }
 
@@ -79,6 +81,7 @@ impl<'a> Code<'a> {
             table,
             instrs: table.instrs().iter().zip(ops.all()).map(instr).collect(),
             banks,
+            order: order(machine, settings),
             moved: std::array::from_fn(|slot| (slot % banks) as u8),
         }
     }
@@ -105,4 +108,17 @@ impl<'a> Code<'a> {
         let place = usize::from(home) + usize::from(self.moved[slot]);
         sub_core * self.banks + if place >= self.banks { place - self.banks } else { place }
     }
+}
+
+/// By unit, the load/store unit last: where it stands in the order of entry to the collector.
+fn order(machine: &Machine, settings: &Pipeline) -> Vec<usize> {
+    let named = |name: &str| settings.collect.iter().position(|other| other == name);
+    let units = machine.units();
+    let after = |number: usize| settings.collect.len() + 1 + number;
+    let rank = |(number, unit): (usize, &crate::machine::Unit)| {
+        named(&unit.name).map_or(after(number), |place| place + 1)
+    };
+    let mut order: Vec<usize> = units.iter().enumerate().map(rank).collect();
+    order.push(named("memory").map_or(0, |place| place + 1));
+    order
 }

@@ -87,16 +87,8 @@ impl Collector {
         self.ready |= self.going[place.index()];
     }
 
-    /// One cycle: instructions go from `input` through the collector to `output`. Memory accesses
-    /// are those for `load_store`.
-    pub fn cycle(
-        &mut self,
-        code: &Code<'_>,
-        flights: &Flights,
-        load_store: usize,
-        input: &mut Latch,
-        output: &mut Latch,
-    ) {
+    /// One cycle: instructions go from `input` through the collector to `output`.
+    pub fn cycle(&mut self, code: &Code<'_>, flights: &Flights, input: &mut Latch, output: &mut Latch) {
         self.stirred |= std::mem::take(&mut input.fresh);
         for _ in 0..self.settings.steps {
             if self.ready != 0 {
@@ -107,7 +99,7 @@ impl Collector {
                 self.read(banks, output);
             }
             if self.stirred && self.free != 0 {
-                self.accept(code, flights, load_store, input, output);
+                self.accept(code, flights, input, output);
             }
             self.written = 0;
         }
@@ -152,25 +144,13 @@ impl Collector {
     }
 
     /// Each port takes an instruction for each unit, if there is a free collector unit for it.
-    fn accept(
-        &mut self,
-        code: &Code<'_>,
-        flights: &Flights,
-        load_store: usize,
-        input: &mut Latch,
-        output: &Latch,
-    ) {
+    fn accept(&mut self, code: &Code<'_>, flights: &Flights, input: &mut Latch, output: &Latch) {
         // nothing becomes free meanwhile, so who cannot enter now cannot enter at all
         let mut kinds = input.units();
         for _ in 0..self.settings.ports {
             let mut waiting = kinds;
             while waiting != 0 {
-                // memory accesses come first
-                let unit = if waiting >> load_store & 1 == 1 {
-                    load_store
-                } else {
-                    waiting.trailing_zeros() as usize
-                };
+                let unit = first(waiting, &code.order);
                 waiting &= !(1 << unit);
                 if !self.enter(code, flights, unit, input, output) || input.units() >> unit & 1 == 0 {
                     kinds &= !(1 << unit);
@@ -223,5 +203,21 @@ impl Collector {
             self.operands_are_read(free, place, output);
         }
         true
+    }
+}
+
+/// Of these units, not none, the one that comes first.
+#[inline]
+fn first(mut units: u64, order: &[usize]) -> usize {
+    let mut first = units.trailing_zeros() as usize;
+    loop {
+        units &= units - 1;
+        if units == 0 {
+            return first;
+        }
+        let unit = units.trailing_zeros() as usize;
+        if order[unit] < order[first] {
+            first = unit;
+        }
     }
 }

@@ -235,8 +235,7 @@ impl<'a> Sm<'a> {
     ) -> Result<(), RunError> {
         if let Some(mut collector) = self.collector.take() {
             if !self.issued.is_empty() || !collector.is_empty() {
-                let load_store = self.load_store_unit();
-                collector.cycle(self.code, &self.flights, load_store, &mut self.issued, &mut self.collected);
+                collector.cycle(self.code, &self.flights, &mut self.issued, &mut self.collected);
                 self.busy = true;
             } else {
                 collector.written = 0;

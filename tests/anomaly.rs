@@ -155,7 +155,7 @@ fn wrong_inputs_are_named() {
         (&["anomaly", "vecadd", "--unit", "gmen"], "`gmem`"),
         (&["anomaly", "vecadd", "--scheduler", "gto,what"], "unknown scheduler"),
         (&["anomaly", "vecadd", "--scheduler", "replay:x"], "one latency only"),
-        (&["anomaly", "vecadd", "--machine", "accelsim-ecrts"], "behind a load/store unit"),
+        (&["anomaly", "vecadd", "--machine", "accelsim-ecrts"], "anomalies are searched in the paper model"),
         (&["anomaly", "fig3"], "--unit NAME"),
         (&["anomaly", "--phases", "--scheduler", "two-level"], "does not schedule whole phases"),
         (&["anomaly", "--phases", "--warps", "0"], "0 phases"),

@@ -449,3 +449,20 @@ fn compare_lists_all_bounds_with_the_explored_worst_case() {
     assert_eq!((&first["explored_worst"], &first["tightest_proved"]), (&48.into(), &"swb".into()));
     assert!(first["makespan_lrr"].as_u64().unwrap() <= 48);
 }
+
+/// What knows the paper model only says so instead of giving its numbers for another machine.
+#[test]
+fn the_laboratory_refuses_what_is_more_than_the_paper_model() {
+    for args in [
+        &["explore", "chain"][..],
+        &["phases", "chain"],
+        &["anomaly", "chain", "--unit", "int"],
+        &["explore", "chain", "--vary", "int=1..=3", "--scheduler", "gto"],
+    ] {
+        let output = warpbound(&[args, &["--set", "pipeline.launch.start=100"]].concat());
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        assert!(stderr(&output).contains("launching takes time"), "{args:?}: {}", stderr(&output));
+    }
+    let compared = json(&["compare", "chain", "--set", "pipeline.launch.start=100"], 0);
+    assert!(compared["results"][0]["explored_worst"].is_null(), "{compared}");
+}

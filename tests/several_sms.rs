@@ -66,3 +66,19 @@ fn an_sm_for_each_block() {
     );
     assert!(all.1.iter().all(|result| result.start.get() == 0), "every SM gets its block in the first cycle");
 }
+
+/// A launch of fewer blocks than the SMs have room for goes to all of them, without a limit per cycle
+/// too.
+#[test]
+fn blocks_go_round_the_sms() {
+    let one = |sms| {
+        shipped::machine_of(format!(
+            "Machine(name: \"m\", extends: \"ecrts25-orin\", sms: {sms}, pipeline: Pipeline())"
+        ))
+    };
+    let alone = run(&one(1), "reduce_tree.w8g8", &PolicySetup::Gto, 1).0;
+    let spread = run(&one(8), "reduce_tree.w8g8", &PolicySetup::Gto, 1).0;
+    assert_eq!(spread.sub_cores.len(), 8);
+    assert!(spread.sub_cores.iter().all(|used| used.issues == alone.issues / 8), "{spread:?}");
+    assert!(spread.makespan < alone.makespan);
+}

@@ -156,3 +156,24 @@ fn units_that_do_not_exist_cannot_be_collected() {
     assert_eq!((problems.len(), problems[0].line), (1, 4), "{problems:#?}");
     assert!(problems[0].message.contains("`fp23`"), "{problems:#?}");
 }
+
+#[test]
+fn clocks_that_differ_too_much_and_numbers_too_large_are_refused() {
+    let dram = "Machine(name: \"m\", extends: \"accelsim-ecrts-dram\",\n\
+                memory: Memory(lower: Partitions, partitions: Partitions(dram: Dram(\nclock: (1048576, 1)))))";
+    let problems = load(dram).unwrap_err();
+    assert_eq!(problems.list()[0].line, 3, "{problems}");
+    assert!(problems.list()[0].message.contains("more than 64 times"), "{problems}");
+    let huge = "Machine(name: \"m\", extends: \"accelsim-ecrts\",\n\
+                units: {\"int\": Unit(init: 1, lat: 18446744073709551615)})";
+    let problems = load(huge).unwrap_err();
+    assert_eq!(problems.list()[0].line, 2, "{problems}");
+}
+
+/// A setting that is one of several kinds is replaced as a whole.
+#[test]
+fn another_kind_of_split_replaces_the_base_s() {
+    let split = "Machine(name: \"m\", extends: \"accelsim-sm1\", \
+                 memory: Memory(l1: L1(split: Percent(total: 65536, l1: 50))))";
+    assert!(load(split).is_ok(), "{:?}", load(split).err());
+}

@@ -188,7 +188,7 @@ pub fn observe_source<S: BlockSource<Error = Diagnostics>, O: Observer>(
     let watched = policy.kind().work_conserving().is_none();
     let mut observer = (PassedOver { seen: &passed_over, watched }, observer);
     // what no bound applies to is analysed only for what is said of its warps
-    let analysed = plan.workload.blocks() == 1 || beyond(plan.machine).is_empty();
+    let analysed = plan.workload.blocks() == 1 || plan.machine.beyond_the_paper_model().is_empty();
     let summary = simulate_on(
         plan.threads,
         source,
@@ -221,16 +221,25 @@ pub fn observe_source<S: BlockSource<Error = Diagnostics>, O: Observer>(
     judge.total.stalls = summary.stalls;
     judge.total.memory = summary.memory;
     judge.total.sub_cores = summary.sub_cores;
-    Ok(judge.total.with_notes(&plan.workload.program().notes))
+    Ok(judge.total.with_notes(&plan.workload.program().notes).with_notes(&machine_notes(plan)))
 }
 
-/// What the machine does that no bound accounts for.
-fn beyond(machine: &Machine) -> Vec<&'static str> {
-    let mut beyond = machine.pipeline().map_or(Vec::new(), |pipeline| pipeline.beyond_the_bounds());
-    if machine.sms() > 1 {
-        beyond.push("several SMs share the blocks (sms)");
+/// What a reader of the tables must know about the detailed engine.
+fn machine_notes(plan: &Plan) -> Vec<String> {
+    let mut notes = Vec::new();
+    if !plan.machine.beyond_the_paper_model().is_empty() {
+        notes.push("isolated, exec and idle cycles of warps are those of the paper model".to_owned());
     }
-    beyond
+    if plan.machine.sms() > 1 {
+        notes.push("units, lines, bank conflicts, traces and drawings are those of SM 0 only".to_owned());
+    }
+    let load_store = plan.machine.pipeline().is_some_and(|pipeline| pipeline.load_store.is_some());
+    if load_store && plan.workload.launch().is_none() {
+        let note = "a .warp kernel has no addresses: its memory instructions run on the units of their \
+                    classes, past the load/store unit";
+        notes.push(note.to_owned());
+    }
+    notes
 }
 
 fn resident_blocks(plan: &Plan) -> Result<u32, Diagnostics> {
@@ -350,7 +359,7 @@ impl<'a> Judge<'a> {
         let context = Context {
             // a file promises nothing, but what it did can be seen
             work_conserving: kind.work_conserving().or(Some(!passed_over)),
-            beyond: beyond(self.plan.machine),
+            beyond: self.plan.machine.beyond_the_paper_model(),
             ..Context::new(&kind, self.resident, paths.partial_barriers)
         };
         let total = &mut self.total;

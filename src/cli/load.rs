@@ -278,6 +278,17 @@ pub fn nth_block(
     Ok(paths)
 }
 
+/// For what looks at the paper model alone: an error if the machine is more than that.
+pub fn paper_model(machine: &Machine, what: &str) -> Result<(), Diagnostic> {
+    let beyond = machine.beyond_the_paper_model();
+    if beyond.is_empty() {
+        return Ok(());
+    }
+    let message =
+        format!("{what} the paper model, and machine `{}` is more: {}", machine.name(), beyond.join("; "));
+    Err(Diagnostic::general(machine.name(), message).hint("`run` and `check` simulate such machines"))
+}
+
 /// The cores of this machine: how many threads to use where nobody says.
 pub fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)

@@ -198,7 +198,7 @@ impl Machine {
             let is_class = |name: &str| ops.contains_key(name);
             if pipeline.collector.is_some() || pipeline.result_buses.is_some() {
                 for (op, timing) in &ops {
-                    let total = (timing.init + timing.lat).get();
+                    let total = timing.init.get().saturating_add(timing.lat.get());
                     if total >= MAX_PIPELINE {
                         problems.push(locate(
                             source,
@@ -315,6 +315,16 @@ impl Machine {
     /// What the paper model leaves out of the SM's pipeline; `None` for the paper model.
     pub fn pipeline(&self) -> Option<&Pipeline> {
         self.pipeline.as_ref()
+    }
+
+    /// What it does that the paper model does not, each as a clause for a message: no bound accounts
+    /// for it, and what looks at the paper model alone must not be asked about it.
+    pub fn beyond_the_paper_model(&self) -> Vec<&'static str> {
+        let mut beyond = self.pipeline.as_ref().map_or(Vec::new(), Pipeline::beyond_the_bounds);
+        if self.sms > 1 {
+            beyond.push("several SMs share the blocks (sms)");
+        }
+        beyond
     }
 
     /// Whether constants and parameters have to be fetched.

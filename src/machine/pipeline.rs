@@ -224,7 +224,7 @@ impl Pipeline {
                 least("icache.line", cache.line.into(), 1, 1 << 20);
                 least("icache.sets", cache.sets.into(), 1, 1 << 16);
                 least("icache.ways", cache.ways.into(), 1, 1 << 10);
-                least("icache.instruction", cache.instruction.into(), 1, cache.line.into());
+                least("icache.instruction", cache.instruction.into(), 1, u64::from(cache.line).max(1));
                 least("icache.miss_latency", cache.miss_latency, 0, 1 << 20);
             }
         }
@@ -233,8 +233,8 @@ impl Pipeline {
         }
         if let Some(collector) = &self.collector {
             let n = sub_cores as u64;
-            least("collector.units", collector.units.into(), n, 64);
-            least("collector.banks", collector.banks.into(), n, 64);
+            least("collector.units", collector.units.into(), n.min(64), 64);
+            least("collector.banks", collector.banks.into(), n.min(64), 64);
             least("collector.steps", collector.steps.into(), 1, 16);
             least("collector.ports", collector.ports.into(), 1, 64);
         }

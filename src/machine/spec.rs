@@ -286,12 +286,21 @@ fn from_json(value: serde_json::Value) -> Result<MachineSpec, String> {
     serde_json::from_value(value).map_err(|error| error.to_string())
 }
 
+/// Settings that are one of several kinds: another kind does not mix with what was there.
+const KINDS: [&str; 2] = ["split", "jitter"];
+
 /// Lays `over` on `under`, objects key by key.
 fn merge(under: &mut serde_json::Value, over: serde_json::Value) {
     match (under, over) {
         (serde_json::Value::Object(under), serde_json::Value::Object(over)) => {
             for (key, value) in over {
-                merge(under.entry(key).or_insert(serde_json::Value::Null), value);
+                let is_kind = KINDS.contains(&key.as_str());
+                let place = under.entry(key).or_insert(serde_json::Value::Null);
+                if is_kind {
+                    *place = value;
+                } else {
+                    merge(place, value);
+                }
             }
         }
         (under, over) => *under = over,

@@ -153,9 +153,14 @@ fn memory(stats: &MemoryStats) -> String {
     text
 }
 
+/// Sub-cores that have columns of their own.
+const SUB_CORE_COLUMNS: usize = 8;
+
 /// What became of the issue slots; with several sub-cores also on each.
 fn stalls(checked: &Checked) -> String {
-    let several = if checked.sub_cores.len() > 1 { checked.sub_cores.as_slice() } else { &[] };
+    // of many sub-cores only the sum: a column each would not fit a line
+    let columns = 2..=SUB_CORE_COLUMNS;
+    let several = if columns.contains(&checked.sub_cores.len()) { checked.sub_cores.as_slice() } else { &[] };
     let heading = ["issue slots", "cycles", "share"].map(str::to_owned);
     let cores = (0..several.len()).map(|core| format!("sub-core {core}"));
     let mut table = Table::new(heading.into_iter().chain(cores), &[0]);
@@ -165,11 +170,13 @@ fn stalls(checked: &Checked) -> String {
         let cells = [name.to_owned(), cycles.to_string(), share(cycles)];
         table.row(cells.into_iter().chain(several.iter().map(|used| of(used).to_string())));
     };
-    row("issued", checked.issues, &|used| used.issues);
+    // with dual issue a slot can have two instructions
+    let makespan = checked.makespan.get();
+    row("issued", slots - checked.stalls.total().get(), &|used| makespan - used.stalls.total().get());
     for (reason, cycles) in checked.stalls.iter().filter(|(_, cycles)| *cycles > Cycles::ZERO) {
         row(reason.name(), cycles.get(), &|used| used.stalls.get(reason).get());
     }
-    let total = if several.is_empty() { "makespan" } else { "makespan x sub-cores" };
+    let total = if checked.sub_cores.len() == 1 { "makespan" } else { "makespan x sub-cores" };
     let cells = [total.to_owned(), slots.to_string(), "100.0 %".to_owned()];
     table.row(cells.into_iter().chain(several.iter().map(|_| checked.makespan.to_string())));
     table.render(2)

@@ -36,7 +36,7 @@ enum Explored {
     Exactly(Cycles),
     /// At least this; some block has more states than the fuel allows.
     AtLeast(Cycles),
-    /// Some block is of a kind that exploration does not handle.
+    /// Some block, or the machine, is of a kind that exploration does not handle.
     NotHandled,
 }
 
@@ -75,6 +75,9 @@ fn row(name: &str, args: &Compare, bounds: &[Box<dyn Bound>]) -> Result<Row, Dia
 }
 
 fn explored(kernel: &LoadedKernel, machine: &Machine, args: &Compare) -> Result<Explored, Diagnostics> {
+    if !machine.beyond_the_paper_model().is_empty() {
+        return Ok(Explored::NotHandled);
+    }
     let table = load::timing(kernel, machine)?;
     let limits = Limits { max_states: args.max_states, threads: load::threads() };
     let mut source: WorkloadSource =

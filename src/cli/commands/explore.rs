@@ -30,6 +30,7 @@ use crate::report::text::percent;
 pub fn run(args: &Explore) -> Result<ExitCode, Failure> {
     let kernel = load::kernel(&args.on.kernel, &args.on.ptx, args.on.common.seed)?;
     let (machine, _) = load::machine(&args.on.common, &kernel)?;
+    load::paper_model(&machine, "`explore` searches the schedules of")?;
     let table = load::timing(&kernel, &machine)?;
     let paths = load::nth_block(&kernel, &machine, args.of_block, args.on.common.max_instructions)?;
     let limits = Limits { max_states: args.max_states, threads: args.jobs.unwrap_or_else(load::threads) };

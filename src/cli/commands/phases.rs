@@ -45,6 +45,7 @@ struct Phase {
 pub fn run(args: &Phases) -> Result<ExitCode, Failure> {
     let kernel = load::kernel(&args.on.kernel, &args.on.ptx, args.on.common.seed)?;
     let (machine, _) = load::machine(&args.on.common, &kernel)?;
+    load::paper_model(&machine, "phases are those of")?;
     let table = load::timing(&kernel, &machine)?;
     let paths = load::nth_block(&kernel, &machine, args.of_block, args.on.common.max_instructions)?;
     let warps: Vec<WarpPhases> = paths.warps.iter().map(|path| analyse_alone(&table, path, |_| {})).collect();

@@ -7,6 +7,8 @@ use crate::diag::{Diagnostics, SourceText};
 const MAX_TIME: u64 = 1 << 32;
 /// L2 slices in all.
 const MAX_SLICES: u32 = 64;
+/// How many times as fast one clock may be as another.
+const MAX_RATIO: u64 = 64;
 /// Lines of a cache.
 const MAX_LINES: u64 = 1 << 24;
 
@@ -30,6 +32,13 @@ impl Checker<'_> {
     fn ratio(&mut self, name: &str, (numerator, denominator): (u32, u32)) {
         self.within(&format!("{name}.0"), numerator.into(), 1, 1 << 20);
         self.within(&format!("{name}.1"), denominator.into(), 1, 1 << 20);
+        let (fast, slow) = (u64::from(numerator.max(denominator)), u64::from(numerator.min(denominator)));
+        if fast > MAX_RATIO * slow {
+            let message = format!(
+                "{name} is ({numerator}, {denominator}): one clock is more than {MAX_RATIO} times the other"
+            );
+            self.problem(name, message);
+        }
     }
 
     fn cache(&mut self, name: &str, cache: &CacheSettings) {
@@ -105,6 +114,10 @@ impl Checker<'_> {
         self.within("dram.row_bit", dram.row_bit.into(), 5, 40);
         self.within("dram.groups", dram.groups.into(), 1, 64);
         self.within("dram.burst_bytes", dram.burst_bytes.into(), 1, 1 << 12);
+        let repeated = |(index, bit): (usize, &u32)| dram.bank_bits[..index].contains(bit);
+        if dram.bank_bits.iter().enumerate().any(repeated) {
+            self.problem("dram.bank_bits", "a bank bit is named twice".to_owned());
+        }
         if dram.bank_bits.len() > 6 || dram.bank_bits.iter().any(|&bit| bit > 40) {
             self.problem("bank_bits", "at most 6 bank bits, each at most 40, are supported".to_owned());
         }

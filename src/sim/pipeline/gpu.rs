@@ -242,48 +242,62 @@ impl<'a, P: Policy + Send> Gpu<'a, P> {
         result
     }
 
-    /// Every SM with room gets a block, or as many as it may in a cycle, round robin.
+    /// Every SM with room gets a block, round robin, and again up to as many as it may in a cycle.
     fn place_blocks<S: BlockSource>(
         &mut self,
         source: &mut S,
         restart: bool,
     ) -> Result<(), SimError<S::Error>> {
-        let after = self.last_served + 1;
-        for n in 0..self.count {
-            let index = (after + n) % self.count;
-            let Core { sm, policies } = &mut self.shares[index / self.share][index % self.share];
-            let limit = match sm.settings.launch.blocks_per_cycle {
-                0 => usize::MAX,
-                limit => limit as usize,
-            };
-            for _ in 0..limit {
+        let limit = match self.first().settings.launch.blocks_per_cycle {
+            0 => u32::MAX,
+            limit => limit,
+        };
+        for _ in 0..limit {
+            let after = self.last_served + 1;
+            let mut placed = false;
+            for n in 0..self.count {
                 if self.exhausted {
                     return Ok(());
                 }
-                let Some(place) = sm.free_place() else { break };
-                match self.waiting.take() {
-                    Some(block) => sm.rooms[place] = block,
-                    None => {
-                        if !source.next_block(&mut sm.rooms[place]).map_err(SimError::Source)? {
-                            self.exhausted = true;
-                            return Ok(());
-                        }
-                    }
-                }
-                let room = &sm.rooms[place];
-                let (warps, slots) = (room.warps.len(), if restart { SLOTS } else { self.stride });
-                if warps > slots {
-                    return Err(RunError::TooManyWarps { block: room.block, warps, slots }.into());
-                }
-                if restart {
-                    policies.iter_mut().for_each(Policy::restart);
-                }
-                sm.place(place, place * self.stride, policies);
-                self.last_served = index;
-                self.blocks += 1;
+                placed |= self.place_block((after + n) % self.count, source, restart)?;
+            }
+            if !placed {
+                break;
             }
         }
         Ok(())
+    }
+
+    /// The next block goes to an SM, if that has room. Whether it did.
+    fn place_block<S: BlockSource>(
+        &mut self,
+        index: usize,
+        source: &mut S,
+        restart: bool,
+    ) -> Result<bool, SimError<S::Error>> {
+        let Core { sm, policies } = &mut self.shares[index / self.share][index % self.share];
+        let Some(place) = sm.free_place() else { return Ok(false) };
+        match self.waiting.take() {
+            Some(block) => sm.rooms[place] = block,
+            None => {
+                if !source.next_block(&mut sm.rooms[place]).map_err(SimError::Source)? {
+                    self.exhausted = true;
+                    return Ok(false);
+                }
+            }
+        }
+        let room = &sm.rooms[place];
+        let (warps, slots) = (room.warps.len(), if restart { SLOTS } else { self.stride });
+        if warps > slots {
+            return Err(RunError::TooManyWarps { block: room.block, warps, slots }.into());
+        }
+        if restart {
+            policies.iter_mut().for_each(Policy::restart);
+        }
+        sm.place(place, place * self.stride, policies);
+        self.last_served = index;
+        self.blocks += 1;
+        Ok(true)
     }
 
     fn summary<O: Observer>(&mut self, end: u64, observer: &mut O) -> SimSummary {

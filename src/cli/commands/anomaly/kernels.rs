@@ -49,6 +49,7 @@ fn kernel(name: &str, args: &Anomaly, policies: &[PolicySetup]) -> Result<Kernel
     let kernel = load::kernel(name, &args.ptx, args.seed.unwrap_or(0))?;
     let common = common(args);
     let (base, _) = load::machine(&common, &kernel)?;
+    load::paper_model(&base, "anomalies are searched in")?;
     let sweep_of = match &args.unit {
         Some(unit) => unit_sweep(unit, &base)?,
         None => range::parse(args.sweep.as_deref())?,

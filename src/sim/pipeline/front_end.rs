@@ -51,7 +51,8 @@ impl FrontEnd {
             missing: WarpMask::empty(),
             arrivals: Vec::new(),
             fetched: None,
-            last: slots - 1,
+            // as in GPGPU-Sim (shader.cc, create_front_pipeline), so slot 1 is fetched first
+            last: 0,
             cache: settings.icache.map(Lines::new),
             slots,
         }

@@ -125,6 +125,8 @@ pub(super) struct Sm<'a> {
     pub issues: u64,
     /// The sub-core that issues first in this cycle.
     pub first: usize,
+    /// Whether a block was there when this cycle began: without one nothing takes turns.
+    active: bool,
     /// Whether anything happened in this cycle.
     pub busy: bool,
 }
@@ -189,6 +191,7 @@ impl<'a> Sm<'a> {
             releases: Vec::new(),
             issues: 0,
             first: 0,
+            active: false,
             busy: false,
         }
     }
@@ -214,6 +217,7 @@ impl<'a> Sm<'a> {
     /// One cycle, up to the point where blocks are placed.
     pub fn begin_cycle(&mut self, lower: Option<&mut Lower>) {
         let now = self.now;
+        self.active = !self.is_empty();
         while let Some(id) = self.completions.due(now) {
             self.busy = true;
             self.write_back(id);
@@ -292,7 +296,7 @@ impl<'a> Sm<'a> {
                 }
             }
         }
-        if self.settings.issue.rotate {
+        if self.settings.issue.rotate && self.active {
             self.first = (self.first + (to - self.now) as usize) % self.subs.len();
         }
         self.now = to;

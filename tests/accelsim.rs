@@ -93,7 +93,7 @@ fn perfect_memory() {
     let all = compare("ecrts_pm", "accelsim-ecrts", 0);
     let (mean, worst) = errors(&all, 500);
     assert_eq!(all.len(), 156);
-    assert!(mean < 0.03 && worst < 0.10, "mean {mean}, largest {worst}");
+    assert!(mean < 0.001 && worst < 0.02, "mean {mean}, largest {worst}");
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn dram_without_caches() {
     let all = compare("ecrts", "accelsim-ecrts-dram", 0);
     let (mean, worst) = errors(&all, 0);
     assert_eq!(all.len(), 156);
-    assert!(mean < 0.03 && worst < 0.15, "mean {mean}, largest {worst}");
+    assert!(mean < 0.005 && worst < 0.05, "mean {mean}, largest {worst}");
 }
 
 #[test]
@@ -109,5 +109,5 @@ fn stock_sm() {
     let all = compare("sm1", "accelsim-sm1", 5000);
     let (mean, worst) = errors(&all, 0);
     assert_eq!(all.len(), 156);
-    assert!(mean < 0.03 && worst < 0.10, "mean {mean}, largest {worst}");
+    assert!(mean < 0.001 && worst < 0.025, "mean {mean}, largest {worst}");
 }

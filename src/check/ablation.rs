@@ -21,10 +21,10 @@
 //! operand collector and no write-back stages, that column contains their few cycles per dependent
 //! instruction too; the seed's last variant, an Accel-Sim, kept them.
 //!
-//! On the embedded suite under gto the means are 104.8, 71.1, 98.9, 80.5 and 119.1 % where the seed
+//! On the embedded suite under gto the means are 104.9, 70.7, 98.6, 81.3 and 119.2 % where the seed
 //! has 111.8, 94.0, 99.8, 91.9 and 234.1 % on Rodinia: the same side of 100 % in every column. The
 //! sizes differ with the kernels. With one resident block, as in the seed, sub-cores count for less
-//! (86.6 % with `--set limits.blocks=1`). The last column is far above 100 % only where accesses are
+//! (87.0 % with `--set limits.blocks=1`). The last column is far above 100 % only where accesses are
 //! not coalesced (two transposes and atomics, 200 to 240 %), and most of the suite's are.
 
 use serde::Serialize;

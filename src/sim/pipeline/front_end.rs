@@ -188,7 +188,7 @@ mod tests {
     fn a_fetch_is_decoded_when_the_next_begins() {
         let mut front = FrontEnd::new(Settings { buffer: 2, fetches: 2, icache: None }, 4);
         front.cycle(0, warps(&[0, 1, 2]));
-        assert_eq!(front.filled, warps(&[0]));
+        assert_eq!(front.filled, warps(&[1]), "slot 1 is fetched first");
         front.cycle(1, warps(&[0, 1, 2]));
         assert_eq!(front.filled, warps(&[0, 1, 2]));
         front.step(1);

@@ -1,36 +1,20 @@
 //! How fast the detailed engine replays real kernels: warp instructions per second on four
 //! sub-cores with operand collector, coalescing, L1, L2 and DRAM. The paths are recorded before.
 
+#[path = "../tests/support/runs.rs"]
+mod runs;
+#[path = "../tests/support/shipped.rs"]
+mod shipped;
+
 use std::convert::Infallible;
-use std::path::PathBuf;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use warpbound::check::{Workload, WorkloadKind};
-use warpbound::diag::SourceText;
+use warpbound::check::Workload;
 use warpbound::exec::Options;
-use warpbound::isa::IsaTable;
-use warpbound::machine::{Machine, MachineSpec};
+use warpbound::machine::Machine;
 use warpbound::path::{BlockPaths, BlockSource, Footprint};
 use warpbound::program::TimingTable;
-use warpbound::program::launch::{Launch, LaunchSpec};
-use warpbound::ptx::Module;
 use warpbound::sim::{PolicySetup, SimSummary, simulate};
-
-fn source(path: &str) -> SourceText {
-    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(path);
-    SourceText::new(path, std::fs::read_to_string(file).expect("shipped with the crate"))
-}
-
-fn workload(folder: &str, name: &str) -> Workload {
-    let isa = IsaTable::parse(&source("isa/ptx.ron")).expect("valid");
-    let text = source(&format!("kernels/{folder}/{name}.ron"));
-    let spec = LaunchSpec::parse(&text).expect("valid");
-    let module = Module::parse(&source(&format!("kernels/{folder}/{}", spec.module))).expect("valid");
-    let program = module.program(&spec.entry, &isa).expect("valid");
-    let launch = Launch::new(&spec, &program, 1, &text, &|_| Err("no files".to_owned())).expect("fits");
-    let kind = WorkloadKind::Launch { program: Box::new(program), launch: Box::new(launch) };
-    Workload { name: name.to_owned(), kind }
-}
 
 /// The blocks of a launch, again and again.
 struct Recorded {
@@ -68,21 +52,19 @@ impl BlockSource for Recorded {
 }
 
 fn pipeline(criterion: &mut Criterion) {
-    let text = source("configs/accelsim-sm1.ron");
-    let base = |name: &str| Ok(source(&format!("configs/{name}.ron")));
-    let spec = MachineSpec::parse_with_bases(&text, &base).expect("the machine parses");
-    let machine = Machine::new(&spec, &text).expect("the machine is valid");
+    let machine = shipped::machine("accelsim-sm1");
     let mut group = criterion.benchmark_group("pipeline");
     group.sample_size(20);
-    for (folder, name) in [
-        ("sgemm_naive", "sgemm_naive_w32"),
-        ("sgemm_dbuf", "sgemm_dbuf_w8"),
-        ("sgemm_prefetch", "sgemm_prefetch"),
-        ("transpose", "transpose_naive"),
-        ("loopbreak", "loopbreak"),
-        ("bitonic", "bitonic_shared"),
+    for name in [
+        "sgemm_naive_w32",
+        "sgemm_dbuf_w8",
+        "sgemm_prefetch",
+        "transpose_naive",
+        "loopbreak",
+        "bitonic_shared",
     ] {
-        let workload = workload(folder, name);
+        let kernel = shipped::launch(name);
+        let workload = runs::workload(name, kernel.program, kernel.launch);
         let table = TimingTable::new(workload.program(), &machine).expect("every class is mapped");
         let limits = machine.limits().occupancy(&workload.needs()).expect("the block fits");
         let mut recorded = Recorded::of(&workload, &machine);

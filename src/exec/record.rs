@@ -55,12 +55,8 @@ impl Record {
     #[inline]
     pub(super) fn collect(&mut self, pc: Pc, space: Space) -> Option<Collecting<'_>> {
         let traffic = self.traffic.as_mut()?;
-        let has_lines = match space {
-            Space::Global | Space::Local => true,
-            Space::Const | Space::Param => traffic.constants,
-            Space::Shared | Space::Generic => false,
-        };
-        (has_lines && traffic.moves_lines[pc.index()]).then_some(Collecting { traffic })
+        let moves = traffic.moves_lines[pc.index()] && space.has_lines(traffic.constants);
+        moves.then_some(Collecting { traffic })
     }
 
     /// Moves the group of the instruction just executed to the path of its warp, if it has one.

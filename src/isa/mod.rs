@@ -30,6 +30,16 @@ impl Space {
     /// The spaces an access can resolve to, in the order of [`Space::index`].
     pub const RESOLVED: [Self; 5] = [Self::Param, Self::Const, Self::Global, Self::Shared, Self::Local];
 
+    /// Whether what an access to this space touches lies in lines of device memory; `constants`:
+    /// those and the kernel's parameters do, too.
+    pub fn has_lines(self, constants: bool) -> bool {
+        match self {
+            Self::Global | Self::Local => true,
+            Self::Const | Self::Param => constants,
+            Self::Shared | Self::Generic => false,
+        }
+    }
+
     /// Index of a space for dense tables.
     pub const fn index(self) -> usize {
         self as usize

@@ -215,13 +215,7 @@ impl TimingTable {
     /// a path with traffic has a group of lines for it.
     pub fn moves_lines(&self, step: Step) -> bool {
         let instr = self.instr(step.pc());
-        instr.moves_lines
-            && (instr.flow == Flow::AsyncCopy
-                || match step.memory().space {
-                    Space::Global | Space::Local => true,
-                    Space::Const | Space::Param => self.constants,
-                    Space::Shared | Space::Generic => false,
-                })
+        instr.moves_lines && (instr.flow == Flow::AsyncCopy || step.memory().space.has_lines(self.constants))
     }
 
     /// The pseudo-register that an asynchronous copy writes or a wait reads, `None` for other

@@ -44,9 +44,9 @@ pub(super) struct Code<'a> {
     instrs: Vec<Instr>,
     /// Register banks of a sub-core, and by slot by how many its registers are moved on.
     banks: usize,
+    moved: [u8; SLOTS],
     /// By unit, the load/store unit last: its place in the order of entry to the collector.
     pub order: Vec<usize>,
-    moved: [u8; SLOTS],
 }
 
 /// When and for how long one execution occupies which unit.

@@ -11,7 +11,7 @@ impl Sm<'_> {
     #[inline]
     fn instance(&self, unit: usize, sub_core: usize) -> usize {
         let units = self.load_store_unit();
-        self.sub_cores.instance(UnitId::from_index(unit), sub_core, units)
+        self.code.table.sub_cores().instance(UnitId::from_index(unit), sub_core, units)
     }
 
     /// Sends an issued instruction on its way.

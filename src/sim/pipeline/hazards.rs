@@ -133,7 +133,7 @@ impl Sm<'_> {
             let waits = step.is_some_and(|step| self.waits_for_global(slot, step));
             // nobody knows until when
             let until = if waits { Cycle::NEVER } else { Cycle::ZERO };
-            let sub_core = self.sub_cores.of_slot(slot);
+            let sub_core = self.code.table.sub_cores().of_slot(slot);
             self.subs[sub_core].view.global_until[slot] = until;
         }
     }

@@ -14,8 +14,8 @@ use super::log::Log;
 use super::memory::Lower;
 use super::units::{ResultBuses, Unit};
 use crate::base::{Cycle, WarpMask};
+use crate::machine::Machine;
 use crate::machine::pipeline::Pipeline;
-use crate::machine::{Machine, SubCores};
 use crate::path::{BlockPaths, Step, WarpPath};
 use crate::sim::SLOTS;
 use crate::sim::error::RunError;
@@ -101,7 +101,6 @@ pub(super) struct Sm<'a> {
     pub clear: WarpMask,
     /// Per unit, the load/store unit last: warps whose next instruction goes there.
     pub wants: Vec<WarpMask>,
-    pub sub_cores: SubCores,
     pub units: Vec<Unit>,
     pub flights: Flights,
     pub completions: Completions,
@@ -110,8 +109,6 @@ pub(super) struct Sm<'a> {
     pub issued: Latch,
     pub collected: Latch,
     pub load_store: Option<Box<LoadStore>>,
-    /// Bytes of a line of the constant cache.
-    pub constant_line: u32,
     pub front_end: Option<Box<FrontEnd>>,
     pub log: Log,
     pub rooms: Vec<BlockPaths>,
@@ -168,7 +165,6 @@ impl<'a> Sm<'a> {
             fenced: WarpMask::empty(),
             clear: WarpMask::empty(),
             wants: vec![WarpMask::empty(); units],
-            sub_cores: machine.sub_cores(),
             units: vec![Unit::default(); (units - 1) * sub_cores],
             flights: Flights::default(),
             completions: Completions::default(),
@@ -179,7 +175,6 @@ impl<'a> Sm<'a> {
             load_store: settings
                 .load_store
                 .map(|settings| Box::new(LoadStore::new(settings, machine.memory(), shared_bytes, index))),
-            constant_line: machine.memory().constant.map_or(0, |cache| cache.line),
             index,
             front_end: settings.front_end.map(|f| Box::new(FrontEnd::new(f, slots))),
             log: Log::default(),

@@ -82,19 +82,18 @@ pub(super) struct LoadStore {
     /// The source that has the first turn.
     turn: usize,
     l1: Option<Box<FirstLevel>>,
-    /// The cache of constants and parameters, and the bytes of its lines.
-    constants: Option<(Box<Cache>, u32)>,
+    /// The cache of constants and parameters.
+    constants: Option<Box<Cache>>,
 }
 
 impl LoadStore {
     /// The unit of an SM whose blocks use so many bytes of shared memory.
     pub fn new(settings: Settings, memory: &MemorySystem, shared_bytes: u64, sm: usize) -> Self {
         let seed = memory.seed ^ sm as u64;
-        let constants = |cache| (Box::new(Cache::new(cache, !seed)), cache.line);
         Self {
             settings,
             l1: memory.l1.as_ref().map(|l1| Box::new(FirstLevel::new(l1, shared_bytes, seed))),
-            constants: memory.constant.as_ref().map(constants),
+            constants: memory.constant.as_ref().map(|cache| Box::new(Cache::new(cache, !seed))),
             queue: VecDeque::new(),
             serving: None,
             shared: VecDeque::new(),
@@ -134,7 +133,7 @@ impl LoadStore {
                 l1.cache.fill(reply.flight);
                 self.replies.pop_front();
                 busy = true;
-            } else if let (Some((cache, _)), Purpose::ConstantFill) = (&mut self.constants, reply.purpose) {
+            } else if let (Some(cache), Purpose::ConstantFill) = (&mut self.constants, reply.purpose) {
                 cache.fill(reply.flight);
                 self.replies.pop_front();
                 busy = true;
@@ -143,7 +142,7 @@ impl LoadStore {
                 busy = true;
             }
         }
-        if let (Some((cache, _)), Some(lower)) = (&mut self.constants, &mut lower) {
+        if let (Some(cache), Some(lower)) = (&mut self.constants, &mut lower) {
             busy |= cache.send(lower, sm.index);
         }
         if let Some(mut l1) = self.l1.take() {
@@ -202,7 +201,7 @@ impl LoadStore {
             || self.arrived.is_some()
             || !self.replies.is_empty()
             || !self.inbox.is_empty()
-            || self.constants.as_ref().is_some_and(|(cache, _)| !cache.is_quiet())
+            || self.constants.as_ref().is_some_and(|cache| !cache.is_quiet())
     }
 
     /// Adds what happened in the caches.
@@ -210,7 +209,7 @@ impl LoadStore {
         if let Some(l1) = &self.l1 {
             stats.l1.add(l1.cache.stats());
         }
-        if let Some((cache, _)) = &self.constants {
+        if let Some(cache) = &self.constants {
             stats.constant.add(cache.stats());
         }
     }
@@ -259,7 +258,7 @@ impl LoadStore {
                     }
                     next
                 }
-                1 => self.constants.as_mut().and_then(|(c, _)| c.ready()).map(|request| request.id),
+                1 => self.constants.as_mut().and_then(|cache| cache.ready()).map(|request| request.id),
                 3 => self.l1.as_mut().and_then(|l1| l1.cache.ready()).map(|request| request.id),
                 _ => self.arrived.take().map(|reply| {
                     if reply.purpose == Purpose::Atomic {

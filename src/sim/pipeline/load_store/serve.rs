@@ -41,6 +41,14 @@ fn parts(mut sectors: u8, bytes: u32) -> u32 {
 }
 
 impl LoadStore {
+    /// Bytes that one transaction of an access to a space covers.
+    fn transaction_bytes(&self, space: Space) -> u32 {
+        match (&self.constants, space) {
+            (Some(cache), Space::Const | Space::Param) => cache.line_bytes(),
+            _ => self.settings.transaction,
+        }
+    }
+
     /// Takes an instruction.
     pub fn start(&mut self, sm: &mut Sm<'_>, id: FlightId) {
         let code = sm.code;
@@ -115,9 +123,9 @@ impl LoadStore {
 
     /// One line of the constant cache. Whether the cache could look it up.
     fn look_up_constant(&mut self, sm: &mut Sm<'_>, serving: &mut Serving) -> bool {
-        let Some((cache, line_bytes)) = &mut self.constants else { return true };
+        let Some(cache) = &mut self.constants else { return true };
         let mut next = *serving;
-        let (line, sectors) = next.take(sm, *line_bytes);
+        let (line, sectors) = next.take(sm, cache.line_bytes());
         match cache.access(Request { line, sectors, kind: RequestKind::Constant, id: next.flight }) {
             Lookup::Stall => return false,
             Lookup::Hit => sm.flights.get_mut(next.flight).unanswered -= 1,
@@ -196,10 +204,10 @@ impl Sm<'_> {
     /// What an access that is about to issue asks of memory: the end of its traffic, and its
     /// transactions.
     pub fn claim_traffic(&mut self, slot: usize, step: Step) -> (u32, u32) {
-        let Some(settings) = self.settings.load_store else { return (0, 0) };
         let Some(access) = self.code.of(step).access else { return (0, 0) };
-        let constant = matches!(self.code.table.space(step), Space::Const | Space::Param);
-        let bytes = if constant { self.constant_line } else { settings.transaction };
+        let Some(unit) = &self.load_store else { return (0, 0) };
+        let space = self.code.table.space(step);
+        let (bytes, atomics_block) = (unit.transaction_bytes(space), unit.settings.atomics_block);
         let first = self.warps[slot].traffic;
         let mut transactions = 0;
         if self.code.table.moves_lines(step) {
@@ -213,8 +221,8 @@ impl Sm<'_> {
             }
             self.warps[slot].traffic += lines;
         }
-        if access == Access::Atomic && settings.atomics_block {
-            let answers = if self.code.table.space(step) == Space::Shared { 1 } else { transactions };
+        if access == Access::Atomic && atomics_block {
+            let answers = if space == Space::Shared { 1 } else { transactions };
             self.warps[slot].atomics += answers;
             if answers > 0 {
                 self.held |= WarpMask::slot(slot);

@@ -164,6 +164,11 @@ impl Cache {
         accepted
     }
 
+    /// Bytes of a line.
+    pub fn line_bytes(&self) -> u32 {
+        self.settings.line
+    }
+
     /// Whether nothing waits to be sent or to be handed back.
     pub fn is_quiet(&self) -> bool {
         self.outgoing.is_empty() && !self.any_ready()

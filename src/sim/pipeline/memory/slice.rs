@@ -70,7 +70,7 @@ impl Slice {
             || !self.from_dram.is_empty()
             || !self.output.is_empty()
             || self.data_taken + self.fill_taken > 0
-            || self.cache.as_ref().is_some_and(|cache| cache.any_ready() || cache.outgoing().is_some())
+            || self.cache.as_ref().is_some_and(|cache| !cache.is_quiet())
             || self.delay.front().is_some_and(|&(at, _)| at <= tick)
     }
 

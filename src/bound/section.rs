@@ -9,7 +9,7 @@ use super::serial::Serial;
 use super::turns::Turns;
 use crate::base::{Cycle, Cycles, RegId, UnitId, WarpId};
 use crate::machine::SubCores;
-use crate::path::{BlockPaths, Step};
+use crate::path::{BlockPaths, Step, WarpPath};
 use crate::program::{Flow, TimingTable};
 
 /// What one warp's instructions in one section ask of one functional unit.
@@ -342,6 +342,26 @@ impl<'t> Analyser<'t> {
             in_flight_after,
             carried_after,
         }
+    }
+
+    /// What the warps of a block take alone, without what only bounds need.
+    pub fn alone(&mut self, paths: &BlockPaths) -> Vec<WarpTotals> {
+        let mut of_warp = |path: &WarpPath| {
+            let mut totals = WarpTotals::default();
+            let mut rest = path.steps();
+            while !rest.is_empty() {
+                let profile = self.state.run(self.table, rest, Extent::Section, |_, _| (), |_| ());
+                totals.add(&WarpSection {
+                    isolated: profile.isolated,
+                    exec: profile.exec,
+                    instructions: profile.instructions,
+                    ..WarpSection::default()
+                });
+                rest = &rest[profile.steps..];
+            }
+            totals
+        };
+        paths.warps.iter().map(&mut of_warp).collect()
     }
 
     /// Analyses a block and keeps every section.

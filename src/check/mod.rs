@@ -4,12 +4,14 @@
 //! A violation is a result: it is reported with what is needed to replay it, never hidden.
 
 pub mod ablation;
+mod ahead;
 pub mod counterexample;
 mod judge;
 mod run;
 mod self_check;
 mod workload;
 
+pub use ahead::{Ahead, ahead};
 pub use judge::{BlockTable, BoundRow, Status, WarpRow, overestimation};
 pub use run::{Checked, Plan, check, observe, observe_source};
 pub use self_check::{Difference, self_check};

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 
+use super::ahead::ahead;
 use super::judge::{BlockTable, BoundRow, Status, WarpRow};
 use super::workload::{Workload, WorkloadSource};
 use crate::base::{Cycles, WarpId};
@@ -28,7 +29,7 @@ pub struct Plan<'a> {
     pub gating: &'a [String],
     /// Fuel of the functional run.
     pub max_instructions_per_block: u64,
-    /// Threads for machines with several SMs; they change no result.
+    /// Threads for functional runs and for machines with several SMs; they change no result.
     pub threads: usize,
     /// Whether to compare the analyser with the simulator on every warp alone.
     pub self_check: bool,
@@ -37,6 +38,11 @@ pub struct Plan<'a> {
 impl Plan<'_> {
     fn options(&self) -> Options {
         Options::of(self.machine, self.max_instructions_per_block)
+    }
+
+    /// Whether blocks are executed on a thread of their own while earlier ones are simulated.
+    pub fn runs_ahead(&self) -> bool {
+        self.threads > 1 && self.workload.blocks() > 1
     }
 }
 
@@ -132,10 +138,20 @@ fn one_block_at_a_time(
     judges: &mut [Judge],
 ) -> Result<Vec<String>, Diagnostics> {
     let mut source = plan.workload.source(plan.options())?;
+    ahead(&mut source, plan.runs_ahead(), |blocks| each_block(plan, table, judges, blocks))?;
+    Ok(source.notes())
+}
+
+fn each_block(
+    plan: &Plan,
+    table: &TimingTable,
+    judges: &mut [Judge],
+    blocks: &mut impl BlockSource<Error = Diagnostics>,
+) -> Result<(), Diagnostics> {
     let mut paths = BlockPaths::default();
     let mut engine = Engine::new(table, plan.machine);
     let mut analyser = analyser(plan, table);
-    while source.next_block(&mut paths)? {
+    while blocks.next_block(&mut paths)? {
         let analysed = Analysed::new(plan, &mut analyser, &paths);
         let checked = if plan.self_check { super::self_check(table, plan.machine, &paths)? } else { 0 };
         for judge in &mut *judges {
@@ -150,7 +166,7 @@ fn one_block_at_a_time(
             judge.block(&result, &paths, &analysed, passed_over);
         }
     }
-    Ok(source.notes())
+    Ok(())
 }
 
 /// Runs one policy with an observer, and gives back the functional run for its final buffers.
@@ -163,7 +179,8 @@ pub fn observe<'a, O: Observer>(
     observer: &mut O,
 ) -> Result<(Checked, WorkloadSource<'a>), Diagnostics> {
     let mut source = plan.workload.source(plan.options())?;
-    let checked = observe_source(plan, policy, &mut source, observer)?;
+    let checked =
+        ahead(&mut source, plan.runs_ahead(), |blocks| observe_source(plan, policy, blocks, observer))?;
     let notes = source.notes();
     Ok((checked.with_notes(&notes), source))
 }
@@ -187,8 +204,7 @@ pub fn observe_source<S: BlockSource<Error = Diagnostics>, O: Observer>(
     // a policy with a contract needs no watching
     let watched = policy.kind().work_conserving().is_none();
     let mut observer = (PassedOver { seen: &passed_over, watched }, observer);
-    // what no bound applies to is analysed only for what is said of its warps
-    let analysed = plan.workload.blocks() == 1 || plan.machine.beyond_the_paper_model().is_empty();
+    let bounds_apply = plan.machine.beyond_the_paper_model().is_empty();
     let summary = simulate_on(
         plan.threads,
         source,
@@ -205,10 +221,10 @@ pub fn observe_source<S: BlockSource<Error = Diagnostics>, O: Observer>(
                     Err(problem) => failed = Some(problem),
                 }
             }
-            let analysed = if analysed {
+            let analysed = if bounds_apply {
                 Analysed::new(plan, &mut analyser, paths)
             } else {
-                Analysed::nothing(plan, paths)
+                Analysed::without_bounds(plan, &mut analyser, paths)
             };
             judge.block(result, paths, &analysed, passed_over.take());
         },
@@ -290,11 +306,10 @@ struct Analysed {
 }
 
 impl Analysed {
-    fn nothing(plan: &Plan, paths: &BlockPaths) -> Self {
-        Self {
-            reports: vec![BoundReport::default(); plan.bounds.len()],
-            warps: vec![WarpTotals::default(); paths.warps.len()],
-        }
+    /// On a machine to which no bound applies: only what is said of the warps of a single block.
+    fn without_bounds(plan: &Plan, analyser: &mut Analyser, paths: &BlockPaths) -> Self {
+        let warps = if plan.workload.blocks() == 1 { analyser.alone(paths) } else { Vec::new() };
+        Self { reports: vec![BoundReport::default(); plan.bounds.len()], warps }
     }
 
     fn new(plan: &Plan, analyser: &mut Analyser, paths: &BlockPaths) -> Self {

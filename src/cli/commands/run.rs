@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::base::Pc;
 use crate::bound;
-use crate::check::{Checked, Plan, WorkloadSource, observe_source};
+use crate::check::{Checked, Plan, WorkloadSource, ahead, observe_source};
 use crate::cli::args::Run;
 use crate::cli::load::{self, LoadedKernel};
 use crate::cli::output::{self, Failure, Format};
@@ -62,11 +62,20 @@ pub fn run(args: &Run, verbose: bool) -> Result<ExitCode, Failure> {
     if machine.shared_memory().is_some() && !args.timings {
         more.push(&mut bank_profile);
     }
+    let mut waited = source.spent;
     let checked = traced(args, &kernel, &machine, more, |mut observer| {
-        observe_source(&plan, &policy, &mut source, &mut observer)
-            .map_err(|problems| problems.with_excerpts(&kernel.code))
+        ahead(&mut source, plan.runs_ahead(), |blocks| {
+            let checked = observe_source(&plan, &policy, blocks, &mut observer);
+            waited += blocks.waited();
+            checked.map_err(|problems| problems.with_excerpts(&kernel.code))
+        })
     })?;
-    let seconds = (source.spent.as_secs_f64(), (began.elapsed().saturating_sub(source.spent)).as_secs_f64());
+    let all = began.elapsed();
+    let seconds = Seconds {
+        exec: source.spent.as_secs_f64(),
+        sim: all.saturating_sub(waited).as_secs_f64(),
+        all: all.as_secs_f64(),
+    };
     for (index, path) in dumps {
         output::write_file(&path, source.source.buffer(index).unwrap_or_default())?;
     }
@@ -84,6 +93,15 @@ pub fn run(args: &Run, verbose: bool) -> Result<ExitCode, Failure> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What took how long. The functional run may run ahead of the simulation, so `exec` and `sim`
+/// may add up to more than `all`.
+#[derive(Clone, Copy, Debug)]
+struct Seconds {
+    exec: f64,
+    sim: f64,
+    all: f64,
 }
 
 /// A functional run that knows how long it took.
@@ -176,6 +194,8 @@ struct Timed {
     exec_seconds: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sim_seconds: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seconds: Option<f64>,
 }
 
 fn print_json(
@@ -183,7 +203,7 @@ fn print_json(
     kernel: &LoadedKernel,
     machine: &Machine,
     checked: &Checked,
-    (exec, sim): (f64, f64),
+    seconds: Seconds,
     (bank_conflicts, divergence): (Vec<BankLine>, Option<divergence::Report>),
 ) -> Result<(), Failure> {
     output::print_json(&Timed {
@@ -191,8 +211,9 @@ fn print_json(
         run: json::Run::new(checked),
         bank_conflicts,
         divergence,
-        exec_seconds: args.timings.then_some(exec),
-        sim_seconds: args.timings.then_some(sim),
+        exec_seconds: args.timings.then_some(seconds.exec),
+        sim_seconds: args.timings.then_some(seconds.sim),
+        seconds: args.timings.then_some(seconds.all),
     })
 }
 
@@ -210,7 +231,7 @@ fn print_text(
     machine: &Machine,
     policy: &PolicySetup,
     checked: &Checked,
-    (exec, sim): (f64, f64),
+    seconds: Seconds,
     parts: &Parts,
 ) -> Result<(), Failure> {
     let mut out = text::check(&kernel.workload.name, machine, checked, output::style());
@@ -225,10 +246,13 @@ fn print_text(
     }
     if args.timings {
         let per_second = |seconds: f64| checked.warp_instructions as f64 / seconds.max(1e-9) / 1e6;
+        let Seconds { exec, sim, all } = seconds;
         out.push_str(&format!(
-            "\n  functional run {exec:.3} s ({:.1} million warp instructions per second), simulation and bounds {sim:.3} s ({:.1})\n",
+            "\n  functional run {exec:.3} s ({:.1} million warp instructions per second), simulation and bounds {sim:.3} s ({:.1}), \
+             together {all:.3} s ({:.1})\n",
             per_second(exec),
-            per_second(sim)
+            per_second(sim),
+            per_second(all)
         ));
     }
     if args.gantt {

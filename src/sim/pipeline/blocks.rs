@@ -103,6 +103,7 @@ impl Sm<'_> {
         self.unborn -= 1;
         self.residents[place].live = slots;
         self.live |= slots;
+        self.wake_all();
         for slot in slots.slots() {
             let path = &self.rooms[place].warps[slot - first_slot];
             let warp = &mut self.warps[slot];
@@ -171,6 +172,7 @@ impl Sm<'_> {
             });
         }
         self.at_barrier -= complete.waiting;
+        self.wake_slots(complete.waiting);
         for slot in complete.waiting.slots() {
             if self.warps[slot].step.is_none() && self.live.has(slot) {
                 self.finish(slot);
@@ -183,6 +185,7 @@ impl Sm<'_> {
         let warp = self.warps[slot];
         let place = warp.place as usize;
         self.live -= WarpMask::slot(slot);
+        self.wake(slot);
         let resident = &mut self.residents[place];
         resident.live -= WarpMask::slot(slot);
         resident.issues += u64::from(warp.next);

@@ -1,8 +1,9 @@
 //! What the pipeline needs of each instruction of the program, worked out once for all SMs.
 
-use crate::base::RegId;
-use crate::machine::Machine;
+use super::latch::Place;
+use crate::base::{RegId, UnitId};
 use crate::machine::pipeline::Pipeline;
+use crate::machine::{Machine, SubCores};
 use crate::path::Step;
 use crate::program::{Access, RegList, TimingTable};
 use crate::sim::SLOTS;
@@ -44,9 +45,15 @@ pub(super) struct Code<'a> {
     instrs: Vec<Instr>,
     /// Register banks of a sub-core, and by slot by how many its registers are moved on.
     banks: usize,
+    /// Whether nothing but an event lets a sub-core issue that could not before.
+    pub sleeps: bool,
     moved: [u8; SLOTS],
     /// By unit, the load/store unit last: its place in the order of entry to the collector.
     pub order: Vec<usize>,
+    /// The unit number of the load/store unit.
+    pub load_store: usize,
+    /// By place, but for the load/store unit's: the number of the unit's instance.
+    instances: Vec<u16>,
 }
 
 /// When and for how long one execution occupies which unit.
@@ -81,7 +88,14 @@ impl<'a> Code<'a> {
             table,
             instrs: table.instrs().iter().zip(ops.all()).map(instr).collect(),
             banks,
+            // a queue without a collector has room again when time comes
+            sleeps: settings.collector.is_some() || settings.queue.is_none(),
             order: order(machine, settings),
+            load_store: table.units(),
+            instances: (0..table.units())
+                .flat_map(|unit| (0..SubCores::MAX).map(move |sub_core| (UnitId::from_index(unit), sub_core)))
+                .map(|(unit, sub_core)| table.sub_cores().instance(unit, sub_core, table.units()) as u16)
+                .collect(),
             moved: std::array::from_fn(|slot| (slot % banks) as u8),
         }
     }
@@ -100,6 +114,12 @@ impl<'a> Code<'a> {
         }
         let op = self.table.op(step);
         Timing { unit: op.unit.get(), init: op.init.get(), total: (op.init + op.lat).get() }
+    }
+
+    /// The number of a unit's instance.
+    #[inline]
+    pub fn instance(&self, place: Place) -> usize {
+        usize::from(self.instances[place.index()])
     }
 
     /// The bank of a warp's register among all banks of the SM.

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use super::code::Code;
 use super::flight::{FlightId, Flights};
-use super::latch::{Latch, Place};
+use super::latch::{Latch, PLACES, Place};
 use crate::machine::SubCores;
 use crate::machine::pipeline::Collector as Settings;
 
@@ -31,7 +31,7 @@ pub(super) struct Collector {
     all: u64,
     free: u64,
     /// By place in the output: collector units whose operands are read and that go there.
-    going: Vec<u64>,
+    going: [u64; PLACES],
     /// Those among them whose place is free.
     ready: u64,
     /// Whether something entered or left since the last try to let instructions enter that
@@ -52,8 +52,7 @@ pub(super) struct Collector {
 }
 
 impl Collector {
-    /// For this many units behind it.
-    pub fn new(settings: Settings, units_behind: usize, sub_cores: usize) -> Self {
+    pub fn new(settings: Settings, sub_cores: usize) -> Self {
         let units = settings.units as usize;
         let share = units / sub_cores;
         let all = u64::MAX >> (64 - units);
@@ -62,7 +61,7 @@ impl Collector {
             holds: vec![Hold::default(); units],
             all,
             free: all,
-            going: vec![0; units_behind * SubCores::MAX],
+            going: [0; PLACES],
             ready: 0,
             stirred: false,
             reads: vec![VecDeque::new(); settings.banks as usize],
@@ -146,7 +145,16 @@ impl Collector {
     /// Each port takes an instruction for each unit, if there is a free collector unit for it.
     fn accept(&mut self, code: &Code<'_>, flights: &Flights, input: &mut Latch, output: &Latch) {
         // nothing becomes free meanwhile, so who cannot enter now cannot enter at all
-        let mut kinds = input.units();
+        let mut kinds = 0;
+        for (sub_core, &share) in self.shares.iter().enumerate() {
+            if self.free & share != 0 {
+                kinds |= input.units_of(sub_core);
+            }
+        }
+        if kinds == 0 {
+            self.stirred = false;
+            return;
+        }
         for _ in 0..self.settings.ports {
             let mut waiting = kinds;
             while waiting != 0 {
@@ -180,13 +188,13 @@ impl Collector {
         input: &mut Latch,
         output: &Latch,
     ) -> bool {
-        let Some((sub_core, id)) = input.oldest(unit) else { return false };
+        let Some(place) = input.oldest(unit) else { return false };
+        let (sub_core, id) = (place.sub_core(), input.at(place));
         let mine = self.free & self.shares[sub_core];
         if mine == 0 {
             return false;
         }
         let free = mine.trailing_zeros() as usize;
-        let place = Place::new(unit, sub_core);
         input.take(place);
         self.free &= !(1 << free);
         let flight = flights.get(id);

@@ -4,28 +4,21 @@ use super::code::Code;
 use super::flight::{Flight, FlightId};
 use super::latch::Place;
 use super::sm::Sm;
-use crate::base::{UnitId, WarpMask};
+use crate::base::WarpMask;
 
 impl Sm<'_> {
-    /// The number of a unit's instance.
-    #[inline]
-    fn instance(&self, unit: usize, sub_core: usize) -> usize {
-        let units = self.load_store_unit();
-        self.code.table.sub_cores().instance(UnitId::from_index(unit), sub_core, units)
-    }
-
     /// Sends an issued instruction on its way.
     pub fn dispatch(&mut self, id: FlightId) {
         let Flight { unit, sub_core, init, total, age, .. } = *self.flights.get(id);
         let (unit, sub_core) = (unit as usize, sub_core as usize);
         if self.collector.is_some() {
             self.issued.put(Place::new(unit, sub_core), id, age);
-        } else if unit == self.load_store_unit() {
+        } else if unit == self.code.load_store {
             if let Some(load_store) = &mut self.load_store {
                 load_store.queue.push_back(id);
             }
         } else {
-            let instance = self.instance(unit, sub_core);
+            let instance = self.code.instance(Place::new(unit, sub_core));
             let start = self.units[instance].enqueue(self.now, init, self.settings.queue.is_some());
             let flight = self.flights.get_mut(id);
             flight.start = start;
@@ -37,7 +30,7 @@ impl Sm<'_> {
     /// When an instruction that was dispatched without a collector to a unit will be done.
     pub fn done_of(&self, id: FlightId) -> Option<u64> {
         let flight = self.flights.get(id);
-        let known = self.collector.is_none() && flight.unit as usize != self.load_store_unit();
+        let known = self.collector.is_none() && flight.unit as usize != self.code.load_store;
         known.then(|| flight.start + flight.total + self.settings.write_back)
     }
 
@@ -64,24 +57,21 @@ impl Sm<'_> {
 
     /// Instructions in a unit's queue.
     fn waiting_for(&mut self, unit: usize, sub_core: usize) -> usize {
-        if unit == self.load_store_unit() {
+        if unit == self.code.load_store {
             return self.load_store.as_ref().map_or(0, |unit| unit.queue.len());
         }
-        let instance = self.instance(unit, sub_core);
+        let instance = self.code.instance(Place::new(unit, sub_core));
         self.units[instance].waiting(self.now)
     }
 
     /// Units take what the collector has ready.
     pub fn start_collected(&mut self) {
-        let mut units = self.collected.units() & !(1 << self.load_store_unit());
+        let mut units = self.collected.units() & !(1 << self.code.load_store);
         while units != 0 {
             let unit = units.trailing_zeros() as usize;
             units &= units - 1;
-            for sub_core in 0..self.subs.len() {
-                let place = Place::new(unit, sub_core);
-                if let Some(id) = self.collected.at(place) {
-                    self.start_in(self.instance(unit, sub_core), id, place);
-                }
+            for place in self.collected.places(unit) {
+                self.start_in(self.code.instance(place), self.collected.at(place), place);
             }
         }
     }
@@ -123,12 +113,12 @@ impl Sm<'_> {
         let Some(mut load_store) = self.load_store.take() else { return };
         if load_store.is_free() {
             let next = if self.collector.is_some() {
-                let unit = self.load_store_unit();
+                let unit = self.code.load_store;
                 let oldest = self.collected.oldest(unit);
-                if let Some((sub_core, _)) = oldest {
-                    self.leave_collector(Place::new(unit, sub_core));
+                if let Some(place) = oldest {
+                    self.leave_collector(place);
                 }
-                oldest.map(|(_, id)| id)
+                oldest.map(|place| self.collected.at(place))
             } else {
                 load_store.queue.pop_front()
             };

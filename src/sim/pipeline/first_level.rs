@@ -13,8 +13,9 @@ pub(super) struct FirstLevel {
     latency: u64,
     /// Per bank: transactions with the cycle in which they reach the tags.
     banks: Vec<VecDeque<(u64, Request)>>,
-    /// Banks that took a transaction in this cycle.
+    /// Banks that took a transaction in a cycle, and which cycle.
     taken: u64,
+    taken_at: u64,
     /// Transactions in the banks.
     waiting: usize,
     pub cache: Cache,
@@ -28,6 +29,7 @@ impl FirstLevel {
             latency: settings.latency.max(1),
             banks: vec![VecDeque::new(); settings.banks as usize],
             taken: 0,
+            taken_at: 0,
             waiting: 0,
             cache: Cache::new(&settings.with_shared(shared_bytes), seed),
         }
@@ -37,6 +39,11 @@ impl FirstLevel {
     /// looked up, sent or handed back.
     pub fn is_quiet(&self) -> bool {
         self.waiting == 0 && self.cache.is_quiet()
+    }
+
+    /// Whether transactions are on their way to the tags.
+    pub fn has_waiting(&self) -> bool {
+        self.waiting > 0
     }
 
     /// How many transactions may enter per cycle.
@@ -49,13 +56,17 @@ impl FirstLevel {
         (sector % self.banks.len() as u64) as usize
     }
 
-    pub fn accepts(&self, request: &Request) -> bool {
+    pub fn accepts(&self, request: &Request, now: u64) -> bool {
         let bank = self.bank(request);
-        self.taken >> bank & 1 == 0 && self.banks[bank].len() < self.latency as usize
+        let taken = if self.taken_at == now { self.taken } else { 0 };
+        taken >> bank & 1 == 0 && self.banks[bank].len() < self.latency as usize
     }
 
     pub fn push(&mut self, request: Request, now: u64) {
         let bank = self.bank(&request);
+        if self.taken_at != now {
+            (self.taken_at, self.taken) = (now, 0);
+        }
         self.taken |= 1 << bank;
         self.banks[bank].push_back((now + self.latency, request));
         self.waiting += 1;
@@ -64,9 +75,6 @@ impl FirstLevel {
     /// What is at the end of a bank reaches the tags; a hit is returned. To be called once per
     /// cycle and bank.
     pub fn look_up(&mut self, bank: usize, now: u64) -> (bool, Option<Request>) {
-        if bank == 0 {
-            self.taken = 0;
-        }
         let Some(&(at, request)) = self.banks[bank].front() else { return (false, None) };
         if at > now {
             return (false, None);

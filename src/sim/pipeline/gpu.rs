@@ -87,6 +87,7 @@ fn launch_with<'a, S: BlockSource, P: Policy + Clone + Send, O: Observer>(
         crew,
         waiting: there.then_some(first),
         exhausted: !there,
+        may_place: there,
         last_served: sms - 1,
         stride: warps,
         blocks: 0,
@@ -96,12 +97,18 @@ fn launch_with<'a, S: BlockSource, P: Policy + Clone + Send, O: Observer>(
     let mut result = BlockResult::default();
     loop {
         if let Some(lower) = &mut lower {
-            gpu.cores().for_each(|core| core.sm.receive(lower));
+            if lower.has_replies() {
+                gpu.each(|core| core.sm.receive(lower));
+            }
             lower.cycle();
         }
-        gpu.cores().for_each(|core| core.sm.begin_cycle(lower.as_mut()));
+        let mut ended = false;
+        gpu.each(|core| {
+            core.sm.begin_cycle(lower.as_mut());
+            ended |= core.sm.has_ended();
+        });
         // a block without instructions ends in the cycle in which it is placed
-        loop {
+        while ended || gpu.may_place {
             for Core { sm, policies } in gpu.cores() {
                 while let Some(place) = sm.take_ended(&mut result) {
                     for policy in &mut *policies {
@@ -110,12 +117,12 @@ fn launch_with<'a, S: BlockSource, P: Policy + Clone + Send, O: Observer>(
                     on_block(&result, &sm.rooms[place]);
                 }
             }
-            if !gpu.exhausted {
-                gpu.place_blocks(source, places == 1)?;
-            }
-            if !gpu.cores().any(|core| core.sm.has_ended()) {
+            gpu.may_place = !gpu.exhausted && gpu.place_blocks(source, places == 1)?;
+            ended = gpu.cores().any(|core| core.sm.has_ended());
+            if !ended {
                 break;
             }
+            gpu.may_place = !gpu.exhausted;
         }
         if gpu.exhausted && gpu.cores().all(|core| core.sm.is_empty()) {
             let summary = gpu.summary(pipeline.launch.end, observer);
@@ -123,7 +130,8 @@ fn launch_with<'a, S: BlockSource, P: Policy + Clone + Send, O: Observer>(
         }
         gpu.end_cycle(observer)?;
         let now = gpu.first().now;
-        let mut next = gpu.cores().map(|core| core.sm.next_event()).min().unwrap_or(u64::MAX);
+        let mut next = u64::MAX;
+        gpu.each(|core| next = next.min(core.sm.next_event()));
         if let Some(lower) = &mut lower
             && next > now + 1
         {
@@ -135,7 +143,7 @@ fn launch_with<'a, S: BlockSource, P: Policy + Clone + Send, O: Observer>(
         if next == u64::MAX {
             return Err(RunError::Deadlock(gpu.deadlock()).into());
         }
-        gpu.cores().for_each(|core| core.sm.advance_to(next));
+        gpu.each(|core| core.sm.advance_to(next));
     }
 }
 
@@ -205,6 +213,8 @@ struct Gpu<'a, P> {
     /// The next block, if it has been fetched already.
     waiting: Option<BlockPaths>,
     exhausted: bool,
+    /// Whether there may be room for it; there is none until a block ends.
+    may_place: bool,
     /// The SM that got a block last.
     last_served: usize,
     /// Slots from one block of an SM to the next.
@@ -217,6 +227,14 @@ impl<'a, P: Policy + Send> Gpu<'a, P> {
         self.shares.iter_mut().flatten()
     }
 
+    /// As [`Self::cores`], for what happens in every cycle.
+    #[inline]
+    fn each(&mut self, mut what: impl FnMut(&mut Core<'a, P>)) {
+        for share in &mut self.shares {
+            share.iter_mut().for_each(&mut what);
+        }
+    }
+
     fn first(&mut self) -> &mut Sm<'a> {
         &mut self.shares[0][0].sm
     }
@@ -227,12 +245,12 @@ impl<'a, P: Policy + Send> Gpu<'a, P> {
         for (hand, share) in self.crew.iter().zip(&mut self.shares[1..]) {
             hand.there.send(std::mem::take(share)).expect(lost);
         }
-        let mut first = true;
         let mut result = Ok(());
-        for core in &mut self.shares[0] {
-            let of_core =
-                if std::mem::take(&mut first) { core.end_cycle(observer) } else { core.end_cycle(&mut ()) };
-            result = result.and(of_core);
+        if let Some((first, others)) = self.shares[0].split_first_mut() {
+            result = first.end_cycle(observer);
+            for core in others {
+                result = result.and(core.end_cycle(&mut ()));
+            }
         }
         for (hand, share) in self.crew.iter().zip(&mut self.shares[1..]) {
             let (cores, of_share) = hand.back.recv().expect(lost);
@@ -243,11 +261,12 @@ impl<'a, P: Policy + Send> Gpu<'a, P> {
     }
 
     /// Every SM with room gets a block, round robin, and again up to as many as it may in a cycle.
+    /// Whether there may be blocks and room left.
     fn place_blocks<S: BlockSource>(
         &mut self,
         source: &mut S,
         restart: bool,
-    ) -> Result<(), SimError<S::Error>> {
+    ) -> Result<bool, SimError<S::Error>> {
         let limit = match self.first().settings.launch.blocks_per_cycle {
             0 => u32::MAX,
             limit => limit,
@@ -257,15 +276,15 @@ impl<'a, P: Policy + Send> Gpu<'a, P> {
             let mut placed = false;
             for n in 0..self.count {
                 if self.exhausted {
-                    return Ok(());
+                    return Ok(false);
                 }
                 placed |= self.place_block((after + n) % self.count, source, restart)?;
             }
             if !placed {
-                break;
+                return Ok(false);
             }
         }
-        Ok(())
+        Ok(true)
     }
 
     /// The next block goes to an SM, if that has room. Whether it did.
@@ -308,13 +327,12 @@ impl<'a, P: Policy + Send> Gpu<'a, P> {
         for Core { sm, .. } in self.cores() {
             issues += sm.issues;
             for sub in 0..sm.subs.len() {
-                let none = WarpMask::empty();
-                for _ in 0..end {
-                    sm.idle(sub, none, sm.situation(sub, none));
-                    sm.now += 1;
+                if end > 0 {
+                    sm.idle(sub, WarpMask::empty(), WarpMask::empty(), false);
                 }
-                sm.now = now;
+                sm.now = now + end;
                 sm.end_idle(sub);
+                sm.now = now;
                 stalls += sm.subs[sub].stalls;
                 sub_cores.push(SubCoreResult { issues: sm.subs[sub].issues, stalls: sm.subs[sub].stalls });
             }

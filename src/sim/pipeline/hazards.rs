@@ -101,7 +101,7 @@ impl Sm<'_> {
     /// Looks at the next step of a warp: which unit it wants, and whether a hazard holds it.
     pub fn look_at_next(&mut self, slot: usize) {
         let warp = &mut self.warps[slot];
-        self.wants[warp.unit as usize] -= WarpMask::slot(slot);
+        let before = warp.unit as usize;
         warp.step = None;
         if warp.next < warp.steps {
             let place = warp.place as usize;
@@ -109,18 +109,24 @@ impl Sm<'_> {
             let step = path.steps()[warp.next as usize];
             warp.step = Some(step);
             let accesses = self.code.of(step).access.is_some();
-            let unit = if accesses { self.wants.len() - 1 } else { self.code.timing(step).unit as usize };
+            let unit = if accesses { self.code.load_store } else { self.code.timing(step).unit as usize };
             warp.unit = unit as u8;
+            if unit != before {
+                self.wants[before] -= WarpMask::slot(slot);
+            }
             self.wants[unit] |= WarpMask::slot(slot);
             if let Some(front_end) = &mut self.front_end {
                 front_end.goes_to(slot, step.pc().get());
             }
+        } else {
+            self.wants[before] -= WarpMask::slot(slot);
         }
         self.refresh(slot);
     }
 
     /// Whether a hazard holds a warp's next instruction.
     fn refresh(&mut self, slot: usize) {
+        self.wake(slot);
         let awaits = self.warps[slot].step.and_then(|step| self.pending_of(slot, step));
         self.warps[slot].awaits = awaits.map_or(NOTHING, |reg| reg as u32);
         if awaits.is_none() && self.warps[slot].step.is_some() {
@@ -175,6 +181,7 @@ impl Sm<'_> {
                 if self.warps[slot].atomics == 0 {
                     self.held -= WarpMask::slot(slot);
                 }
+                self.wake(slot);
                 self.busy = true;
             }
         }
@@ -186,6 +193,7 @@ impl Sm<'_> {
         warp.atomics -= transactions;
         if warp.atomics == 0 && !self.fenced.has(slot) {
             self.held -= WarpMask::slot(slot);
+            self.wake(slot);
         }
     }
 }

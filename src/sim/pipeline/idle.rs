@@ -1,79 +1,74 @@
 //! Cycles in which a sub-core issues nothing, and why.
+//!
+//! A sub-core that issued nothing sleeps until something changes that could let it issue or could
+//! change the reason. Only queues without a collector change with time alone; see
+//! [`Sm::may_sleep`].
 
 use super::sm::Sm;
 use crate::base::{Cycle, WarpId, WarpMask};
 use crate::trace::{Idle, StallReason, Waiting};
 
-/// Everything that decides whether some warp of a sub-core can issue, except for the time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Situation {
-    there: WarpMask,
-    clear: WarpMask,
-    live: WarpMask,
-    at_barrier: WarpMask,
-    held: WarpMask,
-    /// Units for which an instruction waits in front of the collector.
-    full: u64,
+/// An idle interval that is not over.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Idling {
+    from: u64,
+    reason: StallReason,
+    waiting: Option<Waiting>,
 }
 
+/// Every sub-core, as a mask.
+const EVERY: u32 = u32::MAX;
+
 impl Sm<'_> {
-    /// The situation of a sub-core. `there` are warps that no barrier, fence or atomic holds and
-    /// whose next instruction is there.
+    /// Whether this sub-core issued nothing when something changed last.
     #[inline]
-    pub fn situation(&self, sub_core: usize, there: WarpMask) -> Situation {
-        let mine = self.subs[sub_core].slots;
-        Situation {
-            there,
-            clear: self.clear & mine,
-            live: self.live & mine,
-            at_barrier: self.at_barrier & mine,
-            held: self.held & mine,
-            full: self.issued.units_of(sub_core),
-        }
+    pub fn is_asleep(&self, sub_core: usize) -> bool {
+        self.awake >> sub_core & 1 == 0
     }
 
-    /// Whether a sub-core issued nothing in the last cycle in this situation, and so issues nothing
-    /// now. Only queues without a collector change with time alone.
+    /// Something changed for this slot.
     #[inline]
-    pub fn still_idle(&mut self, sub_core: usize, situation: &Situation) -> bool {
-        let now = Cycle::new(self.now);
-        let timeless = self.collector.is_some() || self.settings.queue.is_none();
-        match &mut self.subs[sub_core].idle {
-            Some((idle, before)) if idle.to == now && before == situation && timeless => {
-                idle.to = now.next();
-                true
-            }
-            _ => false,
-        }
+    pub fn wake(&mut self, slot: usize) {
+        self.awake |= 1 << self.warps[slot].sub_core;
     }
 
-    /// A sub-core issued nothing in this cycle. `ready` are warps that could have issued.
-    pub fn idle(&mut self, sub_core: usize, ready: WarpMask, situation: Situation) {
-        let (reason, warps) = self.why_idle(ready, &situation);
-        let now = Cycle::new(self.now);
-        if let Some((idle, before)) = &mut self.subs[sub_core].idle
-            && idle.reason == reason
-            && idle.to == now
-        {
-            idle.to = now.next();
-            *before = situation;
+    /// Something changed for these slots.
+    #[inline]
+    pub fn wake_slots(&mut self, slots: WarpMask) {
+        slots.slots().for_each(|slot| self.wake(slot));
+    }
+
+    pub fn wake_all(&mut self) {
+        self.awake = EVERY;
+    }
+
+    /// A sub-core issues nothing in this cycle. Of its warps, `there` are those that no barrier,
+    /// fence or atomic holds and whose next instruction is there; `ready` those that could have
+    /// issued. It `sleeps` if nothing but a change can alter that.
+    pub fn idle(&mut self, sub_core: usize, there: WarpMask, ready: WarpMask, sleeps: bool) {
+        if sleeps {
+            self.awake &= !(1 << sub_core);
+        }
+        let (reason, warps) = self.why_idle(sub_core, there, ready);
+        if self.subs[sub_core].idle.is_some_and(|idle| idle.reason == reason) {
             return;
         }
         self.end_idle(sub_core);
         let waiting =
             if self.listening { warps.lowest().and_then(|slot| self.waiting(slot, reason)) } else { None };
-        let idle = Idle { sub_core: sub_core as u8, from: now, to: now.next(), reason, waiting };
-        self.subs[sub_core].idle = Some((idle, situation));
+        self.subs[sub_core].idle = Some(Idling { from: self.now, reason, waiting });
     }
 
     /// The present idle interval of a sub-core is over, if there is one.
+    #[inline]
     pub fn end_idle(&mut self, sub_core: usize) {
         let sub = &mut self.subs[sub_core];
-        if let Some((idle, _)) = sub.idle.take() {
-            sub.stalls.add(idle.reason, idle.cycles());
-            if self.listening {
-                self.log.idled(idle);
-            }
+        let Some(Idling { from, reason, waiting }) = sub.idle.take() else { return };
+        let (from, to) = (Cycle::new(from), Cycle::new(self.now));
+        let idle = Idle { sub_core: sub_core as u8, from, to, reason, waiting };
+        sub.stalls.add(reason, idle.cycles());
+        if self.listening {
+            self.log.idled(idle);
         }
     }
 
@@ -89,10 +84,11 @@ impl Sm<'_> {
     }
 
     /// The reason, and the warps that have it.
-    fn why_idle(&self, ready: WarpMask, situation: &Situation) -> (StallReason, WarpMask) {
-        let Situation { there, clear, live, at_barrier, held, .. } = *situation;
-        let full = there & clear;
-        let scoreboard = (there - clear) | (held & live);
+    fn why_idle(&self, sub_core: usize, there: WarpMask, ready: WarpMask) -> (StallReason, WarpMask) {
+        let live = self.live & self.subs[sub_core].slots;
+        let full = there & self.clear;
+        let scoreboard = (there - self.clear) | (self.held & live);
+        let at_barrier = self.at_barrier & self.subs[sub_core].slots;
         if !ready.is_empty() {
             (StallReason::NotMyTurn, ready)
         } else if !full.is_empty() {

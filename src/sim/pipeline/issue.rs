@@ -15,13 +15,9 @@ impl Sm<'_> {
         let mine = self.subs[sub_core].slots;
         let going = (self.live & mine) - self.at_barrier - self.held;
         let (there, mut astray) = self.fetched(going);
-        let situation = self.situation(sub_core, there);
-        if P::WORK_CONSERVING && astray.is_empty() && self.still_idle(sub_core, &situation) {
-            return Ok(());
-        }
         let mut ready = self.can_issue(there, sub_core);
         if P::WORK_CONSERVING && ready.is_empty() && astray.is_empty() {
-            self.idle(sub_core, ready, situation);
+            self.idle(sub_core, there, ready, self.code.sleeps);
             return Ok(());
         }
         let view = &mut self.subs[sub_core].view;
@@ -50,7 +46,7 @@ impl Sm<'_> {
             if !P::WORK_CONSERVING && !nothing {
                 self.subs[sub_core].wake = policy.wake(&self.subs[sub_core].view).get();
             }
-            self.idle(sub_core, ready, situation);
+            self.idle(sub_core, there, ready, false);
             return Ok(());
         };
         self.end_idle(sub_core);
@@ -108,7 +104,10 @@ impl Sm<'_> {
         let index = self.warps[slot].next;
         let unit = self.warps[slot].unit;
         let age = self.issues;
-        let (line, transactions) = self.claim_traffic(slot, step);
+        let (line, transactions) = match instr.access {
+            Some(access) => self.claim_traffic(slot, step, access),
+            None => (0, 0),
+        };
         let id = self.flights.add(Flight {
             slot: slot as u8,
             sub_core: sub_core as u8,

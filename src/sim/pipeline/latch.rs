@@ -3,14 +3,20 @@
 use super::flight::FlightId;
 use crate::machine::SubCores;
 
+/// Units, the load/store unit included; `machine/pipeline.rs` refuses more.
+pub(super) const UNITS: usize = 64;
+/// Places of a latch.
+pub(super) const PLACES: usize = UNITS * SubCores::MAX;
+
 /// Where instructions of a sub-core wait that go to a unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Place(u16);
+pub(super) struct Place(u8);
 
 impl Place {
     #[inline]
     pub fn new(unit: usize, sub_core: usize) -> Self {
-        Self((unit * SubCores::MAX + sub_core) as u16)
+        debug_assert!(unit < UNITS && sub_core < SubCores::MAX);
+        Self((unit * SubCores::MAX + sub_core) as u8)
     }
 
     #[inline]
@@ -29,29 +35,35 @@ impl Place {
     }
 }
 
-/// An instruction between two stages.
-#[derive(Clone, Copy, Debug)]
-struct Waiting {
-    flight: FlightId,
-    age: u64,
-}
-
-const NOBODY: Waiting = Waiting { flight: 0, age: u64::MAX };
-
 /// One instruction per unit and sub-core, each in a place of its own.
 #[derive(Clone, Debug)]
 pub(super) struct Latch {
-    /// By unit, with room for every sub-core there can be.
-    places: Vec<[Waiting; SubCores::MAX]>,
+    /// By place.
+    flights: [FlightId; PLACES],
+    ages: [u64; PLACES],
+    /// By unit: sub-cores of which an instruction waits for it, as a mask.
+    sub_cores: [u8; UNITS],
     /// By sub-core: units that an instruction waits for, as a mask.
     units: [u64; SubCores::MAX],
+    /// Those of all sub-cores.
+    any: u64,
     /// Whether something came since somebody last looked.
     pub fresh: bool,
+    /// Sub-cores of which something left since somebody last looked, as a mask.
+    pub left: u32,
 }
 
 impl Latch {
-    pub fn new(units: usize) -> Self {
-        Self { places: vec![[NOBODY; SubCores::MAX]; units], units: [0; SubCores::MAX], fresh: false }
+    pub fn new() -> Self {
+        Self {
+            flights: [0; PLACES],
+            ages: [0; PLACES],
+            sub_cores: [0; UNITS],
+            units: [0; SubCores::MAX],
+            any: 0,
+            fresh: false,
+            left: 0,
+        }
     }
 
     #[inline]
@@ -59,35 +71,43 @@ impl Latch {
         self.units[place.sub_core()] >> place.unit() & 1 == 0
     }
 
+    /// What waits in a place that is not free.
     #[inline]
-    pub fn at(&self, place: Place) -> Option<FlightId> {
-        let waiting = self.places[place.unit()][place.sub_core()];
-        (waiting.age != NOBODY.age).then_some(waiting.flight)
+    pub fn at(&self, place: Place) -> FlightId {
+        self.flights[place.index()]
     }
 
     /// `age` says which of several instructions issued first.
     #[inline]
     pub fn put(&mut self, place: Place, flight: FlightId, age: u64) {
-        self.places[place.unit()][place.sub_core()] = Waiting { flight, age };
+        self.flights[place.index()] = flight;
+        self.ages[place.index()] = age;
+        self.sub_cores[place.unit()] |= 1 << place.sub_core();
         self.units[place.sub_core()] |= 1 << place.unit();
+        self.any |= 1 << place.unit();
         self.fresh = true;
     }
 
     #[inline]
     pub fn take(&mut self, place: Place) {
-        self.places[place.unit()][place.sub_core()] = NOBODY;
+        let sub_cores = &mut self.sub_cores[place.unit()];
+        *sub_cores &= !(1 << place.sub_core());
+        if *sub_cores == 0 {
+            self.any &= !(1 << place.unit());
+        }
         self.units[place.sub_core()] &= !(1 << place.unit());
+        self.left |= 1 << place.sub_core();
     }
 
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.units() == 0
+        self.any == 0
     }
 
     /// The units that some instruction waits for, as a mask.
     #[inline]
     pub fn units(&self) -> u64 {
-        self.units.iter().fold(0, |all, units| all | units)
+        self.any
     }
 
     /// The units that an instruction of this sub-core waits for.
@@ -96,15 +116,20 @@ impl Latch {
         self.units[sub_core]
     }
 
-    /// The oldest instruction for a unit, and its sub-core.
+    /// The places where something waits for a unit, by ascending sub-core.
     #[inline]
-    pub fn oldest(&self, unit: usize) -> Option<(usize, FlightId)> {
-        let mut oldest = (0, NOBODY);
-        for (sub_core, &waiting) in self.places[unit].iter().enumerate() {
-            if waiting.age < oldest.1.age {
-                oldest = (sub_core, waiting);
-            }
-        }
-        (oldest.1.age != NOBODY.age).then_some((oldest.0, oldest.1.flight))
+    pub fn places(&self, unit: usize) -> impl Iterator<Item = Place> + use<> {
+        let mut sub_cores = self.sub_cores[unit];
+        std::iter::from_fn(move || {
+            let next = (sub_cores != 0).then(|| Place::new(unit, sub_cores.trailing_zeros() as usize))?;
+            sub_cores &= sub_cores - 1;
+            Some(next)
+        })
+    }
+
+    /// The place of the oldest instruction for a unit.
+    #[inline]
+    pub fn oldest(&self, unit: usize) -> Option<Place> {
+        self.places(unit).min_by_key(|place| self.ages[place.index()])
     }
 }

@@ -7,20 +7,20 @@ use super::completions::Completions;
 use super::flight::Flights;
 use super::front_end::FrontEnd;
 use super::hazards::Pending;
-use super::idle::Situation;
+use super::idle::Idling;
 use super::latch::Latch;
 use super::load_store::LoadStore;
 use super::log::Log;
 use super::memory::Lower;
 use super::units::{ResultBuses, Unit};
-use crate::base::{Cycle, WarpMask};
+use crate::base::WarpMask;
 use crate::machine::Machine;
 use crate::machine::pipeline::Pipeline;
 use crate::path::{BlockPaths, Step, WarpPath};
 use crate::sim::SLOTS;
 use crate::sim::error::RunError;
 use crate::sim::policy::{Policy, View};
-use crate::trace::{Idle, Observer, Stalls};
+use crate::trace::{Observer, Stalls};
 
 /// A warp slot.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +31,9 @@ pub(super) struct Warp {
     pub steps: u32,
     /// The next step, if there is one.
     pub step: Option<Step>,
-    /// The unit it goes to.
+    /// The sub-core of the slot.
+    pub sub_core: u8,
+    /// The unit the next step goes to.
     pub unit: u8,
     pub place: u8,
     /// A register that the next step waits for.
@@ -52,6 +54,7 @@ const NO_WARP: Warp = Warp {
     next: 0,
     steps: 0,
     step: None,
+    sub_core: 0,
     unit: 0,
     place: 0,
     awaits: 0,
@@ -73,7 +76,7 @@ pub(super) struct SubCore {
     /// When its policy wants to decide again even if nothing happens.
     pub wake: u64,
     /// Its present idle interval.
-    pub idle: Option<(Idle, Situation)>,
+    pub idle: Option<Idling>,
 }
 
 /// One SM.
@@ -97,6 +100,8 @@ pub(super) struct Sm<'a> {
     /// Warps that wait for a fence or an atomic.
     pub held: WarpMask,
     pub fenced: WarpMask,
+    /// Sub-cores that may issue, or be idle for another reason than in the last cycle, as a mask.
+    pub awake: u32,
     /// Warps whose next instruction has no hazard.
     pub clear: WarpMask,
     /// Per unit, the load/store unit last: warps whose next instruction goes there.
@@ -140,7 +145,6 @@ impl<'a> Sm<'a> {
         let sub_cores = machine.sub_cores().count();
         let table = code.table;
         let units = table.units() + 1;
-        let latch = Latch::new(units);
         let sub = |index: usize| SubCore {
             slots: machine.sub_cores().slots(index),
             view: View::new(),
@@ -157,21 +161,25 @@ impl<'a> Sm<'a> {
             tracks_global: false,
             regs: table.regs(),
             pending: vec![Pending::NONE; table.regs() * slots],
-            warps: [NO_WARP; SLOTS],
+            warps: std::array::from_fn(|slot| Warp {
+                sub_core: machine.sub_cores().of_slot(slot) as u8,
+                ..NO_WARP
+            }),
             subs: (0..sub_cores).map(sub).collect(),
             live: WarpMask::empty(),
             at_barrier: WarpMask::empty(),
             held: WarpMask::empty(),
             fenced: WarpMask::empty(),
+            awake: u32::MAX,
             clear: WarpMask::empty(),
             wants: vec![WarpMask::empty(); units],
             units: vec![Unit::default(); (units - 1) * sub_cores],
             flights: Flights::default(),
             completions: Completions::default(),
             buses: settings.result_buses.map(ResultBuses::new),
-            collector: settings.collector.map(|c| Box::new(Collector::new(c, units, sub_cores))),
-            issued: latch.clone(),
-            collected: latch,
+            collector: settings.collector.map(|c| Box::new(Collector::new(c, sub_cores))),
+            issued: Latch::new(),
+            collected: Latch::new(),
             load_store: settings
                 .load_store
                 .map(|settings| Box::new(LoadStore::new(settings, machine.memory(), shared_bytes, index))),
@@ -195,11 +203,6 @@ impl<'a> Sm<'a> {
     pub fn path(&self, slot: usize) -> &WarpPath {
         let place = self.warps[slot].place as usize;
         &self.rooms[place].warps[slot - self.residents[place].first_slot]
-    }
-
-    /// The unit number of the load/store unit.
-    pub fn load_store_unit(&self) -> usize {
-        self.wants.len() - 1
     }
 
     /// Takes a reply of the lower level of memory.
@@ -235,19 +238,26 @@ impl<'a> Sm<'a> {
         if let Some(mut collector) = self.collector.take() {
             if !self.issued.is_empty() || !collector.is_empty() {
                 collector.cycle(self.code, &self.flights, &mut self.issued, &mut self.collected);
+                self.awake |= std::mem::take(&mut self.issued.left);
                 self.busy = true;
             } else {
                 collector.written = 0;
             }
             self.collector = Some(collector);
         }
-        self.lift_fences();
-        let first = self.first;
-        for sub_core in (first..self.subs.len()).chain(0..first) {
-            self.issue(sub_core, &mut policies[sub_core])?;
+        if !self.fenced.is_empty() {
+            self.lift_fences();
+        }
+        for n in self.first..self.first + self.subs.len() {
+            let sub_core = if n < self.subs.len() { n } else { n - self.subs.len() };
+            if !self.is_asleep(sub_core) {
+                self.issue(sub_core, &mut policies[sub_core])?;
+            }
         }
         if let Some(mut front_end) = self.front_end.take() {
+            let before = front_end.filled;
             self.busy |= front_end.cycle(self.now, self.live);
+            self.wake_slots(front_end.filled - before);
             self.front_end = Some(front_end);
         }
         if self.listening {
@@ -258,10 +268,12 @@ impl<'a> Sm<'a> {
 
     /// The next cycle in which something can happen, after a cycle in which nothing did.
     pub fn next_event(&self) -> u64 {
-        let collecting = !self.issued.is_empty()
-            || !self.collected.is_empty()
-            || self.collector.as_ref().is_some_and(|c| !c.is_empty());
-        if self.busy || collecting {
+        let collecting = || {
+            !self.issued.is_empty()
+                || !self.collected.is_empty()
+                || self.collector.as_ref().is_some_and(|c| !c.is_empty())
+        };
+        if self.busy || collecting() {
             return self.now + 1;
         }
         let load_store = self.load_store.as_ref().map_or(u64::MAX, |unit| unit.next_event(self.now));
@@ -281,18 +293,12 @@ impl<'a> Sm<'a> {
             .max(self.now + 1)
     }
 
-    /// Goes to a later cycle; what kept sub-cores idle in this one does so until then.
+    /// Goes to a later cycle.
     pub fn advance_to(&mut self, to: u64) {
-        let skipped = to - self.now - 1;
-        if skipped > 0 {
-            for sub in &mut self.subs {
-                if let Some((idle, _)) = &mut sub.idle {
-                    idle.to = Cycle::new(to);
-                }
-            }
-        }
         if self.settings.issue.rotate && self.active {
-            self.first = (self.first + (to - self.now) as usize) % self.subs.len();
+            // nearly always the next cycle: no division then
+            let first = self.first + (to - self.now) as usize;
+            self.first = if first < self.subs.len() { first } else { first % self.subs.len() };
         }
         self.now = to;
         self.busy = false;

@@ -26,9 +26,13 @@ use crate::sim::ops::Op;
 
 /// Replies that wait between the memory and the unit.
 const INBOX: usize = 32;
-/// Sources of results: shared memory, constants that were fetched, answers of memory, data that the
-/// L1 waited for.
-const SOURCES: usize = 4;
+/// Sources of results, in the order of their turns: shared memory, constants that were fetched,
+/// answers of memory, data that the L1 waited for.
+const SHARED: u32 = 0;
+const CONSTANTS: u32 = 1;
+const ARRIVED: u32 = 2;
+const FROM_L1: u32 = 3;
+const SOURCES: u32 = 4;
 
 /// What a transaction was for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +84,7 @@ pub(super) struct LoadStore {
     replies: VecDeque<Reply>,
     inbox: VecDeque<Reply>,
     /// The source that has the first turn.
-    turn: usize,
+    turn: u32,
     l1: Option<Box<FirstLevel>>,
     /// The cache of constants and parameters.
     constants: Option<Box<Cache>>,
@@ -149,7 +153,8 @@ impl LoadStore {
             if let Some(lower) = &mut lower {
                 busy |= l1.cache.send(lower, sm.index);
             }
-            for bank in 0..l1.width() {
+            let banks = if l1.has_waiting() { l1.width() } else { 0 };
+            for bank in 0..banks {
                 let (moved, hit) = l1.look_up(bank, sm.now);
                 busy |= moved;
                 if let Some(request) = hit {
@@ -247,33 +252,34 @@ impl LoadStore {
         if self.writing.is_some() {
             return busy;
         }
-        for n in 0..SOURCES {
-            let source = (self.turn + n) % SOURCES;
-            let next = match source {
-                0 => {
-                    let due = self.shared.front().is_some_and(|&(_, at)| at <= sm.now);
-                    let next = if due { self.shared.pop_front().map(|(id, _)| id) } else { None };
-                    if let Some(id) = next {
-                        self.answered(sm, id);
-                    }
-                    next
-                }
-                1 => self.constants.as_mut().and_then(|cache| cache.ready()).map(|request| request.id),
-                3 => self.l1.as_mut().and_then(|l1| l1.cache.ready()).map(|request| request.id),
-                _ => self.arrived.take().map(|reply| {
-                    if reply.purpose == Purpose::Atomic {
-                        self.answered(sm, reply.flight);
-                    }
-                    reply.flight
-                }),
-            };
-            if next.is_some() {
-                self.writing = next;
-                self.turn = (source + 1) % SOURCES;
-                return true;
-            }
+        let ready = self.ready_sources(sm.now);
+        if ready == 0 {
+            return busy;
         }
-        busy
+        let after = ready & u32::MAX << self.turn;
+        let source = if after != 0 { after } else { ready }.trailing_zeros();
+        self.turn = (source + 1) % SOURCES;
+        self.writing = match source {
+            SHARED => self.shared.pop_front().map(|(id, _)| id).inspect(|&id| self.answered(sm, id)),
+            CONSTANTS => self.constants.as_mut().and_then(|cache| cache.ready()).map(|request| request.id),
+            ARRIVED => self.arrived.take().map(|reply| {
+                if reply.purpose == Purpose::Atomic {
+                    self.answered(sm, reply.flight);
+                }
+                reply.flight
+            }),
+            _ => self.l1.as_mut().and_then(|l1| l1.cache.ready()).map(|request| request.id),
+        };
+        true
+    }
+
+    /// The sources that have a result, as a mask.
+    #[inline]
+    fn ready_sources(&self, now: u64) -> u32 {
+        u32::from(self.shared.front().is_some_and(|&(_, at)| at <= now)) << SHARED
+            | u32::from(self.constants.as_ref().is_some_and(|cache| cache.any_ready())) << CONSTANTS
+            | u32::from(self.arrived.is_some()) << ARRIVED
+            | u32::from(self.l1.as_ref().is_some_and(|l1| l1.cache.any_ready())) << FROM_L1
     }
 
     /// A transaction of an atomic is back.

@@ -154,7 +154,7 @@ impl LoadStore {
         let request = Request { line, sectors, kind, id };
         match (&mut self.l1, lower) {
             (Some(l1), _) if cached => {
-                if !l1.accepts(&request) {
+                if !l1.accepts(&request, sm.now) {
                     return false;
                 }
                 l1.push(request, sm.now);
@@ -203,8 +203,7 @@ impl Sm<'_> {
 
     /// What an access that is about to issue asks of memory: the end of its traffic, and its
     /// transactions.
-    pub fn claim_traffic(&mut self, slot: usize, step: Step) -> (u32, u32) {
-        let Some(access) = self.code.of(step).access else { return (0, 0) };
+    pub fn claim_traffic(&mut self, slot: usize, step: Step, access: Access) -> (u32, u32) {
         let Some(unit) = &self.load_store else { return (0, 0) };
         let space = self.code.table.space(step);
         let (bytes, atomics_block) = (unit.transaction_bytes(space), unit.settings.atomics_block);

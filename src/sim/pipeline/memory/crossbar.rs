@@ -5,91 +5,100 @@
 //! scheduling algorithm for input-queued switches", IEEE/ACM ToN 1999). A packet is one request or
 //! reply, whatever its size.
 
-use std::collections::VecDeque;
-
 use super::Request;
+use super::queues::Queues;
 
 #[derive(Clone, Debug)]
 pub(super) struct Crossbar {
-    inputs: Vec<VecDeque<(u16, Request)>>,
-    outputs: Vec<VecDeque<Request>>,
+    /// Packets with their output.
+    inputs: Queues<(u16, Request)>,
+    outputs: Queues<Request>,
     /// Per output: the input served last.
     served: Vec<usize>,
     /// Per output: the best input of this tick, as (distance from the one served last, input).
     best: Vec<Option<(usize, usize)>>,
+    /// Outputs that have one.
+    wanted: Vec<usize>,
     limit: usize,
-    /// Packets at inputs, packets at outputs.
-    waiting: usize,
-    arrived: usize,
 }
 
 impl Crossbar {
     pub fn new(inputs: usize, outputs: usize, limit: usize) -> Self {
         Self {
-            inputs: vec![VecDeque::new(); inputs],
-            outputs: vec![VecDeque::new(); outputs],
+            inputs: Queues::new(inputs),
+            outputs: Queues::new(outputs),
             served: vec![inputs - 1; outputs],
             best: vec![None; outputs],
+            wanted: Vec::with_capacity(outputs),
             limit,
-            waiting: 0,
-            arrived: 0,
         }
     }
 
     pub fn accepts(&self, input: usize) -> bool {
-        self.inputs[input].len() < self.limit
+        self.inputs.len_of(input) < self.limit
     }
 
     pub fn push(&mut self, input: usize, output: usize, packet: Request) {
-        self.inputs[input].push_back((output as u16, packet));
-        self.waiting += 1;
+        self.inputs.push(input, (output as u16, packet));
     }
 
     pub fn pop(&mut self, output: usize) -> Option<Request> {
-        let packet = self.outputs[output].pop_front()?;
-        self.arrived -= 1;
-        Some(packet)
+        self.outputs.pop(output)
+    }
+
+    /// The first output from this one on where packets are.
+    pub fn next_arrival(&self, from: usize) -> Option<usize> {
+        self.outputs.next_filled(from)
     }
 
     /// Whether no packet is in it.
     pub fn is_empty(&self) -> bool {
-        self.waiting + self.arrived == 0
+        self.inputs.is_empty() && self.outputs.is_empty()
     }
 
     /// Whether packets are at inputs.
     pub fn has_waiting(&self) -> bool {
-        self.waiting > 0
+        !self.inputs.is_empty()
     }
 
     /// Whether packets are at outputs.
     pub fn has_arrivals(&self) -> bool {
-        self.arrived > 0
+        !self.outputs.is_empty()
     }
 
     /// One tick.
     pub fn advance(&mut self) {
-        if self.waiting == 0 {
+        if self.inputs.is_empty() {
             return;
         }
-        let inputs = self.inputs.len();
-        for (input, queue) in self.inputs.iter().enumerate() {
-            let Some(&(output, _)) = queue.front() else { continue };
+        let count = self.inputs.count();
+        let mut next = self.inputs.next_filled(0);
+        while let Some(input) = next {
+            next = self.inputs.next_filled(input + 1);
+            let Some(&(output, _)) = self.inputs.front(input) else { continue };
             let output = usize::from(output);
-            let distance = (input + inputs - 1 - self.served[output]) % inputs;
-            if self.best[output].is_none_or(|best| distance < best.0) {
-                self.best[output] = Some((distance, input));
+            let served = self.served[output];
+            let distance = if input > served { input - served } else { input + count - served };
+            match &mut self.best[output] {
+                None => {
+                    self.best[output] = Some((distance, input));
+                    self.wanted.push(output);
+                }
+                Some(best) if distance < best.0 => *best = (distance, input),
+                Some(_) => {}
             }
         }
-        for output in 0..self.outputs.len() {
-            let Some((_, input)) = self.best[output].take() else { continue };
-            if self.outputs[output].len() >= self.limit {
+        // an input has one packet in front, so the outputs do not get into each other's way
+        while let Some(output) = self.wanted.pop() {
+            let best = self.best[output].take();
+            if self.outputs.len_of(output) >= self.limit {
                 continue;
             }
-            if let Some((_, packet)) = self.inputs[input].pop_front() {
-                self.outputs[output].push_back(packet);
+            if let Some((_, input)) = best
+                && let Some((_, packet)) = self.inputs.pop(input)
+            {
+                self.outputs.push(output, packet);
                 self.served[output] = input;
-                self.waiting -= 1;
-                self.arrived += 1;
             }
         }
     }

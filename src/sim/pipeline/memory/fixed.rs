@@ -88,7 +88,6 @@ impl FixedLevel {
         self.pending[sm].pop().map(|Reverse(next)| next.request)
     }
 
-    #[cfg(test)]
     pub fn is_idle(&self) -> bool {
         self.count == 0
     }

@@ -21,10 +21,39 @@ pub(super) fn of(number: u64, bits: u32, function: Index) -> usize {
     index as usize
 }
 
-fn remainder(mut number: u64, bits: u32) -> u64 {
-    if bits == 0 {
-        return 0;
+/// By degree, place of four bits in a number, and those bits: their remainder. Remainders are linear,
+/// so that of a number is the sum of those of its parts.
+static REMAINDERS: [[[u32; 16]; 16]; PRIMITIVE.len()] = {
+    let mut all = [[[0; 16]; 16]; PRIMITIVE.len()];
+    let mut degree = 1;
+    while degree < PRIMITIVE.len() {
+        let mut place = 0;
+        while place < 16 {
+            let mut part = 0;
+            while part < 16 {
+                all[degree][place][part] = by_division((part as u64) << (4 * place), degree as u32) as u32;
+                part += 1;
+            }
+            place += 1;
+        }
+        degree += 1;
     }
+    all
+};
+
+fn remainder(mut number: u64, bits: u32) -> u64 {
+    let mut sum = 0;
+    for of_place in &REMAINDERS[bits as usize] {
+        if number == 0 {
+            break;
+        }
+        sum ^= of_place[number as usize % 16];
+        number >>= 4;
+    }
+    sum.into()
+}
+
+const fn by_division(mut number: u64, bits: u32) -> u64 {
     let polynomial = PRIMITIVE[bits as usize];
     while number >> bits != 0 {
         let degree = 63 - number.leading_zeros();
@@ -45,6 +74,17 @@ mod tests {
         assert_eq!(of(1 << 5, 5, Index::Polynomial), 0b00101);
         assert_eq!(of(1 << 10, 5, Index::Polynomial), 0b10001);
         assert_eq!(of(77, 0, Index::Polynomial), 0);
+    }
+
+    #[test]
+    fn the_tables_hold_the_remainders() {
+        let mut number = 1u64;
+        for _ in 0..2000 {
+            number = number.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(99);
+            for bits in 1..PRIMITIVE.len() as u32 {
+                assert_eq!(remainder(number, bits), by_division(number, bits), "{number} {bits}");
+            }
+        }
     }
 
     #[test]

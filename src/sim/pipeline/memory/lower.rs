@@ -84,6 +84,15 @@ impl Lower {
         }
     }
 
+    /// Whether there may be a reply for some SM.
+    #[inline]
+    pub fn has_replies(&self) -> bool {
+        match &self.kind {
+            Kind::Fixed(fixed) => !fixed.is_idle(),
+            Kind::Partitions(partitions) => partitions.has_replies(),
+        }
+    }
+
     /// The next reply for an SM; to be called once per core cycle, before [`Self::cycle`].
     pub fn reply(&mut self, sm: usize) -> Option<Request> {
         match &mut self.kind {

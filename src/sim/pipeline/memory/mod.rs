@@ -21,6 +21,7 @@ mod lower;
 mod mshr;
 mod partition;
 mod partitioned;
+mod queues;
 mod slice;
 
 pub use cache::CacheStats;

@@ -105,6 +105,11 @@ impl Partitioned {
         self.requests.push(sm, slice, Request { id, ..request });
     }
 
+    #[inline]
+    pub fn has_replies(&self) -> bool {
+        self.ejected_count > 0
+    }
+
     pub fn reply(&mut self, sm: usize) -> Option<Request> {
         let request = self.ejected[sm].pop_front()?;
         self.ejected_count -= 1;
@@ -112,7 +117,8 @@ impl Partitioned {
     }
 
     fn ticks(&self, cycles: u64) -> u64 {
-        cycles * self.clock.0 / self.clock.1
+        // nearly always, and in every cycle: no division then
+        if self.clock.0 == self.clock.1 { cycles } else { cycles * self.clock.0 / self.clock.1 }
     }
 
     pub fn cycle(&mut self) {
@@ -134,7 +140,9 @@ impl Partitioned {
 
     /// An SM takes one reply per core cycle from the crossbar.
     fn eject(&mut self) {
-        for sm in 0..self.ejected.len() {
+        let mut next = self.replies.next_arrival(0);
+        while let Some(sm) = next {
+            next = self.replies.next_arrival(sm + 1);
             if self.ejected[sm].len() < self.ejection_limit
                 && let Some(request) = self.replies.pop(sm)
             {
@@ -190,6 +198,9 @@ impl Partitioned {
     }
 
     fn step_channels(&mut self) {
+        if self.active_channels == 0 {
+            return;
+        }
         let dram_ticks = |tick: u64| tick * self.dram_clock.0 / self.dram_clock.1;
         let (from, to) = (dram_ticks(self.tick - 1), dram_ticks(self.tick));
         for number in members(self.active_channels) {
@@ -213,7 +224,9 @@ impl Partitioned {
     }
 
     fn take_requests(&mut self) {
-        for number in 0..self.slices.len() {
+        let mut next = self.requests.next_arrival(0);
+        while let Some(number) = next {
+            next = self.requests.next_arrival(number + 1);
             if self.slices[number].accepts()
                 && let Some(request) = self.requests.pop(number)
             {

@@ -52,6 +52,8 @@ pub(super) struct Code<'a> {
     pub order: Vec<usize>,
     /// The unit number of the load/store unit.
     pub load_store: usize,
+    /// By unit: the longest time from a start to the result.
+    pub longest: Vec<u64>,
     /// By place, but for the load/store unit's: the number of the unit's instance.
     instances: Vec<u16>,
 }
@@ -92,6 +94,7 @@ impl<'a> Code<'a> {
             sleeps: settings.collector.is_some() || settings.queue.is_none(),
             order: order(machine, settings),
             load_store: table.units(),
+            longest: longest(table),
             instances: (0..table.units())
                 .flat_map(|unit| (0..SubCores::MAX).map(move |sub_core| (UnitId::from_index(unit), sub_core)))
                 .map(|(unit, sub_core)| table.sub_cores().instance(unit, sub_core, table.units()) as u16)
@@ -128,6 +131,15 @@ impl<'a> Code<'a> {
         let place = usize::from(home) + usize::from(self.moved[slot]);
         sub_core * self.banks + if place >= self.banks { place - self.banks } else { place }
     }
+}
+
+fn longest(table: &TimingTable) -> Vec<u64> {
+    let mut longest = vec![0; table.units()];
+    for timing in table.instrs().iter().flat_map(|instr| instr.timings()) {
+        let of_unit = &mut longest[timing.unit.index()];
+        *of_unit = (*of_unit).max((timing.init + timing.lat).get());
+    }
+    longest
 }
 
 /// By unit, the load/store unit last: where it stands in the order of entry to the collector.

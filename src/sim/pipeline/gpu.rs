@@ -128,10 +128,8 @@ fn launch_with<'a, S: BlockSource, P: Policy + Clone + Send, O: Observer>(
             let summary = gpu.summary(pipeline.launch.end, observer);
             return Ok(SimSummary { memory: lower.map(|lower| gpu.memory_stats(&lower)), ..summary });
         }
-        gpu.end_cycle(observer)?;
+        let mut next = gpu.end_cycle(observer)?;
         let now = gpu.first().now;
-        let mut next = u64::MAX;
-        gpu.each(|core| next = next.min(core.sm.next_event()));
         if let Some(lower) = &mut lower
             && next > now + 1
         {
@@ -154,14 +152,24 @@ struct Core<'a, P> {
 }
 
 impl<P: Policy> Core<'_, P> {
-    fn end_cycle<O: Observer>(&mut self, observer: &mut O) -> Result<(), RunError> {
+    /// What an SM does for itself in a cycle, and when something happens next.
+    fn end_cycle<O: Observer>(&mut self, observer: &mut O) -> Result<u64, RunError> {
         self.sm.bear_due(&mut self.policies);
-        self.sm.end_cycle(&mut self.policies, observer)
+        self.sm.end_cycle(&mut self.policies, observer)?;
+        Ok(self.sm.next_event())
+    }
+
+    /// As [`Self::end_cycle`], for several.
+    fn end_cycles(cores: &mut [Self], mut next: u64) -> Result<u64, RunError> {
+        for core in cores {
+            next = next.min(core.end_cycle(&mut ())?);
+        }
+        Ok(next)
     }
 }
 
 /// Some SMs, and what became of their cycle.
-type Share<'a, P> = (Vec<Core<'a, P>>, Result<(), RunError>);
+type Share<'a, P> = (Vec<Core<'a, P>>, Result<u64, RunError>);
 
 /// A thread that gets some SMs in each cycle and gives them back.
 struct Hand<'a, P> {
@@ -179,7 +187,7 @@ impl<'a, P: Policy + Send> Hand<'a, P> {
         let (done, back) = bounded(1);
         scope.spawn(move || {
             for mut cores in work {
-                let result = cores.iter_mut().try_for_each(|core| core.end_cycle(&mut ()));
+                let result = Core::end_cycles(&mut cores, u64::MAX);
                 if done.send((cores, result)).is_err() {
                     return;
                 }
@@ -239,25 +247,29 @@ impl<'a, P: Policy + Send> Gpu<'a, P> {
         &mut self.shares[0][0].sm
     }
 
-    /// What SMs do for themselves.
-    fn end_cycle<O: Observer>(&mut self, observer: &mut O) -> Result<(), RunError> {
+    /// What SMs do for themselves in a cycle, and when something happens next on one.
+    fn end_cycle<O: Observer>(&mut self, observer: &mut O) -> Result<u64, RunError> {
+        if self.crew.is_empty() {
+            return self.end_first_share(observer);
+        }
         let lost = "a thread of the simulator is gone";
         for (hand, share) in self.crew.iter().zip(&mut self.shares[1..]) {
             hand.there.send(std::mem::take(share)).expect(lost);
         }
-        let mut result = Ok(());
-        if let Some((first, others)) = self.shares[0].split_first_mut() {
-            result = first.end_cycle(observer);
-            for core in others {
-                result = result.and(core.end_cycle(&mut ()));
-            }
-        }
+        let mut result = self.end_first_share(observer);
         for (hand, share) in self.crew.iter().zip(&mut self.shares[1..]) {
             let (cores, of_share) = hand.back.recv().expect(lost);
             *share = cores;
-            result = result.and(of_share);
+            result = result.and_then(|next| of_share.map(|of_share| next.min(of_share)));
         }
         result
+    }
+
+    /// The share of this thread, with the SM that is watched.
+    fn end_first_share<O: Observer>(&mut self, observer: &mut O) -> Result<u64, RunError> {
+        let Some((first, others)) = self.shares[0].split_first_mut() else { return Ok(u64::MAX) };
+        let next = first.end_cycle(observer)?;
+        Core::end_cycles(others, next)
     }
 
     /// Every SM with room gets a block, round robin, and again up to as many as it may in a cycle.

@@ -2,21 +2,30 @@
 
 use std::collections::VecDeque;
 
-/// Results further ahead than this are not checked against each other on a bus.
+/// Results further ahead than this are not checked against each other, on a bus and at the end of a
+/// unit.
 const HORIZON: usize = 1024;
+const LEAVING: u64 = 1 << 16;
 
 /// One instance of a unit.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Unit {
     /// When it can start the next initiation.
     free: u64,
     /// Starts of the instructions in its queue, ascending (without a collector).
     starts: VecDeque<u64>,
-    /// Cycles in which results leave it (with a collector).
+    /// By cycle modulo its length, a power of two: the last cycle in which a result leaves it (with a
+    /// collector).
     leaving: Vec<u64>,
 }
 
 impl Unit {
+    /// A unit whose results leave it at most so many cycles after they started.
+    pub fn new(longest: u64) -> Self {
+        let length = longest.saturating_add(1).min(LEAVING).next_power_of_two();
+        Self { free: 0, starts: VecDeque::new(), leaving: vec![u64::MAX; length as usize] }
+    }
+
     /// Takes an instruction into the queue in this cycle: its start.
     pub fn enqueue(&mut self, now: u64, init: u64, bounded: bool) -> u64 {
         let start = now.max(self.free);
@@ -49,14 +58,15 @@ impl Unit {
     /// Whether a result leaves it in this cycle.
     #[inline]
     pub fn emits_at(&self, at: u64) -> bool {
-        self.leaving.contains(&at)
+        self.leaving[at as usize & (self.leaving.len() - 1)] == at
     }
 
     /// Starts an instruction.
     pub fn start(&mut self, now: u64, init: u64, total: u64) {
         self.free = now + init;
-        self.leaving.retain(|&at| at > now);
-        self.leaving.push(now + total);
+        let at = now + total;
+        let place = at as usize & (self.leaving.len() - 1);
+        self.leaving[place] = at;
     }
 }
 
@@ -91,7 +101,7 @@ mod tests {
 
     #[test]
     fn a_bounded_queue_holds_what_has_not_started() {
-        let mut unit = Unit::default();
+        let mut unit = Unit::new(6);
         assert_eq!(unit.enqueue(0, 4, true), 0);
         assert_eq!(unit.enqueue(1, 4, true), 4);
         assert_eq!(unit.enqueue(2, 4, true), 8);
@@ -100,7 +110,7 @@ mod tests {
 
     #[test]
     fn two_results_of_a_unit_do_not_leave_together() {
-        let mut unit = Unit::default();
+        let mut unit = Unit::new(6);
         unit.start(0, 2, 4);
         assert!(unit.is_taken(1) && !unit.is_taken(2));
         assert!(unit.emits_at(4) && !unit.emits_at(6));

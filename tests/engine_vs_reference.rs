@@ -194,6 +194,23 @@ fn the_pipeline_with_nothing_on() {
     });
 }
 
+/// Queues that hold a few instructions only.
+#[test]
+fn bounded_queues() {
+    let mut full = 0;
+    for_seeds(600_000..602_000, |seed| {
+        let sub_cores = if seed % 2 == 0 { 1 } else { 4 };
+        let shape = Shape { sub_cores, queues: 4, ..Shape::EVERYTHING };
+        every_policy(seed, &random_launch(seed, &shape, 1), 1);
+    });
+    for seed in 600_000..600_200 {
+        let shape = Shape { queues: 4, ..Shape::EVERYTHING };
+        let (outcome, _) = engine(&random_launch(seed, &shape, 1), &PolicySetup::Gto, 1);
+        full += outcome.stalls[0][1];
+    }
+    assert!(full > 1000, "queues were full in {full} cycles only");
+}
+
 /// The random kernels exercise what they are meant to: the test above means something.
 #[test]
 fn random_kernels_reach_every_reason_and_every_feature() {

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::machine::SchedulerKind;
+use crate::machine::pipeline::BOUNDED_QUEUES;
 
 /// What a bound may rely on, put together by the caller from the machine, the contract of the
 /// policy and the paths of the block.
@@ -25,7 +26,8 @@ pub struct Context {
     /// Whether some barrier of the block does not involve all of its warps
     /// ([`BlockPaths::partial_barriers`](crate::path::BlockPaths::partial_barriers)).
     pub partial_barriers: bool,
-    /// What the machine does that no bound accounts for, each as a clause for a message.
+    /// What the machine does that the paper model does not, each as a clause for a message
+    /// ([`Machine::beyond_the_paper_model`](crate::machine::Machine::beyond_the_paper_model)).
     pub beyond: Vec<&'static str>,
 }
 
@@ -42,24 +44,36 @@ impl Context {
         }
     }
 
-    /// The premises of seed 000 that GUB, IWB and SWB rest on.
+    /// The premises of seed 000 that GUB and the bounds like it rest on.
     ///
     /// # Errors
     /// The first premise that does not hold.
     pub(super) fn paper_premises(&self) -> Result<(), NotApplicable> {
-        match self.work_conserving {
-            Some(true) => {}
-            Some(false) => {
-                return Err(NotApplicable::new(format!("policy `{}` is not work conserving", self.policy)));
-            }
-            None => {
-                return Err(NotApplicable::new(format!(
-                    "policy `{}` is not known to be work conserving",
-                    self.policy
-                )));
-            }
-        }
+        self.keeps_the_slot_busy()?;
         self.one_aligned_block()
+    }
+
+    /// As [`Self::paper_premises`], but that queues may be bounded.
+    ///
+    /// # Errors
+    /// The first premise that does not hold.
+    pub(super) fn paper_premises_but_queues(&self) -> Result<(), NotApplicable> {
+        self.keeps_the_slot_busy()?;
+        let beyond = self.beyond.iter().copied().filter(|&clause| clause != BOUNDED_QUEUES).collect();
+        Self { beyond, ..self.clone() }.one_aligned_block()
+    }
+
+    fn keeps_the_slot_busy(&self) -> Result<(), NotApplicable> {
+        match self.work_conserving {
+            Some(true) => Ok(()),
+            Some(false) => {
+                Err(NotApplicable::new(format!("policy `{}` is not work conserving", self.policy)))
+            }
+            None => Err(NotApplicable::new(format!(
+                "policy `{}` is not known to be work conserving",
+                self.policy
+            ))),
+        }
     }
 
     /// Sections exist: blocks run one after the other, and barriers involve all warps.

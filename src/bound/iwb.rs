@@ -172,6 +172,55 @@ use crate::base::Cycles;
 /// A section ends on all sub-cores when its release comes; so its value is the maximum over all warps of
 /// the block, and sections add up as before.
 ///
+/// # Bounded queues
+/// On a machine on which an instruction does not issue while its unit's queue is full
+/// (`pipeline.queue`), C(w) is replaced:
+///
+/// ```text
+/// IWB(w) = D(w) + sum over the instructions y of all other warps of c(y)
+/// ```
+///
+/// D(w) is what w's section takes alone if its initiations never overlap: each instruction starts when
+/// the initiation before it is over and its operands are there ([`WarpSection::serial_end`]). It does
+/// not depend on how long the queues are, and is C(w) at least.
+///
+/// [`WarpSection::serial_end`]: super::WarpSection::serial_end
+///
+/// *Why not C(w).* A queue full of others' instructions makes own wait for its own initiations, which
+/// the lone warp overlaps. Queues of one; f0 and f1 take 20 cycles to initiate, s0 takes one, on the
+/// unit of f0. Own is f0, s0, f1, all independent: alone, s0 waits in the queue, f1 issues in cycle 2, and
+/// C(w) is 22. Another warp has a single s0. If that issues in cycle 1, the queue is full until
+/// cycle 20; own's s0 issues then and its f1 in cycle 21, which ends at 41. D(w) is 41, so the bound is
+/// 42 (`tests/bound_queues.rs`).
+///
+/// *Model.* As above, but for work conservation, which now is: if in a cycle some warp of a sub-core is
+/// ready and the queue of its next instruction's unit is not full, some instruction of the sub-core
+/// issues. A queue is full if it holds some number (one at least) of instructions that have not
+/// started; so its unit initiates in that cycle.
+///
+/// *Proof.* Let G be as above. Of own's instructions of section k, let X(x) be the latest of G, the
+/// ends of the initiations of own's earlier instructions, and the `done` of those that x waits for.
+/// Then x is ready from X(x) on: own's previous issue and the release are not later. In each cycle of
+/// `[X(x), start(x))` no initiation of own takes place, and
+///
+/// * before issue(x), some y of home issues: charge the cycle to its issue; or none does, so the
+///   queue of x's unit is full: charge the cycle to what that unit initiates, which is other's;
+/// * from issue(x) on, x's unit initiates something before x: charge that, which is other's.
+///
+/// These intervals are disjoint, so the charged cycles are distinct, and by (a) and (c) all that is
+/// charged belongs to section k. Without the charged cycles the starts are those of the lone warp whose
+/// initiations never overlap, or earlier: by induction `start(x) <= G + (its start there) + (cycles
+/// charged so far)`. So own's part of section k is done by G plus D(w) plus the number of charged
+/// cycles.
+///
+/// A y on a unit that own does not use is charged its issue only, and nothing if it is foreign. On a
+/// unit f that own uses, y is charged cycles of its own initiation, and perhaps its issue. If
+/// `start(y) = issue(y)`, that is one of these cycles. If not, f initiates some z in cycle issue(y). z
+/// is not own's, since own initiates nothing in a charged cycle; it issued before y or was served before
+/// it, and is not done after G, so it belongs to section k. Move the charge to z, for which it is a
+/// cycle of its initiation. After all moves each y on such a unit is charged distinct cycles of its own
+/// initiation: init(y) at most. QED.
+///
 /// The slack: what others can queue in front of own's few uses of a unit is limited, and a cycle is
 /// charged once even if several others initiate in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -191,7 +240,7 @@ impl Bound for Iwb {
     }
 
     fn applicable(&self, context: &Context) -> Result<(), NotApplicable> {
-        context.paper_premises()
+        context.paper_premises_but_queues()
     }
 
     fn warp_values(&self, section: &SectionAnalysis, values: &mut Vec<BoundValue>) {
@@ -211,7 +260,8 @@ impl Bound for Iwb {
             let of_core = &of_all[section.sub_core(id) * units..][..units];
             let pairs = of_core.iter().zip(section.uses(id));
             let interference: Cycles = pairs.map(|(sum, own)| charge_of_others(sum, own)).sum();
-            values.push(BoundValue::new(warp.isolated + interference + from_others.on(id)));
+            let alone = if section.bounded_queues() { warp.serial_end } else { warp.isolated };
+            values.push(BoundValue::new(alone + interference + from_others.on(id)));
         }
     }
 }

@@ -57,6 +57,7 @@ pub struct SectionAnalysis {
     /// Units of the machine.
     units: usize,
     sub_cores: SubCores,
+    bounded_queues: bool,
     /// One row of `units` entries per warp.
     uses: Vec<UnitUse>,
     /// By warp.
@@ -79,6 +80,7 @@ impl SectionAnalysis {
         for (from, warp) in warps {
             self.units = from.units;
             self.sub_cores = from.sub_cores;
+            self.bounded_queues = from.bounded_queues;
             self.warps.push(from.warps[warp.index()]);
             self.uses.extend_from_slice(from.uses(warp));
             self.runs.push(Arc::clone(&from.runs[warp.index()]));
@@ -133,6 +135,11 @@ impl SectionAnalysis {
         self.in_turns.map(|by_core| by_core[self.sub_core(warp)])
     }
 
+    /// Whether an instruction does not issue while its unit's queue is full.
+    pub fn bounded_queues(&self) -> bool {
+        self.bounded_queues
+    }
+
     /// Units of the machine.
     pub fn units(&self) -> usize {
         self.units
@@ -142,6 +149,7 @@ impl SectionAnalysis {
         let units = table.units();
         self.units = units;
         self.sub_cores = table.sub_cores();
+        self.bounded_queues = table.bounded_queues();
         self.warps.clear();
         self.warps.resize(warps, WarpSection::default());
         self.uses.clear();

@@ -204,7 +204,7 @@ pub fn observe_source<S: BlockSource<Error = Diagnostics>, O: Observer>(
     // a policy with a contract needs no watching
     let watched = policy.kind().work_conserving().is_none();
     let mut observer = (PassedOver { seen: &passed_over, watched }, observer);
-    let bounds_apply = plan.machine.beyond_the_paper_model().is_empty();
+    let bounds_apply = judge.may_apply();
     let summary = simulate_on(
         plan.threads,
         source,
@@ -369,14 +369,25 @@ impl<'a> Judge<'a> {
         Self { plan, policy, resident, total }
     }
 
-    fn block(&mut self, result: &BlockResult, paths: &BlockPaths, analysed: &Analysed, passed_over: bool) {
+    /// What bounds may rely on. `passed_over` says whether a ready warp was.
+    fn context(&self, partial_barriers: bool, passed_over: bool) -> Context {
         let kind = self.policy.kind();
-        let context = Context {
+        Context {
             // a file promises nothing, but what it did can be seen
             work_conserving: kind.work_conserving().or(Some(!passed_over)),
             beyond: self.plan.machine.beyond_the_paper_model(),
-            ..Context::new(&kind, self.resident, paths.partial_barriers)
-        };
+            ..Context::new(&kind, self.resident, partial_barriers)
+        }
+    }
+
+    /// Whether some bound may apply to some block.
+    fn may_apply(&self) -> bool {
+        let context = self.context(false, false);
+        self.plan.bounds.iter().any(|bound| bound.applicable(&context).is_ok())
+    }
+
+    fn block(&mut self, result: &BlockResult, paths: &BlockPaths, analysed: &Analysed, passed_over: bool) {
+        let context = self.context(paths.partial_barriers, passed_over);
         let total = &mut self.total;
         total.issues += result.issues;
         total.warp_instructions += paths.warp_instructions();

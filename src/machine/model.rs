@@ -317,10 +317,10 @@ impl Machine {
         self.pipeline.as_ref()
     }
 
-    /// What it does that the paper model does not, each as a clause for a message: no bound accounts
-    /// for it, and what looks at the paper model alone must not be asked about it.
+    /// What it does that the paper model does not, each as a clause for a message: bounds have to
+    /// account for it, and what looks at the paper model alone must not be asked about it.
     pub fn beyond_the_paper_model(&self) -> Vec<&'static str> {
-        let mut beyond = self.pipeline.as_ref().map_or(Vec::new(), Pipeline::beyond_the_bounds);
+        let mut beyond = self.pipeline.as_ref().map_or(Vec::new(), Pipeline::beyond_the_paper_model);
         if self.sms > 1 {
             beyond.push("several SMs share the blocks (sms)");
         }

@@ -178,14 +178,17 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
+/// The clause of [`Pipeline::beyond_the_paper_model`] that some bounds account for.
+pub const BOUNDED_QUEUES: &str = "issue waits for room in a unit's queue (pipeline.queue)";
+
 impl Pipeline {
-    /// What is switched on that no bound accounts for, each as a clause for a message.
-    pub fn beyond_the_bounds(&self) -> Vec<&'static str> {
+    /// What is switched on that the paper model does not have, each as a clause for a message.
+    pub fn beyond_the_paper_model(&self) -> Vec<&'static str> {
         [
             (self.issue.rotate, "sub-cores take turns at being first (pipeline.issue.rotate)"),
             (self.issue.per_warp > 1, "more than one instruction issues per cycle (pipeline.issue.per_warp)"),
             (self.front_end.is_some(), "instructions must be fetched (pipeline.front_end)"),
-            (self.queue.is_some(), "issue waits for room in a unit's queue (pipeline.queue)"),
+            (self.queue.is_some(), BOUNDED_QUEUES),
             (self.collector.is_some(), "operands must be collected (pipeline.collector)"),
             (self.result_buses.is_some(), "results wait for a bus (pipeline.result_buses)"),
             (self.write_back > 0, "results are written back later (pipeline.write_back)"),

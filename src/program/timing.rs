@@ -66,6 +66,7 @@ pub struct TimingTable {
     program_regs: usize,
     hazards: Hazards,
     exit_issues: bool,
+    bounded_queues: bool,
     /// By register of the program: the number in its name.
     numbers: Vec<usize>,
     sub_cores: SubCores,
@@ -152,6 +153,7 @@ impl TimingTable {
             program_regs: program.regs.len(),
             hazards: machine.hazards(),
             exit_issues: machine.exit_issues(),
+            bounded_queues: machine.pipeline().is_some_and(|pipeline| pipeline.queue.is_some()),
             numbers: program.regs.iter().enumerate().map(|(index, reg)| number(&reg.name, index)).collect(),
             sub_cores: machine.sub_cores(),
             constants: machine.caches_constants(),
@@ -169,6 +171,7 @@ impl TimingTable {
             program_regs: regs,
             hazards: Hazards::RAW,
             exit_issues: false,
+            bounded_queues: false,
             numbers: Vec::new(),
             sub_cores,
             constants: false,
@@ -267,6 +270,11 @@ impl TimingTable {
     /// Units of the machine.
     pub fn units(&self) -> usize {
         self.units
+    }
+
+    /// Whether an instruction does not issue while its unit's queue is full.
+    pub fn bounded_queues(&self) -> bool {
+        self.bounded_queues
     }
 
     /// How the SM is divided into sub-cores.

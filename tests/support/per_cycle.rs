@@ -119,6 +119,8 @@ struct Sim<'a> {
     timing: Vec<(OpTiming, Option<[OpTiming; 5]>)>,
     /// One set of units per sub-core; shared units are used in the first.
     free: Vec<Vec<u64>>,
+    /// Likewise: when what was issued to them starts.
+    starts: Vec<Vec<Vec<u64>>>,
     t: u64,
     /// Place after place, `warps` slots each.
     slots: Vec<Option<Warp>>,
@@ -148,6 +150,7 @@ pub fn simulate(
         rule,
         timing,
         free: vec![vec![0; machine.units().len()]; sub_cores],
+        starts: vec![vec![Vec::new(); machine.units().len()]; sub_cores],
         t: 0,
         slots: (0..resident * warps).map(|_| None).collect(),
         places: (0..resident).map(|_| None).collect(),
@@ -350,7 +353,29 @@ impl Sim<'_> {
     }
 
     fn ready(&self, slot: usize) -> bool {
+        self.hazards_are_over(slot) && self.has_room(slot)
+    }
+
+    fn hazards_are_over(&self, slot: usize) -> bool {
         self.eligible(slot) && self.waits_until(slot, false) <= self.t
+    }
+
+    /// Whether the queue of the next instruction's unit takes another one.
+    fn has_room(&self, slot: usize) -> bool {
+        let Some(limit) = self.machine.pipeline().and_then(|pipeline| pipeline.queue) else { return true };
+        let warp = self.slots[slot].as_ref().expect("an eligible warp is there");
+        let Some(step) = self.next_step(warp) else { return true };
+        let (core, timing) = self.unit_of(step, slot % self.free.len());
+        let starts = &self.starts[core][timing.unit.index()];
+        starts.iter().filter(|&&start| start > self.t).count() < limit as usize
+    }
+
+    /// The sub-core in which the unit of an instruction is, and the instruction's timing.
+    fn unit_of(&self, step: Step, sub_core: usize) -> (usize, OpTiming) {
+        let (plain, by_space) = self.timing[step.pc().index()];
+        let timing = by_space.map_or(plain, |by| by[step.memory().space.index()]);
+        let shared = self.machine.units()[timing.unit.index()].shared;
+        (if shared { 0 } else { sub_core }, timing)
     }
 
     /// When the last register that the next instruction needs is available; only those that a
@@ -382,11 +407,10 @@ impl Sim<'_> {
         let warp = self.slots[slot].as_ref().expect("a ready warp is there");
         let step = self.next_step(warp).expect("a ready warp has an instruction");
         let instr = self.program.instr(step.pc());
-        let (plain, by_space) = self.timing[step.pc().index()];
-        let timing = by_space.map_or(plain, |by| by[step.memory().space.index()]);
-        let shared = self.machine.units()[timing.unit.index()].shared;
-        let free = &mut self.free[if shared { 0 } else { sub_core }][timing.unit.index()];
+        let (core, timing) = self.unit_of(step, sub_core);
+        let free = &mut self.free[core][timing.unit.index()];
         let start = t.max(*free);
+        self.starts[core][timing.unit.index()].push(start);
         let done = start + timing.init.get() + timing.lat.get();
         *free = start + timing.init.get();
 
@@ -428,6 +452,8 @@ impl Sim<'_> {
         let slots = self.slots_of(sub_core);
         let reason = if slots.iter().any(|&slot| self.ready(slot)) {
             0
+        } else if slots.iter().any(|&slot| self.hazards_are_over(slot)) {
+            1
         } else if slots.iter().any(|&slot| self.eligible(slot)) {
             2
         } else if slots.iter().any(|&slot| self.slots[slot].as_ref().is_some_and(|warp| !warp.finished)) {

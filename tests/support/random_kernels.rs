@@ -47,8 +47,10 @@ pub struct Shape {
     pub memory: bool,
     /// 1 to this many sub-cores; with several, units are shared or not at random.
     pub sub_cores: usize,
-    /// Machines with a pipeline of which nothing is switched on.
+    /// Machines with a pipeline of which nothing is switched on, but perhaps queues.
     pub pipeline: bool,
+    /// Machines whose units' queues hold 1 to this many; without end if it is 0.
+    pub queues: usize,
 }
 
 impl Shape {
@@ -63,6 +65,7 @@ impl Shape {
         memory: true,
         sub_cores: 1,
         pipeline: false,
+        queues: 0,
     };
 
     /// The paper model with barriers: what bounds apply to.
@@ -294,7 +297,11 @@ impl Draw<'_> {
         let exit = self.shape.exit_issues && self.one_in(3);
         let active = self.between(1, 4);
         let sub_cores = if self.shape.sub_cores > 1 { self.between(1, self.shape.sub_cores) } else { 1 };
-        let pipeline = if self.shape.pipeline { "pipeline: Pipeline(), " } else { "" };
+        let pipeline = match self.shape.queues {
+            0 if self.shape.pipeline => "pipeline: Pipeline(), ".to_owned(),
+            0 => String::new(),
+            most => format!("pipeline: Pipeline(queue: {}), ", self.between(1, most)),
+        };
         format!(
             "Machine(name: \"random\", hazards: [{hazards}], units: {{ {units} }}, ops: {{ {ops} }}, \
              exit_issues: {exit}, two_level_active: {active}, sub_cores: {sub_cores}, \

@@ -173,7 +173,9 @@ impl<'a> Sm<'a> {
             awake: u32::MAX,
             clear: WarpMask::empty(),
             wants: vec![WarpMask::empty(); units],
-            units: (0..sub_cores).flat_map(|_| code.longest.iter().map(|&longest| Unit::new(longest))).collect(),
+            units: (0..sub_cores)
+                .flat_map(|_| code.longest.iter().map(|&longest| Unit::new(longest)))
+                .collect(),
             flights: Flights::default(),
             completions: Completions::default(),
             buses: settings.result_buses.map(ResultBuses::new),

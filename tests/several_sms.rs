@@ -82,3 +82,38 @@ fn blocks_go_round_the_sms() {
     assert!(spread.sub_cores.iter().all(|used| used.issues == alone.issues / 8), "{spread:?}");
     assert!(spread.makespan < alone.makespan);
 }
+
+/// What observers sum up covers every SM.
+#[test]
+fn observers_hear_of_every_sm() {
+    use warpbound::trace::{Event, FirstSm, Observer, Recorder, StallProfile};
+
+    let machine = machine("accelsim-sm1", 3);
+    let launch = "histogram.w8g4";
+    let reference = reference::launch(launch);
+    let workload = workload(launch, reference.program(), reference.launch);
+    let observed = |observer: &mut dyn Observer| {
+        runs::observed_on(2, &workload, &machine, &PolicySetup::Gto, &mut { observer }).0
+    };
+    let mut all = Recorder::new();
+    let summary = observed(&mut all);
+    assert_eq!(all.issues().count() as u64, summary.issues);
+    let idle = all.events.iter().filter_map(|event| match event {
+        Event::Idled(idle) => Some(idle.cycles().get()),
+        _ => None,
+    });
+    assert_eq!(idle.sum::<u64>(), summary.stalls.total().get());
+
+    let mut first = FirstSm::new(Recorder::new());
+    observed(&mut first);
+    let issues = first.into_inner().issues().count() as u64;
+    let of_first = &summary.sub_cores[..machine.sub_cores().count()];
+    assert_eq!(issues, of_first.iter().map(|sub_core| sub_core.issues).sum::<u64>());
+
+    let table = warpbound::program::TimingTable::new(workload.program(), &machine).unwrap();
+    let mut profile = StallProfile::new(&table);
+    observed(&mut profile);
+    let lost: u64 = profile.lost().iter().map(|lost| lost.cycles.get()).sum();
+    assert_eq!(lost, summary.stalls.total().get());
+    assert!(profile.lost().iter().any(|lost| lost.producer.is_some()));
+}

@@ -247,7 +247,7 @@ fn machine_notes(plan: &Plan) -> Vec<String> {
         notes.push("isolated, exec and idle cycles of warps are those of the paper model".to_owned());
     }
     if plan.machine.sms() > 1 {
-        notes.push("units, lines, bank conflicts, traces and drawings are those of SM 0 only".to_owned());
+        notes.push("traces and drawings are those of SM 0 only".to_owned());
     }
     let load_store = plan.machine.pipeline().is_some_and(|pipeline| pipeline.load_store.is_some());
     if load_store && plan.workload.launch().is_none() {

@@ -250,7 +250,8 @@ pub fn units(machine: &Machine, units: &UnitUse, checked: &Checked) -> String {
     let mut table = Table::new(["unit", "instructions", "initiating", "share"], &[0]);
     for (index, unit) in machine.units().iter().enumerate() {
         let id = UnitId::from_index(index);
-        let total = (checked.makespan * machine.sub_cores().instances(id) as u64).get().max(1) as f64;
+        let instances = machine.sub_cores().instances(id) * machine.sms();
+        let total = (checked.makespan * instances as u64).get().max(1) as f64;
         let (busy, instructions) = (units.busy(id).get(), units.instructions(id));
         if instructions > 0 {
             let share = format!("{:.1} %", busy as f64 / total * 100.0);

@@ -8,6 +8,7 @@
 mod banks;
 mod csv;
 mod digest;
+mod first_sm;
 mod instances;
 mod kanata;
 mod perfetto;
@@ -19,6 +20,7 @@ mod summary;
 pub use banks::{BankProfile, BankUse};
 pub use csv::CsvTrace;
 pub use digest::Digest;
+pub use first_sm::FirstSm;
 pub use instances::UnitInstances;
 pub use kanata::KanataTrace;
 pub use perfetto::PerfettoTrace;
@@ -30,7 +32,7 @@ pub use summary::{FinishOrder, UnitUse};
 use crate::base::{BlockId, Cycle, Cycles, UnitId, WarpId, WarpMask};
 use crate::path::Step;
 
-/// Hears of everything that happens on the SM.
+/// Hears of everything that happens on the SM, or on all of them.
 ///
 /// Calls come in the order of the cycle in which a thing was *decided*: an instruction when it
 /// issues, although its `done` lies ahead; a warp when its last instruction has issued.
@@ -38,6 +40,12 @@ pub trait Observer {
     /// Whether anybody listens. The engine skips what only observers need where nobody does.
     fn is_active(&self) -> bool {
         true
+    }
+
+    /// What comes next happened on this SM. Told only where there are several: of one cycle then
+    /// comes what happened on SM 0, then on SM 1, and so on.
+    fn on_sm(&mut self, sm: usize) {
+        let _ = sm;
     }
 
     /// A block became resident.
@@ -188,6 +196,9 @@ impl<O: Observer + ?Sized> Observer for &mut O {
     fn is_active(&self) -> bool {
         (**self).is_active()
     }
+    fn on_sm(&mut self, sm: usize) {
+        (**self).on_sm(sm);
+    }
     fn block_started(&mut self, start: &BlockStart) {
         (**self).block_started(start);
     }
@@ -211,6 +222,10 @@ impl<O: Observer + ?Sized> Observer for &mut O {
 impl<A: Observer, B: Observer> Observer for (A, B) {
     fn is_active(&self) -> bool {
         self.0.is_active() || self.1.is_active()
+    }
+    fn on_sm(&mut self, sm: usize) {
+        self.0.on_sm(sm);
+        self.1.on_sm(sm);
     }
     fn block_started(&mut self, start: &BlockStart) {
         self.0.block_started(start);
@@ -242,6 +257,9 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
 impl Observer for Vec<&mut dyn Observer> {
     fn is_active(&self) -> bool {
         self.iter().any(|observer| observer.is_active())
+    }
+    fn on_sm(&mut self, sm: usize) {
+        self.iter_mut().for_each(|observer| observer.on_sm(sm));
     }
     fn block_started(&mut self, start: &BlockStart) {
         self.iter_mut().for_each(|observer| observer.block_started(start));

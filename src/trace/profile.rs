@@ -23,20 +23,28 @@ pub struct LostCycles {
     pub cycles: Cycles,
 }
 
-/// Attributes every idle cycle to an instruction.
-pub struct StallProfile<'a> {
-    table: &'a TimingTable,
+/// What is under way on an SM.
+#[derive(Clone, Debug, Default)]
+struct OfSm {
     /// By slot and register: when its value is there and who writes it.
     writers: Vec<(Cycle, Option<Pc>)>,
     /// The instruction with the largest `done` so far.
     last: Option<(Cycle, Pc)>,
+}
+
+/// Attributes every idle cycle to an instruction.
+pub struct StallProfile<'a> {
+    table: &'a TimingTable,
+    sms: Vec<OfSm>,
+    /// The SM that is told of.
+    sm: usize,
     lost: BTreeMap<(StallReason, Option<Pc>, Option<Pc>), Cycles>,
 }
 
 impl<'a> StallProfile<'a> {
     /// An empty profile of a program on a machine.
     pub fn new(table: &'a TimingTable) -> Self {
-        Self { table, writers: Vec::new(), last: None, lost: BTreeMap::new() }
+        Self { table, sms: vec![OfSm::default()], sm: 0, lost: BTreeMap::new() }
     }
 
     /// Every cause, the costliest first; equal ones by reason and place in the program.
@@ -51,7 +59,7 @@ impl<'a> StallProfile<'a> {
     }
 
     fn writer(&self, slot: usize, reg: RegId) -> (Cycle, Option<Pc>) {
-        self.writers.get(slot * self.table.regs() + reg.index()).copied().unwrap_or_default()
+        self.sms[self.sm].writers.get(slot * self.table.regs() + reg.index()).copied().unwrap_or_default()
     }
 
     /// The writer of the last register to become available that the step has to wait for.
@@ -66,26 +74,34 @@ impl<'a> StallProfile<'a> {
 }
 
 impl Observer for StallProfile<'_> {
+    fn on_sm(&mut self, sm: usize) {
+        self.sm = sm;
+        if sm >= self.sms.len() {
+            self.sms.resize_with(sm + 1, OfSm::default);
+        }
+    }
+
     fn issued(&mut self, issue: &Issue) {
         let regs = self.table.regs();
-        if self.writers.len() < (issue.slot + 1) * regs {
-            self.writers.resize((issue.slot + 1) * regs, (Cycle::ZERO, None));
+        let OfSm { writers, last } = &mut self.sms[self.sm];
+        if writers.len() < (issue.slot + 1) * regs {
+            writers.resize((issue.slot + 1) * regs, (Cycle::ZERO, None));
         }
         let pc = issue.step.pc();
         let instr = self.table.instr(pc);
         let ring = self.table.async_reg(issue.step).filter(|_| instr.flow == Flow::AsyncCopy);
         for reg in instr.dsts.as_slice().iter().copied().chain(ring) {
-            self.writers[issue.slot * regs + reg.index()] = (issue.done, Some(pc));
+            writers[issue.slot * regs + reg.index()] = (issue.done, Some(pc));
         }
-        if self.last.is_none_or(|(done, _)| done < issue.done) {
-            self.last = Some((issue.done, pc));
+        if last.is_none_or(|(done, _)| done < issue.done) {
+            *last = Some((issue.done, pc));
         }
     }
 
     fn idled(&mut self, idle: &Idle) {
         let producer = match (idle.reason, idle.waiting) {
             (StallReason::Scoreboard, Some(waiting)) => self.producer(waiting.slot, waiting.step),
-            (StallReason::Drain, _) => self.last.map(|(_, pc)| pc),
+            (StallReason::Drain, _) => self.sms[self.sm].last.map(|(_, pc)| pc),
             _ => None,
         };
         let key = (idle.reason, idle.waiting.map(|waiting| waiting.step.pc()), producer);

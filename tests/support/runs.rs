@@ -45,12 +45,23 @@ pub fn run_on(
     machine: &Machine,
     policy: &PolicySetup,
 ) -> (SimSummary, Vec<BlockResult>) {
+    observed_on(threads, workload, machine, policy, &mut ())
+}
+
+/// As [`run_on`], with an observer.
+pub fn observed_on(
+    threads: usize,
+    workload: &Workload,
+    machine: &Machine,
+    policy: &PolicySetup,
+    observer: &mut impl Observer,
+) -> (SimSummary, Vec<BlockResult>) {
     let table = TimingTable::new(workload.program(), machine).unwrap();
     let mut source = workload.source(Options::of(machine, 1 << 26)).unwrap();
     let resident = resident(workload, machine);
     let mut blocks = Vec::new();
     let on_block = |result: &BlockResult, _: &_| blocks.push(result.clone());
     let summary =
-        simulate_on(threads, &mut source, &table, machine, policy, resident, &mut (), on_block).unwrap();
+        simulate_on(threads, &mut source, &table, machine, policy, resident, observer, on_block).unwrap();
     (summary, blocks)
 }

@@ -10,7 +10,7 @@ use crate::machine::Machine;
 use crate::path::{BlockPaths, BlockSource, Footprint};
 use crate::report::gantt::{self, Bar};
 use crate::sim::{BlockResult, PolicySetup, SimError, simulate};
-use crate::trace::{Recorder, UnitInstances};
+use crate::trace::{FirstSm, Recorder, UnitInstances};
 
 /// Draws the first block of a kernel.
 pub fn gantt(
@@ -27,7 +27,7 @@ pub fn gantt(
     let of_block = |_: &BlockResult, paths: &BlockPaths| {
         alone = paths.warps.iter().map(|path| analyse_alone(&table, path, |_| {}).phases).collect();
     };
-    simulate(&mut source, &table, machine, policy, 1, &mut recorder, of_block).map_err(
+    simulate(&mut source, &table, machine, policy, 1, &mut FirstSm::new(&mut recorder), of_block).map_err(
         |error| match error {
             SimError::Source(problems) => problems,
             SimError::Run(error) => {

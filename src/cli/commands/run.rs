@@ -18,7 +18,7 @@ use crate::path::{BlockPaths, BlockSource, Footprint};
 use crate::report::banks::{self, BankLine};
 use crate::report::{divergence, json, text};
 use crate::sim::PolicySetup;
-use crate::trace::{BankProfile, Observer, StallProfile, UnitUse};
+use crate::trace::{BankProfile, FirstSm, Observer, StallProfile, UnitUse};
 
 /// Causes of lost cycles shown as text.
 const MAX_LOST: usize = 12;
@@ -167,7 +167,7 @@ fn traced(
     let mut writers: Vec<Writer> = files.iter_mut().map(|file| file.writer(machine, &name)).collect();
     let checked = {
         let own: Vec<&mut dyn Observer> = writers.iter_mut().map(Writer::observer).collect();
-        simulate(&mut (own, more))
+        simulate(&mut (FirstSm::new(own), more))
     };
     let written: Vec<std::io::Result<()>> = writers.into_iter().map(Writer::finish).collect();
     let mut problems = Diagnostics::new();

@@ -92,8 +92,8 @@ fn launch_with<'a, S: BlockSource, P: Policy + Clone + Send, O: Observer>(
         stride: warps,
         blocks: 0,
     };
-    // only one SM can be watched: events of several would interleave
-    gpu.first().listening = observer.is_active();
+    let listening = observer.is_active();
+    gpu.each(|core| core.sm.listening = listening);
     let mut result = BlockResult::default();
     loop {
         if let Some(lower) = &mut lower {
@@ -128,7 +128,10 @@ fn launch_with<'a, S: BlockSource, P: Policy + Clone + Send, O: Observer>(
             let summary = gpu.summary(pipeline.launch.end, observer);
             return Ok(SimSummary { memory: lower.map(|lower| gpu.memory_stats(&lower)), ..summary });
         }
-        let mut next = gpu.end_cycle(observer)?;
+        let mut next = gpu.end_cycle()?;
+        if listening {
+            gpu.tell(observer);
+        }
         let now = gpu.first().now;
         if let Some(lower) = &mut lower
             && next > now + 1
@@ -153,16 +156,17 @@ struct Core<'a, P> {
 
 impl<P: Policy> Core<'_, P> {
     /// What an SM does for itself in a cycle, and when something happens next.
-    fn end_cycle<O: Observer>(&mut self, observer: &mut O) -> Result<u64, RunError> {
+    fn end_cycle(&mut self) -> Result<u64, RunError> {
         self.sm.bear_due(&mut self.policies);
-        self.sm.end_cycle(&mut self.policies, observer)?;
+        self.sm.end_cycle(&mut self.policies)?;
         Ok(self.sm.next_event())
     }
 
     /// As [`Self::end_cycle`], for several.
-    fn end_cycles(cores: &mut [Self], mut next: u64) -> Result<u64, RunError> {
+    fn end_cycles(cores: &mut [Self]) -> Result<u64, RunError> {
+        let mut next = u64::MAX;
         for core in cores {
-            next = next.min(core.end_cycle(&mut ())?);
+            next = next.min(core.end_cycle()?);
         }
         Ok(next)
     }
@@ -187,7 +191,7 @@ impl<'a, P: Policy + Send> Hand<'a, P> {
         let (done, back) = bounded(1);
         scope.spawn(move || {
             for mut cores in work {
-                let result = Core::end_cycles(&mut cores, u64::MAX);
+                let result = Core::end_cycles(&mut cores);
                 if done.send((cores, result)).is_err() {
                     return;
                 }
@@ -248,15 +252,15 @@ impl<'a, P: Policy + Send> Gpu<'a, P> {
     }
 
     /// What SMs do for themselves in a cycle, and when something happens next on one.
-    fn end_cycle<O: Observer>(&mut self, observer: &mut O) -> Result<u64, RunError> {
+    fn end_cycle(&mut self) -> Result<u64, RunError> {
         if self.crew.is_empty() {
-            return self.end_first_share(observer);
+            return Core::end_cycles(&mut self.shares[0]);
         }
         let lost = "a thread of the simulator is gone";
         for (hand, share) in self.crew.iter().zip(&mut self.shares[1..]) {
             hand.there.send(std::mem::take(share)).expect(lost);
         }
-        let mut result = self.end_first_share(observer);
+        let mut result = Core::end_cycles(&mut self.shares[0]);
         for (hand, share) in self.crew.iter().zip(&mut self.shares[1..]) {
             let (cores, of_share) = hand.back.recv().expect(lost);
             *share = cores;
@@ -265,11 +269,15 @@ impl<'a, P: Policy + Send> Gpu<'a, P> {
         result
     }
 
-    /// The share of this thread, with the SM that is watched.
-    fn end_first_share<O: Observer>(&mut self, observer: &mut O) -> Result<u64, RunError> {
-        let Some((first, others)) = self.shares[0].split_first_mut() else { return Ok(u64::MAX) };
-        let next = first.end_cycle(observer)?;
-        Core::end_cycles(others, next)
+    /// Tells what happened, SM by SM.
+    fn tell<O: Observer>(&mut self, observer: &mut O) {
+        if self.count == 1 {
+            return self.first().log.tell(observer);
+        }
+        for Core { sm, .. } in self.cores() {
+            observer.on_sm(sm.index);
+            sm.log.tell(observer);
+        }
     }
 
     /// Every SM with room gets a block, round robin, and again up to as many as it may in a cycle.
@@ -349,7 +357,7 @@ impl<'a, P: Policy + Send> Gpu<'a, P> {
                 sub_cores.push(SubCoreResult { issues: sm.subs[sub].issues, stalls: sm.subs[sub].stalls });
             }
         }
-        self.first().log.tell(observer);
+        self.tell(observer);
         SimSummary {
             makespan: Cycles::new(now + end),
             issues,

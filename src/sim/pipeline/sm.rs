@@ -20,7 +20,7 @@ use crate::path::{BlockPaths, Step, WarpPath};
 use crate::sim::SLOTS;
 use crate::sim::error::RunError;
 use crate::sim::policy::{Policy, View};
-use crate::trace::{Observer, Stalls};
+use crate::trace::Stalls;
 
 /// A warp slot.
 #[derive(Clone, Copy, Debug)]
@@ -232,11 +232,7 @@ impl<'a> Sm<'a> {
     }
 
     /// The rest of the cycle.
-    pub fn end_cycle<P: Policy, O: Observer>(
-        &mut self,
-        policies: &mut [P],
-        observer: &mut O,
-    ) -> Result<(), RunError> {
+    pub fn end_cycle<P: Policy>(&mut self, policies: &mut [P]) -> Result<(), RunError> {
         if let Some(mut collector) = self.collector.take() {
             if !self.issued.is_empty() || !collector.is_empty() {
                 collector.cycle(self.code, &self.flights, &mut self.issued, &mut self.collected);
@@ -261,9 +257,6 @@ impl<'a> Sm<'a> {
             self.busy |= front_end.cycle(self.now, self.live);
             self.wake_slots(front_end.filled - before);
             self.front_end = Some(front_end);
-        }
-        if self.listening {
-            self.log.tell(observer);
         }
         Ok(())
     }

@@ -1,0 +1,54 @@
+//! What happens on SM 0 only, for observers that tell slots and units of one SM apart.
+
+use super::{BlockStart, Idle, Issue, Observer, Release, WarpFinish};
+use crate::base::{BlockId, Cycle};
+
+/// Passes on what happens on SM 0.
+#[derive(Clone, Debug, Default)]
+pub struct FirstSm<O> {
+    inner: O,
+    elsewhere: bool,
+}
+
+impl<O> FirstSm<O> {
+    /// Passes on to this one.
+    pub fn new(inner: O) -> Self {
+        Self { inner, elsewhere: false }
+    }
+
+    /// Who was told.
+    pub fn into_inner(self) -> O {
+        self.inner
+    }
+
+    fn here(&mut self) -> Option<&mut O> {
+        (!self.elsewhere).then_some(&mut self.inner)
+    }
+}
+
+impl<O: Observer> Observer for FirstSm<O> {
+    fn is_active(&self) -> bool {
+        self.inner.is_active()
+    }
+    fn on_sm(&mut self, sm: usize) {
+        self.elsewhere = sm != 0;
+    }
+    fn block_started(&mut self, start: &BlockStart) {
+        self.here().into_iter().for_each(|inner| inner.block_started(start));
+    }
+    fn issued(&mut self, issue: &Issue) {
+        self.here().into_iter().for_each(|inner| inner.issued(issue));
+    }
+    fn idled(&mut self, idle: &Idle) {
+        self.here().into_iter().for_each(|inner| inner.idled(idle));
+    }
+    fn barrier_released(&mut self, release: &Release) {
+        self.here().into_iter().for_each(|inner| inner.barrier_released(release));
+    }
+    fn warp_finished(&mut self, finish: &WarpFinish) {
+        self.here().into_iter().for_each(|inner| inner.warp_finished(finish));
+    }
+    fn block_ended(&mut self, block: BlockId, end: Cycle) {
+        self.here().into_iter().for_each(|inner| inner.block_ended(block, end));
+    }
+}

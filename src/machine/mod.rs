@@ -5,6 +5,7 @@
 
 mod limits;
 pub mod memory;
+mod merge;
 mod model;
 pub mod pipeline;
 mod scheduler;

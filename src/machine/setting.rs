@@ -67,6 +67,11 @@ impl Setting {
         Self { path: path.into(), value: value.into() }
     }
 
+    /// Where in a machine file it belongs.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
     pub(super) fn place(&self) -> String {
         format!("--set {}={}", self.path, self.value)
     }

@@ -131,3 +131,43 @@ fn a_setting_of_the_command_line_that_does_nothing_gives_a_warning() {
     let shared = warnings(&["shared_memory.latency=30"]);
     assert!(shared.contains("pipeline.load_store.shared_latency that counts"), "{shared}");
 }
+
+#[test]
+fn settings_that_are_said_to_do_nothing_change_no_cycle() {
+    let run = |args: &[&str]| {
+        let args = [&["run", "--format", "json"], args].concat();
+        let output = warpbound(&args);
+        let shown = String::from_utf8(output.stderr).unwrap();
+        let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+        (result["makespan"].as_u64().unwrap_or_else(|| panic!("{args:?}: {result}")), shown)
+    };
+    for (machine, settings) in [
+        (
+            "accelsim-ecrts",
+            &[
+                "pipeline.issue.rotate=true",
+                "pipeline.issue.distinct_units=false",
+                "shared_memory.latency=99",
+                "shared_memory.base_64=99",
+                "memory.seed=4",
+                "memory.fixed.latency=9",
+                "memory.start=Warm",
+                "memory.jitter=Uniform(2, 9)",
+                "units.fp32.shared=true",
+            ][..],
+        ),
+        ("turing-tu102", &["shared_memory.base_64=99", "pipeline.collect=[sfu, memory]"]),
+    ] {
+        for kernel in ["transpose_conflict", "sgemm_naive"] {
+            let (makespan, silent) = run(&[kernel, "--machine", machine]);
+            assert_eq!(silent, "");
+            for setting in settings {
+                let (same, warning) = run(&[kernel, "--machine", machine, "--set", setting]);
+                let path = setting.split_once('=').unwrap().0;
+                let idle = path.strip_suffix(".latency").filter(|_| path.contains("fixed")).unwrap_or(path);
+                assert!(warning.contains(&format!("{idle} does nothing: ")), "{setting}: {warning}");
+                assert_eq!(same, makespan, "{kernel} on {machine} with {setting}");
+            }
+        }
+    }
+}

@@ -56,3 +56,118 @@ fn several_sms_share_the_work() {
     let (all, one) = (makespan("rtx3070"), makespan("rtx3070-1sm"));
     assert!(all < one, "46 SMs take {all} cycles, one {one}");
 }
+
+#[test]
+fn inspect_shows_every_setting_of_a_machine() {
+    let shown = json(&["inspect", "accelsim-sm1"]);
+    assert_eq!((&shown["sms"], &shown["sub_cores"]), (&1.into(), &4.into()));
+    assert_eq!(shown["hazards"], serde_json::json!(["RAW", "WAW"]));
+    assert_eq!(shown["reconvergence"], "PostDominator");
+    assert_eq!(shown["shared_memory"]["banks"], serde_json::json!({"rule": "Words", "count": 32}));
+    // the base's, this machine's, and a default
+    let pipeline = &shown["pipeline"];
+    assert_eq!((&pipeline["queue"], &pipeline["result_buses"]), (&1.into(), &8.into()));
+    assert_eq!(pipeline["front_end"]["icache"], Value::Null);
+    let keys = |of: &Value| of.as_object().unwrap().len();
+    assert_eq!((keys(pipeline), keys(&shown["memory"])), (10, 8));
+    assert_eq!(shown["memory"]["partitions"]["dram"]["clock"], serde_json::json!([7001, 2264]));
+    assert_eq!(shown["idle_settings"], serde_json::json!([]));
+    let paper = json(&["inspect", "ecrts25-orin"]);
+    assert_eq!((&paper["pipeline"], &paper["shared_memory"]), (&Value::Null, &Value::Null));
+    assert_eq!(json(&["inspect", "ablation-baseline"])["pipeline"]["front_end"]["icache"]["sets"], 64);
+}
+
+#[test]
+fn inspect_writes_pipeline_and_memory_as_files_do() {
+    let text = |name: &str| {
+        let output = warpbound(&["inspect", name]);
+        assert!(output.status.success(), "{name}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let full = text("accelsim-sm1");
+    for part in [
+        "1 SM with 4 sub-cores\n",
+        "shared memory with 32 banks of 4-byte words, conflicts by rule Words",
+        "pipeline (what is not shown is off): Pipeline(\n",
+        "load_store: LoadStore(\n",
+        "memory: Memory(\n",
+        "split: Fit(\n",
+        "clock: (7001, 2264)",
+        "l2: Cache(",
+    ] {
+        assert!(full.contains(part), "`{part}` is not in\n{full}");
+    }
+    // a lower level that is not there
+    assert!(!full.contains("fixed: Fixed") && !full.contains("does nothing"), "{full}");
+    let paper = text("ecrts25-orin-4sub");
+    for part in [
+        "4 sub-cores that share const, gmem, smem\n",
+        "this is the paper model",
+        "memory: perfect",
+        "without bank",
+    ] {
+        assert!(paper.contains(part), "`{part}` is not in\n{paper}");
+    }
+    assert!(text("rtx3070").contains("46 SMs with 4 sub-cores"));
+    let idle = text("accelsim-ecrts");
+    assert!(idle.contains("note: pipeline.issue.rotate does nothing: there is one sub-core"), "{idle}");
+}
+
+#[test]
+fn a_setting_of_the_command_line_that_does_nothing_gives_a_warning() {
+    let warnings = |settings: &[&str]| {
+        let set = settings.iter().flat_map(|setting| ["--set", *setting]);
+        let run = ["check", "vecadd", "saxpy", "--machine", "accelsim-sm1"];
+        let args: Vec<&str> = run.into_iter().chain(set).collect();
+        let output = warpbound(&args);
+        assert_eq!(output.status.code(), Some(0), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let fixed = warnings(&["memory.fixed.latency=300"]);
+    assert!(fixed.contains("memory.fixed does nothing: memory.lower is Partitions"), "{fixed}");
+    assert_eq!(fixed.matches("does nothing").count(), 1, "{fixed}");
+    // what the machine itself carries without use is not the command line's
+    assert_eq!(warnings(&["memory.lower=Fixed", "memory.fixed.latency=300"]), "");
+    let shared = warnings(&["shared_memory.latency=30"]);
+    assert!(shared.contains("pipeline.load_store.shared_latency that counts"), "{shared}");
+}
+
+#[test]
+fn settings_that_are_said_to_do_nothing_change_no_cycle() {
+    let run = |args: &[&str]| {
+        let args = [&["run", "--format", "json"], args].concat();
+        let output = warpbound(&args);
+        let shown = String::from_utf8(output.stderr).unwrap();
+        let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+        (result["makespan"].as_u64().unwrap_or_else(|| panic!("{args:?}: {result}")), shown)
+    };
+    for (machine, settings) in [
+        (
+            "accelsim-ecrts",
+            &[
+                "pipeline.issue.rotate=true",
+                "pipeline.issue.distinct_units=false",
+                "shared_memory.latency=99",
+                "shared_memory.base_64=99",
+                "memory.seed=4",
+                "memory.fixed.latency=9",
+                "memory.start=Warm",
+                "memory.jitter=Uniform(2, 9)",
+                "units.fp32.shared=true",
+            ][..],
+        ),
+        ("turing-tu102", &["shared_memory.base_64=99", "pipeline.collect=[sfu, memory]"]),
+    ] {
+        for kernel in ["transpose_conflict", "sgemm_naive"] {
+            let (makespan, silent) = run(&[kernel, "--machine", machine]);
+            assert_eq!(silent, "");
+            for setting in settings {
+                let (same, warning) = run(&[kernel, "--machine", machine, "--set", setting]);
+                let path = setting.split_once('=').unwrap().0;
+                let idle = path.strip_suffix(".latency").filter(|_| path.contains("fixed")).unwrap_or(path);
+                assert!(warning.contains(&format!("{idle} does nothing: ")), "{setting}: {warning}");
+                assert_eq!(same, makespan, "{kernel} on {machine} with {setting}");
+            }
+        }
+    }
+}

@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::process::Command;
 
 use warpbound::diag::{Diagnostic, Diagnostics, SourceText};
-use warpbound::machine::{Machine, MachineSpec};
+use warpbound::machine::{Machine, MachineSpec, MemorySystem};
 
 fn load(text: &str) -> Result<Machine, Diagnostics> {
     let source = SourceText::new("m.ron", text);
@@ -122,10 +122,20 @@ fn a_wrong_setting_of_the_command_line_is_named() {
     for (setting, message) in [
         ("pipeline.collector.units=0", "collector.units is 0"),
         ("pipeline.front_end.icache.line=0", "icache.line is 0"),
-        ("pipeline.load_store.transaction=sector", "invalid type"),
-        ("pipeline.load_store.transactions=32", "unknown field `transactions`, expected one of"),
+        ("pipeline.load_store.transaction=sector", "Expected integer"),
+        (
+            "pipeline.load_store.transactions=32",
+            "Unexpected field named `transactions` in `LoadStore`, expected one of",
+        ),
+        ("pipeline.collect=[\"fp23\"]", "collect names unit `fp23`"),
         ("memory.l1.cache.ways=0", "l1.cache.ways is 0"),
-        ("memory.l1.cache.replacement=Mru", "unknown variant `Mru`, expected one of `Lru`"),
+        (
+            "memory.l1.cache.replacement=Mru",
+            "Unexpected variant named `Mru` in enum `Replacement`, expected one of `Lru`",
+        ),
+        ("memory.l1.split=Fit(total: 8, parts: [0])", "Unexpected field named `parts` in `Fit`"),
+        ("memory.jitter=Uniform(5, 2)", "the bounds must ascend"),
+        ("memory.partitions.dram.clock=(7001, 1)", "more than 64 times"),
         ("memory.fixed.per_cycle=0", "fixed.per_cycle is 0"),
         ("memory.partitions.dram.row_bit=4", "dram.row_bit is 4, it must be 5 to 40"),
     ] {
@@ -160,7 +170,7 @@ fn units_that_do_not_exist_cannot_be_collected() {
 #[test]
 fn clocks_that_differ_too_much_and_numbers_too_large_are_refused() {
     let dram = "Machine(name: \"m\", extends: \"accelsim-ecrts-dram\",\n\
-                memory: Memory(lower: Partitions, partitions: Partitions(dram: Dram(\nclock: (1048576, 1)))))";
+                memory: Memory(partitions: Partitions(dram: Dram(\nclock: (1048576, 1)))))";
     let problems = load(dram).unwrap_err();
     assert_eq!(problems.list()[0].line, 3, "{problems}");
     assert!(problems.list()[0].message.contains("more than 64 times"), "{problems}");
@@ -168,6 +178,20 @@ fn clocks_that_differ_too_much_and_numbers_too_large_are_refused() {
                 units: {\"int\": Unit(init: 1, lat: 18446744073709551615)})";
     let problems = load(huge).unwrap_err();
     assert_eq!(problems.list()[0].line, 2, "{problems}");
+}
+
+/// A file can switch off what its base has, and then says so.
+#[test]
+fn a_file_can_switch_off_what_its_base_has() {
+    let of = |settings: &str| load(&format!("Machine(name: \"m\", extends: \"accelsim-sm1\", {settings})"));
+    let paper = of("pipeline: None, memory: None").unwrap();
+    assert!(paper.pipeline().is_none() && paper.memory() == &MemorySystem::default());
+    // the memory alone is reached by nothing
+    assert!(of("pipeline: None").unwrap_err().to_string().contains("no load/store unit"));
+    let seeded = of("memory: Memory(seed: 3)").unwrap();
+    let expected = MemorySystem { seed: 3, ..shipped::machine("accelsim-sm1").memory().clone() };
+    assert_eq!(seeded.memory(), &expected);
+    assert!(expected.l1.is_some());
 }
 
 /// A setting that is one of several kinds is replaced as a whole.

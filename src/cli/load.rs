@@ -1,5 +1,8 @@
 //! From names and options to a workload, a machine and a policy.
 
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+
 use super::args::{Common, PtxLaunch};
 use super::assets::{self, Location};
 use crate::base::Pc;
@@ -226,10 +229,27 @@ pub fn machine_at(location: &Location, common: &Common) -> Result<(Machine, Mach
     }
     let spec = spec.with_settings(&settings)?;
     match Machine::new(&spec, &source) {
-        Ok(machine) => Ok((machine, spec)),
+        Ok(machine) => {
+            warn_of_idle(&settings, &spec);
+            Ok((machine, spec))
+        }
         // what the file says is fine, so what the command line says is not
         Err(problems) if Machine::new(&written, &source).is_ok() => Err(blame_options(common, &problems)),
         Err(problems) => Err(problems),
+    }
+}
+
+/// Says once what was set on the command line and does nothing on the machine that came of it.
+fn warn_of_idle(settings: &[Setting], spec: &MachineSpec) {
+    // a command loads the machine anew for each kernel, and for each point of a sweep
+    static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    for idle in spec.idle_settings() {
+        let message = idle.to_string();
+        if settings.iter().any(|setting| idle.concerns(setting.path()))
+            && SAID.lock().is_ok_and(|mut said| said.insert(message.clone()))
+        {
+            tracing::warn!("{message}");
+        }
     }
 }
 

@@ -3,8 +3,10 @@
 //! What is parsed ([`MachineSpec`]) is not what is used ([`Machine`]): a `Machine` exists only
 //! validated, so nothing downstream has a path for a bad configuration.
 
+mod idle;
 mod limits;
 pub mod memory;
+mod merge;
 mod model;
 pub mod pipeline;
 mod scheduler;
@@ -12,7 +14,11 @@ mod setting;
 mod shared_memory;
 mod spec;
 mod sub_cores;
+#[cfg(test)]
+mod tests;
+mod validate;
 
+pub use idle::IdleSetting;
 pub use limits::{BlockNeeds, Limits, Occupancy};
 pub use memory::MemorySystem;
 pub use model::{Hazards, Machine, OpTiming, Unit};

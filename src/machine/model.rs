@@ -4,15 +4,14 @@ use std::collections::BTreeMap;
 
 use bitflags::bitflags;
 
-use super::limits::{Limits, MAX_WARPS};
+use super::limits::Limits;
 use super::memory::MemorySystem;
 use super::pipeline::Pipeline;
 use super::scheduler::SchedulerKind;
 use super::shared_memory::SharedMemory;
-use super::spec::{Hazard, LimitsSpec, MachineSpec, OpSpec, Reconvergence};
+use super::spec::Reconvergence;
 use super::sub_cores::SubCores;
-use crate::base::{Cycles, Fnv1a, UnitId};
-use crate::diag::{Diagnostic, Diagnostics, SourceText, closest};
+use crate::base::{Cycles, UnitId};
 
 bitflags! {
     /// The register hazards that hold an instruction back.
@@ -51,212 +50,28 @@ pub struct OpTiming {
     pub lat: Cycles,
 }
 
-/// A machine that passed every check.
+/// A machine that passed every check; `validate.rs` makes them.
 #[derive(Clone, Debug)]
 pub struct Machine {
-    name: String,
-    doc: String,
-    scheduler: SchedulerKind,
-    hazards: Hazards,
-    units: Vec<Unit>,
-    ops: BTreeMap<String, OpTiming>,
-    limits: Limits,
-    exit_issues: bool,
-    two_level_active: u32,
-    memory: MemorySystem,
-    sms: usize,
-    pipeline: Option<Pipeline>,
-    shared_memory: Option<SharedMemory>,
-    sub_cores: SubCores,
-    reconvergence: Reconvergence,
-    digest: u64,
+    pub(super) name: String,
+    pub(super) doc: String,
+    pub(super) scheduler: SchedulerKind,
+    pub(super) hazards: Hazards,
+    pub(super) units: Vec<Unit>,
+    pub(super) ops: BTreeMap<String, OpTiming>,
+    pub(super) limits: Limits,
+    pub(super) exit_issues: bool,
+    pub(super) two_level_active: u32,
+    pub(super) memory: MemorySystem,
+    pub(super) sms: usize,
+    pub(super) pipeline: Option<Pipeline>,
+    pub(super) shared_memory: Option<SharedMemory>,
+    pub(super) sub_cores: SubCores,
+    pub(super) reconvergence: Reconvergence,
+    pub(super) digest: u64,
 }
 
-/// Op class of barriers; machines need not mention it.
-const BARRIER: &str = "barrier";
-/// SMs of a GPU.
-const MAX_SMS: u32 = 256;
-/// Cycles of the longest operation in a pipeline whose results must not meet.
-const MAX_PIPELINE: u64 = 1000;
-/// Times beyond this are refused, so that sums of them cannot overflow.
-pub(super) const MAX_TIME: u64 = 1 << 32;
-
 impl Machine {
-    /// Checks a spec. `source` is the file it came from, for the places of messages.
-    ///
-    /// # Errors
-    /// Everything that is wrong with it.
-    pub fn new(spec: &MachineSpec, source: &SourceText) -> Result<Self, Diagnostics> {
-        let mut problems = Diagnostics::new();
-        let mut units = Vec::new();
-        let mut by_name = BTreeMap::new();
-        for (name, unit) in &spec.units {
-            check_init(name, unit.init, source, &mut problems);
-            check_lat(name, unit.lat, source, &mut problems);
-            by_name.insert(name.as_str(), UnitId::from_index(units.len().min(255)));
-            units.push(Unit {
-                name: name.clone(),
-                init: Cycles::new(unit.init),
-                lat: Cycles::new(unit.lat),
-                shared: unit.shared,
-                source: unit.source.clone(),
-            });
-        }
-        let mut ops = BTreeMap::new();
-        for (op, placed) in &spec.ops {
-            let (unit_name, init, lat) = match placed {
-                OpSpec::Unit(unit) => (unit, None, None),
-                OpSpec::Timed(timed) => (&timed.unit, timed.init, timed.lat),
-            };
-            let Some(&unit) = by_name.get(unit_name.as_str()) else {
-                let near = closest(unit_name, by_name.keys().copied());
-                let hint = near.map_or_else(
-                    || {
-                        format!(
-                            "units of this machine: {}",
-                            by_name.keys().copied().collect::<Vec<_>>().join(", ")
-                        )
-                    },
-                    |name| format!("did you mean `{name}`?"),
-                );
-                problems.push(
-                    locate(source, op, format!("op `{op}` runs on unit `{unit_name}`, which does not exist"))
-                        .hint(hint),
-                );
-                continue;
-            };
-            if let Some(init) = init {
-                check_init(op, init, source, &mut problems);
-            }
-            if let Some(lat) = lat {
-                check_lat(op, lat, source, &mut problems);
-            }
-            let of_unit = &units[unit.index()];
-            let timing = OpTiming {
-                unit,
-                init: init.map_or(of_unit.init, Cycles::new),
-                lat: lat.map_or(of_unit.lat, Cycles::new),
-            };
-            ops.insert(op.clone(), timing);
-        }
-        if !ops.contains_key(BARRIER) {
-            // MODEL.md section 1: own unit, init 1, lat 0 unless configured
-            let unit = UnitId::from_index(units.len().min(255));
-            units.push(Unit {
-                name: BARRIER.to_owned(),
-                init: Cycles::ONE,
-                lat: Cycles::ZERO,
-                shared: false,
-                source: "MODEL.md section 1".to_owned(),
-            });
-            ops.insert(BARRIER.to_owned(), OpTiming { unit, init: Cycles::ONE, lat: Cycles::ZERO });
-        }
-        // the detailed engine has a bit for the load/store unit beside them
-        let most = if spec.pipeline.is_some() { 63 } else { 64 };
-        if units.len() > most {
-            let message = format!("{} units; at most {most} are supported", units.len());
-            problems.push(locate(source, "units", message));
-        }
-        let limits = check_limits(spec.limits.as_ref(), source, &mut problems);
-        let two_level_active = spec.two_level_active.unwrap_or(6);
-        if two_level_active == 0 {
-            problems.push(locate(
-                source,
-                "two_level_active",
-                "the two-level policy needs at least one active warp".into(),
-            ));
-        }
-        let sub_cores = spec.sub_cores.unwrap_or(1);
-        if !(1..=SubCores::MAX).contains(&(sub_cores as usize)) {
-            problems.push(locate(
-                source,
-                "sub_cores",
-                format!("sub_cores is {sub_cores}, it must be 1 to {}", SubCores::MAX),
-            ));
-        }
-        let memory = spec.memory.clone().unwrap_or_default();
-        memory.check(source, &mut problems);
-        let accesses = spec.pipeline.as_ref().is_some_and(|pipeline| pipeline.load_store.is_some());
-        if memory != MemorySystem::default() && !accesses {
-            let message = "nothing goes to `memory`: this machine has no load/store unit".to_owned();
-            problems.push(
-                locate(source, "memory", message)
-                    .hint("give it one: `pipeline: Pipeline(load_store: LoadStore())`, or --set pipeline.load_store.transaction=32"),
-            );
-        }
-        let sms = spec.sms.unwrap_or(1);
-        if sms > 1 && spec.pipeline.is_none() {
-            problems.push(
-                locate(source, "sms", "several SMs need the detailed engine".into())
-                    .hint("add `pipeline: Pipeline()`, which changes nothing by itself"),
-            );
-        }
-        if !(1..=MAX_SMS).contains(&sms) {
-            problems.push(locate(source, "sms", format!("sms is {sms}, it must be 1 to {MAX_SMS}")));
-        }
-        if let Some(pipeline) = &spec.pipeline {
-            let is_class = |name: &str| ops.contains_key(name);
-            if pipeline.collector.is_some() || pipeline.result_buses.is_some() {
-                for (op, timing) in &ops {
-                    let total = timing.init.get().saturating_add(timing.lat.get());
-                    if total >= MAX_PIPELINE {
-                        problems.push(locate(
-                            source,
-                            op,
-                            format!(
-                                "`{op}` takes {total} cycles, pipelines with a collector or result buses hold less than {MAX_PIPELINE}"
-                            ),
-                        ));
-                    }
-                }
-            }
-            let is_unit = |name: &str| units.iter().any(|unit| unit.name == name);
-            pipeline.check(sub_cores.max(1) as usize, source, &mut problems, is_class, is_unit);
-        }
-        let shared_memory =
-            spec.shared_memory.as_ref().and_then(|shared| SharedMemory::new(shared, source, &mut problems));
-        let hazards = spec.hazards.as_ref().map_or(Hazards::RAW, |list| {
-            list.iter().fold(Hazards::empty(), |set, h| {
-                set | match h {
-                    Hazard::Raw => Hazards::RAW,
-                    Hazard::Waw => Hazards::WAW,
-                }
-            })
-        });
-        if !hazards.contains(Hazards::RAW) {
-            problems.push(
-                locate(
-                    source,
-                    "hazards",
-                    "a machine that ignores read-after-write hazards computes nonsense".into(),
-                )
-                .hint("hazards: [Raw] or [Raw, Waw]"),
-            );
-        }
-        let mut digest = Fnv1a::default();
-        digest.write(serde_json::to_string(spec).expect("a machine spec is plain data").as_bytes());
-        let sub_cores = SubCores::new(sub_cores as usize, &units);
-        let machine = Self {
-            name: spec.name.clone().unwrap_or_default(),
-            doc: spec.doc.clone().unwrap_or_default(),
-            scheduler: spec.scheduler.clone().unwrap_or(SchedulerKind::Gto),
-            hazards,
-            units,
-            ops,
-            limits,
-            exit_issues: spec.exit_issues.unwrap_or(false),
-            two_level_active,
-            memory,
-            sms: sms as usize,
-            pipeline: spec.pipeline.clone(),
-            shared_memory,
-            sub_cores,
-            reconvergence: spec.reconvergence.unwrap_or_default(),
-            digest: digest.finish(),
-        };
-        problems.into_result(machine)
-    }
-
     /// Its name.
     pub fn name(&self) -> &str {
         &self.name
@@ -362,182 +177,5 @@ impl Machine {
     /// The op classes and families this machine maps.
     pub fn ops(&self) -> impl Iterator<Item = (&str, OpTiming)> {
         self.ops.iter().map(|(name, timing)| (name.as_str(), *timing))
-    }
-}
-
-pub(super) fn locate(source: &SourceText, name: &str, message: String) -> Diagnostic {
-    let quoted = format!("\"{name}\"");
-    let needle = if source.text().contains(&quoted) { quoted.as_str() } else { name };
-    source.error_at(needle, message)
-}
-
-fn check_init(name: &str, init: u64, source: &SourceText, problems: &mut Diagnostics) {
-    if init == 0 {
-        problems.push(
-            locate(source, name, format!("`{name}` has init 0"))
-                .hint("an initiation occupies the unit for at least one cycle: init >= 1"),
-        );
-    }
-    if init > MAX_TIME {
-        problems.push(locate(
-            source,
-            name,
-            format!("`{name}` has init {init}; at most {MAX_TIME} is supported"),
-        ));
-    }
-}
-
-fn check_lat(name: &str, lat: u64, source: &SourceText, problems: &mut Diagnostics) {
-    if lat > MAX_TIME {
-        problems.push(locate(
-            source,
-            name,
-            format!("`{name}` has lat {lat}; at most {MAX_TIME} is supported"),
-        ));
-    }
-}
-
-fn check_limits(spec: Option<&LimitsSpec>, source: &SourceText, problems: &mut Diagnostics) -> Limits {
-    let empty = LimitsSpec::default();
-    let spec = spec.unwrap_or(&empty);
-    // the paper model: one block at a time, nothing else binds
-    let limits = Limits {
-        warps: spec.warps.unwrap_or(MAX_WARPS),
-        threads: spec.threads.unwrap_or(2048),
-        blocks: spec.blocks.unwrap_or(1),
-        registers: spec.registers.unwrap_or(65536),
-        shared_bytes: spec.shared_bytes.unwrap_or(102_400),
-        shared_bytes_per_block: spec.shared_bytes_per_block.unwrap_or(49_152),
-    };
-    if limits.warps == 0 || limits.warps > MAX_WARPS {
-        problems.push(locate(
-            source,
-            "warps",
-            format!("limits.warps is {}, it must be 1 to {MAX_WARPS}", limits.warps),
-        ));
-    }
-    if limits.threads == 0 || limits.blocks == 0 {
-        problems.push(locate(source, "limits", "limits.threads and limits.blocks must be at least 1".into()));
-    }
-    limits
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::machine::Setting;
-
-    const FIG2: &str = r#"Machine(
-        name: "fig2", scheduler: Gto, hazards: [Raw],
-        units: { "red": Unit(init: 2, lat: 6), "blue": Unit(init: 3, lat: 4) },
-        ops: { "f0": "red", "int": "blue", "int.div": Op(unit: "red", init: 9, lat: 19) },
-    )"#;
-
-    fn machine(text: &str, settings: &[&str]) -> Result<Machine, Diagnostics> {
-        let source = SourceText::new("m.ron", text);
-        let settings: Vec<Setting> = settings.iter().map(|s| Setting::parse(s).unwrap()).collect();
-        let none = |name: &str| Err(Diagnostic::general(name, "no such machine").into());
-        let spec = MachineSpec::parse_with_bases(&source, &none)?.with_settings(&settings)?;
-        Machine::new(&spec, &source)
-    }
-
-    #[test]
-    fn classes_fall_back_to_their_family() {
-        let m = machine(FIG2, &[]).unwrap();
-        assert_eq!(m.op("int.add.x").unwrap().init, Cycles::new(3));
-        assert_eq!(m.op("int.div").unwrap().lat, Cycles::new(19));
-        assert_eq!(m.op("fp"), None);
-        assert_eq!(m.op("barrier").unwrap().lat, Cycles::ZERO);
-    }
-
-    #[test]
-    fn settings_reach_every_kind_of_value() {
-        let m = machine(
-            FIG2,
-            &[
-                "units.red.lat=7",
-                "ops.int.lat=11",
-                "ops.int.div.init=5",
-                "scheduler=lrr",
-                "hazards=Raw,Waw",
-                "limits.blocks=3",
-                "exit_issues=true",
-                "sub_cores=3",
-                "units.blue.shared=true",
-            ],
-        )
-        .unwrap();
-        assert_eq!(m.op("f0").unwrap().lat, Cycles::new(7));
-        assert_eq!(m.op("int.add").unwrap().lat, Cycles::new(11));
-        assert_eq!(m.op("int.div").unwrap().init, Cycles::new(5));
-        assert_eq!(m.scheduler(), &SchedulerKind::Lrr);
-        assert_eq!(m.hazards(), Hazards::RAW | Hazards::WAW);
-        assert_eq!(m.limits().blocks, 3);
-        assert!(m.exit_issues());
-        let unit = |class: &str| m.op(class).unwrap().unit;
-        assert_eq!(m.sub_cores().count(), 3);
-        assert!(m.sub_cores().is_shared(unit("int")) && !m.sub_cores().is_shared(unit("f0")));
-        assert_ne!(m.digest(), machine(FIG2, &[]).unwrap().digest());
-    }
-
-    #[test]
-    fn switches_go_on_and_off_from_the_command_line() {
-        let on = machine(FIG2, &["pipeline.issue.per_warp=2", "pipeline.front_end.fetches=3"]).unwrap();
-        let pipeline = on.pipeline().unwrap();
-        assert_eq!((pipeline.issue.per_warp, pipeline.front_end.unwrap().fetches), (2, 3));
-        let off = ["pipeline.queue=4", "pipeline.front_end.fetches=3", "pipeline.front_end=none"];
-        let off = machine(FIG2, &off).unwrap();
-        assert_eq!((off.pipeline().unwrap().front_end, off.pipeline().unwrap().queue), (None, Some(4)));
-        assert!(machine(FIG2, &["pipeline.issue.per_wrap=2"]).unwrap_err().to_string().contains("per_wrap"));
-        assert!(machine(FIG2, &["pipeline.queue.x=2"]).is_err());
-    }
-
-    #[test]
-    fn wrong_settings_say_what_exists() {
-        for bad in [
-            "units.gren.lat=1",
-            "unitz.red.lat=1",
-            "units.red.late=3",
-            "units.red.lat=x",
-            "scheduler=fifo",
-            "units=3",
-            "limits.foo=1",
-            "sub_cores=x",
-        ] {
-            let error = machine(FIG2, &[bad]).unwrap_err().to_string();
-            assert!(error.contains(bad), "{bad}: {error}");
-        }
-    }
-
-    #[test]
-    fn all_problems_are_reported_with_their_line() {
-        let text = FIG2.replace("init: 2", "init: 0").replace("\"f0\": \"red\"", "\"f0\": \"rde\"");
-        let error = machine(&text, &[]).unwrap_err();
-        let shown = error.to_string();
-        assert_eq!(error.list().len(), 2, "{shown}");
-        assert!(shown.contains("m.ron:3") && shown.contains("init 0"), "{shown}");
-        assert!(shown.contains("m.ron:4") && shown.contains("did you mean `red`"), "{shown}");
-    }
-
-    #[test]
-    fn extends_overrides_key_by_key_and_finds_circles() {
-        let base = SourceText::new("base", FIG2);
-        let load = |name: &str| {
-            if name == "base" {
-                Ok(base.clone())
-            } else {
-                Ok(SourceText::new("loop", "Machine(name: \"l\", extends: \"loop\")"))
-            }
-        };
-        let child = SourceText::new(
-            "child",
-            "Machine(name: \"c\", extends: \"base\", units: { \"red\": Unit(init: 4, lat: 4) })",
-        );
-        let m = Machine::new(&MachineSpec::parse_with_bases(&child, &load).unwrap(), &child).unwrap();
-        assert_eq!(m.name(), "c");
-        assert_eq!(m.op("f0").unwrap().init, Cycles::new(4));
-        assert_eq!(m.op("int").unwrap().init, Cycles::new(3));
-        let circle = SourceText::new("x", "Machine(name: \"x\", extends: \"loop\")");
-        assert!(MachineSpec::parse_with_bases(&circle, &load).unwrap_err().to_string().contains("circle"));
     }
 }

@@ -182,6 +182,31 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 pub const BOUNDED_QUEUES: &str = "issue waits for room in a unit's queue (pipeline.queue)";
 
 impl Pipeline {
+    /// Every setting by name, also what is off or the default, which a file leaves out.
+    pub fn all_settings(&self) -> serde_json::Value {
+        // field by field, so that the compiler asks for what is added
+        let Self {
+            issue,
+            front_end,
+            queue,
+            collector,
+            collect,
+            write_back,
+            result_buses,
+            load_store,
+            launch,
+            unscored,
+        } = self;
+        let front_end = front_end.map(|FrontEnd { buffer, fetches, icache }| {
+            serde_json::json!({ "buffer": buffer, "fetches": fetches, "icache": icache })
+        });
+        serde_json::json!({
+            "issue": issue, "front_end": front_end, "queue": queue, "collector": collector, "collect": collect,
+            "write_back": write_back, "result_buses": result_buses, "load_store": load_store, "launch": launch,
+            "unscored": unscored,
+        })
+    }
+
     /// What is switched on that the paper model does not have, each as a clause for a message.
     pub fn beyond_the_paper_model(&self) -> Vec<&'static str> {
         [

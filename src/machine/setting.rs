@@ -1,12 +1,20 @@
 //! `--set PATH=VALUE`: one machine setting from the command line.
+//!
+//! A value is read as a machine file is: the path and the value become a file that says nothing
+//! else, `memory.l1.latency=20` becomes `(memory: (l1: (latency: 20)))`. So whatever a file can say
+//! can be set, with the same messages. Of what was read only the value at the end of the path
+//! counts; the defaults around it do not.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
+use super::merge::{lay, put, said};
 use super::scheduler::SchedulerKind;
-use crate::diag::{Diagnostic, closest};
+use super::spec::MachineSpec;
+use crate::diag::{Diagnostic, SourceText, closest, from_ron, shortened};
 
 /// A path into a machine file and the value to put there, such as `units.gmem.lat=199`,
-/// `ops.int.div.init=4`, `limits.blocks=4`, `scheduler=lrr` or `hazards=Raw,Waw`.
+/// `ops.int.div.init=4`, `limits.blocks=4`, `scheduler=lrr`, `hazards=Raw,Waw` or
+/// `memory.l1.split=Percent(total: 65536, l1: 50)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
     path: String,
@@ -32,6 +40,13 @@ const TOP: [&str; 15] = [
     "reconvergence",
 ];
 
+/// Those that have parts.
+const WITH_PARTS: [&str; 6] = ["units", "ops", "limits", "shared_memory", "pipeline", "memory"];
+
+/// What an entry of these must say, to be read at all.
+const REQUIRED: [(&str, &[(&str, &str)]); 2] =
+    [("units", &[("init", "1"), ("lat", "1")]), ("ops", &[("unit", "\"\"")])];
+
 impl Setting {
     /// Reads `PATH=VALUE`.
     ///
@@ -52,6 +67,11 @@ impl Setting {
         Self { path: path.into(), value: value.into() }
     }
 
+    /// Where in a machine file it belongs.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
     pub(super) fn place(&self) -> String {
         format!("--set {}={}", self.path, self.value)
     }
@@ -60,101 +80,163 @@ impl Setting {
         Diagnostic::general(self.place(), message)
     }
 
-    pub(super) fn apply(&self, root: &mut Value) -> Result<(), Diagnostic> {
-        let (top, rest) = self.path.split_once('.').map_or((self.path.as_str(), None), |(t, r)| (t, Some(r)));
+    pub(super) fn apply(&self, root: &mut Map<String, Value>) -> Result<(), Diagnostic> {
+        let path = self.names(root)?;
+        let over = self.read(&path)?;
+        let (last, on_the_way) = path.split_last().expect("a path names something");
+        if on_the_way.is_empty() {
+            lay(root, over);
+            return Ok(());
+        }
+        let mut value = &Value::Object(over);
+        for name in &path {
+            // what is not there is the default
+            value = value.get(*name).unwrap_or(&Value::Null);
+        }
+        let mut place = root;
+        for name in on_the_way {
+            let inner = place.entry(*name).or_insert(Value::Null);
+            match inner {
+                Value::Object(_) => {}
+                // an op that names its unit and nothing else
+                Value::String(unit) => *inner = json!({ "unit": unit }),
+                // what lies on the way is switched on
+                _ => *inner = Value::Object(Map::new()),
+            }
+            place = inner.as_object_mut().expect("it was made one");
+        }
+        put(place, (*last).to_owned(), value.clone());
+        Ok(())
+    }
+
+    /// The names that the path consists of; names of units and ops may have dots themselves.
+    fn names(&self, root: &Map<String, Value>) -> Result<Vec<&str>, Diagnostic> {
+        let (top, rest) =
+            self.path.split_once('.').map_or((self.path.as_str(), None), |(top, rest)| (top, Some(rest)));
         if !TOP.contains(&top) {
             let near = closest(top, TOP).map_or(String::new(), |name| format!("did you mean `{name}`? "));
             return Err(self
                 .problem(format!("no machine setting `{top}`"))
                 .hint(format!("{near}settings: {}", TOP.join(", "))));
         }
-        let value = self.typed_value(top)?;
-        let object = root.as_object_mut().expect("a machine is an object");
-        let Some(rest) = rest else {
-            object.insert(top.to_owned(), value);
-            return Ok(());
-        };
-        let inner = object.entry(top).or_insert_with(|| Value::Object(Map::new()));
-        match top {
-            "units" | "ops" => {
-                let (name, field) = rest.rsplit_once('.').ok_or_else(|| {
-                    self.problem(format!("`{}` names no field", self.path))
-                        .hint("for example units.gmem.lat or ops.int.div.init")
-                })?;
-                let map = inner.as_object_mut().expect("units and ops are maps");
-                let Some(entry) = map.get_mut(name) else {
-                    let known: Vec<&str> = map.keys().map(String::as_str).collect();
-                    return Err(self
-                        .problem(format!("this machine has no `{top}.{name}`"))
-                        .hint(format!("it has: {}", known.join(", "))));
-                };
-                if let Value::String(unit) = entry {
-                    *entry = serde_json::json!({ "unit": unit });
-                }
-                entry.as_object_mut().expect("an entry is an object").insert(field.to_owned(), value);
-            }
-            "limits" | "shared_memory" => {
-                let map = inner.as_object_mut().expect("limits and shared memory are maps");
-                map.insert(rest.to_owned(), value);
-            }
-            "pipeline" | "memory" => self.switch(inner, rest, value)?,
-            _ => {
-                return Err(self
-                    .problem(format!("`{top}` has no parts"))
-                    .hint(format!("use --set {top}=VALUE")));
-            }
+        let Some(rest) = rest else { return Ok(vec![top]) };
+        if !WITH_PARTS.contains(&top) {
+            return Err(self.problem(format!("`{top}` has no parts")).hint(format!("use --set {top}=VALUE")));
         }
-        Ok(())
-    }
-
-    /// Sets a part of a part; what lies between is switched on if it was off. `none` switches off.
-    fn switch(&self, mut part: &mut Value, path: &str, value: Value) -> Result<(), Diagnostic> {
-        let mut names = path.split('.').peekable();
-        while let Some(name) = names.next() {
-            if part.is_null() {
-                *part = Value::Object(Map::new());
-            }
-            let Some(map) = part.as_object_mut() else {
-                return Err(self.problem(format!("`{name}` is asked of something that has no parts")));
-            };
-            if names.peek().is_none() {
-                map.insert(name.to_owned(), if value == "none" { Value::Null } else { value });
-                return Ok(());
-            }
-            part = map.entry(name).or_insert(Value::Null);
+        if !matches!(top, "units" | "ops") {
+            return Ok(std::iter::once(top).chain(rest.split('.')).collect());
         }
-        Ok(())
-    }
-
-    fn typed_value(&self, top: &str) -> Result<Value, Diagnostic> {
-        let text = self.value.as_str();
-        if self.path == "scheduler" {
-            let kind: SchedulerKind = text.parse().map_err(|e| self.problem(format!("{e}")))?;
-            return Ok(serde_json::to_value(kind).expect("a policy name is plain data"));
+        let none = Map::new();
+        let known = root.get(top).and_then(Value::as_object).unwrap_or(&none);
+        if known.contains_key(rest) {
+            return Ok(vec![top, rest]);
         }
-        if self.path == "hazards" {
-            let words = text.trim_matches(['[', ']']).split(',').map(str::trim).filter(|w| !w.is_empty());
-            let names: Result<Vec<Value>, Diagnostic> = words
-                .map(|word| match word.to_ascii_lowercase().as_str() {
-                    "raw" => Ok(Value::from("Raw")),
-                    "waw" => Ok(Value::from("Waw")),
-                    _ => Err(self.problem(format!("unknown hazard `{word}`")).hint("hazards: Raw, Waw")),
-                })
-                .collect();
-            return names.map(Value::from);
-        }
-        if self.path == top
-            && matches!(top, "units" | "ops" | "limits" | "shared_memory" | "pipeline" | "memory")
-        {
-            let part = if matches!(top, "units" | "ops") { "NAME.FIELD" } else { "FIELD" };
+        let Some((name, field)) = rest.rsplit_once('.') else {
             return Err(self
-                .problem(format!("`{top}` is not one value"))
-                .hint(format!("name a part: {top}.{part}")));
+                .problem(format!("`{}` names no field", self.path))
+                .hint("for example units.gmem.lat or ops.int.div.init"));
+        };
+        if !known.contains_key(name) {
+            let known: Vec<&str> = known.keys().map(String::as_str).collect();
+            return Err(self
+                .problem(format!("this machine has no `{top}.{name}`"))
+                .hint(format!("it has: {}", known.join(", "))));
         }
-        Ok(match text {
-            "true" => Value::Bool(true),
-            "false" => Value::Bool(false),
-            _ => text.parse::<u64>().map_or_else(|_| Value::from(text), Value::from),
-        })
+        Ok(vec![top, name, field])
     }
+
+    /// The machine file that says this setting and nothing else.
+    fn read(&self, path: &[&str]) -> Result<Map<String, Value>, Diagnostic> {
+        let named = |name: &str, value: Value| Ok(Map::from_iter([(name.to_owned(), value)]));
+        if path == ["scheduler"]
+            && let Ok(kind) = self.value.parse::<SchedulerKind>()
+        {
+            return named("scheduler", json!(kind));
+        }
+        if path == ["hazards"] {
+            return named("hazards", self.hazards()?);
+        }
+        let identifier = |name: &&str| {
+            name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+                && !name.starts_with(|c: char| c.is_ascii_digit())
+                && !name.is_empty()
+        };
+        let fields = if matches!(path[0], "units" | "ops") { path.get(2..).unwrap_or(&[]) } else { path };
+        if let Some(name) = fields.iter().find(|name| !identifier(name)) {
+            return Err(self
+                .problem(format!("`{name}` is not the name of a setting"))
+                .hint("what has no name of its own is set with what it is in, for example memory.partitions.dram.clock=(7, 2)"));
+        }
+        let mut first_problem = None;
+        for value in spellings(&self.value) {
+            match said_by(path, &value) {
+                Ok(said) => return Ok(said),
+                Err(message) => first_problem = first_problem.or(Some(message)),
+            }
+        }
+        if path == ["scheduler"]
+            && let Err(unknown) = self.value.parse::<SchedulerKind>()
+        {
+            return Err(self.problem(unknown.to_string()));
+        }
+        Err(self.problem(first_problem.expect("there is the value as it was written")).hint(
+            "values are as in machine files: 5, true, none, Lru, (7, 2), [\"fp32\", \"sfu\"], Uniform(2, 9)",
+        ))
+    }
+
+    /// `Raw,Waw`, in any case, with or without brackets.
+    fn hazards(&self) -> Result<Value, Diagnostic> {
+        let words = self.value.trim_matches(['[', ']']).split(',').map(str::trim).filter(|w| !w.is_empty());
+        let names: Result<Vec<Value>, Diagnostic> = words
+            .map(|word| match word.to_ascii_lowercase().as_str() {
+                "raw" => Ok(Value::from("Raw")),
+                "waw" => Ok(Value::from("Waw")),
+                _ => Err(self.problem(format!("unknown hazard `{word}`")).hint("hazards: Raw, Waw")),
+            })
+            .collect();
+        names.map(Value::from)
+    }
+}
+
+/// What `value` may stand for: itself; `none`; a text, or a list of texts, without quotes, which a
+/// shell would take away.
+fn spellings(value: &str) -> Vec<String> {
+    let quoted = |text: &str| format!("{text:?}");
+    let mut spellings = vec![value.to_owned()];
+    if value == "none" {
+        // before the value itself: only None can be meant where there is one
+        spellings.insert(0, "None".to_owned());
+    }
+    spellings.push(quoted(value));
+    if let Some(inside) = value.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+        let words = inside.split(',').map(str::trim).filter(|word| !word.is_empty()).map(quoted);
+        spellings.push(format!("[{}]", words.collect::<Vec<_>>().join(", ")));
+    }
+    spellings
+}
+
+/// What a machine file says that has this value at the end of this path, or what is wrong with it.
+fn said_by(path: &[&str], value: &str) -> Result<Map<String, Value>, String> {
+    // it may end in a comment
+    let value = format!("{value}\n");
+    // one value: it must not close what it is put in
+    ron::value::RawValue::from_ron(&value).map_err(|error| shortened(&error.code.to_string()))?;
+    let required = REQUIRED.iter().find(|(top, _)| *top == path[0]).map(|(_, fields)| *fields);
+    let mut text = value;
+    for (depth, name) in path.iter().enumerate().rev() {
+        text = match (depth, required) {
+            // a name of the map, and a field of its entry
+            (1, Some(_)) => format!("{{{name:?}: {text}}}"),
+            (2, Some(required)) => {
+                let others = required.iter().filter(|(field, _)| field != name);
+                let others: String = others.map(|(field, value)| format!("{field}: {value}, ")).collect();
+                format!("({others}{name}: {text})")
+            }
+            _ => format!("({name}: {text})"),
+        };
+    }
+    let source = SourceText::new("--set", text);
+    let message = |problems: crate::diag::Diagnostics| problems.list()[0].message.clone();
+    let spec: MachineSpec = from_ron(&source).map_err(message)?;
+    said(&source, &spec).map_err(message)
 }

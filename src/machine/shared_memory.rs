@@ -12,7 +12,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::model::{MAX_TIME, OpTiming, locate};
+use super::model::OpTiming;
+use super::validate::{MAX_TIME, locate};
 use crate::base::Cycles;
 use crate::diag::{Diagnostics, SourceText};
 
@@ -62,7 +63,7 @@ pub struct SharedMemorySpec {
 }
 
 /// What the functional run has to know to count conflicts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Banks {
     /// How they are counted.
     pub rule: BankRule,
@@ -88,7 +89,7 @@ impl Banks {
 }
 
 /// Shared memory with bank conflicts, validated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct SharedMemory {
     banks: Banks,
     latency: u64,

@@ -7,6 +7,7 @@ use serde::de::{self, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::memory::MemorySystem;
+use super::merge::{from_json, lay, said, to_json};
 use super::pipeline::Pipeline;
 use super::scheduler::SchedulerKind;
 use super::setting::Setting;
@@ -51,7 +52,7 @@ pub struct MachineSpec {
     /// Sub-cores, each with its own scheduler, issue slot and units; 1 to 4.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sub_cores: Option<u32>,
-    /// The memory behind the load/store unit; all of it, nothing of a base's is kept.
+    /// The memory behind the load/store unit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<MemorySystem>,
     /// What the paper model leaves out of the SM's pipeline.
@@ -197,9 +198,11 @@ impl MachineSpec {
         source: &SourceText,
         load: &dyn Fn(&str) -> Result<SourceText, Diagnostics>,
     ) -> Result<Self, Diagnostics> {
-        let mut chain = vec![Self::parse(source)?];
+        let first = Self::parse(source)?;
+        let mut chain = vec![said(source, &first)?];
         let mut names = vec![source.name().to_owned()];
-        while let Some(base) = chain.last().and_then(|spec| spec.extends.clone()) {
+        let mut extends = first.extends;
+        while let Some(base) = extends {
             let text = load(&base)?;
             if names.iter().any(|name| name == text.name()) {
                 let message =
@@ -207,16 +210,16 @@ impl MachineSpec {
                 return Err(source.error_at("extends", message).into());
             }
             names.push(text.name().to_owned());
-            chain.push(Self::parse(&text)?);
+            let spec = Self::parse(&text)?;
+            chain.push(said(&text, &spec)?);
+            extends = spec.extends;
         }
-        let mut merged = serde_json::Value::Null;
-        for spec in chain.into_iter().rev() {
-            merge(&mut merged, to_json(&spec));
+        let mut merged = serde_json::Map::new();
+        for said in chain.into_iter().rev() {
+            lay(&mut merged, said);
         }
-        if let Some(object) = merged.as_object_mut() {
-            // what the bases said is part of it now
-            object.remove("extends");
-        }
+        // what the bases said is part of it now
+        merged.remove("extends");
         from_json(merged).map_err(|error| source.error_at("Machine", error).into())
     }
 
@@ -275,34 +278,5 @@ impl MachineSpec {
             return Err(problems);
         }
         from_json(value).map_err(|error| Diagnostic::general("--set", error).into())
-    }
-}
-
-fn to_json(spec: &MachineSpec) -> serde_json::Value {
-    serde_json::to_value(spec).expect("a machine spec is plain data")
-}
-
-fn from_json(value: serde_json::Value) -> Result<MachineSpec, String> {
-    serde_json::from_value(value).map_err(|error| error.to_string())
-}
-
-/// Settings that are one of several kinds: another kind does not mix with what was there.
-const KINDS: [&str; 2] = ["split", "jitter"];
-
-/// Lays `over` on `under`, objects key by key.
-fn merge(under: &mut serde_json::Value, over: serde_json::Value) {
-    match (under, over) {
-        (serde_json::Value::Object(under), serde_json::Value::Object(over)) => {
-            for (key, value) in over {
-                let is_kind = KINDS.contains(&key.as_str());
-                let place = under.entry(key).or_insert(serde_json::Value::Null);
-                if is_kind {
-                    *place = value;
-                } else {
-                    merge(place, value);
-                }
-            }
-        }
-        (under, over) => *under = over,
     }
 }

@@ -128,6 +128,7 @@ impl Default for L1 {
 /// How the on-chip memory of an SM is split between L1 and shared memory. The number of ways
 /// follows; seed 004 (section 6) varies this.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub enum Split {
     /// The L1 is as large as its `sets` and `ways` say.
     #[default]

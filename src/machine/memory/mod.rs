@@ -2,8 +2,7 @@
 //!
 //! Times are core cycles unless a field says otherwise. A transaction covers sectors of 32 bytes
 //! of one line of 128 bytes; that much is fixed. A machine that says nothing about `memory` has a
-//! perfect one: every transaction is answered at once. A machine that extends another and has a
-//! `memory` of its own says all of it; nothing of the base's is kept.
+//! perfect one: every transaction is answered at once.
 
 mod cache;
 mod check;
@@ -19,7 +18,8 @@ pub const SECTOR_BYTES: u64 = 32;
 /// Bytes of the line a transaction lies in.
 pub const LINE_BYTES: u64 = 128;
 
-/// `Memory(..)` of a machine file.
+/// `Memory(..)` of a machine file. Parts that it leaves out are those of the machine it extends; a
+/// part that it gives is given whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename = "Memory", deny_unknown_fields, default)]
 pub struct MemorySystem {
@@ -134,6 +134,7 @@ impl Default for Partitions {
 /// A random addition to a latency, drawn per transaction from ChaCha8 with the memory's seed. The
 /// means of the last two are integers by construction, and no draw needs floating point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub enum Jitter {
     /// None.
     #[default]

@@ -2,7 +2,7 @@
 //!
 //! A sub-core that issued nothing sleeps until something changes that could let it issue or could
 //! change the reason. Only queues without a collector change with time alone; see
-//! [`Sm::may_sleep`].
+//! `Code::sleeps`.
 
 use super::sm::Sm;
 use crate::base::{Cycle, WarpId, WarpMask};

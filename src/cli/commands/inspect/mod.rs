@@ -1,16 +1,16 @@
 //! `warpbound inspect`: what is in a file, before anything is run.
 
+mod machine;
+
 use std::fmt::Write;
 use std::process::ExitCode;
 
-use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::cli::args::Inspect;
 use crate::cli::assets::{self, Location};
 use crate::cli::output::{self, Failure, Format};
 use crate::diag::{Diagnostic, Diagnostics, SourceText};
-use crate::machine::{Hazards, Machine, MachineSpec};
 use crate::micro::MicroKernel;
 use crate::program::launch::LaunchSpec;
 use crate::program::{Param, ParamType};
@@ -32,7 +32,7 @@ pub fn run(args: &Inspect) -> Result<ExitCode, Failure> {
         "ptx" => ptx(&source)?,
         "warp" => micro(&location, &source)?,
         // launches and machines are both RON; the first word tells
-        _ if is_machine(&source) => machine(&location, &source)?,
+        _ if is_machine(&source) => machine::report(&location, &source)?,
         "ron" => launch(&location, &source)?,
         other => {
             let problem = Diagnostic::general(
@@ -229,80 +229,6 @@ fn micro(location: &Location, source: &SourceText) -> Result<Report, Diagnostics
         "kind": "micro", "warps": kernel.warps.len(), "warp_instructions": instructions, "machine": kernel.machine,
         "scheduler": kernel.scheduler.as_ref().map(ToString::to_string),
         "op_classes": counts.iter().map(|(class, count)| json!({"class": class, "instructions": count})).collect::<Vec<_>>(),
-    });
-    Ok(Report { text, json })
-}
-
-fn hazard_names(hazards: Hazards) -> &'static str {
-    if hazards.contains(Hazards::WAW) { "RAW and WAW" } else { "RAW" }
-}
-
-#[derive(Serialize)]
-struct UnitRow {
-    name: String,
-    init: u64,
-    lat: u64,
-    source: String,
-}
-
-fn machine(location: &Location, source: &SourceText) -> Result<Report, Diagnostics> {
-    let load = |name: &str| assets::find_machine(name, Some(location))?.text();
-    let spec = MachineSpec::parse_with_bases(source, &load)?;
-    let machine = Machine::new(&spec, source)?;
-    let units: Vec<UnitRow> = machine
-        .units()
-        .iter()
-        .map(|unit| UnitRow {
-            name: unit.name.clone(),
-            init: unit.init.get(),
-            lat: unit.lat.get(),
-            source: unit.source.clone(),
-        })
-        .collect();
-    let mut unit_table = Table::new(["unit", "init", "lat", "total", "source"], &[0, 4]);
-    for unit in &units {
-        unit_table.row([
-            unit.name.clone(),
-            unit.init.to_string(),
-            unit.lat.to_string(),
-            (unit.init + unit.lat).to_string(),
-            unit.source.clone(),
-        ]);
-    }
-    let mut op_table = Table::new(["op class", "unit", "init", "lat", "total"], &[0, 1]);
-    for (name, op) in machine.ops() {
-        let unit = &machine.units()[op.unit.index()].name;
-        let (init, lat) = (op.init.get(), op.lat.get());
-        op_table.row([
-            name.to_owned(),
-            unit.clone(),
-            init.to_string(),
-            lat.to_string(),
-            (init + lat).to_string(),
-        ]);
-    }
-    let limits = machine.limits();
-    let text = format!(
-        "{}: machine {}\n  {}\n\n  scheduler {}, hazards {}, the final ret {}\n  limits: {} warps, {} threads, {} blocks, {} registers, {} bytes of shared memory ({} per block)\n\n{}\n{}",
-        source.name(),
-        machine.name(),
-        machine.doc(),
-        machine.scheduler(),
-        hazard_names(machine.hazards()),
-        if machine.exit_issues() { "takes an issue slot" } else { "is free" },
-        limits.warps,
-        limits.threads,
-        limits.blocks,
-        limits.registers,
-        limits.shared_bytes,
-        limits.shared_bytes_per_block,
-        unit_table.render(2),
-        op_table.render(2)
-    );
-    let json = json!({
-        "kind": "machine", "name": machine.name(), "doc": machine.doc(), "digest": format!("{:016x}", machine.digest()),
-        "scheduler": machine.scheduler().to_string(), "exit_issues": machine.exit_issues(), "limits": limits, "units": units,
-        "ops": machine.ops().map(|(name, op)| json!({"class": name, "unit": machine.units()[op.unit.index()].name, "init": op.init.get(), "lat": op.lat.get()})).collect::<Vec<_>>(),
     });
     Ok(Report { text, json })
 }

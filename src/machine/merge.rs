@@ -1,0 +1,198 @@
+//! One machine laid over another: what `extends` and `--set` do.
+//!
+//! Machines are merged as JSON objects of [`MachineSpec`]s, in which a setting that is not there is
+//! the default. What a file says is more than the values read from it: a `None`, or a value that
+//! happens to be the default, overrides what the base says, and leaving the setting out does not.
+
+use serde_json::{Map, Value};
+
+use super::spec::MachineSpec;
+use crate::diag::{Diagnostics, SourceText, from_ron};
+
+/// Settings that have parts: a file gives some of them, each whole, and the others are the base's.
+const PARTED: [&str; 2] = ["pipeline", "memory"];
+
+/// Settings that are merged name by name and, in a name's entry, field by field.
+const NAMED: [&str; 4] = ["units", "ops", "limits", "shared_memory"];
+
+/// A machine as an object that [`from_json`] reads.
+pub(super) fn to_json(spec: &MachineSpec) -> Map<String, Value> {
+    match serde_json::to_value(spec) {
+        Ok(Value::Object(object)) => object,
+        other => panic!("a machine spec is plain data, not {other:?}"),
+    }
+}
+
+/// The machine of an object.
+pub(super) fn from_json(object: Map<String, Value>) -> Result<MachineSpec, String> {
+    serde_json::from_value(Value::Object(object)).map_err(|error| error.to_string())
+}
+
+/// What `source`, from which `spec` was read, says: of a setting with parts those that it names, and
+/// null for what it sets to `None` or, in a part, to the default.
+///
+/// # Errors
+/// Where the text stops being RON.
+pub(super) fn said(source: &SourceText, spec: &MachineSpec) -> Result<Map<String, Value>, Diagnostics> {
+    let mut said = to_json(spec);
+    // only the names matter here: a RON value does not know which enum it is of
+    let written: ron::Value = from_ron(source)?;
+    for (name, value) in fields(&written) {
+        if matches!(value, ron::Value::Option(None)) {
+            said.insert(name.to_owned(), Value::Null);
+        } else if PARTED.contains(&name) {
+            let all = said.get(name).cloned().unwrap_or_default();
+            let part = |name: &str| all.get(name).cloned().unwrap_or_default();
+            let parts = fields(value).map(|(name, _)| (name.to_owned(), part(name))).collect();
+            said.insert(name.to_owned(), Value::Object(parts));
+        }
+    }
+    Ok(said)
+}
+
+/// The fields that a struct names.
+fn fields(value: &ron::Value) -> impl Iterator<Item = (&str, &ron::Value)> {
+    let of_map = match value {
+        ron::Value::Map(map) => Some(map),
+        ron::Value::Option(Some(inner)) => match &**inner {
+            ron::Value::Map(map) => Some(map),
+            _ => None,
+        },
+        _ => None,
+    };
+    of_map.into_iter().flat_map(|map| map.iter()).filter_map(|(name, value)| match name {
+        ron::Value::String(name) => Some((name.as_str(), value)),
+        _ => None,
+    })
+}
+
+/// Lays what a file says on what its base says.
+pub(super) fn lay(under: &mut Map<String, Value>, over: Map<String, Value>) {
+    for (name, value) in over {
+        match (under.get_mut(&name), value) {
+            (_, Value::Null) => {
+                under.remove(&name);
+            }
+            (Some(Value::Object(under)), Value::Object(over)) if PARTED.contains(&name.as_str()) => {
+                over.into_iter().for_each(|(part, value)| put(under, part, value));
+            }
+            (Some(under), over) if NAMED.contains(&name.as_str()) => merge(under, over),
+            (_, Value::Object(mut parts)) if PARTED.contains(&name.as_str()) => {
+                parts.retain(|_, value| !value.is_null());
+                under.insert(name, Value::Object(parts));
+            }
+            (_, value) => {
+                under.insert(name, value);
+            }
+        }
+    }
+}
+
+/// Sets a field; null stands for its default.
+pub(super) fn put(object: &mut Map<String, Value>, name: String, value: Value) {
+    if value.is_null() {
+        object.remove(&name);
+    } else {
+        object.insert(name, value);
+    }
+}
+
+/// Lays `over` on `under`, objects key by key.
+fn merge(under: &mut Value, over: Value) {
+    match (under, over) {
+        (Value::Object(under), Value::Object(over)) => {
+            for (key, value) in over {
+                merge(under.entry(key).or_insert(Value::Null), value);
+            }
+        }
+        (under, over) => *under = over,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::Diagnostic;
+
+    /// The machine of a file that extends `base`, without the names.
+    fn laid(base: &str, file: &str) -> MachineSpec {
+        let base = SourceText::new("base", format!("Machine(name: \"base\", {base})"));
+        let file = SourceText::new("file", format!("Machine(name: \"file\", extends: \"base\", {file})"));
+        let load = |name: &str| {
+            if name == "base" { Ok(base.clone()) } else { Err(Diagnostic::general(name, "unknown").into()) }
+        };
+        MachineSpec::parse_with_bases(&file, &load).unwrap_or_else(|problems| panic!("{problems}"))
+    }
+
+    /// The same machine written at one go.
+    fn written(text: &str) -> MachineSpec {
+        let source = SourceText::new("file", format!("Machine(name: \"file\", {text})"));
+        MachineSpec::parse(&source).unwrap_or_else(|problems| panic!("{problems}"))
+    }
+
+    fn check(base: &str, file: &str, expected: &str) {
+        assert_eq!(to_json(&laid(base, file)), to_json(&written(expected)), "{file} on {base}");
+    }
+
+    #[test]
+    fn memory_and_pipeline_are_merged_part_by_part() {
+        check(
+            "memory: Memory(l1: L1(latency: 5, banks: 2), lower: Fixed)",
+            "memory: Memory(seed: 3)",
+            "memory: Memory(l1: L1(latency: 5, banks: 2), lower: Fixed, seed: 3)",
+        );
+        check(
+            "pipeline: Pipeline(queue: 3, write_back: 2)",
+            "pipeline: Pipeline(launch: Launch(end: 1))",
+            "pipeline: Pipeline(queue: 3, write_back: 2, launch: Launch(end: 1))",
+        );
+        check("memory: Memory(seed: 3)", "", "memory: Memory(seed: 3)");
+        check("memory: Memory(seed: 3)", "memory: Memory()", "memory: Memory(seed: 3)");
+        check("", "memory: Memory(seed: 3)", "memory: Memory(seed: 3)");
+    }
+
+    #[test]
+    fn a_part_is_given_whole() {
+        check(
+            "memory: Memory(l1: L1(latency: 5, banks: 2))",
+            "memory: Memory(l1: L1(banks: 4))",
+            "memory: Memory(l1: L1(banks: 4))",
+        );
+        check(
+            "pipeline: Pipeline(front_end: FrontEnd(icache: InstructionCache()))",
+            "pipeline: Pipeline(front_end: FrontEnd(fetches: 2))",
+            "pipeline: Pipeline(front_end: FrontEnd(fetches: 2))",
+        );
+        check(
+            "memory: Memory(jitter: Uniform(1, 2))",
+            "memory: Memory(jitter: Geometric(3))",
+            "memory: Memory(jitter: Geometric(3))",
+        );
+        check("scheduler: Random(1)", "scheduler: Replay(\"x\")", "scheduler: Replay(\"x\")");
+    }
+
+    #[test]
+    fn none_and_defaults_override_the_base() {
+        let pipeline = "pipeline: Pipeline(queue: 3, write_back: 2)";
+        check(pipeline, "pipeline: None", "");
+        check("memory: Memory(lower: Fixed)", "memory: None", "");
+        check("shared_memory: SharedMemory(rule: Words), sms: 4", "shared_memory: None, sms: None", "");
+        check(pipeline, "pipeline: Pipeline(queue: None)", "pipeline: Pipeline(write_back: 2)");
+        check(pipeline, "pipeline: Some(Pipeline(write_back: 0))", "pipeline: Pipeline(queue: 3)");
+        check(
+            "memory: Memory(l1: L1(), lower: Fixed, seed: 2)",
+            "memory: Memory(l1: None, seed: 0)",
+            "memory: Memory(lower: Fixed)",
+        );
+    }
+
+    #[test]
+    fn the_others_are_merged_by_name() {
+        check(
+            "units: {\"a\": Unit(init: 1, lat: 2, source: \"s\"), \"b\": Unit(init: 1, lat: 1)}, limits: Limits(warps: 3)",
+            "units: {\"a\": Unit(init: 2, lat: 2)}, limits: Limits(blocks: 2)",
+            "units: {\"a\": Unit(init: 2, lat: 2, source: \"s\"), \"b\": Unit(init: 1, lat: 1)}, \
+             limits: Limits(warps: 3, blocks: 2)",
+        );
+    }
+}

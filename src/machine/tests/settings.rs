@@ -1,0 +1,147 @@
+//! `--set PATH=VALUE`.
+
+use super::{FIG2, machine};
+use crate::base::Cycles;
+use crate::machine::memory::{Jitter, LowerLevel, Split};
+use crate::machine::{Hazards, MemorySystem, Reconvergence, SchedulerKind};
+
+#[test]
+fn settings_reach_every_kind_of_value() {
+    let m = machine(
+        FIG2,
+        &[
+            "units.red.lat=7",
+            "ops.int.lat=11",
+            "ops.int.div.init=5",
+            "scheduler=lrr",
+            "hazards=Raw,Waw",
+            "limits.blocks=3",
+            "exit_issues=true",
+            "sub_cores=3",
+            "units.blue.shared=true",
+        ],
+    )
+    .unwrap();
+    assert_eq!(m.op("f0").unwrap().lat, Cycles::new(7));
+    assert_eq!(m.op("int.add").unwrap().lat, Cycles::new(11));
+    assert_eq!(m.op("int.div").unwrap().init, Cycles::new(5));
+    assert_eq!(m.scheduler(), &SchedulerKind::Lrr);
+    assert_eq!(m.hazards(), Hazards::RAW | Hazards::WAW);
+    assert_eq!(m.limits().blocks, 3);
+    assert!(m.exit_issues());
+    let unit = |class: &str| m.op(class).unwrap().unit;
+    assert_eq!(m.sub_cores().count(), 3);
+    assert!(m.sub_cores().is_shared(unit("int")) && !m.sub_cores().is_shared(unit("f0")));
+    assert_ne!(m.digest(), machine(FIG2, &[]).unwrap().digest());
+}
+
+#[test]
+fn switches_go_on_and_off_from_the_command_line() {
+    let on = machine(FIG2, &["pipeline.issue.per_warp=2", "pipeline.front_end.fetches=3"]).unwrap();
+    let pipeline = on.pipeline().unwrap();
+    assert_eq!((pipeline.issue.per_warp, pipeline.front_end.unwrap().fetches), (2, 3));
+    let off = ["pipeline.queue=4", "pipeline.front_end.fetches=3", "pipeline.front_end=none"];
+    let off = machine(FIG2, &off).unwrap();
+    assert_eq!((off.pipeline().unwrap().front_end, off.pipeline().unwrap().queue), (None, Some(4)));
+    assert!(machine(FIG2, &["pipeline.issue.per_wrap=2"]).unwrap_err().to_string().contains("per_wrap"));
+    assert!(machine(FIG2, &["pipeline.queue.x=2"]).is_err());
+    assert!(machine(FIG2, &["pipeline.queue=4", "pipeline=none"]).unwrap().pipeline().is_none());
+    let both = machine(FIG2, &["pipeline.queue=4", "pipeline=Pipeline(write_back: 1)"]).unwrap();
+    assert_eq!((both.pipeline().unwrap().queue, both.pipeline().unwrap().write_back), (Some(4), 1));
+}
+
+/// With a load/store unit, so that memory is reached.
+fn memory(settings: &[&str]) -> MemorySystem {
+    let settings = [&["pipeline.load_store=LoadStore()"], settings].concat();
+    machine(FIG2, &settings).unwrap_or_else(|problems| panic!("{problems}")).memory().clone()
+}
+
+#[test]
+fn a_setting_can_be_all_that_a_file_can_say() {
+    let pipeline = |setting: &str| machine(FIG2, &[setting]).unwrap().pipeline().unwrap().clone();
+    for list in ["[red, memory]", "[\"red\", \"memory\"]", "[\"red\", \"memory\",] // in this order"] {
+        assert_eq!(pipeline(&format!("pipeline.collect={list}")).collect, ["red", "memory"], "{list}");
+    }
+    assert_eq!(pipeline("pipeline.unscored=[]").unscored, [""; 0]);
+    assert_eq!(memory(&["memory.partitions.dram.clock=(7001, 2264)"]).partitions.dram.clock, (7001, 2264));
+    assert_eq!(memory(&["memory.partitions.dram.bank_bits=[7, 12]"]).partitions.dram.bank_bits, [7, 12]);
+    let split = memory(&["memory.l1.split=Fit(total: 131072, shared: [0, 8192])"]).l1.unwrap().split;
+    assert_eq!(split, Split::Fit { total: 131_072, shared: vec![0, 8192] });
+    assert_eq!(memory(&["memory.jitter=Uniform(2, 9)"]).jitter, Jitter::Uniform(2, 9));
+    assert_eq!(memory(&["memory.jitter=Geometric(4)", "memory.jitter=Off"]).jitter, Jitter::Off);
+    // a part is replaced, its neighbours are not
+    let l1 = memory(&["memory.l1.banks=4", "memory.lower=Fixed", "memory.l1=L1(latency: 3)"]);
+    assert_eq!((l1.l1.unwrap().banks, l1.lower), (1, LowerLevel::Fixed));
+    let default = memory(&["memory.l1.banks=4", "memory.lower=Fixed", "memory=none"]);
+    assert_eq!(default, MemorySystem::default());
+}
+
+#[test]
+fn entries_and_words_without_quotes_can_be_set() {
+    let m = machine(
+        FIG2,
+        &[
+            "units.red=Unit(init: 7, lat: 8)",
+            "units.red.source=FACTS.md, by \"hand\"",
+            "units={\"new\": Unit(init: 3, lat: 3)}",
+            "ops.f0=new",
+            "ops.int.div=Op(unit: \"blue\", init: 5)",
+            "limits=Limits(warps: 3)",
+            "scheduler=Random(5)",
+            "hazards=[Raw, Waw]",
+            "name=5",
+            "reconvergence=PascalStack",
+        ],
+    )
+    .unwrap();
+    let red = m.units().iter().find(|unit| unit.name == "red").unwrap();
+    assert_eq!((red.init.get(), red.source.as_str()), (7, "FACTS.md, by \"hand\""));
+    assert_eq!(m.op("f0").unwrap().init, Cycles::new(3));
+    assert_eq!(m.op("int.div").unwrap().init, Cycles::new(5));
+    assert_eq!(m.limits().warps, 3);
+    assert_eq!((m.scheduler(), m.name()), (&SchedulerKind::Random(5), "5"));
+    assert_eq!(m.reconvergence(), Reconvergence::PascalStack);
+}
+
+#[test]
+fn values_that_do_not_fit_are_refused_as_in_a_file() {
+    for (setting, message) in [
+        ("pipeline.collect=red", "Expected opening `[`"),
+        ("pipeline.collect=[red", "Expected"),
+        ("pipeline.queue=[1]", "Expected integer"),
+        ("pipeline.queue=", "Unexpected end"),
+        ("pipeline.queue=1), sms: (2", "trailing"),
+        ("pipeline.issue=none", "Expected"),
+        ("memory.partitions.dram.clock=(1, 2, 3)", "Expected"),
+        ("memory.partitions.dram.clock.0=1", "`0` is not the name"),
+        ("memory.l1.split=Fit(total: 1, sharde: [0])", "`sharde`"),
+        ("memory.l1.split=Fitt(total: 1)", "`Fitt`"),
+        ("memory.l1.split.total=1", "Expected"),
+        ("memory.jitter=Uniform(-1, 2)", "out of bounds"),
+        ("sms.x=1", "no parts"),
+    ] {
+        let error = machine(FIG2, &[setting]).unwrap_err();
+        let shown = error.to_string();
+        assert_eq!(error.list().len(), 1, "{shown}");
+        let (problem, place) = (&error.list()[0], format!("--set {setting}"));
+        assert!(problem.message.contains(message) && problem.file == place, "{setting}: {shown}");
+        assert!(!problem.hint.is_empty(), "{setting}: {shown}");
+    }
+}
+
+#[test]
+fn wrong_settings_say_what_exists() {
+    for bad in [
+        "units.gren.lat=1",
+        "unitz.red.lat=1",
+        "units.red.late=3",
+        "units.red.lat=x",
+        "scheduler=fifo",
+        "units=3",
+        "limits.foo=1",
+        "sub_cores=x",
+    ] {
+        let error = machine(FIG2, &[bad]).unwrap_err().to_string();
+        assert!(error.contains(bad), "{bad}: {error}");
+    }
+}

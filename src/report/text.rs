@@ -48,14 +48,20 @@ pub fn check(kernel: &str, machine: &Machine, checked: &Checked, style: Style) -
 
 fn bounds(checked: &Checked, style: Style) -> String {
     let mut table = Table::new(["bound", "cycles", "over", "status", ""], &[0, 3, 4]);
-    for row in checked.judged() {
+    for (index, row) in checked.judged().enumerate() {
         let gates = if row.gates { "" } else { "(does not gate)" };
+        // premises of a machine are many words; the same ones are said once
+        let said = checked.judged().take(index).find(|before| before.reason == row.reason);
+        let reason = row.reason.as_ref().map(|reason| match said {
+            Some(before) => format!("as {}", before.name),
+            None => reason.clone(),
+        });
         table.row([
             row.name.to_owned(),
             row.value.map_or_else(|| "-".to_owned(), |v| v.to_string()),
             over(row, checked.makespan),
             style.status(row.status),
-            row.reason.clone().unwrap_or_else(|| gates.to_owned()),
+            reason.unwrap_or_else(|| gates.to_owned()),
         ]);
     }
     table.render(2)

@@ -75,7 +75,7 @@ fn launch_with<'a, S: BlockSource, P: Policy + Clone + Send, O: Observer>(
     let core = |index| {
         let mut sm = Sm::new(code, machine, pipeline, places, slots, (index, shared_bytes));
         sm.tracks_global = P::TRACKS_GLOBAL;
-        Core { sm, policies: policies.to_vec() }
+        Core { sm, policies: policies.to_vec(), next: 0 }
     };
     let mut gpu = Gpu {
         shares: (0..sms)
@@ -84,6 +84,7 @@ fn launch_with<'a, S: BlockSource, P: Policy + Clone + Send, O: Observer>(
             .collect(),
         share,
         count: sms,
+        now: 0,
         crew,
         waiting: there.then_some(first),
         exhausted: !there,
@@ -96,20 +97,24 @@ fn launch_with<'a, S: BlockSource, P: Policy + Clone + Send, O: Observer>(
     gpu.each(|core| core.sm.listening = listening);
     let mut result = BlockResult::default();
     loop {
+        let now = gpu.now;
         if let Some(lower) = &mut lower {
             if lower.has_replies() {
-                gpu.each(|core| core.sm.receive(lower));
+                gpu.each(|core| core.receive(lower, now));
             }
             lower.cycle();
         }
         let mut ended = false;
         gpu.each(|core| {
-            core.sm.begin_cycle(lower.as_mut());
-            ended |= core.sm.has_ended();
+            if core.next <= now {
+                core.sm.advance_to(now);
+                core.sm.begin_cycle(lower.as_mut());
+                ended |= core.sm.has_ended();
+            }
         });
         // a block without instructions ends in the cycle in which it is placed
         while ended || gpu.may_place {
-            for Core { sm, policies } in gpu.cores() {
+            for Core { sm, policies, .. } in gpu.cores() {
                 while let Some(place) = sm.take_ended(&mut result) {
                     for policy in &mut *policies {
                         policy.ended(result.block).map_err(RunError::from)?;
@@ -132,7 +137,6 @@ fn launch_with<'a, S: BlockSource, P: Policy + Clone + Send, O: Observer>(
         if listening {
             gpu.tell(observer);
         }
-        let now = gpu.first().now;
         if let Some(lower) = &mut lower
             && next > now + 1
         {
@@ -144,7 +148,7 @@ fn launch_with<'a, S: BlockSource, P: Policy + Clone + Send, O: Observer>(
         if next == u64::MAX {
             return Err(RunError::Deadlock(gpu.deadlock()).into());
         }
-        gpu.each(|core| core.sm.advance_to(next));
+        gpu.now = next;
     }
 }
 
@@ -152,23 +156,39 @@ fn launch_with<'a, S: BlockSource, P: Policy + Clone + Send, O: Observer>(
 struct Core<'a, P> {
     sm: Sm<'a>,
     policies: Vec<P>,
+    /// When something happens on it next, if memory does not answer before and it gets no block: up to
+    /// there nobody looks at it.
+    next: u64,
 }
 
 impl<P: Policy> Core<'_, P> {
     /// What an SM does for itself in a cycle, and when something happens next.
-    fn end_cycle(&mut self) -> Result<u64, RunError> {
+    fn end_cycle(&mut self) -> Result<(), RunError> {
         self.sm.bear_due(&mut self.policies);
         self.sm.end_cycle(&mut self.policies)?;
-        Ok(self.sm.next_event())
+        self.next = self.sm.next_event();
+        Ok(())
     }
 
-    /// As [`Self::end_cycle`], for several.
-    fn end_cycles(cores: &mut [Self]) -> Result<u64, RunError> {
+    /// As [`Self::end_cycle`], for those of several on which something happens; when it does next on
+    /// one of them.
+    fn end_cycles(cores: &mut [Self], now: u64) -> Result<u64, RunError> {
         let mut next = u64::MAX;
         for core in cores {
-            next = next.min(core.end_cycle()?);
+            if core.next <= now {
+                core.end_cycle()?;
+            }
+            next = next.min(core.next);
         }
         Ok(next)
+    }
+
+    /// Takes a reply of memory, if there is one for this SM.
+    fn receive(&mut self, lower: &mut Lower, now: u64) {
+        self.sm.advance_to(now);
+        if self.sm.receive(lower) {
+            self.next = now;
+        }
     }
 }
 
@@ -177,7 +197,8 @@ type Share<'a, P> = (Vec<Core<'a, P>>, Result<u64, RunError>);
 
 /// A thread that gets some SMs in each cycle and gives them back.
 struct Hand<'a, P> {
-    there: Sender<Vec<Core<'a, P>>>,
+    /// With the cycle.
+    there: Sender<(Vec<Core<'a, P>>, u64)>,
     back: Receiver<Share<'a, P>>,
 }
 
@@ -187,11 +208,11 @@ impl<'a, P: Policy + Send> Hand<'a, P> {
         'a: 'scope,
         P: 'scope,
     {
-        let (there, work) = bounded::<Vec<Core<'a, P>>>(1);
+        let (there, work) = bounded::<(Vec<Core<'a, P>>, u64)>(1);
         let (done, back) = bounded(1);
         scope.spawn(move || {
-            for mut cores in work {
-                let result = Core::end_cycles(&mut cores);
+            for (mut cores, now) in work {
+                let result = Core::end_cycles(&mut cores, now);
                 if done.send((cores, result)).is_err() {
                     return;
                 }
@@ -220,6 +241,7 @@ struct Gpu<'a, P> {
     /// SMs of a thread, but for the last.
     share: usize,
     count: usize,
+    now: u64,
     /// The threads of the shares after the first.
     crew: Vec<Hand<'a, P>>,
     /// The next block, if it has been fetched already.
@@ -253,17 +275,28 @@ impl<'a, P: Policy + Send> Gpu<'a, P> {
 
     /// What SMs do for themselves in a cycle, and when something happens next on one.
     fn end_cycle(&mut self) -> Result<u64, RunError> {
+        let now = self.now;
+        let (first, others) = self.shares.split_at_mut(1);
         if self.crew.is_empty() {
-            return Core::end_cycles(&mut self.shares[0]);
+            return Core::end_cycles(&mut first[0], now);
         }
         let lost = "a thread of the simulator is gone";
-        for (hand, share) in self.crew.iter().zip(&mut self.shares[1..]) {
-            hand.there.send(std::mem::take(share)).expect(lost);
+        // a share in which nothing happens stays here
+        let is_due = |share: &Vec<Core<'a, P>>| share.iter().any(|core| core.next <= now);
+        for (hand, share) in self.crew.iter().zip(&mut *others) {
+            if is_due(share) {
+                hand.there.send((std::mem::take(share), now)).expect(lost);
+            }
         }
-        let mut result = Core::end_cycles(&mut self.shares[0]);
-        for (hand, share) in self.crew.iter().zip(&mut self.shares[1..]) {
-            let (cores, of_share) = hand.back.recv().expect(lost);
-            *share = cores;
+        let mut result = Core::end_cycles(&mut first[0], now);
+        for (hand, share) in self.crew.iter().zip(others) {
+            let of_share = if share.is_empty() {
+                let (cores, of_share) = hand.back.recv().expect(lost);
+                *share = cores;
+                of_share
+            } else {
+                Core::end_cycles(share, now)
+            };
             result = result.and_then(|next| of_share.map(|of_share| next.min(of_share)));
         }
         result
@@ -275,8 +308,10 @@ impl<'a, P: Policy + Send> Gpu<'a, P> {
             return self.first().log.tell(observer);
         }
         for Core { sm, .. } in self.cores() {
-            observer.on_sm(sm.index);
-            sm.log.tell(observer);
+            if !sm.log.is_empty() {
+                observer.on_sm(sm.index);
+                sm.log.tell(observer);
+            }
         }
     }
 
@@ -314,7 +349,7 @@ impl<'a, P: Policy + Send> Gpu<'a, P> {
         source: &mut S,
         restart: bool,
     ) -> Result<bool, SimError<S::Error>> {
-        let Core { sm, policies } = &mut self.shares[index / self.share][index % self.share];
+        let Core { sm, policies, next } = &mut self.shares[index / self.share][index % self.share];
         let Some(place) = sm.free_place() else { return Ok(false) };
         match self.waiting.take() {
             Some(block) => sm.rooms[place] = block,
@@ -333,20 +368,23 @@ impl<'a, P: Policy + Send> Gpu<'a, P> {
         if restart {
             policies.iter_mut().for_each(Policy::restart);
         }
+        sm.advance_to(self.now);
         sm.place(place, place * self.stride, policies);
+        *next = self.now;
         self.last_served = index;
         self.blocks += 1;
         Ok(true)
     }
 
     fn summary<O: Observer>(&mut self, end: u64, observer: &mut O) -> SimSummary {
-        let now = self.first().now;
+        let now = self.now;
         let mut stalls = Stalls::default();
         let mut sub_cores = Vec::new();
         let mut issues = 0;
         for Core { sm, .. } in self.cores() {
             issues += sm.issues;
             for sub in 0..sm.subs.len() {
+                sm.now = now;
                 if end > 0 {
                     sm.idle(sub, WarpMask::empty(), WarpMask::empty(), false);
                 }
@@ -387,7 +425,7 @@ impl<'a, P: Policy + Send> Gpu<'a, P> {
             };
             sm.live.slots().map(warp).collect::<Vec<_>>()
         };
-        let cycle = Cycle::new(self.first().now);
+        let cycle = Cycle::new(self.now);
         Deadlock { cycle, warps: self.cores().flat_map(|core| of_sm(&core.sm)).collect() }
     }
 }

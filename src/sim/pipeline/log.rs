@@ -70,6 +70,10 @@ impl Log {
         self.waiting.push_back(Entry::BlockEnded(block, end));
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
     /// Tells everything that nothing unknown comes before.
     pub fn tell<O: Observer>(&mut self, observer: &mut O) {
         while let Some(entry) = self.waiting.front() {

@@ -207,17 +207,16 @@ impl<'a> Sm<'a> {
         &self.rooms[place].warps[slot - self.residents[place].first_slot]
     }
 
-    /// Takes a reply of the lower level of memory.
-    pub fn receive(&mut self, lower: &mut Lower) {
-        if let Some(load_store) = &mut self.load_store {
-            self.busy |= load_store.receive(lower, self.index);
-        }
+    /// Takes a reply of the lower level of memory. Whether there was one.
+    pub fn receive(&mut self, lower: &mut Lower) -> bool {
+        let received = self.load_store.as_mut().is_some_and(|unit| unit.receive(lower, self.index));
+        self.busy |= received;
+        received
     }
 
     /// One cycle, up to the point where blocks are placed.
     pub fn begin_cycle(&mut self, lower: Option<&mut Lower>) {
         let now = self.now;
-        self.active = !self.is_empty();
         while let Some(id) = self.completions.due(now) {
             self.busy = true;
             self.write_back(id);
@@ -288,13 +287,19 @@ impl<'a> Sm<'a> {
             .max(self.now + 1)
     }
 
-    /// Goes to a later cycle.
+    /// Goes to a later cycle, or stays in this one.
     pub fn advance_to(&mut self, to: u64) {
+        if to == self.now {
+            return;
+        }
         if self.settings.issue.rotate && self.active {
+            // if the last block has ended, it did so in the cycle after which this begins
+            let turns = if self.is_empty() { 1 } else { to - self.now };
             // nearly always the next cycle: no division then
-            let first = self.first + (to - self.now) as usize;
+            let first = self.first + turns as usize;
             self.first = if first < self.subs.len() { first } else { first % self.subs.len() };
         }
+        self.active = !self.is_empty();
         self.now = to;
         self.busy = false;
     }

@@ -177,49 +177,59 @@ use crate::base::Cycles;
 /// (`pipeline.queue`), C(w) is replaced:
 ///
 /// ```text
-/// IWB(w) = D(w) + sum over the instructions y of all other warps of c(y)
+/// IWB(w) = Q(w) + sum over the instructions y of all other warps of c(y)
 /// ```
 ///
-/// D(w) is what w's section takes alone if its initiations never overlap: each instruction starts when
-/// the initiation before it is over and its operands are there ([`WarpSection::serial_end`]). It does
-/// not depend on how long the queues are, and is C(w) at least.
+/// Q(w) is what w's section takes alone without any queues: each instruction issues when w's initiations
+/// on its unit are over, and not before it is ready ([`WarpSection::unqueued`]). It does not depend on how
+/// long the queues are, and is C(w) at least.
 ///
-/// [`WarpSection::serial_end`]: super::WarpSection::serial_end
+/// [`WarpSection::unqueued`]: super::WarpSection::unqueued
 ///
 /// *Why not C(w).* A queue full of others' instructions makes own wait for its own initiations, which
 /// the lone warp overlaps. Queues of one; f0 and f1 take 20 cycles to initiate, s0 takes one, on the
 /// unit of f0. Own is f0, s0, f1, all independent: alone, s0 waits in the queue, f1 issues in cycle 2, and
 /// C(w) is 22. Another warp has a single s0. If that issues in cycle 1, the queue is full until
-/// cycle 20; own's s0 issues then and its f1 in cycle 21, which ends at 41. D(w) is 41, so the bound is
+/// cycle 20; own's s0 issues then and its f1 in cycle 21, which ends at 41. Q(w) is 41, so the bound is
 /// 42 (`tests/bound_queues.rs`).
 ///
 /// *Model.* As above, but for work conservation, which now is: if in a cycle some warp of a sub-core is
 /// ready and the queue of its next instruction's unit is not full, some instruction of the sub-core
-/// issues. A queue is full if it holds some number (one at least) of instructions that have not
-/// started; so its unit initiates in that cycle.
+/// issues. A queue, one for each instance of a unit, is full if it holds some number (one at least) of
+/// instructions that have not started; so its unit initiates in that cycle.
 ///
-/// *Proof.* Let G be as above. Of own's instructions of section k, let X(x) be the latest of G, the
-/// ends of the initiations of own's earlier instructions, and the `done` of those that x waits for.
-/// Then x is ready from X(x) on: own's previous issue and the release are not later. In each cycle of
-/// `[X(x), start(x))` no initiation of own takes place, and
+/// *Proof.* The walk is the one above with another move from issue(x), x on unit f. Go back through the
+/// cycles t of `[r, issue(x))`, the latest first:
 ///
-/// * before issue(x), some y of home issues: charge the cycle to its issue; or none does, so the
-///   queue of x's unit is full: charge the cycle to what that unit initiates, which is other's;
-/// * from issue(x) on, x's unit initiates something before x: charge that, which is other's.
+/// * **I1**: in t some y of home issues: charge t to the issue of y.
+/// * **I2**: otherwise the queue of f is full, and f initiates some z in t. If z is own's: go to start(z),
+///   with weight `t + 1 - start(z) <= init(z)`, and leave the move.
+/// * **I3**: z is other's and its busy interval contains an instruction of own, of which x' is the last
+///   before z: go to start(x'), with weight init(x'), charge each cycle of `[start(x') + init(x'), t]` to
+///   the instruction that f initiates in it, which is other's, and leave the move.
+/// * **I4**: z is other's and its busy interval contains nothing of own before z: charge t to the
+///   initiation of z.
 ///
-/// These intervals are disjoint, so the charged cycles are distinct, and by (a) and (c) all that is
-/// charged belongs to section k. Without the charged cycles the starts are those of the lone warp whose
-/// initiations never overlap, or earlier: by induction `start(x) <= G + (its start there) + (cycles
-/// charged so far)`. So own's part of section k is done by G plus D(w) plus the number of charged
-/// cycles.
+/// At r go on as in move I. *The weights sum to at most Q(w)*: the walk is a path of the constraints
+/// above and of `issue(x) >= start(z) + init(z)` for own's earlier z on x's unit, all of which the warp
+/// without queues keeps. z and x' issued before x, since x has not issued in t, so (a) and (c) apply to
+/// them as to an x' of S1.
 ///
-/// A y on a unit that own does not use is charged its issue only, and nothing if it is foreign. On a
-/// unit f that own uses, y is charged cycles of its own initiation, and perhaps its issue. If
-/// `start(y) = issue(y)`, that is one of these cycles. If not, f initiates some z in cycle issue(y). z
-/// is not own's, since own initiates nothing in a charged cycle; it issued before y or was served before
-/// it, and is not done after G, so it belongs to section k. Move the charge to z, for which it is a
-/// cycle of its initiation. After all moves each y on such a unit is charged distinct cycles of its own
-/// initiation: init(y) at most. QED.
+/// The charged cycles are distinct, and what is charged belongs to section k, as before: y, z, and what
+/// f initiates between x' and z all issued before x. That y ends up with at most c(y):
+///
+/// * A y on a unit that own does not use is charged its issue only: S moves, I3 and I4 charge initiations
+///   on units of own.
+/// * *(i)* as before.
+/// * *(ii)* Suppose some cycle of y's initiation is charged. It is not by I4. If it is by an S move, it is
+///   as before. If it is by I3, x' was served before y, and the walk goes on from start(x') as in S1: by S
+///   moves, which charge no issues, to an issue at a cycle before issue(y), or stops. What was charged
+///   before lies after t, hence after issue(y). So issue(y) is not charged to the issue of y.
+/// * *(iii)* as before; what I4 charges are cycles of z's own initiation, and such a z is in case (i) or
+///   (iii).
+///
+/// Several sub-cores change nothing: I1 charges home only, a foreign y has no issue charge, and the queue
+/// of a shared unit is full whoever filled it, be it in the same cycle. QED.
 ///
 /// The slack: what others can queue in front of own's few uses of a unit is limited, and a cycle is
 /// charged once even if several others initiate in it.
@@ -260,7 +270,7 @@ impl Bound for Iwb {
             let of_core = &of_all[section.sub_core(id) * units..][..units];
             let pairs = of_core.iter().zip(section.uses(id));
             let interference: Cycles = pairs.map(|(sum, own)| charge_of_others(sum, own)).sum();
-            let alone = if section.bounded_queues() { warp.serial_end } else { warp.isolated };
+            let alone = warp.unqueued.unwrap_or(warp.isolated);
             values.push(BoundValue::new(alone + interference + from_others.on(id)));
         }
     }

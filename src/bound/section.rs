@@ -41,6 +41,9 @@ pub struct WarpSection {
     pub serial: Cycles,
     /// The latest `done` in the same run.
     pub serial_end: Cycles,
+    /// The latest `done` if each instruction issued only when the warp's initiations on its unit are
+    /// over; known only on machines with bounded queues, see [`super::Iwb`].
+    pub unqueued: Option<Cycles>,
 }
 
 impl WarpSection {
@@ -57,7 +60,6 @@ pub struct SectionAnalysis {
     /// Units of the machine.
     units: usize,
     sub_cores: SubCores,
-    bounded_queues: bool,
     /// One row of `units` entries per warp.
     uses: Vec<UnitUse>,
     /// By warp.
@@ -80,7 +82,6 @@ impl SectionAnalysis {
         for (from, warp) in warps {
             self.units = from.units;
             self.sub_cores = from.sub_cores;
-            self.bounded_queues = from.bounded_queues;
             self.warps.push(from.warps[warp.index()]);
             self.uses.extend_from_slice(from.uses(warp));
             self.runs.push(Arc::clone(&from.runs[warp.index()]));
@@ -135,11 +136,6 @@ impl SectionAnalysis {
         self.in_turns.map(|by_core| by_core[self.sub_core(warp)])
     }
 
-    /// Whether an instruction does not issue while its unit's queue is full.
-    pub fn bounded_queues(&self) -> bool {
-        self.bounded_queues
-    }
-
     /// Units of the machine.
     pub fn units(&self) -> usize {
         self.units
@@ -149,7 +145,6 @@ impl SectionAnalysis {
         let units = table.units();
         self.units = units;
         self.sub_cores = table.sub_cores();
-        self.bounded_queues = table.bounded_queues();
         self.warps.clear();
         self.warps.resize(warps, WarpSection::default());
         self.uses.clear();
@@ -204,6 +199,7 @@ pub struct Analyser<'t> {
     runs: RunFinder,
     long_waits: LongWaitFinder,
     serial: Serial,
+    unqueued: Option<Serial>,
     turns: Option<Turns>,
     /// Steps of each warp that earlier sections consumed.
     consumed: Vec<usize>,
@@ -238,7 +234,8 @@ impl<'t> Analyser<'t> {
             section: SectionAnalysis::default(),
             runs: RunFinder::new(table),
             long_waits: LongWaitFinder::new(table),
-            serial: Serial::new(table),
+            serial: Serial::as_one(table),
+            unqueued: table.bounded_queues().then(|| Serial::by_unit(table)),
             turns: None,
             consumed: Vec::new(),
             in_flight: Vec::new(),
@@ -309,7 +306,9 @@ impl<'t> Analyser<'t> {
         self.runs.begin(&in_flight);
         self.long_waits.begin(&in_flight, &carried);
         self.serial.begin();
+        self.unqueued.iter_mut().for_each(Serial::begin);
         let (runs, serial, table) = (&mut self.runs, &mut self.serial, self.table);
+        let unqueued = &mut self.unqueued;
         let long_waits = &mut self.long_waits;
         let mut end = Cycle::ZERO;
         let profile: Profile = self.state.run(
@@ -323,6 +322,7 @@ impl<'t> Analyser<'t> {
                 let step = rest[event.index as usize];
                 runs.issue(table, step, op);
                 serial.issue(table, step, op);
+                unqueued.iter_mut().for_each(|unqueued| unqueued.issue(table, step, op));
                 end = end.max(event.done);
                 long_waits.issue(table, step, op, event.issue.since_start(), end.since_start());
             },
@@ -338,6 +338,7 @@ impl<'t> Analyser<'t> {
             instructions: profile.instructions,
             serial,
             serial_end,
+            unqueued: self.unqueued.as_ref().map(|unqueued| unqueued.end().1),
         };
         Remembered {
             steps,

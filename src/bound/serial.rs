@@ -1,5 +1,6 @@
-//! A lone warp whose initiations never overlap: as if all units were one, and an instruction could
-//! not issue before the initiation before it is over. [`super::Gsrr`] says what it is good for.
+//! A lone warp on units without queues: an instruction does not issue before its unit has ended the
+//! initiation before it. With all units as one, no two initiations overlap: [`super::Gsrr`] says what
+//! that is good for, and [`super::Iwb`] what the other is, under "Bounded queues".
 
 use super::operands::{waits, writes};
 use crate::base::Cycles;
@@ -12,8 +13,12 @@ use crate::program::TimingTable;
 #[derive(Clone, Debug)]
 pub(super) struct Serial {
     begin: u64,
-    /// End of the last initiation.
-    free: u64,
+    /// When the next instruction may issue, as far as the issue slot goes.
+    next: u64,
+    /// End of the last initiation, by unit; of all of them, if they are as one.
+    free: Vec<u64>,
+    /// End of the last of all.
+    last_end: u64,
     latest_done: u64,
     available: Vec<u64>,
 }
@@ -22,27 +27,50 @@ pub(super) struct Serial {
 const REWIND: u64 = 1 << 62;
 
 impl Serial {
-    pub(super) fn new(table: &TimingTable) -> Self {
-        Self { begin: 0, free: 0, latest_done: 0, available: vec![0; table.regs()] }
+    /// All units are as one.
+    pub(super) fn as_one(table: &TimingTable) -> Self {
+        Self::new(table, 1)
+    }
+
+    /// Each unit for itself.
+    pub(super) fn by_unit(table: &TimingTable) -> Self {
+        Self::new(table, table.units())
+    }
+
+    fn new(table: &TimingTable, units: usize) -> Self {
+        Self {
+            begin: 0,
+            next: 0,
+            free: vec![0; units],
+            last_end: 0,
+            latest_done: 0,
+            available: vec![0; table.regs()],
+        }
     }
 
     /// Begins a section, with nothing in flight.
     pub(super) fn begin(&mut self) {
-        self.begin = self.free.max(self.latest_done);
+        self.begin = self.last_end.max(self.latest_done);
         if self.begin > REWIND {
             self.available.fill(0);
+            self.free.fill(0);
             self.begin = 0;
         }
-        self.free = self.begin;
+        self.next = self.begin;
+        self.last_end = self.begin;
         self.latest_done = self.begin;
     }
 
     /// The next instruction.
     pub(super) fn issue(&mut self, table: &TimingTable, step: Step, op: OpTiming) {
+        let unit = if self.free.len() == 1 { 0 } else { op.unit.index() };
         let ready = waits(table, step).map(|reg| self.available[reg.index()]);
-        let start = ready.fold(self.free, u64::max);
-        self.free = start + op.init.get();
-        let done = self.free + op.lat.get();
+        let start = ready.fold(self.free[unit].max(self.next), u64::max);
+        let end = start + op.init.get();
+        let done = end + op.lat.get();
+        self.next = start + 1;
+        self.free[unit] = end;
+        self.last_end = self.last_end.max(end);
         self.latest_done = self.latest_done.max(done);
         for reg in writes(table, step) {
             self.available[reg.index()] = done;
@@ -51,6 +79,6 @@ impl Serial {
 
     /// When the last initiation of the section ended, and when everything was done.
     pub(super) fn end(&self) -> (Cycles, Cycles) {
-        (Cycles::new(self.free - self.begin), Cycles::new(self.latest_done - self.begin))
+        (Cycles::new(self.last_end - self.begin), Cycles::new(self.latest_done - self.begin))
     }
 }

@@ -115,7 +115,7 @@ mod tests {
         assert!(unit.is_taken(1) && !unit.is_taken(2));
         assert!(unit.emits_at(4) && !unit.emits_at(6));
         unit.start(5, 2, 4);
-        assert!(unit.emits_at(9) && !unit.emits_at(4));
+        assert!(unit.emits_at(9) && !unit.emits_at(12));
     }
 
     #[test]

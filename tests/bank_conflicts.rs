@@ -126,6 +126,7 @@ fn judged(machine: &Machine, name: &str) -> Vec<Checked> {
         gating: &[],
         max_instructions_per_block: 1 << 22,
         threads: 1,
+        ahead: false,
         self_check: true,
     };
     check(&plan).unwrap_or_else(|error| panic!("{error}"))

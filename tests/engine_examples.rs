@@ -225,7 +225,10 @@ fn replay_repeats_a_schedule_and_says_why_it_cannot() {
     assert_eq!(replay(&kernel, "5 0 # late is fine\n9 0\n20 1\n21 1"), Ok(24));
     let (line, fault, text) = replay(&kernel, "0 0\n\n1 0\n").unwrap_err();
     assert_eq!((line, &fault), (3, &ReplayFault::WaitsForRegister(warpbound::base::WarpId::new(0))));
-    assert_eq!(text, "block 0, cycle 1: warp 0 is not ready: it waits for a register; ready: warp 1");
+    assert_eq!(
+        text,
+        "block 0, cycle 1: warp 0 is not ready: it waits for a register or, with a pipeline, for its unit or its fetch; ready: warp 1"
+    );
     let fails = |text: &str| replay(&kernel, text).unwrap_err().1;
     assert!(matches!(fails("0 2"), ReplayFault::NoSuchWarp(_)));
     assert!(matches!(fails("0 1\n1 1\n2 1"), ReplayFault::AtBarrier(_)));

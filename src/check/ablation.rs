@@ -213,6 +213,7 @@ fn plan<'a>(
         gating: &[],
         max_instructions_per_block,
         threads: 1,
+        ahead: false,
         self_check: false,
     }
 }

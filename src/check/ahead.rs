@@ -1,7 +1,8 @@
 //! Functional execution ahead of the simulation, on a thread of its own.
 //!
 //! Blocks are executed in launch order and know nothing of time, so that nothing but the clock on
-//! the wall can tell the difference. A few blocks are under way at a time, however large the grid.
+//! the wall can tell the difference. A few batches of blocks are under way at a time, however large the
+//! grid.
 
 use std::time::{Duration, Instant};
 
@@ -9,8 +10,12 @@ use crossbeam::channel::{Receiver, Sender, bounded};
 
 use crate::path::{BlockPaths, BlockSource, Footprint};
 
-/// Executed blocks that wait for the simulator.
+/// Batches that wait for the simulator.
 const READY: usize = 2;
+/// A batch is complete with so many steps or so many blocks: handing over costs about as much as
+/// simulating a few hundred steps.
+const STEPS: u64 = 1 << 14;
+const BLOCKS: usize = 128;
 
 /// The blocks of a source that may run ahead.
 pub struct Ahead<'s, S: BlockSource> {
@@ -22,11 +27,46 @@ enum Kind<'s, S: BlockSource> {
     /// It does not.
     Here(&'s mut S),
     Thread {
-        blocks: Receiver<Result<BlockPaths, S::Error>>,
+        batches: Receiver<Batch<S::Error>>,
         /// Rooms to be filled again.
-        spare: Sender<BlockPaths>,
+        spare: Sender<Vec<BlockPaths>>,
+        present: Batch<S::Error>,
         footprint: Footprint,
     },
+}
+
+/// Executed blocks.
+struct Batch<E> {
+    rooms: Vec<BlockPaths>,
+    /// Of the rooms: those that the simulator has taken, and those that hold a block.
+    taken: usize,
+    filled: usize,
+    /// What happened after the last of them, if no batch follows.
+    end: Option<Result<(), E>>,
+}
+
+impl<E> Batch<E> {
+    fn new(rooms: Vec<BlockPaths>) -> Self {
+        Self { rooms, taken: 0, filled: 0, end: None }
+    }
+
+    fn fill(&mut self, source: &mut impl BlockSource<Error = E>) {
+        let mut steps = 0;
+        while self.end.is_none() && self.filled < BLOCKS && steps < STEPS {
+            if self.filled == self.rooms.len() {
+                self.rooms.push(BlockPaths::default());
+            }
+            let room = &mut self.rooms[self.filled];
+            match source.next_block(room) {
+                Ok(true) => {
+                    steps += room.warp_instructions();
+                    self.filled += 1;
+                }
+                Ok(false) => self.end = Some(Ok(())),
+                Err(error) => self.end = Some(Err(error)),
+            }
+        }
+    }
 }
 
 impl<S: BlockSource> Ahead<'_, S> {
@@ -40,22 +80,36 @@ impl<S: BlockSource> BlockSource for Ahead<'_, S> {
     type Error = S::Error;
 
     fn next_block(&mut self, paths: &mut BlockPaths) -> Result<bool, S::Error> {
-        let began = Instant::now();
-        let there = match &mut self.kind {
-            Kind::Here(source) => source.next_block(paths),
-            Kind::Thread { blocks, spare, .. } => match blocks.recv() {
-                Ok(Ok(block)) => {
-                    // nobody takes it back when the last block is under way
-                    let _ = spare.send(std::mem::replace(paths, block));
-                    Ok(true)
-                }
-                Ok(Err(error)) => Err(error),
-                // the thread is through
-                Err(_) => Ok(false),
-            },
+        let (batches, spare, present) = match &mut self.kind {
+            Kind::Here(source) => {
+                let began = Instant::now();
+                let there = source.next_block(paths);
+                self.waited += began.elapsed();
+                return there;
+            }
+            Kind::Thread { batches, spare, present, .. } => (batches, spare, present),
         };
-        self.waited += began.elapsed();
-        there
+        while present.taken == present.filled {
+            match present.end.take() {
+                Some(Err(error)) => {
+                    present.end = Some(Ok(()));
+                    return Err(error);
+                }
+                Some(Ok(())) => {
+                    present.end = Some(Ok(()));
+                    return Ok(false);
+                }
+                None => {}
+            }
+            let began = Instant::now();
+            let next = batches.recv().expect("the last batch of a source says so");
+            self.waited += began.elapsed();
+            // nobody takes them back when the last batch is under way
+            let _ = spare.send(std::mem::replace(present, next).rooms);
+        }
+        std::mem::swap(paths, &mut present.rooms[present.taken]);
+        present.taken += 1;
+        Ok(true)
     }
 
     fn footprint(&self) -> Footprint {
@@ -77,25 +131,22 @@ where
         return body(&mut Ahead { kind: Kind::Here(source), waited: Duration::ZERO });
     }
     std::thread::scope(|scope| {
-        let (ready, blocks) = bounded(READY);
+        let (ready, batches) = bounded(READY);
         // as many as there are at a time: ready, being made, being simulated
-        let (spare, rooms) = bounded::<BlockPaths>(READY + 2);
+        let (spare, rooms) = bounded(READY + 2);
         let footprint = source.footprint();
         scope.spawn(move || {
             loop {
-                let mut paths = rooms.try_recv().unwrap_or_default();
-                let block = match source.next_block(&mut paths) {
-                    Ok(true) => Ok(paths),
-                    Ok(false) => return,
-                    Err(error) => Err(error),
-                };
+                let mut batch = Batch::new(rooms.try_recv().unwrap_or_default());
+                batch.fill(source);
+                let last = batch.end.is_some();
                 // whoever stopped listening wants no more
-                if ready.send(block).is_err() {
+                if ready.send(batch).is_err() || last {
                     return;
                 }
             }
         });
-        let kind = Kind::Thread { blocks, spare, footprint };
+        let kind = Kind::Thread { batches, spare, present: Batch::new(Vec::new()), footprint };
         // dropped here, so that the thread does not wait for ever
         let mut ahead = Ahead { kind, waited: Duration::ZERO };
         body(&mut ahead)
@@ -142,7 +193,10 @@ mod tests {
 
     #[test]
     fn a_thread_changes_nothing() {
-        for (count, fails) in [(0, false), (1, true), (50, false), (50, true)] {
+        let batch = BLOCKS as u32;
+        for (count, fails) in
+            [(0, false), (1, true), (batch, false), (batch, true), (1000, false), (1000, true)]
+        {
             let of = |thread| ahead(&mut Numbered { next: 0, count, fails }, thread, drain);
             assert_eq!(of(true), of(false), "{count} blocks");
             assert_eq!(of(true).0.len(), count as usize);
@@ -157,6 +211,6 @@ mod tests {
             blocks.next_block(&mut room).map(|there| (there, room.block))
         });
         assert_eq!(first, Ok((true, BlockId::new(0))));
-        assert!(source.next <= READY as u32 + 2);
+        assert!(source.next <= (READY as u32 + 2) * BLOCKS as u32);
     }
 }

@@ -131,6 +131,7 @@ fn record(inputs: &Inputs) -> Result<Option<String>, Diagnostics> {
         gating: &[],
         max_instructions_per_block: inputs.max_instructions_per_block,
         threads: 1,
+        ahead: false,
         self_check: false,
     };
     let mut recorder = ScheduleRecorder::default();

@@ -29,8 +29,11 @@ pub struct Plan<'a> {
     pub gating: &'a [String],
     /// Fuel of the functional run.
     pub max_instructions_per_block: u64,
-    /// Threads for functional runs and for machines with several SMs; they change no result.
+    /// Threads for machines with several SMs; they change no result.
     pub threads: usize,
+    /// Whether blocks are executed on a thread of their own while earlier ones are simulated, which
+    /// changes no result either.
+    pub ahead: bool,
     /// Whether to compare the analyser with the simulator on every warp alone.
     pub self_check: bool,
 }
@@ -40,9 +43,9 @@ impl Plan<'_> {
         Options::of(self.machine, self.max_instructions_per_block)
     }
 
-    /// Whether blocks are executed on a thread of their own while earlier ones are simulated.
+    /// Whether functional execution runs ahead: a single block has nothing to be ahead of.
     pub fn runs_ahead(&self) -> bool {
-        self.threads > 1 && self.workload.blocks() > 1
+        self.ahead && self.workload.blocks() > 1
     }
 }
 
@@ -66,8 +69,10 @@ pub struct Checked {
     pub stalls: Stalls,
     /// What happened in the memory, if the machine has one that is not perfect.
     pub memory: Option<MemoryStats>,
-    /// Each sub-core.
+    /// Each sub-core, SM by SM.
     pub sub_cores: Vec<SubCoreResult>,
+    /// SMs of the machine.
+    pub sms: usize,
     /// Warp executions of instructions, `ret` included.
     pub warp_instructions: u64,
     /// Active, not predicated-off lanes over all instructions.
@@ -249,6 +254,9 @@ fn machine_notes(plan: &Plan) -> Vec<String> {
     if plan.machine.sms() > 1 {
         notes.push("traces and drawings are those of SM 0 only".to_owned());
     }
+    if plan.self_check && plan.machine.pipeline().is_some() {
+        notes.push("no self-check: the analyser knows lone warps of the paper model only".to_owned());
+    }
     let load_store = plan.machine.pipeline().is_some_and(|pipeline| pipeline.load_store.is_some());
     if load_store && plan.workload.launch().is_none() {
         let note = "a .warp kernel has no addresses: its memory instructions run on the units of their \
@@ -361,6 +369,7 @@ impl<'a> Judge<'a> {
             stalls: Stalls::default(),
             memory: None,
             sub_cores: vec![SubCoreResult::default(); plan.machine.sub_cores().count()],
+            sms: plan.machine.sms(),
             warp_instructions: 0,
             thread_instructions: 0,
             self_checked_warps: 0,

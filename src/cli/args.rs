@@ -393,15 +393,23 @@ pub struct Common {
     /// Most warp instructions one block may execute; a path takes 4 to 8 bytes each
     #[arg(long, default_value_t = 1 << 26, value_name = "N")]
     pub max_instructions: u64,
-    /// Threads for machines with several SMs; results do not depend on it [default: the cores]
+    /// Threads for machines with several SMs; results do not depend on it. Without this option one
+    /// thread simulates and another executes the kernel; with N = 1 there is one for both
     #[arg(long, value_name = "N")]
     pub sm_threads: Option<usize>,
 }
 
 impl Common {
     /// Threads for machines with several SMs.
+    ///
+    /// SMs meet in every cycle, and threads that meet so often seldom pay.
     pub fn threads(&self) -> usize {
-        self.sm_threads.unwrap_or_else(super::load::threads).max(1)
+        self.sm_threads.unwrap_or(1).max(1)
+    }
+
+    /// Whether functional execution has a thread of its own.
+    pub fn runs_ahead(&self) -> bool {
+        self.sm_threads != Some(1) && super::load::threads() > 1
     }
 }
 

@@ -86,11 +86,12 @@ fn of_memory(memory: &MemorySystem, idle: &mut impl FnMut(bool, &str, &str)) {
     let partitions = &memory.partitions;
     let partitioned = lower == LowerLevel::Partitions;
     idle(!partitioned && *partitions != Partitions::default(), "memory.partitions", &other);
-    let perfect = lower == LowerLevel::Perfect;
+    // what a cache fetches takes a cycle even then, and the jitter besides
+    let perfect = lower == LowerLevel::Perfect && memory.l1.is_none() && memory.constant.is_none();
     idle(
         perfect && memory.jitter != Jitter::Off,
         "memory.jitter",
-        "memory.lower is Perfect, it has no latency",
+        "memory.lower is Perfect and there is no cache in front of it, so nothing has a latency",
     );
     let l2 = partitions.l2.as_ref().filter(|_| partitioned);
     idle(
@@ -156,7 +157,7 @@ mod tests {
             (
                 "memory.jitter",
                 "memory: Memory(jitter: Geometric(3))",
-                "memory: Memory(lower: Fixed, jitter: Geometric(3))",
+                "memory: Memory(l1: L1(), jitter: Geometric(3))",
             ),
             (
                 "memory.start",

@@ -29,7 +29,7 @@ pub(super) fn from_json(object: Map<String, Value>) -> Result<MachineSpec, Strin
 }
 
 /// What `source`, from which `spec` was read, says: of a setting with parts those that it names, and
-/// null for what it sets to `None` or, in a part, to the default.
+/// null for what it sets to `None` or to the default.
 ///
 /// # Errors
 /// Where the text stops being RON.
@@ -45,9 +45,31 @@ pub(super) fn said(source: &SourceText, spec: &MachineSpec) -> Result<Map<String
             let part = |name: &str| all.get(name).cloned().unwrap_or_default();
             let parts = fields(value).map(|(name, _)| (name.to_owned(), part(name))).collect();
             said.insert(name.to_owned(), Value::Object(parts));
+        } else if NAMED.contains(&name) {
+            let all = said.entry(name).or_insert_with(|| Value::Object(Map::new()));
+            name_all(all, value);
         }
     }
     Ok(said)
+}
+
+/// Puts null for every name that is written and has the default.
+fn name_all(said: &mut Value, written: &ron::Value) {
+    let Value::Object(said) = said else { return };
+    for (name, value) in fields(written) {
+        name_all(said.entry(name).or_insert(Value::Null), value);
+    }
+}
+
+/// Without what is null.
+fn without_nulls(value: Value) -> Value {
+    match value {
+        Value::Object(object) => {
+            let kept = object.into_iter().filter(|(_, value)| !value.is_null());
+            Value::Object(kept.map(|(name, value)| (name, without_nulls(value))).collect())
+        }
+        other => other,
+    }
 }
 
 /// The fields that a struct names.
@@ -77,6 +99,9 @@ pub(super) fn lay(under: &mut Map<String, Value>, over: Map<String, Value>) {
                 over.into_iter().for_each(|(part, value)| put(under, part, value));
             }
             (Some(under), over) if NAMED.contains(&name.as_str()) => merge(under, over),
+            (None, over) if NAMED.contains(&name.as_str()) => {
+                under.insert(name, without_nulls(over));
+            }
             (_, Value::Object(mut parts)) if PARTED.contains(&name.as_str()) => {
                 parts.retain(|_, value| !value.is_null());
                 under.insert(name, Value::Object(parts));
@@ -97,15 +122,19 @@ pub(super) fn put(object: &mut Map<String, Value>, name: String, value: Value) {
     }
 }
 
-/// Lays `over` on `under`, objects key by key.
+/// Lays `over` on `under`, objects key by key; null stands for the default.
 fn merge(under: &mut Value, over: Value) {
     match (under, over) {
         (Value::Object(under), Value::Object(over)) => {
             for (key, value) in over {
-                merge(under.entry(key).or_insert(Value::Null), value);
+                if value.is_null() {
+                    under.remove(&key);
+                } else {
+                    merge(under.entry(key).or_insert(Value::Null), value);
+                }
             }
         }
-        (under, over) => *under = over,
+        (under, over) => *under = without_nulls(over),
     }
 }
 
@@ -183,6 +212,23 @@ mod tests {
             "memory: Memory(l1: L1(), lower: Fixed, seed: 2)",
             "memory: Memory(l1: None, seed: 0)",
             "memory: Memory(lower: Fixed)",
+        );
+    }
+
+    #[test]
+    fn defaults_override_the_base_in_an_entry_too() {
+        check(
+            "units: {\"a\": Unit(init: 1, lat: 2, shared: true), \"b\": Unit(init: 1, lat: 1, shared: true)}, \
+             ops: {\"o\": Op(unit: \"a\", init: 3, lat: 4)}",
+            "units: {\"a\": Unit(init: 1, lat: 2, shared: false)}, \
+             ops: {\"o\": Op(unit: \"a\", lat: None), \"p\": Op(unit: \"b\", init: None)}",
+            "units: {\"a\": Unit(init: 1, lat: 2), \"b\": Unit(init: 1, lat: 1, shared: true)}, \
+             ops: {\"o\": Op(unit: \"a\", init: 3), \"p\": Op(unit: \"b\")}",
+        );
+        check(
+            "shared_memory: SharedMemory(rule: Turing, latency: 5), limits: Limits(warps: 3, blocks: 2)",
+            "shared_memory: SharedMemory(latency: None), limits: Limits(warps: None)",
+            "shared_memory: SharedMemory(rule: Turing), limits: Limits(blocks: 2)",
         );
     }
 

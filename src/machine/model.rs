@@ -135,7 +135,10 @@ impl Machine {
     /// What it does that the paper model does not, each as a clause for a message: bounds have to
     /// account for it, and what looks at the paper model alone must not be asked about it.
     pub fn beyond_the_paper_model(&self) -> Vec<&'static str> {
-        let mut beyond = self.pipeline.as_ref().map_or(Vec::new(), Pipeline::beyond_the_paper_model);
+        let mut beyond = self
+            .pipeline
+            .as_ref()
+            .map_or(Vec::new(), |pipeline| pipeline.beyond_the_paper_model(self.sub_cores.count()));
         if self.sms > 1 {
             beyond.push("several SMs share the blocks (sms)");
         }

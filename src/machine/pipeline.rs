@@ -208,9 +208,12 @@ impl Pipeline {
     }
 
     /// What is switched on that the paper model does not have, each as a clause for a message.
-    pub fn beyond_the_paper_model(&self) -> Vec<&'static str> {
+    pub fn beyond_the_paper_model(&self, sub_cores: usize) -> Vec<&'static str> {
         [
-            (self.issue.rotate, "sub-cores take turns at being first (pipeline.issue.rotate)"),
+            (
+                self.issue.rotate && sub_cores > 1,
+                "sub-cores take turns at being first (pipeline.issue.rotate)",
+            ),
             (self.issue.per_warp > 1, "more than one instruction issues per cycle (pipeline.issue.per_warp)"),
             (self.front_end.is_some(), "instructions must be fetched (pipeline.front_end)"),
             (self.queue.is_some(), BOUNDED_QUEUES),

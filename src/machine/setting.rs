@@ -186,7 +186,9 @@ impl Setting {
 
     /// `Raw,Waw`, in any case, with or without brackets.
     fn hazards(&self) -> Result<Value, Diagnostic> {
-        let words = self.value.trim_matches(['[', ']']).split(',').map(str::trim).filter(|w| !w.is_empty());
+        let text = self.value.as_str();
+        let inside = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
+        let words = inside.split(',').map(str::trim).filter(|word| !word.is_empty());
         let names: Result<Vec<Value>, Diagnostic> = words
             .map(|word| match word.to_ascii_lowercase().as_str() {
                 "raw" => Ok(Value::from("Raw")),
@@ -202,13 +204,19 @@ impl Setting {
 /// shell would take away.
 fn spellings(value: &str) -> Vec<String> {
     let quoted = |text: &str| format!("{text:?}");
+    // what has brackets or quotes of its own was meant as it stands
+    let is_word = |text: &str| !text.contains(['(', ')', '[', ']', '{', '}', '"', ';']);
     let mut spellings = vec![value.to_owned()];
     if value == "none" {
         // before the value itself: only None can be meant where there is one
         spellings.insert(0, "None".to_owned());
     }
-    spellings.push(quoted(value));
-    if let Some(inside) = value.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+    if is_word(value) {
+        spellings.push(quoted(value));
+    }
+    if let Some(inside) = value.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'))
+        && is_word(inside)
+    {
         let words = inside.split(',').map(str::trim).filter(|word| !word.is_empty()).map(quoted);
         spellings.push(format!("[{}]", words.collect::<Vec<_>>().join(", ")));
     }

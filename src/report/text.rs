@@ -168,7 +168,12 @@ fn stalls(checked: &Checked) -> String {
     let columns = 2..=SUB_CORE_COLUMNS;
     let several = if columns.contains(&checked.sub_cores.len()) { checked.sub_cores.as_slice() } else { &[] };
     let heading = ["issue slots", "cycles", "share"].map(str::to_owned);
-    let cores = (0..several.len()).map(|core| format!("sub-core {core}"));
+    let per_sm = checked.sub_cores.len() / checked.sms.max(1);
+    let cores = (0..several.len()).map(|core| match (checked.sms, per_sm) {
+        (1, _) => format!("sub-core {core}"),
+        (_, 1) => format!("SM {core}"),
+        _ => format!("SM {} sub-core {}", core / per_sm, core % per_sm),
+    });
     let mut table = Table::new(heading.into_iter().chain(cores), &[0]);
     let slots = checked.makespan.get() * checked.sub_cores.len() as u64;
     let share = |cycles: u64| format!("{:.1} %", cycles as f64 / slots.max(1) as f64 * 100.0);
@@ -182,7 +187,12 @@ fn stalls(checked: &Checked) -> String {
     for (reason, cycles) in checked.stalls.iter().filter(|(_, cycles)| *cycles > Cycles::ZERO) {
         row(reason.name(), cycles.get(), &|used| used.stalls.get(reason).get());
     }
-    let total = if checked.sub_cores.len() == 1 { "makespan" } else { "makespan x sub-cores" };
+    let total = match checked.sub_cores.len() {
+        1 => "makespan",
+        _ if checked.sms == 1 => "makespan x sub-cores",
+        _ if per_sm == 1 => "makespan x SMs",
+        _ => "makespan x sub-cores x SMs",
+    };
     let cells = [total.to_owned(), slots.to_string(), "100.0 %".to_owned()];
     table.row(cells.into_iter().chain(several.iter().map(|_| checked.makespan.to_string())));
     table.render(2)

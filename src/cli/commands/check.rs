@@ -94,6 +94,7 @@ fn judge(name: &str, args: &Check, suite: bool, bounds: &[Box<dyn Bound>]) -> Re
         gating: &args.bound,
         max_instructions_per_block: args.common.max_instructions,
         threads: args.common.threads(),
+        ahead: args.common.runs_ahead(),
         self_check: args.self_check,
     })
     .map_err(|problems| problems.with_excerpts(&kernel.code))?;

@@ -68,8 +68,10 @@ fn row(name: &str, args: &Compare, bounds: &[Box<dyn Bound>]) -> Result<Row, Dia
         gating: &[],
         max_instructions_per_block: args.common.max_instructions,
         threads: 1,
+        ahead: false,
         self_check: false,
-    })?;
+    })
+    .map_err(|problems| problems.with_excerpts(&kernel.code))?;
     let explored = explored(&kernel, &machine, args)?;
     Ok(Row { kernel, machine, runs, explored })
 }

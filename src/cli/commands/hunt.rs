@@ -162,6 +162,7 @@ fn write_folder(
         gating: std::slice::from_ref(&args.bound),
         max_instructions_per_block: fuel,
         threads: 1,
+        ahead: false,
         self_check: true,
     })?;
     let run = &runs[0];

@@ -42,6 +42,7 @@ pub fn run(args: &Run, verbose: bool) -> Result<ExitCode, Failure> {
         gating: &[],
         max_instructions_per_block: args.on.common.max_instructions,
         threads: args.on.common.threads(),
+        ahead: args.on.common.runs_ahead(),
         self_check: false,
     };
     let table = load::timing(&kernel, &machine)?;

@@ -51,7 +51,8 @@ pub enum ReplayFault {
     Finished(WarpId),
     /// The warp waits at a barrier.
     AtBarrier(WarpId),
-    /// The warp waits for a register.
+    /// The warp waits for a register or, on machines with a pipeline, for room in its unit's queue or for
+    /// its fetch.
     WaitsForRegister(WarpId),
     /// Another warp of the sub-core issues in the same cycle.
     SlotTaken(WarpId),
@@ -71,7 +72,11 @@ impl fmt::Display for ReplayError {
                 write!(f, "warp {} is not ready: it waits at a barrier", warp.get())?;
             }
             ReplayFault::WaitsForRegister(warp) => {
-                write!(f, "warp {} is not ready: it waits for a register", warp.get())?;
+                write!(
+                    f,
+                    "warp {} is not ready: it waits for a register or, with a pipeline, for its unit or its fetch",
+                    warp.get()
+                )?;
             }
             ReplayFault::SlotTaken(warp) => {
                 write!(

@@ -46,7 +46,7 @@ use super::value::{Bound, BoundValue, Standing};
 /// its init is added. The published formula is what is left where nothing is shared.
 ///
 /// Nor is it monotone: a longer latency can make initiations of a lone warp overlap that did not
-/// before, which lowers E and with it GUB (`tests/bound_monotone.rs`).
+/// before, which lowers E and with it GUB (`tests/bound/monotone.rs`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gub;
 

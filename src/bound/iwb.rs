@@ -191,7 +191,7 @@ use crate::base::Cycles;
 /// unit of f0. Own is f0, s0, f1, all independent: alone, s0 waits in the queue, f1 issues in cycle 2, and
 /// C(w) is 22. Another warp has a single s0. If that issues in cycle 1, the queue is full until
 /// cycle 20; own's s0 issues then and its f1 in cycle 21, which ends at 41. Q(w) is 41, so the bound is
-/// 42 (`tests/bound_queues.rs`).
+/// 42 (`tests/bound/queues.rs`).
 ///
 /// *Model.* As above, but for work conservation, which now is: if in a cycle some warp of a sub-core is
 /// ready and the queue of its next instruction's unit is not full, some instruction of the sub-core

@@ -137,7 +137,7 @@ use crate::base::{Cycles, WarpId};
 /// # Exact latencies
 /// IWB holds as well if an instruction takes less than stated. LWB does not claim that: "done at e"
 /// and "takes at most D" are about the same D. And it is not monotone: a longer latency can become
-/// the longest, and earn credits (`tests/bound_lwb.rs`).
+/// the longest, and earn credits (`tests/bound/lwb.rs`).
 ///
 /// # The slack
 /// Only waits for the very longest latency count, and each gives at most one slot per other warp,

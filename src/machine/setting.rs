@@ -204,8 +204,11 @@ impl Setting {
 /// shell would take away.
 fn spellings(value: &str) -> Vec<String> {
     let quoted = |text: &str| format!("{text:?}");
-    // what has brackets or quotes of its own was meant as it stands
-    let is_word = |text: &str| !text.contains(['(', ')', '[', ']', '{', '}', '"', ';']);
+    // what begins as a structure or as a text in quotes was meant as it stands
+    let is_word = |text: &str| {
+        let rest = text.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+        !rest.starts_with(['(', ')', '[', ']', '{', '}', '"'])
+    };
     let mut spellings = vec![value.to_owned()];
     if value == "none" {
         // before the value itself: only None can be meant where there is one
@@ -215,7 +218,7 @@ fn spellings(value: &str) -> Vec<String> {
         spellings.push(quoted(value));
     }
     if let Some(inside) = value.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'))
-        && is_word(inside)
+        && inside.split(',').map(str::trim).all(is_word)
     {
         let words = inside.split(',').map(str::trim).filter(|word| !word.is_empty()).map(quoted);
         spellings.push(format!("[{}]", words.collect::<Vec<_>>().join(", ")));

@@ -1,10 +1,8 @@
 //! Ideas for tighter bounds that do not hold (`src/bound/failed.md`): the true worst case of each
 //! witness, found by exploration, exceeds what the idea says.
 
-#[path = "support/bound_formulas.rs"]
-mod bound_formulas;
-#[path = "support/bound_kernels.rs"]
-mod bound_kernels;
+use crate::bound_formulas;
+use crate::bound_kernels;
 
 use bound_formulas::{Ins, alone, isolated, sections};
 use bound_kernels::{Kernel, kernel, machine, machine_text, texts};

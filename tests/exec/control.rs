@@ -1,6 +1,6 @@
 //! Control flow: which lanes execute what, in which order.
 
-mod exec_support;
+use crate::exec_support;
 
 use exec_support::{Outcome, STORE, kernel};
 

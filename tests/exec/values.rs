@@ -1,7 +1,7 @@
 //! Values, from PTX text to bytes: that operands, types and destinations meet. What each operation
 //! computes is tested beside it.
 
-mod exec_support;
+use crate::exec_support;
 
 use exec_support::{STORE, kernel};
 

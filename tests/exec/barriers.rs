@@ -1,6 +1,6 @@
 //! Barriers, warps that wait for each other, and groups of asynchronous copies.
 
-mod exec_support;
+use crate::exec_support;
 
 use exec_support::{Outcome, STORE, kernel};
 use warpbound::path::{AsyncRing, BarrierUse, Step};

@@ -1,11 +1,7 @@
 //! The worked example of seed 000 and the known refutations of GUB (MODEL.md sections 1 and 3).
 
-#[path = "support/bound_formulas.rs"]
-mod bound_formulas;
-#[path = "support/bound_kernels.rs"]
-mod bound_kernels;
-#[path = "support/bound_schedules.rs"]
-mod bound_schedules;
+use crate::bound_kernels;
+use crate::bound_schedules;
 
 use bound_kernels::{Kernel, kernel, machine_text, texts};
 use bound_schedules::{code, extremes, gto, lrr};

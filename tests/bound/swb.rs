@@ -1,12 +1,8 @@
 //! SWB against its definition, and attacks on its proof (`src/bound/swb.rs`): exact worst cases of
 //! random blocks with barriers, WAW and shared units, and a search that climbs towards the bound.
 
-#[path = "support/bound_formulas.rs"]
-mod bound_formulas;
-#[path = "support/bound_kernels.rs"]
-mod bound_kernels;
-#[path = "support/bound_swb.rs"]
-mod bound_swb;
+use crate::bound_kernels;
+use crate::bound_swb;
 
 use bound_kernels::{Kernel, Size, kernel, machine_text, random, texts};
 use rand::{RngExt, SeedableRng};

@@ -1,7 +1,6 @@
 //! What the proved bounds are worth on the suite: where LWB is below IWB and GUB.
 
-#[path = "support/shipped.rs"]
-mod shipped;
+use crate::shipped;
 
 use shipped::{Shipped, isa, launch_files, load, machine};
 use warpbound::bound::{Analyser, Bound, BoundReport, Gub, Iwb, Lwb, Swb};

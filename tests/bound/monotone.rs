@@ -5,8 +5,7 @@
 //! a *union* of initiations: what grows may push one initiation onto another. So E falls at times,
 //! and GUB with it: GUB is not monotone.
 
-#[path = "support/bound_kernels.rs"]
-mod bound_kernels;
+use crate::bound_kernels;
 
 use bound_kernels::{kernel, machine_text, texts};
 use rand::{RngExt, SeedableRng};

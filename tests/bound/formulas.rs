@@ -1,10 +1,8 @@
 //! The analyser and the bounds against the naive formulas, on thousands of random blocks, and the
 //! same comparison against bounds that were tampered with, which it must catch.
 
-#[path = "support/bound_formulas.rs"]
-mod bound_formulas;
-#[path = "support/bound_kernels.rs"]
-mod bound_kernels;
+use crate::bound_formulas;
+use crate::bound_kernels;
 
 use bound_formulas::{alone, end, exec, gub, initiating, instructions, isolated, iwb, phases, sections};
 use bound_kernels::{Builder, Kernel, Size, kernel, machine, machine_text, random, texts};

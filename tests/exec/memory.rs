@@ -1,6 +1,6 @@
 //! Memory: spaces, bounds, initial contents, atomics.
 
-mod exec_support;
+use crate::exec_support;
 
 use exec_support::{STORE, kernel};
 use warpbound::isa::Space;

@@ -1,8 +1,7 @@
 //! Bounds on machines with several sub-cores: random kernels under every policy, and every schedule
 //! of tiny blocks. The same comparisons must catch bounds that say one cycle too little.
 
-#[path = "support/random_kernels.rs"]
-mod random_kernels;
+use crate::random_kernels;
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -1,8 +1,7 @@
 //! IWB on machines whose units have bounded queues: random kernels under every work-conserving
 //! policy. The same comparison must catch a bound that says one cycle too little.
 
-#[path = "support/random_kernels.rs"]
-mod random_kernels;
+use crate::random_kernels;
 
 use std::convert::Infallible;
 

@@ -1,8 +1,7 @@
 //! The bounds for strict and greedy-then-strict round robin against the timing engine, on random
 //! blocks with barriers and everything else the generator has.
 
-#[path = "support/bound_kernels.rs"]
-mod bound_kernels;
+use crate::bound_kernels;
 
 use bound_kernels::{Kernel, Size, kernel, machine, machine_text, random, texts};
 use warpbound::bound::{Analyser, BlockAnalysis, Bound, BoundReport, Context, Gsrr, Iwb, Srr};

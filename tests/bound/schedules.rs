@@ -1,12 +1,9 @@
 //! IWB against schedules: every claim of its proof (MODEL.md section 4, `src/bound/iwb.rs`) on
 //! random blocks with everything that the proof says it covers, under choices made to hurt.
 
-#[path = "support/bound_formulas.rs"]
-mod bound_formulas;
-#[path = "support/bound_kernels.rs"]
-mod bound_kernels;
-#[path = "support/bound_schedules.rs"]
-mod bound_schedules;
+use crate::bound_formulas;
+use crate::bound_kernels;
+use crate::bound_schedules;
 
 use bound_formulas::Ins;
 use bound_kernels::{Kernel, Size, random};

@@ -1,12 +1,8 @@
 //! LWB against its definition, hand-computed values, and attacks on its proof (`src/bound/lwb.rs`):
 //! exact worst cases of random blocks full of long waits, with queues, barriers and equal warps.
 
-#[path = "support/bound_formulas.rs"]
-mod bound_formulas;
-#[path = "support/bound_kernels.rs"]
-mod bound_kernels;
-#[path = "support/bound_lwb.rs"]
-mod bound_lwb;
+use crate::bound_kernels;
+use crate::bound_lwb;
 
 use bound_kernels::{Kernel, kernel, machine_text, texts};
 use rand::{RngExt, SeedableRng};

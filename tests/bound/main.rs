@@ -1,0 +1,28 @@
+//! Tests of the bounds: a file for each question, one binary for all.
+
+#[path = "../support/bound_formulas.rs"]
+mod bound_formulas;
+#[path = "../support/bound_kernels.rs"]
+mod bound_kernels;
+#[path = "../support/bound_lwb.rs"]
+mod bound_lwb;
+#[path = "../support/bound_schedules.rs"]
+mod bound_schedules;
+#[path = "../support/bound_swb.rs"]
+mod bound_swb;
+#[path = "../support/random_kernels.rs"]
+mod random_kernels;
+#[path = "../support/shipped.rs"]
+mod shipped;
+
+mod failed;
+mod formulas;
+mod lwb;
+mod monotone;
+mod queues;
+mod schedules;
+mod sub_cores;
+mod suite;
+mod swb;
+mod turns;
+mod witnesses;

@@ -1,0 +1,9 @@
+//! Tests of functional execution: a file for each part, one binary for all.
+
+#[path = "../exec_support/mod.rs"]
+mod exec_support;
+
+mod barriers;
+mod control;
+mod memory;
+mod values;

@@ -71,6 +71,7 @@
 //! | the SM as it is: fetch, operand collector, load/store unit, several SMs | `src/sim/pipeline/` |
 //! | caches, interconnect, DRAM | `src/sim/pipeline/memory/` |
 //! | what can be switched on, and its default | [`machine::pipeline`], [`machine::memory`], `src/machine/shared_memory.rs` |
+//! | functional runs ahead of the simulation, on a thread | `src/check/ahead.rs` |
 //! | cycles against another simulator | `tests/accelsim.rs` |
 //! | what each simplification costs | [`check::ablation`] |
 //! | Algorithm 1 of seed 000 | `src/bound/algorithm.rs` |

@@ -7,6 +7,7 @@ pub mod ablation;
 mod ahead;
 pub mod counterexample;
 mod judge;
+mod judging;
 mod run;
 mod self_check;
 mod workload;

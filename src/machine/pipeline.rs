@@ -19,8 +19,9 @@ pub struct Pipeline {
     /// Where instructions come from; without it they are always there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub front_end: Option<FrontEnd>,
-    /// Instructions of each kind of unit, and sub-core, that are issued and have not started (with a
-    /// collector: are not in it yet); without it there is no limit.
+    /// How many instructions may be issued to a unit and not have started, the unit of all sub-cores if it
+    /// is shared (with a collector: of each kind and sub-core, and not be in it yet); without it there is
+    /// no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<u32>,
     /// How operands are read; without it they are there when an instruction issues.

@@ -6,9 +6,9 @@
 //! several threads, which therefore cannot change a cycle.
 
 use super::memory::{Lower, MemoryStats};
-use crossbeam::channel::{Receiver, Sender, bounded};
 
 use super::code::Code;
+use super::cores::{Core, Hand};
 use super::sm::Sm;
 use crate::base::{Cycle, Cycles, WarpId, WarpMask};
 use crate::machine::Machine;
@@ -149,76 +149,6 @@ fn launch_with<'a, S: BlockSource, P: Policy + Clone + Send, O: Observer>(
             return Err(RunError::Deadlock(gpu.deadlock()).into());
         }
         gpu.now = next;
-    }
-}
-
-/// An SM with the policies of its sub-cores.
-struct Core<'a, P> {
-    sm: Sm<'a>,
-    policies: Vec<P>,
-    /// When something happens on it next, if memory does not answer before and it gets no block: up to
-    /// there nobody looks at it.
-    next: u64,
-}
-
-impl<P: Policy> Core<'_, P> {
-    /// What an SM does for itself in a cycle, and when something happens next.
-    fn end_cycle(&mut self) -> Result<(), RunError> {
-        self.sm.bear_due(&mut self.policies);
-        self.sm.end_cycle(&mut self.policies)?;
-        self.next = self.sm.next_event();
-        Ok(())
-    }
-
-    /// As [`Self::end_cycle`], for those of several on which something happens; when it does next on
-    /// one of them.
-    fn end_cycles(cores: &mut [Self], now: u64) -> Result<u64, RunError> {
-        let mut next = u64::MAX;
-        for core in cores {
-            if core.next <= now {
-                core.end_cycle()?;
-            }
-            next = next.min(core.next);
-        }
-        Ok(next)
-    }
-
-    /// Takes a reply of memory, if there is one for this SM.
-    fn receive(&mut self, lower: &mut Lower, now: u64) {
-        self.sm.advance_to(now);
-        if self.sm.receive(lower) {
-            self.next = now;
-        }
-    }
-}
-
-/// Some SMs, and what became of their cycle.
-type Share<'a, P> = (Vec<Core<'a, P>>, Result<u64, RunError>);
-
-/// A thread that gets some SMs in each cycle and gives them back.
-struct Hand<'a, P> {
-    /// With the cycle.
-    there: Sender<(Vec<Core<'a, P>>, u64)>,
-    back: Receiver<Share<'a, P>>,
-}
-
-impl<'a, P: Policy + Send> Hand<'a, P> {
-    fn hire<'scope>(scope: &'scope std::thread::Scope<'scope, '_>) -> Self
-    where
-        'a: 'scope,
-        P: 'scope,
-    {
-        let (there, work) = bounded::<(Vec<Core<'a, P>>, u64)>(1);
-        let (done, back) = bounded(1);
-        scope.spawn(move || {
-            for (mut cores, now) in work {
-                let result = Core::end_cycles(&mut cores, now);
-                if done.send((cores, result)).is_err() {
-                    return;
-                }
-            }
-        });
-        Self { there, back }
     }
 }
 

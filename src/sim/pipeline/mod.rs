@@ -24,6 +24,7 @@ mod blocks;
 mod code;
 mod collector;
 mod completions;
+mod cores;
 mod dispatch;
 mod first_level;
 mod flight;

@@ -1,5 +1,6 @@
 //! How fast the detailed engine replays real kernels: warp instructions per second on four
-//! sub-cores with operand collector, coalescing, L1, L2 and DRAM. The paths are recorded before.
+//! sub-cores with coalescing, L1, L2 and DRAM, and the same with instruction buffers, operand collector and
+//! result buses. The paths are recorded before.
 
 #[path = "../tests/support/runs.rs"]
 mod runs;
@@ -51,9 +52,17 @@ impl BlockSource for Recorded {
     }
 }
 
+/// `accelsim-sm1` without what is around the units: four sub-cores, coalescing and caches are left.
+const CACHES: &str = "Machine(name: \"caches\", extends: \"accelsim-sm1\", pipeline: Pipeline(front_end: None, \
+     collector: None, collect: [], queue: None, result_buses: None, write_back: 0, issue: Issue()))";
+
 fn pipeline(criterion: &mut Criterion) {
-    let machine = shipped::machine("accelsim-sm1");
-    let mut group = criterion.benchmark_group("pipeline");
+    replay(criterion, "pipeline", &shipped::machine("accelsim-sm1"));
+    replay(criterion, "caches", &shipped::machine_of(CACHES.to_owned()));
+}
+
+fn replay(criterion: &mut Criterion, name: &str, machine: &Machine) {
+    let mut group = criterion.benchmark_group(name);
     group.sample_size(20);
     for name in [
         "sgemm_naive_w32",
@@ -65,13 +74,13 @@ fn pipeline(criterion: &mut Criterion) {
     ] {
         let kernel = shipped::launch(name);
         let workload = runs::workload(name, kernel.program, kernel.launch);
-        let table = TimingTable::new(workload.program(), &machine).expect("every class is mapped");
+        let table = TimingTable::new(workload.program(), machine).expect("every class is mapped");
         let limits = machine.limits().occupancy(&workload.needs()).expect("the block fits");
-        let mut recorded = Recorded::of(&workload, &machine);
+        let mut recorded = Recorded::of(&workload, machine);
         let mut run = || -> SimSummary {
             recorded.next = 0;
             let (setup, resident) = (&PolicySetup::Gto, limits.blocks);
-            simulate(&mut recorded, &table, &machine, setup, resident, &mut (), |_, _| ()).expect("runs")
+            simulate(&mut recorded, &table, machine, setup, resident, &mut (), |_, _| ()).expect("runs")
         };
         group.throughput(Throughput::Elements(run().issues));
         group.bench_function(name, |bencher| bencher.iter(&mut run));

@@ -90,16 +90,9 @@ impl<S: BlockSource> BlockSource for Ahead<'_, S> {
             Kind::Thread { batches, spare, present, .. } => (batches, spare, present),
         };
         while present.taken == present.filled {
-            match present.end.take() {
-                Some(Err(error)) => {
-                    present.end = Some(Ok(()));
-                    return Err(error);
-                }
-                Some(Ok(())) => {
-                    present.end = Some(Ok(()));
-                    return Ok(false);
-                }
-                None => {}
+            if let Some(end) = &mut present.end {
+                // an error is told once, and there is no block after it
+                return std::mem::replace(end, Ok(())).map(|()| false);
             }
             let began = Instant::now();
             let next = batches.recv().expect("the last batch of a source says so");

@@ -45,9 +45,9 @@ pub(super) struct Code<'a> {
     instrs: Vec<Instr>,
     /// Register banks of a sub-core, and by slot by how many its registers are moved on.
     banks: usize,
+    moved: [u8; SLOTS],
     /// Whether nothing but an event lets a sub-core issue that could not before.
     pub sleeps: bool,
-    moved: [u8; SLOTS],
     /// By unit, the load/store unit last: its place in the order of entry to the collector.
     pub order: Vec<usize>,
     /// The unit number of the load/store unit.
@@ -90,6 +90,7 @@ impl<'a> Code<'a> {
             table,
             instrs: table.instrs().iter().zip(ops.all()).map(instr).collect(),
             banks,
+            moved: std::array::from_fn(|slot| (slot % banks) as u8),
             // a queue without a collector has room again when time comes
             sleeps: settings.collector.is_some() || settings.queue.is_none(),
             order: order(machine, settings),
@@ -99,7 +100,6 @@ impl<'a> Code<'a> {
                 .flat_map(|unit| (0..SubCores::MAX).map(move |sub_core| (UnitId::from_index(unit), sub_core)))
                 .map(|(unit, sub_core)| table.sub_cores().instance(unit, sub_core, table.units()) as u16)
                 .collect(),
-            moved: std::array::from_fn(|slot| (slot % banks) as u8),
         }
     }
 

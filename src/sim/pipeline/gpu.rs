@@ -127,7 +127,6 @@ fn launch_with<'a, S: BlockSource, P: Policy + Clone + Send, O: Observer>(
             if !ended {
                 break;
             }
-            gpu.may_place = !gpu.exhausted;
         }
         if gpu.exhausted && gpu.cores().all(|core| core.sm.is_empty()) {
             let summary = gpu.summary(pipeline.launch.end, observer);

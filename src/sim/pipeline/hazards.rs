@@ -101,7 +101,7 @@ impl Sm<'_> {
     /// Looks at the next step of a warp: which unit it wants, and whether a hazard holds it.
     pub fn look_at_next(&mut self, slot: usize) {
         let warp = &mut self.warps[slot];
-        let before = warp.unit as usize;
+        self.wants[warp.unit as usize] -= WarpMask::slot(slot);
         warp.step = None;
         if warp.next < warp.steps {
             let place = warp.place as usize;
@@ -111,15 +111,10 @@ impl Sm<'_> {
             let accesses = self.code.of(step).access.is_some();
             let unit = if accesses { self.code.load_store } else { self.code.timing(step).unit as usize };
             warp.unit = unit as u8;
-            if unit != before {
-                self.wants[before] -= WarpMask::slot(slot);
-            }
             self.wants[unit] |= WarpMask::slot(slot);
             if let Some(front_end) = &mut self.front_end {
                 front_end.goes_to(slot, step.pc().get());
             }
-        } else {
-            self.wants[before] -= WarpMask::slot(slot);
         }
         self.refresh(slot);
     }

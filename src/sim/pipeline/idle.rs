@@ -17,7 +17,7 @@ pub(super) struct Idling {
 }
 
 /// Every sub-core, as a mask.
-const EVERY: u32 = u32::MAX;
+pub(super) const EVERY: u32 = u32::MAX;
 
 impl Sm<'_> {
     /// Whether this sub-core issued nothing when something changed last.

@@ -7,7 +7,7 @@ use super::completions::Completions;
 use super::flight::Flights;
 use super::front_end::FrontEnd;
 use super::hazards::Pending;
-use super::idle::Idling;
+use super::idle::{EVERY, Idling};
 use super::latch::Latch;
 use super::load_store::LoadStore;
 use super::log::Log;
@@ -170,7 +170,7 @@ impl<'a> Sm<'a> {
             at_barrier: WarpMask::empty(),
             held: WarpMask::empty(),
             fenced: WarpMask::empty(),
-            awake: u32::MAX,
+            awake: EVERY,
             clear: WarpMask::empty(),
             wants: vec![WarpMask::empty(); units],
             units: (0..sub_cores)

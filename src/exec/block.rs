@@ -4,11 +4,17 @@
 //! fixed, so a launch gives the same paths every time; whether another order could give other ones
 //! is noted where it can be seen.
 
+use std::sync::Arc;
+
 use super::Options;
 use super::barrier::{Arrival, Barriers};
+use super::code::Code;
 use super::fault::{self, Fault};
 use super::loops::{Probe, hot_loop};
+use super::registers::RegisterMap;
+use super::rows::Processor;
 use super::step::{Context, Executed, Meeting, execute};
+use super::straight::Straight;
 use super::warp::{State, Warp};
 use crate::base::{LaneMask, Pc, WARP_SIZE};
 use crate::path::{BarrierUse, BlockPaths, Step};
@@ -17,7 +23,7 @@ use crate::program::sem::BarrierKind;
 
 /// Instructions after which another warp gets its turn, so that warps can wait for each other
 /// through memory.
-const QUANTUM: u32 = 1 << 14;
+const QUANTUM: u64 = 1 << 14;
 
 /// Everything needed to run blocks one after the other.
 pub(super) struct Runner<'a> {
@@ -26,6 +32,8 @@ pub(super) struct Runner<'a> {
     /// Why paths may depend on timing.
     pub(super) notes: Vec<String>,
     options: Options,
+    code: Arc<Code>,
+    processor: Processor,
     warps: Vec<Warp>,
     barriers: Barriers,
     probe: Probe,
@@ -36,10 +44,22 @@ pub(super) struct Runner<'a> {
 impl<'a> Runner<'a> {
     /// Room for the warps of a block.
     pub(super) fn new(context: Context<'a>, options: Options) -> Self {
-        let warp = |id| Warp::new(id, context.program, &context.shape, options.reconvergence);
+        let mut map = RegisterMap::new(context.program);
+        let code = Arc::new(Code::new(context.program, &mut map, options.vectors));
+        let map = Arc::new(map);
+        let warp = |id| Warp::new(id, &map, &context.shape, options.reconvergence);
         let warps = (0..context.shape.warps).map(warp).collect();
-        let (barriers, probe) = (Barriers::default(), Probe::default());
-        Self { context, notes: Vec::new(), options, warps, barriers, probe, fuel: 0 }
+        Self {
+            context,
+            notes: Vec::new(),
+            options,
+            code,
+            processor: Processor::new(options.vectors),
+            warps,
+            barriers: Barriers::default(),
+            probe: Probe::default(),
+            fuel: 0,
+        }
     }
 
     /// Runs the block at these coordinates; `paths` has been reset for it.
@@ -50,7 +70,7 @@ impl<'a> Runner<'a> {
         self.context.shape.at = at;
         self.context.memory.start_block();
         self.barriers.start(self.warps.len());
-        self.warps.iter_mut().for_each(Warp::start);
+        self.warps.iter_mut().for_each(|warp| warp.start(&self.context.shape));
         self.fuel = self.options.max_instructions_per_block;
         loop {
             let mut ran = false;
@@ -70,8 +90,9 @@ impl<'a> Runner<'a> {
     }
 
     fn run_warp(&mut self, id: usize, paths: &mut BlockPaths) -> Result<(), Fault> {
-        for _ in 0..QUANTUM {
-            self.advance(id, paths)?;
+        let mut left = QUANTUM;
+        while left > 0 {
+            left = left.saturating_sub(self.advance(id, left, paths)?);
             if self.warps[id].state != State::Ready {
                 return Ok(());
             }
@@ -85,7 +106,7 @@ impl<'a> Runner<'a> {
         self.probe.remember(&self.warps[id]);
         let start = paths.warps[id].steps().len();
         for _ in 0..Probe::LENGTH {
-            self.advance(id, paths)?;
+            self.advance(id, 1, paths)?;
             let warp = &self.warps[id];
             if warp.state != State::Ready {
                 return Ok(());
@@ -105,15 +126,59 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    /// One instruction of a warp.
+    /// The next instructions of a warp, one or more: how many.
     #[inline]
-    fn advance(&mut self, id: usize, paths: &mut BlockPaths) -> Result<(), Fault> {
+    fn advance(&mut self, id: usize, most: u64, paths: &mut BlockPaths) -> Result<u64, Fault> {
+        let warp = &self.warps[id];
+        if let Some((pc, active)) = warp.stack.top()
+            && let Some(&end) = self.code.ends.get(pc.index())
+        {
+            let end = warp.stack.straight_until(Pc::new(end));
+            let count = u64::from(end.get().saturating_sub(pc.get())).min(most).min(self.fuel);
+            if count > 0 {
+                let end = Pc::new(pc.get() + count as u32);
+                return self.advance_straight(id, pc, end, active, paths);
+            }
+        }
+        self.advance_apart(id, paths)?;
+        Ok(1)
+    }
+
+    /// Instructions that follow each other.
+    fn advance_straight(
+        &mut self,
+        id: usize,
+        first: Pc,
+        end: Pc,
+        active: LaneMask,
+        paths: &mut BlockPaths,
+    ) -> Result<u64, Fault> {
+        let warp = &mut self.warps[id];
+        let run = Straight {
+            warp,
+            context: &mut self.context,
+            code: &self.code,
+            path: &mut paths.warps[id],
+            first: first.index(),
+            end: end.index(),
+            active,
+        };
+        paths.thread_instructions += self.processor.run(run)?;
+        let count = u64::from(end.get() - first.get());
+        warp.executed += count;
+        warp.stack.advance_to(end);
+        self.fuel -= count;
+        Ok(count)
+    }
+
+    /// One instruction that stands apart.
+    fn advance_apart(&mut self, id: usize, paths: &mut BlockPaths) -> Result<(), Fault> {
         if self.fuel == 0 {
             return Err(self.out_of_fuel(id, paths));
         }
         self.fuel -= 1;
         let warp = &mut self.warps[id];
-        let Executed { step, active, enabled, meeting } = execute(warp, &mut self.context)?;
+        let Executed { step, active, enabled, meeting } = execute(warp, &mut self.context, &self.code)?;
         paths.thread_instructions += u64::from(enabled.count());
         let path = &mut paths.warps[id];
         if warp.stack.top().is_none() {
@@ -179,8 +244,7 @@ impl<'a> Runner<'a> {
                 BarrierKind::And(dst, _) => warp.set_pred(dst, verdict(tally.holds == tally.threads), live),
                 BarrierKind::Or(dst, _) => warp.set_pred(dst, verdict(tally.holds > 0), live),
                 BarrierKind::Popc(dst, _) => {
-                    let width = self.context.widths[dst.index()];
-                    warp.set(dst, width, &[u64::from(tally.holds); WARP_SIZE], live);
+                    warp.set(dst, &[u64::from(tally.holds); WARP_SIZE], live);
                 }
             }
         }

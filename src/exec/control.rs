@@ -75,7 +75,7 @@ pub(super) fn transfer(warp: &mut Warp, context: &mut Context, transfers: &[Tran
                     let bytes = local.get(offset as usize..).unwrap_or(&[]);
                     bytes.iter().take(size.min(8)).rev().fold(0, |value, &byte| value << 8 | u64::from(byte))
                 }
-                Place::Reg(reg) => warp.regs[reg.index()][lane],
+                Place::Reg(reg) => warp.get(reg, lane),
                 Place::Imm(value) => value,
             };
             match *to {
@@ -85,8 +85,7 @@ pub(super) fn transfer(warp: &mut Warp, context: &mut Context, transfers: &[Tran
                     place.iter_mut().take(size).zip(bytes).for_each(|(to, from)| *to = from);
                 }
                 Place::Reg(reg) => {
-                    let width = context.widths[reg.index()] & width_mask(8 * (*bytes).min(8));
-                    warp.regs[reg.index()][lane] = value & width;
+                    warp.set_in(reg, lane, value & width_mask(8 * (*bytes).min(8)));
                 }
                 Place::Imm(_) => {}
             }

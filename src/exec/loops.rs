@@ -63,8 +63,7 @@ impl Probe {
         self.seen.as_ref().is_some_and(|seen| {
             seen.stack.top() == warp.stack.top()
                 && seen.stack == warp.stack
-                && seen.preds == warp.preds
-                && seen.regs == warp.regs
+                && seen.registers == warp.registers
         })
     }
 

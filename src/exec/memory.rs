@@ -186,6 +186,39 @@ impl Memory {
         self.local.fill(0);
     }
 
+    /// A stretch of a space whose bytes are the same for all threads; `None` if not all of it is
+    /// mapped, or it is not in one piece.
+    #[inline]
+    pub(super) fn stretch(&mut self, space: Space, address: u64, size: u64) -> Option<&[u8]> {
+        let size = usize::try_from(size).ok()?;
+        let bytes = match space {
+            Space::Global => {
+                let (region, offset) = self.global(address, size)?;
+                &self.regions[region].bytes[offset..]
+            }
+            Space::Shared => from(&self.shared, address),
+            Space::Const => from(&self.constants, address),
+            Space::Param => from(&self.params, address),
+            Space::Local | Space::Generic => return None,
+        };
+        bytes.get(..size)
+    }
+
+    /// As [`Memory::stretch`], for writing.
+    #[inline]
+    pub(super) fn stretch_mut(&mut self, space: Space, address: u64, size: u64) -> Option<&mut [u8]> {
+        let size = usize::try_from(size).ok()?;
+        let bytes = match space {
+            Space::Global => {
+                let (region, offset) = self.global(address, size)?;
+                &mut self.regions[region].bytes[offset..]
+            }
+            Space::Shared => from_mut(&mut self.shared, address),
+            Space::Const | Space::Param | Space::Local | Space::Generic => return None,
+        };
+        bytes.get_mut(..size)
+    }
+
     /// The bytes of an aligned access by `thread` of the block; `size` is a power of two.
     ///
     /// # Errors

@@ -18,6 +18,7 @@ mod async_groups;
 mod banks;
 mod barrier;
 mod block;
+mod code;
 mod collective;
 mod control;
 pub mod divergence;
@@ -27,8 +28,11 @@ mod lines;
 mod loops;
 mod memory;
 mod record;
+mod registers;
+mod rows;
 pub mod stack;
 mod step;
+mod straight;
 mod warp;
 
 use crate::base::BlockId;
@@ -56,6 +60,20 @@ pub struct Options {
     pub reconvergence: Reconvergence,
     /// Whether to count what branches do, see [`Executor::divergence`].
     pub divergence: bool,
+    /// How operations on whole warps are done, which changes no result.
+    pub vectors: Vectors,
+}
+
+/// How operations on whole warps are done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Vectors {
+    /// With the vector instructions that the processor has.
+    #[default]
+    Detected,
+    /// With those that every processor of its kind has.
+    Portable,
+    /// Lane by lane, through the interpreter alone: slow, and what the others are tested against.
+    Off,
 }
 
 impl Options {
@@ -83,6 +101,7 @@ impl Default for Options {
             constants: false,
             reconvergence: Reconvergence::PostDominator,
             divergence: false,
+            vectors: Vectors::Detected,
         }
     }
 }
@@ -118,7 +137,6 @@ impl<'a> Executor<'a> {
         };
         let context = step::Context {
             program,
-            widths: warp::register_widths(program),
             memory,
             shape,
             record: record::Record::new(program, &options),

@@ -7,3 +7,4 @@ mod barriers;
 mod control;
 mod memory;
 mod values;
+mod vectors;

@@ -5,7 +5,7 @@
 use warpbound::base::LaneMask;
 use warpbound::diag::{Diagnostics, SourceText};
 use warpbound::exec::divergence::Divergence;
-use warpbound::exec::{Executor, Options};
+use warpbound::exec::{Executor, Options, Vectors};
 use warpbound::isa::IsaTable;
 use warpbound::machine::{Banks, Reconvergence};
 use warpbound::path::{BlockPaths, BlockSource};
@@ -90,7 +90,28 @@ impl Kernel {
         )
     }
 
+    /// Runs the launch with every kind of vector operations: they must agree on everything.
     pub fn run(self) -> Result<Outcome, Diagnostics> {
+        let [detected, portable, off] =
+            [Vectors::Detected, Vectors::Portable, Vectors::Off].map(|vectors| self.run_with(vectors));
+        for other in [portable, off] {
+            match (&detected, &other) {
+                (Ok(one), Ok(other)) => {
+                    assert_eq!(one.buffers, other.buffers);
+                    assert_eq!(one.blocks, other.blocks);
+                    assert_eq!(one.notes, other.notes);
+                    assert_eq!(one.divergence, other.divergence);
+                }
+                (one, other) => {
+                    let text = |result: &Result<Outcome, Diagnostics>| result.as_ref().err().map(ToString::to_string);
+                    assert_eq!(text(one), text(other));
+                }
+            }
+        }
+        detected
+    }
+
+    fn run_with(&self, vectors: Vectors) -> Result<Outcome, Diagnostics> {
         let isa_file = concat!(env!("CARGO_MANIFEST_DIR"), "/isa/ptx.ron");
         let isa_text = std::fs::read_to_string(isa_file).unwrap();
         let isa = IsaTable::parse(&SourceText::new("ptx.ron", isa_text)).unwrap();
@@ -114,6 +135,7 @@ impl Kernel {
             constants: self.constants,
             reconvergence: self.reconvergence,
             divergence: true,
+            vectors,
         };
         let mut executor = Executor::new(&program, &launch, options)?;
         let mut paths = BlockPaths::default();

@@ -115,6 +115,27 @@ impl SimtStack {
         }
     }
 
+    /// Where a straight run of the active lanes ends that goes at most to `end`: there, or where
+    /// their region ends.
+    #[inline]
+    pub(super) fn straight_until(&self, end: Pc) -> Pc {
+        match self.entries.last() {
+            Some(top) if top.npc < top.rpc && top.rpc < end => top.rpc,
+            _ => end,
+        }
+    }
+
+    /// Goes on to an instruction behind this one that a straight run came to.
+    #[inline]
+    pub(super) fn advance_to(&mut self, pc: Pc) {
+        if let Some(top) = self.entries.last_mut() {
+            top.npc = pc;
+            if top.rpc == pc {
+                self.settle();
+            }
+        }
+    }
+
     /// A branch that `taken` of the active lanes take. `join` is its immediate post-dominator, if
     /// the program relies on it. A branch of all or none does not diverge.
     pub fn branch(&mut self, taken: LaneMask, target: Pc, join: Option<Pc>) {

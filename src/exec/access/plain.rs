@@ -1,0 +1,417 @@
+//! Loads and stores.
+//!
+//! Most accesses touch one stretch of memory that can be found and checked at once for all lanes.
+//! Whatever else there is (local memory, lanes in different buffers, an access that is not
+//! allowed) goes lane by lane.
+
+use super::super::fault::Fault;
+use super::super::lanes::{sign_extend, width_mask};
+use super::super::registers::{Place, RegisterMap, Registers};
+use super::super::rows::{Row, put, put_wide, spread};
+use super::super::step::Context;
+use super::super::warp::{Shape, Warp};
+use super::span::{Pattern, Span};
+use super::{Targets, decode};
+use crate::base::{LaneMask, Pc, RegId, WARP_SIZE};
+use crate::isa::Space;
+use crate::path::MemoryUse;
+use crate::program::layout::resolve_generic;
+use crate::program::sem::{Address, IntTy, Operand};
+
+/// A load or store, made ready to run.
+#[derive(Clone, Debug)]
+pub(in super::super) struct Access {
+    space: Space,
+    base: Base,
+    /// Added to the base.
+    offset: u64,
+    /// Bytes of each part.
+    element: usize,
+    /// Whether parts are extended by sign.
+    signed: bool,
+    /// Where the parts go, or come from; more than one for vectors.
+    parts: Vec<Part>,
+    /// Whether to go lane by lane even where it can be done at once.
+    by_lane: bool,
+}
+
+/// Where addresses come from.
+#[derive(Clone, Copy, Debug)]
+enum Base {
+    /// A narrow row: addresses wrap at 32 bits.
+    Narrow(u32),
+    Wide(u32),
+    Fixed(u64),
+    /// Anything else, with the bits that it has.
+    Other(Operand, u64),
+}
+
+/// One part of a vector.
+#[derive(Clone, Copy, Debug)]
+enum Part {
+    /// Loaded and dropped.
+    Nothing,
+    /// A narrow row and the bits that its register has.
+    Narrow(u32, u32),
+    Wide(u32),
+    /// A source that has no row.
+    Source(Operand),
+}
+
+impl Access {
+    /// A load.
+    pub(in super::super) fn load(
+        map: &RegisterMap,
+        space: Space,
+        ty: IntTy,
+        dsts: &[Option<RegId>],
+        addr: &Address,
+        by_lane: bool,
+    ) -> Self {
+        let part = |dst: &Option<RegId>| match dst.map(|reg| (map.place(reg), map.width(reg))) {
+            Some((Place::Narrow(row), width)) => Part::Narrow(row, width as u32),
+            Some((Place::Wide(row), _)) => Part::Wide(row),
+            // no front end loads predicates
+            None | Some((Place::Pred, _)) => Part::Nothing,
+        };
+        Self::new(map, space, ty, dsts.iter().map(part).collect(), addr, by_lane)
+    }
+
+    /// A store; the rows of immediates are added to the map.
+    pub(in super::super) fn store(
+        map: &mut RegisterMap,
+        space: Space,
+        bits: u8,
+        srcs: &[Operand],
+        addr: &Address,
+        by_lane: bool,
+    ) -> Self {
+        let mut part = |src: &Operand| {
+            let row = match *src {
+                Operand::Reg(reg) => match map.place(reg) {
+                    Place::Narrow(row) => Some(Part::Narrow(row, u32::MAX)),
+                    Place::Wide(row) => Some(Part::Wide(row)),
+                    Place::Pred => None,
+                },
+                other if bits == 64 => map.wide(other).map(Part::Wide),
+                other => map.narrow(other).map(|row| Part::Narrow(row, u32::MAX)),
+            };
+            row.unwrap_or(Part::Source(*src))
+        };
+        let parts = srcs.iter().map(&mut part).collect();
+        Self::new(map, space, IntTy { bits, signed: false }, parts, addr, by_lane)
+    }
+
+    fn new(
+        map: &RegisterMap,
+        space: Space,
+        ty: IntTy,
+        parts: Vec<Part>,
+        addr: &Address,
+        by_lane: bool,
+    ) -> Self {
+        let base = match addr.base {
+            Operand::Imm(value) => Base::Fixed(value),
+            Operand::Special(_) => Base::Other(addr.base, u64::MAX),
+            Operand::Reg(reg) => match map.place(reg) {
+                Place::Narrow(row) if map.width(reg) == width_mask(32) => Base::Narrow(row),
+                Place::Wide(row) => Base::Wide(row),
+                _ => Base::Other(addr.base, map.width(reg)),
+            },
+        };
+        let element = usize::from(ty.bits / 8);
+        Self { space, base, offset: addr.offset as u64, element, signed: ty.signed, parts, by_lane }
+    }
+
+    /// Bytes that each lane accesses.
+    fn size(&self) -> usize {
+        self.element * self.parts.len()
+    }
+
+    #[inline(always)]
+    fn addresses(&self, warp: &Warp, shape: &Shape) -> Row<u64> {
+        let registers = &warp.registers;
+        let mut row = Row([0; WARP_SIZE]);
+        match self.base {
+            Base::Other(operand, width) => {
+                let base = warp.operand(operand, shape);
+                row = Row(base.map(|base| base.wrapping_add(self.offset) & width));
+            }
+            Base::Fixed(base) => row = Row([base.wrapping_add(self.offset); WARP_SIZE]),
+            Base::Wide(base) => {
+                let base = &registers.wide[base as usize];
+                for lane in 0..WARP_SIZE {
+                    row.0[lane] = base.0[lane].wrapping_add(self.offset);
+                }
+            }
+            Base::Narrow(base) => {
+                let base = &registers.narrow[base as usize];
+                let offset = self.offset as u32;
+                for lane in 0..WARP_SIZE {
+                    row.0[lane] = u64::from(base.0[lane].wrapping_add(offset));
+                }
+            }
+        }
+        row
+    }
+
+    /// The stretch of memory of all lanes: its space, where it begins there, how the lanes lie in it.
+    #[inline(always)]
+    fn stretch(&self, addresses: &Row<u64>, enabled: LaneMask) -> Option<(Space, u64, Span)> {
+        // what has no row has to be asked for lane by lane
+        if self.by_lane {
+            return None;
+        }
+        let span = Span::of(addresses, enabled, self.size() as u64)?;
+        let (space, low) = if self.space == Space::Generic {
+            let (space, low) = resolve_generic(span.low);
+            let last = resolve_generic(span.low.checked_add(span.bytes - 1)?);
+            (last == (space, low.checked_add(span.bytes - 1)?)).then_some((space, low))?
+        } else {
+            (self.space, span.low)
+        };
+        // the lanes of a warp have memory of their own there
+        (space != Space::Local).then_some((space, low, span))
+    }
+}
+
+/// A load: the space it resolved to, with its bank conflicts; its lines are recorded.
+///
+/// # Errors
+/// An access that is not allowed.
+#[inline(always)]
+pub(in super::super) fn load(
+    warp: &mut Warp,
+    context: &mut Context,
+    pc: Pc,
+    access: &Access,
+    enabled: LaneMask,
+) -> Result<MemoryUse, Fault> {
+    let addresses = access.addresses(warp, &context.shape);
+    if let Some((space, low, span)) = access.stretch(&addresses, enabled)
+        && let Some(bytes) = context.memory.stretch(space, low, span.bytes)
+    {
+        gather(access, bytes, &addresses, span, enabled, &mut warp.registers);
+        return Ok(access.used(&addresses, pc, space, enabled, warp, context));
+    }
+    load_by_lane(warp, context, access, &access.targets(&addresses, pc, "load"), enabled)
+}
+
+/// A store: as [`load`].
+///
+/// # Errors
+/// An access that is not allowed.
+#[inline(always)]
+pub(in super::super) fn store(
+    warp: &Warp,
+    context: &mut Context,
+    pc: Pc,
+    access: &Access,
+    enabled: LaneMask,
+) -> Result<MemoryUse, Fault> {
+    let addresses = access.addresses(warp, &context.shape);
+    if let Some((space, low, span)) = access.stretch(&addresses, enabled)
+        && let Some(bytes) = context.memory.stretch_mut(space, low, span.bytes)
+    {
+        scatter(access, bytes, &addresses, span, enabled, warp, &context.shape);
+        return Ok(access.used(&addresses, pc, space, enabled, warp, context));
+    }
+    store_by_lane(warp, context, access, &access.targets(&addresses, pc, "store"), enabled)
+}
+
+/// Where a lane's bytes begin in a stretch.
+#[inline(always)]
+fn place(addresses: &Row<u64>, span: Span, lane: usize) -> usize {
+    (addresses.0[lane] - span.low) as usize
+}
+
+/// Moves what the lanes load to their registers.
+#[inline(always)]
+fn gather(
+    access: &Access,
+    bytes: &[u8],
+    addresses: &Row<u64>,
+    span: Span,
+    enabled: LaneMask,
+    registers: &mut Registers,
+) {
+    match (span.pattern, access.element, access.parts.as_slice()) {
+        (Pattern::Same, element, parts) => {
+            let mask = spread(enabled);
+            for (bytes, part) in bytes.chunks_exact(element).zip(parts) {
+                let value = extended(access, decode(bytes));
+                match *part {
+                    Part::Nothing | Part::Source(_) => {}
+                    Part::Narrow(row, width) => {
+                        put(&mut registers.narrow[row as usize], &mask, |_| value as u32 & width);
+                    }
+                    Part::Wide(row) => put_wide(&mut registers.wide[row as usize], &mask, |_| value),
+                }
+            }
+        }
+        (pattern, 4, &[Part::Narrow(row, u32::MAX)]) => {
+            let row = &mut registers.narrow[row as usize];
+            let word = |at: usize| bytes[at..at + 4].iter().rev().fold(0, |v, &b| v << 8 | u32::from(b));
+            match (pattern, enabled, bytes.first_chunk::<{ 4 * WARP_SIZE }>()) {
+                (Pattern::Consecutive, LaneMask::ALL, Some(bytes)) => {
+                    for lane in 0..WARP_SIZE {
+                        let at = 4 * lane;
+                        let word = [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
+                        row.0[lane] = u32::from_le_bytes(word);
+                    }
+                }
+                (_, LaneMask::ALL, _) => {
+                    for lane in 0..WARP_SIZE {
+                        row.0[lane] = word(place(addresses, span, lane));
+                    }
+                }
+                _ => {
+                    for lane in enabled.lanes() {
+                        row.0[lane] = word(place(addresses, span, lane));
+                    }
+                }
+            }
+        }
+        (_, element, parts) => {
+            for lane in enabled.lanes() {
+                let at = place(addresses, span, lane);
+                let bytes = &bytes[at..at + element * parts.len()];
+                put_parts(access, bytes, lane, registers);
+            }
+        }
+    }
+}
+
+/// Moves what one lane loads to its registers.
+#[inline(always)]
+fn put_parts(access: &Access, bytes: &[u8], lane: usize, registers: &mut Registers) {
+    for (bytes, part) in bytes.chunks_exact(access.element).zip(&access.parts) {
+        let value = extended(access, decode(bytes));
+        match *part {
+            Part::Nothing | Part::Source(_) => {}
+            Part::Narrow(row, width) => registers.narrow[row as usize].0[lane] = value as u32 & width,
+            Part::Wide(row) => registers.wide[row as usize].0[lane] = value,
+        }
+    }
+}
+
+#[inline(always)]
+fn extended(access: &Access, value: u64) -> u64 {
+    if access.signed { sign_extend(value, 8 * access.element as u32) as u64 } else { value }
+}
+
+/// Moves what the lanes store to memory.
+#[inline(always)]
+fn scatter(
+    access: &Access,
+    bytes: &mut [u8],
+    addresses: &Row<u64>,
+    span: Span,
+    enabled: LaneMask,
+    warp: &Warp,
+    shape: &Shape,
+) {
+    let registers = &warp.registers;
+    match (access.element, access.parts.as_slice()) {
+        (4, &[Part::Narrow(row, _)]) => {
+            let row = &registers.narrow[row as usize];
+            match (span.pattern, enabled, bytes.first_chunk_mut::<{ 4 * WARP_SIZE }>()) {
+                (Pattern::Consecutive, LaneMask::ALL, Some(bytes)) => {
+                    for lane in 0..WARP_SIZE {
+                        let word = row.0[lane].to_le_bytes();
+                        for byte in 0..4 {
+                            bytes[4 * lane + byte] = word[byte];
+                        }
+                    }
+                }
+                _ => {
+                    for lane in enabled.lanes() {
+                        let at = place(addresses, span, lane);
+                        bytes[at..at + 4].copy_from_slice(&row.0[lane].to_le_bytes());
+                    }
+                }
+            }
+        }
+        (element, parts) => {
+            for lane in enabled.lanes() {
+                let at = place(addresses, span, lane);
+                take_parts(access, &mut bytes[at..at + element * parts.len()], lane, warp, shape);
+            }
+        }
+    }
+}
+
+/// Moves what one lane stores to memory.
+#[inline(always)]
+fn take_parts(access: &Access, bytes: &mut [u8], lane: usize, warp: &Warp, shape: &Shape) {
+    let registers = &warp.registers;
+    for (bytes, part) in bytes.chunks_exact_mut(access.element).zip(&access.parts) {
+        let value = match *part {
+            Part::Nothing => 0,
+            Part::Source(operand) => warp.operand_in(operand, shape, lane),
+            Part::Narrow(row, _) => u64::from(registers.narrow[row as usize].0[lane]),
+            Part::Wide(row) => registers.wide[row as usize].0[lane],
+        };
+        bytes.copy_from_slice(&value.to_le_bytes()[..access.element]);
+    }
+}
+
+impl Access {
+    fn targets(&self, addresses: &Row<u64>, pc: Pc, verb: &'static str) -> Targets {
+        Targets { space: self.space, addresses: addresses.0, size: self.size(), verb, pc }
+    }
+
+    /// What the path says of an access to one space.
+    #[inline(always)]
+    fn used(
+        &self,
+        addresses: &Row<u64>,
+        pc: Pc,
+        space: Space,
+        enabled: LaneMask,
+        warp: &Warp,
+        context: &mut Context,
+    ) -> MemoryUse {
+        if context.record.wants_addresses() {
+            self.targets(addresses, pc, "access").used(enabled, false, warp, context)
+        } else {
+            MemoryUse { space, transactions: 0 }
+        }
+    }
+}
+
+#[cold]
+fn load_by_lane(
+    warp: &mut Warp,
+    context: &mut Context,
+    access: &Access,
+    targets: &Targets,
+    enabled: LaneMask,
+) -> Result<MemoryUse, Fault> {
+    for lane in enabled.lanes() {
+        let (space, address) = targets.of(lane);
+        match context.memory.read(space, warp.thread(lane), address, targets.size) {
+            Ok(bytes) => put_parts(access, bytes, lane, &mut warp.registers),
+            Err(denied) => return Err(targets.fault(denied, lane, warp, context)),
+        }
+    }
+    Ok(targets.used(enabled, false, warp, context))
+}
+
+#[cold]
+fn store_by_lane(
+    warp: &Warp,
+    context: &mut Context,
+    access: &Access,
+    targets: &Targets,
+    enabled: LaneMask,
+) -> Result<MemoryUse, Fault> {
+    for lane in enabled.lanes() {
+        let (space, address) = targets.of(lane);
+        match context.memory.write(space, warp.thread(lane), address, targets.size) {
+            Ok(bytes) => take_parts(access, bytes, lane, warp, &context.shape),
+            Err(denied) => return Err(targets.fault(denied, lane, warp, context)),
+        }
+    }
+    Ok(targets.used(enabled, false, warp, context))
+}

@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use super::Options;
 use super::barrier::{Arrival, Barriers};
-use super::code::Code;
+use super::code::{Code, Kind};
 use super::fault::{self, Fault};
 use super::loops::{Probe, hot_loop};
 use super::registers::RegisterMap;
 use super::rows::Processor;
-use super::step::{Context, Executed, Meeting, execute};
+use super::step::{self, Context, Executed, Meeting, execute};
 use super::straight::Straight;
 use super::warp::{State, Warp};
 use crate::base::{LaneMask, Pc, WARP_SIZE};
@@ -126,9 +126,10 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    /// The next instructions of a warp, one or more: how many.
+    /// The next instructions of a warp, one or more but at most `most`: how many.
     #[inline]
     fn advance(&mut self, id: usize, most: u64, paths: &mut BlockPaths) -> Result<u64, Fault> {
+        let mut done = 0;
         let warp = &self.warps[id];
         if let Some((pc, active)) = warp.stack.top()
             && let Some(&end) = self.code.ends.get(pc.index())
@@ -137,11 +138,35 @@ impl<'a> Runner<'a> {
             let count = u64::from(end.get().saturating_sub(pc.get())).min(most).min(self.fuel);
             if count > 0 {
                 let end = Pc::new(pc.get() + count as u32);
-                return self.advance_straight(id, pc, end, active, paths);
+                self.advance_straight(id, pc, end, active, paths)?;
+                done = count;
             }
         }
+        if done == most {
+            return Ok(done);
+        }
+        if self.fuel == 0 {
+            return Err(self.out_of_fuel(id, paths));
+        }
+        let warp = &mut self.warps[id];
+        if let Some((pc, active)) = warp.stack.top()
+            && let Some(op) = self.code.ops.get(pc.index())
+        {
+            if op.kind == Kind::Branch {
+                let taken = step::branch(warp, &mut self.context, op, pc, active);
+                paths.thread_instructions += u64::from(taken.count());
+                paths.warps[id].push(Step::plain(pc), active);
+                self.fuel -= 1;
+                return Ok(done + 1);
+            }
+            // a straight run of other lanes may begin here
+            if op.kind != Kind::Apart {
+                return Ok(done);
+            }
+        }
+        self.fuel -= 1;
         self.advance_apart(id, paths)?;
-        Ok(1)
+        Ok(done + 1)
     }
 
     /// Instructions that follow each other.
@@ -152,7 +177,7 @@ impl<'a> Runner<'a> {
         end: Pc,
         active: LaneMask,
         paths: &mut BlockPaths,
-    ) -> Result<u64, Fault> {
+    ) -> Result<(), Fault> {
         let warp = &mut self.warps[id];
         let run = Straight {
             warp,
@@ -168,15 +193,11 @@ impl<'a> Runner<'a> {
         warp.executed += count;
         warp.stack.advance_to(end);
         self.fuel -= count;
-        Ok(count)
+        Ok(())
     }
 
-    /// One instruction that stands apart.
+    /// One instruction that stands apart and is no branch.
     fn advance_apart(&mut self, id: usize, paths: &mut BlockPaths) -> Result<(), Fault> {
-        if self.fuel == 0 {
-            return Err(self.out_of_fuel(id, paths));
-        }
-        self.fuel -= 1;
         let warp = &mut self.warps[id];
         let Executed { step, active, enabled, meeting } = execute(warp, &mut self.context, &self.code)?;
         paths.thread_instructions += u64::from(enabled.count());

@@ -8,6 +8,7 @@
 use super::Vectors;
 use super::access::Access;
 use super::registers::{Place, RegisterMap};
+use super::stack::SimtStack;
 use crate::base::{Pc, RegId};
 use crate::isa::Space;
 use crate::path::{MemoryUse, Step};
@@ -34,6 +35,9 @@ pub(super) struct Op {
 pub(super) enum Kind {
     /// Not part of a straight run: it may go elsewhere, wait, or see how much has been executed.
     Apart,
+    /// Stands apart too: a branch to pc `a` whose lanes meet again at pc `b`, if that is not
+    /// [`SimtStack::END`].
+    Branch,
     /// As its semantics say.
     General,
     /// Fences and their like.
@@ -230,7 +234,10 @@ impl Code {
         for (index, instr) in program.instrs.iter().enumerate() {
             let mut op = Op { kind: Kind::General, guard: instr.guard, d: 0, a: 0, b: 0, c: 0 };
             let off = vectors == Vectors::Off;
-            if stands_apart(instr) {
+            if let Sem::Branch { target, reconverge } = instr.sem {
+                op.kind = Kind::Branch;
+                (op.a, op.b) = (target.get(), reconverge.unwrap_or(SimtStack::END).get());
+            } else if stands_apart(instr) {
                 op.kind = Kind::Apart;
             } else if !off {
                 code.decode(instr, map, &mut op);
@@ -248,7 +255,7 @@ impl Code {
         let mut end = program.instrs.len() as u32;
         code.ends = vec![end; program.instrs.len()];
         for index in (0..program.instrs.len()).rev() {
-            if code.ops[index].kind == Kind::Apart {
+            if matches!(code.ops[index].kind, Kind::Apart | Kind::Branch) {
                 end = index as u32;
             }
             code.ends[index] = end;
@@ -336,8 +343,7 @@ impl Code {
 fn stands_apart(instr: &Instr) -> bool {
     let reads_clock = |operand: &Operand| *operand == Operand::Special(Special::Clock);
     match &instr.sem {
-        Sem::Branch { .. }
-        | Sem::BranchTable { .. }
+        Sem::BranchTable { .. }
         | Sem::OpenRegion { .. }
         | Sem::CloseRegion { .. }
         | Sem::Call(_)

@@ -3,7 +3,7 @@
 use super::access;
 use super::arith::{compare, convert, float, int};
 use super::barrier::Arrival;
-use super::code::Code;
+use super::code::{Code, Op};
 use super::collective;
 use super::control;
 use super::divergence::Divergence;
@@ -11,6 +11,7 @@ use super::fault::{self, Fault};
 use super::lanes::{Lanes, map1, sign_extend, width_mask};
 use super::memory::Memory;
 use super::record::Record;
+use super::stack::SimtStack;
 use super::warp::{Shape, Warp};
 use crate::base::{LaneMask, Pc, RegId, WARP_SIZE};
 use crate::path::{BarrierUse, Step};
@@ -54,7 +55,21 @@ pub(super) enum Meeting {
     At(Arrival),
 }
 
-/// Executes the next instruction of a warp that has one.
+/// Executes a branch: the lanes that take it.
+#[inline]
+pub(super) fn branch(warp: &mut Warp, context: &mut Context, op: &Op, pc: Pc, active: LaneMask) -> LaneMask {
+    let taken = op.guard.map_or(active, |guard| active & warp.guard(guard));
+    if let Some(divergence) = &mut context.divergence {
+        let ways = usize::from(!taken.is_empty()) + usize::from(taken != active);
+        divergence.branch(context.program.instr(pc), pc, (active, taken), ways);
+    }
+    let join = Pc::new(op.b);
+    warp.stack.branch(taken, Pc::new(op.a), (join != SimtStack::END).then_some(join));
+    warp.executed += 1;
+    taken
+}
+
+/// Executes the next instruction of a warp that has one, no branch.
 ///
 /// # Errors
 /// What the kernel does wrong there.
@@ -69,13 +84,6 @@ pub(super) fn execute(warp: &mut Warp, context: &mut Context, code: &Code) -> Re
     let enabled = instr.guard.map_or(active, |guard| active & warp.guard(guard));
     let mut done = Executed { step: Step::plain(pc), active, enabled, meeting: Meeting::None };
     match &instr.sem {
-        Sem::Branch { target, reconverge } => {
-            if let Some(divergence) = &mut context.divergence {
-                let ways = usize::from(!enabled.is_empty()) + usize::from(enabled != active);
-                divergence.branch(instr, pc, (active, enabled), ways);
-            }
-            warp.stack.branch(enabled, *target, *reconverge);
-        }
         Sem::BranchTable { targets, index, reconverge } => {
             control::branch_table(warp, context, pc, enabled, (targets, *index, *reconverge))?;
         }
@@ -311,6 +319,7 @@ fn compare_into(warp: &mut Warp, context: &Context, compare: &Compare, enabled: 
     finish_compare(warp, compare, compare::lanes(compare.cmp, compare.ty, compare.ftz, &a, &b), enabled);
 }
 
+#[inline]
 /// What follows once it is known where the relation of a comparison holds.
 pub(super) fn finish_compare(warp: &mut Warp, compare: &Compare, relation: LaneMask, enabled: LaneMask) {
     let combined = |value| match compare.combine {

@@ -54,7 +54,7 @@ impl Vectorised for Straight<'_, '_> {
                     let used = access::store(warp, context, pc, &code.accesses[op.a as usize], enabled)?;
                     Step::with(pc, used)
                 }
-                Kind::General | Kind::Apart => step::data(warp, context, code, pc, enabled)?,
+                Kind::General | Kind::Apart | Kind::Branch => step::data(warp, context, code, pc, enabled)?,
                 Kind::Predicates => {
                     if let Sem::PredLogic { op, dst, a, b } = &context.program.instr(pc).sem {
                         let value = step::logic(*op, warp.pred(*a), warp.pred(*b));
@@ -118,6 +118,7 @@ fn on_rows<const FUSED: bool>(registers: &mut Registers, op: &Op, mask: &Row<u32
         // these were dealt with before
         Kind::Nothing
         | Kind::Apart
+        | Kind::Branch
         | Kind::General
         | Kind::Compare { .. }
         | Kind::SelectNarrow

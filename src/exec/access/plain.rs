@@ -5,7 +5,7 @@
 //! allowed) goes lane by lane.
 
 use super::super::fault::Fault;
-use super::super::lanes::{sign_extend, width_mask};
+use super::super::lanes::{Lanes, sign_extend, width_mask};
 use super::super::registers::{Place, RegisterMap, Registers};
 use super::super::rows::{Row, put, put_wide, spread};
 use super::super::step::Context;
@@ -128,41 +128,46 @@ impl Access {
         self.element * self.parts.len()
     }
 
-    #[inline(always)]
-    fn addresses(&self, warp: &Warp, shape: &Shape) -> Row<u64> {
+    /// The address of every lane.
+    fn addresses(&self, warp: &Warp, shape: &Shape) -> Lanes {
         let registers = &warp.registers;
-        let mut row = Row([0; WARP_SIZE]);
-        match self.base {
-            Base::Other(operand, width) => {
-                let base = warp.operand(operand, shape);
-                row = Row(base.map(|base| base.wrapping_add(self.offset) & width));
-            }
-            Base::Fixed(base) => row = Row([base.wrapping_add(self.offset); WARP_SIZE]),
-            Base::Wide(base) => {
-                let base = &registers.wide[base as usize];
-                for lane in 0..WARP_SIZE {
-                    row.0[lane] = base.0[lane].wrapping_add(self.offset);
-                }
-            }
-            Base::Narrow(base) => {
-                let base = &registers.narrow[base as usize];
-                let offset = self.offset as u32;
-                for lane in 0..WARP_SIZE {
-                    row.0[lane] = u64::from(base.0[lane].wrapping_add(offset));
-                }
-            }
-        }
-        row
+        let (base, width) = match self.base {
+            Base::Fixed(base) => ([base; WARP_SIZE], u64::MAX),
+            Base::Wide(row) => (registers.wide[row as usize].0, u64::MAX),
+            Base::Narrow(row) => (registers.narrow[row as usize].0.map(u64::from), width_mask(32)),
+            Base::Other(operand, width) => (warp.operand(operand, shape), width),
+        };
+        base.map(|base| base.wrapping_add(self.offset) & width)
     }
 
     /// The stretch of memory of all lanes: its space, where it begins there, how the lanes lie in it.
     #[inline(always)]
-    fn stretch(&self, addresses: &Row<u64>, enabled: LaneMask) -> Option<(Space, u64, Span)> {
-        // what has no row has to be asked for lane by lane
+    fn stretch(&self, warp: &Warp, enabled: LaneMask) -> Option<(Space, u64, Span)> {
         if self.by_lane {
             return None;
         }
-        let span = Span::of(addresses, enabled, self.size() as u64)?;
+        let registers = &warp.registers;
+        let size = self.size() as u32;
+        let span = match self.base {
+            Base::Wide(row) => {
+                let mut addresses = registers.wide[row as usize];
+                for address in &mut addresses.0 {
+                    *address = address.wrapping_add(self.offset);
+                }
+                Span::of(&addresses, enabled, size)?
+            }
+            Base::Narrow(row) => {
+                let mut addresses = registers.narrow[row as usize];
+                for address in &mut addresses.0 {
+                    *address = address.wrapping_add(self.offset as u32);
+                }
+                Span::of_narrow(&addresses, enabled, size)?
+            }
+            Base::Fixed(base) => {
+                Span::of(&Row([base.wrapping_add(self.offset); WARP_SIZE]), enabled, size)?
+            }
+            Base::Other(..) => return None,
+        };
         let (space, low) = if self.space == Space::Generic {
             let (space, low) = resolve_generic(span.low);
             let last = resolve_generic(span.low.checked_add(span.bytes - 1)?);
@@ -187,14 +192,13 @@ pub(in super::super) fn load(
     access: &Access,
     enabled: LaneMask,
 ) -> Result<MemoryUse, Fault> {
-    let addresses = access.addresses(warp, &context.shape);
-    if let Some((space, low, span)) = access.stretch(&addresses, enabled)
+    if let Some((space, low, span)) = access.stretch(warp, enabled)
         && let Some(bytes) = context.memory.stretch(space, low, span.bytes)
     {
-        gather(access, bytes, &addresses, span, enabled, &mut warp.registers);
-        return Ok(access.used(&addresses, pc, space, enabled, warp, context));
+        gather(access, bytes, &span, enabled, &mut warp.registers);
+        return Ok(access.used(&span, pc, space, enabled, warp, context));
     }
-    load_by_lane(warp, context, access, &access.targets(&addresses, pc, "load"), enabled)
+    load_by_lane(warp, context, access, pc, enabled)
 }
 
 /// A store: as [`load`].
@@ -209,20 +213,19 @@ pub(in super::super) fn store(
     access: &Access,
     enabled: LaneMask,
 ) -> Result<MemoryUse, Fault> {
-    let addresses = access.addresses(warp, &context.shape);
-    if let Some((space, low, span)) = access.stretch(&addresses, enabled)
+    if let Some((space, low, span)) = access.stretch(warp, enabled)
         && let Some(bytes) = context.memory.stretch_mut(space, low, span.bytes)
     {
-        scatter(access, bytes, &addresses, span, enabled, warp, &context.shape);
-        return Ok(access.used(&addresses, pc, space, enabled, warp, context));
+        scatter(access, bytes, &span, enabled, warp, &context.shape);
+        return Ok(access.used(&span, pc, space, enabled, warp, context));
     }
-    store_by_lane(warp, context, access, &access.targets(&addresses, pc, "store"), enabled)
+    store_by_lane(warp, context, access, pc, enabled)
 }
 
 /// Where a lane's bytes begin in a stretch.
 #[inline(always)]
-fn place(addresses: &Row<u64>, span: Span, lane: usize) -> usize {
-    (addresses.0[lane] - span.low) as usize
+fn place(span: &Span, lane: usize) -> usize {
+    span.offsets.0[lane] as usize
 }
 
 /// Moves what the lanes load to their registers.
@@ -230,8 +233,7 @@ fn place(addresses: &Row<u64>, span: Span, lane: usize) -> usize {
 fn gather(
     access: &Access,
     bytes: &[u8],
-    addresses: &Row<u64>,
-    span: Span,
+    span: &Span,
     enabled: LaneMask,
     registers: &mut Registers,
 ) {
@@ -251,30 +253,29 @@ fn gather(
         }
         (pattern, 4, &[Part::Narrow(row, u32::MAX)]) => {
             let row = &mut registers.narrow[row as usize];
-            let word = |at: usize| bytes[at..at + 4].iter().rev().fold(0, |v, &b| v << 8 | u32::from(b));
-            match (pattern, enabled, bytes.first_chunk::<{ 4 * WARP_SIZE }>()) {
-                (Pattern::Consecutive, LaneMask::ALL, Some(bytes)) => {
+            let (words, _) = bytes.as_chunks::<4>();
+            let word = |at: usize| u32::from_le_bytes(words[at / 4]);
+            match (pattern, enabled, words.first_chunk::<WARP_SIZE>()) {
+                (Pattern::Consecutive, LaneMask::ALL, Some(words)) => {
                     for lane in 0..WARP_SIZE {
-                        let at = 4 * lane;
-                        let word = [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
-                        row.0[lane] = u32::from_le_bytes(word);
+                        row.0[lane] = u32::from_le_bytes(words[lane]);
                     }
                 }
                 (_, LaneMask::ALL, _) => {
                     for lane in 0..WARP_SIZE {
-                        row.0[lane] = word(place(addresses, span, lane));
+                        row.0[lane] = word(place(span, lane));
                     }
                 }
                 _ => {
                     for lane in enabled.lanes() {
-                        row.0[lane] = word(place(addresses, span, lane));
+                        row.0[lane] = word(place(span, lane));
                     }
                 }
             }
         }
         (_, element, parts) => {
             for lane in enabled.lanes() {
-                let at = place(addresses, span, lane);
+                let at = place(span, lane);
                 let bytes = &bytes[at..at + element * parts.len()];
                 put_parts(access, bytes, lane, registers);
             }
@@ -305,8 +306,7 @@ fn extended(access: &Access, value: u64) -> u64 {
 fn scatter(
     access: &Access,
     bytes: &mut [u8],
-    addresses: &Row<u64>,
-    span: Span,
+    span: &Span,
     enabled: LaneMask,
     warp: &Warp,
     shape: &Shape,
@@ -315,26 +315,22 @@ fn scatter(
     match (access.element, access.parts.as_slice()) {
         (4, &[Part::Narrow(row, _)]) => {
             let row = &registers.narrow[row as usize];
-            match (span.pattern, enabled, bytes.first_chunk_mut::<{ 4 * WARP_SIZE }>()) {
-                (Pattern::Consecutive, LaneMask::ALL, Some(bytes)) => {
-                    for lane in 0..WARP_SIZE {
-                        let word = row.0[lane].to_le_bytes();
-                        for byte in 0..4 {
-                            bytes[4 * lane + byte] = word[byte];
-                        }
-                    }
+            let (words, _) = bytes.as_chunks_mut::<4>();
+            if let (Pattern::Consecutive, LaneMask::ALL, Some(words)) =
+                (span.pattern, enabled, words.first_chunk_mut::<WARP_SIZE>())
+            {
+                for lane in 0..WARP_SIZE {
+                    words[lane] = row.0[lane].to_le_bytes();
                 }
-                _ => {
-                    for lane in enabled.lanes() {
-                        let at = place(addresses, span, lane);
-                        bytes[at..at + 4].copy_from_slice(&row.0[lane].to_le_bytes());
-                    }
+            } else {
+                for lane in enabled.lanes() {
+                    words[place(span, lane) / 4] = row.0[lane].to_le_bytes();
                 }
             }
         }
         (element, parts) => {
             for lane in enabled.lanes() {
-                let at = place(addresses, span, lane);
+                let at = place(span, lane);
                 take_parts(access, &mut bytes[at..at + element * parts.len()], lane, warp, shape);
             }
         }
@@ -357,15 +353,16 @@ fn take_parts(access: &Access, bytes: &mut [u8], lane: usize, warp: &Warp, shape
 }
 
 impl Access {
-    fn targets(&self, addresses: &Row<u64>, pc: Pc, verb: &'static str) -> Targets {
-        Targets { space: self.space, addresses: addresses.0, size: self.size(), verb, pc }
+    fn targets(&self, warp: &Warp, context: &Context, pc: Pc, verb: &'static str) -> Targets {
+        let addresses = self.addresses(warp, &context.shape);
+        Targets { space: self.space, addresses, size: self.size(), verb, pc }
     }
 
     /// What the path says of an access to one space.
     #[inline(always)]
     fn used(
         &self,
-        addresses: &Row<u64>,
+        span: &Span,
         pc: Pc,
         space: Space,
         enabled: LaneMask,
@@ -373,7 +370,10 @@ impl Access {
         context: &mut Context,
     ) -> MemoryUse {
         if context.record.wants_addresses() {
-            self.targets(addresses, pc, "access").used(enabled, false, warp, context)
+            // registers may have been overwritten by now
+            let addresses = span.offsets.0.map(|offset| span.low.wrapping_add(u64::from(offset)));
+            let targets = Targets { space: self.space, addresses, size: self.size(), verb: "access", pc };
+            targets.used(enabled, false, warp, context)
         } else {
             MemoryUse { space, transactions: 0 }
         }
@@ -385,9 +385,10 @@ fn load_by_lane(
     warp: &mut Warp,
     context: &mut Context,
     access: &Access,
-    targets: &Targets,
+    pc: Pc,
     enabled: LaneMask,
 ) -> Result<MemoryUse, Fault> {
+    let targets = access.targets(warp, context, pc, "load");
     for lane in enabled.lanes() {
         let (space, address) = targets.of(lane);
         match context.memory.read(space, warp.thread(lane), address, targets.size) {
@@ -403,9 +404,10 @@ fn store_by_lane(
     warp: &Warp,
     context: &mut Context,
     access: &Access,
-    targets: &Targets,
+    pc: Pc,
     enabled: LaneMask,
 ) -> Result<MemoryUse, Fault> {
+    let targets = access.targets(warp, context, pc, "store");
     for lane in enabled.lanes() {
         let (space, address) = targets.of(lane);
         match context.memory.write(space, warp.thread(lane), address, targets.size) {

@@ -10,6 +10,8 @@ pub(in super::super) struct Span {
     pub(in super::super) low: u64,
     /// Bytes from there to the end of the highest access.
     pub(in super::super) bytes: u64,
+    /// Where each enabled lane's access begins in them; other entries mean nothing.
+    pub(in super::super) offsets: Row<u32>,
     pub(in super::super) pattern: Pattern,
 }
 
@@ -25,66 +27,100 @@ pub(in super::super) enum Pattern {
 }
 
 impl Span {
-    /// The span of aligned accesses of `size` bytes, a power of two, by the enabled lanes; `None`
-    /// if there is no such lane, an access is not aligned, or the addresses wrap around.
+    /// The span of aligned accesses of `size` bytes, a power of two, by the enabled lanes. `None`
+    /// if there is no such lane, an access is not aligned, or the lanes are 2 GiB or more apart.
     #[inline(always)]
-    pub(super) fn of(addresses: &Row<u64>, enabled: LaneMask, size: u64) -> Option<Self> {
-        if enabled.is_empty() {
-            return None;
-        }
-        let first = enabled.bits().trailing_zeros() as usize;
+    pub(super) fn of(addresses: &Row<u64>, enabled: LaneMask, size: u32) -> Option<Self> {
+        let first = first_lane(enabled)?;
         let start = addresses.0[first];
         let mask = spread(enabled);
-        let (mut same, mut consecutive) = (0, 0);
+        let mut distances = Row([0; WARP_SIZE]);
+        let mut far = 0;
         for lane in 0..WARP_SIZE {
             let distance = addresses.0[lane].wrapping_sub(start) & widened(mask.0[lane]);
-            let expected = (lane as u64).wrapping_sub(first as u64).wrapping_mul(size) & widened(mask.0[lane]);
-            same |= distance;
-            consecutive |= distance ^ expected;
+            distances.0[lane] = distance as i32;
+            far |= distance ^ i64::from(distance as i32) as u64;
         }
-        let pattern = match (same, consecutive) {
+        if far != 0 {
+            return None;
+        }
+        Self::from_distances(start, first, &distances, enabled, size, u64::MAX)
+    }
+
+    /// As [`Span::of`], of addresses of 32 bits.
+    #[inline(always)]
+    pub(super) fn of_narrow(addresses: &Row<u32>, enabled: LaneMask, size: u32) -> Option<Self> {
+        let first = first_lane(enabled)?;
+        let start = addresses.0[first];
+        let mask = spread(enabled);
+        let mut distances = Row([0; WARP_SIZE]);
+        for lane in 0..WARP_SIZE {
+            distances.0[lane] = (addresses.0[lane].wrapping_sub(start) & mask.0[lane]) as i32;
+        }
+        // a distance that does not fit 31 bits leads out of the 32 that addresses have
+        Self::from_distances(u64::from(start), first, &distances, enabled, size, u64::from(u32::MAX))
+    }
+
+    /// `distances` are those from `start`, the address of lane `first`; zero in disabled lanes.
+    #[inline(always)]
+    fn from_distances(
+        start: u64,
+        first: usize,
+        distances: &Row<i32>,
+        enabled: LaneMask,
+        size: u32,
+        last_address: u64,
+    ) -> Option<Self> {
+        let mask = spread(enabled);
+        let (mut bits, mut consecutive, mut nearest, mut farthest) = (0, 0, 0, 0);
+        for lane in 0..WARP_SIZE {
+            let distance = distances.0[lane];
+            let expected = ((lane as u32).wrapping_sub(first as u32).wrapping_mul(size) & mask.0[lane]) as i32;
+            bits |= distance;
+            consecutive |= distance ^ expected;
+            nearest = distance.min(nearest);
+            farthest = distance.max(farthest);
+        }
+        let pattern = match (bits, consecutive) {
             (0, _) => Pattern::Same,
             (_, 0) => Pattern::Consecutive,
             _ => Pattern::Scattered,
         };
-        let (low, high) = match pattern {
-            Pattern::Same => (start, start),
-            Pattern::Consecutive => {
-                let last = 31 - enabled.bits().leading_zeros() as usize;
-                (start, start.wrapping_add((last - first) as u64 * size))
-            }
-            Pattern::Scattered => extremes(addresses, &mask, start),
-        };
-        // every distance from the start is a multiple of the size, or some access is misaligned
-        let misaligned = (start | if pattern == Pattern::Scattered { same } else { 0 }) & (size - 1);
-        if misaligned != 0 || high < low {
+        let low = start.checked_add_signed(i64::from(nearest))?;
+        let bytes = (i64::from(farthest) - i64::from(nearest)) as u64 + u64::from(size);
+        let misaligned = (start as u32 | bits as u32) & (size - 1) != 0;
+        if misaligned || low.checked_add(bytes - 1)? > last_address {
             return None;
         }
-        let bytes = (high - low).checked_add(size)?;
-        Some(Self { low, bytes, pattern })
+        let mut offsets = Row([0; WARP_SIZE]);
+        for lane in 0..WARP_SIZE {
+            offsets.0[lane] = distances.0[lane].wrapping_sub(nearest) as u32;
+        }
+        Some(Self { low, bytes, offsets, pattern })
     }
 }
 
-/// The lowest and highest of the addresses in the lanes of a mask, `start` being one of them.
-#[inline(always)]
-fn extremes(addresses: &Row<u64>, mask: &Row<u32>, start: u64) -> (u64, u64) {
-    let (mut low, mut high) = (start, start);
-    for lane in 0..WARP_SIZE {
-        let mask = widened(mask.0[lane]);
-        let address = addresses.0[lane] & mask | start & !mask;
-        low = low.min(address);
-        high = high.max(address);
-    }
-    (low, high)
+fn first_lane(enabled: LaneMask) -> Option<usize> {
+    (!enabled.is_empty()).then(|| enabled.bits().trailing_zeros() as usize)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn span(address: impl Fn(u64) -> u64, enabled: u32, size: u64) -> Option<(u64, u64, Pattern)> {
+    fn span(address: impl Fn(u64) -> u64, enabled: u32, size: u32) -> Option<(u64, u64, Pattern)> {
+        let enabled = LaneMask::from_bits_retain(enabled);
         let row = Row(std::array::from_fn(|lane| address(lane as u64)));
-        Span::of(&row, LaneMask::from_bits_retain(enabled), size).map(|s| (s.low, s.bytes, s.pattern))
+        let span = Span::of(&row, enabled, size);
+        if let Some(span) = span {
+            for lane in enabled.lanes() {
+                assert_eq!(span.low + u64::from(span.offsets.0[lane]), row.0[lane]);
+            }
+        }
+        if enabled.lanes().all(|lane| row.0[lane] <= u64::from(u32::MAX)) {
+            assert_eq!(Span::of_narrow(&Row(row.0.map(|a| a as u32)), enabled, size), span);
+        }
+        span.map(|s| (s.low, s.bytes, s.pattern))
     }
 
     #[test]
@@ -98,14 +134,25 @@ mod tests {
         assert_eq!(span(|l| if l < 8 { 3 } else { 4 * l }, 0xff00, 4), Some((32, 32, Pattern::Consecutive)));
         assert_eq!(span(|l| if l == 5 { 40 } else { 1 }, 0x20, 8), Some((40, 8, Pattern::Same)));
         assert_eq!(span(|l| 4 * l, 0x8000_0001, 4), Some((0, 128, Pattern::Consecutive)));
+        let far = 1 << 40;
+        assert_eq!(span(|l| far + 64 * (l ^ 3), all, 64), Some((far, 2048, Pattern::Scattered)));
     }
 
     #[test]
-    fn what_is_misaligned_wraps_or_is_empty_has_no_span() {
+    fn what_is_misaligned_wraps_or_is_far_apart_has_no_span() {
+        let all = u32::MAX;
         assert_eq!(span(|l| 4 * l, 0, 4), None);
-        assert_eq!(span(|l| 2 + 4 * l, u32::MAX, 4), None);
-        assert_eq!(span(|l| if l == 7 { 30 } else { 4 * l }, u32::MAX, 4), None);
-        assert_eq!(span(|l| (u64::MAX - 63).wrapping_add(4 * l), u32::MAX, 4), None);
+        assert_eq!(span(|l| 2 + 4 * l, all, 4), None);
+        assert_eq!(span(|l| if l == 7 { 30 } else { 4 * l }, all, 4), None);
+        assert_eq!(span(|l| (u64::MAX - 63).wrapping_add(4 * l), all, 4), None);
         assert_eq!(span(|l| u64::MAX - 3 - 4 * l, 1, 4), Some((u64::MAX - 3, 4, Pattern::Same)));
+        assert_eq!(span(|l| l << 32, 3, 4), None);
+        // 32-bit addresses whose distance is taken for a negative one, and the other way round
+        let narrow = |a: u32, b: u32| {
+            Span::of_narrow(&Row(std::array::from_fn(|lane| if lane == 0 { a } else { b })), LaneMask::ALL, 4)
+        };
+        assert_eq!(narrow(0x10, 0x9000_0000), None);
+        assert_eq!(narrow(0xa000_0000, 0x1000_0000), None);
+        assert_eq!(narrow(0x7000_0000, 0x10).map(|s| (s.low, s.bytes)), Some((0x10, 0x6fff_fff4)));
     }
 }

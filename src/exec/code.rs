@@ -215,6 +215,8 @@ pub(super) struct Code {
     pub(super) steps: Vec<Step>,
     /// By pc: the next instruction at or after it that stands apart, or the end of the program.
     pub(super) ends: Vec<u32>,
+    /// By pc: whether lanes that come there in the kernel itself do nothing more but end.
+    pub(super) leaves: Vec<bool>,
     /// Loads and stores.
     pub(super) accesses: Vec<Access>,
     /// Predicates of selections.
@@ -228,6 +230,7 @@ impl Code {
             ops: Vec::with_capacity(program.instrs.len()),
             steps: Vec::with_capacity(program.instrs.len()),
             ends: Vec::new(),
+            leaves: leaves(program),
             accesses: Vec::new(),
             conditions: Vec::new(),
         };
@@ -337,6 +340,31 @@ impl Code {
         self.conditions.push(p);
         found
     }
+}
+
+/// Where lanes can only end: at `ret`, `exit`, and jumps that lead there without a condition.
+fn leaves(program: &Program) -> Vec<bool> {
+    let mut known: Vec<Option<bool>> = vec![None; program.instrs.len()];
+    for start in 0..program.instrs.len() {
+        let (mut at, mut chain) = (start, Vec::new());
+        let answer = loop {
+            match known.get(at) {
+                Some(Some(answer)) => break *answer,
+                Some(None) => {}
+                None => break false,
+            }
+            // jumps that go round in circles end nowhere
+            known[at] = Some(false);
+            chain.push(at);
+            match &program.instrs[at] {
+                Instr { sem: Sem::Return | Sem::Exit, guard: None, .. } => break true,
+                Instr { sem: Sem::Branch { target, .. }, guard: None, .. } => at = target.index(),
+                _ => break false,
+            }
+        };
+        chain.into_iter().for_each(|pc| known[pc] = Some(answer));
+    }
+    known.into_iter().map(|answer| answer == Some(true)).collect()
 }
 
 /// Instructions that change where a warp is, wait, or read how much it has executed.

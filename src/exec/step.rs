@@ -128,7 +128,7 @@ pub(super) fn execute(warp: &mut Warp, context: &mut Context, code: &Code) -> Re
             return Err(fault::at(program, pc, message, ""));
         }
         Sem::Barrier(barrier) => {
-            done.meeting = control::arrive(warp, context, pc, barrier, active, enabled)?;
+            done.meeting = control::arrive(warp, context, code, pc, barrier, active, enabled)?;
             if let Meeting::At(arrival) = &done.meeting {
                 let used = BarrierUse { id: arrival.id as u8, warps: arrival.warps as u8 };
                 done.step = Step::with(pc, used);

@@ -104,6 +104,22 @@ impl SimtStack {
         self.live
     }
 
+    /// Those of the lanes that have nothing before them but their end: they wait, outside of every
+    /// call, at an instruction for which `ends` holds.
+    pub(super) fn leaving(&self, lanes: LaneMask, ends: impl Fn(Pc) -> bool) -> LaneMask {
+        let in_kernel = self.frames.first().map_or(self.entries.len(), |frame| frame.base);
+        let (mut left, mut leaving) = (lanes, LaneMask::empty());
+        for (index, entry) in self.entries.iter().enumerate().rev() {
+            // the highest entry that has a lane is where that lane is
+            let here = entry.mask & left;
+            left.remove(here);
+            if index < in_kernel && ends(entry.npc) {
+                leaving |= here;
+            }
+        }
+        leaving
+    }
+
     /// Goes on to the next instruction.
     #[inline]
     pub fn advance(&mut self) {

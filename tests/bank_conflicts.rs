@@ -128,6 +128,7 @@ fn judged(machine: &Machine, name: &str) -> Vec<Checked> {
         threads: 1,
         ahead: false,
         self_check: true,
+        race_memory: None,
     };
     check(&plan).unwrap_or_else(|error| panic!("{error}"))
 }

@@ -215,6 +215,7 @@ fn plan<'a>(
         threads: 1,
         ahead: false,
         self_check: false,
+        race_memory: None,
     }
 }
 

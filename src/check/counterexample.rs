@@ -133,6 +133,7 @@ fn record(inputs: &Inputs) -> Result<Option<String>, Diagnostics> {
         threads: 1,
         ahead: false,
         self_check: false,
+        race_memory: None,
     };
     let mut recorder = ScheduleRecorder::default();
     observe(&plan, inputs.policy, &mut recorder)?;

@@ -8,6 +8,7 @@ mod ahead;
 pub mod counterexample;
 mod judge;
 mod judging;
+pub mod order;
 mod run;
 mod self_check;
 mod workload;

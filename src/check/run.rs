@@ -10,6 +10,7 @@ use crate::base::Cycles;
 use crate::bound::Bound;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::exec::Options;
+use crate::exec::races::{BlockOrder, Race, TimeDependences};
 use crate::machine::Machine;
 use crate::path::{BlockPaths, BlockSource};
 use crate::program::TimingTable;
@@ -37,11 +38,21 @@ pub struct Plan<'a> {
     pub ahead: bool,
     /// Whether to compare the analyser with the simulator on every warp alone.
     pub self_check: bool,
+    /// Whether to watch for accesses whose order shows, without which no verdict stands: bytes of
+    /// memory that the watch may take. `None` trusts the kernel.
+    pub race_memory: Option<usize>,
 }
 
 impl Plan<'_> {
-    fn options(&self) -> Options {
-        Options::of(self.machine, self.max_instructions_per_block)
+    /// How the functional run goes.
+    ///
+    /// # Errors
+    /// A block that is larger than an SM.
+    pub fn options(&self) -> Result<Options, Diagnostics> {
+        let side_by_side = resident_blocks(self)? > 1 || self.machine.sms() > 1 && self.workload.blocks() > 1;
+        let order = if side_by_side { BlockOrder::SideBySide } else { BlockOrder::OneByOne };
+        let options = Options::of(self.machine, self.max_instructions_per_block);
+        Ok(options.watching(self.race_memory, order))
     }
 
     /// Whether functional execution runs ahead: a single block has nothing to be ahead of.
@@ -82,6 +93,8 @@ pub struct Checked {
     pub self_checked_warps: u64,
     /// Why the result may depend on what is not modelled.
     pub notes: Vec<String>,
+    /// Accesses whose order shows; no bound is judged then.
+    pub races: Vec<Race>,
 }
 
 impl Checked {
@@ -133,8 +146,13 @@ pub fn check(plan: &Plan) -> Result<Vec<Checked>, Diagnostics> {
     let program = plan.workload.program();
     let table = TimingTable::new(program, plan.machine)?;
     let mut judges: Vec<Judge> = plan.policies.iter().map(|policy| Judge::new(plan, policy, 1)).collect();
-    let notes = one_block_at_a_time(plan, &table, &mut judges)?;
-    Ok(judges.into_iter().map(|judge| judge.total.with_notes(&program.notes).with_notes(&notes)).collect())
+    let dependences = one_block_at_a_time(plan, &table, &mut judges)?;
+    let finished = |judge: Judge| {
+        let mut total = judge.total.with_notes(&program.notes);
+        total.ordered_by_time(dependences.clone(), program);
+        total
+    };
+    Ok(judges.into_iter().map(finished).collect())
 }
 
 /// Each block is executed and analysed once and replayed under every policy.
@@ -142,10 +160,10 @@ fn one_block_at_a_time(
     plan: &Plan,
     table: &TimingTable,
     judges: &mut [Judge],
-) -> Result<Vec<String>, Diagnostics> {
-    let mut source = plan.workload.source(plan.options())?;
+) -> Result<TimeDependences, Diagnostics> {
+    let mut source = plan.workload.source(plan.options()?)?;
     ahead(&mut source, plan.runs_ahead(), |blocks| each_block(plan, table, judges, blocks))?;
-    Ok(source.notes())
+    Ok(source.time_dependences())
 }
 
 fn each_block(
@@ -184,11 +202,11 @@ pub fn observe<'a, O: Observer>(
     policy: &PolicySetup,
     observer: &mut O,
 ) -> Result<(Checked, WorkloadSource<'a>), Diagnostics> {
-    let mut source = plan.workload.source(plan.options())?;
-    let checked =
+    let mut source = plan.workload.source(plan.options()?)?;
+    let mut checked =
         ahead(&mut source, plan.runs_ahead(), |blocks| observe_source(plan, policy, blocks, observer))?;
-    let notes = source.notes();
-    Ok((checked.with_notes(&notes), source))
+    checked.ordered_by_time(source.time_dependences(), plan.workload.program());
+    Ok((checked, source))
 }
 
 /// As [`observe`], over a source of the caller's.

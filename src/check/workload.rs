@@ -2,6 +2,7 @@
 
 use crate::diag::Diagnostics;
 use crate::exec::divergence::Divergence;
+use crate::exec::races::TimeDependences;
 use crate::exec::{Executor, Options};
 use crate::machine::BlockNeeds;
 use crate::micro::{MicroKernel, MicroSource};
@@ -89,11 +90,12 @@ impl Workload {
 }
 
 impl WorkloadSource<'_> {
-    /// Why the paths may depend on timing, as far as the run noticed.
-    pub fn notes(&self) -> Vec<String> {
+    /// What depends on the order in which warps do things, if the options ask for it; complete
+    /// after the last block.
+    pub fn time_dependences(&self) -> TimeDependences {
         match self {
-            Self::Micro(_) => Vec::new(),
-            Self::Launch(executor) => executor.notes().to_vec(),
+            Self::Micro(_) => TimeDependences::default(),
+            Self::Launch(executor) => executor.time_dependences(),
         }
     }
 

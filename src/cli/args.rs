@@ -5,6 +5,9 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use super::output::Format;
+use crate::exec::Options;
+use crate::exec::races::BlockOrder;
+use crate::machine::Machine;
 
 /// Simulates kernels on one GPU streaming multiprocessor and checks execution-time bounds against every run.
 #[derive(Debug, Parser)]
@@ -397,9 +400,34 @@ pub struct Common {
     /// thread simulates and another executes the kernel; with N = 1 there is one for both
     #[arg(long, value_name = "N")]
     pub sm_threads: Option<usize>,
+    /// Whether to watch memory for accesses whose order shows: no bound is judged if there are any
+    #[arg(long, value_enum, default_value_t = Races::Report)]
+    pub races: Races,
+    /// Memory that this watch may use, MiB; it needs about four times what the kernel accesses
+    #[arg(long, default_value_t = 1024, value_name = "MIB")]
+    pub race_memory: u32,
+}
+
+/// What to do about accesses whose order shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Races {
+    /// Name them and judge no bound.
+    Report,
+    /// Do not look for them: the verdict is about the order of the functional run.
+    Ignore,
 }
 
 impl Common {
+    /// Memory of the watch for races, bytes; none if nobody wants it.
+    pub fn race_memory(&self) -> Option<usize> {
+        (self.races == Races::Report).then(|| self.race_memory as usize * (1 << 20))
+    }
+
+    /// A functional run of blocks one by one, watched for races.
+    pub fn watched(&self, machine: &Machine) -> Options {
+        Options::of(machine, self.max_instructions).watching(self.race_memory(), BlockOrder::OneByOne)
+    }
+
     /// Threads for machines with several SMs.
     ///
     /// SMs meet in every cycle, and threads that meet so often seldom pay.

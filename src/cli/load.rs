@@ -6,9 +6,8 @@ use std::sync::Mutex;
 use super::args::{Common, PtxLaunch};
 use super::assets::{self, Location};
 use crate::base::Pc;
-use crate::check::{Workload, WorkloadKind};
+use crate::check::{Workload, WorkloadKind, order};
 use crate::diag::{Diagnostic, Diagnostics, SourceText};
-use crate::exec::Options;
 use crate::machine::{Machine, MachineSpec, SchedulerKind, Setting};
 use crate::micro::MicroKernel;
 use crate::path::{BlockPaths, BlockSource};
@@ -280,14 +279,14 @@ pub fn setup(kind: &SchedulerKind) -> Result<PolicySetup, Diagnostics> {
     PolicySetup::new(kind, |path| Location::Disk(path.into()).text())
 }
 
-/// The paths of one block of a kernel.
+/// The paths of one block of a kernel, and why they may be others if its warps run at other times.
 pub fn nth_block(
     kernel: &LoadedKernel,
     machine: &Machine,
     block: u32,
-    max_instructions: u64,
-) -> Result<BlockPaths, Diagnostics> {
-    let mut source = kernel.workload.source(Options::of(machine, max_instructions))?;
+    common: &Common,
+) -> Result<(BlockPaths, Vec<String>), Diagnostics> {
+    let mut source = kernel.workload.source(common.watched(machine))?;
     let mut paths = BlockPaths::default();
     for _ in 0..=block {
         if !source.next_block(&mut paths).map_err(|problems| problems.with_excerpts(&kernel.code))? {
@@ -295,7 +294,8 @@ pub fn nth_block(
             return Err(Diagnostic::general(format!("--of-block {block}"), message).into());
         }
     }
-    Ok(paths)
+    let reasons = order::reasons(&source.time_dependences(), kernel.workload.program());
+    Ok((paths, reasons))
 }
 
 /// For what looks at the paper model alone: an error if the machine is more than that.

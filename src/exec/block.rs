@@ -2,21 +2,21 @@
 //!
 //! Warps run in id order, each until it waits, ends, or has used up its quantum. The order is
 //! fixed, so a launch gives the same paths every time; whether another order could give other ones
-//! is noted where it can be seen.
+//! is watched by [`super::races`].
 
 use std::sync::Arc;
 
 use super::Options;
-use super::barrier::{Arrival, Barriers};
+use super::barrier::{Arrival, Barriers, Opened};
 use super::code::{Code, Kind};
 use super::fault::{self, Fault};
-use super::loops::{Probe, hot_loop};
+use super::loops::hot_loop;
 use super::registers::RegisterMap;
 use super::rows::Processor;
 use super::step::{self, Context, Executed, Meeting, execute};
 use super::straight::Straight;
 use super::warp::{State, Warp};
-use crate::base::{LaneMask, Pc, WARP_SIZE};
+use crate::base::{LaneMask, Pc, WARP_SIZE, WarpMask};
 use crate::path::{BarrierUse, BlockPaths, Step};
 use crate::program::Sem;
 use crate::program::sem::BarrierKind;
@@ -29,14 +29,11 @@ const QUANTUM: u64 = 1 << 14;
 pub(super) struct Runner<'a> {
     /// What the warps share.
     pub(super) context: Context<'a>,
-    /// Why paths may depend on timing.
-    pub(super) notes: Vec<String>,
     options: Options,
     code: Arc<Code>,
     processor: Processor,
     warps: Vec<Warp>,
     barriers: Barriers,
-    probe: Probe,
     /// Warp instructions that the running block may still execute.
     fuel: u64,
 }
@@ -51,13 +48,11 @@ impl<'a> Runner<'a> {
         let warps = (0..context.shape.warps).map(warp).collect();
         Self {
             context,
-            notes: Vec::new(),
             options,
             code,
             processor: Processor::new(options.vectors),
             warps,
             barriers: Barriers::default(),
-            probe: Probe::default(),
             fuel: 0,
         }
     }
@@ -70,6 +65,9 @@ impl<'a> Runner<'a> {
         self.context.shape.at = at;
         self.context.memory.start_block();
         self.barriers.start(self.warps.len());
+        if let Some(watch) = &mut self.context.watch {
+            watch.start_block(self.context.shape.linear_block() as u32);
+        }
         self.warps.iter_mut().for_each(|warp| warp.start(&self.context.shape));
         self.fuel = self.options.max_instructions_per_block;
         loop {
@@ -94,32 +92,6 @@ impl<'a> Runner<'a> {
         while left > 0 {
             left = left.saturating_sub(self.advance(id, left, paths)?);
             if self.warps[id].state != State::Ready {
-                return Ok(());
-            }
-        }
-        let alone = self.warps.iter().all(|warp| warp.id == id || warp.state == State::Finished);
-        if alone { Ok(()) } else { self.watch(id, paths) }
-    }
-
-    /// Notes it if the warp has only been waiting for another one.
-    fn watch(&mut self, id: usize, paths: &mut BlockPaths) -> Result<(), Fault> {
-        self.probe.remember(&self.warps[id]);
-        let start = paths.warps[id].steps().len();
-        for _ in 0..Probe::LENGTH {
-            self.advance(id, 1, paths)?;
-            let warp = &self.warps[id];
-            if warp.state != State::Ready {
-                return Ok(());
-            }
-            if self.probe.returned(warp) {
-                let place = Probe::place(self.context.program, &paths.warps[id].steps()[start..]);
-                let note = format!(
-                    "warps wait for each other by polling memory at {place}: how often depends on timing, \
-                     here on the order in which a functional run takes the warps"
-                );
-                if !self.notes.contains(&note) {
-                    self.notes.push(note);
-                }
                 return Ok(());
             }
         }
@@ -233,6 +205,9 @@ impl<'a> Runner<'a> {
         if arrival.waits {
             self.warps[id].state = State::Waiting(pc);
         }
+        if let Some(watch) = &mut self.context.watch {
+            watch.arrive(id, arrival.id);
+        }
         if let Err(expected) = self.barriers.arrive(id, arrival) {
             let count = |warps| match warps {
                 0 => "all warps".to_owned(),
@@ -252,7 +227,12 @@ impl<'a> Runner<'a> {
 
     /// Lets the warps at a barrier go on if it is complete.
     fn open(&mut self, id: usize) {
-        let Some((waiting, tally)) = self.barriers.release(id) else { return };
+        let Some(Opened { waiting, tally, arrived, for_all }) = self.barriers.release(id) else { return };
+        if let Some(watch) = &mut self.context.watch {
+            // who ended without coming counts as if he had
+            let ended = if for_all { self.barriers.finished(self.warps.len()) } else { WarpMask::empty() };
+            watch.release(id, waiting, ended - arrived);
+        }
         for slot in waiting.slots() {
             let warp = &mut self.warps[slot];
             let State::Waiting(pc) = warp.state else { continue };

@@ -282,7 +282,9 @@ impl Code {
             Sem::Int { op: int, ty, dst, src, carry, saturate: false } if *carry == Carry::default() => {
                 integer(map, (*int, *ty), *dst, src, op)
             }
-            Sem::Float { op: float, ty, mode, dst, src } => self::float(map, (*float, *ty, *mode), *dst, src, op),
+            Sem::Float { op: float, ty, mode, dst, src } => {
+                self::float(map, (*float, *ty, *mode), *dst, src, op)
+            }
             Sem::Convert(convert) => conversion(map, convert, op),
             Sem::Compare(compare) => comparison(map, compare, op),
             Sem::Select { dst, a, b, p } => self.selection(map, *dst, [*a, *b], *p, op),

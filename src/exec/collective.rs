@@ -27,7 +27,11 @@ impl Iterator for Groups {
     fn next(&mut self) -> Option<LaneMask> {
         let first = self.left.lanes().next()?;
         let same = |lane: &usize| self.members[*lane] as u32 == self.members[first] as u32;
-        let group = self.left.lanes().filter(same).fold(LaneMask::empty(), |group, lane| group | LaneMask::lane(lane));
+        let group = self
+            .left
+            .lanes()
+            .filter(same)
+            .fold(LaneMask::empty(), |group, lane| group | LaneMask::lane(lane));
         self.left.remove(group);
         Some(group)
     }

@@ -4,6 +4,7 @@
 //! buffer's end is an error and not somebody else's data. The other spaces are plain arrays that
 //! start at address 0.
 
+use super::races::Extent;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::isa::Space;
 use crate::path::Footprint;
@@ -331,6 +332,18 @@ impl Memory {
     pub(super) fn footprint(&self) -> Footprint {
         let buffers = self.regions.iter().map(|region| (region.packed, region.bytes.len() as u64));
         Footprint { buffers: buffers.collect(), shared_bytes: self.shared.len() as u64 }
+    }
+
+    /// Where shared memory, module variables and buffers lie.
+    pub(super) fn extents(&self) -> [Extent; 3] {
+        let end = |base: u64| {
+            let ends = self.regions.iter().map(|region| region.base + region.bytes.len() as u64);
+            ends.filter(|&end| end > base && (base == BUFFERS_BASE) == (end > BUFFERS_BASE))
+                .max()
+                .unwrap_or(base)
+        };
+        let global = |base| Extent { base, bytes: end(base) - base };
+        [Extent { base: 0, bytes: self.shared.len() as u64 }, global(GLOBALS_BASE), global(BUFFERS_BASE)]
     }
 
     /// Local memory of a thread, bytes.

@@ -27,6 +27,7 @@ mod lanes;
 mod lines;
 mod loops;
 mod memory;
+pub mod races;
 mod record;
 mod registers;
 mod rows;
@@ -44,6 +45,7 @@ use crate::program::sem::{FloatTy, ValueTy};
 use crate::program::{Program, Sem};
 
 use divergence::Divergence;
+use races::{BlockOrder, TimeDependences, Watch};
 
 /// How a functional run goes, and what it records for timing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +64,13 @@ pub struct Options {
     pub divergence: bool,
     /// How operations on whole warps are done, which changes no result.
     pub vectors: Vectors,
+    /// Whether to watch memory for what depends on the order of accesses, and how the blocks lie in
+    /// time, see [`Executor::time_dependences`].
+    pub races: Option<BlockOrder>,
+    /// Bytes that the watch may use for each of shared memory, module variables and buffers. It
+    /// needs four times what the launch accesses of each, sixteen times where accesses are narrower
+    /// than a word; where blocks run one by one, what one block accesses counts.
+    pub race_memory: usize,
 }
 
 /// How operations on whole warps are done.
@@ -92,6 +101,14 @@ impl Options {
     }
 }
 
+impl Options {
+    /// The same, with a watch for races if it is given memory.
+    #[must_use]
+    pub fn watching(self, memory: Option<usize>, order: BlockOrder) -> Self {
+        Self { races: memory.map(|_| order), race_memory: memory.unwrap_or(self.race_memory), ..self }
+    }
+}
+
 impl Default for Options {
     fn default() -> Self {
         Self {
@@ -102,6 +119,8 @@ impl Default for Options {
             reconvergence: Reconvergence::PostDominator,
             divergence: false,
             vectors: Vectors::Detected,
+            races: None,
+            race_memory: 1 << 30,
         }
     }
 }
@@ -135,11 +154,16 @@ impl<'a> Executor<'a> {
             dynamic_shared,
             total_shared: program.memory.shared_bytes(dynamic_shared),
         };
+        let watch = options.races.map(|order| {
+            let extents = memory.extents();
+            Box::new(Watch::new(program, order, options.race_memory, extents))
+        });
         let context = step::Context {
             program,
             memory,
             shape,
             record: record::Record::new(program, &options),
+            watch,
             divergence: options.divergence.then(|| Box::new(Divergence::new(program.instrs.len()))),
         };
         // a path counts its steps in 32 bits
@@ -159,10 +183,15 @@ impl<'a> Executor<'a> {
         self.runner.context.divergence.as_deref()
     }
 
-    /// Why paths may depend on timing, as far as the run has shown; complete after the last
-    /// block. What can be seen without running is in [`Program::notes`].
-    pub fn notes(&self) -> &[String] {
-        &self.runner.notes
+    /// What depends on the order in which warps do things, as far as the run has shown; complete
+    /// after the last block. Nothing if [`Options::races`] does not ask for it.
+    pub fn time_dependences(&self) -> TimeDependences {
+        let context = &self.runner.context;
+        let place = |space, address| context.memory.describe(space, address);
+        context
+            .watch
+            .as_ref()
+            .map_or_else(TimeDependences::default, |watch| watch.report(context.program, place))
     }
 }
 

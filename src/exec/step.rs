@@ -10,6 +10,7 @@ use super::divergence::Divergence;
 use super::fault::{self, Fault};
 use super::lanes::{Lanes, map1, sign_extend, width_mask};
 use super::memory::Memory;
+use super::races::Watch;
 use super::record::Record;
 use super::stack::SimtStack;
 use super::warp::{Shape, Warp};
@@ -29,6 +30,8 @@ pub(super) struct Context<'a> {
     pub(super) shape: Shape,
     /// What timing wants to know of memory accesses.
     pub(super) record: Record,
+    /// Who accessed what, if somebody wants to know whether that races.
+    pub(super) watch: Option<Box<Watch>>,
     /// What branches did, if somebody wants to know.
     pub(super) divergence: Option<Box<Divergence>>,
 }

@@ -122,7 +122,16 @@ fn lanes_with_different_masks_are_separate_groups() {
     assert_eq!(of(matched), half(0xffff, 0xffff_0000));
     // a guard leaves lanes out of their group
     let guarded = "mov.u32 %r1, 5; setp.ne.u32 %p2, %r0, 20; @%p2 redux.sync.add.s32 %r1, %r0, %r2;";
-    assert_eq!(of(guarded), each(|lane| if lane < 16 { 120 } else if lane == 20 { 5 } else { 356 }));
+    assert_eq!(
+        of(guarded),
+        each(|lane| if lane < 16 {
+            120
+        } else if lane == 20 {
+            5
+        } else {
+            356
+        })
+    );
 }
 
 #[test]

@@ -96,6 +96,7 @@ fn judge(name: &str, args: &Check, suite: bool, bounds: &[Box<dyn Bound>]) -> Re
         threads: args.common.threads(),
         ahead: args.common.runs_ahead(),
         self_check: args.self_check,
+        race_memory: args.common.race_memory(),
     })
     .map_err(|problems| problems.with_excerpts(&kernel.code))?;
     Ok(Judged { kernel, machine, spec, policies, runs })

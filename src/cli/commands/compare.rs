@@ -12,7 +12,6 @@ use crate::cli::args::Compare;
 use crate::cli::load::{self, LoadedKernel};
 use crate::cli::output::{self, Failure, Format};
 use crate::diag::Diagnostics;
-use crate::exec::Options;
 use crate::explore::explore;
 use crate::explore::search::Limits;
 use crate::machine::{Machine, SchedulerKind};
@@ -70,6 +69,7 @@ fn row(name: &str, args: &Compare, bounds: &[Box<dyn Bound>]) -> Result<Row, Dia
         threads: 1,
         ahead: false,
         self_check: false,
+        race_memory: args.common.race_memory(),
     })
     .map_err(|problems| problems.with_excerpts(&kernel.code))?;
     let explored = explored(&kernel, &machine, args)?;
@@ -82,8 +82,7 @@ fn explored(kernel: &LoadedKernel, machine: &Machine, args: &Compare) -> Result<
     }
     let table = load::timing(kernel, machine)?;
     let limits = Limits { max_states: args.max_states, threads: load::threads() };
-    let mut source: WorkloadSource =
-        kernel.workload.source(Options::of(machine, args.common.max_instructions))?;
+    let mut source: WorkloadSource = kernel.workload.source(args.common.watched(machine))?;
     let mut paths = BlockPaths::default();
     let mut worst = Explored::Exactly(Cycles::ZERO);
     while source.next_block(&mut paths)? {
@@ -97,7 +96,8 @@ fn explored(kernel: &LoadedKernel, machine: &Machine, args: &Compare) -> Result<
             Explored::NotHandled => Explored::NotHandled,
         };
     }
-    Ok(worst)
+    // the schedules of a path that depends on the schedule say nothing
+    Ok(if source.time_dependences().is_empty() { worst } else { Explored::NotHandled })
 }
 
 /// The proved bound with the smallest value.

@@ -32,7 +32,12 @@ pub fn run(args: &Explore) -> Result<ExitCode, Failure> {
     let (machine, _) = load::machine(&args.on.common, &kernel)?;
     load::paper_model(&machine, "`explore` searches the schedules of")?;
     let table = load::timing(&kernel, &machine)?;
-    let paths = load::nth_block(&kernel, &machine, args.of_block, args.on.common.max_instructions)?;
+    let (paths, reasons) = load::nth_block(&kernel, &machine, args.of_block, &args.on.common)?;
+    if let Some(reason) = reasons.first() {
+        let message = format!("the paths of its warps depend on the schedule: {reason}");
+        let problem = Diagnostic::general(kernel.workload.name.clone(), message);
+        return Err(problem.hint("--races ignore explores the schedules of the paths of one run").into());
+    }
     let limits = Limits { max_states: args.max_states, threads: args.jobs.unwrap_or_else(load::threads) };
     if args.vary.is_empty() {
         if let Some(scheduler) = &args.on.common.scheduler {

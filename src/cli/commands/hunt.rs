@@ -164,6 +164,7 @@ fn write_folder(
         threads: 1,
         ahead: false,
         self_check: true,
+        race_memory: None,
     })?;
     let run = &runs[0];
     assert_eq!(

@@ -21,6 +21,8 @@ struct Report {
     machine: String,
     block: u32,
     warps: Vec<Warp>,
+    /// Why the paths may be others if the warps run at other times.
+    notes: Vec<String>,
     #[serde(flatten)]
     origin: Origin,
 }
@@ -47,15 +49,22 @@ pub fn run(args: &Phases) -> Result<ExitCode, Failure> {
     let (machine, _) = load::machine(&args.on.common, &kernel)?;
     load::paper_model(&machine, "phases are those of")?;
     let table = load::timing(&kernel, &machine)?;
-    let paths = load::nth_block(&kernel, &machine, args.of_block, args.on.common.max_instructions)?;
+    let (paths, notes) = load::nth_block(&kernel, &machine, args.of_block, &args.on.common)?;
     let warps: Vec<WarpPhases> = paths.warps.iter().map(|path| analyse_alone(&table, path, |_| {})).collect();
     match args.on.common.format {
-        Format::Text => output::print(&text(&kernel.workload.name, machine.name(), args.of_block, &warps))?,
+        Format::Text => {
+            let mut text = text(&kernel.workload.name, machine.name(), args.of_block, &warps);
+            notes
+                .iter()
+                .for_each(|note| text.push_str(&format!("\nnote: the paths depend on timing: {note}\n")));
+            output::print(&text)?;
+        }
         Format::Json => output::print_json(&Report {
             schema: SCHEMA,
             kernel: kernel.workload.name.clone(),
             machine: machine.name().to_owned(),
             block: args.of_block,
+            notes,
             warps: warps.iter().enumerate().map(|(index, warp)| json(index, warp)).collect(),
             origin: Origin::new(&machine, args.on.common.seed),
         })?,

@@ -44,6 +44,7 @@ pub fn run(args: &Run, verbose: bool) -> Result<ExitCode, Failure> {
         threads: args.on.common.threads(),
         ahead: args.on.common.runs_ahead(),
         self_check: false,
+        race_memory: args.on.common.race_memory(),
     };
     let table = load::timing(&kernel, &machine)?;
     let mut profile = StallProfile::new(&table);
@@ -52,7 +53,7 @@ pub fn run(args: &Run, verbose: bool) -> Result<ExitCode, Failure> {
     let options = Options {
         // bare speed need not pay for it
         divergence: !args.timings,
-        ..Options::of(&machine, args.on.common.max_instructions)
+        ..plan.options()?
     };
     let source = kernel.workload.source(options)?;
     let mut source = TimedSource { source, spent: began.elapsed() };
@@ -64,13 +65,14 @@ pub fn run(args: &Run, verbose: bool) -> Result<ExitCode, Failure> {
         more.push(&mut bank_profile);
     }
     let mut waited = source.spent;
-    let checked = traced(args, &kernel, &machine, more, |mut observer| {
+    let mut checked = traced(args, &kernel, &machine, more, |mut observer| {
         ahead(&mut source, plan.runs_ahead(), |blocks| {
             let checked = observe_source(&plan, &policy, blocks, &mut observer);
             waited += blocks.waited();
             checked.map_err(|problems| problems.with_excerpts(&kernel.code))
         })
     })?;
+    checked.ordered_by_time(source.source.time_dependences(), kernel.workload.program());
     let all = began.elapsed();
     let seconds = Seconds {
         exec: source.spent.as_secs_f64(),

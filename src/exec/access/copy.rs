@@ -3,6 +3,7 @@
 use super::super::fault::Fault;
 use super::super::lanes::width_mask;
 use super::super::memory::Denied;
+use super::super::races::{By, Deed};
 use super::super::step::Context;
 use super::super::warp::Warp;
 use super::Targets;
@@ -47,7 +48,14 @@ pub(in super::super) fn async_copy(
             return Err(from.fault(denied, lane, warp, context));
         }
         match context.memory.write(Space::Shared, thread, to.addresses[lane], size) {
-            Ok(place) => place.copy_from_slice(&buffer[..size]),
+            Ok(place) => {
+                place.copy_from_slice(&buffer[..size]);
+                if let Some(watch) = &mut context.watch {
+                    let by = By { warp: warp.id, pc };
+                    watch.access(by, Space::Global, address, wanted as u64, Deed::Reads);
+                    watch.access(by, Space::Shared, to.addresses[lane], size as u64, Deed::Writes);
+                }
+            }
             Err(denied) => return Err(to.fault(denied, lane, warp, context)),
         }
     }
@@ -59,4 +67,3 @@ pub(in super::super) fn async_copy(
     }
     Ok(())
 }
-

@@ -11,6 +11,7 @@ mod span;
 pub(super) use atomic::atomic;
 pub(super) use copy::async_copy;
 pub(super) use plain::{Access, load, store};
+pub(super) use span::{Pattern, Span};
 
 use super::banks::extra_transactions;
 use super::fault::{self, Fault};
@@ -131,4 +132,3 @@ fn decode(bytes: &[u8]) -> u64 {
         _ => bytes.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte)),
     }
 }
-

@@ -6,8 +6,9 @@
 
 use super::super::fault::Fault;
 use super::super::lanes::{Lanes, sign_extend, width_mask};
+use super::super::races::{By, Deed};
 use super::super::registers::{Place, RegisterMap, Registers};
-use super::super::rows::{Row, put, put_wide, spread};
+use super::super::rows::{Row, holds, put, put_wide, spread};
 use super::super::step::Context;
 use super::super::warp::{Shape, Warp};
 use super::span::{Pattern, Span};
@@ -163,9 +164,7 @@ impl Access {
                 }
                 Span::of_narrow(&addresses, enabled, size)?
             }
-            Base::Fixed(base) => {
-                Span::of(&Row([base.wrapping_add(self.offset); WARP_SIZE]), enabled, size)?
-            }
+            Base::Fixed(base) => Span::of(&Row([base.wrapping_add(self.offset); WARP_SIZE]), enabled, size)?,
             Base::Other(..) => return None,
         };
         let (space, low) = if self.space == Space::Generic {
@@ -196,6 +195,10 @@ pub(in super::super) fn load(
         && let Some(bytes) = context.memory.stretch(space, low, span.bytes)
     {
         gather(access, bytes, &span, enabled, &mut warp.registers);
+        if let Some(watch) = &mut context.watch {
+            let by = By { warp: warp.id, pc };
+            watch.load(by, space, low, &span, enabled, access.size() as u64);
+        }
         return Ok(access.used(&span, pc, space, enabled, warp, context));
     }
     load_by_lane(warp, context, access, pc, enabled)
@@ -216,6 +219,11 @@ pub(in super::super) fn store(
     if let Some((space, low, span)) = access.stretch(warp, enabled)
         && let Some(bytes) = context.memory.stretch_mut(space, low, span.bytes)
     {
+        if let Some(watch) = &mut context.watch {
+            let by = By { warp: warp.id, pc };
+            let unchanged = unchanged(access, bytes, &span, enabled, warp, &context.shape);
+            watch.store(by, space, low, &span, (enabled, unchanged), access.size() as u64);
+        }
         scatter(access, bytes, &span, enabled, warp, &context.shape);
         return Ok(access.used(&span, pc, space, enabled, warp, context));
     }
@@ -230,13 +238,7 @@ fn place(span: &Span, lane: usize) -> usize {
 
 /// Moves what the lanes load to their registers.
 #[inline(always)]
-fn gather(
-    access: &Access,
-    bytes: &[u8],
-    span: &Span,
-    enabled: LaneMask,
-    registers: &mut Registers,
-) {
+fn gather(access: &Access, bytes: &[u8], span: &Span, enabled: LaneMask, registers: &mut Registers) {
     match (span.pattern, access.element, access.parts.as_slice()) {
         (Pattern::Same, element, parts) => {
             let mask = spread(enabled);
@@ -303,14 +305,7 @@ fn extended(access: &Access, value: u64) -> u64 {
 
 /// Moves what the lanes store to memory.
 #[inline(always)]
-fn scatter(
-    access: &Access,
-    bytes: &mut [u8],
-    span: &Span,
-    enabled: LaneMask,
-    warp: &Warp,
-    shape: &Shape,
-) {
+fn scatter(access: &Access, bytes: &mut [u8], span: &Span, enabled: LaneMask, warp: &Warp, shape: &Shape) {
     let registers = &warp.registers;
     match (access.element, access.parts.as_slice()) {
         (4, &[Part::Narrow(row, _)]) => {
@@ -336,6 +331,44 @@ fn scatter(
         }
     }
 }
+
+/// The lanes that store what is there already.
+#[inline(always)]
+fn unchanged(
+    access: &Access,
+    bytes: &[u8],
+    span: &Span,
+    enabled: LaneMask,
+    warp: &Warp,
+    shape: &Shape,
+) -> LaneMask {
+    if let (4, &[Part::Narrow(row, _)], Pattern::Consecutive, LaneMask::ALL) =
+        (access.element, access.parts.as_slice(), span.pattern, enabled)
+        && let Some(words) = bytes.as_chunks::<4>().0.first_chunk::<WARP_SIZE>()
+    {
+        let old = Row(words.map(u32::from_le_bytes));
+        return holds(&old, &warp.registers.narrow[row as usize], |old, new| old == new);
+    }
+    let mut unchanged = LaneMask::empty();
+    for lane in enabled.lanes() {
+        let at = place(span, lane);
+        if stores_what_is_there(access, &bytes[at..at + access.size()], lane, warp, shape) {
+            unchanged |= LaneMask::lane(lane);
+        }
+    }
+    unchanged
+}
+
+#[inline(always)]
+fn stores_what_is_there(access: &Access, old: &[u8], lane: usize, warp: &Warp, shape: &Shape) -> bool {
+    let mut new = [0; MAX_ACCESS];
+    let new = &mut new[..access.size()];
+    take_parts(access, new, lane, warp, shape);
+    old == new
+}
+
+/// Bytes that a lane accesses at most.
+const MAX_ACCESS: usize = 32;
 
 /// Moves what one lane stores to memory.
 #[inline(always)]
@@ -392,7 +425,13 @@ fn load_by_lane(
     for lane in enabled.lanes() {
         let (space, address) = targets.of(lane);
         match context.memory.read(space, warp.thread(lane), address, targets.size) {
-            Ok(bytes) => put_parts(access, bytes, lane, &mut warp.registers),
+            Ok(bytes) => {
+                put_parts(access, bytes, lane, &mut warp.registers);
+                if let Some(watch) = &mut context.watch {
+                    let by = By { warp: warp.id, pc };
+                    watch.access(by, space, address, targets.size as u64, Deed::Reads);
+                }
+            }
             Err(denied) => return Err(targets.fault(denied, lane, warp, context)),
         }
     }
@@ -408,11 +447,29 @@ fn store_by_lane(
     enabled: LaneMask,
 ) -> Result<MemoryUse, Fault> {
     let targets = access.targets(warp, context, pc, "store");
+    let mut unchanged = LaneMask::empty();
     for lane in enabled.lanes() {
         let (space, address) = targets.of(lane);
         match context.memory.write(space, warp.thread(lane), address, targets.size) {
-            Ok(bytes) => take_parts(access, bytes, lane, warp, &context.shape),
+            Ok(bytes) if stores_what_is_there(access, bytes, lane, warp, &context.shape) => {
+                unchanged |= LaneMask::lane(lane);
+            }
+            Ok(_) => {}
             Err(denied) => return Err(targets.fault(denied, lane, warp, context)),
+        }
+    }
+    for (lanes, deed) in [(enabled - unchanged, Deed::Writes), (unchanged, Deed::Rewrites)] {
+        for lane in lanes.lanes() {
+            let (space, address) = targets.of(lane);
+            if let Some(watch) = &mut context.watch {
+                watch.access(By { warp: warp.id, pc }, space, address, targets.size as u64, deed);
+            }
+        }
+    }
+    for lane in enabled.lanes() {
+        let (space, address) = targets.of(lane);
+        if let Ok(bytes) = context.memory.write(space, warp.thread(lane), address, targets.size) {
+            take_parts(access, bytes, lane, warp, &context.shape);
         }
     }
     Ok(targets.used(enabled, false, warp, context))

@@ -75,7 +75,8 @@ impl Span {
         let (mut bits, mut consecutive, mut nearest, mut farthest) = (0, 0, 0, 0);
         for lane in 0..WARP_SIZE {
             let distance = distances.0[lane];
-            let expected = ((lane as u32).wrapping_sub(first as u32).wrapping_mul(size) & mask.0[lane]) as i32;
+            let expected =
+                ((lane as u32).wrapping_sub(first as u32).wrapping_mul(size) & mask.0[lane]) as i32;
             bits |= distance;
             consecutive |= distance ^ expected;
             nearest = distance.min(nearest);

@@ -4,12 +4,12 @@ use std::process::ExitCode;
 
 use super::findings::{self, Commands, KernelFindings, Report};
 use super::range::{self, Sweep, Swept};
-use crate::cli::args::{Anomaly, Common};
+use crate::check::order;
+use crate::cli::args::{Anomaly, Common, Races};
 use crate::cli::commands::check;
 use crate::cli::load::{self, LoadedKernel};
 use crate::cli::output::{self, Failure, Format};
 use crate::diag::{Diagnostic, Diagnostics, closest};
-use crate::exec::Options;
 use crate::explore::anomaly::series::{Point, SweepError, sweep};
 use crate::machine::{Machine, SchedulerKind};
 use crate::program::TimingTable;
@@ -62,7 +62,7 @@ fn kernel(name: &str, args: &Anomaly, policies: &[PolicySetup]) -> Result<Kernel
     }
     let points = points(&sweep_of, &common, &kernel)?;
     one_block_at_a_time(&kernel, &points)?;
-    let mut source = kernel.workload.source(Options::of(&base, args.max_instructions))?;
+    let mut source = kernel.workload.source(common.watched(&base))?;
     let threads = args.jobs.unwrap_or_else(load::threads);
     let makespans = sweep(&mut source, &points, policies, threads).map_err(|error| match error {
         SweepError::Source(problems) => problems,
@@ -74,7 +74,7 @@ fn kernel(name: &str, args: &Anomaly, policies: &[PolicySetup]) -> Result<Kernel
     })?;
     let commands = Commands::new(args, name, &sweep_of.setting);
     let mut notes = kernel.workload.program().notes.clone();
-    notes.extend(source.notes());
+    notes.extend(order::reasons(&source.time_dependences(), kernel.workload.program()));
     Ok(findings::findings(&kernel.workload.name, &base, &sweep_of, policies, &makespans, &commands, notes))
 }
 
@@ -89,6 +89,8 @@ fn common(args: &Anomaly) -> Common {
         format: args.format,
         sm_threads: None,
         max_instructions: args.max_instructions,
+        races: Races::Report,
+        race_memory: 1024,
     }
 }
 

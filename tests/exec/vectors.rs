@@ -198,7 +198,7 @@ fn value(rng: &mut ChaCha8Rng) -> u64 {
         _ => rng.random(),
     };
     match rng.random_range(0..3) {
-        0 => (rng.random_range(-1e6..1e6) as f64).to_bits(),
+        0 => rng.random_range(-1e6_f64..1e6).to_bits(),
         _ => u64::from(word(rng)) << 32 | u64::from(word(rng)),
     }
 }

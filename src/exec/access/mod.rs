@@ -11,7 +11,7 @@ mod span;
 pub(super) use atomic::atomic;
 pub(super) use copy::async_copy;
 pub(super) use plain::{Access, load, store};
-pub(super) use span::{Pattern, Span};
+pub(super) use span::Span;
 
 use super::banks::extra_transactions;
 use super::fault::{self, Fault};

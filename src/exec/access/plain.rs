@@ -259,8 +259,8 @@ fn gather(access: &Access, bytes: &[u8], span: &Span, enabled: LaneMask, registe
             let word = |at: usize| u32::from_le_bytes(words[at / 4]);
             match (pattern, enabled, words.first_chunk::<WARP_SIZE>()) {
                 (Pattern::Consecutive, LaneMask::ALL, Some(words)) => {
-                    for lane in 0..WARP_SIZE {
-                        row.0[lane] = u32::from_le_bytes(words[lane]);
+                    for (value, word) in row.0.iter_mut().zip(words) {
+                        *value = u32::from_le_bytes(*word);
                     }
                 }
                 (_, LaneMask::ALL, _) => {
@@ -314,8 +314,8 @@ fn scatter(access: &Access, bytes: &mut [u8], span: &Span, enabled: LaneMask, wa
             if let (Pattern::Consecutive, LaneMask::ALL, Some(words)) =
                 (span.pattern, enabled, words.first_chunk_mut::<WARP_SIZE>())
             {
-                for lane in 0..WARP_SIZE {
-                    words[lane] = row.0[lane].to_le_bytes();
+                for (word, value) in words.iter_mut().zip(&row.0) {
+                    *word = value.to_le_bytes();
                 }
             } else {
                 for lane in enabled.lanes() {
@@ -350,6 +350,15 @@ fn unchanged(
         return holds(&old, &warp.registers.narrow[row as usize], |old, new| old == new);
     }
     let mut unchanged = LaneMask::empty();
+    if let (4, &[Part::Narrow(row, _)]) = (access.element, access.parts.as_slice()) {
+        let (words, _) = bytes.as_chunks::<4>();
+        let row = &warp.registers.narrow[row as usize];
+        for lane in enabled.lanes() {
+            let same = u32::from_le_bytes(words[place(span, lane) / 4]) == row.0[lane];
+            unchanged |= LaneMask::from_bits_retain(u32::from(same) << lane);
+        }
+        return unchanged;
+    }
     for lane in enabled.lanes() {
         let at = place(span, lane);
         if stores_what_is_there(access, &bytes[at..at + access.size()], lane, warp, shape) {

@@ -37,6 +37,12 @@ impl Atomics {
         self.used[pc.index()]
     }
 
+    /// Whether the operation may be done by several warps in any order.
+    pub(super) fn is_harmless(&self, pc: u32) -> bool {
+        let pc = Pc::new(pc);
+        !self.is_used(pc) && self.commute(pc, pc)
+    }
+
     /// Whether two operations on one cell leave the same in either order. Sums of floating-point
     /// numbers count as such: their last bits may differ, the path does not.
     pub(super) fn commute(&self, one: Pc, other: Pc) -> bool {

@@ -24,8 +24,8 @@ mod atomics;
 mod clocks;
 mod shadow;
 
-use super::access::{Pattern, Span};
-use crate::base::{LaneMask, Pc, WarpMask};
+use super::access::Span;
+use crate::base::{LaneMask, Pc, WARP_SIZE, WarpMask};
 use crate::isa::Space;
 use crate::program::sem::BarrierKind;
 use crate::program::{Program, Sem};
@@ -35,6 +35,9 @@ use shadow::{Cell, Cells, Moment, Shadow};
 
 /// Races that are named; the rest is counted.
 const NAMED: usize = 8;
+
+/// Runs of words that are gone through as runs.
+const FEW_RUNS: u32 = 4;
 
 /// How blocks of a launch lie in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -248,9 +251,7 @@ impl Watch {
     pub(super) fn load(&mut self, by: By, space: Space, low: u64, span: &Span, lanes: LaneMask, size: u64) {
         if let Some(shared) = is_shared(space) {
             let moment = self.moment(by, shared);
-            runs(span, lanes, size, |offset, bytes| {
-                self.run(shared, low + offset, bytes, size, &moment, Deed::Reads)
-            });
+            self.lanes((shared, low), span, lanes, size, &moment, Deed::Reads);
         }
     }
 
@@ -268,9 +269,7 @@ impl Watch {
         if let Some(shared) = is_shared(space) {
             let moment = self.moment(by, shared);
             for (lanes, deed) in [(lanes - unchanged, Deed::Writes), (lanes & unchanged, Deed::Rewrites)] {
-                runs(span, lanes, size, |offset, bytes| {
-                    self.run(shared, low + offset, bytes, size, &moment, deed)
-                });
+                self.lanes((shared, low), span, lanes, size, &moment, deed);
             }
         }
     }
@@ -280,6 +279,58 @@ impl Watch {
         if let Some(shared) = is_shared(space) {
             let moment = self.moment(by, shared);
             self.run(shared, address, size, size, &moment, deed);
+        }
+    }
+
+    /// What lanes do to memory whose span begins at `low`.
+    #[inline(always)]
+    fn lanes(
+        &mut self,
+        (shared, low): (bool, u64),
+        span: &Span,
+        lanes: LaneMask,
+        size: u64,
+        moment: &Moment,
+        deed: Deed,
+    ) {
+        let offset = |lane: u32| u64::from(span.offsets.0[lane as usize]);
+        let mut starts = starts(span, lanes, size);
+        if starts.count_ones() > FEW_RUNS && size == 4 && !self.clocked {
+            return self.words((shared, low), span, lanes, moment, deed);
+        }
+        while starts != 0 {
+            let first = starts.trailing_zeros();
+            starts &= starts - 1;
+            // up to the next start, or to a lane that does not take part
+            let until = starts.trailing_zeros().min(first + (lanes.bits() >> first).trailing_ones());
+            let bytes = offset(until - 1) + size - offset(first);
+            self.run(shared, low + offset(first), bytes, size, moment, deed);
+        }
+    }
+
+    /// As [`Watch::lanes`], for lanes with a word here and a word there.
+    #[inline(always)]
+    fn words(
+        &mut self,
+        (shared, low): (bool, u64),
+        span: &Span,
+        lanes: LaneMask,
+        moment: &Moment,
+        deed: Deed,
+    ) {
+        let harmless = deed == Deed::Updates && self.atomics.is_harmless(moment.own.pc());
+        let shadow = self.shadow(shared, low);
+        let mut left = LaneMask::empty();
+        for lane in lanes.lanes() {
+            let word = shadow.word(low + u64::from(span.offsets.0[lane]), moment.section);
+            let done = word
+                .and_then(|(reader, writer)| shadow::remember(reader, writer, moment.own, deed, harmless));
+            if done.is_none() {
+                left |= LaneMask::lane(lane);
+            }
+        }
+        for lane in left.lanes() {
+            self.run(shared, low + u64::from(span.offsets.0[lane]), 4, 4, moment, deed);
         }
     }
 
@@ -295,16 +346,15 @@ impl Watch {
         deed: Deed,
     ) {
         while bytes > 0 {
-            let clocked = self.clocked;
+            let (clocked, harmless) =
+                (self.clocked, deed == Deed::Updates && self.atomics.is_harmless(moment.own.pc()));
             let Some((mut cells, done)) = self.shadow(shared, address).cells(address, bytes, size, moment)
             else {
                 self.incomplete = true;
                 return;
             };
-            match deed {
-                Deed::Reads if !clocked && !cells.read_races(moment.own) => cells.read(moment.own),
-                Deed::Writes if !clocked && !cells.write_races(moment.own) => cells.write(moment.own),
-                _ => self.look_closer(shared, address, done, size, moment, deed),
+            if clocked || cells.remember(moment.own, deed, harmless).is_none() {
+                self.look_closer(shared, address, done, size, moment, deed);
             }
             (address, bytes) = (address + done, bytes - done);
         }
@@ -469,33 +519,14 @@ fn kind_of(sem: &Sem) -> AccessKind {
     }
 }
 
-/// The pieces of memory that lanes access one after the other: offset from the lowest address, and
-/// length.
+/// The lanes whose access begins somewhere else than where that of the lane before begins or ends.
 #[inline(always)]
-fn runs(span: &Span, lanes: LaneMask, size: u64, mut f: impl FnMut(u64, u64)) {
-    if lanes.is_empty() {
-        return;
+fn starts(span: &Span, lanes: LaneMask, size: u64) -> u32 {
+    let offsets = &span.offsets.0;
+    let mut apart = 0;
+    for lane in 1..WARP_SIZE {
+        let step = u64::from(offsets[lane].wrapping_sub(offsets[lane - 1]));
+        apart |= u32::from(step != 0 && step != size) << lane;
     }
-    let first = lanes.bits().trailing_zeros();
-    let in_a_row = (lanes.bits() >> first).wrapping_add(1).is_power_of_two() || lanes == LaneMask::ALL;
-    match span.pattern {
-        Pattern::Same => f(0, size),
-        Pattern::Consecutive if in_a_row => {
-            f(u64::from(span.offsets.0[first as usize]), u64::from(lanes.count()) * size);
-        }
-        _ => {
-            let mut start = u64::from(span.offsets.0[first as usize]);
-            let mut end = start + size;
-            for lane in lanes.lanes() {
-                let offset = u64::from(span.offsets.0[lane]);
-                if offset == end {
-                    end += size;
-                } else if offset + size != end {
-                    f(start, end - start);
-                    (start, end) = (offset, offset + size);
-                }
-            }
-            f(start, end - start);
-        }
-    }
+    lanes.bits() & (apart | !(lanes.bits() << 1))
 }

@@ -3,6 +3,8 @@
 //! Cells tell of the running section only, so that they need not say when something happened: a
 //! chunk of them is brought up to date when a later section comes to it for the first time.
 
+use super::Deed;
+
 /// Bytes of memory that a page stands for.
 const PAGE_BYTES: u64 = 4096;
 /// Bytes of memory whose cells are brought up to date together.
@@ -65,6 +67,20 @@ impl Cell {
         Self(self.0 | Self::MANY)
     }
 
+    /// The reader after a read by the warp of `own`.
+    #[inline(always)]
+    pub(super) fn read_by(self, own: Self) -> Self {
+        let many = if self.is_foreign(own) { Self::MANY } else { 0 };
+        Self(if self.is_open() { self.0 & !Self::SPECIAL | many } else { own.0 })
+    }
+
+    /// The reader after a store by the warp of `own` that changed nothing.
+    #[inline(always)]
+    pub(super) fn rewritten_by(self, own: Self) -> Self {
+        let many = if self.is_foreign(own) { Self::MANY } else { 0 };
+        Self(if self.is_open() { self.0 | many } else { own.0 | Self::SPECIAL })
+    }
+
     /// Whether nothing orders it before what happens now.
     #[inline(always)]
     pub(super) fn is_open(self) -> bool {
@@ -91,52 +107,75 @@ pub(super) struct Moment {
     pub(super) overlap: bool,
 }
 
+/// Words of a page.
+const WORDS: usize = (PAGE_BYTES / WORD) as usize;
+
 /// A stretch of memory, watched.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Page {
-    /// Whether each byte has cells of its own, or each word.
-    by_byte: bool,
-    readers: Vec<Cell>,
-    writers: Vec<Cell>,
+    words: Places<WORDS>,
+    /// Instead of those of the words, where an access was narrower.
+    bytes: Option<Box<Places<{ PAGE_BYTES as usize }>>>,
     /// By chunk: the section that its cells are up to date for.
     sections: [u64; CHUNKS],
 }
 
-impl Page {
-    fn new() -> Self {
-        let cells = vec![Cell::default(); (PAGE_BYTES / WORD) as usize];
-        Self { by_byte: false, readers: cells.clone(), writers: cells, sections: [0; CHUNKS] }
-    }
+/// The cells of a page.
+#[derive(Clone, Debug)]
+struct Places<const N: usize> {
+    readers: [Cell; N],
+    writers: [Cell; N],
+}
 
-    /// Gives every byte the cells of its word.
-    fn refine(&mut self) {
-        if !self.by_byte {
-            self.by_byte = true;
-            let refined = |cells: &[Cell]| cells.iter().flat_map(|&cell| [cell; WORD as usize]).collect();
-            (self.readers, self.writers) = (refined(&self.readers), refined(&self.writers));
-        }
-    }
+impl<const N: usize> Places<N> {
+    const EMPTY: Self = Self { readers: [Cell(0); N], writers: [Cell(0); N] };
 
-    fn bytes(&self) -> usize {
-        (self.readers.len() + self.writers.len()) * size_of::<Cell>()
-    }
-
-    /// Brings a chunk up to date.
-    #[cold]
-    fn age(&mut self, chunk: usize, moment: &Moment) {
-        let cells = self.readers.len() / CHUNKS;
-        let range = chunk * cells..(chunk + 1) * cells;
-        let another_block = self.sections[chunk] < moment.block;
+    /// Brings the cells of a chunk up to date.
+    fn age(&mut self, chunk: usize, moment: &Moment, another_block: bool) {
+        let range = chunk * (N / CHUNKS)..(chunk + 1) * (N / CHUNKS);
         for cell in self.readers[range.clone()].iter_mut().chain(&mut self.writers[range]) {
             *cell = match *cell {
-                _ if !moment.overlap => Cell::default(),
+                _ if !moment.overlap => Cell(0),
                 Cell(0) => Cell(0),
                 old if another_block => Cell(old.0 | Cell::OPEN | Cell::PAST),
                 old if old.is_of_another_block() => old,
                 old => Cell(old.0 & !Cell::OPEN | Cell::PAST),
             };
         }
+    }
+
+    /// The cells of places in a row.
+    #[inline(always)]
+    fn run(&mut self, start: usize, count: usize, place: u64) -> Option<Cells<'_>> {
+        let range = start..start + count;
+        let (readers, writers) = (self.readers.get_mut(range.clone())?, self.writers.get_mut(range)?);
+        Some(Cells { readers, writers, place })
+    }
+}
+
+impl Page {
+    /// Brings a chunk up to date.
+    #[cold]
+    fn age(&mut self, chunk: usize, moment: &Moment) {
+        let another_block = self.sections[chunk] < moment.block;
+        match &mut self.bytes {
+            Some(bytes) => bytes.age(chunk, moment, another_block),
+            None => self.words.age(chunk, moment, another_block),
+        }
         self.sections[chunk] = moment.section;
+    }
+
+    /// Gives every byte the cells of its word.
+    fn refine(&mut self) {
+        let words = &self.words;
+        self.bytes.get_or_insert_with(|| {
+            let mut bytes = Box::new(Places::EMPTY);
+            for (index, (reader, writer)) in bytes.readers.iter_mut().zip(&mut bytes.writers).enumerate() {
+                *reader = words.readers[index / WORD as usize];
+                *writer = words.writers[index / WORD as usize];
+            }
+            bytes
+        });
     }
 }
 
@@ -192,72 +231,129 @@ impl Shadow {
     ) -> Option<(Cells<'_>, u64)> {
         let offset = address.checked_sub(self.base)?;
         let slot = self.pages.get_mut((offset / PAGE_BYTES) as usize)?;
-        if !slot.as_ref().is_some_and(|page| page.by_byte || size >= WORD) {
+        if !slot.as_ref().is_some_and(|page| size >= WORD || page.bytes.is_some()) {
             prepare(slot, size, &mut self.bytes, self.limit)?;
         }
         let page = slot.as_mut()?;
-        let within = offset % PAGE_BYTES;
-        let chunk = (within / CHUNK_BYTES) as usize;
+        let within = (offset % PAGE_BYTES) as usize;
+        let chunk = within / CHUNK_BYTES as usize;
         if page.sections[chunk] != moment.section {
             page.age(chunk, moment);
         }
         let length = length.min(CHUNK_BYTES - offset % CHUNK_BYTES);
-        let (place, shift) = if page.by_byte { (1, 0) } else { (WORD, 2) };
-        let start = (within >> shift) as usize;
-        let end = start + (length >> shift).max(1) as usize;
-        let (readers, writers) = (page.readers.get_mut(start..end)?, page.writers.get_mut(start..end)?);
-        Some((Cells { readers, writers, place }, length))
+        let cells = match &mut page.bytes {
+            Some(bytes) => bytes.run(within, length as usize, 1)?,
+            None => page.words.run(within / WORD as usize, (length / WORD).max(1) as usize, WORD)?,
+        };
+        Some((cells, length))
+    }
+
+    /// The reader and the writer of one word, if its page is there and up to date and has cells for
+    /// words.
+    #[inline(always)]
+    pub(super) fn word(&mut self, address: u64, section: u64) -> Option<(&mut Cell, &mut Cell)> {
+        let offset = address.wrapping_sub(self.base);
+        let page = self.pages.get_mut((offset / PAGE_BYTES) as usize)?.as_deref_mut()?;
+        let index = (offset % PAGE_BYTES / WORD) as usize;
+        if page.sections[index / (WORDS / CHUNKS)] != section || page.bytes.is_some() {
+            return None;
+        }
+        Some((&mut page.words.readers[index], &mut page.words.writers[index]))
     }
 }
 
 /// Makes a page, or gives its bytes cells of their own, if there is room for that.
 #[cold]
 fn prepare(slot: &mut Option<Box<Page>>, size: u64, bytes: &mut usize, limit: usize) -> Option<()> {
-    let by_word = 2 * (PAGE_BYTES / WORD) as usize * size_of::<Cell>();
-    let wanted = if size < WORD { by_word * WORD as usize } else { by_word };
-    let held = slot.as_ref().map_or(0, |page| page.bytes());
-    *bytes = bytes.checked_add(wanted - held).filter(|bytes| *bytes <= limit)?;
-    let page = slot.get_or_insert_with(|| Box::new(Page::new()));
+    let whole = if slot.is_none() { size_of::<Page>() } else { 0 };
+    let refined = if size < WORD { size_of::<Places<{ PAGE_BYTES as usize }>>() } else { 0 };
+    *bytes = bytes.checked_add(whole + refined).filter(|bytes| *bytes <= limit)?;
+    let page = slot
+        .get_or_insert_with(|| Box::new(Page { words: Places::EMPTY, bytes: None, sections: [0; CHUNKS] }));
     if size < WORD {
         page.refine();
     }
     Some(())
 }
 
+/// What may be remembered of one place without a closer look: `None` if a race is possible.
+/// `harmless`: an atomic operation that commutes with itself and whose result is not used.
+#[inline(always)]
+pub(super) fn remember(
+    reader: &mut Cell,
+    writer: &mut Cell,
+    own: Cell,
+    deed: Deed,
+    harmless: bool,
+) -> Option<()> {
+    match deed {
+        Deed::Reads if !writer.is_foreign(own) => *reader = reader.read_by(own),
+        Deed::Writes if !writer.is_foreign(own) && !reader.is_foreign(own) => *writer = own,
+        Deed::Updates if !reader.is_foreign(own) && harmless => {
+            *writer = match *writer {
+                writer if !writer.is_open() => own.special(),
+                writer if !writer.is_foreign(own) => writer,
+                writer if writer.is_special() && writer.pc() == own.pc() => writer.many(),
+                _ => return None,
+            };
+        }
+        Deed::Rewrites => {
+            let reader_disturbs = reader.is_foreign(own) && !reader.is_special();
+            if reader_disturbs || writer.is_foreign(own) && writer.is_special() {
+                return None;
+            }
+            *reader = reader.rewritten_by(own);
+        }
+        _ => return None,
+    }
+    Some(())
+}
+
 impl Cells<'_> {
-    /// Whether a read of all places races.
+    /// Remembers what is done to all places, `None` if a race is possible: see [`remember`].
     #[inline(always)]
-    pub(super) fn read_races(&self, own: Cell) -> bool {
-        let mut foreign = 0;
-        for &writer in &*self.writers {
-            foreign |= u32::from(writer.is_foreign(own));
+    pub(super) fn remember(&mut self, own: Cell, deed: Deed, harmless: bool) -> Option<()> {
+        if let ([reader], [writer]) = (&mut *self.readers, &mut *self.writers) {
+            return remember(reader, writer, own, deed, harmless);
         }
-        foreign != 0
-    }
-
-    /// Remembers a read of all places.
-    #[inline(always)]
-    pub(super) fn read(&mut self, own: Cell) {
-        for reader in &mut *self.readers {
-            let many = if reader.is_foreign(own) { Cell::MANY } else { 0 };
-            let kept = reader.0 & !Cell::SPECIAL | many;
-            *reader = Cell(if reader.is_open() { kept } else { own.0 });
+        match deed {
+            Deed::Reads => {
+                let mut foreign = 0;
+                for &writer in &*self.writers {
+                    foreign |= u32::from(writer.is_foreign(own));
+                }
+                if foreign != 0 {
+                    return None;
+                }
+                for reader in &mut *self.readers {
+                    *reader = reader.read_by(own);
+                }
+            }
+            Deed::Writes => {
+                let mut foreign = 0;
+                for (&reader, &writer) in self.readers.iter().zip(&*self.writers) {
+                    foreign |= u32::from(reader.is_foreign(own) | writer.is_foreign(own));
+                }
+                if foreign != 0 {
+                    return None;
+                }
+                self.writers.fill(own);
+            }
+            Deed::Rewrites => {
+                let mut foreign = 0;
+                for (&reader, &writer) in self.readers.iter().zip(&*self.writers) {
+                    let reader_disturbs = reader.is_foreign(own) & !reader.is_special();
+                    foreign |= u32::from(reader_disturbs | (writer.is_foreign(own) & writer.is_special()));
+                }
+                if foreign != 0 {
+                    return None;
+                }
+                for reader in &mut *self.readers {
+                    *reader = reader.rewritten_by(own);
+                }
+            }
+            Deed::Updates => return None,
         }
-    }
-
-    /// Whether a write of all places races.
-    #[inline(always)]
-    pub(super) fn write_races(&self, own: Cell) -> bool {
-        let mut foreign = 0;
-        for (&reader, &writer) in self.readers.iter().zip(&*self.writers) {
-            foreign |= u32::from(reader.is_foreign(own) | writer.is_foreign(own));
-        }
-        foreign != 0
-    }
-
-    /// Remembers a write of all places.
-    #[inline(always)]
-    pub(super) fn write(&mut self, own: Cell) {
-        self.writers.fill(own);
+        Some(())
     }
 }

@@ -313,15 +313,15 @@ fn bad_inputs_get_place_text_and_hint() {
         (&["check", &warp], &["bad.warp:3:2", "9x", "bad.warp:4:9"]),
         (&["check", "fig3", "--machine", &zero], &["zero.ron:1", "init 0", "unit `rad`"]),
         (&["check", "fig3", "--machine", &broken], &["broken.ron:1:"]),
-        (&["check", &launch], &["2048", "takes 1 arguments, 2 given", "parameters: p"]),
+        (&["check", &launch], &["2048", "takes 1 arguments, 2 given", "args: [", "U64(256)"]),
         (&["check", &garbage, "--grid", "1", "--block", "1"], &["garbage.ptx:1:"]),
         (&["check", binary.to_str().unwrap()], &["not UTF-8"]),
         (&["check", "nowhere.warp"], &["nowhere.warp", "cannot read"]),
         (&["check", "vecad"], &["did you mean `vecadd`"]),
         (&["check", "fig3", "--machine", "ecrts25-orin"], &["maps op class `f0`", "fig3.warp:"]),
         (&["check", "vecadd", "--set", "units.gmme.lat=3"], &["--set units.gmme.lat=3", "gmem"]),
-        (&["check", "vecadd", "--grid", "3"], &["bare .ptx"]),
-        (&["run", "vecadd", "--dump", "d=x"], &["no buffer `d`", "a, b, c"]),
+        (&["check", "fig3", "--grid", "3"], &["launches of PTX kernels"]),
+        (&["run", "vecadd", "--dump", "d=x"], &["no buffer or module variable `d`", "a, b, c"]),
     ];
     for (args, expected) in cases {
         let output = warpbound(args);

@@ -10,10 +10,14 @@ mod judge;
 mod judging;
 mod run;
 mod self_check;
+mod sequence;
 mod workload;
 
 pub use ahead::{Ahead, ahead};
 pub use judge::{BlockTable, BoundRow, Status, WarpRow, overestimation};
 pub use run::{Checked, Plan, check, observe, observe_source};
 pub use self_check::{Difference, self_check};
+pub use sequence::{
+    LaunchRow, SequenceChecked, SequencePlan, StatementRow, execute_sequence, observe_sequence,
+};
 pub use workload::{Workload, WorkloadKind, WorkloadSource};

@@ -1,0 +1,4 @@
+//! Launches, programs, and the header that kernels are compiled with.
+
+mod cuda_min;
+mod support;

@@ -126,6 +126,8 @@ pub struct Compare {
     pub kernels: Vec<String>,
     #[command(flatten)]
     pub common: Common,
+    #[command(flatten)]
+    pub ptx: PtxLaunch,
     /// States to visit at most per block
     #[arg(long, default_value_t = 50_000, value_name = "N")]
     pub max_states: u64,

@@ -110,9 +110,9 @@ fn fitted(
     }
     let program = Module::parse(&code)?.program(&spec.entry, &assets::ptx_isa()?)?;
     spec.entry.clone_from(&program.name);
-    let mut replace = |field: &str, option: &str, value: String| {
+    let mut replace = |field: &'static str, option: &str, value: String| {
         let text = SourceText::new(format!("{option} {value}"), value);
-        texts.replace(vec![Step::Field(field.to_owned())], text);
+        texts.replace(vec![Step::field(field)], text);
     };
     for (field, option, given, of) in [
         ("grid", "--grid", options.grid, &mut spec.grid),
@@ -156,7 +156,7 @@ fn replace_args(
     texts: &mut Texts,
 ) -> Result<(), Diagnostics> {
     let mut problems = Diagnostics::new();
-    let step = |field: &str, index: usize| vec![Step::Field(field.to_owned()), Step::Item(index)];
+    let step = |field: &'static str, index: usize| vec![Step::field(field), Step::Item(index)];
     let (named, bare): (Vec<&String>, Vec<&String>) = options.iter().partition(|text| split(text).is_some());
     let mut args: Vec<Option<ArgSpec>> =
         if bare.is_empty() { spec.args.iter().cloned().map(Some).collect() } else { vec![None; bare.len()] };

@@ -106,7 +106,7 @@ fn set_constants(spec: &mut SequenceSpec, options: &[String], texts: &mut Texts)
             Ok(new) => *old = new,
             Err(message) => problems.push(Diagnostic::general(place.clone(), message)),
         }
-        let path = vec![Step::Field("let".to_owned()), Step::Field(name.to_owned())];
+        let path = vec![Step::field("let"), Step::field(name.to_owned())];
         texts.replace(path, SourceText::new(place, value));
     }
     problems.into_result(())

@@ -3,6 +3,7 @@
 //! Serde forgets positions. Checks that need a whole file therefore name a value by its way from
 //! the root, and the text is searched once more for a message.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::{Diagnostic, SourceText};
@@ -11,9 +12,16 @@ use super::{Diagnostic, SourceText};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// The value of a field or key.
-    Field(String),
+    Field(Cow<'static, str>),
     /// An entry of a list or tuple, from 0; of fields in the order of the text.
     Item(usize),
+}
+
+impl Step {
+    /// The value of a field or key.
+    pub fn field(name: impl Into<Cow<'static, str>>) -> Self {
+        Self::Field(name.into())
+    }
 }
 
 /// Texts that say together what a file alone would: a file, and options that replace values of it.
@@ -55,14 +63,15 @@ impl Texts {
 
 impl Place<'_> {
     fn with(&self, step: Step) -> Self {
-        let mut path = self.path.clone();
+        let mut path = Vec::with_capacity(self.path.len() + 1);
+        path.extend_from_slice(&self.path);
         path.push(step);
         Self { texts: self.texts, path }
     }
 
     /// A field of this value.
-    pub fn field(&self, name: &str) -> Self {
-        self.with(Step::Field(name.to_owned()))
+    pub fn field(&self, name: impl Into<Cow<'static, str>>) -> Self {
+        self.with(Step::field(name))
     }
 
     /// An entry of this value.
@@ -211,7 +220,7 @@ Launch(
 )"#;
 
     fn at(path: &[&str]) -> &'static str {
-        let step = |s: &&str| s.parse().map_or_else(|_| Step::Field((*s).to_owned()), Step::Item);
+        let step = |s: &&str| s.parse().map_or_else(|_| Step::field((*s).to_owned()), Step::Item);
         let path: Vec<Step> = path.iter().map(step).collect();
         &TEXT[find(TEXT, &path)]
     }

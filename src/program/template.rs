@@ -251,7 +251,7 @@ impl Arguments {
 /// A launch file for a kernel. `module` is its PTX as the file should name it.
 pub fn launch_file(program: &Program, module: &str) -> String {
     let arguments = arguments(program);
-    let (grid, block) = shape(arguments.uses.axes, program.max_threads);
+    let (grid, block) = shape(arguments.uses.axes, program);
     let mut text = String::from(
         "// Sizes, numbers and contents are guesses from the code of the kernel: put in what you want to run.\n",
     );
@@ -285,13 +285,16 @@ pub fn launch_file(program: &Program, module: &str) -> String {
 }
 
 /// Grid and block for [`size`] threads along each axis.
-fn shape(axes: [bool; 3], most: Option<u32>) -> ([u32; 3], [u32; 3]) {
+fn shape(axes: [bool; 3], program: &Program) -> ([u32; 3], [u32; 3]) {
+    // a tile of 32 x 32 words, perhaps with a word of padding in each row, is usually walked by flat blocks
+    let tile = |bytes: u64| matches!(bytes, 4096 | 4224);
     let mut block = match axes {
         [_, _, true] => [8, 8, 4],
+        [_, true, _] if program.memory.shared.vars.iter().any(|v| tile(v.size)) => [32, 8, 1],
         [_, true, _] => [16, 16, 1],
         _ => [128, 1, 1],
     };
-    let most = most.unwrap_or(1024).max(1);
+    let most = program.max_threads.unwrap_or(1024).max(1);
     while block.iter().product::<u32>() > most {
         let longest = (0..3).max_by_key(|&axis| block[axis]).unwrap_or(0);
         block[longest] /= 2;

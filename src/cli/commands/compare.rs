@@ -10,7 +10,7 @@ use crate::bound::{self, Bound, Standing};
 use crate::check::{
     BoundRow, Checked, Plan, Status, WorkloadSource, check, execute_sequence, observe_sequence,
 };
-use crate::cli::args::{Compare, PtxLaunch};
+use crate::cli::args::Compare;
 use crate::cli::load::{self, Loaded};
 use crate::cli::output::{self, Failure, Format};
 use crate::cli::programs::LoadedProgram;
@@ -63,7 +63,7 @@ pub fn run(args: &Compare) -> Result<ExitCode, Failure> {
 
 fn row(name: &str, args: &Compare, bounds: &[Box<dyn Bound>]) -> Result<Row, Diagnostics> {
     let policies = [load::setup(&SchedulerKind::Gto)?, load::setup(&SchedulerKind::Lrr)?];
-    let kernel = match load::any(name, &PtxLaunch::default(), args.common.seed)? {
+    let kernel = match load::any(name, &args.ptx, args.common.seed)? {
         Loaded::Kernel(kernel) => kernel,
         Loaded::Program(program) => return program_row(&program, args, bounds, &policies),
     };

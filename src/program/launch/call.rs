@@ -65,7 +65,7 @@ pub(in crate::program) fn call(
 }
 
 fn shape(
-    what: &str,
+    what: &'static str,
     said: &ShapeSpec,
     limits: [u32; 3],
     scope: &Scope,

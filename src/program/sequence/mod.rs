@@ -25,7 +25,7 @@ use steps::{Compiler, Step};
 /// Launches of a program at most.
 pub const MAX_LAUNCHES: u64 = 1_000_000;
 /// Steps of a program at most: launches, copies, rounds of loops.
-pub const MAX_STEPS: u64 = 10_000_000;
+pub const MAX_STEPS: u64 = 4_000_000;
 
 /// A program whose launches fit their kernels.
 #[derive(Clone, Debug)]
@@ -264,7 +264,7 @@ fn constants(spec: &SequenceSpec, place: &Place, problems: &mut Diagnostics) -> 
     for (name, value) in &spec.constants {
         let value = value.eval(&names).and_then(|value| names.define(name, value));
         if let Err(message) = value {
-            problems.push(place.field("let").field(name).error(message));
+            problems.push(place.field("let").field(name.clone()).error(message));
         }
     }
     names

@@ -13,9 +13,8 @@ if ! command -v "$clang" >/dev/null; then
     exit 1
 fi
 
-# Target of one kernel. The default is Pascal (sm_61, the generation of seed 003's board), the oldest target that our
-# reference timings use; PTX 6.3 has the .sync shuffles. Asynchronous copies and reductions over a warp exist from Ampere
-# on (sm_80, PTX 7.0).
+# Target of one kernel. The default is Pascal (sm_61), the oldest target that our reference timings use; PTX 6.3 has the
+# .sync shuffles. Asynchronous copies and reductions over a warp exist from Ampere on (sm_80, PTX 7.0).
 target() {
     case "$1" in
     sgemm_dbuf | cuda_min/warp) echo "--cuda-gpu-arch=sm_80 --cuda-feature=+ptx70" ;;

@@ -25,6 +25,10 @@ WB_SREG_OBJECT(gridDim, wb_grid_dim)
 #undef WB_SREG_OBJECT
 #undef WB_AXIS
 
+// For headers of the host library that mention them; a kernel that calls them cannot be simulated.
+extern "C" __device__ void *malloc(size_t);
+extern "C" __device__ void free(void *);
+
 enum cudaError_t { cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorMemoryAllocation = 2 };
 typedef cudaError_t cudaError;
 enum cudaMemcpyKind {

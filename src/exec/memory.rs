@@ -56,17 +56,8 @@ pub(super) enum Denied {
 }
 
 impl Memory {
-    /// The memory of a launch, before its first block.
-    ///
-    /// # Errors
-    /// Arguments and symbols that do not fit the program, memory that is too large.
-    #[cfg(test)]
-    pub(super) fn new(program: &Program, launch: &Launch) -> Result<Self, Diagnostics> {
-        Self::on(Device::of(program, launch)?, 0, program, launch)
-    }
-
-    /// As [`Memory::new`], of a kernel of one of the modules, with global memory as earlier
-    /// launches left it.
+    /// The memory of a launch before its first block: that of a kernel of one of the modules, with
+    /// global memory as earlier launches left it.
     ///
     /// # Errors
     /// Arguments that do not fit the program, memory that is too large.
@@ -391,7 +382,7 @@ mod tests {
             buffers: lens.iter().enumerate().map(buffer).collect(),
             symbols: vec![Buffer { name: "c".into(), elem: Elem::U32, bytes: vec![9, 8, 7, 6] }],
         };
-        Memory::new(&program, &launch).unwrap()
+        Memory::on(Device::of(&program, &launch).unwrap(), 0, &program, &launch).unwrap()
     }
 
     #[test]

@@ -127,9 +127,14 @@ impl<'a> Flow<'a> {
     /// What is read from parameters, and what instructions say of the numbers in their registers.
     fn find_sources(&mut self) {
         let program = self.program;
+        let constants = self.constants();
         for instr in &program.instrs {
             if let Sem::Load { space: Space::Param, ty, dsts, addr } = &instr.sem
-                && let Operand::Imm(base) = addr.base
+                && let Some(base) = match addr.base {
+                    Operand::Imm(base) => Some(base),
+                    Operand::Reg(reg) => constants[reg.index()],
+                    Operand::Special(_) => None,
+                }
             {
                 let bytes = u32::from(ty.bits / 8);
                 let first = addr.offset.wrapping_add(base as i64);
@@ -143,6 +148,24 @@ impl<'a> Flow<'a> {
             }
             self.kinds(&instr.sem);
         }
+    }
+
+    /// What registers hold into which a number is moved, such as the address of a parameter.
+    fn constants(&self) -> Vec<Option<u64>> {
+        let mut constants = vec![None; self.registers.len()];
+        // a parameter's address may be moved on
+        for _ in 0..2 {
+            for instr in &self.program.instrs {
+                if let Sem::Mov { dst, src } = &instr.sem {
+                    constants[dst.index()] = match src {
+                        Operand::Imm(value) => Some(*value),
+                        Operand::Reg(reg) => constants[reg.index()],
+                        Operand::Special(_) => None,
+                    };
+                }
+            }
+        }
+        constants
     }
 
     fn mark(&mut self, operands: &[Operand], float: bool, signed: bool) {

@@ -152,11 +152,12 @@ impl Guess {
 
     fn structure(&mut self, name: &str, param: &Param, parts: &[&Part]) -> String {
         let mut fields = Vec::new();
-        let mut end = 0;
+        let (mut end, mut align) = (0u32, 1);
         for part in parts.iter().filter(|part| matches!(part.size, 1 | 2 | 4 | 8)) {
             if part.offset < end {
                 continue;
             }
+            let natural = end.next_multiple_of(part.size) == part.offset;
             end = part.offset + part.size;
             let value = match &part.usage {
                 Usage::Pointer(pointee) => {
@@ -164,9 +165,14 @@ impl Guess {
                 }
                 Usage::Number(number) => self.literal(elem(*number)),
             };
-            fields.push(format!("At({}, {value})", part.offset));
+            if natural {
+                align = align.max(part.size);
+                fields.push(value);
+            } else {
+                fields.push(format!("At({}, {value})", part.offset));
+            }
         }
-        if end < param.size {
+        if end.next_multiple_of(align) != param.size {
             fields.push(format!("At({}, U8(0))", param.size - 1));
         }
         format!("Struct([{}])", fields.join(", "))
@@ -270,18 +276,23 @@ pub fn launch_file(program: &Program, module: &str) -> String {
         let _ = writeln!(text, "    dynamic_shared: {DYNAMIC_SHARED},    // bytes");
     }
     let _ = writeln!(text, "{}", arguments.list(4));
-    let set = |v: &super::layout::Variable| format!("{} ({} bytes)", names::shown(&v.name), v.size);
+    // what a module leaves blank in constant memory is for the host to fill
     let blank = |v: &&super::layout::Variable| v.offset >= program.memory.constants.init.len() as u64;
-    let constants: Vec<String> = program.memory.constants.vars.iter().filter(blank).map(set).collect();
+    let constants: Vec<String> = program.memory.constants.vars.iter().filter(blank).map(symbol).collect();
     if !constants.is_empty() {
-        let _ = writeln!(
-            text,
-            "    symbols: [],    // Buffer(name: .., elem: .., len: .., init: ..) for {}",
-            constants.join(", ")
-        );
+        let _ = writeln!(text, "    // symbols: [ {} ],", constants.join(", "));
     }
     text.push_str(")\n");
     text
+}
+
+/// A variable that the host may set.
+fn symbol(variable: &super::layout::Variable) -> String {
+    let (elem, len) = match variable.size {
+        words if words % 4 == 0 => ("F32", words / 4),
+        bytes => ("U8", bytes),
+    };
+    format!("Buffer(name: {:?}, elem: {elem}, len: {len}, init: Zero)", names::short(&variable.name))
 }
 
 /// Grid and block for [`size`] threads along each axis.

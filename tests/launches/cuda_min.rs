@@ -56,8 +56,8 @@ fn arguments(stream: u64) -> Vec<f64> {
         -103.9,
         127.999,
         -149.5,
-        1.570_796_4,
-        3.141_592_7,
+        std::f64::consts::FRAC_PI_2,
+        std::f64::consts::PI,
         30000.5,
         1e6,
     ];
@@ -309,14 +309,14 @@ fn integer_functions_do_what_their_names_say() {
             byte_perm(a, b, 0x5041),
             ((high | low) << (b & 31) >> 32) as u32,
             ((high | low) >> (b & 31)) as u32,
-            (u64::from(a) * u64::from(b) >> 32) as u32,
-            (i64::from(a as i32) * i64::from(b as i32) >> 32) as u32,
+            ((u64::from(a) * u64::from(b)) >> 32) as u32,
+            ((i64::from(a as i32) * i64::from(b as i32)) >> 32) as u32,
             (a as i32).min(b as i32) as u32,
             a.max(b),
             (a as i32).wrapping_abs() as u32,
             float.round_ties_even() as i32 as u32,
             float as i32 as u32,
-            (u128::from(wide) * u128::from(wide) >> 96) as u32,
+            ((u128::from(wide) * u128::from(wide)) >> 96) as u32,
             a.abs_diff(b).wrapping_add(7),
         ];
         for (row, expected) in expected.into_iter().enumerate() {
@@ -339,7 +339,7 @@ fn atomics_add_up() {
     let words = u32s(&left[1]);
     assert_eq!(words[..3], [0, u32::MAX, 0]);
     // counters that wrap around after 9: 64 steps up from 3, and down from 3
-    assert_eq!(words[3..5], [(3 + 64) % 10, (3 + 10 * 7 - 64) % 10]);
+    assert_eq!(words[3..5], [(3 + 64) % 10, 3 + 10 * 7 - 64]);
     assert_eq!(words[6], sum);
     assert_eq!(u64s(&left[2]), [64 << 33, 63 << 40]);
     assert_eq!((f32s(&left[3])[0], f64s(&left[4])[0]), (32.0, 16.0));

@@ -46,11 +46,17 @@ fn wrong_options_are_told_with_what_would_fit() {
     for (options, parts) in [
         (&["--arg", "9=1"][..], vec!["--arg 9=1", "`vecadd` has 4 parameters", "number 0"]),
         (&["--arg", "q=1"], vec!["`q` is no parameter or buffer", "a, b, c, vecadd_param_0"]),
-        (&["--arg", "3=F64(1.0)"], vec!["--arg 3=F64(1.0):1:1", "argument 3", "f64 given", "32-bit", "an argument that fits: I32("]),
+        (
+            &["--arg", "3=F64(1.0)"],
+            vec!["--arg 3=F64(1.0):1:1", "argument 3", "f64 given", "32-bit", "an argument that fits: I32("],
+        ),
         (&["--arg", "3=4294967296"], vec!["4294967296 does not fit", "--arg 3=4294967296"]),
         (&["--arg", "U32(1)"], vec!["takes 4 arguments, 1 given", "args: [", "elem: F32", "I32(256)"]),
         (&["--arg", "0=Ptr(\"d\")"], vec!["no buffer or variable `d`", "there are b, c"]),
-        (&["--arg", "1=Buffer(name: \"a\", elem: F32, len: 4, init: Zero)"], vec!["two buffers `a`", "Ptr(\"a\")"]),
+        (
+            &["--arg", "1=Buffer(name: \"a\", elem: F32, len: 4, init: Zero)"],
+            vec!["two buffers `a`", "Ptr(\"a\")"],
+        ),
         (&["--block", "2048"], vec!["--block 2048,1,1", "out of range"]),
         (&["--entry", "vecsub"], vec!["no kernel `vecsub`", "vecadd"]),
         (&["--let", "n=3"], vec!["no `let`"]),
@@ -94,8 +100,10 @@ fn names_are_found_as_people_say_them() {
             buffers: [ Buffer(name: \"p\", elem: U32, len: 4, init: Zero) ], args: [Ptr(\"p\"), I32(5)],
             symbols: [ Buffer(name: \"table\", elem: Ptr, len: 2, init: Ptrs([Null, Ptr(\"p\", 8)])) ])",
     );
-    let dumps: Vec<String> =
-        ["counter", "p", "factor"].iter().map(|name| format!("--dump={name}={}", dir.join(name).display())).collect();
+    let dumps: Vec<String> = ["counter", "p", "factor"]
+        .iter()
+        .map(|name| format!("--dump={name}={}", dir.join(name).display()))
+        .collect();
     let dumps: Vec<&str> = dumps.iter().map(String::as_str).collect();
     let result = json(&[&["run", &launch], &dumps[..]].concat(), 0);
     assert_eq!(result["kernel"], "k");
@@ -108,7 +116,10 @@ fn names_are_found_as_people_say_them() {
     let both = refused(&["run", &launch, "--entry", "tick"]);
     assert!(both.contains("part of 2 names") && both.contains("void tick<double>(double*, int)"), "{both}");
     let unknown = refused(&["run", &launch, "--dump", "cuonter=x"]);
-    assert!(unknown.contains("buffers: p") && unknown.contains("_ZN4mine7counterE (mine::counter)"), "{unknown}");
+    assert!(
+        unknown.contains("buffers: p") && unknown.contains("_ZN4mine7counterE (mine::counter)"),
+        "{unknown}"
+    );
     assert!(printed(&["inspect", &module]).contains("C++ name    void tick<float>(float*, int)"));
     assert_eq!(json(&["inspect", &module], 0)["entries"][1]["demangled"], "void tick<double>(double*, int)");
 }

@@ -119,7 +119,10 @@ fn a_program_runs_where_kernels_run() {
     let both = json(&[&["check", "jacobi", "vecadd"], &of[..]].concat(), 1);
     assert!(both["errors"][0]["message"].as_str().unwrap().contains("no `let`"), "{both}");
     let both = json(&["check", "jacobi", "vecadd"], 0);
-    assert_eq!((&both["results"][0]["kernel"], &both["results"][1]["kernel"]), (&"jacobi".into(), &"vecadd".into()));
+    assert_eq!(
+        (&both["results"][0]["kernel"], &both["results"][1]["kernel"]),
+        (&"jacobi".into(), &"vecadd".into())
+    );
     // with caches every launch starts as the machine says
     let detailed = json(&[&["check", "jacobi", "--machine", "accelsim-sm1"], &of[..]].concat(), 0);
     assert_eq!(detailed["launches"].as_array().map(Vec::len), Some(3));
@@ -213,7 +216,8 @@ fn wrong_programs_are_told_with_place_and_hint() {
         );
         refused(&["run", &put(&dir, "p.ron", &program)])
     };
-    let launch = |args: &str| format!("Launch(entry: \"tick\", grid: (1, 1, 1), block: (1, 1, 1), args: [{args}])");
+    let launch =
+        |args: &str| format!("Launch(entry: \"tick\", grid: (1, 1, 1), block: (1, 1, 1), args: [{args}])");
     let steps = |steps: &str| wrong(&format!("steps: [ {steps} ],"));
     let good = launch("Ptr(\"x\"), U32(1)");
     for (told, parts) in [
@@ -223,7 +227,10 @@ fn wrong_programs_are_told_with_place_and_hint() {
             vec!["p.ron:4", "offset 20 is outside of `x`, which has 16 bytes"],
         ),
         (
-            steps(&format!("For(var: \"k\", while: \"k < 9\", do: [ {} ])", launch("Ptr(\"x\", \"4 * k\"), U32(1)"))),
+            steps(&format!(
+                "For(var: \"k\", while: \"k < 9\", do: [ {} ])",
+                launch("Ptr(\"x\", \"4 * k\"), U32(1)")
+            )),
             vec!["offset 20 is outside"],
         ),
         (steps(&launch("Ptr(\"y\"), U32(1)")), vec!["no buffer or variable `y`", "x", "count"]),
@@ -231,10 +238,16 @@ fn wrong_programs_are_told_with_place_and_hint() {
         (steps(&launch("Ptr(\"x\"), U32(\"n * m\")")), vec!["`m` is not defined", "p.ron:4"]),
         (steps("Repeat(\"n / 0\", [])"), vec!["division by zero"]),
         (steps(&format!("For(var: \"n\", while: 1, do: [ {good} ])")), vec!["the name `n` is taken"]),
-        (steps("For(var: \"k\", while: \"k < 3\", next: \"k\", do: [])"), vec!["more than 4000000 steps", "come to its end"]),
+        (
+            steps("For(var: \"k\", while: \"k < 3\", next: \"k\", do: [])"),
+            vec!["more than 4000000 steps", "come to its end"],
+        ),
         (steps(&format!("Repeat(1000001, [ {good} ])")), vec!["more than 1000000 launches"]),
         (steps("Swap(\"x\", \"z\")"), vec!["no buffer `z`"]),
-        (steps("Copy(from: Ptr(\"x\"), to: Ptr(\"x\", 8), bytes: 12)"), vec!["bytes 8 to 20 are outside of `x`"]),
+        (
+            steps("Copy(from: Ptr(\"x\"), to: Ptr(\"x\", 8), bytes: 12)"),
+            vec!["bytes 8 to 20 are outside of `x`"],
+        ),
         (steps("Copy(from: U32(1), to: Ptr(\"x\"), bytes: 4)"), vec!["no place to copy"]),
         (steps(""), vec!["launches no kernel"]),
         (steps("Lunch()"), vec!["did you mean `Launch`"]),
@@ -244,8 +257,12 @@ fn wrong_programs_are_told_with_place_and_hint() {
             steps(&launch("Buffer(name: \"q\", elem: U8, len: 1, init: Zero), U32(1)")),
             vec!["a buffer inside of a step", "`buffers`"],
         ),
-        (wrong(&format!("symbols: [ Buffer(name: \"stop\", elem: U8, len: 1, init: Zero) ], steps: [ {good} ]")),
-            vec!["no module has a variable `stop`", "count, step"]),
+        (
+            wrong(&format!(
+                "symbols: [ Buffer(name: \"stop\", elem: U8, len: 1, init: Zero) ], steps: [ {good} ]"
+            )),
+            vec!["no module has a variable `stop`", "count, step"],
+        ),
         (wrong(&format!("stpes: [ {good} ]")), vec!["did you mean `steps`"]),
         (wrong(&format!("let: {{ \"n\": 1, \"n\": 2 }}, steps: [ {good} ]")), vec!["let"]),
     ] {
@@ -296,15 +313,19 @@ fn a_violation_in_a_program_is_shown_by_one_launch() {
     let on = ["--machine", &machine, "--bound", "gub"];
     let result = json(&[&["check", &program], &on[..]].concat(), 3);
     assert_eq!(result["verdict"], "violated", "{result}");
-    let gub = |launch: &Value| launch["bounds"].as_array().unwrap().iter().find(|b| b["name"] == "gub").cloned().unwrap();
+    let gub = |launch: &Value| {
+        launch["bounds"].as_array().unwrap().iter().find(|b| b["name"] == "gub").cloned().unwrap()
+    };
     let launches = result["launches"].as_array().unwrap();
-    let status: Vec<String> = launches.iter().map(|l| gub(l)["status"].as_str().unwrap().to_owned()).collect();
+    let status: Vec<String> =
+        launches.iter().map(|l| gub(l)["status"].as_str().unwrap().to_owned()).collect();
     assert_eq!(status, ["holds", "violated", "violated", "violated"]);
     let text = String::from_utf8(warpbound(&[&["check", &program], &on[..]].concat()).stdout).unwrap();
     assert!(text.contains("--launch 1"), "{text}");
 
     let found = dir.join("found");
-    let told = warpbound(&[&["check", &program, "--counterexamples", found.to_str().unwrap()], &on[..]].concat());
+    let told =
+        warpbound(&[&["check", &program, "--counterexamples", found.to_str().unwrap()], &on[..]].concat());
     assert_eq!(told.status.code(), Some(3));
     let folder = std::fs::read_dir(&found).unwrap().next().unwrap().unwrap().path();
     let readme = std::fs::read_to_string(folder.join("README")).unwrap();

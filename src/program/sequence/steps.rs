@@ -13,8 +13,8 @@ pub(super) enum Step {
     Repeat(Expr, Vec<Step>),
     For { var: String, from: Expr, condition: Expr, next: Option<Expr>, steps: Vec<Step> },
     Swap(String, String),
-    Copy { from: ArgSpec, to: ArgSpec, bytes: Expr },
-    Write { to: ArgSpec, data: Box<BufferSpec> },
+    Copy { from: Box<ArgSpec>, to: Box<ArgSpec>, bytes: Expr },
+    Write { to: Box<ArgSpec>, data: Box<BufferSpec> },
 }
 
 /// What a `Launch` step says.
@@ -94,7 +94,7 @@ impl<'a> Compiler<'a> {
             },
             StepSpec::Swap(a, b) => Step::Swap(a.clone(), b.clone()),
             StepSpec::Copy { from, to, bytes } => {
-                Step::Copy { from: from.clone(), to: to.clone(), bytes: bytes.clone() }
+                Step::Copy { from: Box::new(from.clone()), to: Box::new(to.clone()), bytes: bytes.clone() }
             }
             StepSpec::Write { to, elem, len, init } => {
                 let name = match to {
@@ -102,7 +102,7 @@ impl<'a> Compiler<'a> {
                     _ => String::new(),
                 };
                 let data = BufferSpec { name, elem: *elem, len: len.clone(), init: init.clone() };
-                Step::Write { to: to.clone(), data: Box::new(data) }
+                Step::Write { to: Box::new(to.clone()), data: Box::new(data) }
             }
         })
     }

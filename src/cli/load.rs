@@ -161,7 +161,7 @@ fn launch(name_given: &str, name: String, location: Location, fitted: FittedLaun
 }
 
 /// One launch of a program.
-pub fn launch_of(program: LoadedProgram, number: u64) -> Result<LoadedKernel, Diagnostics> {
+fn launch_of(program: LoadedProgram, number: u64) -> Result<LoadedKernel, Diagnostics> {
     let step = program.launch(number)?;
     let module = program.sequence.kernel(&step).module;
     Ok(LoadedKernel {

@@ -268,10 +268,9 @@ impl Memory {
         Some((index, offset))
     }
 
-    /// The address that traffic shows for a mapped byte of global memory: buffers lie in the order
-    /// of arguments from [`crate::program::layout::BUFFERS_BASE`] on, each start rounded up to
-    /// [`crate::program::layout::BUFFER_ALIGN`], where GPGPU-Sim puts them. What the kernel sees has guards between them, but starts each
-    /// buffer at the same place of a line.
+    /// The address that traffic shows for a mapped byte of global memory: buffers lie one behind the
+    /// other, where GPGPU-Sim puts them ([`crate::program::layout::BufferPlace::packed`]). What the
+    /// kernel sees has guards between them, but starts each buffer at the same place of a line.
     pub(super) fn packed_address(&mut self, address: u64) -> u64 {
         match self.global(address, 1) {
             Some((region, offset)) => self.regions[region].packed + offset as u64,

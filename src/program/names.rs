@@ -195,4 +195,16 @@ mod tests {
         assert!(demangled(&format!("_Z1f{}", "P".repeat(5000))).is_none());
         demangled(&format!("_Z1f{}i", "P".repeat(3000)));
     }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(3000))]
+
+        #[test]
+        fn whatever_follows_the_prefix_is_survived(tail in "[ZNSTIELKPRADCMXJtcvifdlmjyxpsaobw_0-9]{0,60}") {
+            let name = format!("_Z{tail}");
+            parameter_types(&name);
+            find(&name, [name.as_str()]);
+            short(&name);
+        }
+    }
 }

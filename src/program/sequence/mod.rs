@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 
 use super::Program;
 use super::expr::Names;
-use super::launch::{self, Buffer, Named, ReadFile, prepare};
+use super::launch::{self, Buffer, BufferSpec, Named, ReadFile, prepare};
 use super::layout::MemoryLayout;
 use super::names;
 use crate::diag::{Diagnostics, Place, Texts};
@@ -142,33 +142,23 @@ impl Sequence {
         let mut problems = Diagnostics::new();
         let texts = self.texts.clone();
         let place = texts.root();
+        // once: steps may need their files in every round
         for path in spec.clone().data_files() {
-            match read_file(path) {
-                Ok(bytes) => {
-                    self.files.insert(path.clone(), bytes);
-                }
-                Err(message) => problems.push(place.field("buffers").error(message)),
-            }
-        }
-        problems.into_result(())?;
-
-        let mut problems = Diagnostics::new();
-        let specs: Vec<_> = spec
-            .buffers
-            .iter()
-            .enumerate()
-            .map(|(index, buffer)| (buffer.clone(), place.field("buffers").item(index)))
-            .collect();
-        let mut all = Vec::new();
-        for (index, _) in self.modules.iter().enumerate() {
-            for variable in &self.variables[index] {
-                if !all.contains(variable) {
-                    all.push(variable.clone());
-                }
+            if let Ok(bytes) = read_file(path) {
+                self.files.insert(path.clone(), bytes);
             }
         }
         let files = &self.files;
-        let read = |path: &str| files.get(path).cloned().ok_or_else(|| format!("no file {path}"));
+        let read = |path: &str| files.get(path).cloned().map_or_else(|| read_file(path), Ok);
+        let buffer =
+            |(index, buffer): (usize, &BufferSpec)| (buffer.clone(), place.field("buffers").item(index));
+        let specs: Vec<_> = spec.buffers.iter().enumerate().map(buffer).collect();
+        let mut all: Vec<Named> = Vec::new();
+        for variable in self.variables.iter().flatten() {
+            if !all.contains(variable) {
+                all.push(variable.clone());
+            }
+        }
         let (buffers, named) = prepare(&specs, &self.names, &all, self.seed, &read, &mut problems);
         let mut symbols = vec![Vec::new(); self.modules.len()];
         for (index, symbol) in spec.symbols.iter().enumerate() {

@@ -18,18 +18,18 @@ use warpbound::path::{BlockPaths, BlockSource};
 use warpbound::program::launch::ArgSpec;
 
 fn scalar(arg: &ArgSpec) -> Option<Scalar> {
-    Some(match *arg {
-        ArgSpec::Buffer { .. } | ArgSpec::Bytes(_) => return None,
-        ArgSpec::U8(v) => Scalar::I(v.into()),
-        ArgSpec::I8(v) => Scalar::I(v.into()),
-        ArgSpec::U16(v) => Scalar::I(v.into()),
-        ArgSpec::I16(v) => Scalar::I(v.into()),
-        ArgSpec::U32(v) => Scalar::I(v.into()),
-        ArgSpec::I32(v) => Scalar::I(v.into()),
-        ArgSpec::U64(v) => Scalar::I(v as i64),
-        ArgSpec::I64(v) => Scalar::I(v),
-        ArgSpec::F32(v) => Scalar::F(v.into()),
-        ArgSpec::F64(v) => Scalar::F(v),
+    Some(match arg {
+        ArgSpec::F32(v) => Scalar::F((*v).into()),
+        ArgSpec::F64(v) => Scalar::F(*v),
+        ArgSpec::U8(v)
+        | ArgSpec::I8(v)
+        | ArgSpec::U16(v)
+        | ArgSpec::I16(v)
+        | ArgSpec::U32(v)
+        | ArgSpec::I32(v)
+        | ArgSpec::U64(v)
+        | ArgSpec::I64(v) => Scalar::I(v.constant().expect("a number") as i64),
+        _ => return None,
     })
 }
 

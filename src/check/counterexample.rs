@@ -26,7 +26,8 @@ pub struct Inputs<'a> {
     pub policy: &'a PolicySetup,
     /// The run.
     pub run: &'a Checked,
-    /// Files a real kernel needs: its launch file under the name `launch.ron`, its PTX, its data.
+    /// Files a real kernel needs: its launch file under the name `launch.ron`, or the program that it is a
+    /// launch of as `program.ron`; its PTX, its data.
     pub files: &'a [(String, Vec<u8>)],
     /// Seed of random buffer contents.
     pub seed: u64,
@@ -55,8 +56,9 @@ const MAX_ISSUES: usize = 4_000_000;
 pub fn counterexample(inputs: &Inputs) -> Result<Counterexample, Diagnostics> {
     let schedule = record(inputs)?;
     let kernel_file = match &inputs.workload.kind {
-        WorkloadKind::Micro(_) => "kernel.warp",
-        WorkloadKind::Launch { .. } => "launch.ron",
+        WorkloadKind::Micro(_) => "kernel.warp".to_owned(),
+        WorkloadKind::Launch { .. } => "launch.ron".to_owned(),
+        WorkloadKind::Step { step, .. } => format!("program.ron --launch {}", step.number),
     };
     let scheduler = match &schedule {
         Some(_) => "replay:schedule.replay".to_owned(),
@@ -71,14 +73,14 @@ pub fn counterexample(inputs: &Inputs) -> Result<Counterexample, Diagnostics> {
         WorkloadKind::Micro(kernel) => {
             // what the file's own defaults were is said by the command
             let bare = micro::MicroKernel { machine: None, scheduler: None, ..(**kernel).clone() };
-            files.push((kernel_file.to_owned(), micro::write(&bare, &headline(inputs)).into_bytes()));
+            files.push((kernel_file, micro::write(&bare, &headline(inputs)).into_bytes()));
         }
-        WorkloadKind::Launch { .. } => files.extend(inputs.files.iter().cloned()),
+        WorkloadKind::Launch { .. } | WorkloadKind::Step { .. } => files.extend(inputs.files.iter().cloned()),
     }
     files.extend(schedule.map(|text| ("schedule.replay".to_owned(), text.into_bytes())));
     files.push(("README".to_owned(), readme(inputs, &command).into_bytes()));
-    let name =
-        format!("{}-{}", inputs.workload.name, inputs.run.scheduler).replace([':', '/', '\\', ' '], "-");
+    let name = format!("{}-{}", inputs.workload.name, inputs.run.scheduler)
+        .replace([':', '/', '\\', ' ', '[', ']'], "-");
     Ok(Counterexample { name, files, command })
 }
 

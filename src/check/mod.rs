@@ -11,10 +11,14 @@ mod judging;
 pub mod order;
 mod run;
 mod self_check;
+mod sequence;
 mod workload;
 
 pub use ahead::{Ahead, ahead};
 pub use judge::{BlockTable, BoundRow, Status, WarpRow, overestimation};
 pub use run::{Checked, Plan, check, observe, observe_source};
 pub use self_check::{Difference, self_check};
+pub use sequence::{
+    LaunchRow, SequenceChecked, SequencePlan, StatementRow, execute_sequence, observe_sequence,
+};
 pub use workload::{Workload, WorkloadKind, WorkloadSource};

@@ -1,5 +1,8 @@
 //! Something to simulate: a micro kernel, or a launch of a real one.
 
+use std::sync::Arc;
+
+use super::sequence::before;
 use crate::diag::Diagnostics;
 use crate::exec::divergence::Divergence;
 use crate::exec::races::TimeDependences;
@@ -9,6 +12,7 @@ use crate::micro::{MicroKernel, MicroSource};
 use crate::path::{BlockPaths, BlockSource, Footprint};
 use crate::program::Program;
 use crate::program::launch::Launch;
+use crate::program::sequence::{Kernel, LaunchAction, Sequence};
 
 /// A kernel with everything its run depends on, except the machine.
 #[derive(Clone, Debug)]
@@ -31,6 +35,13 @@ pub enum WorkloadKind {
         /// Grid, block and arguments.
         launch: Box<Launch>,
     },
+    /// One launch of a program, in the memory that those before it leave.
+    Step {
+        /// The program.
+        sequence: Arc<Sequence>,
+        /// Which launch.
+        step: Box<LaunchAction>,
+    },
 }
 
 /// The blocks of a workload, in launch order.
@@ -47,6 +58,7 @@ impl Workload {
         match &self.kind {
             WorkloadKind::Micro(kernel) => &kernel.program,
             WorkloadKind::Launch { program, .. } => program,
+            WorkloadKind::Step { sequence, step } => &sequence.kernel(step).program,
         }
     }
 
@@ -55,6 +67,20 @@ impl Workload {
         match &self.kind {
             WorkloadKind::Micro(_) => None,
             WorkloadKind::Launch { launch, .. } => Some(launch),
+            WorkloadKind::Step { step, .. } => Some(&step.launch),
+        }
+    }
+
+    /// The names of the buffers that it works on, each with its index for
+    /// [`WorkloadSource::buffer`].
+    pub fn buffers(&self) -> Vec<(String, usize)> {
+        match &self.kind {
+            WorkloadKind::Micro(_) => Vec::new(),
+            WorkloadKind::Launch { launch, .. } => {
+                let names = launch.buffers.iter().map(|buffer| buffer.name.clone());
+                names.enumerate().map(|(index, name)| (name, index)).collect()
+            }
+            WorkloadKind::Step { sequence, step } => sequence.buffers_at(Some(step.number)),
         }
     }
 
@@ -72,6 +98,7 @@ impl Workload {
                 shared_bytes: 0,
             },
             WorkloadKind::Launch { program, launch } => launch.needs(program),
+            WorkloadKind::Step { sequence, step } => step.launch.needs(&sequence.kernel(step).program),
         }
     }
 
@@ -84,6 +111,12 @@ impl Workload {
             WorkloadKind::Micro(kernel) => WorkloadSource::Micro(kernel.source()),
             WorkloadKind::Launch { program, launch } => {
                 WorkloadSource::Launch(Box::new(Executor::new(program, launch, options)?))
+            }
+            WorkloadKind::Step { sequence, step } => {
+                let device = before(sequence, step.number, options)?;
+                let Kernel { module, program } = sequence.kernel(step);
+                let executor = Executor::on(device, *module, program, &step.launch, options)?;
+                WorkloadSource::Launch(Box::new(executor))
             }
         })
     }
@@ -112,6 +145,14 @@ impl WorkloadSource<'_> {
         match self {
             Self::Micro(_) => None,
             Self::Launch(executor) => Some(executor.buffer(index)),
+        }
+    }
+
+    /// Contents of a module variable as they are now, by its full name.
+    pub fn variable(&self, name: &str) -> Option<&[u8]> {
+        match self {
+            Self::Micro(_) => None,
+            Self::Launch(executor) => executor.variable(name),
         }
     }
 }

@@ -1,10 +1,12 @@
 //! From names and options to a workload, a machine and a policy.
 
 use std::collections::BTreeSet;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use super::args::{Common, PtxLaunch};
 use super::assets::{self, Location};
+use super::launches::{self, FittedLaunch};
+use super::programs::{self, LoadedProgram};
 use crate::base::Pc;
 use crate::check::{Workload, WorkloadKind, order};
 use crate::diag::{Diagnostic, Diagnostics, SourceText};
@@ -12,8 +14,7 @@ use crate::machine::{Machine, MachineSpec, SchedulerKind, Setting};
 use crate::micro::MicroKernel;
 use crate::path::{BlockPaths, BlockSource};
 use crate::program::TimingTable;
-use crate::program::launch::{ArgSpec, Init, Launch, LaunchSpec, parse_arg};
-use crate::ptx::Module;
+use crate::program::launch::LaunchSpec;
 use crate::sim::PolicySetup;
 
 /// The machine when nobody asks for another.
@@ -31,7 +32,14 @@ pub struct LoadedKernel {
     pub location: Location,
     machine: Option<String>,
     scheduler: Option<SchedulerKind>,
-    launch: Option<LaunchSpec>,
+    origin: Origin,
+}
+
+/// What a kernel was made of.
+enum Origin {
+    Micro,
+    Launch(Box<LaunchSpec>),
+    Program(Box<LoadedProgram>),
 }
 
 impl LoadedKernel {
@@ -42,18 +50,20 @@ impl LoadedKernel {
         code.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    /// What a folder needs to launch the kernel again: `launch.ron`, its PTX, its data files.
+    /// What a folder needs to launch the kernel again: `launch.ron` or `program.ron`, PTX, data.
     pub fn files(&self) -> Result<Vec<(String, Vec<u8>)>, Diagnostics> {
-        let Some(launch) = &self.launch else { return Ok(Vec::new()) };
+        let launch = match &self.origin {
+            Origin::Micro => return Ok(Vec::new()),
+            Origin::Program(program) => return program.files(),
+            Origin::Launch(launch) => launch,
+        };
         let module = "kernel.ptx".to_owned();
         let mut files = vec![(module.clone(), self.code.text().as_bytes().to_vec())];
-        let mut spec = LaunchSpec { module, ..launch.clone() };
-        for arg in spec.args.iter_mut().chain(&mut spec.symbols) {
-            if let ArgSpec::Buffer { init: Init::File(path), .. } = arg {
-                let name = format!("data{}.bin", files.len());
-                files.push((name.clone(), self.location.beside(path).bytes()?));
-                *path = name;
-            }
+        let mut spec = LaunchSpec { module, ..(**launch).clone() };
+        for path in spec.data_files() {
+            let name = format!("data{}.bin", files.len());
+            files.push((name.clone(), self.location.beside(path).bytes()?));
+            *path = name;
         }
         let style = ron::ser::PrettyConfig::new().struct_names(true);
         let text = ron::ser::to_string_pretty(&spec, style)
@@ -63,37 +73,60 @@ impl LoadedKernel {
     }
 }
 
-/// Finds and reads a kernel.
-pub fn kernel(name: &str, ptx: &PtxLaunch, seed: u64) -> Result<LoadedKernel, Diagnostics> {
-    let location = assets::find_kernel(name)?;
-    let extension = location.extension();
-    if extension != "ptx" && ptx.is_given() {
-        let problem = Diagnostic::general(
-            name,
-            "--entry, --grid, --block, --arg and their like launch a bare .ptx file",
-        );
-        return Err(problem
-            .hint("this kernel brings its own launch; edit a copy of its .ron instead")
-            .into());
+/// What a name on the command line stands for.
+pub enum Loaded {
+    /// One kernel, ready to run.
+    Kernel(Box<LoadedKernel>),
+    /// Several launches, one after the other.
+    Program(Box<LoadedProgram>),
+}
+
+/// Finds and reads a kernel. Of a program that is the launch that the options choose.
+pub fn kernel(name: &str, options: &PtxLaunch, seed: u64) -> Result<LoadedKernel, Diagnostics> {
+    match any(name, options, seed)? {
+        Loaded::Kernel(kernel) => Ok(*kernel),
+        Loaded::Program(program) => Err(program.takes_one()),
     }
-    match extension.as_str() {
-        "warp" => micro(name, location),
+}
+
+/// Finds and reads a kernel or program.
+pub fn any(name: &str, options: &PtxLaunch, seed: u64) -> Result<Loaded, Diagnostics> {
+    let location = assets::find_kernel(name)?;
+    let kernel = match location.extension().as_str() {
+        "warp" if options.is_given() => {
+            let message = "--entry, --grid, --block, --arg and their like belong to launches of PTX kernels";
+            return Err(Diagnostic::general(name, message).hint("a .warp file says itself what runs").into());
+        }
+        "warp" => micro(name, location)?,
         "ron" => {
             let source = location.text()?;
-            let spec = LaunchSpec::parse(&source)?;
-            launch(name, location, &source, spec, seed)
+            if programs::is_program(&source) {
+                let program = programs::load(name, location, source, options, seed)?;
+                match options.launch {
+                    None => return Ok(Loaded::Program(Box::new(program))),
+                    Some(number) => launch_of(program, number)?,
+                }
+            } else {
+                let fitted = launches::from_file(&location, source, options, seed)?;
+                launch(name, location.stem(), location, fitted)
+            }
         }
         "ptx" => {
-            let (source, spec) = command_line_launch(&location, ptx)?;
-            launch(name, location, &source, spec, seed)
+            let fitted = launches::from_options(&location, options, seed)?;
+            launch(name, fitted.program.name.clone(), location, fitted)
         }
-        "cu" => Err(Diagnostic::general(name, "this is CUDA C, not PTX")
-            .hint("compile it first, for example as the README's \"From .cu to a verdict\" does")
-            .into()),
-        other => Err(Diagnostic::general(name, format!("`.{other}` is not a kind of kernel file"))
-            .hint("kernels are .warp, launch .ron and .ptx files, or names that `warpbound list` shows")
-            .into()),
-    }
+        "cu" => {
+            return Err(Diagnostic::general(name, "this is CUDA C, not PTX")
+                .hint("compile it first, for example as the README's \"From .cu to a verdict\" does")
+                .into());
+        }
+        other => {
+            return Err(Diagnostic::general(name, format!("`.{other}` is not a kind of kernel file"))
+                .hint("kernels are .warp, .ptx, launch and program .ron files, or names that `warpbound list` shows")
+                .into());
+        }
+    };
+    Ok(Loaded::Kernel(Box::new(kernel)))
 }
 
 fn micro(name: &str, location: Location) -> Result<LoadedKernel, Diagnostics> {
@@ -101,7 +134,7 @@ fn micro(name: &str, location: Location) -> Result<LoadedKernel, Diagnostics> {
     let kernel = MicroKernel::parse(&location.stem(), &code)?;
     Ok(LoadedKernel {
         name_given: name.to_owned(),
-        launch: None,
+        origin: Origin::Micro,
         machine: kernel.machine.clone(),
         scheduler: kernel.scheduler.clone(),
         workload: Workload { name: location.stem(), kind: WorkloadKind::Micro(Box::new(kernel)) },
@@ -110,89 +143,38 @@ fn micro(name: &str, location: Location) -> Result<LoadedKernel, Diagnostics> {
     })
 }
 
-fn launch(
-    name: &str,
-    location: Location,
-    source: &SourceText,
-    spec: LaunchSpec,
-    seed: u64,
-) -> Result<LoadedKernel, Diagnostics> {
-    let module_location =
-        if location.extension() == "ptx" { location.clone() } else { location.beside(&spec.module) };
-    let code = module_location.text()?;
-    let module = Module::parse(&code)?;
-    let program = module.program(&spec.entry, &assets::ptx_isa()?)?;
-    let read =
-        |path: &str| location.beside(path).bytes().map_err(|e| e.list()[0].message.clone() + ": " + path);
-    let launch = Launch::new(&spec, &program, seed, source, &read)?;
-    Ok(LoadedKernel {
-        name_given: name.to_owned(),
+fn launch(name_given: &str, name: String, location: Location, fitted: FittedLaunch) -> LoadedKernel {
+    let FittedLaunch { spec, program, launch, code } = fitted;
+    LoadedKernel {
+        name_given: name_given.to_owned(),
         workload: Workload {
-            name: if location.extension() == "ptx" { spec.entry.clone() } else { location.stem() },
+            name,
             kind: WorkloadKind::Launch { program: Box::new(program), launch: Box::new(launch) },
         },
         code,
         location,
         machine: None,
         scheduler: None,
-        launch: Some(spec),
-    })
+        origin: Origin::Launch(Box::new(spec)),
+    }
 }
 
-/// The launch that the options describe, and the options as a text for messages.
-fn command_line_launch(
-    location: &Location,
-    ptx: &PtxLaunch,
-) -> Result<(SourceText, LaunchSpec), Diagnostics> {
-    let mut problems = Diagnostics::new();
-    let mut text = String::new();
-    let entry = match &ptx.entry {
-        Some(entry) => entry.clone(),
-        None => {
-            let module = Module::parse(&location.text()?)?;
-            match module.entries().as_slice() {
-                [only] => (*only).to_owned(),
-                [] => {
-                    let problem = Diagnostic::general(location.shown(), "the file has no kernel");
-                    return Err(problem.hint("a kernel is a `.visible .entry NAME(...) { ... }`").into());
-                }
-                entries => {
-                    let message = format!("the file has {} kernels: name one with --entry", entries.len());
-                    return Err(Diagnostic::general(location.shown(), message)
-                        .hint(entries.join(", "))
-                        .into());
-                }
-            }
-        }
-    };
-    for (name, given) in [("--grid", ptx.grid), ("--block", ptx.block)] {
-        if given.is_none() {
-            let problem = Diagnostic::general(location.shown(), format!("a .ptx file needs {name} X,Y,Z"));
-            problems.push(problem.hint("or write a launch .ron beside it, see README"));
-        }
-    }
-    let mut args = Vec::new();
-    for arg in &ptx.arg {
-        text.push_str(&format!("--arg {arg}\n"));
-        match parse_arg(arg) {
-            Ok(arg) => args.push(arg),
-            Err(wrong) => problems.append(wrong),
-        }
-    }
-    let shape = |given: Option<super::args::Shape>| given.map_or((1, 1, 1), |s| (s.0, s.1, s.2));
-    let spec = LaunchSpec {
-        doc: String::new(),
-        suite: false,
-        module: location.shown(),
-        entry,
-        grid: shape(ptx.grid),
-        block: shape(ptx.block),
-        dynamic_shared: ptx.dynamic_shared.unwrap_or(0),
-        registers: ptx.registers,
-        args,
-        symbols: Vec::new(),
-    };
-    problems.into_result((SourceText::new("command line", text), spec))
+/// One launch of a program.
+fn launch_of(program: LoadedProgram, number: u64) -> Result<LoadedKernel, Diagnostics> {
+    let step = program.launch(number)?;
+    let module = program.sequence.kernel(&step).module;
+    Ok(LoadedKernel {
+        name_given: program.name_given.clone(),
+        workload: Workload {
+            name: format!("{}[{number}]", program.name),
+            kind: WorkloadKind::Step { sequence: Arc::clone(&program.sequence), step: Box::new(step) },
+        },
+        code: program.codes[module].clone(),
+        location: program.location.clone(),
+        machine: None,
+        scheduler: None,
+        origin: Origin::Program(Box::new(program)),
+    })
 }
 
 /// The machine for a kernel: the option, else the kernel's own, else the default; then settings.
@@ -203,6 +185,12 @@ pub fn machine(common: &Common, kernel: &LoadedKernel) -> Result<(Machine, Machi
         (None, None) => assets::find_machine(DEFAULT_MACHINE, None)?,
     };
     machine_at(&location, common)
+}
+
+/// The machine of a program: the option, else the default; then settings.
+pub fn machine_of_program(common: &Common) -> Result<(Machine, MachineSpec), Diagnostics> {
+    let name = common.machine.as_deref().unwrap_or(DEFAULT_MACHINE);
+    machine_at(&assets::find_machine(name, None)?, common)
 }
 
 /// A machine file with the settings of the command line.

@@ -3,8 +3,11 @@
 mod args;
 mod assets;
 mod commands;
+mod dumps;
+mod launches;
 mod load;
 mod output;
+mod programs;
 mod trace_files;
 
 use std::process::ExitCode;

@@ -21,6 +21,7 @@ mod block;
 mod code;
 mod collective;
 mod control;
+mod device;
 pub mod divergence;
 mod fault;
 mod lanes;
@@ -43,6 +44,8 @@ use crate::path::{BlockPaths, BlockSource, Footprint, Step};
 use crate::program::launch::Launch;
 use crate::program::sem::{FloatTy, ValueTy};
 use crate::program::{Program, Sem};
+
+pub use device::Device;
 
 use divergence::Divergence;
 use races::{BlockOrder, TimeDependences, Watch};
@@ -139,12 +142,26 @@ impl<'a> Executor<'a> {
     /// # Errors
     /// A program without semantics, or a launch that does not fit it.
     pub fn new(program: &'a Program, launch: &'a Launch, options: Options) -> Result<Self, Diagnostics> {
+        Self::on(Device::of(program, launch)?, 0, program, launch, options)
+    }
+
+    /// As [`Executor::new`], of a kernel of one of the device's modules, with memory as it is.
+    ///
+    /// # Errors
+    /// A program without semantics, or a launch that does not fit it.
+    pub fn on(
+        device: Device,
+        module: usize,
+        program: &'a Program,
+        launch: &'a Launch,
+        options: Options,
+    ) -> Result<Self, Diagnostics> {
         let mut problems = Diagnostics::new();
         check_shape(launch, &mut problems);
         check_program(program, options.reconvergence, &mut problems);
         problems.into_result(())?;
 
-        let memory = memory::Memory::new(program, launch)?;
+        let memory = memory::Memory::on(device, module, program, launch)?;
         let dynamic_shared = u64::from(launch.dynamic_shared);
         let shape = warp::Shape {
             grid: launch.grid,
@@ -176,6 +193,16 @@ impl<'a> Executor<'a> {
     /// if there is no such buffer.
     pub fn buffer(&self, index: usize) -> &[u8] {
         self.runner.context.memory.buffer(index)
+    }
+
+    /// Contents of a variable of the kernel's module, by its full name, after the blocks run so far.
+    pub fn variable(&self, name: &str) -> Option<&[u8]> {
+        self.runner.context.memory.variable(name)
+    }
+
+    /// Memory as the blocks run so far leave it.
+    pub fn into_device(self) -> Device {
+        self.runner.context.memory.into_device()
     }
 
     /// What branches did in the blocks run so far, if [`Options::divergence`] asks for it.

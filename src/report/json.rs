@@ -66,6 +66,9 @@ pub struct Check {
     pub run: Option<Run>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub self_checked_warps: Option<u64>,
+    /// Of a program: its steps and launches.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub program: Option<super::sequence::Launches>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replay_command: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -255,6 +258,7 @@ impl Check {
             verdict: checked.verdict().name(),
             run: None,
             self_checked_warps: (checked.self_checked_warps > 0).then_some(checked.self_checked_warps),
+            program: None,
             replay_command: None,
             notes: checked.notes.clone(),
             races: checked.races.iter().map(Race::new).collect(),
@@ -316,17 +320,15 @@ fn by_name(stalls: &Stalls) -> BTreeMap<&'static str, u64> {
 }
 
 fn total_bound(row: &BoundRow, makespan: Cycles) -> Bound {
-    Bound {
-        name: row.name,
-        value: row.value.map(Cycles::get),
-        status: row.status.name(),
-        reason: row.reason.clone(),
-        overestimation: row.value.and_then(|value| overestimation(value, makespan)).map(rounded),
-    }
+    Bound { reason: row.reason.clone(), ..bound(row, row.value, row.status, makespan) }
 }
 
 fn block_bound(row: &BoundRow, value: Option<Cycles>, makespan: Cycles) -> Bound {
-    let status = Status::of(makespan, value);
+    bound(row, value, Status::of(makespan, value), makespan)
+}
+
+/// A bound of a part of a run: its reason is that of the whole.
+pub(super) fn bound(row: &BoundRow, value: Option<Cycles>, status: Status, makespan: Cycles) -> Bound {
     Bound {
         name: row.name,
         value: value.map(Cycles::get),

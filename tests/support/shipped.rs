@@ -54,7 +54,8 @@ fn make(source_text: &SourceText, settings: &[Setting]) -> Machine {
     machine.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The launch files below `kernels/`, sorted; the one of 10^8 instructions is left out.
+/// The launch files below `kernels/`, sorted; the one of 10^8 instructions is left out, and so are programs of several
+/// launches.
 pub fn launch_files() -> Vec<PathBuf> {
     let list = |dir: &Path| -> Vec<PathBuf> {
         std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect()
@@ -64,6 +65,7 @@ pub fn launch_files() -> Vec<PathBuf> {
         .flat_map(|folder| list(&folder))
         .filter(|path| path.extension().is_some_and(|e| e == "ron"))
         .filter(|path| !path.file_stem().is_some_and(|stem| stem.to_string_lossy().ends_with("_large")))
+        .filter(|path| !source(path).text().starts_with("Program("))
         .collect();
     files.sort();
     files

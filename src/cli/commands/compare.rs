@@ -7,21 +7,27 @@ use serde::Serialize;
 
 use crate::base::Cycles;
 use crate::bound::{self, Bound, Standing};
-use crate::check::{BoundRow, Checked, Plan, Status, WorkloadSource, check};
+use crate::check::{
+    BoundRow, Checked, Plan, Status, WorkloadSource, check, execute_sequence, observe_sequence,
+};
 use crate::cli::args::Compare;
-use crate::cli::load::{self, LoadedKernel};
+use crate::cli::load::{self, Loaded};
 use crate::cli::output::{self, Failure, Format};
+use crate::cli::programs::LoadedProgram;
 use crate::diag::Diagnostics;
+use crate::exec::races::TimeDependences;
 use crate::explore::explore;
 use crate::explore::search::Limits;
 use crate::machine::{Machine, SchedulerKind};
 use crate::path::{BlockPaths, BlockSource};
+use crate::program::{Program, TimingTable};
 use crate::report::json::{Origin, SCHEMA};
 use crate::report::table::Table;
+use crate::sim::PolicySetup;
 
-/// A kernel's line.
+/// A line: a kernel, or a program with its launches added up.
 struct Row {
-    kernel: LoadedKernel,
+    name: String,
     machine: Machine,
     /// Under gto and lrr.
     runs: Vec<Checked>,
@@ -56,9 +62,12 @@ pub fn run(args: &Compare) -> Result<ExitCode, Failure> {
 }
 
 fn row(name: &str, args: &Compare, bounds: &[Box<dyn Bound>]) -> Result<Row, Diagnostics> {
-    let kernel = load::kernel(name, &super::super::args::PtxLaunch::default(), args.common.seed)?;
-    let (machine, _) = load::machine(&args.common, &kernel)?;
     let policies = [load::setup(&SchedulerKind::Gto)?, load::setup(&SchedulerKind::Lrr)?];
+    let kernel = match load::any(name, &args.ptx, args.common.seed)? {
+        Loaded::Kernel(kernel) => kernel,
+        Loaded::Program(program) => return program_row(&program, args, bounds, &policies),
+    };
+    let (machine, _) = load::machine(&args.common, &kernel)?;
     let runs = check(&Plan {
         workload: &kernel.workload,
         machine: &machine,
@@ -72,32 +81,83 @@ fn row(name: &str, args: &Compare, bounds: &[Box<dyn Bound>]) -> Result<Row, Dia
         race_memory: args.common.race_memory(),
     })
     .map_err(|problems| problems.with_excerpts(&kernel.code))?;
-    let explored = explored(&kernel, &machine, args)?;
-    Ok(Row { kernel, machine, runs, explored })
+    let mut source: WorkloadSource = kernel.workload.source(args.common.watched(&machine))?;
+    let explored = explored(kernel.workload.program(), &machine, args, &mut source);
+    let explored = explored.map_err(|problems| problems.with_excerpts(&kernel.code))?;
+    let explored = explored.of_paths(&source.time_dependences());
+    Ok(Row { name: kernel.workload.name.clone(), machine, runs, explored })
 }
 
-fn explored(kernel: &LoadedKernel, machine: &Machine, args: &Compare) -> Result<Explored, Diagnostics> {
-    if !machine.beyond_the_paper_model().is_empty() {
-        return Ok(Explored::NotHandled);
-    }
-    let table = load::timing(kernel, machine)?;
-    let limits = Limits { max_states: args.max_states, threads: load::threads() };
-    let mut source: WorkloadSource = kernel.workload.source(args.common.watched(machine))?;
-    let mut paths = BlockPaths::default();
+fn program_row(
+    program: &LoadedProgram,
+    args: &Compare,
+    bounds: &[Box<dyn Bound>],
+    policies: &[PolicySetup],
+) -> Result<Row, Diagnostics> {
+    let (machine, _) = load::machine_of_program(&args.common)?;
+    let options = args.common.watched(&machine);
     let mut worst = Explored::Exactly(Cycles::ZERO);
+    let mut all = || {
+        let plan = program.plan(&machine, bounds, &[], &args.common, false);
+        let mut runs = Vec::new();
+        for policy in policies {
+            runs.push(observe_sequence(&plan, policy, &mut ())?.0.total);
+        }
+        execute_sequence(&program.sequence, None, options, &mut |step, run| {
+            let of_launch = explored(&program.sequence.kernel(step).program, &machine, args, run)?;
+            worst = worst.and(of_launch.of_paths(&run.time_dependences()));
+            Ok(())
+        })?;
+        Ok(runs)
+    };
+    let runs = all().map_err(|problems| program.with_excerpts(problems))?;
+    Ok(Row { name: program.name.clone(), explored: worst, machine, runs })
+}
+
+impl Explored {
+    /// The schedules of a path that depends on the schedule say nothing.
+    fn of_paths(self, dependences: &TimeDependences) -> Self {
+        if dependences.is_empty() { self } else { Self::NotHandled }
+    }
+
+    /// One after the other.
+    fn and(self, next: Self) -> Self {
+        match (self, next) {
+            (Self::NotHandled, _) | (_, Self::NotHandled) => Self::NotHandled,
+            (Self::Exactly(sum), Self::Exactly(worst)) => Self::Exactly(sum + worst),
+            (Self::Exactly(sum) | Self::AtLeast(sum), Self::Exactly(worst) | Self::AtLeast(worst)) => {
+                Self::AtLeast(sum + worst)
+            }
+        }
+    }
+}
+
+/// The blocks of a launch, one after the other; all of them are taken.
+fn explored(
+    program: &Program,
+    machine: &Machine,
+    args: &Compare,
+    source: &mut impl BlockSource<Error = Diagnostics>,
+) -> Result<Explored, Diagnostics> {
+    let table = TimingTable::new(program, machine)?;
+    let limits = Limits { max_states: args.max_states, threads: load::threads() };
+    let mut paths = BlockPaths::default();
+    let mut worst = if machine.beyond_the_paper_model().is_empty() {
+        Explored::Exactly(Cycles::ZERO)
+    } else {
+        Explored::NotHandled
+    };
     while source.next_block(&mut paths)? {
-        let Ok(found) = explore(&table, machine, &paths, Cycles::ZERO, limits, &|_, _| {}) else {
-            return Ok(Explored::NotHandled);
-        };
-        let at_least = found.worst.at_least;
-        worst = match worst {
-            Explored::Exactly(sum) if found.complete => Explored::Exactly(sum + at_least),
-            Explored::Exactly(sum) | Explored::AtLeast(sum) => Explored::AtLeast(sum + at_least),
-            Explored::NotHandled => Explored::NotHandled,
+        if worst == Explored::NotHandled {
+            continue;
+        }
+        worst = match explore(&table, machine, &paths, Cycles::ZERO, limits, &|_, _| {}) {
+            Ok(found) if found.complete => worst.and(Explored::Exactly(found.worst.at_least)),
+            Ok(found) => worst.and(Explored::AtLeast(found.worst.at_least)),
+            Err(_) => Explored::NotHandled,
         };
     }
-    // the schedules of a path that depends on the schedule say nothing
-    Ok(if source.time_dependences().is_empty() { worst } else { Explored::NotHandled })
+    Ok(worst)
 }
 
 /// The proved bound with the smallest value.
@@ -119,7 +179,7 @@ fn text(rows: &[Row]) -> String {
             Explored::NotHandled => "-".to_owned(),
         };
         let numbers = [
-            row.kernel.workload.name.clone(),
+            row.name.clone(),
             run.blocks.len().to_string(),
             run.warp_instructions.to_string(),
             row.runs[0].makespan.to_string(),
@@ -174,7 +234,7 @@ impl Line {
             Explored::NotHandled => (None, None),
         };
         Self {
-            kernel: row.kernel.workload.name.clone(),
+            kernel: row.name.clone(),
             machine: row.machine.name().to_owned(),
             blocks: run.blocks.len(),
             warp_instructions: run.warp_instructions,

@@ -14,3 +14,4 @@ pub mod inspect;
 pub mod list;
 pub mod phases;
 pub mod run;
+mod run_program;

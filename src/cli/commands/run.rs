@@ -1,20 +1,21 @@
 //! `warpbound run`: simulate one kernel and say where its cycles went.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use crate::base::Pc;
 use crate::bound;
-use crate::check::{Checked, Plan, WorkloadSource, ahead, observe_source};
+use crate::check::{Checked, Plan, WorkloadKind, WorkloadSource, ahead, observe_source};
 use crate::cli::args::Run;
-use crate::cli::load::{self, LoadedKernel};
+use crate::cli::dumps::{Dumped, Names};
+use crate::cli::load::{self, Loaded, LoadedKernel};
 use crate::cli::output::{self, Failure, Format};
 use crate::cli::trace_files::{self, TraceFile, Writer};
-use crate::diag::{Diagnostic, Diagnostics};
+use crate::diag::Diagnostics;
 use crate::exec::Options;
 use crate::machine::Machine;
 use crate::path::{BlockPaths, BlockSource, Footprint};
+use crate::program::launch;
 use crate::report::banks::{self, BankLine};
 use crate::report::{divergence, json, text};
 use crate::sim::PolicySetup;
@@ -28,10 +29,13 @@ const MAX_BRANCHES: usize = 10;
 
 /// Runs the command.
 pub fn run(args: &Run, verbose: bool) -> Result<ExitCode, Failure> {
-    let kernel = load::kernel(&args.on.kernel, &args.on.ptx, args.on.common.seed)?;
+    let kernel = match load::any(&args.on.kernel, &args.on.ptx, args.on.common.seed)? {
+        Loaded::Kernel(kernel) => *kernel,
+        Loaded::Program(program) => return super::run_program::run(args, &program),
+    };
     let (machine, _) = load::machine(&args.on.common, &kernel)?;
     let policy = load::policy(&args.on.common, &kernel, &machine)?;
-    let dumps = dumps(args, &kernel)?;
+    let dumps = names(&kernel).dumps(&args.dump)?;
     trace_files::check_endings(&args.trace)?;
     let bounds = bound::all();
     let plan = Plan {
@@ -79,8 +83,12 @@ pub fn run(args: &Run, verbose: bool) -> Result<ExitCode, Failure> {
         sim: all.saturating_sub(waited).as_secs_f64(),
         all: all.as_secs_f64(),
     };
-    for (index, path) in dumps {
-        output::write_file(&path, source.source.buffer(index).unwrap_or_default())?;
+    for dump in dumps {
+        let bytes = match &dump.what {
+            Dumped::Buffer(index) => source.source.buffer(*index),
+            Dumped::Variable { name, .. } => source.source.variable(name),
+        };
+        output::write_file(&dump.path, bytes.unwrap_or_default())?;
     }
     let place = |pc: Pc| (kernel.workload.program().instr(pc).line, kernel.text_of(pc));
     let banks = banks::lines(&bank_profile, &place);
@@ -128,32 +136,17 @@ impl BlockSource for TimedSource<'_> {
     }
 }
 
-/// The buffers to write: index and file.
-fn dumps(args: &Run, kernel: &LoadedKernel) -> Result<Vec<(usize, PathBuf)>, Diagnostics> {
-    let mut problems = Diagnostics::new();
-    let mut dumps = Vec::new();
-    let buffers = kernel.workload.launch().map_or(&[][..], |launch| launch.buffers.as_slice());
-    for dump in &args.dump {
-        let place = format!("--dump {dump}");
-        let Some((name, path)) = dump.split_once('=').filter(|(_, path)| !path.is_empty()) else {
-            problems
-                .push(Diagnostic::general(place, "expected NAME=FILE").hint("for example --dump c=out.bin"));
-            continue;
-        };
-        match buffers.iter().position(|buffer| buffer.name == name) {
-            Some(index) => dumps.push((index, PathBuf::from(path))),
-            None => {
-                let names: Vec<&str> = buffers.iter().map(|buffer| buffer.name.as_str()).collect();
-                let hint = if names.is_empty() {
-                    "this kernel has no buffers".to_owned()
-                } else {
-                    format!("buffers: {}", names.join(", "))
-                };
-                problems.push(Diagnostic::general(place, format!("no buffer `{name}`")).hint(hint));
-            }
-        }
+/// What has a name in device memory.
+fn names(kernel: &LoadedKernel) -> Names {
+    let module = match &kernel.workload.kind {
+        WorkloadKind::Step { sequence, step } => sequence.kernel(step).module,
+        WorkloadKind::Micro(_) | WorkloadKind::Launch { .. } => 0,
+    };
+    let variables = launch::variables(kernel.workload.program());
+    Names {
+        buffers: kernel.workload.buffers(),
+        variables: variables.into_iter().map(|variable| (variable.name, module)).collect(),
     }
-    problems.into_result(dumps)
 }
 
 /// Simulates with every trace that was asked for and `more` observers; a run that fails leaves no

@@ -94,7 +94,7 @@ pub(crate) fn extremum(format: Format, nan: bool, a: u64, b: u64, largest: bool)
                 if bits & format.sign() == 0 {
                     bits | format.sign()
                 } else {
-                    !bits & format.sign().wrapping_mul(2).wrapping_sub(1)
+                    !bits & (format.sign() | (format.sign() - 1))
                 }
             };
             if (key(a) < key(b)) != largest { a } else { b }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::range::{Sweep, Swept};
 use crate::base::Cycles;
-use crate::cli::args::{Anomaly, PtxLaunch};
+use crate::cli::args::Anomaly;
 use crate::cli::commands::check::shell_word;
 use crate::explore::anomaly::series::{self, Makespans, Rise};
 use crate::machine::Machine;
@@ -115,13 +115,7 @@ impl Commands {
         });
         args.set.iter().for_each(|s| option(&mut before, "--set", s.clone()));
         args.seed.iter().for_each(|s| option(&mut after, "--seed", s.to_string()));
-        let PtxLaunch { entry, grid, block, arg, dynamic_shared, registers } = &args.ptx;
-        entry.iter().for_each(|e| option(&mut after, "--entry", e.clone()));
-        grid.iter().for_each(|s| option(&mut after, "--grid", format!("{},{},{}", s.0, s.1, s.2)));
-        block.iter().for_each(|s| option(&mut after, "--block", format!("{},{},{}", s.0, s.1, s.2)));
-        arg.iter().for_each(|a| option(&mut after, "--arg", a.clone()));
-        dynamic_shared.iter().for_each(|n| option(&mut after, "--dynamic-shared", n.to_string()));
-        registers.iter().for_each(|n| option(&mut after, "--registers", n.to_string()));
+        after.extend(args.ptx.words());
         before.insert(0, kernel.to_owned());
         Self { before, after, swept: swept.clone() }
     }

@@ -32,7 +32,7 @@ impl Checked {
 
 /// Why paths may be others if warps run at other times, the most telling reason first.
 pub fn reasons(dependences: &TimeDependences, program: &Program) -> Vec<String> {
-    let TimeDependences { races, unnamed, clock, incomplete } = dependences;
+    let TimeDependences { races, unnamed, clock, incomplete, stray } = dependences;
     let mut reasons: Vec<String> = races.iter().map(|race| text(race, program)).collect();
     if *unnamed > 0 {
         reasons.push(format!("races of {unnamed} more pairs of accesses"));
@@ -40,6 +40,13 @@ pub fn reasons(dependences: &TimeDependences, program: &Program) -> Vec<String> 
     if let Some(line) = clock {
         reasons.push(format!(
             "{}:{line} reads %clock, and where a warp goes or what it accesses depends on it",
+            program.file
+        ));
+    }
+    if let Some(line) = stray {
+        reasons.push(format!(
+            "{}:{line} stores to a buffer to which no pointer in its registers leads, and reads of it were not \
+             watched for races",
             program.file
         ));
     }

@@ -5,7 +5,7 @@
 //! start at address 0.
 
 use super::device::{Device, ModuleMemory, variable_in};
-use super::races::Extent;
+use super::races::{Extent, targets};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::isa::Space;
 use crate::path::Footprint;
@@ -328,6 +328,13 @@ impl Memory {
         };
         let global = |base| Extent { base, bytes: end(base) - base };
         [Extent { base: 0, bytes: self.shared.len() as u64 }, global(GLOBALS_BASE), global(BUFFERS_BASE)]
+    }
+
+    /// The regions that a kernel with these arguments does not write, as far as its code shows.
+    pub(super) fn unwritten(&self, program: &Program) -> Vec<Extent> {
+        let extent = |region: &Region| Extent { base: region.base, bytes: region.bytes.len() as u64 };
+        let regions: Vec<Extent> = self.regions.iter().map(extent).collect();
+        targets::unwritten(program, &self.params, &regions)
     }
 
     /// Local memory of a thread, bytes.

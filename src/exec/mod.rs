@@ -172,8 +172,8 @@ impl<'a> Executor<'a> {
             total_shared: program.memory.shared_bytes(dynamic_shared),
         };
         let watch = options.races.map(|order| {
-            let extents = memory.extents();
-            Box::new(Watch::new(program, order, options.race_memory, extents))
+            let (extents, unwritten) = (memory.extents(), memory.unwritten(program));
+            Box::new(Watch::new(program, order, options.race_memory, extents, unwritten))
         });
         let context = step::Context {
             program,

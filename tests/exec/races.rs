@@ -7,6 +7,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use warpbound::exec::races::{AccessKind, BlockOrder, Party, Race};
 use warpbound::isa::Space;
+use warpbound::program::layout::place_buffers;
 
 /// Two warps unless said otherwise: `%p1` holds in warp 0, `%p2` in warp 1.
 const WARPS: &str = "mov.u32 %r2, %warpid; setp.eq.u32 %p1, %r2, 0; setp.eq.u32 %p2, %r2, 1; shl.b32 %r3, %r0, 2;
@@ -367,4 +368,38 @@ fn what_is_quiet_is_the_same_in_every_order() {
         }
     }
     assert!(quiet > 200 && rewritten > 20, "{quiet} {rewritten}");
+}
+
+#[test]
+fn reads_of_buffers_that_nobody_writes_take_no_memory() {
+    // %rd0 and %rd1 are two buffers
+    let run = |body: &str| {
+        let mut launch = kernel(64, &format!("{WARPS}\n{body}\nret;")).zeros(4096).zeros(4096);
+        launch.races = Some(BlockOrder::SideBySide);
+        launch.race_memory = 0;
+        launch.ok().time
+    };
+    let quiet = run("ld.global.u32 %r5, [%rd10]; ld.global.u32 %r6, [%rd1];");
+    assert!(quiet.is_empty(), "{quiet:?}");
+    // the other buffer is written, and watching that takes memory
+    assert!(run("ld.global.u32 %r5, [%rd10]; st.global.u32 [%rd1], %r5;").incomplete);
+    assert!(run("ld.global.u32 %r5, [%rd10]; st.global.u32 [%rd10], %r5;").incomplete);
+    assert!(run("atom.global.add.u32 %r5, [%rd10], 1;").incomplete);
+}
+
+#[test]
+fn a_store_to_where_no_pointer_leads_is_noticed() {
+    // from the second buffer to the first, by a distance that memory holds
+    let body = "ld.global.u32 %r5, [%rd10];\nld.global.u32 %r6, [%rd1]; cvt.s64.s32 %rd5, %r6;
+        add.s64 %rd6, %rd1, %rd5;\nst.global.u32 [%rd6], 7;";
+    let run = |distance: i32| {
+        let launch = kernel(32, &format!("{WARPS}\n{body}\nret;")).zeros(4096);
+        let mut launch = launch.words(&[distance as u32, 0, 0, 0]);
+        launch.races = Some(BlockOrder::OneByOne);
+        launch.ok().time
+    };
+    assert_eq!(run(8).stray, None);
+    let places: Vec<u64> = place_buffers([4096, 16].into_iter()).map(|place| place.address).collect();
+    let strayed = run((places[0] as i64 - places[1] as i64) as i32);
+    assert!(strayed.stray.is_some() && !strayed.is_empty(), "{strayed:?}");
 }

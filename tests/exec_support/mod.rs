@@ -30,6 +30,7 @@ pub struct Kernel {
     pub constants: bool,
     pub reconvergence: Reconvergence,
     pub races: Option<BlockOrder>,
+    pub race_memory: usize,
 }
 
 /// What a launch did.
@@ -58,6 +59,7 @@ pub fn kernel(threads: u32, body: &str) -> Kernel {
         constants: false,
         reconvergence: Reconvergence::PostDominator,
         races: None,
+        race_memory: 1 << 24,
     }
 }
 
@@ -142,7 +144,7 @@ impl Kernel {
             divergence: true,
             vectors,
             races: self.races,
-            race_memory: 1 << 24,
+            race_memory: self.race_memory,
         };
         let mut executor = Executor::new(&program, &launch, options)?;
         let mut paths = BlockPaths::default();

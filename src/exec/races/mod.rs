@@ -23,6 +23,7 @@
 mod atomics;
 mod clocks;
 mod shadow;
+pub(super) mod targets;
 
 use super::access::Span;
 use crate::base::{LaneMask, Pc, WARP_SIZE, WarpMask};
@@ -60,6 +61,9 @@ pub struct TimeDependences {
     pub clock: Option<u32>,
     /// There was too little memory to watch all accesses.
     pub incomplete: bool,
+    /// Line of an instruction that writes a buffer to which the pointers in its registers do not lead,
+    /// so that reads of that buffer were not watched.
+    pub stray: Option<u32>,
 }
 
 /// Two accesses to the same bytes without an order between them.
@@ -141,6 +145,11 @@ pub(super) struct Watch {
     shared: Shadow,
     globals: Shadow,
     buffers: Shadow,
+    /// Memory that nobody writes, by ascending base, and the piece of it that was read last.
+    unwritten: Vec<Extent>,
+    recent: Extent,
+    /// A store to it all the same.
+    stray: Option<Pc>,
     block: u32,
     /// The running section, and the one in which the block began.
     section: u64,
@@ -162,10 +171,17 @@ pub(super) struct Extent {
     pub(super) bytes: u64,
 }
 
+impl Extent {
+    #[inline(always)]
+    fn covers(&self, address: u64) -> bool {
+        address.wrapping_sub(self.base) < self.bytes
+    }
+}
+
 impl TimeDependences {
     /// Whether nothing depends on time, as far as was watched.
     pub fn is_empty(&self) -> bool {
-        self.races.is_empty() && self.clock.is_none() && !self.incomplete
+        self.races.is_empty() && self.clock.is_none() && !self.incomplete && self.stray.is_none()
     }
 }
 
@@ -177,6 +193,7 @@ impl Watch {
         order: BlockOrder,
         limit: usize,
         [shared, globals, buffers]: [Extent; 3],
+        unwritten: Vec<Extent>,
     ) -> Self {
         let partial = |sem: &Sem| match sem {
             Sem::Barrier(barrier) => barrier.threads.is_some() || barrier.kind == BarrierKind::Arrive,
@@ -191,6 +208,9 @@ impl Watch {
             shared,
             globals,
             buffers,
+            unwritten,
+            recent: Extent { base: 0, bytes: 0 },
+            stray: None,
             block: 0,
             section: 0,
             block_section: 0,
@@ -246,10 +266,26 @@ impl Watch {
         }
     }
 
+    /// Whether nobody writes the memory at this address of global memory.
+    #[inline(always)]
+    fn is_unwritten(&mut self, address: u64) -> bool {
+        self.recent.covers(address) || !self.unwritten.is_empty() && self.find_unwritten(address)
+    }
+
+    fn find_unwritten(&mut self, address: u64) -> bool {
+        let behind = self.unwritten.partition_point(|extent| extent.base <= address);
+        let found = behind.checked_sub(1).map(|index| self.unwritten[index]);
+        let found = found.filter(|extent| extent.covers(address));
+        self.recent = found.unwrap_or(self.recent);
+        found.is_some()
+    }
+
     /// A load by the lanes of a warp, whose span begins at `low` of the space.
     #[inline(always)]
     pub(super) fn load(&mut self, by: By, space: Space, low: u64, span: &Span, lanes: LaneMask, size: u64) {
-        if let Some(shared) = is_shared(space) {
+        if let Some(shared) = is_shared(space)
+            && (shared || !self.is_unwritten(low))
+        {
             let moment = self.moment(by, shared);
             self.lanes((shared, low), span, lanes, size, &moment, Deed::Reads);
         }
@@ -267,6 +303,9 @@ impl Watch {
         size: u64,
     ) {
         if let Some(shared) = is_shared(space) {
+            if !shared && self.is_unwritten(low) {
+                self.stray = self.stray.or(Some(by.pc));
+            }
             let moment = self.moment(by, shared);
             for (lanes, deed) in [(lanes - unchanged, Deed::Writes), (lanes & unchanged, Deed::Rewrites)] {
                 self.lanes((shared, low), span, lanes, size, &moment, deed);
@@ -277,6 +316,12 @@ impl Watch {
     /// An access by one lane.
     pub(super) fn access(&mut self, by: By, space: Space, address: u64, size: u64, deed: Deed) {
         if let Some(shared) = is_shared(space) {
+            if !shared && self.is_unwritten(address) {
+                if deed == Deed::Reads {
+                    return;
+                }
+                self.stray = self.stray.or(Some(by.pc));
+            }
             let moment = self.moment(by, shared);
             self.run(shared, address, size, size, &moment, deed);
         }
@@ -423,6 +468,7 @@ impl Watch {
             unnamed: self.unnamed,
             clock: self.clock.map(|pc| program.instr(pc).line),
             incomplete: self.incomplete,
+            stray: self.stray.map(|pc| program.instr(pc).line),
         }
     }
 }

@@ -1,0 +1,113 @@
+//! Which buffers a kernel can write, as far as the pointers in its registers show.
+//!
+//! Reads of a buffer that nobody writes race with nothing, and most accesses of most kernels are
+//! such. What is found here is an estimate: a kernel may reach a buffer in ways that registers do
+//! not show. The watch looks at every store, so that a wrong estimate is noticed, and then no
+//! verdict stands.
+
+use super::Extent;
+use crate::isa::Space;
+use crate::program::sem::{Address, Operand, ValueTy};
+use crate::program::{Instr, Program, Sem};
+
+/// A set of regions, a bit each; all of them if there is no telling.
+type Regions = u64;
+
+const ALL: Regions = Regions::MAX;
+
+/// The regions of global memory that no store leads to. `params` are the arguments as the kernel
+/// finds them.
+pub(in crate::exec) fn unwritten(program: &Program, params: &[u8], regions: &[Extent]) -> Vec<Extent> {
+    let all_written = regions.len() >= Regions::BITS as usize
+        // what a function is passed goes through memory
+        || program.instrs.iter().any(|instr| matches!(instr.sem, Sem::Call(_)));
+    if all_written {
+        return Vec::new();
+    }
+    let pointers = Pointers::new(program, params, regions);
+    let mut written = 0;
+    for instr in &program.instrs {
+        let target = match &instr.sem {
+            Sem::Store { space, addr, .. } => pointers.target(*space, addr),
+            Sem::Atomic(atomic) => pointers.target(atomic.space, &atomic.addr),
+            _ => continue,
+        };
+        written |= target;
+    }
+    let unwritten = |(index, _): &(usize, &Extent)| written & (1 << index) == 0;
+    regions.iter().enumerate().filter(unwritten).map(|(_, extent)| *extent).collect()
+}
+
+/// The regions that the value of each register may point into.
+struct Pointers<'a> {
+    regions: &'a [Extent],
+    of: Vec<Regions>,
+}
+
+impl<'a> Pointers<'a> {
+    fn new(program: &Program, params: &[u8], regions: &'a [Extent]) -> Self {
+        let mut pointers = Self { regions, of: vec![0; program.regs.len()] };
+        loop {
+            let mut changed = false;
+            for instr in &program.instrs {
+                let value = pointers.result(instr, params);
+                for dst in instr.dsts.as_slice() {
+                    let of = &mut pointers.of[dst.index()];
+                    changed |= *of | value != *of;
+                    *of |= value;
+                }
+            }
+            if !changed {
+                return pointers;
+            }
+        }
+    }
+
+    fn result(&self, instr: &Instr, params: &[u8]) -> Regions {
+        match &instr.sem {
+            Sem::Load {
+                space: Space::Param,
+                addr: Address { base: Operand::Imm(base), offset },
+                dsts,
+                ..
+            } => {
+                let at = base.wrapping_add_signed(*offset);
+                // a vector has a word for each register
+                (0..dsts.len() as u64).fold(0, |found, word| found | self.argument(params, at + 8 * word))
+            }
+            // words of 64 bits may be pointers
+            Sem::Load { ty, .. } if ty.bits == 64 => ALL,
+            Sem::Load { .. } => 0,
+            Sem::Atomic(atomic) => match atomic.ty {
+                ValueTy::Int(ty) if ty.bits == 64 => ALL,
+                _ => 0,
+            },
+            Sem::Mov { src: Operand::Imm(value), .. } => self.region(*value),
+            _ => instr.srcs.as_slice().iter().fold(0, |found, reg| found | self.of[reg.index()]),
+        }
+    }
+
+    fn argument(&self, params: &[u8], at: u64) -> Regions {
+        let bytes = params.get(at as usize..).and_then(|bytes| bytes.first_chunk::<8>());
+        bytes.map_or(0, |bytes| self.region(u64::from_le_bytes(*bytes)))
+    }
+
+    /// The region at an address.
+    fn region(&self, address: u64) -> Regions {
+        let holds = |extent: &Extent| address.wrapping_sub(extent.base) < extent.bytes;
+        self.regions.iter().position(holds).map_or(0, |index| 1 << index)
+    }
+
+    /// Where an address may lead.
+    fn target(&self, space: Space, addr: &Address) -> Regions {
+        if !matches!(space, Space::Global | Space::Generic) {
+            return 0;
+        }
+        let found = match addr.base {
+            Operand::Reg(reg) => self.of[reg.index()],
+            Operand::Imm(base) => self.region(base.wrapping_add_signed(addr.offset)),
+            Operand::Special(_) => 0,
+        };
+        if found == 0 { ALL } else { found }
+    }
+}

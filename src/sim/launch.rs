@@ -12,7 +12,7 @@ use super::policy::{
 use super::sm::{SlotSteps, Sm};
 use crate::base::{BlockId, Cycle, Cycles};
 use crate::machine::Machine;
-use crate::path::{BlockPaths, BlockSource};
+use crate::path::{BlockPaths, BlockSource, Footprint};
 use crate::program::TimingTable;
 use crate::trace::{Observer, Stalls};
 
@@ -153,8 +153,58 @@ pub fn simulate_on<S: BlockSource, O: Observer>(
     setup: &PolicySetup,
     resident_blocks: u32,
     observer: &mut O,
-    on_block: impl FnMut(&BlockResult, &BlockPaths),
+    mut on_block: impl FnMut(&BlockResult, &BlockPaths),
 ) -> Result<SimSummary, SimError<S::Error>> {
+    let mut source = Blocks { source, error: None };
+    let summary =
+        on_engine(threads, &mut source, table, machine, setup, resident_blocks, observer, &mut on_block);
+    summary.map_err(|error| match error {
+        SimError::Run(error) => SimError::Run(error),
+        SimError::Source(Kept) => SimError::Source(source.error.expect("it is kept where it is found")),
+    })
+}
+
+/// Any source of blocks: the engines are compiled once for all of them.
+pub(super) type AnySource<'s> = dyn BlockSource<Error = Kept> + 's;
+
+/// Somebody who hears of blocks that ended.
+pub(super) type OnBlock<'f> = dyn FnMut(&BlockResult, &BlockPaths) + 'f;
+
+/// Says that a source has failed; the reason is kept in [`Blocks`].
+pub(super) struct Kept;
+
+/// A source that keeps its error.
+struct Blocks<'s, S: BlockSource> {
+    source: &'s mut S,
+    error: Option<S::Error>,
+}
+
+impl<S: BlockSource> BlockSource for Blocks<'_, S> {
+    type Error = Kept;
+
+    fn next_block(&mut self, paths: &mut BlockPaths) -> Result<bool, Kept> {
+        self.source.next_block(paths).map_err(|error| {
+            self.error = Some(error);
+            Kept
+        })
+    }
+
+    fn footprint(&self) -> Footprint {
+        self.source.footprint()
+    }
+}
+
+#[allow(clippy::too_many_arguments, reason = "simulate_on's")]
+fn on_engine<O: Observer>(
+    threads: usize,
+    source: &mut AnySource<'_>,
+    table: &TimingTable,
+    machine: &Machine,
+    setup: &PolicySetup,
+    resident_blocks: u32,
+    observer: &mut O,
+    on_block: &mut OnBlock<'_>,
+) -> Result<SimSummary, SimError<Kept>> {
     if let Some(pipeline) = machine.pipeline() {
         let on = pipeline::Setup { table, machine, pipeline, resident_blocks, threads };
         return with_policies!(setup, machine, policies => {
@@ -166,14 +216,14 @@ pub fn simulate_on<S: BlockSource, O: Observer>(
     })
 }
 
-fn launch<S: BlockSource, P: Policy, O: Observer>(
-    source: &mut S,
+fn launch<P: Policy, O: Observer>(
+    source: &mut AnySource<'_>,
     table: &TimingTable,
     resident_blocks: u32,
     policies: &mut [P],
     observer: &mut O,
-    mut on_block: impl FnMut(&BlockResult, &BlockPaths),
-) -> Result<SimSummary, SimError<S::Error>> {
+    on_block: &mut OnBlock<'_>,
+) -> Result<SimSummary, SimError<Kept>> {
     let mut sm = Sm::new(table);
     let mut rooms = vec![BlockPaths::default()];
     let mut exhausted = !source.next_block(&mut rooms[0]).map_err(SimError::Source)?;

@@ -14,11 +14,11 @@ use crate::base::{Cycle, Cycles, WarpId, WarpMask};
 use crate::machine::Machine;
 use crate::machine::memory::LowerLevel;
 use crate::machine::pipeline::Pipeline;
-use crate::path::{BlockPaths, BlockSource, Footprint};
+use crate::path::{BlockPaths, Footprint};
 use crate::program::TimingTable;
 use crate::sim::SLOTS;
 use crate::sim::error::{Deadlock, RunError, SimError};
-use crate::sim::launch::{BlockResult, SimSummary, SubCoreResult};
+use crate::sim::launch::{AnySource, BlockResult, Kept, OnBlock, SimSummary, SubCoreResult};
 use crate::sim::policy::Policy;
 use crate::trace::{Observer, Stalls};
 
@@ -34,13 +34,13 @@ pub(in crate::sim) struct Setup<'a> {
 }
 
 /// Simulates a launch; see [`crate::sim::simulate`].
-pub(in crate::sim) fn launch<S: BlockSource, P: Policy + Clone + Send, O: Observer>(
-    source: &mut S,
+pub(in crate::sim) fn launch<P: Policy + Clone + Send, O: Observer>(
+    source: &mut AnySource<'_>,
     setup: &Setup<'_>,
     policies: &[P],
     observer: &mut O,
-    on_block: impl FnMut(&BlockResult, &BlockPaths),
-) -> Result<SimSummary, SimError<S::Error>> {
+    on_block: &mut OnBlock<'_>,
+) -> Result<SimSummary, SimError<Kept>> {
     let threads = setup.threads.clamp(1, setup.machine.sms());
     let code = Code::new(setup.table, setup.machine, setup.pipeline);
     std::thread::scope(|scope| {
@@ -49,15 +49,15 @@ pub(in crate::sim) fn launch<S: BlockSource, P: Policy + Clone + Send, O: Observ
     })
 }
 
-fn launch_with<'a, S: BlockSource, P: Policy + Clone + Send, O: Observer>(
-    source: &mut S,
+fn launch_with<'a, P: Policy + Clone + Send, O: Observer>(
+    source: &mut AnySource<'_>,
     setup: &Setup<'a>,
     code: &'a Code<'a>,
     policies: &[P],
     observer: &mut O,
-    mut on_block: impl FnMut(&BlockResult, &BlockPaths),
+    on_block: &mut OnBlock<'_>,
     crew: Vec<Hand<'a, P>>,
-) -> Result<SimSummary, SimError<S::Error>> {
+) -> Result<SimSummary, SimError<Kept>> {
     let mut first = BlockPaths::default();
     let there = source.next_block(&mut first).map_err(SimError::Source)?;
     let warps = first.warps.len().max(1);
@@ -246,11 +246,7 @@ impl<'a, P: Policy + Send> Gpu<'a, P> {
 
     /// Every SM with room gets a block, round robin, and again up to as many as it may in a cycle.
     /// Whether there may be blocks and room left.
-    fn place_blocks<S: BlockSource>(
-        &mut self,
-        source: &mut S,
-        restart: bool,
-    ) -> Result<bool, SimError<S::Error>> {
+    fn place_blocks(&mut self, source: &mut AnySource<'_>, restart: bool) -> Result<bool, SimError<Kept>> {
         let limit = match self.first().settings.launch.blocks_per_cycle {
             0 => u32::MAX,
             limit => limit,
@@ -272,12 +268,12 @@ impl<'a, P: Policy + Send> Gpu<'a, P> {
     }
 
     /// The next block goes to an SM, if that has room. Whether it did.
-    fn place_block<S: BlockSource>(
+    fn place_block(
         &mut self,
         index: usize,
-        source: &mut S,
+        source: &mut AnySource<'_>,
         restart: bool,
-    ) -> Result<bool, SimError<S::Error>> {
+    ) -> Result<bool, SimError<Kept>> {
         let Core { sm, policies, next } = &mut self.shares[index / self.share][index % self.share];
         let Some(place) = sm.free_place() else { return Ok(false) };
         match self.waiting.take() {

@@ -6,7 +6,7 @@ use warpbound::explore::fermi::{Fairness, FermiBound, FermiMachine, Finishing, T
 fn finishing(warps: usize, repetitions: usize, fairness: Fairness) -> Finishing {
     let machine = FermiMachine::seed();
     let kernel = TemplateKernel::new(&machine, warps, repetitions).unwrap();
-    explore(&machine, &kernel, fairness, 1_000_000).unwrap()
+    explore(&machine, &kernel, fairness, 1_000_000, &Watch::new()).unwrap()
 }
 
 fn table(warps: std::ops::RangeInclusive<usize>, fairness: Fairness) -> Vec<Vec<(u64, u64)>> {

@@ -1,5 +1,6 @@
 //! Something to simulate: a micro kernel, or a launch of a real one.
 
+use crate::base::Watch;
 use crate::diag::Diagnostics;
 use crate::exec::divergence::Divergence;
 use crate::exec::{Executor, Options};
@@ -88,7 +89,16 @@ impl Workload {
     }
 }
 
-impl WorkloadSource<'_> {
+impl<'a> WorkloadSource<'a> {
+    /// Has somebody watch the run, who may end it.
+    #[must_use]
+    pub fn watched(self, watch: &'a Watch) -> Self {
+        match self {
+            Self::Micro(source) => Self::Micro(source),
+            Self::Launch(executor) => Self::Launch(Box::new(executor.watched(watch))),
+        }
+    }
+
     /// Why the paths may depend on timing, as far as the run noticed.
     pub fn notes(&self) -> Vec<String> {
         match self {

@@ -1,10 +1,14 @@
 //! From names and options to a workload, a machine and a policy.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::Mutex;
 
 use super::args::{Common, PtxLaunch};
 use super::assets::{self, Location};
+use super::files::read;
+use super::session::Session;
 use crate::base::Pc;
 use crate::check::{Workload, WorkloadKind};
 use crate::diag::{Diagnostic, Diagnostics, SourceText};
@@ -30,6 +34,8 @@ pub struct LoadedKernel {
     pub code: SourceText,
     /// Where the kernel came from.
     pub location: Location,
+    /// Every file on disk that was read for it.
+    pub inputs: Vec<PathBuf>,
     machine: Option<String>,
     scheduler: Option<SchedulerKind>,
     launch: Option<LaunchSpec>,
@@ -52,7 +58,7 @@ impl LoadedKernel {
         for arg in spec.args.iter_mut().chain(&mut spec.symbols) {
             if let ArgSpec::Buffer { init: Init::File(path), .. } = arg {
                 let name = format!("data{}.bin", files.len());
-                files.push((name.clone(), self.location.beside(path).bytes()?));
+                files.push((name.clone(), self.location.beside(path).bytes(read::DATA_BYTES)?));
                 *path = name;
             }
         }
@@ -66,7 +72,16 @@ impl LoadedKernel {
 
 /// Finds and reads a kernel.
 pub fn kernel(name: &str, ptx: &PtxLaunch, seed: u64) -> Result<LoadedKernel, Diagnostics> {
-    let location = assets::find_kernel(name)?;
+    kernel_at(name, assets::find_kernel(name)?, ptx, seed)
+}
+
+/// Reads a kernel that has been found under this name.
+pub fn kernel_at(
+    name: &str,
+    location: Location,
+    ptx: &PtxLaunch,
+    seed: u64,
+) -> Result<LoadedKernel, Diagnostics> {
     let extension = location.extension();
     if extension != "ptx" && ptx.is_given() {
         let problem = Diagnostic::general(
@@ -107,6 +122,7 @@ fn micro(name: &str, location: Location) -> Result<LoadedKernel, Diagnostics> {
         scheduler: kernel.scheduler.clone(),
         workload: Workload { name: location.stem(), kind: WorkloadKind::Micro(Box::new(kernel)) },
         code,
+        inputs: location.on_disk().map(PathBuf::from).into_iter().collect(),
         location,
     })
 }
@@ -123,8 +139,14 @@ fn launch(
     let code = module_location.text()?;
     let module = Module::parse(&code)?;
     let program = module.program(&spec.entry, &assets::ptx_isa()?)?;
-    let read =
-        |path: &str| location.beside(path).bytes().map_err(|e| e.list()[0].message.clone() + ": " + path);
+    let inputs = [&location, &module_location].map(|file| file.on_disk().map(PathBuf::from));
+    let inputs = RefCell::new(inputs.into_iter().flatten().collect::<Vec<PathBuf>>());
+    let read = |path: &str| {
+        let file = location.beside(path);
+        inputs.borrow_mut().extend(file.on_disk().map(PathBuf::from));
+        let most = declared_bytes(&spec, path);
+        file.bytes(most).map_err(|e| format!("`{path}`, for a buffer of {most} bytes: {}", e.message))
+    };
     let launch = Launch::new(&spec, &program, seed, source, &read)?;
     Ok(LoadedKernel {
         name_given: name.to_owned(),
@@ -134,10 +156,23 @@ fn launch(
         },
         code,
         location,
+        inputs: inputs.into_inner(),
         machine: None,
         scheduler: None,
         launch: Some(spec),
     })
+}
+
+/// Bytes of the largest buffer that takes its contents from this file.
+fn declared_bytes(spec: &LaunchSpec, path: &str) -> u64 {
+    let of_file = |arg: &ArgSpec| match arg {
+        ArgSpec::Buffer { elem, len, init: Init::File(file), .. } if file == path => {
+            Some(len.saturating_mul(elem.size() as u64))
+        }
+        _ => None,
+    };
+    let declared = spec.args.iter().chain(&spec.symbols).filter_map(of_file).max();
+    declared.map_or(read::DATA_BYTES, |bytes| bytes.min(read::DATA_BYTES))
 }
 
 /// The launch that the options describe, and the options as a text for messages.
@@ -198,12 +233,38 @@ fn command_line_launch(
 
 /// The machine for a kernel: the option, else the kernel's own, else the default; then settings.
 pub fn machine(common: &Common, kernel: &LoadedKernel) -> Result<(Machine, MachineSpec), Diagnostics> {
-    let location = match (&common.machine, &kernel.machine) {
-        (Some(name), _) => assets::find_machine(name, None)?,
-        (None, Some(name)) => assets::find_machine(name, Some(&kernel.location))?,
-        (None, None) => assets::find_machine(DEFAULT_MACHINE, None)?,
-    };
-    machine_at(&location, common)
+    machine_at(&machine_location(common, kernel)?, common)
+}
+
+fn machine_location(common: &Common, kernel: &LoadedKernel) -> Result<Location, Diagnostics> {
+    match (&common.machine, &kernel.machine) {
+        (Some(name), _) => assets::find_machine(name, None),
+        (None, Some(name)) => assets::find_machine(name, Some(&kernel.location)),
+        (None, None) => assets::find_machine(DEFAULT_MACHINE, None),
+    }
+}
+
+/// Every file on disk that a run reads, as far as it can be read.
+pub fn inputs(common: &Common, kernel: &LoadedKernel, policy: &PolicySetup) -> Vec<PathBuf> {
+    let found = RefCell::new(kernel.inputs.clone());
+    let note = |location: &Location| found.borrow_mut().extend(location.on_disk().map(PathBuf::from));
+    // what came on stdin is no file, and cannot be read again
+    if common.machine.as_deref() != Some(assets::FROM_STDIN)
+        && let Ok(location) = machine_location(common, kernel)
+    {
+        note(&location);
+        let base = |name: &str| {
+            let base = assets::find_machine(name, Some(&location))?;
+            note(&base);
+            base.text()
+        };
+        // what is wrong with it has been said by whoever used it
+        let _ = location.text().and_then(|source| MachineSpec::parse_with_bases(&source, &base));
+    }
+    if let SchedulerKind::Replay(file) = policy.kind() {
+        found.borrow_mut().push(PathBuf::from(file));
+    }
+    found.into_inner()
 }
 
 /// A machine file with the settings of the command line.
@@ -268,16 +329,21 @@ fn blame_options(common: &Common, problems: &Diagnostics) -> Diagnostics {
 /// The policy for a kernel: the option, else a setting, else the kernel's own, else the machine's.
 pub fn policy(common: &Common, kernel: &LoadedKernel, machine: &Machine) -> Result<PolicySetup, Diagnostics> {
     let set = common.set.iter().any(|setting| setting.trim_start().starts_with("scheduler"));
-    let kind = match &kernel.scheduler {
-        Some(own) if common.scheduler.is_none() && !set => own.clone(),
-        _ => machine.scheduler().clone(),
-    };
-    setup(&kind)
+    match &kernel.scheduler {
+        Some(own) if common.scheduler.is_none() && !set => setup_beside(own, Some(&kernel.location)),
+        _ => setup(machine.scheduler()),
+    }
 }
 
 /// A policy ready to run: the schedule of a replay is read.
 pub fn setup(kind: &SchedulerKind) -> Result<PolicySetup, Diagnostics> {
-    PolicySetup::new(kind, |path| Location::Disk(path.into()).text())
+    setup_beside(kind, None)
+}
+
+/// The same for a policy that a file names: so is a schedule, relative to it.
+fn setup_beside(kind: &SchedulerKind, file: Option<&Location>) -> Result<PolicySetup, Diagnostics> {
+    let read = |path: &str| assets::find_schedule(path, file)?.text_up_to(read::SCHEDULE_BYTES);
+    PolicySetup::new(kind, read)
 }
 
 /// The paths of one block of a kernel.
@@ -286,14 +352,25 @@ pub fn nth_block(
     machine: &Machine,
     block: u32,
     max_instructions: u64,
+    session: &Session,
 ) -> Result<BlockPaths, Diagnostics> {
-    let mut source = kernel.workload.source(Options::of(machine, max_instructions))?;
+    session.progress.begin(
+        format!("executing {}", kernel.workload.name),
+        Some(u64::from(block) + 1),
+        "blocks",
+    );
+    let mut source = kernel.workload.source(Options::of(machine, max_instructions))?.watched(&session.watch);
     let mut paths = BlockPaths::default();
     for _ in 0..=block {
         if !source.next_block(&mut paths).map_err(|problems| problems.with_excerpts(&kernel.code))? {
+            if let Some(reason) = session.stopped() {
+                let message = format!("{} before block {block} was executed", reason.text());
+                return Err(Diagnostic::general(kernel.workload.name.clone(), message).into());
+            }
             let message = format!("the launch has {} blocks", kernel.workload.blocks());
             return Err(Diagnostic::general(format!("--of-block {block}"), message).into());
         }
+        session.watch.advance(1);
     }
     Ok(paths)
 }

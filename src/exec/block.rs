@@ -10,7 +10,7 @@ use super::fault::{self, Fault};
 use super::loops::{Probe, hot_loop};
 use super::step::{Context, Executed, Meeting, execute};
 use super::warp::{State, Warp};
-use crate::base::{LaneMask, Pc, WARP_SIZE};
+use crate::base::{LaneMask, Pc, WARP_SIZE, Watch};
 use crate::path::{BarrierUse, BlockPaths, Step};
 use crate::program::Sem;
 use crate::program::sem::BarrierKind;
@@ -25,6 +25,8 @@ pub(super) struct Runner<'a> {
     pub(super) context: Context<'a>,
     /// Why paths may depend on timing.
     pub(super) notes: Vec<String>,
+    /// Who may end the run, if anybody.
+    pub(super) watch: Option<&'a Watch>,
     options: Options,
     warps: Vec<Warp>,
     barriers: Barriers,
@@ -39,14 +41,15 @@ impl<'a> Runner<'a> {
         let warp = |id| Warp::new(id, context.program, &context.shape, options.reconvergence);
         let warps = (0..context.shape.warps).map(warp).collect();
         let (barriers, probe) = (Barriers::default(), Probe::default());
-        Self { context, notes: Vec::new(), options, warps, barriers, probe, fuel: 0 }
+        Self { context, notes: Vec::new(), watch: None, options, warps, barriers, probe, fuel: 0 }
     }
 
-    /// Runs the block at these coordinates; `paths` has been reset for it.
+    /// Runs the block at these coordinates; `paths` has been reset for it. False if the run was ended
+    /// from outside before the block was.
     ///
     /// # Errors
     /// The first thing that the kernel does wrong.
-    pub(super) fn run(&mut self, at: [u32; 3], paths: &mut BlockPaths) -> Result<(), Fault> {
+    pub(super) fn run(&mut self, at: [u32; 3], paths: &mut BlockPaths) -> Result<bool, Fault> {
         self.context.shape.at = at;
         self.context.memory.start_block();
         self.barriers.start(self.warps.len());
@@ -57,11 +60,14 @@ impl<'a> Runner<'a> {
             for id in 0..self.warps.len() {
                 if self.warps[id].state == State::Ready {
                     ran = true;
+                    if self.watch.is_some_and(Watch::is_stopped) {
+                        return Ok(false);
+                    }
                     self.run_warp(id, paths)?;
                 }
             }
             if self.warps.iter().all(|warp| warp.state == State::Finished) {
-                return Ok(());
+                return Ok(true);
             }
             if !ran {
                 return Err(self.deadlock(paths));

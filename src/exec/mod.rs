@@ -31,7 +31,7 @@ pub mod stack;
 mod step;
 mod warp;
 
-use crate::base::BlockId;
+use crate::base::{BlockId, Watch};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::machine::{Banks, Machine, Reconvergence, SharedMemory};
 use crate::path::{BlockPaths, BlockSource, Footprint, Step};
@@ -130,6 +130,14 @@ impl<'a> Executor<'a> {
         Ok(Self { runner, grid: launch.grid, next: 0, blocks: launch.blocks() })
     }
 
+    /// Has somebody watch the run, who may end it: there are no blocks after that, and the one under
+    /// way is not given.
+    #[must_use]
+    pub fn watched(mut self, watch: &'a Watch) -> Self {
+        self.runner.watch = Some(watch);
+        self
+    }
+
     /// Contents of a buffer of the launch, by its index there, after the blocks run so far; empty
     /// if there is no such buffer.
     pub fn buffer(&self, index: usize) -> &[u8] {
@@ -160,12 +168,16 @@ impl BlockSource for Executor<'_> {
         let [x, y, _] = self.grid;
         let at = [block % x, block / x % y, block / x / y];
         match self.runner.run(at, paths) {
-            Ok(()) => {
+            Ok(true) => {
                 if let Some(divergence) = &mut self.runner.context.divergence {
                     divergence.block(paths);
                 }
                 self.next += 1;
                 Ok(true)
+            }
+            Ok(false) => {
+                self.next = self.blocks;
+                Ok(false)
             }
             Err(fault) => {
                 // spent

@@ -1,12 +1,14 @@
-//! Colour, only where somebody sees it.
+//! Colour and width, as the reader has them.
 
 use crate::check::Status;
 
-/// Whether to colour.
+/// How to write for the reader.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Style {
     /// Emit ANSI colours.
     pub colour: bool,
+    /// Characters of a line; unlimited where nothing wraps.
+    pub width: Option<usize>,
 }
 
 impl Style {

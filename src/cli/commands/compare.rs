@@ -1,23 +1,25 @@
 //! `warpbound compare`: every bound beside what was simulated and what was explored, a line per
 //! kernel.
 
-use std::process::ExitCode;
-
 use serde::Serialize;
 
 use crate::base::Cycles;
 use crate::bound::{self, Bound, Standing};
 use crate::check::{BoundRow, Checked, Plan, Status, WorkloadSource, check};
-use crate::cli::args::Compare;
+use crate::cli::args::{Compare, PtxLaunch};
+use crate::cli::failures::Batch;
 use crate::cli::load::{self, LoadedKernel};
-use crate::cli::output::{self, Failure, Format};
+use crate::cli::memory;
+use crate::cli::output::{Ending, Format, Outcome};
+use crate::cli::session::Session;
 use crate::diag::Diagnostics;
 use crate::exec::Options;
 use crate::explore::explore;
 use crate::explore::search::Limits;
 use crate::machine::{Machine, SchedulerKind};
 use crate::path::{BlockPaths, BlockSource};
-use crate::report::json::{Origin, SCHEMA};
+use crate::report::json::{self, Origin, SCHEMA};
+use crate::report::style::Style;
 use crate::report::table::Table;
 
 /// A kernel's line.
@@ -34,70 +36,112 @@ struct Row {
 enum Explored {
     /// Exactly this.
     Exactly(Cycles),
-    /// At least this; some block has more states than the fuel allows.
+    /// At least this; some block has more states than the fuel allows, or somebody ended the command.
     AtLeast(Cycles),
     /// Some block, or the machine, is of a kind that exploration does not handle.
     NotHandled,
 }
 
 /// Runs the command.
-pub fn run(args: &Compare) -> Result<ExitCode, Failure> {
+pub fn run(args: &Compare, session: &Session) -> Outcome {
     let bounds = bound::all();
     let names = if args.kernels.is_empty() { super::check::suite_kernels()? } else { args.kernels.clone() };
-    let rows =
-        names.iter().map(|name| row(name, args, &bounds)).collect::<Result<Vec<Row>, Diagnostics>>()?;
-    match args.common.format {
-        Format::Text => output::print(&text(&rows))?,
-        Format::Json => output::print_json(&Report {
-            schema: SCHEMA,
-            results: rows.iter().map(|row| Line::new(row, args.common.seed)).collect(),
-        })?,
+    let mut batch = Batch::new(&names);
+    let mut rows = Vec::new();
+    while let Some((_, name)) = batch.begin(session) {
+        match row(name, args, &bounds, session) {
+            Ok(Some(row)) => {
+                rows.push(row);
+                // what was explored of it may not be all
+                if session.watch.is_stopped() {
+                    batch.cut_short();
+                }
+            }
+            Ok(None) => batch.cut_short(),
+            Err(problems) => batch.failures.add(name, &problems),
+        }
     }
-    Ok(ExitCode::SUCCESS)
+    if rows.is_empty() && names.len() == 1 && !batch.is_incomplete() {
+        return Err(batch.failures.into_problems());
+    }
+    let mut ending = Ending::default();
+    match args.common.format {
+        Format::Text => ending.print(session, &(text(&rows, session.style) + &batch.text(session))),
+        Format::Json => {
+            let results = rows.iter().map(|row| Line::new(row, args.common.seed)).collect();
+            let batch = batch.json(session);
+            ending.print_json(session, &Report { schema: SCHEMA, results, batch });
+        }
+    }
+    ending.failures = batch.failures;
+    Ok(ending)
 }
 
-fn row(name: &str, args: &Compare, bounds: &[Box<dyn Bound>]) -> Result<Row, Diagnostics> {
-    let kernel = load::kernel(name, &super::super::args::PtxLaunch::default(), args.common.seed)?;
+/// A kernel's line; nothing if somebody ended the command before it was simulated.
+fn row(
+    name: &str,
+    args: &Compare,
+    bounds: &[Box<dyn Bound>],
+    session: &Session,
+) -> Result<Option<Row>, Diagnostics> {
+    let kernel = load::kernel(name, &PtxLaunch::default(), args.common.seed)?;
     let (machine, _) = load::machine(&args.common, &kernel)?;
     let policies = [load::setup(&SchedulerKind::Gto)?, load::setup(&SchedulerKind::Lrr)?];
+    let blocks = u64::from(kernel.workload.blocks());
+    session.progress.begin(&kernel.workload.name, Some(blocks * policies.len() as u64), "blocks");
     let runs = check(&Plan {
         workload: &kernel.workload,
         machine: &machine,
         policies: &policies,
         bounds,
         gating: &[],
-        max_instructions_per_block: args.common.max_instructions,
+        max_instructions_per_block: memory::fuel(args.common.max_instructions),
         threads: 1,
         ahead: false,
         self_check: false,
+        watch: &session.watch,
     })
-    .map_err(|problems| problems.with_excerpts(&kernel.code))?;
-    let explored = explored(&kernel, &machine, args)?;
-    Ok(Row { kernel, machine, runs, explored })
+    .map_err(|failed| failed.problems.with_excerpts(&kernel.code))?;
+    if !runs.iter().all(Checked::is_complete) {
+        return Ok(None);
+    }
+    let explored = explored(&kernel, &machine, args, session)?;
+    Ok(Some(Row { kernel, machine, runs, explored }))
 }
 
-fn explored(kernel: &LoadedKernel, machine: &Machine, args: &Compare) -> Result<Explored, Diagnostics> {
+fn explored(
+    kernel: &LoadedKernel,
+    machine: &Machine,
+    args: &Compare,
+    session: &Session,
+) -> Result<Explored, Diagnostics> {
     if !machine.beyond_the_paper_model().is_empty() {
         return Ok(Explored::NotHandled);
     }
     let table = load::timing(kernel, machine)?;
-    let limits = Limits { max_states: args.max_states, threads: load::threads() };
-    let mut source: WorkloadSource =
-        kernel.workload.source(Options::of(machine, args.common.max_instructions))?;
+    let limits =
+        Limits { max_states: args.max_states, max_bytes: memory::budget(), threads: load::threads() };
+    let options = Options::of(machine, memory::fuel(args.common.max_instructions));
+    let mut source: WorkloadSource = kernel.workload.source(options)?.watched(&session.watch);
+    session.progress.begin(format!("exploring {}", kernel.workload.name), None, "issues");
     let mut paths = BlockPaths::default();
     let mut worst = Explored::Exactly(Cycles::ZERO);
     while source.next_block(&mut paths)? {
-        let Ok(found) = explore(&table, machine, &paths, Cycles::ZERO, limits, &|_, _| {}) else {
+        let Ok(found) = explore(&table, machine, &paths, Cycles::ZERO, limits, &session.watch) else {
             return Ok(Explored::NotHandled);
         };
         let at_least = found.worst.at_least;
         worst = match worst {
-            Explored::Exactly(sum) if found.complete => Explored::Exactly(sum + at_least),
+            Explored::Exactly(sum) if found.is_complete() => Explored::Exactly(sum + at_least),
             Explored::Exactly(sum) | Explored::AtLeast(sum) => Explored::AtLeast(sum + at_least),
             Explored::NotHandled => Explored::NotHandled,
         };
     }
-    Ok(worst)
+    Ok(match worst {
+        // blocks that were not looked at only add to it
+        Explored::Exactly(sum) if session.watch.is_stopped() => Explored::AtLeast(sum),
+        other => other,
+    })
 }
 
 /// The proved bound with the smallest value.
@@ -106,11 +150,13 @@ fn tightest(rows: &[BoundRow]) -> Option<&BoundRow> {
     rows.iter().filter(proved).min_by_key(|row| row.value)
 }
 
-fn text(rows: &[Row]) -> String {
-    let names: Vec<&str> =
-        rows.first().map(|row| row.runs[0].judged().map(|b| b.name).collect()).unwrap_or_default();
+fn text(rows: &[Row], style: Style) -> String {
+    let Some(first) = rows.first() else { return String::new() };
+    let names: Vec<&str> = first.runs[0].judged().map(|b| b.name).collect();
+    // instructions and blocks go first, then bounds from the right
+    let expendable: Vec<usize> = [2, 1].into_iter().chain((6..6 + names.len()).rev()).collect();
     let heading = ["kernel", "blocks", "warp insts", "gto", "lrr", "explored worst"].into_iter().chain(names);
-    let mut table = Table::new(heading.chain(["tightest proved"]), &[0]);
+    let mut table = Table::new(heading.chain(["tightest proved"]), &[0]).expendable(expendable);
     for row in rows {
         let run = &row.runs[0];
         let explored = match row.explored {
@@ -130,13 +176,15 @@ fn text(rows: &[Row]) -> String {
         let tightest = tightest(&run.bounds).map_or("-", |bound| bound.name).to_owned();
         table.row(numbers.into_iter().chain(bounds).chain([tightest]));
     }
-    table.render(0)
+    table.render(0, style.width)
 }
 
 #[derive(Serialize)]
 struct Report {
     schema: u32,
     results: Vec<Line>,
+    #[serde(flatten)]
+    batch: json::Batch,
 }
 
 #[derive(Serialize)]

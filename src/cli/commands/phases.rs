@@ -1,14 +1,15 @@
 //! `warpbound phases`: what Algorithm 1 of seed 000 says about each warp run alone.
 
 use std::fmt::Write;
-use std::process::ExitCode;
 
 use serde::Serialize;
 
 use crate::bound::{PhaseKind, WarpPhases, analyse_alone};
 use crate::cli::args::Phases;
 use crate::cli::load;
-use crate::cli::output::{self, Failure, Format};
+use crate::cli::memory;
+use crate::cli::output::{self, Format, Outcome};
+use crate::cli::session::Session;
 use crate::report::json::{Origin, SCHEMA};
 
 /// Phases of one warp shown as text before the rest is counted.
@@ -42,25 +43,30 @@ struct Phase {
 }
 
 /// Runs the command.
-pub fn run(args: &Phases) -> Result<ExitCode, Failure> {
+pub fn run(args: &Phases, session: &Session) -> Outcome {
     let kernel = load::kernel(&args.on.kernel, &args.on.ptx, args.on.common.seed)?;
     let (machine, _) = load::machine(&args.on.common, &kernel)?;
     load::paper_model(&machine, "phases are those of")?;
     let table = load::timing(&kernel, &machine)?;
-    let paths = load::nth_block(&kernel, &machine, args.of_block, args.on.common.max_instructions)?;
+    let fuel = memory::fuel(args.on.common.max_instructions);
+    let paths = load::nth_block(&kernel, &machine, args.of_block, fuel, session)?;
     let warps: Vec<WarpPhases> = paths.warps.iter().map(|path| analyse_alone(&table, path, |_| {})).collect();
     match args.on.common.format {
-        Format::Text => output::print(&text(&kernel.workload.name, machine.name(), args.of_block, &warps))?,
-        Format::Json => output::print_json(&Report {
-            schema: SCHEMA,
-            kernel: kernel.workload.name.clone(),
-            machine: machine.name().to_owned(),
-            block: args.of_block,
-            warps: warps.iter().enumerate().map(|(index, warp)| json(index, warp)).collect(),
-            origin: Origin::new(&machine, args.on.common.seed),
-        })?,
+        Format::Text => {
+            output::text(session, &text(&kernel.workload.name, machine.name(), args.of_block, &warps))
+        }
+        Format::Json => output::json(
+            session,
+            &Report {
+                schema: SCHEMA,
+                kernel: kernel.workload.name.clone(),
+                machine: machine.name().to_owned(),
+                block: args.of_block,
+                warps: warps.iter().enumerate().map(|(index, warp)| json(index, warp)).collect(),
+                origin: Origin::new(&machine, args.on.common.seed),
+            },
+        ),
     }
-    Ok(ExitCode::SUCCESS)
 }
 
 fn name(kind: PhaseKind) -> &'static str {

@@ -1,23 +1,26 @@
 //! `warpbound run`: simulate one kernel and say where its cycles went.
 
-use std::path::PathBuf;
-use std::process::ExitCode;
+use std::io::Write;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::base::Pc;
 use crate::bound;
-use crate::check::{Checked, Plan, WorkloadSource, ahead, observe_source};
+use crate::check::{Checked, Failed, Plan, WorkloadSource, ahead, observe_source};
 use crate::cli::args::Run;
+use crate::cli::files::{Outputs, Part};
 use crate::cli::load::{self, LoadedKernel};
-use crate::cli::output::{self, Failure, Format};
+use crate::cli::memory;
+use crate::cli::output::{Ending, Format, Outcome};
+use crate::cli::session::Session;
 use crate::cli::trace_files::{self, TraceFile, Writer};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::exec::Options;
 use crate::machine::Machine;
 use crate::path::{BlockPaths, BlockSource, Footprint};
 use crate::report::banks::{self, BankLine};
+use crate::report::style::Style;
 use crate::report::{divergence, json, text};
-use crate::sim::PolicySetup;
 use crate::trace::{BankProfile, FirstSm, Observer, StallProfile, UnitUse};
 
 /// Causes of lost cycles shown as text.
@@ -27,34 +30,37 @@ const MAX_LOST: usize = 12;
 const MAX_BRANCHES: usize = 10;
 
 /// Runs the command.
-pub fn run(args: &Run, verbose: bool) -> Result<ExitCode, Failure> {
+pub fn run(args: &Run, verbose: bool, session: &Session) -> Outcome {
     let kernel = load::kernel(&args.on.kernel, &args.on.ptx, args.on.common.seed)?;
     let (machine, _) = load::machine(&args.on.common, &kernel)?;
     let policy = load::policy(&args.on.common, &kernel, &machine)?;
-    let dumps = dumps(args, &kernel)?;
     trace_files::check_endings(&args.trace)?;
+    let dumps = dumps(args, &kernel)?;
+    let inputs = load::inputs(&args.on.common, &kernel, &policy);
+    let mut outputs = Outputs::new(&inputs, args.writing.force, &session.parts);
+    let (mut traces, dumps) = create(args, dumps, &mut outputs)?;
     let bounds = bound::all();
+    let fuel = memory::fuel(args.on.common.max_instructions);
     let plan = Plan {
         workload: &kernel.workload,
         machine: &machine,
         policies: std::slice::from_ref(&policy),
         bounds: &bounds,
         gating: &[],
-        max_instructions_per_block: args.on.common.max_instructions,
+        max_instructions_per_block: fuel,
         threads: args.on.common.threads(),
         ahead: args.on.common.runs_ahead(),
         self_check: false,
+        watch: &session.watch,
     };
+    session.progress.begin(&kernel.workload.name, Some(kernel.workload.blocks().into()), "blocks");
     let table = load::timing(&kernel, &machine)?;
     let mut profile = StallProfile::new(&table);
     let mut units = UnitUse::new(machine.units().len());
     let began = Instant::now();
-    let options = Options {
-        // bare speed need not pay for it
-        divergence: !args.timings,
-        ..Options::of(&machine, args.on.common.max_instructions)
-    };
-    let source = kernel.workload.source(options)?;
+    // bare speed need not pay for divergence
+    let options = Options { divergence: !args.timings, ..Options::of(&machine, fuel) };
+    let source = kernel.workload.source(options)?.watched(&session.watch);
     let mut source = TimedSource { source, spent: began.elapsed() };
     // text shows where cycles went; JSON and bare speed need not pay for it
     let detailed = args.on.common.format == Format::Text && !args.timings;
@@ -64,36 +70,112 @@ pub fn run(args: &Run, verbose: bool) -> Result<ExitCode, Failure> {
         more.push(&mut bank_profile);
     }
     let mut waited = source.spent;
-    let checked = traced(args, &kernel, &machine, more, |mut observer| {
+    let (checked, written) = traced(&mut traces, &kernel, &machine, more, |mut observer| {
         ahead(&mut source, plan.runs_ahead(), |blocks| {
             let checked = observe_source(&plan, &policy, blocks, &mut observer);
             waited += blocks.waited();
-            checked.map_err(|problems| problems.with_excerpts(&kernel.code))
+            checked
         })
-    })?;
+    });
+    let mut checked = checked.map_err(|failed| failed.problems.with_excerpts(&kernel.code))?;
+    checked.notes.extend(source.source.notes());
     let all = began.elapsed();
     let seconds = Seconds {
         exec: source.spent.as_secs_f64(),
         sim: all.saturating_sub(waited).as_secs_f64(),
         all: all.as_secs_f64(),
     };
-    for (index, path) in dumps {
-        output::write_file(&path, source.source.buffer(index).unwrap_or_default())?;
-    }
     let place = |pc: Pc| (kernel.workload.program().instr(pc).line, kernel.text_of(pc));
     let banks = banks::lines(&bank_profile, &place);
     let line = |pc: Pc| kernel.workload.program().instr(pc).line;
     let divergence = source.source.divergence().and_then(|d| divergence::Report::new(d, &line));
     let most = if verbose { usize::MAX } else { MAX_BRANCHES };
-    let branches = divergence.as_ref().map_or_else(String::new, |d| d.table(most, &|pc| kernel.text_of(pc)));
+    let style = session.style;
+    let branches =
+        divergence.as_ref().map_or_else(String::new, |d| d.table(most, &|pc| kernel.text_of(pc), style));
+    let stopped = session.stopped().filter(|_| !checked.is_complete());
+    let mut ending = Ending::default();
     match args.on.common.format {
-        Format::Json => print_json(args, &kernel, &machine, &checked, seconds, (banks, divergence))?,
+        Format::Json => {
+            let stopped = stopped.map(|reason| reason.name());
+            let timed = timed(args, &kernel, &machine, &checked, seconds, (banks, divergence), stopped);
+            ending.print_json(session, &timed);
+        }
         Format::Text => {
             let parts = Parts { profile: &profile, units: &units, banks: &banks, branches: &branches };
-            print_text(args, &kernel, &machine, &policy, &checked, seconds, &parts)?;
+            let mut text = of_run(args, &kernel, &machine, &checked, seconds, &parts, style);
+            if let Some(reason) = stopped {
+                text.push_str(&format!("\nINCOMPLETE: {}\n", reason.text()));
+            }
+            ending.print(session, &text);
         }
     }
-    Ok(ExitCode::SUCCESS)
+    if args.gantt && args.on.common.format == Format::Text {
+        let drawn = super::draw::gantt(&kernel, &machine, &policy, &args.on.common)?;
+        ending.print(session, &format!("\n{drawn}"));
+    }
+    if checked.is_complete() {
+        place_files(traces, written, dumps, &source.source, &mut ending);
+    } else if !(traces.is_empty() && dumps.is_empty()) {
+        let problem =
+            Diagnostic::general("--trace, --dump", "not written, since the run did not come to its end");
+        ending.late.push(problem);
+    }
+    Ok(ending)
+}
+
+/// A buffer to write.
+struct Dump<'a> {
+    /// Its index in the launch.
+    buffer: usize,
+    path: &'a Path,
+    part: Part,
+}
+
+/// Starts every file that was asked for.
+fn create<'a>(
+    args: &'a Run,
+    dumps: Vec<(usize, &'a Path)>,
+    outputs: &mut Outputs,
+) -> Result<(Vec<TraceFile<'a>>, Vec<Dump<'a>>), Diagnostics> {
+    let mut problems = Diagnostics::new();
+    let mut traces = Vec::new();
+    for path in &args.trace {
+        match TraceFile::create(path, outputs) {
+            Ok(trace) => traces.push(trace),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    let mut parts = Vec::new();
+    for (buffer, path) in dumps {
+        match outputs.file("--dump", path) {
+            Ok(part) => parts.push(Dump { buffer, path, part }),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    problems.into_result((traces, parts))
+}
+
+/// Puts every file in its place, now that the results are out.
+fn place_files(
+    traces: Vec<TraceFile>,
+    written: Vec<std::io::Result<()>>,
+    dumps: Vec<Dump>,
+    source: &WorkloadSource,
+    ending: &mut Ending,
+) {
+    for (trace, written) in traces.into_iter().zip(written) {
+        if let Err(problem) = trace.finish(written) {
+            ending.late.push(problem);
+        }
+    }
+    for Dump { buffer, path, mut part } in dumps {
+        let bytes = source.buffer(buffer).unwrap_or_default();
+        if let Err(error) = part.write_all(bytes).and_then(|()| part.place()) {
+            let place = format!("--dump {}", path.display());
+            ending.late.push(Diagnostic::general(place, format!("cannot write the file: {error}")));
+        }
+    }
 }
 
 /// What took how long. The functional run may run ahead of the simulation, so `exec` and `sim`
@@ -127,7 +209,7 @@ impl BlockSource for TimedSource<'_> {
 }
 
 /// The buffers to write: index and file.
-fn dumps(args: &Run, kernel: &LoadedKernel) -> Result<Vec<(usize, PathBuf)>, Diagnostics> {
+fn dumps<'a>(args: &'a Run, kernel: &LoadedKernel) -> Result<Vec<(usize, &'a Path)>, Diagnostics> {
     let mut problems = Diagnostics::new();
     let mut dumps = Vec::new();
     let buffers = kernel.workload.launch().map_or(&[][..], |launch| launch.buffers.as_slice());
@@ -139,7 +221,7 @@ fn dumps(args: &Run, kernel: &LoadedKernel) -> Result<Vec<(usize, PathBuf)>, Dia
             continue;
         };
         match buffers.iter().position(|buffer| buffer.name == name) {
-            Some(index) => dumps.push((index, PathBuf::from(path))),
+            Some(index) => dumps.push((index, Path::new(path))),
             None => {
                 let names: Vec<&str> = buffers.iter().map(|buffer| buffer.name.as_str()).collect();
                 let hint = if names.is_empty() {
@@ -154,31 +236,22 @@ fn dumps(args: &Run, kernel: &LoadedKernel) -> Result<Vec<(usize, PathBuf)>, Dia
     problems.into_result(dumps)
 }
 
-/// Simulates with every trace that was asked for and `more` observers; a run that fails leaves no
-/// file.
+/// Simulates with every trace that was asked for and `more` observers; tells whether each trace could be
+/// written.
 fn traced(
-    args: &Run,
+    files: &mut [TraceFile],
     kernel: &LoadedKernel,
     machine: &Machine,
     more: Vec<&mut dyn Observer>,
-    simulate: impl FnOnce(&mut dyn Observer) -> Result<Checked, Diagnostics>,
-) -> Result<Checked, Diagnostics> {
+    simulate: impl FnOnce(&mut dyn Observer) -> Result<Checked, Failed>,
+) -> (Result<Checked, Failed>, Vec<std::io::Result<()>>) {
     let name = |pc: Pc| kernel.text_of(pc);
-    let mut files = args.trace.iter().map(|path| TraceFile::create(path)).collect::<Result<Vec<_>, _>>()?;
     let mut writers: Vec<Writer> = files.iter_mut().map(|file| file.writer(machine, &name)).collect();
     let checked = {
         let own: Vec<&mut dyn Observer> = writers.iter_mut().map(Writer::observer).collect();
         simulate(&mut (FirstSm::new(own), more))
     };
-    let written: Vec<std::io::Result<()>> = writers.into_iter().map(Writer::finish).collect();
-    let mut problems = Diagnostics::new();
-    for (file, written) in files.into_iter().zip(written) {
-        if let Err(problem) = file.finish(written, checked.is_ok()) {
-            problems.append(problem);
-        }
-    }
-    let checked = checked?;
-    problems.into_result(checked)
+    (checked, writers.into_iter().map(Writer::finish).collect())
 }
 
 #[derive(serde::Serialize)]
@@ -192,6 +265,8 @@ struct Timed {
     #[serde(skip_serializing_if = "Option::is_none")]
     divergence: Option<divergence::Report>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    stopped: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     exec_seconds: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sim_seconds: Option<f64>,
@@ -199,23 +274,25 @@ struct Timed {
     seconds: Option<f64>,
 }
 
-fn print_json(
+fn timed(
     args: &Run,
     kernel: &LoadedKernel,
     machine: &Machine,
     checked: &Checked,
     seconds: Seconds,
     (bank_conflicts, divergence): (Vec<BankLine>, Option<divergence::Report>),
-) -> Result<(), Failure> {
-    output::print_json(&Timed {
+    stopped: Option<&'static str>,
+) -> Timed {
+    Timed {
         check: json::Check::new(&kernel.workload.name, machine, args.on.common.seed, checked),
         run: json::Run::new(checked),
         bank_conflicts,
         divergence,
+        stopped,
         exec_seconds: args.timings.then_some(seconds.exec),
         sim_seconds: args.timings.then_some(seconds.sim),
         seconds: args.timings.then_some(seconds.all),
-    })
+    }
 }
 
 /// What text shows besides the verdict.
@@ -226,23 +303,23 @@ struct Parts<'a> {
     branches: &'a str,
 }
 
-fn print_text(
+fn of_run(
     args: &Run,
     kernel: &LoadedKernel,
     machine: &Machine,
-    policy: &PolicySetup,
     checked: &Checked,
     seconds: Seconds,
     parts: &Parts,
-) -> Result<(), Failure> {
-    let mut out = text::check(&kernel.workload.name, machine, checked, output::style());
+    style: Style,
+) -> String {
+    let mut out = text::check(&kernel.workload.name, machine, checked, style);
     out.push('\n');
-    out.push_str(&text::run(checked));
+    out.push_str(&text::run(checked, style));
     if !args.timings {
         let place = |pc: Pc| (kernel.workload.program().instr(pc).line, kernel.text_of(pc));
-        out.push_str(&text::units(machine, parts.units, checked));
-        out.push_str(&text::lost_cycles(&parts.profile.lost(), checked, MAX_LOST, &place));
-        out.push_str(&banks::text(parts.banks));
+        out.push_str(&text::units(machine, parts.units, checked, style));
+        out.push_str(&text::lost_cycles(&parts.profile.lost(), checked, MAX_LOST, &place, style));
+        out.push_str(&banks::text(parts.banks, style));
         out.push_str(parts.branches);
     }
     if args.timings {
@@ -256,9 +333,5 @@ fn print_text(
             per_second(all)
         ));
     }
-    if args.gantt {
-        out.push('\n');
-        out.push_str(&super::draw::gantt(kernel, machine, policy, &args.on.common)?);
-    }
-    output::print(&out)
+    out
 }

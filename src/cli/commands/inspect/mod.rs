@@ -3,19 +3,20 @@
 mod machine;
 
 use std::fmt::Write;
-use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
 use crate::cli::args::Inspect;
 use crate::cli::assets::{self, Location};
-use crate::cli::output::{self, Failure, Format};
+use crate::cli::output::{self, Format, Outcome};
+use crate::cli::session::Session;
 use crate::diag::{Diagnostic, Diagnostics, SourceText};
 use crate::micro::MicroKernel;
 use crate::program::launch::LaunchSpec;
 use crate::program::{Param, ParamType};
 use crate::ptx::{EntrySummary, Inspection, Module};
 use crate::report::json::SCHEMA;
+use crate::report::style::Style;
 use crate::report::table::Table;
 
 /// A report in both forms.
@@ -25,14 +26,14 @@ struct Report {
 }
 
 /// Runs the command.
-pub fn run(args: &Inspect) -> Result<ExitCode, Failure> {
+pub fn run(args: &Inspect, session: &Session) -> Outcome {
     let location = find(&args.file)?;
     let source = location.text()?;
     let report = match location.extension().as_str() {
         "ptx" => ptx(&source)?,
-        "warp" => micro(&location, &source)?,
+        "warp" => micro(&location, &source, session.style)?,
         // launches and machines are both RON; the first word tells
-        _ if is_machine(&source) => machine::report(&location, &source)?,
+        _ if is_machine(&source) => machine::report(&location, &source, session.style)?,
         "ron" => launch(&location, &source)?,
         other => {
             let problem = Diagnostic::general(
@@ -45,16 +46,15 @@ pub fn run(args: &Inspect) -> Result<ExitCode, Failure> {
         }
     };
     match args.format {
-        Format::Text => output::print(&report.text)?,
+        Format::Text => output::text(session, &report.text),
         Format::Json => {
             let mut object = report.json;
             object["schema"] = SCHEMA.into();
             object["tool_version"] = env!("CARGO_PKG_VERSION").into();
             object["file"] = location.shown().into();
-            output::print_json(&object)?;
+            output::json(session, &object)
         }
     }
-    Ok(ExitCode::SUCCESS)
 }
 
 /// An embedded kernel, an embedded machine, or a file.
@@ -203,7 +203,7 @@ fn ptx_text(name: &str, found: &Inspection) -> String {
     text
 }
 
-fn micro(location: &Location, source: &SourceText) -> Result<Report, Diagnostics> {
+fn micro(location: &Location, source: &SourceText, style: Style) -> Result<Report, Diagnostics> {
     let kernel = MicroKernel::parse(&location.stem(), source)?;
     let mut counts: Vec<(String, usize)> = Vec::new();
     for instr in &kernel.program.instrs {
@@ -224,7 +224,7 @@ fn micro(location: &Location, source: &SourceText) -> Result<Report, Diagnostics
     );
     let mut table = Table::new(["op", "instructions"], &[0]);
     counts.iter().for_each(|(name, count)| table.row([name.clone(), count.to_string()]));
-    text.push_str(&table.render(2));
+    text.push_str(&table.render(2, style.width));
     let json = json!({
         "kind": "micro", "warps": kernel.warps.len(), "warp_instructions": instructions, "machine": kernel.machine,
         "scheduler": kernel.scheduler.as_ref().map(ToString::to_string),

@@ -1,6 +1,7 @@
 //! The table of MODEL.md section 8 (seed 001), pinned cell by cell, and the corrected formula
 //! against every schedule well beyond it.
 
+use warpbound::base::Watch;
 use warpbound::explore::fermi::{Fairness, FermiBound, FermiMachine, Finishing, TemplateKernel, explore};
 
 fn finishing(warps: usize, repetitions: usize, fairness: Fairness) -> Finishing {

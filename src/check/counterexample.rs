@@ -123,11 +123,16 @@ fn headline(inputs: &Inputs) -> String {
 
 fn readme(inputs: &Inputs, command: &str) -> String {
     let mut text = format!(
-        "{}\n\nFound by warpbound {} on machine `{}` (machine.ron; digest {:016x}).\nReplay, in this folder:\n\n    {command}\n\nBounds of this run:\n",
+        "{}\n\nFound by warpbound {} on machine `{}` (machine.ron; digest {:016x}).\nReplay, in this folder:\n\n    {command}\n\n{}Bounds of this run:\n",
         headline(inputs),
         env!("CARGO_PKG_VERSION"),
         inputs.machine.name(),
-        inputs.machine.digest()
+        inputs.machine.digest(),
+        match &inputs.workload.kind {
+            WorkloadKind::Micro(_) =>
+                "kernel.warp names its machine and schedule: it shows the same without options.\n\n",
+            WorkloadKind::Launch { .. } => "",
+        }
     );
     for bound in inputs.run.judged() {
         let value = bound.value.map_or_else(|| "-".to_owned(), |v| v.to_string());

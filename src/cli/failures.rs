@@ -14,6 +14,8 @@ pub struct Failures {
     /// Kernels as the command line named them, in order.
     kernels: Vec<String>,
     dropped: usize,
+    /// Whether there is more than one kernel, so that problems need to say whose they are.
+    several: bool,
 }
 
 impl Failures {
@@ -42,7 +44,8 @@ impl Failures {
 
     /// As scripts read them.
     fn json(&self) -> Vec<Problem> {
-        self.problems.iter().map(|(problem, kernels)| Problem::new(problem, kernels.clone())).collect()
+        let whose = |kernels: &Vec<String>| if self.several { kernels.clone() } else { Vec::new() };
+        self.problems.iter().map(|(problem, kernels)| Problem::new(problem, whose(kernels))).collect()
     }
 
     /// The problems alone, where they are of one kernel.
@@ -60,12 +63,10 @@ impl fmt::Display for Failures {
                 writeln!(f)?;
             }
             write!(f, "{problem}")?;
-            writeln!(
-                f,
-                "  = {}: {}",
-                if kernels.len() == 1 { "kernel" } else { "kernels" },
-                kernels.join(", ")
-            )?;
+            if self.several {
+                let whose = if kernels.len() == 1 { "kernel" } else { "kernels" };
+                writeln!(f, "  = {whose}: {}", kernels.join(", "))?;
+            }
         }
         if self.dropped > 0 {
             writeln!(f, "\n... and {} more errors", self.dropped)?;
@@ -88,7 +89,12 @@ pub struct Batch<'n> {
 impl<'n> Batch<'n> {
     /// None of these has been begun.
     pub fn new(names: &'n [String]) -> Self {
-        Self { names, begun: 0, cut: false, failures: Failures::default() }
+        Self {
+            names,
+            begun: 0,
+            cut: false,
+            failures: Failures { several: names.len() > 1, ..Failures::default() },
+        }
     }
 
     /// The next kernel and its number, unless somebody ended the command.
@@ -96,6 +102,14 @@ impl<'n> Batch<'n> {
         let name = self.names.get(self.begun).filter(|_| !session.watch.is_stopped())?;
         self.begun += 1;
         Some((self.begun - 1, name))
+    }
+
+    /// What progress says of the kernel that was begun last.
+    pub fn label(&self, kernel: &str) -> String {
+        match self.names.len() {
+            1 => kernel.to_owned(),
+            all => format!("{kernel} ({} of {all})", self.begun),
+        }
     }
 
     /// Those that have not been begun.
@@ -126,7 +140,11 @@ impl<'n> Batch<'n> {
     /// What people must know besides the results; nothing if all went well.
     pub fn text(&self, session: &Session) -> String {
         let mut text = String::new();
-        if !self.failures.is_empty() {
+        let failed = self.failures.several && !self.failures.is_empty();
+        if failed || self.is_incomplete() {
+            text.push('\n');
+        }
+        if failed {
             let kernels = self.failures.kernels();
             text += &format!("{} failed: {}\n", count(kernels.len(), "kernel"), kernels.join(", "));
         }

@@ -42,7 +42,8 @@ pub fn shown(bytes: u64) -> String {
         }
         (value, unit) = (value / 1024.0, larger);
     }
-    format!("{value:.0} {unit}")
+    let places = usize::from(value < 10.0 && unit != "B");
+    format!("{value:.places$} {unit}")
 }
 
 fn number(path: &str) -> Option<u64> {
@@ -85,7 +86,10 @@ mod tests {
 
     #[test]
     fn bytes_are_shown_in_the_unit_that_fits() {
-        assert_eq!([shown(0), shown(1023), shown(1024), shown(3 << 30)], ["0 B", "1023 B", "1 KiB", "3 GiB"]);
+        assert_eq!(
+            [shown(0), shown(1023), shown(1024), shown(3 << 30)],
+            ["0 B", "1023 B", "1.0 KiB", "3.0 GiB"]
+        );
     }
 
     #[test]

@@ -16,7 +16,7 @@ mod trace_files;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 
 use args::{Args, Command};
 use output::{Format, Outcome};
@@ -24,7 +24,8 @@ use session::Session;
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
-    let args = Args::parse();
+    let matches = Args::command().color(terminal::help_colour(std::env::args_os())).get_matches();
+    let args = Args::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let session = Session::new(&args.general);
     start_logging(&args.general, &session);
     install_panic_note();

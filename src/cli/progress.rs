@@ -100,9 +100,11 @@ impl Shown {
         let mut state = self.lock();
         while !state.ended {
             if state.bar.is_none() && began.elapsed() >= PATIENCE {
-                let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-                state.bar = Some(bar.with_elapsed(began.elapsed()));
+                state.bar = Some(ProgressBar::hidden().with_elapsed(began.elapsed()));
                 state.restyle();
+                state.update(watch);
+                // seen only now that it says something
+                state.bar.iter().for_each(|bar| bar.set_draw_target(ProgressDrawTarget::stderr()));
             }
             state.update(watch);
             let waited = self.changed.wait_timeout(state, TICK);

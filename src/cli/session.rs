@@ -29,13 +29,9 @@ impl Session {
         let watch = Arc::new(Watch::new());
         let parts = Parts::default();
         let visible = !general.quiet && terminal::shows_progress();
-        Self {
-            style: terminal::style(general.color),
-            progress: Progress::new(visible, watch.clone()),
-            stop: Stop::new(&watch, &parts, general.time_limit),
-            watch,
-            parts,
-        }
+        let progress = Progress::new(visible, watch.clone());
+        let stop = Stop::new(&watch, &parts, general.time_limit, visible.then(|| progress.log()));
+        Self { style: terminal::style(general.color), progress, stop, watch, parts }
     }
 
     /// Why the computation was asked to end, if it was.

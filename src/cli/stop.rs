@@ -3,10 +3,12 @@
 //! The first signal asks the computation to end; the command then prints what it has by then. The
 //! second one ends the process at once, and so do ten seconds after SIGTERM; unfinished files are removed.
 
+use std::io::Write;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use super::files::Parts;
+use super::progress::Log;
 use crate::base::Watch;
 
 /// Why a computation was asked to end.
@@ -47,11 +49,14 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// Listens from now on, and ends the computation after `limit`.
-    pub fn new(watch: &Arc<Watch>, parts: &Parts, limit: Option<Duration>) -> Self {
+    /// Listens from now on, and ends the computation after `limit`. `log` is where somebody reads that Ctrl-C
+    /// was heard.
+    pub fn new(watch: &Arc<Watch>, parts: &Parts, limit: Option<Duration>, log: Option<Log>) -> Self {
         let stop = Self { watch: watch.clone(), reason: Arc::default() };
-        listen(stop.clone(), parts.clone());
-        if let Some(limit) = limit {
+        listen(stop.clone(), parts.clone(), log);
+        if limit.is_some_and(|limit| limit.is_zero()) {
+            stop.now(Reason::TimeLimit);
+        } else if let Some(limit) = limit {
             let stop = stop.clone();
             // without a thread there is no limit, and nothing else of the command would work either
             let _ = std::thread::Builder::new().spawn(move || {
@@ -86,7 +91,7 @@ impl Clone for Stop {
 const GRACE: Duration = Duration::from_secs(10);
 
 #[cfg(unix)]
-fn listen(stop: Stop, parts: Parts) {
+fn listen(stop: Stop, parts: Parts, mut log: Option<Log>) {
     use signal_hook::consts::{SIGINT, SIGTERM};
     use signal_hook::iterator::Signals;
     use signal_hook::low_level::emulate_default_handler;
@@ -105,6 +110,10 @@ fn listen(stop: Stop, parts: Parts) {
                 return end(&parts);
             }
             stop.now(if signal == SIGINT { Reason::Interrupt } else { Reason::Terminated });
+            if let Some(log) = log.as_mut().filter(|_| signal == SIGINT) {
+                // nobody misses it if stderr is closed
+                let _ = log.write_all(b"stopping; Ctrl-C again ends at once\n");
+            }
             if signal != SIGINT {
                 let parts = parts.clone();
                 let _ = std::thread::Builder::new().spawn(move || {
@@ -117,4 +126,4 @@ fn listen(stop: Stop, parts: Parts) {
 }
 
 #[cfg(not(unix))]
-fn listen(_: Stop, _: Parts) {}
+fn listen(_: Stop, _: Parts, _: Option<Log>) {}

@@ -1,6 +1,7 @@
 //! What is known of the reader's terminal.
 
 use std::env;
+use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 
 use crate::report::style::Style;
@@ -15,6 +16,18 @@ pub enum Colour {
     Always,
     /// Never.
     Never,
+}
+
+/// `--color` for what is printed before options are read: help, and errors of usage.
+pub fn help_colour(args: impl Iterator<Item = OsString>) -> clap::ColorChoice {
+    let words: Vec<String> = args.map(|word| word.to_string_lossy().into_owned()).collect();
+    let joined = words.iter().find_map(|word| word.strip_prefix("--color="));
+    let next = words.windows(2).find(|pair| pair[0] == "--color").map(|pair| pair[1].as_str());
+    match joined.or(next) {
+        Some("always") => clap::ColorChoice::Always,
+        Some("never") => clap::ColorChoice::Never,
+        _ => clap::ColorChoice::Auto,
+    }
 }
 
 /// How to write on stdout.

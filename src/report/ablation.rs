@@ -89,13 +89,13 @@ impl Ablation {
     /// For people: Table 2, then every kernel.
     pub fn text(&self, style: Style) -> String {
         let mut text = String::new();
-        let _ = writeln!(
-            text,
-            "ablation of {} under {}, {} kernels: 100 * cycles(A) / cycles(B) in %; below 100 B is slower\n",
+        let heading = format!(
+            "ablation of {} under {}, {} kernels: 100 * cycles(A) / cycles(B) in %; below 100 B is slower\n\n",
             self.machine,
             self.scheduler,
             self.kernels.len()
         );
+        text.push_str(&style.fill(&heading));
         let heading = |first: &'static str| std::iter::once(first).chain(COLUMNS);
         let mut summary = Table::new(heading(""), &[0]);
         let mut line = |name: &str, of: &dyn Fn(&Summary) -> f64| {
@@ -115,12 +115,11 @@ impl Ablation {
         text.push_str(&summary.render(2, style.width));
         text.push('\n');
         text.push_str(&kernels.render(2, style.width));
-        let _ = writeln!(
-            text,
+        text.push_str(&style.fill(&format!(
             "\nEach column's A is the B before it. In the paper model a global access takes {} cycles, as a lone coalesced\n\
-             load does without caches; it also has no operand collector, write-back stages or bank conflicts.",
+             load does without caches; it also has no operand collector, write-back stages or bank conflicts.\n",
             self.load_latency
-        );
+        )));
         text
     }
 

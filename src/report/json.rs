@@ -242,7 +242,7 @@ impl From<CacheStats> for Cache {
 impl Check {
     /// A judged run as the contract wants it.
     pub fn new(kernel: &str, machine: &Machine, seed: u64, checked: &Checked) -> Self {
-        let blocks = if checked.blocks.len() > 1 {
+        let blocks = if checked.launch_blocks > 1 {
             let rows = checked.blocks.iter().enumerate().map(|(index, (makespan, values))| Block {
                 block: u32::try_from(index).unwrap_or(u32::MAX),
                 makespan: makespan.get(),

@@ -1,10 +1,12 @@
 //! Aligned columns that fit the terminal.
 
+use super::style::char_width;
+
 /// What stands for the end of a word that was cut.
 const CUT: &str = "..";
 /// A column of words is not cut below this, nor is a heading.
 const LEAST_WORDS: usize = 12;
-const LEAST_HEADING: usize = 10;
+const LEAST_HEADING: usize = 12;
 /// Blanks between columns.
 const GAP: usize = 2;
 
@@ -139,21 +141,6 @@ fn cut(text: &str, width: usize) -> String {
     }
     let kept: String = text.chars().take(width.saturating_sub(CUT.len())).collect();
     kept.trim_end().to_owned() + CUT
-}
-
-/// Characters that take room: colours do not.
-fn char_width(cell: &str) -> usize {
-    let mut count = 0;
-    let mut escaped = false;
-    for c in cell.chars() {
-        match (escaped, c) {
-            (false, '\x1b') => escaped = true,
-            (true, 'm') => escaped = false,
-            (true, _) => {}
-            (false, _) => count += 1,
-        }
-    }
-    count
 }
 
 #[cfg(test)]

@@ -16,14 +16,9 @@ const MAX_ROWS: usize = 16;
 /// One kernel under one policy, in full.
 pub fn check(kernel: &str, machine: &Machine, checked: &Checked, style: Style) -> String {
     let mut text = String::new();
-    let _ = writeln!(
-        text,
-        "{} on {} under {}: {}",
-        style.strong(kernel),
-        machine.name(),
-        checked.scheduler,
-        outcome(checked, style)
-    );
+    let (name, outcome) = (style.strong(kernel), outcome(checked, style));
+    let heading = format!("{name} on {} under {}: {outcome}\n", machine.name(), checked.scheduler);
+    text.push_str(&style.fill(&heading));
     text.push('\n');
     text.push_str(&bounds(checked, style));
     if !checked.warps.is_empty() {
@@ -41,7 +36,9 @@ pub fn check(kernel: &str, machine: &Machine, checked: &Checked, style: Style) -
             checked.self_checked_warps
         );
     }
-    notes(&mut text, checked);
+    for note in &checked.notes {
+        text.push_str(&style.fill(&format!("\nnote: {note}\n")));
+    }
     text
 }
 
@@ -125,23 +122,16 @@ fn blocks(checked: &Checked, style: Style) -> String {
     text
 }
 
-fn notes(text: &mut String, checked: &Checked) {
-    for note in &checked.notes {
-        let _ = writeln!(text, "\nnote: {note}");
-    }
-}
-
 /// What `run` says besides: where the cycles went.
 pub fn run(checked: &Checked, style: Style) -> String {
     let mut text = String::new();
-    let _ = writeln!(
-        text,
-        "  {} warp instructions, {} thread instructions, {} issued, issue utilisation {:.3}",
+    text.push_str(&style.fill(&format!(
+        "  {} warp instructions, {} thread instructions, {} issued, issue utilisation {:.3}\n",
         checked.warp_instructions,
         checked.thread_instructions,
         checked.issues,
         checked.issue_utilisation()
-    );
+    )));
     text.push('\n');
     text.push_str(&stalls(checked, style));
     if let Some(stats) = &checked.memory {
@@ -267,7 +257,7 @@ pub fn suite_summary(rows: &[SuiteRow], style: Style) -> String {
     // the policies of a kernel share its self-check
     let self_checked: u64 =
         rows.chunk_by(|a, b| a.kernel == b.kernel).map(|runs| runs[0].checked.self_checked_warps).sum();
-    let mut text = format!(
+    let text = format!(
         "\n{} runs, {instructions} warp instructions: {} {}, {} {}, {} {}\n",
         rows.len(),
         count(Status::Holds),
@@ -277,6 +267,7 @@ pub fn suite_summary(rows: &[SuiteRow], style: Style) -> String {
         count(Status::NotApplicable),
         style.status(Status::NotApplicable),
     );
+    let mut text = style.fill(&text);
     if self_checked > 0 {
         let _ = writeln!(
             text,

@@ -6,6 +6,7 @@ use crate::bound_kernels;
 
 use bound_formulas::{Ins, alone, isolated, sections};
 use bound_kernels::{Kernel, kernel, machine, machine_text, texts};
+use warpbound::base::Watch;
 use warpbound::bound::{Analyser, Bound, BoundReport, Iwb, Lwb, Srr, Swb, analyse_block};
 use warpbound::explore::model::Model;
 use warpbound::explore::search::{Limits, search};

@@ -7,6 +7,7 @@ use crate::bound_lwb;
 use bound_kernels::{Kernel, kernel, machine_text, texts};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use warpbound::base::Watch;
 use warpbound::bound::{Bound, BoundValue, Iwb, Lwb, SectionAnalysis, Swb, analyse_block};
 use warpbound::explore::model::Model;
 use warpbound::explore::search::{Limits, search};

@@ -12,8 +12,8 @@ pub struct Explore {
     /// The block to explore
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub of_block: u32,
-    /// States to visit at most. Small blocks take about 50 bytes each (1 GB with the default), large ones more;
-    /// where memory is short, the search ends sooner and says so
+    /// States to visit at most; each takes 50 to 150 bytes, up to 3 GB with the default. Where memory is short
+    /// the search ends sooner, and says so
     #[arg(long, default_value_t = 20_000_000, value_name = "N")]
     pub max_states: u64,
     /// Threads; the result does not depend on it [default: all cores]
@@ -38,7 +38,7 @@ pub struct Compare {
     pub kernels: Vec<String>,
     #[command(flatten)]
     pub common: Common,
-    /// States to visit at most per block, about 50 bytes each
+    /// States to visit at most per block, 50 to 150 bytes each
     #[arg(long, default_value_t = 50_000, value_name = "N")]
     pub max_states: u64,
 }

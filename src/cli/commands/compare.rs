@@ -49,7 +49,7 @@ pub fn run(args: &Compare, session: &Session) -> Outcome {
     let mut batch = Batch::new(&names);
     let mut rows = Vec::new();
     while let Some((_, name)) = batch.begin(session) {
-        match row(name, args, &bounds, session) {
+        match row(name, &batch.label(name), args, &bounds, session) {
             Ok(Some(row)) => {
                 rows.push(row);
                 // what was explored of it may not be all
@@ -80,6 +80,7 @@ pub fn run(args: &Compare, session: &Session) -> Outcome {
 /// A kernel's line; nothing if somebody ended the command before it was simulated.
 fn row(
     name: &str,
+    label: &str,
     args: &Compare,
     bounds: &[Box<dyn Bound>],
     session: &Session,
@@ -88,7 +89,7 @@ fn row(
     let (machine, _) = load::machine(&args.common, &kernel)?;
     let policies = [load::setup(&SchedulerKind::Gto)?, load::setup(&SchedulerKind::Lrr)?];
     let blocks = u64::from(kernel.workload.blocks());
-    session.progress.begin(&kernel.workload.name, Some(blocks * policies.len() as u64), "blocks");
+    session.progress.begin(label, Some(blocks * policies.len() as u64), "blocks");
     let runs = check(&Plan {
         workload: &kernel.workload,
         machine: &machine,
@@ -105,6 +106,7 @@ fn row(
     if !runs.iter().all(Checked::is_complete) {
         return Ok(None);
     }
+    session.progress.begin(format!("exploring {label}"), None, "issues");
     let explored = explored(&kernel, &machine, args, session)?;
     Ok(Some(Row { kernel, machine, runs, explored }))
 }
@@ -123,7 +125,7 @@ fn explored(
         Limits { max_states: args.max_states, max_bytes: memory::budget(), threads: load::threads() };
     let options = Options::of(machine, memory::fuel(args.common.max_instructions));
     let mut source: WorkloadSource = kernel.workload.source(options)?.watched(&session.watch);
-    session.progress.begin(format!("exploring {}", kernel.workload.name), None, "issues");
+
     let mut paths = BlockPaths::default();
     let mut worst = Explored::Exactly(Cycles::ZERO);
     while source.next_block(&mut paths)? {

@@ -66,13 +66,14 @@ fn range(args: &Evidence, blocks: u64) -> Result<Range<u64>, Diagnostic> {
 
 fn text(grammar: &Grammar, summary: &Summary, style: Style) -> String {
     let average = |sum: u64| format!("{:.3}", sum as f64 / summary.stands_for.max(1) as f64);
-    let mut text = format!(
+    let text = format!(
         "{} blocks, standing for {} with units renamed; {} schedules; average worst case {} cycles\n\n",
         summary.blocks,
         summary.stands_for,
         summary.schedules,
         average(summary.worst_sum)
     );
+    let mut text = style.fill(&text);
     let mut table = Table::new(
         ["bound", "average", "exact", "violated", "closest worst/bound", "first violation"],
         &[0, 5],

@@ -228,11 +228,11 @@ fn verdict(judged: &Judged) -> String {
 }
 
 fn table_text(machine: &FermiMachine, fairness: Fairness, cells: &[Cell], session: &Session) -> String {
-    let mut text = format!(
+    let mut text = session.style.fill(&format!(
         "{}: finishing time in cycles over every work-conserving schedule, {}\n\n",
         machine.name,
         rule(fairness)
-    );
+    ));
     let names = FermiBound::ALL.map(FermiBound::name);
     let heading =
         ["warps", "rep", "worst", "best"].into_iter().chain(names.into_iter().flat_map(|n| [n, ""]));

@@ -75,6 +75,7 @@ pub use search::{CycleUse, Fairness, Finishing, OutOfStates, explore};
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::Watch;
 
     fn finishing(warps: usize, repetitions: usize, fairness: Fairness) -> Finishing {
         let machine = FermiMachine::seed();

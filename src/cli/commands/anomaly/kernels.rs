@@ -26,7 +26,7 @@ pub fn run(args: &Anomaly, session: &Session) -> Outcome {
     let mut results = Vec::new();
     while let Some((_, name)) = batch.begin(session) {
         tracing::info!(kernel = %name, "sweeping");
-        match kernel(name, args, &policies, session) {
+        match kernel(name, &batch.label(name), args, &policies, session) {
             Ok(Some((found, whole))) => {
                 results.push(found);
                 if !whole {
@@ -65,6 +65,7 @@ pub fn run(args: &Anomaly, session: &Session) -> Outcome {
 /// launch; nothing if somebody ended the command before the first block was through.
 fn kernel(
     name: &str,
+    label: &str,
     args: &Anomaly,
     policies: &[PolicySetup],
     session: &Session,
@@ -87,7 +88,7 @@ fn kernel(
     one_block_at_a_time(&kernel, &points)?;
     let blocks = u64::from(kernel.workload.blocks());
     let replays = blocks * points.len() as u64 * policies.len() as u64;
-    session.progress.begin(&kernel.workload.name, Some(replays), "replays of blocks");
+    session.progress.begin(label, Some(replays), "replays of blocks");
     let options = Options::of(&base, memory::fuel(args.max_instructions));
     let mut source = kernel.workload.source(options)?.watched(&session.watch);
     let threads = args.jobs.unwrap_or_else(load::threads);

@@ -54,7 +54,11 @@ pub fn run(args: &Check, session: &Session) -> Outcome {
         tracing::info!(kernel = %name, "checking");
         let outcome = locations[index].clone().and_then(|location| prepare(name, location, args));
         let (judged, problems) = match outcome {
-            Ok(prepared) => judge(prepared, args, &bounds, session, &|policy| folders.name(index, policy)),
+            Ok(prepared) => {
+                let blocks = u64::from(prepared.kernel.workload.blocks()) * prepared.policies.len() as u64;
+                session.progress.begin(batch.label(name), Some(blocks), "blocks");
+                judge(prepared, args, &bounds, session, &|policy| folders.name(index, policy))
+            }
             Err(problems) => (None, Some(problems)),
         };
         match problems {
@@ -131,8 +135,6 @@ fn judge(
     folder: &dyn Fn(usize) -> Option<String>,
 ) -> (Option<Judged>, Option<Diagnostics>) {
     let Prepared { kernel, machine, policies, .. } = &prepared;
-    let blocks = u64::from(kernel.workload.blocks());
-    session.progress.begin(&kernel.workload.name, Some(blocks * policies.len() as u64), "blocks");
     let judged = check(&Plan {
         workload: &kernel.workload,
         machine,

@@ -77,12 +77,15 @@ pub fn text(
         };
         let rows: Vec<(String, Checked)> = runs(all).map(row).collect();
         let rows: Vec<SuiteRow> = rows.iter().map(|(kernel, checked)| SuiteRow { kernel, checked }).collect();
-        out.push_str(&text::suite(&rows, style));
-        out.push_str(&text::suite_summary(&rows, style));
+        if !rows.is_empty() {
+            out.push_str(&text::suite(&rows, style));
+            out.push_str(&text::suite_summary(&rows, style));
+        }
     }
     out.push_str(&batch.text(session));
     if judged(all) == 0 {
-        out.push_str("\nnothing was judged: no gating bound applies\n");
+        let why = if batch.is_incomplete() || all.is_empty() { "" } else { ": no gating bound applies" };
+        out.push_str(&format!("\nnothing was judged{why}\n"));
     }
     ending.print(session, &out);
     if let ([judged], true) = (all, args.gantt && args.kernels.len() == 1) {

@@ -207,7 +207,7 @@ fn shown_witness(witness: &[usize]) -> String {
 fn text(block: &Block, found: &Exploration, bounds: &[json::Bound]) -> String {
     let Block { kernel, machine, .. } = block;
     let style = block.session.style;
-    let mut out = if found.is_complete() {
+    let heading = if found.is_complete() {
         format!(
             "{} on {}: over all work-conserving schedules worst {}, best {} cycles ({} states, complete)\n\n",
             style.strong(&kernel.workload.name),
@@ -230,6 +230,7 @@ fn text(block: &Block, found: &Exploration, bounds: &[json::Bound]) -> String {
             found.spent.map_or_else(String::new, |spent| block.why(spent))
         )
     };
+    let mut out = style.fill(&heading);
     let mut table = Table::new(["bound", "cycles", "over worst", "status", ""], &[0, 3, 4]);
     for bound in bounds {
         let status = [Status::Holds, Status::Violated, Status::NotApplicable]

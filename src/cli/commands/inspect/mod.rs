@@ -46,7 +46,7 @@ pub fn run(args: &Inspect, session: &Session) -> Outcome {
         }
     };
     match args.format {
-        Format::Text => output::text(session, &report.text),
+        Format::Text => output::text(session, &session.style.fill(&report.text)),
         Format::Json => {
             let mut object = report.json;
             object["schema"] = SCHEMA.into();

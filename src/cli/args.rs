@@ -88,10 +88,6 @@ pub enum Command {
 pub struct Check {
     /// Embedded kernels, .warp files, launch .ron files, or one .ptx with --entry --grid --block --arg; `-` is stdin
     pub kernels: Vec<String>,
-    #[command(flatten)]
-    pub common: Common,
-    #[command(flatten)]
-    pub ptx: PtxLaunch,
     /// Bounds that decide the exit code
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
     pub bound: Vec<String>,
@@ -109,12 +105,14 @@ pub struct Check {
     /// Draw the schedule (small runs)
     #[arg(long)]
     pub gantt: bool,
+    #[command(flatten)]
+    pub common: Common,
+    #[command(flatten)]
+    pub ptx: PtxLaunch,
 }
 
 #[derive(Debug, clap::Args)]
 pub struct Run {
-    #[command(flatten)]
-    pub on: OneKernel,
     /// Write a trace; the ending decides: .json Perfetto, .kanata, .csv, .replay a schedule to replay
     #[arg(long, value_name = "FILE")]
     pub trace: Vec<PathBuf>,
@@ -129,15 +127,17 @@ pub struct Run {
     /// Draw the schedule (small runs)
     #[arg(long)]
     pub gantt: bool,
+    #[command(flatten)]
+    pub on: OneKernel,
 }
 
 #[derive(Debug, clap::Args)]
 pub struct Phases {
-    #[command(flatten)]
-    pub on: OneKernel,
     /// The block to analyse
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub of_block: u32,
+    #[command(flatten)]
+    pub on: OneKernel,
 }
 
 #[derive(Debug, clap::Args)]

@@ -106,9 +106,17 @@ pub fn kernel_at(
         "cu" => Err(Diagnostic::general(name, "this is CUDA C, not PTX")
             .hint("compile it first, for example as the README's \"From .cu to a verdict\" does")
             .into()),
-        other => Err(Diagnostic::general(name, format!("`.{other}` is not a kind of kernel file"))
-            .hint("kernels are .warp, launch .ron and .ptx files, or names that `warpbound list` shows")
-            .into()),
+        other => {
+            let message = match other {
+                "" => "the name has no ending that says what this is".to_owned(),
+                other => format!("`.{other}` is not a kind of kernel file"),
+            };
+            Err(Diagnostic::general(name, message)
+                .hint(
+                    "kernels are .warp, launch .ron and .ptx files, names that `warpbound list` shows, or `-` for stdin",
+                )
+                .into())
+        }
     }
 }
 

@@ -252,19 +252,19 @@ fn of_launch(checked: &Checked) -> String {
 
 /// What the suite shows as a whole.
 pub fn suite_summary(rows: &[SuiteRow], style: Style) -> String {
-    let count = |status: Status| rows.iter().filter(|row| row.checked.verdict() == status).count();
+    let with = |status: Status| rows.iter().filter(|row| row.checked.verdict() == status).count();
     let instructions: u64 = rows.iter().map(|row| row.checked.warp_instructions).sum();
     // the policies of a kernel share its self-check
     let self_checked: u64 =
         rows.chunk_by(|a, b| a.kernel == b.kernel).map(|runs| runs[0].checked.self_checked_warps).sum();
     let text = format!(
-        "\n{} runs, {instructions} warp instructions: {} {}, {} {}, {} {}\n",
-        rows.len(),
-        count(Status::Holds),
+        "\n{}, {instructions} warp instructions: {} {}, {} {}, {} {}\n",
+        count(rows.len(), "run"),
+        with(Status::Holds),
         style.status(Status::Holds),
-        count(Status::Violated),
+        with(Status::Violated),
         style.status(Status::Violated),
-        count(Status::NotApplicable),
+        with(Status::NotApplicable),
         style.status(Status::NotApplicable),
     );
     let mut text = style.fill(&text);

@@ -105,6 +105,7 @@ fn outputs_differ_and_have_a_place() {
         (&["--trace", "a.csv", "--trace", "d.csv/../a.csv"], "another output"),
         (&["--trace", "nowhere/a.csv"], "nowhere/a.csv"),
         (&["--trace", "d.csv"], "directory"),
+        (&["--trace", "new.csv/"], "directory"),
         (&["--trace", "a.vcd"], "ending"),
     ] {
         let said = refused(&dir, &[&["run", "fig3"], more].concat());

@@ -161,6 +161,21 @@ fn time_limits_end_every_search() {
 }
 
 #[test]
+fn cycles_are_accounted_for_where_blocks_are_left_under_way() {
+    let dir = scratch("under-way");
+    write_loop(&dir, 100_000);
+    let launch = launch_loop("1000");
+    let run = [&["run"], &launch[..], &["--machine", "accelsim-sm1", "--time-limit", "1"]].concat();
+    let result = json_in(&dir, &run, 0);
+    let makespan = result["makespan"].as_u64().unwrap();
+    assert!(result["complete"] == false && makespan > 1000, "{result}");
+    for core in result["sub_cores"].as_array().unwrap() {
+        let stalls: u64 = core["stalls"].as_object().unwrap().values().map(|n| n.as_u64().unwrap()).sum();
+        assert_eq!(core["issues"].as_u64().unwrap() + stalls, makespan);
+    }
+}
+
+#[test]
 fn a_limit_that_is_not_reached_changes_nothing() {
     let plain = in_dir(&scratch("limit"), &["run", "vecadd", "--format", "json"]);
     let limited = in_dir(&scratch("limit"), &["run", "vecadd", "--format", "json", "--time-limit", "1h"]);

@@ -18,7 +18,7 @@ fn tables_fit_the_terminal() {
     let commands: [&[&str]; 12] = [
         &["check", "fig3", "vecadd", "sgemm_naive", "witness-929"],
         &["check", "vecadd", "--scheduler", "srr"],
-        &["compare", "fig3", "vecadd"],
+        &["compare", "fig3", "witness-929"],
         &["run", "vecadd"],
         &["run", "reduce0", "--machine", "ecrts25-orin-4sub"],
         &["run", "transpose_conflict", "--machine", "accelsim-sm1"],

@@ -7,8 +7,6 @@ use crate::cli::output::Format;
 
 #[derive(Debug, clap::Args)]
 pub struct Explore {
-    #[command(flatten)]
-    pub on: OneKernel,
     /// The block to explore
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub of_block: u32,
@@ -30,6 +28,8 @@ pub struct Explore {
     pub best_schedule: Option<PathBuf>,
     #[command(flatten)]
     pub writing: Writing,
+    #[command(flatten)]
+    pub on: OneKernel,
 }
 
 #[derive(Debug, clap::Args)]

@@ -29,6 +29,9 @@ impl Outputs {
     /// A file that is there, an input, an output that was named before, a place where no file can be made.
     pub fn file(&mut self, option: &str, path: &Path) -> Result<Part, Diagnostic> {
         let problem = |message: &str| Diagnostic::general(format!("{option} {}", path.display()), message);
+        if path.as_os_str().to_string_lossy().ends_with(std::path::is_separator) {
+            return Err(problem("this is the name of a directory").hint("name a file"));
+        }
         let impossible = |error: io::Error| problem(&format!("cannot create the file: {error}"));
         let name = absolute(path).map_err(|error| impossible(error).hint("its folder has to be there"))?;
         if let Some(input) = self.inputs.iter().find(|input| is_same(input, &name)) {

@@ -14,6 +14,7 @@ mod stop;
 mod terminal;
 mod trace_files;
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches};
@@ -76,7 +77,9 @@ fn install_panic_note() {
     let standard = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         standard(info);
-        eprintln!(
+        // a panic must not panic where stderr is full
+        let _ = writeln!(
+            io::stderr(),
             "warpbound {}: this is a fault of warpbound, not of your input. Please report it with the command line and the input.",
             env!("CARGO_PKG_VERSION")
         );

@@ -102,7 +102,7 @@ fn listen(stop: Stop, parts: Parts, mut log: Option<Log>) {
         let mut interrupted = false;
         for signal in signals.forever() {
             let end = move |parts: &Parts| {
-                parts.remove_all();
+                let _until_the_end = parts.remove_all();
                 // ends the process as the signal would have, so that whoever started it can tell
                 let _ = emulate_default_handler(signal);
             };

@@ -33,6 +33,8 @@ pub const MOST_INSTRUCTIONS: usize = 5;
 const KEPT: usize = 4;
 /// Blocks that a thread takes at a time.
 const PART: u64 = 1 << 14;
+/// Blocks after which a watch hears of them.
+const TOLD: u64 = 256;
 /// With so many instructions to go there may be many thousand schedules.
 const LONG: usize = 10;
 
@@ -372,9 +374,12 @@ impl Grammar {
                 // perhaps not all of its schedules were followed
                 break;
             }
-            watch.advance(1);
             section.assemble(warps.iter().map(|&code| (&analyses[code], WarpId::new(0))));
             summary.blocks += 1;
+            // threads that told each block would wait for each other
+            if summary.blocks.is_multiple_of(TOLD) {
+                watch.advance(TOLD);
+            }
             summary.stands_for += weight;
             summary.schedules += schedules.count;
             let latest = &schedules.latest[..warps.len()];
@@ -389,6 +394,7 @@ impl Grammar {
             }
             self.advance(&mut warps);
         }
+        watch.advance(summary.blocks % TOLD);
         summary
     }
 

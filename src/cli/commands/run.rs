@@ -111,8 +111,10 @@ pub fn run(args: &Run, verbose: bool, session: &Session) -> Outcome {
         }
     }
     if args.gantt && args.on.common.format == Format::Text {
-        let drawn = super::draw::gantt(&kernel, &machine, &policy, &args.on.common)?;
-        ending.print(session, &format!("\n{drawn}"));
+        match super::draw::gantt(&kernel, &machine, &policy, &args.on.common) {
+            Ok(drawn) => ending.print(session, &format!("\n{drawn}")),
+            Err(problems) => ending.late.append(problems),
+        }
     }
     if checked.is_complete() {
         place_files(traces, written, dumps, &source.source, &mut ending);

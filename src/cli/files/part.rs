@@ -3,28 +3,34 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Unfinished files and folders, so that a signal can remove them.
 #[derive(Clone, Debug, Default)]
 pub struct Parts(Arc<Mutex<Vec<PathBuf>>>);
 
 impl Parts {
-    /// Removes everything that is unfinished, the newest first.
-    pub fn remove_all(&self) {
-        let mut paths = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Removes everything that is unfinished, the newest first. Nothing new is begun while somebody holds
+    /// the result.
+    pub fn remove_all(&self) -> impl Sized + '_ {
+        let mut paths = self.lock();
         while let Some(path) = paths.pop() {
             // best effort: a folder goes only if it is empty, which is as it should be
             let _ = fs::remove_file(&path).or_else(|_| fs::remove_dir(&path));
         }
+        paths
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<PathBuf>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn add(&self, path: &Path) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_owned());
+        self.lock().push(path.to_owned());
     }
 
     pub(super) fn forget(&self, path: &Path) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|known| known != path);
+        self.lock().retain(|known| known != path);
     }
 
     /// Makes something under a name in `folder` that nobody has: `make` must fail if it exists.

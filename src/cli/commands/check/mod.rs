@@ -78,7 +78,7 @@ pub fn run(args: &Check, session: &Session) -> Outcome {
     let mut ending = Ending { violated, ..Ending::default() };
     match args.common.format {
         Format::Json => report::json(args, &all, &folders, &batch, session, &mut ending),
-        Format::Text => report::text(args, &all, &batch, session, &mut ending)?,
+        Format::Text => report::text(args, &all, &batch, session, &mut ending),
     }
     report::again(args, &all, &folders, session, &mut ending);
     if args.require_verdict {

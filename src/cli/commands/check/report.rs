@@ -4,13 +4,12 @@ use serde::Serialize;
 
 use super::folders::Folders;
 use super::{Judged, Run};
-use crate::check::{Checked, Status};
+use crate::check::Status;
 use crate::cli::args::Check;
 use crate::cli::commands::{again, draw};
 use crate::cli::failures::Batch;
 use crate::cli::output::{Ending, Format};
 use crate::cli::session::Session;
-use crate::diag::Diagnostics;
 use crate::report::json::{self, Suite};
 use crate::report::text::{self, SuiteRow};
 
@@ -57,13 +56,7 @@ pub fn json(
 }
 
 /// Prints tables and verdicts.
-pub fn text(
-    args: &Check,
-    all: &[Judged],
-    batch: &Batch,
-    session: &Session,
-    ending: &mut Ending,
-) -> Result<(), Diagnostics> {
+pub fn text<'a>(args: &Check, all: &'a [Judged], batch: &Batch, session: &Session, ending: &mut Ending) {
     let style = session.style;
     let mut out = String::new();
     if args.kernels.len() == 1 {
@@ -72,11 +65,10 @@ pub fn text(
             out.push_str(&text::check(name, &prepared.machine, &run.checked, style));
         }
     } else {
-        let row = |(judged, run): (&'_ Judged, &'_ Run)| -> (String, Checked) {
-            (judged.prepared.kernel.workload.name.clone(), run.checked.clone())
-        };
-        let rows: Vec<(String, Checked)> = runs(all).map(row).collect();
-        let rows: Vec<SuiteRow> = rows.iter().map(|(kernel, checked)| SuiteRow { kernel, checked }).collect();
+        let name = |judged: &'a Judged| judged.prepared.kernel.workload.name.as_str();
+        let row =
+            |(judged, run): (&'a Judged, &'a Run)| SuiteRow { kernel: name(judged), checked: &run.checked };
+        let rows: Vec<SuiteRow> = runs(all).map(row).collect();
         if !rows.is_empty() {
             out.push_str(&text::suite(&rows, style));
             out.push_str(&text::suite_summary(&rows, style));
@@ -91,11 +83,12 @@ pub fn text(
     if let ([judged], true) = (all, args.gantt && args.kernels.len() == 1) {
         let Judged { prepared, runs } = judged;
         for run in runs {
-            let drawn = draw::gantt(&prepared.kernel, &prepared.machine, &run.policy, &args.common)?;
-            ending.print(session, &format!("\n{drawn}"));
+            match draw::gantt(&prepared.kernel, &prepared.machine, &run.policy, &args.common) {
+                Ok(drawn) => ending.print(session, &format!("\n{drawn}")),
+                Err(problems) => ending.late.append(problems),
+            }
         }
     }
-    Ok(())
 }
 
 /// Writes the counterexamples, now that the results are out, and says how to see each violation again.

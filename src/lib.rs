@@ -19,6 +19,8 @@
 //! * [`exec`] runs a launch functionally, once, 32 lanes at a time, and yields the
 //!   [`path::BlockPaths`] of one block after the other: what each warp executed, four bytes a
 //!   step. There is no time in it.
+//! * A program ([`program::sequence`]) is a sequence of launches over memory that persists
+//!   ([`exec::Device`]); [`check::observe_sequence`] runs and judges them one after the other.
 //! * [`program::TimingTable`] brings a program's op classes and a [`machine::Machine`] together:
 //!   unit, initiation interval and latency per instruction.
 //! * [`sim`] replays paths under a scheduling policy and tells observers ([`trace`]) what happened
@@ -40,8 +42,8 @@
 //!   sums that make sense compile.
 //! * **Parsed is not used.** A [`machine::MachineSpec`] is what people write, a
 //!   [`machine::Machine`] exists only validated. Likewise launches and micro kernels.
-//! * **Memory does not grow with the grid.** Blocks are streamed; only makespan and bound values
-//!   of each are kept.
+//! * **Memory does not grow with the grid,** nor with the launches of a program. Blocks are streamed;
+//!   only makespan and bound values of each are kept.
 //! * **Every idle issue slot has one reason** ([`trace::StallReason`]); reasons and issues add up
 //!   to the makespan (with dual issue a cycle can have two issues).
 //! * **Front ends survive anything.** A bad input gives [`diag::Diagnostics`] with place, text and
@@ -79,6 +81,11 @@
 //! | bounds that do not hold | [`bound::failed`] |
 //! | the transition system that is searched | `src/explore/model.rs` |
 //! | what a PTX instruction does | `src/ptx/lower/` (to semantics), `src/exec/` (its execution) |
+//! | what a launch file may say, and how it becomes a launch | `src/program/launch/` |
+//! | programs of several launches: steps, loops | `src/program/sequence/`, run by `src/check/sequence.rs` |
+//! | guessed launches | [`program::params`], [`program::template`] |
+//! | options that replace parts of a launch | `src/cli/launches.rs` |
+//! | where in a RON file a value stands | `src/diag/place.rs` |
 //! | reconvergence of diverged lanes | [`program::cfg`], `src/exec/stack/` |
 //! | latencies and their sources | `configs/*.ron` |
 //! | how a run is watched and ended early | [`base::Watch`], `src/cli/stop.rs`, `src/cli/progress.rs` |

@@ -129,6 +129,7 @@ fn judged(machine: &Machine, name: &str) -> Vec<Checked> {
         ahead: false,
         self_check: true,
         watch: &Watch::new(),
+        race_memory: None,
     };
     check(&plan).unwrap_or_else(|failed| panic!("{}", failed.problems))
 }

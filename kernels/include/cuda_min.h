@@ -1,5 +1,9 @@
-// The part of CUDA C++ that the kernels in this folder use, on top of clang's builtins alone: no toolkit header and no
-// device library is needed to compile them (scripts/compile-kernels.sh). Add here only what a kernel needs.
+// The part of CUDA C++ that kernels use, on top of clang's builtins alone: no toolkit header and no device library is
+// needed to compile them (scripts/compile-kernels.sh shows how). Own code; what a kernel does not use leaves nothing in
+// its PTX.
+//
+// Not here: textures and surfaces, cooperative groups, half precision, device-side malloc and launches. printf does
+// nothing. A file with host code compiles, too, if it includes <cuda_runtime.h>: there is one beside this file.
 #pragma once
 
 #define __global__ __attribute__((global))
@@ -13,9 +17,7 @@
 
 typedef __SIZE_TYPE__ size_t;
 
-struct __attribute__((aligned(8))) float2 { float x, y; };
-struct __attribute__((aligned(16))) float4 { float x, y, z, w; };
-struct uint3 { unsigned x, y, z; };
+#include "cuda_min/types.h"
 
 // Special registers. Reading one has no side effect, so components that are not used leave no instruction behind.
 #define WB_SREG(r) {(unsigned)__nvvm_read_ptx_sreg_##r##_x(), (unsigned)__nvvm_read_ptx_sreg_##r##_y(), \
@@ -28,29 +30,36 @@ WB_INLINE uint3 wb_grid_dim() { return WB_SREG(nctaid); }
 #define blockIdx (wb_block_idx())
 #define blockDim (wb_block_dim())
 #define gridDim (wb_grid_dim())
+static constexpr int warpSize = 32;
 
-// Synchronisation. __syncthreads is a clang builtin.
-WB_INLINE void __syncwarp(unsigned mask = 0xffffffffu) { __nvvm_bar_warp_sync(mask); }
+#include "cuda_min/sync.h"
 
-// Shuffles over a whole warp.
-WB_INLINE int __shfl_down_sync(unsigned mask, int v, int d) { return __nvvm_shfl_sync_down_i32(mask, v, d, 31); }
-WB_INLINE float __shfl_down_sync(unsigned mask, float v, int d) { return __nvvm_shfl_sync_down_f32(mask, v, d, 31); }
-WB_INLINE int __shfl_xor_sync(unsigned mask, int v, int m) { return __nvvm_shfl_sync_bfly_i32(mask, v, m, 31); }
-WB_INLINE float __shfl_xor_sync(unsigned mask, float v, int m) { return __nvvm_shfl_sync_bfly_f32(mask, v, m, 31); }
+#include "cuda_min/atomics.h"
 
-// Integer atomics; clang turns them into .shared or .global where it can see the space.
-WB_INLINE int atomicAdd(int *p, int v) { return __nvvm_atom_add_gen_i(p, v); }
-WB_INLINE unsigned atomicAdd(unsigned *p, unsigned v) { return (unsigned)__nvvm_atom_add_gen_i((int *)p, (int)v); }
-WB_INLINE int atomicMax(int *p, int v) { return __nvvm_atom_max_gen_i(p, v); }
+#include "cuda_min/intrinsics.h"
 
-// Single-precision arithmetic. sqrtf is correctly rounded; the names with underscores are the approximate
-// special-function instructions, exponential and logarithm in base e by a multiplication.
-WB_INLINE float fabsf(float x) { return __builtin_fabsf(x); }
-WB_INLINE float sqrtf(float x) { return __nvvm_sqrt_rn_f(x); }
-WB_INLINE float __frsqrt_approx(float x) { return __nvvm_rsqrt_approx_f(x); }
-WB_INLINE float __fdividef(float a, float b) { return __nvvm_div_approx_f(a, b); }
-WB_INLINE float __expf(float x) { return __nvvm_ex2_approx_f(x * 1.4426950408889634f); }
-WB_INLINE float __logf(float x) { return __nvvm_lg2_approx_f(x) * 0.6931471805599453f; }
+#include "cuda_min/math.h"
+
+#include "cuda_min/math64.h"
+
+// An assertion that fails ends the kernel (`trap`). As in CUDA, NDEBUG takes assertions out.
+#undef assert
+#ifdef NDEBUG
+#define assert(condition) ((void)0)
+#else
+#define assert(condition) ((condition) ? (void)0 : __builtin_trap())
+#endif
+WB_INLINE void __trap() { __builtin_trap(); }
+// What <assert.h> makes of an assertion.
+WB_INLINE void __assert_fail(const char *, const char *, unsigned, const char *) { __builtin_trap(); }
+
+// Nothing is printed: the arguments are evaluated and dropped.
+template <typename... Args> WB_INLINE int printf(const char *, Args...) { return 0; }
+
+// Clocks. A functional run has no time: the value is the number of instructions that the warp has executed.
+typedef long wb_clock_t;
+WB_INLINE wb_clock_t clock() { return __nvvm_read_ptx_sreg_clock(); }
+WB_INLINE long long clock64() { return __nvvm_read_ptx_sreg_clock64(); }
 
 // Asynchronous copies from global to shared memory (sm_80 and later).
 #if __CUDA_ARCH__ >= 800

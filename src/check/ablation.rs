@@ -179,7 +179,7 @@ const LOAD: usize = 4;
 fn lone_load(machine: &Machine, isa: &IsaTable) -> Result<u64, Diagnostics> {
     let program = Module::parse(&SourceText::new("probe.ptx", PROBE))?.program("probe", isa)?;
     let source = SourceText::new("probe.ron", PROBE_LAUNCH);
-    let launch = Launch::new(&LaunchSpec::parse(&source)?, &program, 0, &source, &|name| {
+    let launch = Launch::new(&LaunchSpec::parse(&source)?, &program, 0, &source, &|name, _| {
         Err(format!("{name} is no file of the probe"))
     })?;
     let kind = WorkloadKind::Launch { program: Box::new(program), launch: Box::new(launch) };
@@ -219,6 +219,7 @@ fn plan<'a>(
         ahead: false,
         self_check: false,
         watch,
+        race_memory: None,
     }
 }
 

@@ -26,7 +26,8 @@ pub struct Inputs<'a> {
     pub policy: &'a PolicySetup,
     /// The run.
     pub run: &'a Checked,
-    /// Files a real kernel needs: its launch file under the name `launch.ron`, its PTX, its data.
+    /// Files a real kernel needs: its launch file under the name `launch.ron`, or the program that it is a
+    /// launch of as `program.ron`; its PTX, its data.
     pub files: &'a [(String, Vec<u8>)],
     /// Seed of random buffer contents.
     pub seed: u64,
@@ -43,14 +44,15 @@ const MAX_ISSUES: usize = 4_000_000;
 
 /// The name of a folder for a kernel under a policy.
 pub fn folder_name(kernel: &str, policy: &PolicySetup) -> String {
-    format!("{kernel}-{}", policy.kind()).replace([':', '/', '\\', ' '], "-")
+    format!("{kernel}-{}", policy.kind()).replace([':', '/', '\\', ' ', '[', ']'], "-")
 }
 
 /// The command that shows the violation again, to be run in the folder.
 pub fn command(inputs: &Inputs) -> String {
     let kernel = match &inputs.workload.kind {
-        WorkloadKind::Micro(_) => KERNEL,
-        WorkloadKind::Launch { .. } => LAUNCH,
+        WorkloadKind::Micro(_) => KERNEL.to_owned(),
+        WorkloadKind::Launch { .. } => LAUNCH.to_owned(),
+        WorkloadKind::Step { step, .. } => format!("{PROGRAM} --launch {}", step.number),
     };
     let scheduler = scheduler(inputs);
     let mut command = format!("warpbound check {kernel} --machine {MACHINE} --scheduler {scheduler}");
@@ -71,6 +73,7 @@ fn scheduler(inputs: &Inputs) -> SchedulerKind {
 
 const KERNEL: &str = "kernel.warp";
 const LAUNCH: &str = "launch.ron";
+const PROGRAM: &str = "program.ron";
 const MACHINE: &str = "machine.ron";
 const SCHEDULE: &str = "schedule.replay";
 
@@ -91,7 +94,7 @@ pub fn counterexample(inputs: &Inputs) -> Result<Vec<(String, Vec<u8>)>, Diagnos
             };
             files.push((KERNEL.to_owned(), micro::write(&own, &headline(inputs)).into_bytes()));
         }
-        WorkloadKind::Launch { .. } => files.extend(inputs.files.iter().cloned()),
+        WorkloadKind::Launch { .. } | WorkloadKind::Step { .. } => files.extend(inputs.files.iter().cloned()),
     }
     files.extend(schedule.map(|text| (SCHEDULE.to_owned(), text.into_bytes())));
     files.push(("README".to_owned(), readme(inputs, &command(inputs)).into_bytes()));
@@ -131,7 +134,7 @@ fn readme(inputs: &Inputs, command: &str) -> String {
         match &inputs.workload.kind {
             WorkloadKind::Micro(_) =>
                 "kernel.warp names its machine and schedule: it shows the same without options.\n\n",
-            WorkloadKind::Launch { .. } => "",
+            WorkloadKind::Launch { .. } | WorkloadKind::Step { .. } => "",
         }
     );
     for bound in inputs.run.judged() {
@@ -155,6 +158,7 @@ fn record(inputs: &Inputs) -> Result<Option<String>, Diagnostics> {
         ahead: false,
         self_check: false,
         watch: inputs.watch,
+        race_memory: None,
     };
     let mut recorder = ScheduleRecorder::default();
     let (again, _) = observe(&plan, inputs.policy, &mut recorder)?;

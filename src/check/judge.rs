@@ -99,6 +99,13 @@ impl BlockTable {
         Self { bounds, rows: Vec::new() }
     }
 
+    /// Makes all bounds of all blocks not applicable.
+    pub(super) fn withdraw_bounds(&mut self) {
+        for row in self.rows.chunks_exact_mut(1 + self.bounds) {
+            row[1..].fill(NOT_APPLICABLE);
+        }
+    }
+
     /// Appends a block.
     ///
     /// # Panics

@@ -85,6 +85,7 @@ impl<'a> Judge<'a> {
             thread_instructions: 0,
             self_checked_warps: 0,
             notes: Vec::new(),
+            races: Vec::new(),
         };
         Self { plan, policy, resident, total }
     }

@@ -10,9 +10,10 @@ use crate::base::{Cycles, Watch};
 use crate::bound::Bound;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::exec::Options;
+use crate::exec::races::{BlockOrder, Race, TimeDependences};
 use crate::machine::Machine;
 use crate::path::{BlockPaths, BlockSource, Footprint};
-use crate::program::TimingTable;
+use crate::program::{Program, TimingTable};
 use crate::sim::{Engine, MemoryStats, PolicySetup, SimError, SubCoreResult, simulate_on};
 use crate::trace::{Idle, Observer, StallReason, Stalls};
 
@@ -39,11 +40,21 @@ pub struct Plan<'a> {
     pub self_check: bool,
     /// Hears of every block that a policy is through with, and may end the run.
     pub watch: &'a Watch,
+    /// Whether to watch for accesses whose order shows, without which no verdict stands: bytes of
+    /// memory that the watch may take. `None` trusts the kernel.
+    pub race_memory: Option<usize>,
 }
 
 impl Plan<'_> {
-    fn options(&self) -> Options {
-        Options::of(self.machine, self.max_instructions_per_block)
+    /// How the functional run goes.
+    ///
+    /// # Errors
+    /// A block that is larger than an SM.
+    pub fn options(&self) -> Result<Options, Diagnostics> {
+        let side_by_side = resident_blocks(self)? > 1 || self.machine.sms() > 1 && self.workload.blocks() > 1;
+        let order = if side_by_side { BlockOrder::SideBySide } else { BlockOrder::OneByOne };
+        let options = Options::of(self.machine, self.max_instructions_per_block);
+        Ok(options.watching(self.race_memory, order))
     }
 
     /// Whether functional execution runs ahead: a single block has nothing to be ahead of.
@@ -87,6 +98,8 @@ pub struct Checked {
     pub self_checked_warps: u64,
     /// Why the result may depend on what is not modelled.
     pub notes: Vec<String>,
+    /// Accesses whose order shows; no bound is judged then.
+    pub races: Vec<Race>,
 }
 
 impl Checked {
@@ -144,6 +157,14 @@ impl From<Failed> for Diagnostics {
 }
 
 impl Failed {
+    /// As [`Checked::ordered_by_time`].
+    #[must_use]
+    pub fn ordered_by_time(mut self, dependences: &TimeDependences, program: &Program) -> Self {
+        let ordered = |checked: Checked| checked.ordered_by_time(dependences.clone(), program);
+        self.judged = self.judged.into_iter().map(ordered).collect();
+        self
+    }
+
     /// After these results.
     fn after(mut self, before: Vec<Checked>) -> Self {
         self.judged.splice(..0, before);
@@ -171,10 +192,14 @@ pub fn check(plan: &Plan) -> Result<Vec<Checked>, Failed> {
     let program = plan.workload.program();
     let table = TimingTable::new(program, plan.machine)?;
     let mut judges: Vec<Judge> = plan.policies.iter().map(|policy| Judge::new(plan, policy, 1)).collect();
-    let mut source = plan.workload.source(plan.options())?.watched(plan.watch);
+    let mut source = plan.workload.source(plan.options()?)?.watched(plan.watch);
     let ended = ahead(&mut source, plan.runs_ahead(), |blocks| each_block(plan, &table, &mut judges, blocks));
-    let notes = [&program.notes[..], &source.notes()].concat();
-    let runs = judges.into_iter().map(|judge| judge.finish(notes.clone())).collect();
+    let dependences = source.time_dependences();
+    let finished = |judge: Judge| {
+        let total = judge.finish(program.notes.clone());
+        total.ordered_by_time(dependences.clone(), program)
+    };
+    let runs = judges.into_iter().map(finished).collect();
     match ended {
         Ok(()) => Ok(runs),
         Err(problems) => Err(Failed::from(problems).after(runs)),
@@ -219,10 +244,12 @@ pub fn observe<'a, O: Observer>(
     policy: &PolicySetup,
     observer: &mut O,
 ) -> Result<(Checked, WorkloadSource<'a>), Failed> {
-    let mut source = plan.workload.source(plan.options())?.watched(plan.watch);
-    let mut checked =
-        ahead(&mut source, plan.runs_ahead(), |blocks| observe_source(plan, policy, blocks, observer))?;
-    checked.notes.extend(source.notes());
+    let mut source = plan.workload.source(plan.options()?)?.watched(plan.watch);
+    let ended =
+        ahead(&mut source, plan.runs_ahead(), |blocks| observe_source(plan, policy, blocks, observer));
+    let (dependences, program) = (source.time_dependences(), plan.workload.program());
+    let checked = ended.map_err(|failed| failed.ordered_by_time(&dependences, program))?;
+    let checked = checked.ordered_by_time(dependences, program);
     Ok((checked, source))
 }
 

@@ -1,14 +1,19 @@
 //! Something to simulate: a micro kernel, or a launch of a real one.
 
+use std::sync::Arc;
+
+use super::sequence::before;
 use crate::base::Watch;
 use crate::diag::Diagnostics;
 use crate::exec::divergence::Divergence;
+use crate::exec::races::TimeDependences;
 use crate::exec::{Executor, Options};
 use crate::machine::BlockNeeds;
 use crate::micro::{MicroKernel, MicroSource};
 use crate::path::{BlockPaths, BlockSource, Footprint};
 use crate::program::Program;
 use crate::program::launch::Launch;
+use crate::program::sequence::{Kernel, LaunchAction, Sequence};
 
 /// A kernel with everything its run depends on, except the machine.
 #[derive(Clone, Debug)]
@@ -31,6 +36,13 @@ pub enum WorkloadKind {
         /// Grid, block and arguments.
         launch: Box<Launch>,
     },
+    /// One launch of a program, in the memory that those before it leave.
+    Step {
+        /// The program.
+        sequence: Arc<Sequence>,
+        /// Which launch.
+        step: Box<LaunchAction>,
+    },
 }
 
 /// The blocks of a workload, in launch order.
@@ -47,6 +59,7 @@ impl Workload {
         match &self.kind {
             WorkloadKind::Micro(kernel) => &kernel.program,
             WorkloadKind::Launch { program, .. } => program,
+            WorkloadKind::Step { sequence, step } => &sequence.kernel(step).program,
         }
     }
 
@@ -55,6 +68,20 @@ impl Workload {
         match &self.kind {
             WorkloadKind::Micro(_) => None,
             WorkloadKind::Launch { launch, .. } => Some(launch),
+            WorkloadKind::Step { step, .. } => Some(&step.launch),
+        }
+    }
+
+    /// The names of the buffers that it works on, each with its index for
+    /// [`WorkloadSource::buffer`].
+    pub fn buffers(&self) -> Vec<(String, usize)> {
+        match &self.kind {
+            WorkloadKind::Micro(_) => Vec::new(),
+            WorkloadKind::Launch { launch, .. } => {
+                let names = launch.buffers.iter().map(|buffer| buffer.name.clone());
+                names.enumerate().map(|(index, name)| (name, index)).collect()
+            }
+            WorkloadKind::Step { sequence, step } => sequence.buffers_at(Some(step.number)),
         }
     }
 
@@ -72,6 +99,7 @@ impl Workload {
                 shared_bytes: 0,
             },
             WorkloadKind::Launch { program, launch } => launch.needs(program),
+            WorkloadKind::Step { sequence, step } => step.launch.needs(&sequence.kernel(step).program),
         }
     }
 
@@ -84,6 +112,12 @@ impl Workload {
             WorkloadKind::Micro(kernel) => WorkloadSource::Micro(kernel.source()),
             WorkloadKind::Launch { program, launch } => {
                 WorkloadSource::Launch(Box::new(Executor::new(program, launch, options)?))
+            }
+            WorkloadKind::Step { sequence, step } => {
+                let device = before(sequence, step.number, options)?;
+                let Kernel { module, program } = sequence.kernel(step);
+                let executor = Executor::on(device, *module, program, &step.launch, options)?;
+                WorkloadSource::Launch(Box::new(executor))
             }
         })
     }
@@ -99,11 +133,12 @@ impl<'a> WorkloadSource<'a> {
         }
     }
 
-    /// Why the paths may depend on timing, as far as the run noticed.
-    pub fn notes(&self) -> Vec<String> {
+    /// What depends on the order in which warps do things, if the options ask for it; complete
+    /// after the last block.
+    pub fn time_dependences(&self) -> TimeDependences {
         match self {
-            Self::Micro(_) => Vec::new(),
-            Self::Launch(executor) => executor.notes().to_vec(),
+            Self::Micro(_) => TimeDependences::default(),
+            Self::Launch(executor) => executor.time_dependences(),
         }
     }
 
@@ -120,6 +155,14 @@ impl<'a> WorkloadSource<'a> {
         match self {
             Self::Micro(_) => None,
             Self::Launch(executor) => Some(executor.buffer(index)),
+        }
+    }
+
+    /// Contents of a module variable as they are now, by its full name.
+    pub fn variable(&self, name: &str) -> Option<&[u8]> {
+        match self {
+            Self::Micro(_) => None,
+            Self::Launch(executor) => executor.variable(name),
         }
     }
 }

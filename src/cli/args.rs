@@ -7,8 +7,12 @@ use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 
+use super::memory;
 use super::output::Format;
 use super::terminal::Colour;
+use crate::exec::Options;
+use crate::exec::races::BlockOrder;
+use crate::machine::Machine;
 
 pub use laboratory::{
     Ablate, Anomaly, Compare, Evidence, Explore, Family, FamilyName, Fermi, Hunt, TableFormat,
@@ -86,7 +90,8 @@ pub enum Command {
 
 #[derive(Debug, clap::Args)]
 pub struct Check {
-    /// Embedded kernels, .warp files, launch .ron files, or one .ptx with --entry --grid --block --arg; `-` is stdin
+    /// Embedded kernels, .warp files, launch or program .ron files, or one .ptx with --entry --grid --block --arg; `-` is
+    /// stdin
     pub kernels: Vec<String>,
     /// Bounds that decide the exit code
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
@@ -116,7 +121,7 @@ pub struct Run {
     /// Write a trace; the ending decides: .json Perfetto, .kanata, .csv, .replay a schedule to replay
     #[arg(long, value_name = "FILE")]
     pub trace: Vec<PathBuf>,
-    /// Write a buffer after the kernel, raw little endian
+    /// Write a buffer or module variable after the kernel, raw little endian
     #[arg(long, value_name = "NAME=FILE")]
     pub dump: Vec<String>,
     #[command(flatten)]
@@ -142,8 +147,14 @@ pub struct Phases {
 
 #[derive(Debug, clap::Args)]
 pub struct Inspect {
-    /// A .ptx, .warp, launch .ron or machine .ron file, or the name of an embedded kernel or machine; `-` is stdin
+    /// A .ptx, .warp, launch, program or machine .ron file, or the name of an embedded kernel or machine; `-` is stdin
     pub file: String,
+    /// Of a .ptx file: write a launch file for a kernel to stdout, with guessed arguments
+    #[arg(long)]
+    pub template: bool,
+    /// With --template: the kernel, if the file has several; its name or a part of it, mangled or not
+    #[arg(long, requires = "template")]
+    pub entry: Option<String>,
     /// Output
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
@@ -159,7 +170,7 @@ pub struct List {
 /// A kernel and what it is to run on.
 #[derive(Clone, Debug, clap::Args)]
 pub struct OneKernel {
-    /// Embedded kernel, .warp file, launch .ron file, or .ptx with --entry --grid --block --arg; `-` is stdin
+    /// Embedded kernel, .warp file, launch or program .ron file, or .ptx with --entry --grid --block --arg; `-` is stdin
     pub kernel: String,
     #[command(flatten)]
     pub common: Common,
@@ -199,9 +210,35 @@ pub struct Common {
     /// thread simulates and another executes the kernel; with N = 1 there is one for both
     #[arg(long, value_name = "N")]
     pub sm_threads: Option<usize>,
+    /// Whether to watch memory for accesses whose order shows: no bound is judged if there are any
+    #[arg(long, value_enum, default_value_t = Races::Report)]
+    pub races: Races,
+    /// Memory that this watch may use, MiB; it needs about four times what the kernel accesses
+    #[arg(long, default_value_t = 1024, value_name = "MIB")]
+    pub race_memory: u32,
+}
+
+/// What to do about accesses whose order shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Races {
+    /// Name them and judge no bound.
+    Report,
+    /// Do not look for them: the verdict is about the order of the functional run.
+    Ignore,
 }
 
 impl Common {
+    /// Memory of the watch for races, bytes; none if nobody wants it.
+    pub fn race_memory(&self) -> Option<usize> {
+        (self.races == Races::Report).then(|| self.race_memory as usize * (1 << 20))
+    }
+
+    /// A functional run of blocks one by one, watched for races.
+    pub fn watched(&self, machine: &Machine) -> Options {
+        Options::of(machine, memory::fuel(self.max_instructions))
+            .watching(self.race_memory(), BlockOrder::OneByOne)
+    }
+
     /// Threads for machines with several SMs.
     ///
     /// SMs meet in every cycle, and threads that meet so often seldom pay.
@@ -215,11 +252,11 @@ impl Common {
     }
 }
 
-/// A launch given on the command line, for a bare .ptx file.
+/// What options say of a launch: all of it for a bare .ptx file, else what they replace.
 #[derive(Clone, Debug, Default, clap::Args)]
-#[command(next_help_heading = "Launch of a .ptx file")]
+#[command(next_help_heading = "Launch: needed for a .ptx file, replacing what a launch file says")]
 pub struct PtxLaunch {
-    /// Kernel in the file; may be left out if there is only one
+    /// Kernel: its name or a part of it, mangled or not; may be left out if the file has only one
     #[arg(long)]
     pub entry: Option<String>,
     /// Blocks: X or X,Y or X,Y,Z
@@ -228,8 +265,9 @@ pub struct PtxLaunch {
     /// Threads per block: X or X,Y or X,Y,Z
     #[arg(long, value_parser = parse_shape, value_name = "X,Y,Z")]
     pub block: Option<Shape>,
-    /// An argument as in a launch file, one for each parameter: U32(1000) or Buffer(name: "a", elem: F32, len: 64, init: Iota)
-    #[arg(long, value_name = "ARG", allow_hyphen_values = true)]
+    /// An argument as in a launch file, U32(1000) or Buffer(name: "a", elem: F32, len: 64, init: Iota), or a number. In
+    /// order they are the whole list; WHICH=ARG replaces one, by position from 0, or name of the buffer or parameter
+    #[arg(long, value_name = "[WHICH=]ARG", allow_hyphen_values = true)]
     pub arg: Vec<String>,
     /// Dynamic shared memory, bytes
     #[arg(long, value_name = "BYTES")]
@@ -237,17 +275,45 @@ pub struct PtxLaunch {
     /// Registers per thread, if they are to limit occupancy
     #[arg(long, value_name = "N")]
     pub registers: Option<u32>,
+    /// Of a program file: this launch alone, from 0, in the memory that those before it leave
+    #[arg(long, value_name = "N")]
+    pub launch: Option<u64>,
+    /// Of a program file: another value for a number that its `let` names
+    #[arg(long = "let", value_name = "NAME=VALUE", allow_hyphen_values = true)]
+    pub constant: Vec<String>,
 }
 
 impl PtxLaunch {
     /// Whether any of it was given.
     pub fn is_given(&self) -> bool {
+        self.says_a_launch() || self.launch.is_some() || !self.constant.is_empty()
+    }
+
+    /// Whether something was given that a launch file says.
+    pub fn says_a_launch(&self) -> bool {
         self.entry.is_some()
             || self.grid.is_some()
             || self.block.is_some()
             || !self.arg.is_empty()
             || self.dynamic_shared.is_some()
             || self.registers.is_some()
+    }
+
+    /// The options again, for a command that repeats a run.
+    pub fn words(&self) -> Vec<String> {
+        let Self { entry, grid, block, arg, dynamic_shared, registers, launch, constant } = self;
+        let mut words = Vec::new();
+        let mut option = |name: &str, value: String| words.extend([name.to_owned(), value]);
+        let shape = |s: &Shape| format!("{},{},{}", s.0, s.1, s.2);
+        entry.iter().for_each(|e| option("--entry", e.clone()));
+        grid.iter().for_each(|s| option("--grid", shape(s)));
+        block.iter().for_each(|s| option("--block", shape(s)));
+        arg.iter().for_each(|a| option("--arg", a.clone()));
+        dynamic_shared.iter().for_each(|n| option("--dynamic-shared", n.to_string()));
+        registers.iter().for_each(|n| option("--registers", n.to_string()));
+        launch.iter().for_each(|n| option("--launch", n.to_string()));
+        constant.iter().for_each(|c| option("--let", c.clone()));
+        words
     }
 }
 

@@ -3,22 +3,22 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use super::args::{Common, PtxLaunch};
 use super::assets::{self, Location};
 use super::files::read;
+use super::launches::{self, FittedLaunch};
+use super::programs::{self, LoadedProgram};
 use super::session::Session;
 use crate::base::Pc;
-use crate::check::{Workload, WorkloadKind};
+use crate::check::{Workload, WorkloadKind, order};
 use crate::diag::{Diagnostic, Diagnostics, SourceText};
-use crate::exec::Options;
 use crate::machine::{Machine, MachineSpec, SchedulerKind, Setting};
 use crate::micro::MicroKernel;
 use crate::path::{BlockPaths, BlockSource};
 use crate::program::TimingTable;
-use crate::program::launch::{ArgSpec, Init, Launch, LaunchSpec, parse_arg};
-use crate::ptx::Module;
+use crate::program::launch::LaunchSpec;
 use crate::sim::PolicySetup;
 
 /// The machine when nobody asks for another.
@@ -38,7 +38,14 @@ pub struct LoadedKernel {
     pub inputs: Vec<PathBuf>,
     machine: Option<String>,
     scheduler: Option<SchedulerKind>,
-    launch: Option<LaunchSpec>,
+    origin: Origin,
+}
+
+/// What a kernel was made of.
+enum Origin {
+    Micro,
+    Launch(Box<LaunchSpec>),
+    Program(Box<LoadedProgram>),
 }
 
 impl LoadedKernel {
@@ -49,18 +56,20 @@ impl LoadedKernel {
         code.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    /// What a folder needs to launch the kernel again: `launch.ron`, its PTX, its data files.
+    /// What a folder needs to launch the kernel again: `launch.ron` or `program.ron`, PTX, data.
     pub fn files(&self) -> Result<Vec<(String, Vec<u8>)>, Diagnostics> {
-        let Some(launch) = &self.launch else { return Ok(Vec::new()) };
+        let launch = match &self.origin {
+            Origin::Micro => return Ok(Vec::new()),
+            Origin::Program(program) => return program.files(),
+            Origin::Launch(launch) => launch,
+        };
         let module = "kernel.ptx".to_owned();
         let mut files = vec![(module.clone(), self.code.text().as_bytes().to_vec())];
-        let mut spec = LaunchSpec { module, ..launch.clone() };
-        for arg in spec.args.iter_mut().chain(&mut spec.symbols) {
-            if let ArgSpec::Buffer { init: Init::File(path), .. } = arg {
-                let name = format!("data{}.bin", files.len());
-                files.push((name.clone(), self.location.beside(path).bytes(read::DATA_BYTES)?));
-                *path = name;
-            }
+        let mut spec = LaunchSpec { module, ..(**launch).clone() };
+        for path in spec.data_files() {
+            let name = format!("data{}.bin", files.len());
+            files.push((name.clone(), self.location.beside(path).bytes(read::DATA_BYTES)?));
+            *path = name;
         }
         let style = ron::ser::PrettyConfig::new().struct_names(true);
         let text = ron::ser::to_string_pretty(&spec, style)
@@ -70,54 +79,68 @@ impl LoadedKernel {
     }
 }
 
-/// Finds and reads a kernel.
-pub fn kernel(name: &str, ptx: &PtxLaunch, seed: u64) -> Result<LoadedKernel, Diagnostics> {
-    kernel_at(name, assets::find_kernel(name)?, ptx, seed)
+/// What a name on the command line stands for.
+pub enum Loaded {
+    /// One kernel, ready to run.
+    Kernel(Box<LoadedKernel>),
+    /// Several launches, one after the other.
+    Program(Box<LoadedProgram>),
 }
 
-/// Reads a kernel that has been found under this name.
-pub fn kernel_at(
-    name: &str,
-    location: Location,
-    ptx: &PtxLaunch,
-    seed: u64,
-) -> Result<LoadedKernel, Diagnostics> {
-    let extension = location.extension();
-    if extension != "ptx" && ptx.is_given() {
-        let problem = Diagnostic::general(
-            name,
-            "--entry, --grid, --block, --arg and their like launch a bare .ptx file",
-        );
-        return Err(problem
-            .hint("this kernel brings its own launch; edit a copy of its .ron instead")
-            .into());
+/// Finds and reads a kernel. Of a program that is the launch that the options choose.
+pub fn kernel(name: &str, options: &PtxLaunch, seed: u64) -> Result<LoadedKernel, Diagnostics> {
+    match any(name, options, seed)? {
+        Loaded::Kernel(kernel) => Ok(*kernel),
+        Loaded::Program(program) => Err(program.takes_one()),
     }
-    match extension.as_str() {
-        "warp" => micro(name, location),
+}
+
+/// Finds and reads a kernel or program.
+pub fn any(name: &str, options: &PtxLaunch, seed: u64) -> Result<Loaded, Diagnostics> {
+    any_at(name, assets::find_kernel(name)?, options, seed)
+}
+
+/// Reads a kernel or program that has been found under this name.
+pub fn any_at(name: &str, location: Location, options: &PtxLaunch, seed: u64) -> Result<Loaded, Diagnostics> {
+    let kernel = match location.extension().as_str() {
+        "warp" if options.is_given() => {
+            let message = "--entry, --grid, --block, --arg and their like belong to launches of PTX kernels";
+            return Err(Diagnostic::general(name, message).hint("a .warp file says itself what runs").into());
+        }
+        "warp" => micro(name, location)?,
         "ron" => {
             let source = location.text()?;
-            let spec = LaunchSpec::parse(&source)?;
-            launch(name, location, &source, spec, seed)
+            if programs::is_program(&source) {
+                let program = programs::load(name, location, source, options, seed)?;
+                match options.launch {
+                    None => return Ok(Loaded::Program(Box::new(program))),
+                    Some(number) => launch_of(program, number)?,
+                }
+            } else {
+                let fitted = launches::from_file(&location, source, options, seed)?;
+                launch(name, location.stem(), location, fitted)
+            }
         }
         "ptx" => {
-            let (source, spec) = command_line_launch(&location, ptx)?;
-            launch(name, location, &source, spec, seed)
+            let fitted = launches::from_options(&location, options, seed)?;
+            launch(name, fitted.program.name.clone(), location, fitted)
         }
-        "cu" => Err(Diagnostic::general(name, "this is CUDA C, not PTX")
-            .hint("compile it first, for example as the README's \"From .cu to a verdict\" does")
-            .into()),
+        "cu" => {
+            return Err(Diagnostic::general(name, "this is CUDA C, not PTX")
+                .hint("compile it first, for example as the README's \"From .cu to a verdict\" does")
+                .into());
+        }
         other => {
             let message = match other {
                 "" => "the name has no ending that says what this is".to_owned(),
                 other => format!("`.{other}` is not a kind of kernel file"),
             };
-            Err(Diagnostic::general(name, message)
-                .hint(
-                    "kernels are .warp, launch .ron and .ptx files, names that `warpbound list` shows, or `-` for stdin",
-                )
-                .into())
+            let hint = "kernels are .warp, .ptx, launch and program .ron files, names that `warpbound list` shows, \
+                        or `-` for stdin";
+            return Err(Diagnostic::general(name, message).hint(hint).into());
         }
-    }
+    };
+    Ok(Loaded::Kernel(Box::new(kernel)))
 }
 
 fn micro(name: &str, location: Location) -> Result<LoadedKernel, Diagnostics> {
@@ -125,7 +148,7 @@ fn micro(name: &str, location: Location) -> Result<LoadedKernel, Diagnostics> {
     let kernel = MicroKernel::parse(&location.stem(), &code)?;
     Ok(LoadedKernel {
         name_given: name.to_owned(),
-        launch: None,
+        origin: Origin::Micro,
         machine: kernel.machine.clone(),
         scheduler: kernel.scheduler.clone(),
         workload: Workload { name: location.stem(), kind: WorkloadKind::Micro(Box::new(kernel)) },
@@ -135,108 +158,40 @@ fn micro(name: &str, location: Location) -> Result<LoadedKernel, Diagnostics> {
     })
 }
 
-fn launch(
-    name: &str,
-    location: Location,
-    source: &SourceText,
-    spec: LaunchSpec,
-    seed: u64,
-) -> Result<LoadedKernel, Diagnostics> {
-    let module_location =
-        if location.extension() == "ptx" { location.clone() } else { location.beside(&spec.module) };
-    let code = module_location.text()?;
-    let module = Module::parse(&code)?;
-    let program = module.program(&spec.entry, &assets::ptx_isa()?)?;
-    let inputs = [&location, &module_location].map(|file| file.on_disk().map(PathBuf::from));
-    let inputs = RefCell::new(inputs.into_iter().flatten().collect::<Vec<PathBuf>>());
-    let read = |path: &str| {
-        let file = location.beside(path);
-        inputs.borrow_mut().extend(file.on_disk().map(PathBuf::from));
-        let most = declared_bytes(&spec, path);
-        file.bytes(most).map_err(|e| format!("`{path}`, for a buffer of {most} bytes: {}", e.message))
-    };
-    let launch = Launch::new(&spec, &program, seed, source, &read)?;
-    Ok(LoadedKernel {
-        name_given: name.to_owned(),
+fn launch(name_given: &str, name: String, location: Location, fitted: FittedLaunch) -> LoadedKernel {
+    let FittedLaunch { spec, program, launch, code, inputs } = fitted;
+    LoadedKernel {
+        name_given: name_given.to_owned(),
         workload: Workload {
-            name: if location.extension() == "ptx" { spec.entry.clone() } else { location.stem() },
+            name,
             kind: WorkloadKind::Launch { program: Box::new(program), launch: Box::new(launch) },
         },
         code,
         location,
-        inputs: inputs.into_inner(),
+        inputs,
         machine: None,
         scheduler: None,
-        launch: Some(spec),
+        origin: Origin::Launch(Box::new(spec)),
+    }
+}
+
+/// One launch of a program.
+fn launch_of(program: LoadedProgram, number: u64) -> Result<LoadedKernel, Diagnostics> {
+    let step = program.launch(number)?;
+    let module = program.sequence.kernel(&step).module;
+    Ok(LoadedKernel {
+        name_given: program.name_given.clone(),
+        workload: Workload {
+            name: format!("{}[{number}]", program.name),
+            kind: WorkloadKind::Step { sequence: Arc::clone(&program.sequence), step: Box::new(step) },
+        },
+        code: program.codes[module].clone(),
+        location: program.location.clone(),
+        inputs: program.inputs.clone(),
+        machine: None,
+        scheduler: None,
+        origin: Origin::Program(Box::new(program)),
     })
-}
-
-/// Bytes of the largest buffer that takes its contents from this file.
-fn declared_bytes(spec: &LaunchSpec, path: &str) -> u64 {
-    let of_file = |arg: &ArgSpec| match arg {
-        ArgSpec::Buffer { elem, len, init: Init::File(file), .. } if file == path => {
-            Some(len.saturating_mul(elem.size() as u64))
-        }
-        _ => None,
-    };
-    let declared = spec.args.iter().chain(&spec.symbols).filter_map(of_file).max();
-    declared.map_or(read::DATA_BYTES, |bytes| bytes.min(read::DATA_BYTES))
-}
-
-/// The launch that the options describe, and the options as a text for messages.
-fn command_line_launch(
-    location: &Location,
-    ptx: &PtxLaunch,
-) -> Result<(SourceText, LaunchSpec), Diagnostics> {
-    let mut problems = Diagnostics::new();
-    let mut text = String::new();
-    let entry = match &ptx.entry {
-        Some(entry) => entry.clone(),
-        None => {
-            let module = Module::parse(&location.text()?)?;
-            match module.entries().as_slice() {
-                [only] => (*only).to_owned(),
-                [] => {
-                    let problem = Diagnostic::general(location.shown(), "the file has no kernel");
-                    return Err(problem.hint("a kernel is a `.visible .entry NAME(...) { ... }`").into());
-                }
-                entries => {
-                    let message = format!("the file has {} kernels: name one with --entry", entries.len());
-                    return Err(Diagnostic::general(location.shown(), message)
-                        .hint(entries.join(", "))
-                        .into());
-                }
-            }
-        }
-    };
-    for (name, given) in [("--grid", ptx.grid), ("--block", ptx.block)] {
-        if given.is_none() {
-            let problem = Diagnostic::general(location.shown(), format!("a .ptx file needs {name} X,Y,Z"));
-            problems.push(problem.hint("or write a launch .ron beside it, see README"));
-        }
-    }
-    let mut args = Vec::new();
-    for arg in &ptx.arg {
-        text.push_str(&format!("--arg {arg}\n"));
-        match parse_arg(arg) {
-            Ok(arg) => args.push(arg),
-            Err(wrong) => problems.append(wrong),
-        }
-    }
-    let shape = |given: Option<super::args::Shape>| given.map_or((1, 1, 1), |s| (s.0, s.1, s.2));
-    let spec = LaunchSpec {
-        doc: String::new(),
-        suite: false,
-        module: location.shown(),
-        entry,
-        grid: shape(ptx.grid),
-        block: shape(ptx.block),
-        dynamic_shared: ptx.dynamic_shared.unwrap_or(0),
-        registers: ptx.registers,
-        args,
-        symbols: Vec::new(),
-    };
-    problems.into_result((SourceText::new("command line", text), spec))
 }
 
 /// The machine for a kernel: the option, else the kernel's own, else the default; then settings.
@@ -273,6 +228,12 @@ pub fn inputs(common: &Common, kernel: &LoadedKernel, policy: &PolicySetup) -> V
         found.borrow_mut().push(PathBuf::from(file));
     }
     found.into_inner()
+}
+
+/// The machine of a program: the option, else the default; then settings.
+pub fn machine_of_program(common: &Common) -> Result<(Machine, MachineSpec), Diagnostics> {
+    let name = common.machine.as_deref().unwrap_or(DEFAULT_MACHINE);
+    machine_at(&assets::find_machine(name, None)?, common)
 }
 
 /// A machine file with the settings of the command line.
@@ -354,20 +315,20 @@ fn setup_beside(kind: &SchedulerKind, file: Option<&Location>) -> Result<PolicyS
     PolicySetup::new(kind, read)
 }
 
-/// The paths of one block of a kernel.
+/// The paths of one block of a kernel, and why they may be others if its warps run at other times.
 pub fn nth_block(
     kernel: &LoadedKernel,
     machine: &Machine,
     block: u32,
-    max_instructions: u64,
+    common: &Common,
     session: &Session,
-) -> Result<BlockPaths, Diagnostics> {
+) -> Result<(BlockPaths, Vec<String>), Diagnostics> {
     session.progress.begin(
         format!("executing {}", kernel.workload.name),
         Some(u64::from(block) + 1),
         "blocks",
     );
-    let mut source = kernel.workload.source(Options::of(machine, max_instructions))?.watched(&session.watch);
+    let mut source = kernel.workload.source(common.watched(machine))?.watched(&session.watch);
     let mut paths = BlockPaths::default();
     for _ in 0..=block {
         if !source.next_block(&mut paths).map_err(|problems| problems.with_excerpts(&kernel.code))? {
@@ -380,7 +341,8 @@ pub fn nth_block(
         }
         session.watch.advance(1);
     }
-    Ok(paths)
+    let reasons = order::reasons(&source.time_dependences(), kernel.workload.program());
+    Ok((paths, reasons))
 }
 
 /// For what looks at the paper model alone: an error if the machine is more than that.

@@ -3,11 +3,14 @@
 mod args;
 mod assets;
 mod commands;
+mod dumps;
 mod failures;
 mod files;
+mod launches;
 mod load;
 mod memory;
 mod output;
+mod programs;
 mod progress;
 mod session;
 mod stop;

@@ -3,9 +3,11 @@
 //! Every front end collects all problems of a file into one [`Diagnostics`] and returns them
 //! together. Nothing here prints; the command line decides between text and JSON.
 
+mod place;
 mod ron;
 
-pub use ron::from_ron;
+pub use place::{Place, Step, Texts};
+pub use ron::{from_ron, unique_keys};
 
 use std::fmt;
 
@@ -301,6 +303,8 @@ pub fn closest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         .into_iter()
         .map(|name| (edit_distance(word, name), name))
         .filter(|(distance, name)| *distance <= 1 + name.len().min(word.len()) / 3)
+        // of two letters every one is close to the other
+        .filter(|(distance, name)| *distance < name.len().max(word.len()))
         .min()
         .map(|(_, name)| name)
 }
@@ -343,6 +347,7 @@ mod tests {
     fn closest_finds_slips_only() {
         assert_eq!(closest("gmme", ["gmem", "int"]), Some("gmem"));
         assert_eq!(closest("zzzz", ["gmem", "int"]), None);
+        assert_eq!(closest("a", ["b", "c"]), None);
     }
 
     #[test]

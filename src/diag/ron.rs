@@ -1,8 +1,18 @@
 //! RON with the crate's diagnostics.
 
-use serde::de::DeserializeOwned;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Range;
 
-use super::{Diagnostics, SourceText, shortened};
+use ron::error::{Error, SpannedError};
+use serde::de::{self, DeserializeOwned, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+
+use super::{Diagnostic, Diagnostics, SourceText, closest, shortened};
+
+const HINT: &str =
+    "this file is RON: `Name(field: value, ...)`; the README's section on files lists the fields";
 
 /// Reads a RON value; optional fields need no `Some(..)`.
 ///
@@ -10,22 +20,76 @@ use super::{Diagnostics, SourceText, shortened};
 /// The place where reading stopped. RON reports one problem at a time.
 pub fn from_ron<T: DeserializeOwned>(source: &SourceText) -> Result<T, Diagnostics> {
     let options = ron::Options::default().with_default_extension(ron::extensions::Extensions::IMPLICIT_SOME);
-    options.from_str(source.text()).map_err(|error| {
-        let at = error.span.start;
-        let offset = offset_of(source.text(), at.line, at.col);
-        let end = (offset..=source.text().len())
-            .skip(1)
-            .find(|&end| source.text().is_char_boundary(end))
-            .unwrap_or(offset);
-        let diagnostic = source.error(offset..end, shortened(&error.code.to_string()));
-        Diagnostics::from(diagnostic.hint(
-            "this file is RON: `Name(field: value, ...)`; the README's section on files lists the fields",
-        ))
-    })
+    options.from_str(source.text()).map_err(|error| problem(source, &error).into())
+}
+
+fn problem(source: &SourceText, error: &SpannedError) -> Diagnostic {
+    let text = source.text();
+    let at = |position: ron::error::Position| offset_of(text, position.line, position.col);
+    let (start, end) = (at(error.span.start), at(error.span.end));
+    let (word, known): (&str, &[&str]) = match &error.code {
+        Error::NoSuchStructField { found, expected, .. }
+        | Error::NoSuchEnumVariant { found, expected, .. } => (found, expected),
+        Error::DuplicateStructField { field, .. } => (field, &[]),
+        _ => ("", &[]),
+    };
+    let place = if word.is_empty() { None } else { word_before(text, end, word) };
+    let near = closest(word, known.iter().copied());
+    let hint = near.map_or_else(|| HINT.to_owned(), |near| format!("did you mean `{near}`?"));
+    source.error(place.unwrap_or(start..after(text, start)), shortened(&error.code.to_string())).hint(hint)
+}
+
+/// Where a word stands last before an offset: the parser is already past what it complains about.
+fn word_before(text: &str, end: usize, word: &str) -> Option<Range<usize>> {
+    let inner = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    let places = text.get(..end)?.rmatch_indices(word).map(|(at, _)| at..at + word.len());
+    let mut whole = places
+        .filter(|at| !inner(text[..at.start].chars().next_back()) && !inner(text[at.end..].chars().next()));
+    whole.next()
+}
+
+/// The end of the character at an offset.
+fn after(text: &str, offset: usize) -> usize {
+    (offset..=text.len()).skip(1).find(|&end| text.is_char_boundary(end)).unwrap_or(offset)
 }
 
 fn offset_of(text: &str, line: usize, column: usize) -> usize {
     let start: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
     let rest = &text[start..];
     start + rest.char_indices().nth(column.saturating_sub(1)).map_or(rest.len(), |(i, _)| i)
+}
+
+/// For serde's `deserialize_with`: a map in which every key stands once, in any collection.
+///
+/// # Errors
+/// Where the text is no such map.
+pub fn unique_keys<'de, D, V, C>(deserializer: D) -> Result<C, D::Error>
+where
+    D: Deserializer<'de>,
+    V: Deserialize<'de>,
+    C: FromIterator<(String, V)>,
+{
+    struct Unique<V>(PhantomData<V>);
+
+    impl<'de, V: Deserialize<'de>> Visitor<'de> for Unique<V> {
+        type Value = Vec<(String, V)>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a map `{ \"name\": value, .. }`")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut pairs = Vec::new();
+            let mut seen = BTreeSet::new();
+            while let Some(key) = map.next_key::<String>()? {
+                if !seen.insert(key.clone()) {
+                    return Err(de::Error::custom(format!("`{key}` stands here twice")));
+                }
+                pairs.push((key, map.next_value()?));
+            }
+            Ok(pairs)
+        }
+    }
+
+    deserializer.deserialize_map(Unique(PhantomData)).map(|pairs| pairs.into_iter().collect())
 }

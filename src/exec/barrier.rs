@@ -33,6 +33,19 @@ pub(super) struct Tally {
     pub(super) holds: u32,
 }
 
+/// A barrier that has opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Opened {
+    /// Who waited at it.
+    pub(super) waiting: WarpMask,
+    /// What they found together.
+    pub(super) tally: Tally,
+    /// Who came to it, waiting or not.
+    pub(super) arrived: WarpMask,
+    /// Whether it was for all warps of the block.
+    pub(super) for_all: bool,
+}
+
 #[derive(Clone, Copy, Debug, Default)]
 struct Barrier {
     /// Who is there, waiting or not.
@@ -85,8 +98,14 @@ impl Barriers {
         self.unfinished.remove(WarpMask::slot(warp));
     }
 
-    /// Opens a barrier that is complete: who waited at it, and what was tallied.
-    pub(super) fn release(&mut self, id: usize) -> Option<(WarpMask, Tally)> {
+    /// Warps that have finished, of a block of so many.
+    pub(super) fn finished(&self, warps: usize) -> WarpMask {
+        let all = (0..warps).fold(WarpMask::empty(), |mask, warp| mask | WarpMask::slot(warp));
+        all - self.unfinished
+    }
+
+    /// Opens a barrier that is complete.
+    pub(super) fn release(&mut self, id: usize) -> Option<Opened> {
         let barrier = &mut self.barriers[id];
         let complete = match barrier.warps {
             _ if barrier.count == 0 => false,
@@ -95,7 +114,12 @@ impl Barriers {
         };
         complete.then(|| {
             let open = std::mem::take(barrier);
-            (open.waiting, open.tally)
+            Opened {
+                waiting: open.waiting,
+                tally: open.tally,
+                arrived: open.arrived,
+                for_all: open.warps == 0,
+            }
         })
     }
 
@@ -149,8 +173,9 @@ mod tests {
         assert_eq!(barriers.release(0), None);
         assert_eq!(barriers.progress(0), "2 of 3 warps have arrived");
         barriers.finish(1);
-        let (who, tally) = barriers.release(0).unwrap();
-        assert_eq!((who.bits(), tally), (0b101, Tally { threads: 64, holds: 6 }));
+        let opened = barriers.release(0).unwrap();
+        assert_eq!((opened.waiting.bits(), opened.for_all), (0b101, true));
+        assert_eq!(opened.tally, Tally { threads: 64, holds: 6 });
         assert_eq!(barriers.release(0), None);
     }
 
@@ -162,7 +187,10 @@ mod tests {
         assert_eq!(barriers.release(5), None);
         assert_eq!(barriers.arrive(0, &arrival(5, 3, true)), Err(2));
         barriers.arrive(1, &arrival(5, 2, true)).unwrap();
-        assert_eq!(barriers.release(5).map(|(who, _)| who.bits()), Some(0b10));
+        assert_eq!(
+            barriers.release(5).map(|opened| (opened.waiting.bits(), opened.for_all)),
+            Some((0b10, false))
+        );
         assert_eq!(barriers.unused(), Some(15));
     }
 

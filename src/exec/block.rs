@@ -2,35 +2,40 @@
 //!
 //! Warps run in id order, each until it waits, ends, or has used up its quantum. The order is
 //! fixed, so a launch gives the same paths every time; whether another order could give other ones
-//! is noted where it can be seen.
+//! is watched by [`super::races`].
+
+use std::sync::Arc;
 
 use super::Options;
-use super::barrier::{Arrival, Barriers};
+use super::barrier::{Arrival, Barriers, Opened};
+use super::code::{Code, Kind};
 use super::fault::{self, Fault};
-use super::loops::{Probe, hot_loop};
-use super::step::{Context, Executed, Meeting, execute};
+use super::loops::hot_loop;
+use super::registers::RegisterMap;
+use super::rows::Processor;
+use super::step::{self, Context, Executed, Meeting, execute};
+use super::straight::Straight;
 use super::warp::{State, Warp};
-use crate::base::{LaneMask, Pc, WARP_SIZE, Watch};
+use crate::base::{LaneMask, Pc, WARP_SIZE, WarpMask, Watch};
 use crate::path::{BarrierUse, BlockPaths, Step};
 use crate::program::Sem;
 use crate::program::sem::BarrierKind;
 
 /// Instructions after which another warp gets its turn, so that warps can wait for each other
 /// through memory.
-const QUANTUM: u32 = 1 << 14;
+const QUANTUM: u64 = 1 << 14;
 
 /// Everything needed to run blocks one after the other.
 pub(super) struct Runner<'a> {
     /// What the warps share.
     pub(super) context: Context<'a>,
-    /// Why paths may depend on timing.
-    pub(super) notes: Vec<String>,
     /// Who may end the run, if anybody.
     pub(super) watch: Option<&'a Watch>,
     options: Options,
+    code: Arc<Code>,
+    processor: Processor,
     warps: Vec<Warp>,
     barriers: Barriers,
-    probe: Probe,
     /// Warp instructions that the running block may still execute.
     fuel: u64,
 }
@@ -38,10 +43,21 @@ pub(super) struct Runner<'a> {
 impl<'a> Runner<'a> {
     /// Room for the warps of a block.
     pub(super) fn new(context: Context<'a>, options: Options) -> Self {
-        let warp = |id| Warp::new(id, context.program, &context.shape, options.reconvergence);
+        let mut map = RegisterMap::new(context.program);
+        let code = Arc::new(Code::new(context.program, &mut map, options.vectors));
+        let map = Arc::new(map);
+        let warp = |id| Warp::new(id, &map, &context.shape, options.reconvergence);
         let warps = (0..context.shape.warps).map(warp).collect();
-        let (barriers, probe) = (Barriers::default(), Probe::default());
-        Self { context, notes: Vec::new(), watch: None, options, warps, barriers, probe, fuel: 0 }
+        Self {
+            context,
+            watch: None,
+            options,
+            code,
+            processor: Processor::new(options.vectors),
+            warps,
+            barriers: Barriers::default(),
+            fuel: 0,
+        }
     }
 
     /// Runs the block at these coordinates; `paths` has been reset for it. False if the run was ended
@@ -53,7 +69,10 @@ impl<'a> Runner<'a> {
         self.context.shape.at = at;
         self.context.memory.start_block();
         self.barriers.start(self.warps.len());
-        self.warps.iter_mut().for_each(Warp::start);
+        if let Some(watch) = &mut self.context.watch {
+            watch.start_block(self.context.shape.linear_block() as u32);
+        }
+        self.warps.iter_mut().for_each(|warp| warp.start(&self.context.shape));
         self.fuel = self.options.max_instructions_per_block;
         loop {
             let mut ran = false;
@@ -76,50 +95,90 @@ impl<'a> Runner<'a> {
     }
 
     fn run_warp(&mut self, id: usize, paths: &mut BlockPaths) -> Result<(), Fault> {
-        for _ in 0..QUANTUM {
-            self.advance(id, paths)?;
+        let mut left = QUANTUM;
+        while left > 0 {
+            left = left.saturating_sub(self.advance(id, left, paths)?);
             if self.warps[id].state != State::Ready {
-                return Ok(());
-            }
-        }
-        let alone = self.warps.iter().all(|warp| warp.id == id || warp.state == State::Finished);
-        if alone { Ok(()) } else { self.watch(id, paths) }
-    }
-
-    /// Notes it if the warp has only been waiting for another one.
-    fn watch(&mut self, id: usize, paths: &mut BlockPaths) -> Result<(), Fault> {
-        self.probe.remember(&self.warps[id]);
-        let start = paths.warps[id].steps().len();
-        for _ in 0..Probe::LENGTH {
-            self.advance(id, paths)?;
-            let warp = &self.warps[id];
-            if warp.state != State::Ready {
-                return Ok(());
-            }
-            if self.probe.returned(warp) {
-                let place = Probe::place(self.context.program, &paths.warps[id].steps()[start..]);
-                let note = format!(
-                    "warps wait for each other by polling memory at {place}: how often depends on timing, \
-                     here on the order in which a functional run takes the warps"
-                );
-                if !self.notes.contains(&note) {
-                    self.notes.push(note);
-                }
                 return Ok(());
             }
         }
         Ok(())
     }
 
-    /// One instruction of a warp.
+    /// The next instructions of a warp, one or more but at most `most`: how many.
     #[inline]
-    fn advance(&mut self, id: usize, paths: &mut BlockPaths) -> Result<(), Fault> {
+    fn advance(&mut self, id: usize, most: u64, paths: &mut BlockPaths) -> Result<u64, Fault> {
+        let mut done = 0;
+        let warp = &self.warps[id];
+        if let Some((pc, active)) = warp.stack.top()
+            && let Some(&end) = self.code.ends.get(pc.index())
+        {
+            let end = warp.stack.straight_until(Pc::new(end));
+            let count = u64::from(end.get().saturating_sub(pc.get())).min(most).min(self.fuel);
+            if count > 0 {
+                let end = Pc::new(pc.get() + count as u32);
+                self.advance_straight(id, pc, end, active, paths)?;
+                done = count;
+            }
+        }
+        if done == most {
+            return Ok(done);
+        }
         if self.fuel == 0 {
             return Err(self.out_of_fuel(id, paths));
         }
-        self.fuel -= 1;
         let warp = &mut self.warps[id];
-        let Executed { step, active, enabled, meeting } = execute(warp, &mut self.context)?;
+        if let Some((pc, active)) = warp.stack.top()
+            && let Some(op) = self.code.ops.get(pc.index())
+        {
+            if op.kind == Kind::Branch {
+                let taken = step::branch(warp, &mut self.context, op, pc, active);
+                paths.thread_instructions += u64::from(taken.count());
+                paths.warps[id].push(Step::plain(pc), active);
+                self.fuel -= 1;
+                return Ok(done + 1);
+            }
+            // a straight run of other lanes may begin here
+            if op.kind != Kind::Apart {
+                return Ok(done);
+            }
+        }
+        self.fuel -= 1;
+        self.advance_apart(id, paths)?;
+        Ok(done + 1)
+    }
+
+    /// Instructions that follow each other.
+    fn advance_straight(
+        &mut self,
+        id: usize,
+        first: Pc,
+        end: Pc,
+        active: LaneMask,
+        paths: &mut BlockPaths,
+    ) -> Result<(), Fault> {
+        let warp = &mut self.warps[id];
+        let run = Straight {
+            warp,
+            context: &mut self.context,
+            code: &self.code,
+            path: &mut paths.warps[id],
+            first: first.index(),
+            end: end.index(),
+            active,
+        };
+        paths.thread_instructions += self.processor.run(run)?;
+        let count = u64::from(end.get() - first.get());
+        warp.executed += count;
+        warp.stack.advance_to(end);
+        self.fuel -= count;
+        Ok(())
+    }
+
+    /// One instruction that stands apart and is no branch.
+    fn advance_apart(&mut self, id: usize, paths: &mut BlockPaths) -> Result<(), Fault> {
+        let warp = &mut self.warps[id];
+        let Executed { step, active, enabled, meeting } = execute(warp, &mut self.context, &self.code)?;
         paths.thread_instructions += u64::from(enabled.count());
         let path = &mut paths.warps[id];
         if warp.stack.top().is_none() {
@@ -153,6 +212,9 @@ impl<'a> Runner<'a> {
         if arrival.waits {
             self.warps[id].state = State::Waiting(pc);
         }
+        if let Some(watch) = &mut self.context.watch {
+            watch.arrive(id, arrival.id);
+        }
         if let Err(expected) = self.barriers.arrive(id, arrival) {
             let count = |warps| match warps {
                 0 => "all warps".to_owned(),
@@ -172,7 +234,12 @@ impl<'a> Runner<'a> {
 
     /// Lets the warps at a barrier go on if it is complete.
     fn open(&mut self, id: usize) {
-        let Some((waiting, tally)) = self.barriers.release(id) else { return };
+        let Some(Opened { waiting, tally, arrived, for_all }) = self.barriers.release(id) else { return };
+        if let Some(watch) = &mut self.context.watch {
+            // who ended without coming counts as if he had
+            let ended = if for_all { self.barriers.finished(self.warps.len()) } else { WarpMask::empty() };
+            watch.release(id, waiting, ended - arrived);
+        }
         for slot in waiting.slots() {
             let warp = &mut self.warps[slot];
             let State::Waiting(pc) = warp.state else { continue };
@@ -185,8 +252,7 @@ impl<'a> Runner<'a> {
                 BarrierKind::And(dst, _) => warp.set_pred(dst, verdict(tally.holds == tally.threads), live),
                 BarrierKind::Or(dst, _) => warp.set_pred(dst, verdict(tally.holds > 0), live),
                 BarrierKind::Popc(dst, _) => {
-                    let width = self.context.widths[dst.index()];
-                    warp.set(dst, width, &[u64::from(tally.holds); WARP_SIZE], live);
+                    warp.set(dst, &[u64::from(tally.holds); WARP_SIZE], live);
                 }
             }
         }

@@ -1,12 +1,128 @@
 //! Instructions in which the lanes of a warp see each other.
 //!
-//! The lanes that take part are the enabled ones among the members. A lane that reads one that
-//! does not take part gets what is in that lane's register.
+//! Every lane says with its member mask with whom it does so. Enabled lanes with the same mask are
+//! a group; lanes with different masks have nothing to do with each other, as the tiles of less
+//! than a warp that cooperative groups make. A mask that leaves out the lane that executes the
+//! instruction has no meaning in PTX and is an error here. Members that are not enabled do not
+//! take part. A lane that reads one that does not take part gets what is in that lane's register.
 
 use super::arith::int;
+use super::fault::{self, Fault};
 use super::lanes::{Lanes, width_mask};
-use crate::base::{LaneMask, WARP_SIZE};
-use crate::program::sem::{IntOp, IntTy, ShuffleMode, VoteMode};
+use super::step::Context;
+use super::warp::Warp;
+use crate::base::{LaneMask, Pc, WARP_SIZE};
+use crate::program::Sem;
+use crate::program::sem::{IntOp, IntTy, Operand, Shuffle, ShuffleMode, VoteMode};
+
+/// The groups of lanes that take part together.
+struct Groups {
+    members: Lanes,
+    left: LaneMask,
+}
+
+impl Iterator for Groups {
+    type Item = LaneMask;
+
+    fn next(&mut self) -> Option<LaneMask> {
+        let first = self.left.lanes().next()?;
+        let same = |lane: &usize| self.members[*lane] as u32 == self.members[first] as u32;
+        let group = self
+            .left
+            .lanes()
+            .filter(same)
+            .fold(LaneMask::empty(), |group, lane| group | LaneMask::lane(lane));
+        self.left.remove(group);
+        Some(group)
+    }
+}
+
+/// The groups of an instruction; without member masks all enabled lanes are one.
+///
+/// # Errors
+/// A lane that is not a member of its own mask.
+fn groups(
+    warp: &Warp,
+    context: &Context,
+    pc: Pc,
+    members: Option<Operand>,
+    enabled: LaneMask,
+) -> Result<Groups, Fault> {
+    let members = members.map_or([u64::MAX; WARP_SIZE], |members| warp.operand(members, &context.shape));
+    if let Some(lane) = enabled.lanes().find(|&lane| members[lane] >> lane & 1 == 0) {
+        let mask = LaneMask::from_bits_retain(members[lane] as u32);
+        let message = format!(
+            "lane {lane} of warp {} is not in its own member mask {mask}: what the instruction gives is undefined",
+            warp.id
+        );
+        let hint = "a lane may only execute a `.sync` instruction whose member mask names it";
+        return Err(fault::at(context.program, pc, message, hint));
+    }
+    Ok(Groups { members, left: enabled })
+}
+
+/// Executes shuffles, votes, matches, reductions and barriers of a warp.
+///
+/// # Errors
+/// A lane that is not a member of its own mask.
+pub(super) fn execute(warp: &mut Warp, context: &Context, pc: Pc, enabled: LaneMask) -> Result<(), Fault> {
+    match &context.program.instr(pc).sem {
+        Sem::Shuffle(shuffle) => {
+            groups(warp, context, pc, shuffle.members, enabled)?;
+            shuffle_lanes(warp, context, shuffle, enabled);
+        }
+        Sem::Vote { mode, dst, p, members } => {
+            let votes = warp.pred(*p);
+            for group in groups(warp, context, pc, *members, enabled)? {
+                let result = vote(*mode, votes, group);
+                if *mode == VoteMode::Ballot {
+                    warp.set(*dst, &[u64::from(result.bits()); WARP_SIZE], group);
+                } else {
+                    warp.set_pred(*dst, result, group);
+                }
+            }
+        }
+        Sem::Match { all, bits, dst, pred, src, members } => {
+            let values = warp.operand(*src, &context.shape);
+            for group in groups(warp, context, pc, Some(*members), enabled)? {
+                let (value, holds) = if *all {
+                    let agreed = match_all(&values, u32::from(*bits), group);
+                    let mask = agreed.unwrap_or(LaneMask::empty());
+                    ([u64::from(mask.bits()); WARP_SIZE], if agreed.is_some() { LaneMask::ALL } else { mask })
+                } else {
+                    (match_any(&values, u32::from(*bits), group), LaneMask::ALL)
+                };
+                warp.set(*dst, &value, group);
+                if let Some(pred) = pred {
+                    warp.set_pred(*pred, holds, group);
+                }
+            }
+        }
+        Sem::Reduce { op, ty, dst, src, members } => {
+            let values = warp.operand(*src, &context.shape);
+            for group in groups(warp, context, pc, Some(*members), enabled)? {
+                let value = reduce(*op, *ty, &values, group);
+                warp.set(*dst, &[value; WARP_SIZE], group);
+            }
+        }
+        Sem::WarpSync { members } => {
+            groups(warp, context, pc, Some(*members), enabled)?;
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+fn shuffle_lanes(warp: &mut Warp, context: &Context, shuffle: &Shuffle, enabled: LaneMask) {
+    let a = warp.operand(shuffle.a, &context.shape);
+    let b = warp.operand(shuffle.b, &context.shape);
+    let c = warp.operand(shuffle.c, &context.shape);
+    let (value, in_range) = self::shuffle(shuffle.mode, &a, &b, &c);
+    warp.set(shuffle.dst, &value, enabled);
+    if let Some(pred) = shuffle.pred {
+        warp.set_pred(pred, in_range, enabled);
+    }
+}
 
 /// `shfl`: the value each lane gets, and the lanes whose source was in range.
 pub(super) fn shuffle(mode: ShuffleMode, a: &Lanes, b: &Lanes, c: &Lanes) -> (Lanes, LaneMask) {

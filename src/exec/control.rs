@@ -1,6 +1,7 @@
 //! Instructions that do not simply go on to the next one: tables, calls, barriers.
 
 use super::barrier::{self, Arrival, BARRIERS};
+use super::code::Code;
 use super::fault::{self, Fault};
 use super::lanes::width_mask;
 use super::step::{Context, Meeting};
@@ -75,7 +76,7 @@ pub(super) fn transfer(warp: &mut Warp, context: &mut Context, transfers: &[Tran
                     let bytes = local.get(offset as usize..).unwrap_or(&[]);
                     bytes.iter().take(size.min(8)).rev().fold(0, |value, &byte| value << 8 | u64::from(byte))
                 }
-                Place::Reg(reg) => warp.regs[reg.index()][lane],
+                Place::Reg(reg) => warp.get(reg, lane),
                 Place::Imm(value) => value,
             };
             match *to {
@@ -85,8 +86,7 @@ pub(super) fn transfer(warp: &mut Warp, context: &mut Context, transfers: &[Tran
                     place.iter_mut().take(size).zip(bytes).for_each(|(to, from)| *to = from);
                 }
                 Place::Reg(reg) => {
-                    let width = context.widths[reg.index()] & width_mask(8 * (*bytes).min(8));
-                    warp.regs[reg.index()][lane] = value & width;
+                    warp.set_in(reg, lane, value & width_mask(8 * (*bytes).min(8)));
                 }
                 Place::Imm(_) => {}
             }
@@ -107,6 +107,7 @@ fn copy_within(bytes: &mut [u8], from: usize, to: usize, size: usize) {
 pub(super) fn arrive(
     warp: &Warp,
     context: &Context,
+    code: &Code,
     pc: Pc,
     barrier: &Barrier,
     active: LaneMask,
@@ -114,8 +115,11 @@ pub(super) fn arrive(
 ) -> Result<Meeting, Fault> {
     let fault = |message: String, hint: &str| Err(fault::at(context.program, pc, message, hint));
     let Some(lane) = enabled.lanes().next() else { return Ok(Meeting::Passed) };
-    if enabled != warp.stack.live() {
-        let missing = warp.stack.live() - enabled;
+    // lanes that returned early wait for the others where they end: they are not expected here
+    let elsewhere = warp.stack.live() - enabled;
+    let left = warp.stack.leaving(elsewhere - active, |pc| code.leaves.get(pc.index()) == Some(&true));
+    if elsewhere != left {
+        let missing = elsewhere - left;
         let why =
             if missing.intersects(active) { "their guard is false" } else { "they are on another path" };
         let message =

@@ -1,8 +1,7 @@
-//! Loops found in what a warp did: the one that used up the fuel, and the one that only waits.
+//! The loop that used up the fuel, found in what a warp did.
 
 use std::collections::BTreeMap;
 
-use super::warp::Warp;
 use crate::base::Pc;
 use crate::path::Step;
 use crate::program::{Program, Sem};
@@ -37,43 +36,4 @@ fn branches_to(program: &Program, from: Pc, to: Pc) -> bool {
 /// `file:first to file:last`.
 fn span(program: &Program, first: Pc, last: Pc) -> String {
     format!("{} to {}", program.place(first), program.place(last))
-}
-
-/// Finds out whether a warp makes progress. If it comes back to exactly the state it had, it will
-/// do so for ever, until another warp changes what it reads: it polls memory.
-#[derive(Debug, Default)]
-pub(super) struct Probe {
-    seen: Option<Warp>,
-}
-
-impl Probe {
-    /// Instructions to watch a warp for.
-    pub(super) const LENGTH: u32 = 1 << 12;
-
-    /// Remembers the state of a warp.
-    pub(super) fn remember(&mut self, warp: &Warp) {
-        match &mut self.seen {
-            Some(seen) => seen.clone_from(warp),
-            None => self.seen = Some(warp.clone()),
-        }
-    }
-
-    /// Whether the warp is in the remembered state again.
-    pub(super) fn returned(&self, warp: &Warp) -> bool {
-        self.seen.as_ref().is_some_and(|seen| {
-            seen.stack.top() == warp.stack.top()
-                && seen.stack == warp.stack
-                && seen.preds == warp.preds
-                && seen.regs == warp.regs
-        })
-    }
-
-    /// Where the warp polls: `steps` are those since it was remembered.
-    pub(super) fn place(program: &Program, steps: &[Step]) -> String {
-        let pcs = || steps.iter().map(|step| step.pc());
-        match (pcs().min(), pcs().max()) {
-            (Some(first), Some(last)) => span(program, first, last),
-            _ => program.file.clone(),
-        }
-    }
 }

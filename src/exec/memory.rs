@@ -4,25 +4,25 @@
 //! buffer's end is an error and not somebody else's data. The other spaces are plain arrays that
 //! start at address 0.
 
+use super::device::{Device, ModuleMemory, variable_in};
+use super::races::Extent;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::isa::Space;
 use crate::path::Footprint;
 use crate::program::Program;
 use crate::program::launch::{Arg, Launch};
-use crate::program::layout::{BUFFER_ALIGN, BUFFERS_BASE, GLOBALS_BASE, Segment};
+use crate::program::layout::{BUFFERS_BASE, GLOBALS_BASE};
 
-/// Unmapped bytes after each buffer, at least.
-const GUARD_BYTES: u64 = 4096;
-/// Module variables and local memory beyond this are refused rather than left to the allocator.
+/// Shared and local memory beyond this are refused rather than left to the allocator.
 const MAX_BYTES: u64 = 1 << 32;
 
 /// A piece of global memory.
 #[derive(Clone, Debug)]
-struct Region {
-    base: u64,
+pub(super) struct Region {
+    pub(super) base: u64,
     /// Where it begins in traffic: there are no unmapped bytes between buffers there.
-    packed: u64,
-    bytes: Vec<u8>,
+    pub(super) packed: u64,
+    pub(super) bytes: Vec<u8>,
 }
 
 /// All memory of a launch; shared and local memory are those of the block that runs.
@@ -32,7 +32,10 @@ pub(super) struct Memory {
     regions: Vec<Region>,
     /// Names of the buffers, in the order of the regions that hold them.
     names: Vec<String>,
-    globals: Segment,
+    /// Variables of the modules; the constants of the one that runs stand below.
+    modules: Vec<ModuleMemory>,
+    /// Which module runs.
+    module: usize,
     constants: Vec<u8>,
     params: Vec<u8>,
     shared: Vec<u8>,
@@ -54,22 +57,23 @@ pub(super) enum Denied {
 }
 
 impl Memory {
-    /// The memory of a launch, before its first block.
+    /// The memory of a launch before its first block: that of a kernel of one of the modules, with
+    /// global memory as earlier launches left it.
     ///
     /// # Errors
-    /// Arguments and symbols that do not fit the program, memory that is too large.
-    pub(super) fn new(program: &Program, launch: &Launch) -> Result<Self, Diagnostics> {
+    /// Arguments that do not fit the program, memory that is too large.
+    pub(super) fn on(
+        mut device: Device,
+        module: usize,
+        program: &Program,
+        launch: &Launch,
+    ) -> Result<Self, Diagnostics> {
         let mut problems = Diagnostics::new();
         let layout = &program.memory;
         let threads = (launch.warps_per_block() * crate::base::WARP_SIZE) as u64;
         let shared = layout.shared_bytes(u64::from(launch.dynamic_shared));
         let local = layout.local.size.next_multiple_of(16);
-        let sizes = [
-            ("module variables", layout.globals.size),
-            ("constant memory", layout.constants.size),
-            ("shared memory", shared),
-            ("local memory of a block", local.saturating_mul(threads)),
-        ];
+        let sizes = [("shared memory", shared), ("local memory of a block", local.saturating_mul(threads))];
         for (what, size) in sizes {
             if size > MAX_BYTES {
                 let message = format!("`{}` needs {size} bytes of {what}, at most 4 GiB work", program.name);
@@ -78,56 +82,38 @@ impl Memory {
         }
         problems.into_result(())?;
 
-        let mut problems = Diagnostics::new();
-
-        let mut regions = Vec::new();
-        let mut globals = image(&layout.globals);
-        let mut constants = image(&layout.constants);
-        for symbol in &launch.symbols {
-            let in_segment = |s: &Segment| s.vars.iter().find(|v| v.name == symbol.name).cloned();
-            let (bytes, variable) = match in_segment(&layout.globals) {
-                Some(variable) => (&mut globals, Some(variable)),
-                None => (&mut constants, in_segment(&layout.constants)),
-            };
-            let place = variable
-                .filter(|v| v.size >= symbol.bytes.len() as u64)
-                .and_then(|v| bytes.get_mut(v.offset as usize..)?.get_mut(..symbol.bytes.len()));
-            match place {
-                Some(place) => place.copy_from_slice(&symbol.bytes),
-                None => problems.push(Diagnostic::general(
-                    "launch",
-                    format!(
-                        "`{}` is no variable of the module that holds {} bytes",
-                        symbol.name,
-                        symbol.bytes.len()
-                    ),
-                )),
-            }
-        }
-        if !globals.is_empty() {
-            regions.push(Region { base: GLOBALS_BASE, packed: GLOBALS_BASE, bytes: globals });
-        }
-        let (mut base, mut packed) = (BUFFERS_BASE, BUFFERS_BASE);
-        let mut names = Vec::new();
-        for buffer in &launch.buffers {
-            regions.push(Region { base, packed, bytes: buffer.bytes.clone() });
-            names.push(buffer.name.clone());
-            packed = (packed + buffer.bytes.len() as u64).next_multiple_of(BUFFER_ALIGN);
-            base = (base + buffer.bytes.len() as u64 + GUARD_BYTES).next_multiple_of(BUFFER_ALIGN);
-        }
+        let constants = device.modules.get_mut(module).map(|m| std::mem::take(&mut m.constant_bytes));
+        let Device { regions, names, modules } = device;
         let mut memory = Self {
             regions,
             names,
-            globals: layout.globals.clone(),
-            constants,
+            modules,
+            module,
+            constants: constants.unwrap_or_default(),
             params: Vec::new(),
             shared: vec![0; shared as usize],
             local: vec![0; (local * threads) as usize],
             local_per_thread: local as usize,
             recent: 0,
         };
+        let mut problems = Diagnostics::new();
         memory.params = memory.parameter_block(program, launch, &mut problems);
         problems.into_result(memory)
+    }
+
+    /// What the launch leaves behind.
+    pub(super) fn into_device(self) -> Device {
+        let Self { regions, names, mut modules, module, constants, .. } = self;
+        if let Some(module) = modules.get_mut(module) {
+            module.constant_bytes = constants;
+        }
+        Device { regions, names, modules }
+    }
+
+    /// Contents of a variable of the running kernel's module, by its full name.
+    pub(super) fn variable(&self, name: &str) -> Option<&[u8]> {
+        let module = self.modules.get(self.module)?;
+        variable_in(module, module.region.map(|region| &self.regions[region]), &self.constants, name)
     }
 
     fn parameter_block(&self, program: &Program, launch: &Launch, problems: &mut Diagnostics) -> Vec<u8> {
@@ -184,6 +170,39 @@ impl Memory {
     pub(super) fn start_block(&mut self) {
         self.shared.fill(0);
         self.local.fill(0);
+    }
+
+    /// A stretch of a space whose bytes are the same for all threads; `None` if not all of it is
+    /// mapped, or it is not in one piece.
+    #[inline]
+    pub(super) fn stretch(&mut self, space: Space, address: u64, size: u64) -> Option<&[u8]> {
+        let size = usize::try_from(size).ok()?;
+        let bytes = match space {
+            Space::Global => {
+                let (region, offset) = self.global(address, size)?;
+                &self.regions[region].bytes[offset..]
+            }
+            Space::Shared => from(&self.shared, address),
+            Space::Const => from(&self.constants, address),
+            Space::Param => from(&self.params, address),
+            Space::Local | Space::Generic => return None,
+        };
+        bytes.get(..size)
+    }
+
+    /// As [`Memory::stretch`], for writing.
+    #[inline]
+    pub(super) fn stretch_mut(&mut self, space: Space, address: u64, size: u64) -> Option<&mut [u8]> {
+        let size = usize::try_from(size).ok()?;
+        let bytes = match space {
+            Space::Global => {
+                let (region, offset) = self.global(address, size)?;
+                &mut self.regions[region].bytes[offset..]
+            }
+            Space::Shared => from_mut(&mut self.shared, address),
+            Space::Const | Space::Param | Space::Local | Space::Generic => return None,
+        };
+        bytes.get_mut(..size)
     }
 
     /// The bytes of an aligned access by `thread` of the block; `size` is a power of two.
@@ -283,10 +302,9 @@ impl Memory {
         Some((index, offset))
     }
 
-    /// The address that traffic shows for a mapped byte of global memory: buffers lie in the order
-    /// of arguments from [`BUFFERS_BASE`] on, each start rounded up to [`BUFFER_ALIGN`], as in
-    /// shared/reference/README.md. What the kernel sees has guards between them, but starts each
-    /// buffer at the same place of a line.
+    /// The address that traffic shows for a mapped byte of global memory: buffers lie one behind the
+    /// other, where GPGPU-Sim puts them ([`crate::program::layout::BufferPlace::packed`]). What the
+    /// kernel sees has guards between them, but starts each buffer at the same place of a line.
     pub(super) fn packed_address(&mut self, address: u64) -> u64 {
         match self.global(address, 1) {
             Some((region, offset)) => self.regions[region].packed + offset as u64,
@@ -298,6 +316,18 @@ impl Memory {
     pub(super) fn footprint(&self) -> Footprint {
         let buffers = self.regions.iter().map(|region| (region.packed, region.bytes.len() as u64));
         Footprint { buffers: buffers.collect(), shared_bytes: self.shared.len() as u64 }
+    }
+
+    /// Where shared memory, module variables and buffers lie.
+    pub(super) fn extents(&self) -> [Extent; 3] {
+        let end = |base: u64| {
+            let ends = self.regions.iter().map(|region| region.base + region.bytes.len() as u64);
+            ends.filter(|&end| end > base && (base == BUFFERS_BASE) == (end > BUFFERS_BASE))
+                .max()
+                .unwrap_or(base)
+        };
+        let global = |base| Extent { base, bytes: end(base) - base };
+        [Extent { base: 0, bytes: self.shared.len() as u64 }, global(GLOBALS_BASE), global(BUFFERS_BASE)]
     }
 
     /// Local memory of a thread, bytes.
@@ -328,8 +358,10 @@ impl Memory {
         let region = &self.regions[index];
         let (name, base, size) = if index < self.first_buffer() {
             let offset = address.saturating_sub(GLOBALS_BASE);
-            let before = self.globals.vars.iter().rev().find(|v| v.offset <= offset);
-            match before.or(self.globals.vars.first()) {
+            let module = self.modules.iter().find(|module| module.region == Some(index));
+            let globals = module.map_or(&[][..], |module| &module.globals);
+            let before = globals.iter().rev().find(|v| v.offset <= offset);
+            match before.or(globals.first()) {
                 Some(v) => (format!("variable `{}`", v.name), GLOBALS_BASE + v.offset, v.size),
                 None => ("the module's variables".to_owned(), GLOBALS_BASE, region.bytes.len() as u64),
             }
@@ -362,17 +394,11 @@ fn from_mut(bytes: &mut [u8], address: u64) -> &mut [u8] {
     &mut bytes[start..]
 }
 
-/// The initial contents of a segment.
-fn image(segment: &Segment) -> Vec<u8> {
-    let mut bytes = segment.init.clone();
-    bytes.resize(segment.size as usize, 0);
-    bytes
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::program::launch::{Buffer, Elem};
+    use crate::program::layout::{BUFFER_ALIGN, GUARD_BYTES};
     use crate::program::{Param, ParamType};
 
     fn memory(lens: &[usize]) -> Memory {
@@ -401,7 +427,7 @@ mod tests {
             buffers: lens.iter().enumerate().map(buffer).collect(),
             symbols: vec![Buffer { name: "c".into(), elem: Elem::U32, bytes: vec![9, 8, 7, 6] }],
         };
-        Memory::new(&program, &launch).unwrap()
+        Memory::on(Device::of(&program, &launch).unwrap(), 0, &program, &launch).unwrap()
     }
 
     #[test]

@@ -18,20 +18,26 @@ mod async_groups;
 mod banks;
 mod barrier;
 mod block;
+mod code;
 mod collective;
 mod control;
+mod device;
 pub mod divergence;
 mod fault;
 mod lanes;
 mod lines;
 mod loops;
 mod memory;
+pub mod races;
 mod record;
+mod registers;
+mod rows;
 pub mod stack;
 mod step;
+mod straight;
 mod warp;
 
-use crate::base::{BlockId, Watch};
+use crate::base::{self, BlockId};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::machine::{Banks, Machine, Reconvergence, SharedMemory};
 use crate::path::{BlockPaths, BlockSource, Footprint, Step};
@@ -39,7 +45,10 @@ use crate::program::launch::Launch;
 use crate::program::sem::{FloatTy, ValueTy};
 use crate::program::{Program, Sem};
 
+pub use device::Device;
+
 use divergence::Divergence;
+use races::{BlockOrder, TimeDependences};
 
 /// How a functional run goes, and what it records for timing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +65,27 @@ pub struct Options {
     pub reconvergence: Reconvergence,
     /// Whether to count what branches do, see [`Executor::divergence`].
     pub divergence: bool,
+    /// How operations on whole warps are done, which changes no result.
+    pub vectors: Vectors,
+    /// Whether to watch memory for what depends on the order of accesses, and how the blocks lie in
+    /// time, see [`Executor::time_dependences`].
+    pub races: Option<BlockOrder>,
+    /// Bytes that the watch may use for each of shared memory, module variables and buffers. It
+    /// needs four times what the launch accesses of each, sixteen times where accesses are narrower
+    /// than a word; where blocks run one by one, what one block accesses counts.
+    pub race_memory: usize,
+}
+
+/// How operations on whole warps are done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Vectors {
+    /// With the vector instructions that the processor has.
+    #[default]
+    Detected,
+    /// With those that every processor of its kind has.
+    Portable,
+    /// Lane by lane, through the interpreter alone: slow, and what the others are tested against.
+    Off,
 }
 
 impl Options {
@@ -74,6 +104,14 @@ impl Options {
     }
 }
 
+impl Options {
+    /// The same, with a watch for races if it is given memory.
+    #[must_use]
+    pub fn watching(self, memory: Option<usize>, order: BlockOrder) -> Self {
+        Self { races: memory.map(|_| order), race_memory: memory.unwrap_or(self.race_memory), ..self }
+    }
+}
+
 impl Default for Options {
     fn default() -> Self {
         Self {
@@ -83,6 +121,9 @@ impl Default for Options {
             constants: false,
             reconvergence: Reconvergence::PostDominator,
             divergence: false,
+            vectors: Vectors::Detected,
+            races: None,
+            race_memory: 1 << 30,
         }
     }
 }
@@ -101,12 +142,26 @@ impl<'a> Executor<'a> {
     /// # Errors
     /// A program without semantics, or a launch that does not fit it.
     pub fn new(program: &'a Program, launch: &'a Launch, options: Options) -> Result<Self, Diagnostics> {
+        Self::on(Device::of(program, launch)?, 0, program, launch, options)
+    }
+
+    /// As [`Executor::new`], of a kernel of one of the device's modules, with memory as it is.
+    ///
+    /// # Errors
+    /// A program without semantics, or a launch that does not fit it.
+    pub fn on(
+        device: Device,
+        module: usize,
+        program: &'a Program,
+        launch: &'a Launch,
+        options: Options,
+    ) -> Result<Self, Diagnostics> {
         let mut problems = Diagnostics::new();
         check_shape(launch, &mut problems);
         check_program(program, options.reconvergence, &mut problems);
         problems.into_result(())?;
 
-        let memory = memory::Memory::new(program, launch)?;
+        let memory = memory::Memory::on(device, module, program, launch)?;
         let dynamic_shared = u64::from(launch.dynamic_shared);
         let shape = warp::Shape {
             grid: launch.grid,
@@ -116,12 +171,16 @@ impl<'a> Executor<'a> {
             dynamic_shared,
             total_shared: program.memory.shared_bytes(dynamic_shared),
         };
+        let watch = options.races.map(|order| {
+            let extents = memory.extents();
+            Box::new(races::Watch::new(program, order, options.race_memory, extents))
+        });
         let context = step::Context {
             program,
-            widths: warp::register_widths(program),
             memory,
             shape,
             record: record::Record::new(program, &options),
+            watch,
             divergence: options.divergence.then(|| Box::new(Divergence::new(program.instrs.len()))),
         };
         // a path counts its steps in 32 bits
@@ -133,7 +192,7 @@ impl<'a> Executor<'a> {
     /// Has somebody watch the run, who may end it: there are no blocks after that, and the one under
     /// way is not given.
     #[must_use]
-    pub fn watched(mut self, watch: &'a Watch) -> Self {
+    pub fn watched(mut self, watch: &'a base::Watch) -> Self {
         self.runner.watch = Some(watch);
         self
     }
@@ -144,15 +203,30 @@ impl<'a> Executor<'a> {
         self.runner.context.memory.buffer(index)
     }
 
+    /// Contents of a variable of the kernel's module, by its full name, after the blocks run so far.
+    pub fn variable(&self, name: &str) -> Option<&[u8]> {
+        self.runner.context.memory.variable(name)
+    }
+
+    /// Memory as the blocks run so far leave it.
+    pub fn into_device(self) -> Device {
+        self.runner.context.memory.into_device()
+    }
+
     /// What branches did in the blocks run so far, if [`Options::divergence`] asks for it.
     pub fn divergence(&self) -> Option<&Divergence> {
         self.runner.context.divergence.as_deref()
     }
 
-    /// Why paths may depend on timing, as far as the run has shown; complete after the last
-    /// block. What can be seen without running is in [`Program::notes`].
-    pub fn notes(&self) -> &[String] {
-        &self.runner.notes
+    /// What depends on the order in which warps do things, as far as the run has shown; complete
+    /// after the last block. Nothing if [`Options::races`] does not ask for it.
+    pub fn time_dependences(&self) -> TimeDependences {
+        let context = &self.runner.context;
+        let place = |space, address| context.memory.describe(space, address);
+        context
+            .watch
+            .as_ref()
+            .map_or_else(TimeDependences::default, |watch| watch.report(context.program, place))
     }
 }
 

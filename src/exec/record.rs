@@ -51,6 +51,12 @@ impl Record {
         Self { banks: options.banks, traffic: options.traffic.then(traffic) }
     }
 
+    /// Whether anything besides the space of an access is recorded.
+    #[inline(always)]
+    pub(super) fn wants_addresses(&self) -> bool {
+        self.banks.is_some() || self.traffic.is_some()
+    }
+
     /// Starts the group of an instruction that accesses this space, if it is to have one.
     #[inline]
     pub(super) fn collect(&mut self, pc: Pc, space: Space) -> Option<Collecting<'_>> {

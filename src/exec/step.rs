@@ -3,32 +3,35 @@
 use super::access;
 use super::arith::{compare, convert, float, int};
 use super::barrier::Arrival;
+use super::code::{Code, Op};
 use super::collective;
 use super::control;
 use super::divergence::Divergence;
 use super::fault::{self, Fault};
 use super::lanes::{Lanes, map1, sign_extend, width_mask};
 use super::memory::Memory;
+use super::races::Watch;
 use super::record::Record;
+use super::stack::SimtStack;
 use super::warp::{Shape, Warp};
 use crate::base::{LaneMask, Pc, RegId, WARP_SIZE};
 use crate::path::{BarrierUse, Step};
 use crate::program::layout::resolve_generic;
-use crate::program::sem::{Carry, Compare, CompareInto, Operand, PredOp, Region, Shuffle, VoteMode};
-use crate::program::{Instr, Program, Sem};
+use crate::program::sem::{Carry, Compare, CompareInto, PredOp, Region};
+use crate::program::{Program, Sem};
 
 /// What all warps of a launch share.
 pub(super) struct Context<'a> {
     /// The kernel.
     pub(super) program: &'a Program,
-    /// Per register, the bits that it has.
-    pub(super) widths: Vec<u64>,
     /// Memory of the launch and of the running block.
     pub(super) memory: Memory,
     /// The launch as the running block sees it.
     pub(super) shape: Shape,
     /// What timing wants to know of memory accesses.
     pub(super) record: Record,
+    /// Who accessed what, if somebody wants to know whether that races.
+    pub(super) watch: Option<Box<Watch>>,
     /// What branches did, if somebody wants to know.
     pub(super) divergence: Option<Box<Divergence>>,
 }
@@ -55,11 +58,25 @@ pub(super) enum Meeting {
     At(Arrival),
 }
 
-/// Executes the next instruction of a warp that has one.
+/// Executes a branch: the lanes that take it.
+#[inline]
+pub(super) fn branch(warp: &mut Warp, context: &mut Context, op: &Op, pc: Pc, active: LaneMask) -> LaneMask {
+    let taken = op.guard.map_or(active, |guard| active & warp.guard(guard));
+    if let Some(divergence) = &mut context.divergence {
+        let ways = usize::from(!taken.is_empty()) + usize::from(taken != active);
+        divergence.branch(context.program.instr(pc), pc, (active, taken), ways);
+    }
+    let join = Pc::new(op.b);
+    warp.stack.branch(taken, Pc::new(op.a), (join != SimtStack::END).then_some(join));
+    warp.executed += 1;
+    taken
+}
+
+/// Executes the next instruction of a warp that has one, no branch.
 ///
 /// # Errors
 /// What the kernel does wrong there.
-pub(super) fn execute(warp: &mut Warp, context: &mut Context) -> Result<Executed, Fault> {
+pub(super) fn execute(warp: &mut Warp, context: &mut Context, code: &Code) -> Result<Executed, Fault> {
     let program = context.program;
     let (pc, active) = warp.stack.top().unwrap_or((Pc::new(0), LaneMask::empty()));
     let Some(instr) = program.instrs.get(pc.index()) else {
@@ -70,13 +87,6 @@ pub(super) fn execute(warp: &mut Warp, context: &mut Context) -> Result<Executed
     let enabled = instr.guard.map_or(active, |guard| active & warp.guard(guard));
     let mut done = Executed { step: Step::plain(pc), active, enabled, meeting: Meeting::None };
     match &instr.sem {
-        Sem::Branch { target, reconverge } => {
-            if let Some(divergence) = &mut context.divergence {
-                let ways = usize::from(!enabled.is_empty()) + usize::from(enabled != active);
-                divergence.branch(instr, pc, (active, enabled), ways);
-            }
-            warp.stack.branch(enabled, *target, *reconverge);
-        }
         Sem::BranchTable { targets, index, reconverge } => {
             control::branch_table(warp, context, pc, enabled, (targets, *index, *reconverge))?;
         }
@@ -121,7 +131,7 @@ pub(super) fn execute(warp: &mut Warp, context: &mut Context) -> Result<Executed
             return Err(fault::at(program, pc, message, ""));
         }
         Sem::Barrier(barrier) => {
-            done.meeting = control::arrive(warp, context, pc, barrier, active, enabled)?;
+            done.meeting = control::arrive(warp, context, code, pc, barrier, active, enabled)?;
             if let Meeting::At(arrival) = &done.meeting {
                 let used = BarrierUse { id: arrival.id as u8, warps: arrival.warps as u8 };
                 done.step = Step::with(pc, used);
@@ -129,7 +139,7 @@ pub(super) fn execute(warp: &mut Warp, context: &mut Context) -> Result<Executed
             warp.stack.advance();
         }
         _ => {
-            done.step = data(warp, context, pc, instr, enabled)?;
+            done.step = data(warp, context, code, pc, enabled)?;
             warp.stack.advance();
         }
     }
@@ -138,23 +148,22 @@ pub(super) fn execute(warp: &mut Warp, context: &mut Context) -> Result<Executed
 }
 
 /// Executes an instruction that goes on to the next one; its step.
-fn data(
+pub(super) fn data(
     warp: &mut Warp,
     context: &mut Context,
+    code: &Code,
     pc: Pc,
-    instr: &Instr,
     enabled: LaneMask,
 ) -> Result<Step, Fault> {
     let shape = context.shape;
+    let instr = context.program.instr(pc);
     let memory_step = |used| Step::with(pc, used);
-    let mut s = [[0; WARP_SIZE]; 4];
-    let [s0, s1, s2, s3] = &mut s;
     match &instr.sem {
-        Sem::Load { space, ty, dsts, addr } => {
-            return access::load(warp, context, pc, (*space, addr), *ty, dsts, enabled).map(memory_step);
+        Sem::Load { .. } => {
+            return access::load(warp, context, pc, code.access(pc), enabled).map(memory_step);
         }
-        Sem::Store { space, bits, srcs, addr } => {
-            return access::store(warp, context, pc, (*space, addr), *bits, srcs, enabled).map(memory_step);
+        Sem::Store { .. } => {
+            return access::store(warp, context, pc, code.access(pc), enabled).map(memory_step);
         }
         Sem::Atomic(atomic) => {
             return access::atomic(warp, context, pc, atomic, enabled).map(memory_step);
@@ -180,43 +189,43 @@ fn data(
             return Ok(Step::with(pc, warp.groups.wait(if *all { 0 } else { u64::from(*pending) })));
         }
         Sem::Int { op, ty, dst, src: [a, b, c, d], carry, saturate } => {
-            let a = warp.operand(*a, &shape, s0);
-            let b = warp.operand(*b, &shape, s1);
-            let c = warp.operand(*c, &shape, s2);
+            let a = warp.operand(*a, &shape);
+            let b = warp.operand(*b, &shape);
+            let c = warp.operand(*c, &shape);
             if *carry == Carry::default() {
-                let d = warp.operand(*d, &shape, s3);
-                let value = int::lanes(*op, *ty, *saturate, [a, b, c, d]);
-                warp.set(*dst, context.widths[dst.index()], &value, enabled);
+                let d = warp.operand(*d, &shape);
+                let value = int::lanes(*op, *ty, *saturate, [&a, &b, &c, &d]);
+                warp.set(*dst, &value, enabled);
             } else {
-                let carry_in = carry.read.map_or(LaneMask::empty(), |reg| warp.preds[reg.index()]);
-                let (value, out) = int::with_carry(*op, *ty, [a, b, c], carry_in);
-                warp.set(*dst, context.widths[dst.index()], &value, enabled);
+                let carry_in = carry.read.map_or(LaneMask::empty(), |reg| warp.registers.preds[reg.index()]);
+                let (value, out) = int::with_carry(*op, *ty, [&a, &b, &c], carry_in);
+                warp.set(*dst, &value, enabled);
                 if let Some(reg) = carry.write {
                     warp.set_pred(reg, out, enabled);
                 }
             }
         }
         Sem::Float { op, ty, mode, dst, src: [a, b, c] } => {
-            let a = warp.operand(*a, &shape, s0);
-            let b = warp.operand(*b, &shape, s1);
-            let c = warp.operand(*c, &shape, s2);
-            let value = float::lanes(*op, *ty, *mode, [a, b, c]);
-            warp.set(*dst, context.widths[dst.index()], &value, enabled);
+            let a = warp.operand(*a, &shape);
+            let b = warp.operand(*b, &shape);
+            let c = warp.operand(*c, &shape);
+            let value = float::lanes(*op, *ty, *mode, [&a, &b, &c]);
+            warp.set(*dst, &value, enabled);
         }
         Sem::Mov { dst, src } => {
-            let value = *warp.operand(*src, &shape, s0);
-            warp.set(*dst, context.widths[dst.index()], &value, enabled);
+            let value = warp.operand(*src, &shape);
+            warp.set(*dst, &value, enabled);
         }
         Sem::Compare(compare) => compare_into(warp, context, compare, enabled),
         Sem::Select { dst, a, b, p } => {
             let holds = warp.pred(*p);
-            let (a, b) = (warp.operand(*a, &shape, s0), warp.operand(*b, &shape, s1));
+            let (a, b) = (warp.operand(*a, &shape), warp.operand(*b, &shape));
             let value = std::array::from_fn(|lane| if holds.has(lane) { a[lane] } else { b[lane] });
-            warp.set(*dst, context.widths[dst.index()], &value, enabled);
+            warp.set(*dst, &value, enabled);
         }
         Sem::SelectSign { dst, a, b, c, float, ftz } => {
-            let (a, b) = (warp.operand(*a, &shape, s0), warp.operand(*b, &shape, s1));
-            let c = warp.operand(*c, &shape, s2);
+            let (a, b) = (warp.operand(*a, &shape), warp.operand(*b, &shape));
+            let c = warp.operand(*c, &shape);
             let value = std::array::from_fn(|lane| {
                 let at_least_zero = if *float {
                     let x = f32::from_bits(c[lane] as u32);
@@ -226,20 +235,20 @@ fn data(
                 };
                 if at_least_zero { a[lane] } else { b[lane] }
             });
-            warp.set(*dst, context.widths[dst.index()], &value, enabled);
+            warp.set(*dst, &value, enabled);
         }
         Sem::Convert(c) => {
-            let src = warp.operand(c.src, &shape, s0);
-            let low = c.src2.map(|low| warp.operand(low, &shape, s1));
-            let value = convert::lanes(c, src, low);
-            warp.set(c.dst, context.widths[c.dst.index()], &value, enabled);
+            let src = warp.operand(c.src, &shape);
+            let low = c.src2.map(|low| warp.operand(low, &shape));
+            let value = convert::lanes(c, &src, low.as_ref());
+            warp.set(c.dst, &value, enabled);
         }
         Sem::TestFloat { test, ty, dst, src } => {
-            let value = float::test(*test, *ty, warp.operand(*src, &shape, s0));
+            let value = float::test(*test, *ty, &warp.operand(*src, &shape));
             set_flags(warp, *dst, &value, enabled);
         }
         Sem::IsSpace { dst, space, src } => {
-            let value = map1(warp.operand(*src, &shape, s0), |v| u64::from(resolve_generic(v).0 == *space));
+            let value = map1(&warp.operand(*src, &shape), |v| u64::from(resolve_generic(v).0 == *space));
             set_flags(warp, *dst, &value, enabled);
         }
         Sem::PredLogic { op, dst, a, b } => {
@@ -251,61 +260,34 @@ fn data(
             let mut value = [0; WARP_SIZE];
             for (index, part) in parts.iter().enumerate() {
                 let shift = (index as u32 * u32::from(*bits)).min(63);
-                let part = warp.operand(*part, &shape, s0);
+                let part = warp.operand(*part, &shape);
                 value.iter_mut().zip(part).for_each(|(v, p)| *v |= (p & width) << shift);
             }
-            warp.set(*dst, context.widths[dst.index()], &value, enabled);
+            warp.set(*dst, &value, enabled);
         }
         Sem::Unpack { dsts, src, bits } => {
             let width = width_mask(u32::from(*bits));
-            let value = *warp.operand(*src, &shape, s0);
+            let value = warp.operand(*src, &shape);
             for (index, dst) in dsts.iter().enumerate() {
                 let Some(dst) = dst else { continue };
                 let shift = (index as u32 * u32::from(*bits)).min(63);
                 let part = map1(&value, |v| v >> shift & width);
-                warp.set(*dst, context.widths[dst.index()], &part, enabled);
-            }
-        }
-        Sem::Shuffle(shuffle) => shuffle_lanes(warp, context, shuffle, enabled),
-        Sem::Vote { mode, dst, p, members } => {
-            let taking_part = enabled & members_of(warp, &shape, *members, enabled);
-            let result = collective::vote(*mode, warp.pred(*p), taking_part);
-            if *mode == VoteMode::Ballot {
-                let value = [u64::from(result.bits()); WARP_SIZE];
-                warp.set(*dst, context.widths[dst.index()], &value, enabled);
-            } else {
-                warp.set_pred(*dst, result, enabled);
+                warp.set(*dst, &part, enabled);
             }
         }
         Sem::ActiveMask { dst } => {
             let value = [u64::from(enabled.bits()); WARP_SIZE];
-            warp.set(*dst, context.widths[dst.index()], &value, enabled);
+            warp.set(*dst, &value, enabled);
         }
-        Sem::Match { all, bits, dst, pred, src, members } => {
-            let taking_part = enabled & members_of(warp, &shape, Some(*members), enabled);
-            let values = warp.operand(*src, &shape, s0);
-            let (value, holds) = if *all {
-                let agreed = collective::match_all(values, u32::from(*bits), taking_part);
-                let mask = agreed.unwrap_or(LaneMask::empty());
-                ([u64::from(mask.bits()); WARP_SIZE], if agreed.is_some() { LaneMask::ALL } else { mask })
-            } else {
-                (collective::match_any(values, u32::from(*bits), taking_part), LaneMask::ALL)
-            };
-            warp.set(*dst, context.widths[dst.index()], &value, enabled);
-            if let Some(pred) = pred {
-                warp.set_pred(*pred, holds, enabled);
-            }
-        }
-        Sem::Reduce { op, ty, dst, src, members } => {
-            let taking_part = enabled & members_of(warp, &shape, Some(*members), enabled);
-            let value = collective::reduce(*op, *ty, warp.operand(*src, &shape, s0), taking_part);
-            warp.set(*dst, context.widths[dst.index()], &[value; WARP_SIZE], enabled);
-        }
+        Sem::Shuffle(_)
+        | Sem::Vote { .. }
+        | Sem::Match { .. }
+        | Sem::Reduce { .. }
+        | Sem::WarpSync { .. } => collective::execute(warp, context, pc, enabled)?,
         // no effect on values; control instructions come here when no lane is enabled, and
         // `Executor::new` refuses programs without semantics
         Sem::None
         | Sem::Nop
-        | Sem::WarpSync { .. }
         | Sem::Barrier(_)
         | Sem::Branch { .. }
         | Sem::BranchTable { .. }
@@ -324,7 +306,7 @@ fn set_flags(warp: &mut Warp, dst: RegId, value: &Lanes, enabled: LaneMask) {
     warp.set_pred(dst, holds, enabled);
 }
 
-fn logic(op: PredOp, a: LaneMask, b: LaneMask) -> LaneMask {
+pub(super) fn logic(op: PredOp, a: LaneMask, b: LaneMask) -> LaneMask {
     match op {
         PredOp::Mov => a,
         PredOp::Not => !a,
@@ -335,10 +317,14 @@ fn logic(op: PredOp, a: LaneMask, b: LaneMask) -> LaneMask {
 }
 
 fn compare_into(warp: &mut Warp, context: &Context, compare: &Compare, enabled: LaneMask) {
-    let (mut s0, mut s1) = ([0; WARP_SIZE], [0; WARP_SIZE]);
-    let a = warp.operand(compare.a, &context.shape, &mut s0);
-    let b = warp.operand(compare.b, &context.shape, &mut s1);
-    let relation = compare::lanes(compare.cmp, compare.ty, compare.ftz, a, b);
+    let a = warp.operand(compare.a, &context.shape);
+    let b = warp.operand(compare.b, &context.shape);
+    finish_compare(warp, compare, compare::lanes(compare.cmp, compare.ty, compare.ftz, &a, &b), enabled);
+}
+
+#[inline]
+/// What follows once it is known where the relation of a comparison holds.
+pub(super) fn finish_compare(warp: &mut Warp, compare: &Compare, relation: LaneMask, enabled: LaneMask) {
     let combined = |value| match compare.combine {
         Some((op, p)) => logic(op, value, warp.pred(p)),
         None => value,
@@ -358,30 +344,7 @@ fn compare_into(warp: &mut Warp, context: &Context, compare: &Compare, enabled: 
                 _ => u64::MAX,
             };
             let value = std::array::from_fn(|lane| if holds.has(lane) { yes } else { 0 });
-            warp.set(dst, context.widths[dst.index()], &value, enabled);
+            warp.set(dst, &value, enabled);
         }
-    }
-}
-
-fn shuffle_lanes(warp: &mut Warp, context: &Context, shuffle: &Shuffle, enabled: LaneMask) {
-    let mut s = [[0; WARP_SIZE]; 3];
-    let [s0, s1, s2] = &mut s;
-    let a = warp.operand(shuffle.a, &context.shape, s0);
-    let b = warp.operand(shuffle.b, &context.shape, s1);
-    let c = warp.operand(shuffle.c, &context.shape, s2);
-    let (value, in_range) = collective::shuffle(shuffle.mode, a, b, c);
-    warp.set(shuffle.dst, context.widths[shuffle.dst.index()], &value, enabled);
-    if let Some(pred) = shuffle.pred {
-        warp.set_pred(pred, in_range, enabled);
-    }
-}
-
-/// The lanes of a member mask; all where there is none. The lanes of a warp agree on it.
-fn members_of(warp: &Warp, shape: &Shape, members: Option<Operand>, enabled: LaneMask) -> LaneMask {
-    match (members, enabled.lanes().next()) {
-        (Some(members), Some(lane)) => {
-            LaneMask::from_bits_retain(warp.operand_in(members, shape, lane) as u32)
-        }
-        _ => LaneMask::ALL,
     }
 }

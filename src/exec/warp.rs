@@ -1,12 +1,15 @@
 //! The state of one warp: registers, SIMT stack, groups of asynchronous copies.
 
+use std::sync::Arc;
+
 use super::async_groups::AsyncGroups;
 use super::lanes::{Lanes, width_mask};
+use super::registers::{Place, RegisterMap, Registers};
 use super::stack::SimtStack;
 use crate::base::{LaneMask, Pc, RegId, WARP_SIZE};
 use crate::machine::Reconvergence;
+use crate::program::Guard;
 use crate::program::sem::{Operand, PredSrc, Special};
-use crate::program::{Guard, Program, RegKind};
 
 /// The launch as a block sees it.
 #[derive(Clone, Copy, Debug)]
@@ -64,10 +67,10 @@ pub(super) struct Warp {
     pub(super) groups: AsyncGroups,
     /// Instructions executed in this block.
     pub(super) executed: u64,
-    /// Registers of bits, by [`RegId`]; entries of predicates are unused.
-    pub(super) regs: Vec<Lanes>,
-    /// Predicates, by [`RegId`]; entries of other registers are unused.
-    pub(super) preds: Vec<LaneMask>,
+    /// Its registers.
+    pub(super) registers: Registers,
+    /// Where they are.
+    pub(super) map: Arc<RegisterMap>,
     /// Coordinates of the threads.
     tid: [Lanes; 3],
     /// Lanes that have a thread.
@@ -76,7 +79,7 @@ pub(super) struct Warp {
 
 impl Warp {
     /// A warp of a block of this shape; [`Warp::start`] makes it ready.
-    pub(super) fn new(id: usize, program: &Program, shape: &Shape, mechanism: Reconvergence) -> Self {
+    pub(super) fn new(id: usize, map: &Arc<RegisterMap>, shape: &Shape, mechanism: Reconvergence) -> Self {
         let threads: usize = shape.block.iter().map(|&n| n as usize).product();
         let coordinate = |axis: usize| std::array::from_fn(|lane| shape.thread(id * WARP_SIZE + lane)[axis]);
         Self {
@@ -85,21 +88,22 @@ impl Warp {
             stack: SimtStack::new(mechanism),
             groups: AsyncGroups::default(),
             executed: 0,
-            regs: vec![[0; WARP_SIZE]; program.regs.len()],
-            preds: vec![LaneMask::empty(); program.regs.len()],
+            registers: Registers::new(map),
+            map: Arc::clone(map),
             tid: [coordinate(0), coordinate(1), coordinate(2)],
             lanes: LaneMask::first(threads.saturating_sub(id * WARP_SIZE)),
         }
     }
 
     /// Back to the beginning of the kernel, all registers zero.
-    pub(super) fn start(&mut self) {
+    pub(super) fn start(&mut self, shape: &Shape) {
         self.state = State::Ready;
         self.stack.start(self.lanes);
         self.groups.reset();
         self.executed = 0;
-        self.regs.fill([0; WARP_SIZE]);
-        self.preds.fill(LaneMask::empty());
+        let mut registers = std::mem::take(&mut self.registers);
+        registers.start(&self.map, |special| self.special(special, shape));
+        self.registers = registers;
     }
 
     /// The thread of the block that a lane is.
@@ -110,7 +114,7 @@ impl Warp {
     /// The lanes in which a guard holds.
     #[inline]
     pub(super) fn guard(&self, guard: Guard) -> LaneMask {
-        let mask = self.preds[guard.reg.index()];
+        let mask = self.registers.preds[guard.reg.index()];
         if guard.negate { !mask } else { mask }
     }
 
@@ -123,34 +127,34 @@ impl Warp {
         }
     }
 
-    /// An operand in every lane; `scratch` holds it if it is no register.
-    #[inline]
-    pub(super) fn operand<'v>(
-        &'v self,
-        operand: Operand,
-        shape: &Shape,
-        scratch: &'v mut Lanes,
-    ) -> &'v Lanes {
+    /// An operand in every lane.
+    pub(super) fn operand(&self, operand: Operand, shape: &Shape) -> Lanes {
         match operand {
-            Operand::Reg(reg) => &self.regs[reg.index()],
-            Operand::Imm(value) => {
-                scratch.fill(value);
-                scratch
-            }
-            Operand::Special(special) => {
-                *scratch = self.special(special, shape);
-                scratch
-            }
+            Operand::Reg(reg) => self.registers.lanes(self.map.place(reg)),
+            Operand::Imm(value) => [value; WARP_SIZE],
+            Operand::Special(special) => self.special(special, shape),
         }
     }
 
     /// An operand in one lane.
     pub(super) fn operand_in(&self, operand: Operand, shape: &Shape, lane: usize) -> u64 {
         match operand {
-            Operand::Reg(reg) => self.regs[reg.index()][lane],
+            Operand::Reg(reg) => self.get(reg, lane),
             Operand::Imm(value) => value,
             Operand::Special(special) => self.special(special, shape)[lane],
         }
+    }
+
+    /// A register in one lane.
+    #[inline]
+    pub(super) fn get(&self, reg: RegId, lane: usize) -> u64 {
+        self.registers.get(self.map.place(reg), lane)
+    }
+
+    /// Writes one lane of a register, cut to its width.
+    #[inline]
+    pub(super) fn set_in(&mut self, reg: RegId, lane: usize, value: u64) {
+        self.registers.set(self.map.place(reg), lane, value & self.map.width(reg));
     }
 
     fn special(&self, special: Special, shape: &Shape) -> Lanes {
@@ -181,16 +185,17 @@ impl Warp {
     }
 
     /// Writes the enabled lanes of a register, cut to its width.
-    #[inline]
-    pub(super) fn set(&mut self, dst: RegId, width: u64, value: &Lanes, enabled: LaneMask) {
-        let register = &mut self.regs[dst.index()];
-        if enabled == LaneMask::ALL {
-            for (old, new) in register.iter_mut().zip(value) {
-                *old = new & width;
+    pub(super) fn set(&mut self, dst: RegId, value: &Lanes, enabled: LaneMask) {
+        let width = self.map.width(dst);
+        match self.map.place(dst) {
+            Place::Pred => {}
+            Place::Narrow(row) => {
+                let row = &mut self.registers.narrow[row as usize];
+                enabled.lanes().for_each(|lane| row.0[lane] = (value[lane] & width) as u32);
             }
-        } else {
-            for lane in enabled.lanes() {
-                register[lane] = value[lane] & width;
+            Place::Wide(row) => {
+                let row = &mut self.registers.wide[row as usize];
+                enabled.lanes().for_each(|lane| row.0[lane] = value[lane]);
             }
         }
     }
@@ -198,16 +203,7 @@ impl Warp {
     /// Writes the enabled lanes of a predicate.
     #[inline]
     pub(super) fn set_pred(&mut self, dst: RegId, value: LaneMask, enabled: LaneMask) {
-        let pred = &mut self.preds[dst.index()];
+        let pred = &mut self.registers.preds[dst.index()];
         *pred = (*pred - enabled) | (value & enabled);
     }
-}
-
-/// Per register, the bits that it has.
-pub(super) fn register_widths(program: &Program) -> Vec<u64> {
-    let width = |kind| match kind {
-        RegKind::Pred => 1,
-        RegKind::Bits(bits) => width_mask(u32::from(bits)),
-    };
-    program.regs.iter().map(|register| width(register.kind)).collect()
 }

@@ -12,7 +12,7 @@ use super::pipeline::Pipeline;
 use super::scheduler::SchedulerKind;
 use super::setting::Setting;
 use super::shared_memory::SharedMemorySpec;
-use crate::diag::{Diagnostic, Diagnostics, SourceText, from_ron};
+use crate::diag::{Diagnostic, Diagnostics, SourceText, from_ron, unique_keys};
 
 /// The contents of a `configs/*.ron`. Every field may be left to the machine it extends or to the
 /// paper model's default.
@@ -35,10 +35,10 @@ pub struct MachineSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hazards: Option<Vec<Hazard>>,
     /// Functional units by name.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(deserialize_with = "unique_keys", skip_serializing_if = "BTreeMap::is_empty")]
     pub units: BTreeMap<String, UnitSpec>,
     /// Op classes, or families of them (`int` covers `int.add`), to units.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(deserialize_with = "unique_keys", skip_serializing_if = "BTreeMap::is_empty")]
     pub ops: BTreeMap<String, OpSpec>,
     /// Limits of the SM.
     #[serde(skip_serializing_if = "Option::is_none")]

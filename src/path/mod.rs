@@ -40,6 +40,20 @@ impl WarpPath {
         self.steps.push(step);
     }
 
+    /// Appends instructions that were executed one after the other with the same lanes.
+    pub fn extend(&mut self, steps: &[Step], active: LaneMask) {
+        if let [first, rest @ ..] = steps {
+            self.push(*first, active);
+            self.steps.extend_from_slice(rest);
+        }
+    }
+
+    /// Puts another step in the place of one that was appended before, of the same instruction.
+    pub fn replace(&mut self, index: usize, step: Step) {
+        debug_assert_eq!(self.steps[index].pc(), step.pc(), "another instruction");
+        self.steps[index] = step;
+    }
+
     /// Appends the lines of the step that was pushed last, a whole group.
     pub fn push_traffic(&mut self, group: &[LineUse]) {
         debug_assert!(group.last().is_some_and(|used| used.is_last()), "a group ends");

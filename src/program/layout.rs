@@ -13,6 +13,8 @@ pub const GLOBALS_BASE: u64 = 0x1000_0000;
 pub const BUFFERS_BASE: u64 = 0xc000_0000;
 /// Alignment of each buffer, bytes.
 pub const BUFFER_ALIGN: u64 = 256;
+/// Unmapped bytes after each buffer, at least.
+pub const GUARD_BYTES: u64 = 4096;
 /// Where local memory lies in the traffic of a path ([`crate::path::LineUse`]): beyond all global
 /// memory. Kernels do not see these addresses.
 pub const LOCAL_LINES_BASE: u64 = 1 << 48;
@@ -43,6 +45,27 @@ pub fn resolve_generic(address: u64) -> (Space, u64) {
         4 => (Space::Param, address % WINDOW_SIZE),
         _ => (Space::Global, address),
     }
+}
+
+/// Where a launch buffer lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BufferPlace {
+    /// Where kernels see it: what is beyond its end is mapped to nothing.
+    pub address: u64,
+    /// Where traffic shows it, without the unmapped bytes in between.
+    pub packed: u64,
+}
+
+/// Where buffers of these sizes lie, in their order.
+pub fn place_buffers(sizes: impl IntoIterator<Item = u64>) -> Vec<BufferPlace> {
+    let mut next = BufferPlace { address: BUFFERS_BASE, packed: BUFFERS_BASE };
+    let places = sizes.into_iter().map(|size| {
+        let place = next;
+        next.packed = (next.packed + size).next_multiple_of(BUFFER_ALIGN);
+        next.address = (next.address + size + GUARD_BYTES).next_multiple_of(BUFFER_ALIGN);
+        place
+    });
+    places.collect()
 }
 
 /// The memory a program declares.
@@ -77,9 +100,11 @@ impl MemoryLayout {
 /// A run of variables in one space.
 #[derive(Clone, Debug, Default)]
 pub struct Segment {
-    /// Bytes, padding included.
+    /// The first offset: those before belong to other modules of the same run.
+    pub start: u64,
+    /// The offset behind the last byte, padding included.
     pub size: u64,
-    /// Initial contents from offset 0; what lies beyond is zero. Empty for shared and local.
+    /// Initial contents from the first offset on; what lies beyond is zero. Empty for shared and local.
     pub init: Vec<u8>,
     /// The variables, by ascending offset.
     pub vars: Vec<Variable>,
@@ -97,6 +122,11 @@ pub struct Variable {
 }
 
 impl Segment {
+    /// An empty segment behind those of other modules.
+    pub fn starting_at(start: u64) -> Self {
+        Self { start, size: start, ..Self::default() }
+    }
+
     /// Places a variable of `size` bytes at the next multiple of `align` and returns its offset.
     pub fn place(&mut self, name: &str, size: u64, align: u64) -> u64 {
         let offset = self.size.next_multiple_of(align.max(1));

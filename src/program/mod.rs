@@ -4,9 +4,14 @@
 //! classes to a machine for the simulator and the analyser.
 
 pub mod cfg;
+pub mod expr;
 pub mod launch;
 pub mod layout;
+pub mod names;
+pub mod params;
 pub mod sem;
+pub mod sequence;
+pub mod template;
 pub mod timing;
 
 use std::fmt;

@@ -23,6 +23,8 @@ pub use inspect::{ClassCount, EntrySummary, FunctionSummary, Inspection, Loop, U
 use crate::diag::{Diagnostic, Diagnostics, SourceText, closest};
 use crate::isa::IsaTable;
 use crate::program::Program;
+use crate::program::layout::{BUFFER_ALIGN, GUARD_BYTES};
+use crate::program::names::{self, Found};
 use lexer::Span;
 use report::Reporter;
 
@@ -42,10 +44,27 @@ impl Module {
     /// registers that are not declared and the like are found when a kernel that contains them is
     /// lowered.
     pub fn parse(source: &SourceText) -> Result<Self, Diagnostics> {
+        Self::parse_behind(source, 0)
+    }
+
+    /// As [`Module::parse`], for a run of several modules: the variables in global memory lie
+    /// behind those of another one ([`Module::globals_end`]).
+    ///
+    /// # Errors
+    /// As [`Module::parse`].
+    pub fn parse_behind(source: &SourceText, globals_start: u64) -> Result<Self, Diagnostics> {
         let mut ast = parser::parse(source)?;
         let mut report = Reporter::new(source);
-        let statics = resolve::check_names(&mut ast, source.text(), &mut report);
+        let statics = resolve::check_names(&mut ast, source.text(), globals_start, &mut report);
         report.finish().into_result(Self { source: source.clone(), ast, statics })
+    }
+
+    /// Where the variables in global memory of another module of the same run may begin.
+    pub fn globals_end(&self) -> u64 {
+        match self.statics.globals.size {
+            none if none == self.statics.globals.start => none,
+            end => (end + GUARD_BYTES).next_multiple_of(BUFFER_ALIGN),
+        }
     }
 
     /// The names of the kernels, in the order of the file.
@@ -53,15 +72,19 @@ impl Module {
         self.kernels().map(|(_, name)| name).collect()
     }
 
-    /// Lowers a kernel and the functions it reaches.
+    /// Lowers a kernel and the functions it reaches. It may be named by a part of its name, mangled
+    /// or not, that no other kernel has.
     ///
     /// # Errors
-    /// There is no such kernel, or everything in it that is wrong or not supported. What other
-    /// kernels contain does not matter.
+    /// There is no such kernel or more than one, or everything in it that is wrong or not
+    /// supported. What other kernels contain does not matter.
     pub fn program(&self, entry: &str, isa: &IsaTable) -> Result<Program, Diagnostics> {
-        let Some((index, _)) = self.kernels().find(|(_, name)| *name == entry) else {
-            return Err(self.no_such_kernel(entry).into());
+        let index = match names::find(entry, self.kernels().map(|(_, name)| name)) {
+            Found::One(index) => index,
+            Found::Several(which) => return Err(self.ambiguous(entry, &which).into()),
+            Found::None => return Err(self.no_such_kernel(entry).into()),
         };
+        let (index, _) = self.kernels().nth(index).expect("the list of kernels does not change");
         let mut built = lower::build(self, index, isa);
         built.program.memory.globals = self.statics.globals.clone();
         built.program.memory.constants = self.statics.constants.clone();
@@ -91,16 +114,29 @@ impl Module {
             names => {
                 let near = closest(entry, names.iter().copied())
                     .map_or(String::new(), |near| format!("did you mean `{near}`? "));
-                let shown = names.iter().take(20).copied().collect::<Vec<_>>().join(", ");
-                let more = if names.len() > 20 { ", ..." } else { "" };
-                format!("{near}its kernels: {shown}{more}")
+                format!("{near}its kernels: {}", listed(names))
             }
         };
         Diagnostic::general(self.source.name(), format!("there is no kernel `{entry}`")).hint(hint)
+    }
+
+    fn ambiguous(&self, entry: &str, which: &[usize]) -> Diagnostic {
+        let all = self.entries();
+        let names: Vec<&str> = which.iter().map(|&index| all[index]).collect();
+        let message = format!("`{entry}` is a part of {} names of kernels", names.len());
+        Diagnostic::general(self.source.name(), message)
+            .hint(format!("give more of one of them: {}", listed(&names)))
     }
 
     /// The text of a name.
     fn slice(&self, span: Span) -> &str {
         self.source.text().get(span.range()).unwrap_or_default()
     }
+}
+
+/// Names for a message.
+fn listed(all: &[&str]) -> String {
+    const SHOWN: usize = 20;
+    let shown: Vec<String> = all.iter().take(SHOWN).map(|name| names::shown(name)).collect();
+    shown.join(", ") + if all.len() > SHOWN { ", ..." } else { "" }
 }

@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::base::Cycles;
 use crate::check::{BoundRow, Checked, Status, overestimation};
 use crate::diag::Diagnostic;
+use crate::exec::races::{self, AccessKind};
 use crate::machine::Machine;
 use crate::sim::{CacheStats, MemoryStats, SubCoreResult};
 use crate::trace::Stalls;
@@ -124,10 +125,16 @@ pub struct Check {
     pub run: Option<Run>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub self_checked_warps: Option<u64>,
+    /// Of a program: its steps and launches.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub program: Option<super::sequence::Launches>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replay_command: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// Accesses whose order shows; no bound is judged then.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub races: Vec<Race>,
     #[serde(flatten)]
     pub origin: Origin,
 }
@@ -239,6 +246,36 @@ impl From<CacheStats> for Cache {
     }
 }
 
+/// Two accesses to the same bytes without an order between them.
+#[derive(Clone, Debug, Serialize)]
+pub struct Race {
+    /// `shared` or `global`.
+    pub space: &'static str,
+    /// Where in it.
+    pub address: u64,
+    /// What lies there.
+    pub place: String,
+    /// The access that the functional run did first.
+    pub first: RaceParty,
+    /// The other one.
+    pub second: RaceParty,
+}
+
+/// One side of a race.
+#[derive(Clone, Debug, Serialize)]
+pub struct RaceParty {
+    /// Block in launch order; null for one of the blocks before the other's.
+    pub block: Option<u32>,
+    /// Warp of the block.
+    pub warp: usize,
+    /// Whether other warps did the same.
+    pub others: bool,
+    /// Line in the source.
+    pub line: u32,
+    /// `load`, `store`, `atomic` or `async-copy`.
+    pub access: &'static str,
+}
+
 impl Check {
     /// A judged run as the contract wants it.
     pub fn new(kernel: &str, machine: &Machine, seed: u64, checked: &Checked) -> Self {
@@ -282,9 +319,35 @@ impl Check {
             launch_blocks: (!checked.is_complete()).then_some(checked.launch_blocks),
             run: None,
             self_checked_warps: (checked.self_checked_warps > 0).then_some(checked.self_checked_warps),
+            program: None,
             replay_command: None,
             notes: checked.notes.clone(),
+            races: checked.races.iter().map(Race::new).collect(),
             origin: Origin::new(machine, seed),
+        }
+    }
+}
+
+impl Race {
+    fn new(race: &races::Race) -> Self {
+        let party = |party: &races::Party| RaceParty {
+            block: party.block,
+            warp: party.warp,
+            others: party.others,
+            line: party.line,
+            access: match party.access {
+                AccessKind::Load => "load",
+                AccessKind::Store => "store",
+                AccessKind::Atomic => "atomic",
+                AccessKind::AsyncCopy => "async-copy",
+            },
+        };
+        Self {
+            space: race.space.name(),
+            address: race.address,
+            place: race.place.clone(),
+            first: party(&race.first),
+            second: party(&race.second),
         }
     }
 }
@@ -318,17 +381,15 @@ fn by_name(stalls: &Stalls) -> BTreeMap<&'static str, u64> {
 }
 
 fn total_bound(row: &BoundRow, makespan: Cycles) -> Bound {
-    Bound {
-        name: row.name,
-        value: row.value.map(Cycles::get),
-        status: row.status.name(),
-        reason: row.reason.clone(),
-        overestimation: row.value.and_then(|value| overestimation(value, makespan)).map(rounded),
-    }
+    Bound { reason: row.reason.clone(), ..bound(row, row.value, row.status, makespan) }
 }
 
 fn block_bound(row: &BoundRow, value: Option<Cycles>, makespan: Cycles) -> Bound {
-    let status = Status::of(makespan, value);
+    bound(row, value, Status::of(makespan, value), makespan)
+}
+
+/// A bound of a part of a run: its reason is that of the whole.
+pub(super) fn bound(row: &BoundRow, value: Option<Cycles>, status: Status, makespan: Cycles) -> Bound {
     Bound {
         name: row.name,
         value: value.map(Cycles::get),

@@ -6,6 +6,7 @@ pub mod divergence;
 pub mod gantt;
 pub mod json;
 pub mod phase_gantt;
+pub mod sequence;
 pub mod style;
 pub mod table;
 pub mod text;

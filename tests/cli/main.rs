@@ -279,6 +279,10 @@ fn bad_inputs_get_place_text_and_hint() {
         "Machine(name: \"z\", units: { \"red\": Unit(init: 0, lat: 1) }, ops: { \"f0\": \"rad\" })",
     );
     let broken = file("broken.ron", "Machine(name: \"z\", units: { \"red\": Unit(init: 1, lat 1) })");
+    let twice = file(
+        "twice.ron",
+        "Machine(name: \"t\", units: { \"red\": Unit(init: 1, lat: 1), \"red\": Unit(init: 2, lat: 1) }, ops: {})",
+    );
     let launch = file(
         "l.ron",
         "Launch(module: \"k.ptx\", entry: \"k\", grid: (1,1,1), block: (2048,1,1), args: [U32(1), F32(1.0)])",
@@ -290,19 +294,20 @@ fn bad_inputs_get_place_text_and_hint() {
     let garbage = file("garbage.ptx", &"\u{1}garbage }{ @@ ;; \u{fffd}\n".repeat(20_000));
     let binary = dir.join("binary.warp");
     std::fs::write(&binary, [0xff, 0xfe, 0, 1]).unwrap();
-    let cases: [(&[&str], &[&str]); 12] = [
+    let cases: [(&[&str], &[&str]); 13] = [
         (&["check", &warp], &["bad.warp:3:2", "9x", "bad.warp:4:9"]),
         (&["check", "fig3", "--machine", &zero], &["zero.ron:1", "init 0", "unit `rad`"]),
         (&["check", "fig3", "--machine", &broken], &["broken.ron:1:"]),
-        (&["check", &launch], &["2048", "takes 1 arguments, 2 given", "parameters: p"]),
+        (&["check", "fig3", "--machine", &twice], &["twice.ron:1:", "`red` stands here twice"]),
+        (&["check", &launch], &["2048", "takes 1 arguments, 2 given", "args: [", "U64(256)"]),
         (&["check", &garbage, "--grid", "1", "--block", "1"], &["garbage.ptx:1:"]),
         (&["check", binary.to_str().unwrap()], &["not UTF-8"]),
         (&["check", "nowhere.warp"], &["nowhere.warp", "cannot read"]),
         (&["check", "vecad"], &["did you mean `vecadd`"]),
         (&["check", "fig3", "--machine", "ecrts25-orin"], &["maps op class `f0`", "fig3.warp:"]),
         (&["check", "vecadd", "--set", "units.gmme.lat=3"], &["--set units.gmme.lat=3", "gmem"]),
-        (&["check", "vecadd", "--grid", "3"], &["bare .ptx"]),
-        (&["run", "vecadd", "--dump", "d=x"], &["no buffer `d`", "a, b, c"]),
+        (&["check", "fig3", "--grid", "3"], &["launches of PTX kernels"]),
+        (&["run", "vecadd", "--dump", "d=x"], &["no buffer or module variable `d`", "a, b, c"]),
     ];
     for (args, expected) in cases {
         let output = warpbound(args);

@@ -6,4 +6,6 @@ mod exec_support;
 mod barriers;
 mod control;
 mod memory;
+mod races;
 mod values;
+mod vectors;

@@ -88,8 +88,9 @@ fn lanes_see_each_other() {
     let votes = "
         and.b32 %r2, %r0, 1; setp.eq.u32 %p1, %r2, 1;
         vote.sync.ballot.b32 %r1, %p1, -1;
-        vote.sync.any.pred %p2, %p1, 0x55555555; @%p2 mov.u32 %r1, 0;
-        vote.sync.all.pred %p3, %p1, 0xaaaaaaaa; @!%p3 mov.u32 %r1, 0;";
+        @!%p1 vote.sync.any.pred %p2, %p1, 0x55555555; @%p2 mov.u32 %r1, 0;
+        @%p1 vote.sync.all.pred %p3, %p1, 0xaaaaaaaa; @%p1 vote.sync.uni.pred %p4, %p1, 0xaaaaaaaa;
+        @%p1 and.pred %p3, %p3, %p4; not.pred %p4, %p3; @%p1 selp.b32 %r1, 7, %r1, %p4;";
     assert_eq!(lanes(votes), [0xaaaa_aaaa; 32]);
     let matches = "and.b32 %r2, %r0, 3; match.any.sync.b32 %r1, %r2, -1;";
     assert_eq!(lanes(matches), each(|lane| 0x1111_1111 << (lane % 4)));
@@ -97,6 +98,56 @@ fn lanes_see_each_other() {
     assert_eq!(lanes(redux), [31 + 496; 32]);
     let diverged = "mov.u32 %r1, 0; setp.lt.u32 %p1, %r0, 5; @!%p1 bra J; activemask.b32 %r1; J:";
     assert_eq!(lanes(diverged), each(|lane| if lane < 5 { 31 } else { 0 }));
+}
+
+/// Lanes 0 to 15 name each other, and lanes 16 to 31, as tiles of half a warp do.
+#[test]
+fn lanes_with_different_masks_are_separate_groups() {
+    let halves = "setp.lt.u32 %p1, %r0, 16; selp.b32 %r2, 0x0000ffff, 0xffff0000, %p1;";
+    let of = |instruction: &str| lanes(&format!("{halves} {instruction}"));
+    let half = |low: u32, high: u32| each(move |lane| if lane < 16 { low } else { high });
+    assert_eq!(of("redux.sync.add.s32 %r1, %r0, %r2;"), half(120, 376));
+    assert_eq!(of("redux.sync.max.u32 %r1, %r0, %r2;"), half(15, 31));
+    let ballot = "setp.gt.u32 %p2, %r0, 13; vote.sync.ballot.b32 %r1, %p2, %r2;";
+    assert_eq!(of(ballot), half(0xc000, 0xffff_0000));
+    let all = "setp.gt.u32 %p2, %r0, 13; vote.sync.all.pred %p3, %p2, %r2; selp.b32 %r1, 1, 0, %p3;";
+    assert_eq!(of(all), half(0, 1));
+    let any = "setp.eq.u32 %p2, %r0, 3; vote.sync.any.pred %p3, %p2, %r2; selp.b32 %r1, 1, 0, %p3;";
+    assert_eq!(of(any), half(1, 0));
+    assert_eq!(
+        of("and.b32 %r3, %r0, 7; match.any.sync.b32 %r1, %r3, %r2;"),
+        each(|lane| 0x0101 << (lane % 8) << (lane / 16 * 16))
+    );
+    let matched = "shr.u32 %r3, %r0, 4; match.all.sync.b32 %r1|%p2, %r3, %r2; @!%p2 mov.u32 %r1, 9;";
+    assert_eq!(of(matched), half(0xffff, 0xffff_0000));
+    // a guard leaves lanes out of their group
+    let guarded = "mov.u32 %r1, 5; setp.ne.u32 %p2, %r0, 20; @%p2 redux.sync.add.s32 %r1, %r0, %r2;";
+    assert_eq!(
+        of(guarded),
+        each(|lane| if lane < 16 {
+            120
+        } else if lane == 20 {
+            5
+        } else {
+            356
+        })
+    );
+}
+
+#[test]
+fn a_member_mask_names_the_lane_that_uses_it() {
+    for instruction in [
+        "redux.sync.add.s32 %r1, %r0, 0xffff;",
+        "vote.sync.ballot.b32 %r1, %p1, 0xffff;",
+        "match.any.sync.b32 %r1, %r0, 0xffff;",
+        "shfl.sync.idx.b32 %r1, %r0, 0, 31, 0xffff;",
+        "bar.warp.sync 0xffff;",
+    ] {
+        let error = kernel(32, &format!("{instruction} ret;")).error();
+        assert!(error.contains("lane 16 of warp 0") && error.contains("0x0000ffff"), "{error}");
+        // the same by lanes 0 to 15 alone is fine
+        kernel(32, &format!("setp.lt.u32 %p2, %r0, 16; @%p2 {instruction} ret;")).ok();
+    }
 }
 
 #[test]

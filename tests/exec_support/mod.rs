@@ -5,7 +5,8 @@
 use warpbound::base::LaneMask;
 use warpbound::diag::{Diagnostics, SourceText};
 use warpbound::exec::divergence::Divergence;
-use warpbound::exec::{Executor, Options};
+use warpbound::exec::races::{BlockOrder, TimeDependences};
+use warpbound::exec::{Executor, Options, Vectors};
 use warpbound::isa::IsaTable;
 use warpbound::machine::{Banks, Reconvergence};
 use warpbound::path::{BlockPaths, BlockSource};
@@ -28,6 +29,7 @@ pub struct Kernel {
     pub traffic: bool,
     pub constants: bool,
     pub reconvergence: Reconvergence,
+    pub races: Option<BlockOrder>,
 }
 
 /// What a launch did.
@@ -35,7 +37,7 @@ pub struct Kernel {
 pub struct Outcome {
     pub blocks: Vec<BlockPaths>,
     pub buffers: Vec<Vec<u8>>,
-    pub notes: Vec<String>,
+    pub time: TimeDependences,
     pub program: Program,
     pub divergence: Divergence,
 }
@@ -55,6 +57,7 @@ pub fn kernel(threads: u32, body: &str) -> Kernel {
         traffic: false,
         constants: false,
         reconvergence: Reconvergence::PostDominator,
+        races: None,
     }
 }
 
@@ -90,7 +93,30 @@ impl Kernel {
         )
     }
 
+    /// Runs the launch with every kind of vector operations: they must agree on everything.
     pub fn run(self) -> Result<Outcome, Diagnostics> {
+        let [detected, portable, off] =
+            [Vectors::Detected, Vectors::Portable, Vectors::Off].map(|vectors| self.run_with(vectors));
+        for other in [portable, off] {
+            match (&detected, &other) {
+                (Ok(one), Ok(other)) => {
+                    assert_eq!(one.buffers, other.buffers);
+                    assert_eq!(one.blocks, other.blocks);
+                    assert_eq!(one.time, other.time);
+                    assert_eq!(one.divergence, other.divergence);
+                }
+                (one, other) => {
+                    let text = |result: &Result<Outcome, Diagnostics>| {
+                        result.as_ref().err().map(ToString::to_string)
+                    };
+                    assert_eq!(text(one), text(other));
+                }
+            }
+        }
+        detected
+    }
+
+    fn run_with(&self, vectors: Vectors) -> Result<Outcome, Diagnostics> {
         let isa_file = concat!(env!("CARGO_MANIFEST_DIR"), "/isa/ptx.ron");
         let isa_text = std::fs::read_to_string(isa_file).unwrap();
         let isa = IsaTable::parse(&SourceText::new("ptx.ron", isa_text)).unwrap();
@@ -114,6 +140,9 @@ impl Kernel {
             constants: self.constants,
             reconvergence: self.reconvergence,
             divergence: true,
+            vectors,
+            races: self.races,
+            race_memory: 1 << 24,
         };
         let mut executor = Executor::new(&program, &launch, options)?;
         let mut paths = BlockPaths::default();
@@ -129,9 +158,9 @@ impl Kernel {
             }
         }
         let buffers = (0..launch.buffers.len()).map(|i| executor.buffer(i).to_vec()).collect();
-        let notes = executor.notes().to_vec();
+        let time = executor.time_dependences();
         let divergence = executor.divergence().expect("asked for").clone();
-        Ok(Outcome { blocks, buffers, notes, program: program.clone(), divergence })
+        Ok(Outcome { blocks, buffers, time, program: program.clone(), divergence })
     }
 
     pub fn ok(self) -> Outcome {

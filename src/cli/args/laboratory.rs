@@ -34,10 +34,12 @@ pub struct Explore {
 
 #[derive(Debug, clap::Args)]
 pub struct Compare {
-    /// Embedded kernels, .warp or launch .ron files; none: the embedded suite
+    /// Embedded kernels, .warp, launch or program .ron files; none: the embedded suite
     pub kernels: Vec<String>,
     #[command(flatten)]
     pub common: Common,
+    #[command(flatten)]
+    pub ptx: PtxLaunch,
     /// States to visit at most per block, 50 to 150 bytes each
     #[arg(long, default_value_t = 50_000, value_name = "N")]
     pub max_states: u64,

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::base::Cycles;
 use crate::check::ablation::{Row, VARIANTS, Variants, cycles};
-use crate::cli::args::{Ablate, Common, PtxLaunch, TableFormat};
+use crate::cli::args::{Ablate, Common, PtxLaunch, Races, TableFormat};
 use crate::cli::assets;
 use crate::cli::failures::Batch;
 use crate::cli::load::{self, LoadedKernel};
@@ -65,6 +65,8 @@ fn common(args: &Ablate) -> Common {
         format: Format::Text,
         max_instructions: args.max_instructions,
         sm_threads: None,
+        races: Races::Ignore,
+        race_memory: 0,
     }
 }
 

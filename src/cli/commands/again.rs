@@ -1,11 +1,11 @@
 //! Command lines that show a result again.
 
-use crate::cli::args::{Check, Common, MAX_INSTRUCTIONS, PtxLaunch};
+use crate::cli::args::{Check, Common, MAX_INSTRUCTIONS, PtxLaunch, Races};
 use crate::sim::PolicySetup;
 
-/// The `check` that repeats a run from the same inputs.
-pub fn check(args: &Check, kernel: &str, policy: &PolicySetup) -> String {
-    let Common { machine, mem_latency, set, seed, max_instructions, .. } = &args.common;
+/// The `check` that repeats a run from the same inputs; of a program, one launch if it is given.
+pub fn check(args: &Check, kernel: &str, policy: &PolicySetup, launch: Option<u64>) -> String {
+    let Common { machine, mem_latency, set, seed, max_instructions, races, .. } = &args.common;
     let mut words = vec!["warpbound".to_owned(), "check".to_owned(), kernel.to_owned()];
     let mut option = |name: &str, value: String| words.extend([name.to_owned(), value]);
     option("--scheduler", policy.kind().to_string());
@@ -21,22 +21,12 @@ pub fn check(args: &Check, kernel: &str, policy: &PolicySetup) -> String {
     if !args.bound.is_empty() {
         option("--bound", args.bound.join(","));
     }
-    words.extend(launch(&args.ptx));
+    if *races == Races::Ignore {
+        option("--races", "ignore".to_owned());
+    }
+    let options = PtxLaunch { launch: launch.or(args.ptx.launch), ..args.ptx.clone() };
+    words.extend(options.words());
     shell_line(&words)
-}
-
-/// The options that launch a .ptx file.
-pub fn launch(ptx: &PtxLaunch) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut option = |name: &str, value: String| words.extend([name.to_owned(), value]);
-    let PtxLaunch { entry, grid, block, arg, dynamic_shared, registers } = ptx;
-    entry.iter().for_each(|e| option("--entry", e.clone()));
-    grid.iter().for_each(|s| option("--grid", format!("{},{},{}", s.0, s.1, s.2)));
-    block.iter().for_each(|s| option("--block", format!("{},{},{}", s.0, s.1, s.2)));
-    arg.iter().for_each(|a| option("--arg", a.clone()));
-    dynamic_shared.iter().for_each(|n| option("--dynamic-shared", n.to_string()));
-    registers.iter().for_each(|n| option("--registers", n.to_string()));
-    words
 }
 
 /// Words as a shell reads them back.

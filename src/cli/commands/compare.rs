@@ -5,26 +5,31 @@ use serde::Serialize;
 
 use crate::base::Cycles;
 use crate::bound::{self, Bound, Standing};
-use crate::check::{BoundRow, Checked, Plan, Status, WorkloadSource, check};
-use crate::cli::args::{Compare, PtxLaunch};
+use crate::check::{
+    BoundRow, Checked, Plan, Status, WorkloadSource, check, execute_sequence, observe_sequence,
+};
+use crate::cli::args::Compare;
 use crate::cli::failures::Batch;
-use crate::cli::load::{self, LoadedKernel};
+use crate::cli::load::{self, Loaded};
 use crate::cli::memory;
 use crate::cli::output::{Ending, Format, Outcome};
+use crate::cli::programs::LoadedProgram;
 use crate::cli::session::Session;
 use crate::diag::Diagnostics;
-use crate::exec::Options;
+use crate::exec::races::TimeDependences;
 use crate::explore::explore;
 use crate::explore::search::Limits;
 use crate::machine::{Machine, SchedulerKind};
 use crate::path::{BlockPaths, BlockSource};
+use crate::program::{Program, TimingTable};
 use crate::report::json::{self, Origin, SCHEMA};
 use crate::report::style::Style;
 use crate::report::table::Table;
+use crate::sim::PolicySetup;
 
-/// A kernel's line.
+/// A line: a kernel, or a program with its launches added up.
 struct Row {
-    kernel: LoadedKernel,
+    name: String,
     machine: Machine,
     /// Under gto and lrr.
     runs: Vec<Checked>,
@@ -85,9 +90,12 @@ fn row(
     bounds: &[Box<dyn Bound>],
     session: &Session,
 ) -> Result<Option<Row>, Diagnostics> {
-    let kernel = load::kernel(name, &PtxLaunch::default(), args.common.seed)?;
-    let (machine, _) = load::machine(&args.common, &kernel)?;
     let policies = [load::setup(&SchedulerKind::Gto)?, load::setup(&SchedulerKind::Lrr)?];
+    let kernel = match load::any(name, &args.ptx, args.common.seed)? {
+        Loaded::Kernel(kernel) => kernel,
+        Loaded::Program(program) => return program_row(&program, label, args, bounds, &policies, session),
+    };
+    let (machine, _) = load::machine(&args.common, &kernel)?;
     let blocks = u64::from(kernel.workload.blocks());
     session.progress.begin(label, Some(blocks * policies.len() as u64), "blocks");
     let runs = check(&Plan {
@@ -100,6 +108,7 @@ fn row(
         threads: 1,
         ahead: false,
         self_check: false,
+        race_memory: args.common.race_memory(),
         watch: &session.watch,
     })
     .map_err(|failed| failed.problems.with_excerpts(&kernel.code))?;
@@ -107,36 +116,92 @@ fn row(
         return Ok(None);
     }
     session.progress.begin(format!("exploring {label}"), None, "issues");
-    let explored = explored(&kernel, &machine, args, session)?;
-    Ok(Some(Row { kernel, machine, runs, explored }))
+    let source: WorkloadSource = kernel.workload.source(args.common.watched(&machine))?;
+    let mut source = source.watched(&session.watch);
+    let explored = explored(kernel.workload.program(), &machine, args, &mut source, session);
+    let explored = explored.map_err(|problems| problems.with_excerpts(&kernel.code))?;
+    let explored = explored.of_paths(&source.time_dependences());
+    Ok(Some(Row { name: kernel.workload.name.clone(), machine, runs, explored }))
 }
 
+fn program_row(
+    program: &LoadedProgram,
+    label: &str,
+    args: &Compare,
+    bounds: &[Box<dyn Bound>],
+    policies: &[PolicySetup],
+    session: &Session,
+) -> Result<Option<Row>, Diagnostics> {
+    let (machine, _) = load::machine_of_program(&args.common)?;
+    let options = args.common.watched(&machine);
+    session.progress.begin(label, None, "blocks");
+    let mut worst = Explored::Exactly(Cycles::ZERO);
+    let mut all = || {
+        let plan = program.plan(&machine, bounds, &[], &args.common, false, &session.watch);
+        let mut runs = Vec::new();
+        for policy in policies {
+            let run = observe_sequence(&plan, policy, &mut ()).map_err(|failed| failed.problems)?;
+            runs.push(run.0.total);
+        }
+        if !runs.iter().all(Checked::is_complete) {
+            return Ok(None);
+        }
+        session.progress.begin(format!("exploring {label}"), None, "issues");
+        execute_sequence(&program.sequence, None, options, &session.watch, &mut |step, run| {
+            let of_launch = explored(&program.sequence.kernel(step).program, &machine, args, run, session)?;
+            worst = worst.and(of_launch.of_paths(&run.time_dependences()));
+            Ok(())
+        })?;
+        Ok(Some(runs))
+    };
+    let runs = all().map_err(|problems| program.with_excerpts(problems))?;
+    let row = |runs| Row { name: program.name.clone(), explored: worst, machine, runs };
+    Ok(runs.map(row))
+}
+
+impl Explored {
+    /// The schedules of a path that depends on the schedule say nothing.
+    fn of_paths(self, dependences: &TimeDependences) -> Self {
+        if dependences.is_empty() { self } else { Self::NotHandled }
+    }
+
+    /// One after the other.
+    fn and(self, next: Self) -> Self {
+        match (self, next) {
+            (Self::NotHandled, _) | (_, Self::NotHandled) => Self::NotHandled,
+            (Self::Exactly(sum), Self::Exactly(worst)) => Self::Exactly(sum + worst),
+            (Self::Exactly(sum) | Self::AtLeast(sum), Self::Exactly(worst) | Self::AtLeast(worst)) => {
+                Self::AtLeast(sum + worst)
+            }
+        }
+    }
+}
+
+/// The blocks of a launch, one after the other; all of them are taken.
 fn explored(
-    kernel: &LoadedKernel,
+    program: &Program,
     machine: &Machine,
     args: &Compare,
+    source: &mut impl BlockSource<Error = Diagnostics>,
     session: &Session,
 ) -> Result<Explored, Diagnostics> {
-    if !machine.beyond_the_paper_model().is_empty() {
-        return Ok(Explored::NotHandled);
-    }
-    let table = load::timing(kernel, machine)?;
+    let table = TimingTable::new(program, machine)?;
     let limits =
         Limits { max_states: args.max_states, max_bytes: memory::budget(), threads: load::threads() };
-    let options = Options::of(machine, memory::fuel(args.common.max_instructions));
-    let mut source: WorkloadSource = kernel.workload.source(options)?.watched(&session.watch);
-
     let mut paths = BlockPaths::default();
-    let mut worst = Explored::Exactly(Cycles::ZERO);
+    let mut worst = if machine.beyond_the_paper_model().is_empty() {
+        Explored::Exactly(Cycles::ZERO)
+    } else {
+        Explored::NotHandled
+    };
     while source.next_block(&mut paths)? {
-        let Ok(found) = explore(&table, machine, &paths, Cycles::ZERO, limits, &session.watch) else {
-            return Ok(Explored::NotHandled);
-        };
-        let at_least = found.worst.at_least;
-        worst = match worst {
-            Explored::Exactly(sum) if found.is_complete() => Explored::Exactly(sum + at_least),
-            Explored::Exactly(sum) | Explored::AtLeast(sum) => Explored::AtLeast(sum + at_least),
-            Explored::NotHandled => Explored::NotHandled,
+        if worst == Explored::NotHandled {
+            continue;
+        }
+        worst = match explore(&table, machine, &paths, Cycles::ZERO, limits, &session.watch) {
+            Ok(found) if found.is_complete() => worst.and(Explored::Exactly(found.worst.at_least)),
+            Ok(found) => worst.and(Explored::AtLeast(found.worst.at_least)),
+            Err(_) => Explored::NotHandled,
         };
     }
     Ok(match worst {
@@ -167,7 +232,7 @@ fn text(rows: &[Row], style: Style) -> String {
             Explored::NotHandled => "-".to_owned(),
         };
         let numbers = [
-            row.kernel.workload.name.clone(),
+            row.name.clone(),
             run.blocks.len().to_string(),
             run.warp_instructions.to_string(),
             row.runs[0].makespan.to_string(),
@@ -224,7 +289,7 @@ impl Line {
             Explored::NotHandled => (None, None),
         };
         Self {
-            kernel: row.kernel.workload.name.clone(),
+            kernel: row.name.clone(),
             machine: row.machine.name().to_owned(),
             blocks: run.blocks.len(),
             warp_instructions: run.warp_instructions,

@@ -6,10 +6,12 @@ use crate::bound;
 use crate::cli::args::List;
 use crate::cli::assets;
 use crate::cli::output::{self, Format, Outcome};
+use crate::cli::programs;
 use crate::cli::session::Session;
 use crate::diag::Diagnostics;
 use crate::machine::{MachineSpec, SchedulerKind};
 use crate::program::launch::LaunchSpec;
+use crate::program::sequence::SequenceSpec;
 use crate::report::json::SCHEMA;
 use crate::report::style::Style;
 use crate::report::table::Table;
@@ -64,7 +66,9 @@ fn collect() -> Result<Listing, Diagnostics> {
     let mut kernels = Vec::new();
     for (name, location) in assets::kernels() {
         let source = location.text()?;
-        let (suite, doc) = if location.extension() == "ron" {
+        let (suite, doc) = if location.extension() == "ron" && programs::is_program(&source) {
+            (false, SequenceSpec::parse(&source)?.doc)
+        } else if location.extension() == "ron" {
             let spec = LaunchSpec::parse(&source)?;
             (spec.suite, spec.doc)
         } else {

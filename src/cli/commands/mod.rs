@@ -17,3 +17,4 @@ pub mod list;
 pub mod man;
 pub mod phases;
 pub mod run;
+mod run_program;

@@ -7,7 +7,6 @@ use serde::Serialize;
 use crate::bound::{PhaseKind, WarpPhases, analyse_alone};
 use crate::cli::args::Phases;
 use crate::cli::load;
-use crate::cli::memory;
 use crate::cli::output::{self, Format, Outcome};
 use crate::cli::session::Session;
 use crate::report::json::{Origin, SCHEMA};
@@ -22,6 +21,8 @@ struct Report {
     machine: String,
     block: u32,
     warps: Vec<Warp>,
+    /// Why the paths may be others if the warps run at other times.
+    notes: Vec<String>,
     #[serde(flatten)]
     origin: Origin,
 }
@@ -48,12 +49,15 @@ pub fn run(args: &Phases, session: &Session) -> Outcome {
     let (machine, _) = load::machine(&args.on.common, &kernel)?;
     load::paper_model(&machine, "phases are those of")?;
     let table = load::timing(&kernel, &machine)?;
-    let fuel = memory::fuel(args.on.common.max_instructions);
-    let paths = load::nth_block(&kernel, &machine, args.of_block, fuel, session)?;
+    let (paths, notes) = load::nth_block(&kernel, &machine, args.of_block, &args.on.common, session)?;
     let warps: Vec<WarpPhases> = paths.warps.iter().map(|path| analyse_alone(&table, path, |_| {})).collect();
     match args.on.common.format {
         Format::Text => {
-            output::text(session, &text(&kernel.workload.name, machine.name(), args.of_block, &warps))
+            let mut text = text(&kernel.workload.name, machine.name(), args.of_block, &warps);
+            notes
+                .iter()
+                .for_each(|note| text.push_str(&format!("\nnote: the paths depend on timing: {note}\n")));
+            output::text(session, &text)
         }
         Format::Json => output::json(
             session,
@@ -62,6 +66,7 @@ pub fn run(args: &Phases, session: &Session) -> Outcome {
                 kernel: kernel.workload.name.clone(),
                 machine: machine.name().to_owned(),
                 block: args.of_block,
+                notes,
                 warps: warps.iter().enumerate().map(|(index, warp)| json(index, warp)).collect(),
                 origin: Origin::new(&machine, args.on.common.seed),
             },

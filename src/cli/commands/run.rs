@@ -1,15 +1,14 @@
 //! `warpbound run`: simulate one kernel and say where its cycles went.
 
-use std::io::Write;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::base::Pc;
 use crate::bound;
-use crate::check::{Checked, Failed, Plan, WorkloadSource, ahead, observe_source};
+use crate::check::{Checked, Failed, Plan, WorkloadKind, WorkloadSource, ahead, observe_source};
 use crate::cli::args::Run;
-use crate::cli::files::{Outputs, Part};
-use crate::cli::load::{self, LoadedKernel};
+use crate::cli::dumps::{Dump, Dumped, Names, OpenDump};
+use crate::cli::files::Outputs;
+use crate::cli::load::{self, Loaded, LoadedKernel};
 use crate::cli::memory;
 use crate::cli::output::{Ending, Format, Outcome};
 use crate::cli::session::Session;
@@ -18,6 +17,7 @@ use crate::diag::{Diagnostic, Diagnostics};
 use crate::exec::Options;
 use crate::machine::Machine;
 use crate::path::{BlockPaths, BlockSource, Footprint};
+use crate::program::launch;
 use crate::report::banks::{self, BankLine};
 use crate::report::style::Style;
 use crate::report::{divergence, json, text};
@@ -31,11 +31,15 @@ const MAX_BRANCHES: usize = 10;
 
 /// Runs the command.
 pub fn run(args: &Run, verbose: bool, session: &Session) -> Outcome {
-    let kernel = load::kernel(&args.on.kernel, &args.on.ptx, args.on.common.seed)?;
+    let kernel = match load::any(&args.on.kernel, &args.on.ptx, args.on.common.seed)? {
+        Loaded::Kernel(kernel) => *kernel,
+        Loaded::Program(program) => return super::run_program::run(args, &program, session),
+    };
     let (machine, _) = load::machine(&args.on.common, &kernel)?;
     let policy = load::policy(&args.on.common, &kernel, &machine)?;
     trace_files::check_endings(&args.trace)?;
-    let dumps = dumps(args, &kernel)?;
+    let dumps = names(&kernel).dumps(&args.dump)?;
+    trace_files::check_endings(&args.trace)?;
     let inputs = load::inputs(&args.on.common, &kernel, &policy);
     let mut outputs = Outputs::new(&inputs, args.writing.force, &session.parts);
     let (mut traces, dumps) = create(args, dumps, &mut outputs)?;
@@ -52,14 +56,14 @@ pub fn run(args: &Run, verbose: bool, session: &Session) -> Outcome {
         ahead: args.on.common.runs_ahead(),
         self_check: false,
         watch: &session.watch,
+        race_memory: args.on.common.race_memory(),
     };
     session.progress.begin(&kernel.workload.name, Some(kernel.workload.blocks().into()), "blocks");
     let table = load::timing(&kernel, &machine)?;
     let mut profile = StallProfile::new(&table);
     let mut units = UnitUse::new(machine.units().len());
     let began = Instant::now();
-    // bare speed need not pay for divergence
-    let options = Options { divergence: !args.timings, ..Options::of(&machine, fuel) };
+    let options = Options { divergence: !args.timings, ..plan.options()? };
     let source = kernel.workload.source(options)?.watched(&session.watch);
     let mut source = TimedSource { source, spent: began.elapsed() };
     // text shows where cycles went; JSON and bare speed need not pay for it
@@ -77,8 +81,8 @@ pub fn run(args: &Run, verbose: bool, session: &Session) -> Outcome {
             checked
         })
     });
-    let mut checked = checked.map_err(|failed| failed.problems.with_excerpts(&kernel.code))?;
-    checked.notes.extend(source.source.notes());
+    let checked = checked.map_err(|failed| failed.problems.with_excerpts(&kernel.code))?;
+    let checked = checked.ordered_by_time(source.source.time_dependences(), kernel.workload.program());
     let all = began.elapsed();
     let seconds = Seconds {
         exec: source.spent.as_secs_f64(),
@@ -126,20 +130,12 @@ pub fn run(args: &Run, verbose: bool, session: &Session) -> Outcome {
     Ok(ending)
 }
 
-/// A buffer to write.
-struct Dump<'a> {
-    /// Its index in the launch.
-    buffer: usize,
-    path: &'a Path,
-    part: Part,
-}
-
 /// Starts every file that was asked for.
 fn create<'a>(
     args: &'a Run,
-    dumps: Vec<(usize, &'a Path)>,
+    dumps: Vec<Dump>,
     outputs: &mut Outputs,
-) -> Result<(Vec<TraceFile<'a>>, Vec<Dump<'a>>), Diagnostics> {
+) -> Result<(Vec<TraceFile<'a>>, Vec<OpenDump>), Diagnostics> {
     let mut problems = Diagnostics::new();
     let mut traces = Vec::new();
     for path in &args.trace {
@@ -149,9 +145,9 @@ fn create<'a>(
         }
     }
     let mut parts = Vec::new();
-    for (buffer, path) in dumps {
-        match outputs.file("--dump", path) {
-            Ok(part) => parts.push(Dump { buffer, path, part }),
+    for dump in dumps {
+        match OpenDump::create(dump, outputs) {
+            Ok(part) => parts.push(part),
             Err(problem) => problems.push(problem),
         }
     }
@@ -162,7 +158,7 @@ fn create<'a>(
 fn place_files(
     traces: Vec<TraceFile>,
     written: Vec<std::io::Result<()>>,
-    dumps: Vec<Dump>,
+    dumps: Vec<OpenDump>,
     source: &WorkloadSource,
     ending: &mut Ending,
 ) {
@@ -171,11 +167,13 @@ fn place_files(
             ending.late.push(problem);
         }
     }
-    for Dump { buffer, path, mut part } in dumps {
-        let bytes = source.buffer(buffer).unwrap_or_default();
-        if let Err(error) = part.write_all(bytes).and_then(|()| part.place()) {
-            let place = format!("--dump {}", path.display());
-            ending.late.push(Diagnostic::general(place, format!("cannot write the file: {error}")));
+    for dump in dumps {
+        let bytes = match &dump.what {
+            Dumped::Buffer(index) => source.buffer(*index),
+            Dumped::Variable { name, .. } => source.variable(name),
+        };
+        if let Err(problem) = dump.place(bytes.unwrap_or_default()) {
+            ending.late.push(problem);
         }
     }
 }
@@ -210,32 +208,17 @@ impl BlockSource for TimedSource<'_> {
     }
 }
 
-/// The buffers to write: index and file.
-fn dumps<'a>(args: &'a Run, kernel: &LoadedKernel) -> Result<Vec<(usize, &'a Path)>, Diagnostics> {
-    let mut problems = Diagnostics::new();
-    let mut dumps = Vec::new();
-    let buffers = kernel.workload.launch().map_or(&[][..], |launch| launch.buffers.as_slice());
-    for dump in &args.dump {
-        let place = format!("--dump {dump}");
-        let Some((name, path)) = dump.split_once('=').filter(|(_, path)| !path.is_empty()) else {
-            problems
-                .push(Diagnostic::general(place, "expected NAME=FILE").hint("for example --dump c=out.bin"));
-            continue;
-        };
-        match buffers.iter().position(|buffer| buffer.name == name) {
-            Some(index) => dumps.push((index, Path::new(path))),
-            None => {
-                let names: Vec<&str> = buffers.iter().map(|buffer| buffer.name.as_str()).collect();
-                let hint = if names.is_empty() {
-                    "this kernel has no buffers".to_owned()
-                } else {
-                    format!("buffers: {}", names.join(", "))
-                };
-                problems.push(Diagnostic::general(place, format!("no buffer `{name}`")).hint(hint));
-            }
-        }
+/// What has a name in device memory.
+fn names(kernel: &LoadedKernel) -> Names {
+    let module = match &kernel.workload.kind {
+        WorkloadKind::Step { sequence, step } => sequence.kernel(step).module,
+        WorkloadKind::Micro(_) | WorkloadKind::Launch { .. } => 0,
+    };
+    let variables = launch::variables(kernel.workload.program());
+    Names {
+        buffers: kernel.workload.buffers(),
+        variables: variables.into_iter().map(|variable| (variable.name, module)).collect(),
     }
-    problems.into_result(dumps)
 }
 
 /// Simulates with every trace that was asked for and `more` observers; tells whether each trace could be

@@ -4,16 +4,11 @@ use super::super::lanes::{Lanes, map1, map2, sign_extend, width_mask};
 use super::exact::{F16, F64, Format, Value};
 use super::float::saturated;
 use super::{format_of, int};
-use crate::program::sem::{Convert, FloatTy, IntTy, Round, ValueTy};
+use crate::program::sem::{Convert, FloatTy, IntTy, ValueTy};
 
 /// The result of a conversion in every lane; `low` is the lower half of a packed result. Signed
 /// results are extended by sign, for destination registers wider than the type.
 pub(crate) fn lanes(convert: &Convert, src: &Lanes, low: Option<&Lanes>) -> Lanes {
-    let fast = !convert.sat && !convert.ftz && !convert.relu && !convert.integral;
-    let nearest = convert.round == Round::Nearest;
-    const S32: ValueTy = ValueTy::Int(IntTy { bits: 32, signed: true });
-    const U32: ValueTy = ValueTy::Int(IntTy { bits: 32, signed: false });
-    const FLOAT: ValueTy = ValueTy::Float(FloatTy::F32);
     match (convert.from, convert.to) {
         (ValueTy::Int(from), ValueTy::Int(to)) if !convert.sat => {
             if from.bits <= to.bits && from.signed {
@@ -26,15 +21,6 @@ pub(crate) fn lanes(convert: &Convert, src: &Lanes, low: Option<&Lanes>) -> Lane
                 let mask = width_mask(from.bits.min(to.bits).into());
                 map1(src, |v| v & mask)
             }
-        }
-        (S32, FLOAT) if fast && nearest => map1(src, |v| u64::from((v as i32 as f32).to_bits())),
-        (U32, FLOAT) if fast && nearest => map1(src, |v| u64::from((v as u32 as f32).to_bits())),
-        // Rust's casts clamp and turn NaN into 0, as PTX does
-        (FLOAT, S32) if !convert.ftz && convert.round == Round::Zero => {
-            map1(src, |v| i64::from(f32::from_bits(v as u32) as i32) as u64)
-        }
-        (FLOAT, U32) if !convert.ftz && convert.round == Round::Zero => {
-            map1(src, |v| u64::from(f32::from_bits(v as u32) as u32))
         }
         (_, ValueTy::Float(FloatTy::F16x2)) => {
             let half = |v: u64| scalar(convert, ValueTy::Float(FloatTy::F16), v);
@@ -99,7 +85,7 @@ fn number(ty: IntTy, bits: u64) -> i128 {
 mod tests {
     use super::*;
     use crate::base::{RegId, WARP_SIZE};
-    use crate::program::sem::Operand;
+    use crate::program::sem::{Operand, Round};
     use proptest::prelude::*;
 
     const F32T: ValueTy = ValueTy::Float(FloatTy::F32);

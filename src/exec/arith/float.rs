@@ -1,50 +1,24 @@
-//! Floating-point arithmetic.
+//! Floating-point arithmetic, exactly: through [`super::exact`], for every format and rounding.
 //!
-//! Rounding to nearest in single and double precision is the host's own IEEE arithmetic, which
-//! gives the same bits everywhere; all else goes through [`super::exact`].
+//! What is rounded to nearest in single and double precision has a faster route with the same
+//! bits, see [`super::single`] and [`super::double`].
 
-use super::super::lanes::{Lanes, map1, map2, map3};
+use super::super::lanes::{Lanes, map1, map3};
 use super::exact::{F16, F64, Format};
 use super::{approx, format_of};
 use crate::program::sem::{FloatMode, FloatOp, FloatTest, FloatTy, Round};
 
 /// The result of an operation in every lane.
 pub(crate) fn lanes(op: FloatOp, ty: FloatTy, mode: FloatMode, src: [&Lanes; 3]) -> Lanes {
-    let mode = canonical(op, mode);
-    let plain = mode.round == Round::Nearest && !mode.sat && !mode.relu;
     let [a, b, c] = src;
-    match (ty, op) {
-        (FloatTy::F32, FloatOp::Add) if plain => nearest32(a, b, mode.ftz, |x, y| x + y),
-        (FloatTy::F32, FloatOp::Sub) if plain => nearest32(a, b, mode.ftz, |x, y| x - y),
-        (FloatTy::F32, FloatOp::Mul) if plain => nearest32(a, b, mode.ftz, |x, y| x * y),
-        (FloatTy::F32, FloatOp::Div) if plain => nearest32(a, b, mode.ftz, |x, y| x / y),
-        (FloatTy::F32, FloatOp::Sqrt) if plain => nearest32(a, b, mode.ftz, |x, _| x.sqrt()),
-        (FloatTy::F32, FloatOp::Rcp) if plain => nearest32(a, b, mode.ftz, |x, _| 1.0 / x),
-        (FloatTy::F32, FloatOp::Fma) if plain && mode.ftz => {
-            map3(a, b, c, |a, b, c| leave32(fma32(enter32(a), enter32(b), enter32(c)), true))
-        }
-        (FloatTy::F32, FloatOp::Fma) if plain => map3(a, b, c, |a, b, c| {
-            let at = |bits: u64| f32::from_bits(bits as u32);
-            leave32(fma32(at(a), at(b), at(c)), false)
-        }),
-        (FloatTy::F64, FloatOp::Add) if plain => nearest64(a, b, |x, y| x + y),
-        (FloatTy::F64, FloatOp::Sub) if plain => nearest64(a, b, |x, y| x - y),
-        (FloatTy::F64, FloatOp::Mul) if plain => nearest64(a, b, |x, y| x * y),
-        (FloatTy::F64, FloatOp::Div) if plain => nearest64(a, b, |x, y| x / y),
-        (FloatTy::F64, FloatOp::Sqrt) if plain => nearest64(a, b, |x, _| x.sqrt()),
-        (FloatTy::F64, FloatOp::Rcp) if plain && !mode.ftz => nearest64(a, b, |x, _| 1.0 / x),
-        (FloatTy::F64, FloatOp::Fma) if plain => {
-            map3(a, b, c, |a, b, c| leave64(f64::from_bits(a).mul_add(f64::from_bits(b), f64::from_bits(c))))
-        }
-        (FloatTy::F16x2, _) => map3(a, b, c, |a, b, c| {
+    if ty == FloatTy::F16x2 {
+        return map3(a, b, c, |a, b, c| {
             let half = |shift: u32| scalar(op, F16, mode, [a >> shift, b >> shift, c >> shift]);
             half(0) | half(16) << 16
-        }),
-        _ => {
-            let format = format_of(ty);
-            map3(a, b, c, |a, b, c| scalar(op, format, mode, [a, b, c]))
-        }
+        });
     }
+    let format = format_of(ty);
+    map3(a, b, c, |a, b, c| scalar(op, format, mode, [a, b, c]))
 }
 
 /// Approximate variants of operations that IEEE defines are done exactly to nearest; double
@@ -52,63 +26,6 @@ pub(crate) fn lanes(op: FloatOp, ty: FloatTy, mode: FloatMode, src: [&Lanes; 3])
 fn canonical(op: FloatOp, mode: FloatMode) -> FloatMode {
     let defined = matches!(op, FloatOp::Div | FloatOp::Sqrt | FloatOp::Rcp);
     if mode.approx && defined { FloatMode { round: Round::Nearest, ..mode } } else { mode }
-}
-
-#[inline(always)]
-fn nearest32(a: &Lanes, b: &Lanes, ftz: bool, f: impl Fn(f32, f32) -> f32) -> Lanes {
-    if ftz {
-        map2(a, b, |a, b| leave32(f(enter32(a), enter32(b)), true))
-    } else {
-        map2(a, b, |a, b| leave32(f(f32::from_bits(a as u32), f32::from_bits(b as u32)), false))
-    }
-}
-
-#[inline(always)]
-fn nearest64(a: &Lanes, b: &Lanes, f: impl Fn(f64, f64) -> f64) -> Lanes {
-    map2(a, b, |a, b| leave64(f(f64::from_bits(a), f64::from_bits(b))))
-}
-
-/// A source with its subnormal numbers flushed.
-#[inline(always)]
-fn enter32(bits: u64) -> f32 {
-    f32::from_bits(flush32(bits as u32))
-}
-
-#[inline(always)]
-fn flush32(bits: u32) -> u32 {
-    if bits & 0x7f80_0000 == 0 { bits & 0x8000_0000 } else { bits }
-}
-
-/// The bits of a result.
-#[inline(always)]
-fn leave32(value: f32, ftz: bool) -> u64 {
-    let bits = if value.is_nan() { 0x7fff_ffff } else { value.to_bits() };
-    u64::from(if ftz { flush32(bits) } else { bits })
-}
-
-#[inline(always)]
-fn leave64(value: f64) -> u64 {
-    if value.is_nan() { F64.nan } else { value.to_bits() }
-}
-
-/// `a * b + c`, rounded once.
-///
-/// The product of two singles is exact in double precision. Their sum with `c` is rounded to odd
-/// there, which keeps what a second rounding, to single precision, has to know: 53 bits are more
-/// than 24 + 2 (Boldo and Melquiond, "When double rounding is odd").
-#[inline(always)]
-fn fma32(a: f32, b: f32, c: f32) -> f32 {
-    let product = f64::from(a) * f64::from(b);
-    let c = f64::from(c);
-    let sum = product + c;
-    let c_part = sum - product;
-    let error = (product - (sum - c_part)) + (c - c_part);
-    let bits = sum.to_bits();
-    // NaN and infinite sums have a NaN error and stay as they are
-    let inexact = error.abs() > 0.0;
-    let away_from_zero = (error > 0.0) == (sum > 0.0);
-    let neighbour = if away_from_zero { bits.wrapping_add(1) } else { bits.wrapping_sub(1) };
-    f64::from_bits(if inexact && bits & 1 == 0 { neighbour } else { bits }) as f32
 }
 
 /// The result of an operation on one number.
@@ -177,7 +94,7 @@ pub(crate) fn extremum(format: Format, nan: bool, a: u64, b: u64, largest: bool)
                 if bits & format.sign() == 0 {
                     bits | format.sign()
                 } else {
-                    !bits & (format.sign() * 2).wrapping_sub(1)
+                    !bits & (format.sign() | (format.sign() - 1))
                 }
             };
             if (key(a) < key(b)) != largest { a } else { b }

@@ -1,61 +1,12 @@
 //! Integer operations.
-//!
-//! [`scalar`] says what each operation does; [`lanes`] does the common ones on 32 lanes at a time
-//! and asks `scalar` for the rest. A test holds them equal.
 
-use super::super::lanes::{Lanes, map1, map2, map3, sign_extend, width_mask};
+use super::super::lanes::{Lanes, sign_extend, width_mask};
 use super::bits;
 use crate::base::{LaneMask, WARP_SIZE};
 use crate::program::sem::{IntOp, IntTy};
 
 /// The result of an operation in every lane.
 pub(crate) fn lanes(op: IntOp, ty: IntTy, saturate: bool, [a, b, c, d]: [&Lanes; 4]) -> Lanes {
-    let width = u32::from(ty.bits);
-    let mask = width_mask(width);
-    if !saturate {
-        match op {
-            IntOp::Add => return map2(a, b, |a, b| a.wrapping_add(b) & mask),
-            IntOp::Sub => return map2(a, b, |a, b| a.wrapping_sub(b) & mask),
-            IntOp::MulLo => return map2(a, b, |a, b| a.wrapping_mul(b) & mask),
-            IntOp::MadLo => return map3(a, b, c, |a, b, c| a.wrapping_mul(b).wrapping_add(c) & mask),
-            IntOp::And => return map2(a, b, |a, b| a & b & mask),
-            IntOp::Or => return map2(a, b, |a, b| (a | b) & mask),
-            IntOp::Xor => return map2(a, b, |a, b| (a ^ b) & mask),
-            IntOp::Not => return map1(a, |a| !a & mask),
-            IntOp::MulWide if width == 32 && ty.signed => {
-                return map2(a, b, |a, b| i64::from(a as i32).wrapping_mul(i64::from(b as i32)) as u64);
-            }
-            IntOp::MulWide if width == 32 => {
-                return map2(a, b, |a, b| (a & 0xffff_ffff).wrapping_mul(b & 0xffff_ffff));
-            }
-            IntOp::MadWide if width == 32 && ty.signed => {
-                return map3(a, b, c, |a, b, c| {
-                    (i64::from(a as i32).wrapping_mul(i64::from(b as i32)) as u64).wrapping_add(c)
-                });
-            }
-            IntOp::Shl => {
-                let limit = u64::from(width);
-                return map2(a, b, |a, b| {
-                    let amount = b & 0xffff_ffff;
-                    if amount < limit { a << (amount & 63) & mask } else { 0 }
-                });
-            }
-            IntOp::Shr if !ty.signed => {
-                let limit = u64::from(width);
-                return map2(a, b, |a, b| {
-                    let amount = b & 0xffff_ffff;
-                    if amount < limit { (a & mask) >> (amount & 63) } else { 0 }
-                });
-            }
-            IntOp::Min if width == 32 && ty.signed => {
-                return map2(a, b, |a, b| u64::from((a as i32).min(b as i32) as u32));
-            }
-            IntOp::Max if width == 32 && ty.signed => {
-                return map2(a, b, |a, b| u64::from((a as i32).max(b as i32) as u32));
-            }
-            _ => {}
-        }
-    }
     std::array::from_fn(|lane| scalar(op, ty, saturate, [a[lane], b[lane], c[lane], d[lane]]))
 }
 
@@ -294,27 +245,6 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn lanes_and_scalar_agree(a: u64, b: u64, c: u64, small in 0u64..70) {
-            use IntOp::*;
-            let spread = |v: u64| -> Lanes { std::array::from_fn(|lane| v.rotate_left(2 * lane as u32)) };
-            let (la, lb, lc) = (spread(a), spread(b), spread(c));
-            let amounts: Lanes = std::array::from_fn(|lane| small + lane as u64 / 8);
-            for op in [Add, Sub, MulLo, MadLo, MulHi, MulWide, MadWide, And, Or, Xor, Not, Shl, Shr, Min, Max, Neg] {
-                for ty in [U16, S16, U32, S32, U64, S64] {
-                    let shift = matches!(op, Shl | Shr);
-                    let lb = if shift { &amounts } else { &lb };
-                    for saturate in [false, true] {
-                        let all = lanes(op, ty, saturate, [&la, lb, &lc, &lc]);
-                        for lane in 0..WARP_SIZE {
-                            let one = scalar(op, ty, saturate, [la[lane], lb[lane], lc[lane], lc[lane]]);
-                            prop_assert_eq!(all[lane], one, "{:?} {:?} lane {}", op, ty, lane);
-                        }
-                    }
-                }
-            }
-        }
-
         #[test]
         fn arithmetic_agrees_with_the_host(a: u32, b: u32, c: u32, x: u64, y: u64) {
             let of32 = |op, ty| scalar(op, ty, false, [u64::from(a), u64::from(b), u64::from(c), 0]) as u32;

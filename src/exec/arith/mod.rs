@@ -8,9 +8,11 @@ pub(super) mod approx;
 pub(super) mod bits;
 pub(super) mod compare;
 pub(super) mod convert;
+pub(super) mod double;
 pub(super) mod exact;
 pub(super) mod float;
 pub(super) mod int;
+pub(super) mod single;
 
 #[cfg(test)]
 mod oracle;

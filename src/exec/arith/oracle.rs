@@ -7,6 +7,7 @@ use proptest::prelude::*;
 
 use super::exact::{F16, F32, F64, Format};
 use super::float::scalar;
+use super::{double, single};
 use crate::program::sem::{FloatMode, FloatOp, Round};
 
 /// `magnitude * 2^exponent` with the magnitude in 32-bit digits, lowest first.
@@ -225,26 +226,56 @@ proptest! {
 
     /// The routes that use the host's arithmetic give the same bits as the exact one.
     #[test]
-    fn fast_routes_agree_with_the_exact_one(x in operand(), y in operand(), z in operand(), ftz: bool) {
-        use crate::program::sem::FloatTy;
-        for (format, ty) in [(F32, FloatTy::F32), (F64, FloatTy::F64)] {
-            let mode = FloatMode { ftz: ftz && format == F32, ..FloatMode::default() };
+    fn fast_routes_agree_with_the_exact_one(x in operand(), y in operand(), z in operand()) {
+        for format in [F32, F64] {
             let near = |(e, f, near): (u64, u64, bool)| if near { e } else { e & !format.infinity() | x.0 & format.infinity() } ^ f & 0xff;
             let src = [x.0, near(y), near(z)].map(|bits| bits & (format.sign() | (format.sign() - 1)));
-            let spread = src.map(|bits| [bits; 32]);
             for op in OPS {
-                let fast = super::float::lanes(op, ty, mode, [&spread[0], &spread[1], &spread[2]]);
-                prop_assert_eq!(fast[5], scalar(op, format, mode, src), "{:?} {:x?} {:?}", op, src, mode);
+                let exact = |ftz| scalar(op, format, FloatMode { ftz, ..FloatMode::default() }, src);
+                if format == F64 {
+                    prop_assert_eq!(fast_double(op, src), exact(false), "{:?} {:x?}", op, src);
+                } else {
+                    let src32 = src.map(|bits| bits as u32);
+                    prop_assert_eq!(fast_single::<false, false>(op, src32), exact(false), "{:?} {:x?}", op, src);
+                    prop_assert_eq!(fast_single::<true, false>(op, src32), exact(false), "{:?} {:x?}", op, src);
+                    prop_assert_eq!(fast_single::<false, true>(op, src32), exact(true), "{:?} {:x?} ftz", op, src);
+                    prop_assert_eq!(fast_single::<true, true>(op, src32), exact(true), "{:?} {:x?} ftz", op, src);
+                }
             }
         }
     }
+}
+
+fn fast_single<const FUSED: bool, const FTZ: bool>(op: FloatOp, src: [u32; 3]) -> u64 {
+    let [a, b, c] = src.map(single::enter::<FTZ>);
+    u64::from(single::leave::<FTZ>(match op {
+        FloatOp::Add => a + b,
+        FloatOp::Sub => a - b,
+        FloatOp::Mul => a * b,
+        FloatOp::Fma => single::fma::<FUSED>(a, b, c),
+        FloatOp::Div => a / b,
+        FloatOp::Sqrt => a.sqrt(),
+        _ => 1.0 / a,
+    }))
+}
+
+fn fast_double(op: FloatOp, src: [u64; 3]) -> u64 {
+    let [a, b, c] = src.map(f64::from_bits);
+    double::leave(match op {
+        FloatOp::Add => a + b,
+        FloatOp::Sub => a - b,
+        FloatOp::Mul => a * b,
+        FloatOp::Fma => a.mul_add(b, c),
+        FloatOp::Div => a / b,
+        FloatOp::Sqrt => a.sqrt(),
+        _ => 1.0 / a,
+    })
 }
 
 /// Products that lie halfway between two singles, and a third operand too small for a double next
 /// to them: rounding to double and then to single would go wrong.
 #[test]
 fn single_precision_fma_rounds_once() {
-    use crate::program::sem::FloatTy;
     let single = |x: f32| u64::from(x.to_bits());
     let a = 1.0 + 2f32.powi(-12);
     for scale in [0, 40, -60, -120] {
@@ -253,15 +284,10 @@ fn single_precision_fma_rounds_once() {
                 let c = sign * 2f32.powi((exponent + scale).max(-149));
                 let src = [a * 2f32.powi(scale), b, c].map(single);
                 check(FloatOp::Fma, F32, (23, 127), Round::Nearest, src);
-                let spread = src.map(|bits| [bits; 32]);
-                let mode = FloatMode::default();
-                let fast = super::float::lanes(
-                    FloatOp::Fma,
-                    FloatTy::F32,
-                    mode,
-                    [&spread[0], &spread[1], &spread[2]],
-                );
-                assert_eq!(fast[0], scalar(FloatOp::Fma, F32, mode, src), "{src:x?}");
+                let exact = scalar(FloatOp::Fma, F32, FloatMode::default(), src);
+                let src32 = src.map(|bits| bits as u32);
+                assert_eq!(fast_single::<false, false>(FloatOp::Fma, src32), exact, "{src:x?}");
+                assert_eq!(fast_single::<true, false>(FloatOp::Fma, src32), exact, "{src:x?}");
             }
         }
     }

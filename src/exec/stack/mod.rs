@@ -104,12 +104,49 @@ impl SimtStack {
         self.live
     }
 
+    /// Those of the lanes that have nothing before them but their end: they wait, outside of every
+    /// call, at an instruction for which `ends` holds.
+    pub(super) fn leaving(&self, lanes: LaneMask, ends: impl Fn(Pc) -> bool) -> LaneMask {
+        let in_kernel = self.frames.first().map_or(self.entries.len(), |frame| frame.base);
+        let (mut left, mut leaving) = (lanes, LaneMask::empty());
+        for (index, entry) in self.entries.iter().enumerate().rev() {
+            // the highest entry that has a lane is where that lane is
+            let here = entry.mask & left;
+            left.remove(here);
+            if index < in_kernel && ends(entry.npc) {
+                leaving |= here;
+            }
+        }
+        leaving
+    }
+
     /// Goes on to the next instruction.
     #[inline]
     pub fn advance(&mut self) {
         if let Some(top) = self.entries.last_mut() {
             top.npc = following(top.npc);
             if top.rpc == top.npc {
+                self.settle();
+            }
+        }
+    }
+
+    /// Where a straight run of the active lanes ends that goes at most to `end`: there, or where
+    /// their region ends.
+    #[inline]
+    pub(super) fn straight_until(&self, end: Pc) -> Pc {
+        match self.entries.last() {
+            Some(top) if top.npc < top.rpc && top.rpc < end => top.rpc,
+            _ => end,
+        }
+    }
+
+    /// Goes on to an instruction behind this one that a straight run came to.
+    #[inline]
+    pub(super) fn advance_to(&mut self, pc: Pc) {
+        if let Some(top) = self.entries.last_mut() {
+            top.npc = pc;
+            if top.rpc == pc {
                 self.settle();
             }
         }

@@ -125,7 +125,7 @@ pub enum PredSrc {
 }
 
 /// Read-only registers of the hardware. Axes are 0, 1, 2 for x, y, z.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "named as in PTX")]
 pub enum Special {
     Tid(u8),

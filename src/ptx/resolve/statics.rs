@@ -46,9 +46,14 @@ pub(in crate::ptx) fn natural_align(var: &VarDecl) -> u64 {
 }
 
 /// Names functions and variables of the module, complains about what is defined twice, and lays
-/// out global and constant memory.
-pub(in crate::ptx) fn check_names(ast: &mut Ast, text: &str, report: &mut Reporter) -> Statics {
-    let mut statics = Statics::default();
+/// out global and constant memory; the variables in global memory begin at this offset.
+pub(in crate::ptx) fn check_names(
+    ast: &mut Ast,
+    text: &str,
+    globals_start: u64,
+    report: &mut Reporter,
+) -> Statics {
+    let mut statics = Statics { globals: Segment::starting_at(globals_start), ..Statics::default() };
     name_functions(ast, text, report, &mut statics);
     for index in 0..ast.vars.len() {
         let var = &mut ast.vars[index];
@@ -188,7 +193,7 @@ impl Statics {
                 DeclSpace::Const => (&mut self.constants, 0),
                 _ => (&mut self.globals, GLOBALS_BASE),
             };
-            let from = (address - base) as usize;
+            let from = (address - base - segment.start) as usize;
             if segment.init.len() < from + bytes.len() {
                 segment.init.resize(from + bytes.len(), 0);
             }

@@ -118,7 +118,7 @@ impl Commands {
         });
         args.set.iter().for_each(|s| option(&mut before, "--set", s.clone()));
         args.seed.iter().for_each(|s| option(&mut after, "--seed", s.to_string()));
-        after.extend(again::launch(&args.ptx));
+        after.extend(args.ptx.words());
         before.insert(0, kernel.to_owned());
         Self { before, after, swept: swept.clone() }
     }

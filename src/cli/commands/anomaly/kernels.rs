@@ -2,15 +2,14 @@
 
 use super::findings::{self, Commands, KernelFindings, Report};
 use super::range::{self, Sweep, Swept};
-use crate::cli::args::{Anomaly, Common};
+use crate::check::order;
+use crate::cli::args::{Anomaly, Common, Races};
 use crate::cli::commands::check;
 use crate::cli::failures::Batch;
 use crate::cli::load::{self, LoadedKernel};
-use crate::cli::memory;
 use crate::cli::output::{Ending, Format, Outcome};
 use crate::cli::session::Session;
 use crate::diag::{Diagnostic, Diagnostics, closest};
-use crate::exec::Options;
 use crate::explore::anomaly::series::{Point, SweepError, sweep};
 use crate::machine::{Machine, SchedulerKind};
 use crate::program::TimingTable;
@@ -89,8 +88,7 @@ fn kernel(
     let blocks = u64::from(kernel.workload.blocks());
     let replays = blocks * points.len() as u64 * policies.len() as u64;
     session.progress.begin(label, Some(replays), "replays of blocks");
-    let options = Options::of(&base, memory::fuel(args.max_instructions));
-    let mut source = kernel.workload.source(options)?.watched(&session.watch);
+    let mut source = kernel.workload.source(common.watched(&base))?.watched(&session.watch);
     let threads = args.jobs.unwrap_or_else(load::threads);
     let makespans =
         sweep(&mut source, &points, policies, threads, &session.watch).map_err(|error| match error {
@@ -106,7 +104,7 @@ fn kernel(
     }
     let commands = Commands::new(args, name, &sweep_of.setting);
     let mut notes = kernel.workload.program().notes.clone();
-    notes.extend(source.notes());
+    notes.extend(order::reasons(&source.time_dependences(), kernel.workload.program()));
     let whole = makespans.blocks == blocks;
     if !whole {
         notes.push(format!("INCOMPLETE: the first {} of {blocks} blocks only", makespans.blocks));
@@ -127,6 +125,8 @@ fn common(args: &Anomaly) -> Common {
         format: args.format,
         sm_threads: None,
         max_instructions: args.max_instructions,
+        races: Races::Report,
+        race_memory: 1024,
     }
 }
 

@@ -1,14 +1,15 @@
 //! Folders of counterexamples: claimed before anything is simulated, written after the results are out.
 
-use super::{Judged, Prepared, Run, prepare};
+use super::{Judged, Prepared, Run};
 use crate::base::Watch;
-use crate::check::counterexample;
+use crate::check::{Checked, counterexample};
 use crate::cli::args::Check;
 use crate::cli::assets::Location;
 use crate::cli::commands::again::shell_word;
 use crate::cli::files::Folder;
+use crate::cli::load::{self, Loaded, LoadedKernel};
+use crate::cli::memory;
 use crate::cli::session::Session;
-use crate::cli::{load, memory};
 use crate::diag::{Diagnostic, Diagnostics};
 
 /// Where counterexamples go, if they are asked for.
@@ -34,15 +35,18 @@ impl Folders {
         let mut all = Vec::with_capacity(names.len());
         for (name, location) in names.iter().zip(locations) {
             let mut of_kernel = Vec::new();
-            let prepared = location.clone().and_then(|location| prepare(name, location, args));
-            if let Ok(Prepared { kernel, policies, .. }) = prepared {
-                for policy in &policies {
-                    let wanted = counterexample::folder_name(&kernel.workload.name, policy);
+            let prepared = location.clone().and_then(|location| Prepared::new(name, location, args));
+            if let Ok(prepared) = prepared {
+                for policy in &prepared.policies {
+                    let wanted = counterexample::folder_name(prepared.name(), policy);
                     // two kernels may have one name
                     let free = |name: &String| !taken.contains(name);
                     let numbered = (2..).map(|number| format!("{wanted}-{number}"));
                     let name = std::iter::once(wanted.clone()).chain(numbered).find(free).unwrap_or_default();
-                    let inputs = load::inputs(&args.common, &kernel, policy);
+                    let inputs = match &prepared.what {
+                        Loaded::Kernel(kernel) => load::inputs(&args.common, kernel, policy),
+                        Loaded::Program(program) => program.inputs.clone(),
+                    };
                     if let Err(problem) = dir.check_folder(&name, &inputs) {
                         problems.push(problem);
                     }
@@ -63,7 +67,8 @@ impl Folders {
     /// The command that repeats a run from its folder.
     pub fn command(&self, args: &Check, judged: &Judged, run: &Run) -> Option<String> {
         let dir = self.dir.as_ref()?.path(run.folder.as_ref()?);
-        let command = counterexample::command(&inputs(args, judged, run, &[], &Watch::new()));
+        let witness = judged.witness(run)?;
+        let command = counterexample::command(&inputs(args, judged, run, witness, (&[], &Watch::new())));
         Some(format!("cd {} && {command}", shell_word(&dir.display().to_string())))
     }
 
@@ -76,14 +81,17 @@ impl Folders {
         session: &Session,
     ) -> Result<(), Diagnostics> {
         let (Some(dir), Some(name)) = (&self.dir, &run.folder) else { return Ok(()) };
-        if !run.checked.is_complete() {
+        let witness = judged.witness(run).filter(|(_, checked)| checked.is_complete());
+        let Some(witness) = witness else {
             let message = "not written, since the run did not come to its end";
             return Err(Diagnostic::general(dir.path(name).display().to_string(), message).into());
-        }
-        let blocks = u64::from(judged.prepared.kernel.workload.blocks());
+        };
+        let (kernel, _) = witness;
+        let blocks = u64::from(kernel.workload.blocks());
         session.progress.begin(format!("recording {name}"), Some(blocks), "blocks");
-        let files = judged.prepared.kernel.files()?;
-        let files = counterexample::counterexample(&inputs(args, judged, run, &files, &session.watch))?;
+        let files = kernel.files()?;
+        let about = inputs(args, judged, run, witness, (&files, &session.watch));
+        let files = counterexample::counterexample(&about)?;
         dir.write(name, &files)?;
         Ok(())
     }
@@ -93,15 +101,15 @@ fn inputs<'a>(
     args: &'a Check,
     judged: &'a Judged,
     run: &'a Run,
-    files: &'a [(String, Vec<u8>)],
-    watch: &'a Watch,
+    (kernel, checked): (&'a LoadedKernel, &'a Checked),
+    (files, watch): (&'a [(String, Vec<u8>)], &'a Watch),
 ) -> counterexample::Inputs<'a> {
     counterexample::Inputs {
-        workload: &judged.prepared.kernel.workload,
+        workload: &kernel.workload,
         machine: &judged.prepared.machine,
         machine_spec: &judged.prepared.spec,
         policy: &run.policy,
-        run: &run.checked,
+        run: checked,
         files,
         seed: args.common.seed,
         gating: &args.bound,

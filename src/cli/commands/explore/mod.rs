@@ -52,8 +52,12 @@ pub fn run(args: &Explore, session: &Session) -> Outcome {
         if args.vary.is_empty() { schedules::explore(&block, outputs) } else { latencies::explore(&block) }
     };
     let outputs = schedules::Witnesses::create(args, &kernel, session)?;
-    let fuel = memory::fuel(args.on.common.max_instructions);
-    let paths = load::nth_block(&kernel, &machine, args.of_block, fuel, session)?;
+    let (paths, reasons) = load::nth_block(&kernel, &machine, args.of_block, &args.on.common, session)?;
+    if let Some(reason) = reasons.first() {
+        let message = format!("the paths of its warps depend on the schedule: {reason}");
+        let problem = Diagnostic::general(kernel.workload.name.clone(), message);
+        return Err(problem.hint("--races ignore explores the schedules of the paths of one run").into());
+    }
     search(&paths, outputs)
 }
 

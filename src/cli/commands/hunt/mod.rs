@@ -216,6 +216,7 @@ fn write_folder(args: &args::Hunt, shown: &Shown, name: &str, folder: &Folder) -
         threads: 1,
         ahead: false,
         self_check: true,
+        race_memory: None,
         watch: &watch,
     })?;
     let run = &runs[0];

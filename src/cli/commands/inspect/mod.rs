@@ -6,14 +6,16 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use crate::cli::args::Inspect;
+use crate::cli::args::{Inspect, PtxLaunch};
 use crate::cli::assets::{self, Location};
 use crate::cli::output::{self, Format, Outcome};
 use crate::cli::session::Session;
+use crate::cli::{launches, programs};
 use crate::diag::{Diagnostic, Diagnostics, SourceText};
 use crate::micro::MicroKernel;
-use crate::program::launch::LaunchSpec;
-use crate::program::{Param, ParamType};
+use crate::program::launch::{LaunchSpec, ShapeSpec};
+use crate::program::sequence::Action;
+use crate::program::{Param, ParamType, names, template};
 use crate::ptx::{EntrySummary, Inspection, Module};
 use crate::report::json::SCHEMA;
 use crate::report::style::Style;
@@ -29,11 +31,17 @@ struct Report {
 pub fn run(args: &Inspect, session: &Session) -> Outcome {
     let location = find(&args.file)?;
     let source = location.text()?;
+    if args.template {
+        return template(args, &location, &source, session);
+    }
     let report = match location.extension().as_str() {
         "ptx" => ptx(&source)?,
         "warp" => micro(&location, &source, session.style)?,
         // launches and machines are both RON; the first word tells
         _ if is_machine(&source) => machine::report(&location, &source, session.style)?,
+        "ron" if programs::is_program(&source) => {
+            program(&args.file, location.clone(), source, session.style)?
+        }
         "ron" => launch(&location, &source)?,
         other => {
             let problem = Diagnostic::general(
@@ -77,7 +85,7 @@ fn ptx(source: &SourceText) -> Result<Report, Diagnostics> {
 fn launch(location: &Location, source: &SourceText) -> Result<Report, Diagnostics> {
     let spec = LaunchSpec::parse(source)?;
     let mut report = ptx(&location.beside(&spec.module).text()?)?;
-    let shape = |s: (u32, u32, u32)| format!("({}, {}, {})", s.0, s.1, s.2);
+    let shape = |s: &ShapeSpec| format!("({}, {}, {})", s.0, s.1, s.2);
     let mut text = format!("{}: launch of {} from {}\n", source.name(), spec.entry, spec.module);
     if !spec.doc.is_empty() {
         let _ = writeln!(text, "  {}", spec.doc);
@@ -85,16 +93,73 @@ fn launch(location: &Location, source: &SourceText) -> Result<Report, Diagnostic
     let _ = writeln!(
         text,
         "  grid {}, block {}, dynamic shared {} bytes",
-        shape(spec.grid),
-        shape(spec.block),
+        shape(&spec.grid),
+        shape(&spec.block),
         spec.dynamic_shared
     );
+    for buffer in &spec.buffers {
+        let _ = writeln!(text, "  {}", ron(buffer));
+    }
     for arg in &spec.args {
-        let _ = writeln!(text, "  argument {arg:?}");
+        let _ = writeln!(text, "  argument {}", ron(arg));
     }
     report.text = format!("{text}\n{}", report.text);
     report.json["launch"] = serde_json::to_value(&spec).expect("a launch is plain data");
     Ok(report)
+}
+
+/// As a file has it.
+fn ron(value: &impl serde::Serialize) -> String {
+    let options = ron::Options::default();
+    options.to_string(value).expect("what was read as RON can be written")
+}
+
+/// A program: its launches, step by step.
+fn program(name: &str, location: Location, source: SourceText, style: Style) -> Result<Report, Diagnostics> {
+    let program = programs::load(name, location, source, &PtxLaunch::default(), 0)?;
+    let sequence = &program.sequence;
+    let mut counts = vec![0u64; sequence.statements.len()];
+    for action in sequence.actions() {
+        if let Ok(Action::Launch(launch)) = action {
+            counts[launch.statement] += 1;
+        }
+    }
+    let mut text = format!("{}: program of {} launches\n", program.location.shown(), sequence.launches);
+    if !program.spec.doc.is_empty() {
+        let _ = writeln!(text, "  {}", program.spec.doc);
+    }
+    let mut buffers = Table::new(["buffer", "bytes"], &[0]);
+    for buffer in &sequence.buffers {
+        buffers.row([buffer.name.clone(), buffer.bytes.len().to_string()]);
+    }
+    let mut steps = Table::new(["line", "launches", "kernel", "module"], &[2, 3]);
+    let rows = sequence.statements.iter().zip(&counts).map(|(statement, count)| {
+        let kernel = &sequence.kernels[statement.kernel];
+        (statement.line, *count, &kernel.program.name, &sequence.modules[kernel.module].name)
+    });
+    for (line, count, kernel, module) in rows.clone() {
+        steps.row([line.to_string(), count.to_string(), names::shown(kernel), module.clone()]);
+    }
+    let _ = write!(text, "\n{}\n{}", buffers.render(2, style.width), steps.render(2, style.width));
+    let json = json!({
+        "kind": "program", "launches": sequence.launches, "program": program.spec,
+        "steps": rows.map(|(line, launches, entry, module)| json!({"line": line, "launches": launches, "entry": entry, "module": module})).collect::<Vec<_>>(),
+    });
+    Ok(Report { text, json })
+}
+
+/// `--template`: a launch file for one kernel.
+fn template(args: &Inspect, location: &Location, source: &SourceText, session: &Session) -> Outcome {
+    if location.extension() != "ptx" {
+        let problem = Diagnostic::general(location.shown(), "a template is made from the code of a kernel");
+        return Err(problem.hint("name a .ptx file").into());
+    }
+    let entry = match &args.entry {
+        Some(entry) => entry.clone(),
+        None => launches::only_kernel(location, source)?,
+    };
+    let program = Module::parse(source)?.program(&entry, &assets::ptx_isa()?)?;
+    output::text(session, &template::launch_file(&program, &location.shown()))
 }
 
 fn param_type(param: &Param) -> String {
@@ -107,7 +172,7 @@ fn param_type(param: &Param) -> String {
 
 fn ptx_json(found: &Inspection) -> Value {
     let entry = |entry: &EntrySummary| {
-        json!({
+        let mut object = json!({
             "name": entry.name, "line": entry.line, "supported": entry.supported,
             "params": entry.params.iter().map(|p| json!({"name": p.name, "type": param_type(p), "offset_bytes": p.offset, "size_bytes": p.size})).collect::<Vec<_>>(),
             "max_threads": entry.max_threads, "predicate_registers": entry.predicates, "registers_by_width": entry.registers,
@@ -116,7 +181,11 @@ fn ptx_json(found: &Inspection) -> Value {
             "op_classes": entry.classes.iter().map(|c| json!({"class": c.class, "instructions": c.count})).collect::<Vec<_>>(),
             "loops": entry.loops.iter().map(|l| json!({"function": l.function, "line": l.line, "end_line": l.end_line, "depth": l.depth})).collect::<Vec<_>>(),
             "calls": entry.calls, "notes": entry.notes,
-        })
+        });
+        if let Some(name) = names::demangled(&entry.name) {
+            object["demangled"] = name.into();
+        }
+        object
     };
     json!({
         "kind": "ptx", "ptx_version": found.version, "target": found.target, "address_bits": found.address_bits,
@@ -138,6 +207,9 @@ fn ptx_text(name: &str, found: &Inspection) -> String {
             "\nkernel {} (line {}): {} instructions",
             entry.name, entry.line, entry.instructions
         );
+        if let Some(name) = names::demangled(&entry.name) {
+            let _ = writeln!(text, "  C++ name    {name}");
+        }
         let _ = writeln!(
             text,
             "  parameters  {}",

@@ -43,6 +43,15 @@ pub struct MemoryStats {
     pub lower: LowerStats,
 }
 
+impl std::ops::AddAssign for MemoryStats {
+    fn add_assign(&mut self, other: Self) {
+        self.l1.add(other.l1);
+        self.constant.add(other.constant);
+        self.lower.l2.add(other.lower.l2);
+        self.lower.dram.add(other.lower.dram);
+    }
+}
+
 /// A transaction: some sectors of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {

@@ -1,0 +1,383 @@
+//! A program: each launch is simulated and judged, and a kernel boundary orders everything, so that
+//! makespans and bounds add up. Copies between launches take no time here. Each launch finds caches
+//! and DRAM as the machine says that a launch finds them.
+
+use std::sync::Arc;
+
+use super::ahead::ahead;
+use super::judge::{BlockTable, BoundRow, Status};
+use super::run::{Checked, Failed, Plan, observe_source};
+use super::workload::{Workload, WorkloadKind};
+use crate::base::{Cycles, Watch};
+use crate::bound::Bound;
+use crate::diag::{Diagnostic, Diagnostics};
+use crate::exec::{Device, Executor, Options};
+use crate::machine::Machine;
+use crate::path::{BlockPaths, BlockSource};
+use crate::program::sequence::{Action, LaunchAction, Sequence};
+use crate::sim::PolicySetup;
+use crate::trace::Observer;
+
+/// What to run and what to judge; as [`Plan`].
+pub struct SequencePlan<'a> {
+    /// What reports call the program.
+    pub name: &'a str,
+    /// The program.
+    pub sequence: &'a Arc<Sequence>,
+    /// The machine.
+    pub machine: &'a Machine,
+    /// The bounds.
+    pub bounds: &'a [Box<dyn Bound>],
+    /// Names of the bounds that decide the verdict; empty for all.
+    pub gating: &'a [String],
+    /// Fuel of the functional run.
+    pub max_instructions_per_block: u64,
+    /// Threads for machines with several SMs.
+    pub threads: usize,
+    /// Whether blocks are executed on a thread of their own.
+    pub ahead: bool,
+    /// Whether to compare the analyser with the simulator on every warp alone.
+    pub self_check: bool,
+    /// Memory of the watch for races within a launch, which is wanted for a verdict.
+    pub race_memory: Option<usize>,
+    /// Hears of every block that is through, and may end the run.
+    pub watch: &'a Watch,
+}
+
+/// A program that ended with an error.
+#[derive(Debug)]
+pub struct SequenceFailed {
+    /// The error.
+    pub problems: Diagnostics,
+    /// The launches before it, if there were any. What was violated by them or by the one that failed
+    /// stays so.
+    pub judged: Option<SequenceChecked>,
+}
+
+impl From<Diagnostics> for SequenceFailed {
+    fn from(problems: Diagnostics) -> Self {
+        Self { problems, judged: None }
+    }
+}
+
+/// A program under one policy, judged.
+#[derive(Clone, Debug)]
+pub struct SequenceChecked {
+    /// Over all launches: what can be added up is. Its blocks are the launches that came to their end.
+    pub total: Checked,
+    /// Of each launch.
+    pub launches: Vec<LaunchRow>,
+}
+
+/// What is kept of a launch besides its makespan and bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaunchRow {
+    /// Index in [`Sequence::statements`].
+    pub statement: u32,
+    /// Warp executions of instructions.
+    pub warp_instructions: u64,
+}
+
+/// The launches of one statement of a program, taken together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StatementRow {
+    /// Index in [`Sequence::statements`].
+    pub statement: usize,
+    /// How many launches.
+    pub launches: u64,
+    /// The shortest.
+    pub least: Cycles,
+    /// The longest.
+    pub most: Cycles,
+    /// All together.
+    pub sum: Cycles,
+    /// Warp executions of instructions.
+    pub warp_instructions: u64,
+    /// Per bound: its sum, if it applies to all of them, and what became of it.
+    pub bounds: Vec<(Option<Cycles>, Status)>,
+}
+
+impl SequenceChecked {
+    /// The statements that launched something, in the order of the file.
+    pub fn statements(&self) -> Vec<StatementRow> {
+        let mut rows: Vec<Option<StatementRow>> = Vec::new();
+        for (row, (makespan, values)) in self.launches.iter().zip(self.total.blocks.iter()) {
+            let statement = row.statement as usize;
+            if rows.len() <= statement {
+                rows.resize(statement + 1, None);
+            }
+            let sums = rows[statement].get_or_insert_with(|| StatementRow {
+                statement,
+                launches: 0,
+                least: makespan,
+                most: makespan,
+                sum: Cycles::ZERO,
+                warp_instructions: 0,
+                bounds: vec![(Some(Cycles::ZERO), Status::Holds); self.total.bounds.len()],
+            });
+            sums.launches += 1;
+            sums.least = sums.least.min(makespan);
+            sums.most = sums.most.max(makespan);
+            sums.sum += makespan;
+            sums.warp_instructions += row.warp_instructions;
+            for ((sum, status), value) in sums.bounds.iter_mut().zip(values) {
+                *sum = sum.zip(value).map(|(sum, value)| sum + value);
+                *status = worse(*status, Status::of(makespan, value));
+            }
+        }
+        rows.into_iter().flatten().collect()
+    }
+
+    /// Of a launch that did not come to its end only a violation counts.
+    fn add_part(&mut self, part: &Checked) {
+        for (sum, bound) in self.total.bounds.iter_mut().zip(&part.bounds) {
+            if bound.status == Status::Violated {
+                sum.status = Status::Violated;
+            }
+        }
+    }
+
+    /// The first launch that exceeds a bound which decides the verdict.
+    pub fn first_violation(&self) -> Option<u64> {
+        let violated = |(makespan, values): (Cycles, &mut dyn Iterator<Item = Option<Cycles>>)| {
+            let mut rows = self.total.bounds.iter().zip(values);
+            rows.any(|(bound, value)| bound.gates && Status::of(makespan, value) == Status::Violated)
+        };
+        let mut blocks = self.total.blocks.iter();
+        blocks.position(|(makespan, mut values)| violated((makespan, &mut values))).map(|n| n as u64)
+    }
+}
+
+/// Over several launches: violated if any is, not applicable if some is not, else holds.
+fn worse(a: Status, b: Status) -> Status {
+    match (a, b) {
+        (Status::Violated, _) | (_, Status::Violated) => Status::Violated,
+        (Status::NotApplicable, _) | (_, Status::NotApplicable) => Status::NotApplicable,
+        _ => Status::Holds,
+    }
+}
+
+/// Runs a program under one policy with an observer, and gives back the memory at its end.
+///
+/// # Errors
+/// As [`super::check`], with the launch in which it happened.
+pub fn observe_sequence<O: Observer>(
+    plan: &SequencePlan,
+    policy: &PolicySetup,
+    observer: &mut O,
+) -> Result<(SequenceChecked, Device), SequenceFailed> {
+    let mut all = None;
+    match every_launch(plan, policy, observer, &mut all) {
+        Ok(device) => {
+            // a program launches something, or it is none
+            let none = || Diagnostics::from(Diagnostic::general(plan.name, "the program launches no kernel"));
+            Ok((all.ok_or_else(none)?, device))
+        }
+        Err(problems) => Err(SequenceFailed { problems, judged: all }),
+    }
+}
+
+/// Launch after launch, until somebody ends the run.
+fn every_launch<O: Observer>(
+    plan: &SequencePlan,
+    policy: &PolicySetup,
+    observer: &mut O,
+    all: &mut Option<SequenceChecked>,
+) -> Result<Device, Diagnostics> {
+    let mut device = start(plan.sequence)?;
+    for action in plan.sequence.actions() {
+        device = match action.map_err(|wrong| wrong.problems)? {
+            Action::Launch(step) => {
+                tracing::debug!(launch = step.number, "running");
+                let begun =
+                    |checked: &Checked| SequenceChecked { total: empty(checked, plan), launches: Vec::new() };
+                let (checked, device) = match one(plan, policy, observer, &step, device) {
+                    Ok(done) => done,
+                    Err(Failed { problems, judged }) => {
+                        for part in &judged {
+                            all.get_or_insert_with(|| begun(part)).add_part(part);
+                        }
+                        return Err(in_launch(problems, plan.sequence, &step));
+                    }
+                };
+                let all = all.get_or_insert_with(|| begun(&checked));
+                if !checked.is_complete() {
+                    all.add_part(&checked);
+                    return Ok(device);
+                }
+                all.launches.push(LaunchRow {
+                    statement: step.statement as u32,
+                    warp_instructions: checked.warp_instructions,
+                });
+                add(&mut all.total, checked);
+                device
+            }
+            other => copied(device, &other)?,
+        };
+    }
+    Ok(device)
+}
+
+/// One launch, judged.
+fn one<O: Observer>(
+    plan: &SequencePlan,
+    policy: &PolicySetup,
+    observer: &mut O,
+    step: &LaunchAction,
+    device: Device,
+) -> Result<(Checked, Device), Failed> {
+    let sequence = plan.sequence;
+    let kernel = sequence.kernel(step);
+    let workload = Workload {
+        name: plan.name.to_owned(),
+        kind: WorkloadKind::Step { sequence: Arc::clone(sequence), step: Box::new(step.clone()) },
+    };
+    let one = Plan {
+        workload: &workload,
+        machine: plan.machine,
+        policies: std::slice::from_ref(policy),
+        bounds: plan.bounds,
+        gating: plan.gating,
+        max_instructions_per_block: plan.max_instructions_per_block,
+        threads: plan.threads,
+        ahead: plan.ahead,
+        self_check: plan.self_check,
+        race_memory: plan.race_memory,
+        watch: plan.watch,
+    };
+    let executor = Executor::on(device, kernel.module, &kernel.program, &step.launch, one.options()?)?;
+    let mut executor = executor.watched(plan.watch);
+    let ended =
+        ahead(&mut executor, one.runs_ahead(), |blocks| observe_source(&one, policy, blocks, observer));
+    let dependences = executor.time_dependences();
+    let checked = ended.map_err(|failed| failed.ordered_by_time(&dependences, &kernel.program))?;
+    Ok((checked.ordered_by_time(dependences, &kernel.program), executor.into_device()))
+}
+
+/// A sum of nothing, of the same shape.
+fn empty(like: &Checked, plan: &SequencePlan) -> Checked {
+    let zero = |row: &BoundRow| BoundRow {
+        value: Some(Cycles::ZERO),
+        status: Status::Holds,
+        reason: None,
+        ..row.clone()
+    };
+    Checked {
+        makespan: Cycles::ZERO,
+        warps: Vec::new(),
+        bounds: like.bounds.iter().map(zero).collect(),
+        blocks: BlockTable::new(plan.bounds.len()),
+        launch_blocks: u32::try_from(plan.sequence.launches).unwrap_or(u32::MAX),
+        issues: 0,
+        stalls: Default::default(),
+        memory: None,
+        sub_cores: vec![Default::default(); like.sub_cores.len()],
+        warp_instructions: 0,
+        thread_instructions: 0,
+        self_checked_warps: 0,
+        notes: Vec::new(),
+        races: Vec::new(),
+        ..like.clone()
+    }
+}
+
+fn add(total: &mut Checked, one: Checked) {
+    total.blocks.push(one.makespan, one.bounds.iter().map(|bound| bound.value));
+    total.makespan += one.makespan;
+    total.issues += one.issues;
+    total.stalls += one.stalls;
+    total.warp_instructions += one.warp_instructions;
+    total.thread_instructions += one.thread_instructions;
+    total.self_checked_warps += one.self_checked_warps;
+    if let Some(memory) = one.memory {
+        *total.memory.get_or_insert_default() += memory;
+    }
+    total.sub_cores.iter_mut().zip(one.sub_cores).for_each(|(sum, used)| *sum += used);
+    for (sum, bound) in total.bounds.iter_mut().zip(one.bounds) {
+        sum.value = sum.value.zip(bound.value).map(|(sum, value)| sum + value);
+        sum.status = worse(sum.status, bound.status);
+        sum.reason = sum.reason.take().or(bound.reason);
+    }
+    let new_notes = one.notes.into_iter().filter(|note| !total.notes.contains(note)).collect::<Vec<_>>();
+    total.notes.extend(new_notes);
+    let new_races = one.races.into_iter().filter(|race| !total.races.contains(race)).collect::<Vec<_>>();
+    total.races.extend(new_races);
+}
+
+/// Memory before the first step.
+fn start(sequence: &Sequence) -> Result<Device, Diagnostics> {
+    let modules = sequence.modules.iter().map(|module| (&module.memory, module.symbols.as_slice()));
+    Device::new(modules, &sequence.buffers)
+}
+
+fn copied(mut device: Device, action: &Action) -> Result<Device, Diagnostics> {
+    let written = match action {
+        Action::Launch(_) => true,
+        Action::Write { to, bytes } => device.write(*to, bytes),
+        Action::Copy { from, to, bytes } => {
+            let bytes = device.bytes(*from, *bytes).map(<[u8]>::to_vec);
+            bytes.is_some_and(|bytes| device.write(*to, &bytes))
+        }
+    };
+    if written { Ok(device) } else { Err(Diagnostic::general("program", "a copy outside of memory").into()) }
+}
+
+/// Memory before a launch: those before it run, without a thought of time.
+///
+/// # Errors
+/// What a kernel does wrong, with the launch in which it happened.
+pub(super) fn before(sequence: &Sequence, number: u64, options: Options) -> Result<Device, Diagnostics> {
+    let options =
+        Options { banks: None, traffic: false, constants: false, divergence: false, races: None, ..options };
+    let mut paths = BlockPaths::default();
+    execute_sequence(sequence, Some(number), options, &Watch::new(), &mut |_, run| {
+        while run.next_block(&mut paths)? {}
+        Ok(())
+    })
+}
+
+/// Executes the launches of a program, all of them or those before one; `blocks` has to take every
+/// block of each. Gives back the memory at the end, or where somebody ended the run.
+///
+/// # Errors
+/// What a kernel does wrong, with the launch in which it happened.
+pub fn execute_sequence(
+    sequence: &Sequence,
+    until: Option<u64>,
+    options: Options,
+    watch: &Watch,
+    blocks: &mut dyn FnMut(&LaunchAction, &mut Executor) -> Result<(), Diagnostics>,
+) -> Result<Device, Diagnostics> {
+    let mut device = start(sequence)?;
+    for action in sequence.actions() {
+        device = match action.map_err(|wrong| wrong.problems)? {
+            Action::Launch(step) if Some(step.number) == until || watch.is_stopped() => break,
+            Action::Launch(step) => {
+                let kernel = sequence.kernel(&step);
+                let run = Executor::on(device, kernel.module, &kernel.program, &step.launch, options);
+                let done = run.and_then(|run| {
+                    let mut run = run.watched(watch);
+                    blocks(&step, &mut run)?;
+                    Ok(run.into_device())
+                });
+                done.map_err(|problems| in_launch(problems, sequence, &step))?
+            }
+            other => copied(device, &other)?,
+        };
+    }
+    Ok(device)
+}
+
+/// The same problems, with the launch in which they came up.
+fn in_launch(problems: Diagnostics, sequence: &Sequence, step: &LaunchAction) -> Diagnostics {
+    let line = sequence.statements[step.statement].line;
+    let counters: Vec<String> =
+        step.counters.iter().map(|(name, value)| format!(", {name} = {value}")).collect();
+    let launch = format!("in launch {} (line {line} of the program{})", step.number, counters.concat());
+    let mut told = Diagnostics::new();
+    for problem in problems.list() {
+        let message = format!("{launch}: {}", problem.message);
+        told.push(Diagnostic { message, ..problem.clone() });
+    }
+    told
+}

@@ -1,0 +1,129 @@
+//! `--dump NAME=FILE`: buffers and module variables by name.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use super::files::{Outputs, Part};
+use crate::diag::{Diagnostic, Diagnostics, closest};
+use crate::program::names::{self, Found};
+
+/// What is to be written to a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dump {
+    /// What.
+    pub what: Dumped,
+    /// Where to.
+    pub path: PathBuf,
+}
+
+/// Something in device memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Dumped {
+    /// The buffer with this index.
+    Buffer(usize),
+    /// A variable of a module, by its full name.
+    Variable {
+        /// The module's index.
+        module: usize,
+        /// Its name.
+        name: String,
+    },
+}
+
+/// A file that was begun for a dump.
+pub struct OpenDump {
+    /// What it is for.
+    pub what: Dumped,
+    path: PathBuf,
+    part: Part,
+}
+
+impl OpenDump {
+    /// Starts the file.
+    ///
+    /// # Errors
+    /// A path that cannot be written.
+    pub fn create(dump: Dump, outputs: &mut Outputs) -> Result<Self, Diagnostic> {
+        let part = outputs.file("--dump", &dump.path)?;
+        Ok(Self { what: dump.what, path: dump.path, part })
+    }
+
+    /// Puts the file in its place.
+    ///
+    /// # Errors
+    /// What cannot be written.
+    pub fn place(mut self, bytes: &[u8]) -> Result<(), Diagnostic> {
+        self.part.write_all(bytes).and_then(|()| self.part.place()).map_err(|error| {
+            let place = format!("--dump {}", self.path.display());
+            Diagnostic::general(place, format!("cannot write the file: {error}"))
+        })
+    }
+}
+
+/// Everything in device memory that has a name.
+#[derive(Clone, Debug, Default)]
+pub struct Names {
+    /// Buffers with their index.
+    pub buffers: Vec<(String, usize)>,
+    /// Variables with the index of their module.
+    pub variables: Vec<(String, usize)>,
+}
+
+impl Names {
+    /// Reads the options.
+    ///
+    /// # Errors
+    /// Every name that nothing has, or several things have.
+    pub fn dumps(&self, options: &[String]) -> Result<Vec<Dump>, Diagnostics> {
+        let mut problems = Diagnostics::new();
+        let mut dumps = Vec::new();
+        for option in options {
+            let place = format!("--dump {option}");
+            let Some((name, path)) = option.split_once('=').filter(|(_, path)| !path.is_empty()) else {
+                problems.push(
+                    Diagnostic::general(place, "expected NAME=FILE").hint("for example --dump c=out.bin"),
+                );
+                continue;
+            };
+            match self.find(name) {
+                Ok(what) => dumps.push(Dump { what, path: PathBuf::from(path) }),
+                Err((message, hint)) => problems.push(Diagnostic::general(place, message).hint(hint)),
+            }
+        }
+        problems.into_result(dumps)
+    }
+
+    fn find(&self, name: &str) -> Result<Dumped, (String, String)> {
+        if let Some((_, index)) = self.buffers.iter().find(|(known, _)| known == name) {
+            return Ok(Dumped::Buffer(*index));
+        }
+        let known = || self.variables.iter().map(|(known, _)| known.as_str());
+        match names::find(name, known()) {
+            Found::One(index) => {
+                let (name, module) = self.variables[index].clone();
+                Ok(Dumped::Variable { module, name })
+            }
+            Found::Several(which) => {
+                let list: Vec<String> = which.iter().map(|&i| names::shown(&self.variables[i].0)).collect();
+                Err((format!("`{name}` can be several variables"), list.join(", ")))
+            }
+            Found::None => {
+                let buffers: Vec<&str> = self.buffers.iter().map(|(known, _)| known.as_str()).collect();
+                let variables: Vec<String> = known().map(names::shown).collect();
+                let near = closest(name, buffers.iter().copied().chain(known()));
+                let near = near.map(|near| format!("did you mean `{near}`?"));
+                let list =
+                    |what: &str, names: String| (!names.is_empty()).then(|| format!("{what}: {names}"));
+                let hints = [
+                    near,
+                    list("buffers", buffers.join(", ")),
+                    list("module variables", variables.join(", ")),
+                ];
+                let hint = hints.into_iter().flatten().collect::<Vec<_>>().join("; ");
+                let none = "this kernel has neither buffers nor module variables".to_owned();
+                let hint = if hint.is_empty() { none } else { hint };
+                Err((format!("no buffer or module variable `{name}`"), hint))
+            }
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! Where in a RON text a value stands, found again after the text has been read.
+//!
+//! Serde forgets positions. Checks that need a whole file therefore name a value by its way from
+//! the root, and the text is searched once more for a message.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::{Diagnostic, SourceText};
+
+/// One step from a value to one inside it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The value of a field or key.
+    Field(Cow<'static, str>),
+    /// An entry of a list or tuple, from 0; of fields in the order of the text.
+    Item(usize),
+}
+
+impl Step {
+    /// The value of a field or key.
+    pub fn field(name: impl Into<Cow<'static, str>>) -> Self {
+        Self::Field(name.into())
+    }
+}
+
+/// Texts that say together what a file alone would: a file, and options that replace values of it.
+#[derive(Clone, Debug)]
+pub struct Texts {
+    file: SourceText,
+    /// (the replaced value, what replaces it), later ones first in effect.
+    replaced: Vec<(Vec<Step>, SourceText)>,
+}
+
+/// A value in [`Texts`].
+#[derive(Clone, Debug)]
+pub struct Place<'a> {
+    texts: &'a Texts,
+    path: Vec<Step>,
+}
+
+impl Texts {
+    /// A file alone.
+    pub fn new(file: SourceText) -> Self {
+        Self { file, replaced: Vec::new() }
+    }
+
+    /// Says that another text stands for a value.
+    pub fn replace(&mut self, path: Vec<Step>, by: SourceText) {
+        self.replaced.push((path, by));
+    }
+
+    /// The outermost value.
+    pub fn root(&self) -> Place<'_> {
+        Place { texts: self, path: Vec::new() }
+    }
+
+    /// The file.
+    pub fn file(&self) -> &SourceText {
+        &self.file
+    }
+}
+
+impl Place<'_> {
+    fn with(&self, step: Step) -> Self {
+        let mut path = Vec::with_capacity(self.path.len() + 1);
+        path.extend_from_slice(&self.path);
+        path.push(step);
+        Self { texts: self.texts, path }
+    }
+
+    /// A field of this value.
+    pub fn field(&self, name: impl Into<Cow<'static, str>>) -> Self {
+        self.with(Step::field(name))
+    }
+
+    /// An entry of this value.
+    pub fn item(&self, index: usize) -> Self {
+        self.with(Step::Item(index))
+    }
+
+    /// A problem of this value. What is not in the text is shown by what it would be part of.
+    pub fn error(&self, message: impl Into<String>) -> Diagnostic {
+        let of = self.texts.replaced.iter().rev().find(|(path, _)| self.path.starts_with(path));
+        let (source, path) = match of {
+            Some((replaced, source)) => (source, &self.path[replaced.len()..]),
+            None => (&self.texts.file, self.path.as_slice()),
+        };
+        source.error(find(source.text(), path), message)
+    }
+}
+
+/// The range of a value, or of the innermost one around it that the text has.
+pub fn find(text: &str, path: &[Step]) -> Range<usize> {
+    let mut start = blank(text, 0);
+    for step in path {
+        match enter(text, start, step) {
+            Some(inside) => start = inside,
+            None => break,
+        }
+    }
+    start..value_end(text, start)
+}
+
+/// The start of the value that a step from the value at `at` leads to.
+fn enter(text: &str, at: usize, step: &Step) -> Option<usize> {
+    let open = blank(text, word_end(text, at));
+    if !text[open..].starts_with(['(', '[', '{']) {
+        return None;
+    }
+    let mut at = blank(text, open + 1);
+    for index in 0.. {
+        if at >= text.len() || text[at..].starts_with([')', ']', '}']) {
+            return None;
+        }
+        let key = &text[at..value_end(text, at)];
+        let colon = blank(text, at + key.len());
+        let named = text[colon..].starts_with(':') && !text[colon..].starts_with("::");
+        let value = if named { blank(text, colon + 1) } else { at };
+        let found = match step {
+            Step::Item(wanted) => index == *wanted,
+            Step::Field(name) => named && key.trim_matches('"') == name,
+        };
+        if found {
+            return Some(value);
+        }
+        at = blank(text, value_end(text, value));
+        if text[at..].starts_with(',') {
+            at = blank(text, at + 1);
+        }
+    }
+    None
+}
+
+/// Past white space, comments and `#![..]`.
+fn blank(text: &str, mut at: usize) -> usize {
+    loop {
+        let rest = &text[at..];
+        let skipped = if rest.starts_with("//") {
+            rest.find('\n').unwrap_or(rest.len())
+        } else if rest.starts_with("/*") {
+            rest.find("*/").map_or(rest.len(), |end| end + 2)
+        } else if rest.starts_with("#![") {
+            rest.find(']').map_or(rest.len(), |end| end + 1)
+        } else {
+            rest.len() - rest.trim_start().len()
+        };
+        if skipped == 0 {
+            return at;
+        }
+        at += skipped;
+    }
+}
+
+/// Past a name or number, if one stands here.
+fn word_end(text: &str, at: usize) -> usize {
+    let inner = |c: char| c.is_alphanumeric() || "_.+-#".contains(c);
+    at + text[at..].find(|c| !inner(c)).unwrap_or(text.len() - at)
+}
+
+/// Past the value that starts here; at least one character, unless the text ends.
+fn value_end(text: &str, at: usize) -> usize {
+    let word = word_end(text, at);
+    let next = if word > at { blank(text, word) } else { at };
+    let end = match text[next..].chars().next() {
+        Some('(') => group_end(text, next),
+        Some('[' | '{') if word == at => group_end(text, next),
+        Some('"') if word == at || &text[at..next] == "r" => string_end(text, next),
+        _ => word,
+    };
+    let least = text[at..].chars().next().map_or(at, |c| at + c.len_utf8());
+    end.max(least)
+}
+
+/// Past the bracket that closes the one that stands here.
+fn group_end(text: &str, open: usize) -> usize {
+    let mut depth = 0usize;
+    let mut at = open;
+    while let Some(c) = text[at..].chars().next() {
+        match c {
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' if depth == 1 => return at + 1,
+            ')' | ']' | '}' => depth -= 1,
+            '"' => {
+                at = string_end(text, at);
+                continue;
+            }
+            _ => {}
+        }
+        let past = blank(text, at);
+        at = if past > at { past } else { at + c.len_utf8() };
+    }
+    text.len()
+}
+
+/// Past the quote that closes the one that stands here.
+fn string_end(text: &str, open: usize) -> usize {
+    let mut escaped = false;
+    for (at, c) in text[open + 1..].char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '"' => return open + at + 2,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = r#"// Launch(args: [1])
+#![enable(implicit_some)]
+Launch(
+    module: "a, (b).ptx", /* args: [0], */ grid: (4, "n*2", 1),
+    args: [ Buffer(name: "a\"]", init: Values([1, -2.5])), Ptr("a", 64), U32 (7) ],
+    let: { "n": 4, "m" : "n" },
+)"#;
+
+    fn at(path: &[&str]) -> &'static str {
+        let step = |s: &&str| s.parse().map_or_else(|_| Step::field((*s).to_owned()), Step::Item);
+        let path: Vec<Step> = path.iter().map(step).collect();
+        &TEXT[find(TEXT, &path)]
+    }
+
+    #[test]
+    fn values_are_found_again() {
+        assert_eq!(at(&["grid"]), "(4, \"n*2\", 1)");
+        assert_eq!(at(&["grid", "1"]), "\"n*2\"");
+        assert_eq!(at(&["args", "0", "init"]), "Values([1, -2.5])");
+        assert_eq!(at(&["args", "0", "init", "0", "1"]), "-2.5");
+        assert_eq!(at(&["args", "1", "1"]), "64");
+        assert_eq!(at(&["args", "2"]), "U32 (7)");
+        assert_eq!(at(&["let", "m"]), "\"n\"");
+        assert_eq!(at(&["1"]), "(4, \"n*2\", 1)");
+        // what is not there is shown by what it would be part of
+        assert_eq!(at(&["args", "1", "9"]), "Ptr(\"a\", 64)");
+        assert!(at(&["block"]).starts_with("Launch(\n    module"));
+    }
+
+    #[test]
+    fn any_text_is_survived() {
+        for cut in 0..TEXT.len() {
+            for path in [vec![Step::Field("let".into())], vec![Step::Item(4), Step::Item(2), Step::Item(0)]] {
+                let found = find(&TEXT[..cut], &path);
+                assert!(found.start <= found.end && found.end <= cut);
+                find(&TEXT[cut..], &path);
+            }
+        }
+        assert_eq!(find("", &[Step::Item(0)]), 0..0);
+        assert_eq!(find("é(", &[Step::Item(0)]), 0..3);
+    }
+
+    #[test]
+    fn options_stand_for_values_of_the_file() {
+        let mut texts = Texts::new(SourceText::new("k.ron", TEXT));
+        let path = vec![Step::Field("args".into()), Step::Item(1)];
+        texts.replace(path, SourceText::new("--arg 1=Ptr(\"b\")", "Ptr(\"b\")"));
+        let args = texts.root().field("args");
+        assert_eq!(args.item(1).item(0).error("x").file, "--arg 1=Ptr(\"b\")");
+        assert_eq!(args.item(1).item(0).error("x").column, 5);
+        assert_eq!((args.item(2).error("x").line, args.item(2).error("x").column), (5, 74));
+    }
+}

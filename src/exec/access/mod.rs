@@ -1,0 +1,134 @@
+//! Loads, stores, atomics and asynchronous copies of one warp.
+//!
+//! Lanes go in ascending order: of several that write one place, the last stays; atomics see the
+//! results of the lanes before them.
+
+mod atomic;
+mod copy;
+mod plain;
+mod span;
+
+pub(super) use atomic::atomic;
+pub(super) use copy::async_copy;
+pub(super) use plain::{Access, load, store};
+pub(super) use span::Span;
+
+use super::banks::extra_transactions;
+use super::fault::{self, Fault};
+use super::lanes::Lanes;
+use super::memory::Denied;
+use super::step::Context;
+use super::warp::Warp;
+use crate::base::{LaneMask, Pc, WARP_SIZE};
+use crate::isa::Space;
+use crate::path::MemoryUse;
+use crate::program::layout::{CONSTANT_LINES_BASE, PARAM_LINES_BASE, resolve_generic};
+use crate::program::sem::{Address, Operand};
+
+/// Where the lanes of one access go.
+struct Targets {
+    space: Space,
+    addresses: Lanes,
+    size: usize,
+    verb: &'static str,
+    pc: Pc,
+}
+
+impl Targets {
+    fn new(
+        warp: &Warp,
+        context: &Context,
+        pc: Pc,
+        place: (Space, &Address),
+        size: usize,
+        verb: &'static str,
+    ) -> Self {
+        let (space, address) = place;
+        let base = warp.operand(address.base, &context.shape);
+        // 32-bit addresses wrap at 32 bits
+        let width = match address.base {
+            Operand::Reg(reg) => warp.map.width(reg),
+            Operand::Imm(_) | Operand::Special(_) => u64::MAX,
+        };
+        let offset = address.offset as u64;
+        let addresses = std::array::from_fn(|lane| base[lane].wrapping_add(offset) & width);
+        Self { space, addresses, size, verb, pc }
+    }
+
+    /// Space and address within it of a lane's access.
+    #[inline]
+    fn of(&self, lane: usize) -> (Space, u64) {
+        let address = self.addresses[lane];
+        if self.space == Space::Generic { resolve_generic(address) } else { (self.space, address) }
+    }
+
+    /// The space whose timing the access has: that of the first enabled lane.
+    fn resolved(&self, enabled: LaneMask) -> Space {
+        match (self.space, enabled.lanes().next()) {
+            (Space::Generic, Some(lane)) => self.of(lane).0,
+            (Space::Generic, None) => Space::Global,
+            (space, _) => space,
+        }
+    }
+
+    /// What the path says of the access, once it is done. `apart`: lanes on the same bytes do not
+    /// go together.
+    fn used(&self, enabled: LaneMask, apart: bool, warp: &Warp, context: &mut Context) -> MemoryUse {
+        let space = self.resolved(enabled);
+        let transactions = match context.record.banks {
+            Some(banks) if space == Space::Shared => {
+                let (addresses, lanes) = self.in_shared(enabled);
+                extra_transactions(banks, &addresses, self.size, lanes)
+            }
+            _ => 0,
+        };
+        if let Some(mut group) = context.record.collect(self.pc, space) {
+            for lane in enabled.lanes() {
+                match self.of(lane) {
+                    (Space::Global, address) => group.global(&mut context.memory, address, self.size, apart),
+                    (Space::Local, address) => {
+                        group.local(&context.memory, &context.shape, warp.thread(lane), address, self.size);
+                    }
+                    (Space::Const, offset) => group.constant(CONSTANT_LINES_BASE, offset, self.size),
+                    (Space::Param, offset) => group.constant(PARAM_LINES_BASE, offset, self.size),
+                    (Space::Shared | Space::Generic, _) => {}
+                }
+            }
+            group.finish();
+        }
+        MemoryUse { space, transactions }
+    }
+
+    /// The lanes that access shared memory, and where in it.
+    fn in_shared(&self, enabled: LaneMask) -> (Lanes, LaneMask) {
+        if self.space == Space::Shared {
+            return (self.addresses, enabled);
+        }
+        let (mut addresses, mut lanes) = ([0; WARP_SIZE], LaneMask::empty());
+        for lane in enabled.lanes() {
+            if let (Space::Shared, address) = self.of(lane) {
+                addresses[lane] = address;
+                lanes |= LaneMask::lane(lane);
+            }
+        }
+        (addresses, lanes)
+    }
+
+    #[cold]
+    fn fault(&self, denied: Denied, lane: usize, warp: &Warp, context: &Context) -> Fault {
+        let (space, address) = self.of(lane);
+        let generic = self.space == Space::Generic;
+        let access = fault::Access { verb: self.verb, space, address, size: self.size, generic, lane };
+        access.fault(denied, context.program, self.pc, &context.memory, warp, &context.shape)
+    }
+}
+
+/// A little-endian number of at most 8 bytes.
+#[inline]
+fn decode(bytes: &[u8]) -> u64 {
+    match *bytes {
+        [a, b, c, d] => u64::from(u32::from_le_bytes([a, b, c, d])),
+        [a, b, c, d, e, f, g, h] => u64::from_le_bytes([a, b, c, d, e, f, g, h]),
+        _ => bytes.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte)),
+    }
+}

@@ -1,0 +1,485 @@
+//! Loads and stores.
+//!
+//! Most accesses touch one stretch of memory that can be found and checked at once for all lanes.
+//! Whatever else there is (local memory, lanes in different buffers, an access that is not
+//! allowed) goes lane by lane.
+
+use super::super::fault::Fault;
+use super::super::lanes::{Lanes, sign_extend, width_mask};
+use super::super::races::{By, Deed};
+use super::super::registers::{Place, RegisterMap, Registers};
+use super::super::rows::{Row, holds, put, put_wide, spread};
+use super::super::step::Context;
+use super::super::warp::{Shape, Warp};
+use super::span::{Pattern, Span};
+use super::{Targets, decode};
+use crate::base::{LaneMask, Pc, RegId, WARP_SIZE};
+use crate::isa::Space;
+use crate::path::MemoryUse;
+use crate::program::layout::resolve_generic;
+use crate::program::sem::{Address, IntTy, Operand};
+
+/// A load or store, made ready to run.
+#[derive(Clone, Debug)]
+pub(in super::super) struct Access {
+    space: Space,
+    base: Base,
+    /// Added to the base.
+    offset: u64,
+    /// Bytes of each part.
+    element: usize,
+    /// Whether parts are extended by sign.
+    signed: bool,
+    /// Where the parts go, or come from; more than one for vectors.
+    parts: Vec<Part>,
+    /// Whether to go lane by lane even where it can be done at once.
+    by_lane: bool,
+}
+
+/// Where addresses come from.
+#[derive(Clone, Copy, Debug)]
+enum Base {
+    /// A narrow row: addresses wrap at 32 bits.
+    Narrow(u32),
+    Wide(u32),
+    Fixed(u64),
+    /// Anything else, with the bits that it has.
+    Other(Operand, u64),
+}
+
+/// One part of a vector.
+#[derive(Clone, Copy, Debug)]
+enum Part {
+    /// Loaded and dropped.
+    Nothing,
+    /// A narrow row and the bits that its register has.
+    Narrow(u32, u32),
+    Wide(u32),
+    /// A source that has no row.
+    Source(Operand),
+}
+
+impl Access {
+    /// A load.
+    pub(in super::super) fn load(
+        map: &RegisterMap,
+        space: Space,
+        ty: IntTy,
+        dsts: &[Option<RegId>],
+        addr: &Address,
+        by_lane: bool,
+    ) -> Self {
+        let part = |dst: &Option<RegId>| match dst.map(|reg| (map.place(reg), map.width(reg))) {
+            Some((Place::Narrow(row), width)) => Part::Narrow(row, width as u32),
+            Some((Place::Wide(row), _)) => Part::Wide(row),
+            // no front end loads predicates
+            None | Some((Place::Pred, _)) => Part::Nothing,
+        };
+        Self::new(map, space, ty, dsts.iter().map(part).collect(), addr, by_lane)
+    }
+
+    /// A store; the rows of immediates are added to the map.
+    pub(in super::super) fn store(
+        map: &mut RegisterMap,
+        space: Space,
+        bits: u8,
+        srcs: &[Operand],
+        addr: &Address,
+        by_lane: bool,
+    ) -> Self {
+        let mut part = |src: &Operand| {
+            let row = match *src {
+                Operand::Reg(reg) => match map.place(reg) {
+                    Place::Narrow(row) => Some(Part::Narrow(row, u32::MAX)),
+                    Place::Wide(row) => Some(Part::Wide(row)),
+                    Place::Pred => None,
+                },
+                other if bits == 64 => map.wide(other).map(Part::Wide),
+                other => map.narrow(other).map(|row| Part::Narrow(row, u32::MAX)),
+            };
+            row.unwrap_or(Part::Source(*src))
+        };
+        let parts = srcs.iter().map(&mut part).collect();
+        Self::new(map, space, IntTy { bits, signed: false }, parts, addr, by_lane)
+    }
+
+    fn new(
+        map: &RegisterMap,
+        space: Space,
+        ty: IntTy,
+        parts: Vec<Part>,
+        addr: &Address,
+        by_lane: bool,
+    ) -> Self {
+        let base = match addr.base {
+            Operand::Imm(value) => Base::Fixed(value),
+            Operand::Special(_) => Base::Other(addr.base, u64::MAX),
+            Operand::Reg(reg) => match map.place(reg) {
+                Place::Narrow(row) if map.width(reg) == width_mask(32) => Base::Narrow(row),
+                Place::Wide(row) => Base::Wide(row),
+                _ => Base::Other(addr.base, map.width(reg)),
+            },
+        };
+        let element = usize::from(ty.bits / 8);
+        Self { space, base, offset: addr.offset as u64, element, signed: ty.signed, parts, by_lane }
+    }
+
+    /// Bytes that each lane accesses.
+    fn size(&self) -> usize {
+        self.element * self.parts.len()
+    }
+
+    /// The address of every lane.
+    fn addresses(&self, warp: &Warp, shape: &Shape) -> Lanes {
+        let registers = &warp.registers;
+        let (base, width) = match self.base {
+            Base::Fixed(base) => ([base; WARP_SIZE], u64::MAX),
+            Base::Wide(row) => (registers.wide[row as usize].0, u64::MAX),
+            Base::Narrow(row) => (registers.narrow[row as usize].0.map(u64::from), width_mask(32)),
+            Base::Other(operand, width) => (warp.operand(operand, shape), width),
+        };
+        base.map(|base| base.wrapping_add(self.offset) & width)
+    }
+
+    /// The stretch of memory of all lanes: its space, where it begins there, how the lanes lie in it.
+    #[inline(always)]
+    fn stretch(&self, warp: &Warp, enabled: LaneMask) -> Option<(Space, u64, Span)> {
+        if self.by_lane {
+            return None;
+        }
+        let registers = &warp.registers;
+        let size = self.size() as u32;
+        let span = match self.base {
+            Base::Wide(row) => {
+                let mut addresses = registers.wide[row as usize];
+                for address in &mut addresses.0 {
+                    *address = address.wrapping_add(self.offset);
+                }
+                Span::of(&addresses, enabled, size)?
+            }
+            Base::Narrow(row) => {
+                let mut addresses = registers.narrow[row as usize];
+                for address in &mut addresses.0 {
+                    *address = address.wrapping_add(self.offset as u32);
+                }
+                Span::of_narrow(&addresses, enabled, size)?
+            }
+            Base::Fixed(base) => Span::of(&Row([base.wrapping_add(self.offset); WARP_SIZE]), enabled, size)?,
+            Base::Other(..) => return None,
+        };
+        let (space, low) = if self.space == Space::Generic {
+            let (space, low) = resolve_generic(span.low);
+            let last = resolve_generic(span.low.checked_add(span.bytes - 1)?);
+            (last == (space, low.checked_add(span.bytes - 1)?)).then_some((space, low))?
+        } else {
+            (self.space, span.low)
+        };
+        // the lanes of a warp have memory of their own there
+        (space != Space::Local).then_some((space, low, span))
+    }
+}
+
+/// A load: the space it resolved to, with its bank conflicts; its lines are recorded.
+///
+/// # Errors
+/// An access that is not allowed.
+#[inline(always)]
+pub(in super::super) fn load(
+    warp: &mut Warp,
+    context: &mut Context,
+    pc: Pc,
+    access: &Access,
+    enabled: LaneMask,
+) -> Result<MemoryUse, Fault> {
+    if let Some((space, low, span)) = access.stretch(warp, enabled)
+        && let Some(bytes) = context.memory.stretch(space, low, span.bytes)
+    {
+        gather(access, bytes, &span, enabled, &mut warp.registers);
+        if let Some(watch) = &mut context.watch {
+            let by = By { warp: warp.id, pc };
+            watch.load(by, space, low, &span, enabled, access.size() as u64);
+        }
+        return Ok(access.used(&span, pc, space, enabled, warp, context));
+    }
+    load_by_lane(warp, context, access, pc, enabled)
+}
+
+/// A store: as [`load`].
+///
+/// # Errors
+/// An access that is not allowed.
+#[inline(always)]
+pub(in super::super) fn store(
+    warp: &Warp,
+    context: &mut Context,
+    pc: Pc,
+    access: &Access,
+    enabled: LaneMask,
+) -> Result<MemoryUse, Fault> {
+    if let Some((space, low, span)) = access.stretch(warp, enabled)
+        && let Some(bytes) = context.memory.stretch_mut(space, low, span.bytes)
+    {
+        if let Some(watch) = &mut context.watch {
+            let by = By { warp: warp.id, pc };
+            let unchanged = unchanged(access, bytes, &span, enabled, warp, &context.shape);
+            watch.store(by, space, low, &span, (enabled, unchanged), access.size() as u64);
+        }
+        scatter(access, bytes, &span, enabled, warp, &context.shape);
+        return Ok(access.used(&span, pc, space, enabled, warp, context));
+    }
+    store_by_lane(warp, context, access, pc, enabled)
+}
+
+/// Where a lane's bytes begin in a stretch.
+#[inline(always)]
+fn place(span: &Span, lane: usize) -> usize {
+    span.offsets.0[lane] as usize
+}
+
+/// Moves what the lanes load to their registers.
+#[inline(always)]
+fn gather(access: &Access, bytes: &[u8], span: &Span, enabled: LaneMask, registers: &mut Registers) {
+    match (span.pattern, access.element, access.parts.as_slice()) {
+        (Pattern::Same, element, parts) => {
+            let mask = spread(enabled);
+            for (bytes, part) in bytes.chunks_exact(element).zip(parts) {
+                let value = extended(access, decode(bytes));
+                match *part {
+                    Part::Nothing | Part::Source(_) => {}
+                    Part::Narrow(row, width) => {
+                        put(&mut registers.narrow[row as usize], &mask, |_| value as u32 & width);
+                    }
+                    Part::Wide(row) => put_wide(&mut registers.wide[row as usize], &mask, |_| value),
+                }
+            }
+        }
+        (pattern, 4, &[Part::Narrow(row, u32::MAX)]) => {
+            let row = &mut registers.narrow[row as usize];
+            let (words, _) = bytes.as_chunks::<4>();
+            let word = |at: usize| u32::from_le_bytes(words[at / 4]);
+            match (pattern, enabled, words.first_chunk::<WARP_SIZE>()) {
+                (Pattern::Consecutive, LaneMask::ALL, Some(words)) => {
+                    for (value, word) in row.0.iter_mut().zip(words) {
+                        *value = u32::from_le_bytes(*word);
+                    }
+                }
+                (_, LaneMask::ALL, _) => {
+                    for lane in 0..WARP_SIZE {
+                        row.0[lane] = word(place(span, lane));
+                    }
+                }
+                _ => {
+                    for lane in enabled.lanes() {
+                        row.0[lane] = word(place(span, lane));
+                    }
+                }
+            }
+        }
+        (_, element, parts) => {
+            for lane in enabled.lanes() {
+                let at = place(span, lane);
+                let bytes = &bytes[at..at + element * parts.len()];
+                put_parts(access, bytes, lane, registers);
+            }
+        }
+    }
+}
+
+/// Moves what one lane loads to its registers.
+#[inline(always)]
+fn put_parts(access: &Access, bytes: &[u8], lane: usize, registers: &mut Registers) {
+    for (bytes, part) in bytes.chunks_exact(access.element).zip(&access.parts) {
+        let value = extended(access, decode(bytes));
+        match *part {
+            Part::Nothing | Part::Source(_) => {}
+            Part::Narrow(row, width) => registers.narrow[row as usize].0[lane] = value as u32 & width,
+            Part::Wide(row) => registers.wide[row as usize].0[lane] = value,
+        }
+    }
+}
+
+#[inline(always)]
+fn extended(access: &Access, value: u64) -> u64 {
+    if access.signed { sign_extend(value, 8 * access.element as u32) as u64 } else { value }
+}
+
+/// Moves what the lanes store to memory.
+#[inline(always)]
+fn scatter(access: &Access, bytes: &mut [u8], span: &Span, enabled: LaneMask, warp: &Warp, shape: &Shape) {
+    let registers = &warp.registers;
+    match (access.element, access.parts.as_slice()) {
+        (4, &[Part::Narrow(row, _)]) => {
+            let row = &registers.narrow[row as usize];
+            let (words, _) = bytes.as_chunks_mut::<4>();
+            if let (Pattern::Consecutive, LaneMask::ALL, Some(words)) =
+                (span.pattern, enabled, words.first_chunk_mut::<WARP_SIZE>())
+            {
+                for (word, value) in words.iter_mut().zip(&row.0) {
+                    *word = value.to_le_bytes();
+                }
+            } else {
+                for lane in enabled.lanes() {
+                    words[place(span, lane) / 4] = row.0[lane].to_le_bytes();
+                }
+            }
+        }
+        (element, parts) => {
+            for lane in enabled.lanes() {
+                let at = place(span, lane);
+                take_parts(access, &mut bytes[at..at + element * parts.len()], lane, warp, shape);
+            }
+        }
+    }
+}
+
+/// The lanes that store what is there already.
+#[inline(always)]
+fn unchanged(
+    access: &Access,
+    bytes: &[u8],
+    span: &Span,
+    enabled: LaneMask,
+    warp: &Warp,
+    shape: &Shape,
+) -> LaneMask {
+    if let (4, &[Part::Narrow(row, _)], Pattern::Consecutive, LaneMask::ALL) =
+        (access.element, access.parts.as_slice(), span.pattern, enabled)
+        && let Some(words) = bytes.as_chunks::<4>().0.first_chunk::<WARP_SIZE>()
+    {
+        let old = Row(words.map(u32::from_le_bytes));
+        return holds(&old, &warp.registers.narrow[row as usize], |old, new| old == new);
+    }
+    let mut unchanged = LaneMask::empty();
+    if let (4, &[Part::Narrow(row, _)]) = (access.element, access.parts.as_slice()) {
+        let (words, _) = bytes.as_chunks::<4>();
+        let row = &warp.registers.narrow[row as usize];
+        for lane in enabled.lanes() {
+            let same = u32::from_le_bytes(words[place(span, lane) / 4]) == row.0[lane];
+            unchanged |= LaneMask::from_bits_retain(u32::from(same) << lane);
+        }
+        return unchanged;
+    }
+    for lane in enabled.lanes() {
+        let at = place(span, lane);
+        if stores_what_is_there(access, &bytes[at..at + access.size()], lane, warp, shape) {
+            unchanged |= LaneMask::lane(lane);
+        }
+    }
+    unchanged
+}
+
+#[inline(always)]
+fn stores_what_is_there(access: &Access, old: &[u8], lane: usize, warp: &Warp, shape: &Shape) -> bool {
+    let mut new = [0; MAX_ACCESS];
+    let new = &mut new[..access.size()];
+    take_parts(access, new, lane, warp, shape);
+    old == new
+}
+
+/// Bytes that a lane accesses at most.
+const MAX_ACCESS: usize = 32;
+
+/// Moves what one lane stores to memory.
+#[inline(always)]
+fn take_parts(access: &Access, bytes: &mut [u8], lane: usize, warp: &Warp, shape: &Shape) {
+    let registers = &warp.registers;
+    for (bytes, part) in bytes.chunks_exact_mut(access.element).zip(&access.parts) {
+        let value = match *part {
+            Part::Nothing => 0,
+            Part::Source(operand) => warp.operand_in(operand, shape, lane),
+            Part::Narrow(row, _) => u64::from(registers.narrow[row as usize].0[lane]),
+            Part::Wide(row) => registers.wide[row as usize].0[lane],
+        };
+        bytes.copy_from_slice(&value.to_le_bytes()[..access.element]);
+    }
+}
+
+impl Access {
+    fn targets(&self, warp: &Warp, context: &Context, pc: Pc, verb: &'static str) -> Targets {
+        let addresses = self.addresses(warp, &context.shape);
+        Targets { space: self.space, addresses, size: self.size(), verb, pc }
+    }
+
+    /// What the path says of an access to one space.
+    #[inline(always)]
+    fn used(
+        &self,
+        span: &Span,
+        pc: Pc,
+        space: Space,
+        enabled: LaneMask,
+        warp: &Warp,
+        context: &mut Context,
+    ) -> MemoryUse {
+        if context.record.wants_addresses() {
+            // registers may have been overwritten by now
+            let addresses = span.offsets.0.map(|offset| span.low.wrapping_add(u64::from(offset)));
+            let targets = Targets { space: self.space, addresses, size: self.size(), verb: "access", pc };
+            targets.used(enabled, false, warp, context)
+        } else {
+            MemoryUse { space, transactions: 0 }
+        }
+    }
+}
+
+#[cold]
+fn load_by_lane(
+    warp: &mut Warp,
+    context: &mut Context,
+    access: &Access,
+    pc: Pc,
+    enabled: LaneMask,
+) -> Result<MemoryUse, Fault> {
+    let targets = access.targets(warp, context, pc, "load");
+    for lane in enabled.lanes() {
+        let (space, address) = targets.of(lane);
+        match context.memory.read(space, warp.thread(lane), address, targets.size) {
+            Ok(bytes) => {
+                put_parts(access, bytes, lane, &mut warp.registers);
+                if let Some(watch) = &mut context.watch {
+                    let by = By { warp: warp.id, pc };
+                    watch.access(by, space, address, targets.size as u64, Deed::Reads);
+                }
+            }
+            Err(denied) => return Err(targets.fault(denied, lane, warp, context)),
+        }
+    }
+    Ok(targets.used(enabled, false, warp, context))
+}
+
+#[cold]
+fn store_by_lane(
+    warp: &Warp,
+    context: &mut Context,
+    access: &Access,
+    pc: Pc,
+    enabled: LaneMask,
+) -> Result<MemoryUse, Fault> {
+    let targets = access.targets(warp, context, pc, "store");
+    let mut unchanged = LaneMask::empty();
+    for lane in enabled.lanes() {
+        let (space, address) = targets.of(lane);
+        match context.memory.write(space, warp.thread(lane), address, targets.size) {
+            Ok(bytes) if stores_what_is_there(access, bytes, lane, warp, &context.shape) => {
+                unchanged |= LaneMask::lane(lane);
+            }
+            Ok(_) => {}
+            Err(denied) => return Err(targets.fault(denied, lane, warp, context)),
+        }
+    }
+    for (lanes, deed) in [(enabled - unchanged, Deed::Writes), (unchanged, Deed::Rewrites)] {
+        for lane in lanes.lanes() {
+            let (space, address) = targets.of(lane);
+            if let Some(watch) = &mut context.watch {
+                watch.access(By { warp: warp.id, pc }, space, address, targets.size as u64, deed);
+            }
+        }
+    }
+    for lane in enabled.lanes() {
+        let (space, address) = targets.of(lane);
+        if let Ok(bytes) = context.memory.write(space, warp.thread(lane), address, targets.size) {
+            take_parts(access, bytes, lane, warp, &context.shape);
+        }
+    }
+    Ok(targets.used(enabled, false, warp, context))
+}

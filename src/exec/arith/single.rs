@@ -1,0 +1,62 @@
+//! Single precision on the host's own IEEE arithmetic, rounded to nearest: the same bits as
+//! [`super::float`]'s exact route, on rows of lanes.
+
+const SIGN: u32 = 0x8000_0000;
+const INFINITY: u32 = 0x7f80_0000;
+const NAN: u32 = 0x7fff_ffff;
+
+/// The bits of a source, subnormal numbers flushed if `FTZ`.
+#[inline(always)]
+pub(crate) fn flushed<const FTZ: bool>(bits: u32) -> u32 {
+    if FTZ && bits & INFINITY == 0 { bits & SIGN } else { bits }
+}
+
+/// A source.
+#[inline(always)]
+pub(crate) fn enter<const FTZ: bool>(bits: u32) -> f32 {
+    f32::from_bits(flushed::<FTZ>(bits))
+}
+
+/// The bits of a result.
+#[inline(always)]
+pub(crate) fn leave<const FTZ: bool>(value: f32) -> u32 {
+    flushed::<FTZ>(if value.is_nan() { NAN } else { value.to_bits() })
+}
+
+/// `a * b + c`, rounded once; `FUSED` where the processor does that in one instruction.
+///
+/// Otherwise: the product of two singles is exact in double precision. Its sum with `c` is rounded
+/// to odd there, which keeps what a second rounding, to single precision, has to know: 53 bits are
+/// more than 24 + 2 (Boldo and Melquiond, "When double rounding is odd").
+#[inline(always)]
+pub(crate) fn fma<const FUSED: bool>(a: f32, b: f32, c: f32) -> f32 {
+    if FUSED {
+        return a.mul_add(b, c);
+    }
+    let product = f64::from(a) * f64::from(b);
+    let c = f64::from(c);
+    let sum = product + c;
+    let c_part = sum - product;
+    let error = (product - (sum - c_part)) + (c - c_part);
+    let bits = sum.to_bits();
+    // NaN and infinite sums have a NaN error and stay as they are
+    let inexact = error.abs() > 0.0;
+    let away_from_zero = (error > 0.0) == (sum > 0.0);
+    let neighbour = if away_from_zero { bits.wrapping_add(1) } else { bits.wrapping_sub(1) };
+    f64::from_bits(if inexact && bits & 1 == 0 { neighbour } else { bits }) as f32
+}
+
+/// The larger or smaller of two numbers; -0 is less than +0, a NaN loses against a number.
+#[inline(always)]
+pub(crate) fn extremum<const LARGEST: bool>(a: u32, b: u32) -> u32 {
+    let is_nan = |bits: u32| bits & !SIGN > INFINITY;
+    // sign and magnitude to an order of integers
+    let key = |bits: u32| bits ^ if bits & SIGN == 0 { SIGN } else { u32::MAX };
+    let chosen = if (key(a) < key(b)) != LARGEST { a } else { b };
+    match (is_nan(a), is_nan(b)) {
+        (false, false) => chosen,
+        (true, false) => b,
+        (false, true) => a,
+        (true, true) => NAN,
+    }
+}

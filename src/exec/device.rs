@@ -1,0 +1,183 @@
+//! Device memory between launches: buffers, and the variables of every module.
+
+use super::memory::Region;
+use crate::diag::{Diagnostic, Diagnostics};
+use crate::program::Program;
+use crate::program::launch::{Buffer, Launch};
+use crate::program::layout::{GLOBALS_BASE, MemoryLayout, Segment, Variable, place_buffers};
+use crate::program::sequence::Target;
+
+/// Module variables beyond this are refused rather than left to the allocator.
+const MAX_BYTES: u64 = 1 << 32;
+
+/// What launches find in memory and leave there.
+#[derive(Clone, Debug)]
+pub struct Device {
+    /// By ascending base: variables of modules that have any, then the buffers.
+    pub(super) regions: Vec<Region>,
+    /// Names of the buffers, in the order of the regions that hold them.
+    pub(super) names: Vec<String>,
+    pub(super) modules: Vec<ModuleMemory>,
+}
+
+/// The variables of one module.
+#[derive(Clone, Debug)]
+pub(super) struct ModuleMemory {
+    /// The region of those in global memory.
+    pub(super) region: Option<usize>,
+    pub(super) globals: Vec<Variable>,
+    constants: Vec<Variable>,
+    /// Contents of constant memory; empty while a kernel of the module runs.
+    pub(super) constant_bytes: Vec<u8>,
+}
+
+impl Device {
+    /// Memory before the first launch: the modules with what the host copies to their variables,
+    /// and the buffers.
+    ///
+    /// # Errors
+    /// Variables that are too large, or symbols that are none of them.
+    pub fn new<'a>(
+        modules: impl IntoIterator<Item = (&'a MemoryLayout, &'a [Buffer])>,
+        buffers: &[Buffer],
+    ) -> Result<Self, Diagnostics> {
+        let mut device = Self { regions: Vec::new(), names: Vec::new(), modules: Vec::new() };
+        let mut problems = Diagnostics::new();
+        for (layout, symbols) in modules {
+            if let Err(problem) = device.add_module(layout, symbols) {
+                problems.push(problem);
+            }
+        }
+        for (buffer, place) in buffers.iter().zip(place_buffers(buffers.iter().map(|b| b.bytes.len() as u64)))
+        {
+            let region = Region { base: place.address, packed: place.packed, bytes: buffer.bytes.clone() };
+            device.regions.push(region);
+            device.names.push(buffer.name.clone());
+        }
+        problems.into_result(device)
+    }
+
+    /// The memory of a launch that is alone.
+    ///
+    /// # Errors
+    /// As [`Device::new`].
+    pub fn of(program: &Program, launch: &Launch) -> Result<Self, Diagnostics> {
+        Self::new([(&program.memory, launch.symbols.as_slice())], &launch.buffers)
+    }
+
+    fn add_module(&mut self, layout: &MemoryLayout, symbols: &[Buffer]) -> Result<(), Diagnostic> {
+        let sizes = [("module variables", layout.globals.size), ("constant memory", layout.constants.size)];
+        for (what, size) in sizes {
+            if size > MAX_BYTES {
+                let message = format!("the modules need {size} bytes of {what}, at most 4 GiB work");
+                return Err(Diagnostic::general("launch", message));
+            }
+        }
+        let mut globals = image(&layout.globals);
+        let mut constants = image(&layout.constants);
+        for symbol in symbols {
+            let place = place_of(&layout.globals, &symbol.name, &mut globals)
+                .or_else(|| place_of(&layout.constants, &symbol.name, &mut constants))
+                .and_then(|bytes| bytes.get_mut(..symbol.bytes.len()));
+            match place {
+                Some(place) => place.copy_from_slice(&symbol.bytes),
+                None => {
+                    let (name, size) = (&symbol.name, symbol.bytes.len());
+                    let message = format!("`{name}` is no variable of the module that holds {size} bytes");
+                    return Err(Diagnostic::general("launch", message));
+                }
+            }
+        }
+        let region = (!globals.is_empty()).then_some(self.regions.len());
+        if region.is_some() {
+            let base = GLOBALS_BASE + layout.globals.start;
+            self.regions.push(Region { base, packed: base, bytes: globals });
+        }
+        self.modules.push(ModuleMemory {
+            region,
+            globals: layout.globals.vars.clone(),
+            constants: layout.constants.vars.clone(),
+            constant_bytes: constants,
+        });
+        Ok(())
+    }
+
+    /// Contents of a buffer, by its index; empty if there is no such buffer.
+    pub fn buffer(&self, index: usize) -> &[u8] {
+        let first = self.regions.len() - self.names.len();
+        self.regions.get(first + index).map_or(&[], |region| &region.bytes)
+    }
+
+    /// Contents of a module's variable, by its full name.
+    pub fn variable(&self, module: usize, name: &str) -> Option<&[u8]> {
+        let module = self.modules.get(module)?;
+        variable_in(module, module.region.map(|region| &self.regions[region]), &module.constant_bytes, name)
+    }
+
+    /// So many bytes from a place on, if they are mapped.
+    pub fn bytes(&self, at: Target, size: usize) -> Option<&[u8]> {
+        match at {
+            Target::Constant { module, offset } => {
+                self.modules.get(module)?.constant_bytes.get(offset as usize..)?.get(..size)
+            }
+            Target::Global(address) => {
+                let region = self.region(address)?;
+                let offset = (address - self.regions[region].base) as usize;
+                self.regions[region].bytes.get(offset..)?.get(..size)
+            }
+        }
+    }
+
+    /// Puts bytes somewhere; whether they are mapped there.
+    #[must_use]
+    pub fn write(&mut self, at: Target, bytes: &[u8]) -> bool {
+        let place = match at {
+            Target::Constant { module, offset } => {
+                let module = self.modules.get_mut(module);
+                module.and_then(|module| module.constant_bytes.get_mut(offset as usize..))
+            }
+            Target::Global(address) => self.region(address).and_then(|region| {
+                let region = &mut self.regions[region];
+                region.bytes.get_mut((address - region.base) as usize..)
+            }),
+        };
+        let place = place.and_then(|place| place.get_mut(..bytes.len()));
+        place.map(|place| place.copy_from_slice(bytes)).is_some()
+    }
+
+    /// The region that an address can lie in.
+    fn region(&self, address: u64) -> Option<usize> {
+        self.regions.partition_point(|region| region.base <= address).checked_sub(1)
+    }
+}
+
+/// Contents of a variable by its full name.
+pub(super) fn variable_in<'m>(
+    module: &ModuleMemory,
+    globals: Option<&'m Region>,
+    constants: &'m [u8],
+    name: &str,
+) -> Option<&'m [u8]> {
+    let named = |variable: &&Variable| variable.name == name;
+    let (bytes, variable, start) = match module.globals.iter().find(named) {
+        Some(variable) => {
+            let globals = globals?;
+            (globals.bytes.as_slice(), variable, globals.base - GLOBALS_BASE)
+        }
+        None => (constants, module.constants.iter().find(named)?, 0),
+    };
+    bytes.get((variable.offset - start) as usize..)?.get(..variable.size as usize)
+}
+
+/// The bytes of a variable.
+fn place_of<'b>(segment: &Segment, name: &str, bytes: &'b mut [u8]) -> Option<&'b mut [u8]> {
+    let variable = segment.vars.iter().find(|variable| variable.name == name)?;
+    bytes.get_mut((variable.offset - segment.start) as usize..)?.get_mut(..variable.size as usize)
+}
+
+/// The initial contents of a segment.
+fn image(segment: &Segment) -> Vec<u8> {
+    let mut bytes = segment.init.clone();
+    bytes.resize((segment.size - segment.start) as usize, 0);
+    bytes
+}

@@ -1,0 +1,202 @@
+//! The registers of a warp.
+//!
+//! Registers of up to 32 bits lie in narrow rows, those of 64 bits in wide ones, so that an
+//! operation on 32 bits moves half the bytes. Behind the registers of the program lie rows for its
+//! immediates and for the special registers it reads: an operand is then a row, whatever it is.
+
+use std::collections::HashMap;
+
+use super::lanes::{Lanes, width_mask};
+use super::rows::Row;
+use crate::base::{LaneMask, RegId, WARP_SIZE};
+use crate::program::sem::{Operand, Special};
+use crate::program::{Program, RegKind};
+
+/// Where a register of the program is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// A predicate, by its [`RegId`].
+    Pred,
+    /// A narrow row.
+    Narrow(u32),
+    /// A wide row.
+    Wide(u32),
+}
+
+/// What a row behind the registers holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Input {
+    /// The same value in every lane.
+    Value(u64),
+    /// A special register that does not change while a block runs.
+    Special(Special),
+}
+
+/// Where everything is, for all warps of a launch.
+#[derive(Clone, Debug)]
+pub(super) struct RegisterMap {
+    places: Vec<Place>,
+    /// Per register, the bits that it has.
+    widths: Vec<u64>,
+    narrow: usize,
+    wide: usize,
+    narrow_inputs: Inputs,
+    wide_inputs: Inputs,
+}
+
+/// The inputs of one kind of row, each once.
+#[derive(Clone, Debug, Default)]
+struct Inputs {
+    list: Vec<Input>,
+    /// Index of each in the list; never iterated over.
+    known: HashMap<Input, usize>,
+}
+
+impl Inputs {
+    /// The row of an input, if they begin behind `before` others.
+    fn row(&mut self, before: usize, input: Input) -> u32 {
+        let next = self.list.len();
+        let index = *self.known.entry(input).or_insert(next);
+        if index == next {
+            self.list.push(input);
+        }
+        (before + index) as u32
+    }
+}
+
+impl RegisterMap {
+    /// The registers of a program, no inputs yet.
+    pub(super) fn new(program: &Program) -> Self {
+        let (mut narrow, mut wide) = (0, 0);
+        let place = |kind| match kind {
+            RegKind::Pred => Place::Pred,
+            RegKind::Bits(64) => {
+                wide += 1;
+                Place::Wide(wide - 1)
+            }
+            RegKind::Bits(_) => {
+                narrow += 1;
+                Place::Narrow(narrow - 1)
+            }
+        };
+        let width = |kind| match kind {
+            RegKind::Pred => 1,
+            RegKind::Bits(bits) => width_mask(u32::from(bits)),
+        };
+        let places = program.regs.iter().map(|register| register.kind).map(place).collect();
+        Self {
+            places,
+            widths: program.regs.iter().map(|register| width(register.kind)).collect(),
+            narrow: narrow as usize,
+            wide: wide as usize,
+            narrow_inputs: Inputs::default(),
+            wide_inputs: Inputs::default(),
+        }
+    }
+
+    /// Where a register is.
+    pub(super) fn place(&self, reg: RegId) -> Place {
+        self.places[reg.index()]
+    }
+
+    /// The bits that a register has.
+    pub(super) fn width(&self, reg: RegId) -> u64 {
+        self.widths[reg.index()]
+    }
+
+    /// The narrow row of an operand of an operation on 32 bits; `None` if it has none.
+    pub(super) fn narrow(&mut self, operand: Operand) -> Option<u32> {
+        let input = match operand {
+            Operand::Reg(reg) => {
+                return match self.place(reg) {
+                    Place::Narrow(row) => Some(row),
+                    Place::Pred | Place::Wide(_) => None,
+                };
+            }
+            Operand::Imm(value) => Input::Value(value & width_mask(32)),
+            Operand::Special(Special::Clock) => return None,
+            Operand::Special(special) => Input::Special(special),
+        };
+        Some(self.narrow_inputs.row(self.narrow, input))
+    }
+
+    /// The wide row of an operand of an operation on 64 bits; `None` if it has none.
+    pub(super) fn wide(&mut self, operand: Operand) -> Option<u32> {
+        match operand {
+            Operand::Reg(reg) => match self.place(reg) {
+                Place::Wide(row) => Some(row),
+                Place::Pred | Place::Narrow(_) => None,
+            },
+            Operand::Imm(value) => Some(self.wide_inputs.row(self.wide, Input::Value(value))),
+            Operand::Special(_) => None,
+        }
+    }
+}
+
+/// The registers of one warp.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Registers {
+    /// Rows of up to 32 bits, zero-extended from the width of their register.
+    pub(super) narrow: Vec<Row<u32>>,
+    /// Rows of 64 bits.
+    pub(super) wide: Vec<Row<u64>>,
+    /// Predicates, by [`RegId`]; entries of other registers are unused.
+    pub(super) preds: Vec<LaneMask>,
+}
+
+impl Registers {
+    /// All zero; [`Registers::start`] fills the inputs.
+    pub(super) fn new(map: &RegisterMap) -> Self {
+        Self {
+            narrow: vec![Row([0; WARP_SIZE]); map.narrow + map.narrow_inputs.list.len()],
+            wide: vec![Row([0; WARP_SIZE]); map.wide + map.wide_inputs.list.len()],
+            preds: vec![LaneMask::empty(); map.places.len()],
+        }
+    }
+
+    /// Zeroes the registers and fills the inputs for a block.
+    pub(super) fn start(&mut self, map: &RegisterMap, special: impl Fn(Special) -> Lanes) {
+        self.narrow[..map.narrow].fill(Row([0; WARP_SIZE]));
+        self.wide[..map.wide].fill(Row([0; WARP_SIZE]));
+        self.preds.fill(LaneMask::empty());
+        let lanes = |input: &Input| match *input {
+            Input::Value(value) => [value; WARP_SIZE],
+            Input::Special(name) => special(name),
+        };
+        for (row, input) in self.narrow[map.narrow..].iter_mut().zip(&map.narrow_inputs.list) {
+            row.0 = lanes(input).map(|value| value as u32);
+        }
+        for (row, input) in self.wide[map.wide..].iter_mut().zip(&map.wide_inputs.list) {
+            row.0 = lanes(input);
+        }
+    }
+
+    /// A register in every lane.
+    pub(super) fn lanes(&self, place: Place) -> Lanes {
+        match place {
+            Place::Pred => [0; WARP_SIZE],
+            Place::Narrow(row) => self.narrow[row as usize].0.map(u64::from),
+            Place::Wide(row) => self.wide[row as usize].0,
+        }
+    }
+
+    /// A register in one lane.
+    #[inline]
+    pub(super) fn get(&self, place: Place, lane: usize) -> u64 {
+        match place {
+            Place::Pred => 0,
+            Place::Narrow(row) => u64::from(self.narrow[row as usize].0[lane]),
+            Place::Wide(row) => self.wide[row as usize].0[lane],
+        }
+    }
+
+    /// Writes one lane of a register; the value has no bits beyond its width.
+    #[inline]
+    pub(super) fn set(&mut self, place: Place, lane: usize, value: u64) {
+        match place {
+            Place::Pred => {}
+            Place::Narrow(row) => self.narrow[row as usize].0[lane] = value as u32,
+            Place::Wide(row) => self.wide[row as usize].0[lane] = value,
+        }
+    }
+}

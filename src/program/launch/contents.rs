@@ -1,0 +1,163 @@
+//! What buffers hold at first.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::spec::{ArgSpec, BufferSpec, Elem, Init};
+use super::value::{Scope, layout};
+use super::{Buffer, ReadFile};
+use crate::diag::{Diagnostic, Place};
+
+/// Buffers beyond this are refused rather than left to the allocator.
+const MAX_BUFFER_BYTES: u64 = 1 << 32;
+
+/// The size of a buffer, bytes.
+///
+/// # Errors
+/// It has none, or one beyond all limits.
+pub(in crate::program) fn size(spec: &BufferSpec, scope: &Scope, place: &Place) -> Result<u64, Diagnostic> {
+    let len = place.field("len");
+    let count = spec.len.eval(scope.names).map_err(|message| len.error(message))?;
+    let count = u64::try_from(count)
+        .map_err(|_| len.error(format!("buffer `{}` cannot have {count} elements", spec.name)))?;
+    let size = count.checked_mul(spec.elem.size() as u64).filter(|&size| size <= MAX_BUFFER_BYTES);
+    size.ok_or_else(|| len.error(format!("buffer `{}` is larger than 4 GiB", spec.name)))
+}
+
+/// A buffer of this size with its contents. Random ones are drawn from the seed's stream of this
+/// number.
+///
+/// # Errors
+/// Contents that do not fit the buffer.
+pub(in crate::program) fn fill(
+    spec: &BufferSpec,
+    size: u64,
+    (seed, stream): (u64, u64),
+    scope: &Scope,
+    place: &Place,
+    read_file: ReadFile,
+) -> Result<Buffer, Diagnostic> {
+    let BufferSpec { name, elem, init, .. } = spec;
+    let (elem, len) = (*elem, size / elem.size() as u64);
+    let place = place.field("init");
+    let wrong = |message: String| place.error(format!("buffer `{name}`: {message}"));
+    if elem == Elem::Ptr && matches!(init, Init::Fill(_) | Init::Iota | Init::Uniform(..) | Init::Values(_)) {
+        return Err(wrong("its elements are pointers, not numbers".to_owned())
+            .hint("init: Zero, Ptrs([Ptr(\"x\"), Ptr(\"x\", 64), Null]), Rows(\"x\", 64) or File(..)"));
+    }
+    let mut bytes = Vec::new();
+    match init {
+        Init::Zero => {}
+        Init::Fill(value) => (0..len).for_each(|_| encode(elem, *value, &mut bytes)),
+        Init::Iota => (0..len).for_each(|i| encode(elem, i as f64, &mut bytes)),
+        Init::Uniform(lo, hi) => {
+            if lo.partial_cmp(hi) != Some(std::cmp::Ordering::Less) {
+                return Err(wrong(format!("Uniform({lo}, {hi}) is empty, the first must be less")));
+            }
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            rng.set_stream(stream);
+            for _ in 0..len {
+                let drawn = lo + (hi - lo) * rng.random::<f64>();
+                encode(elem, if elem.is_float() { drawn } else { drawn.floor() }, &mut bytes);
+            }
+        }
+        Init::Values(values) => values.iter().for_each(|v| encode(elem, *v, &mut bytes)),
+        Init::File(path) => {
+            bytes = read_file(path, size).map_err(|message| place.error(message))?;
+            if bytes.len() as u64 != size {
+                let has = bytes.len();
+                return Err(wrong(format!("it holds {size} bytes, file `{path}` has {has}")));
+            }
+        }
+        Init::Ptrs(pointers) => {
+            if elem != Elem::Ptr {
+                return Err(wrong("pointers in a buffer of numbers".to_owned()).hint("elem: Ptr"));
+            }
+            if let Some(other) = pointers.iter().position(|p| !matches!(p, ArgSpec::Ptr(..) | ArgSpec::Null))
+            {
+                let place = place.item(0).item(other);
+                return Err(place.error("this is no pointer").hint("Ptr(\"x\"), Ptr(\"x\", 64) or Null"));
+            }
+            bytes = layout(pointers, scope, &place.item(0))?.bytes;
+        }
+        Init::Rows(of, pitch) => {
+            if elem != Elem::Ptr {
+                return Err(wrong("pointers in a buffer of numbers".to_owned()).hint("elem: Ptr"));
+            }
+            let pitch = pitch.eval(scope.names).map_err(|message| place.item(1).error(message))?;
+            for row in 0..len {
+                let address = scope.address(of, i128::from(row) * pitch).map_err(|m| place.error(m))?;
+                bytes.extend(address.to_le_bytes());
+            }
+        }
+        Init::Struct(parts) => bytes = layout(parts, scope, &place.item(0))?.bytes,
+    }
+    if bytes.len() as u64 > size {
+        return Err(wrong(format!("it holds {len} elements, {} bytes; {} bytes given", size, bytes.len())));
+    }
+    bytes.resize(size as usize, 0);
+    Ok(Buffer { name: name.clone(), elem, bytes })
+}
+
+fn encode(elem: Elem, value: f64, out: &mut Vec<u8>) {
+    match elem {
+        // float-to-int `as` saturates; a value that does not fit is clamped
+        Elem::U8 => out.push(value as u8),
+        Elem::I8 => out.extend((value as i8).to_le_bytes()),
+        Elem::U16 => out.extend((value as u16).to_le_bytes()),
+        Elem::I16 => out.extend((value as i16).to_le_bytes()),
+        Elem::U32 => out.extend((value as u32).to_le_bytes()),
+        Elem::I32 => out.extend((value as i32).to_le_bytes()),
+        Elem::U64 | Elem::Ptr => out.extend((value as u64).to_le_bytes()),
+        Elem::I64 => out.extend((value as i64).to_le_bytes()),
+        Elem::F16 => out.extend(f16_bits(value).to_le_bytes()),
+        Elem::F32 => out.extend((value as f32).to_le_bytes()),
+        Elem::F64 => out.extend(value.to_le_bytes()),
+    }
+}
+
+/// Half-precision bits of the value nearest to `value`, ties to even.
+pub fn f16_bits(value: f64) -> u16 {
+    let sign = if value.is_sign_negative() { 0x8000 } else { 0 };
+    let magnitude = value.abs();
+    if value.is_nan() {
+        return 0x7fff;
+    }
+    if magnitude >= 65520.0 {
+        return sign | 0x7c00;
+    }
+    // the spacing of halves around the value, 2^-24 at the least; scaling by it is exact
+    let exponent = if magnitude < 2f64.powi(-14) { -14 } else { magnitude.log2().floor() as i32 };
+    let exponent = if magnitude < 2f64.powi(exponent) { (exponent - 1).max(-14) } else { exponent };
+    let mantissa = (magnitude / 2f64.powi(exponent - 10)).round_ties_even() as u16;
+    // a mantissa of 2048 carries into the exponent, a subnormal one of 1024 becomes normal
+    let biased = (exponent + 14) as u16;
+    sign | (biased << 10).wrapping_add(mantissa)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn halves_round_to_nearest_even() {
+        for (value, bits) in [
+            (0.0, 0),
+            (-0.0, 0x8000),
+            (1.0, 0x3c00),
+            (-2.0, 0xc000),
+            (65504.0, 0x7bff),
+            (65519.9, 0x7bff),
+            (65520.0, 0x7c00),
+            (5.960_464_477_539_063e-8, 1),
+            (2.980_232_238_769_531_3e-8, 0),
+            (6.103_515_625e-5, 0x0400),
+            (6.097_555_160_522_461e-5, 0x03ff),
+            (1.000_488_281_25, 0x3c00),
+            (1.001_464_843_75, 0x3c02),
+            (f64::INFINITY, 0x7c00),
+        ] {
+            assert_eq!(f16_bits(value), bits, "{value}");
+        }
+    }
+}

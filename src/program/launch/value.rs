@@ -1,0 +1,175 @@
+//! Scalars, pointers and structs as the bytes that a kernel sees.
+
+use super::spec::ArgSpec;
+use crate::diag::{Diagnostic, Place, closest};
+use crate::program::expr::{Expr, Names};
+use crate::program::names::{self, Found};
+
+/// Structs beyond this are refused.
+const MAX_STRUCT_BYTES: i128 = 1 << 32;
+
+/// A piece of device memory that has a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// Its name.
+    pub name: String,
+    /// Where it begins.
+    pub address: u64,
+    /// Its size, bytes.
+    pub size: u64,
+}
+
+/// What expressions and pointers mean at some place of a file.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::program) struct Scope<'a> {
+    /// Of expressions.
+    pub names: &'a Names,
+    /// The buffers.
+    pub buffers: &'a [Named],
+    /// Variables of the module.
+    pub variables: &'a [Named],
+}
+
+/// A value in memory.
+pub(in crate::program) struct Laid {
+    /// Little endian.
+    pub bytes: Vec<u8>,
+    /// What its address should be a multiple of.
+    pub align: usize,
+}
+
+impl Scope<'_> {
+    /// The address so many bytes into a buffer or variable; its end is the last one allowed.
+    pub fn address(&self, name: &str, offset: i128) -> Result<u64, String> {
+        let target = match self.buffers.iter().find(|buffer| buffer.name == name) {
+            Some(buffer) => buffer,
+            None => self.variable(name)?,
+        };
+        let Named { address, size, .. } = target;
+        match u64::try_from(offset) {
+            Ok(offset) if offset <= *size => Ok(address + offset),
+            _ => Err(format!("offset {offset} is outside of `{name}`, which has {size} bytes")),
+        }
+    }
+
+    fn variable(&self, name: &str) -> Result<&Named, String> {
+        let known = || self.variables.iter().map(|variable| variable.name.as_str());
+        let list = |indices: &mut dyn Iterator<Item = &Named>| {
+            indices.map(|v| names::shown(&v.name)).collect::<Vec<_>>().join(", ")
+        };
+        match names::find_whole(name, known()) {
+            Found::One(index) => Ok(&self.variables[index]),
+            Found::Several(which) => {
+                let list = list(&mut which.iter().map(|&index| &self.variables[index]));
+                Err(format!("`{name}` can be any of {list}"))
+            }
+            Found::None => {
+                let all = self.buffers.iter().chain(self.variables);
+                let near = closest(name, all.clone().map(|named| named.name.as_str()));
+                let near = near.map_or(String::new(), |near| format!(", did you mean `{near}`?"));
+                let known = match list(&mut all.into_iter()) {
+                    none if none.is_empty() => "there is none".to_owned(),
+                    known => format!("there are {known}"),
+                };
+                Err(format!("no buffer or variable `{name}`{near} ({known})"))
+            }
+        }
+    }
+
+    fn integer(&self, value: &Expr, bits: u32, signed: bool, place: &Place) -> Result<Laid, Diagnostic> {
+        let value = value.eval(self.names).map_err(|message| place.error(message))?;
+        let (least, most) = if signed {
+            (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1)
+        } else {
+            (0, (1i128 << bits) - 1)
+        };
+        if !(least..=most).contains(&value) {
+            let ty = if signed { 'I' } else { 'U' };
+            return Err(place.error(format!("{value} does not fit {ty}{bits}: {least} to {most}")));
+        }
+        let size = bits as usize / 8;
+        Ok(Laid { bytes: value.to_le_bytes()[..size].to_vec(), align: size })
+    }
+}
+
+fn plain<const N: usize>(bytes: [u8; N]) -> Laid {
+    Laid { bytes: bytes.to_vec(), align: N }
+}
+
+/// A value of its own.
+///
+/// # Errors
+/// What it names does not exist, or it does not fit its type.
+pub(in crate::program) fn value(arg: &ArgSpec, scope: &Scope, place: &Place) -> Result<Laid, Diagnostic> {
+    let inner = place.item(0);
+    match arg {
+        ArgSpec::Buffer { name, .. } => {
+            scope.address(name, 0).map(|a| plain(a.to_le_bytes())).map_err(|message| place.error(message))
+        }
+        ArgSpec::Ptr(name, offset) => {
+            let offset = offset.eval(scope.names).map_err(|message| place.item(1).error(message))?;
+            scope
+                .address(name, offset)
+                .map(|a| plain(a.to_le_bytes()))
+                .map_err(|message| place.error(message))
+        }
+        ArgSpec::Null => Ok(plain([0; 8])),
+        ArgSpec::U8(v) => scope.integer(v, 8, false, &inner),
+        ArgSpec::I8(v) => scope.integer(v, 8, true, &inner),
+        ArgSpec::U16(v) => scope.integer(v, 16, false, &inner),
+        ArgSpec::I16(v) => scope.integer(v, 16, true, &inner),
+        ArgSpec::U32(v) => scope.integer(v, 32, false, &inner),
+        ArgSpec::I32(v) => scope.integer(v, 32, true, &inner),
+        ArgSpec::U64(v) => scope.integer(v, 64, false, &inner),
+        ArgSpec::I64(v) => scope.integer(v, 64, true, &inner),
+        ArgSpec::F16(v) => Ok(plain(super::f16_bits(*v).to_le_bytes())),
+        ArgSpec::F32(v) => Ok(plain(v.to_le_bytes())),
+        ArgSpec::F64(v) => Ok(plain(v.to_le_bytes())),
+        ArgSpec::Bytes(bytes) => Ok(Laid { bytes: bytes.clone(), align: 1 }),
+        ArgSpec::Struct(parts) => {
+            let mut laid = layout(parts, scope, &inner)?;
+            laid.bytes.resize(laid.bytes.len().next_multiple_of(laid.align), 0);
+            Ok(laid)
+        }
+        ArgSpec::At(..) => Err(place
+            .error("At(..) says where a part of a struct stands, and this is not in a struct")
+            .hint("Struct([U32(1), At(16, F32(2.0))])")),
+    }
+}
+
+/// Values one after the other, each where C puts a member of its type.
+///
+/// # Errors
+/// As [`value`]; an offset inside of what stands before it.
+pub(in crate::program) fn layout(
+    parts: &[ArgSpec],
+    scope: &Scope,
+    place: &Place,
+) -> Result<Laid, Diagnostic> {
+    let mut laid = Laid { bytes: Vec::new(), align: 1 };
+    for (index, part) in parts.iter().enumerate() {
+        let place = place.item(index);
+        let here = laid.bytes.len();
+        let (part, start) = match part {
+            ArgSpec::At(offset, part) => {
+                let at = place.item(0);
+                let offset = offset.eval(scope.names).map_err(|message| at.error(message))?;
+                if !(here as i128..MAX_STRUCT_BYTES).contains(&offset) {
+                    let message =
+                        format!("offset {offset} is not behind the {here} bytes of the parts before");
+                    return Err(at.error(message).hint("parts stand in the order of their offsets"));
+                }
+                (value(part, scope, &place.item(1))?, offset as usize)
+            }
+            part => {
+                let part = value(part, scope, &place)?;
+                laid.align = laid.align.max(part.align);
+                let start = here.next_multiple_of(part.align);
+                (part, start)
+            }
+        };
+        laid.bytes.resize(start, 0);
+        laid.bytes.extend(part.bytes);
+    }
+    Ok(laid)
+}

@@ -1,0 +1,338 @@
+//! Going through the steps of a program.
+
+use super::steps::{LaunchStep, Step};
+use super::{MAX_LAUNCHES, MAX_STEPS, Sequence};
+use crate::diag::{Diagnostic, Diagnostics, Place, closest};
+use crate::program::expr::{Expr, Names};
+use crate::program::launch::{ArgSpec, BufferSpec, Call, Launch, Named, Scope, call, fill, size};
+use crate::program::layout::GLOBALS_BASE;
+use crate::program::names::{self, Found};
+
+/// Streams of the seed for what steps write; those before are of buffers and symbols.
+const WRITE_STREAMS: u64 = 0x2_0000;
+
+/// Something that happens.
+#[derive(Clone, Debug)]
+pub enum Action {
+    /// A kernel runs.
+    Launch(Box<LaunchAction>),
+    /// Bytes are copied.
+    Copy {
+        /// From here.
+        from: Target,
+        /// To here.
+        to: Target,
+        /// So many.
+        bytes: usize,
+    },
+    /// The host writes bytes.
+    Write {
+        /// To here.
+        to: Target,
+        /// These.
+        bytes: Vec<u8>,
+    },
+}
+
+/// A launch of a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaunchAction {
+    /// Counted from 0.
+    pub number: u64,
+    /// Index in [`Sequence::statements`].
+    pub statement: usize,
+    /// The counters of the loops around it, the outermost first.
+    pub counters: Vec<(String, i128)>,
+    /// Shape and arguments; pointers are addresses.
+    pub launch: Launch,
+}
+
+/// Where a step copies from or to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// A buffer or a variable in global memory: its address.
+    Global(u64),
+    /// Constant memory of a module.
+    Constant {
+        /// Index in [`Sequence::modules`].
+        module: usize,
+        /// Bytes from its start.
+        offset: u64,
+    },
+}
+
+/// Why a step cannot be done.
+#[derive(Debug)]
+pub struct Wrong {
+    /// The `Launch` step, if it is one.
+    pub statement: Option<usize>,
+    /// What is wrong.
+    pub problems: Diagnostics,
+}
+
+impl From<Diagnostic> for Wrong {
+    fn from(problem: Diagnostic) -> Self {
+        Self { statement: None, problems: problem.into() }
+    }
+}
+
+/// The actions of a program, in order.
+#[derive(Debug)]
+pub struct Actions<'a> {
+    sequence: &'a Sequence,
+    frames: Vec<Frame<'a>>,
+    names: Names,
+    counters: Vec<(String, i128)>,
+    /// What the name of each buffer stands for now.
+    named: Vec<Named>,
+    launches: u64,
+    steps: u64,
+}
+
+/// Steps that are being done.
+#[derive(Debug)]
+struct Frame<'a> {
+    steps: &'a [Step],
+    place: Place<'a>,
+    next: usize,
+    rounds: Rounds<'a>,
+}
+
+/// What happens at the end of the steps.
+#[derive(Debug)]
+enum Rounds<'a> {
+    Done,
+    Left(i128),
+    For { condition: &'a Expr, next: Option<&'a Expr>, place: Place<'a> },
+}
+
+impl<'a> Actions<'a> {
+    pub(super) fn new(sequence: &'a Sequence) -> Self {
+        let place = sequence.texts.root().field("steps");
+        let frame = Frame { steps: &sequence.steps, place, next: 0, rounds: Rounds::Done };
+        Self {
+            sequence,
+            frames: vec![frame],
+            names: sequence.names.clone(),
+            counters: Vec::new(),
+            named: sequence.named.clone(),
+            launches: 0,
+            steps: 0,
+        }
+    }
+
+    /// The names of the buffers as they are now, each with its index in [`Sequence::buffers`].
+    pub fn buffers(&self) -> Vec<(String, usize)> {
+        let first = |now: &Named| self.sequence.named.iter().position(|n| n.address == now.address);
+        self.named.iter().filter_map(|now| Some((now.name.clone(), first(now)?))).collect()
+    }
+
+    /// One step, or the end of a round.
+    fn advance(&mut self) -> Result<Option<Action>, Wrong> {
+        let Some(frame) = self.frames.last_mut() else { return Ok(None) };
+        self.steps += 1;
+        if self.steps > MAX_STEPS {
+            let message = format!("the program takes more than {MAX_STEPS} steps");
+            return Err(frame.place.error(message).hint("does every loop come to its end?").into());
+        }
+        let Some(step) = frame.steps.get(frame.next) else {
+            self.end_of_round()?;
+            return Ok(None);
+        };
+        let place = frame.place.item(frame.next);
+        frame.next += 1;
+        match step {
+            Step::Launch(step) => return self.launch(step, &place).map(Some),
+            Step::Repeat(times, steps) => {
+                let times = times.eval(&self.names).map_err(|message| place.item(0).error(message))?;
+                if times > 0 {
+                    let (place, rounds) = (place.item(1), Rounds::Left(times - 1));
+                    self.frames.push(Frame { steps, place, next: 0, rounds });
+                }
+            }
+            Step::For { var, from, condition, next, steps } => {
+                let first = from.eval(&self.names).map_err(|message| place.field("from").error(message))?;
+                let taken = |message: String| place.field("var").error(message);
+                self.names.define(var, first).map_err(taken)?;
+                self.counters.push((var.clone(), first));
+                let rounds = Rounds::For { condition, next: next.as_ref(), place: place.clone() };
+                self.frames.push(Frame { steps, place: place.field("do"), next: 0, rounds });
+                self.go_on_while()?;
+            }
+            Step::Swap(a, b) => {
+                let [a, b] = [(a, 0), (b, 1)].map(|(name, item)| {
+                    let found = self.named.iter().position(|named| named.name == *name);
+                    found.ok_or_else(|| self.no_buffer(name, &place.item(item)))
+                });
+                self.swap(a?, b?);
+            }
+            Step::Copy { from, to, bytes } => {
+                let wrong = |message: String| place.field("bytes").error(message);
+                let bytes = bytes.eval(&self.names).map_err(wrong)?;
+                let size =
+                    u64::try_from(bytes).map_err(|_| wrong(format!("{bytes} bytes cannot be copied")))?;
+                let from = self.target(from, size, &place.field("from"))?;
+                let to = self.target(to, size, &place.field("to"))?;
+                return Ok(Some(Action::Copy { from, to, bytes: size as usize }));
+            }
+            Step::Write { to, data } => {
+                let bytes = self.contents(data, &place)?;
+                let to = self.target(to, bytes.len() as u64, &place.field("to"))?;
+                return Ok(Some(Action::Write { to, bytes }));
+            }
+        }
+        Ok(None)
+    }
+
+    fn no_buffer(&self, name: &str, place: &Place) -> Diagnostic {
+        let known: Vec<&str> = self.named.iter().map(|named| named.name.as_str()).collect();
+        let near = closest(name, known.iter().copied());
+        let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
+        place
+            .error(format!("there is no buffer `{name}`"))
+            .hint(format!("{near}buffers: {}", known.join(", ")))
+    }
+
+    fn swap(&mut self, a: usize, b: usize) {
+        let (of_a, of_b) = (self.named[a].clone(), self.named[b].clone());
+        (self.named[a].address, self.named[a].size) = (of_b.address, of_b.size);
+        (self.named[b].address, self.named[b].size) = (of_a.address, of_a.size);
+    }
+
+    /// The last step of the innermost loop is done.
+    fn end_of_round(&mut self) -> Result<(), Diagnostic> {
+        let Some(frame) = self.frames.last_mut() else { return Ok(()) };
+        frame.next = 0;
+        match &mut frame.rounds {
+            Rounds::Left(left) if *left > 0 => *left -= 1,
+            Rounds::Left(_) | Rounds::Done => {
+                self.frames.pop();
+            }
+            Rounds::For { next, place, .. } => {
+                let Some((_, counter)) = self.counters.last_mut() else { return Ok(()) };
+                let value = match next {
+                    Some(next) => next.eval(&self.names),
+                    None => Ok(*counter + 1),
+                };
+                *counter = value.map_err(|message| place.field("next").error(message))?;
+                self.names.set_last(*counter);
+                self.go_on_while()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Leaves the innermost `For` if its condition says so.
+    fn go_on_while(&mut self) -> Result<(), Diagnostic> {
+        let Some(Frame { rounds: Rounds::For { condition, place, .. }, .. }) = self.frames.last() else {
+            return Ok(());
+        };
+        let goes_on =
+            condition.eval(&self.names).map_err(|message| place.field("while").error(message))? != 0;
+        if !goes_on {
+            self.frames.pop();
+            self.counters.pop();
+            self.names.forget_last();
+        }
+        Ok(())
+    }
+
+    fn contents(&self, data: &BufferSpec, place: &Place) -> Result<Vec<u8>, Diagnostic> {
+        let variables = self.sequence.variables.first().map_or(&[][..], Vec::as_slice);
+        let scope = Scope { names: &self.names, buffers: &self.named, variables };
+        let size = size(data, &scope, place)?;
+        let files = &self.sequence.files;
+        let read =
+            |path: &str, _: u64| files.get(path).cloned().ok_or_else(|| format!("cannot read `{path}`"));
+        let stream = (self.sequence.seed, WRITE_STREAMS + self.steps);
+        fill(data, size, stream, &scope, place, &read).map(|buffer| buffer.bytes)
+    }
+
+    /// The place that a `Ptr` of a copy names, with room for so many bytes.
+    fn target(&self, arg: &ArgSpec, bytes: u64, place: &Place) -> Result<Target, Diagnostic> {
+        let ArgSpec::Ptr(name, offset) = arg else {
+            return Err(place.error("this is no place to copy").hint("Ptr(\"x\") or Ptr(\"x\", BYTES)"));
+        };
+        let wrong = |message: String| place.error(message);
+        let offset = offset.eval(&self.names).map_err(wrong)?;
+        let (target, size) = match self.named.iter().find(|named| named.name == *name) {
+            Some(named) => (Target::Global(named.address), named.size),
+            None => self.variable(name).ok_or_else(|| self.no_buffer(name, place))?,
+        };
+        let end = offset + i128::from(bytes);
+        if offset < 0 || end > size.into() {
+            let message = format!("bytes {offset} to {end} are outside of `{name}`, which has {size} bytes");
+            return Err(place.error(message));
+        }
+        let by = offset as u64;
+        Ok(match target {
+            Target::Global(address) => Target::Global(address + by),
+            Target::Constant { module, offset } => Target::Constant { module, offset: offset + by },
+        })
+    }
+
+    /// A variable that one module alone has.
+    fn variable(&self, name: &str) -> Option<(Target, u64)> {
+        let mut found = Vec::new();
+        for (module, memory) in self.sequence.modules.iter().map(|module| &module.memory).enumerate() {
+            let globals = &memory.globals.vars;
+            let all: Vec<_> = globals.iter().chain(&memory.constants.vars).collect();
+            let known: Vec<&str> = all.iter().map(|variable| variable.name.as_str()).collect();
+            if let Found::One(index) = names::find_whole(name, known) {
+                let offset = all[index].offset;
+                let target = if index < globals.len() {
+                    Target::Global(GLOBALS_BASE + offset)
+                } else {
+                    Target::Constant { module, offset }
+                };
+                found.push((target, all[index].size));
+            }
+        }
+        match found.as_slice() {
+            [only] => Some(*only),
+            _ => None,
+        }
+    }
+
+    fn launch(&mut self, step: &LaunchStep, place: &Place) -> Result<Action, Wrong> {
+        let mut problems = Diagnostics::new();
+        let statement = step.statement;
+        if self.launches == MAX_LAUNCHES {
+            return Err(place.error(format!("the program makes more than {MAX_LAUNCHES} launches")).into());
+        }
+        let kernel = &self.sequence.kernels[self.sequence.statements[statement].kernel];
+        let variables = &self.sequence.variables[kernel.module];
+        let scope = Scope { names: &self.names, buffers: &self.named, variables };
+        let LaunchStep { grid, block, dynamic_shared, registers, args, .. } = step;
+        let said = Call { grid, block, dynamic_shared, registers: *registers, args };
+        let launch = call(&said, &kernel.program, &scope, place, &mut problems);
+        let number = self.launches;
+        self.launches += 1;
+        if !problems.is_empty() {
+            return Err(Wrong { statement: Some(statement), problems });
+        }
+        let counters = self.counters.clone();
+        Ok(Action::Launch(Box::new(LaunchAction { number, statement, counters, launch })))
+    }
+}
+
+impl Iterator for Actions<'_> {
+    type Item = Result<Action, Wrong>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while !self.frames.is_empty() {
+            match self.advance() {
+                Ok(Some(action)) => return Some(Ok(action)),
+                Ok(None) => {}
+                Err(wrong) => {
+                    if wrong.statement.is_none() {
+                        // what follows would only repeat it
+                        self.frames.clear();
+                    }
+                    return Some(Err(wrong));
+                }
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,261 @@
+//! A program: launches one after the other over shared buffers, as a host would make them.
+//!
+//! A [`SequenceSpec`] is what people write; a [`Sequence`] has been gone through once, so that every
+//! launch in it fits its kernel and the number of launches is known. [`Sequence::actions`] goes
+//! through it again, in memory that does not grow with the number of launches. Everything in a
+//! program is decided before it runs: no step depends on what a kernel computes.
+
+mod actions;
+mod spec;
+mod steps;
+
+pub use actions::{Action, Actions, LaunchAction, Target, Wrong};
+pub use spec::{SequenceSpec, StepSpec};
+
+use std::collections::BTreeMap;
+
+use super::Program;
+use super::expr::Names;
+use super::launch::{self, Buffer, BufferSpec, Named, ReadFile, prepare};
+use super::layout::MemoryLayout;
+use super::names;
+use crate::diag::{Diagnostics, Place, Texts};
+use steps::{Compiler, Step};
+
+/// Launches of a program at most.
+pub const MAX_LAUNCHES: u64 = 1_000_000;
+/// Steps of a program at most: launches, copies, rounds of loops.
+pub const MAX_STEPS: u64 = 4_000_000;
+
+/// A program whose launches fit their kernels.
+#[derive(Clone, Debug)]
+pub struct Sequence {
+    /// The kernels that it launches.
+    pub kernels: Vec<Kernel>,
+    /// The modules that they are from.
+    pub modules: Vec<Module>,
+    /// Device memory before the first launch.
+    pub buffers: Vec<Buffer>,
+    /// The `Launch` steps as they stand in the file.
+    pub statements: Vec<Statement>,
+    /// How many launches there are.
+    pub launches: u64,
+    /// What `Ptr` names mean before the first step.
+    named: Vec<Named>,
+    /// Per module: its variables, and those of others that it can reach by address.
+    variables: Vec<Vec<Named>>,
+    names: Names,
+    steps: Vec<Step>,
+    files: BTreeMap<String, Vec<u8>>,
+    seed: u64,
+    texts: Texts,
+}
+
+/// A kernel of a program.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    /// Index in [`Sequence::modules`].
+    pub module: usize,
+    /// Its code.
+    pub program: Program,
+}
+
+/// A module of a program.
+#[derive(Clone, Debug)]
+pub struct Module {
+    /// As the file names it.
+    pub name: String,
+    /// Variables with their initial contents.
+    pub memory: MemoryLayout,
+    /// What the host copies to them before the first launch.
+    pub symbols: Vec<Buffer>,
+}
+
+/// A `Launch` step of the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Statement {
+    /// Index in [`Sequence::kernels`].
+    pub kernel: usize,
+    /// Its line in the file.
+    pub line: u32,
+}
+
+/// Gives the kernel of a module: index of the module, counted as they are asked for, and code.
+pub type LoadKernel<'a> = &'a mut dyn FnMut(&str, &str) -> Result<(usize, Program), Diagnostics>;
+
+impl Sequence {
+    /// Fits a program to its kernels. `texts` is the program file, for messages.
+    ///
+    /// # Errors
+    /// Everything that does not fit, or more launches than [`MAX_LAUNCHES`].
+    pub fn new(
+        spec: &SequenceSpec,
+        seed: u64,
+        texts: Texts,
+        load: LoadKernel,
+        read_file: ReadFile,
+    ) -> Result<Self, Diagnostics> {
+        let mut problems = Diagnostics::new();
+        let names = constants(spec, &texts.root(), &mut problems);
+        let mut compiler = Compiler::new(spec.module.as_deref(), load);
+        let steps = compiler.steps(&spec.steps, &texts.root().field("steps"), &mut problems);
+        let Compiler { kernels, modules, statements, .. } = compiler;
+        let mut sequence = Self {
+            kernels,
+            modules,
+            statements,
+            names,
+            steps,
+            seed,
+            buffers: Vec::new(),
+            launches: 0,
+            named: Vec::new(),
+            variables: Vec::new(),
+            files: BTreeMap::new(),
+            texts,
+        };
+        problems.into_result(())?;
+
+        sequence.variables = (0..sequence.modules.len()).map(|module| sequence.visible(module)).collect();
+        sequence.fill(spec, read_file)?;
+        sequence.rehearse()?;
+        Ok(sequence)
+    }
+
+    /// The variables that a kernel of a module can have the address of.
+    fn visible(&self, module: usize) -> Vec<Named> {
+        let of = |module: usize| {
+            let kernel = self.kernels.iter().find(|kernel| kernel.module == module);
+            kernel.map_or(Vec::new(), |kernel| launch::variables(&kernel.program))
+        };
+        let mut all = of(module);
+        for other in (0..self.modules.len()).filter(|&other| other != module) {
+            // constants are a module's own
+            let globals = self.modules[other].memory.globals.vars.len();
+            all.extend(of(other).into_iter().take(globals));
+        }
+        all
+    }
+
+    /// Contents of buffers and symbols.
+    fn fill(&mut self, spec: &SequenceSpec, read_file: ReadFile) -> Result<(), Diagnostics> {
+        let mut problems = Diagnostics::new();
+        let texts = self.texts.clone();
+        let place = texts.root();
+        // once: steps may need their files in every round
+        for path in spec.clone().data_files() {
+            if let Ok(bytes) = read_file(path, u64::MAX) {
+                self.files.insert(path.clone(), bytes);
+            }
+        }
+        let files = &self.files;
+        let read = |path: &str, most: u64| files.get(path).cloned().map_or_else(|| read_file(path, most), Ok);
+        let buffer =
+            |(index, buffer): (usize, &BufferSpec)| (buffer.clone(), place.field("buffers").item(index));
+        let specs: Vec<_> = spec.buffers.iter().enumerate().map(buffer).collect();
+        let mut all: Vec<Named> = Vec::new();
+        for variable in self.variables.iter().flatten() {
+            if !all.contains(variable) {
+                all.push(variable.clone());
+            }
+        }
+        let (buffers, named) = prepare(&specs, &self.names, &all, self.seed, &read, &mut problems);
+        let mut symbols = vec![Vec::new(); self.modules.len()];
+        for (index, symbol) in spec.symbols.iter().enumerate() {
+            let here = place.field("symbols").item(index);
+            let owners: Vec<usize> = (0..self.modules.len())
+                .filter(|&module| {
+                    let known = self.modules[module].memory.globals.vars.iter();
+                    let known = known.chain(&self.modules[module].memory.constants.vars);
+                    let known = known.map(|variable| variable.name.as_str());
+                    names::find_whole(&symbol.name, known) != names::Found::None
+                })
+                .collect();
+            match owners.as_slice() {
+                [module] => symbols[*module].push((symbol.clone(), here)),
+                [] => {
+                    let message = format!("no module has a variable `{}`", symbol.name);
+                    let known: Vec<String> =
+                        all.iter().map(|variable| names::shown(&variable.name)).collect();
+                    problems.push(here.field("name").error(message).hint(known.join(", ")));
+                }
+                several => {
+                    let message = format!("{} modules have a variable `{}`", several.len(), symbol.name);
+                    problems.push(here.field("name").error(message).hint("give more of its name"));
+                }
+            }
+        }
+        for (module, specs) in symbols.into_iter().enumerate() {
+            let Some(kernel) = self.kernels.iter().find(|kernel| kernel.module == module) else { continue };
+            let scope =
+                launch::Scope { names: &self.names, buffers: &named, variables: &self.variables[module] };
+            self.modules[module].symbols =
+                launch::symbols(&specs, &kernel.program, &scope, self.seed, &read, &mut problems);
+        }
+        (self.buffers, self.named) = (buffers, named);
+        problems.into_result(())
+    }
+
+    /// Goes through all steps once.
+    fn rehearse(&mut self) -> Result<(), Diagnostics> {
+        let mut problems = Diagnostics::new();
+        let mut failed = vec![false; self.statements.len()];
+        let mut launches = 0;
+        for action in self.actions() {
+            match action {
+                Ok(Action::Launch(_)) => launches += 1,
+                Ok(Action::Copy { .. } | Action::Write { .. }) => {}
+                Err(wrong) => {
+                    // the next round would say the same
+                    let seen = wrong.statement.and_then(|statement| failed.get_mut(statement));
+                    if !seen.is_some_and(|seen| std::mem::replace(seen, true)) {
+                        problems.append(wrong.problems);
+                    }
+                }
+            }
+        }
+        if launches == 0 && problems.is_empty() {
+            problems.push(self.texts.root().field("steps").error("the program launches no kernel"));
+        }
+        self.launches = launches;
+        problems.into_result(())
+    }
+
+    /// Goes through the steps, launch by launch. After [`Sequence::new`] there are no errors.
+    pub fn actions(&self) -> Actions<'_> {
+        Actions::new(self)
+    }
+
+    /// A launch by its number, and its kernel's index.
+    pub fn launch(&self, number: u64) -> Option<LaunchAction> {
+        self.actions().filter_map(Result::ok).find_map(|action| match action {
+            Action::Launch(launch) if launch.number == number => Some(*launch),
+            _ => None,
+        })
+    }
+
+    /// The kernel of a launch.
+    pub fn kernel(&self, launch: &LaunchAction) -> &Kernel {
+        &self.kernels[self.statements[launch.statement].kernel]
+    }
+
+    /// The names of the buffers when a launch runs, each with its index in [`Sequence::buffers`];
+    /// without a launch, after the last step.
+    pub fn buffers_at(&self, launch: Option<u64>) -> Vec<(String, usize)> {
+        let mut actions = self.actions();
+        let is_it = |action: Result<Action, Wrong>| matches!(action, Ok(Action::Launch(step)) if Some(step.number) == launch);
+        actions.by_ref().any(is_it);
+        actions.buffers()
+    }
+}
+
+fn constants(spec: &SequenceSpec, place: &Place, problems: &mut Diagnostics) -> Names {
+    let mut names = Names::default();
+    for (name, value) in &spec.constants {
+        let value = value.eval(&names).and_then(|value| names.define(name, value));
+        if let Err(message) = value {
+            problems.push(place.field("let").field(name.clone()).error(message));
+        }
+    }
+    names
+}

@@ -51,7 +51,7 @@ pub struct SequenceFailed {
     pub problems: Diagnostics,
     /// The launches before it, if there were any. What was violated by them or by the one that failed
     /// stays so.
-    pub judged: Option<SequenceChecked>,
+    pub judged: Option<Box<SequenceChecked>>,
 }
 
 impl From<Diagnostics> for SequenceFailed {
@@ -173,7 +173,7 @@ pub fn observe_sequence<O: Observer>(
             let none = || Diagnostics::from(Diagnostic::general(plan.name, "the program launches no kernel"));
             Ok((all.ok_or_else(none)?, device))
         }
-        Err(problems) => Err(SequenceFailed { problems, judged: all }),
+        Err(problems) => Err(SequenceFailed { problems, judged: all.map(Box::new) }),
     }
 }
 

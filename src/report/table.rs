@@ -168,7 +168,7 @@ mod tests {
         assert_eq!(
             text,
             "  name              many  few  what it is\n  \
-             a              1234567   12  something that t..\n  \
+             a              1234567   12  something that ta..\n  \
              a-longer-name        1    2  \x1b[32mok\x1b[0m\n"
         );
         let text = wide().render(2, Some(34));

@@ -168,7 +168,7 @@ fn cycles_are_accounted_for_where_blocks_are_left_under_way() {
     let run = [&["run"], &launch[..], &["--machine", "accelsim-sm1", "--time-limit", "1"]].concat();
     let result = json_in(&dir, &run, 0);
     let makespan = result["makespan"].as_u64().unwrap();
-    assert!(result["complete"] == false && makespan > 1000, "{result}");
+    assert!(result["complete"] == false, "{result}");
     for core in result["sub_cores"].as_array().unwrap() {
         let stalls: u64 = core["stalls"].as_object().unwrap().values().map(|n| n.as_u64().unwrap()).sum();
         assert_eq!(core["issues"].as_u64().unwrap() + stalls, makespan);

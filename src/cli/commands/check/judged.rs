@@ -189,7 +189,7 @@ impl Prepared {
             program.plan(&self.machine, bounds, &args.bound, &args.common, args.self_check, &session.watch);
         let policy = &self.policies[0];
         let (judged, mut problems) = match observe_sequence(&plan, policy, &mut ()) {
-            Ok((checked, _)) => (Some(checked), None),
+            Ok((checked, _)) => (Some(Box::new(checked)), None),
             Err(SequenceFailed { problems, judged }) => (judged, Some(program.with_excerpts(problems))),
         };
         let Some(checked) = judged else { return (None, problems) };
@@ -205,6 +205,6 @@ impl Prepared {
             found.into_iter().for_each(wrong);
             Some(Box::new((kernel, runs.pop()?)))
         });
-        (Some(Ran::Program(Box::new(checked), witness)), problems)
+        (Some(Ran::Program(checked, witness)), problems)
     }
 }

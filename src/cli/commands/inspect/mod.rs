@@ -110,8 +110,8 @@ fn launch(location: &Location, source: &SourceText) -> Result<Report, Diagnostic
 
 /// As a file has it.
 fn ron(value: &impl serde::Serialize) -> String {
-    let options = ron::Options::default();
-    options.to_string(value).expect("what was read as RON can be written")
+    let style = ron::ser::PrettyConfig::new().compact_structs(true).compact_arrays(true).compact_maps(true);
+    ron::ser::to_string_pretty(value, style).expect("what was read as RON can be written")
 }
 
 /// A program: its launches, step by step.

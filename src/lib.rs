@@ -88,6 +88,8 @@
 //! | where in a RON file a value stands | `src/diag/place.rs` |
 //! | reconvergence of diverged lanes | [`program::cfg`], `src/exec/stack/` |
 //! | latencies and their sources | `configs/*.ron` |
+//! | how a run is watched and ended early | [`base::Watch`], `src/cli/stop.rs`, `src/cli/progress.rs` |
+//! | files that are read and written | `src/cli/files/` |
 //! | which op class an opcode has | `isa/ptx.ron` |
 //! | the shape of JSON output | [`report::json`] |
 

@@ -11,7 +11,7 @@ mod shipped;
 
 use banked::{access, with_rule};
 use exec_support::kernel;
-use warpbound::base::Cycles;
+use warpbound::base::{Cycles, Watch};
 use warpbound::bound::{self, Bound, Iwb, Swb, analyse_block};
 use warpbound::check::{Checked, Plan, Status, check};
 use warpbound::explore::explore;
@@ -128,9 +128,10 @@ fn judged(machine: &Machine, name: &str) -> Vec<Checked> {
         threads: 1,
         ahead: false,
         self_check: true,
+        watch: &Watch::new(),
         race_memory: None,
     };
-    check(&plan).unwrap_or_else(|error| panic!("{error}"))
+    check(&plan).unwrap_or_else(|failed| panic!("{}", failed.problems))
 }
 
 #[test]
@@ -185,9 +186,9 @@ fn every_schedule_of_a_block_with_conflicts_lies_within_the_bounds() {
         let analysis = analyse_block(&table, paths);
         let iwb = Iwb.evaluate(&analysis).value.cycles();
         let swb = Swb.evaluate(&analysis).value.cycles();
-        let limits = Limits { max_states: 1_000_000, threads: 2 };
-        let found = explore(&table, &machine, paths, iwb, limits, &|_, _| {}).unwrap();
-        assert!(found.complete);
+        let limits = Limits { max_states: 1_000_000, threads: 2, ..Limits::default() };
+        let found = explore(&table, &machine, paths, iwb, limits, &Watch::new()).unwrap();
+        assert!(found.is_complete());
         let (low, high) = (found.best.exact().unwrap(), found.worst.exact().unwrap());
         assert!(high <= swb && swb <= iwb, "{rule}: worst {high}, SWB {swb}, IWB {iwb}");
         for policy in [PolicySetup::Gto, PolicySetup::Lrr] {

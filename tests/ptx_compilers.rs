@@ -27,7 +27,7 @@ fn run(build: &str, launch: &str) -> Vec<Vec<u8>> {
     let spec = LaunchSpec::parse(&text).unwrap_or_else(|e| panic!("{e}"));
     let module = Module::parse(&source).unwrap_or_else(|e| panic!("{e}"));
     let program = module.program(&spec.entry, &isa).unwrap_or_else(|e| panic!("{e}"));
-    let no_files = |_: &str| Err(String::new());
+    let no_files = |_: &str, _: u64| Err(String::new());
     let launch = Launch::new(&spec, &program, 1, &text, &no_files).unwrap_or_else(|e| panic!("{build}: {e}"));
     let mut executor = Executor::new(&program, &launch, Options::default()).unwrap_or_else(|e| panic!("{e}"));
     let mut paths = BlockPaths::default();
@@ -189,7 +189,7 @@ fn parameters_have_addresses() {
         ])",
     );
     let spec = LaunchSpec::parse(&text).unwrap();
-    let launch = Launch::new(&spec, &program, 1, &text, &|_| Err(String::new())).unwrap();
+    let launch = Launch::new(&spec, &program, 1, &text, &|_, _| Err(String::new())).unwrap();
     let mut executor = Executor::new(&program, &launch, Options::default()).unwrap();
     executor.next_block(&mut BlockPaths::default()).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(ints(executor.buffer(0)), [20 + 1000 + 300]);

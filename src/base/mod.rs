@@ -1,4 +1,4 @@
-//! The vocabulary of the whole crate: time, ids and masks.
+//! The vocabulary of the whole crate: time, ids and masks; and how long computations are watched.
 //!
 //! Nothing here knows what a GPU is. Time is integer and comes in two kinds that do not mix: an
 //! instant ([`Cycle`]) and a duration ([`Cycles`]).
@@ -6,10 +6,12 @@
 mod ids;
 mod mask;
 mod time;
+mod watch;
 
 pub use ids::{BlockId, OpClass, Pc, RegId, UnitId, WarpId};
 pub use mask::{LaneMask, SetBits, WARP_SIZE, WarpMask};
 pub use time::{Cycle, Cycles};
+pub use watch::Watch;
 
 /// 64-bit FNV-1a, used wherever a digest has to be stable across versions and machines
 /// (machine digests, buffer hashes, golden traces).

@@ -31,7 +31,7 @@ use serde::Serialize;
 
 use super::run::{Plan, observe};
 use super::workload::{Workload, WorkloadKind};
-use crate::base::{Cycle, Cycles};
+use crate::base::{Cycle, Cycles, Watch};
 use crate::diag::{Diagnostic, Diagnostics, SourceText};
 use crate::isa::IsaTable;
 use crate::machine::memory::Start;
@@ -179,14 +179,16 @@ const LOAD: usize = 4;
 fn lone_load(machine: &Machine, isa: &IsaTable) -> Result<u64, Diagnostics> {
     let program = Module::parse(&SourceText::new("probe.ptx", PROBE))?.program("probe", isa)?;
     let source = SourceText::new("probe.ron", PROBE_LAUNCH);
-    let launch = Launch::new(&LaunchSpec::parse(&source)?, &program, 0, &source, &|name| {
+    let launch = Launch::new(&LaunchSpec::parse(&source)?, &program, 0, &source, &|name, _| {
         Err(format!("{name} is no file of the probe"))
     })?;
     let kind = WorkloadKind::Launch { program: Box::new(program), launch: Box::new(launch) };
     let workload = Workload { name: "probe".to_owned(), kind };
     let policy = PolicySetup::new(&SchedulerKind::Gto, |_| unreachable!("gto replays nothing"))?;
     let mut issues = Issues(Vec::new());
-    observe(&plan(&workload, machine, std::slice::from_ref(&policy), 1 << 10), &policy, &mut issues)?;
+    let watch = Watch::new();
+    let plan = plan(&workload, machine, std::slice::from_ref(&policy), 1 << 10, &watch);
+    observe(&plan, &policy, &mut issues)?;
     Ok((issues.0[LOAD + 1] - issues.0[LOAD]).get())
 }
 
@@ -204,6 +206,7 @@ fn plan<'a>(
     machine: &'a Machine,
     policies: &'a [PolicySetup],
     max_instructions_per_block: u64,
+    watch: &'a Watch,
 ) -> Plan<'a> {
     Plan {
         workload,
@@ -215,11 +218,12 @@ fn plan<'a>(
         threads: 1,
         ahead: false,
         self_check: false,
+        watch,
         race_memory: None,
     }
 }
 
-/// Cycles of a kernel on one variant.
+/// Cycles of a kernel on one variant; nothing if the run was ended early.
 ///
 /// # Errors
 /// As [`super::check`].
@@ -228,9 +232,11 @@ pub fn cycles(
     machine: &Machine,
     policy: &PolicySetup,
     max_instructions_per_block: u64,
-) -> Result<Cycles, Diagnostics> {
-    let plan = plan(workload, machine, std::slice::from_ref(policy), max_instructions_per_block);
-    observe(&plan, policy, &mut ()).map(|(checked, _)| checked.makespan)
+    watch: &Watch,
+) -> Result<Option<Cycles>, Diagnostics> {
+    let plan = plan(workload, machine, std::slice::from_ref(policy), max_instructions_per_block, watch);
+    let (checked, _) = observe(&plan, policy, &mut ())?;
+    Ok(checked.is_complete().then_some(checked.makespan))
 }
 
 /// A kernel on every variant.

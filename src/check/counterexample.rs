@@ -6,9 +6,9 @@ use std::fmt::Write;
 use super::judge::Status;
 use super::run::{Checked, Plan, observe};
 use super::workload::{Workload, WorkloadKind};
-use crate::base::{BlockId, Cycle};
+use crate::base::{BlockId, Cycle, Watch};
 use crate::diag::{Diagnostic, Diagnostics};
-use crate::machine::{Machine, MachineSpec};
+use crate::machine::{Machine, MachineSpec, SchedulerKind};
 use crate::micro;
 use crate::sim::PolicySetup;
 use crate::sim::policy::Schedule;
@@ -31,57 +31,74 @@ pub struct Inputs<'a> {
     pub files: &'a [(String, Vec<u8>)],
     /// Seed of random buffer contents.
     pub seed: u64,
+    /// Names of the bounds that decide, if they were chosen.
+    pub gating: &'a [String],
     /// Fuel of the functional run.
     pub max_instructions_per_block: u64,
-}
-
-/// The files of a counterexample folder.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Counterexample {
-    /// The folder's name.
-    pub name: String,
-    /// File names and contents.
-    pub files: Vec<(String, Vec<u8>)>,
-    /// The command that replays it, to be run in the folder.
-    pub command: String,
+    /// Who may end the recording of the schedule.
+    pub watch: &'a Watch,
 }
 
 /// Longer schedules are left out; the policy then stands in the command.
 const MAX_ISSUES: usize = 4_000_000;
 
-/// Puts the folder together.
-///
-/// # Errors
-/// If the run cannot be repeated or the machine cannot be written down.
-pub fn counterexample(inputs: &Inputs) -> Result<Counterexample, Diagnostics> {
-    let schedule = record(inputs)?;
-    let kernel_file = match &inputs.workload.kind {
-        WorkloadKind::Micro(_) => "kernel.warp".to_owned(),
-        WorkloadKind::Launch { .. } => "launch.ron".to_owned(),
-        WorkloadKind::Step { step, .. } => format!("program.ron --launch {}", step.number),
+/// The name of a folder for a kernel under a policy.
+pub fn folder_name(kernel: &str, policy: &PolicySetup) -> String {
+    format!("{kernel}-{}", policy.kind()).replace([':', '/', '\\', ' ', '[', ']'], "-")
+}
+
+/// The command that shows the violation again, to be run in the folder.
+pub fn command(inputs: &Inputs) -> String {
+    let kernel = match &inputs.workload.kind {
+        WorkloadKind::Micro(_) => KERNEL.to_owned(),
+        WorkloadKind::Launch { .. } => LAUNCH.to_owned(),
+        WorkloadKind::Step { step, .. } => format!("{PROGRAM} --launch {}", step.number),
     };
-    let scheduler = match &schedule {
-        Some(_) => "replay:schedule.replay".to_owned(),
-        None => inputs.policy.kind().to_string(),
-    };
-    let mut command = format!("warpbound check {kernel_file} --machine machine.ron --scheduler {scheduler}");
+    let scheduler = scheduler(inputs);
+    let mut command = format!("warpbound check {kernel} --machine {MACHINE} --scheduler {scheduler}");
     if inputs.seed != 0 {
         let _ = write!(command, " --seed {}", inputs.seed);
     }
-    let mut files = vec![("machine.ron".to_owned(), machine_file(inputs.machine_spec)?.into_bytes())];
+    if !inputs.gating.is_empty() {
+        let _ = write!(command, " --bound {}", inputs.gating.join(","));
+    }
+    command
+}
+
+/// The recorded schedule, or the policy itself where that is too long.
+fn scheduler(inputs: &Inputs) -> SchedulerKind {
+    let recorded = inputs.run.issues <= MAX_ISSUES as u64;
+    if recorded { SchedulerKind::Replay(SCHEDULE.to_owned()) } else { inputs.policy.kind() }
+}
+
+const KERNEL: &str = "kernel.warp";
+const LAUNCH: &str = "launch.ron";
+const PROGRAM: &str = "program.ron";
+const MACHINE: &str = "machine.ron";
+const SCHEDULE: &str = "schedule.replay";
+
+/// The files of the folder: names and contents.
+///
+/// # Errors
+/// If the run cannot be repeated or the machine cannot be written down.
+pub fn counterexample(inputs: &Inputs) -> Result<Vec<(String, Vec<u8>)>, Diagnostics> {
+    let schedule = record(inputs)?;
+    let mut files = vec![(MACHINE.to_owned(), machine_file(inputs.machine_spec)?.into_bytes())];
     match &inputs.workload.kind {
         WorkloadKind::Micro(kernel) => {
-            // what the file's own defaults were is said by the command
-            let bare = micro::MicroKernel { machine: None, scheduler: None, ..(**kernel).clone() };
-            files.push((kernel_file, micro::write(&bare, &headline(inputs)).into_bytes()));
+            // names in it are relative to it, so that it runs by itself
+            let own = micro::MicroKernel {
+                machine: Some(MACHINE.to_owned()),
+                scheduler: Some(scheduler(inputs)),
+                ..(**kernel).clone()
+            };
+            files.push((KERNEL.to_owned(), micro::write(&own, &headline(inputs)).into_bytes()));
         }
         WorkloadKind::Launch { .. } | WorkloadKind::Step { .. } => files.extend(inputs.files.iter().cloned()),
     }
-    files.extend(schedule.map(|text| ("schedule.replay".to_owned(), text.into_bytes())));
-    files.push(("README".to_owned(), readme(inputs, &command).into_bytes()));
-    let name = format!("{}-{}", inputs.workload.name, inputs.run.scheduler)
-        .replace([':', '/', '\\', ' ', '[', ']'], "-");
-    Ok(Counterexample { name, files, command })
+    files.extend(schedule.map(|text| (SCHEDULE.to_owned(), text.into_bytes())));
+    files.push(("README".to_owned(), readme(inputs, &command(inputs)).into_bytes()));
+    Ok(files)
 }
 
 fn machine_file(spec: &MachineSpec) -> Result<String, Diagnostics> {
@@ -109,11 +126,16 @@ fn headline(inputs: &Inputs) -> String {
 
 fn readme(inputs: &Inputs, command: &str) -> String {
     let mut text = format!(
-        "{}\n\nFound by warpbound {} on machine `{}` (machine.ron; digest {:016x}).\nReplay, in this folder:\n\n    {command}\n\nBounds of this run:\n",
+        "{}\n\nFound by warpbound {} on machine `{}` (machine.ron; digest {:016x}).\nReplay, in this folder:\n\n    {command}\n\n{}Bounds of this run:\n",
         headline(inputs),
         env!("CARGO_PKG_VERSION"),
         inputs.machine.name(),
-        inputs.machine.digest()
+        inputs.machine.digest(),
+        match &inputs.workload.kind {
+            WorkloadKind::Micro(_) =>
+                "kernel.warp names its machine and schedule: it shows the same without options.\n\n",
+            WorkloadKind::Launch { .. } | WorkloadKind::Step { .. } => "",
+        }
     );
     for bound in inputs.run.judged() {
         let value = bound.value.map_or_else(|| "-".to_owned(), |v| v.to_string());
@@ -135,10 +157,16 @@ fn record(inputs: &Inputs) -> Result<Option<String>, Diagnostics> {
         threads: 1,
         ahead: false,
         self_check: false,
+        watch: inputs.watch,
         race_memory: None,
     };
     let mut recorder = ScheduleRecorder::default();
-    observe(&plan, inputs.policy, &mut recorder)?;
+    let (again, _) = observe(&plan, inputs.policy, &mut recorder)?;
+    if !again.is_complete() {
+        let problem =
+            Diagnostic::general(inputs.workload.name.clone(), "ended before its schedule was recorded");
+        return Err(problem.into());
+    }
     Ok(recorder.text())
 }
 

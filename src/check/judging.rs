@@ -75,6 +75,7 @@ impl<'a> Judge<'a> {
             warps: Vec::new(),
             bounds: bounds.collect(),
             blocks: BlockTable::new(plan.bounds.len()),
+            launch_blocks: plan.workload.blocks(),
             issues: 0,
             stalls: Stalls::default(),
             memory: None,
@@ -106,6 +107,20 @@ impl<'a> Judge<'a> {
         self.plan.bounds.iter().any(|bound| bound.applicable(&context).is_ok())
     }
 
+    /// The result, with what a reader must know about it.
+    pub fn finish(self, notes: Vec<String>) -> Checked {
+        let mut total = Checked { notes, ..self.total };
+        if total.blocks.is_empty() {
+            // a bound that nothing was held against does not hold
+            for row in &mut total.bounds {
+                row.value = None;
+                row.status = Status::NotApplicable;
+                row.reason.get_or_insert_with(|| "no block was simulated to its end".to_owned());
+            }
+        }
+        total
+    }
+
     pub fn block(
         &mut self,
         result: &BlockResult,
@@ -134,7 +149,10 @@ impl<'a> Judge<'a> {
                     values.push(None);
                     row.value = None;
                     row.reason.get_or_insert(reason.to_string());
-                    row.status = Status::NotApplicable;
+                    // what was broken in an earlier block stays broken
+                    if row.status != Status::Violated {
+                        row.status = Status::NotApplicable;
+                    }
                 }
             }
         }

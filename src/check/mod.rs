@@ -16,9 +16,10 @@ mod workload;
 
 pub use ahead::{Ahead, ahead};
 pub use judge::{BlockTable, BoundRow, Status, WarpRow, overestimation};
-pub use run::{Checked, Plan, check, observe, observe_source};
+pub use run::{Checked, Failed, Plan, check, observe, observe_source};
 pub use self_check::{Difference, self_check};
 pub use sequence::{
-    LaunchRow, SequenceChecked, SequencePlan, StatementRow, execute_sequence, observe_sequence,
+    LaunchRow, SequenceChecked, SequenceFailed, SequencePlan, StatementRow, execute_sequence,
+    observe_sequence,
 };
 pub use workload::{Workload, WorkloadKind, WorkloadSource};

@@ -9,7 +9,8 @@ use crate::program::Program;
 impl Checked {
     /// Takes every verdict back if the run was one of several that may happen: another order of
     /// accesses may give other paths, and nothing was said of those.
-    pub fn ordered_by_time(&mut self, dependences: TimeDependences, program: &Program) {
+    #[must_use]
+    pub fn ordered_by_time(mut self, dependences: TimeDependences, program: &Program) -> Self {
         let reasons = reasons(&dependences, program);
         if let Some((first, rest)) = reasons.split_first() {
             for row in &mut self.bounds {
@@ -27,6 +28,7 @@ impl Checked {
             self.notes.extend(others);
         }
         self.races = dependences.races;
+        self
     }
 }
 

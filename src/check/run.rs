@@ -6,14 +6,14 @@ use super::ahead::ahead;
 use super::judge::{BlockTable, BoundRow, Status, WarpRow};
 use super::judging::{Analysed, Judge, analyser};
 use super::workload::{Workload, WorkloadSource};
-use crate::base::Cycles;
+use crate::base::{Cycles, Watch};
 use crate::bound::Bound;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::exec::Options;
 use crate::exec::races::{BlockOrder, Race, TimeDependences};
 use crate::machine::Machine;
-use crate::path::{BlockPaths, BlockSource};
-use crate::program::TimingTable;
+use crate::path::{BlockPaths, BlockSource, Footprint};
+use crate::program::{Program, TimingTable};
 use crate::sim::{Engine, MemoryStats, PolicySetup, SimError, SubCoreResult, simulate_on};
 use crate::trace::{Idle, Observer, StallReason, Stalls};
 
@@ -38,6 +38,8 @@ pub struct Plan<'a> {
     pub ahead: bool,
     /// Whether to compare the analyser with the simulator on every warp alone.
     pub self_check: bool,
+    /// Hears of every block that a policy is through with, and may end the run.
+    pub watch: &'a Watch,
     /// Whether to watch for accesses whose order shows, without which no verdict stands: bytes of
     /// memory that the watch may take. `None` trusts the kernel.
     pub race_memory: Option<usize>,
@@ -72,8 +74,11 @@ pub struct Checked {
     pub warps: Vec<WarpRow>,
     /// Every bound over the launch.
     pub bounds: Vec<BoundRow>,
-    /// Every block.
+    /// Every block that was simulated to its end.
     pub blocks: BlockTable,
+    /// Blocks of the launch; more than those above if the run was ended early. Everything else is then
+    /// about the run up to there.
+    pub launch_blocks: u32,
     /// Instructions issued.
     pub issues: u64,
     /// Idle issue slots by reason; with the issues they add up to the makespan times the number of
@@ -98,9 +103,9 @@ pub struct Checked {
 }
 
 impl Checked {
-    fn with_notes(mut self, notes: &[String]) -> Self {
-        self.notes.extend(notes.iter().cloned());
-        self
+    /// Whether every block was simulated to its end.
+    pub fn is_complete(&self) -> bool {
+        self.blocks.len() == self.launch_blocks as usize
     }
 
     /// Violated if a gating bound is; else holds if one does; else not applicable.
@@ -129,43 +134,79 @@ impl Checked {
     }
 }
 
+/// A run that ended with an error.
+#[derive(Clone, Debug)]
+pub struct Failed {
+    /// The error.
+    pub problems: Diagnostics,
+    /// What was judged before, in the order of the policies as far as they were run. It stays true: a
+    /// violation among it is one.
+    pub judged: Vec<Checked>,
+}
+
+impl From<Diagnostics> for Failed {
+    fn from(problems: Diagnostics) -> Self {
+        Self { problems, judged: Vec::new() }
+    }
+}
+
+impl From<Failed> for Diagnostics {
+    fn from(failed: Failed) -> Self {
+        failed.problems
+    }
+}
+
+impl Failed {
+    /// As [`Checked::ordered_by_time`].
+    #[must_use]
+    pub fn ordered_by_time(mut self, dependences: &TimeDependences, program: &Program) -> Self {
+        let ordered = |checked: Checked| checked.ordered_by_time(dependences.clone(), program);
+        self.judged = self.judged.into_iter().map(ordered).collect();
+        self
+    }
+
+    /// After these results.
+    fn after(mut self, before: Vec<Checked>) -> Self {
+        self.judged.splice(..0, before);
+        self
+    }
+}
+
 /// Runs the plan. The results are in the order of the policies.
 ///
 /// # Errors
 /// A launch that does not fit the machine, an error of the kernel, a schedule that does not fit,
 /// or a difference in the self-check (which is a fault of this program).
-pub fn check(plan: &Plan) -> Result<Vec<Checked>, Diagnostics> {
+pub fn check(plan: &Plan) -> Result<Vec<Checked>, Failed> {
     if resident_blocks(plan)? > 1 || plan.machine.pipeline().is_some() {
         // blocks overlap in time, so every policy needs its own pass over the functional run
-        return plan
-            .policies
-            .iter()
-            .map(|policy| observe(plan, policy, &mut ()).map(|(checked, _)| checked))
-            .collect();
+        let mut runs = Vec::with_capacity(plan.policies.len());
+        for policy in plan.policies {
+            match observe(plan, policy, &mut ()) {
+                Ok((checked, _)) => runs.push(checked),
+                Err(failed) => return Err(failed.after(runs)),
+            }
+        }
+        return Ok(runs);
     }
     let program = plan.workload.program();
     let table = TimingTable::new(program, plan.machine)?;
     let mut judges: Vec<Judge> = plan.policies.iter().map(|policy| Judge::new(plan, policy, 1)).collect();
-    let dependences = one_block_at_a_time(plan, &table, &mut judges)?;
+    let mut source = plan.workload.source(plan.options()?)?.watched(plan.watch);
+    let ended = ahead(&mut source, plan.runs_ahead(), |blocks| each_block(plan, &table, &mut judges, blocks));
+    let dependences = source.time_dependences();
     let finished = |judge: Judge| {
-        let mut total = judge.total.with_notes(&program.notes);
-        total.ordered_by_time(dependences.clone(), program);
-        total
+        let total = judge.finish(program.notes.clone());
+        total.ordered_by_time(dependences.clone(), program)
     };
-    Ok(judges.into_iter().map(finished).collect())
+    let runs = judges.into_iter().map(finished).collect();
+    match ended {
+        Ok(()) => Ok(runs),
+        Err(problems) => Err(Failed::from(problems).after(runs)),
+    }
 }
 
 /// Each block is executed and analysed once and replayed under every policy.
-fn one_block_at_a_time(
-    plan: &Plan,
-    table: &TimingTable,
-    judges: &mut [Judge],
-) -> Result<TimeDependences, Diagnostics> {
-    let mut source = plan.workload.source(plan.options()?)?;
-    ahead(&mut source, plan.runs_ahead(), |blocks| each_block(plan, table, judges, blocks))?;
-    Ok(source.time_dependences())
-}
-
 fn each_block(
     plan: &Plan,
     table: &TimingTable,
@@ -175,7 +216,7 @@ fn each_block(
     let mut paths = BlockPaths::default();
     let mut engine = Engine::new(table, plan.machine);
     let mut analyser = analyser(plan, table);
-    while blocks.next_block(&mut paths)? {
+    while !plan.watch.is_stopped() && blocks.next_block(&mut paths)? {
         let analysed = Analysed::new(plan, &mut analyser, &paths);
         let checked = if plan.self_check { super::self_check(table, plan.machine, &paths)? } else { 0 };
         for judge in &mut *judges {
@@ -188,6 +229,7 @@ fn each_block(
             judge.total.self_checked_warps += checked;
             let passed_over = engine.stalls().get(StallReason::NotMyTurn) > Cycles::ZERO;
             judge.block(&result, &paths, &analysed, passed_over);
+            plan.watch.advance(1);
         }
     }
     Ok(())
@@ -201,11 +243,13 @@ pub fn observe<'a, O: Observer>(
     plan: &Plan<'a>,
     policy: &PolicySetup,
     observer: &mut O,
-) -> Result<(Checked, WorkloadSource<'a>), Diagnostics> {
-    let mut source = plan.workload.source(plan.options()?)?;
-    let mut checked =
-        ahead(&mut source, plan.runs_ahead(), |blocks| observe_source(plan, policy, blocks, observer))?;
-    checked.ordered_by_time(source.time_dependences(), plan.workload.program());
+) -> Result<(Checked, WorkloadSource<'a>), Failed> {
+    let mut source = plan.workload.source(plan.options()?)?.watched(plan.watch);
+    let ended =
+        ahead(&mut source, plan.runs_ahead(), |blocks| observe_source(plan, policy, blocks, observer));
+    let (dependences, program) = (source.time_dependences(), plan.workload.program());
+    let checked = ended.map_err(|failed| failed.ordered_by_time(&dependences, program))?;
+    let checked = checked.ordered_by_time(dependences, program);
     Ok((checked, source))
 }
 
@@ -218,7 +262,7 @@ pub fn observe_source<S: BlockSource<Error = Diagnostics>, O: Observer>(
     policy: &PolicySetup,
     source: &mut S,
     observer: &mut O,
-) -> Result<Checked, Diagnostics> {
+) -> Result<Checked, Failed> {
     let table = TimingTable::new(plan.workload.program(), plan.machine)?;
     let resident = resident_blocks(plan)?;
     let mut judge = Judge::new(plan, policy, resident);
@@ -229,9 +273,10 @@ pub fn observe_source<S: BlockSource<Error = Diagnostics>, O: Observer>(
     let watched = policy.kind().work_conserving().is_none();
     let mut observer = (PassedOver { seen: &passed_over, watched }, observer);
     let bounds_apply = judge.may_apply();
-    let summary = simulate_on(
+    let mut latest = Cycles::ZERO;
+    let summary = match simulate_on(
         plan.threads,
-        source,
+        &mut Watched { source, watch: plan.watch },
         &table,
         plan.machine,
         policy,
@@ -251,17 +296,24 @@ pub fn observe_source<S: BlockSource<Error = Diagnostics>, O: Observer>(
                 Analysed::without_bounds(plan, &mut analyser, paths)
             };
             judge.block(result, paths, &analysed, passed_over.take());
+            latest = latest.max((result.start + result.makespan).since_start());
+            plan.watch.advance(1);
         },
-    )
-    .map_err(|error| sim_problem(plan, policy, error))?;
+    ) {
+        Ok(summary) => summary,
+        Err(error) => {
+            judge.total.makespan = latest;
+            return Err(Failed::from(sim_problem(plan, policy, error)).after(vec![judge.finish(Vec::new())]));
+        }
+    };
     if let Some(problem) = failed {
-        return Err(problem);
+        return Err(problem.into());
     }
     judge.total.makespan = summary.makespan;
     judge.total.stalls = summary.stalls;
     judge.total.memory = summary.memory;
     judge.total.sub_cores = summary.sub_cores;
-    Ok(judge.total.with_notes(&plan.workload.program().notes).with_notes(&machine_notes(plan)))
+    Ok(judge.finish([&plan.workload.program().notes[..], &machine_notes(plan)].concat()))
 }
 
 /// What a reader of the tables must know about the detailed engine.
@@ -291,6 +343,28 @@ fn resident_blocks(plan: &Plan) -> Result<u32, Diagnostics> {
             .hint(format!("choose a smaller block, or another machine than `{}`", plan.machine.name()))
     })?;
     Ok(occupancy.blocks.min(plan.workload.blocks()))
+}
+
+/// Gives no more blocks once somebody has ended the run.
+struct Watched<'a, S> {
+    source: &'a mut S,
+    watch: &'a Watch,
+}
+
+impl<S: BlockSource> BlockSource for Watched<'_, S> {
+    type Error = S::Error;
+
+    fn next_block(&mut self, paths: &mut BlockPaths) -> Result<bool, S::Error> {
+        if self.is_stopped() { Ok(false) } else { self.source.next_block(paths) }
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.watch.is_stopped()
+    }
+
+    fn footprint(&self) -> Footprint {
+        self.source.footprint()
+    }
 }
 
 /// Sees whether some cycle stayed empty although a warp was ready.

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use super::ahead::ahead;
 use super::judge::{BlockTable, BoundRow, Status};
-use super::run::{Checked, Plan, observe_source};
-use super::workload::{Workload, WorkloadKind, WorkloadSource};
-use crate::base::Cycles;
+use super::run::{Checked, Failed, Plan, observe_source};
+use super::workload::{Workload, WorkloadKind};
+use crate::base::{Cycles, Watch};
 use crate::bound::Bound;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::exec::{Device, Executor, Options};
@@ -40,12 +40,30 @@ pub struct SequencePlan<'a> {
     pub self_check: bool,
     /// Memory of the watch for races within a launch, which is wanted for a verdict.
     pub race_memory: Option<usize>,
+    /// Hears of every block that is through, and may end the run.
+    pub watch: &'a Watch,
+}
+
+/// A program that ended with an error.
+#[derive(Debug)]
+pub struct SequenceFailed {
+    /// The error.
+    pub problems: Diagnostics,
+    /// The launches before it, if there were any. What was violated by them or by the one that failed
+    /// stays so.
+    pub judged: Option<Box<SequenceChecked>>,
+}
+
+impl From<Diagnostics> for SequenceFailed {
+    fn from(problems: Diagnostics) -> Self {
+        Self { problems, judged: None }
+    }
 }
 
 /// A program under one policy, judged.
 #[derive(Clone, Debug)]
 pub struct SequenceChecked {
-    /// Over all launches: what can be added up is. Its blocks are the launches.
+    /// Over all launches: what can be added up is. Its blocks are the launches that came to their end.
     pub total: Checked,
     /// Of each launch.
     pub launches: Vec<LaunchRow>,
@@ -110,6 +128,15 @@ impl SequenceChecked {
         rows.into_iter().flatten().collect()
     }
 
+    /// Of a launch that did not come to its end only a violation counts.
+    fn add_part(&mut self, part: &Checked) {
+        for (sum, bound) in self.total.bounds.iter_mut().zip(&part.bounds) {
+            if bound.status == Status::Violated {
+                sum.status = Status::Violated;
+            }
+        }
+    }
+
     /// The first launch that exceeds a bound which decides the verdict.
     pub fn first_violation(&self) -> Option<u64> {
         let violated = |(makespan, values): (Cycles, &mut dyn Iterator<Item = Option<Cycles>>)| {
@@ -138,19 +165,46 @@ pub fn observe_sequence<O: Observer>(
     plan: &SequencePlan,
     policy: &PolicySetup,
     observer: &mut O,
-) -> Result<(SequenceChecked, Device), Diagnostics> {
-    let mut all: Option<SequenceChecked> = None;
+) -> Result<(SequenceChecked, Device), SequenceFailed> {
+    let mut all = None;
+    match every_launch(plan, policy, observer, &mut all) {
+        Ok(device) => {
+            // a program launches something, or it is none
+            let none = || Diagnostics::from(Diagnostic::general(plan.name, "the program launches no kernel"));
+            Ok((all.ok_or_else(none)?, device))
+        }
+        Err(problems) => Err(SequenceFailed { problems, judged: all.map(Box::new) }),
+    }
+}
+
+/// Launch after launch, until somebody ends the run.
+fn every_launch<O: Observer>(
+    plan: &SequencePlan,
+    policy: &PolicySetup,
+    observer: &mut O,
+    all: &mut Option<SequenceChecked>,
+) -> Result<Device, Diagnostics> {
     let mut device = start(plan.sequence)?;
     for action in plan.sequence.actions() {
         device = match action.map_err(|wrong| wrong.problems)? {
             Action::Launch(step) => {
                 tracing::debug!(launch = step.number, "running");
-                let (checked, device) = one(plan, policy, observer, &step, device)
-                    .map_err(|problems| in_launch(problems, plan.sequence, &step))?;
-                let all = all.get_or_insert_with(|| SequenceChecked {
-                    total: empty(&checked, plan.bounds.len()),
-                    launches: Vec::new(),
-                });
+                let begun =
+                    |checked: &Checked| SequenceChecked { total: empty(checked, plan), launches: Vec::new() };
+                let (checked, device) = match one(plan, policy, observer, &step, device) {
+                    Ok(done) => done,
+                    Err(Failed { problems, judged }) => {
+                        for part in &judged {
+                            all.get_or_insert_with(|| begun(part)).add_part(part);
+                        }
+                        return Err(in_launch(problems, plan.sequence, &step));
+                    }
+                };
+                let all = all.get_or_insert_with(|| begun(&checked));
+                if !checked.is_complete() {
+                    all.add_part(&checked);
+                    return Ok(device);
+                }
                 all.launches.push(LaunchRow {
                     statement: step.statement as u32,
                     warp_instructions: checked.warp_instructions,
@@ -161,9 +215,7 @@ pub fn observe_sequence<O: Observer>(
             other => copied(device, &other)?,
         };
     }
-    // a program launches something, or it is none
-    let none = || Diagnostic::general(plan.name, "the program launches no kernel");
-    Ok((all.ok_or_else(none)?, device))
+    Ok(device)
 }
 
 /// One launch, judged.
@@ -173,7 +225,7 @@ fn one<O: Observer>(
     observer: &mut O,
     step: &LaunchAction,
     device: Device,
-) -> Result<(Checked, Device), Diagnostics> {
+) -> Result<(Checked, Device), Failed> {
     let sequence = plan.sequence;
     let kernel = sequence.kernel(step);
     let workload = Workload {
@@ -191,20 +243,19 @@ fn one<O: Observer>(
         ahead: plan.ahead,
         self_check: plan.self_check,
         race_memory: plan.race_memory,
+        watch: plan.watch,
     };
     let executor = Executor::on(device, kernel.module, &kernel.program, &step.launch, one.options()?)?;
-    let mut source = WorkloadSource::Launch(Box::new(executor));
-    let mut checked =
-        ahead(&mut source, one.runs_ahead(), |blocks| observe_source(&one, policy, blocks, observer))?;
-    checked.ordered_by_time(source.time_dependences(), &kernel.program);
-    match source {
-        WorkloadSource::Launch(executor) => Ok((checked, executor.into_device())),
-        WorkloadSource::Micro(_) => Err(Diagnostic::general(plan.name, "a step is a launch").into()),
-    }
+    let mut executor = executor.watched(plan.watch);
+    let ended =
+        ahead(&mut executor, one.runs_ahead(), |blocks| observe_source(&one, policy, blocks, observer));
+    let dependences = executor.time_dependences();
+    let checked = ended.map_err(|failed| failed.ordered_by_time(&dependences, &kernel.program))?;
+    Ok((checked.ordered_by_time(dependences, &kernel.program), executor.into_device()))
 }
 
 /// A sum of nothing, of the same shape.
-fn empty(like: &Checked, bounds: usize) -> Checked {
+fn empty(like: &Checked, plan: &SequencePlan) -> Checked {
     let zero = |row: &BoundRow| BoundRow {
         value: Some(Cycles::ZERO),
         status: Status::Holds,
@@ -215,7 +266,8 @@ fn empty(like: &Checked, bounds: usize) -> Checked {
         makespan: Cycles::ZERO,
         warps: Vec::new(),
         bounds: like.bounds.iter().map(zero).collect(),
-        blocks: BlockTable::new(bounds),
+        blocks: BlockTable::new(plan.bounds.len()),
+        launch_blocks: u32::try_from(plan.sequence.launches).unwrap_or(u32::MAX),
         issues: 0,
         stalls: Default::default(),
         memory: None,
@@ -278,14 +330,14 @@ pub(super) fn before(sequence: &Sequence, number: u64, options: Options) -> Resu
     let options =
         Options { banks: None, traffic: false, constants: false, divergence: false, races: None, ..options };
     let mut paths = BlockPaths::default();
-    execute_sequence(sequence, Some(number), options, &mut |_, run| {
+    execute_sequence(sequence, Some(number), options, &Watch::new(), &mut |_, run| {
         while run.next_block(&mut paths)? {}
         Ok(())
     })
 }
 
 /// Executes the launches of a program, all of them or those before one; `blocks` has to take every
-/// block of each. Gives back the memory at the end.
+/// block of each. Gives back the memory at the end, or where somebody ended the run.
 ///
 /// # Errors
 /// What a kernel does wrong, with the launch in which it happened.
@@ -293,16 +345,18 @@ pub fn execute_sequence(
     sequence: &Sequence,
     until: Option<u64>,
     options: Options,
+    watch: &Watch,
     blocks: &mut dyn FnMut(&LaunchAction, &mut Executor) -> Result<(), Diagnostics>,
 ) -> Result<Device, Diagnostics> {
     let mut device = start(sequence)?;
     for action in sequence.actions() {
         device = match action.map_err(|wrong| wrong.problems)? {
-            Action::Launch(step) if Some(step.number) == until => break,
+            Action::Launch(step) if Some(step.number) == until || watch.is_stopped() => break,
             Action::Launch(step) => {
                 let kernel = sequence.kernel(&step);
                 let run = Executor::on(device, kernel.module, &kernel.program, &step.launch, options);
-                let done = run.and_then(|mut run| {
+                let done = run.and_then(|run| {
+                    let mut run = run.watched(watch);
                     blocks(&step, &mut run)?;
                     Ok(run.into_device())
                 });

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::sequence::before;
+use crate::base::Watch;
 use crate::diag::Diagnostics;
 use crate::exec::divergence::Divergence;
 use crate::exec::races::TimeDependences;
@@ -122,7 +123,16 @@ impl Workload {
     }
 }
 
-impl WorkloadSource<'_> {
+impl<'a> WorkloadSource<'a> {
+    /// Has somebody watch the run, who may end it.
+    #[must_use]
+    pub fn watched(self, watch: &'a Watch) -> Self {
+        match self {
+            Self::Micro(source) => Self::Micro(source),
+            Self::Launch(executor) => Self::Launch(Box::new(executor.watched(watch))),
+        }
+    }
+
     /// What depends on the order in which warps do things, if the options ask for it; complete
     /// after the last block.
     pub fn time_dependences(&self) -> TimeDependences {

@@ -1,13 +1,22 @@
 //! What can be said on the command line (DESIGN.md, "The command line").
 
+mod laboratory;
+
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 
+use super::memory;
 use super::output::Format;
+use super::terminal::Colour;
 use crate::exec::Options;
 use crate::exec::races::BlockOrder;
 use crate::machine::Machine;
+
+pub use laboratory::{
+    Ablate, Anomaly, Compare, Evidence, Explore, Family, FamilyName, Fermi, Hunt, TableFormat,
+};
 
 /// Simulates kernels on one GPU streaming multiprocessor and checks execution-time bounds against every run.
 #[derive(Debug, Parser)]
@@ -15,9 +24,34 @@ use crate::machine::Machine;
 pub struct Args {
     #[command(subcommand)]
     pub command: Command,
+    #[command(flatten)]
+    pub general: General,
+}
+
+/// What every command takes.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "General options")]
+pub struct General {
     /// Say more on stderr, and list all branches in `run`; repeat for more still
     #[arg(short, long, action = clap::ArgAction::Count, global = true)]
     pub verbose: u8,
+    /// No progress and no warnings on stderr; errors and results stay
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Colours; `auto` knows NO_COLOR and TERM=dumb
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = Colour::Auto, global = true)]
+    pub color: Colour,
+    /// End after SECONDS (also 1.5, 30s, 5m, 2h) with what is proved by then, as Ctrl-C does
+    #[arg(long, value_name = "SECONDS", value_parser = parse_duration, global = true)]
+    pub time_limit: Option<Duration>,
+}
+
+/// What a command takes that writes files.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct Writing {
+    /// Replace files that are there already (never one that is read)
+    #[arg(long)]
+    pub force: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -48,308 +82,72 @@ pub enum Command {
     Inspect(Inspect),
     /// Embedded kernels and machines, policies, bounds
     List(List),
+    /// Completions for a shell, on stdout
+    Completions(Completions),
+    /// The manual page on stdout, or those of all commands as files
+    Man(Man),
 }
 
 #[derive(Debug, clap::Args)]
 pub struct Check {
-    /// Embedded kernels, .warp files, launch or program .ron files, or one .ptx with --entry --grid --block --arg
+    /// Embedded kernels, .warp files, launch or program .ron files, or one .ptx with --entry --grid --block --arg; `-` is
+    /// stdin
     pub kernels: Vec<String>,
-    #[command(flatten)]
-    pub common: Common,
-    #[command(flatten)]
-    pub ptx: PtxLaunch,
     /// Bounds that decide the exit code
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
     pub bound: Vec<String>,
     /// Write a replayable folder for each violation into DIR
     #[arg(long, value_name = "DIR")]
     pub counterexamples: Option<PathBuf>,
+    #[command(flatten)]
+    pub writing: Writing,
+    /// Exit 1 unless every run came to its end and some gating bound applied to it
+    #[arg(long)]
+    pub require_verdict: bool,
     /// Also compare the analyser's times of every warp, run alone, with the simulator's
     #[arg(long)]
     pub self_check: bool,
     /// Draw the schedule (small runs)
     #[arg(long)]
     pub gantt: bool,
+    #[command(flatten)]
+    pub common: Common,
+    #[command(flatten)]
+    pub ptx: PtxLaunch,
 }
 
 #[derive(Debug, clap::Args)]
 pub struct Run {
-    #[command(flatten)]
-    pub on: OneKernel,
     /// Write a trace; the ending decides: .json Perfetto, .kanata, .csv, .replay a schedule to replay
     #[arg(long, value_name = "FILE")]
     pub trace: Vec<PathBuf>,
     /// Write a buffer or module variable after the kernel, raw little endian
     #[arg(long, value_name = "NAME=FILE")]
     pub dump: Vec<String>,
+    #[command(flatten)]
+    pub writing: Writing,
     /// Measure and report seconds; the output is then no longer reproducible
     #[arg(long)]
     pub timings: bool,
     /// Draw the schedule (small runs)
     #[arg(long)]
     pub gantt: bool,
+    #[command(flatten)]
+    pub on: OneKernel,
 }
 
 #[derive(Debug, clap::Args)]
 pub struct Phases {
-    #[command(flatten)]
-    pub on: OneKernel,
     /// The block to analyse
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub of_block: u32,
-}
-
-#[derive(Debug, clap::Args)]
-pub struct Explore {
     #[command(flatten)]
     pub on: OneKernel,
-    /// The block to explore
-    #[arg(long, default_value_t = 0, value_name = "N")]
-    pub of_block: u32,
-    /// States to visit at most; about 50 bytes each
-    #[arg(long, default_value_t = 20_000_000, value_name = "N")]
-    pub max_states: u64,
-    /// Threads; the result does not depend on it [default: all cores]
-    #[arg(long, value_name = "N")]
-    pub jobs: Option<usize>,
-    /// Instead of all schedules: one policy, every latency of a unit in an interval, e.g. gmem=4..=21
-    #[arg(long, value_name = "UNIT=FROM..=TO")]
-    pub vary: Vec<String>,
-    /// Write a worst schedule, to be replayed with --scheduler replay:FILE
-    #[arg(long, value_name = "FILE")]
-    pub worst_schedule: Option<PathBuf>,
-    /// Write a best schedule
-    #[arg(long, value_name = "FILE")]
-    pub best_schedule: Option<PathBuf>,
-}
-
-#[derive(Debug, clap::Args)]
-pub struct Compare {
-    /// Embedded kernels, .warp, launch or program .ron files; none: the embedded suite
-    pub kernels: Vec<String>,
-    #[command(flatten)]
-    pub common: Common,
-    #[command(flatten)]
-    pub ptx: PtxLaunch,
-    /// States to visit at most per block
-    #[arg(long, default_value_t = 50_000, value_name = "N")]
-    pub max_states: u64,
-}
-
-#[derive(Debug, clap::Args)]
-pub struct Hunt {
-    /// The bound to break
-    #[arg(long, value_name = "NAME")]
-    pub bound: String,
-    /// Seed of everything random
-    #[arg(long, default_value_t = 1, value_name = "N")]
-    pub seed: u64,
-    /// Schedules: any, identical (any, all warps run the same code), policy:NAME [default: any; for gub any, identical and policy:lrr]
-    #[arg(long, value_name = "WHICH")]
-    pub setting: Vec<String>,
-    /// Instances to judge at most, per setting [default: 1000000; for gub 20000000]
-    #[arg(long, value_name = "N")]
-    pub instances: Option<u64>,
-    /// Warps of an instance
-    #[arg(long, default_value_t = 2, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=8))]
-    pub warps: u16,
-    /// Instructions of a warp at most [default: 6; for gub 14, 12 if identical, 32 under a policy]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=200))]
-    pub instructions: Option<u16>,
-    /// Functional units at most
-    #[arg(long, default_value_t = 4, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=16))]
-    pub units: u16,
-    /// Threads; the result does not depend on it [default: all cores]
-    #[arg(long, value_name = "N")]
-    pub jobs: Option<usize>,
-    /// Write a replayable folder for each violation into DIR
-    #[arg(long, value_name = "DIR")]
-    pub counterexamples: Option<PathBuf>,
-    /// Output
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
-}
-
-#[derive(Debug, clap::Args)]
-pub struct Anomaly {
-    /// As for check; without KERNEL the embedded suite
-    pub kernels: Vec<String>,
-    /// Policies; repeat or separate with commas [default: all; with --phases lrr and gto]
-    #[arg(long, value_delimiter = ',', value_name = "NAME")]
-    pub scheduler: Vec<String>,
-    /// Sweep the latency of a unit down from the machine's value to 0, cycle by cycle
-    #[arg(long, value_name = "NAME", conflicts_with = "sweep")]
-    pub unit: Option<String>,
-    /// Sweep a machine setting, or mem-latency [default: mem-latency=5..=400:5]
-    #[arg(long, value_name = "PATH=FROM..=TO[:STEP]")]
-    pub sweep: Option<String>,
-    /// Search whole phases for an anomaly as in figure 4 of seed 000, and draw it
-    #[arg(long, conflicts_with_all = ["kernels", "unit", "sweep"])]
-    pub phases: bool,
-    /// Draw the schedule of these phases: exec and idle lengths in turn, warps apart by `/`
-    #[arg(long, value_name = "E,I,../E,I,..", conflicts_with_all = ["kernels", "unit", "sweep", "phases"])]
-    pub lengths: Option<String>,
-    /// With --phases: warps
-    #[arg(long, default_value_t = 3, value_name = "N")]
-    pub warps: usize,
-    /// With --phases: exec phases per warp
-    #[arg(long, default_value_t = 2, value_name = "N")]
-    pub pairs: usize,
-    /// With --phases: phases that get shorter, all of them needed
-    #[arg(long, default_value_t = 2, value_name = "N")]
-    pub shortened: usize,
-    /// With --phases: schedules to try at most
-    #[arg(long, default_value_t = 20_000_000, value_name = "N")]
-    pub max_schedules: u64,
-    /// Seed of random buffer contents; with --phases draw instances from it instead of trying all in order
-    #[arg(long, value_name = "N")]
-    pub seed: Option<u64>,
-    /// Machine: an embedded one by name, or a file [default: the .warp file's, else ecrts25-orin]
-    #[arg(long, value_name = "NAME|FILE")]
-    pub machine: Option<String>,
-    /// Total cycles of a global load, while something else is swept
-    #[arg(long, value_name = "L")]
-    pub mem_latency: Option<u64>,
-    /// Change a machine setting, e.g. hazards=Raw,Waw
-    #[arg(long, value_name = "PATH=VALUE")]
-    pub set: Vec<String>,
-    /// Threads; the result does not depend on it [default: all cores]
-    #[arg(long, value_name = "N")]
-    pub jobs: Option<usize>,
-    /// Output
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
-    /// Most warp instructions one block may execute; a path takes 4 to 8 bytes each
-    #[arg(long, default_value_t = 1 << 26, value_name = "N")]
-    pub max_instructions: u64,
-    #[command(flatten)]
-    pub ptx: PtxLaunch,
-}
-
-#[derive(Debug, clap::Args)]
-pub struct Fermi {
-    /// Warps: N or FROM..=TO
-    #[arg(long, default_value = "1..=6", value_name = "RANGE")]
-    pub warps: String,
-    /// Repetitions of the sub-block: N or FROM..=TO
-    #[arg(long, default_value = "1..=4", value_name = "RANGE")]
-    pub rep: String,
-    /// Drop the rule that repetition k has priority over k+1
-    #[arg(long)]
-    pub no_fairness: bool,
-    /// Print a worst and a best schedule of W warps and R repetitions, cycle by cycle
-    #[arg(long, value_name = "W,R")]
-    pub witness: Option<String>,
-    /// Print the bounds of a kernel with so many threads on each SM, for each repetition
-    #[arg(long, value_delimiter = ',', value_name = "N,..", conflicts_with = "witness")]
-    pub threads: Vec<u32>,
-    /// A file as src/explore/fermi/fermi-raravi.ron [default: that one, embedded]
-    #[arg(long, value_name = "FILE")]
-    pub machine: Option<std::path::PathBuf>,
-    /// States of one cell to visit at most
-    #[arg(long, default_value_t = 2_000_000, value_name = "N")]
-    pub max_states: usize,
-    /// Output
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
-}
-
-#[derive(Debug, clap::Args)]
-pub struct Ablate {
-    /// Embedded kernels, .warp or launch .ron files; none: the embedded suite
-    pub kernels: Vec<String>,
-    /// The full machine to start from: an embedded one by name, or a file
-    #[arg(long, default_value = "ablation-baseline", value_name = "NAME|FILE")]
-    pub machine: String,
-    /// Policy of all variants [default: the machine's]
-    #[arg(long, value_name = "NAME")]
-    pub scheduler: Option<String>,
-    /// Change a setting of the full machine, e.g. limits.blocks=1
-    #[arg(long, value_name = "PATH=VALUE")]
-    pub set: Vec<String>,
-    /// Seed of random buffer contents
-    #[arg(long, default_value_t = 0, value_name = "N")]
-    pub seed: u64,
-    /// Threads; the result does not depend on it [default: all cores]
-    #[arg(long, value_name = "N")]
-    pub jobs: Option<usize>,
-    /// Output
-    #[arg(long, value_enum, default_value_t = TableFormat::Text)]
-    pub format: TableFormat,
-    /// Most warp instructions one block may execute; a path takes 4 to 8 bytes each
-    #[arg(long, default_value_t = 1 << 26, value_name = "N")]
-    pub max_instructions: u64,
-}
-
-/// Form of a table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum TableFormat {
-    /// For people.
-    Text,
-    /// For scripts: one object on stdout and nothing else there.
-    Json,
-    /// A line per row, the first names the columns.
-    Csv,
-}
-
-impl TableFormat {
-    /// How problems are told.
-    pub fn of_problems(self) -> Format {
-        if self == Self::Json { Format::Json } else { Format::Text }
-    }
-}
-
-#[derive(Debug, clap::Args)]
-pub struct Family {
-    /// The family
-    #[arg(value_enum)]
-    pub name: FamilyName,
-    /// Initiation interval of the units, cycles
-    #[arg(long, default_value_t = 16, value_name = "P")]
-    pub p: u64,
-    /// Stages
-    #[arg(long, default_value_t = 4, value_name = "M")]
-    pub m: u64,
-    /// Instructions of a stage
-    #[arg(long, default_value_t = 16, value_name = "N")]
-    pub n: u64,
-    /// Let each gate read a short instruction, so that gto meets the same fate as lrr
-    #[arg(long)]
-    pub gated: bool,
-    /// Write kernel.warp and machine.ron into DIR instead of to stdout
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-}
-
-/// Families of kernels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum FamilyName {
-    /// Two warps that take turns in blocking each other; GUB fails by any factor
-    PingPong,
-}
-
-#[derive(Debug, clap::Args)]
-pub struct Evidence {
-    /// Warps
-    #[arg(long, default_value_t = 2, value_name = "N")]
-    pub warps: usize,
-    /// Instructions of a warp at most; 2 warps up to 4 are 87 million blocks
-    #[arg(long, default_value_t = 3, value_name = "N")]
-    pub instructions: usize,
-    /// Only the blocks with these numbers, to run a campaign in parts
-    #[arg(long, value_name = "FROM..TO")]
-    pub range: Option<String>,
-    /// Threads; the result does not depend on it [default: all cores]
-    #[arg(long, value_name = "N")]
-    pub jobs: Option<usize>,
-    /// Output
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
 }
 
 #[derive(Debug, clap::Args)]
 pub struct Inspect {
-    /// A .ptx, .warp, launch, program or machine .ron file, or the name of an embedded kernel or machine
+    /// A .ptx, .warp, launch, program or machine .ron file, or the name of an embedded kernel or machine; `-` is stdin
     pub file: String,
     /// Of a .ptx file: write a launch file for a kernel to stdout, with guessed arguments
     #[arg(long)]
@@ -372,13 +170,16 @@ pub struct List {
 /// A kernel and what it is to run on.
 #[derive(Clone, Debug, clap::Args)]
 pub struct OneKernel {
-    /// Embedded kernel, .warp file, launch or program .ron file, or .ptx with --entry --grid --block --arg
+    /// Embedded kernel, .warp file, launch or program .ron file, or .ptx with --entry --grid --block --arg; `-` is stdin
     pub kernel: String,
     #[command(flatten)]
     pub common: Common,
     #[command(flatten)]
     pub ptx: PtxLaunch,
 }
+
+/// Warp instructions of a block, at most, where nobody says.
+pub const MAX_INSTRUCTIONS: u64 = 1 << 26;
 
 /// What every simulating command takes.
 #[derive(Clone, Debug, clap::Args)]
@@ -401,8 +202,9 @@ pub struct Common {
     /// Output
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
-    /// Most warp instructions one block may execute; a path takes 4 to 8 bytes each
-    #[arg(long, default_value_t = 1 << 26, value_name = "N")]
+    /// Most warp instructions one block may execute; its path takes 4 to 16 bytes each, up to 1 GiB with the
+    /// default. Where memory is short the limit is lower
+    #[arg(long, default_value_t = MAX_INSTRUCTIONS, value_name = "N")]
     pub max_instructions: u64,
     /// Threads for machines with several SMs; results do not depend on it. Without this option one
     /// thread simulates and another executes the kernel; with N = 1 there is one for both
@@ -433,7 +235,8 @@ impl Common {
 
     /// A functional run of blocks one by one, watched for races.
     pub fn watched(&self, machine: &Machine) -> Options {
-        Options::of(machine, self.max_instructions).watching(self.race_memory(), BlockOrder::OneByOne)
+        Options::of(machine, memory::fuel(self.max_instructions))
+            .watching(self.race_memory(), BlockOrder::OneByOne)
     }
 
     /// Threads for machines with several SMs.
@@ -529,6 +332,34 @@ fn parse_shape(text: &str) -> Result<Shape, String> {
     }
 }
 
+fn parse_duration(text: &str) -> Result<Duration, String> {
+    let wrong = || "expected seconds, or a number with s, m or h".to_owned();
+    let (number, unit) = match text.char_indices().next_back() {
+        Some((at, 's')) => (&text[..at], 1.0),
+        Some((at, 'm')) => (&text[..at], 60.0),
+        Some((at, 'h')) => (&text[..at], 3600.0),
+        _ => (text, 1.0),
+    };
+    let seconds = number.trim().parse::<f64>().map_err(|_| wrong())? * unit;
+    // this also refuses what is negative, infinite or no number
+    Duration::try_from_secs_f64(seconds).map_err(|_| wrong())
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Completions {
+    /// The shell
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Man {
+    /// Write a page for every command into DIR
+    pub dir: Option<PathBuf>,
+    #[command(flatten)]
+    pub writing: Writing,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -551,5 +382,17 @@ mod tests {
         let Command::Check(check) = args.command else { panic!("not check") };
         assert_eq!((check.kernels.as_slice(), check.common.set.len()), (["vecadd".to_owned()].as_slice(), 2));
         assert!(parse_shape("2,x").is_err() && parse_shape("1,2,3,4").is_err());
+    }
+
+    #[test]
+    fn time_limits_have_units() {
+        let seconds = |text| parse_duration(text).map(|limit| limit.as_secs_f64());
+        assert_eq!(
+            ["90", "1.5", "30s", "2m", "0.5h", "0"].map(|text| seconds(text).unwrap()),
+            [90.0, 1.5, 30.0, 120.0, 1800.0, 0.0]
+        );
+        for wrong in ["", "s", "-1", "1d", "nan", "inf", "1e99h", "ä"] {
+            assert!(seconds(wrong).is_err(), "{wrong}");
+        }
     }
 }

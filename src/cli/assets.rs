@@ -4,18 +4,17 @@
 //! anywhere. A path given explicitly wins.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use include_dir::{Dir, include_dir};
 
+use super::files::read;
 use crate::diag::{Diagnostic, Diagnostics, SourceText, closest};
 use crate::isa::IsaTable;
 
 static CONFIGS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/configs");
 static KERNELS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/kernels");
 const PTX_ISA: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/isa/ptx.ron"));
-
-/// Inputs larger than this are refused before they fill the memory.
-const MAX_FILE_BYTES: u64 = 1 << 30;
 
 /// A file, embedded or on disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +25,12 @@ pub enum Location {
     Config(String),
     /// A path on disk.
     Disk(PathBuf),
+    /// What came on stdin, and the ending that a file with such contents has.
+    Stdin(Arc<[u8]>, &'static str),
 }
+
+/// Endings of packed files; the one before says what is inside.
+const PACKED: [&str; 2] = ["gz", "xz"];
 
 impl Location {
     /// What messages call the file.
@@ -35,25 +39,37 @@ impl Location {
             Self::Kernel(path) => format!("kernels/{path}"),
             Self::Config(path) => format!("configs/{path}"),
             Self::Disk(path) => path.display().to_string(),
+            Self::Stdin(..) => read::STDIN.to_owned(),
         }
+    }
+
+    /// The path, if it is one on disk.
+    pub fn on_disk(&self) -> Option<&Path> {
+        match self {
+            Self::Disk(path) => Some(path),
+            _ => None,
+        }
+    }
+
+    /// The file name without the ending of packed files.
+    fn unpacked(&self) -> PathBuf {
+        let path = match self {
+            Self::Kernel(path) | Self::Config(path) => Path::new(path),
+            Self::Disk(path) => path,
+            Self::Stdin(_, ending) => return Path::new(read::STDIN).with_extension(ending),
+        };
+        let packed = path.extension().is_some_and(|ending| PACKED.iter().any(|packed| ending == *packed));
+        if packed { path.with_extension("") } else { path.to_owned() }
     }
 
     /// The file name without its ending.
     pub fn stem(&self) -> String {
-        let path = match self {
-            Self::Kernel(path) | Self::Config(path) => Path::new(path),
-            Self::Disk(path) => path,
-        };
-        path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
+        self.unpacked().file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
     }
 
-    /// The ending, without the dot.
+    /// The ending, without the dot; that of what is inside a packed file.
     pub fn extension(&self) -> String {
-        let path = match self {
-            Self::Kernel(path) | Self::Config(path) => Path::new(path),
-            Self::Disk(path) => path,
-        };
-        path.extension().map_or_else(String::new, |ending| ending.to_string_lossy().into_owned())
+        self.unpacked().extension().map_or_else(String::new, |ending| ending.to_string_lossy().into_owned())
     }
 
     /// A file named relative to this one.
@@ -66,22 +82,38 @@ impl Location {
             Self::Kernel(path) => Self::Kernel(join(path)),
             Self::Config(path) => Self::Config(join(path)),
             Self::Disk(path) => Self::Disk(path.parent().unwrap_or(Path::new("")).join(name)),
+            Self::Stdin(..) => Self::Disk(PathBuf::from(name)),
         }
     }
 
-    /// The file's bytes.
-    pub fn bytes(&self) -> Result<Vec<u8>, Diagnostics> {
+    /// The file's bytes as they are, not more than `limit`.
+    pub fn bytes(&self, limit: u64) -> Result<Vec<u8>, Diagnostic> {
+        match self {
+            Self::Disk(path) => read::bytes(path, limit),
+            _ => self.text_bytes(limit),
+        }
+    }
+
+    /// The file's bytes, unpacked if it is packed.
+    fn text_bytes(&self, limit: u64) -> Result<Vec<u8>, Diagnostic> {
         let missing = || Diagnostic::general(self.shown(), "no such embedded file");
         match self {
             Self::Kernel(path) => Ok(KERNELS.get_file(path).ok_or_else(missing)?.contents().to_vec()),
             Self::Config(path) => Ok(CONFIGS.get_file(path).ok_or_else(missing)?.contents().to_vec()),
-            Self::Disk(path) => read_disk(path),
+            Self::Disk(path) => read::text(path, limit),
+            Self::Stdin(bytes, _) => Ok(bytes.to_vec()),
         }
     }
 
-    /// The file as text. Bytes that are not UTF-8 are an error with their place.
+    /// The file as text: PTX, a micro kernel, a launch or a machine.
     pub fn text(&self) -> Result<SourceText, Diagnostics> {
-        match String::from_utf8(self.bytes()?) {
+        self.text_up_to(if self.extension() == "ptx" { read::PTX_BYTES } else { read::TEXT_BYTES })
+    }
+
+    /// The file as text of not more than `limit` bytes. Bytes that are not UTF-8 are an error with their
+    /// place.
+    pub fn text_up_to(&self, limit: u64) -> Result<SourceText, Diagnostics> {
+        match String::from_utf8(self.text_bytes(limit)?) {
             // some editors put a byte order mark first; it means nothing here
             Ok(text) => Ok(SourceText::new(self.shown(), text.trim_start_matches('\u{feff}'))),
             Err(error) => {
@@ -95,17 +127,37 @@ impl Location {
     }
 }
 
-fn read_disk(path: &Path) -> Result<Vec<u8>, Diagnostics> {
-    let problem =
-        |message: String| Diagnostics::from(Diagnostic::general(path.display().to_string(), message));
-    let size = std::fs::metadata(path).map_err(|e| problem(format!("cannot read the file: {e}")))?;
-    if size.is_dir() {
-        return Err(problem("this is a directory".to_owned()));
+/// The name that stands for stdin.
+pub const FROM_STDIN: &str = "-";
+
+/// Reads stdin.
+pub fn stdin(limit: u64) -> Result<Location, Diagnostic> {
+    let bytes = read::stdin(limit)?;
+    let ending = ending_of(&String::from_utf8_lossy(&bytes));
+    Ok(Location::Stdin(bytes.into(), ending))
+}
+
+/// The ending of files with such contents; empty if there is none.
+fn ending_of(text: &str) -> &'static str {
+    let mut rest = text.trim_start_matches('\u{feff}').trim_start();
+    // comments of PTX, RON and micro kernels
+    while let Some(comment) = ["//", "/*", "#"].into_iter().find(|start| rest.starts_with(start)) {
+        if rest.starts_with("#!") {
+            return "ron";
+        }
+        let end = if comment == "/*" { "*/" } else { "\n" };
+        rest = rest.split_once(end).map_or("", |(_, rest)| rest).trim_start();
     }
-    if size.len() > MAX_FILE_BYTES {
-        return Err(problem(format!("the file has {} bytes; at most {MAX_FILE_BYTES} are read", size.len())));
-    }
-    std::fs::read(path).map_err(|e| problem(format!("cannot read the file: {e}")))
+    let starts = [
+        (".version", "ptx"),
+        (".warps", "warp"),
+        (".machine", "warp"),
+        (".scheduler", "warp"),
+        ("Launch", "ron"),
+        ("Machine", "ron"),
+        ("(", "ron"),
+    ];
+    starts.into_iter().find(|(start, _)| rest.starts_with(start)).map_or("", |(_, ending)| ending)
 }
 
 /// The PTX op class table.
@@ -142,6 +194,15 @@ fn files(dir: &'static Dir<'static>) -> Box<dyn Iterator<Item = String>> {
 
 /// Finds a kernel by embedded name or path.
 pub fn find_kernel(name: &str) -> Result<Location, Diagnostics> {
+    if name == FROM_STDIN {
+        let location = stdin(read::PTX_BYTES)?;
+        if location.extension().is_empty() {
+            let problem =
+                Diagnostic::general(read::STDIN, "neither PTX nor a micro kernel, launch or machine");
+            return Err(problem.hint("they begin with .version, .warps, Launch( and Machine(").into());
+        }
+        return Ok(location);
+    }
     let on_disk = Location::Disk(PathBuf::from(name));
     if matches!(on_disk.extension().as_str(), "warp" | "ron" | "ptx" | "cu") || name.contains(['/', '\\']) {
         return Ok(on_disk);
@@ -161,10 +222,24 @@ pub fn find_kernel(name: &str) -> Result<Location, Diagnostics> {
     Err(Diagnostic::general(name, "no embedded kernel of this name").hint(hint).into())
 }
 
+/// A file named in another one, or on the command line: relative to `beside`, if that is given.
+pub fn relative(name: &str, beside: Option<&Location>) -> Location {
+    beside.map_or_else(|| Location::Disk(PathBuf::from(name)), |file| file.beside(name))
+}
+
+/// Finds a replay file; its path is relative to `beside`, if that is given.
+pub fn find_schedule(name: &str, beside: Option<&Location>) -> Result<Location, Diagnostics> {
+    if name == FROM_STDIN { Ok(stdin(read::SCHEDULE_BYTES)?) } else { Ok(relative(name, beside)) }
+}
+
 /// Finds a machine by embedded name or path; a path is relative to `beside`, if that is given.
 pub fn find_machine(name: &str, beside: Option<&Location>) -> Result<Location, Diagnostics> {
-    if name.ends_with(".ron") || name.contains(['/', '\\']) {
-        return Ok(beside.map_or_else(|| Location::Disk(PathBuf::from(name)), |file| file.beside(name)));
+    if name == FROM_STDIN {
+        return Ok(stdin(read::TEXT_BYTES)?);
+    }
+    let file = relative(name, beside);
+    if file.extension() == "ron" || name.contains(['/', '\\']) {
+        return Ok(file);
     }
     let known = machines();
     if let Some((_, location)) = known.iter().find(|(known, _)| known == name) {
@@ -187,6 +262,31 @@ mod tests {
             assert!(list.windows(2).all(|pair| pair[0].0 != pair[1].0), "{list:?}");
             assert!(list.len() > 5);
         }
+    }
+
+    #[test]
+    fn what_a_text_is_shows_where_it_begins() {
+        for (text, ending) in [
+            ("// by a compiler\n\n/* and\n#me */\n.version 6.3", "ptx"),
+            ("# a worked example\n.machine m\n", "warp"),
+            ("\u{feff}  .warps 2", "warp"),
+            ("// a launch\nLaunch(module: \"x\")", "ron"),
+            ("#![enable(implicit_some)]\nMachine(", "ron"),
+            ("block 0\n0 0\n", ""),
+            ("// only a comment", ""),
+            ("/* never closed", ""),
+            ("", ""),
+        ] {
+            assert_eq!(ending_of(text), ending, "{text}");
+        }
+    }
+
+    #[test]
+    fn packed_files_are_what_is_inside() {
+        let at = |path: &str| Location::Disk(PathBuf::from(path));
+        assert_eq!((at("a/k.ptx.gz").extension().as_str(), at("a/k.ptx.gz").stem().as_str()), ("ptx", "k"));
+        assert_eq!((at("k.warp.xz").extension().as_str(), at("k.warp").stem().as_str()), ("warp", "k"));
+        assert_eq!(find_machine("m.ron.gz", None), Ok(at("m.ron.gz")));
     }
 
     #[test]

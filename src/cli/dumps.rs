@@ -1,7 +1,9 @@
 //! `--dump NAME=FILE`: buffers and module variables by name.
 
+use std::io::Write;
 use std::path::PathBuf;
 
+use super::files::{Outputs, Part};
 use crate::diag::{Diagnostic, Diagnostics, closest};
 use crate::program::names::{self, Found};
 
@@ -26,6 +28,36 @@ pub enum Dumped {
         /// Its name.
         name: String,
     },
+}
+
+/// A file that was begun for a dump.
+pub struct OpenDump {
+    /// What it is for.
+    pub what: Dumped,
+    path: PathBuf,
+    part: Part,
+}
+
+impl OpenDump {
+    /// Starts the file.
+    ///
+    /// # Errors
+    /// A path that cannot be written.
+    pub fn create(dump: Dump, outputs: &mut Outputs) -> Result<Self, Diagnostic> {
+        let part = outputs.file("--dump", &dump.path)?;
+        Ok(Self { what: dump.what, path: dump.path, part })
+    }
+
+    /// Puts the file in its place.
+    ///
+    /// # Errors
+    /// What cannot be written.
+    pub fn place(mut self, bytes: &[u8]) -> Result<(), Diagnostic> {
+        self.part.write_all(bytes).and_then(|()| self.part.place()).map_err(|error| {
+            let place = format!("--dump {}", self.path.display());
+            Diagnostic::general(place, format!("cannot write the file: {error}"))
+        })
+    }
 }
 
 /// Everything in device memory that has a name.

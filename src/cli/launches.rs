@@ -1,7 +1,11 @@
 //! Launch files, bare PTX and the options that say or replace parts of a launch.
 
+use std::cell::RefCell;
+use std::path::PathBuf;
+
 use super::args::{PtxLaunch, Shape};
 use super::assets::{self, Location};
+use super::files::read;
 use crate::diag::{Diagnostic, Diagnostics, SourceText, Step, Texts, closest};
 use crate::program::Program;
 use crate::program::expr::Expr;
@@ -19,6 +23,8 @@ pub struct FittedLaunch {
     pub launch: Launch,
     /// The module's PTX.
     pub code: SourceText,
+    /// Every file on disk that was read.
+    pub inputs: Vec<PathBuf>,
 }
 
 /// The launch of a file, with options.
@@ -29,8 +35,8 @@ pub fn from_file(
     seed: u64,
 ) -> Result<FittedLaunch, Diagnostics> {
     let spec = LaunchSpec::parse(&source)?;
-    let code = location.beside(&spec.module).text()?;
-    fitted(spec, location, code, Texts::new(source), options, seed)
+    let module = location.beside(&spec.module);
+    fitted(spec, location, &module, Texts::new(source), options, seed)
 }
 
 /// The launch of a bare PTX file that the options describe.
@@ -49,10 +55,9 @@ pub fn from_options(
         }
     }
     problems.into_result(())?;
-    let code = location.text()?;
     let entry = match &options.entry {
         Some(entry) => entry.clone(),
-        None => only_kernel(location, &code)?,
+        None => only_kernel(location, &location.text()?)?,
     };
     let one = || (Expr::from(1), Expr::from(1), Expr::from(1));
     let spec = LaunchSpec {
@@ -69,7 +74,7 @@ pub fn from_options(
         symbols: Vec::new(),
     };
     let said: String = options.arg.iter().map(|arg| format!("--arg {arg}\n")).collect();
-    fitted(spec, location, code, Texts::new(SourceText::new("command line", said)), options, seed)
+    fitted(spec, location, location, Texts::new(SourceText::new("command line", said)), options, seed)
 }
 
 /// The only kernel of a module.
@@ -92,7 +97,7 @@ pub fn only_kernel(location: &Location, code: &SourceText) -> Result<String, Dia
 fn fitted(
     mut spec: LaunchSpec,
     location: &Location,
-    code: SourceText,
+    module: &Location,
     mut texts: Texts,
     options: &PtxLaunch,
     seed: u64,
@@ -108,6 +113,7 @@ fn fitted(
     if let Some(entry) = &options.entry {
         spec.entry.clone_from(entry);
     }
+    let code = module.text()?;
     let program = Module::parse(&code)?.program(&spec.entry, &assets::ptx_isa()?)?;
     spec.entry.clone_from(&program.name);
     let mut replace = |field: &'static str, option: &str, value: String| {
@@ -129,10 +135,26 @@ fn fitted(
     }
     spec.registers = options.registers.or(spec.registers);
     replace_args(&mut spec, &program, &options.arg, &mut texts)?;
-    let read =
-        |path: &str| location.beside(path).bytes().map_err(|e| e.list()[0].message.clone() + ": " + path);
+    let inputs = [location, module].into_iter().filter_map(Location::on_disk).map(PathBuf::from);
+    let inputs = RefCell::new(inputs.collect::<Vec<PathBuf>>());
+    let read = |path: &str, most: u64| read_data(location, path, most, &mut inputs.borrow_mut());
     let launch = Launch::from_texts(&spec, &program, seed, &texts, &read)?;
-    Ok(FittedLaunch { spec, program, launch, code })
+    Ok(FittedLaunch { spec, program, launch, code, inputs: inputs.into_inner() })
+}
+
+/// The contents of a buffer of `most` bytes, from a file named in another one.
+pub fn read_data(
+    location: &Location,
+    path: &str,
+    most: u64,
+    inputs: &mut Vec<PathBuf>,
+) -> Result<Vec<u8>, String> {
+    let file = location.beside(path);
+    inputs.extend(file.on_disk().map(PathBuf::from));
+    file.bytes(most.min(read::DATA_BYTES)).map_err(|problem| match most {
+        u64::MAX => format!("`{path}`: {}", problem.message),
+        most => format!("`{path}`, for a buffer of {most} bytes: {}", problem.message),
+    })
 }
 
 fn shape_spec(Shape(x, y, z): Shape) -> ShapeSpec {

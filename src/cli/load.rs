@@ -1,12 +1,16 @@
 //! From names and options to a workload, a machine and a policy.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use super::args::{Common, PtxLaunch};
 use super::assets::{self, Location};
+use super::files::read;
 use super::launches::{self, FittedLaunch};
 use super::programs::{self, LoadedProgram};
+use super::session::Session;
 use crate::base::Pc;
 use crate::check::{Workload, WorkloadKind, order};
 use crate::diag::{Diagnostic, Diagnostics, SourceText};
@@ -30,6 +34,8 @@ pub struct LoadedKernel {
     pub code: SourceText,
     /// Where the kernel came from.
     pub location: Location,
+    /// Every file on disk that was read for it.
+    pub inputs: Vec<PathBuf>,
     machine: Option<String>,
     scheduler: Option<SchedulerKind>,
     origin: Origin,
@@ -62,7 +68,7 @@ impl LoadedKernel {
         let mut spec = LaunchSpec { module, ..(**launch).clone() };
         for path in spec.data_files() {
             let name = format!("data{}.bin", files.len());
-            files.push((name.clone(), self.location.beside(path).bytes()?));
+            files.push((name.clone(), self.location.beside(path).bytes(read::DATA_BYTES)?));
             *path = name;
         }
         let style = ron::ser::PrettyConfig::new().struct_names(true);
@@ -91,7 +97,11 @@ pub fn kernel(name: &str, options: &PtxLaunch, seed: u64) -> Result<LoadedKernel
 
 /// Finds and reads a kernel or program.
 pub fn any(name: &str, options: &PtxLaunch, seed: u64) -> Result<Loaded, Diagnostics> {
-    let location = assets::find_kernel(name)?;
+    any_at(name, assets::find_kernel(name)?, options, seed)
+}
+
+/// Reads a kernel or program that has been found under this name.
+pub fn any_at(name: &str, location: Location, options: &PtxLaunch, seed: u64) -> Result<Loaded, Diagnostics> {
     let kernel = match location.extension().as_str() {
         "warp" if options.is_given() => {
             let message = "--entry, --grid, --block, --arg and their like belong to launches of PTX kernels";
@@ -121,9 +131,13 @@ pub fn any(name: &str, options: &PtxLaunch, seed: u64) -> Result<Loaded, Diagnos
                 .into());
         }
         other => {
-            return Err(Diagnostic::general(name, format!("`.{other}` is not a kind of kernel file"))
-                .hint("kernels are .warp, .ptx, launch and program .ron files, or names that `warpbound list` shows")
-                .into());
+            let message = match other {
+                "" => "the name has no ending that says what this is".to_owned(),
+                other => format!("`.{other}` is not a kind of kernel file"),
+            };
+            let hint = "kernels are .warp, .ptx, launch and program .ron files, names that `warpbound list` shows, \
+                        or `-` for stdin";
+            return Err(Diagnostic::general(name, message).hint(hint).into());
         }
     };
     Ok(Loaded::Kernel(Box::new(kernel)))
@@ -139,12 +153,13 @@ fn micro(name: &str, location: Location) -> Result<LoadedKernel, Diagnostics> {
         scheduler: kernel.scheduler.clone(),
         workload: Workload { name: location.stem(), kind: WorkloadKind::Micro(Box::new(kernel)) },
         code,
+        inputs: location.on_disk().map(PathBuf::from).into_iter().collect(),
         location,
     })
 }
 
 fn launch(name_given: &str, name: String, location: Location, fitted: FittedLaunch) -> LoadedKernel {
-    let FittedLaunch { spec, program, launch, code } = fitted;
+    let FittedLaunch { spec, program, launch, code, inputs } = fitted;
     LoadedKernel {
         name_given: name_given.to_owned(),
         workload: Workload {
@@ -153,6 +168,7 @@ fn launch(name_given: &str, name: String, location: Location, fitted: FittedLaun
         },
         code,
         location,
+        inputs,
         machine: None,
         scheduler: None,
         origin: Origin::Launch(Box::new(spec)),
@@ -171,6 +187,7 @@ fn launch_of(program: LoadedProgram, number: u64) -> Result<LoadedKernel, Diagno
         },
         code: program.codes[module].clone(),
         location: program.location.clone(),
+        inputs: program.inputs.clone(),
         machine: None,
         scheduler: None,
         origin: Origin::Program(Box::new(program)),
@@ -179,12 +196,38 @@ fn launch_of(program: LoadedProgram, number: u64) -> Result<LoadedKernel, Diagno
 
 /// The machine for a kernel: the option, else the kernel's own, else the default; then settings.
 pub fn machine(common: &Common, kernel: &LoadedKernel) -> Result<(Machine, MachineSpec), Diagnostics> {
-    let location = match (&common.machine, &kernel.machine) {
-        (Some(name), _) => assets::find_machine(name, None)?,
-        (None, Some(name)) => assets::find_machine(name, Some(&kernel.location))?,
-        (None, None) => assets::find_machine(DEFAULT_MACHINE, None)?,
-    };
-    machine_at(&location, common)
+    machine_at(&machine_location(common, kernel)?, common)
+}
+
+fn machine_location(common: &Common, kernel: &LoadedKernel) -> Result<Location, Diagnostics> {
+    match (&common.machine, &kernel.machine) {
+        (Some(name), _) => assets::find_machine(name, None),
+        (None, Some(name)) => assets::find_machine(name, Some(&kernel.location)),
+        (None, None) => assets::find_machine(DEFAULT_MACHINE, None),
+    }
+}
+
+/// Every file on disk that a run reads, as far as it can be read.
+pub fn inputs(common: &Common, kernel: &LoadedKernel, policy: &PolicySetup) -> Vec<PathBuf> {
+    let found = RefCell::new(kernel.inputs.clone());
+    let note = |location: &Location| found.borrow_mut().extend(location.on_disk().map(PathBuf::from));
+    // what came on stdin is no file, and cannot be read again
+    if common.machine.as_deref() != Some(assets::FROM_STDIN)
+        && let Ok(location) = machine_location(common, kernel)
+    {
+        note(&location);
+        let base = |name: &str| {
+            let base = assets::find_machine(name, Some(&location))?;
+            note(&base);
+            base.text()
+        };
+        // what is wrong with it has been said by whoever used it
+        let _ = location.text().and_then(|source| MachineSpec::parse_with_bases(&source, &base));
+    }
+    if let SchedulerKind::Replay(file) = policy.kind() {
+        found.borrow_mut().push(PathBuf::from(file));
+    }
+    found.into_inner()
 }
 
 /// The machine of a program: the option, else the default; then settings.
@@ -255,16 +298,21 @@ fn blame_options(common: &Common, problems: &Diagnostics) -> Diagnostics {
 /// The policy for a kernel: the option, else a setting, else the kernel's own, else the machine's.
 pub fn policy(common: &Common, kernel: &LoadedKernel, machine: &Machine) -> Result<PolicySetup, Diagnostics> {
     let set = common.set.iter().any(|setting| setting.trim_start().starts_with("scheduler"));
-    let kind = match &kernel.scheduler {
-        Some(own) if common.scheduler.is_none() && !set => own.clone(),
-        _ => machine.scheduler().clone(),
-    };
-    setup(&kind)
+    match &kernel.scheduler {
+        Some(own) if common.scheduler.is_none() && !set => setup_beside(own, Some(&kernel.location)),
+        _ => setup(machine.scheduler()),
+    }
 }
 
 /// A policy ready to run: the schedule of a replay is read.
 pub fn setup(kind: &SchedulerKind) -> Result<PolicySetup, Diagnostics> {
-    PolicySetup::new(kind, |path| Location::Disk(path.into()).text())
+    setup_beside(kind, None)
+}
+
+/// The same for a policy that a file names: so is a schedule, relative to it.
+fn setup_beside(kind: &SchedulerKind, file: Option<&Location>) -> Result<PolicySetup, Diagnostics> {
+    let read = |path: &str| assets::find_schedule(path, file)?.text_up_to(read::SCHEDULE_BYTES);
+    PolicySetup::new(kind, read)
 }
 
 /// The paths of one block of a kernel, and why they may be others if its warps run at other times.
@@ -273,14 +321,25 @@ pub fn nth_block(
     machine: &Machine,
     block: u32,
     common: &Common,
+    session: &Session,
 ) -> Result<(BlockPaths, Vec<String>), Diagnostics> {
-    let mut source = kernel.workload.source(common.watched(machine))?;
+    session.progress.begin(
+        format!("executing {}", kernel.workload.name),
+        Some(u64::from(block) + 1),
+        "blocks",
+    );
+    let mut source = kernel.workload.source(common.watched(machine))?.watched(&session.watch);
     let mut paths = BlockPaths::default();
     for _ in 0..=block {
         if !source.next_block(&mut paths).map_err(|problems| problems.with_excerpts(&kernel.code))? {
+            if let Some(reason) = session.stopped() {
+                let message = format!("{} before block {block} was executed", reason.text());
+                return Err(Diagnostic::general(kernel.workload.name.clone(), message).into());
+            }
             let message = format!("the launch has {} blocks", kernel.workload.blocks());
             return Err(Diagnostic::general(format!("--of-block {block}"), message).into());
         }
+        session.watch.advance(1);
     }
     let reasons = order::reasons(&source.time_dependences(), kernel.workload.program());
     Ok((paths, reasons))

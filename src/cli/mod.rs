@@ -4,64 +4,72 @@ mod args;
 mod assets;
 mod commands;
 mod dumps;
+mod failures;
+mod files;
 mod launches;
 mod load;
+mod memory;
 mod output;
 mod programs;
+mod progress;
+mod session;
+mod stop;
+mod terminal;
 mod trace_files;
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 
 use args::{Args, Command};
-use output::{Failure, Format};
-
-/// Exit code for a wrong input.
-const WRONG_INPUT: u8 = 1;
+use output::{Format, Outcome};
+use session::Session;
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
-    let args = Args::parse();
-    start_logging(args.verbose);
+    let matches = Args::command().color(terminal::help_colour(std::env::args_os())).get_matches();
+    let args = Args::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let session = Session::new(&args.general);
+    start_logging(&args.general, &session);
     install_panic_note();
-    let format = args.format();
-    let result = match &args.command {
-        Command::Check(check) => commands::check::run(check),
-        Command::Run(run) => commands::run::run(run, args.verbose > 0),
-        Command::Phases(phases) => commands::phases::run(phases),
-        Command::Compare(compare) => commands::compare::run(compare),
-        Command::Evidence(evidence) => commands::evidence::run(evidence),
-        Command::Explore(explore) => commands::explore::run(explore),
-        Command::Hunt(hunt) => commands::hunt::run(hunt),
-        Command::Family(family) => commands::family::run(family),
-        Command::Anomaly(anomaly) => commands::anomaly::run(anomaly),
-        Command::Fermi(fermi) => commands::fermi::run(fermi),
-        Command::Ablate(ablate) => commands::ablate::run(ablate),
-        Command::Inspect(inspect) => commands::inspect::run(inspect),
-        Command::List(list) => commands::list::run(list),
-    };
-    match result {
-        Ok(code) => code,
-        Err(Failure::ClosedPipe) => ExitCode::SUCCESS,
-        Err(Failure::Input(problems)) => {
-            output::report_problems(&problems, format);
-            ExitCode::from(WRONG_INPUT)
-        }
+    let outcome = run(&args, &session);
+    output::finish(outcome, &session, args.format())
+}
+
+fn run(args: &Args, session: &Session) -> Outcome {
+    match &args.command {
+        Command::Check(check) => commands::check::run(check, session),
+        Command::Run(run) => commands::run::run(run, args.general.verbose > 0, session),
+        Command::Phases(phases) => commands::phases::run(phases, session),
+        Command::Compare(compare) => commands::compare::run(compare, session),
+        Command::Evidence(evidence) => commands::evidence::run(evidence, session),
+        Command::Explore(explore) => commands::explore::run(explore, session),
+        Command::Hunt(hunt) => commands::hunt::run(hunt, session),
+        Command::Family(family) => commands::family::run(family, session),
+        Command::Anomaly(anomaly) => commands::anomaly::run(anomaly, session),
+        Command::Fermi(fermi) => commands::fermi::run(fermi, session),
+        Command::Ablate(ablate) => commands::ablate::run(ablate, session),
+        Command::Inspect(inspect) => commands::inspect::run(inspect, session),
+        Command::List(list) => commands::list::run(list, session),
+        Command::Completions(completions) => commands::completions::run(completions, session),
+        Command::Man(man) => commands::man::run(man, session),
     }
 }
 
-fn start_logging(verbose: u8) {
-    let level = match verbose {
-        0 => tracing::Level::WARN,
-        1 => tracing::Level::INFO,
-        2 => tracing::Level::DEBUG,
+fn start_logging(general: &args::General, session: &Session) {
+    let level = match (general.quiet, general.verbose) {
+        (true, _) => tracing::Level::ERROR,
+        (false, 0) => tracing::Level::WARN,
+        (false, 1) => tracing::Level::INFO,
+        (false, 2) => tracing::Level::DEBUG,
         _ => tracing::Level::TRACE,
     };
+    let log = session.progress.log();
     // a second start in one process (tests) keeps the first subscriber
     let _ = tracing_subscriber::fmt()
         .with_max_level(level)
-        .with_writer(std::io::stderr)
+        .with_writer(move || log.clone())
         .without_time()
         .with_target(false)
         .try_init();
@@ -72,7 +80,9 @@ fn install_panic_note() {
     let standard = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         standard(info);
-        eprintln!(
+        // a panic must not panic where stderr is full
+        let _ = writeln!(
+            io::stderr(),
             "warpbound {}: this is a fault of warpbound, not of your input. Please report it with the command line and the input.",
             env!("CARGO_PKG_VERSION")
         );
@@ -89,12 +99,12 @@ impl Args {
             Command::Evidence(evidence) => evidence.format,
             Command::Explore(explore) => explore.on.common.format,
             Command::Hunt(hunt) => hunt.format,
-            Command::Family(_) => Format::Text,
             Command::Anomaly(anomaly) => anomaly.format,
             Command::Fermi(fermi) => fermi.format,
             Command::Ablate(ablate) => ablate.format.of_problems(),
             Command::Inspect(inspect) => inspect.format,
             Command::List(list) => list.format,
+            Command::Family(_) | Command::Completions(_) | Command::Man(_) => Format::Text,
         }
     }
 }

@@ -1,12 +1,14 @@
-//! Where results and problems go.
+//! Where results and problems go, and the exit code.
 
-use std::io::{self, IsTerminal, Write};
-use std::path::Path;
+use std::io::{self, Write};
+use std::process::ExitCode;
 
 use serde::Serialize;
 
+use super::failures::Failures;
+use super::session::Session;
 use crate::diag::{Diagnostic, Diagnostics};
-use crate::report::style::Style;
+use crate::report::json::{Problem, SCHEMA};
 
 /// Form of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -17,42 +19,84 @@ pub enum Format {
     Json,
 }
 
-/// Why a command did not end with a result.
-#[derive(Debug)]
-pub enum Failure {
-    /// The input is wrong.
-    Input(Diagnostics),
-    /// Nobody reads the output any more.
-    ClosedPipe,
+/// Exit code for a wrong input.
+const WRONG_INPUT: u8 = 1;
+/// Exit code when a gating bound is violated.
+const VIOLATED: u8 = 3;
+
+/// How a command ended that came to a result: the result has been printed.
+#[derive(Debug, Default)]
+pub struct Ending {
+    /// A gating bound is violated.
+    pub violated: bool,
+    /// What went wrong after the result was there: files that could not be written, a run that had to be
+    /// judged and was not.
+    pub late: Diagnostics,
+    /// Kernels of a batch that failed.
+    pub failures: Failures,
 }
 
-impl From<Diagnostics> for Failure {
-    fn from(problems: Diagnostics) -> Self {
-        Self::Input(problems)
+impl Ending {
+    /// Prints a result. That it cannot be printed does not change what it is.
+    pub fn print(&mut self, session: &Session, text: &str) {
+        if let Err(problem) = print(session, text) {
+            self.late.push(problem);
+        }
+    }
+
+    /// Prints a result as JSON.
+    pub fn print_json(&mut self, session: &Session, value: &impl Serialize) {
+        self.print(session, &json_line(value));
+    }
+
+    /// A violation decides, whatever else happened.
+    fn code(&self) -> ExitCode {
+        match self {
+            Self { violated: true, .. } => ExitCode::from(VIOLATED),
+            Self { late, failures, .. } if late.is_empty() && failures.is_empty() => ExitCode::SUCCESS,
+            _ => ExitCode::from(WRONG_INPUT),
+        }
     }
 }
 
-impl From<Diagnostic> for Failure {
-    fn from(problem: Diagnostic) -> Self {
-        Self::Input(problem.into())
+/// What a command comes to: an ending, or problems before there was any result.
+pub type Outcome = Result<Ending, Diagnostics>;
+
+/// Says what has not been said yet, and with which code the process ends.
+pub fn finish(outcome: Outcome, session: &Session, format: Format) -> ExitCode {
+    session.progress.end();
+    match outcome {
+        Ok(ending) => {
+            // in JSON the failures stand beside the results
+            if format == Format::Text {
+                complain(&ending.failures.to_string());
+            }
+            complain(&ending.late.to_string());
+            ending.code()
+        }
+        Err(problems) => {
+            match format {
+                Format::Text => complain(&problems.to_string()),
+                Format::Json => {
+                    let errors = problems.list().iter().map(|problem| Problem::new(problem, Vec::new()));
+                    let more_errors = problems.dropped();
+                    let all = Problems { schema: SCHEMA, errors: errors.collect(), more_errors };
+                    if let Err(problem) = print(session, &json_line(&all)) {
+                        complain(&problem.to_string());
+                    }
+                }
+            }
+            ExitCode::from(WRONG_INPUT)
+        }
     }
 }
 
 #[derive(Serialize)]
-struct Problems<'a> {
+struct Problems {
     schema: u32,
-    errors: Vec<Problem<'a>>,
+    errors: Vec<Problem>,
     #[serde(skip_serializing_if = "is_zero")]
     more_errors: usize,
-}
-
-#[derive(Serialize)]
-struct Problem<'a> {
-    file: &'a str,
-    line: u32,
-    column: u32,
-    message: &'a str,
-    hint: &'a str,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
@@ -60,60 +104,35 @@ fn is_zero(n: &usize) -> bool {
     *n == 0
 }
 
-/// Problems: text on stderr, JSON on stdout.
-pub fn report_problems(problems: &Diagnostics, format: Format) {
-    match format {
-        Format::Text => eprint!("{problems}"),
-        Format::Json => {
-            let errors = problems.list().iter().map(|d| Problem {
-                file: &d.file,
-                line: d.line,
-                column: d.column,
-                message: &d.message,
-                hint: &d.hint,
-            });
-            let all = Problems { schema: 1, errors: errors.collect(), more_errors: problems.dropped() };
-            // a closed stdout leaves nobody to tell
-            let _ = print_json(&all);
-        }
-    }
+fn json_line(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("reports are plain data") + "\n"
 }
 
-/// Colour if a person is reading.
-pub fn style() -> Style {
-    Style { colour: io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none() }
+/// Text to stderr. If that is closed there is nobody left to tell.
+fn complain(text: &str) {
+    let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
-/// Text to stdout.
-pub fn print(text: &str) -> Result<(), Failure> {
+/// Text to stdout. A reader who has seen enough is no problem.
+fn print(session: &Session, text: &str) -> Result<(), Diagnostic> {
+    session.progress.end();
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| match error.kind() {
-        io::ErrorKind::BrokenPipe => Failure::ClosedPipe,
-        _ => Diagnostic::general("stdout", format!("cannot write: {error}")).into(),
-    })
-}
-
-/// One JSON object to stdout.
-pub fn print_json(value: &impl Serialize) -> Result<(), Failure> {
-    let text = serde_json::to_string(value).expect("reports are plain data");
-    print(&(text + "\n"))
-}
-
-/// Writes a whole file, or nothing: the bytes go to a neighbour first and are moved into place.
-/// What is there and no plain file (a device, a pipe) is written to directly.
-pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Diagnostics> {
-    if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
-        return std::fs::write(path, bytes).map_err(|error| {
-            Diagnostic::general(path.display().to_string(), format!("cannot write the file: {error}")).into()
-        });
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Diagnostic::general("stdout", format!("cannot write the result: {error}")))
+        }
+        _ => Ok(()),
     }
-    let mut name = path.file_name().map(std::ffi::OsStr::to_os_string).unwrap_or_default();
-    name.push(".part");
-    let part = path.with_file_name(name);
-    let written = std::fs::write(&part, bytes).and_then(|()| std::fs::rename(&part, path));
-    written.map_err(|error| {
-        // best effort: the part file is ours
-        let _ = std::fs::remove_file(&part);
-        Diagnostic::general(path.display().to_string(), format!("cannot write the file: {error}")).into()
-    })
+}
+
+/// A result that nothing follows.
+pub fn text(session: &Session, text: &str) -> Outcome {
+    let mut ending = Ending::default();
+    ending.print(session, text);
+    Ok(ending)
+}
+
+/// A result as JSON that nothing follows.
+pub fn json(session: &Session, value: &impl Serialize) -> Outcome {
+    text(session, &json_line(value))
 }

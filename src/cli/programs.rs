@@ -1,10 +1,14 @@
 //! Program files: their modules, kernels and data.
 
+use std::cell::RefCell;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::args::{Common, PtxLaunch};
 use super::assets::{self, Location};
-use super::load;
+use super::files::read;
+use super::{launches, load, memory};
+use crate::base::Watch;
 use crate::bound::Bound;
 use crate::check::SequencePlan;
 use crate::diag::{Diagnostic, Diagnostics, SourceText, Step, Texts};
@@ -28,6 +32,8 @@ pub struct LoadedProgram {
     pub codes: Vec<SourceText>,
     /// Where it came from.
     pub location: Location,
+    /// Every file on disk that was read for it.
+    pub inputs: Vec<PathBuf>,
 }
 
 /// Whether a file is a program and no launch.
@@ -56,13 +62,16 @@ pub fn load(
     let mut texts = Texts::new(source);
     set_constants(&mut spec, &options.constant, &mut texts)?;
     let isa = assets::ptx_isa()?;
+    let inputs = RefCell::new(location.on_disk().map(PathBuf::from).into_iter().collect::<Vec<_>>());
     let mut modules: Vec<(String, Module)> = Vec::new();
     let mut codes = Vec::new();
     let mut kernel = |file: &str, entry: &str| {
         let index = match modules.iter().position(|(known, _)| known == file) {
             Some(index) => index,
             None => {
-                let code = location.beside(file).text()?;
+                let module = location.beside(file);
+                inputs.borrow_mut().extend(module.on_disk().map(PathBuf::from));
+                let code = module.text()?;
                 let behind = modules.last().map_or(0, |(_, module)| module.globals_end());
                 modules.push((file.to_owned(), Module::parse_behind(&code, behind)?));
                 codes.push(code);
@@ -71,8 +80,7 @@ pub fn load(
         };
         Ok((index, modules[index].1.program(entry, &isa)?))
     };
-    let read =
-        |path: &str| location.beside(path).bytes().map_err(|e| e.list()[0].message.clone() + ": " + path);
+    let read = |path: &str, most: u64| launches::read_data(&location, path, most, &mut inputs.borrow_mut());
     let sequence = Sequence::new(&spec, seed, texts, &mut kernel, &read)?;
     Ok(LoadedProgram {
         name_given: name.to_owned(),
@@ -81,6 +89,7 @@ pub fn load(
         spec,
         codes,
         location,
+        inputs: inputs.into_inner(),
     })
 }
 
@@ -159,6 +168,7 @@ impl LoadedProgram {
         gating: &'a [String],
         common: &Common,
         self_check: bool,
+        watch: &'a Watch,
     ) -> SequencePlan<'a> {
         SequencePlan {
             name: &self.name,
@@ -166,11 +176,12 @@ impl LoadedProgram {
             machine,
             bounds,
             gating,
-            max_instructions_per_block: common.max_instructions,
+            max_instructions_per_block: memory::fuel(common.max_instructions),
             threads: common.threads(),
             ahead: common.runs_ahead(),
             self_check,
             race_memory: common.race_memory(),
+            watch,
         }
     }
 
@@ -189,7 +200,7 @@ impl LoadedProgram {
         }
         for (index, path) in spec.data_files().into_iter().enumerate() {
             let name = format!("data{index}.bin");
-            files.push((name.clone(), self.location.beside(path).bytes()?));
+            files.push((name.clone(), self.location.beside(path).bytes(read::DATA_BYTES)?));
             *path = name;
         }
         let style = ron::ser::PrettyConfig::new().struct_names(true);

@@ -1,9 +1,9 @@
 //! `--trace FILE`: trace files that are complete or not there at all.
 
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use super::files::{Outputs, Part};
 use crate::base::Pc;
 use crate::check::counterexample::ScheduleRecorder;
 use crate::diag::{Diagnostic, Diagnostics};
@@ -26,25 +26,16 @@ fn ending(path: &Path) -> &str {
     path.extension().and_then(|ending| ending.to_str()).unwrap_or("")
 }
 
-/// A trace file being written, under a name of its own until it is complete.
+/// A trace file being written.
 pub struct TraceFile<'a> {
     path: &'a Path,
-    part: PathBuf,
-    out: BufWriter<File>,
+    out: BufWriter<Part>,
 }
 
 impl<'a> TraceFile<'a> {
-    /// Starts a file. What is there and no plain file (a device, a pipe) is written to directly.
-    pub fn create(path: &'a Path) -> Result<Self, Diagnostics> {
-        let part = if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
-            path.to_path_buf()
-        } else {
-            let mut name = path.file_name().map(std::ffi::OsStr::to_os_string).unwrap_or_default();
-            name.push(".part");
-            path.with_file_name(name)
-        };
-        let file = File::create(&part).map_err(|error| problem(path, &error))?;
-        Ok(Self { path, part, out: BufWriter::new(file) })
+    /// Starts a file.
+    pub fn create(path: &'a Path, outputs: &mut Outputs) -> Result<Self, Diagnostic> {
+        Ok(Self { path, out: BufWriter::new(outputs.file("--trace", path)?) })
     }
 
     /// The observer that fills the file.
@@ -58,26 +49,18 @@ impl<'a> TraceFile<'a> {
         }
     }
 
-    /// Moves the complete file to its place, or removes what was written.
-    pub fn finish(self, written: io::Result<()>, keep: bool) -> Result<(), Diagnostics> {
-        drop(self.out);
-        if self.part == self.path {
-            return written.map_err(|error| problem(self.path, &error));
-        }
-        let moved = match written {
-            Ok(()) if keep => std::fs::rename(&self.part, self.path),
-            other => {
-                // best effort: the part file is ours
-                let _ = std::fs::remove_file(&self.part);
-                other
-            }
-        };
-        moved.map_err(|error| problem(self.path, &error))
+    /// Puts the complete file in its place, or says what went wrong; nothing is left then.
+    pub fn finish(self, written: io::Result<()>) -> Result<(), Diagnostic> {
+        let path = self.path;
+        let placed =
+            written.and_then(|()| self.out.into_inner().map_err(io::Error::from)).and_then(Part::place);
+        placed.map_err(|error| {
+            Diagnostic::general(
+                format!("--trace {}", path.display()),
+                format!("cannot write the file: {error}"),
+            )
+        })
     }
-}
-
-fn problem(path: &Path, error: &io::Error) -> Diagnostics {
-    Diagnostic::general(path.display().to_string(), format!("cannot write the trace: {error}")).into()
 }
 
 /// Fills one trace file.

@@ -16,7 +16,7 @@ use super::rows::Processor;
 use super::step::{self, Context, Executed, Meeting, execute};
 use super::straight::Straight;
 use super::warp::{State, Warp};
-use crate::base::{LaneMask, Pc, WARP_SIZE, WarpMask};
+use crate::base::{LaneMask, Pc, WARP_SIZE, WarpMask, Watch};
 use crate::path::{BarrierUse, BlockPaths, Step};
 use crate::program::Sem;
 use crate::program::sem::BarrierKind;
@@ -29,6 +29,8 @@ const QUANTUM: u64 = 1 << 14;
 pub(super) struct Runner<'a> {
     /// What the warps share.
     pub(super) context: Context<'a>,
+    /// Who may end the run, if anybody.
+    pub(super) watch: Option<&'a Watch>,
     options: Options,
     code: Arc<Code>,
     processor: Processor,
@@ -48,6 +50,7 @@ impl<'a> Runner<'a> {
         let warps = (0..context.shape.warps).map(warp).collect();
         Self {
             context,
+            watch: None,
             options,
             code,
             processor: Processor::new(options.vectors),
@@ -57,11 +60,12 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Runs the block at these coordinates; `paths` has been reset for it.
+    /// Runs the block at these coordinates; `paths` has been reset for it. False if the run was ended
+    /// from outside before the block was.
     ///
     /// # Errors
     /// The first thing that the kernel does wrong.
-    pub(super) fn run(&mut self, at: [u32; 3], paths: &mut BlockPaths) -> Result<(), Fault> {
+    pub(super) fn run(&mut self, at: [u32; 3], paths: &mut BlockPaths) -> Result<bool, Fault> {
         self.context.shape.at = at;
         self.context.memory.start_block();
         self.barriers.start(self.warps.len());
@@ -75,11 +79,14 @@ impl<'a> Runner<'a> {
             for id in 0..self.warps.len() {
                 if self.warps[id].state == State::Ready {
                     ran = true;
+                    if self.watch.is_some_and(Watch::is_stopped) {
+                        return Ok(false);
+                    }
                     self.run_warp(id, paths)?;
                 }
             }
             if self.warps.iter().all(|warp| warp.state == State::Finished) {
-                return Ok(());
+                return Ok(true);
             }
             if !ran {
                 return Err(self.deadlock(paths));

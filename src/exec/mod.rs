@@ -37,7 +37,7 @@ mod step;
 mod straight;
 mod warp;
 
-use crate::base::BlockId;
+use crate::base::{self, BlockId};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::machine::{Banks, Machine, Reconvergence, SharedMemory};
 use crate::path::{BlockPaths, BlockSource, Footprint, Step};
@@ -48,7 +48,7 @@ use crate::program::{Program, Sem};
 pub use device::Device;
 
 use divergence::Divergence;
-use races::{BlockOrder, TimeDependences, Watch};
+use races::{BlockOrder, TimeDependences};
 
 /// How a functional run goes, and what it records for timing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -173,7 +173,7 @@ impl<'a> Executor<'a> {
         };
         let watch = options.races.map(|order| {
             let (extents, unwritten) = (memory.extents(), memory.unwritten(program));
-            Box::new(Watch::new(program, order, options.race_memory, extents, unwritten))
+            Box::new(races::Watch::new(program, order, options.race_memory, extents, unwritten))
         });
         let context = step::Context {
             program,
@@ -187,6 +187,14 @@ impl<'a> Executor<'a> {
         let max_instructions_per_block = options.max_instructions_per_block.min(u64::from(u32::MAX));
         let runner = block::Runner::new(context, Options { max_instructions_per_block, ..options });
         Ok(Self { runner, grid: launch.grid, next: 0, blocks: launch.blocks() })
+    }
+
+    /// Has somebody watch the run, who may end it: there are no blocks after that, and the one under
+    /// way is not given.
+    #[must_use]
+    pub fn watched(mut self, watch: &'a base::Watch) -> Self {
+        self.runner.watch = Some(watch);
+        self
     }
 
     /// Contents of a buffer of the launch, by its index there, after the blocks run so far; empty
@@ -234,12 +242,16 @@ impl BlockSource for Executor<'_> {
         let [x, y, _] = self.grid;
         let at = [block % x, block / x % y, block / x / y];
         match self.runner.run(at, paths) {
-            Ok(()) => {
+            Ok(true) => {
                 if let Some(divergence) = &mut self.runner.context.divergence {
                     divergence.block(paths);
                 }
                 self.next += 1;
                 Ok(true)
+            }
+            Ok(false) => {
+                self.next = self.blocks;
+                Ok(false)
             }
             Err(fault) => {
                 // spent

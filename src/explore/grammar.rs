@@ -14,9 +14,9 @@
 //! [`crate::bound`], with warps analysed once per machine.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::Mutex;
 
-use crate::base::{BlockId, LaneMask, Pc, RegId, WarpId};
+use crate::base::{BlockId, LaneMask, Pc, RegId, WarpId, Watch};
 use crate::bound::{Analyser, Bound, BoundValue, SectionAnalysis};
 use crate::diag::{Diagnostics, SourceText};
 use crate::machine::{Machine, MachineSpec};
@@ -33,6 +33,10 @@ pub const MOST_INSTRUCTIONS: usize = 5;
 const KEPT: usize = 4;
 /// Blocks that a thread takes at a time.
 const PART: u64 = 1 << 14;
+/// Blocks after which a watch hears of them.
+const TOLD: u64 = 256;
+/// With so many instructions to go there may be many thousand schedules.
+const LONG: usize = 10;
 
 /// A grammar of blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -271,25 +275,27 @@ impl Grammar {
     /// finish, in cycles.
     pub fn worst(&self, number: u64) -> (u64, Vec<u64>) {
         let (machine, warps) = self.block(number % self.blocks().max(1));
-        let schedules = self.follow(machine, &warps);
+        let watch = Watch::new();
+        let schedules = self.follow(machine, &warps, &watch);
         let latest: Vec<u64> = schedules.latest[..warps.len()].iter().map(|&at| u64::from(at)).collect();
         (latest.iter().copied().max().unwrap_or(0), latest)
     }
 
-    fn follow(&self, machine: usize, warps: &[usize]) -> Schedules<'_> {
+    fn follow<'a>(&'a self, machine: usize, warps: &[usize], watch: &'a Watch) -> Schedules<'a> {
         let mut codes: [&[(u8, u8)]; MOST_WARPS] = [&[]; MOST_WARPS];
         for (code, &warp) in codes.iter_mut().zip(warps) {
             *code = &self.codes[warp];
         }
-        let mut schedules =
-            Schedules { codes, timing: self.machines[machine].0, latest: [0; MOST_WARPS], count: 0 };
-        schedules.follow(&Moment::default());
+        let instructions = codes.iter().map(|code| code.len()).sum();
+        let timing = self.machines[machine].0;
+        let mut schedules = Schedules { codes, timing, watch, latest: [0; MOST_WARPS], count: 0 };
+        schedules.follow(&Moment::default(), instructions);
         schedules
     }
 
     /// Compares the bounds with the exact worst case of every block in a range of numbers, of
-    /// [`Grammar::blocks`] in all. The result does not depend on `threads`. `progress` hears, from any
-    /// thread, how many blocks are through.
+    /// [`Grammar::blocks`] in all. The result does not depend on `threads`. `watch` hears of blocks that
+    /// are through, and may end the enumeration: the blocks looked at by then count.
     ///
     /// # Errors
     /// None that a valid grammar can cause; a fault of ours would be reported here.
@@ -298,27 +304,24 @@ impl Grammar {
         range: Range<u64>,
         threads: usize,
         bounds: &[&(dyn Bound + Sync)],
-        progress: &(dyn Fn(u64) + Sync),
+        watch: &Watch,
     ) -> Result<Summary, Diagnostics> {
         let range = range.start.min(self.blocks())..range.end.min(self.blocks());
-        let parts = self.parts(&range);
-        let (next, done) = (AtomicUsize::new(0), AtomicU64::new(0));
+        let parts = Mutex::new(self.parts(range).enumerate());
         let work = || -> Result<Vec<(usize, Summary)>, Diagnostics> {
             let mut found = Vec::new();
             let mut prepared: Option<(usize, Vec<SectionAnalysis>)> = None;
             loop {
-                let index = next.fetch_add(1, Ordering::Relaxed);
-                let Some((machine, part)) = parts.get(index) else {
+                let next = parts.lock().expect("an enumerating thread panicked").next();
+                let Some((index, (machine, part))) = next.filter(|_| !watch.is_stopped()) else {
                     return Ok(found);
                 };
                 let analyses = match prepared.take() {
-                    Some((known, analyses)) if known == *machine => analyses,
-                    _ => self.analyses(*machine)?,
+                    Some((known, analyses)) if known == machine => analyses,
+                    _ => self.analyses(machine)?,
                 };
-                found.push((index, self.part(*machine, part.clone(), &analyses, bounds)));
-                prepared = Some((*machine, analyses));
-                let blocks = part.end - part.start;
-                progress(done.fetch_add(blocks, Ordering::Relaxed) + blocks);
+                found.push((index, self.part(machine, part, &analyses, bounds, watch)));
+                prepared = Some((machine, analyses));
             }
         };
         let work = &work;
@@ -340,17 +343,16 @@ impl Grammar {
     }
 
     /// A range in pieces, each on one machine.
-    fn parts(&self, range: &Range<u64>) -> Vec<(usize, Range<u64>)> {
+    fn parts(&self, range: Range<u64>) -> impl Iterator<Item = (usize, Range<u64>)> + Send {
         let per_machine = self.blocks_per_machine();
-        let mut parts = Vec::new();
         let mut from = range.start;
-        while from < range.end {
+        std::iter::from_fn(move || {
             let machine = from / per_machine;
             let to = range.end.min((machine + 1) * per_machine).min(from + PART);
-            parts.push((machine as usize, from..to));
+            let part = from..to;
             from = to;
-        }
-        parts
+            (!part.is_empty()).then_some((machine as usize, part))
+        })
     }
 
     fn part(
@@ -359,6 +361,7 @@ impl Grammar {
         range: Range<u64>,
         analyses: &[SectionAnalysis],
         bounds: &[&(dyn Bound + Sync)],
+        watch: &Watch,
     ) -> Summary {
         let weight = self.machines[machine].1;
         let mut summary = Summary::new(bounds);
@@ -366,9 +369,17 @@ impl Grammar {
         let mut values: Vec<BoundValue> = Vec::new();
         let (_, mut warps) = self.block(range.start);
         for number in range {
-            let schedules = self.follow(machine, &warps);
+            let schedules = self.follow(machine, &warps, watch);
+            if watch.is_stopped() {
+                // perhaps not all of its schedules were followed
+                break;
+            }
             section.assemble(warps.iter().map(|&code| (&analyses[code], WarpId::new(0))));
             summary.blocks += 1;
+            // threads that told each block would wait for each other
+            if summary.blocks.is_multiple_of(TOLD) {
+                watch.advance(TOLD);
+            }
             summary.stands_for += weight;
             summary.schedules += schedules.count;
             let latest = &schedules.latest[..warps.len()];
@@ -383,6 +394,7 @@ impl Grammar {
             }
             self.advance(&mut warps);
         }
+        watch.advance(summary.blocks % TOLD);
         summary
     }
 
@@ -406,6 +418,8 @@ fn multisets(kinds: u64, size: u64) -> u64 {
 struct Schedules<'a> {
     codes: [&'a [(u8, u8)]; MOST_WARPS],
     timing: [(u16, u16); UNITS],
+    /// Who may end it before all are followed.
+    watch: &'a Watch,
     /// The latest finish of each warp over all schedules.
     latest: [u16; MOST_WARPS],
     count: u64,
@@ -424,7 +438,11 @@ struct Moment {
 }
 
 impl Schedules<'_> {
-    fn follow(&mut self, moment: &Moment) {
+    /// From a moment with so many instructions to go.
+    fn follow(&mut self, moment: &Moment, left: usize) {
+        if left >= LONG && self.watch.is_stopped() {
+            return;
+        }
         let mut ready = [u16::MAX; MOST_WARPS];
         for (warp, code) in self.codes.iter().enumerate() {
             if let Some(&(_, reads)) = code.get(usize::from(moment.next[warp])) {
@@ -452,7 +470,7 @@ impl Schedules<'_> {
             later.next[warp] += 1;
             later.after[warp] = now + 1;
             later.now = now + 1;
-            self.follow(&later);
+            self.follow(&later, left - 1);
         }
     }
 }

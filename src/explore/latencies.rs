@@ -86,6 +86,11 @@ impl System for Latencies<'_> {
         PolicyState { block, last: None }
     }
 
+    fn most_choices(&self) -> usize {
+        let longest = |interval: &RangeInclusive<u16>| usize::from(interval.end() - interval.start()) + 1;
+        self.intervals.iter().flatten().map(longest).max().unwrap_or(1)
+    }
+
     /// A choice is the latency of the instruction that the policy issues.
     fn choices(&self, state: &PolicyState, choices: &mut Vec<u16>) {
         let Some(warp) = self.pick(state) else { return };

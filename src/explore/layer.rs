@@ -23,6 +23,17 @@ impl Shard {
         self.starts.len().saturating_sub(1)
     }
 
+    /// Words of all keys.
+    pub fn words(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Bytes of everything.
+    pub fn bytes(&self) -> usize {
+        self.keys.capacity() * size_of::<u16>()
+            + (self.starts.capacity() + self.slots.capacity()) * size_of::<u32>()
+    }
+
     /// The key of a state.
     pub fn key(&self, index: usize) -> &[u16] {
         &self.keys[self.starts[index] as usize..self.starts[index + 1] as usize]
@@ -49,7 +60,7 @@ impl Shard {
         self.slots[slot] = index + 1;
         self.keys.extend_from_slice(key);
         self.starts
-            .push(u32::try_from(self.keys.len()).expect("a shard of 2^32 words exceeds any --max-states"));
+            .push(u32::try_from(self.keys.len()).expect("the search ends before a shard has 2^32 words"));
         index
     }
 

@@ -22,9 +22,9 @@ pub mod search;
 
 use latencies::{FixedPolicy, Latencies};
 use model::{Model, Unsupported};
-use search::{Extremes, Limits, OutOfFuel, search, search_system};
+use search::{Extremes, Limits, OutOfFuel, Spent, search, search_system};
 
-use crate::base::{BlockId, Cycle, Cycles, UnitId};
+use crate::base::{BlockId, Cycle, Cycles, UnitId, Watch};
 use crate::bound::analyse_alone;
 use crate::machine::Machine;
 use crate::path::BlockPaths;
@@ -60,8 +60,8 @@ pub struct Exploration {
     pub worst: Interval,
     /// The smallest makespan.
     pub best: Interval,
-    /// Whether every state was seen.
-    pub complete: bool,
+    /// Why not every state was seen, if so.
+    pub spent: Option<Spent>,
     /// Distinct states seen.
     pub states: u64,
     /// Issues up to which every schedule was followed, if not all.
@@ -72,11 +72,19 @@ pub struct Exploration {
     pub best_witness: Vec<usize>,
 }
 
+impl Exploration {
+    /// Whether every state was seen.
+    pub fn is_complete(&self) -> bool {
+        self.spent.is_none()
+    }
+}
+
 /// Policies whose schedules stand in where the search does not finish.
 const STAND_INS: u64 = 64;
 
 /// Explores all work-conserving schedules of a block. `proved_bound` is an upper bound that is
-/// proved for all of them (IWB); it limits the worst case if the fuel does not last.
+/// proved for all of them (IWB); it limits the worst case if the fuel does not last. `watch` hears of
+/// issues and states, and may end the search.
 ///
 /// # Errors
 /// Blocks that exploration does not handle.
@@ -86,16 +94,16 @@ pub fn explore(
     paths: &BlockPaths,
     proved_bound: Cycles,
     limits: Limits,
-    progress: &dyn Fn(u64, usize),
+    watch: &Watch,
 ) -> Result<Exploration, Unsupported> {
     let model = Model::new(table, paths)?;
-    Ok(match search(&model, limits, progress) {
+    Ok(match search(&model, limits, watch) {
         Ok(found) => {
             confirm(table, machine, paths, &found);
             Exploration {
                 worst: Interval::exactly(found.worst),
                 best: Interval::exactly(found.best),
-                complete: true,
+                spent: None,
                 states: found.states,
                 followed_issues: model.issues(),
                 worst_witness: found.worst_witness,
@@ -133,7 +141,7 @@ fn stand_in(
     Exploration {
         worst: Interval { at_least: worst, at_most: proved_bound },
         best: Interval { at_least: alone.min(best), at_most: best },
-        complete: false,
+        spent: Some(fuel.spent),
         states: fuel.states,
         followed_issues: fuel.issues,
         worst_witness,
@@ -240,7 +248,7 @@ pub fn explore_latencies(
     policy: FixedPolicy,
     varied: &[Varied],
     limits: Limits,
-    progress: &dyn Fn(u64, usize),
+    watch: &Watch,
 ) -> Result<LatencyExtremes, Unsupported> {
     if table.sub_cores().count() > 1 {
         return Err(Unsupported::SubCores);
@@ -252,7 +260,7 @@ pub fn explore_latencies(
         intervals[one.unit.index()] = Some(one.lat.clone());
     }
     let system = Latencies::new(&model, policy, intervals);
-    Ok(search_system(&system, limits, progress)
+    Ok(search_system(&system, limits, watch)
         .map(|found| found.map_witnesses(|choices| system.decisions(choices))))
 }
 

@@ -20,6 +20,10 @@ impl System for Schedules<'_> {
         state
     }
 
+    fn most_choices(&self) -> usize {
+        self.0.warps()
+    }
+
     fn choices(&self, state: &State, choices: &mut Vec<u16>) {
         choices.extend(self.0.choices(state).map(|position| position as u16));
     }

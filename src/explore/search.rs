@@ -12,6 +12,7 @@ use std::ops::Range;
 use super::layer::{SHARDS, Shard, hash, shard_of};
 use super::model::{Model, Outcome};
 use super::schedules::Schedules;
+use crate::base::Watch;
 
 /// What is searched: states, the choices in each, and what an issue does.
 pub trait System: Sync {
@@ -22,6 +23,8 @@ pub trait System: Sync {
     fn issues(&self) -> usize;
     /// The state before the first cycle, in normal form.
     fn start(&self) -> Self::State;
+    /// Choices of a state, at most.
+    fn most_choices(&self) -> usize;
     /// What can be chosen; empty only when everything has issued.
     fn choices(&self, state: &Self::State, choices: &mut Vec<u16>);
     /// Issues, moves time to the next decision, brings the state into normal form.
@@ -35,10 +38,31 @@ pub trait System: Sync {
 /// How far to go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// States to visit at most; memory grows with it.
+    /// States to visit at most.
     pub max_states: u64,
+    /// Bytes that states and the issues between them may take, at most. How many a state takes depends on
+    /// the block: the issues out of every state are kept, 12 bytes each, and the keys of two layers.
+    pub max_bytes: u64,
     /// Threads; the result does not depend on it.
     pub threads: usize,
+}
+
+impl Default for Limits {
+    /// A million states on one thread.
+    fn default() -> Self {
+        Self { max_states: 1_000_000, max_bytes: u64::MAX, threads: 1 }
+    }
+}
+
+/// Why a search ended before every state was seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spent {
+    /// There are more states than it may visit.
+    States,
+    /// They take more memory than it may use.
+    Memory,
+    /// Somebody ended it.
+    Time,
 }
 
 /// What all runs together do. A witness holds what was decided at each issue: a choice `W` of the
@@ -77,6 +101,8 @@ pub struct OutOfFuel {
     pub states: u64,
     /// Issues up to which every run was followed.
     pub issues: usize,
+    /// What was missing.
+    pub spent: Spent,
 }
 
 /// An issue: the state it leads to and the times.
@@ -105,6 +131,12 @@ impl Edges {
     fn states(&self) -> usize {
         self.starts.len() - 1
     }
+
+    /// Bytes, with those of one value for each state.
+    fn bytes(&self) -> usize {
+        self.starts.capacity() * (size_of::<u32>() + size_of::<u64>())
+            + self.edges.capacity() * size_of::<Edge>()
+    }
 }
 
 /// What one thread found: keys per shard, and edges that name shard and place in its list.
@@ -118,23 +150,29 @@ struct Found {
     per_state: Vec<u16>,
 }
 
-/// States expanded before what they lead to is merged: bounds the memory for duplicates.
-const BATCH: usize = 1 << 17;
-/// Batches smaller than this are not worth a second thread.
-const PARALLEL_FROM: usize = 2048;
+impl Found {
+    fn bytes(&self) -> usize {
+        let lists: usize = self.lists.iter().map(|list| list.capacity() * size_of::<(u64, u32, u16)>()).sum();
+        lists + self.keys.capacity() * size_of::<u16>() + self.edges.capacity() * size_of::<(Edge, u8)>()
+    }
+}
+
+/// Issues, about, from states expanded before what they lead to is merged: bounds the memory for
+/// duplicates.
+const BATCH: usize = 1 << 19;
+/// Batches with fewer are not worth a second thread.
+const PARALLEL_FROM: usize = 1 << 12;
+/// Issues out of a layer, and words of keys in a shard, are numbered in 32 bits.
+const MOST: usize = 1 << 31;
 
 /// Searches all work-conserving schedules of a block; witnesses are the warp ids that issue.
-/// `progress` hears of every layer: states so far, issues done.
+/// `watch` hears of every layer: issues done, states so far.
 ///
 /// # Errors
 /// If the fuel does not last.
-pub fn search(
-    model: &Model,
-    limits: Limits,
-    progress: &dyn Fn(u64, usize),
-) -> Result<Extremes<usize>, OutOfFuel> {
+pub fn search(model: &Model, limits: Limits, watch: &Watch) -> Result<Extremes<usize>, OutOfFuel> {
     let schedules = Schedules(model);
-    search_system(&schedules, limits, progress)
+    search_system(&schedules, limits, watch)
         .map(|found| found.map_witnesses(|choices| schedules.warps(choices)))
 }
 
@@ -145,7 +183,7 @@ pub fn search(
 pub fn search_system<S: System>(
     system: &S,
     limits: Limits,
-    progress: &dyn Fn(u64, usize),
+    watch: &Watch,
 ) -> Result<Extremes<u16>, OutOfFuel> {
     let mut layer: Vec<Shard> = (0..SHARDS).map(|_| Shard::default()).collect();
     let mut key = Vec::new();
@@ -155,11 +193,16 @@ pub fn search_system<S: System>(
     let mut states = 1u64;
     let mut graph: Vec<Edges> = Vec::new();
     for issues in 0..system.issues() {
-        let (edges, next) = expand(system, &layer, limits, states).ok_or(OutOfFuel { states, issues })?;
+        let before = Before { states, bytes: graph.iter().map(Edges::bytes).sum() };
+        let (edges, next) = expand(system, &layer, limits, &before, watch).map_err(|spent| OutOfFuel {
+            states,
+            issues,
+            spent,
+        })?;
         states += next.iter().map(|shard| shard.len() as u64).sum::<u64>();
         graph.push(edges);
         layer = next;
-        progress(states, issues + 1);
+        watch.searched(issues as u64 + 1, states);
     }
     let (worst, worst_values) = backwards(&graph, u64::max, 0);
     let worst_witness = walk(&graph, &worst_values);
@@ -169,23 +212,36 @@ pub fn search_system<S: System>(
     Ok(Extremes { worst, best, states, worst_witness, best_witness })
 }
 
-/// The next layer and the edges to it; `None` if the fuel does not last.
+/// The layers before the one being expanded.
+struct Before {
+    states: u64,
+    bytes: usize,
+}
+
+/// The next layer and the edges to it.
+///
+/// # Errors
+/// If the fuel does not last.
 fn expand<S: System>(
     system: &S,
     layer: &[Shard],
     limits: Limits,
-    states: u64,
-) -> Option<(Edges, Vec<Shard>)> {
+    before: &Before,
+    watch: &Watch,
+) -> Result<(Edges, Vec<Shard>), Spent> {
     let sizes: Vec<usize> = layer.iter().map(Shard::len).collect();
     let total: usize = sizes.iter().sum();
     let mut next: Vec<Shard> = (0..SHARDS).map(|_| Shard::default()).collect();
     let mut edges = Edges { starts: vec![0], edges: Vec::new() };
     // edges name a shard and an index in it until the sizes of all shards are known
     let mut shards_of_edges: Vec<u8> = Vec::new();
+    let known = before.bytes + layer.iter().map(Shard::bytes).sum::<usize>();
+    let choices = system.most_choices().max(1);
     let mut from = 0;
     while from < total {
-        let to = (from + BATCH).min(total);
-        let threads = if to - from < PARALLEL_FROM { 1 } else { limits.threads.max(1) };
+        let to = (from + (BATCH / choices).max(1)).min(total);
+        let threads =
+            if (to - from).saturating_mul(choices) < PARALLEL_FROM { 1 } else { limits.threads.max(1) };
         let found = in_chunks(from..to, threads, |range| follow(system, layer, &sizes, range));
         let places = merge(&found, &mut next, threads);
         for (chunk, places) in found.iter().zip(&places) {
@@ -198,9 +254,20 @@ fn expand<S: System>(
                 shards_of_edges.push(shard);
             }
         }
-        let seen: u64 = states + next.iter().map(|shard| shard.len() as u64).sum::<u64>();
+        let seen: u64 = before.states + next.iter().map(|shard| shard.len() as u64).sum::<u64>();
+        let of_next = next.iter().map(Shard::bytes).chain(found.iter().map(Found::bytes)).sum::<usize>();
+        let bytes = known + of_next + edges.bytes() + shards_of_edges.capacity();
+        if watch.is_stopped() {
+            return Err(Spent::Time);
+        }
         if seen > limits.max_states {
-            return None;
+            return Err(Spent::States);
+        }
+        if bytes as u64 > limits.max_bytes
+            || edges.edges.len() > MOST
+            || next.iter().any(|shard| shard.words() > MOST)
+        {
+            return Err(Spent::Memory);
         }
         from = to;
     }
@@ -211,7 +278,7 @@ fn expand<S: System>(
     for (edge, shard) in edges.edges.iter_mut().zip(&shards_of_edges) {
         edge.to += bases[usize::from(*shard)];
     }
-    Some((edges, next))
+    Ok((edges, next))
 }
 
 /// Splits a range among threads; the results are in the order of the range.

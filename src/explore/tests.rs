@@ -30,11 +30,11 @@ fn shipped(kernel: &str, machine: &str) -> Block {
     block(&read(format!("configs/{machine}.ron")), &read(format!("kernels/witness/{kernel}.warp")))
 }
 
-const PLENTY: Limits = Limits { max_states: 10_000_000, threads: 2 };
+const PLENTY: Limits = Limits { max_states: 10_000_000, max_bytes: u64::MAX, threads: 2 };
 
 impl Block {
     fn explore(&self, limits: Limits) -> Exploration {
-        explore(&self.table, &self.machine, &self.paths, Cycles::new(1000), limits, &|_, _| {}).unwrap()
+        explore(&self.table, &self.machine, &self.paths, Cycles::new(1000), limits, &Watch::new()).unwrap()
     }
 }
 
@@ -49,7 +49,7 @@ fn known_witnesses_have_their_known_extremes() {
         ("witness-21", "twenty-one", 195, None),
     ] {
         let found = shipped(kernel, machine).explore(PLENTY);
-        assert!(found.complete);
+        assert!(found.is_complete());
         assert_eq!(found.worst.exact(), Some(Cycles::new(worst)), "{kernel}");
         if let Some(best) = best {
             assert_eq!(found.best.exact(), Some(Cycles::new(best)), "{kernel}");
@@ -62,8 +62,8 @@ fn known_witnesses_have_their_known_extremes() {
 #[test]
 fn without_fuel_the_interval_is_proven_and_holds_the_truth() {
     let block = shipped("witness-929", "pull-apart-9");
-    let short = block.explore(Limits { max_states: 10, threads: 1 });
-    assert!(!short.complete && short.worst.exact().is_none());
+    let short = block.explore(Limits { max_states: 10, ..Limits::default() });
+    assert!(!short.is_complete() && short.worst.exact().is_none());
     assert!(short.worst.at_least <= Cycles::new(48) && short.worst.at_most >= Cycles::new(48));
     assert!(short.best.at_least <= Cycles::new(35) && short.best.at_most >= Cycles::new(35));
     let replayed = replay(&block.table, &block.machine, &block.paths, &short.worst_witness, &mut ());
@@ -81,7 +81,7 @@ fn a_point_interval_of_latencies_is_the_policy_itself() {
             [("fig3", "paper-fig2"), ("lrr-witness", "lrr-witness"), ("witness-identical", "identical-warps")]
         {
             let block = shipped(kernel, machine);
-            let found = explore_latencies(&block.table, &block.paths, policy, &[], PLENTY, &|_, _| {})
+            let found = explore_latencies(&block.table, &block.paths, policy, &[], PLENTY, &Watch::new())
                 .unwrap()
                 .unwrap();
             let run =
@@ -126,8 +126,9 @@ fn intervals_cover_every_assignment_of_latencies() {
         let unit =
             |name: &str| UnitId::from_index(any.machine.units().iter().position(|u| u.name == name).unwrap());
         let varied = [Varied { unit: unit("m0"), lat: 0..=9 }, Varied { unit: unit("m1"), lat: 0..=9 }];
-        let found =
-            explore_latencies(&any.table, &any.paths, policy, &varied, PLENTY, &|_, _| {}).unwrap().unwrap();
+        let found = explore_latencies(&any.table, &any.paths, policy, &varied, PLENTY, &Watch::new())
+            .unwrap()
+            .unwrap();
         assert_eq!(Some(&found.worst), all.iter().max());
         assert_eq!(Some(&found.best), all.iter().min());
         assert_eq!(found.worst_witness.len(), 8);
@@ -142,5 +143,5 @@ fn barriers_are_part_of_the_exploration() {
     );
     let kernel = SourceText::new("k", ".warps 2\n f r\n bar\n g s, r\n f t\n bar\n g _, t\n.warps 1\n f r\n");
     let found = block(&machine, &kernel).explore(PLENTY);
-    assert!(found.complete && found.worst.exact() >= found.best.exact());
+    assert!(found.is_complete() && found.worst.exact() >= found.best.exact());
 }

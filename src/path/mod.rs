@@ -141,6 +141,11 @@ pub trait BlockSource {
     /// Whatever stopped the block; the source is spent then.
     fn next_block(&mut self, paths: &mut BlockPaths) -> Result<bool, Self::Error>;
 
+    /// Whether nobody wants the rest: blocks that are under way need not be finished either.
+    fn is_stopped(&self) -> bool {
+        false
+    }
+
     /// What the launch takes of memory.
     fn footprint(&self) -> Footprint {
         Footprint::default()

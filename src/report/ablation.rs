@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
-use super::json::{Origin, SCHEMA, rounded};
+use super::json::{Batch, Origin, SCHEMA, rounded};
+use super::style::Style;
 use super::table::Table;
 use crate::check::ablation::{COLUMNS, Row, Summary, VARIANTS, Variants};
 
@@ -19,6 +20,8 @@ pub struct Ablation {
     pub load_latency: u64,
     pub columns: Vec<Column>,
     pub kernels: Vec<Kernel>,
+    #[serde(flatten)]
+    pub batch: Batch,
     #[serde(flatten)]
     pub origin: Origin,
 }
@@ -46,8 +49,15 @@ pub struct Kernel {
 }
 
 impl Ablation {
-    /// The report over at least one row.
-    pub fn new(machine: &str, scheduler: String, variants: &Variants, rows: &[Row], seed: u64) -> Self {
+    /// The report over these rows, and what became of the other kernels.
+    pub fn new(
+        machine: &str,
+        scheduler: String,
+        variants: &Variants,
+        rows: &[Row],
+        seed: u64,
+        batch: Batch,
+    ) -> Self {
         let column = |(index, name): (usize, &&'static str)| {
             let Summary { mean, std_dev, min, max } = Summary::of(rows, index);
             let percent = Summary {
@@ -68,22 +78,24 @@ impl Ablation {
             machine: machine.to_owned(),
             scheduler,
             load_latency: variants.load_latency,
-            columns: COLUMNS.iter().enumerate().map(column).collect(),
+            // over no kernel there is no mean
+            columns: COLUMNS.iter().enumerate().filter(|_| !rows.is_empty()).map(column).collect(),
             kernels: rows.iter().map(kernel).collect(),
+            batch,
             origin: Origin::new(&variants.machines[0], seed),
         }
     }
 
     /// For people: Table 2, then every kernel.
-    pub fn text(&self) -> String {
+    pub fn text(&self, style: Style) -> String {
         let mut text = String::new();
-        let _ = writeln!(
-            text,
-            "ablation of {} under {}, {} kernels: 100 * cycles(A) / cycles(B) in %; below 100 B is slower\n",
+        let heading = format!(
+            "ablation of {} under {}, {} kernels: 100 * cycles(A) / cycles(B) in %; below 100 B is slower\n\n",
             self.machine,
             self.scheduler,
             self.kernels.len()
         );
+        text.push_str(&style.fill(&heading));
         let heading = |first: &'static str| std::iter::once(first).chain(COLUMNS);
         let mut summary = Table::new(heading(""), &[0]);
         let mut line = |name: &str, of: &dyn Fn(&Summary) -> f64| {
@@ -100,15 +112,14 @@ impl Ablation {
             let ends = [kernel.cycles[0], kernel.cycles[VARIANTS.len() - 1]].map(|cycles| cycles.to_string());
             kernels.row(std::iter::once(kernel.kernel.clone()).chain(percent).chain(ends));
         }
-        text.push_str(&summary.render(2));
+        text.push_str(&summary.render(2, style.width));
         text.push('\n');
-        text.push_str(&kernels.render(2));
-        let _ = writeln!(
-            text,
+        text.push_str(&kernels.render(2, style.width));
+        text.push_str(&style.fill(&format!(
             "\nEach column's A is the B before it. In the paper model a global access takes {} cycles, as a lone coalesced\n\
-             load does without caches; it also has no operand collector, write-back stages or bank conflicts.",
+             load does without caches; it also has no operand collector, write-back stages or bank conflicts.\n",
             self.load_latency
-        );
+        )));
         text
     }
 

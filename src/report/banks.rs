@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::json::rounded;
+use super::style::Style;
 use super::table::Table;
 use crate::base::Pc;
 use crate::trace::BankProfile;
@@ -45,7 +46,7 @@ pub fn lines(profile: &BankProfile, place: &dyn Fn(Pc) -> (u32, String)) -> Vec<
 }
 
 /// The lines as a table; empty if there are none.
-pub fn text(lines: &[BankLine]) -> String {
+pub fn text(lines: &[BankLine], style: Style) -> String {
     if lines.is_empty() {
         return String::new();
     }
@@ -76,5 +77,5 @@ pub fn text(lines: &[BankLine]) -> String {
         worst,
         "all".to_owned(),
     );
-    format!("\n{}", table.render(2))
+    format!("\n{}", table.render(2, style.width))
 }

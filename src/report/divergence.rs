@@ -5,6 +5,7 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use super::json::rounded;
+use super::style::Style;
 use super::table::Table;
 use crate::base::Pc;
 use crate::exec::divergence::{BranchUse, Divergence};
@@ -54,7 +55,7 @@ impl Report {
     }
 
     /// A table of the `most` branches executed most often. `text` gives an instruction's source.
-    pub fn table(&self, most: usize, text: &dyn Fn(Pc) -> String) -> String {
+    pub fn table(&self, most: usize, text: &dyn Fn(Pc) -> String, style: Style) -> String {
         let mut rows: Vec<&Branch> = self.branches.iter().collect();
         // a stable sort: of equals the first of the program comes first
         rows.sort_by_key(|branch| std::cmp::Reverse(branch.executions));
@@ -69,7 +70,7 @@ impl Report {
                 format!("{}: {}", branch.line, text(Pc::new(branch.pc))),
             ]);
         }
-        let mut shown = format!("\n{}", table.render(2));
+        let mut shown = format!("\n{}", table.render(2, style.width));
         if rows.len() > most {
             let _ = writeln!(shown, "  ... and {} more branches (-v lists all)", rows.len() - most);
         }

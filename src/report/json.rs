@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::base::Cycles;
 use crate::check::{BoundRow, Checked, Status, overestimation};
+use crate::diag::Diagnostic;
 use crate::exec::races::{self, AccessKind};
 use crate::machine::Machine;
 use crate::sim::{CacheStats, MemoryStats, SubCoreResult};
@@ -36,6 +37,54 @@ impl Origin {
     }
 }
 
+/// A problem.
+#[derive(Clone, Debug, Serialize)]
+pub struct Problem {
+    /// The file or option.
+    pub file: String,
+    /// Line from 1; 0 where there is none.
+    pub line: u32,
+    /// Column from 1; 0 where there is none.
+    pub column: u32,
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it; may be empty.
+    pub hint: String,
+    /// Of several kernels, those that have it, as the command line named them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub kernels: Vec<String>,
+}
+
+impl Problem {
+    /// A problem of these kernels.
+    pub fn new(problem: &Diagnostic, kernels: Vec<String>) -> Self {
+        Self {
+            file: problem.file.clone(),
+            line: problem.line,
+            column: problem.column,
+            message: problem.message.clone(),
+            hint: problem.hint.clone(),
+            kernels,
+        }
+    }
+}
+
+/// What became of a batch as a whole.
+#[derive(Clone, Debug, Serialize)]
+pub struct Batch {
+    /// Whether every kernel was taken to its end.
+    pub complete: bool,
+    /// Why not, if somebody ended it: `interrupt`, `terminated`, `time-limit`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<&'static str>,
+    /// Kernels that were not begun because of that, as the command line named them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_reached: Vec<String>,
+    /// What was wrong with kernels that failed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<Problem>,
+}
+
 /// `check` on several kernels.
 #[derive(Clone, Debug, Serialize)]
 pub struct Suite {
@@ -45,6 +94,11 @@ pub struct Suite {
     pub results: Vec<Check>,
     /// Over all of them.
     pub verdict: &'static str,
+    /// Results with a verdict: some gating bound applied.
+    pub judged: usize,
+    /// How it ended.
+    #[serde(flatten)]
+    pub batch: Batch,
 }
 
 /// `check` on one kernel under one policy.
@@ -62,6 +116,11 @@ pub struct Check {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub blocks: Vec<Block>,
     pub verdict: &'static str,
+    /// Whether every block was simulated to its end; if not, this is about the run up to there.
+    pub complete: bool,
+    /// Blocks of the launch, if not all of them were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub launch_blocks: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<Run>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -220,7 +279,7 @@ pub struct RaceParty {
 impl Check {
     /// A judged run as the contract wants it.
     pub fn new(kernel: &str, machine: &Machine, seed: u64, checked: &Checked) -> Self {
-        let blocks = if checked.blocks.len() > 1 {
+        let blocks = if checked.launch_blocks > 1 {
             let rows = checked.blocks.iter().enumerate().map(|(index, (makespan, values))| Block {
                 block: u32::try_from(index).unwrap_or(u32::MAX),
                 makespan: makespan.get(),
@@ -256,6 +315,8 @@ impl Check {
             bounds: checked.judged().map(|row| total_bound(row, checked.makespan)).collect(),
             blocks,
             verdict: checked.verdict().name(),
+            complete: checked.is_complete(),
+            launch_blocks: (!checked.is_complete()).then_some(checked.launch_blocks),
             run: None,
             self_checked_warps: (checked.self_checked_warps > 0).then_some(checked.self_checked_warps),
             program: None,

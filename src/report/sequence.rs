@@ -63,6 +63,7 @@ pub fn json(
     checked: &SequenceChecked,
 ) -> json::Check {
     let mut result = json::Check::new(name, machine, seed, &without_launches(checked));
+    result.complete = checked.total.is_complete();
     let steps = checked.statements().iter().map(|row| step(sequence, checked, row)).collect();
     let actions = sequence.actions().filter_map(|action| match action {
         Ok(Action::Launch(launch)) => Some(launch),
@@ -130,6 +131,7 @@ fn without_launches(checked: &SequenceChecked) -> Checked {
         races: races.clone(),
         sub_cores: sub_cores.clone(),
         blocks,
+        launch_blocks: 0,
         warps: Vec::new(),
         ..checked.total
     }
@@ -146,6 +148,10 @@ pub fn text(
     let launches = match sequence.launches {
         1 => "1 launch".to_owned(),
         several => format!("{several} launches"),
+    };
+    let launches = match checked.total.is_complete() {
+        true => launches,
+        false => format!("INCOMPLETE, {} of {launches}", checked.launches.len()),
     };
     let total = without_launches(checked);
     let mut text = text::check(&format!("{name} ({launches})"), machine, &total, style);
@@ -175,5 +181,5 @@ fn statements(sequence: &Sequence, checked: &SequenceChecked, style: Style) -> S
         let gating = shown.iter().filter(|&&i| checked.total.bounds[i].gates).map(|&i| row.bounds[i].1);
         table.row(start.into_iter().chain(values).chain([style.status(Status::combine(gating))]));
     }
-    table.render(2)
+    table.render(2, style.width)
 }

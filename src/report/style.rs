@@ -1,12 +1,14 @@
-//! Colour, only where somebody sees it.
+//! Colour and width, as the reader has them.
 
 use crate::check::Status;
 
-/// Whether to colour.
+/// How to write for the reader.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Style {
     /// Emit ANSI colours.
     pub colour: bool,
+    /// Characters of a line; unlimited where nothing wraps.
+    pub width: Option<usize>,
 }
 
 impl Style {
@@ -26,5 +28,82 @@ impl Style {
 
     fn paint(self, code: &str, text: &str) -> String {
         if self.colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    /// Prose with lines that are too long broken between words. What follows a label, two blanks after it,
+    /// stays to the right of it.
+    pub fn fill(self, text: &str) -> String {
+        let Some(width) = self.width else { return text.to_owned() };
+        let lines = text.split_inclusive('\n').map(|line| {
+            if char_width(line.trim_end()) <= width { line.to_owned() } else { broken(line, width) }
+        });
+        lines.collect()
+    }
+}
+
+fn broken(line: &str, width: usize) -> String {
+    let indent = line.chars().take_while(|c| *c == ' ').count();
+    let label = line[indent..].find("  ").map(|gap| {
+        let after = indent + gap;
+        after + line[after..].chars().take_while(|c| *c == ' ').count()
+    });
+    // a label that takes half of the line is none
+    let hang = label.filter(|hang| *hang <= width / 2).unwrap_or(indent + 2).min(width / 2);
+    let mut text = line[..indent].to_owned();
+    let mut used = indent;
+    let mut rest = line[indent..].trim_end();
+    let mut first = true;
+    while !rest.is_empty() {
+        let gap = rest.len() - rest.trim_start_matches(' ').len();
+        let word = rest[gap..].split(' ').next().unwrap_or_default();
+        let (gap, room) = (&rest[..gap], char_width(word));
+        if !first && used + gap.len() + room > width {
+            text.push('\n');
+            text.push_str(&" ".repeat(hang));
+            used = hang + room;
+        } else {
+            text.push_str(gap);
+            used += gap.len() + room;
+        }
+        text.push_str(word);
+        rest = &rest[gap.len() + word.len()..];
+        first = false;
+    }
+    text.push('\n');
+    text
+}
+
+/// Characters that take room: colours do not.
+pub(super) fn char_width(cell: &str) -> usize {
+    let mut count = 0;
+    let mut escaped = false;
+    for c in cell.chars() {
+        match (escaped, c) {
+            (false, '\x1b') => escaped = true,
+            (true, 'm') => escaped = false,
+            (true, _) => {}
+            (false, _) => count += 1,
+        }
+    }
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prose_is_broken_between_words() {
+        let narrow = Style { colour: false, width: Some(20) };
+        let text = "short\n  label  one two three four\nseven eight nine ten\n  aaa bbb cc ddd eee fff\n";
+        assert_eq!(
+            narrow.fill(text),
+            "short\n  label  one two\n         three four\nseven eight nine ten\n  aaa bbb cc ddd eee\n    fff\n"
+        );
+        assert_eq!(Style::default().fill(text), text);
+        assert_eq!(
+            narrow.fill("a-word-that-is-longer-than-a-line x"),
+            "a-word-that-is-longer-than-a-line\n  x\n"
+        );
     }
 }

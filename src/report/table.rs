@@ -1,4 +1,14 @@
-//! Aligned columns.
+//! Aligned columns that fit the terminal.
+
+use super::style::char_width;
+
+/// What stands for the end of a word that was cut.
+const CUT: &str = "..";
+/// A column of words is not cut below this, nor is a heading.
+const LEAST_WORDS: usize = 12;
+const LEAST_HEADING: usize = 12;
+/// Blanks between columns.
+const GAP: usize = 2;
 
 /// A table under construction: a heading and rows of cells.
 #[derive(Clone, Debug, Default)]
@@ -6,12 +16,23 @@ pub struct Table {
     rows: Vec<Vec<String>>,
     /// Columns aligned to the left; the others hold numbers and go to the right.
     left: Vec<usize>,
+    /// Columns that go first where there is no room, the least important one first.
+    expendable: Vec<usize>,
 }
 
 impl Table {
     /// A table with this heading; the columns in `left` hold words.
     pub fn new<S: Into<String>>(heading: impl IntoIterator<Item = S>, left: &[usize]) -> Self {
-        Self { rows: vec![heading.into_iter().map(Into::into).collect()], left: left.to_vec() }
+        let rows = vec![heading.into_iter().map(Into::into).collect()];
+        Self { rows, left: left.to_vec(), expendable: Vec::new() }
+    }
+
+    /// Names the columns that are left out first where there is no room for all, the least important
+    /// one first. The others follow from the right; the first column always stays.
+    #[must_use]
+    pub fn expendable(mut self, columns: impl IntoIterator<Item = usize>) -> Self {
+        self.expendable = columns.into_iter().collect();
+        self
     }
 
     /// Appends a row.
@@ -20,47 +41,106 @@ impl Table {
     }
 
     /// The text, each line indented by `indent` blanks.
-    pub fn render(&self, indent: usize) -> String {
+    ///
+    /// Where `width` characters are all there is, words are cut first, then columns are left out, and
+    /// a line at the end names them. No row takes more than one line.
+    pub fn render(&self, indent: usize, width: Option<usize>) -> String {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
-        let widths: Vec<usize> = (0..columns)
-            .map(|c| self.rows.iter().filter_map(|row| row.get(c)).map(|cell| width(cell)).max().unwrap_or(0))
-            .collect();
+        let room = width.map_or(usize::MAX, |width| width.saturating_sub(indent));
+        let mut shown: Vec<usize> = (0..columns).collect();
+        let mut widths = self.fitted(&shown, room);
+        while shown.len() > 1 && total(&widths, &shown) > room {
+            let expendable = self.expendable.iter().find(|column| shown.contains(column) && **column > 0);
+            let gone = expendable.copied().unwrap_or(shown[shown.len() - 1]);
+            shown.retain(|column| *column != gone);
+            widths = self.fitted(&shown, room);
+        }
+        if let [only] = shown[..] {
+            widths[only] = widths[only].min(room.max(CUT.len()));
+        }
         let mut text = String::new();
         for row in &self.rows {
-            let mut line = " ".repeat(indent);
-            for (column, cell) in row.iter().enumerate() {
-                let pad = " ".repeat(widths[column] - width(cell));
-                if column > 0 {
-                    line.push_str("  ");
-                }
-                if self.left.contains(&column) {
-                    line.push_str(cell);
-                    line.push_str(&pad);
-                } else {
-                    line.push_str(&pad);
-                    line.push_str(cell);
-                }
-            }
-            text.push_str(line.trim_end());
-            text.push('\n');
+            self.line(row, &shown, &widths, indent, &mut text);
         }
-        text
+        text + &self.left_out(&shown, indent, width)
+    }
+
+    fn natural(&self, column: usize) -> usize {
+        self.rows.iter().filter_map(|row| row.get(column)).map(|cell| char_width(cell)).max().unwrap_or(0)
+    }
+
+    /// The least width of a column: words can be cut, numbers and what is in colour cannot.
+    fn least(&self, column: usize) -> usize {
+        let words = self.left.contains(&column);
+        let cells = self.rows.iter().enumerate().filter_map(|(index, row)| Some((index, row.get(column)?)));
+        let least = cells.map(|(index, cell)| match (index, words) {
+            (0, _) => char_width(cell).min(LEAST_HEADING),
+            (_, true) if !cell.contains('\x1b') => char_width(cell).min(LEAST_WORDS),
+            _ => char_width(cell),
+        });
+        least.max().unwrap_or(0)
+    }
+
+    /// Widths by column: the widest that can be cut are made narrower until all that are shown fit, or
+    /// nothing can be cut.
+    fn fitted(&self, shown: &[usize], room: usize) -> Vec<usize> {
+        let columns = shown.last().map_or(0, |last| last + 1);
+        let mut widths: Vec<usize> = (0..columns).map(|column| self.natural(column)).collect();
+        let least: Vec<usize> = (0..columns).map(|column| self.least(column)).collect();
+        for _ in room..total(&widths, shown) {
+            let can = shown.iter().copied().filter(|&column| widths[column] > least[column]);
+            let Some(widest) = can.max_by_key(|&column| widths[column]) else { break };
+            widths[widest] -= 1;
+        }
+        widths
+    }
+
+    fn line(&self, row: &[String], shown: &[usize], widths: &[usize], indent: usize, text: &mut String) {
+        let mut line = " ".repeat(indent);
+        for (place, &column) in shown.iter().enumerate() {
+            let Some(cell) = row.get(column) else { break };
+            let cell = cut(cell, widths[column]);
+            let pad = " ".repeat(widths[column] - char_width(&cell));
+            if place > 0 {
+                line.push_str(&" ".repeat(GAP));
+            }
+            let (before, after) =
+                if self.left.contains(&column) { ("", pad) } else { (pad.as_str(), String::new()) };
+            line.extend([before, &cell, &after]);
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+
+    /// Which columns there was no room for.
+    fn left_out(&self, shown: &[usize], indent: usize, width: Option<usize>) -> String {
+        let heading = self.rows.first().map_or(&[][..], Vec::as_slice);
+        let mut names: Vec<&str> = Vec::new();
+        for (column, name) in heading.iter().enumerate() {
+            if !shown.contains(&column) && !name.is_empty() && !names.contains(&name.as_str()) {
+                names.push(name);
+            }
+        }
+        if names.is_empty() {
+            return String::new();
+        }
+        let line = format!("{}(no room for {})", " ".repeat(indent), names.join(", "));
+        cut(&line, width.unwrap_or(usize::MAX)) + "\n"
     }
 }
 
-/// Characters that take room: colours do not.
-fn width(cell: &str) -> usize {
-    let mut count = 0;
-    let mut escaped = false;
-    for c in cell.chars() {
-        match (escaped, c) {
-            (false, '\x1b') => escaped = true,
-            (true, 'm') => escaped = false,
-            (true, _) => {}
-            (false, _) => count += 1,
-        }
+/// Characters of a row with these columns.
+fn total(widths: &[usize], shown: &[usize]) -> usize {
+    shown.iter().map(|&column| widths[column]).sum::<usize>() + GAP * shown.len().saturating_sub(1)
+}
+
+/// The text, or as much of it as fits with a mark that something is missing.
+fn cut(text: &str, width: usize) -> String {
+    if char_width(text) <= width {
+        return text.to_owned();
     }
-    count
+    let kept: String = text.chars().take(width.saturating_sub(CUT.len())).collect();
+    kept.trim_end().to_owned() + CUT
 }
 
 #[cfg(test)]
@@ -72,6 +152,43 @@ mod tests {
         let mut table = Table::new(["name", "n", "s"], &[0, 2]);
         table.row(["a", "10", "\x1b[32mok\x1b[0m"]);
         table.row(["bcdef", "7", "no"]);
-        assert_eq!(table.render(1), " name    n  s\n a      10  \x1b[32mok\x1b[0m\n bcdef   7  no\n");
+        assert_eq!(table.render(1, None), " name    n  s\n a      10  \x1b[32mok\x1b[0m\n bcdef   7  no\n");
+    }
+
+    fn wide() -> Table {
+        let mut table = Table::new(["name", "many", "few", "what it is"], &[0, 3]).expendable([1]);
+        table.row(["a", "1234567", "12", "something that takes many words to say"]);
+        table.row(["a-longer-name", "1", "2", "\x1b[32mok\x1b[0m"]);
+        table
+    }
+
+    #[test]
+    fn words_are_cut_before_columns_go() {
+        let text = wide().render(2, Some(50));
+        assert_eq!(
+            text,
+            "  name              many  few  what it is\n  \
+             a              1234567   12  something that ta..\n  \
+             a-longer-name        1    2  \x1b[32mok\x1b[0m\n"
+        );
+        let text = wide().render(2, Some(34));
+        assert_eq!(
+            text,
+            "  name          few  what it is\n  \
+             a              12  something..\n  \
+             a-longer-na..   2  \x1b[32mok\x1b[0m\n  \
+             (no room for many)\n"
+        );
+    }
+
+    #[test]
+    fn no_line_is_wider_than_there_is_room() {
+        for width in 1..100 {
+            let text = wide().render(2, Some(width));
+            let widest = text.lines().map(char_width).max().unwrap_or(0);
+            // a mark that something is missing is always there
+            assert!(widest <= width.max(4), "{widest} of {width}:\n{text}");
+        }
+        assert_eq!(wide().render(2, Some(200)), wide().render(2, None));
     }
 }

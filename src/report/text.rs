@@ -16,24 +16,18 @@ const MAX_ROWS: usize = 16;
 /// One kernel under one policy, in full.
 pub fn check(kernel: &str, machine: &Machine, checked: &Checked, style: Style) -> String {
     let mut text = String::new();
-    let _ = writeln!(
-        text,
-        "{} on {} under {}: makespan {} cycles, {}",
-        style.strong(kernel),
-        machine.name(),
-        checked.scheduler,
-        checked.makespan,
-        style.status(checked.verdict())
-    );
+    let (name, outcome) = (style.strong(kernel), outcome(checked, style));
+    let heading = format!("{name} on {} under {}: {outcome}\n", machine.name(), checked.scheduler);
+    text.push_str(&style.fill(&heading));
     text.push('\n');
     text.push_str(&bounds(checked, style));
     if !checked.warps.is_empty() {
         text.push('\n');
-        text.push_str(&warps(checked));
+        text.push_str(&warps(checked, style));
     }
     if checked.blocks.len() > 1 {
         text.push('\n');
-        text.push_str(&blocks(checked));
+        text.push_str(&blocks(checked, style));
     }
     if checked.self_checked_warps > 0 {
         let _ = writeln!(
@@ -42,8 +36,23 @@ pub fn check(kernel: &str, machine: &Machine, checked: &Checked, style: Style) -
             checked.self_checked_warps
         );
     }
-    notes(&mut text, checked);
+    for note in &checked.notes {
+        text.push_str(&style.fill(&format!("\nnote: {note}\n")));
+    }
     text
+}
+
+/// Makespan and verdict, or how far a run came that was ended early.
+fn outcome(checked: &Checked, style: Style) -> String {
+    let (makespan, verdict) = (checked.makespan, style.status(checked.verdict()));
+    match (checked.is_complete(), checked.blocks.len()) {
+        (true, _) => format!("makespan {makespan} cycles, {verdict}"),
+        (false, 0) => format!("INCOMPLETE, no block of {} came to its end", checked.launch_blocks),
+        (false, done) => format!(
+            "INCOMPLETE, {done} of {} blocks in {makespan} cycles, {verdict} so far",
+            checked.launch_blocks
+        ),
+    }
 }
 
 fn bounds(checked: &Checked, style: Style) -> String {
@@ -64,7 +73,7 @@ fn bounds(checked: &Checked, style: Style) -> String {
             reason.unwrap_or_else(|| gates.to_owned()),
         ]);
     }
-    table.render(2)
+    table.render(2, style.width)
 }
 
 fn over(row: &BoundRow, makespan: Cycles) -> String {
@@ -76,14 +85,14 @@ pub fn percent(fraction: f64) -> String {
     format!("{:+.1} %", fraction * 100.0)
 }
 
-fn warps(checked: &Checked) -> String {
+fn warps(checked: &Checked, style: Style) -> String {
     let mut table = Table::new(["warp", "finish", "isolated", "exec", "idle"], &[0]);
     for row in checked.warps.iter().take(MAX_ROWS) {
         let numbers =
             [row.finish.get(), row.isolated.get(), row.exec.get(), row.idle.get()].map(|n| n.to_string());
         table.row(std::iter::once(row.warp.to_string()).chain(numbers));
     }
-    let mut text = table.render(2);
+    let mut text = table.render(2, style.width);
     if checked.warps.len() > MAX_ROWS {
         let _ = writeln!(
             text,
@@ -94,7 +103,7 @@ fn warps(checked: &Checked) -> String {
     text
 }
 
-fn blocks(checked: &Checked) -> String {
+fn blocks(checked: &Checked, style: Style) -> String {
     let names = checked.judged().map(|row| row.name);
     let mut table = Table::new(["block", "makespan"].into_iter().chain(names), &[0]);
     for (index, (makespan, values)) in checked.blocks.iter().enumerate().take(MAX_ROWS) {
@@ -102,7 +111,7 @@ fn blocks(checked: &Checked) -> String {
         let values = values.map(|(_, value)| value.map_or_else(|| "-".to_owned(), |v| v.to_string()));
         table.row([format!("b{index}"), makespan.to_string()].into_iter().chain(values));
     }
-    let mut text = table.render(2);
+    let mut text = table.render(2, style.width);
     if checked.blocks.len() > MAX_ROWS {
         let _ = writeln!(
             text,
@@ -113,33 +122,26 @@ fn blocks(checked: &Checked) -> String {
     text
 }
 
-fn notes(text: &mut String, checked: &Checked) {
-    for note in &checked.notes {
-        let _ = writeln!(text, "\nnote: {note}");
-    }
-}
-
 /// What `run` says besides: where the cycles went.
-pub fn run(checked: &Checked) -> String {
+pub fn run(checked: &Checked, style: Style) -> String {
     let mut text = String::new();
-    let _ = writeln!(
-        text,
-        "  {} warp instructions, {} thread instructions, {} issued, issue utilisation {:.3}",
+    text.push_str(&style.fill(&format!(
+        "  {} warp instructions, {} thread instructions, {} issued, issue utilisation {:.3}\n",
         checked.warp_instructions,
         checked.thread_instructions,
         checked.issues,
         checked.issue_utilisation()
-    );
+    )));
     text.push('\n');
-    text.push_str(&stalls(checked));
+    text.push_str(&stalls(checked, style));
     if let Some(stats) = &checked.memory {
         text.push('\n');
-        text.push_str(&memory(stats));
+        text.push_str(&memory(stats, style));
     }
     text
 }
 
-fn memory(stats: &MemoryStats) -> String {
+fn memory(stats: &MemoryStats, style: Style) -> String {
     let headings = ["cache", "accesses", "hits", "misses", "merged", "stalls", "write-backs"];
     let mut table = Table::new(headings, &[0]);
     for (name, cache) in [("L1", stats.l1), ("constant", stats.constant), ("L2", stats.lower.l2)] {
@@ -150,7 +152,7 @@ fn memory(stats: &MemoryStats) -> String {
         }
     }
     let dram = stats.lower.dram;
-    let mut text = table.render(2);
+    let mut text = table.render(2, style.width);
     let _ = writeln!(
         text,
         "  DRAM: {} reads, {} writes, {} activations",
@@ -163,7 +165,7 @@ fn memory(stats: &MemoryStats) -> String {
 const SUB_CORE_COLUMNS: usize = 8;
 
 /// What became of the issue slots; with several sub-cores also on each.
-fn stalls(checked: &Checked) -> String {
+fn stalls(checked: &Checked, style: Style) -> String {
     // of many sub-cores only the sum: a column each would not fit a line
     let columns = 2..=SUB_CORE_COLUMNS;
     let several = if columns.contains(&checked.sub_cores.len()) { checked.sub_cores.as_slice() } else { &[] };
@@ -195,7 +197,7 @@ fn stalls(checked: &Checked) -> String {
     };
     let cells = [total.to_owned(), slots.to_string(), "100.0 %".to_owned()];
     table.row(cells.into_iter().chain(several.iter().map(|_| checked.makespan.to_string())));
-    table.render(2)
+    table.render(2, style.width)
 }
 
 /// A line of the suite's table.
@@ -216,42 +218,56 @@ pub fn suite(rows: &[SuiteRow], style: Style) -> String {
     let heading = ["kernel", "policy", "blocks", "warp insts", "makespan"].map(str::to_owned);
     let columns = names.iter().flat_map(|name| [(*name).to_owned(), "over".to_owned()]);
     let last = heading.len() + names.len() * 2;
+    // blocks and instructions go first, then overestimations, then bounds, from the right
+    let overs = (0..names.len()).rev().map(|bound| heading.len() + 2 * bound + 1);
+    let values = (0..names.len()).rev().map(|bound| heading.len() + 2 * bound);
+    let expendable: Vec<usize> = [2, 3].into_iter().chain(overs).chain(values).collect();
     let mut table =
-        Table::new(heading.into_iter().chain(columns).chain(["verdict".to_owned()]), &[0, 1, last]);
+        Table::new(heading.into_iter().chain(columns).chain(["verdict".to_owned()]), &[0, 1, last])
+            .expendable(expendable);
     for row in rows {
         let checked = row.checked;
         let start = [
             row.kernel.to_owned(),
             checked.scheduler.clone(),
-            checked.blocks.len().to_string(),
+            of_launch(checked),
             checked.warp_instructions.to_string(),
             checked.makespan.to_string(),
         ];
         let bounds = shown.iter().map(|&i| &checked.bounds[i]).flat_map(|bound| {
             [bound.value.map_or_else(|| "-".to_owned(), |v| v.to_string()), over(bound, checked.makespan)]
         });
-        table.row(start.into_iter().chain(bounds).chain([style.status(checked.verdict())]));
+        let so_far = if checked.is_complete() { "" } else { " so far" };
+        let verdict = style.status(checked.verdict()) + so_far;
+        table.row(start.into_iter().chain(bounds).chain([verdict]));
     }
-    table.render(0)
+    table.render(0, style.width)
+}
+
+/// Blocks, and of how many if these are not all.
+fn of_launch(checked: &Checked) -> String {
+    let done = checked.blocks.len();
+    if checked.is_complete() { done.to_string() } else { format!("{done} of {}", checked.launch_blocks) }
 }
 
 /// What the suite shows as a whole.
 pub fn suite_summary(rows: &[SuiteRow], style: Style) -> String {
-    let count = |status: Status| rows.iter().filter(|row| row.checked.verdict() == status).count();
+    let with = |status: Status| rows.iter().filter(|row| row.checked.verdict() == status).count();
     let instructions: u64 = rows.iter().map(|row| row.checked.warp_instructions).sum();
     // the policies of a kernel share its self-check
     let self_checked: u64 =
         rows.chunk_by(|a, b| a.kernel == b.kernel).map(|runs| runs[0].checked.self_checked_warps).sum();
-    let mut text = format!(
-        "\n{} runs, {instructions} warp instructions: {} {}, {} {}, {} {}\n",
-        rows.len(),
-        count(Status::Holds),
+    let text = format!(
+        "\n{}, {instructions} warp instructions: {} {}, {} {}, {} {}\n",
+        count(rows.len(), "run"),
+        with(Status::Holds),
         style.status(Status::Holds),
-        count(Status::Violated),
+        with(Status::Violated),
         style.status(Status::Violated),
-        count(Status::NotApplicable),
+        with(Status::NotApplicable),
         style.status(Status::NotApplicable),
     );
+    let mut text = style.fill(&text);
     if self_checked > 0 {
         let _ = writeln!(
             text,
@@ -261,8 +277,13 @@ pub fn suite_summary(rows: &[SuiteRow], style: Style) -> String {
     text
 }
 
+/// A number of things.
+pub fn count(number: usize, of: &str) -> String {
+    format!("{number} {of}{}", if number == 1 { "" } else { "s" })
+}
+
 /// How busy each unit was.
-pub fn units(machine: &Machine, units: &UnitUse, checked: &Checked) -> String {
+pub fn units(machine: &Machine, units: &UnitUse, checked: &Checked, style: Style) -> String {
     let mut table = Table::new(["unit", "instructions", "initiating", "share"], &[0]);
     for (index, unit) in machine.units().iter().enumerate() {
         let id = UnitId::from_index(index);
@@ -274,7 +295,7 @@ pub fn units(machine: &Machine, units: &UnitUse, checked: &Checked) -> String {
             table.row([unit.name.clone(), instructions.to_string(), busy.to_string(), share]);
         }
     }
-    format!("\n{}", table.render(2))
+    format!("\n{}", table.render(2, style.width))
 }
 
 /// The instructions that lost the most cycles. `place` gives line and text of an instruction.
@@ -283,6 +304,7 @@ pub fn lost_cycles(
     checked: &Checked,
     most: usize,
     place: &dyn Fn(Pc) -> (u32, String),
+    style: Style,
 ) -> String {
     if lost.is_empty() {
         return String::new();
@@ -303,7 +325,7 @@ pub fn lost_cycles(
             shown(one.producer),
         ]);
     }
-    let mut text = format!("\n{}", table.render(2));
+    let mut text = format!("\n{}", table.render(2, style.width));
     if lost.len() > most {
         let _ = writeln!(text, "  ... and {} smaller causes", lost.len() - most);
     }

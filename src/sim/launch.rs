@@ -126,6 +126,9 @@ macro_rules! each {
 /// cycle. With one block at a time the policy starts anew with each. `on_block` hears of every
 /// block when it ends; of several that end in the same cycle, of the one launched first.
 ///
+/// Where the source says that nobody wants the rest, blocks under way may be left unfinished: the
+/// summary is then that of the cycles up to there.
+///
 /// # Errors
 /// What the source reports, or why a block could not be simulated to its end.
 pub fn simulate<S: BlockSource, O: Observer>(

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use random_kernels::{KernelBuilder, RandomKernel, Shape, random_kernel};
-use warpbound::base::{BlockId, LaneMask};
+use warpbound::base::{BlockId, LaneMask, Watch};
 use warpbound::bound::{self, Analyser, Bound, BoundReport, Context, Gub, Iwb, Swb, analyse_block};
 use warpbound::check::self_check;
 use warpbound::explore::explore;
@@ -18,7 +18,7 @@ use warpbound::program::TimingTable;
 use warpbound::sim::policy::{Policy, ReplayError, View};
 use warpbound::sim::{Engine, PolicySetup};
 
-const LIMITS: Limits = Limits { max_states: 1 << 20, threads: 1 };
+const LIMITS: Limits = Limits { max_states: 1 << 20, max_bytes: u64::MAX, threads: 1 };
 
 /// A run of a warp beyond its bound, the block being the largest of them.
 fn exceeded(report: &BoundReport, makespan: u64, finish: &[u64], slack: u64) -> bool {
@@ -138,7 +138,7 @@ struct Tally {
 fn exhaust(tally: &mut Tally, ron: &str, warps: u32, longest: usize) {
     Tiny::new(ron, longest).for_each(warps, |table, paths| {
         let block = analyse_block(table, paths);
-        let worst = search(&Model::new(table, paths).unwrap(), LIMITS, &|_, _| ()).unwrap().worst;
+        let worst = search(&Model::new(table, paths).unwrap(), LIMITS, &Watch::new()).unwrap().worst;
         tally.blocks += 1;
         for (index, bound) in [&Gub as &dyn Bound, &Iwb, &Swb].into_iter().enumerate() {
             let value = bound.evaluate(&block).value.cycles().get();
@@ -244,9 +244,9 @@ fn exploration_agrees_with_the_engine_under_every_schedule() {
             continue;
         }
         let iwb = Iwb.evaluate(&analyse_block(&table, &kernel.paths)).value.cycles();
-        let found = explore(&table, &kernel.machine, &kernel.paths, iwb, LIMITS, &|_, _| ()).unwrap();
+        let found = explore(&table, &kernel.machine, &kernel.paths, iwb, LIMITS, &Watch::new()).unwrap();
         let (worst, best) = (found.worst.at_least.get(), found.best.at_most.get());
-        assert!(found.complete);
+        assert!(found.is_complete());
         assert_eq!((worst, best), by_force(&kernel, &table), "seed {seed}");
         compared += 1;
         differ += u64::from(worst > best);

@@ -7,7 +7,7 @@ use crate::bound_swb;
 use bound_kernels::{Kernel, Size, kernel, machine_text, random, texts};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use warpbound::base::{Cycles, UnitId, WarpId};
+use warpbound::base::{Cycles, UnitId, WarpId, Watch};
 use warpbound::bound::{Bound, Gub, Iwb, Swb, analyse_block};
 use warpbound::explore::model::Model;
 use warpbound::explore::search::{Limits, search};
@@ -19,7 +19,9 @@ fn value(kernel: &Kernel, bound: &dyn Bound) -> u64 {
 /// The exact worst makespan, if it takes few states to find.
 fn worst(kernel: &Kernel) -> Option<u64> {
     let model = Model::new(&kernel.table, &kernel.paths).ok()?;
-    search(&model, Limits { max_states: 60_000, threads: 1 }, &|_, _| ()).ok().map(|found| found.worst)
+    search(&model, Limits { max_states: 60_000, ..Limits::default() }, &Watch::new())
+        .ok()
+        .map(|found| found.worst)
 }
 
 /// Within one section of less than a window it is its definition; over barriers the definition may

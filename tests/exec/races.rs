@@ -399,7 +399,7 @@ fn a_store_to_where_no_pointer_leads_is_noticed() {
         launch.ok().time
     };
     assert_eq!(run(8).stray, None);
-    let places: Vec<u64> = place_buffers([4096, 16].into_iter()).map(|place| place.address).collect();
+    let places: Vec<u64> = place_buffers([4096, 16]).iter().map(|place| place.address).collect();
     let strayed = run((places[0] as i64 - places[1] as i64) as i32);
     assert!(strayed.stray.is_some() && !strayed.is_empty(), "{strayed:?}");
 }

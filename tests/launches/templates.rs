@@ -35,7 +35,7 @@ fn runs(program: &Program) -> Result<(), String> {
     let source = SourceText::new("template.ron", text);
     let told = |problems: warpbound::diag::Diagnostics| problems.to_string();
     let spec = LaunchSpec::parse(&source).map_err(told)?;
-    let launch = Launch::new(&spec, program, 0, &source, &|name| Err(name.to_owned())).map_err(told)?;
+    let launch = Launch::new(&spec, program, 0, &source, &|name, _| Err(name.to_owned())).map_err(told)?;
     let options = Options { max_instructions_per_block: 1 << 20, ..Options::default() };
     let mut executor = Executor::new(program, &launch, options).map_err(told)?;
     let mut paths = BlockPaths::default();

@@ -84,7 +84,8 @@ pub fn load(file: &Path, isa: &IsaTable, seed: u64) -> Shipped {
     let folder = file.parent().unwrap();
     let module = Module::parse(&source(&folder.join(&spec.module))).unwrap_or_else(|error| panic!("{error}"));
     let program = module.program(&spec.entry, isa).unwrap_or_else(|error| panic!("{error}"));
-    let read_file = |name: &str| std::fs::read(folder.join(name)).map_err(|error| format!("{name}: {error}"));
+    let read_file =
+        |name: &str, _: u64| std::fs::read(folder.join(name)).map_err(|error| format!("{name}: {error}"));
     let launch = Launch::new(&spec, &program, seed, &launch_source, &read_file)
         .unwrap_or_else(|error| panic!("{error}"));
     let name = file.file_stem().unwrap().to_string_lossy().into_owned();

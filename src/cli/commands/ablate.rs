@@ -1,37 +1,57 @@
 //! `warpbound ablate`: what each simplification of the paper model costs, over many kernels.
 
-use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::base::Cycles;
 use crate::check::ablation::{Row, VARIANTS, Variants, cycles};
 use crate::cli::args::{Ablate, Common, PtxLaunch, Races, TableFormat};
 use crate::cli::assets;
+use crate::cli::failures::Batch;
 use crate::cli::load::{self, LoadedKernel};
-use crate::cli::output::{self, Failure, Format};
+use crate::cli::memory;
+use crate::cli::output::{Ending, Format, Outcome};
+use crate::cli::session::Session;
 use crate::diag::Diagnostics;
 use crate::report::ablation::Ablation;
 use crate::sim::PolicySetup;
 
 /// Runs the command.
-pub fn run(args: &Ablate) -> Result<ExitCode, Failure> {
+pub fn run(args: &Ablate, session: &Session) -> Outcome {
     let location = assets::find_machine(&args.machine, None)?;
     let (machine, spec) = load::machine_at(&location, &common(args))?;
     let variants = Variants::new(&spec, &location.text()?, &assets::ptx_isa()?)?;
     let policy = load::setup(machine.scheduler())?;
     let names = if args.kernels.is_empty() { super::check::suite_kernels()? } else { args.kernels.clone() };
-    let kernels = names
-        .iter()
-        .map(|name| load::kernel(name, &PtxLaunch::default(), args.seed))
-        .collect::<Result<Vec<LoadedKernel>, Diagnostics>>()?;
-    let rows = rows(&kernels, &variants, &policy, args)?;
-    let report = Ablation::new(machine.name(), policy.kind().to_string(), &variants, &rows, args.seed);
-    match args.format {
-        TableFormat::Text => output::print(&report.text())?,
-        TableFormat::Json => output::print_json(&report)?,
-        TableFormat::Csv => output::print(&report.csv())?,
+    let mut batch = Batch::new(&names);
+    let mut kernels = Vec::new();
+    while let Some((_, name)) = batch.begin(session) {
+        match load::kernel(name, &PtxLaunch::default(), args.seed) {
+            Ok(kernel) => kernels.push(kernel),
+            Err(problems) => batch.failures.add(name, &problems),
+        }
     }
-    Ok(ExitCode::SUCCESS)
+    let rows = rows(&kernels, &variants, &policy, args, session, &mut batch);
+    if rows.is_empty() && names.len() == 1 && !batch.is_incomplete() {
+        return Err(batch.failures.into_problems());
+    }
+    let report = Ablation::new(
+        machine.name(),
+        policy.kind().to_string(),
+        &variants,
+        &rows,
+        args.seed,
+        batch.json(session),
+    );
+    let mut ending = Ending::default();
+    match args.format {
+        TableFormat::Text => {
+            ending.print(session, &(report.text(session.style) + &batch.text(session)));
+        }
+        TableFormat::Json => ending.print_json(session, &report),
+        TableFormat::Csv => ending.print(session, &report.csv()),
+    }
+    ending.failures = batch.failures;
+    Ok(ending)
 }
 
 /// The options as the loading of machines knows them.
@@ -50,15 +70,19 @@ fn common(args: &Ablate) -> Common {
     }
 }
 
-/// Every kernel on every variant. Threads take the next pair that nobody has taken; where a result
-/// goes depends on the pair only.
+/// Every kernel on every variant; those that fail, or are not through when somebody ends the command, are
+/// left to the batch. Threads take the next pair that nobody has taken; where a result goes depends on the
+/// pair only.
 fn rows(
     kernels: &[LoadedKernel],
     variants: &Variants,
     policy: &PolicySetup,
     args: &Ablate,
-) -> Result<Vec<Row>, Diagnostics> {
+    session: &Session,
+    batch: &mut Batch,
+) -> Vec<Row> {
     let pairs = kernels.len() * VARIANTS.len();
+    let fuel = memory::fuel(args.max_instructions);
     let next = AtomicUsize::new(0);
     let work = || {
         let mut done = Vec::new();
@@ -69,13 +93,15 @@ fn rows(
             }
             let (kernel, machine) =
                 (&kernels[pair / VARIANTS.len()], &variants.machines[pair % VARIANTS.len()]);
-            let result = cycles(&kernel.workload, machine, policy, args.max_instructions)
+            let result = cycles(&kernel.workload, machine, policy, fuel, &session.watch)
                 .map_err(|problems| problems.with_excerpts(&kernel.code));
             done.push((pair, result));
         }
     };
+    let blocks: u64 = kernels.iter().map(|kernel| u64::from(kernel.workload.blocks())).sum();
+    session.progress.begin("ablating", Some(blocks * VARIANTS.len() as u64), "blocks");
     let jobs = args.jobs.unwrap_or_else(load::threads).clamp(1, pairs.max(1));
-    let mut results: Vec<(usize, Result<Cycles, Diagnostics>)> = std::thread::scope(|scope| {
+    let mut results: Vec<(usize, Result<Option<Cycles>, Diagnostics>)> = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
         // a panic of a worker is a fault of ours and goes on here
         workers
@@ -84,12 +110,26 @@ fn rows(
             .collect()
     });
     results.sort_by_key(|(pair, _)| *pair);
-    let mut rows: Vec<Row> = kernels
-        .iter()
-        .map(|kernel| Row { kernel: kernel.workload.name.clone(), cycles: [0; VARIANTS.len()] })
-        .collect();
-    for (pair, result) in results {
-        rows[pair / VARIANTS.len()].cycles[pair % VARIANTS.len()] = result?.get();
+    let mut rows = Vec::new();
+    for (kernel, results) in kernels.iter().zip(results.chunks(VARIANTS.len())) {
+        let mut row = Row { kernel: kernel.workload.name.clone(), cycles: [0; VARIANTS.len()] };
+        let mut whole = true;
+        for ((_, result), cycles) in results.iter().zip(&mut row.cycles) {
+            match result {
+                Ok(Some(known)) => *cycles = known.get(),
+                Ok(None) => {
+                    batch.cut_short();
+                    whole = false;
+                }
+                Err(problems) => {
+                    // the variants of a kernel fail for one reason
+                    if std::mem::replace(&mut whole, false) {
+                        batch.failures.add(&kernel.name_given, problems);
+                    }
+                }
+            }
+        }
+        rows.extend(whole.then_some(row));
     }
-    Ok(rows)
+    rows
 }

@@ -1,8 +1,6 @@
 //! `warpbound compare`: every bound beside what was simulated and what was explored, a line per
 //! kernel.
 
-use std::process::ExitCode;
-
 use serde::Serialize;
 
 use crate::base::Cycles;
@@ -11,9 +9,12 @@ use crate::check::{
     BoundRow, Checked, Plan, Status, WorkloadSource, check, execute_sequence, observe_sequence,
 };
 use crate::cli::args::Compare;
+use crate::cli::failures::Batch;
 use crate::cli::load::{self, Loaded};
-use crate::cli::output::{self, Failure, Format};
+use crate::cli::memory;
+use crate::cli::output::{Ending, Format, Outcome};
 use crate::cli::programs::LoadedProgram;
+use crate::cli::session::Session;
 use crate::diag::Diagnostics;
 use crate::exec::races::TimeDependences;
 use crate::explore::explore;
@@ -21,7 +22,8 @@ use crate::explore::search::Limits;
 use crate::machine::{Machine, SchedulerKind};
 use crate::path::{BlockPaths, BlockSource};
 use crate::program::{Program, TimingTable};
-use crate::report::json::{Origin, SCHEMA};
+use crate::report::json::{self, Origin, SCHEMA};
+use crate::report::style::Style;
 use crate::report::table::Table;
 use crate::sim::PolicySetup;
 
@@ -39,79 +41,122 @@ struct Row {
 enum Explored {
     /// Exactly this.
     Exactly(Cycles),
-    /// At least this; some block has more states than the fuel allows.
+    /// At least this; some block has more states than the fuel allows, or somebody ended the command.
     AtLeast(Cycles),
     /// Some block, or the machine, is of a kind that exploration does not handle.
     NotHandled,
 }
 
 /// Runs the command.
-pub fn run(args: &Compare) -> Result<ExitCode, Failure> {
+pub fn run(args: &Compare, session: &Session) -> Outcome {
     let bounds = bound::all();
     let names = if args.kernels.is_empty() { super::check::suite_kernels()? } else { args.kernels.clone() };
-    let rows =
-        names.iter().map(|name| row(name, args, &bounds)).collect::<Result<Vec<Row>, Diagnostics>>()?;
-    match args.common.format {
-        Format::Text => output::print(&text(&rows))?,
-        Format::Json => output::print_json(&Report {
-            schema: SCHEMA,
-            results: rows.iter().map(|row| Line::new(row, args.common.seed)).collect(),
-        })?,
+    let mut batch = Batch::new(&names);
+    let mut rows = Vec::new();
+    while let Some((_, name)) = batch.begin(session) {
+        match row(name, &batch.label(name), args, &bounds, session) {
+            Ok(Some(row)) => {
+                rows.push(row);
+                // what was explored of it may not be all
+                if session.watch.is_stopped() {
+                    batch.cut_short();
+                }
+            }
+            Ok(None) => batch.cut_short(),
+            Err(problems) => batch.failures.add(name, &problems),
+        }
     }
-    Ok(ExitCode::SUCCESS)
+    if rows.is_empty() && names.len() == 1 && !batch.is_incomplete() {
+        return Err(batch.failures.into_problems());
+    }
+    let mut ending = Ending::default();
+    match args.common.format {
+        Format::Text => ending.print(session, &(text(&rows, session.style) + &batch.text(session))),
+        Format::Json => {
+            let results = rows.iter().map(|row| Line::new(row, args.common.seed)).collect();
+            let batch = batch.json(session);
+            ending.print_json(session, &Report { schema: SCHEMA, results, batch });
+        }
+    }
+    ending.failures = batch.failures;
+    Ok(ending)
 }
 
-fn row(name: &str, args: &Compare, bounds: &[Box<dyn Bound>]) -> Result<Row, Diagnostics> {
+/// A kernel's line; nothing if somebody ended the command before it was simulated.
+fn row(
+    name: &str,
+    label: &str,
+    args: &Compare,
+    bounds: &[Box<dyn Bound>],
+    session: &Session,
+) -> Result<Option<Row>, Diagnostics> {
     let policies = [load::setup(&SchedulerKind::Gto)?, load::setup(&SchedulerKind::Lrr)?];
     let kernel = match load::any(name, &args.ptx, args.common.seed)? {
         Loaded::Kernel(kernel) => kernel,
-        Loaded::Program(program) => return program_row(&program, args, bounds, &policies),
+        Loaded::Program(program) => return program_row(&program, label, args, bounds, &policies, session),
     };
     let (machine, _) = load::machine(&args.common, &kernel)?;
+    let blocks = u64::from(kernel.workload.blocks());
+    session.progress.begin(label, Some(blocks * policies.len() as u64), "blocks");
     let runs = check(&Plan {
         workload: &kernel.workload,
         machine: &machine,
         policies: &policies,
         bounds,
         gating: &[],
-        max_instructions_per_block: args.common.max_instructions,
+        max_instructions_per_block: memory::fuel(args.common.max_instructions),
         threads: 1,
         ahead: false,
         self_check: false,
         race_memory: args.common.race_memory(),
+        watch: &session.watch,
     })
-    .map_err(|problems| problems.with_excerpts(&kernel.code))?;
-    let mut source: WorkloadSource = kernel.workload.source(args.common.watched(&machine))?;
-    let explored = explored(kernel.workload.program(), &machine, args, &mut source);
+    .map_err(|failed| failed.problems.with_excerpts(&kernel.code))?;
+    if !runs.iter().all(Checked::is_complete) {
+        return Ok(None);
+    }
+    session.progress.begin(format!("exploring {label}"), None, "issues");
+    let source: WorkloadSource = kernel.workload.source(args.common.watched(&machine))?;
+    let mut source = source.watched(&session.watch);
+    let explored = explored(kernel.workload.program(), &machine, args, &mut source, session);
     let explored = explored.map_err(|problems| problems.with_excerpts(&kernel.code))?;
     let explored = explored.of_paths(&source.time_dependences());
-    Ok(Row { name: kernel.workload.name.clone(), machine, runs, explored })
+    Ok(Some(Row { name: kernel.workload.name.clone(), machine, runs, explored }))
 }
 
 fn program_row(
     program: &LoadedProgram,
+    label: &str,
     args: &Compare,
     bounds: &[Box<dyn Bound>],
     policies: &[PolicySetup],
-) -> Result<Row, Diagnostics> {
+    session: &Session,
+) -> Result<Option<Row>, Diagnostics> {
     let (machine, _) = load::machine_of_program(&args.common)?;
     let options = args.common.watched(&machine);
+    session.progress.begin(label, None, "blocks");
     let mut worst = Explored::Exactly(Cycles::ZERO);
     let mut all = || {
-        let plan = program.plan(&machine, bounds, &[], &args.common, false);
+        let plan = program.plan(&machine, bounds, &[], &args.common, false, &session.watch);
         let mut runs = Vec::new();
         for policy in policies {
-            runs.push(observe_sequence(&plan, policy, &mut ())?.0.total);
+            let run = observe_sequence(&plan, policy, &mut ()).map_err(|failed| failed.problems)?;
+            runs.push(run.0.total);
         }
-        execute_sequence(&program.sequence, None, options, &mut |step, run| {
-            let of_launch = explored(&program.sequence.kernel(step).program, &machine, args, run)?;
+        if !runs.iter().all(Checked::is_complete) {
+            return Ok(None);
+        }
+        session.progress.begin(format!("exploring {label}"), None, "issues");
+        execute_sequence(&program.sequence, None, options, &session.watch, &mut |step, run| {
+            let of_launch = explored(&program.sequence.kernel(step).program, &machine, args, run, session)?;
             worst = worst.and(of_launch.of_paths(&run.time_dependences()));
             Ok(())
         })?;
-        Ok(runs)
+        Ok(Some(runs))
     };
     let runs = all().map_err(|problems| program.with_excerpts(problems))?;
-    Ok(Row { name: program.name.clone(), explored: worst, machine, runs })
+    let row = |runs| Row { name: program.name.clone(), explored: worst, machine, runs };
+    Ok(runs.map(row))
 }
 
 impl Explored {
@@ -138,9 +183,11 @@ fn explored(
     machine: &Machine,
     args: &Compare,
     source: &mut impl BlockSource<Error = Diagnostics>,
+    session: &Session,
 ) -> Result<Explored, Diagnostics> {
     let table = TimingTable::new(program, machine)?;
-    let limits = Limits { max_states: args.max_states, threads: load::threads() };
+    let limits =
+        Limits { max_states: args.max_states, max_bytes: memory::budget(), threads: load::threads() };
     let mut paths = BlockPaths::default();
     let mut worst = if machine.beyond_the_paper_model().is_empty() {
         Explored::Exactly(Cycles::ZERO)
@@ -151,13 +198,17 @@ fn explored(
         if worst == Explored::NotHandled {
             continue;
         }
-        worst = match explore(&table, machine, &paths, Cycles::ZERO, limits, &|_, _| {}) {
-            Ok(found) if found.complete => worst.and(Explored::Exactly(found.worst.at_least)),
+        worst = match explore(&table, machine, &paths, Cycles::ZERO, limits, &session.watch) {
+            Ok(found) if found.is_complete() => worst.and(Explored::Exactly(found.worst.at_least)),
             Ok(found) => worst.and(Explored::AtLeast(found.worst.at_least)),
             Err(_) => Explored::NotHandled,
         };
     }
-    Ok(worst)
+    Ok(match worst {
+        // blocks that were not looked at only add to it
+        Explored::Exactly(sum) if session.watch.is_stopped() => Explored::AtLeast(sum),
+        other => other,
+    })
 }
 
 /// The proved bound with the smallest value.
@@ -166,11 +217,13 @@ fn tightest(rows: &[BoundRow]) -> Option<&BoundRow> {
     rows.iter().filter(proved).min_by_key(|row| row.value)
 }
 
-fn text(rows: &[Row]) -> String {
-    let names: Vec<&str> =
-        rows.first().map(|row| row.runs[0].judged().map(|b| b.name).collect()).unwrap_or_default();
+fn text(rows: &[Row], style: Style) -> String {
+    let Some(first) = rows.first() else { return String::new() };
+    let names: Vec<&str> = first.runs[0].judged().map(|b| b.name).collect();
+    // instructions and blocks go first, then bounds from the right
+    let expendable: Vec<usize> = [2, 1].into_iter().chain((6..6 + names.len()).rev()).collect();
     let heading = ["kernel", "blocks", "warp insts", "gto", "lrr", "explored worst"].into_iter().chain(names);
-    let mut table = Table::new(heading.chain(["tightest proved"]), &[0]);
+    let mut table = Table::new(heading.chain(["tightest proved"]), &[0]).expendable(expendable);
     for row in rows {
         let run = &row.runs[0];
         let explored = match row.explored {
@@ -190,13 +243,15 @@ fn text(rows: &[Row]) -> String {
         let tightest = tightest(&run.bounds).map_or("-", |bound| bound.name).to_owned();
         table.row(numbers.into_iter().chain(bounds).chain([tightest]));
     }
-    table.render(0)
+    table.render(0, style.width)
 }
 
 #[derive(Serialize)]
 struct Report {
     schema: u32,
     results: Vec<Line>,
+    #[serde(flatten)]
+    batch: json::Batch,
 }
 
 #[derive(Serialize)]

@@ -1,38 +1,57 @@
 //! `warpbound evidence`: every block of a small grammar against the bounds.
 
-use std::io::{IsTerminal, Write};
 use std::ops::Range;
-use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use super::check::VIOLATED;
 use crate::bound::{Bound, Gub, Iwb, Lwb, Standing, Swb};
 use crate::cli::args::Evidence;
 use crate::cli::load;
-use crate::cli::output::{self, Failure, Format};
+use crate::cli::output::{Ending, Format, Outcome};
+use crate::cli::session::Session;
 use crate::diag::Diagnostic;
 use crate::explore::grammar::{Grammar, Summary, Tally};
 use crate::report::json::SCHEMA;
+use crate::report::style::Style;
 use crate::report::table::Table;
 
 /// Runs the command. Exit code 3 is kept for a proved bound: that GUB fails is known.
-pub fn run(args: &Evidence) -> Result<ExitCode, Failure> {
+pub fn run(args: &Evidence, session: &Session) -> Outcome {
     let place = format!("--warps {} --instructions {}", args.warps, args.instructions);
     let grammar = Grammar::new(args.warps, args.instructions)
         .map_err(|error| Diagnostic::general(place, error.to_string()))?;
     let range = range(args, grammar.blocks())?;
     let bounds: [&(dyn Bound + Sync); 4] = [&Gub, &Iwb, &Swb, &Lwb];
     let total = range.end - range.start;
-    let summary = grammar
-        .enumerate(range, args.jobs.unwrap_or_else(load::threads), &bounds, &|done| progress(done, total))?;
-    match args.format {
-        Format::Text => output::print(&text(&grammar, &summary))?,
-        Format::Json => output::print_json(&json(&grammar, &summary))?,
-    }
+    session.progress.begin("enumerating", Some(total), "blocks");
+    let jobs = args.jobs.unwrap_or_else(load::threads);
+    let summary = grammar.enumerate(range, jobs, &bounds, &session.watch)?;
     let proved = bounds.iter().zip(&summary.bounds).filter(|(bound, _)| bound.standing() == Standing::Proved);
     let broken = proved.into_iter().any(|(_, tally)| tally.violated > 0 || tally.warp_violated > 0);
-    Ok(if broken { ExitCode::from(VIOLATED) } else { ExitCode::SUCCESS })
+    let mut ending = Ending { violated: broken, ..Ending::default() };
+    let stopped = session.stopped().filter(|_| summary.blocks < total);
+    match args.format {
+        Format::Text => {
+            let mut text = text(&grammar, &summary, session.style);
+            if let Some(reason) = stopped {
+                text.push_str(&format!(
+                    "\nINCOMPLETE: {} of {total} blocks, {}\n",
+                    summary.blocks,
+                    reason.text()
+                ));
+            }
+            ending.print(session, &text);
+        }
+        Format::Json => {
+            let mut object = json(&grammar, &summary);
+            object["complete"] = stopped.is_none().into();
+            if let Some(reason) = stopped {
+                object["stopped"] = reason.name().into();
+            }
+            ending.print_json(session, &object);
+        }
+    }
+    Ok(ending)
 }
 
 fn range(args: &Evidence, blocks: u64) -> Result<Range<u64>, Diagnostic> {
@@ -45,24 +64,16 @@ fn range(args: &Evidence, blocks: u64) -> Result<Range<u64>, Diagnostic> {
     })
 }
 
-fn progress(done: u64, total: u64) {
-    let mut out = std::io::stderr();
-    if out.is_terminal() {
-        let end = if done == total { "\r\x1b[K" } else { "" };
-        // progress is for the eye; nobody misses it if stderr is closed
-        let _ = write!(out, "\r{done} of {total} blocks{end}");
-    }
-}
-
-fn text(grammar: &Grammar, summary: &Summary) -> String {
+fn text(grammar: &Grammar, summary: &Summary, style: Style) -> String {
     let average = |sum: u64| format!("{:.3}", sum as f64 / summary.stands_for.max(1) as f64);
-    let mut text = format!(
+    let text = format!(
         "{} blocks, standing for {} with units renamed; {} schedules; average worst case {} cycles\n\n",
         summary.blocks,
         summary.stands_for,
         summary.schedules,
         average(summary.worst_sum)
     );
+    let mut text = style.fill(&text);
     let mut table = Table::new(
         ["bound", "average", "exact", "violated", "closest worst/bound", "first violation"],
         &[0, 5],
@@ -78,7 +89,7 @@ fn text(grammar: &Grammar, summary: &Summary) -> String {
             tally.first.first().map_or_else(String::new, |&number| format!("block {number}")),
         ]);
     }
-    text.push_str(&table.render(2));
+    text.push_str(&table.render(2, style.width));
     for tally in summary.bounds.iter().filter(|tally| !tally.first.is_empty()) {
         text.push_str(&format!(
             "\n{} is broken first by\n{}\n",

@@ -4,7 +4,6 @@
 
 use std::fmt::Write;
 use std::ops::RangeInclusive;
-use std::process::ExitCode;
 
 use serde::Serialize;
 
@@ -12,12 +11,15 @@ use crate::base::Cycles;
 use crate::check::{Status, overestimation};
 use crate::cli::args::Fermi;
 use crate::cli::assets::Location;
-use crate::cli::output::{self, Failure, Format};
+use crate::cli::memory;
+use crate::cli::output::{self, Format, Outcome};
+use crate::cli::session::Session;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::explore::fermi::{
     CycleUse, Fairness, FermiBound, FermiMachine, Finishing, TemplateKernel, explore,
 };
 use crate::report::json::{SCHEMA, rounded};
+use crate::report::style::Style;
 use crate::report::table::Table;
 
 /// Ends of a range, at most.
@@ -93,20 +95,19 @@ struct KernelBound {
 }
 
 /// Runs the command.
-pub fn run(args: &Fermi) -> Result<ExitCode, Failure> {
+pub fn run(args: &Fermi, session: &Session) -> Outcome {
     let machine = match &args.machine {
         Some(path) => FermiMachine::parse(&Location::Disk(path.clone()).text()?)?,
         None => FermiMachine::seed(),
     };
     let fairness = if args.no_fairness { Fairness::Unrestricted } else { Fairness::SubBlock };
     if let Some(at) = &args.witness {
-        witness(args, &machine, fairness, at)?;
+        witness(args, &machine, fairness, at, session)
     } else if !args.threads.is_empty() {
-        of_kernel(args, &machine, fairness)?;
+        of_kernel(args, &machine, fairness, session)
     } else {
-        table(args, &machine, fairness)?;
+        table(args, &machine, fairness, session)
     }
-    Ok(ExitCode::SUCCESS)
 }
 
 fn range(option: &str, text: &str) -> Result<RangeInclusive<usize>, Diagnostic> {
@@ -122,14 +123,20 @@ fn range(option: &str, text: &str) -> Result<RangeInclusive<usize>, Diagnostic> 
     }
 }
 
-fn json<T: Serialize>(machine: &FermiMachine, fairness: Fairness, results: Vec<T>) -> Result<(), Failure> {
-    output::print_json(&Report {
+fn json<T: Serialize>(
+    machine: &FermiMachine,
+    fairness: Fairness,
+    results: Vec<T>,
+    session: &Session,
+) -> Outcome {
+    let report = Report {
         schema: SCHEMA,
         machine: machine.name.clone(),
         fairness: fairness == Fairness::SubBlock,
         results,
         tool_version: env!("CARGO_PKG_VERSION"),
-    })
+    };
+    output::json(session, &report)
 }
 
 /// The worst case against every bound.
@@ -145,9 +152,7 @@ fn judge(
         let premises = bound.applicable(machine, fairness);
         let (status, reason) = match (premises, worst) {
             (Err(reason), _) => (Status::NotApplicable, Some(reason.to_owned())),
-            (Ok(()), None) => {
-                (Status::NotApplicable, Some("the exploration is incomplete: raise --max-states".to_owned()))
-            }
+            (Ok(()), None) => (Status::NotApplicable, Some("the exploration is incomplete".to_owned())),
             (Ok(()), Some(worst)) if worst > value => (Status::Violated, None),
             (Ok(()), Some(_)) => (Status::Holds, None),
         };
@@ -164,7 +169,7 @@ fn judge(
     FermiBound::ALL.into_iter().map(of_bound).collect()
 }
 
-fn table(args: &Fermi, machine: &FermiMachine, fairness: Fairness) -> Result<(), Failure> {
+fn table(args: &Fermi, machine: &FermiMachine, fairness: Fairness, session: &Session) -> Outcome {
     let (warps, reps) = (range("--warps", &args.warps)?, range("--rep", &args.rep)?);
     if warps.clone().count() * reps.clone().count() > MAX_CELLS {
         let message = format!("more than {MAX_CELLS} cells");
@@ -181,10 +186,12 @@ fn table(args: &Fermi, machine: &FermiMachine, fairness: Fairness) -> Result<(),
         }
     }
     let kernels = problems.into_result(kernels)?;
+    session.progress.begin("exploring", Some(kernels.len() as u64), "cells");
     let cells: Vec<Cell> = kernels
         .iter()
         .map(|kernel| {
-            let found = explore(machine, kernel, fairness, args.max_states).ok();
+            let found = explore(machine, kernel, fairness, max_states(args), &session.watch).ok();
+            session.watch.advance(1);
             let worst = found.as_ref().map(|found| found.worst);
             Cell {
                 warps: kernel.warps,
@@ -198,8 +205,8 @@ fn table(args: &Fermi, machine: &FermiMachine, fairness: Fairness) -> Result<(),
         })
         .collect();
     match args.format {
-        Format::Json => json(machine, fairness, cells),
-        Format::Text => output::print(&table_text(machine, fairness, &cells)),
+        Format::Json => json(machine, fairness, cells, session),
+        Format::Text => output::text(session, &table_text(machine, fairness, &cells, session)),
     }
 }
 
@@ -220,23 +227,23 @@ fn verdict(judged: &Judged) -> String {
     }
 }
 
-fn table_text(machine: &FermiMachine, fairness: Fairness, cells: &[Cell]) -> String {
-    let mut text = format!(
+fn table_text(machine: &FermiMachine, fairness: Fairness, cells: &[Cell], session: &Session) -> String {
+    let mut text = session.style.fill(&format!(
         "{}: finishing time in cycles over every work-conserving schedule, {}\n\n",
         machine.name,
         rule(fairness)
-    );
+    ));
     let names = FermiBound::ALL.map(FermiBound::name);
     let heading =
         ["warps", "rep", "worst", "best"].into_iter().chain(names.into_iter().flat_map(|n| [n, ""]));
-    let mut table = Table::new(heading.chain(["states"]), &[5, 7, 9]);
+    let mut table = Table::new(heading.chain(["states"]), &[5, 7, 9]).expendable([3]);
     let number = |value: Option<u64>| value.map_or_else(|| "?".to_owned(), |v| v.to_string());
     for cell in cells {
         let start = [cell.warps.to_string(), cell.rep.to_string(), number(cell.worst), number(cell.best)];
         let bounds = cell.bounds.iter().flat_map(|bound| [bound.value.to_string(), verdict(bound)]);
         table.row(start.into_iter().chain(bounds).chain([number(cell.states.map(|s| s as u64))]));
     }
-    text.push_str(&table.render(2));
+    text.push_str(&table.render(2, session.style.width));
     text.push('\n');
     for bound in FermiBound::ALL {
         let premise = match bound.applicable(machine, fairness) {
@@ -247,7 +254,8 @@ fn table_text(machine: &FermiMachine, fairness: Fairness, cells: &[Cell]) -> Str
         let _ = writeln!(text, "{}", line.trim_end());
     }
     if cells.iter().any(|cell| !cell.complete) {
-        text.push_str("  ? --max-states did not suffice; nothing is claimed of these cells\n");
+        let reason = session.stopped().map_or("--max-states did not suffice", |reason| reason.text());
+        let _ = writeln!(text, "  ? INCOMPLETE: {reason}; nothing is claimed of these cells");
     }
     if cells.iter().any(|cell| cell.bounds.iter().any(|bound| bound.exceeded)) {
         text.push_str("  --witness W,R prints a schedule that takes the worst case\n");
@@ -255,15 +263,19 @@ fn table_text(machine: &FermiMachine, fairness: Fairness, cells: &[Cell]) -> Str
     text
 }
 
-fn witness(args: &Fermi, machine: &FermiMachine, fairness: Fairness, at: &str) -> Result<(), Failure> {
+fn witness(args: &Fermi, machine: &FermiMachine, fairness: Fairness, at: &str, session: &Session) -> Outcome {
     let parsed = at.split_once(',').and_then(|(w, r)| Some((w.trim().parse().ok()?, r.trim().parse().ok()?)));
     let place = format!("--witness {at}");
     let (warps, rep) = parsed.ok_or_else(|| {
         Diagnostic::general(place.clone(), "expected WARPS,REPETITIONS").hint("for example --witness 4,1")
     })?;
     let kernel = TemplateKernel::new(machine, warps, rep)?;
-    let found = explore(machine, &kernel, fairness, args.max_states)
-        .map_err(|_| Diagnostic::general(place, "the states do not suffice").hint("raise --max-states"))?;
+    session.progress.begin("exploring", None, "");
+    let found = explore(machine, &kernel, fairness, max_states(args), &session.watch).map_err(|_| {
+        let stopped = session.stopped().map(|reason| Diagnostic::general(&place, reason.text()));
+        let short = || Diagnostic::general(&place, "the states do not suffice").hint("raise --max-states");
+        stopped.unwrap_or_else(short)
+    })?;
     let bounds = judge(machine, fairness, warps, rep, Some(found.worst));
     match args.format {
         Format::Json => json(
@@ -278,8 +290,12 @@ fn witness(args: &Fermi, machine: &FermiMachine, fairness: Fairness, at: &str) -
                 worst_schedule: rows(&found.worst_schedule, warps),
                 best_schedule: rows(&found.best_schedule, warps),
             }],
+            session,
         ),
-        Format::Text => output::print(&witness_text(machine, fairness, &kernel, &found, &bounds)),
+        Format::Text => {
+            let text = witness_text(machine, fairness, &kernel, &found, &bounds, session.style);
+            output::text(session, &text)
+        }
     }
 }
 
@@ -297,6 +313,7 @@ fn witness_text(
     kernel: &TemplateKernel,
     found: &Finishing,
     bounds: &[Judged],
+    style: Style,
 ) -> String {
     let mut text = format!(
         "{}: {} warps, rep {}, {}; C CUDA, L LOAD, S STORE\n",
@@ -317,7 +334,7 @@ fn witness_text(
             let letters = row.chars().map(|c| if c == '.' { String::new() } else { c.to_string() });
             table.row([format!("{first}-{last}")].into_iter().chain(letters));
         }
-        text.push_str(&table.render(2));
+        text.push_str(&table.render(2, style.width));
     }
     text.push('\n');
     for bound in bounds {
@@ -327,7 +344,7 @@ fn witness_text(
     text
 }
 
-fn of_kernel(args: &Fermi, machine: &FermiMachine, fairness: Fairness) -> Result<(), Failure> {
+fn of_kernel(args: &Fermi, machine: &FermiMachine, fairness: Fairness, session: &Session) -> Outcome {
     let all: Vec<OfKernel> = range("--rep", &args.rep)?
         .map(|rep| OfKernel {
             threads: args.threads.clone(),
@@ -347,7 +364,7 @@ fn of_kernel(args: &Fermi, machine: &FermiMachine, fairness: Fairness) -> Result
         })
         .collect();
     if args.format == Format::Json {
-        return json(machine, fairness, all);
+        return json(machine, fairness, all, session);
     }
     let mut text = format!(
         "{}: bounds on the finishing time of a kernel, the largest over {} SMs; {}\n\n",
@@ -361,9 +378,18 @@ fn of_kernel(args: &Fermi, machine: &FermiMachine, fairness: Fairness) -> Result
             kernel.bounds.iter().map(|b| b.value.map_or_else(|| "n/a".to_owned(), |v| v.to_string()));
         table.row([kernel.rep.to_string()].into_iter().chain(values));
     }
-    text.push_str(&table.render(2));
+    text.push_str(&table.render(2, session.style.width));
     text.push_str(
         "\n  ft is as published, and too low for an SM with one warp from rep 2 on; ft-corrected is proved\n",
     );
-    output::print(&text)
+    output::text(session, &text)
+}
+
+/// Bytes of a remembered state, with room to grow.
+const STATE_BYTES: u64 = 64;
+
+/// As many states as were asked for, or as there is memory for.
+fn max_states(args: &Fermi) -> usize {
+    let fit = usize::try_from(memory::budget() / STATE_BYTES).unwrap_or(usize::MAX);
+    args.max_states.min(fit)
 }

@@ -1,19 +1,19 @@
 //! `warpbound list`: what is embedded.
 
-use std::process::ExitCode;
-
 use serde::Serialize;
 
 use crate::bound;
 use crate::cli::args::List;
 use crate::cli::assets;
-use crate::cli::output::{self, Failure, Format};
+use crate::cli::output::{self, Format, Outcome};
 use crate::cli::programs;
+use crate::cli::session::Session;
 use crate::diag::Diagnostics;
 use crate::machine::{MachineSpec, SchedulerKind};
 use crate::program::launch::LaunchSpec;
 use crate::program::sequence::SequenceSpec;
 use crate::report::json::SCHEMA;
+use crate::report::style::Style;
 use crate::report::table::Table;
 
 #[derive(Serialize)]
@@ -54,13 +54,12 @@ struct Scheduler {
 }
 
 /// Runs the command.
-pub fn run(args: &List) -> Result<ExitCode, Failure> {
+pub fn run(args: &List, session: &Session) -> Outcome {
     let listing = collect()?;
     match args.format {
-        Format::Json => output::print_json(&listing)?,
-        Format::Text => output::print(&text(&listing))?,
+        Format::Json => output::json(session, &listing),
+        Format::Text => output::text(session, &text(&listing, session.style)),
     }
-    Ok(ExitCode::SUCCESS)
 }
 
 fn collect() -> Result<Listing, Diagnostics> {
@@ -104,8 +103,8 @@ fn collect() -> Result<Listing, Diagnostics> {
     })
 }
 
-fn text(listing: &Listing) -> String {
-    let mut kernels = Table::new(["kernel", "suite", "what it is"], &[0, 1, 2]);
+fn text(listing: &Listing, style: Style) -> String {
+    let mut kernels = Table::new(["kernel", "suite", "what it is"], &[0, 1, 2]).expendable([1]);
     for kernel in &listing.kernels {
         kernels.row([kernel.name.as_str(), if kernel.suite { "yes" } else { "" }, kernel.doc.as_str()]);
     }
@@ -114,7 +113,7 @@ fn text(listing: &Listing) -> String {
         for one in all {
             table.row([one.name.as_str(), one.doc.as_str()]);
         }
-        table.render(0)
+        table.render(0, style.width)
     };
     let mut bounds = Table::new(["bound", "standing", "what it is"], &[0, 1, 2]);
     for bound in &listing.bounds {
@@ -129,6 +128,7 @@ fn text(listing: &Listing) -> String {
         };
         schedulers.row([scheduler.name.as_str(), conserving]);
     }
-    [kernels.render(0), named("machine", &listing.machines), schedulers.render(0), bounds.render(0)]
-        .join("\n")
+    let [kernels, schedulers, bounds] =
+        [kernels, schedulers, bounds].map(|table| table.render(0, style.width));
+    [kernels, named("machine", &listing.machines), schedulers, bounds].join("\n")
 }

@@ -1,9 +1,11 @@
 //! One file per command.
 
 pub mod ablate;
+pub mod again;
 pub mod anomaly;
 pub mod check;
 pub mod compare;
+pub mod completions;
 pub mod draw;
 pub mod evidence;
 pub mod explore;
@@ -12,6 +14,7 @@ pub mod fermi;
 pub mod hunt;
 pub mod inspect;
 pub mod list;
+pub mod man;
 pub mod phases;
 pub mod run;
 mod run_program;

@@ -1,14 +1,14 @@
 //! `warpbound phases`: what Algorithm 1 of seed 000 says about each warp run alone.
 
 use std::fmt::Write;
-use std::process::ExitCode;
 
 use serde::Serialize;
 
 use crate::bound::{PhaseKind, WarpPhases, analyse_alone};
 use crate::cli::args::Phases;
 use crate::cli::load;
-use crate::cli::output::{self, Failure, Format};
+use crate::cli::output::{self, Format, Outcome};
+use crate::cli::session::Session;
 use crate::report::json::{Origin, SCHEMA};
 
 /// Phases of one warp shown as text before the rest is counted.
@@ -44,12 +44,12 @@ struct Phase {
 }
 
 /// Runs the command.
-pub fn run(args: &Phases) -> Result<ExitCode, Failure> {
+pub fn run(args: &Phases, session: &Session) -> Outcome {
     let kernel = load::kernel(&args.on.kernel, &args.on.ptx, args.on.common.seed)?;
     let (machine, _) = load::machine(&args.on.common, &kernel)?;
     load::paper_model(&machine, "phases are those of")?;
     let table = load::timing(&kernel, &machine)?;
-    let (paths, notes) = load::nth_block(&kernel, &machine, args.of_block, &args.on.common)?;
+    let (paths, notes) = load::nth_block(&kernel, &machine, args.of_block, &args.on.common, session)?;
     let warps: Vec<WarpPhases> = paths.warps.iter().map(|path| analyse_alone(&table, path, |_| {})).collect();
     match args.on.common.format {
         Format::Text => {
@@ -57,19 +57,21 @@ pub fn run(args: &Phases) -> Result<ExitCode, Failure> {
             notes
                 .iter()
                 .for_each(|note| text.push_str(&format!("\nnote: the paths depend on timing: {note}\n")));
-            output::print(&text)?;
+            output::text(session, &text)
         }
-        Format::Json => output::print_json(&Report {
-            schema: SCHEMA,
-            kernel: kernel.workload.name.clone(),
-            machine: machine.name().to_owned(),
-            block: args.of_block,
-            notes,
-            warps: warps.iter().enumerate().map(|(index, warp)| json(index, warp)).collect(),
-            origin: Origin::new(&machine, args.on.common.seed),
-        })?,
+        Format::Json => output::json(
+            session,
+            &Report {
+                schema: SCHEMA,
+                kernel: kernel.workload.name.clone(),
+                machine: machine.name().to_owned(),
+                block: args.of_block,
+                notes,
+                warps: warps.iter().enumerate().map(|(index, warp)| json(index, warp)).collect(),
+                origin: Origin::new(&machine, args.on.common.seed),
+            },
+        ),
     }
-    Ok(ExitCode::SUCCESS)
 }
 
 fn name(kind: PhaseKind) -> &'static str {

@@ -1,24 +1,26 @@
 //! `warpbound run`: simulate one kernel and say where its cycles went.
 
-use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use crate::base::Pc;
 use crate::bound;
-use crate::check::{Checked, Plan, WorkloadKind, WorkloadSource, ahead, observe_source};
+use crate::check::{Checked, Failed, Plan, WorkloadKind, WorkloadSource, ahead, observe_source};
 use crate::cli::args::Run;
-use crate::cli::dumps::{Dumped, Names};
+use crate::cli::dumps::{Dump, Dumped, Names, OpenDump};
+use crate::cli::files::Outputs;
 use crate::cli::load::{self, Loaded, LoadedKernel};
-use crate::cli::output::{self, Failure, Format};
+use crate::cli::memory;
+use crate::cli::output::{Ending, Format, Outcome};
+use crate::cli::session::Session;
 use crate::cli::trace_files::{self, TraceFile, Writer};
-use crate::diag::Diagnostics;
+use crate::diag::{Diagnostic, Diagnostics};
 use crate::exec::Options;
 use crate::machine::Machine;
 use crate::path::{BlockPaths, BlockSource, Footprint};
 use crate::program::launch;
 use crate::report::banks::{self, BankLine};
+use crate::report::style::Style;
 use crate::report::{divergence, json, text};
-use crate::sim::PolicySetup;
 use crate::trace::{BankProfile, FirstSm, Observer, StallProfile, UnitUse};
 
 /// Causes of lost cycles shown as text.
@@ -28,38 +30,41 @@ const MAX_LOST: usize = 12;
 const MAX_BRANCHES: usize = 10;
 
 /// Runs the command.
-pub fn run(args: &Run, verbose: bool) -> Result<ExitCode, Failure> {
+pub fn run(args: &Run, verbose: bool, session: &Session) -> Outcome {
     let kernel = match load::any(&args.on.kernel, &args.on.ptx, args.on.common.seed)? {
         Loaded::Kernel(kernel) => *kernel,
-        Loaded::Program(program) => return super::run_program::run(args, &program),
+        Loaded::Program(program) => return super::run_program::run(args, &program, session),
     };
     let (machine, _) = load::machine(&args.on.common, &kernel)?;
     let policy = load::policy(&args.on.common, &kernel, &machine)?;
+    trace_files::check_endings(&args.trace)?;
     let dumps = names(&kernel).dumps(&args.dump)?;
     trace_files::check_endings(&args.trace)?;
+    let inputs = load::inputs(&args.on.common, &kernel, &policy);
+    let mut outputs = Outputs::new(&inputs, args.writing.force, &session.parts);
+    let (mut traces, dumps) = create(args, dumps, &mut outputs)?;
     let bounds = bound::all();
+    let fuel = memory::fuel(args.on.common.max_instructions);
     let plan = Plan {
         workload: &kernel.workload,
         machine: &machine,
         policies: std::slice::from_ref(&policy),
         bounds: &bounds,
         gating: &[],
-        max_instructions_per_block: args.on.common.max_instructions,
+        max_instructions_per_block: fuel,
         threads: args.on.common.threads(),
         ahead: args.on.common.runs_ahead(),
         self_check: false,
+        watch: &session.watch,
         race_memory: args.on.common.race_memory(),
     };
+    session.progress.begin(&kernel.workload.name, Some(kernel.workload.blocks().into()), "blocks");
     let table = load::timing(&kernel, &machine)?;
     let mut profile = StallProfile::new(&table);
     let mut units = UnitUse::new(machine.units().len());
     let began = Instant::now();
-    let options = Options {
-        // bare speed need not pay for it
-        divergence: !args.timings,
-        ..plan.options()?
-    };
-    let source = kernel.workload.source(options)?;
+    let options = Options { divergence: !args.timings, ..plan.options()? };
+    let source = kernel.workload.source(options)?.watched(&session.watch);
     let mut source = TimedSource { source, spent: began.elapsed() };
     // text shows where cycles went; JSON and bare speed need not pay for it
     let detailed = args.on.common.format == Format::Text && !args.timings;
@@ -69,41 +74,108 @@ pub fn run(args: &Run, verbose: bool) -> Result<ExitCode, Failure> {
         more.push(&mut bank_profile);
     }
     let mut waited = source.spent;
-    let mut checked = traced(args, &kernel, &machine, more, |mut observer| {
+    let (checked, written) = traced(&mut traces, &kernel, &machine, more, |mut observer| {
         ahead(&mut source, plan.runs_ahead(), |blocks| {
             let checked = observe_source(&plan, &policy, blocks, &mut observer);
             waited += blocks.waited();
-            checked.map_err(|problems| problems.with_excerpts(&kernel.code))
+            checked
         })
-    })?;
-    checked.ordered_by_time(source.source.time_dependences(), kernel.workload.program());
+    });
+    let checked = checked.map_err(|failed| failed.problems.with_excerpts(&kernel.code))?;
+    let checked = checked.ordered_by_time(source.source.time_dependences(), kernel.workload.program());
     let all = began.elapsed();
     let seconds = Seconds {
         exec: source.spent.as_secs_f64(),
         sim: all.saturating_sub(waited).as_secs_f64(),
         all: all.as_secs_f64(),
     };
-    for dump in dumps {
-        let bytes = match &dump.what {
-            Dumped::Buffer(index) => source.source.buffer(*index),
-            Dumped::Variable { name, .. } => source.source.variable(name),
-        };
-        output::write_file(&dump.path, bytes.unwrap_or_default())?;
-    }
     let place = |pc: Pc| (kernel.workload.program().instr(pc).line, kernel.text_of(pc));
     let banks = banks::lines(&bank_profile, &place);
     let line = |pc: Pc| kernel.workload.program().instr(pc).line;
     let divergence = source.source.divergence().and_then(|d| divergence::Report::new(d, &line));
     let most = if verbose { usize::MAX } else { MAX_BRANCHES };
-    let branches = divergence.as_ref().map_or_else(String::new, |d| d.table(most, &|pc| kernel.text_of(pc)));
+    let style = session.style;
+    let branches =
+        divergence.as_ref().map_or_else(String::new, |d| d.table(most, &|pc| kernel.text_of(pc), style));
+    let stopped = session.stopped().filter(|_| !checked.is_complete());
+    let mut ending = Ending::default();
     match args.on.common.format {
-        Format::Json => print_json(args, &kernel, &machine, &checked, seconds, (banks, divergence))?,
+        Format::Json => {
+            let stopped = stopped.map(|reason| reason.name());
+            let timed = timed(args, &kernel, &machine, &checked, seconds, (banks, divergence), stopped);
+            ending.print_json(session, &timed);
+        }
         Format::Text => {
             let parts = Parts { profile: &profile, units: &units, banks: &banks, branches: &branches };
-            print_text(args, &kernel, &machine, &policy, &checked, seconds, &parts)?;
+            let mut text = of_run(args, &kernel, &machine, &checked, seconds, &parts, style);
+            if let Some(reason) = stopped {
+                text.push_str(&format!("\nINCOMPLETE: {}\n", reason.text()));
+            }
+            ending.print(session, &text);
         }
     }
-    Ok(ExitCode::SUCCESS)
+    if args.gantt && args.on.common.format == Format::Text {
+        match super::draw::gantt(&kernel, &machine, &policy, &args.on.common) {
+            Ok(drawn) => ending.print(session, &format!("\n{drawn}")),
+            Err(problems) => ending.late.append(problems),
+        }
+    }
+    if checked.is_complete() {
+        place_files(traces, written, dumps, &source.source, &mut ending);
+    } else if !(traces.is_empty() && dumps.is_empty()) {
+        let problem =
+            Diagnostic::general("--trace, --dump", "not written, since the run did not come to its end");
+        ending.late.push(problem);
+    }
+    Ok(ending)
+}
+
+/// Starts every file that was asked for.
+fn create<'a>(
+    args: &'a Run,
+    dumps: Vec<Dump>,
+    outputs: &mut Outputs,
+) -> Result<(Vec<TraceFile<'a>>, Vec<OpenDump>), Diagnostics> {
+    let mut problems = Diagnostics::new();
+    let mut traces = Vec::new();
+    for path in &args.trace {
+        match TraceFile::create(path, outputs) {
+            Ok(trace) => traces.push(trace),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    let mut parts = Vec::new();
+    for dump in dumps {
+        match OpenDump::create(dump, outputs) {
+            Ok(part) => parts.push(part),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    problems.into_result((traces, parts))
+}
+
+/// Puts every file in its place, now that the results are out.
+fn place_files(
+    traces: Vec<TraceFile>,
+    written: Vec<std::io::Result<()>>,
+    dumps: Vec<OpenDump>,
+    source: &WorkloadSource,
+    ending: &mut Ending,
+) {
+    for (trace, written) in traces.into_iter().zip(written) {
+        if let Err(problem) = trace.finish(written) {
+            ending.late.push(problem);
+        }
+    }
+    for dump in dumps {
+        let bytes = match &dump.what {
+            Dumped::Buffer(index) => source.buffer(*index),
+            Dumped::Variable { name, .. } => source.variable(name),
+        };
+        if let Err(problem) = dump.place(bytes.unwrap_or_default()) {
+            ending.late.push(problem);
+        }
+    }
 }
 
 /// What took how long. The functional run may run ahead of the simulation, so `exec` and `sim`
@@ -149,31 +221,22 @@ fn names(kernel: &LoadedKernel) -> Names {
     }
 }
 
-/// Simulates with every trace that was asked for and `more` observers; a run that fails leaves no
-/// file.
+/// Simulates with every trace that was asked for and `more` observers; tells whether each trace could be
+/// written.
 fn traced(
-    args: &Run,
+    files: &mut [TraceFile],
     kernel: &LoadedKernel,
     machine: &Machine,
     more: Vec<&mut dyn Observer>,
-    simulate: impl FnOnce(&mut dyn Observer) -> Result<Checked, Diagnostics>,
-) -> Result<Checked, Diagnostics> {
+    simulate: impl FnOnce(&mut dyn Observer) -> Result<Checked, Failed>,
+) -> (Result<Checked, Failed>, Vec<std::io::Result<()>>) {
     let name = |pc: Pc| kernel.text_of(pc);
-    let mut files = args.trace.iter().map(|path| TraceFile::create(path)).collect::<Result<Vec<_>, _>>()?;
     let mut writers: Vec<Writer> = files.iter_mut().map(|file| file.writer(machine, &name)).collect();
     let checked = {
         let own: Vec<&mut dyn Observer> = writers.iter_mut().map(Writer::observer).collect();
         simulate(&mut (FirstSm::new(own), more))
     };
-    let written: Vec<std::io::Result<()>> = writers.into_iter().map(Writer::finish).collect();
-    let mut problems = Diagnostics::new();
-    for (file, written) in files.into_iter().zip(written) {
-        if let Err(problem) = file.finish(written, checked.is_ok()) {
-            problems.append(problem);
-        }
-    }
-    let checked = checked?;
-    problems.into_result(checked)
+    (checked, writers.into_iter().map(Writer::finish).collect())
 }
 
 #[derive(serde::Serialize)]
@@ -187,6 +250,8 @@ struct Timed {
     #[serde(skip_serializing_if = "Option::is_none")]
     divergence: Option<divergence::Report>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    stopped: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     exec_seconds: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sim_seconds: Option<f64>,
@@ -194,23 +259,25 @@ struct Timed {
     seconds: Option<f64>,
 }
 
-fn print_json(
+fn timed(
     args: &Run,
     kernel: &LoadedKernel,
     machine: &Machine,
     checked: &Checked,
     seconds: Seconds,
     (bank_conflicts, divergence): (Vec<BankLine>, Option<divergence::Report>),
-) -> Result<(), Failure> {
-    output::print_json(&Timed {
+    stopped: Option<&'static str>,
+) -> Timed {
+    Timed {
         check: json::Check::new(&kernel.workload.name, machine, args.on.common.seed, checked),
         run: json::Run::new(checked),
         bank_conflicts,
         divergence,
+        stopped,
         exec_seconds: args.timings.then_some(seconds.exec),
         sim_seconds: args.timings.then_some(seconds.sim),
         seconds: args.timings.then_some(seconds.all),
-    })
+    }
 }
 
 /// What text shows besides the verdict.
@@ -221,23 +288,23 @@ struct Parts<'a> {
     branches: &'a str,
 }
 
-fn print_text(
+fn of_run(
     args: &Run,
     kernel: &LoadedKernel,
     machine: &Machine,
-    policy: &PolicySetup,
     checked: &Checked,
     seconds: Seconds,
     parts: &Parts,
-) -> Result<(), Failure> {
-    let mut out = text::check(&kernel.workload.name, machine, checked, output::style());
+    style: Style,
+) -> String {
+    let mut out = text::check(&kernel.workload.name, machine, checked, style);
     out.push('\n');
-    out.push_str(&text::run(checked));
+    out.push_str(&text::run(checked, style));
     if !args.timings {
         let place = |pc: Pc| (kernel.workload.program().instr(pc).line, kernel.text_of(pc));
-        out.push_str(&text::units(machine, parts.units, checked));
-        out.push_str(&text::lost_cycles(&parts.profile.lost(), checked, MAX_LOST, &place));
-        out.push_str(&banks::text(parts.banks));
+        out.push_str(&text::units(machine, parts.units, checked, style));
+        out.push_str(&text::lost_cycles(&parts.profile.lost(), checked, MAX_LOST, &place, style));
+        out.push_str(&banks::text(parts.banks, style));
         out.push_str(parts.branches);
     }
     if args.timings {
@@ -251,9 +318,5 @@ fn print_text(
             per_second(all)
         ));
     }
-    if args.gantt {
-        out.push('\n');
-        out.push_str(&super::draw::gantt(kernel, machine, policy, &args.on.common)?);
-    }
-    output::print(&out)
+    out
 }

@@ -1,17 +1,21 @@
 //! `warpbound run` of a program: all its launches, one after the other.
 
-use std::process::ExitCode;
 use std::time::Instant;
 
 use crate::bound;
 use crate::check::{SequenceChecked, observe_sequence};
 use crate::cli::args::Run;
-use crate::cli::dumps::{Dumped, Names};
+use crate::cli::dumps::{Dumped, Names, OpenDump};
+use crate::cli::files::Outputs;
 use crate::cli::load;
-use crate::cli::output::{self, Failure, Format};
+use crate::cli::output::{Ending, Format, Outcome};
 use crate::cli::programs::LoadedProgram;
+use crate::cli::session::Session;
+use crate::cli::stop::Reason;
+use crate::diag::Diagnostic;
 use crate::exec::Device;
 use crate::machine::Machine;
+use crate::report::style::Style;
 use crate::report::{json, sequence, text};
 use crate::trace::UnitUse;
 
@@ -22,40 +26,67 @@ struct Timed {
     #[serde(flatten)]
     run: json::Run,
     #[serde(skip_serializing_if = "Option::is_none")]
+    stopped: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     seconds: Option<f64>,
 }
 
 /// Runs the command.
-pub fn run(args: &Run, program: &LoadedProgram) -> Result<ExitCode, Failure> {
+pub fn run(args: &Run, program: &LoadedProgram, session: &Session) -> Outcome {
     if !args.trace.is_empty() {
-        return Err(program.needs_one("--trace").into());
+        return Err(program.needs_one("--trace"));
     }
     if args.gantt {
-        return Err(program.needs_one("--gantt").into());
+        return Err(program.needs_one("--gantt"));
     }
     let dumps = names(program).dumps(&args.dump)?;
+    let mut outputs = Outputs::new(&program.inputs, args.writing.force, &session.parts);
+    let dumps: Result<Vec<OpenDump>, _> =
+        dumps.into_iter().map(|dump| OpenDump::create(dump, &mut outputs)).collect();
+    let dumps = dumps?;
     let common = &args.on.common;
     let (machine, _) = load::machine_of_program(common)?;
     let policy = program.policy(&machine)?;
     let bounds = bound::all();
-    let plan = program.plan(&machine, &bounds, &[], common, false);
+    let plan = program.plan(&machine, &bounds, &[], common, false, &session.watch);
+    session.progress.begin(&program.name, None, "blocks");
     let mut units = UnitUse::new(machine.units().len());
     let began = Instant::now();
-    let (checked, device) =
-        observe_sequence(&plan, &policy, &mut units).map_err(|problems| program.with_excerpts(problems))?;
+    let run = observe_sequence(&plan, &policy, &mut units);
+    let (checked, device) = run.map_err(|failed| program.with_excerpts(failed.problems))?;
     let seconds = began.elapsed().as_secs_f64();
-    for dump in dumps {
-        output::write_file(&dump.path, contents(&device, &dump.what))?;
-    }
+    let stopped = session.stopped().filter(|_| !checked.total.is_complete());
+    let mut ending = Ending::default();
     match common.format {
-        Format::Json => output::print_json(&Timed {
-            check: sequence::json(&program.name, &program.sequence, &machine, common.seed, &checked),
-            run: json::Run::new(&checked.total),
-            seconds: args.timings.then_some(seconds),
-        })?,
-        Format::Text => output::print(&shown(args, program, &machine, &checked, &units, seconds))?,
+        Format::Json => {
+            let timed = Timed {
+                check: sequence::json(&program.name, &program.sequence, &machine, common.seed, &checked),
+                run: json::Run::new(&checked.total),
+                stopped: stopped.map(Reason::name),
+                seconds: args.timings.then_some(seconds),
+            };
+            ending.print_json(session, &timed);
+        }
+        Format::Text => {
+            let mut text = shown(args, program, &machine, &checked, &units, seconds, session.style);
+            if let Some(reason) = stopped {
+                text.push_str(&format!("\nINCOMPLETE: {}\n", reason.text()));
+            }
+            ending.print(session, &text);
+        }
     }
-    Ok(ExitCode::SUCCESS)
+    if checked.total.is_complete() {
+        for dump in dumps {
+            let bytes = contents(&device, &dump.what);
+            if let Err(problem) = dump.place(bytes) {
+                ending.late.push(problem);
+            }
+        }
+    } else if !dumps.is_empty() {
+        let message = "not written, since the run did not come to its end";
+        ending.late.push(Diagnostic::general("--dump", message));
+    }
+    Ok(ending)
 }
 
 fn shown(
@@ -65,10 +96,11 @@ fn shown(
     checked: &SequenceChecked,
     units: &UnitUse,
     seconds: f64,
+    style: Style,
 ) -> String {
-    let mut out = sequence::text(&program.name, &program.sequence, machine, checked, output::style());
+    let mut out = sequence::text(&program.name, &program.sequence, machine, checked, style);
     out.push('\n');
-    out.push_str(&text::run(&checked.total));
+    out.push_str(&text::run(&checked.total, style));
     if args.timings {
         let instructions = checked.total.warp_instructions as f64;
         out.push_str(&format!(
@@ -76,7 +108,7 @@ fn shown(
             instructions / seconds.max(1e-9) / 1e6
         ));
     } else {
-        out.push_str(&text::units(machine, units, &checked.total));
+        out.push_str(&text::units(machine, units, &checked.total, style));
         out.push_str("\n  --launch N shows one launch alone: lost cycles by source line, branches, traces\n");
     }
     out

@@ -7,7 +7,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::base::Cycles;
+use crate::base::{Cycles, Watch};
 use crate::bound::PhaseKind;
 use crate::explore::phase_level::{PhasePair, PhaseWarp, schedule};
 use crate::machine::SchedulerKind;
@@ -71,19 +71,22 @@ pub struct PhaseFound {
     pub schedules: u64,
     /// Instances tried; each is shortened in every possible way.
     pub instances: u64,
+    /// Whether somebody ended the search before it had tried as many as it may.
+    pub ended_early: bool,
     /// In canonical order: every instance up to this total length was searched to the end.
     pub all_up_to: Option<Cycles>,
 }
 
-/// Searches. `None` for a policy that does not exist at this level, or an empty search space.
-pub fn search(wanted: &PhaseSearch) -> Option<PhaseFound> {
+/// Searches. `None` for a policy that does not exist at this level, or an empty search space. `watch`
+/// hears of every schedule and may end the search.
+pub fn search(wanted: &PhaseSearch, watch: &Watch) -> Option<PhaseFound> {
     let shape = Shape { warps: wanted.warps, pairs: wanted.pairs };
     let empty = shape.phases() == 0 || wanted.shortened == 0 || wanted.shortened > shape.phases();
     if empty || wanted.warps > crate::sim::SLOTS {
         return None;
     }
     schedule(&[], &wanted.policy, |_| {})?;
-    let mut trial = Trial { wanted, shape, schedules: 0, instances: 0 };
+    let mut trial = Trial { wanted, watch, shape, schedules: 0, instances: 0 };
     Some(match wanted.seed {
         Some(seed) => trial.drawn(seed),
         None => trial.canonical(),
@@ -127,6 +130,7 @@ impl Shape {
 
 struct Trial<'a> {
     wanted: &'a PhaseSearch,
+    watch: &'a Watch,
     shape: Shape,
     schedules: u64,
     instances: u64,
@@ -135,11 +139,12 @@ struct Trial<'a> {
 impl Trial<'_> {
     fn found(&self, anomaly: Option<PhaseAnomaly>, all_up_to: Option<u64>) -> PhaseFound {
         let all_up_to = all_up_to.map(Cycles::new);
-        PhaseFound { anomaly, schedules: self.schedules, instances: self.instances, all_up_to }
+        let ended_early = anomaly.is_none() && self.schedules < self.wanted.max_schedules;
+        PhaseFound { anomaly, schedules: self.schedules, instances: self.instances, ended_early, all_up_to }
     }
 
     fn spent(&self) -> bool {
-        self.schedules >= self.wanted.max_schedules
+        self.schedules >= self.wanted.max_schedules || self.watch.is_stopped()
     }
 
     fn canonical(&mut self) -> PhaseFound {
@@ -239,6 +244,7 @@ impl Trial<'_> {
 
     fn makespan(&mut self, lengths: &[u64]) -> Cycles {
         self.schedules += 1;
+        self.watch.advance(1);
         schedule(&self.shape.build(lengths), &self.wanted.policy, |_| {}).unwrap_or(Cycles::ZERO)
     }
 }
@@ -296,9 +302,11 @@ mod tests {
     #[test]
     fn figure_4_has_its_like_under_lrr_and_gto() {
         for policy in [SchedulerKind::Lrr, SchedulerKind::Gto] {
-            let found = search(&wanted(policy.clone())).unwrap();
+            let found = search(&wanted(policy.clone()), &Watch::new()).unwrap();
             is_anomaly(&found.anomaly.expect("there is one"), &policy, 2);
-            let drawn = search(&PhaseSearch { seed: Some(1), pairs: 3, ..wanted(policy.clone()) }).unwrap();
+            let drawn =
+                search(&PhaseSearch { seed: Some(1), pairs: 3, ..wanted(policy.clone()) }, &Watch::new())
+                    .unwrap();
             is_anomaly(&drawn.anomaly.expect("there is one"), &policy, 2);
         }
     }
@@ -306,7 +314,9 @@ mod tests {
     #[test]
     fn strict_round_robin_has_none() {
         // its order does not depend on lengths, so each phase starts at the largest of some sums
-        let found = search(&PhaseSearch { max_schedules: 200_000, ..wanted(SchedulerKind::Srr) }).unwrap();
+        let found =
+            search(&PhaseSearch { max_schedules: 200_000, ..wanted(SchedulerKind::Srr) }, &Watch::new())
+                .unwrap();
         assert_eq!(found.anomaly, None);
         assert!(found.schedules >= 200_000 && found.all_up_to.is_some());
     }
@@ -314,9 +324,9 @@ mod tests {
     #[test]
     fn senseless_searches_are_refused() {
         let base = wanted(SchedulerKind::Lrr);
-        assert_eq!(search(&PhaseSearch { shortened: 0, ..base.clone() }), None);
-        assert_eq!(search(&PhaseSearch { warps: 0, ..base.clone() }), None);
-        assert_eq!(search(&PhaseSearch { warps: 65, ..base.clone() }), None);
-        assert_eq!(search(&PhaseSearch { policy: SchedulerKind::TwoLevel, ..base }), None);
+        assert_eq!(search(&PhaseSearch { shortened: 0, ..base.clone() }, &Watch::new()), None);
+        assert_eq!(search(&PhaseSearch { warps: 0, ..base.clone() }, &Watch::new()), None);
+        assert_eq!(search(&PhaseSearch { warps: 65, ..base.clone() }, &Watch::new()), None);
+        assert_eq!(search(&PhaseSearch { policy: SchedulerKind::TwoLevel, ..base }, &Watch::new()), None);
     }
 }

@@ -1,6 +1,6 @@
 //! Makespans over a swept setting, and what is anomalous in them.
 
-use crate::base::Cycles;
+use crate::base::{Cycles, Watch};
 use crate::machine::Machine;
 use crate::path::{BlockPaths, BlockSource};
 use crate::program::TimingTable;
@@ -21,7 +21,7 @@ pub struct Point {
 pub struct Makespans {
     /// Per policy, per point in the order given: the sum over the blocks.
     pub of_policy: Vec<Vec<Cycles>>,
-    /// Blocks.
+    /// Blocks of the launch that were replayed, the first ones if the sweep was ended early.
     pub blocks: u64,
 }
 
@@ -35,7 +35,8 @@ pub enum SweepError<E> {
 }
 
 /// Replays every block of a launch at every point under every policy, on so many threads. The
-/// blocks are executed once; each is judged by itself, as on machines with one resident block.
+/// blocks are executed once; each is judged by itself, as on machines with one resident block. `watch`
+/// hears of every replay of a block and may end the sweep; whole blocks count.
 ///
 /// # Errors
 /// The first failure in the order of blocks, points and policies.
@@ -44,20 +45,21 @@ pub fn sweep<S: BlockSource>(
     points: &[Point],
     policies: &[PolicySetup],
     threads: usize,
+    watch: &Watch,
 ) -> Result<Makespans, SweepError<S::Error>> {
     let mut of_point: Vec<Vec<Cycles>> = vec![vec![Cycles::ZERO; policies.len()]; points.len()];
+    let mut of_block = of_point.clone();
     let mut engines: Vec<Engine> = points.iter().map(|p| Engine::new(&p.table, &p.machine)).collect();
     let share = points.len().div_ceil(threads.max(1)).max(1);
     let mut paths = BlockPaths::default();
     let mut blocks = 0;
-    while source.next_block(&mut paths).map_err(SweepError::Source)? {
-        blocks += 1;
+    while !watch.is_stopped() && source.next_block(&mut paths).map_err(SweepError::Source)? {
         let paths = &paths;
         let failed = crossbeam::thread::scope(|scope| {
-            let parts = engines.chunks_mut(share).zip(of_point.chunks_mut(share)).zip(points.chunks(share));
+            let parts = engines.chunks_mut(share).zip(of_block.chunks_mut(share)).zip(points.chunks(share));
             let workers: Vec<_> = parts
-                .map(|((engines, sums), points)| {
-                    scope.spawn(move |_| replay(paths, engines, sums, points, policies))
+                .map(|((engines, of_block), points)| {
+                    scope.spawn(move |_| replay(paths, engines, of_block, points, policies, watch))
                 })
                 .collect();
             // a panic of a worker is a fault of ours and goes on here
@@ -70,6 +72,13 @@ pub fn sweep<S: BlockSource>(
         if let Some((value, policy, error)) = failed {
             return Err(SweepError::Run(value, policy, error));
         }
+        if watch.is_stopped() {
+            break;
+        }
+        blocks += 1;
+        for (sum, makespan) in of_point.iter_mut().flatten().zip(of_block.iter().flatten()) {
+            *sum += *makespan;
+        }
     }
     let of_policy = (0..policies.len()).map(|p| of_point.iter().map(|sums| sums[p]).collect()).collect();
     Ok(Makespans { of_policy, blocks })
@@ -79,16 +88,21 @@ pub fn sweep<S: BlockSource>(
 fn replay(
     paths: &BlockPaths,
     engines: &mut [Engine],
-    sums: &mut [Vec<Cycles>],
+    of_block: &mut [Vec<Cycles>],
     points: &[Point],
     policies: &[PolicySetup],
+    watch: &Watch,
 ) -> Result<(), (u64, String, RunError)> {
-    for ((engine, sums), point) in engines.iter_mut().zip(sums).zip(points) {
-        for (policy, sum) in policies.iter().zip(sums) {
+    for ((engine, of_block), point) in engines.iter_mut().zip(of_block).zip(points) {
+        for (policy, makespan) in policies.iter().zip(of_block) {
+            if watch.is_stopped() {
+                return Ok(());
+            }
             let result = engine
                 .run_block(paths, policy, &mut ())
                 .map_err(|error| (point.value, policy.to_string(), error))?;
-            *sum += result.makespan;
+            *makespan = result.makespan;
+            watch.advance(1);
         }
     }
     Ok(())

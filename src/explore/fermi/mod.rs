@@ -75,11 +75,12 @@ pub use search::{CycleUse, Fairness, Finishing, OutOfStates, explore};
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::Watch;
 
     fn finishing(warps: usize, repetitions: usize, fairness: Fairness) -> Finishing {
         let machine = FermiMachine::seed();
         let kernel = TemplateKernel::new(&machine, warps, repetitions).unwrap();
-        explore(&machine, &kernel, fairness, 1_000_000).unwrap()
+        explore(&machine, &kernel, fairness, 1_000_000, &Watch::new()).unwrap()
     }
 
     /// Walks a schedule with the rules written down a second time, one warp and cycle at a time.
@@ -133,6 +134,6 @@ mod tests {
     fn fuel_that_does_not_last_claims_nothing() {
         let machine = FermiMachine::seed();
         let kernel = TemplateKernel::new(&machine, 4, 3).unwrap();
-        assert_eq!(explore(&machine, &kernel, Fairness::SubBlock, 10), Err(OutOfStates));
+        assert_eq!(explore(&machine, &kernel, Fairness::SubBlock, 10, &Watch::new()), Err(OutOfStates));
     }
 }

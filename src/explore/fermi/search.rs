@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 
 use super::machine::{FermiMachine, Op, TemplateKernel};
-use crate::base::Cycles;
+use crate::base::{Cycles, Watch};
 
 /// The rule of the scheduler beyond work conservation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,14 +66,15 @@ pub struct OutOfStates;
 /// Explores every schedule.
 ///
 /// # Errors
-/// If there are more than `max_states` states.
+/// If there are more than `max_states` states, or `watch` ends the search.
 pub fn explore(
     machine: &FermiMachine,
     kernel: &TemplateKernel,
     fairness: Fairness,
     max_states: usize,
+    watch: &Watch,
 ) -> Result<Finishing, OutOfStates> {
-    let mut search = Search { machine, kernel, fairness, max_states, known: HashMap::new() };
+    let mut search = Search { machine, kernel, fairness, max_states, watch, known: HashMap::new() };
     let start = State::new([0; TemplateKernel::MAX_WARPS], kernel.warps);
     let left = search.left(start)?;
     Ok(Finishing {
@@ -90,6 +91,7 @@ struct Search<'a> {
     kernel: &'a TemplateKernel,
     fairness: Fairness,
     max_states: usize,
+    watch: &'a Watch,
     known: HashMap<State, Left>,
 }
 
@@ -105,7 +107,7 @@ impl Search<'_> {
         if let Some(left) = self.known.get(&state) {
             return Ok(*left);
         }
-        if self.known.len() >= self.max_states {
+        if self.known.len() >= self.max_states || self.watch.is_stopped() {
             return Err(OutOfStates);
         }
         let mut left = Left { worst: 0, best: u32::MAX };

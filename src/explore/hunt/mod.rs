@@ -30,6 +30,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use crate::base::Watch;
 use crate::bound::Bound;
 
 /// What to hunt, where, and for how long.
@@ -160,6 +161,9 @@ pub struct Hunted {
     pub summary: Summary,
     /// The violation of the first chain that found one.
     pub violation: Option<Violation>,
+    /// Whether the hunt was ended from outside before its budget was used up, or before a violation was
+    /// as small as it gets.
+    pub ended_early: bool,
 }
 
 struct Chain {
@@ -169,11 +173,13 @@ struct Chain {
 }
 
 /// Hunts. `make_bound` gives each thread its own bound; `progress` hears of every chain that ends:
-/// its number and closest ratio.
+/// its number and closest ratio. `watch` hears of instances and may end the hunt; what was judged by
+/// then counts.
 pub fn hunt(
     hunt: &Hunt,
     make_bound: &(dyn Fn() -> Box<dyn Bound> + Sync),
     progress: &(dyn Fn(u64, &Summary) + Sync),
+    watch: &Watch,
 ) -> Hunted {
     let chains = hunt.instances.div_ceil(hunt.chain.max(1));
     let next = AtomicU64::new(0);
@@ -183,10 +189,10 @@ pub fn hunt(
         let mut judge = Judge::new(hunt.setting.clone(), make_bound(), hunt.beam);
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
-            if number >= chains || number > violated.load(Ordering::Relaxed) {
+            if number >= chains || number > violated.load(Ordering::Relaxed) || watch.is_stopped() {
                 return;
             }
-            let chain = run_chain(hunt, number, &mut judge, &violated);
+            let chain = run_chain(hunt, number, &mut judge, &violated, watch);
             if chain.violation.is_some() {
                 violated.fetch_min(number, Ordering::Relaxed);
             }
@@ -206,29 +212,43 @@ pub fn hunt(
     for chain in ended {
         summary.append(&chain.summary);
         if let Some((found, found_score)) = chain.violation {
-            let violation = finish(hunt, make_bound(), chain.number, found, found_score);
-            return Hunted { summary, violation: Some(violation) };
+            let (violation, ended_early) =
+                finish(hunt, make_bound(), chain.number, found, found_score, watch);
+            return Hunted { summary, violation: Some(violation), ended_early };
         }
     }
-    Hunted { summary, violation: None }
+    let ended_early = summary.instances < hunt.instances;
+    Hunted { summary, violation: None, ended_early }
 }
 
-/// Shrinks what a chain found.
-fn finish(hunt: &Hunt, bound: Box<dyn Bound>, chain: u64, found: Instance, found_score: Score) -> Violation {
+/// Shrinks what a chain found. Tells whether that was ended from outside.
+fn finish(
+    hunt: &Hunt,
+    bound: Box<dyn Bound>,
+    chain: u64,
+    found: Instance,
+    found_score: Score,
+    watch: &Watch,
+) -> (Violation, bool) {
     let mut judge = Judge::new(hunt.setting.clone(), bound, hunt.beam);
-    let (witness, shrink_tries) = shrink(found.clone(), |candidate| judge.score(candidate).violated());
+    let mut ended_early = false;
+    let (witness, shrink_tries) = shrink(found.clone(), |candidate| {
+        // once ended, nothing smaller is looked for
+        ended_early = watch.is_stopped();
+        !ended_early && judge.score(candidate).violated()
+    });
     let score = judge.score(&witness);
     let schedule = judge.witness(&witness);
-    Violation { found, found_score, witness, score, schedule, chain, shrink_tries }
+    (Violation { found, found_score, witness, score, schedule, chain, shrink_tries }, ended_early)
 }
 
 /// Temperatures of the annealing, in units of worst over bound.
 const HOT: f64 = 0.03;
 const COLD: f64 = 0.0005;
 
-/// Runs one chain to its end, or to its first violation, or until an earlier chain has one: what
-/// this one finds does not matter then.
-fn run_chain(hunt: &Hunt, number: u64, judge: &mut Judge, violated: &AtomicU64) -> Chain {
+/// Runs one chain to its end, or to its first violation, or until an earlier chain has one (what
+/// this one finds does not matter then), or until somebody ends the hunt.
+fn run_chain(hunt: &Hunt, number: u64, judge: &mut Judge, violated: &AtomicU64, watch: &Watch) -> Chain {
     let mut rng = ChaCha8Rng::seed_from_u64(hunt.seed);
     rng.set_stream(number);
     let length = hunt.chain.min(hunt.instances - number * hunt.chain);
@@ -245,6 +265,7 @@ fn run_chain(hunt: &Hunt, number: u64, judge: &mut Judge, violated: &AtomicU64) 
         candidate.write(&mut instance);
         let score = judge.score(&instance);
         summary.add(&instance, &score);
+        watch.advance(1);
         if score.violated() {
             return Chain { number, summary, violation: Some((instance, score)) };
         }
@@ -256,7 +277,7 @@ fn run_chain(hunt: &Hunt, number: u64, judge: &mut Judge, violated: &AtomicU64) 
                 ratio = score.ratio();
             }
         }
-        if violated.load(Ordering::Relaxed) < number {
+        if violated.load(Ordering::Relaxed) < number || watch.is_stopped() {
             break;
         }
     }

@@ -33,7 +33,7 @@ fn the_fast_worst_case_is_that_of_the_exact_search() {
         let instance = Genome::random(size(warps, identical, instructions), &mut rng).instance();
         subject.fill(&instance);
         let model = Model::new(&subject.table, &subject.paths).unwrap();
-        let exact = search(&model, Limits { max_states: 1_000_000, threads: 1 }, &|_, _| {}).unwrap();
+        let exact = search(&model, Limits::default(), &Watch::new()).unwrap();
         let fast = evaluator.worst(&instance, EVERYTHING);
         assert_eq!((fast.makespan, fast.exact), (exact.worst, true), "{instance:?}");
         barriers += usize::from(instance.codes.iter().flatten().any(|ins| ins.kind == Kind::Barrier));
@@ -87,7 +87,8 @@ fn quick() -> [Hunt; 4] {
 fn violations_are_found_shrunk_and_replayed_in_every_setting() {
     for plan in quick() {
         let setting = plan.setting.clone();
-        let found = hunt(&plan, &gub, &|_, _| {}).violation.expect("gub fails in every setting");
+        let found =
+            hunt(&plan, &gub, &|_, _| {}, &Watch::new()).violation.expect("gub fails in every setting");
         let Violation { witness, score, schedule, .. } = &found;
         assert!(found.found_score.violated() && score.violated(), "{setting}");
         assert!(witness.size() < found.found.size(), "{setting}: nothing was shrunk");
@@ -110,17 +111,17 @@ fn the_result_does_not_depend_on_the_number_of_threads() {
     for plan in quick() {
         let policy = matches!(plan.setting, Setting::Policy(_));
         let plan = if policy { plan } else { Hunt { instances: 3000, chain: 200, seed: 9, ..plan } };
-        let one = hunt(&plan, &gub, &|_, _| {});
-        let two = hunt(&Hunt { jobs: 2, ..plan.clone() }, &gub, &|_, _| {});
+        let one = hunt(&plan, &gub, &|_, _| {}, &Watch::new());
+        let two = hunt(&Hunt { jobs: 2, ..plan.clone() }, &gub, &|_, _| {}, &Watch::new());
         assert_eq!(one, two, "{}", plan.setting);
         assert_eq!(one.violation.as_ref().map(|v| v.chain), policy.then_some(1), "{}", plan.setting);
-        let other = hunt(&Hunt { seed: 77, instances: 500, ..plan }, &gub, &|_, _| {});
+        let other = hunt(&Hunt { seed: 77, instances: 500, ..plan }, &gub, &|_, _| {}, &Watch::new());
         assert_ne!(one.summary.closest, other.summary.closest);
     }
     let plan = Hunt { instances: 5000, ..Hunt::usual(Setting::Any, false, 1, 1) };
     let iwb = || Box::new(Iwb) as Box<dyn Bound>;
-    let one = hunt(&plan, &iwb, &|_, _| {});
-    assert_eq!(one, hunt(&Hunt { jobs: 2, ..plan }, &iwb, &|_, _| {}));
+    let one = hunt(&plan, &iwb, &|_, _| {}, &Watch::new());
+    assert_eq!(one, hunt(&Hunt { jobs: 2, ..plan }, &iwb, &|_, _| {}, &Watch::new()));
     assert_eq!((one.violation, one.summary.instances, one.summary.exact), (None, 5000, 5000));
 }
 
@@ -174,13 +175,13 @@ impl Bound for Sabotaged {
 #[test]
 fn a_bound_one_cycle_too_low_is_caught_at_once() {
     let plan = Hunt { instances: 20_000, ..Hunt::usual(Setting::Any, false, 1, 1) };
-    let found = hunt(&plan, &|| Box::new(Sabotaged), &|_, _| {});
+    let found = hunt(&plan, &|| Box::new(Sabotaged), &|_, _| {}, &Watch::new());
     let violation = found.violation.expect("it is caught");
     assert!(found.summary.instances < 100, "after {}", found.summary.instances);
     assert_eq!(violation.score.worst.makespan, violation.score.bound + 1);
     assert_eq!(violation.witness.instructions(), 2, "{:?}", violation.witness);
     // and the bound itself is not
-    let iwb = hunt(&plan, &|| Box::new(Iwb), &|_, _| {});
+    let iwb = hunt(&plan, &|| Box::new(Iwb), &|_, _| {}, &Watch::new());
     assert_eq!((iwb.violation, iwb.summary.instances), (None, 20_000));
     assert!(iwb.summary.tight > 1000 && iwb.summary.mean_ratio() > 0.8);
 }

@@ -2,7 +2,7 @@
 
 use super::instance::Instance;
 use super::judge::Setting;
-use crate::base::Cycles;
+use crate::base::{Cycles, Watch};
 use crate::diag::{Diagnostics, SourceText};
 use crate::explore::model::Model;
 use crate::explore::search::{Limits, search};
@@ -58,9 +58,10 @@ impl WitnessFiles {
         let paths = kernel.paths();
         let replayed = replay(&table, &machine, &paths, schedule, &mut ());
         assert_eq!(replayed, Some(Cycles::new(makespan)), "the engine and the hunt disagree on a schedule");
+        let limits = Limits { max_states: CONFIRM_STATES, ..Limits::default() };
         if !matches!(setting, Setting::Policy(_))
             && let Ok(model) = Model::new(&table, &paths)
-            && let Ok(found) = search(&model, Limits { max_states: CONFIRM_STATES, threads: 1 }, &|_, _| {})
+            && let Ok(found) = search(&model, limits, &Watch::new())
         {
             assert_eq!(found.worst, makespan, "the search and the hunt disagree on a worst case");
         }

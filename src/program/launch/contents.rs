@@ -63,7 +63,7 @@ pub(in crate::program) fn fill(
         }
         Init::Values(values) => values.iter().for_each(|v| encode(elem, *v, &mut bytes)),
         Init::File(path) => {
-            bytes = read_file(path).map_err(|message| place.error(message))?;
+            bytes = read_file(path, size).map_err(|message| place.error(message))?;
             if bytes.len() as u64 != size {
                 let has = bytes.len();
                 return Err(wrong(format!("it holds {size} bytes, file `{path}` has {has}")));

@@ -25,8 +25,8 @@ use crate::diag::{Diagnostics, Place, SourceText, Texts};
 use crate::isa::Space;
 use crate::machine::BlockNeeds;
 
-/// Gives the bytes of a file that a launch names.
-pub type ReadFile<'a> = &'a dyn Fn(&str) -> Result<Vec<u8>, String>;
+/// Gives the bytes of a file that a launch names; more than so many are an error.
+pub type ReadFile<'a> = &'a dyn Fn(&str, u64) -> Result<Vec<u8>, String>;
 
 /// A buffer ready to be copied to the device.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -311,7 +311,7 @@ mod tests {
             format!("Launch(module: \"k.ptx\", entry: \"k\", grid: (1, 1, 1), block: (32, 1, 1), {fields})");
         let source = SourceText::new("k.ron", text);
         let spec = LaunchSpec::parse(&source).map_err(|problems| problems.to_string())?;
-        let read = |name: &str| Err(format!("no file {name}"));
+        let read = |name: &str, _: u64| Err(format!("no file {name}"));
         Launch::new(&spec, &program(), 0, &source, &read).map_err(|problems| problems.to_string())
     }
 
@@ -416,7 +416,8 @@ mod tests {
             );
             let spec = LaunchSpec::parse(&source).unwrap();
             let program = Program { params: program().params[..1].to_vec(), ..Program::default() };
-            Launch::new(&spec, &program, seed, &source, &|_| Err(String::new())).unwrap().buffers[0].clone()
+            Launch::new(&spec, &program, seed, &source, &|_, _| Err(String::new())).unwrap().buffers[0]
+                .clone()
         };
         assert_eq!(random(1), random(1));
         assert_ne!(random(1), random(2));

@@ -242,7 +242,8 @@ impl<'a> Actions<'a> {
         let scope = Scope { names: &self.names, buffers: &self.named, variables };
         let size = size(data, &scope, place)?;
         let files = &self.sequence.files;
-        let read = |path: &str| files.get(path).cloned().ok_or_else(|| format!("cannot read `{path}`"));
+        let read =
+            |path: &str, _: u64| files.get(path).cloned().ok_or_else(|| format!("cannot read `{path}`"));
         let stream = (self.sequence.seed, WRITE_STREAMS + self.steps);
         fill(data, size, stream, &scope, place, &read).map(|buffer| buffer.bytes)
     }

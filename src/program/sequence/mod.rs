@@ -144,12 +144,12 @@ impl Sequence {
         let place = texts.root();
         // once: steps may need their files in every round
         for path in spec.clone().data_files() {
-            if let Ok(bytes) = read_file(path) {
+            if let Ok(bytes) = read_file(path, u64::MAX) {
                 self.files.insert(path.clone(), bytes);
             }
         }
         let files = &self.files;
-        let read = |path: &str| files.get(path).cloned().map_or_else(|| read_file(path), Ok);
+        let read = |path: &str, most: u64| files.get(path).cloned().map_or_else(|| read_file(path, most), Ok);
         let buffer =
             |(index, buffer): (usize, &BufferSpec)| (buffer.clone(), place.field("buffers").item(index));
         let specs: Vec<_> = spec.buffers.iter().enumerate().map(buffer).collect();

@@ -98,6 +98,11 @@ fn launch_with<'a, P: Policy + Clone + Send, O: Observer>(
     let mut result = BlockResult::default();
     loop {
         let now = gpu.now;
+        if source.is_stopped() {
+            // every cycle before this one is accounted for
+            let summary = gpu.summary(0, observer);
+            return Ok(SimSummary { memory: lower.map(|lower| gpu.memory_stats(&lower)), ..summary });
+        }
         if let Some(lower) = &mut lower {
             if lower.has_replies() {
                 gpu.each(|core| core.receive(lower, now));

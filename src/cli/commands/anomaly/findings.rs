@@ -7,10 +7,10 @@ use serde::Serialize;
 use super::range::{Sweep, Swept};
 use crate::base::Cycles;
 use crate::cli::args::Anomaly;
-use crate::cli::commands::check::shell_word;
+use crate::cli::commands::again;
 use crate::explore::anomaly::series::{self, Makespans, Rise};
 use crate::machine::Machine;
-use crate::report::json::rounded;
+use crate::report::json::{self, rounded};
 use crate::report::style::Style;
 use crate::report::table::Table;
 use crate::sim::PolicySetup;
@@ -27,6 +27,9 @@ pub struct Report {
     pub schema: u32,
     /// One per kernel.
     pub results: Vec<KernelFindings>,
+    /// How it ended.
+    #[serde(flatten)]
+    pub batch: json::Batch,
     /// Version of the tool.
     pub tool_version: &'static str,
     /// Seed of random buffer contents.
@@ -126,7 +129,7 @@ impl Commands {
         let point = self.swept.option(value);
         let policy = ["--scheduler".to_owned(), scheduler.to_owned()];
         let words = start.iter().chain(&self.before).chain(&point).chain(&policy).chain(&self.after);
-        words.map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
+        again::shell_line(words)
     }
 }
 
@@ -238,7 +241,7 @@ pub fn text(all: &[KernelFindings], style: Style) -> String {
 fn rises_text(all: &[KernelFindings], style: Style) -> String {
     let heading =
         ["kernel", "policy", "steps up", "largest", "down to", "makespan", "becomes", "increase", ""];
-    let mut table = Table::new(heading, &[0, 1]);
+    let mut table = Table::new(heading, &[0, 1]).expendable([2, 8, 3, 4]);
     let mut found: Vec<&RiseFound> = Vec::new();
     let mut without = 0;
     for kernel in all {
@@ -266,7 +269,7 @@ fn rises_text(all: &[KernelFindings], style: Style) -> String {
         text.push_str("  none\n\n");
         return text;
     }
-    text.push_str(&table.render(2));
+    text.push_str(&table.render(2, style.width));
     let _ = writeln!(
         text,
         "  {} of {} kernel and policy pairs; `steps up` counts neighbouring values, `largest` is between any two",
@@ -295,7 +298,7 @@ fn flips_text(all: &[KernelFindings], style: Style) -> String {
     let weight = |flip: &FlipFound| flip.first_leads.lead_fraction.min(flip.second_leads.lead_fraction);
     flips.sort_by(|(_, a), (_, b)| weight(b).total_cmp(&weight(a)));
     let heading = ["kernel", "A", "B", "A leads at", "A", "B", "by", "B leads at", "A", "B", "by", "changes"];
-    let mut table = Table::new(heading, &[0, 1, 2]);
+    let mut table = Table::new(heading, &[0, 1, 2]).expendable([11, 4, 5, 8, 9]);
     for (kernel, flip) in flips.iter().take(SHOWN_FLIPS) {
         let lead = |lead: &Lead| {
             [
@@ -309,7 +312,7 @@ fn flips_text(all: &[KernelFindings], style: Style) -> String {
         let leads = lead(&flip.first_leads).into_iter().chain(lead(&flip.second_leads));
         table.row(start.into_iter().chain(leads).chain([flip.changes.to_string()]));
     }
-    text.push_str(&table.render(2));
+    text.push_str(&table.render(2, style.width));
     if flips.len() > SHOWN_FLIPS {
         let _ = writeln!(text, "  ... and {} more (--format json has all)", flips.len() - SHOWN_FLIPS);
     }

@@ -1,14 +1,14 @@
 //! Anomalies of real kernels: a latency goes down, the makespan goes up; policies change places.
 
-use std::process::ExitCode;
-
 use super::findings::{self, Commands, KernelFindings, Report};
 use super::range::{self, Sweep, Swept};
 use crate::check::order;
 use crate::cli::args::{Anomaly, Common, Races};
 use crate::cli::commands::check;
+use crate::cli::failures::Batch;
 use crate::cli::load::{self, LoadedKernel};
-use crate::cli::output::{self, Failure, Format};
+use crate::cli::output::{Ending, Format, Outcome};
+use crate::cli::session::Session;
 use crate::diag::{Diagnostic, Diagnostics, closest};
 use crate::explore::anomaly::series::{Point, SweepError, sweep};
 use crate::machine::{Machine, SchedulerKind};
@@ -17,35 +17,58 @@ use crate::report::json::SCHEMA;
 use crate::sim::PolicySetup;
 
 /// Sweeps every kernel.
-pub fn run(args: &Anomaly) -> Result<ExitCode, Failure> {
+pub fn run(args: &Anomaly, session: &Session) -> Outcome {
     let kinds = super::policies(args, &SchedulerKind::NAMED)?;
     let policies: Vec<PolicySetup> = kinds.iter().map(load::setup).collect::<Result<_, Diagnostics>>()?;
-    let suite = args.kernels.is_empty();
-    let names = if suite { check::suite_kernels()? } else { args.kernels.clone() };
-    let mut problems = Diagnostics::new();
+    let names = if args.kernels.is_empty() { check::suite_kernels()? } else { args.kernels.clone() };
+    let mut batch = Batch::new(&names);
     let mut results = Vec::new();
-    for name in &names {
+    while let Some((_, name)) = batch.begin(session) {
         tracing::info!(kernel = %name, "sweeping");
-        match kernel(name, args, &policies) {
-            Ok(found) => results.push(found),
-            Err(wrong) => problems.append(wrong),
+        match kernel(name, &batch.label(name), args, &policies, session) {
+            Ok(Some((found, whole))) => {
+                results.push(found);
+                if !whole {
+                    batch.cut_short();
+                }
+            }
+            Ok(None) => batch.cut_short(),
+            Err(wrong) => batch.failures.add(name, &wrong),
         }
     }
-    let results = problems.into_result(results)?;
-    match args.format {
-        Format::Json => output::print_json(&Report {
-            schema: SCHEMA,
-            results,
-            tool_version: env!("CARGO_PKG_VERSION"),
-            seed: args.seed.unwrap_or(0),
-        })?,
-        Format::Text => output::print(&findings::text(&results, output::style()))?,
+    if results.is_empty() && names.len() == 1 && !batch.is_incomplete() {
+        return Err(batch.failures.into_problems());
     }
-    Ok(ExitCode::SUCCESS)
+    let mut ending = Ending::default();
+    match args.format {
+        Format::Json => {
+            let report = Report {
+                schema: SCHEMA,
+                results,
+                batch: batch.json(session),
+                tool_version: env!("CARGO_PKG_VERSION"),
+                seed: args.seed.unwrap_or(0),
+            };
+            ending.print_json(session, &report);
+        }
+        Format::Text => {
+            let text = findings::text(&results, session.style) + &batch.text(session);
+            ending.print(session, &text);
+        }
+    }
+    ending.failures = batch.failures;
+    Ok(ending)
 }
 
-/// Executes one kernel and replays it at every point under every policy.
-fn kernel(name: &str, args: &Anomaly, policies: &[PolicySetup]) -> Result<KernelFindings, Diagnostics> {
+/// Executes one kernel and replays it at every point under every policy. Tells whether that was the whole
+/// launch; nothing if somebody ended the command before the first block was through.
+fn kernel(
+    name: &str,
+    label: &str,
+    args: &Anomaly,
+    policies: &[PolicySetup],
+    session: &Session,
+) -> Result<Option<(KernelFindings, bool)>, Diagnostics> {
     let kernel = load::kernel(name, &args.ptx, args.seed.unwrap_or(0))?;
     let common = common(args);
     let (base, _) = load::machine(&common, &kernel)?;
@@ -62,20 +85,33 @@ fn kernel(name: &str, args: &Anomaly, policies: &[PolicySetup]) -> Result<Kernel
     }
     let points = points(&sweep_of, &common, &kernel)?;
     one_block_at_a_time(&kernel, &points)?;
-    let mut source = kernel.workload.source(common.watched(&base))?;
+    let blocks = u64::from(kernel.workload.blocks());
+    let replays = blocks * points.len() as u64 * policies.len() as u64;
+    session.progress.begin(label, Some(replays), "replays of blocks");
+    let mut source = kernel.workload.source(common.watched(&base))?.watched(&session.watch);
     let threads = args.jobs.unwrap_or_else(load::threads);
-    let makespans = sweep(&mut source, &points, policies, threads).map_err(|error| match error {
-        SweepError::Source(problems) => problems,
-        SweepError::Run(value, policy, error) => {
-            Diagnostic::general(kernel.workload.name.clone(), error.to_string())
-                .hint(format!("policy {policy}, {}={value}", sweep_of.setting.name()))
-                .into()
-        }
-    })?;
+    let makespans =
+        sweep(&mut source, &points, policies, threads, &session.watch).map_err(|error| match error {
+            SweepError::Source(problems) => problems,
+            SweepError::Run(value, policy, error) => {
+                Diagnostic::general(kernel.workload.name.clone(), error.to_string())
+                    .hint(format!("policy {policy}, {}={value}", sweep_of.setting.name()))
+                    .into()
+            }
+        })?;
+    if makespans.blocks == 0 && blocks > 0 {
+        return Ok(None);
+    }
     let commands = Commands::new(args, name, &sweep_of.setting);
     let mut notes = kernel.workload.program().notes.clone();
     notes.extend(order::reasons(&source.time_dependences(), kernel.workload.program()));
-    Ok(findings::findings(&kernel.workload.name, &base, &sweep_of, policies, &makespans, &commands, notes))
+    let whole = makespans.blocks == blocks;
+    if !whole {
+        notes.push(format!("INCOMPLETE: the first {} of {blocks} blocks only", makespans.blocks));
+    }
+    let name = &kernel.workload.name;
+    let found = findings::findings(name, &base, &sweep_of, policies, &makespans, &commands, notes);
+    Ok(Some((found, whole)))
 }
 
 /// The options as every simulating command has them; the policy is not theirs to choose.

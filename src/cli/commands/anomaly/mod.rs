@@ -5,21 +5,20 @@ mod kernels;
 mod phases;
 mod range;
 
-use std::process::ExitCode;
-
 use crate::cli::args::Anomaly;
-use crate::cli::output::Failure;
+use crate::cli::output::Outcome;
+use crate::cli::session::Session;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::machine::SchedulerKind;
 
 /// Runs the command.
-pub fn run(args: &Anomaly) -> Result<ExitCode, Failure> {
+pub fn run(args: &Anomaly, session: &Session) -> Outcome {
     if args.phases {
-        phases::search(args)
+        phases::search(args, session)
     } else if let Some(lengths) = &args.lengths {
-        phases::draw(args, lengths)
+        phases::draw(args, lengths, session)
     } else {
-        kernels::run(args)
+        kernels::run(args, session)
     }
 }
 

@@ -1,20 +1,21 @@
 //! Anomalies among whole phases, drawn as two schedules above each other.
 
 use std::fmt::Write;
-use std::process::ExitCode;
 
 use serde::Serialize;
 
 use crate::base::Cycles;
 use crate::bound::PhaseKind;
 use crate::cli::args::Anomaly;
-use crate::cli::output::{self, Failure, Format};
+use crate::cli::output::{self, Format, Outcome};
+use crate::cli::session::Session;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::explore::anomaly::phases::{self, PhaseAnomaly, PhaseFound, PhaseSearch};
 use crate::explore::phase_level::{POLICIES, PhasePair, PhaseRun, PhaseWarp, schedule};
 use crate::machine::SchedulerKind;
 use crate::report::json::SCHEMA;
 use crate::report::phase_gantt;
+use crate::report::style::Style;
 
 /// Most phases per warp, and warps: the drawing is for the eye.
 const MAX_PHASES: usize = 64;
@@ -34,6 +35,8 @@ struct PolicyReport {
     scheduler: String,
     /// Whether an anomaly was found.
     found: bool,
+    /// Whether the search went as far as it may, or found one.
+    complete: bool,
     instances: u64,
     schedules: u64,
     /// Every instance up to this total length was searched.
@@ -82,7 +85,7 @@ fn kind_name(kind: PhaseKind) -> &'static str {
 }
 
 /// `--phases`: searches for an anomaly under each policy and draws it.
-pub fn search(args: &Anomaly) -> Result<ExitCode, Failure> {
+pub fn search(args: &Anomaly, session: &Session) -> Outcome {
     let kinds = super::policies(args, &[SchedulerKind::Lrr, SchedulerKind::Gto])?;
     let mut results = Vec::new();
     for policy in kinds {
@@ -95,20 +98,23 @@ pub fn search(args: &Anomaly) -> Result<ExitCode, Failure> {
             seed: args.seed,
             max_schedules: args.max_schedules,
         };
-        let found = phases::search(&wanted).ok_or_else(|| not_at_this_level(&policy))?;
+        session.progress.begin(format!("{policy}"), Some(args.max_schedules), "schedules");
+        let found = phases::search(&wanted, &session.watch).ok_or_else(|| not_at_this_level(&policy))?;
         results.push((policy, found));
     }
     match args.format {
-        Format::Text => output::print(&text(&results, args))?,
-        Format::Json => output::print_json(&Report {
-            schema: SCHEMA,
-            level: "phases",
-            results: results.iter().map(|(policy, found)| report(policy, found)).collect(),
-            tool_version: env!("CARGO_PKG_VERSION"),
-            seed: args.seed,
-        })?,
+        Format::Text => output::text(session, &text(&results, args, session.style)),
+        Format::Json => output::json(
+            session,
+            &Report {
+                schema: SCHEMA,
+                level: "phases",
+                results: results.iter().map(|(policy, found)| report(policy, found)).collect(),
+                tool_version: env!("CARGO_PKG_VERSION"),
+                seed: args.seed,
+            },
+        ),
     }
-    Ok(ExitCode::SUCCESS)
 }
 
 fn check_size(args: &Anomaly) -> Result<(), Diagnostics> {
@@ -156,6 +162,7 @@ fn report(policy: &SchedulerKind, found: &PhaseFound) -> PolicyReport {
     PolicyReport {
         scheduler: policy.to_string(),
         found: found.anomaly.is_some(),
+        complete: !found.ended_early,
         instances: found.instances,
         schedules: found.schedules,
         all_up_to: found.all_up_to.map(Cycles::get),
@@ -181,8 +188,7 @@ fn report(policy: &SchedulerKind, found: &PhaseFound) -> PolicyReport {
     }
 }
 
-fn text(results: &[(SchedulerKind, PhaseFound)], args: &Anomaly) -> String {
-    let style = output::style();
+fn text(results: &[(SchedulerKind, PhaseFound)], args: &Anomaly, style: Style) -> String {
     let mut text = String::new();
     for (policy, found) in results {
         let order = match args.seed {
@@ -194,7 +200,8 @@ fn text(results: &[(SchedulerKind, PhaseFound)], args: &Anomaly) -> String {
         };
         let tried = format!("{} schedules of {} instances, {order}", found.schedules, found.instances);
         let Some(anomaly) = &found.anomaly else {
-            let _ = writeln!(text, "{}: no anomaly in {tried}\n", style.strong(&policy.to_string()));
+            let early = if found.ended_early { "INCOMPLETE, " } else { "" };
+            let _ = writeln!(text, "{}: {early}no anomaly in {tried}\n", style.strong(&policy.to_string()));
             continue;
         };
         text.push_str(&drawn(policy, anomaly, &tried, style));
@@ -257,7 +264,7 @@ struct Drawn {
 }
 
 /// `--lengths`: draws the schedule of given phases.
-pub fn draw(args: &Anomaly, lengths: &str) -> Result<ExitCode, Failure> {
+pub fn draw(args: &Anomaly, lengths: &str, session: &Session) -> Outcome {
     let warps = parse_lengths(lengths)?;
     let mut text = String::new();
     let mut results = Vec::new();
@@ -270,15 +277,12 @@ pub fn draw(args: &Anomaly, lengths: &str) -> Result<ExitCode, Failure> {
         results.push(Drawn { scheduler: policy.to_string(), makespan: makespan.get() });
     }
     match args.format {
-        Format::Text => output::print(&(text + phase_gantt::LEGEND))?,
-        Format::Json => output::print_json(&DrawReport {
-            schema: SCHEMA,
-            level: "phases",
-            results,
-            tool_version: env!("CARGO_PKG_VERSION"),
-        })?,
+        Format::Text => output::text(session, &(text + phase_gantt::LEGEND)),
+        Format::Json => output::json(
+            session,
+            &DrawReport { schema: SCHEMA, level: "phases", results, tool_version: env!("CARGO_PKG_VERSION") },
+        ),
     }
-    Ok(ExitCode::SUCCESS)
 }
 
 /// Longest phase that is read, so that sums stay far from overflow.

@@ -10,17 +10,19 @@ use crate::cli::assets::{self, Location};
 use crate::diag::{Diagnostic, Diagnostics, SourceText};
 use crate::machine::memory::{CacheSettings, Fixed, Jitter, L1, LowerLevel, Partitions, Start};
 use crate::machine::{Hazards, IdleSetting, Machine, MachineSpec, MemorySystem};
+use crate::report::style::Style;
 use crate::report::table::Table;
+use crate::report::text::count;
 
 /// The report of a machine file.
-pub fn report(location: &Location, source: &SourceText) -> Result<Report, Diagnostics> {
+pub fn report(location: &Location, source: &SourceText, style: Style) -> Result<Report, Diagnostics> {
     let load = |name: &str| assets::find_machine(name, Some(location))?.text();
     let spec = MachineSpec::parse_with_bases(source, &load)?;
     let machine = Machine::new(&spec, source)?;
     let idle = spec.idle_settings();
     let mut text = format!("{}: machine {}\n  {}\n\n", source.name(), machine.name(), machine.doc());
     text.push_str(&settings(&machine));
-    let _ = write!(text, "\n{}\n{}", units(&machine), ops(&machine));
+    let _ = write!(text, "\n{}\n{}", units(&machine, style), ops(&machine, style));
     text.push_str(&switches(&machine)?);
     text.push_str(&notes(&idle));
     Ok(Report { text, json: json(&machine, &idle) })
@@ -68,28 +70,24 @@ fn settings(machine: &Machine) -> String {
     text
 }
 
-fn count(number: usize, of: &str) -> String {
-    format!("{number} {of}{}", if number == 1 { "" } else { "s" })
-}
-
-fn units(machine: &Machine) -> String {
+fn units(machine: &Machine, style: Style) -> String {
     let mut table = Table::new(["unit", "init", "lat", "total", "source"], &[0, 4]);
     for unit in machine.units() {
         let total = (unit.init + unit.lat).to_string();
         let (init, lat) = (unit.init.to_string(), unit.lat.to_string());
         table.row([unit.name.clone(), init, lat, total, unit.source.clone()]);
     }
-    table.render(2)
+    table.render(2, style.width)
 }
 
-fn ops(machine: &Machine) -> String {
+fn ops(machine: &Machine, style: Style) -> String {
     let mut table = Table::new(["op class", "unit", "init", "lat", "total"], &[0, 1]);
     for (name, op) in machine.ops() {
         let unit = machine.units()[op.unit.index()].name.clone();
         let total = (op.init + op.lat).to_string();
         table.row([name.to_owned(), unit, op.init.to_string(), op.lat.to_string(), total]);
     }
-    table.render(2)
+    table.render(2, style.width)
 }
 
 /// The memory as text: without a lower level that is not there.

@@ -3,13 +3,13 @@
 mod machine;
 
 use std::fmt::Write;
-use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
 use crate::cli::args::{Inspect, PtxLaunch};
 use crate::cli::assets::{self, Location};
-use crate::cli::output::{self, Failure, Format};
+use crate::cli::output::{self, Format, Outcome};
+use crate::cli::session::Session;
 use crate::cli::{launches, programs};
 use crate::diag::{Diagnostic, Diagnostics, SourceText};
 use crate::micro::MicroKernel;
@@ -18,6 +18,7 @@ use crate::program::sequence::Action;
 use crate::program::{Param, ParamType, names, template};
 use crate::ptx::{EntrySummary, Inspection, Module};
 use crate::report::json::SCHEMA;
+use crate::report::style::Style;
 use crate::report::table::Table;
 
 /// A report in both forms.
@@ -27,18 +28,20 @@ struct Report {
 }
 
 /// Runs the command.
-pub fn run(args: &Inspect) -> Result<ExitCode, Failure> {
+pub fn run(args: &Inspect, session: &Session) -> Outcome {
     let location = find(&args.file)?;
     let source = location.text()?;
     if args.template {
-        return template(args, &location, &source);
+        return template(args, &location, &source, session);
     }
     let report = match location.extension().as_str() {
         "ptx" => ptx(&source)?,
-        "warp" => micro(&location, &source)?,
+        "warp" => micro(&location, &source, session.style)?,
         // launches and machines are both RON; the first word tells
-        _ if is_machine(&source) => machine::report(&location, &source)?,
-        "ron" if programs::is_program(&source) => program(&args.file, location.clone(), source)?,
+        _ if is_machine(&source) => machine::report(&location, &source, session.style)?,
+        "ron" if programs::is_program(&source) => {
+            program(&args.file, location.clone(), source, session.style)?
+        }
         "ron" => launch(&location, &source)?,
         other => {
             let problem = Diagnostic::general(
@@ -51,16 +54,15 @@ pub fn run(args: &Inspect) -> Result<ExitCode, Failure> {
         }
     };
     match args.format {
-        Format::Text => output::print(&report.text)?,
+        Format::Text => output::text(session, &session.style.fill(&report.text)),
         Format::Json => {
             let mut object = report.json;
             object["schema"] = SCHEMA.into();
             object["tool_version"] = env!("CARGO_PKG_VERSION").into();
             object["file"] = location.shown().into();
-            output::print_json(&object)?;
+            output::json(session, &object)
         }
     }
-    Ok(ExitCode::SUCCESS)
 }
 
 /// An embedded kernel, an embedded machine, or a file.
@@ -108,12 +110,12 @@ fn launch(location: &Location, source: &SourceText) -> Result<Report, Diagnostic
 
 /// As a file has it.
 fn ron(value: &impl serde::Serialize) -> String {
-    let options = ron::Options::default();
-    options.to_string(value).expect("what was read as RON can be written")
+    let style = ron::ser::PrettyConfig::new().compact_structs(true).compact_arrays(true).compact_maps(true);
+    ron::ser::to_string_pretty(value, style).expect("what was read as RON can be written")
 }
 
 /// A program: its launches, step by step.
-fn program(name: &str, location: Location, source: SourceText) -> Result<Report, Diagnostics> {
+fn program(name: &str, location: Location, source: SourceText, style: Style) -> Result<Report, Diagnostics> {
     let program = programs::load(name, location, source, &PtxLaunch::default(), 0)?;
     let sequence = &program.sequence;
     let mut counts = vec![0u64; sequence.statements.len()];
@@ -138,7 +140,7 @@ fn program(name: &str, location: Location, source: SourceText) -> Result<Report,
     for (line, count, kernel, module) in rows.clone() {
         steps.row([line.to_string(), count.to_string(), names::shown(kernel), module.clone()]);
     }
-    let _ = write!(text, "\n{}\n{}", buffers.render(2), steps.render(2));
+    let _ = write!(text, "\n{}\n{}", buffers.render(2, style.width), steps.render(2, style.width));
     let json = json!({
         "kind": "program", "launches": sequence.launches, "program": program.spec,
         "steps": rows.map(|(line, launches, entry, module)| json!({"line": line, "launches": launches, "entry": entry, "module": module})).collect::<Vec<_>>(),
@@ -147,7 +149,7 @@ fn program(name: &str, location: Location, source: SourceText) -> Result<Report,
 }
 
 /// `--template`: a launch file for one kernel.
-fn template(args: &Inspect, location: &Location, source: &SourceText) -> Result<ExitCode, Failure> {
+fn template(args: &Inspect, location: &Location, source: &SourceText, session: &Session) -> Outcome {
     if location.extension() != "ptx" {
         let problem = Diagnostic::general(location.shown(), "a template is made from the code of a kernel");
         return Err(problem.hint("name a .ptx file").into());
@@ -157,8 +159,7 @@ fn template(args: &Inspect, location: &Location, source: &SourceText) -> Result<
         None => launches::only_kernel(location, source)?,
     };
     let program = Module::parse(source)?.program(&entry, &assets::ptx_isa()?)?;
-    output::print(&template::launch_file(&program, &location.shown()))?;
-    Ok(ExitCode::SUCCESS)
+    output::text(session, &template::launch_file(&program, &location.shown()))
 }
 
 fn param_type(param: &Param) -> String {
@@ -274,7 +275,7 @@ fn ptx_text(name: &str, found: &Inspection) -> String {
     text
 }
 
-fn micro(location: &Location, source: &SourceText) -> Result<Report, Diagnostics> {
+fn micro(location: &Location, source: &SourceText, style: Style) -> Result<Report, Diagnostics> {
     let kernel = MicroKernel::parse(&location.stem(), source)?;
     let mut counts: Vec<(String, usize)> = Vec::new();
     for instr in &kernel.program.instrs {
@@ -295,7 +296,7 @@ fn micro(location: &Location, source: &SourceText) -> Result<Report, Diagnostics
     );
     let mut table = Table::new(["op", "instructions"], &[0]);
     counts.iter().for_each(|(name, count)| table.row([name.clone(), count.to_string()]));
-    text.push_str(&table.render(2));
+    text.push_str(&table.render(2, style.width));
     let json = json!({
         "kind": "micro", "warps": kernel.warps.len(), "warp_instructions": instructions, "machine": kernel.machine,
         "scheduler": kernel.scheduler.as_ref().map(ToString::to_string),

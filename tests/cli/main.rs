@@ -1,47 +1,18 @@
-//! The command line as scripts see it: the "Shows", exit codes, bad inputs.
+//! The command line as scripts see it: results, exit codes, bad inputs, and what becomes of files,
+//! batches and runs that are ended early.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+mod batches;
+mod inputs;
+mod outputs;
+mod stopping;
+mod support;
+mod terminal;
+
+use std::path::Path;
 
 use serde_json::Value;
 
-fn warpbound(args: &[&str]) -> Output {
-    in_dir(Path::new(env!("CARGO_MANIFEST_DIR")), args)
-}
-
-fn in_dir(dir: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_warpbound"))
-        .args(args)
-        .current_dir(dir)
-        .output()
-        .expect("the binary runs")
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).expect("text")
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).expect("text")
-}
-
-fn json(args: &[&str], code: i32) -> Value {
-    let output = warpbound(&[args, &["--format", "json"]].concat());
-    assert_eq!(output.status.code(), Some(code), "{args:?}\n{}{}", stdout(&output), stderr(&output));
-    serde_json::from_slice(&output.stdout).expect("one JSON object on stdout")
-}
-
-/// A folder of this test's own, empty.
-fn scratch(name: &str) -> PathBuf {
-    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = std::fs::remove_dir_all(&dir);
-    std::fs::create_dir_all(&dir).unwrap();
-    dir
-}
-
-fn bound<'a>(result: &'a Value, name: &str) -> &'a Value {
-    result["bounds"].as_array().unwrap().iter().find(|b| b["name"] == name).expect("the bound is listed")
-}
+use support::{bound, in_dir, json, scratch, stderr, stdout, warpbound};
 
 #[test]
 fn sub_cores_are_a_setting_and_are_reported() {
@@ -133,6 +104,14 @@ fn the_lrr_witness_breaks_gub_and_its_folder_replays() {
     assert_eq!(again.status.code(), Some(3), "{}", stderr(&again));
     let again: Value = serde_json::from_slice(&again.stdout).unwrap();
     assert_eq!((&again["makespan"], &again["bounds"]), (&result["makespan"], &result["bounds"]));
+    // the kernel shows it by itself, wherever it is called from
+    let kernel = folder.join("kernel.warp");
+    for alone in [json(&["check", kernel.to_str().unwrap()], 3), {
+        let output = in_dir(&folder, &["check", "kernel.warp", "--format", "json"]);
+        serde_json::from_slice(&output.stdout).unwrap()
+    }] {
+        assert_eq!((&alone["makespan"], &alone["bounds"]), (&result["makespan"], &result["bounds"]));
+    }
 }
 
 #[test]
@@ -219,11 +198,13 @@ fn traces_are_written_whole_or_not_at_all() {
     let replay = format!("replay:{}", paths[3]);
     assert_eq!(json(&["check", "fig3", "--scheduler", &replay], 0)["makespan"], 17);
 
-    let failed = dir.join("failed.csv");
+    std::fs::write(dir.join("empty.replay"), "# nothing\n").unwrap();
+    let before = std::fs::read_dir(&dir).unwrap().count();
     let output =
-        warpbound(&["run", "fig3", "--trace", failed.to_str().unwrap(), "--scheduler", "replay:/dev/null"]);
+        in_dir(&dir, &["run", "fig3", "--trace", "failed.csv", "--scheduler", "replay:empty.replay"]);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
-    assert!(!failed.exists() && !dir.join("failed.csv.part").exists());
+    assert!(stderr(&output).contains("empty.replay"), "{}", stderr(&output));
+    assert_eq!(std::fs::read_dir(&dir).unwrap().count(), before, "a run that fails leaves no file");
     assert_eq!(warpbound(&["run", "fig3", "--trace", "x.vcd"]).status.code(), Some(1));
 }
 

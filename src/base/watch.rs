@@ -1,0 +1,59 @@
+//! A long computation as others see it while it runs.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Shared between a long computation and whoever started it: how far it is, and whether it should
+/// end.
+///
+/// What computes looks at it now and then, ends early if asked to, and says what it knows by then.
+/// Nothing else of a result depends on it. It has no clock: when to stop is decided outside.
+#[derive(Debug, Default)]
+pub struct Watch {
+    stopped: AtomicBool,
+    done: AtomicU64,
+    states: AtomicU64,
+}
+
+impl Watch {
+    /// Nothing done, and nobody wants it to end.
+    pub const fn new() -> Self {
+        Self { stopped: AtomicBool::new(false), done: AtomicU64::new(0), states: AtomicU64::new(0) }
+    }
+
+    /// Asks the computation to end as soon as it can.
+    pub fn stop(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it should end.
+    #[inline]
+    pub fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+
+    /// So many more steps are done; the computation says what a step is.
+    pub fn advance(&self, steps: u64) {
+        self.done.fetch_add(steps, Ordering::Relaxed);
+    }
+
+    /// A search has come so far: steps, and distinct states.
+    pub fn searched(&self, steps: u64, states: u64) {
+        self.done.store(steps, Ordering::Relaxed);
+        self.states.store(states, Ordering::Relaxed);
+    }
+
+    /// Another computation begins: no steps, no states.
+    pub fn restart(&self) {
+        self.searched(0, 0);
+    }
+
+    /// Steps done.
+    pub fn done(&self) -> u64 {
+        self.done.load(Ordering::Relaxed)
+    }
+
+    /// Distinct states seen by a search.
+    pub fn states(&self) -> u64 {
+        self.states.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,45 @@
+//! Command lines that show a result again.
+
+use crate::cli::args::{Check, Common, MAX_INSTRUCTIONS, PtxLaunch, Races};
+use crate::sim::PolicySetup;
+
+/// The `check` that repeats a run from the same inputs; of a program, one launch if it is given.
+pub fn check(args: &Check, kernel: &str, policy: &PolicySetup, launch: Option<u64>) -> String {
+    let Common { machine, mem_latency, set, seed, max_instructions, races, .. } = &args.common;
+    let mut words = vec!["warpbound".to_owned(), "check".to_owned(), kernel.to_owned()];
+    let mut option = |name: &str, value: String| words.extend([name.to_owned(), value]);
+    option("--scheduler", policy.kind().to_string());
+    machine.iter().for_each(|m| option("--machine", m.clone()));
+    mem_latency.iter().for_each(|l| option("--mem-latency", l.to_string()));
+    set.iter().for_each(|s| option("--set", s.clone()));
+    if *seed != 0 {
+        option("--seed", seed.to_string());
+    }
+    if *max_instructions != MAX_INSTRUCTIONS {
+        option("--max-instructions", max_instructions.to_string());
+    }
+    if !args.bound.is_empty() {
+        option("--bound", args.bound.join(","));
+    }
+    if *races == Races::Ignore {
+        option("--races", "ignore".to_owned());
+    }
+    let options = PtxLaunch { launch: launch.or(args.ptx.launch), ..args.ptx.clone() };
+    words.extend(options.words());
+    shell_line(&words)
+}
+
+/// Words as a shell reads them back.
+pub fn shell_line<'a>(words: impl IntoIterator<Item = &'a String>) -> String {
+    words.into_iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
+}
+
+/// A word as a shell reads it back.
+pub fn shell_word(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}

@@ -1,0 +1,119 @@
+//! Folders of counterexamples: claimed before anything is simulated, written after the results are out.
+
+use super::{Judged, Prepared, Run};
+use crate::base::Watch;
+use crate::check::{Checked, counterexample};
+use crate::cli::args::Check;
+use crate::cli::assets::Location;
+use crate::cli::commands::again::shell_word;
+use crate::cli::files::Folder;
+use crate::cli::load::{self, Loaded, LoadedKernel};
+use crate::cli::memory;
+use crate::cli::session::Session;
+use crate::diag::{Diagnostic, Diagnostics};
+
+/// Where counterexamples go, if they are asked for.
+pub struct Folders {
+    dir: Option<Folder>,
+    /// By kernel and policy: the name of the folder.
+    names: Vec<Vec<String>>,
+}
+
+impl Folders {
+    /// Makes the folder for all of them, and looks whether each kernel's is free. Kernels that cannot be read
+    /// are left to their turn.
+    pub fn prepare(
+        args: &Check,
+        names: &[String],
+        locations: &[Result<Location, Diagnostics>],
+        session: &Session,
+    ) -> Result<Self, Diagnostics> {
+        let Some(path) = &args.counterexamples else { return Ok(Self { dir: None, names: Vec::new() }) };
+        let dir = Folder::prepare("--counterexamples", path, args.writing.force, &session.parts)?;
+        let mut taken: Vec<String> = Vec::new();
+        let mut problems = Diagnostics::new();
+        let mut all = Vec::with_capacity(names.len());
+        for (name, location) in names.iter().zip(locations) {
+            let mut of_kernel = Vec::new();
+            let prepared = location.clone().and_then(|location| Prepared::new(name, location, args));
+            if let Ok(prepared) = prepared {
+                for policy in &prepared.policies {
+                    let wanted = counterexample::folder_name(prepared.name(), policy);
+                    // two kernels may have one name
+                    let free = |name: &String| !taken.contains(name);
+                    let numbered = (2..).map(|number| format!("{wanted}-{number}"));
+                    let name = std::iter::once(wanted.clone()).chain(numbered).find(free).unwrap_or_default();
+                    let inputs = match &prepared.what {
+                        Loaded::Kernel(kernel) => load::inputs(&args.common, kernel, policy),
+                        Loaded::Program(program) => program.inputs.clone(),
+                    };
+                    if let Err(problem) = dir.check_folder(&name, &inputs) {
+                        problems.push(problem);
+                    }
+                    taken.push(name.clone());
+                    of_kernel.push(name);
+                }
+            }
+            all.push(of_kernel);
+        }
+        problems.into_result(Self { dir: Some(dir), names: all })
+    }
+
+    /// The name of the folder for a kernel under a policy, by their numbers.
+    pub fn name(&self, kernel: usize, policy: usize) -> Option<String> {
+        self.names.get(kernel)?.get(policy).cloned()
+    }
+
+    /// The command that repeats a run from its folder.
+    pub fn command(&self, args: &Check, judged: &Judged, run: &Run) -> Option<String> {
+        let dir = self.dir.as_ref()?.path(run.folder.as_ref()?);
+        let witness = judged.witness(run)?;
+        let command = counterexample::command(&inputs(args, judged, run, witness, (&[], &Watch::new())));
+        Some(format!("cd {} && {command}", shell_word(&dir.display().to_string())))
+    }
+
+    /// Writes the folder of a violated run.
+    pub fn write(
+        &self,
+        args: &Check,
+        judged: &Judged,
+        run: &Run,
+        session: &Session,
+    ) -> Result<(), Diagnostics> {
+        let (Some(dir), Some(name)) = (&self.dir, &run.folder) else { return Ok(()) };
+        let witness = judged.witness(run).filter(|(_, checked)| checked.is_complete());
+        let Some(witness) = witness else {
+            let message = "not written, since the run did not come to its end";
+            return Err(Diagnostic::general(dir.path(name).display().to_string(), message).into());
+        };
+        let (kernel, _) = witness;
+        let blocks = u64::from(kernel.workload.blocks());
+        session.progress.begin(format!("recording {name}"), Some(blocks), "blocks");
+        let files = kernel.files()?;
+        let about = inputs(args, judged, run, witness, (&files, &session.watch));
+        let files = counterexample::counterexample(&about)?;
+        dir.write(name, &files)?;
+        Ok(())
+    }
+}
+
+fn inputs<'a>(
+    args: &'a Check,
+    judged: &'a Judged,
+    run: &'a Run,
+    (kernel, checked): (&'a LoadedKernel, &'a Checked),
+    (files, watch): (&'a [(String, Vec<u8>)], &'a Watch),
+) -> counterexample::Inputs<'a> {
+    counterexample::Inputs {
+        workload: &kernel.workload,
+        machine: &judged.prepared.machine,
+        machine_spec: &judged.prepared.spec,
+        policy: &run.policy,
+        run: checked,
+        files,
+        seed: args.common.seed,
+        gating: &args.bound,
+        max_instructions_per_block: memory::fuel(args.common.max_instructions),
+        watch,
+    }
+}

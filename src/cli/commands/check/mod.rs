@@ -1,0 +1,116 @@
+//! `warpbound check`: simulate and judge every bound.
+
+mod folders;
+mod judged;
+mod report;
+
+use folders::Folders;
+use judged::{Judged, Prepared, Ran, Run};
+
+use crate::bound::{self, Bound};
+use crate::check::{Checked, Status};
+use crate::cli::args::Check;
+use crate::cli::assets;
+use crate::cli::failures::Batch;
+use crate::cli::output::{Ending, Format, Outcome};
+use crate::cli::programs;
+use crate::cli::session::Session;
+use crate::diag::{Diagnostic, Diagnostics, closest};
+use crate::program::launch::LaunchSpec;
+
+/// Runs the command.
+pub fn run(args: &Check, session: &Session) -> Outcome {
+    let bounds = bound::all();
+    check_bound_names(&args.bound, &bounds)?;
+    let names = if args.kernels.is_empty() { suite_kernels()? } else { args.kernels.clone() };
+    // stdin can be read once
+    let locations: Vec<_> = names.iter().map(|name| assets::find_kernel(name)).collect();
+    let folders = Folders::prepare(args, &names, &locations, session)?;
+    let mut batch = Batch::new(&names);
+    let mut all = Vec::new();
+    while let Some((index, name)) = batch.begin(session) {
+        tracing::info!(kernel = %name, "checking");
+        let outcome = locations[index].clone().and_then(|location| Prepared::new(name, location, args));
+        let (judged, problems) = match outcome {
+            Ok(prepared) => {
+                session.progress.begin(batch.label(name), prepared.blocks(), "blocks");
+                prepared.judge(args, &bounds, session, &|policy| folders.name(index, policy))
+            }
+            Err(problems) => (None, Some(problems)),
+        };
+        match problems {
+            Some(problems) => batch.failures.add(name, &problems),
+            None if judged.iter().flat_map(|judged| &judged.runs).any(|run| !run.checked().is_complete()) => {
+                batch.cut_short();
+            }
+            None => {}
+        }
+        all.extend(judged);
+    }
+    if all.is_empty() && args.kernels.len() == 1 && !batch.is_incomplete() {
+        return Err(batch.failures.into_problems());
+    }
+    let verdicts = all.iter().flat_map(|judged| judged.runs.iter().map(|run| run.checked().verdict()));
+    let violated = Status::combine(verdicts) == Status::Violated;
+    let mut ending = Ending { violated, ..Ending::default() };
+    match args.common.format {
+        Format::Json => report::json(args, &all, &folders, &batch, session, &mut ending),
+        Format::Text => report::text(args, &all, &batch, session, &mut ending),
+    }
+    report::again(args, &all, &folders, session, &mut ending);
+    if args.require_verdict {
+        require_verdict(&all, &mut ending);
+    }
+    ending.failures = batch.failures;
+    Ok(ending)
+}
+
+/// Refuses names that no bound has.
+pub fn check_bound_names(names: &[String], bounds: &[Box<dyn Bound>]) -> Result<(), Diagnostics> {
+    let known: Vec<&str> = bounds.iter().map(|bound| bound.name()).collect();
+    let mut problems = Diagnostics::new();
+    for name in names.iter().filter(|name| !known.contains(&name.as_str())) {
+        let near =
+            closest(name, known.iter().copied()).map_or(String::new(), |n| format!("did you mean `{n}`? "));
+        problems.push(
+            Diagnostic::general(format!("--bound {name}"), format!("unknown bound `{name}`"))
+                .hint(format!("{near}bounds: {}", known.join(", "))),
+        );
+    }
+    problems.into_result(())
+}
+
+/// The launches that say `suite: true`, by name.
+pub fn suite_kernels() -> Result<Vec<String>, Diagnostics> {
+    let mut names = Vec::new();
+    for (name, location) in assets::kernels() {
+        if location.extension() != "ron" {
+            continue;
+        }
+        let source = location.text()?;
+        if !programs::is_program(&source) && LaunchSpec::parse(&source)?.suite {
+            names.push(name);
+        }
+    }
+    Ok(names)
+}
+
+/// Runs to which no gating bound applied, or that were not taken to their end, are an error.
+fn require_verdict(all: &[Judged], ending: &mut Ending) {
+    let mut missing = Vec::new();
+    for judged in all {
+        let kernel = judged.prepared.name();
+        let runs = judged.runs.iter().map(Run::checked);
+        let without = |run: &&Checked| !run.is_complete() || run.verdict() == Status::NotApplicable;
+        missing.extend(runs.filter(without).map(|run| format!("{kernel} under {}", run.scheduler)));
+    }
+    let message = match (missing.is_empty(), all.is_empty()) {
+        (true, false) => return,
+        (_, true) => "nothing was judged".to_owned(),
+        (false, _) => format!("no verdict on {}", missing.join(", ")),
+    };
+    let problem = Diagnostic::general("--require-verdict", message);
+    ending
+        .late
+        .push(problem.hint("the reasons stand beside the bounds; `--bound NAME` chooses which decide"));
+}

@@ -1,0 +1,14 @@
+//! `warpbound completions`: what a shell needs to complete command lines.
+
+use clap::CommandFactory;
+
+use crate::cli::args::{Args, Completions};
+use crate::cli::output::{self, Outcome};
+use crate::cli::session::Session;
+
+/// Runs the command.
+pub fn run(args: &Completions, session: &Session) -> Outcome {
+    let mut text = Vec::new();
+    clap_complete::generate(args.shell, &mut Args::command(), "warpbound", &mut text);
+    output::text(session, &String::from_utf8_lossy(&text))
+}

@@ -1,0 +1,242 @@
+//! `warpbound hunt`: adversarial search for a violation of a bound.
+
+mod report;
+
+use super::again::shell_word;
+use super::check::check_bound_names;
+use crate::base::Watch;
+use crate::bound::{self, Bound};
+use crate::check::{Plan, Status, Workload, WorkloadKind, check, counterexample};
+use crate::cli::args;
+use crate::cli::files::Folder;
+use crate::cli::load;
+use crate::cli::output::{Ending, Format, Outcome};
+use crate::cli::session::Session;
+use crate::diag::{Diagnostic, Diagnostics, SourceText};
+use crate::explore::hunt::{Hunt, Hunted, Setting, Summary, Violation, WitnessFiles, hunt, is_huntable};
+use crate::machine::SchedulerKind;
+use crate::sim::PolicySetup;
+use crate::sim::policy::Schedule;
+
+/// The published bound; it is known to fail, and hunted in all its settings.
+const PUBLISHED: &str = "gub";
+
+/// What came of one setting.
+struct Row {
+    plan: Hunt,
+    summary: Summary,
+    ended_early: bool,
+    violation: Option<Shown>,
+}
+
+/// A violation with its files.
+struct Shown {
+    violation: Violation,
+    files: WitnessFiles,
+    /// The policy that shows it again.
+    policy: PolicySetup,
+    /// What shows it again.
+    command: String,
+}
+
+/// Runs the command.
+pub fn run(args: &args::Hunt, session: &Session) -> Outcome {
+    check_bound_names(std::slice::from_ref(&args.bound), &bound::all())?;
+    if args.instances == Some(0) {
+        return Err(Diagnostic::general("--instances 0", "nothing to judge").into());
+    }
+    let make_bound = || named(&args.bound);
+    let mut plans = Vec::new();
+    for setting in settings(args)? {
+        setting.admits(make_bound().as_ref()).map_err(|reason| {
+            Diagnostic::general(
+                format!("--setting {setting}"),
+                format!("bound {} claims nothing here: {reason}", args.bound),
+            )
+        })?;
+        plans.push(plan(args, setting));
+    }
+    let folder = folder(args, &plans, session)?;
+    let mut rows = Vec::new();
+    let mut left = plans.into_iter().peekable();
+    while let Some(plan) = left.next_if(|_| !session.watch.is_stopped()) {
+        tracing::info!(setting = %plan.setting, bound = %args.bound, "hunting");
+        session.progress.begin(format!("{} {}", args.bound, plan.setting), Some(plan.instances), "instances");
+        let Hunted { summary, violation, ended_early } =
+            hunt(&plan, &make_bound, &|chain, summary| progress(chain, summary), &session.watch);
+        let violation =
+            violation.map(|violation| show(args, &plan, violation, folder.as_ref())).transpose()?;
+        rows.push(Row { plan, summary, ended_early, violation });
+    }
+    let not_reached: Vec<String> = left.map(|plan| plan.setting.to_string()).collect();
+    let violated = rows.iter().any(|row| row.violation.is_some());
+    let mut ending = Ending { violated, ..Ending::default() };
+    match args.format {
+        Format::Json => {
+            ending.print_json(session, &report::Report::new(args, &rows, &not_reached, session));
+        }
+        Format::Text => ending.print(session, &report::text(args, &rows, &not_reached, session)),
+    }
+    for Row { plan, violation, .. } in &rows {
+        let (Some(shown), Some(folder)) = (violation, &folder) else { continue };
+        if let Err(problems) = write_folder(args, shown, &name(args, plan), folder) {
+            ending.late.append(problems);
+        } else if args.format == Format::Text {
+            let line = format!("\nsetting {}, to see it again:\n  {}\n", plan.setting, shown.command);
+            ending.print(session, &line);
+        }
+    }
+    Ok(ending)
+}
+
+/// The folder for counterexamples, if it is asked for and everything that may be found has room in it.
+fn folder(args: &args::Hunt, plans: &[Hunt], session: &Session) -> Result<Option<Folder>, Diagnostics> {
+    let Some(dir) = &args.counterexamples else { return Ok(None) };
+    let folder = Folder::prepare("--counterexamples", dir, args.writing.force, &session.parts)?;
+    let mut problems = Diagnostics::new();
+    for plan in plans {
+        if let Err(problem) = folder.check_folder(&name(args, plan), &[]) {
+            problems.push(problem);
+        }
+    }
+    problems.into_result(Some(folder))
+}
+
+/// What a violation is called.
+fn name(args: &args::Hunt, plan: &Hunt) -> String {
+    format!("hunt-{}-{}-{}", args.bound, plan.setting, args.seed).replace(':', "-")
+}
+
+fn named(name: &str) -> Box<dyn Bound> {
+    bound::all().into_iter().find(|bound| bound.name() == name).expect("the name was checked")
+}
+
+fn progress(chain: u64, summary: &Summary) {
+    let closest = summary.closest.as_ref().map_or(0.0, |(_, score)| score.ratio());
+    if chain.is_multiple_of(64) {
+        tracing::info!(chain, closest, "chain ended");
+    } else {
+        tracing::debug!(chain, closest, "chain ended");
+    }
+}
+
+fn settings(args: &args::Hunt) -> Result<Vec<Setting>, Diagnostics> {
+    if args.setting.is_empty() {
+        let policy = Setting::Policy(PolicySetup::Lrr);
+        let all = vec![Setting::Any, Setting::Identical, policy];
+        return Ok(if args.bound == PUBLISHED { all } else { vec![Setting::Any] });
+    }
+    let mut problems = Diagnostics::new();
+    let mut settings = Vec::new();
+    for text in &args.setting {
+        match setting(text) {
+            Ok(setting) => settings.push(setting),
+            Err(wrong) => problems.append(wrong),
+        }
+    }
+    problems.into_result(settings)
+}
+
+fn setting(text: &str) -> Result<Setting, Diagnostics> {
+    let problem = |message: String| {
+        Diagnostic::general(format!("--setting {text}"), message)
+            .hint("any, identical, policy:lrr, policy:gto, policy:oldest or policy:random:SEED")
+    };
+    match text.split_once(':') {
+        None if text == "any" => Ok(Setting::Any),
+        None if text == "identical" => Ok(Setting::Identical),
+        Some(("policy", name)) => {
+            let kind: SchedulerKind = name.parse().map_err(|error| problem(format!("{error}")))?;
+            if !is_huntable(&kind) {
+                return Err(problem("a replay fits one kernel only".to_owned()).into());
+            }
+            Ok(Setting::Policy(load::setup(&kind)?))
+        }
+        _ => Err(problem(format!("unknown setting `{text}`")).into()),
+    }
+}
+
+fn plan(args: &args::Hunt, setting: Setting) -> Hunt {
+    let jobs = args.jobs.unwrap_or_else(load::threads);
+    let mut plan = Hunt::usual(setting, args.bound == PUBLISHED, args.seed, jobs);
+    plan.instances = args.instances.unwrap_or(plan.instances);
+    plan.size.warps = usize::from(args.warps);
+    plan.size.units = usize::from(args.units);
+    plan.size.instructions = args.instructions.map_or(plan.size.instructions, usize::from);
+    plan
+}
+
+/// Makes the files of a violation.
+fn show(
+    args: &args::Hunt,
+    plan: &Hunt,
+    violation: Violation,
+    folder: Option<&Folder>,
+) -> Result<Shown, Diagnostics> {
+    let Violation { witness, score, schedule, .. } = &violation;
+    let name = name(args, plan);
+    let title = format!(
+        "found by warpbound hunt --bound {} --seed {}, setting {}: worst {}, bound {}",
+        args.bound, args.seed, plan.setting, score.worst.makespan, score.bound
+    );
+    let files = WitnessFiles::new(witness, &plan.setting, schedule, score.worst.makespan, &name, &title)?;
+    let policy = match &plan.setting {
+        Setting::Policy(policy) => policy.clone(),
+        _ => {
+            let source = SourceText::new("schedule.replay", files.schedule_text.as_str());
+            PolicySetup::Replay(Schedule::parse(&source)?)
+        }
+    };
+    let bound = &args.bound;
+    let command =
+        format!("warpbound check kernel.warp --machine machine.ron --scheduler {policy} --bound {bound}");
+    let command = match folder {
+        Some(folder) => format!("cd {} && {command}", shell_word(&folder.path(&name).display().to_string())),
+        None => command,
+    };
+    Ok(Shown { violation, files, policy, command })
+}
+
+/// Has `check` judge a violation, and writes its folder.
+fn write_folder(args: &args::Hunt, shown: &Shown, name: &str, folder: &Folder) -> Result<(), Diagnostics> {
+    let Shown { violation: Violation { score, .. }, files, policy, .. } = shown;
+    let workload =
+        Workload { name: name.to_owned(), kind: WorkloadKind::Micro(Box::new(files.kernel.clone())) };
+    let gating = std::slice::from_ref(&args.bound);
+    let fuel = 1 << 20;
+    // what was found is written even if the hunt was ended
+    let watch = Watch::new();
+    let runs = check(&Plan {
+        workload: &workload,
+        machine: &files.machine,
+        policies: std::slice::from_ref(policy),
+        bounds: &bound::all(),
+        gating,
+        max_instructions_per_block: fuel,
+        threads: 1,
+        ahead: false,
+        self_check: true,
+        race_memory: None,
+        watch: &watch,
+    })?;
+    let run = &runs[0];
+    assert_eq!(
+        (run.makespan.get(), run.verdict()),
+        (score.worst.makespan, Status::Violated),
+        "check and hunt disagree on a witness"
+    );
+    let found = counterexample::counterexample(&counterexample::Inputs {
+        workload: &workload,
+        machine: &files.machine,
+        machine_spec: &files.spec,
+        policy,
+        run,
+        files: &[],
+        seed: 0,
+        gating,
+        max_instructions_per_block: fuel,
+        watch: &watch,
+    })?;
+    folder.write(name, &found)?;
+    Ok(())
+}

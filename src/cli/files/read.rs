@@ -1,0 +1,129 @@
+//! Reading: regular files and stdin, up to a limit; gzip and xz are unpacked on the way.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::Path;
+
+use crate::diag::Diagnostic;
+
+/// The largest PTX file that is read, bytes.
+pub const PTX_BYTES: u64 = 64 << 20;
+/// The largest micro kernel, launch or machine file.
+pub const TEXT_BYTES: u64 = 16 << 20;
+/// The largest replay file.
+pub const SCHEDULE_BYTES: u64 = 256 << 20;
+/// The largest file with the contents of a buffer.
+pub const DATA_BYTES: u64 = 4 << 30;
+
+/// Dictionary of an xz file, at most, KiB; `xz -9` makes one of half of it.
+const XZ_MEMORY_KIB: u32 = 128 << 10;
+
+/// What messages call stdin.
+pub const STDIN: &str = "stdin";
+
+/// The bytes of a regular file, not more than `limit`.
+///
+/// # Errors
+/// A file that cannot be read, is larger, or is a directory, device or pipe.
+pub fn bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Diagnostic> {
+    let problem = |message: String| Diagnostic::general(path.display().to_string(), message);
+    let unreadable = |error: io::Error| problem(format!("cannot read the file: {error}"));
+    // before it is opened: to open a pipe is to wait for whoever writes to it
+    let there = fs::metadata(path).map_err(unreadable)?;
+    if there.is_dir() {
+        return Err(problem("this is a directory".to_owned()));
+    }
+    if !there.is_file() {
+        return Err(problem("this is a device, pipe or socket, not a regular file".to_owned())
+            .hint("what comes through a pipe is read from stdin, named `-`"));
+    }
+    let mut bytes = Vec::new();
+    if there.len() <= limit && bytes.try_reserve_exact(there.len() as usize + 1).is_err() {
+        return Err(problem(format!("no memory for the {} bytes of this file", there.len())));
+    }
+    if there.len() <= limit {
+        // a file that has grown since is too large as well
+        File::open(path).and_then(|file| file.take(limit + 1).read_to_end(&mut bytes)).map_err(unreadable)?;
+    }
+    let size = there.len().max(bytes.len() as u64);
+    if size > limit {
+        return Err(problem(format!("the file has {size} bytes; at most {limit} are read")));
+    }
+    Ok(bytes)
+}
+
+/// The bytes of a text file, unpacked if it is packed; neither form may be larger than `limit`.
+///
+/// # Errors
+/// As [`bytes`], and a file that cannot be unpacked.
+pub fn text(path: &Path, limit: u64) -> Result<Vec<u8>, Diagnostic> {
+    unpacked(bytes(path, limit)?, limit, &path.display().to_string())
+}
+
+/// What comes on stdin, unpacked if it is packed.
+///
+/// # Errors
+/// As [`text`], and if there is nothing.
+pub fn stdin(limit: u64) -> Result<Vec<u8>, Diagnostic> {
+    let problem = |message: String| Diagnostic::general(STDIN, message);
+    let mut bytes = Vec::new();
+    io::stdin()
+        .lock()
+        .take(limit + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| problem(format!("cannot read: {error}")))?;
+    if bytes.is_empty() {
+        return Err(problem("there is nothing on it".to_owned()).hint("`-` can be named once only"));
+    }
+    if bytes.len() as u64 > limit {
+        return Err(problem(format!("more than {limit} bytes; no more are read")));
+    }
+    unpacked(bytes, limit, STDIN)
+}
+
+/// The contents of a gzip or xz file, told by its first bytes; other bytes as they are.
+fn unpacked(bytes: Vec<u8>, limit: u64, name: &str) -> Result<Vec<u8>, Diagnostic> {
+    let mut inside = Vec::new();
+    let (kind, result) = match bytes.as_slice() {
+        [0x1f, 0x8b, ..] => {
+            let mut reader = flate2::read::MultiGzDecoder::new(bytes.as_slice()).take(limit + 1);
+            ("gzip", reader.read_to_end(&mut inside))
+        }
+        [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => {
+            let reader = lzma_rust2::XzReader::new_mem_limit(bytes.as_slice(), true, XZ_MEMORY_KIB);
+            ("xz", reader.take(limit + 1).read_to_end(&mut inside))
+        }
+        _ => return Ok(bytes),
+    };
+    let problem = |message: String| Err(Diagnostic::general(name, message));
+    match result {
+        Err(error) => problem(format!("the {kind} file cannot be unpacked: {error}")),
+        Ok(_) if inside.len() as u64 > limit => {
+            problem(format!("the {kind} file unpacks to more than {limit} bytes; no more are read"))
+        }
+        Ok(_) => Ok(inside),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn what_unpacks_to_too_much_is_refused_before_it_fills_the_memory() {
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+        packed.write_all(&vec![b' '; 1 << 20]).unwrap();
+        let packed = packed.finish().unwrap();
+        assert!(packed.len() < 4096);
+        assert_eq!(unpacked(packed.clone(), 1 << 20, "x").unwrap().len(), 1 << 20);
+        let refused = unpacked(packed.clone(), (1 << 20) - 1, "x").unwrap_err();
+        assert!(refused.message.contains("unpacks to more than 1048575 bytes"), "{refused}");
+        let broken = unpacked(packed[..packed.len() / 2].to_vec(), 1 << 20, "x").unwrap_err();
+        assert!(broken.message.contains("cannot be unpacked"), "{broken}");
+        // two files one after the other are one
+        assert_eq!(unpacked([&packed[..], &packed].concat(), 4 << 20, "x").unwrap().len(), 2 << 20);
+        assert_eq!(unpacked(b"plain".to_vec(), 5, "x").unwrap(), b"plain");
+    }
+}

@@ -1,0 +1,61 @@
+//! What is known of the reader's terminal.
+
+use std::env;
+use std::ffi::OsString;
+use std::io::{self, IsTerminal};
+
+use crate::report::style::Style;
+
+/// `--color`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Colour {
+    /// Where stdout is a terminal, NO_COLOR is not set and TERM is not dumb.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// `--color` for what is printed before options are read: help, and errors of usage.
+pub fn help_colour(args: impl Iterator<Item = OsString>) -> clap::ColorChoice {
+    let words: Vec<String> = args.map(|word| word.to_string_lossy().into_owned()).collect();
+    let joined = words.iter().find_map(|word| word.strip_prefix("--color="));
+    let next = words.windows(2).find(|pair| pair[0] == "--color").map(|pair| pair[1].as_str());
+    match joined.or(next) {
+        Some("always") => clap::ColorChoice::Always,
+        Some("never") => clap::ColorChoice::Never,
+        _ => clap::ColorChoice::Auto,
+    }
+}
+
+/// How to write on stdout.
+pub fn style(colour: Colour) -> Style {
+    let terminal = io::stdout().is_terminal();
+    let wanted = terminal && !is_dumb() && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let colour = match colour {
+        Colour::Auto => wanted,
+        Colour::Always => true,
+        Colour::Never => false,
+    };
+    Style { colour, width: columns().or_else(|| terminal.then(width).flatten()) }
+}
+
+/// Whether a line that changes on stderr would be seen as one.
+pub fn shows_progress() -> bool {
+    io::stderr().is_terminal() && !is_dumb()
+}
+
+fn is_dumb() -> bool {
+    env::var_os("TERM").is_some_and(|term| term == "dumb")
+}
+
+/// COLUMNS counts wherever stdout goes: who sets it wants it.
+fn columns() -> Option<usize> {
+    env::var("COLUMNS").ok()?.trim().parse().ok().filter(|columns| *columns > 0)
+}
+
+fn width() -> Option<usize> {
+    terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0)).filter(|w| *w > 0)
+}

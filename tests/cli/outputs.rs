@@ -1,0 +1,227 @@
+//! Files that are written: tried first, never over an input or each other, whole or not at all.
+
+use std::path::Path;
+
+use crate::support::{
+    in_dir, launch_loop, names, scratch, shell, start, stderr, stdout, wait_for, warpbound, write_loop,
+};
+
+/// What a command says when it refuses an output; it must not have begun to work.
+fn refused(dir: &Path, args: &[&str]) -> String {
+    let output = in_dir(dir, args);
+    assert_eq!(output.status.code(), Some(1), "{args:?}: {}{}", stdout(&output), stderr(&output));
+    assert!(output.stdout.is_empty(), "{args:?}");
+    stderr(&output)
+}
+
+#[test]
+fn a_file_that_is_there_needs_force() {
+    let dir = scratch("existing");
+    std::fs::write(dir.join("t.csv"), "mine").unwrap();
+    let args = ["run", "fig3", "--trace", "t.csv"];
+    let said = refused(&dir, &args);
+    assert!(said.contains("there already") && said.contains("--force"), "{said}");
+    assert_eq!(std::fs::read_to_string(dir.join("t.csv")).unwrap(), "mine");
+    assert_eq!(in_dir(&dir, &[&args[..], &["--force"]].concat()).status.code(), Some(0));
+    assert!(std::fs::read_to_string(dir.join("t.csv")).unwrap().starts_with("block,warp"));
+    // a link to nowhere is there, too; through a link, what it points to is replaced
+    std::os::unix::fs::symlink("nothing", dir.join("dangling.csv")).unwrap();
+    refused(&dir, &["run", "fig3", "--trace", "dangling.csv"]);
+    std::os::unix::fs::symlink("t.csv", dir.join("link.csv")).unwrap();
+    std::fs::write(dir.join("t.csv"), "mine").unwrap();
+    assert_eq!(in_dir(&dir, &["run", "fig3", "--trace", "link.csv", "--force"]).status.code(), Some(0));
+    assert!(std::fs::symlink_metadata(dir.join("link.csv")).unwrap().is_symlink());
+    assert!(std::fs::read_to_string(dir.join("t.csv")).unwrap().starts_with("block,warp"));
+
+    std::fs::write(dir.join("w.replay"), "mine").unwrap();
+    refused(&dir, &["explore", "fig3", "--worst-schedule", "w.replay"]);
+    for args in [&["family", "ping-pong", "--out", "f"][..], &["man", "m"]] {
+        assert_eq!(in_dir(&dir, args).status.code(), Some(0), "{args:?}");
+        assert!(refused(&dir, args).contains("there already"), "{args:?}");
+        assert_eq!(in_dir(&dir, &[args, &["--force"]].concat()).status.code(), Some(0), "{args:?}");
+    }
+    let check = ["check", "lrr-witness", "--counterexamples", "found"];
+    assert_eq!(in_dir(&dir, &check).status.code(), Some(3));
+    assert!(refused(&dir, &check).contains("found/lrr-witness-lrr"));
+    assert_eq!(in_dir(&dir, &[&check[..], &["--force"]].concat()).status.code(), Some(3));
+    assert!(names(&dir).iter().all(|name| !name.contains("part")), "{:?}", names(&dir));
+}
+
+#[test]
+fn inputs_are_never_overwritten() {
+    let dir = scratch("overwriting");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    std::fs::copy(root.join("kernels/vecadd/vecadd.ptx"), dir.join("vecadd.ptx")).unwrap();
+    let launch = std::fs::read_to_string(root.join("kernels/vecadd/vecadd.ron")).unwrap();
+    let with_file = launch.replacen("Uniform(-1.0, 1.0)", "File(\"a.bin\")", 1);
+    assert_ne!(launch, with_file);
+    std::fs::write(dir.join("vecadd.ron"), with_file).unwrap();
+    std::fs::write(dir.join("a.bin"), vec![0; 4096]).unwrap();
+    std::fs::write(dir.join("m.ron"), "Machine(extends: \"base.ron\", name: \"m\")").unwrap();
+    std::fs::copy(root.join("configs/ecrts25-orin.ron"), dir.join("base.ron")).unwrap();
+    std::fs::hard_link(dir.join("vecadd.ptx"), dir.join("hard.bin")).unwrap();
+    std::os::unix::fs::symlink("a.bin", dir.join("soft.bin")).unwrap();
+    let run = ["run", "vecadd.ron", "--machine", "m.ron", "--force"];
+    assert_eq!(in_dir(&dir, &run).status.code(), Some(0));
+    let before: Vec<Vec<u8>> = ["vecadd.ron", "vecadd.ptx", "a.bin", "m.ron", "base.ron"]
+        .map(|f| std::fs::read(dir.join(f)).unwrap())
+        .into();
+    for file in
+        ["vecadd.ron", "./vecadd.ptx", "../overwriting/a.bin", "m.ron", "base.ron", "hard.bin", "soft.bin"]
+    {
+        let dump = format!("c={file}");
+        let said = refused(&dir, &[&run[..], &["--dump", &dump]].concat());
+        assert!(said.contains("is read") && said.contains(file), "{file}: {said}");
+    }
+    let after: Vec<Vec<u8>> = ["vecadd.ron", "vecadd.ptx", "a.bin", "m.ron", "base.ron"]
+        .map(|f| std::fs::read(dir.join(f)).unwrap())
+        .into();
+    assert_eq!(before, after);
+
+    // a replay file, and the folder that a kernel is in
+    assert_eq!(in_dir(&dir, &["run", "fig3", "--trace", "s.replay"]).status.code(), Some(0));
+    let replay = ["run", "fig3", "--scheduler", "replay:s.replay", "--trace", "s.replay", "--force"];
+    assert!(refused(&dir, &replay).contains("is read"));
+    assert_eq!(in_dir(&dir, &["check", "lrr-witness", "--counterexamples", "found"]).status.code(), Some(3));
+    std::fs::rename(dir.join("found/lrr-witness-lrr"), dir.join("found/kernel-lrr")).unwrap();
+    let own = [
+        "check",
+        "found/kernel-lrr/kernel.warp",
+        "--scheduler",
+        "lrr",
+        "--counterexamples",
+        "found",
+        "--force",
+    ];
+    assert!(refused(&dir, &own).contains("kernel.warp is in this folder"));
+}
+
+#[test]
+fn outputs_differ_and_have_a_place() {
+    let dir = scratch("places");
+    std::fs::create_dir(dir.join("d.csv")).unwrap();
+    for (more, named) in [
+        (&["--trace", "a.csv", "--trace", "./a.csv"][..], "another output"),
+        (&["--trace", "a.csv", "--trace", "d.csv/../a.csv"], "another output"),
+        (&["--trace", "nowhere/a.csv"], "nowhere/a.csv"),
+        (&["--trace", "d.csv"], "directory"),
+        (&["--trace", "new.csv/"], "directory"),
+        (&["--trace", "a.vcd"], "ending"),
+    ] {
+        let said = refused(&dir, &[&["run", "fig3"], more].concat());
+        assert!(said.contains(named), "{more:?}: {said}");
+    }
+    // everything that is wrong at once
+    let said = refused(&dir, &["run", "fig3", "--trace", "nowhere/a.csv", "--trace", "d.csv"]);
+    assert_eq!(said.matches("error:").count(), 2, "{said}");
+    let explore = ["explore", "fig3", "--worst-schedule", "w", "--best-schedule", "w"];
+    assert!(refused(&dir, &explore).contains("another output"));
+    std::fs::write(dir.join("file"), "").unwrap();
+    for args in [
+        &["check", "fig3", "--counterexamples", "file"][..],
+        &["check", "fig3", "--counterexamples", "file/x"],
+        &["hunt", "--bound", "gub", "--counterexamples", "file"],
+        &["man", "file"],
+    ] {
+        assert!(refused(&dir, args).contains("cannot create"), "{args:?}");
+    }
+    assert_eq!(names(&dir), ["d.csv", "file"], "what was refused leaves nothing");
+    // nothing found, nothing left
+    assert_eq!(in_dir(&dir, &["check", "fig3", "--counterexamples", "a/b"]).status.code(), Some(0));
+    assert_eq!(names(&dir), ["d.csv", "file"]);
+}
+
+#[test]
+fn outputs_are_tried_before_anything_is_simulated() {
+    let dir = scratch("tried-first");
+    // it does not end within the fuel: an error of its own, if it is run
+    write_loop(&dir, u32::MAX);
+    let said = refused(&dir, &[&["run"], &launch_loop("1")[..], &["--dump", "p=nowhere/p"]].concat());
+    assert!(said.contains("nowhere/p") && !said.contains("does not end"), "{said}");
+    std::fs::create_dir_all(dir.join("found/k-gto")).unwrap();
+    let said = refused(&dir, &[&["check"], &launch_loop("1")[..], &["--counterexamples", "found"]].concat());
+    assert!(said.contains("found/k-gto") && !said.contains("does not end"), "{said}");
+}
+
+#[test]
+fn the_result_comes_before_files_that_cannot_be_written() {
+    let dir = scratch("full");
+    std::os::unix::fs::symlink("/dev/full", dir.join("full.csv")).unwrap();
+    let output = in_dir(&dir, &["run", "fig3", "--trace", "full.csv", "--trace", "good.csv"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stdout(&output).contains("makespan 17 cycles, holds"), "{}", stdout(&output));
+    assert!(
+        stderr(&output).contains("full.csv") && stderr(&output).contains("cannot write"),
+        "{}",
+        stderr(&output)
+    );
+    assert!(dir.join("good.csv").exists(), "one file does not take another with it");
+    // a violation stays one
+    std::fs::create_dir(dir.join("found")).unwrap();
+    std::fs::write(dir.join("found/lrr-witness-lrr"), "a file, no folder").unwrap();
+    let output = in_dir(&dir, &["check", "lrr-witness", "--counterexamples", "found", "--force"]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(stdout(&output).contains("VIOLATED") && stdout(&output).contains("warpbound check lrr-witness"));
+    assert!(stderr(&output).contains("cannot write"), "{}", stderr(&output));
+}
+
+#[test]
+fn two_writers_leave_one_whole_file() {
+    let dir = scratch("two-writers");
+    write_loop(&dir, 2000);
+    let run = |file| [&["run"], &launch_loop("40")[..], &["--timings", "--trace", file]].concat();
+    let alone = in_dir(&dir, &run("alone.csv"));
+    assert_eq!(alone.status.code(), Some(0), "{}", stderr(&alone));
+    let mut writers = [start(&dir, &run("t.csv")), start(&dir, &run("t.csv"))];
+    let parts = || names(&dir).iter().filter(|name| name.ends_with(".part")).count();
+    wait_for("both to write", || parts() == 2 || dir.join("t.csv").exists());
+    for writer in &mut writers {
+        assert_eq!(writer.wait().unwrap().code(), Some(0));
+    }
+    assert_eq!(names(&dir), ["alone.csv", "loop.ptx", "t.csv"]);
+    let [one, other] = ["alone.csv", "t.csv"].map(|name| std::fs::read(dir.join(name)).unwrap());
+    assert!(one == other && one.len() > 1_000_000, "{} and {} bytes", one.len(), other.len());
+}
+
+#[test]
+fn every_kernel_of_a_batch_gets_a_folder_of_its_own() {
+    let dir = scratch("folders");
+    let output = in_dir(&dir, &["check", "lrr-witness", "lrr-witness", "--counterexamples", "found"]);
+    assert_eq!(output.status.code(), Some(3));
+    assert_eq!(names(&dir.join("found")), ["lrr-witness-lrr", "lrr-witness-lrr-2"]);
+    // the commands work as printed, blanks in names included
+    let spaced = ["check", "lrr-witness", "--counterexamples", "two words", "--bound", "gub"];
+    let text = stdout(&in_dir(&dir, &spaced));
+    let line = text.lines().find(|line| line.contains("cd ")).expect("a command").trim();
+    let again = shell(&dir, &line.replace("warpbound ", "$W "));
+    assert_eq!(again.status.code(), Some(3), "{line}: {}", stderr(&again));
+}
+
+#[test]
+fn completions_and_manual_know_every_command() {
+    let help = stdout(&warpbound(&["--help"]));
+    let list = help.split("Commands:").nth(1).and_then(|rest| rest.split("\nOptions:").next()).unwrap();
+    let commands: Vec<&str> = list
+        .lines()
+        .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|name| *name != "help")
+        .collect();
+    assert!(commands.len() >= 15, "{commands:?}");
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let text = stdout(&warpbound(&["completions", shell]));
+        assert!(commands.iter().all(|name| text.contains(name)), "{shell}");
+        assert!(text.contains("require-verdict"), "{shell}");
+    }
+    let dir = scratch("man");
+    assert_eq!(in_dir(&dir, &["man", "pages"]).status.code(), Some(0));
+    let pages = names(&dir.join("pages"));
+    for name in &commands {
+        let page = format!("warpbound-{name}.1");
+        assert!(pages.contains(&page), "{page} of {pages:?}");
+        let text = std::fs::read_to_string(dir.join("pages").join(page)).unwrap();
+        assert!(text.contains(".SH NAME") && text.contains(".SH SYNOPSIS"), "{name}");
+    }
+    let page = stdout(&warpbound(&["man"]));
+    assert!(page.contains(".TH warpbound 1") && page.contains("time\\-limit"), "{page}");
+}

@@ -11,6 +11,7 @@ use std::path::Path;
 use warpbound::diag::SourceText;
 use warpbound::exec::{Executor, Options};
 use warpbound::isa::IsaTable;
+use warpbound::machine::Reconvergence;
 use warpbound::path::{BlockPaths, BlockSource};
 use warpbound::program::launch::{Launch, LaunchSpec};
 use warpbound::ptx::Module;
@@ -19,6 +20,10 @@ const BUILDS: [&str; 6] = ["clang_O0", "clang_O1g", "clang_O2", "nvrtc", "nvrtc_
 
 /// The buffers of a launch afterwards.
 fn run(build: &str, launch: &str) -> Vec<Vec<u8>> {
+    run_with(build, launch, Options::default())
+}
+
+fn run_with(build: &str, launch: &str, options: Options) -> Vec<Vec<u8>> {
     let table = SourceText::new("isa/ptx.ron", include_str!("../isa/ptx.ron"));
     let isa = IsaTable::parse(&table).unwrap();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/files/ptx/compiled/{build}.ptx"));
@@ -29,7 +34,7 @@ fn run(build: &str, launch: &str) -> Vec<Vec<u8>> {
     let program = module.program(&spec.entry, &isa).unwrap_or_else(|e| panic!("{e}"));
     let no_files = |_: &str, _: u64| Err(String::new());
     let launch = Launch::new(&spec, &program, 1, &text, &no_files).unwrap_or_else(|e| panic!("{build}: {e}"));
-    let mut executor = Executor::new(&program, &launch, Options::default()).unwrap_or_else(|e| panic!("{e}"));
+    let mut executor = Executor::new(&program, &launch, options).unwrap_or_else(|e| panic!("{e}"));
     let mut paths = BlockPaths::default();
     while executor.next_block(&mut paths).unwrap_or_else(|e| panic!("{build}: {e}")) {}
     (0..launch.buffers.len()).map(|index| executor.buffer(index).to_vec()).collect()
@@ -193,4 +198,39 @@ fn parameters_have_addresses() {
     let mut executor = Executor::new(&program, &launch, Options::default()).unwrap();
     executor.next_block(&mut BlockPaths::default()).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(ints(executor.buffer(0)), [20 + 1000 + 300]);
+}
+
+/// `tests/files/ptx/compiled/early.cu`: threads behind the end of the data return before the first
+/// barrier, and leave warps that are partly filled.
+#[test]
+fn threads_that_have_left_are_not_waited_for() {
+    const THREADS: usize = 128;
+    for n in [1, 31, 128, 129, 257, 300, 384] {
+        let input: Vec<i32> = (0..n as i32).map(|i| (i * 7919) % 1000 - 500).collect();
+        let values: Vec<String> = input.iter().map(ToString::to_string).collect();
+        let blocks: Vec<&[i32]> = input.chunks(THREADS).collect();
+        let at = |block: &[i32], index: usize| block.get(index).copied().unwrap_or(0);
+        let neighbours = blocks.iter().flat_map(|block| {
+            (0..block.len()).map(|i| at(block, i.wrapping_sub(1)) + at(block, i) + at(block, i + 1))
+        });
+        let scan = blocks.iter().flat_map(|block| (1..=block.len()).map(|end| block[..end].iter().sum()));
+        let expected: [(&str, Vec<i32>); 2] = [("neighbours", neighbours.collect()), ("scan", scan.collect())];
+        for (entry, expected) in expected {
+            let launch = format!(
+                "Launch(module: \"\", entry: \"{entry}\", grid: ({}, 1, 1), block: ({THREADS}, 1, 1), args: [
+                    Buffer(name: \"in\", elem: I32, len: {n}, init: Values([{}])),
+                    Buffer(name: \"out\", elem: I32, len: {n}, init: Zero), I32({n}),
+                ])",
+                blocks.len(),
+                values.join(", ")
+            );
+            for build in ["early_clang_O0", "early_clang_O2", "early_nvrtc"] {
+                for reconvergence in [Reconvergence::PostDominator, Reconvergence::PascalStack] {
+                    let options = Options { reconvergence, ..Options::default() };
+                    let buffers = run_with(build, &launch, options);
+                    assert_eq!(ints(&buffers[1]), expected, "{build} {entry} {n} {reconvergence:?}");
+                }
+            }
+        }
+    }
 }

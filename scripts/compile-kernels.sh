@@ -14,10 +14,11 @@ if ! command -v "$clang" >/dev/null; then
 fi
 
 # Target of one kernel. The default is Pascal (sm_61, the generation of seed 003's board), the oldest target that our
-# reference timings use; PTX 6.3 has the .sync shuffles. Asynchronous copies exist from Ampere on (sm_80, PTX 7.0).
+# reference timings use; PTX 6.3 has the .sync shuffles. Asynchronous copies and mma.m16n8k16 exist from Ampere on (sm_80,
+# PTX 7.0).
 target() {
     case "$1" in
-    sgemm_dbuf) echo "--cuda-gpu-arch=sm_80 --cuda-feature=+ptx70" ;;
+    sgemm_dbuf | hgemm) echo "--cuda-gpu-arch=sm_80 --cuda-feature=+ptx70" ;;
     *) echo "--cuda-gpu-arch=sm_61 --cuda-feature=+ptx63" ;;
     esac
 }

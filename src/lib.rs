@@ -79,6 +79,7 @@
 //! | bounds that do not hold | [`bound::failed`] |
 //! | the transition system that is searched | `src/explore/model.rs` |
 //! | what a PTX instruction does | `src/ptx/lower/` (to semantics), `src/exec/` (its execution) |
+//! | where the elements of a matrix are, how products round | [`program::sem::Fragment`], [`program::sem::Product`] |
 //! | reconvergence of diverged lanes | [`program::cfg`], `src/exec/stack/` |
 //! | latencies and their sources | `configs/*.ron` |
 //! | which op class an opcode has | `isa/ptx.ron` |

@@ -24,6 +24,8 @@ pub(super) struct Op {
     pub waits_ring: bool,
 }
 
+const _: () = assert!(size_of::<Op>() <= 64);
+
 impl Op {
     #[inline]
     pub fn waits(&self) -> &[u16] {

@@ -174,6 +174,11 @@ fn lines_are_those_of_all_rows() {
     assert_eq!(lines(&dense), (0..8).map(|line| (128 * line, 15)).collect::<Vec<_>>());
     let apart = load(&format!("wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {WMMA_LOAD}, [%rd0], 64;"));
     assert_eq!(lines(&apart), (0..16).map(|line| (128 * line, 1)).collect::<Vec<_>>());
+    let disabled = load(&format!(
+        "setp.eq.u32 %p0, %r0, 99; @%p0 wmma.load.c.sync.aligned.row.m16n16k16.f32 {WMMA_LOAD}, [%rd0];"
+    ));
+    let all = disabled.blocks[0].warps[0].traffic();
+    assert!(all.len() == 1 && all[0].is_none(), "a group all the same: {all:?}");
     let columns = load(&format!("wmma.store.d.sync.aligned.col.m16n16k16.f32 [%rd0+64], {WMMA_LOAD}, 32;"));
     assert_eq!(lines(&columns), (0..16).map(|line| (128 * line, 12)).collect::<Vec<_>>());
 }

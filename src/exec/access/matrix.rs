@@ -43,7 +43,7 @@ pub(in super::super) fn load_matrix(
     enabled: LaneMask,
 ) -> Result<MemoryUse, Fault> {
     if enabled.is_empty() {
-        return Ok(nothing(from.space));
+        return Ok(no_lane(context, pc, from.space));
     }
     let pieces = pieces(warp, context, pc, from, fragment, "load")?;
     let mut values = vec![[0; WARP_SIZE]; fragment.registers()];
@@ -76,7 +76,7 @@ pub(in super::super) fn store_matrix(
     enabled: LaneMask,
 ) -> Result<MemoryUse, Fault> {
     if enabled.is_empty() {
-        return Ok(nothing(to.space));
+        return Ok(no_lane(context, pc, to.space));
     }
     let pieces = pieces(warp, context, pc, to, &src.fragment, "store")?;
     for Piece { targets, register, shift } in &pieces {
@@ -102,7 +102,7 @@ pub(in super::super) fn load_rows(
     enabled: LaneMask,
 ) -> Result<MemoryUse, Fault> {
     if enabled.is_empty() {
-        return Ok(nothing(Space::Shared));
+        return Ok(no_lane(context, pc, Space::Shared));
     }
     let rows = rows(warp, context, pc, from, "load")?;
     for (matrix, dst) in dsts.iter().enumerate() {
@@ -133,7 +133,7 @@ pub(in super::super) fn store_rows(
     enabled: LaneMask,
 ) -> Result<MemoryUse, Fault> {
     if enabled.is_empty() {
-        return Ok(nothing(Space::Shared));
+        return Ok(no_lane(context, pc, Space::Shared));
     }
     let rows = rows(warp, context, pc, to, "store")?;
     for (matrix, src) in srcs.iter().enumerate() {
@@ -152,8 +152,12 @@ pub(in super::super) fn store_rows(
 }
 
 /// What the path says of an access by no lane.
-fn nothing(space: Space) -> MemoryUse {
-    MemoryUse { space: if space == Space::Generic { Space::Global } else { space }, transactions: 0 }
+fn no_lane(context: &mut Context, pc: Pc, space: Space) -> MemoryUse {
+    let space = if space == Space::Generic { Space::Global } else { space };
+    if let Some(group) = context.record.collect(pc, space) {
+        group.finish();
+    }
+    MemoryUse { space, transactions: 0 }
 }
 
 /// The pieces of `wmma.load` and `wmma.store`.
@@ -283,8 +287,7 @@ fn write(
 /// What the path says of all pieces together. Without conflicts they take as many transactions as
 /// one access of as many bytes.
 fn used(pieces: &[Targets], enabled: LaneMask, warp: &Warp, context: &mut Context) -> MemoryUse {
-    let Some(first) = pieces.first() else { return nothing(Space::Global) };
-    let space = first.resolved(enabled);
+    let (first, space) = (&pieces[0], pieces[0].resolved(enabled));
     let transactions = match context.record.banks {
         Some(banks) if space == Space::Shared => {
             let bytes = pieces.iter().map(|piece| piece.size).sum();

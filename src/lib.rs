@@ -86,6 +86,7 @@
 //! | guessed launches | [`program::params`], [`program::template`] |
 //! | options that replace parts of a launch | `src/cli/launches.rs` |
 //! | where in a RON file a value stands | `src/diag/place.rs` |
+//! | where the elements of a matrix are, how products round | [`program::sem::Fragment`], [`program::sem::Product`] |
 //! | reconvergence of diverged lanes | [`program::cfg`], `src/exec/stack/` |
 //! | latencies and their sources | `configs/*.ron` |
 //! | how a run is watched and ended early | [`base::Watch`], `src/cli/stop.rs`, `src/cli/progress.rs` |

@@ -49,6 +49,86 @@ fn every_machine_loads_and_runs_vecadd() {
     }
 }
 
+/// A product reads 24 registers and writes 8, and each of them counts: another that needs the last
+/// result, as the last of its sources or to write it again, waits for the first to be done.
+#[test]
+fn products_wait_for_every_register() {
+    let list = |name: &str| {
+        let names: Vec<String> = (0..8).map(|i| format!("%{name}{i}")).collect();
+        names.join(", ")
+    };
+    let makespan = |c7: &str, d7: &str, machine: &[&str]| {
+        let of = |last: &str, name: &str| list(name).replace(&format!("%{name}7"), last);
+        let text = format!(
+            ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() {{
+             .reg .b32 %a<8>, %b<8>, %c<8>, %d<8>, %e<8>, %f<8>;
+             wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {{{}}}, {{{}}}, {{{}}}, {{{}}};
+             wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {{{}}}, {{{}}}, {{{}}}, {{{}}};
+             ret; }}",
+            list("d"),
+            list("a"),
+            list("b"),
+            list("c"),
+            of(d7, "e"),
+            list("a"),
+            list("b"),
+            of(c7, "f"),
+        );
+        let name = format!("warpbound-products-{}-{c7}{d7}.ptx", std::process::id()).replace('%', "");
+        let file = std::env::temp_dir().join(name);
+        std::fs::write(&file, text).unwrap();
+        let file_name = file.to_str().unwrap();
+        let launch = ["run", file_name, "--entry", "k", "--grid", "1", "--block", "32"];
+        let makespan = json(&[&launch, machine].concat())["makespan"].as_u64().unwrap();
+        std::fs::remove_file(file).unwrap();
+        makespan
+    };
+    // 64 cycles a product, of which it occupies its unit for 32
+    let turing = ["--machine", "turing-tu102"];
+    let apart = makespan("%f7", "%e7", &turing);
+    assert_eq!(makespan("%d7", "%e7", &turing), apart + 32, "read");
+    assert_eq!(makespan("%f7", "%d7", &turing), apart, "only RAW hazards there");
+    // the other engine; there a result that is written again is waited for
+    let set = ["--set", "units.tensor.init=1", "--set", "units.tensor.lat=200"];
+    let detailed = [&["--machine", "accelsim-ecrts"][..], &set].concat();
+    let apart = makespan("%f7", "%e7", &detailed);
+    for (c7, d7) in [("%d7", "%e7"), ("%f7", "%d7")] {
+        let waits = makespan(c7, d7, &detailed);
+        assert!(waits > apart + 150, "{c7} {d7}: {waits}, {apart} apart");
+    }
+}
+
+#[test]
+fn matrix_kernels_run_on_machines_of_every_kind_and_their_bounds_hold() {
+    for machine in ["ecrts25-orin", "ecrts25-orin-4sub", "ecrts25-orin-banks", "turing-tu102"] {
+        for scheduler in ["gto", "lrr"] {
+            let result = json(&[
+                "check",
+                "hgemm_wmma",
+                "hgemm_mma",
+                "--machine",
+                machine,
+                "--scheduler",
+                scheduler,
+                "--set",
+                "limits.blocks=1",
+            ]);
+            assert_eq!(result["verdict"], "holds", "{machine} {scheduler}: {result}");
+        }
+    }
+    for machine in ["accelsim-ecrts", "accelsim-ecrts-dram", "rtx3070"] {
+        let makespan =
+            |kernel: &str| json(&["run", kernel, "--machine", machine])["makespan"].as_u64().unwrap();
+        assert!(makespan("hgemm_wmma") > 0 && makespan("hgemm_mma") > 0);
+    }
+    // the padded rows of the one are read without conflicts, those of the other are not
+    let extra = |kernel: &str| {
+        let banks = json(&["run", kernel, "--machine", "ecrts25-orin-banks"])["bank_conflicts"].clone();
+        serde_json::to_string(&banks).unwrap()
+    };
+    assert_ne!(extra("hgemm_wmma"), extra("hgemm_mma"));
+}
+
 #[test]
 fn several_sms_share_the_work() {
     let makespan =

@@ -5,6 +5,7 @@
 //!
 //! To rebuild the files: clang as `scripts/compile-kernels.sh` does with `-O0`, `-O2`, `-O1 -g`; NVRTC
 //! 12.9 with `--gpu-architecture=compute_61 -device-int128` and none, `-lineinfo` or `-G`.
+//! `nvrtc_matrices.ptx` is `matrices.cu` by NVRTC 12.9 with `--gpu-architecture=compute_80 -default-device`.
 
 use std::path::Path;
 
@@ -152,6 +153,71 @@ fn integers_and_conversions_of_every_width() {
     }
 }
 
+/// What a half stands for.
+fn half(bits: u16) -> f32 {
+    let (exponent, fraction) = (i32::from(bits >> 10 & 31), f32::from(bits & 0x3ff) / 1024.0);
+    let magnitude =
+        if exponent == 0 { fraction / 16384.0 } else { (1.0 + fraction) * 2f32.powi(exponent - 15) };
+    if bits >> 15 == 1 { -magnitude } else { magnitude }
+}
+
+/// `2 A B - C` of the kernels of `matrices.cu`; C is 0, 1, 2, ... before.
+#[test]
+fn matrix_functions_of_cuda() {
+    let launch =
+        |entry: &str, grid: &str, elem: &str, sizes: [usize; 3], init: &str, sums: &str, depth: usize| {
+            let [a, b, c] = sizes;
+            let text = format!(
+                "Launch(module: \"\", entry: \"{entry}\", grid: {grid}, block: (32, 1, 1), args: [
+                Buffer(name: \"a\", elem: {elem}, len: {a}, init: {init}),
+                Buffer(name: \"b\", elem: {elem}, len: {b}, init: {init}),
+                Buffer(name: \"c\", elem: {sums}, len: {c}, init: Iota), I32({depth}),
+            ])"
+            );
+            run("nvrtc_matrices", &text)
+        };
+    let shorts = |bytes: &[u8]| -> Vec<u16> {
+        bytes.chunks_exact(2).map(|b| u16::from_le_bytes(b.try_into().unwrap())).collect()
+    };
+    let chain = |depth: usize, term: &dyn Fn(usize) -> (f32, f32)| {
+        (0..depth).map(term).fold(0f32, |sum, (a, b)| a.mul_add(b, sum))
+    };
+
+    // A by rows, B by columns
+    let depth = 80;
+    let buffers =
+        launch("halves", "(3, 2, 1)", "F16", [32 * 80, 48 * 80, 32 * 48], "Uniform(-2.0, 2.0)", "F32", depth);
+    let [a, b] = [0, 1].map(|i| shorts(&buffers[i]).into_iter().map(half).collect::<Vec<f32>>());
+    for (index, got) in floats(&buffers[2]).into_iter().enumerate() {
+        let (m, n) = (index / 48, index % 48);
+        let sum = chain(depth, &|k| (a[m * depth + k], b[n * depth + k]));
+        assert_eq!(got, sum.mul_add(2.0, -(index as f32)), "halves, {m}, {n}");
+    }
+
+    // A and C by columns, B by rows; bits of bfloat16 from 1 to 2.25
+    let (height, width, depth) = (16, 64, 48);
+    let sizes = [height * depth, width * depth, height * width];
+    let buffers = launch("brains", "(2, 2, 1)", "U16", sizes, "Uniform(16256, 16400)", "F32", depth);
+    let brain = |bits: u16| f32::from_bits(u32::from(bits) << 16);
+    let [a, b] = [0, 1].map(|i| shorts(&buffers[i]).into_iter().map(brain).collect::<Vec<f32>>());
+    for (index, got) in floats(&buffers[2]).into_iter().enumerate() {
+        let (m, n) = (index % height, index / height);
+        let sum = chain(depth, &|k| (a[k * height + m], b[k * width + n]));
+        assert_eq!(got, sum.mul_add(2.0, -(index as f32)), "brains, {m}, {n}");
+    }
+
+    // A by rows, B by columns
+    let depth = 64;
+    let buffers =
+        launch("bytes", "(2, 1, 1)", "I8", [32 * 64, 16 * 64, 32 * 16], "Uniform(-128, 127)", "I32", depth);
+    for (index, got) in ints(&buffers[2]).into_iter().enumerate() {
+        let (m, n) = (index / 16, index % 16);
+        let term =
+            |k| i32::from(buffers[0][m * depth + k] as i8) * i32::from(buffers[1][n * depth + k] as i8);
+        assert_eq!(got, 2 * (0..depth).map(term).sum::<i32>() - index as i32, "bytes, {m}, {n}");
+    }
+}
+
 /// Addresses of parameters, of the kernel and of functions, direct and generic.
 #[test]
 fn parameters_have_addresses() {
@@ -214,7 +280,8 @@ fn threads_that_have_left_are_not_waited_for() {
             (0..block.len()).map(|i| at(block, i.wrapping_sub(1)) + at(block, i) + at(block, i + 1))
         });
         let scan = blocks.iter().flat_map(|block| (1..=block.len()).map(|end| block[..end].iter().sum()));
-        let expected: [(&str, Vec<i32>); 2] = [("neighbours", neighbours.collect()), ("scan", scan.collect())];
+        let expected: [(&str, Vec<i32>); 2] =
+            [("neighbours", neighbours.collect()), ("scan", scan.collect())];
         for (entry, expected) in expected {
             let launch = format!(
                 "Launch(module: \"\", entry: \"{entry}\", grid: ({}, 1, 1), block: ({THREADS}, 1, 1), args: [

@@ -257,6 +257,7 @@ fn messages(text: &str) -> String {
 
 #[test]
 fn limits_are_named() {
+    let list = |item: &dyn Fn(usize) -> String| (0..41).map(item).collect::<Vec<_>>().join(", ");
     let registers: String = (0..66_000).map(|i| format!("mov.u32 %r{i}, 1;\n")).collect();
     for (text, expected) in [
         (format!(".entry k(){{ .reg .b32 %r<4000000000>;\n{registers} }}"), "more than 65000 registers"),
@@ -265,13 +266,18 @@ fn limits_are_named() {
         (".entry k(.param .b8 x[40000]){ }".into(), "cannot be a parameter"),
         (".entry k(){ .local .b8 x[600000]; }".into(), "local memory of a thread exceeds"),
         (".shared .b8 x[20000000]; .entry k(){ .reg .b32 r; mov.u32 r, x; }".into(), "shared memory exceeds"),
-        (format!(".entry k(){{ .reg .b32 r;\n{} }}", "add.u32 r,r,1;\n".repeat(1 << 20)), "instructions, at most"),
+        (
+            format!(".entry k(){{ .reg .b32 r;\n{} }}", "add.u32 r,r,1;\n".repeat(1 << 20)),
+            "instructions, at most",
+        ),
         (format!(".entry k(){{ {}{} }}", "{".repeat(300), "}".repeat(300)), "scopes nest deeper"),
         (
-            ".func f(.reg .b32 a, .reg .b32 b, .reg .b32 c, .reg .b32 d, .reg .b32 e, .reg .b32 g, .reg .b32 h, \
-             .reg .b32 i) { ret; } .entry k(){ .reg .b32 %r<9>; call f, (%r0,%r1,%r2,%r3,%r4,%r5,%r6,%r7); }"
-                .into(),
-            "more than 7 registers",
+            format!(
+                ".func f({}) {{ ret; }} .entry k(){{ .reg .b32 %r<41>; call f, ({}); }}",
+                list(&|i| format!(".reg .b32 a{i}")),
+                list(&|i| format!("%r{i}")),
+            ),
+            "more than 40 registers",
         ),
     ] {
         let found = messages(&text);

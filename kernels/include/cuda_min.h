@@ -70,3 +70,8 @@ WB_INLINE void wb_cp_async4(void *shared, const void *global) {
 WB_INLINE void wb_cp_async_commit() { __nvvm_cp_async_commit_group(); }
 #define wb_cp_async_wait(pending) __nvvm_cp_async_wait_group(pending)
 #endif
+
+// The address of a place within shared memory, for instructions that take no other.
+WB_INLINE unsigned wb_shared_address(const void *p) {
+  return (unsigned)(size_t)(const __attribute__((address_space(3))) void *)p;
+}

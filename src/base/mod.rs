@@ -3,11 +3,13 @@
 //! Nothing here knows what a GPU is. Time is integer and comes in two kinds that do not mix: an
 //! instant ([`Cycle`]) and a duration ([`Cycles`]).
 
+mod few;
 mod ids;
 mod mask;
 mod time;
 mod watch;
 
+pub use few::Few;
 pub use ids::{BlockId, OpClass, Pc, RegId, UnitId, WarpId};
 pub use mask::{LaneMask, SetBits, WARP_SIZE, WarpMask};
 pub use time::{Cycle, Cycles};

@@ -39,6 +39,7 @@ const WINDOW: u64 = 128;
 
 /// The most registers an instruction waits for.
 const MOST_WAITS: usize = 2 * RegList::MAX + 1;
+const _: () = assert!(WINDOW <= 1 << u8::BITS && MOST_WAITS <= 1 << u8::BITS);
 
 /// Sure runs of one warp in one section that leave the same backlogs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,7 +95,8 @@ struct Node {
     awaited: bool,
     /// The warp's instruction on the same unit before, plus one; 0 if there is none.
     before_on_unit: u64,
-    waits: [u64; MOST_WAITS],
+    /// How many instructions before it those are that it waits for; all are of the window.
+    waits: [u8; MOST_WAITS],
     waits_len: u8,
 }
 
@@ -192,7 +194,7 @@ impl RunFinder {
             if let Value::Of { index: producer, .. } = self.values[reg.index()]
                 && index - producer < WINDOW
             {
-                node.waits[usize::from(node.waits_len)] = producer;
+                node.waits[usize::from(node.waits_len)] = (index - producer) as u8;
                 node.waits_len += 1;
             }
         }
@@ -200,8 +202,8 @@ impl RunFinder {
             self.end_run();
         }
         // when this instruction issues, what it waited for is available
-        for &producer in &node.waits[..usize::from(node.waits_len)] {
-            self.window[place(producer)].awaited = true;
+        for &back in &node.waits[..usize::from(node.waits_len)] {
+            self.window[place(index - u64::from(back))].awaited = true;
         }
         for reg in waits(table, step) {
             self.values[reg.index()] = Value::There;
@@ -321,7 +323,8 @@ impl RunFinder {
         for index in from + 1..=last {
             let node = &self.window[place(index)];
             issue = issue.map(|before| before + 1);
-            for &producer in &node.waits[..usize::from(node.waits_len)] {
+            for &back in &node.waits[..usize::from(node.waits_len)] {
+                let producer = index - u64::from(back);
                 if producer >= from {
                     let known = self.distances[place(producer)];
                     issue = issue.max(known.map(|start| start + self.window[place(producer)].total));

@@ -389,6 +389,7 @@ fn stands_apart(instr: &Instr) -> bool {
         Sem::Compare(compare) => reads_clock(&compare.a) || reads_clock(&compare.b),
         Sem::Select { a, b, .. } => reads_clock(a) || reads_clock(b),
         Sem::Atomic(atomic) => reads_clock(&atomic.b) || reads_clock(&atomic.c),
+        Sem::Matrix(matrix) => matrix.sources().any(|operand| reads_clock(&operand)),
         _ => false,
     }
 }

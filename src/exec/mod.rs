@@ -27,6 +27,7 @@ mod fault;
 mod lanes;
 mod lines;
 mod loops;
+mod matrix;
 mod memory;
 pub mod races;
 mod record;

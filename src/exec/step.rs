@@ -9,6 +9,7 @@ use super::control;
 use super::divergence::Divergence;
 use super::fault::{self, Fault};
 use super::lanes::{Lanes, map1, sign_extend, width_mask};
+use super::matrix;
 use super::memory::Memory;
 use super::races::Watch;
 use super::record::Record;
@@ -275,6 +276,7 @@ pub(super) fn data(
                 warp.set(*dst, &part, enabled);
             }
         }
+        Sem::Matrix(op) => return matrix::execute(warp, context, pc, op, enabled),
         Sem::ActiveMask { dst } => {
             let value = [u64::from(enabled.bits()); WARP_SIZE];
             warp.set(*dst, &value, enabled);

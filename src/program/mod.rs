@@ -16,7 +16,7 @@ pub mod timing;
 
 use std::fmt;
 
-use crate::base::{OpClass, Pc, RegId};
+use crate::base::{Few, OpClass, Pc, RegId};
 use crate::isa::Space;
 
 pub use sem::Sem;
@@ -96,36 +96,30 @@ pub enum Flow {
     AsyncWait,
 }
 
-/// Up to seven registers.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub struct RegList {
-    len: u8,
-    regs: [RegId; Self::MAX],
-}
+/// Some registers, each once. Only matrix instructions list more than a few.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct RegList(Few<RegId, 7>);
 
 impl RegList {
-    /// The most registers an instruction can read or write.
-    pub const MAX: usize = 7;
+    /// The most registers an instruction can read or write; front ends refuse those with more.
+    /// The widest product of matrices reads 24 and its guard.
+    pub const MAX: usize = 40;
 
     /// No register.
-    pub const fn new() -> Self {
-        Self { len: 0, regs: [RegId::new(0); Self::MAX] }
+    pub fn new() -> Self {
+        Self::default()
     }
 
     /// Adds a register unless it is there already.
-    ///
-    /// # Panics
-    /// If more than [`RegList::MAX`] would be listed.
     pub fn insert(&mut self, reg: RegId) {
         if !self.as_slice().contains(&reg) {
-            self.regs[self.len as usize] = reg;
-            self.len += 1;
+            self.0.push(reg);
         }
     }
 
     /// The registers.
     pub fn as_slice(&self) -> &[RegId] {
-        &self.regs[..self.len as usize]
+        self.0.as_slice()
     }
 }
 

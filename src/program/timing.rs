@@ -120,12 +120,13 @@ impl TimingTable {
                     .pipeline()
                     .and_then(|pipeline| pipeline.load_store)
                     .is_some_and(|load_store| !load_store.atomics_wait_for_addresses);
-                let srcs = if blind { without_address(instr) } else { instr.srcs };
+                let srcs = if blind { without_address(instr) } else { instr.srcs.clone() };
                 let mut timed = TimedInstr {
                     op: ops[instr.class.index()],
                     by_space: instr.class_by_space.map(|classes| Box::new(classes.map(|c| ops[c.index()]))),
+                    operands: operands(instr, &srcs),
                     srcs,
-                    dsts: instr.dsts,
+                    dsts: instr.dsts.clone(),
                     flow: instr.flow,
                     loads_global: instr.flow == Flow::AsyncCopy
                         || instr.class_by_space.is_some()
@@ -133,7 +134,6 @@ impl TimingTable {
                     banks: None,
                     moves_lines: program.moves_lines(instr, machine.caches_constants()),
                     access: access(program, instr),
-                    operands: operands(instr, &srcs),
                     unscored: machine.pipeline().is_some_and(|pipeline| {
                         pipeline.unscored.iter().any(|class| class == program.classes.name(instr.class))
                     }),
@@ -293,6 +293,9 @@ fn access(program: &Program, instr: &Instr) -> Option<Access> {
         Sem::Load { .. } => Some(Access::Load),
         Sem::Store { .. } => Some(Access::Store),
         Sem::Atomic(_) => Some(Access::Atomic),
+        Sem::Matrix(ref matrix) => {
+            instr.sem.access().map(|_| if matrix.stores() { Access::Store } else { Access::Load })
+        }
         Sem::AsyncCopy { .. } => Some(Access::AsyncCopy),
         Sem::Nop if program.classes.name(instr.class) == "fence" => Some(Access::Fence),
         _ => None,
@@ -301,7 +304,7 @@ fn access(program: &Program, instr: &Instr) -> Option<Access> {
 
 /// The sources of an atomic but for its address.
 fn without_address(instr: &Instr) -> RegList {
-    let Sem::Atomic(atomic) = &instr.sem else { return instr.srcs };
+    let Sem::Atomic(atomic) = &instr.sem else { return instr.srcs.clone() };
     let is = |operand: &Operand, reg: RegId| matches!(operand, Operand::Reg(r) if *r == reg);
     let needed = |reg: &RegId| {
         !is(&atomic.addr.base, *reg)

@@ -1,23 +1,21 @@
 //! The timing table, packed for the engine's inner loop.
 
-use crate::base::RegId;
+use crate::base::Few;
 use crate::machine::Hazards;
 use crate::path::Step;
-use crate::program::{Flow, RegList, TimingTable};
+use crate::program::{Flow, TimingTable};
 
 /// What the engine needs of an instruction, in one cache line.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Op {
     /// Cycles the initiation occupies the unit.
     pub init: u64,
     /// Cycles from start to done.
     pub total: u64,
-    /// Registers that must be available: sources, and destinations where hazards include WAW.
-    waits: [u16; 2 * RegList::MAX],
-    /// Registers written.
-    writes: [u16; RegList::MAX],
-    waits_len: u8,
-    writes_len: u8,
+    /// Registers that must be available (sources, and destinations where hazards include WAW), then
+    /// registers written. All but matrix instructions and calls have their lists in place.
+    regs: Few<u16, 17>,
+    waits: u8,
     pub unit: u8,
     /// Whether timing or registers depend on the step, or the warp may have to wait for others.
     pub special: bool,
@@ -26,15 +24,17 @@ pub(super) struct Op {
     pub waits_ring: bool,
 }
 
+const _: () = assert!(size_of::<Op>() <= 64);
+
 impl Op {
     #[inline]
     pub fn waits(&self) -> &[u16] {
-        &self.waits[..self.waits_len as usize]
+        &self.regs.as_slice()[..usize::from(self.waits)]
     }
 
     #[inline]
     pub fn writes(&self) -> &[u16] {
-        &self.writes[..self.writes_len as usize]
+        &self.regs.as_slice()[usize::from(self.waits)..]
     }
 }
 
@@ -49,31 +49,21 @@ impl<'a> Ops<'a> {
     pub fn new(table: &'a TimingTable) -> Self {
         let waw = table.hazards().contains(Hazards::WAW);
         let ops = table.instrs().iter().map(|instr| {
-            let mut op = Op {
+            let (srcs, dsts) = (instr.srcs.as_slice(), instr.dsts.as_slice());
+            let awaited = dsts.iter().filter(|&dst| waw && !srcs.contains(dst));
+            let waits = || srcs.iter().chain(awaited.clone());
+            Op {
                 init: instr.op.init.get(),
                 total: (instr.op.init + instr.op.lat).get(),
-                waits: [0; 2 * RegList::MAX],
-                writes: [0; RegList::MAX],
-                waits_len: 0,
-                writes_len: 0,
+                regs: waits().chain(dsts).map(|reg| reg.get()).collect(),
+                waits: waits().count() as u8,
                 unit: instr.op.unit.get(),
                 special: instr.by_space.is_some()
                     || instr.banks.is_some()
                     || !matches!(instr.flow, Flow::Plain | Flow::Exit),
                 flow: instr.flow,
                 waits_ring: instr.flow == Flow::AsyncWait || waw && instr.flow == Flow::AsyncCopy,
-            };
-            for reg in instr.srcs.as_slice() {
-                op.wait_for(*reg);
             }
-            for reg in instr.dsts.as_slice() {
-                op.writes[op.writes_len as usize] = reg.get();
-                op.writes_len += 1;
-                if waw && !instr.srcs.as_slice().contains(reg) {
-                    op.wait_for(*reg);
-                }
-            }
-            op
         });
         Self { table, ops: ops.collect() }
     }
@@ -86,12 +76,5 @@ impl<'a> Ops<'a> {
     #[inline]
     pub fn of(&self, step: Step) -> &Op {
         &self.ops[step.pc().index()]
-    }
-}
-
-impl Op {
-    fn wait_for(&mut self, reg: RegId) {
-        self.waits[self.waits_len as usize] = reg.get();
-        self.waits_len += 1;
     }
 }

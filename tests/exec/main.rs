@@ -5,6 +5,8 @@ mod exec_support;
 
 mod barriers;
 mod control;
+mod matrix_memory;
+mod matrix_products;
 mod memory;
 mod races;
 mod values;

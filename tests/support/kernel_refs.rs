@@ -52,6 +52,7 @@ pub fn reference(entry: &str, io: &mut RefIo) -> Option<Vec<Match>> {
         "imatmul_ktiled" => imatmul_ktiled(io),
         "sgemm_naive" | "sgemm_dbuf" => sgemm_warp_rows(io),
         "sgemm_prefetch" => sgemm_prefetch(io),
+        "hgemm_wmma" | "hgemm_mma" => hgemm(io),
         "reduce0" | "reduce1" | "reduce2" => reduce_int(io, |i, threads, _| i / threads),
         "reduce3" | "reduce4" => reduce_int(io, |i, threads, _| i / (2 * threads)),
         "reduce5" => reduce_int(io, |i, threads, blocks| i / threads % blocks),
@@ -269,6 +270,27 @@ fn sgemm_warp_rows(io: &mut RefIo) {
 fn sgemm_prefetch(io: &mut RefIo) {
     let (a, b, mut c) = (io.f32s(0), io.f32s(1), io.f32s(2));
     sgemm(&a, &b, &mut c, io.size(0), io.size(1), io.size(2));
+    io.put_f32s(2, &c);
+}
+
+/// What a half stands for.
+fn half(bits: u16) -> f32 {
+    let (exponent, fraction) = (i32::from(bits >> 10 & 31), f32::from(bits & 0x3ff) / 1024.0);
+    let magnitude = match exponent {
+        0 => fraction * 2f32.powi(-14),
+        31 if fraction == 0.0 => f32::INFINITY,
+        31 => f32::NAN,
+        _ => (1.0 + fraction) * 2f32.powi(exponent - 15),
+    };
+    if bits >> 15 == 1 { -magnitude } else { magnitude }
+}
+
+fn hgemm(io: &mut RefIo) {
+    let halves = |buffer: &[u8]| -> Vec<f32> {
+        buffer.as_chunks().0.iter().map(|bytes| half(u16::from_le_bytes(*bytes))).collect()
+    };
+    let (a, b, mut c) = (halves(&io.buffers[0]), halves(&io.buffers[1]), io.f32s(2));
+    sgemm(&a, &b, &mut c, 32 * io.grid[1] as usize, 32 * io.grid[0] as usize, io.size(0));
     io.put_f32s(2, &c);
 }
 

@@ -5,22 +5,26 @@
 
 mod atomic;
 mod copy;
+mod matrix;
 mod plain;
 mod span;
 
 pub(super) use atomic::atomic;
 pub(super) use copy::async_copy;
+pub(super) use matrix::{load_matrix, load_rows, store_matrix, store_rows};
 pub(super) use plain::{Access, load, store};
 pub(super) use span::Span;
 
 use super::banks::extra_transactions;
 use super::fault::{self, Fault};
 use super::lanes::Lanes;
-use super::memory::Denied;
+use super::memory::{Denied, Memory};
+use super::record::Collecting;
 use super::step::Context;
-use super::warp::Warp;
+use super::warp::{Shape, Warp};
 use crate::base::{LaneMask, Pc, WARP_SIZE};
 use crate::isa::Space;
+use crate::machine::Banks;
 use crate::path::MemoryUse;
 use crate::program::layout::{CONSTANT_LINES_BASE, PARAM_LINES_BASE, resolve_generic};
 use crate::program::sem::{Address, Operand};
@@ -76,27 +80,43 @@ impl Targets {
     fn used(&self, enabled: LaneMask, apart: bool, warp: &Warp, context: &mut Context) -> MemoryUse {
         let space = self.resolved(enabled);
         let transactions = match context.record.banks {
-            Some(banks) if space == Space::Shared => {
-                let (addresses, lanes) = self.in_shared(enabled);
-                extra_transactions(banks, &addresses, self.size, lanes)
-            }
+            Some(banks) if space == Space::Shared => self.extra_transactions(banks, enabled),
             _ => 0,
         };
         if let Some(mut group) = context.record.collect(self.pc, space) {
-            for lane in enabled.lanes() {
-                match self.of(lane) {
-                    (Space::Global, address) => group.global(&mut context.memory, address, self.size, apart),
-                    (Space::Local, address) => {
-                        group.local(&context.memory, &context.shape, warp.thread(lane), address, self.size);
-                    }
-                    (Space::Const, offset) => group.constant(CONSTANT_LINES_BASE, offset, self.size),
-                    (Space::Param, offset) => group.constant(PARAM_LINES_BASE, offset, self.size),
-                    (Space::Shared | Space::Generic, _) => {}
-                }
-            }
+            self.touch(enabled, apart, warp, (&mut context.memory, &context.shape), &mut group);
             group.finish();
         }
         MemoryUse { space, transactions }
+    }
+
+    /// Transactions beyond those of an access without conflicts.
+    fn extra_transactions(&self, banks: Banks, enabled: LaneMask) -> u8 {
+        let (addresses, lanes) = self.in_shared(enabled);
+        extra_transactions(banks, &addresses, self.size, lanes)
+    }
+
+    /// Adds the lines of the access.
+    #[inline]
+    fn touch(
+        &self,
+        enabled: LaneMask,
+        apart: bool,
+        warp: &Warp,
+        (memory, shape): (&mut Memory, &Shape),
+        group: &mut Collecting<'_>,
+    ) {
+        for lane in enabled.lanes() {
+            match self.of(lane) {
+                (Space::Global, address) => group.global(memory, address, self.size, apart),
+                (Space::Local, address) => {
+                    group.local(memory, shape, warp.thread(lane), address, self.size);
+                }
+                (Space::Const, offset) => group.constant(CONSTANT_LINES_BASE, offset, self.size),
+                (Space::Param, offset) => group.constant(PARAM_LINES_BASE, offset, self.size),
+                (Space::Shared | Space::Generic, _) => {}
+            }
+        }
     }
 
     /// The lanes that access shared memory, and where in it.

@@ -12,6 +12,7 @@ pub(super) mod double;
 pub(super) mod exact;
 pub(super) mod float;
 pub(super) mod int;
+pub(super) mod matrix;
 pub(super) mod single;
 
 #[cfg(test)]

@@ -16,7 +16,12 @@ pub(super) struct Atomics {
 impl Atomics {
     pub(super) fn new(program: &Program) -> Self {
         let decides = Deciding::new(program, |instr, reg| {
-            path_depends(instr, reg) || matches!(instr.sem, Sem::Store { .. } | Sem::Atomic(_))
+            let to_memory = match &instr.sem {
+                Sem::Store { .. } | Sem::Atomic(_) => true,
+                Sem::Matrix(matrix) => matrix.stores(),
+                _ => false,
+            };
+            to_memory || path_depends(instr, reg)
         });
         let op = |sem: &Sem| match sem {
             Sem::Atomic(atomic) => Some(atomic.op),
@@ -79,6 +84,7 @@ fn path_depends(instr: &Instr, reg: RegId) -> bool {
             Sem::Load { addr, .. } | Sem::Store { addr, .. } => is_base(addr.base),
             Sem::Atomic(atomic) => is_base(atomic.addr.base),
             Sem::AsyncCopy { .. } => true,
+            Sem::Matrix(matrix) => matrix.place().any(is_base),
             _ => false,
         }
 }

@@ -561,6 +561,7 @@ fn kind_of(sem: &Sem) -> AccessKind {
         Sem::Store { .. } => AccessKind::Store,
         Sem::Atomic(_) => AccessKind::Atomic,
         Sem::AsyncCopy { .. } => AccessKind::AsyncCopy,
+        Sem::Matrix(matrix) if matrix.stores() => AccessKind::Store,
         _ => AccessKind::Load,
     }
 }

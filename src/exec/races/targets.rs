@@ -7,7 +7,7 @@
 
 use super::Extent;
 use crate::isa::Space;
-use crate::program::sem::{Address, Operand, ValueTy};
+use crate::program::sem::{Address, Matrix, Operand, ValueTy};
 use crate::program::{Instr, Program, Sem};
 
 /// A set of regions, a bit each; all of them if there is no telling.
@@ -30,6 +30,11 @@ pub(in crate::exec) fn unwritten(program: &Program, params: &[u8], regions: &[Ex
         let target = match &instr.sem {
             Sem::Store { space, addr, .. } => pointers.target(*space, addr),
             Sem::Atomic(atomic) => pointers.target(atomic.space, &atomic.addr),
+            Sem::Matrix(matrix) => match matrix.as_ref() {
+                Matrix::Store { to, .. } => pointers.target(to.space, &to.addr),
+                Matrix::StoreRows { to, .. } => pointers.target(to.space, &to.addr),
+                _ => continue,
+            },
             _ => continue,
         };
         written |= target;

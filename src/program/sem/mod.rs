@@ -5,9 +5,13 @@
 //! result is cut to the width of the destination register. Immediates are already bits of the
 //! operation's type. Variables are already addresses (see [`super::layout`]).
 
+mod matrix;
 mod ops;
 mod registers;
 
+pub use matrix::{
+    Fragment, Matrix, MatrixBlock, MatrixRole, MatrixRows, MatrixTy, Product, RegisterFragment,
+};
 pub use ops::*;
 pub use registers::Registers;
 
@@ -72,6 +76,8 @@ pub enum Sem {
     Match { all: bool, bits: u8, dst: RegId, pred: Option<RegId>, src: Operand, members: Operand },
     /// `redux`: reduction over the lanes of the member mask.
     Reduce { op: IntOp, ty: IntTy, dst: RegId, src: Operand, members: Operand },
+    /// Products, loads and stores of matrices that the lanes of a warp hold together.
+    Matrix(Box<Matrix>),
     /// Reconvergence of the member lanes within a warp (`bar.warp.sync`); effect on values: none.
     WarpSync { members: Operand },
 
@@ -348,6 +354,7 @@ impl Sem {
             Self::Load { space, ty, dsts, .. } => Some((*space, usize::from(ty.bits / 8) * dsts.len())),
             Self::Store { space, bits, srcs, .. } => Some((*space, usize::from(bits / 8) * srcs.len())),
             Self::Atomic(atomic) => Some((atomic.space, atomic.ty.bytes())),
+            Self::Matrix(matrix) => matrix.access(),
             _ => None,
         }
     }

@@ -94,6 +94,12 @@ impl Sem {
             Self::Reduce { dst, src, members, .. } => {
                 used.reads(&[*src, *members]).write(*dst);
             }
+            Self::Matrix(matrix) => {
+                matrix.sources().for_each(|operand| {
+                    used.read(operand);
+                });
+                matrix.destinations().for_each(|reg| used.dsts.insert(reg));
+            }
             Self::WarpSync { members } => {
                 used.read(*members);
             }
@@ -126,7 +132,7 @@ impl Sem {
 }
 
 /// Registers that an instruction reads and writes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Registers {
     /// Read.
     pub srcs: RegList,

@@ -15,6 +15,7 @@ mod copy;
 mod float;
 mod flow;
 mod int;
+mod matrix;
 mod memory;
 mod mov;
 mod opcode;
@@ -215,6 +216,7 @@ fn dispatch<'a>(
         "atom" | "red" => atomic::lower(cx, op, args),
         "cp" => copy::lower(cx, op, args),
         "shfl" | "vote" | "activemask" | "match" | "redux" => warp::lower(cx, op, args),
+        "wmma" | "mma" | "ldmatrix" | "stmatrix" | "movmatrix" => matrix::lower(cx, op, args),
         "bar" | "barrier" | "membar" | "fence" => barrier::lower(cx, op, args),
         "bra" | "brx" | "ret" | "exit" | "trap" | "brkpt" | "nanosleep" | "pmevent" | "griddepcontrol" => {
             control::lower(cx, op, args)

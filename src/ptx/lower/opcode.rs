@@ -69,14 +69,19 @@ impl<'a> Opcode<'a> {
 
     /// Consumes all types.
     pub fn types(&mut self) -> Vec<Type> {
-        let mut types = Vec::new();
+        self.all(Type::parse)
+    }
+
+    /// Consumes every modifier that means something, in order.
+    pub fn all<T>(&mut self, parse: impl Fn(&str) -> Option<T>) -> Vec<T> {
+        let mut found = Vec::new();
         for (part, used) in &mut self.modifiers {
-            if let Some(ty) = (!*used).then(|| Type::parse(part)).flatten() {
+            if let Some(meaning) = (!*used).then(|| parse(part)).flatten() {
                 *used = true;
-                types.push(ty);
+                found.push(meaning);
             }
         }
-        types
+        found
     }
 
     /// Consumes the only type.

@@ -12,9 +12,9 @@ const GROUPS: [(&[&str], &str, &str); 6] = [
         "read the data through a pointer to global memory instead",
     ),
     (
-        &["wmma", "mma", "ldmatrix", "stmatrix", "movmatrix", "wgmma", "tcgen05"],
-        "matrix instructions are not simulated",
-        "compile a version of the kernel without tensor cores",
+        &["wgmma", "tcgen05"],
+        "matrix instructions of more than one warp are not simulated",
+        "compile the kernel for sm_80, whose matrix instructions are",
     ),
     (
         &["mbarrier", "mapa", "getctarank", "multimem", "elect", "clusterlaunchcontrol", "tensormap"],

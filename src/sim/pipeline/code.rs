@@ -1,16 +1,16 @@
 //! What the pipeline needs of each instruction of the program, worked out once for all SMs.
 
 use super::latch::Place;
-use crate::base::{RegId, UnitId};
+use crate::base::{Few, RegId, UnitId};
 use crate::machine::pipeline::Pipeline;
 use crate::machine::{Machine, SubCores};
 use crate::path::Step;
-use crate::program::{Access, RegList, TimingTable};
+use crate::program::{Access, TimingTable};
 use crate::sim::SLOTS;
 use crate::sim::ops::{Op, Ops};
 
 /// An instruction.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Instr {
     pub op: Op,
     /// What it is to the load/store unit, if it goes there.
@@ -19,22 +19,23 @@ pub(super) struct Instr {
     pub scored: bool,
     /// Whether a warp that waits for its result may be waiting for global memory.
     pub loads_global: bool,
-    /// Registers that the collector reads, and registers written, in the order of `op.writes()`.
-    pub reads: Homes,
-    pub writes: Homes,
+    /// Where registers of slot 0 are, the ones that the collector reads and then the ones written:
+    /// their banks, counted from a sub-core's first one.
+    homes: Few<u8, 14>,
+    reads: u8,
 }
 
-/// Where registers of slot 0 are: their banks, counted from a sub-core's first one.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Homes {
-    len: u8,
-    homes: [u8; RegList::MAX],
-}
-
-impl Homes {
+impl Instr {
+    /// Where the registers are that the collector reads.
     #[inline]
-    pub fn as_slice(&self) -> &[u8] {
-        &self.homes[..self.len as usize]
+    pub fn reads(&self) -> &[u8] {
+        &self.homes.as_slice()[..usize::from(self.reads)]
+    }
+
+    /// Where the registers written are, in the order of `op.writes()`.
+    #[inline]
+    pub fn writes(&self) -> &[u8] {
+        &self.homes.as_slice()[usize::from(self.reads)..]
     }
 }
 
@@ -69,22 +70,18 @@ pub(super) struct Timing {
 impl<'a> Code<'a> {
     pub fn new(table: &'a TimingTable, machine: &Machine, settings: &Pipeline) -> Self {
         let banks = settings.collector.map_or(1, |c| c.banks as usize / machine.sub_cores().count());
-        let homes = |regs: &mut dyn Iterator<Item = RegId>| {
-            let mut homes = Homes::default();
-            for reg in regs {
-                homes.homes[homes.len as usize] = (table.reg_number(reg) % banks) as u8;
-                homes.len += 1;
-            }
-            homes
-        };
+        let home = |reg: RegId| (table.reg_number(reg) % banks) as u8;
         let ops = Ops::new(table);
         let instr = |(instr, op): (&crate::program::TimedInstr, &Op)| Instr {
-            op: *op,
+            op: op.clone(),
             access: instr.access.filter(|_| settings.load_store.is_some()),
             scored: !instr.unscored,
             loads_global: instr.loads_global,
-            reads: homes(&mut instr.operands.as_slice().iter().copied()),
-            writes: homes(&mut op.writes().iter().map(|&reg| RegId::new(reg))),
+            homes: {
+                let writes = op.writes().iter().map(|&reg| RegId::new(reg));
+                instr.operands.as_slice().iter().copied().chain(writes).map(home).collect()
+            },
+            reads: instr.operands.as_slice().len() as u8,
         };
         Self {
             table,

@@ -198,13 +198,13 @@ impl Collector {
         input.take(place);
         self.free &= !(1 << free);
         let flight = flights.get(id);
-        let reads = code.of(flight.step).reads;
-        for &home in reads.as_slice() {
+        let reads = code.of(flight.step).reads();
+        for &home in reads {
             let bank = code.bank(home, flight.slot as usize, sub_core);
             self.reads[bank].push_back(free as u8);
             self.wanted |= 1 << bank;
         }
-        let unread = reads.as_slice().len() as u8;
+        let unread = reads.len() as u8;
         // the latches before and after the collector are alike
         self.holds[free] = Hold { flight: id, age: flight.age, place, unread };
         if unread == 0 {

@@ -134,7 +134,7 @@ impl Sm<'_> {
     pub fn write_back(&mut self, id: FlightId) {
         if let Some(collector) = &mut self.collector {
             let flight = self.flights.get(id);
-            for &home in self.code.of(flight.step).writes.as_slice() {
+            for &home in self.code.of(flight.step).writes() {
                 collector.written |= bank(self.code, home, flight);
             }
         }
@@ -145,9 +145,9 @@ impl Sm<'_> {
     pub fn write_banks(&mut self, id: FlightId) -> bool {
         let Some(collector) = &mut self.collector else { return true };
         let flight = self.flights.get_mut(id);
-        let homes = self.code.of(flight.step).writes;
+        let homes = self.code.of(flight.step).writes();
         while flight.unwritten != 0 {
-            let bank = bank(self.code, homes.as_slice()[flight.unwritten.trailing_zeros() as usize], flight);
+            let bank = bank(self.code, homes[flight.unwritten.trailing_zeros() as usize], flight);
             if collector.written & bank != 0 {
                 return false;
             }

@@ -1,0 +1,360 @@
+//! Matrices spread over the lanes of a warp, and what is done with them.
+//!
+//! Each lane holds some elements of a matrix in a few registers: its *fragment*. Which ones is the
+//! same for every shape: a matrix is cut into tiles, a lane holds of each tile what lies in one
+//! register (in two for accumulators of 32 bits or more), and the lane with number `4 g + t` holds
+//!
+//! * of A, in tiles of 8 rows and 128 bits of columns: row `g`, the `t`-th 32 bits of it;
+//! * of B, in tiles of 8 columns and 128 bits of rows: column `g`, the `t`-th 32 bits of it;
+//! * of accumulators, in tiles of 8 rows and 8 columns: row `g`, columns `2 t` and `2 t + 1`.
+//!
+//! Tiles of A and of accumulators follow each other down the rows first, those of B as well (which
+//! is along k). With 64-bit elements a tile of A or B has 256 bits instead.
+//!
+//! For `mma.sync` the PTX ISA prescribes just this layout (chapter "Warp-level matrix
+//! multiply-accumulate instructions", the fragments of each shape). For `wmma` the ISA leaves it
+//! open. The same rule serves there, which for m16n16k16 is what Turing and later hardware does:
+//! H. Ootomo's WMMA extension library records it for sm_75, also that the second half of a factor's
+//! f16 registers repeats the first. The layout of no matrix depends on whether it
+//! lies in memory by rows or by columns, and that of accumulators depends on the shape only, so
+//! operations on the elements of fragments mean what they should.
+
+use super::{Address, Operand};
+use crate::base::RegId;
+use crate::isa::Space;
+
+/// Type of the elements of a matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "named as in PTX")]
+pub enum MatrixTy {
+    F16,
+    Bf16,
+    /// The upper 19 bits of an f32; the other bits are ignored.
+    Tf32,
+    F32,
+    F64,
+    S4,
+    U4,
+    S8,
+    U8,
+    S32,
+}
+
+impl MatrixTy {
+    /// Bits of an element.
+    pub const fn bits(self) -> usize {
+        match self {
+            Self::S4 | Self::U4 => 4,
+            Self::S8 | Self::U8 => 8,
+            Self::F16 | Self::Bf16 => 16,
+            Self::Tf32 | Self::F32 | Self::S32 => 32,
+            Self::F64 => 64,
+        }
+    }
+
+    /// Bits of the registers that hold elements.
+    pub const fn register_bits(self) -> usize {
+        if self.bits() == 64 { 64 } else { 32 }
+    }
+
+    /// Elements in a register.
+    pub const fn per_register(self) -> usize {
+        self.register_bits() / self.bits()
+    }
+}
+
+/// What a matrix is in `d = a b + c`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MatrixRole {
+    /// The left factor, m by k.
+    A,
+    /// The right factor, k by n.
+    B,
+    /// What is added to, and the result: m by n.
+    Accumulator,
+}
+
+/// The part of a matrix that a lane holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fragment {
+    /// What the matrix is.
+    pub role: MatrixRole,
+    /// Type of its elements.
+    pub ty: MatrixTy,
+    /// Rows of the matrix, a multiple of a tile's.
+    pub rows: usize,
+    /// Columns of the matrix, a multiple of a tile's.
+    pub cols: usize,
+}
+
+impl Fragment {
+    /// Elements that each lane holds, each once.
+    pub const fn elements(&self) -> usize {
+        self.rows * self.cols / crate::base::WARP_SIZE
+    }
+
+    /// Registers that hold them.
+    pub const fn registers(&self) -> usize {
+        self.elements() / self.ty.per_register()
+    }
+
+    /// Row and column of the `index`-th element of lane 0, in the order of registers and in a
+    /// register from its low bits upwards.
+    pub const fn position(&self, index: usize) -> (usize, usize) {
+        let side = self.side_by_side();
+        let (tile, part) = (index / side, index % side);
+        match self.role {
+            MatrixRole::A | MatrixRole::Accumulator => {
+                let down = self.rows / 8;
+                (tile % down * 8, tile / down * 4 * side + part)
+            }
+            MatrixRole::B => {
+                let down = self.rows / (4 * side);
+                (tile % down * 4 * side + part, tile / down * 8)
+            }
+        }
+    }
+
+    /// How many rows and columns further each of a lane's elements is than that of lane 0.
+    pub const fn lane_offset(&self, lane: usize) -> (usize, usize) {
+        let (g, t) = (lane / 4, lane % 4 * self.side_by_side());
+        match self.role {
+            MatrixRole::A | MatrixRole::Accumulator => (g, t),
+            MatrixRole::B => (t, g),
+        }
+    }
+
+    /// Whether the elements of one register lie side by side in memory, if columns (or else rows)
+    /// follow each other there.
+    pub const fn is_contiguous(&self, by_column: bool) -> bool {
+        self.ty.per_register() == 1 || by_column == matches!(self.role, MatrixRole::B)
+    }
+
+    /// Elements of a tile that a lane holds; along a row, for B along a column.
+    const fn side_by_side(&self) -> usize {
+        match self.role {
+            MatrixRole::A | MatrixRole::B => self.ty.per_register(),
+            MatrixRole::Accumulator => 2,
+        }
+    }
+}
+
+/// A fragment and the registers that it is read from. They may be more than
+/// [`Fragment::registers`]; the others repeat these and are not looked at.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RegisterFragment {
+    /// What they hold.
+    pub fragment: Fragment,
+    /// The registers.
+    pub regs: Vec<RegId>,
+}
+
+/// `d = a b + c`.
+///
+/// Integers: the sum is exact; it wraps at 32 bits, or is clamped to them if `saturate`.
+///
+/// Floating point: every product is exact and is added to the sum so far, which begins with the
+/// element of `c`, in ascending order of k; each of these additions is rounded once, to nearest
+/// with ties to even, to single precision (f64: to double precision; then this is a chain of fused
+/// multiply-adds, as the ISA has it). Subnormal numbers count. An f16 result is the last sum rounded
+/// once more. NaN results are canonical. PTX leaves order and rounding open, and hardware differs
+/// by generation: it adds the products of several k at once, with a few more bits than single
+/// precision has, and truncates (M. Fasi, N. J. Higham, M. Mikaitis, S. Pranesh, "Numerical
+/// behavior of NVIDIA tensor cores", PeerJ Computer Science 7:e330, 2021).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Product {
+    /// The left factor.
+    pub a: RegisterFragment,
+    /// The right factor.
+    pub b: RegisterFragment,
+    /// What is added.
+    pub c: RegisterFragment,
+    /// Layout of the result.
+    pub d: Fragment,
+    /// Where it goes.
+    pub dsts: Vec<RegId>,
+    /// Integers are clamped.
+    pub saturate: bool,
+}
+
+/// Where a matrix lies in memory, one row or column after the other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MatrixBlock {
+    /// The space.
+    pub space: Space,
+    /// Its first element; the same in all lanes.
+    pub addr: Address,
+    /// Elements from one row (or column) to the next; the same in all lanes. The length of a row
+    /// (or column) if nothing is said.
+    pub stride: Option<Operand>,
+    /// Columns follow each other, not rows.
+    pub by_column: bool,
+}
+
+/// Where 8 by 8 matrices of 16-bit elements lie: lane `8 i + r` has the address of row `r` of
+/// matrix `i`, whose elements lie side by side.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MatrixRows {
+    /// The space.
+    pub space: Space,
+    /// Where the rows begin, on 16 bytes.
+    pub addr: Address,
+    /// The matrix in registers is the transpose of that in memory.
+    pub transposed: bool,
+}
+
+/// An operation on matrices that a warp holds together. All its lanes take part.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs, reason = "fields are named as PTX names operands")]
+pub enum Matrix {
+    /// `wmma.mma`, `mma`.
+    Multiply(Product),
+    /// `wmma.load`; registers beyond the fragment's get its elements once more.
+    Load { from: MatrixBlock, fragment: Fragment, dsts: Vec<Option<RegId>> },
+    /// `wmma.store`.
+    Store { to: MatrixBlock, src: RegisterFragment },
+    /// `ldmatrix`: a register for each matrix.
+    LoadRows { from: MatrixRows, dsts: Vec<Option<RegId>> },
+    /// `stmatrix`.
+    StoreRows { to: MatrixRows, srcs: Vec<RegId> },
+    /// `movmatrix`: an 8 by 8 matrix of 16-bit elements, transposed.
+    Transpose { dst: RegId, src: RegId },
+}
+
+impl Matrix {
+    /// Space and bytes of each lane's access, as [`super::Sem::access`].
+    pub(super) fn access(&self) -> Option<(Space, usize)> {
+        let bytes = |fragment: &Fragment| fragment.elements() * fragment.ty.bits() / 8;
+        match self {
+            Self::Load { from, fragment, .. } => Some((from.space, bytes(fragment))),
+            Self::Store { to, src } => Some((to.space, bytes(&src.fragment))),
+            Self::LoadRows { from, dsts } => Some((from.space, 4 * dsts.len())),
+            Self::StoreRows { to, srcs } => Some((to.space, 4 * srcs.len())),
+            Self::Multiply(_) | Self::Transpose { .. } => None,
+        }
+    }
+
+    /// What says where in memory it is done: the base of the address, and the stride.
+    pub fn place(&self) -> impl Iterator<Item = Operand> {
+        let (base, stride) = match self {
+            Self::Load { from: block, .. } | Self::Store { to: block, .. } => {
+                (Some(block.addr.base), block.stride)
+            }
+            Self::LoadRows { from: rows, .. } | Self::StoreRows { to: rows, .. } => {
+                (Some(rows.addr.base), None)
+            }
+            Self::Multiply(_) | Self::Transpose { .. } => (None, None),
+        };
+        base.into_iter().chain(stride)
+    }
+
+    /// Whether it writes memory.
+    pub fn stores(&self) -> bool {
+        matches!(self, Self::Store { .. } | Self::StoreRows { .. })
+    }
+
+    /// Everything it reads.
+    pub fn sources(&self) -> impl Iterator<Item = Operand> + '_ {
+        let lists: [&[RegId]; 3] = match self {
+            Self::Multiply(Product { a, b, c, .. }) => [&a.regs, &b.regs, &c.regs],
+            Self::Store { src, .. } => [&src.regs, &[], &[]],
+            Self::StoreRows { srcs, .. } => [srcs, &[], &[]],
+            Self::Transpose { src, .. } => [std::slice::from_ref(src), &[], &[]],
+            Self::Load { .. } | Self::LoadRows { .. } => [&[]; 3],
+        };
+        lists.into_iter().flatten().map(|&reg| Operand::Reg(reg)).chain(self.place())
+    }
+
+    /// Every register it writes.
+    pub(super) fn destinations(&self) -> impl Iterator<Item = RegId> + '_ {
+        let (results, loaded): (&[RegId], &[Option<RegId>]) = match self {
+            Self::Multiply(product) => (&product.dsts, &[]),
+            Self::Load { dsts, .. } | Self::LoadRows { dsts, .. } => (&[], dsts),
+            Self::Transpose { dst, .. } => (std::slice::from_ref(dst), &[]),
+            Self::Store { .. } | Self::StoreRows { .. } => (&[], &[]),
+        };
+        results.iter().copied().chain(loaded.iter().flatten().copied())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::WARP_SIZE;
+
+    fn fragment(role: MatrixRole, ty: MatrixTy, rows: usize, cols: usize) -> Fragment {
+        Fragment { role, ty, rows, cols }
+    }
+
+    fn place(f: &Fragment, lane: usize, index: usize) -> (usize, usize) {
+        let ((row, col), (down, right)) = (f.position(index), f.lane_offset(lane));
+        (row + down, col + right)
+    }
+
+    /// Every element has just one place.
+    #[test]
+    fn fragments_cover_their_matrix() {
+        use MatrixRole::{A, Accumulator, B};
+        use MatrixTy::*;
+        for (m, n, k, factor, sum) in [
+            (16, 16, 16, F16, F16),
+            (8, 32, 16, Bf16, F32),
+            (32, 8, 16, F16, F32),
+            (16, 16, 8, Tf32, F32),
+            (16, 8, 8, F16, F16),
+            (16, 8, 4, Tf32, F32),
+            (16, 8, 32, S8, S32),
+            (8, 8, 16, U8, S32),
+            (8, 8, 32, S4, S32),
+            (16, 8, 64, U4, S32),
+            (8, 8, 4, F64, F64),
+        ] {
+            for f in [fragment(A, factor, m, k), fragment(B, factor, k, n), fragment(Accumulator, sum, m, n)]
+            {
+                let mut held = vec![0; f.rows * f.cols];
+                for lane in 0..WARP_SIZE {
+                    for index in 0..f.elements() {
+                        let (row, col) = place(&f, lane, index);
+                        assert!(row < f.rows && col < f.cols, "{f:?}");
+                        held[row * f.cols + col] += 1;
+                    }
+                }
+                assert!(held.iter().all(|&count| count == 1), "{f:?}");
+            }
+        }
+    }
+
+    /// Places that the PTX ISA states for `mma`: "groupID = %laneid >> 2, threadID_in_group =
+    /// %laneid % 4" and the formulas that follow, for m16n8k16 (f16), m16n8k8 (tf32), m16n8k32 (s8).
+    #[test]
+    fn places_are_those_of_the_isa() {
+        use MatrixRole::{A, Accumulator, B};
+        let held = |role, ty, rows, cols, lane, index| place(&fragment(role, ty, rows, cols), lane, index);
+        for lane in 0..WARP_SIZE {
+            let (group, thread) = (lane / 4, lane % 4);
+            for i in 0..8 {
+                let row = if i < 2 || (4..6).contains(&i) { group } else { group + 8 };
+                let col = thread * 2 + (i & 1) + if i < 4 { 0 } else { 8 };
+                assert_eq!(held(A, MatrixTy::F16, 16, 16, lane, i), (row, col));
+            }
+            for i in 0..4 {
+                let half_row = thread * 2 + (i & 1) + if i < 2 { 0 } else { 8 };
+                assert_eq!(held(B, MatrixTy::Bf16, 16, 8, lane, i), (half_row, group));
+                let single_row = if i % 2 == 0 { group } else { group + 8 };
+                let single_col = if i < 2 { thread } else { thread + 4 };
+                assert_eq!(held(A, MatrixTy::Tf32, 16, 8, lane, i), (single_row, single_col));
+                let sum = (if i < 2 { group } else { group + 8 }, thread * 2 + (i & 1));
+                assert_eq!(held(Accumulator, MatrixTy::F32, 16, 8, lane, i), sum);
+            }
+            for i in 0..16 {
+                let row = if i < 4 || (8..12).contains(&i) { group } else { group + 8 };
+                let col = thread * 4 + (i & 3) + if i < 8 { 0 } else { 16 };
+                assert_eq!(held(A, MatrixTy::S8, 16, 32, lane, i), (row, col));
+            }
+            for i in 0..8 {
+                let row = thread * 4 + (i & 3) + if i < 4 { 0 } else { 16 };
+                assert_eq!(held(B, MatrixTy::U8, 32, 8, lane, i), (row, group));
+            }
+        }
+    }
+}

@@ -39,6 +39,8 @@ pub(super) struct Memory {
     shared: Vec<u8>,
     local: Vec<u8>,
     local_per_thread: usize,
+    /// What of it does not belong to a stack.
+    local_fixed: u64,
     /// The region that was accessed last: the next access is most likely there too.
     recent: usize,
 }
@@ -59,12 +61,14 @@ impl Memory {
     ///
     /// # Errors
     /// Arguments and symbols that do not fit the program, memory that is too large.
-    pub(super) fn new(program: &Program, launch: &Launch) -> Result<Self, Diagnostics> {
+    pub(super) fn new(program: &Program, launch: &Launch, stack_bytes: u64) -> Result<Self, Diagnostics> {
         let mut problems = Diagnostics::new();
         let layout = &program.memory;
         let threads = (launch.warps_per_block() * crate::base::WARP_SIZE) as u64;
         let shared = layout.shared_bytes(u64::from(launch.dynamic_shared));
-        let local = layout.local.size.next_multiple_of(16);
+        let fixed = layout.local.size.next_multiple_of(16);
+        let has_frames = program.functions.iter().any(|function| function.frame.is_some());
+        let local = fixed.saturating_add(if has_frames { stack_bytes.next_multiple_of(16) } else { 0 });
         let sizes = [
             ("module variables", layout.globals.size),
             ("constant memory", layout.constants.size),
@@ -125,6 +129,7 @@ impl Memory {
             shared: vec![0; shared as usize],
             local: vec![0; (local * threads) as usize],
             local_per_thread: local as usize,
+            local_fixed: fixed,
             recent: 0,
         };
         memory.params = memory.parameter_block(program, launch, &mut problems);
@@ -351,6 +356,11 @@ impl Memory {
         self.local_per_thread as u64
     }
 
+    /// Where the stack begins in the local memory of a thread.
+    pub(super) fn stack_base(&self) -> u64 {
+        self.local_fixed
+    }
+
     /// What lies at or near an address, for messages.
     pub(super) fn describe(&self, space: Space, address: u64) -> String {
         let sized = |what: &str, size: usize| format!("{what} has {size} bytes");
@@ -447,7 +457,7 @@ mod tests {
             buffers: lens.iter().enumerate().map(buffer).collect(),
             symbols: vec![Buffer { name: "c".into(), elem: Elem::U32, bytes: vec![9, 8, 7, 6] }],
         };
-        Memory::new(&program, &launch).unwrap()
+        Memory::new(&program, &launch, 0).unwrap()
     }
 
     #[test]

@@ -4,7 +4,9 @@
 mod exec_support;
 
 mod barriers;
+mod calls;
 mod control;
+mod mbarrier;
 mod memory;
 mod races;
 mod values;

@@ -143,6 +143,7 @@ impl Kernel {
             vectors,
             races: self.races,
             race_memory: 1 << 24,
+            stack_bytes: warpbound::exec::STACK_BYTES,
         };
         let mut executor = Executor::new(&program, &launch, options)?;
         let mut paths = BlockPaths::default();

@@ -214,7 +214,7 @@ fn pointers_and_recursion() {
         sum
     };
     let fibonacci = |n: usize| (0..n).fold((0, 1), |(a, b), _| (b, a + b)).0;
-    for build in ["pointers_clang_O0", "pointers_clang_O2"] {
+    for build in ["pointers_clang_O0", "pointers_clang_O2", "pointers_nvrtc"] {
         let out = |entry: &str, per_thread| ints(&run(build, &launch(entry, per_thread))[0]);
         let table: Vec<i32> = (0..32).map(|n| [n + 7, n * 7, n - 7][n as usize % 3]).collect();
         assert_eq!(out("through_table", 1), table, "{build}");

@@ -63,18 +63,17 @@ pub(super) fn call_pointer(
     (active, enabled): (LaneMask, LaneMask),
 ) -> Result<(), Fault> {
     let program = context.program;
-    let mut groups: Vec<(u32, LaneMask)> = Vec::new();
+    let mut groups: Vec<(u64, u32, LaneMask)> = Vec::new();
     for lane in enabled.lanes() {
         let address = warp.operand_in(call.pointer, &context.shape, lane);
+        if let Some((.., mask)) = groups.iter_mut().find(|(known, ..)| *known == address) {
+            *mask |= LaneMask::lane(lane);
+            continue;
+        }
         let number = program.functions.iter().position(|function| function.address == address);
         let Some(number) = number else { return Err(no_function(warp, context, pc, lane, address)) };
-        match groups.iter_mut().find(|(known, _)| *known as usize == number) {
-            Some((_, mask)) => *mask |= LaneMask::lane(lane),
-            None => {
-                check_target(warp, context, pc, call, &program.functions[number])?;
-                groups.push((number as u32, LaneMask::lane(lane)));
-            }
-        }
+        check_target(warp, context, pc, call, &program.functions[number])?;
+        groups.push((address, number as u32, LaneMask::lane(lane)));
     }
     if let Some(divergence) = &mut context.divergence {
         let ways = groups.len() + usize::from(active != enabled);
@@ -85,7 +84,7 @@ pub(super) fn call_pointer(
     let mut opened = Vec::with_capacity(groups.len());
     // the last one runs first; each group has all that lies above the caller to itself, as no lane
     // is in two of them
-    for (index, &(number, lanes)) in groups.iter().rev().enumerate() {
+    for (index, &(_, number, lanes)) in groups.iter().rev().enumerate() {
         let function = &program.functions[number as usize];
         let values = read(warp, context, &call.args, lanes, caller);
         let of = if function.frame.is_some() {

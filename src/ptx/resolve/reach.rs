@@ -40,6 +40,8 @@ pub(in crate::ptx) fn reach(ast: &Ast, text: &str, statics: &Statics, entry: u32
     let mut is_taken = HashSet::new();
     let mut through_pointer = false;
     let mut stack = vec![entry];
+    // how many of the addresses have been followed
+    let mut followed = 0;
     let has_body = |index: &u32| ast.functions[*index as usize].body.is_some();
     loop {
         while let Some(function) = stack.pop() {
@@ -62,7 +64,8 @@ pub(in crate::ptx) fn reach(ast: &Ast, text: &str, statics: &Statics, entry: u32
         }
         taken.extend(statics.taken.iter().filter(|&&index| is_taken.insert(index)));
         let callable = |index: &&u32| has_body(index) && !ast.functions[**index as usize].entry;
-        stack.extend(taken.iter().rev().filter(callable).filter(|index| !seen.contains(*index)));
+        stack.extend(taken[followed..].iter().rev().filter(callable));
+        followed = taken.len();
         if stack.is_empty() {
             break;
         }

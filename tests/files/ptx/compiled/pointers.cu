@@ -1,9 +1,14 @@
 // Calls through pointers and recursion. `pointers_clang_O*.ptx`: clang++ -x cuda --cuda-device-only
 // --cuda-gpu-arch=sm_70 -nocudainc -nocudalib -fno-exceptions -fno-rtti -S, with -O0 and -O2.
+// `pointers_nvrtc.ptx`: NVRTC 12.9 with --gpu-architecture=compute_70.
+#ifdef __CUDACC_RTC__
+#define tid (int)threadIdx.x
+#else
 #define __global__ __attribute__((global))
 #define __device__ __attribute__((device))
 #define __noinline__ __attribute__((noinline))
 #define tid __nvvm_read_ptx_sreg_tid_x()
+#endif
 
 typedef int (*Op)(int, int);
 static __device__ __noinline__ int plus(int a, int b) { return a + b; }

@@ -11,6 +11,9 @@ use crate::base::{LaneMask, Pc, RegId};
 use crate::program::sem::{Call, Place, PointerCall, Transfer};
 use crate::program::{Function, Sem};
 
+/// Bytes that the registers put aside by one warp may take.
+const MAX_ASIDE: usize = 1 << 28;
+
 /// The registers of a function as they were when it was called once more.
 #[derive(Clone, Debug)]
 pub(super) struct Aside {
@@ -45,6 +48,7 @@ pub(super) fn call(
     let from: Vec<(Place, u32)> = call.pass.iter().map(|t| (t.from, t.bytes)).collect();
     let to: Vec<(Place, u32)> = call.pass.iter().map(|t| (t.to, t.bytes)).collect();
     let values = read(warp, context, &from, enabled, warp.stack.local());
+    forget(warp);
     put_aside(warp, function, warp.stack.depth());
     write(warp, context, &to, &values, enabled, of.local);
     open(warp, context, pc, &[(call.target, enabled, of)])
@@ -82,6 +86,7 @@ pub(super) fn call_pointer(
     let caller = warp.stack.local();
     let depth = warp.stack.depth();
     let mut opened = Vec::with_capacity(groups.len());
+    forget(warp);
     // the last one runs first; each group has all that lies above the caller to itself, as no lane
     // is in two of them
     for (index, &(_, number, lanes)) in groups.iter().rev().enumerate() {
@@ -149,6 +154,22 @@ fn frame(
 ) -> Result<Activation, Fault> {
     let bytes = function.frame.as_ref().map_or(0, crate::program::FrameLayout::stack_bytes);
     let of = activation(warp, context, number, bytes);
+    let aside = registers(function).len().saturating_mul(size_of::<Row<u64>>());
+    let calls = warp.stack.depth();
+    if aside.saturating_mul(calls) > MAX_ASIDE {
+        let message = format!(
+            "warp {} is in {calls} calls at once, whose registers take too much memory: `{}` has {}",
+            warp.id,
+            function.name,
+            registers(function).len()
+        );
+        return Err(fault::at(
+            context.program,
+            pc,
+            message,
+            "simulate a kernel whose calls nest less deeply",
+        ));
+    }
     let base = context.memory.stack_base();
     let (used, room) = (of.free - base, context.memory.local_per_thread() - base);
     if used <= room {
@@ -241,9 +262,6 @@ fn sizes(list: &[u32]) -> String {
 
 /// Remembers the registers of a function that is about to be called at a depth.
 fn put_aside(warp: &mut Warp, function: &Function, depth: usize) {
-    while warp.aside.last().is_some_and(|aside| aside.depth >= depth) {
-        warp.aside.pop();
-    }
     let mut aside = Aside { depth, narrow: Vec::new(), wide: Vec::new(), preds: Vec::new() };
     for &reg in registers(function) {
         match warp.map.place(reg) {
@@ -253,6 +271,14 @@ fn put_aside(warp: &mut Warp, function: &Function, depth: usize) {
         }
     }
     warp.aside.push(aside);
+}
+
+/// Forgets the registers that were put aside for calls that are over.
+pub(super) fn forget(warp: &mut Warp) {
+    let depth = warp.stack.depth();
+    while warp.aside.last().is_some_and(|aside| aside.depth >= depth) {
+        warp.aside.pop();
+    }
 }
 
 /// Gives the registers of the running function back the values that they had before its call.

@@ -121,6 +121,7 @@ pub(super) fn execute(warp: &mut Warp, context: &mut Context, code: &Code) -> Re
         Sem::Return => {
             calls::give_back(warp, context, enabled);
             warp.stack.leave(enabled);
+            calls::forget(warp);
         }
         Sem::Exit => warp.stack.end(enabled),
         Sem::Mbarrier(barrier) if matches!(barrier.op, MbarrierOp::Wait { .. }) => {

@@ -301,3 +301,40 @@ fn threads_that_have_left_are_not_waited_for() {
         }
     }
 }
+
+/// Calls through pointers, virtual functions and recursion, with and without optimisation.
+#[test]
+fn pointers_and_recursion() {
+    let launch = |entry: &str, per_thread: usize| {
+        format!(
+            "Launch(module: \"\", entry: \"{entry}\", grid: (1, 1, 1), block: (32, 1, 1), args: [
+                Buffer(name: \"out\", elem: I32, len: {}, init: Zero),
+            ])",
+            32 * per_thread
+        )
+    };
+    let digits = |mut n: i32| {
+        let mut sum = 0;
+        while n > 0 {
+            (sum, n) = (sum + n % 10, n / 10);
+        }
+        sum
+    };
+    let fibonacci = |n: usize| (0..n).fold((0, 1), |(a, b), _| (b, a + b)).0;
+    for build in ["pointers_clang_O0", "pointers_clang_O2", "pointers_nvrtc"] {
+        let out = |entry: &str, per_thread| ints(&run(build, &launch(entry, per_thread))[0]);
+        let table: Vec<i32> = (0..32).map(|n| [n + 7, n * 7, n - 7][n as usize % 3]).collect();
+        assert_eq!(out("through_table", 1), table, "{build}");
+        let shapes: Vec<i32> =
+            (0..32).map(|n| if n % 2 == 1 { n * n * 5 * 10 + 4 } else { (n * 3 + 5) * 10 }).collect();
+        assert_eq!(out("virtual_functions", 1), shapes, "{build}");
+        let expected: Vec<i32> = (0..32usize)
+            .flat_map(|n| {
+                let number = 1234 * n as i32 + 7;
+                let parity = if n % 2 == 0 { 2 } else { 1 };
+                [fibonacci(n % 12), parity, digits(number) * 100_000 + number]
+            })
+            .collect();
+        assert_eq!(out("recursion", 3), expected, "{build}");
+    }
+}

@@ -191,6 +191,11 @@ fn check_program(program: &Program) {
         }
         assert!(instr.line > 0);
     }
+    for function in &program.functions {
+        assert!(function.first.index() < len);
+        let registers = function.frame.iter().flat_map(|frame| &frame.registers);
+        assert!(registers.into_iter().all(|reg| reg.index() < program.regs.len()));
+    }
 }
 
 #[test]

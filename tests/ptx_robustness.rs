@@ -233,6 +233,18 @@ fn deep_and_long() {
     let chain: String =
         (0..MANY / 20).map(|i| format!(".func f{i}(){{ call f{}; ret; }}\n", i + 1)).collect();
     in_time("chain of calls", format!("{chain}.func f{}(){{ ret; }} .entry k(){{ call f0; }}", MANY / 20));
+    let pointers: String = (0..MANY / 40)
+        .map(|i| {
+            format!(
+                ".func f{i}(){{ .reg .b64 d; p: .callprototype _ (); mov.u64 d, f{}; call d, p; ret; }}\n",
+                i + 1
+            )
+        })
+        .collect();
+    in_time(
+        "chain of pointers",
+        format!("{pointers}.func f{}(){{ ret; }} .entry k(){{ call f0; }}", MANY / 40),
+    );
     let entries: String = (0..MANY / 40).map(|i| format!(".entry k{i}(){{ call f; ret; }}\n")).collect();
     let body = "add.u32 r, r, 1;\n".repeat(MANY / 20);
     in_time("kernels of one function", format!(".func f(){{ .reg .b32 r; {body} ret; }}\n{entries}"));

@@ -11,17 +11,14 @@ impl Checked {
     /// accesses may give other paths, and nothing was said of those.
     #[must_use]
     pub fn ordered_by_time(mut self, dependences: TimeDependences, program: &Program) -> Self {
+        if let Some(line) = program.untimed_wait() {
+            let place = format!("{}:{line}", program.file);
+            self.withdraw(&format!("{place} waits at an mbarrier object, which timing does not model"));
+            self.notes.push(format!("the makespan leaves out that {place} waits at an mbarrier object"));
+        }
         let reasons = reasons(&dependences, program);
         if let Some((first, rest)) = reasons.split_first() {
-            for row in &mut self.bounds {
-                // a premise that fails anyway is the better reason
-                if row.status != Status::NotApplicable {
-                    row.status = Status::NotApplicable;
-                    row.value = None;
-                    row.reason = Some(format!("the paths depend on timing: {first}"));
-                }
-            }
-            self.blocks.withdraw_bounds();
+            self.withdraw(&format!("the paths depend on timing: {first}"));
             let order = "the makespan is that of one order of accesses out of several";
             let others = rest.iter().map(|reason| format!("also: {reason}"));
             self.notes.push(format!("{order}: {first}"));
@@ -29,6 +26,18 @@ impl Checked {
         }
         self.races = dependences.races;
         self
+    }
+
+    fn withdraw(&mut self, reason: &str) {
+        for row in &mut self.bounds {
+            // a premise that fails anyway is the better reason
+            if row.status != Status::NotApplicable {
+                row.status = Status::NotApplicable;
+                row.value = None;
+                row.reason = Some(reason.to_owned());
+            }
+        }
+        self.blocks.withdraw_bounds();
     }
 }
 

@@ -11,6 +11,7 @@ use super::barrier::{Arrival, Barriers, Opened};
 use super::code::{Code, Kind};
 use super::fault::{self, Fault};
 use super::loops::hot_loop;
+use super::mbarrier;
 use super::registers::RegisterMap;
 use super::rows::Processor;
 use super::step::{self, Context, Executed, Meeting, execute};
@@ -24,6 +25,18 @@ use crate::program::sem::BarrierKind;
 /// Instructions after which another warp gets its turn, so that warps can wait for each other
 /// through memory.
 const QUANTUM: u64 = 1 << 14;
+
+/// How often a warp is told in a row that its time at an mbarrier object is up, with nothing else
+/// able to run and no arrival in between, before that counts as a deadlock.
+const SUSPENSIONS_IN_VAIN: u32 = 4096;
+
+/// Suspensions that were ended without effect.
+#[derive(Default)]
+struct InVain {
+    times: u32,
+    /// What [`Context::objects_changed`] was then.
+    changed: u64,
+}
 
 /// Everything needed to run blocks one after the other.
 pub(super) struct Runner<'a> {
@@ -74,9 +87,15 @@ impl<'a> Runner<'a> {
         }
         self.warps.iter_mut().for_each(|warp| warp.start(&self.context.shape));
         self.fuel = self.options.max_instructions_per_block;
+        let mut in_vain = InVain::default();
         loop {
             let mut ran = false;
             for id in 0..self.warps.len() {
+                if let State::Suspended(pc) = self.warps[id].state
+                    && mbarrier::can_go_on(&self.warps[id], &mut self.context, pc)
+                {
+                    self.warps[id].state = State::Ready;
+                }
                 if self.warps[id].state == State::Ready {
                     ran = true;
                     if self.watch.is_some_and(Watch::is_stopped) {
@@ -89,9 +108,31 @@ impl<'a> Runner<'a> {
                 return Ok(true);
             }
             if !ran {
-                return Err(self.deadlock(paths));
+                self.end_a_suspension(&mut in_vain, paths)?;
             }
         }
+    }
+
+    /// Nothing can run: the time of the first suspended warp is up.
+    fn end_a_suspension(&mut self, in_vain: &mut InVain, paths: &BlockPaths) -> Result<(), Fault> {
+        let suspended = |warp: &&mut Warp| matches!(warp.state, State::Suspended(_));
+        let Some(warp) = self.warps.iter_mut().find(suspended) else { return Err(self.deadlock(paths)) };
+        let State::Suspended(pc) = warp.state else { return Ok(()) };
+        (warp.state, warp.time_is_up) = (State::Ready, true);
+        let changed = self.context.objects_changed;
+        in_vain.times = if in_vain.changed == changed { in_vain.times + 1 } else { 1 };
+        in_vain.changed = changed;
+        if in_vain.times <= SUSPENSIONS_IN_VAIN {
+            return Ok(());
+        }
+        let (program, [x, y, z]) = (self.context.program, self.context.shape.at);
+        let message = format!(
+            "block ({x}, {y}, {z}) does not end: warp {} waits for a phase of an mbarrier object, nothing else can \
+             run, and no thread has arrived since it first came here",
+            warp.id
+        );
+        let hint = "do as many threads arrive as the object was made for, and do lanes of the waiting warp have to arrive first?";
+        Err(fault::at(program, pc, message, hint))
     }
 
     fn run_warp(&mut self, id: usize, paths: &mut BlockPaths) -> Result<(), Fault> {
@@ -105,7 +146,8 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    /// The next instructions of a warp, one or more but at most `most`: how many.
+    /// The next instructions of a warp, one or more but at most `most`: how many. Beyond that if
+    /// others should get their turn.
     #[inline]
     fn advance(&mut self, id: usize, most: u64, paths: &mut BlockPaths) -> Result<u64, Fault> {
         let mut done = 0;
@@ -144,8 +186,8 @@ impl<'a> Runner<'a> {
             }
         }
         self.fuel -= 1;
-        self.advance_apart(id, paths)?;
-        Ok(done + 1)
+        let goes_on = self.advance_apart(id, paths)?;
+        Ok(if goes_on { done + 1 } else { u64::MAX })
     }
 
     /// Instructions that follow each other.
@@ -175,10 +217,17 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    /// One instruction that stands apart and is no branch.
-    fn advance_apart(&mut self, id: usize, paths: &mut BlockPaths) -> Result<(), Fault> {
+    /// One instruction that stands apart and is no branch; whether the warp's turn goes on.
+    fn advance_apart(&mut self, id: usize, paths: &mut BlockPaths) -> Result<bool, Fault> {
         let warp = &mut self.warps[id];
         let Executed { step, active, enabled, meeting } = execute(warp, &mut self.context, &self.code)?;
+        if let Meeting::Suspended = meeting {
+            // it will come here again
+            self.fuel += 1;
+            warp.state = State::Suspended(step.pc());
+            return Ok(false);
+        }
+        let goes_on = !matches!(meeting, Meeting::InVain);
         paths.thread_instructions += u64::from(enabled.count());
         let path = &mut paths.warps[id];
         if warp.stack.top().is_none() {
@@ -186,10 +235,10 @@ impl<'a> Runner<'a> {
             warp.state = State::Finished;
             self.barriers.finish(id);
             (0..super::barrier::BARRIERS).for_each(|barrier| self.open(barrier));
-            return Ok(());
+            return Ok(goes_on);
         }
         match meeting {
-            Meeting::None => {
+            Meeting::None | Meeting::InVain | Meeting::Suspended => {
                 path.push(step, active);
                 self.context.record.deliver(path);
             }
@@ -205,7 +254,7 @@ impl<'a> Runner<'a> {
                 self.arrive(id, step.pc(), &arrival)?;
             }
         }
-        Ok(())
+        Ok(goes_on)
     }
 
     fn arrive(&mut self, id: usize, pc: Pc, arrival: &Arrival) -> Result<(), Fault> {

@@ -13,8 +13,8 @@ use crate::base::{Pc, RegId};
 use crate::isa::Space;
 use crate::path::{MemoryUse, Step};
 use crate::program::sem::{
-    Carry, Cmp, Compare, Convert, FloatMode, FloatOp, FloatTy, IntOp, IntTy, Operand, PredSrc, Round,
-    Special, ValueTy,
+    Carry, Cmp, Compare, Convert, FloatMode, FloatOp, FloatTy, IntOp, IntTy, MbarrierOp, Operand, PredSrc,
+    Round, Special, ValueTy,
 };
 use crate::program::{Guard, Instr, Program, Sem};
 
@@ -377,10 +377,12 @@ fn stands_apart(instr: &Instr) -> bool {
         | Sem::OpenRegion { .. }
         | Sem::CloseRegion { .. }
         | Sem::Call(_)
+        | Sem::CallPointer(_)
         | Sem::Return
         | Sem::Exit
         | Sem::Trap { .. }
         | Sem::Barrier(_) => true,
+        Sem::Mbarrier(barrier) => matches!(barrier.op, MbarrierOp::Wait { .. }),
         Sem::Mov { src, .. } => reads_clock(src),
         Sem::Int { src, .. } => src.iter().any(reads_clock),
         Sem::Convert(convert) => reads_clock(&convert.src),

@@ -1,4 +1,4 @@
-//! Instructions that do not simply go on to the next one: tables, calls, barriers.
+//! Instructions that do not simply go on to the next one: tables and barriers.
 
 use super::barrier::{self, Arrival, BARRIERS};
 use super::code::Code;
@@ -7,7 +7,7 @@ use super::lanes::width_mask;
 use super::step::{Context, Meeting};
 use super::warp::Warp;
 use crate::base::{LaneMask, Pc};
-use crate::program::sem::{Barrier, BarrierKind, Operand, Place, Transfer};
+use crate::program::sem::{Barrier, BarrierKind, Operand};
 
 /// `brx.idx`: lanes go to the entries of a table, those of the first entry first; lanes whose
 /// guard is false go on.
@@ -58,46 +58,6 @@ pub(super) fn branch_table(
     }
     warp.stack.branch_table(&sides, reconverge);
     Ok(())
-}
-
-/// Moves arguments or results of a call.
-pub(super) fn transfer(warp: &mut Warp, context: &mut Context, transfers: &[Transfer], enabled: LaneMask) {
-    for Transfer { from, to, bytes } in transfers {
-        let size = *bytes as usize;
-        for lane in enabled.lanes() {
-            let thread = warp.thread(lane);
-            let local = context.memory.local_mut(thread);
-            let value = match *from {
-                Place::Local(offset) => {
-                    if let Place::Local(to) = *to {
-                        copy_within(local, offset as usize, to as usize, size);
-                        continue;
-                    }
-                    let bytes = local.get(offset as usize..).unwrap_or(&[]);
-                    bytes.iter().take(size.min(8)).rev().fold(0, |value, &byte| value << 8 | u64::from(byte))
-                }
-                Place::Reg(reg) => warp.get(reg, lane),
-                Place::Imm(value) => value,
-            };
-            match *to {
-                Place::Local(offset) => {
-                    let place = local.get_mut(offset as usize..).unwrap_or(&mut []);
-                    let bytes = value.to_le_bytes();
-                    place.iter_mut().take(size).zip(bytes).for_each(|(to, from)| *to = from);
-                }
-                Place::Reg(reg) => {
-                    warp.set_in(reg, lane, value & width_mask(8 * (*bytes).min(8)));
-                }
-                Place::Imm(_) => {}
-            }
-        }
-    }
-}
-
-fn copy_within(bytes: &mut [u8], from: usize, to: usize, size: usize) {
-    if from.max(to).checked_add(size).is_some_and(|end| end <= bytes.len()) {
-        bytes.copy_within(from..from + size, to);
-    }
 }
 
 /// A warp comes to a barrier.

@@ -41,6 +41,8 @@ pub(super) struct Memory {
     shared: Vec<u8>,
     local: Vec<u8>,
     local_per_thread: usize,
+    /// What of it does not belong to a stack.
+    local_fixed: u64,
     /// The region that was accessed last: the next access is most likely there too.
     recent: usize,
 }
@@ -67,12 +69,15 @@ impl Memory {
         module: usize,
         program: &Program,
         launch: &Launch,
+        stack_bytes: u64,
     ) -> Result<Self, Diagnostics> {
         let mut problems = Diagnostics::new();
         let layout = &program.memory;
         let threads = (launch.warps_per_block() * crate::base::WARP_SIZE) as u64;
         let shared = layout.shared_bytes(u64::from(launch.dynamic_shared));
-        let local = layout.local.size.next_multiple_of(16);
+        let fixed = layout.local.size.next_multiple_of(16);
+        let has_frames = program.functions.iter().any(|function| function.frame.is_some());
+        let local = fixed.saturating_add(if has_frames { stack_bytes.next_multiple_of(16) } else { 0 });
         let sizes = [("shared memory", shared), ("local memory of a block", local.saturating_mul(threads))];
         for (what, size) in sizes {
             if size > MAX_BYTES {
@@ -94,6 +99,7 @@ impl Memory {
             shared: vec![0; shared as usize],
             local: vec![0; (local * threads) as usize],
             local_per_thread: local as usize,
+            local_fixed: fixed,
             recent: 0,
         };
         let mut problems = Diagnostics::new();
@@ -342,6 +348,11 @@ impl Memory {
         self.local_per_thread as u64
     }
 
+    /// Where the stack begins in the local memory of a thread.
+    pub(super) fn stack_base(&self) -> u64 {
+        self.local_fixed
+    }
+
     /// What lies at or near an address, for messages.
     pub(super) fn describe(&self, space: Space, address: u64) -> String {
         let sized = |what: &str, size: usize| format!("{what} has {size} bytes");
@@ -434,7 +445,7 @@ mod tests {
             buffers: lens.iter().enumerate().map(buffer).collect(),
             symbols: vec![Buffer { name: "c".into(), elem: Elem::U32, bytes: vec![9, 8, 7, 6] }],
         };
-        Memory::on(Device::of(&program, &launch).unwrap(), 0, &program, &launch).unwrap()
+        Memory::on(Device::of(&program, &launch).unwrap(), 0, &program, &launch, 0).unwrap()
     }
 
     #[test]

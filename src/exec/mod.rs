@@ -10,7 +10,7 @@
 //! * blocks run in launch order, x fastest, each to its end before the next starts;
 //! * no input makes it panic: what a kernel does wrong is a diagnostic with its line;
 //! * memory does not grow with the grid, and running an instruction allocates nothing (tables of
-//!   indirect branches aside).
+//!   indirect branches, calls through pointers and of functions with frames aside).
 
 mod access;
 mod arith;
@@ -18,6 +18,7 @@ mod async_groups;
 mod banks;
 mod barrier;
 mod block;
+mod calls;
 mod code;
 mod collective;
 mod control;
@@ -28,6 +29,7 @@ mod lanes;
 mod lines;
 mod loops;
 mod matrix;
+mod mbarrier;
 mod memory;
 pub mod races;
 mod record;
@@ -43,7 +45,7 @@ use crate::diag::{Diagnostic, Diagnostics};
 use crate::machine::{Banks, Machine, Reconvergence, SharedMemory};
 use crate::path::{BlockPaths, BlockSource, Footprint, Step};
 use crate::program::launch::Launch;
-use crate::program::sem::{FloatTy, ValueTy};
+use crate::program::sem::ValueTy;
 use crate::program::{Program, Sem};
 
 pub use device::Device;
@@ -51,11 +53,18 @@ pub use device::Device;
 use divergence::Divergence;
 use races::{BlockOrder, TimeDependences};
 
+/// Local memory of a thread for frames, unless told otherwise: sixteen times what the CUDA runtime
+/// gives without being asked (`cudaLimitStackSize`).
+pub const STACK_BYTES: u64 = 16 << 10;
+
 /// How a functional run goes, and what it records for timing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Warp instructions that one block may execute; more is an error that names the loop.
     pub max_instructions_per_block: u64,
+    /// Local memory of each thread for the frames of functions that call themselves, directly or
+    /// through others; a deeper recursion is an error.
+    pub stack_bytes: u64,
     /// The banks of shared memory, if their conflicts count.
     pub banks: Option<Banks>,
     /// Whether to record the lines that accesses to global and local memory touch.
@@ -117,6 +126,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             max_instructions_per_block: 1 << 26,
+            stack_bytes: STACK_BYTES,
             banks: None,
             traffic: false,
             constants: false,
@@ -162,7 +172,7 @@ impl<'a> Executor<'a> {
         check_program(program, options.reconvergence, &mut problems);
         problems.into_result(())?;
 
-        let memory = memory::Memory::on(device, module, program, launch)?;
+        let memory = memory::Memory::on(device, module, program, launch, options.stack_bytes)?;
         let dynamic_shared = u64::from(launch.dynamic_shared);
         let shape = warp::Shape {
             grid: launch.grid,
@@ -180,6 +190,7 @@ impl<'a> Executor<'a> {
             program,
             memory,
             shape,
+            objects_changed: 0,
             record: record::Record::new(program, &options),
             watch,
             divergence: options.divergence.then(|| Box::new(Divergence::new(program.instrs.len()))),
@@ -287,7 +298,7 @@ fn check_program(program: &Program, reconvergence: Reconvergence, problems: &mut
         problems.push(Diagnostic::general(&program.file, message));
     }
     for instr in &program.instrs {
-        let packed = |ty: &ValueTy| *ty == ValueTy::Float(FloatTy::F16x2);
+        let packed = |ty: &ValueTy| matches!(ty, ValueTy::Float(float) if float.half().is_some());
         let vector = |bits: u8, count: usize| {
             let bytes = usize::from(bits / 8) * count;
             (!bytes.is_power_of_two() || bytes > 32).then(|| format!("an access of {bytes} bytes"))
@@ -303,8 +314,7 @@ fn check_program(program: &Program, reconvergence: Reconvergence, problems: &mut
             Sem::Load { ty, dsts, .. } => vector(ty.bits, dsts.len()),
             Sem::Store { bits, srcs, .. } => vector(*bits, srcs.len()),
             Sem::AsyncCopy { bytes, .. } if !matches!(bytes, 4 | 8 | 16) => vector(0, 0),
-            Sem::Compare(compare) if packed(&compare.ty) => Some("a comparison of packed halves".to_owned()),
-            Sem::TestFloat { ty: FloatTy::F16x2, .. } => Some("a test of packed halves".to_owned()),
+            Sem::TestFloat { ty, .. } if ty.half().is_some() => Some("a test of packed halves".to_owned()),
             Sem::Convert(convert) if packed(&convert.from) => {
                 Some("a conversion of packed halves".to_owned())
             }

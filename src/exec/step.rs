@@ -1,8 +1,9 @@
 //! One instruction of one warp.
 
 use super::access;
-use super::arith::{compare, convert, float, int};
+use super::arith::{compare, convert, float, int, video};
 use super::barrier::Arrival;
+use super::calls;
 use super::code::{Code, Op};
 use super::collective;
 use super::control;
@@ -10,6 +11,7 @@ use super::divergence::Divergence;
 use super::fault::{self, Fault};
 use super::lanes::{Lanes, map1, sign_extend, width_mask};
 use super::matrix;
+use super::mbarrier;
 use super::memory::Memory;
 use super::races::Watch;
 use super::record::Record;
@@ -18,7 +20,7 @@ use super::warp::{Shape, Warp};
 use crate::base::{LaneMask, Pc, RegId, WARP_SIZE};
 use crate::path::{BarrierUse, Step};
 use crate::program::layout::resolve_generic;
-use crate::program::sem::{Carry, Compare, CompareInto, PredOp, Region};
+use crate::program::sem::{Carry, Compare, CompareInto, MbarrierOp, PredOp, Region, ValueTy};
 use crate::program::{Program, Sem};
 
 /// What all warps of a launch share.
@@ -31,6 +33,8 @@ pub(super) struct Context<'a> {
     pub(super) shape: Shape,
     /// What timing wants to know of memory accesses.
     pub(super) record: Record,
+    /// How often an mbarrier object was changed.
+    pub(super) objects_changed: u64,
     /// Who accessed what, if somebody wants to know whether that races.
     pub(super) watch: Option<Box<Watch>>,
     /// What branches did, if somebody wants to know.
@@ -57,6 +61,10 @@ pub(super) enum Meeting {
     Passed,
     /// The warp is at a barrier.
     At(Arrival),
+    /// It waits for an mbarrier object, and has not executed the instruction.
+    Suspended,
+    /// It asked an mbarrier object in vain: others should get their turn.
+    InVain,
 }
 
 /// Executes a branch: the lanes that take it.
@@ -107,26 +115,23 @@ pub(super) fn execute(warp: &mut Warp, context: &mut Context, code: &Code) -> Re
                 ));
             }
         }
-        Sem::Call(call) if !enabled.is_empty() => {
-            control::transfer(warp, context, &call.pass, enabled);
-            if !warp.stack.call(enabled, call.target) {
-                let message = format!("warp {} is in more than 256 calls at once", warp.id);
-                return Err(fault::at(
-                    program,
-                    pc,
-                    message,
-                    "simulate a kernel whose calls nest less deeply",
-                ));
-            }
+        Sem::Call(call) if !enabled.is_empty() => calls::call(warp, context, pc, call, enabled)?,
+        Sem::CallPointer(call) if !enabled.is_empty() => {
+            calls::call_pointer(warp, context, pc, call, (active, enabled))?;
         }
         Sem::Return => {
-            let caller = warp.stack.caller().map(|call| &program.instr(call).sem);
-            if let Some(Sem::Call(call)) = caller {
-                control::transfer(warp, context, &call.give_back, enabled);
-            }
+            calls::give_back(warp, context, enabled);
             warp.stack.leave(enabled);
+            calls::forget(warp);
         }
         Sem::Exit => warp.stack.end(enabled),
+        Sem::Mbarrier(barrier) if matches!(barrier.op, MbarrierOp::Wait { .. }) => {
+            done.meeting = mbarrier::wait(warp, context, pc, barrier, enabled)?;
+            if let Meeting::Suspended = done.meeting {
+                return Ok(done);
+            }
+            warp.stack.advance();
+        }
         Sem::Trap { message } if !enabled.is_empty() => {
             let message = format!("the kernel gave up: {message} (warp {}, lanes {enabled})", warp.id);
             return Err(fault::at(program, pc, message, ""));
@@ -244,6 +249,14 @@ pub(super) fn data(
             let value = convert::lanes(c, &src, low.as_ref());
             warp.set(c.dst, &value, enabled);
         }
+        Sem::ToTf32 { dst, src, mode } => {
+            let value = map1(&warp.operand(*src, &shape), |v| convert::tf32(v as u32, *mode).into());
+            warp.set(*dst, &value, enabled);
+        }
+        Sem::Video(v) => {
+            let [a, b, c] = [v.a, v.b, v.c].map(|source| warp.operand(source, &shape));
+            warp.set(v.dst, &video::lanes(v, [&a, &b, &c]), enabled);
+        }
         Sem::TestFloat { test, ty, dst, src } => {
             let value = float::test(*test, *ty, &warp.operand(*src, &shape));
             set_flags(warp, *dst, &value, enabled);
@@ -281,6 +294,7 @@ pub(super) fn data(
             let value = [u64::from(enabled.bits()); WARP_SIZE];
             warp.set(*dst, &value, enabled);
         }
+        Sem::Mbarrier(barrier) => mbarrier::execute(warp, context, pc, barrier, enabled)?,
         Sem::Shuffle(_)
         | Sem::Vote { .. }
         | Sem::Match { .. }
@@ -296,6 +310,7 @@ pub(super) fn data(
         | Sem::OpenRegion { .. }
         | Sem::CloseRegion { .. }
         | Sem::Call(_)
+        | Sem::CallPointer(_)
         | Sem::Return
         | Sem::Exit
         | Sem::Trap { .. } => {}
@@ -321,7 +336,38 @@ pub(super) fn logic(op: PredOp, a: LaneMask, b: LaneMask) -> LaneMask {
 fn compare_into(warp: &mut Warp, context: &Context, compare: &Compare, enabled: LaneMask) {
     let a = warp.operand(compare.a, &context.shape);
     let b = warp.operand(compare.b, &context.shape);
+    if let ValueTy::Float(packed) = compare.ty
+        && let Some(half) = packed.half()
+    {
+        let [a_high, b_high] = [&a, &b].map(|row| map1(row, |v| v >> 16));
+        let related = |a, b| compare::lanes(compare.cmp, ValueTy::Float(half), compare.ftz, a, b);
+        let halves = [related(&a, &b), related(&a_high, &b_high)];
+        return finish_packed(warp, compare, halves, enabled);
+    }
     finish_compare(warp, compare, compare::lanes(compare.cmp, compare.ty, compare.ftz, &a, &b), enabled);
+}
+
+/// As [`finish_compare`], for a relation of the lower and one of the upper halves.
+fn finish_packed(warp: &mut Warp, compare: &Compare, halves: [LaneMask; 2], enabled: LaneMask) {
+    let [low, high] = halves.map(|holds| match compare.combine {
+        Some((op, p)) => logic(op, holds, warp.pred(p)),
+        None => holds,
+    });
+    let (dst, yes) = match compare.into {
+        CompareInto::Preds(first, second) => {
+            for (dst, value) in [(first, low), (second, high)] {
+                if let Some(dst) = dst {
+                    warp.set_pred(dst, value, enabled);
+                }
+            }
+            return;
+        }
+        CompareInto::Ones(dst) => (dst, 0xffff),
+        CompareInto::Float(dst, ty) => (dst, ty.one() & 0xffff),
+    };
+    let part = |holds: LaneMask, lane| if holds.has(lane) { yes } else { 0 };
+    let value = std::array::from_fn(|lane| part(low, lane) | part(high, lane) << 16);
+    warp.set(dst, &value, enabled);
 }
 
 #[inline]
@@ -340,9 +386,9 @@ pub(super) fn finish_compare(warp: &mut Warp, compare: &Compare, relation: LaneM
                 }
             }
         }
-        CompareInto::Ones(dst) | CompareInto::Float(dst) => {
+        CompareInto::Ones(dst) | CompareInto::Float(dst, _) => {
             let yes = match compare.into {
-                CompareInto::Float(_) => u64::from(1f32.to_bits()),
+                CompareInto::Float(_, ty) => ty.one(),
                 _ => u64::MAX,
             };
             let value = std::array::from_fn(|lane| if holds.has(lane) { yes } else { 0 });

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::async_groups::AsyncGroups;
+use super::calls::Aside;
 use super::lanes::{Lanes, width_mask};
 use super::registers::{Place, RegisterMap, Registers};
 use super::stack::SimtStack;
@@ -50,6 +51,8 @@ pub(super) enum State {
     Ready,
     /// It waits at the barrier instruction at this place.
     Waiting(Pc),
+    /// It waits for an mbarrier object at the instruction at this place.
+    Suspended(Pc),
     /// All its lanes have ended.
     Finished,
 }
@@ -63,6 +66,8 @@ pub(super) struct Warp {
     pub(super) state: State,
     /// Where its lanes are.
     pub(super) stack: SimtStack,
+    /// It has been suspended for so long that it has to go on.
+    pub(super) time_is_up: bool,
     /// Its asynchronous copies.
     pub(super) groups: AsyncGroups,
     /// Instructions executed in this block.
@@ -71,6 +76,8 @@ pub(super) struct Warp {
     pub(super) registers: Registers,
     /// Where they are.
     pub(super) map: Arc<RegisterMap>,
+    /// Registers that inner calls of the functions that run will leave as they were.
+    pub(super) aside: Vec<Aside>,
     /// Coordinates of the threads.
     tid: [Lanes; 3],
     /// Lanes that have a thread.
@@ -86,10 +93,12 @@ impl Warp {
             id,
             state: State::Finished,
             stack: SimtStack::new(mechanism),
+            time_is_up: false,
             groups: AsyncGroups::default(),
             executed: 0,
             registers: Registers::new(map),
             map: Arc::clone(map),
+            aside: Vec::new(),
             tid: [coordinate(0), coordinate(1), coordinate(2)],
             lanes: LaneMask::first(threads.saturating_sub(id * WARP_SIZE)),
         }
@@ -100,6 +109,8 @@ impl Warp {
         self.state = State::Ready;
         self.stack.start(self.lanes);
         self.groups.reset();
+        self.aside.clear();
+        self.time_is_up = false;
         self.executed = 0;
         let mut registers = std::mem::take(&mut self.registers);
         registers.start(&self.map, |special| self.special(special, shape));
@@ -180,6 +191,7 @@ impl Warp {
             Special::Clock => self.executed,
             Special::DynamicSharedBytes => shape.dynamic_shared,
             Special::TotalSharedBytes => shape.total_shared,
+            Special::Frame(offset) => self.stack.local().wrapping_add(offset),
         };
         [same; WARP_SIZE]
     }

@@ -25,6 +25,16 @@ pub const PARAM_LINES_BASE: u64 = CONSTANT_LINES_BASE + (1 << 48);
 /// Size of each window, bytes.
 pub const WINDOW_SIZE: u64 = 0x0100_0000;
 
+/// Where the addresses of functions begin; no access to memory goes there.
+const FUNCTIONS_BASE: u64 = 0x0500_0000;
+/// Distance of the addresses of two functions.
+const FUNCTION_STEP: u64 = 16;
+
+/// The address of the function with this index in its module, as a value: nothing lies there.
+pub const fn function_address(index: u32) -> u64 {
+    FUNCTIONS_BASE + index as u64 * FUNCTION_STEP
+}
+
 /// First generic address of a space's window; global memory is mapped one to one.
 pub const fn window_base(space: Space) -> u64 {
     match space {

@@ -37,6 +37,8 @@ pub struct Program {
     pub classes: ClassTable,
     /// The kernel's parameters, in order.
     pub params: Vec<Param>,
+    /// The functions that the kernel may call, in the order of their code.
+    pub functions: Vec<Function>,
     /// Variables and sizes of the memory the program declares.
     pub memory: layout::MemoryLayout,
     /// Threads the kernel was compiled for at most (`.maxntid`, `.reqntid`), if it says so.
@@ -44,6 +46,42 @@ pub struct Program {
     /// Things worth telling the user: constructs that were accepted but do nothing here, and
     /// reasons why a path may depend on timing.
     pub notes: Vec<String>,
+}
+
+/// A function that is no kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Function {
+    /// As the source calls it.
+    pub name: String,
+    /// What a pointer to it holds.
+    pub address: u64,
+    /// Its first instruction.
+    pub first: Pc,
+    /// Places and sizes (bytes) of its parameters.
+    pub params: Vec<(sem::Place, u32)>,
+    /// Places and sizes of its results.
+    pub returns: Vec<(sem::Place, u32)>,
+    /// What it has of its own in every call, if it may be called while it runs.
+    pub frame: Option<FrameLayout>,
+}
+
+/// What a function has of its own in every call. Its local memory, with parameters, lies on a stack
+/// of each thread; the registers are the same in every call, and an inner call leaves them as they
+/// were.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FrameLayout {
+    /// Local memory, bytes.
+    pub bytes: u64,
+    /// The registers.
+    pub registers: Vec<RegId>,
+}
+
+impl FrameLayout {
+    /// Bytes that a call takes of the stack: a multiple of 16, not zero, so that the stack bounds
+    /// how deep calls nest.
+    pub fn stack_bytes(&self) -> u64 {
+        self.bytes.max(1).next_multiple_of(16)
+    }
 }
 
 /// One instruction.
@@ -228,6 +266,16 @@ impl Program {
             Space::Shared => false,
         };
         instr.flow == Flow::AsyncCopy || instr.sem.access().is_some_and(|(space, _)| moves(space))
+    }
+
+    /// A wait that takes no time here, though it does on hardware: that at an mbarrier object. Its
+    /// line.
+    pub fn untimed_wait(&self) -> Option<u32> {
+        let waits = |sem: &Sem| match sem {
+            Sem::Mbarrier(barrier) => matches!(barrier.op, sem::MbarrierOp::Wait { .. }),
+            _ => false,
+        };
+        self.instrs.iter().find(|instr| waits(&instr.sem)).map(|instr| instr.line)
     }
 
     /// The instruction at a pc.

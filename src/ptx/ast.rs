@@ -107,6 +107,13 @@ pub(super) struct Function {
     pub body: Option<Body>,
 }
 
+/// What a function gives and takes.
+#[derive(Debug)]
+pub(super) struct Signature {
+    pub returns: Vec<VarDecl>,
+    pub params: Vec<VarDecl>,
+}
+
 /// A body.
 #[derive(Debug, Default)]
 pub(super) struct Body {
@@ -132,8 +139,10 @@ pub(super) enum Stmt {
     Instr(Box<Instr>),
     /// `name: .branchtargets a, b;`.
     Targets(Span, Vec<Span>),
-    /// `name: .callprototype ...;` and `.calltargets`.
-    Prototype(Span),
+    /// `name: .callprototype (results) _ (parameters);`.
+    Prototype(Span, Box<Signature>),
+    /// `name: .calltargets f, g;`.
+    CallTargets(Span, Vec<Span>),
 }
 
 /// An instruction.
@@ -148,21 +157,23 @@ pub(super) struct Instr {
 }
 
 /// An operand.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Operand {
     pub kind: OperandKind,
     pub span: Span,
 }
 
 /// Kinds of operands.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum OperandKind {
     /// `name`.
     Name(Span),
-    /// `%tid.x`.
+    /// `%tid.x`, `%r1.b2`.
     Component(Span, Span),
     /// `!name`.
     Not(Span),
+    /// `-name`, `-name.h1`.
+    Minus(Box<Operand>),
     /// `p|q`.
     Pair(Span, Span),
     /// A constant expression.

@@ -17,8 +17,11 @@ pub(super) enum Type {
     F16x2,
     F32,
     F64,
-    /// bfloat16, packed or not, and TF32: known so that they can be refused by name.
-    Brain(u8),
+    /// bfloat16, known to comparisons; others refuse it by name.
+    Bf16,
+    Bf16x2,
+    /// The 19 upper bits of single precision: only conversions know it.
+    Tf32,
     Pred,
     /// Handles of textures, samplers and surfaces.
     Opaque,
@@ -45,8 +48,9 @@ impl Type {
             "f16x2" => Self::F16x2,
             "f32" => Self::F32,
             "f64" => Self::F64,
-            "bf16" => Self::Brain(16),
-            "bf16x2" | "tf32" => Self::Brain(32),
+            "bf16" => Self::Bf16,
+            "bf16x2" => Self::Bf16x2,
+            "tf32" => Self::Tf32,
             "pred" => Self::Pred,
             "texref" | "samplerref" | "surfref" => Self::Opaque,
             _ => return None,
@@ -56,9 +60,9 @@ impl Type {
     /// Width; predicates have one bit.
     pub const fn bits(self) -> u8 {
         match self {
-            Self::Bits(bits) | Self::Unsigned(bits) | Self::Signed(bits) | Self::Brain(bits) => bits,
-            Self::F16 => 16,
-            Self::F16x2 | Self::F32 => 32,
+            Self::Bits(bits) | Self::Unsigned(bits) | Self::Signed(bits) => bits,
+            Self::F16 | Self::Bf16 => 16,
+            Self::F16x2 | Self::Bf16x2 | Self::Tf32 | Self::F32 => 32,
             Self::F64 | Self::Opaque => 64,
             Self::Pred => 1,
         }
@@ -73,7 +77,7 @@ impl Type {
     pub const fn kind(self) -> TypeKind {
         match self {
             Self::Bits(_) | Self::Unsigned(_) | Self::Signed(_) | Self::Opaque => TypeKind::Int,
-            Self::F16 | Self::F16x2 | Self::Brain(_) => TypeKind::F16,
+            Self::F16 | Self::F16x2 | Self::Bf16 | Self::Bf16x2 | Self::Tf32 => TypeKind::F16,
             Self::F32 => TypeKind::F32,
             Self::F64 => TypeKind::F64,
             Self::Pred => TypeKind::Pred,

@@ -4,9 +4,11 @@
 mod exec_support;
 
 mod barriers;
+mod calls;
 mod control;
 mod matrix_memory;
 mod matrix_products;
+mod mbarrier;
 mod memory;
 mod races;
 mod values;

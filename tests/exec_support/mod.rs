@@ -145,6 +145,7 @@ impl Kernel {
             vectors,
             races: self.races,
             race_memory: self.race_memory,
+            stack_bytes: warpbound::exec::STACK_BYTES,
         };
         let mut executor = Executor::new(&program, &launch, options)?;
         let mut paths = BlockPaths::default();

@@ -53,7 +53,7 @@ fn combined(op: AtomOp, ty: ValueTy, space: Space, old: u64, b: u64, c: u64) -> 
     let int_ty = match ty {
         ValueTy::Int(ty) => ty,
         ValueTy::Float(FloatTy::F64) => IntTy { bits: 64, signed: false },
-        ValueTy::Float(FloatTy::F16) => IntTy { bits: 16, signed: false },
+        ValueTy::Float(FloatTy::F16 | FloatTy::Bf16) => IntTy { bits: 16, signed: false },
         ValueTy::Float(_) => IntTy { bits: 32, signed: false },
     };
     let mask = width_mask(u32::from(int_ty.bits));
@@ -82,7 +82,7 @@ fn combined(op: AtomOp, ty: ValueTy, space: Space, old: u64, b: u64, c: u64) -> 
             let mode = FloatMode { ftz, ..FloatMode::default() };
             let half =
                 |shift: u32| float::scalar(float_op, format_of(ty), mode, [old >> shift, b >> shift, 0]);
-            if ty == FloatTy::F16x2 { half(0) | half(16) << 16 } else { half(0) }
+            if ty.half().is_some() { half(0) | half(16) << 16 } else { half(0) }
         }
         _ => int::scalar(int_op, int_ty, false, [old, b, 0, 0]),
     }

@@ -30,7 +30,7 @@ use crate::program::layout::{CONSTANT_LINES_BASE, PARAM_LINES_BASE, resolve_gene
 use crate::program::sem::{Address, Operand};
 
 /// Where the lanes of one access go.
-struct Targets {
+pub(super) struct Targets {
     space: Space,
     addresses: Lanes,
     size: usize,
@@ -39,7 +39,7 @@ struct Targets {
 }
 
 impl Targets {
-    fn new(
+    pub(super) fn new(
         warp: &Warp,
         context: &Context,
         pc: Pc,
@@ -61,7 +61,7 @@ impl Targets {
 
     /// Space and address within it of a lane's access.
     #[inline]
-    fn of(&self, lane: usize) -> (Space, u64) {
+    pub(super) fn of(&self, lane: usize) -> (Space, u64) {
         let address = self.addresses[lane];
         if self.space == Space::Generic { resolve_generic(address) } else { (self.space, address) }
     }
@@ -135,7 +135,7 @@ impl Targets {
     }
 
     #[cold]
-    fn fault(&self, denied: Denied, lane: usize, warp: &Warp, context: &Context) -> Fault {
+    pub(super) fn fault(&self, denied: Denied, lane: usize, warp: &Warp, context: &Context) -> Fault {
         let (space, address) = self.of(lane);
         let generic = self.space == Space::Generic;
         let access = fault::Access { verb: self.verb, space, address, size: self.size, generic, lane };
@@ -145,7 +145,7 @@ impl Targets {
 
 /// A little-endian number of at most 8 bytes.
 #[inline]
-fn decode(bytes: &[u8]) -> u64 {
+pub(super) fn decode(bytes: &[u8]) -> u64 {
     match *bytes {
         [a, b, c, d] => u64::from(u32::from_le_bytes([a, b, c, d])),
         [a, b, c, d, e, f, g, h] => u64::from_le_bytes([a, b, c, d, e, f, g, h]),

@@ -94,16 +94,22 @@ pub(crate) fn lop3(a: u64, b: u64, c: u64, table: u8) -> u64 {
 /// `shf`: the 64 bits `b:a` shifted left; the upper half.
 pub(crate) fn funnel_left(a: u64, b: u64, amount: u64, wrap: bool) -> u64 {
     let both = (a & width_mask(32)) | b << 32;
-    (both << funnel_amount(amount, wrap)) >> 32
+    (both << limited(amount, wrap)) >> 32
 }
 
 /// `shf`: the 64 bits `b:a` shifted right; the lower half.
 pub(crate) fn funnel_right(a: u64, b: u64, amount: u64, wrap: bool) -> u64 {
     let both = (a & width_mask(32)) | b << 32;
-    both >> funnel_amount(amount, wrap) & width_mask(32)
+    both >> limited(amount, wrap) & width_mask(32)
 }
 
-fn funnel_amount(amount: u64, wrap: bool) -> u32 {
+/// `bmsk`: so many ones from a position on.
+pub(crate) fn mask(position: u64, length: u64, wrap: bool) -> u64 {
+    width_mask(limited(length, wrap)) << limited(position, wrap) & width_mask(32)
+}
+
+/// An amount that wraps at 32 or counts as 32 beyond it.
+pub(crate) fn limited(amount: u64, wrap: bool) -> u32 {
     let amount = amount as u32;
     if wrap { amount & 31 } else { amount.min(32) }
 }

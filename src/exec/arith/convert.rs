@@ -1,10 +1,10 @@
 //! Conversions between types.
 
 use super::super::lanes::{Lanes, map1, map2, sign_extend, width_mask};
-use super::exact::{F16, F64, Format, Value};
+use super::exact::{F32, Format, Value};
 use super::float::saturated;
 use super::{format_of, int};
-use crate::program::sem::{Convert, FloatTy, IntTy, ValueTy};
+use crate::program::sem::{Convert, IntTy, Round, Tf32Mode, ValueTy};
 
 /// The result of a conversion in every lane; `low` is the lower half of a packed result. Signed
 /// results are extended by sign, for destination registers wider than the type.
@@ -22,8 +22,9 @@ pub(crate) fn lanes(convert: &Convert, src: &Lanes, low: Option<&Lanes>) -> Lane
                 map1(src, |v| v & mask)
             }
         }
-        (_, ValueTy::Float(FloatTy::F16x2)) => {
-            let half = |v: u64| scalar(convert, ValueTy::Float(FloatTy::F16), v);
+        (_, ValueTy::Float(packed)) if packed.half().is_some() => {
+            let of = packed.half().unwrap_or(packed);
+            let half = |v: u64| scalar(convert, ValueTy::Float(of), v);
             match low {
                 Some(low) => map2(src, low, |high, low| half(high) << 16 | half(low)),
                 None => map1(src, half),
@@ -71,9 +72,44 @@ fn scalar(convert: &Convert, to: ValueTy, bits: u64) -> u64 {
     }
 }
 
+/// Single precision rounded to TF32, whose bits are the upper 19 of a single-precision number.
+pub(crate) fn tf32(bits: u32, mode: Tf32Mode) -> u32 {
+    const REST: u32 = (1 << 13) - 1;
+    const SIGN: u32 = 1 << 31;
+    const INFINITY: u32 = 0x7f80_0000;
+    let (sign, magnitude) = (bits & SIGN, bits & !SIGN);
+    if magnitude > INFINITY {
+        return F32.nan as u32;
+    }
+    // rounding up may carry into the exponent, which is then right as well
+    let up = match mode.round {
+        None => REST / 2 + 1,
+        Some(Round::Nearest) => REST / 2 + (magnitude >> 13 & 1),
+        Some(Round::Zero) => 0,
+        Some(Round::Up) => {
+            if sign == 0 {
+                REST
+            } else {
+                0
+            }
+        }
+        Some(Round::Down) => {
+            if sign == 0 {
+                0
+            } else {
+                REST
+            }
+        }
+    };
+    let rounded = if magnitude == INFINITY { magnitude } else { (magnitude + up) & !REST };
+    let largest = INFINITY - REST - 1;
+    let rounded = if mode.finite { rounded.min(largest) } else { rounded };
+    if mode.relu && sign != 0 { 0 } else { sign | rounded }
+}
+
 /// `.ftz` is about single precision; halves and doubles keep their subnormal numbers.
 fn flushes(convert: &Convert, format: Format) -> bool {
-    convert.ftz && format != F64 && format != F16
+    convert.ftz && format == F32
 }
 
 fn number(ty: IntTy, bits: u64) -> i128 {
@@ -85,12 +121,48 @@ fn number(ty: IntTy, bits: u64) -> i128 {
 mod tests {
     use super::*;
     use crate::base::{RegId, WARP_SIZE};
-    use crate::program::sem::{Operand, Round};
+    use crate::program::sem::{FloatTy, Operand};
     use proptest::prelude::*;
 
     const F32T: ValueTy = ValueTy::Float(FloatTy::F32);
     const F64T: ValueTy = ValueTy::Float(FloatTy::F64);
     const F16T: ValueTy = ValueTy::Float(FloatTy::F16);
+
+    #[test]
+    fn tf32_keeps_eleven_bits() {
+        let of = |round, bits| tf32(bits, Tf32Mode { round, relu: false, finite: false });
+        let (away, even, zero) = (None, Some(Round::Nearest), Some(Round::Zero));
+        // one and so many units of 2^-23: a unit of TF32 is 8192 of them
+        for (rest, expected) in [
+            (0, [0, 0, 0]),
+            (4095, [0, 0, 0]),
+            (4096, [8192, 0, 0]),
+            (4097, [8192, 8192, 0]),
+            (8192 + 4095, [8192, 8192, 8192]),
+            (8192 + 4096, [16384, 16384, 8192]),
+        ] {
+            for sign in [0, 0x8000_0000] {
+                let one = 0x3f80_0000 | sign;
+                let got = [away, even, zero].map(|round| of(round, one + rest));
+                assert_eq!(got, expected.map(|more| one + more), "{rest}");
+            }
+        }
+        for round in [away, even, zero] {
+            assert_eq!([of(round, 0x7f80_0001), of(round, 0xffff_ffff)], [0x7fff_ffff; 2]);
+            assert_eq!([of(round, 0x7f80_0000), of(round, 0x8000_0000)], [0x7f80_0000, 0x8000_0000]);
+        }
+        let most = 0x7f7f_ffff;
+        assert_eq!([away, even, zero].map(|round| of(round, most)), [0x7f80_0000, 0x7f80_0000, 0x7f7f_e000]);
+        let finite = |bits| tf32(bits, Tf32Mode { round: None, relu: false, finite: true });
+        assert_eq!(
+            [0x7f7f_ffff, 0x7f80_0000, 0xff80_0000, 0x7fc0_0000].map(finite),
+            [0x7f7f_e000, 0x7f7f_e000, 0xff7f_e000, 0x7fff_ffff]
+        );
+        let relu = |bits| tf32(bits, Tf32Mode { round: even, relu: true, finite: false });
+        assert_eq!([0xbf80_0000, 0x8000_0000, 0xffc0_0000].map(relu), [0, 0, 0x7fff_ffff]);
+        // subnormal numbers round on the same grid
+        assert_eq!([of(away, 0x1000), of(even, 0x1000), of(even, 0x1001)], [0x2000, 0, 0x2000]);
+    }
 
     fn int(bits: u8, signed: bool) -> ValueTy {
         ValueTy::Int(IntTy { bits, signed })

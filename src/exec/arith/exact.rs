@@ -20,6 +20,8 @@ pub(crate) struct Format {
 
 /// binary16. PTX: the canonical NaN is 0x7fff.
 pub(crate) const F16: Format = Format { precision: 11, exponent_bits: 5, nan: 0x7fff };
+/// bfloat16. PTX: the canonical NaN is 0x7fff.
+pub(crate) const BF16: Format = Format { precision: 8, exponent_bits: 8, nan: 0x7fff };
 /// binary32. PTX: the canonical NaN is 0x7fffffff.
 pub(crate) const F32: Format = Format { precision: 24, exponent_bits: 8, nan: 0x7fff_ffff };
 /// binary64. PTX names no bits for it; this is the NaN of CUDA's headers.

@@ -4,16 +4,17 @@
 //! bits, see [`super::single`] and [`super::double`].
 
 use super::super::lanes::{Lanes, map1, map3};
-use super::exact::{F16, F64, Format};
+use super::exact::{F64, Format};
 use super::{approx, format_of};
 use crate::program::sem::{FloatMode, FloatOp, FloatTest, FloatTy, Round};
 
 /// The result of an operation in every lane.
 pub(crate) fn lanes(op: FloatOp, ty: FloatTy, mode: FloatMode, src: [&Lanes; 3]) -> Lanes {
     let [a, b, c] = src;
-    if ty == FloatTy::F16x2 {
+    if ty.half().is_some() {
+        let format = format_of(ty);
         return map3(a, b, c, |a, b, c| {
-            let half = |shift: u32| scalar(op, F16, mode, [a >> shift, b >> shift, c >> shift]);
+            let half = |shift: u32| scalar(op, format, mode, [a >> shift, b >> shift, c >> shift]);
             half(0) | half(16) << 16
         });
     }

@@ -73,6 +73,8 @@ pub(crate) fn scalar(op: IntOp, ty: IntTy, saturate: bool, [a, b, c, d]: [u64; 4
         IntOp::Bfe => bits::extract(a, b, c, width, ty.signed),
         IntOp::Bfi => bits::insert(a, b, c, d, width),
         IntOp::Prmt(mode) => bits::permute(a, b, c, mode),
+        IntOp::Bmsk { wrap } => bits::mask(a, b, wrap),
+        IntOp::Szext { wrap } => bits::extract(a, 0, bits::limited(b, wrap).into(), width, ty.signed),
         IntOp::Fns => bits::find_nth_set(a, b, c),
         IntOp::Dp4a { a_signed, b_signed } => bits::dot4(a, b, c, a_signed, b_signed),
         IntOp::Dp2a { a_signed, b_signed, high } => bits::dot2(a, b, c, a_signed, b_signed, high),

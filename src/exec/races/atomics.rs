@@ -80,7 +80,11 @@ fn path_depends(instr: &Instr, reg: RegId) -> bool {
     let is_base = |base: Operand| base.reg() == Some(reg);
     instr.guard.is_some_and(|guard| guard.reg == reg)
         || match &instr.sem {
-            Sem::Branch { .. } | Sem::BranchTable { .. } | Sem::Barrier(_) | Sem::Call(_) => true,
+            Sem::Branch { .. }
+            | Sem::BranchTable { .. }
+            | Sem::Barrier(_)
+            | Sem::Call(_)
+            | Sem::CallPointer(_) => true,
             Sem::Load { addr, .. } | Sem::Store { addr, .. } => is_base(addr.base),
             Sem::Atomic(atomic) => is_base(atomic.addr.base),
             Sem::AsyncCopy { .. } => true,

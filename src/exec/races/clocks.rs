@@ -34,6 +34,9 @@ pub(super) struct Clocks {
     known: Vec<Clock>,
     /// By barrier: what those who came to it knew.
     gathered: Vec<Clock>,
+    /// By address of an mbarrier object: what those who arrived in the running phase knew, and what
+    /// is known to who learns that an earlier one has completed.
+    objects: HashMap<u64, [Box<Clock>; 2]>,
     /// The last epoch in which each warp accessed a place.
     last: HashMap<(Place, Side), Box<Clock>>,
 }
@@ -45,6 +48,7 @@ impl Clocks {
             own: [1; WARPS],
             known: vec![[0; WARPS]; WARPS],
             gathered: vec![[0; WARPS]; BARRIERS],
+            objects: HashMap::new(),
             last: HashMap::new(),
         }
     }
@@ -67,6 +71,27 @@ impl Clocks {
         }
         for warp in waiting.slots() {
             join(&mut self.known[warp], &gathered);
+        }
+    }
+
+    /// A warp arrives at an mbarrier object; whether that completes the phase.
+    pub(super) fn arrive_at_object(&mut self, warp: usize, address: u64, completes: bool) {
+        let mut knows = self.known[warp];
+        knows[warp] = self.own[warp];
+        let fresh = || [Box::new([0; WARPS]), Box::new([0; WARPS])];
+        let [running, completed] = self.objects.entry(address).or_insert_with(fresh);
+        join(running, &knows);
+        if completes {
+            join(completed, running);
+            **running = [0; WARPS];
+        }
+        self.own[warp] += 1;
+    }
+
+    /// A warp learns that a phase of an mbarrier object has completed.
+    pub(super) fn learn_of_object(&mut self, warp: usize, address: u64) {
+        if let Some([_, completed]) = self.objects.get(&address) {
+            join(&mut self.known[warp], completed);
         }
     }
 

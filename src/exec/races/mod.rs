@@ -197,6 +197,7 @@ impl Watch {
     ) -> Self {
         let partial = |sem: &Sem| match sem {
             Sem::Barrier(barrier) => barrier.threads.is_some() || barrier.kind == BarrierKind::Arrive,
+            Sem::Mbarrier(_) => true,
             _ => false,
         };
         let [shared, globals, buffers] =
@@ -247,6 +248,21 @@ impl Watch {
         match &mut self.clocks {
             Some(clocks) => clocks.release(barrier, waiting, ended),
             None => self.section += 1,
+        }
+    }
+
+    /// A warp arrives at the mbarrier object at this address of shared memory; whether that
+    /// completes the phase.
+    pub(super) fn arrive_at_object(&mut self, warp: usize, address: u64, completes: bool) {
+        if let Some(clocks) = &mut self.clocks {
+            clocks.arrive_at_object(warp, address, completes);
+        }
+    }
+
+    /// A warp learns that a phase of the mbarrier object at this address has completed.
+    pub(super) fn learn_of_object(&mut self, warp: usize, address: u64) {
+        if let Some(clocks) = &mut self.clocks {
+            clocks.learn_of_object(warp, address);
         }
     }
 
@@ -559,7 +575,7 @@ fn is_shared(space: Space) -> Option<bool> {
 fn kind_of(sem: &Sem) -> AccessKind {
     match sem {
         Sem::Store { .. } => AccessKind::Store,
-        Sem::Atomic(_) => AccessKind::Atomic,
+        Sem::Atomic(_) | Sem::Mbarrier(_) => AccessKind::Atomic,
         Sem::AsyncCopy { .. } => AccessKind::AsyncCopy,
         Sem::Matrix(matrix) if matrix.stores() => AccessKind::Store,
         _ => AccessKind::Load,

@@ -20,7 +20,7 @@ const ALL: Regions = Regions::MAX;
 pub(in crate::exec) fn unwritten(program: &Program, params: &[u8], regions: &[Extent]) -> Vec<Extent> {
     let all_written = regions.len() >= Regions::BITS as usize
         // what a function is passed goes through memory
-        || program.instrs.iter().any(|instr| matches!(instr.sem, Sem::Call(_)));
+        || program.instrs.iter().any(|instr| matches!(instr.sem, Sem::Call(_) | Sem::CallPointer(_)));
     if all_written {
         return Vec::new();
     }

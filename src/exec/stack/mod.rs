@@ -21,8 +21,8 @@ use crate::base::{LaneMask, Pc};
 use crate::machine::Reconvergence;
 use crate::program::sem::Region;
 
-/// Calls nested deeper than this are refused: storage is static, so this is recursion.
-const MAX_FRAMES: usize = 256;
+/// Calls that nest deeper than this are refused, whatever the stack holds.
+const MAX_FRAMES: usize = 1 << 16;
 
 /// One entry of a [`SimtStack`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +54,21 @@ struct Frame {
     base: usize,
     /// The call instruction.
     call: Pc,
+    /// What runs in it.
+    of: Activation,
+    /// Where the local memory of the calling function's frame begins.
+    caller_local: u64,
+}
+
+/// A function as it is called: which one, and where its frame lies in local memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Activation {
+    /// Its number in the program.
+    pub(super) function: u32,
+    /// Where its frame begins; that of its caller if it has none.
+    pub(super) local: u64,
+    /// Where local memory is free.
+    pub(super) free: u64,
 }
 
 /// The SIMT stack of one warp.
@@ -198,16 +213,39 @@ impl SimtStack {
     /// Calls the function at `target` with `lanes`, some of the active ones. False if calls nest
     /// too deeply; the stack is unchanged then.
     pub fn call(&mut self, lanes: LaneMask, target: Pc) -> bool {
-        let base = self.entries.len();
+        self.call_all(&[(target, lanes, Activation::default())])
+    }
+
+    /// Calls several functions, each with lanes of its own; the last one runs first.
+    pub(super) fn call_all(&mut self, groups: &[(Pc, LaneMask, Activation)]) -> bool {
+        let caller_local = self.local();
         let Some(top) = self.entries.last_mut() else { return true };
-        if self.frames.len() >= MAX_FRAMES {
+        if self.frames.len() + groups.len() > MAX_FRAMES {
             return false;
         }
         let call = top.npc;
         top.npc = following(call);
-        self.frames.push(Frame { base, call });
-        self.entries.push(Entry::whole(target, lanes));
+        for &(target, lanes, of) in groups {
+            // a function that has returned leaves the one below on top, another target of the call
+            self.frames.push(Frame { base: self.entries.len(), call, of, caller_local });
+            self.entries.push(Entry::whole(target, lanes));
+        }
         true
+    }
+
+    /// How many calls are open, those that wait for their turn included.
+    pub(super) fn depth(&self) -> usize {
+        self.frames.len()
+    }
+
+    /// What runs, and where the frame of its caller begins; `None` in the kernel itself.
+    pub(super) fn running(&self) -> Option<(Activation, u64)> {
+        self.frames.last().map(|frame| (frame.of, frame.caller_local))
+    }
+
+    /// Where the local memory of the running function's frame begins.
+    pub(super) fn local(&self) -> u64 {
+        self.frames.last().map_or(0, |frame| frame.of.local)
     }
 
     /// The call instruction of the function that runs; `None` in the kernel itself.
@@ -394,9 +432,28 @@ mod tests {
     }
 
     #[test]
-    fn recursion_is_refused() {
+    fn calls_nest_so_deep_and_no_deeper() {
         let mut stack = started();
         assert!((0..MAX_FRAMES).all(|_| stack.call(lanes(1), Pc::new(0))));
         assert!(!stack.call(lanes(1), Pc::new(0)));
+    }
+
+    #[test]
+    fn lanes_with_different_targets_run_one_after_the_other_and_go_on_together() {
+        for mechanism in [Reconvergence::PostDominator, Reconvergence::PascalStack] {
+            let mut stack = started_with(mechanism);
+            let at = |local| Activation { local, ..Activation::default() };
+            let groups = [(Pc::new(40), lanes(0b0010), at(16)), (Pc::new(20), lanes(0b0101), at(16))];
+            assert!(stack.call_all(&groups));
+            assert_eq!((top(&stack), stack.local(), stack.depth()), (Some((20, 0b0101)), 16, 2));
+            // the first target calls on, which leaves the second where it is
+            assert!(stack.call_all(&[(Pc::new(40), lanes(0b0100), at(32))]));
+            assert_eq!((top(&stack), stack.local()), (Some((40, 0b0100)), 32));
+            stack.leave(lanes(0b0100));
+            stack.leave(lanes(0b0101));
+            assert_eq!((top(&stack), stack.caller()), (Some((40, 0b0010)), Some(Pc::new(0))));
+            stack.leave(lanes(0b0010));
+            assert_eq!((top(&stack), stack.local(), stack.depth()), (Some((1, 0b1111)), 0, 0));
+        }
     }
 }

@@ -6,14 +6,18 @@
 //! operation's type. Variables are already addresses (see [`super::layout`]).
 
 mod matrix;
+mod mbarrier;
 mod ops;
 mod registers;
+mod video;
 
 pub use matrix::{
     Fragment, Matrix, MatrixBlock, MatrixRole, MatrixRows, MatrixTy, Product, RegisterFragment,
 };
+pub use mbarrier::*;
 pub use ops::*;
 pub use registers::Registers;
+pub use video::*;
 
 use super::Guard;
 use crate::base::{Pc, RegId};
@@ -33,6 +37,10 @@ pub enum Sem {
     Int { op: IntOp, ty: IntTy, dst: RegId, src: [Operand; 4], carry: Carry, saturate: bool },
     /// Floating-point arithmetic; unused sources are immediates 0.
     Float { op: FloatOp, ty: FloatTy, mode: FloatMode, dst: RegId, src: [Operand; 3] },
+    /// Rounds single precision to the eleven significant bits of TF32.
+    ToTf32 { dst: RegId, src: Operand, mode: Tf32Mode },
+    /// Arithmetic on bytes, halves and words.
+    Video(Box<Video>),
     /// `testp`: classifies a float.
     TestFloat { test: FloatTest, ty: FloatTy, dst: RegId, src: Operand },
     /// Logic on predicates; `b` is ignored by the unary ones.
@@ -83,6 +91,8 @@ pub enum Sem {
 
     /// Barrier of the block.
     Barrier(Box<Barrier>),
+    /// An operation on an mbarrier object.
+    Mbarrier(Box<Mbarrier>),
     /// Branch of the lanes whose guard holds.
     Branch { target: Pc, reconverge: Option<Pc> },
     /// Branch through a table (`brx.idx`).
@@ -91,8 +101,10 @@ pub enum Sem {
     OpenRegion { region: Region, join: Pc },
     /// SYNC and BRK: the lanes have come to the end of the innermost region of this kind.
     CloseRegion { region: Region },
-    /// Call of a function. Storage is static (recursion is refused by front ends).
+    /// Call of a function.
     Call(Box<Call>),
+    /// Call of the functions whose addresses the lanes hold.
+    CallPointer(Box<PointerCall>),
     /// Return from a function.
     Return,
     /// The lanes end.
@@ -153,6 +165,9 @@ pub enum Special {
     Clock,
     DynamicSharedBytes,
     TotalSharedBytes,
+    /// So many bytes beyond the beginning of the running function's frame in local memory. It is no
+    /// register of the language, and nothing has to wait for it.
+    Frame(u64),
 }
 
 /// An integer type. Untyped bits count as unsigned.
@@ -171,6 +186,10 @@ pub enum FloatTy {
     F16,
     /// Two halves in 32 bits, each computed on its own.
     F16x2,
+    /// bfloat16: the upper half of single precision.
+    Bf16,
+    /// Two of them in 32 bits, each computed on its own.
+    Bf16x2,
     F32,
     F64,
 }
@@ -205,12 +224,36 @@ pub struct Compare {
 /// Destinations of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompareInto {
-    /// `setp`: a predicate and, optionally, its complement (before the combination); `None` for `_`.
+    /// `setp`: a predicate and, optionally, its complement (before the combination), for packed
+    /// sources one of the lower half and one of the upper; `None` for `_`.
     Preds(Option<RegId>, Option<RegId>),
-    /// `set` with an integer destination: all ones or zero.
+    /// `set` with an integer destination: all ones or zero; for packed sources in each half.
     Ones(RegId),
-    /// `set` with an f32 destination: 1.0 or 0.0.
-    Float(RegId),
+    /// `set` with a floating-point destination: 1.0 or 0.0; for packed sources in each half.
+    Float(RegId, FloatTy),
+}
+
+impl FloatTy {
+    /// The type of each half of a packed one.
+    pub const fn half(self) -> Option<Self> {
+        match self {
+            Self::F16x2 => Some(Self::F16),
+            Self::Bf16x2 => Some(Self::Bf16),
+            _ => None,
+        }
+    }
+
+    /// The bits of 1.0, for packed types in each half.
+    pub const fn one(self) -> u64 {
+        match self {
+            Self::F16 => 0x3c00,
+            Self::F16x2 => 0x3c00_3c00,
+            Self::Bf16 => 0x3f80,
+            Self::Bf16x2 => 0x3f80_3f80,
+            Self::F32 => 0x3f80_0000,
+            Self::F64 => 0x3ff0_0000_0000_0000,
+        }
+    }
 }
 
 /// A conversion. `cvt.pack`-like forms with two sources put `src2` in the low half.
@@ -319,10 +362,25 @@ pub enum BarrierKind {
 pub struct Call {
     /// First instruction of the function.
     pub target: Pc,
+    /// Its number in [`super::Program::functions`].
+    pub function: u32,
     /// Arguments to formals, done at the call.
     pub pass: Vec<Transfer>,
     /// Results back to the caller's places, done at the return.
     pub give_back: Vec<Transfer>,
+}
+
+/// A call through a pointer. The function must take and give as many values of just these sizes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PointerCall {
+    /// The address of the function.
+    pub pointer: Operand,
+    /// The addresses that it may have; nothing if any function will do.
+    pub targets: Option<Vec<u64>>,
+    /// The caller's places of the arguments, and bytes.
+    pub args: Vec<(Place, u32)>,
+    /// The caller's places of the results, `None` for what nobody wants, and bytes.
+    pub results: Vec<(Option<Place>, u32)>,
 }
 
 /// Moves bits between places, per lane.
@@ -341,6 +399,9 @@ pub struct Transfer {
 pub enum Place {
     /// Offset in the thread's local memory, where parameters of functions live.
     Local(u64),
+    /// Offset in the frame of a function that has one: the caller's or the callee's, whose place it
+    /// is.
+    Frame(u64),
     /// A register.
     Reg(RegId),
     /// A constant.
@@ -365,8 +426,8 @@ impl ValueTy {
     pub const fn bytes(self) -> usize {
         match self {
             Self::Int(ty) => (ty.bits / 8) as usize,
-            Self::Float(FloatTy::F16) => 2,
-            Self::Float(FloatTy::F16x2 | FloatTy::F32) => 4,
+            Self::Float(FloatTy::F16 | FloatTy::Bf16) => 2,
+            Self::Float(FloatTy::F16x2 | FloatTy::Bf16x2 | FloatTy::F32) => 4,
             Self::Float(FloatTy::F64) => 8,
         }
     }

@@ -59,6 +59,14 @@ pub enum IntOp {
     Bfi,
     /// Byte permutation of `b:a` by selector `c`.
     Prmt(PrmtMode),
+    /// `b` ones from position `a` on; both wrap at 32 or count as 32.
+    Bmsk {
+        wrap: bool,
+    },
+    /// The low `b` bits of `a`, extended; `b` wraps at 32 or counts as 32.
+    Szext {
+        wrap: bool,
+    },
     /// Position of the c-th set bit of `a` from `b` on.
     Fns,
     /// Four-way byte dot product; signedness of `a` and `b`.
@@ -136,6 +144,17 @@ pub struct FloatMode {
     pub nan: bool,
     /// Negative results become 0; NaN stays the canonical NaN (`.relu`, half precision).
     pub relu: bool,
+}
+
+/// How TF32 is rounded to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tf32Mode {
+    /// The direction; nothing to nearest, ties away from zero.
+    pub round: Option<Round>,
+    /// Negative results become 0.
+    pub relu: bool,
+    /// What is beyond the largest finite number becomes that.
+    pub finite: bool,
 }
 
 /// IEEE rounding directions.

@@ -1,6 +1,6 @@
 //! Which registers an instruction reads and writes, from its meaning.
 
-use super::{BarrierKind, CompareInto, Operand, Place, PredSrc, Sem};
+use super::{BarrierKind, CompareInto, MbarrierOp, Operand, Place, PredSrc, Sem};
 use crate::base::RegId;
 use crate::program::RegList;
 
@@ -22,7 +22,13 @@ impl Sem {
             | Self::Return
             | Self::Exit
             | Self::Trap { .. } => {}
-            Self::Mov { dst, src } | Self::TestFloat { dst, src, .. } | Self::IsSpace { dst, src, .. } => {
+            Self::Video(video) => {
+                used.reads(&[video.a, video.b, video.c]).write(video.dst);
+            }
+            Self::Mov { dst, src }
+            | Self::ToTf32 { dst, src, .. }
+            | Self::TestFloat { dst, src, .. }
+            | Self::IsSpace { dst, src, .. } => {
                 used.read(*src).write(*dst);
             }
             Self::Int { dst, src, carry, .. } => {
@@ -43,7 +49,7 @@ impl Sem {
                 });
                 match compare.into {
                     CompareInto::Preds(p, q) => p.into_iter().chain(q).for_each(|reg| used.dsts.insert(reg)),
-                    CompareInto::Ones(dst) | CompareInto::Float(dst) => used.dsts.insert(dst),
+                    CompareInto::Ones(dst) | CompareInto::Float(dst, _) => used.dsts.insert(dst),
                 }
             }
             Self::Select { dst, a, b, p } => {
@@ -112,8 +118,34 @@ impl Sem {
                     }
                 }
             }
+            Self::Mbarrier(barrier) => {
+                used.read(barrier.addr.base);
+                match barrier.op {
+                    MbarrierOp::Inval | MbarrierOp::CopiesArrive { .. } => {}
+                    MbarrierOp::Init { count: number }
+                    | MbarrierOp::ExpectTx { bytes: number }
+                    | MbarrierOp::CompleteTx { bytes: number } => {
+                        used.read(number);
+                    }
+                    MbarrierOp::Arrive(arrive) => {
+                        used.read(arrive.count).read(arrive.expect);
+                        arrive.state.into_iter().for_each(|reg| used.dsts.insert(reg));
+                    }
+                    MbarrierOp::Wait { done, phase, .. } => {
+                        used.read(phase).write(done);
+                    }
+                }
+            }
             Self::BranchTable { index, .. } => {
                 used.read(*index);
+            }
+            Self::CallPointer(call) => {
+                used.read(call.pointer);
+                for (place, _) in &call.args {
+                    if let Place::Reg(reg) = place {
+                        used.srcs.insert(*reg);
+                    }
+                }
             }
             Self::Call(call) => {
                 // what is handed back is written by the callee's own instructions; only register

@@ -130,27 +130,17 @@ fn field(cx: &mut Cx<'_, '_>, op: &mut Opcode<'_>, args: &[Operand]) -> Res<Sem>
     Ok(int(IntOp::Bfi, kind, cx.dst(d, ty)?, &src))
 }
 
-/// `szext` and `bmsk` with constant widths, as the bit fields they are.
 fn mask(cx: &mut Cx<'_, '_>, op: &mut Opcode<'_>, args: &[Operand]) -> Res<Sem> {
     let wrap = op.need("mode", &[("wrap", true), ("clamp", false)])?;
     let (ty, kind) = int_type(op)?;
     let [d, a, b] = exactly(op, args)?;
-    let (a, b) = (cx.src(a, ty)?, cx.src(b, B32)?);
+    let src = [cx.src(a, ty)?, cx.src(b, B32)?];
     let dst = cx.dst(d, ty)?;
-    let limited = |value: u64| if wrap { value & 31 } else { value.min(32) };
-    match (op.root, a, b) {
-        ("szext", a, Src::Imm(len)) => {
-            Ok(int(IntOp::Bfe, kind, dst, &[a, Src::Imm(0), Src::Imm(limited(len))]))
-        }
-        ("bmsk", Src::Imm(pos), Src::Imm(len)) => {
-            let ones = (1u64 << limited(len)) - 1;
-            Ok(Sem::Mov { dst, src: Src::Imm(ones << limited(pos) & 0xffff_ffff) })
-        }
-        _ => Err(Refusal::new(
-            format!("`{}` is supported with constants only", op.text),
-            "use bfe, or shifts and logic",
-        )),
+    if kind.bits != 32 {
+        return Err(Refusal::new(format!("`{}` works on 32 bits", op.text), ""));
     }
+    let what = if op.root == "bmsk" { IntOp::Bmsk { wrap } } else { IntOp::Szext { wrap } };
+    Ok(int(what, kind, dst, &src))
 }
 
 fn count(cx: &mut Cx<'_, '_>, op: &mut Opcode<'_>, args: &[Operand]) -> Res<Sem> {

@@ -1,15 +1,30 @@
-//! Calls. Parameters and results of functions have static places, in local memory or registers;
-//! a call copies between the caller's places and these.
+//! Calls. Arguments and results of functions have places, in local memory or registers; a call
+//! copies between the caller's places and these.
+//!
+//! A function that cannot be called while it runs has one set of places. The others, those on a
+//! circle of calls, have a frame: their local memory, parameters included, lies on a stack of the
+//! thread, and their registers are put aside for the time of an inner call. See
+//! [`crate::program::Function`].
+//!
+//! What a call costs: it takes one issue slot on the unit of class `control` and depends on the
+//! registers that its arguments and its target stand in; of arguments that the function takes in
+//! registers (as compilers do not), these are written when the call is done. A return takes one
+//! slot as well. Arguments in `.param` variables are stored and loaded by instructions of their
+//! own. A call through a pointer whose lanes have different targets runs these one after the other,
+//! like the sides of a branch, and takes one slot itself. Putting registers aside takes none:
+//! compilers store and load those that they need, which an instruction set without their number
+//! cannot show.
 
 use super::opcode::Opcode;
 use super::operand::Cx;
-use super::{Lowered, Refusal, Res};
+use super::{Lowered, Refusal, Res, did_you_mean};
 use crate::base::Pc;
 use crate::isa::{Space, TypeKind};
 use crate::program::RegKind;
-use crate::program::sem::{Address, Call, Operand as Src, Place, Sem, Transfer};
-use crate::ptx::ast::{Operand, OperandKind};
-use crate::ptx::resolve::{Symbol, convert};
+use crate::program::layout::function_address;
+use crate::program::sem::{Address, Call, Operand as Src, Place, PointerCall, Sem, Special, Transfer};
+use crate::ptx::ast::{DeclSpace, Operand, OperandKind, Stmt, VarDecl};
+use crate::ptx::resolve::{Symbol, convert, size_of};
 use crate::ptx::types::Type;
 
 pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Res<Lowered<'a>> {
@@ -31,13 +46,17 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Ope
         return Err(Refusal::new("a call names a function", "").at(callee.span));
     };
     let text = cx.text(name);
-    let index = cx.module.statics.functions.get(text).copied();
-    let (Some(index), None) = (index, prototype) else {
-        return Err(if cx.symbol(text).is_some() || prototype.is_some() {
-            Refusal::new("calls through a pointer are not supported", "call the functions by name").at(name)
-        } else {
-            Refusal::new(format!("function `{text}` is not declared"), "").at(name)
-        });
+    let Some(index) = cx.module.statics.functions.get(text).copied() else {
+        let Some((pointer, kind)) = cx.reg(name)? else {
+            let known = cx.module.statics.functions.keys().map(AsRef::as_ref);
+            let hint = if cx.quiet { String::new() } else { did_you_mean(text, known) };
+            return Err(Refusal::new(format!("function `{text}` is not declared"), hint).at(name));
+        };
+        if !matches!(kind, RegKind::Bits(32 | 64)) {
+            return Err(Refusal::new(format!("`{text}` cannot hold the address of a function"), "").at(name));
+        }
+        let sem = through_pointer(cx, Src::Reg(pointer), params, returns, prototype)?;
+        return Ok(Lowered::new(sem, op.root, TypeKind::None));
     };
     let function = &cx.module.ast.functions[index as usize];
     if function.entry {
@@ -51,35 +70,137 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Ope
     Ok(Lowered::new(sem, op.root, TypeKind::None))
 }
 
+fn check_counts(name: &str, counts: [(&str, usize, usize); 2]) -> Res<()> {
+    for (what, given, taken) in counts {
+        if given != taken {
+            return Err(Refusal::new(format!("`{name}` has {taken} {what}, {given} given"), ""));
+        }
+    }
+    Ok(())
+}
+
 fn defined(cx: &mut Cx<'_, '_>, index: u32, name: &str, params: &[Operand], returns: &[Operand]) -> Res<Sem> {
     let Some(formals) = cx.formals.get(&index) else {
         return Err(Refusal::new(format!("`{name}` cannot be called from here"), ""));
     };
-    for (what, given, taken) in
-        [("arguments", params, &formals.params), ("results", returns, &formals.returns)]
-    {
-        if given.len() != taken.len() {
-            return Err(Refusal::new(
-                format!("`{name}` has {} {what}, {} given", taken.len(), given.len()),
-                "",
-            ));
-        }
-    }
-    let mut call = Call { target: Pc::from_index(formals.first), pass: Vec::new(), give_back: Vec::new() };
+    check_counts(
+        name,
+        [
+            ("arguments", params.len(), formals.params.len()),
+            ("results", returns.len(), formals.returns.len()),
+        ],
+    )?;
+    let mut call = Call {
+        target: Pc::from_index(formals.first),
+        function: formals.number,
+        pass: Vec::new(),
+        give_back: Vec::new(),
+    };
     for (arg, &(to, bytes)) in params.iter().zip(&formals.params) {
         call.pass.push(Transfer { from: place(cx, arg, bytes, to)?, to, bytes });
     }
     for (result, &(from, bytes)) in returns.iter().zip(&formals.returns) {
-        if matches!(result.kind, OperandKind::Sink) {
-            continue;
+        if let Some(to) = result_place(cx, result, bytes, from)? {
+            call.give_back.push(Transfer { from, to, bytes });
         }
-        let to = place(cx, result, bytes, from)?;
-        if let Place::Imm(_) = to {
-            return Err(Refusal::new("a result needs a place", "").at(result.span));
-        }
-        call.give_back.push(Transfer { from, to, bytes });
     }
     Ok(Sem::Call(Box::new(call)))
+}
+
+/// The caller's place of a result; nothing for `_`.
+fn result_place(cx: &mut Cx<'_, '_>, result: &Operand, bytes: u32, from: Place) -> Res<Option<Place>> {
+    if matches!(result.kind, OperandKind::Sink) {
+        return Ok(None);
+    }
+    match place(cx, result, bytes, from)? {
+        Place::Imm(_) => Err(Refusal::new("a result needs a place", "").at(result.span)),
+        to => Ok(Some(to)),
+    }
+}
+
+/// `call (results), %pointer, (arguments), prototype`.
+fn through_pointer(
+    cx: &mut Cx<'_, '_>,
+    pointer: Src,
+    params: &[Operand],
+    returns: &[Operand],
+    prototype: Option<&Operand>,
+) -> Res<Sem> {
+    let unknown = "a call through a pointer names a .callprototype, .calltargets or a table of functions";
+    let Some(prototype) = prototype else { return Err(Refusal::new(unknown, "")) };
+    let OperandKind::Name(name) = prototype.kind else {
+        return Err(Refusal::new(unknown, "").at(prototype.span));
+    };
+    let text = cx.text(name);
+    let stmts = cx.function.body.as_ref().map_or(&[][..], |body| &body.stmts);
+    let mut targets = None;
+    let sizes = match cx.symbol(text) {
+        Some(Symbol::Prototype(stmt)) => match stmts.get(stmt as usize) {
+            Some(Stmt::Prototype(_, signature)) => {
+                let sizes = |vars: &[VarDecl]| vars.iter().map(bytes_of).collect::<Vec<_>>();
+                Some((sizes(&signature.params), sizes(&signature.returns)))
+            }
+            Some(Stmt::CallTargets(_, names)) => {
+                let mut list = Vec::new();
+                let mut first = None;
+                for &name in names {
+                    let text = cx.text(name);
+                    let Some(&index) = cx.module.statics.functions.get(text) else {
+                        return Err(Refusal::new(format!("function `{text}` is not declared"), "").at(name));
+                    };
+                    list.push(function_address(index));
+                    first = first.or(cx.formals.get(&index));
+                }
+                targets = Some(list);
+                let sizes = |list: &[(Place, u32)]| list.iter().map(|&(_, bytes)| bytes).collect::<Vec<_>>();
+                first.map(|formals| (sizes(&formals.params), sizes(&formals.returns)))
+            }
+            _ => None,
+        },
+        // a table of functions: the arguments alone say what is called
+        Some(Symbol::Static(_)) => {
+            let sizes = |cx: &mut Cx<'_, '_>, list: &[Operand]| {
+                list.iter().map(|operand| own_size(cx, operand)).collect::<Res<Vec<_>>>()
+            };
+            Some((sizes(cx, params)?, sizes(cx, returns)?))
+        }
+        _ => None,
+    };
+    let Some((takes, gives)) = sizes else {
+        return Err(Refusal::new(format!("`{text}` is no prototype of a call"), unknown).at(name));
+    };
+    check_counts(text, [("arguments", params.len(), takes.len()), ("results", returns.len(), gives.len())])?;
+    let mut call = PointerCall { pointer, targets, args: Vec::new(), results: Vec::new() };
+    for (arg, bytes) in params.iter().zip(takes) {
+        call.args.push((place(cx, arg, bytes, Place::Local(0))?, bytes));
+    }
+    for (result, bytes) in returns.iter().zip(gives) {
+        call.results.push((result_place(cx, result, bytes, Place::Local(0))?, bytes));
+    }
+    Ok(Sem::CallPointer(Box::new(call)))
+}
+
+/// Bytes of a parameter of a prototype.
+fn bytes_of(var: &VarDecl) -> u32 {
+    match (var.space, var.ty.register()) {
+        (DeclSpace::Reg, Some(RegKind::Bits(bits))) => u32::from(bits / 8),
+        (DeclSpace::Reg, _) => 1,
+        _ => u32::try_from(size_of(var).unwrap_or(0)).unwrap_or(0),
+    }
+}
+
+/// Bytes of an argument or result by itself.
+fn own_size(cx: &mut Cx<'_, '_>, operand: &Operand) -> Res<u32> {
+    if let OperandKind::Name(name) = operand.kind {
+        if let Some(Symbol::Param(_, size)) = cx.symbol(cx.text(name)) {
+            return Ok(u32::try_from(size).unwrap_or(u32::MAX));
+        }
+        if let Some((_, RegKind::Bits(bits))) = cx.reg(name)? {
+            return Ok(u32::from(bits / 8));
+        }
+    }
+    let hint = "pass it in a register or .param variable, or give the call a .callprototype";
+    Err(Refusal::new("the size of this argument is not known", hint).at(operand.span))
 }
 
 /// The caller's place of an argument or result of this many bytes.
@@ -92,7 +213,7 @@ fn place(cx: &mut Cx<'_, '_>, operand: &Operand, bytes: u32, other: Place) -> Re
             return Err(Refusal::new(format!("`{text}` has {size} bytes, the function takes {bytes}"), "")
                 .at(operand.span));
         }
-        return Ok(Place::Local(offset));
+        return Ok(cx.local_place(offset));
     }
     let wide = bytes > 8;
     let wrong = || Refusal::new("this argument does not fit the function's parameter", "").at(operand.span);
@@ -137,8 +258,13 @@ fn zero_result(cx: &mut Cx<'_, '_>, returns: &[Operand]) -> Res<Sem> {
         return Ok(Sem::Nop);
     }
     match place(cx, result, 4, Place::Imm(0))? {
-        Place::Local(offset) => {
-            let addr = Address { base: Src::Imm(offset), offset: 0 };
+        place @ (Place::Local(_) | Place::Frame(_)) => {
+            let base = match place {
+                Place::Frame(offset) => Src::Special(Special::Frame(offset)),
+                Place::Local(offset) | Place::Imm(offset) => Src::Imm(offset),
+                Place::Reg(reg) => Src::Reg(reg),
+            };
+            let addr = Address { base, offset: 0 };
             Ok(Sem::Store { space: Space::Local, bits: 32, srcs: vec![Src::Imm(0)], addr })
         }
         Place::Reg(dst) => Ok(Sem::Mov { dst, src: Src::Imm(0) }),

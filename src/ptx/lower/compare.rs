@@ -44,7 +44,7 @@ fn compare<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) ->
     let (cmp, unsigned) = op.need("comparison", &RELATIONS)?;
     let combine = op.choose(&COMBINES);
     let ftz = op.take("ftz");
-    let (to, ty) = if set { op.two_types()? } else { (Type::Pred, op.ty()?) };
+    let (to, ty) = types(op, set)?;
     let value = source_type(op, cmp, unsigned, ty)?;
     let (d, a, b, p) = match (args, combine) {
         ([d, a, b], None) => (d, a, b, None),
@@ -61,21 +61,62 @@ fn compare<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) ->
             let (p, q) = cx.pred_pair(d)?;
             CompareInto::Preds(p, q)
         }
-        Type::F32 => CompareInto::Float(cx.dst(d, to)?),
-        Type::Unsigned(16 | 32) | Type::Signed(16 | 32) | Type::Bits(32) => CompareInto::Ones(cx.dst(d, to)?),
-        _ => return Err(Refusal::new(format!("`{}`: results are .u32, .s32 or .f32", op.text), "")),
+        _ if !fits(to, ty) => {
+            let hint =
+                "results are .u32, .s32 or .f32; of halves also .u16, .s16 and halves, of packed ones packed";
+            return Err(Refusal::new(format!("`{}`: there is no such result", op.text), hint));
+        }
+        _ => match float(to) {
+            Some(float) => CompareInto::Float(cx.dst(d, to)?, float),
+            None => CompareInto::Ones(cx.dst(d, to)?),
+        },
     };
     let sem = Sem::Compare(Box::new(Compare { cmp, ty: value, ftz, a, b, combine, into }));
     Ok(Lowered::new(sem, op.root, ty.kind()))
 }
 
+/// The type of the result and that of the sources. Comparisons know bfloat16, which most other
+/// instructions here do not.
+fn types(op: &mut Opcode<'_>, set: bool) -> Res<(Type, Type)> {
+    let known = |ty: &Type| float(*ty).is_some() || ty.int().is_some();
+    let list: &[Type] = &op.types();
+    match (set, list) {
+        (true, [to, ty]) if known(to) && known(ty) => Ok((*to, *ty)),
+        (false, [ty]) if known(ty) => Ok((Type::Pred, *ty)),
+        _ => {
+            op.finish()?;
+            let hint =
+                if set { "the type of the result, that of the sources" } else { "the type of the sources" };
+            Err(Refusal::new(format!("`{}`: wrong types", op.text), hint))
+        }
+    }
+}
+
+/// A floating-point type that can be compared.
+fn float(ty: Type) -> Option<FloatTy> {
+    match ty {
+        Type::Bf16 => Some(FloatTy::Bf16),
+        Type::Bf16x2 => Some(FloatTy::Bf16x2),
+        _ => ty.float(),
+    }
+}
+
+/// Whether `set` gives such results from such sources.
+fn fits(to: Type, from: Type) -> bool {
+    let packed = |ty| float(ty).is_some_and(|float| float.half().is_some());
+    let half = matches!(from, Type::F16 | Type::Bf16);
+    match to {
+        Type::Unsigned(32) | Type::Signed(32) | Type::Bits(32) => true,
+        Type::F16x2 | Type::Bf16x2 => to == from,
+        Type::F32 | Type::F16 | Type::Bf16 => !packed(from),
+        Type::Unsigned(16) | Type::Signed(16) => half,
+        _ => false,
+    }
+}
+
 fn source_type(op: &Opcode<'_>, cmp: Cmp, unsigned: bool, ty: Type) -> Res<ValueTy> {
     let wrong = || Refusal::new(format!("`{}`: this comparison does not fit this type", op.text), "");
-    match ty.value().ok_or_else(wrong)? {
-        ValueTy::Float(FloatTy::F16x2) => Err(Refusal::new(
-            format!("`{}`: packed comparisons are not supported", op.text),
-            "compare halves",
-        )),
+    match ty.int().map(ValueTy::Int).or(float(ty).map(ValueTy::Float)).ok_or_else(wrong)? {
         ValueTy::Float(_) if unsigned => Err(wrong()),
         ValueTy::Int(int) if int.bits < 16 => Err(wrong()),
         ValueTy::Int(_) if !matches!(cmp, Cmp::Eq | Cmp::Ne | Cmp::Lt | Cmp::Le | Cmp::Gt | Cmp::Ge) => {

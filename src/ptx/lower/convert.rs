@@ -5,7 +5,9 @@ use super::operand::{Cx, Fit};
 use super::{Lowered, Refusal, Res, exactly};
 use crate::isa::{Space, TypeKind};
 use crate::program::layout::window_base;
-use crate::program::sem::{Carry, Convert, FloatTy, IntOp, IntTy, Operand as Src, Round, Sem, ValueTy};
+use crate::program::sem::{
+    Carry, Convert, FloatTy, IntOp, IntTy, Operand as Src, Round, Sem, Tf32Mode, ValueTy,
+};
 use crate::ptx::ast::Operand;
 use crate::ptx::types::Type;
 
@@ -20,6 +22,9 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Ope
 fn convert<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Res<Lowered<'a>> {
     if op.take("pack") {
         return Err(Refusal::new(format!("`{}` is not supported", op.text), "use cvt and prmt"));
+    }
+    if op.has("tf32") {
+        return tf32(cx, op, args);
     }
     let round = op.rounding();
     let integral =
@@ -61,6 +66,21 @@ fn convert<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) ->
         relu,
     }));
     Ok(Lowered::new(sem, op.root, to.kind()))
+}
+
+fn tf32<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Res<Lowered<'a>> {
+    let away = op.take("rna");
+    let round = op.choose(&[("rn", Round::Nearest), ("rz", Round::Zero)]);
+    let mode = Tf32Mode { round, relu: op.take("relu"), finite: op.take("satfinite") };
+    let from_single = op.text.ends_with(".tf32.f32") && op.types().len() == 2;
+    if !from_single || away == round.is_some() || away && mode.relu {
+        let hint = "cvt.rna, cvt.rn or cvt.rz with .tf32.f32; .relu not with .rna";
+        return Err(Refusal::new(format!("`{}`: there is no such conversion", op.text), hint));
+    }
+    let [d, a] = exactly(op, args)?;
+    let src = cx.src(a, Type::F32)?;
+    let dst = cx.dst(d, Type::Bits(32))?;
+    Ok(Lowered::new(Sem::ToTf32 { dst, src, mode }, op.root, TypeKind::F32))
 }
 
 /// The windows that generic addresses look through.

@@ -11,10 +11,14 @@ use crate::ptx::ast::Operand;
 use crate::ptx::types::Type;
 
 pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Res<Lowered<'a>> {
-    if !op.take("async") || ["bulk", "mbarrier", "reduce"].iter().any(|m| op.has(m)) {
+    let asynchronous = op.take("async");
+    if asynchronous && op.has("mbarrier") && op.has("arrive") {
+        return super::mbarrier::copies_arrive(cx, op, args);
+    }
+    if !asynchronous || ["bulk", "mbarrier", "reduce"].iter().any(|m| op.has(m)) {
         return Err(Refusal::new(
             format!("`{}` is not supported", op.text),
-            "of the asynchronous copies only cp.async with commit and wait groups is",
+            "of the asynchronous copies only cp.async with groups or mbarrier objects is",
         ));
     }
     let plain = |sem, root| Ok(Lowered::new(sem, root, TypeKind::None));

@@ -40,7 +40,7 @@ fn shape(op: &mut Opcode<'_>) -> Res<(usize, Type)> {
     }
     let ty = match op.types().as_slice() {
         // in memory bits are bits, whatever they mean
-        [Type::Brain(bits)] => Type::Bits(*bits),
+        [ty @ (Type::Bf16 | Type::Bf16x2 | Type::Tf32)] => Type::Bits(ty.bits()),
         [Type::Bits(128)] => {
             return Err(Refusal::new(
                 format!("`{}`: 128-bit registers are not supported", op.text),

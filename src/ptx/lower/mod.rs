@@ -16,6 +16,7 @@ mod float;
 mod flow;
 mod int;
 mod matrix;
+mod mbarrier;
 mod memory;
 mod mov;
 mod opcode;
@@ -23,6 +24,7 @@ mod operand;
 mod program;
 mod refused;
 mod special;
+mod video;
 mod warp;
 
 pub(super) use program::{Built, FunctionCode, build};
@@ -62,6 +64,8 @@ impl Refusal {
 /// Where a function begins and where its parameters and results are.
 #[derive(Debug, Default)]
 struct Formals {
+    /// Number in [`crate::program::Program::functions`].
+    number: u32,
     first: usize,
     params: Vec<(Place, u32)>,
     returns: Vec<(Place, u32)>,
@@ -129,24 +133,28 @@ fn instruction<'a>(
 
 /// Calls are the only instructions whose operand list has no fixed length.
 fn check_register_count(sem: &Sem) -> Res<()> {
-    let Sem::Call(call) = sem else { return Ok(()) };
-    let count = |place: fn(&crate::program::sem::Transfer) -> Place| {
-        let mut regs: Vec<_> = call
-            .pass
-            .iter()
-            .filter_map(|transfer| match place(transfer) {
+    let fits = |places: &mut dyn Iterator<Item = Place>| {
+        let mut regs: Vec<_> = places
+            .filter_map(|place| match place {
                 Place::Reg(reg) => Some(reg),
-                Place::Local(_) | Place::Imm(_) => None,
+                Place::Local(_) | Place::Frame(_) | Place::Imm(_) => None,
             })
             .collect();
         regs.sort_unstable();
         regs.dedup();
-        regs.len()
+        regs.len() <= RegList::MAX
     };
-    if count(|t| t.from) > RegList::MAX || count(|t| t.to) > RegList::MAX {
-        return Err(too_many_registers());
-    }
-    Ok(())
+    let fits = match sem {
+        Sem::Call(call) => {
+            fits(&mut call.pass.iter().map(|t| t.from)) && fits(&mut call.pass.iter().map(|t| t.to))
+        }
+        Sem::CallPointer(call) => {
+            let pointer = call.pointer.reg().map(Place::Reg);
+            fits(&mut call.args.iter().map(|(place, _)| *place).chain(pointer))
+        }
+        _ => true,
+    };
+    if fits { Ok(()) } else { Err(too_many_registers()) }
 }
 
 fn too_many_registers() -> Refusal {
@@ -207,6 +215,9 @@ fn dispatch<'a>(
         | "mul24" | "mad24" | "sad" | "rem" | "dp4a" | "dp2a" => int::lower(cx, op, args),
         "and" | "or" | "xor" | "not" | "cnot" | "lop3" | "shl" | "shr" | "shf" | "popc" | "clz" | "brev"
         | "bfind" | "bfe" | "bfi" | "prmt" | "fns" | "szext" | "bmsk" => bits::lower(cx, op, args),
+        "vadd" | "vsub" | "vabsdiff" | "vmin" | "vmax" | "vshl" | "vshr" | "vmad" | "vset" | "vadd2"
+        | "vsub2" | "vavrg2" | "vabsdiff2" | "vmin2" | "vmax2" | "vset2" | "vadd4" | "vsub4" | "vavrg4"
+        | "vabsdiff4" | "vmin4" | "vmax4" | "vset4" => video::lower(cx, op, args),
         "setp" | "set" | "selp" | "slct" => compare::lower(cx, op, args),
         "cvt" | "cvta" | "isspacep" => convert::lower(cx, op, args),
         "mov" => mov::lower(cx, op, args),
@@ -221,6 +232,7 @@ fn dispatch<'a>(
         "bra" | "brx" | "ret" | "exit" | "trap" | "brkpt" | "nanosleep" | "pmevent" | "griddepcontrol" => {
             control::lower(cx, op, args)
         }
+        "mbarrier" => mbarrier::lower(cx, op, args),
         "call" => call::lower(cx, op, args),
         _ => Err(refused::why(op, isa, cx.quiet)),
     }

@@ -109,7 +109,7 @@ impl<'a> Opcode<'a> {
 
     fn known(&self, ty: Type) -> Res<Type> {
         match ty {
-            Type::Brain(_) => Err(Refusal::new(
+            Type::Bf16 | Type::Bf16x2 | Type::Tf32 => Err(Refusal::new(
                 format!("`{}`: bfloat16 and tf32 are not supported", self.text),
                 "compile the kernel for half or single precision",
             )),

@@ -6,7 +6,8 @@ use super::special::special;
 use super::{Formals, Refusal, Res, did_you_mean};
 use crate::base::RegId;
 use crate::isa::Space;
-use crate::program::sem::{Address, Operand as Src, PredSrc};
+use crate::program::layout::function_address;
+use crate::program::sem::{Address, Operand as Src, Place, PredSrc, Special};
 use crate::program::{Guard, Program, RegKind, Register};
 use crate::ptx::Module;
 use crate::ptx::ast::{DeclSpace, Function, Operand, OperandKind, SymbolExpr};
@@ -35,6 +36,8 @@ pub(super) struct Cx<'a, 'b> {
     pub table_entries: usize,
     /// The kernel itself, not a function it calls.
     pub entry: bool,
+    /// A function whose local memory lies in a frame.
+    pub framed: bool,
     /// Index of the function's first instruction.
     pub first: usize,
     /// The carry flag of the function, once in use.
@@ -56,10 +59,20 @@ pub(super) enum Fit {
     Wider,
 }
 
-/// A variable's space and address, and whether it is a parameter of a function.
+/// A variable's space and address.
 struct Located {
     space: Space,
     address: u64,
+    /// The address counts from the beginning of the running frame.
+    framed: bool,
+}
+
+impl Located {
+    /// The address, and so many bytes more.
+    fn operand(&self, more: u64) -> Src {
+        let address = self.address.wrapping_add(more);
+        if self.framed { Src::Special(Special::Frame(address)) } else { Src::Imm(address) }
+    }
 }
 
 impl<'a> Cx<'a, '_> {
@@ -195,6 +208,11 @@ impl<'a> Cx<'a, '_> {
                  may take another path than on hardware",
             );
         }
+        if found.environment {
+            self.note(
+                "the kernel reads an environment register: the driver sets them on hardware, here they are 0",
+            );
+        }
         Ok(found.operand)
     }
 
@@ -316,23 +334,24 @@ impl<'a> Cx<'a, '_> {
 
     fn locate(&self, name: Span) -> Res<Located> {
         let text = self.text(name);
-        let located = |space, address| Ok(Located { space, address });
+        let located = |space, address| Ok(Located { space, address, framed: false });
         match self.symbol(text) {
             Some(Symbol::Static(index)) => self.locate_static(index, name),
             Some(Symbol::KernelParam(offset, _)) => located(Space::Param, offset),
-            Some(Symbol::Local(offset, _) | Symbol::Param(offset, _)) => located(Space::Local, offset),
-            Some(Symbol::Label(_) | Symbol::Targets(_) | Symbol::Prototype) => {
+            Some(Symbol::Local(address, _) | Symbol::Param(address, _)) => {
+                Ok(Located { space: Space::Local, address, framed: self.framed })
+            }
+            Some(Symbol::Label(_) | Symbol::Targets(_) | Symbol::Prototype(_)) => {
                 Err(Refusal::new(format!("`{text}` is a label, it has no address"), "").at(name))
             }
             Some(Symbol::Reg(..) | Symbol::Unused(_)) => {
                 let message = format!("`{text}` is a register, `register + constant` is no operand");
                 Err(Refusal::new(message, "add with an instruction of its own").at(name))
             }
-            None if self.module.statics.functions.contains_key(text) => Err(Refusal::new(
-                format!("addresses of functions (`{text}`) are not supported"),
-                "only direct calls are",
-            )
-            .at(name)),
+            None if self.module.statics.functions.contains_key(text) => {
+                let message = format!("`{text}` is a function, there is no memory at its address");
+                Err(Refusal::new(message, "call it").at(name))
+            }
             None => Err(self.unknown(name)),
         }
     }
@@ -353,7 +372,7 @@ impl<'a> Cx<'a, '_> {
             _ => statics.addresses[index as usize],
         };
         match address {
-            Some(address) => Ok(Located { space, address }),
+            Some(address) => Ok(Located { space, address, framed: false }),
             None => Err(Refusal::new(
                 format!("variable `{text}` is declared .extern and not defined in this file"),
                 "files are not linked: define it here",
@@ -362,11 +381,26 @@ impl<'a> Cx<'a, '_> {
         }
     }
 
-    /// The address of a variable as a value: within its space, or generic.
+    /// The address of a variable or function as a value: within its space, or generic.
     fn symbol_address(&mut self, expr: SymbolExpr) -> Res<Src> {
-        let Located { space, address } = self.locate(expr.name)?;
-        let base = if expr.generic { crate::program::layout::window_base(space) } else { 0 };
-        Ok(Src::Imm((base + address).wrapping_add(expr.offset as u64)))
+        let text = self.text(expr.name);
+        if self.symbol(text).is_none()
+            && let Some(&index) = self.module.statics.functions.get(text)
+        {
+            if self.module.ast.functions[index as usize].entry {
+                let message = format!("`{text}` is a kernel, whose address is not supported");
+                return Err(Refusal::new(message, "kernels are launched from outside here").at(expr.name));
+            }
+            return Ok(Src::Imm(function_address(index).wrapping_add(expr.offset as u64)));
+        }
+        let located = self.locate(expr.name)?;
+        let base = if expr.generic { crate::program::layout::window_base(located.space) } else { 0 };
+        Ok(located.operand(base.wrapping_add(expr.offset as u64)))
+    }
+
+    /// Where a local variable or parameter of a function is that has this offset.
+    pub fn local_place(&self, offset: u64) -> Place {
+        if self.framed { Place::Frame(offset) } else { Place::Local(offset) }
     }
 
     /// `[...]`: the space it lies in and where. `wanted` is the space the instruction names;
@@ -390,7 +424,8 @@ impl<'a> Cx<'a, '_> {
                 Address { base: Src::Reg(reg), offset: expr.offset },
             ));
         }
-        let Located { space, address } = self.locate(base)?;
+        let located = self.locate(base)?;
+        let space = located.space;
         let parameter = matches!(self.symbol(self.text(base)), Some(Symbol::Param(..)));
         match wanted {
             None | Some(Space::Generic) => {}
@@ -404,7 +439,7 @@ impl<'a> Cx<'a, '_> {
                 .at(operand.span));
             }
         }
-        Ok((space, Address { base: Src::Imm(address), offset: expr.offset }))
+        Ok((space, Address { base: located.operand(0), offset: expr.offset }))
     }
 
     /// Parameters of functions live in local memory, those of the kernel in the parameter block.

@@ -4,18 +4,20 @@ use std::collections::{HashMap, HashSet};
 
 use super::operand::Cx;
 use super::{Formals, FormalsByFunction, Refusal, Res, flow, instruction};
-use crate::base::OpClass;
+use crate::base::{OpClass, Pc, RegId};
 use crate::diag::MAX_KEPT;
 use crate::isa::{IsaTable, TypeKind};
 use crate::path::Step;
 use crate::program::cfg::Cfg;
-use crate::program::layout::WINDOW_SIZE;
+use crate::program::layout::{Segment, WINDOW_SIZE, function_address};
 use crate::program::sem::{Place, Sem};
-use crate::program::{ClassTable, Flow, Instr, Param, ParamType, Program, RegKind, RegList, Register};
+use crate::program::{
+    ClassTable, Flow, FrameLayout, Function, Instr, Param, ParamType, Program, RegKind, RegList, Register,
+};
 use crate::ptx::Module;
 use crate::ptx::ast::{self, DeclSpace, OperandKind, Stmt, VarDecl};
 use crate::ptx::lexer::Span;
-use crate::ptx::resolve::{Frame, Problem, Scopes, Symbol, natural_align, reach, size_of};
+use crate::ptx::resolve::{Frame, Problem, Reach, Scopes, Symbol, natural_align, reach, size_of};
 use crate::ptx::types::Type;
 
 /// Local memory of a thread, bytes; what hardware has at most.
@@ -62,10 +64,9 @@ pub(in crate::ptx) fn build(module: &Module, entry: u32, isa: &IsaTable) -> Buil
         table_entries: 0,
     };
     let reached = reach(&module.ast, module.source.text(), &module.statics, entry);
-    builder.problems.extend(reached.problems);
     if builder.plan(&reached.functions) {
         builder.place_shared(&reached.functions);
-        let mut scopes = builder.declare(&reached.functions);
+        let mut scopes = builder.declare(&reached);
         for (&index, scopes) in reached.functions.iter().zip(&mut scopes) {
             builder.function(index, scopes);
         }
@@ -107,7 +108,19 @@ impl<'a> Builder<'a> {
             let Some(body) = &function.body else { continue };
             let first = next;
             next += body.instructions + usize::from(ends_open(self.module, body));
-            self.formals.insert(index, Formals { first, ..Formals::default() });
+            let formals =
+                Formals { number: self.program.functions.len() as u32, first, ..Formals::default() };
+            self.formals.insert(index, formals);
+            if !function.entry {
+                self.program.functions.push(Function {
+                    name: self.module.slice(function.name).to_owned(),
+                    address: function_address(index),
+                    first: Pc::from_index(first),
+                    params: Vec::new(),
+                    returns: Vec::new(),
+                    frame: None,
+                });
+            }
         }
         let most = Step::MAX_PC as usize + 1;
         if next > most {
@@ -177,14 +190,17 @@ impl<'a> Builder<'a> {
     }
 
     /// Reads the declarations of every function, so that calls know where parameters go.
-    fn declare(&mut self, functions: &[u32]) -> Vec<Scopes<'a>> {
+    fn declare(&mut self, reached: &Reach) -> Vec<Scopes<'a>> {
         let mut all = Vec::new();
-        for &index in functions {
+        for &index in &reached.functions {
             let function = self.ast(index);
+            let framed = reached.recursive.contains(&index);
+            let first_register = self.program.regs.len();
+            let mut own = Segment::default();
             let mut frame = Frame {
                 ast: &self.module.ast,
                 text: self.module.source.text(),
-                local: &mut self.program.memory.local,
+                local: if framed { &mut own } else { &mut self.program.memory.local },
                 most_local: MAX_LOCAL,
                 problems: &mut self.problems,
             };
@@ -192,9 +208,16 @@ impl<'a> Builder<'a> {
             if function.entry {
                 self.kernel_params(function, &mut scopes);
             } else {
-                let params = self.places(&function.params, &mut scopes);
-                let returns = self.places(&function.returns, &mut scopes);
-                if let Some(formals) = self.formals.get_mut(&index) {
+                let params = self.places(&function.params, &mut scopes, framed);
+                let returns = self.places(&function.returns, &mut scopes, framed);
+                if let Some(formals) = self.formals.get_mut(&index)
+                    && let Some(known) = self.program.functions.get_mut(formals.number as usize)
+                {
+                    (known.params, known.returns) = (params.clone(), returns.clone());
+                    known.frame = framed.then(|| FrameLayout {
+                        bytes: own.size,
+                        registers: (first_register..self.program.regs.len()).map(RegId::from_index).collect(),
+                    });
                     formals.params = params;
                     formals.returns = returns;
                 }
@@ -236,12 +259,15 @@ impl<'a> Builder<'a> {
     }
 
     /// Where a function's parameters or results are. Those in registers come into use here.
-    fn places(&mut self, vars: &'a [VarDecl], scopes: &mut Scopes<'a>) -> Vec<(Place, u32)> {
+    fn places(&mut self, vars: &'a [VarDecl], scopes: &mut Scopes<'a>, framed: bool) -> Vec<(Place, u32)> {
         let mut places = Vec::new();
         for var in vars {
             let name = self.module.slice(var.name);
             let place = match scopes.find(0, name) {
-                Some((_, Symbol::Param(offset, size))) => (Place::Local(offset), size as u32),
+                Some((_, Symbol::Param(offset, size))) => {
+                    let place = if framed { Place::Frame(offset) } else { Place::Local(offset) };
+                    (place, size as u32)
+                }
                 Some((_, Symbol::Unused(kind))) => {
                     let reg = crate::base::RegId::from_index(self.program.regs.len().min(60_000));
                     if self.program.regs.len() < 60_000 {
@@ -269,6 +295,10 @@ impl<'a> Builder<'a> {
         let planned = self.formals.get(&index).map_or(first, |formals| formals.first);
         debug_assert_eq!(first, planned, "functions are lowered in the planned order");
         let mut notes = std::mem::take(&mut self.program.notes);
+        let first_register = self.program.regs.len();
+        let number = self.formals.get(&index).map(|formals| formals.number as usize);
+        let number = number.filter(|_| !function.entry);
+        let framed = number.is_some_and(|number| self.program.functions[number].frame.is_some());
         let mut cx = Cx {
             module: self.module,
             scopes,
@@ -279,6 +309,7 @@ impl<'a> Builder<'a> {
             function,
             table_entries: self.table_entries,
             entry: function.entry,
+            framed,
             first,
             carry: None,
             scratch: None,
@@ -327,6 +358,12 @@ impl<'a> Builder<'a> {
                     self.program.instrs.push(placeholder(class, body.end_line));
                 }
             }
+        }
+        let registers = first_register..self.program.regs.len();
+        if let Some(number) = number
+            && let Some(frame) = &mut self.program.functions[number].frame
+        {
+            frame.registers.extend(registers.map(RegId::from_index));
         }
         let cfg = flow::connect(&mut self.program, first);
         self.functions.push(FunctionCode { index, cfg });

@@ -5,7 +5,7 @@ use super::{Refusal, did_you_mean};
 use crate::isa::IsaTable;
 
 /// Groups of opcodes that are known and not simulated.
-const GROUPS: [(&[&str], &str, &str); 6] = [
+const GROUPS: [(&[&str], &str, &str); 5] = [
     (
         &["tex", "tld4", "txq", "suld", "sust", "sured", "suq", "istypep"],
         "textures and surfaces are not simulated",
@@ -17,38 +17,9 @@ const GROUPS: [(&[&str], &str, &str); 6] = [
         "compile the kernel for sm_80, whose matrix instructions are",
     ),
     (
-        &["mbarrier", "mapa", "getctarank", "multimem", "elect", "clusterlaunchcontrol", "tensormap"],
-        "clusters, memory barriers objects and bulk copies are not simulated",
+        &["mapa", "getctarank", "multimem", "elect", "clusterlaunchcontrol", "tensormap"],
+        "clusters and bulk copies are not simulated",
         "compile the kernel for sm_80 or older",
-    ),
-    (
-        &[
-            "vadd",
-            "vsub",
-            "vabsdiff",
-            "vmin",
-            "vmax",
-            "vshl",
-            "vshr",
-            "vmad",
-            "vset",
-            "vadd2",
-            "vsub2",
-            "vavrg2",
-            "vabsdiff2",
-            "vmin2",
-            "vmax2",
-            "vset2",
-            "vadd4",
-            "vsub4",
-            "vavrg4",
-            "vabsdiff4",
-            "vmin4",
-            "vmax4",
-            "vset4",
-        ],
-        "video instructions are not simulated",
-        "use ordinary arithmetic",
     ),
     (&["alloca", "stacksave", "stackrestore"], "the stack is not simulated", "use arrays of constant size"),
     (

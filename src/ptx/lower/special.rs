@@ -8,6 +8,8 @@ pub(super) struct Found {
     pub operand: Operand,
     /// It tells the time.
     pub clock: bool,
+    /// The driver decides what it holds: here zero.
+    pub environment: bool,
 }
 
 /// The special register of this name and component; nothing if the name is none.
@@ -36,6 +38,9 @@ pub(super) fn special(name: &str, component: Option<&str>) -> Option<Res<Found>>
         "%laneid" => Special::LaneId,
         "%warpid" => Special::WarpId,
         "%nwarpid" => Special::NumWarps,
+        _ if is_environment(name) => {
+            return Some(Ok(Found { environment: true, ..plain(Operand::Imm(0)) }));
+        }
         "%smid" => Special::SmId,
         "%nsmid" => Special::NumSms,
         "%gridid" => Special::GridId,
@@ -47,14 +52,14 @@ pub(super) fn special(name: &str, component: Option<&str>) -> Option<Res<Found>>
         "%dynamic_smem_size" => Special::DynamicSharedBytes,
         "%total_smem_size" | "%aggr_smem_size" => Special::TotalSharedBytes,
         "%clock" | "%clock64" | "%globaltimer" | "%globaltimer_lo" => {
-            return Some(Ok(Found { operand: Operand::Special(Special::Clock), clock: true }));
+            return Some(Ok(Found { clock: true, ..plain(Operand::Special(Special::Clock)) }));
         }
         // the upper halves of counters that never get there
-        "%clock_hi" | "%globaltimer_hi" => return Some(Ok(Found { operand: Operand::Imm(0), clock: true })),
+        "%clock_hi" | "%globaltimer_hi" => return Some(Ok(Found { clock: true, ..plain(Operand::Imm(0)) })),
         _ if is_refused(name) => {
             return Some(Err(Refusal::new(
                 format!("special register `{name}` is not supported"),
-                "there are no clusters, performance counters or environment registers here",
+                "there are no clusters and performance counters here, and environment registers end at %envreg31",
             )));
         }
         _ => return None,
@@ -66,7 +71,12 @@ pub(super) fn special(name: &str, component: Option<&str>) -> Option<Res<Found>>
 }
 
 fn plain(operand: Operand) -> Found {
-    Found { operand, clock: false }
+    Found { operand, clock: false, environment: false }
+}
+
+/// `%envreg0` to `%envreg31`.
+fn is_environment(name: &str) -> bool {
+    (0..32).any(|index| name.strip_prefix("%envreg") == Some(index.to_string().as_str()))
 }
 
 fn is_refused(name: &str) -> bool {

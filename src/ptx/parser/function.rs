@@ -1,7 +1,7 @@
 //! Kernels and functions: signature, performance directives, body.
 
 use super::{Failed, Parser, decl::Linkage};
-use crate::ptx::ast::{Body, DeclSpace, Function, Instr, Stmt, VarDecl};
+use crate::ptx::ast::{Body, DeclSpace, Function, Instr, Signature, Stmt, VarDecl};
 use crate::ptx::lexer::{Kind, Span};
 
 /// Characters of an opcode with its modifiers.
@@ -166,26 +166,46 @@ impl Parser<'_> {
     /// What follows `name:`.
     fn labelled(&mut self, name: Span, body: &mut Body) -> Result<(), Failed> {
         if self.at_directive(".branchtargets") {
-            self.bump();
-            let mut targets = Vec::new();
-            loop {
-                targets.push(self.expect(Kind::Ident, "a label")?.span);
-                if !self.eat(Kind::Comma) {
-                    break;
-                }
-            }
-            self.expect(Kind::Semicolon, "`;`")?;
+            let targets = self.names("a label")?;
             body.stmts.push(Stmt::Targets(name, targets));
-        } else if self.at_directive(".callprototype") || self.at_directive(".calltargets") {
-            while !matches!(self.peek().kind, Kind::Semicolon | Kind::End) {
-                self.bump();
-            }
-            self.expect(Kind::Semicolon, "`;`")?;
-            body.stmts.push(Stmt::Prototype(name));
+        } else if self.at_directive(".calltargets") {
+            let targets = self.names("a function")?;
+            body.stmts.push(Stmt::CallTargets(name, targets));
+        } else if self.at_directive(".callprototype") {
+            let signature = self.prototype()?;
+            body.stmts.push(Stmt::Prototype(name, Box::new(signature)));
         } else {
             body.stmts.push(Stmt::Label(name));
         }
         Ok(())
+    }
+
+    /// The names after a directive, which is the next token, up to the semicolon.
+    fn names(&mut self, what: &str) -> Result<Vec<Span>, Failed> {
+        self.bump();
+        let mut names = Vec::new();
+        loop {
+            names.push(self.expect(Kind::Ident, what)?.span);
+            if !self.eat(Kind::Comma) {
+                break;
+            }
+        }
+        self.expect(Kind::Semicolon, "`;`")?;
+        Ok(names)
+    }
+
+    /// `.callprototype (results) _ (parameters) .noreturn;`, at the directive.
+    fn prototype(&mut self) -> Result<Signature, Failed> {
+        self.bump();
+        let returns = if self.peek().kind == Kind::LeftParen { self.parameters()? } else { Vec::new() };
+        self.expect(Kind::Ident, "`_`")?;
+        let params = if self.peek().kind == Kind::LeftParen { self.parameters()? } else { Vec::new() };
+        // `.noreturn` and what the calling convention preserves
+        while !matches!(self.peek().kind, Kind::Semicolon | Kind::End | Kind::RightBrace) {
+            self.bump();
+        }
+        self.expect(Kind::Semicolon, "`;`")?;
+        Ok(Signature { returns, params })
     }
 
     fn body_directive(&mut self, body: &mut Body, function: u32) -> Result<(), Failed> {

@@ -56,6 +56,13 @@ impl Parser<'_> {
                 self.bump();
                 OperandKind::Not(self.bump().span)
             }
+            Kind::Minus
+                if self.peek_at(1).kind == Kind::Ident && self.slice(self.peek_at(1).span) != "WARP_SZ" =>
+            {
+                self.bump();
+                let (first, kind) = (self.peek().span, self.named()?);
+                OperandKind::Minus(Box::new(Operand { kind, span: first.to(self.previous().span) }))
+            }
             Kind::Ident if self.slice(start.span) == "WARP_SZ" => OperandKind::Const(self.constant()?),
             Kind::Ident => self.named()?,
             _ => OperandKind::Const(self.constant()?),
@@ -131,8 +138,11 @@ impl Parser<'_> {
     }
 }
 
+/// A component of a vector, or the bytes or halves that a video instruction selects.
 fn is_component(text: &str) -> bool {
+    let selects = |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     matches!(text, ".x" | ".y" | ".z" | ".w" | ".r" | ".g" | ".b" | ".a")
+        || text.strip_prefix(".b").or(text.strip_prefix(".h")).is_some_and(selects)
 }
 
 /// The text of a component without its dot.

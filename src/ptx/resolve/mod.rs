@@ -4,7 +4,7 @@ mod reach;
 mod scope;
 mod statics;
 
-pub(super) use reach::reach;
+pub(super) use reach::{Reach, reach};
 pub(super) use scope::{Frame, Scopes, Symbol};
 pub(super) use statics::{Statics, check_names, convert, natural_align, size_of};
 

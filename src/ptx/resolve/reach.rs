@@ -1,50 +1,148 @@
-//! Which functions a kernel reaches, and whether they call each other in a circle.
+//! Which functions a kernel reaches, and which of them may run while they run already.
 
-use super::{Problem, Statics};
-use crate::ptx::ast::Ast;
+use std::collections::HashSet;
+
+use petgraph::algo::kosaraju_scc;
+use petgraph::graph::{DiGraph, NodeIndex};
+
+use super::Statics;
+use crate::ptx::ast::{Ast, Body, OperandKind, Stmt};
+use crate::ptx::lexer::Span;
 
 /// What a kernel reaches.
 pub(in crate::ptx) struct Reach {
     /// Indices of functions with a body, the kernel first, each once.
     pub functions: Vec<u32>,
-    /// Calls that close a circle.
-    pub problems: Vec<Problem>,
+    /// Those that lie on a circle of calls: a frame of theirs may lie below another one. A call
+    /// through a pointer may go to any function whose address is taken.
+    pub recursive: HashSet<u32>,
 }
 
-/// Depth-first search over the calls, on a stack of its own: chains of calls can be long.
+/// What a body names.
+#[derive(Default)]
+struct Uses {
+    /// Functions it calls by name.
+    calls: Vec<u32>,
+    /// Functions it names otherwise: their addresses are values.
+    addresses: Vec<u32>,
+    /// Whether it calls through a pointer.
+    through_pointer: bool,
+}
+
+/// Depth-first search over the calls, on a stack of its own: chains of calls can be long. Once a
+/// call through a pointer is reached, so are all functions whose addresses are known by then or
+/// stand in an initialiser of the module.
 pub(in crate::ptx) fn reach(ast: &Ast, text: &str, statics: &Statics, entry: u32) -> Reach {
-    let mut found = Reach { functions: vec![entry], problems: Vec::new() };
-    let mut state = std::collections::HashMap::from([(entry, true)]);
-    let mut stack = vec![(entry, 0usize)];
-    while let Some((function, next)) = stack.last_mut() {
-        let body = ast.functions[*function as usize].body.as_ref();
-        let Some(&callee) = body.and_then(|body| body.callees.get(*next)) else {
-            // done: a later call of it closes no circle
-            state.insert(*function, false);
-            stack.pop();
-            continue;
-        };
-        *next += 1;
-        let name = text.get(callee.range()).unwrap_or_default();
-        let Some(&index) = statics.functions.get(name) else { continue };
-        if ast.functions[index as usize].body.is_none() {
-            continue;
-        }
-        match state.get(&index) {
-            Some(true) => found.problems.push(Problem {
-                span: callee,
-                line: 0,
-                construct: "recursion".into(),
-                message: format!("`{name}` calls itself, directly or through others"),
-                hint: "functions have static storage here; write the recursion as a loop".into(),
-            }),
-            Some(false) => {}
-            None => {
-                state.insert(index, true);
-                found.functions.push(index);
-                stack.push((index, 0));
+    let mut functions = Vec::new();
+    let mut uses: Vec<Uses> = Vec::new();
+    let mut seen = HashSet::new();
+    let mut taken: Vec<u32> = Vec::new();
+    let mut is_taken = HashSet::new();
+    let mut through_pointer = false;
+    let mut stack = vec![entry];
+    // how many of the addresses have been followed
+    let mut followed = 0;
+    let has_body = |index: &u32| ast.functions[*index as usize].body.is_some();
+    loop {
+        while let Some(function) = stack.pop() {
+            if !seen.insert(function) {
+                continue;
             }
+            let found = ast.functions[function as usize]
+                .body
+                .as_ref()
+                .map_or_else(Uses::default, |body| uses_of(body, text, statics));
+            // the first call is on top
+            stack.extend(found.calls.iter().rev().filter(|&callee| has_body(callee)));
+            taken.extend(found.addresses.iter().filter(|&&index| is_taken.insert(index)));
+            through_pointer |= found.through_pointer;
+            functions.push(function);
+            uses.push(found);
+        }
+        if !through_pointer {
+            break;
+        }
+        taken.extend(statics.taken.iter().filter(|&&index| is_taken.insert(index)));
+        let callable = |index: &&u32| has_body(index) && !ast.functions[**index as usize].entry;
+        stack.extend(taken[followed..].iter().rev().filter(callable));
+        followed = taken.len();
+        if stack.is_empty() {
+            break;
         }
     }
-    found
+    let recursive = circles(&functions, &uses, &taken);
+    Reach { functions, recursive }
+}
+
+/// The functions that may be called while they run.
+fn circles(functions: &[u32], uses: &[Uses], taken: &[u32]) -> HashSet<u32> {
+    let mut graph = DiGraph::<Option<u32>, ()>::new();
+    let nodes: std::collections::HashMap<u32, NodeIndex> =
+        functions.iter().map(|&index| (index, graph.add_node(Some(index)))).collect();
+    // all calls through pointers go by way of one node, from which every taken address is reached
+    let pointers = graph.add_node(None);
+    for index in taken {
+        if let Some(&to) = nodes.get(index) {
+            graph.add_edge(pointers, to, ());
+        }
+    }
+    let mut recursive = HashSet::new();
+    for (&function, uses) in functions.iter().zip(uses) {
+        let from = nodes[&function];
+        for callee in &uses.calls {
+            if let Some(&to) = nodes.get(callee) {
+                graph.add_edge(from, to, ());
+            }
+            if *callee == function {
+                recursive.insert(function);
+            }
+        }
+        if uses.through_pointer {
+            graph.add_edge(from, pointers, ());
+        }
+    }
+    for circle in kosaraju_scc(&graph).into_iter().filter(|circle| circle.len() > 1) {
+        recursive.extend(circle.into_iter().filter_map(|node| graph[node]));
+    }
+    recursive
+}
+
+fn uses_of(body: &Body, text: &str, statics: &Statics) -> Uses {
+    let function = |name: Span| statics.functions.get(text.get(name.range()).unwrap_or_default()).copied();
+    let mut uses = Uses::default();
+    for &callee in &body.callees {
+        match function(callee) {
+            Some(index) => uses.calls.push(index),
+            None => uses.through_pointer = true,
+        }
+    }
+    for stmt in &body.stmts {
+        match stmt {
+            Stmt::CallTargets(_, targets) => {
+                uses.addresses.extend(targets.iter().filter_map(|target| function(*target)));
+            }
+            Stmt::Instr(instr) => {
+                let is_call = text.get(instr.opcode.range()).is_some_and(|opcode| opcode.starts_with("call"));
+                for operand in instr.operands.iter().filter(|_| !is_call) {
+                    match &operand.kind {
+                        OperandKind::Name(name) => uses.addresses.extend(function(*name)),
+                        OperandKind::Symbol(expr) => uses.addresses.extend(function(expr.name)),
+                        _ => {}
+                    }
+                }
+                // arguments of a call may be addresses as well
+                for operand in instr.operands.iter().filter(|_| is_call) {
+                    if let OperandKind::Group(list) = &operand.kind {
+                        let names = list.iter().filter_map(|argument| match argument.kind {
+                            OperandKind::Name(name) => function(name),
+                            _ => None,
+                        });
+                        uses.addresses.extend(names);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    uses
 }

@@ -20,16 +20,17 @@ pub(in crate::ptx) enum Symbol {
     Static(u32),
     /// A parameter of the kernel: offset in the parameter block and size.
     KernelParam(u64, u64),
-    /// A `.local` variable: offset in local memory and size.
+    /// A `.local` variable: offset in local memory, or in the frame of a function that has one, and
+    /// size.
     Local(u64, u64),
-    /// A parameter of a function or call: offset in local memory and size.
+    /// A parameter of a function or call: as for `.local` variables.
     Param(u64, u64),
     /// The instruction with this index in the function.
     Label(u32),
     /// Statement that holds the targets of an indirect branch.
     Targets(u32),
-    /// A call prototype.
-    Prototype,
+    /// Statement that says what a call through a pointer calls.
+    Prototype(u32),
 }
 
 /// One scope.
@@ -89,7 +90,9 @@ impl<'a> Scopes<'a> {
                 Stmt::Instr(_) => instructions += 1,
                 Stmt::Label(name) => scopes.add(current, *name, Symbol::Label(instructions), frame),
                 Stmt::Targets(name, _) => scopes.add(current, *name, Symbol::Targets(index as u32), frame),
-                Stmt::Prototype(name) => scopes.add(current, *name, Symbol::Prototype, frame),
+                Stmt::Prototype(name, _) | Stmt::CallTargets(name, _) => {
+                    scopes.add(current, *name, Symbol::Prototype(index as u32), frame);
+                }
                 Stmt::Static(var) => {
                     let name = frame.ast.vars[*var as usize].name;
                     scopes.add(current, name, Symbol::Static(*var), frame);

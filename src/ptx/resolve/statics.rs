@@ -1,11 +1,11 @@
 //! Variables with one address: global and constant memory are laid out once per module, shared
 //! memory per kernel (only what the kernel and its functions use counts).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::isa::Space;
 use crate::program::launch::f16_bits;
-use crate::program::layout::{GLOBALS_BASE, Segment, WINDOW_SIZE, window_base};
+use crate::program::layout::{GLOBALS_BASE, Segment, WINDOW_SIZE, function_address, window_base};
 use crate::ptx::ast::{Ast, Const, DeclSpace, Init, InitValue, VarDecl};
 use crate::ptx::lexer::Span;
 use crate::ptx::report::Reporter;
@@ -29,6 +29,8 @@ pub(in crate::ptx) struct Statics {
     pub globals: Segment,
     /// Constant memory with its initial contents.
     pub constants: Segment,
+    /// Functions whose addresses initialisers name, once each, in the order of the file.
+    pub taken: Vec<u32>,
     /// Initialisers that cannot be built, by index of the variable: place, what is wrong. They
     /// matter only to kernels that name the variable.
     pub broken: HashMap<u32, (Span, String)>,
@@ -89,6 +91,7 @@ pub(in crate::ptx) fn check_names(
     }
     statics.place(ast, text, report);
     statics.fill(ast, text);
+    statics.take_functions(ast, text);
     statics
 }
 
@@ -202,6 +205,23 @@ impl Statics {
     }
 }
 
+impl Statics {
+    fn take_functions(&mut self, ast: &Ast, text: &str) {
+        let mut seen = HashSet::new();
+        let mut left: Vec<&Init> = ast.vars.iter().rev().filter_map(|var| var.init.as_ref()).collect();
+        while let Some(init) = left.pop() {
+            match init {
+                Init::List(list) => left.extend(list.iter().rev()),
+                Init::Value(InitValue::Address { symbol, .. }, _) => {
+                    let index = self.functions.get(slice(text, symbol.name)).copied();
+                    self.taken.extend(index.filter(|&index| seen.insert(index)));
+                }
+                Init::Value(InitValue::Const(_), _) => {}
+            }
+        }
+    }
+}
+
 /// Values in an initialiser.
 fn count(init: &Init) -> u64 {
     match init {
@@ -281,8 +301,11 @@ impl Writer<'_> {
     }
 
     fn address(&self, name: &str, generic: bool) -> Result<u64, String> {
-        if self.statics.functions.contains_key(name) {
-            return Err(format!("addresses of functions (`{name}`) are not supported"));
+        if let Some(&index) = self.statics.functions.get(name) {
+            return match self.ast.functions[index as usize].entry {
+                true => Err(format!("`{name}` is a kernel, whose address is not supported")),
+                false => Ok(function_address(index)),
+            };
         }
         let index = *self.statics.vars.get(name).ok_or_else(|| format!("`{name}` is not declared"))? as usize;
         let address = self.statics.addresses[index]

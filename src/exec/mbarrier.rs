@@ -1,0 +1,300 @@
+//! Mbarrier objects.
+//!
+//! An object is one word of 64 bits in shared memory, whose layout PTX leaves open. Here, from bit 0
+//! on: arrivals that the running phase waits for (20 bits), arrivals that each phase expects (20),
+//! bytes that it waits for (21, signed), the number of the phase (2), and 1 where there is an object.
+//! The state that an arrival gives is that word as it was before.
+//!
+//! `try_wait` suspends its warp until the phase completes, so that the path does not depend on how
+//! often a loop asks. Only when nothing else in the block can run is a suspended warp told that its
+//! time is up, as PTX allows after a time that it does not name. `test_wait` answers at once; if the
+//! answer is no, other warps get their turn. How often such a loop asks is that of one order of
+//! warps out of many. Asynchronous copies are done at once, so their arrival is too.
+//!
+//! Timing knows nothing of these waits: no verdict stands for a kernel that has them, see
+//! [`crate::program::Program::untimed_wait`].
+
+use super::access::Targets;
+use super::fault::{self, Fault};
+use super::lanes::width_mask;
+use super::races::{By, Deed};
+use super::step::{Context, Meeting};
+use super::warp::Warp;
+use crate::base::{LaneMask, Pc};
+use crate::isa::Space;
+use crate::program::Sem;
+use crate::program::sem::{Mbarrier, MbarrierOp, Operand};
+
+/// The most arrivals and bytes that an object counts.
+const MOST: i64 = (1 << 20) - 1;
+
+/// An object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Object {
+    /// Arrivals that the phase still waits for.
+    pending: i64,
+    /// Arrivals of each phase.
+    expected: i64,
+    /// Bytes that the phase waits for.
+    bytes: i64,
+    /// Number of the phase, modulo 4.
+    phase: u64,
+}
+
+impl Object {
+    fn new(count: i64) -> Self {
+        Self { pending: count, expected: count, bytes: 0, phase: 0 }
+    }
+
+    /// Nothing if the word holds no object.
+    fn decode(word: u64) -> Option<Self> {
+        let field = |from: u32, bits: u32| word >> from & width_mask(bits);
+        (word >> 63 == 1).then(|| Self {
+            pending: field(0, 20) as i64,
+            expected: field(20, 20) as i64,
+            bytes: super::lanes::sign_extend(field(40, 21), 21),
+            phase: field(61, 2),
+        })
+    }
+
+    fn encode(self) -> u64 {
+        let bytes = self.bytes as u64 & width_mask(21);
+        self.pending as u64 | (self.expected as u64) << 20 | bytes << 40 | (self.phase & 3) << 61 | 1 << 63
+    }
+
+    /// Goes on to the next phase if nothing is missing; whether it did.
+    fn complete(&mut self) -> bool {
+        let completes = self.pending == 0 && self.bytes == 0;
+        if completes {
+            self.phase = (self.phase + 1) & 3;
+            self.pending = self.expected;
+        }
+        completes
+    }
+
+    /// Whether the phase of a state, or the one with a parity, has completed.
+    fn is_over(self, phase: u64, parity: bool) -> bool {
+        if parity { self.phase & 1 != phase & 1 } else { self.phase != phase >> 61 & 3 }
+    }
+}
+
+/// Everything but waiting.
+///
+/// # Errors
+/// An address that is none of an object, counts beyond what one holds.
+pub(super) fn execute(
+    warp: &mut Warp,
+    context: &mut Context,
+    pc: Pc,
+    barrier: &Mbarrier,
+    enabled: LaneMask,
+) -> Result<(), Fault> {
+    let targets = Targets::new(warp, context, pc, (barrier.space, &barrier.addr), 8, "mbarrier access");
+    for lane in enabled.lanes() {
+        let old = word(&targets, warp, context, pc, lane)?;
+        let number =
+            |operand: Operand| (warp.operand_in(operand, &context.shape, lane) & width_mask(32)) as i64;
+        let wrong = |what: String, hint: &str| {
+            let message = format!("{what} (lane {lane} of warp {})", warp.id);
+            Err(fault::at(context.program, pc, message, hint))
+        };
+        if let MbarrierOp::Init { count } = barrier.op {
+            let count = number(count);
+            if !(1..=MOST).contains(&count) {
+                return wrong(
+                    format!("an mbarrier object for {count} arrivals"),
+                    "1 to 1048575 are possible",
+                );
+            }
+            store(&targets, warp, context, (pc, lane), Object::new(count).encode(), Deed::Writes);
+            continue;
+        }
+        let Some(mut object) = Object::decode(old) else {
+            return Err(no_object(&targets, warp, context, pc, lane));
+        };
+        let mut result = None;
+        match barrier.op {
+            MbarrierOp::Init { .. } | MbarrierOp::Wait { .. } => {}
+            MbarrierOp::Inval => {
+                store(&targets, warp, context, (pc, lane), 0, Deed::Writes);
+                continue;
+            }
+            MbarrierOp::ExpectTx { bytes } => object.bytes += number(bytes),
+            MbarrierOp::CompleteTx { bytes } => object.bytes -= number(bytes),
+            MbarrierOp::CopiesArrive { counted } => object.pending -= i64::from(counted),
+            MbarrierOp::Arrive(arrive) => {
+                let count = number(arrive.count);
+                object.bytes += number(arrive.expect);
+                object.pending -= count;
+                object.expected -= if arrive.drops { count } else { 0 };
+                result = arrive.state;
+                if !(1..=MOST).contains(&count) {
+                    return wrong(
+                        format!("{count} arrivals at an mbarrier object"),
+                        "1 to 1048575 are possible",
+                    );
+                }
+                if !arrive.completes && object.pending == 0 && object.bytes == 0 {
+                    let what = "an arrival with .noComplete that completes the phase".to_owned();
+                    return wrong(what, "leave .noComplete out where the arrival may be the last one");
+                }
+            }
+        }
+        if object.pending < 0 || object.expected < 0 {
+            let what = "more arrivals at an mbarrier object than its phase waits for".to_owned();
+            return wrong(what, "make the object for as many as arrive in each phase");
+        }
+        if object.bytes.abs() > MOST {
+            return wrong(
+                "an mbarrier object that waits for too many bytes".to_owned(),
+                "1048575 are possible",
+            );
+        }
+        let completes = object.complete();
+        store(&targets, warp, context, (pc, lane), object.encode(), Deed::Reads);
+        if let Some(watch) = &mut context.watch {
+            watch.arrive_at_object(warp.id, targets.of(lane).1, completes);
+        }
+        if let Some(state) = result {
+            warp.set_in(state, lane, old);
+        }
+    }
+    Ok(())
+}
+
+/// `test_wait` and `try_wait`.
+///
+/// # Errors
+/// An address that is none of an object.
+pub(super) fn wait(
+    warp: &mut Warp,
+    context: &mut Context,
+    pc: Pc,
+    barrier: &Mbarrier,
+    enabled: LaneMask,
+) -> Result<Meeting, Fault> {
+    let MbarrierOp::Wait { done, suspends, .. } = barrier.op else { return Ok(Meeting::None) };
+    let over = over(warp, context, pc, barrier, enabled)?;
+    if suspends && over != enabled && !warp.time_is_up {
+        return Ok(Meeting::Suspended);
+    }
+    warp.time_is_up = false;
+    let targets = Targets::new(warp, context, pc, (barrier.space, &barrier.addr), 8, "mbarrier access");
+    if let Some(watch) = &mut context.watch {
+        for lane in over.lanes() {
+            watch.learn_of_object(warp.id, targets.of(lane).1);
+        }
+    }
+    warp.set_pred(done, over, enabled);
+    Ok(if over == enabled { Meeting::None } else { Meeting::InVain })
+}
+
+/// Whether a warp that is suspended at this instruction can go on; also if what it waits for is
+/// wrong, which executing it will tell.
+pub(super) fn can_go_on(warp: &Warp, context: &mut Context, pc: Pc) -> bool {
+    let program = context.program;
+    let Sem::Mbarrier(barrier) = &program.instr(pc).sem else { return true };
+    let active = warp.stack.top().map_or(LaneMask::empty(), |(_, active)| active);
+    let enabled = program.instr(pc).guard.map_or(active, |guard| active & warp.guard(guard));
+    over(warp, context, pc, barrier, enabled).map_or(true, |over| over == enabled)
+}
+
+/// The lanes whose phase has completed.
+fn over(
+    warp: &Warp,
+    context: &mut Context,
+    pc: Pc,
+    barrier: &Mbarrier,
+    enabled: LaneMask,
+) -> Result<LaneMask, Fault> {
+    let MbarrierOp::Wait { phase, parity, .. } = barrier.op else { return Ok(enabled) };
+    let targets = Targets::new(warp, context, pc, (barrier.space, &barrier.addr), 8, "mbarrier access");
+    let mut over = LaneMask::empty();
+    for lane in enabled.lanes() {
+        let word = word(&targets, warp, context, pc, lane)?;
+        let Some(object) = Object::decode(word) else {
+            return Err(no_object(&targets, warp, context, pc, lane));
+        };
+        if object.is_over(warp.operand_in(phase, &context.shape, lane), parity) {
+            over |= LaneMask::lane(lane);
+        }
+    }
+    Ok(over)
+}
+
+/// The word of a lane's object.
+fn word(targets: &Targets, warp: &Warp, context: &mut Context, pc: Pc, lane: usize) -> Result<u64, Fault> {
+    let (space, address) = targets.of(lane);
+    if space != Space::Shared {
+        let message = format!(
+            "an mbarrier object at address {address:#x} of {} memory (lane {lane} of warp {})",
+            space.name(),
+            warp.id
+        );
+        return Err(fault::at(context.program, pc, message, "mbarrier objects live in shared memory"));
+    }
+    match context.memory.read(space, warp.thread(lane), address, 8) {
+        Ok(bytes) => Ok(super::access::decode(bytes)),
+        Err(denied) => Err(targets.fault(denied, lane, warp, context)),
+    }
+}
+
+/// Stores the word of a lane's object, which [`word`] has found. Arrivals count as reading it: they
+/// race with what makes and ends the object, not with each other.
+fn store(
+    targets: &Targets,
+    warp: &Warp,
+    context: &mut Context,
+    (pc, lane): (Pc, usize),
+    word: u64,
+    deed: Deed,
+) {
+    let (space, address) = targets.of(lane);
+    if let Ok(bytes) = context.memory.write(space, warp.thread(lane), address, 8) {
+        bytes.copy_from_slice(&word.to_le_bytes());
+    }
+    context.objects_changed += 1;
+    if let Some(watch) = &mut context.watch {
+        watch.access(By { warp: warp.id, pc }, space, address, 8, deed);
+    }
+}
+
+fn no_object(targets: &Targets, warp: &Warp, context: &Context, pc: Pc, lane: usize) -> Fault {
+    let (_, address) = targets.of(lane);
+    let message = format!(
+        "there is no mbarrier object at shared address {address:#x} (lane {lane} of warp {})",
+        warp.id
+    );
+    fault::at(
+        context.program,
+        pc,
+        message,
+        "make it with mbarrier.init, and let a barrier of the block follow",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_hold_objects() {
+        let object = Object { pending: MOST, expected: 1, bytes: -MOST, phase: 3 };
+        assert_eq!(Object::decode(object.encode()), Some(object));
+        assert_eq!(Object::decode(0), None);
+        assert_eq!(Object::new(7).encode() & width_mask(Mbarrier::PENDING_BITS), 7);
+    }
+
+    #[test]
+    fn phases_complete_when_nothing_is_missing() {
+        let mut object = Object::new(2);
+        object.pending = 0;
+        object.bytes = 4;
+        assert!(!object.complete());
+        let state = object.encode();
+        object.bytes = 0;
+        assert!(object.complete() && object.is_over(state, false) && object.is_over(0, true));
+        assert!(!object.is_over(object.encode(), false) && !object.is_over(1, true));
+        assert_eq!((object.pending, object.phase), (2, 1));
+    }
+}

@@ -1,0 +1,90 @@
+//! What becomes of verdicts where a kernel calls through pointers, calls itself, or waits at an
+//! mbarrier object.
+
+#[path = "support/shipped.rs"]
+mod shipped;
+
+use std::path::Path;
+
+use warpbound::base::Watch;
+use warpbound::bound;
+use warpbound::check::{Checked, Plan, Status, Workload, WorkloadKind, check};
+use warpbound::diag::SourceText;
+use warpbound::isa::IsaTable;
+use warpbound::machine::SchedulerKind;
+use warpbound::program::launch::{Launch, LaunchSpec};
+use warpbound::ptx::Module;
+use warpbound::sim::PolicySetup;
+
+/// A launch of 64 threads with one buffer, judged under gto and lrr.
+fn judged(text: &str, entry: &str, race_memory: Option<usize>) -> Vec<Checked> {
+    let isa = IsaTable::parse(&SourceText::new("isa/ptx.ron", include_str!("../isa/ptx.ron"))).unwrap();
+    let module = Module::parse(&SourceText::new("k.ptx", text)).unwrap_or_else(|e| panic!("{e}"));
+    let program = module.program(entry, &isa).unwrap_or_else(|e| panic!("{e}"));
+    let launch = format!(
+        "Launch(module: \"\", entry: \"{entry}\", grid: (2, 1, 1), block: (64, 1, 1), args: [
+            Buffer(name: \"out\", elem: I32, len: 192, init: Zero),
+        ])"
+    );
+    let text = SourceText::new("launch", launch);
+    let spec = LaunchSpec::parse(&text).unwrap();
+    let launch = Launch::new(&spec, &program, 1, &text, &|_: &str, _| Err(String::new())).unwrap();
+    let kind = WorkloadKind::Launch { program: Box::new(program), launch: Box::new(launch) };
+    let workload = Workload { name: entry.to_owned(), kind };
+    let policies = [SchedulerKind::Gto, SchedulerKind::Lrr]
+        .map(|kind| PolicySetup::new(&kind, |_| unreachable!("no replay")).unwrap());
+    let machine = shipped::machine("ecrts25-orin");
+    let plan = Plan {
+        workload: &workload,
+        machine: &machine,
+        policies: &policies,
+        bounds: &bound::all(),
+        gating: &[],
+        max_instructions_per_block: 1 << 22,
+        threads: 1,
+        ahead: false,
+        self_check: true,
+        race_memory,
+        watch: &Watch::new(),
+    };
+    check(&plan).unwrap_or_else(|error| panic!("{}", error.problems))
+}
+
+/// The analyser and the simulator agree on what calls cost, and bounds hold.
+#[test]
+fn calls_are_timed() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files/ptx/compiled/pointers_clang_O2.ptx");
+    let text = std::fs::read_to_string(file).unwrap();
+    for entry in ["through_table", "virtual_functions", "recursion"] {
+        // the blocks store the same values to the same places
+        for run in judged(&text, entry, None) {
+            assert!(run.self_checked_warps > 0, "{entry}: a difference would have been an error");
+            for row in run.judged() {
+                assert_eq!(row.status, Status::Holds, "{entry}: {}", row.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn no_verdict_stands_where_a_wait_takes_no_time() {
+    let text = ".version 8.0\n.target sm_90\n.address_size 64\n.shared .align 8 .b64 object;
+.visible .entry waits(.param .u64 out)
+{ .reg .pred %p<3>; .reg .b32 %r<3>; .reg .b64 %d<3>;
+  mov.u32 %r0, %tid.x; setp.eq.u32 %p0, %r0, 0; @%p0 mbarrier.init.shared.b64 [object], 64; bar.sync 0;
+  mbarrier.arrive.shared.b64 %d0, [object];
+W: mbarrier.try_wait.shared.b64 %p1, [object], %d0;
+  @!%p1 bra W; ret; }";
+    for race_memory in [None, Some(1 << 20)] {
+        for run in judged(text, "waits", race_memory) {
+            assert_eq!(run.verdict(), Status::NotApplicable);
+            for row in run.judged() {
+                let reason = row.reason.as_deref().unwrap_or_default();
+                assert_eq!((row.status, row.value), (Status::NotApplicable, None), "{}", row.name);
+                assert!(reason.contains("k.ptx:9") && reason.contains("mbarrier"), "{}: {reason}", row.name);
+            }
+            assert!(run.races.is_empty(), "{:?}", run.races);
+            assert!(run.notes.iter().any(|note| note.contains("the makespan leaves out")), "{:?}", run.notes);
+        }
+    }
+}

@@ -16,7 +16,8 @@ pub(super) struct Atomics {
 impl Atomics {
     pub(super) fn new(program: &Program) -> Self {
         let decides = Deciding::new(program, |instr, reg| {
-            path_depends(instr, reg) || matches!(instr.sem, Sem::Store { .. } | Sem::Atomic(_))
+            path_depends(instr, reg)
+                || matches!(instr.sem, Sem::Store { .. } | Sem::Surface(_) | Sem::Atomic(_))
         });
         let op = |sem: &Sem| match sem {
             Sem::Atomic(atomic) => Some(atomic.op),
@@ -78,7 +79,10 @@ fn path_depends(instr: &Instr, reg: RegId) -> bool {
             Sem::Branch { .. } | Sem::BranchTable { .. } | Sem::Barrier(_) | Sem::Call(_) => true,
             Sem::Load { addr, .. } | Sem::Store { addr, .. } => is_base(addr.base),
             Sem::Atomic(atomic) => is_base(atomic.addr.base),
-            Sem::AsyncCopy { .. } => true,
+            Sem::Fetch(_) | Sem::AsyncCopy { .. } => true,
+            Sem::Surface(access) => {
+                [access.surface].iter().chain(&access.coords).chain(&access.layer).any(|&o| is_base(o))
+            }
             _ => false,
         }
 }

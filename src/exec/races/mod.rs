@@ -513,6 +513,7 @@ fn is_shared(space: Space) -> Option<bool> {
 fn kind_of(sem: &Sem) -> AccessKind {
     match sem {
         Sem::Store { .. } => AccessKind::Store,
+        Sem::Surface(access) if access.is_store() => AccessKind::Store,
         Sem::Atomic(_) => AccessKind::Atomic,
         Sem::AsyncCopy { .. } => AccessKind::AsyncCopy,
         _ => AccessKind::Load,

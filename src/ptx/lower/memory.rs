@@ -58,7 +58,7 @@ fn wrong_type(op: &Opcode<'_>) -> Refusal {
 }
 
 /// The elements of a vector operand, or the operand itself.
-fn elements<'a>(op: &Opcode<'_>, operand: &'a Operand, count: usize) -> Res<&'a [Operand]> {
+pub(super) fn elements<'a>(op: &Opcode<'_>, operand: &'a Operand, count: usize) -> Res<&'a [Operand]> {
     let list = match &operand.kind {
         OperandKind::Vector(list) => list.as_slice(),
         _ => std::slice::from_ref(operand),

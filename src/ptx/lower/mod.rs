@@ -14,6 +14,7 @@ mod convert;
 mod copy;
 mod float;
 mod flow;
+mod image;
 mod int;
 mod memory;
 mod mov;
@@ -28,9 +29,10 @@ pub(super) use program::{Built, FunctionCode, build};
 
 use std::collections::HashMap;
 
+use crate::base::RegId;
 use crate::diag::closest;
 use crate::isa::{IsaTable, Space, TypeKind};
-use crate::program::sem::{Place, Sem};
+use crate::program::sem::{Place, Sem, SurfaceData};
 use crate::program::{ClassTable, Flow, Guard, Instr, RegList};
 use crate::ptx::ast;
 use crate::ptx::lexer::Span;
@@ -126,32 +128,43 @@ fn instruction<'a>(
     })
 }
 
-/// Calls are the only instructions whose operand list has no fixed length.
+/// Calls, and accesses to images with many coordinates, may have more operands than fit.
 fn check_register_count(sem: &Sem) -> Res<()> {
-    let Sem::Call(call) = sem else { return Ok(()) };
-    let count = |place: fn(&crate::program::sem::Transfer) -> Place| {
-        let mut regs: Vec<_> = call
-            .pass
-            .iter()
-            .filter_map(|transfer| match place(transfer) {
-                Place::Reg(reg) => Some(reg),
-                Place::Local(_) | Place::Imm(_) => None,
-            })
-            .collect();
+    let most = |operands: &mut dyn Iterator<Item = RegId>| {
+        let mut regs: Vec<_> = operands.collect();
         regs.sort_unstable();
         regs.dedup();
-        regs.len()
+        if regs.len() > RegList::MAX { Err(too_many_registers()) } else { Ok(()) }
     };
-    if count(|t| t.from) > RegList::MAX || count(|t| t.to) > RegList::MAX {
-        return Err(too_many_registers());
+    match sem {
+        Sem::Call(call) => {
+            let reg = |place: Place| match place {
+                Place::Reg(reg) => Some(reg),
+                Place::Local(_) | Place::Imm(_) => None,
+            };
+            most(&mut call.pass.iter().filter_map(|transfer| reg(transfer.from)))?;
+            most(&mut call.pass.iter().filter_map(|transfer| reg(transfer.to)))
+        }
+        Sem::Fetch(fetch) => {
+            let sources = [&fetch.texture].into_iter().chain(&fetch.coords).chain(&fetch.layer);
+            most(&mut sources.chain(&fetch.detail).filter_map(|source| source.reg()))
+        }
+        Sem::Surface(access) => {
+            let sources = [&access.surface].into_iter().chain(&access.coords).chain(&access.layer);
+            let stored = match &access.data {
+                SurfaceData::Store(srcs) => srcs.as_slice(),
+                SurfaceData::Load(_) => &[],
+            };
+            most(&mut sources.chain(stored).filter_map(|source| source.reg()))
+        }
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 fn too_many_registers() -> Refusal {
     Refusal::new(
         format!("this instruction uses more than {} registers", RegList::MAX),
-        "pass arguments through .param variables",
+        "pass arguments of calls through .param variables",
     )
 }
 
@@ -214,6 +227,7 @@ fn dispatch<'a>(
         }
         "atom" | "red" => atomic::lower(cx, op, args),
         "cp" => copy::lower(cx, op, args),
+        "tex" | "tld4" | "suld" | "sust" | "txq" | "suq" => image::lower(cx, op, args),
         "shfl" | "vote" | "activemask" | "match" | "redux" => warp::lower(cx, op, args),
         "bar" | "barrier" | "membar" | "fence" => barrier::lower(cx, op, args),
         "bra" | "brx" | "ret" | "exit" | "trap" | "brkpt" | "nanosleep" | "pmevent" | "griddepcontrol" => {

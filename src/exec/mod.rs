@@ -291,7 +291,9 @@ fn check_program(program: &Program, reconvergence: Reconvergence, problems: &mut
             Sem::None => Some("an instruction that has timing only".to_owned()),
             Sem::Load { ty, dsts, .. } => vector(ty.bits, dsts.len()),
             Sem::Store { bits, srcs, .. } => vector(*bits, srcs.len()),
-            Sem::Surface(access) => vector(access.bits, access.size() / usize::from((access.bits / 8).max(1))),
+            Sem::Surface(access) => {
+                vector(access.bits, access.size() / usize::from((access.bits / 8).max(1)))
+            }
             Sem::AsyncCopy { bytes, .. } if !matches!(bytes, 4 | 8 | 16) => vector(0, 0),
             Sem::Compare(compare) if packed(&compare.ty) => Some("a comparison of packed halves".to_owned()),
             Sem::TestFloat { ty: FloatTy::F16x2, .. } => Some("a test of packed halves".to_owned()),

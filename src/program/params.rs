@@ -383,7 +383,8 @@ impl<'a> Flow<'a> {
                     // a gather takes its texels apart by itself
                     let used = fetch.gather.map_or(used.unwrap_or(0), usize::from);
                     let format = Format { elem, channels: channels(used + 1) };
-                    found.push((fetch.texture, ImageUse { surface: false, geometry: fetch.geometry, format }));
+                    found
+                        .push((fetch.texture, ImageUse { surface: false, geometry: fetch.geometry, format }));
                 }
                 Sem::Surface(access) => {
                     let (first, count) = match &access.data {
@@ -399,7 +400,10 @@ impl<'a> Flow<'a> {
                         _ => (Channel::F32, 2 * count),
                     };
                     let format = Format { elem, channels: channels(count) };
-                    found.push((access.surface, ImageUse { surface: true, geometry: access.geometry, format }));
+                    found.push((
+                        access.surface,
+                        ImageUse { surface: true, geometry: access.geometry, format },
+                    ));
                 }
                 _ => {}
             }
@@ -438,7 +442,9 @@ impl<'a> Flow<'a> {
             let image = widest(&|handle| self.from(handle) & 1 << index != 0).filter(|_| size == 8);
             let usage = match (image, accessed) {
                 (Some(image), _) => Usage::Image(image),
-                (None, Some(accesses)) => Usage::Pointer(Pointee { pointers: through(index), ..pointee(accesses) }),
+                (None, Some(accesses)) => {
+                    Usage::Pointer(Pointee { pointers: through(index), ..pointee(accesses) })
+                }
                 (None, None) => Usage::Number(self.number_of(index, (size * 8).min(64) as u8)),
             };
             parts.push(Part { param, offset, size, usage });

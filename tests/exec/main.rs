@@ -5,6 +5,7 @@ mod exec_support;
 
 mod barriers;
 mod control;
+mod images;
 mod memory;
 mod races;
 mod values;

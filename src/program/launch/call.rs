@@ -117,11 +117,7 @@ fn argument(
     let mut bytes = value(arg, scope, place)?.bytes;
     let pointer = matches!(
         arg,
-        ArgSpec::Buffer { .. }
-            | ArgSpec::Ptr(..)
-            | ArgSpec::Null
-            | ArgSpec::Texture(_)
-            | ArgSpec::Surface(_)
+        ArgSpec::Buffer { .. } | ArgSpec::Ptr(..) | ArgSpec::Null | ArgSpec::Texture(_) | ArgSpec::Surface(_)
     );
     if let ArgSpec::Buffer { name, .. } = arg
         && let Some(buffer) = scope.buffers.iter().position(|buffer| buffer.name == *name)

@@ -7,7 +7,8 @@ use super::{Launch, Named};
 use crate::diag::{Diagnostic, Diagnostics, Place, closest};
 use crate::program::expr::Expr;
 use crate::program::image::{
-    AddressMode, Bound, Channel, Filter, Format, Geometry, Image, MAX_IMAGES, ReadMode, Sampler, object_handle,
+    AddressMode, Bound, Channel, Filter, Format, Geometry, Image, MAX_IMAGES, ReadMode, Sampler,
+    object_handle,
 };
 use crate::program::layout::GLOBALS_BASE;
 use crate::program::{Program, names, template};
@@ -128,10 +129,28 @@ impl ImageSpec<'_> {
     fn lie(&self) -> Lie<'_> {
         match *self {
             Self::Texture(TextureSpec {
-                buffer, offset, elem, channels, width, height, depth, layers, pitch, ..
+                buffer,
+                offset,
+                elem,
+                channels,
+                width,
+                height,
+                depth,
+                layers,
+                pitch,
+                ..
             })
             | Self::Surface(SurfaceSpec {
-                buffer, offset, elem, channels, width, height, depth, layers, pitch, ..
+                buffer,
+                offset,
+                elem,
+                channels,
+                width,
+                height,
+                depth,
+                layers,
+                pitch,
+                ..
             }) => Lie {
                 buffer,
                 offset,
@@ -224,9 +243,9 @@ pub(in crate::program) fn bind(
 ) -> Result<Vec<Bound>, Diagnostic> {
     let surface = matches!(spec, ImageSpec::Surface(_));
     let name = spec.name();
-    let handle = scope.image(name, surface).map_err(|(message, hint)| {
-        place.field("name").error(message).hint(hint)
-    })?;
+    let handle = scope
+        .image(name, surface)
+        .map_err(|(message, hint)| place.field("name").error(message).hint(hint))?;
     let image = image(&spec.lie(), scope, place)?;
     let sampler = match spec {
         ImageSpec::Texture(texture) => Some(sampler(texture, image.geometry, place)?),
@@ -244,7 +263,8 @@ fn image(lie: &Lie, scope: &Scope, place: &Place) -> Result<Image, Diagnostic> {
         let Some(expr) = expr else { return Ok(1) };
         let value = number(field, expr)?;
         let fits = (1..=MAX_EXTENT).contains(&value);
-        let wrong = || place.field(field).error(format!("a {field} of {value} is out of range: 1 to {MAX_EXTENT}"));
+        let wrong =
+            || place.field(field).error(format!("a {field} of {value} is out of range: 1 to {MAX_EXTENT}"));
         if fits { Ok(value as u32) } else { Err(wrong()) }
     };
     let Lie { buffer, offset, format, .. } = *lie;
@@ -296,7 +316,8 @@ fn image(lie: &Lie, scope: &Scope, place: &Place) -> Result<Image, Diagnostic> {
     let rows = [image.extent[1], image.extent[2], image.layers].into_iter().map(i128::from).product::<i128>();
     let end = offset + (rows - 1) * pitch + row;
     if offset < 0 || end > target.size.into() {
-        let message = format!("bytes {offset} to {end} are outside of `{buffer}`, which has {} bytes", target.size);
+        let message =
+            format!("bytes {offset} to {end} are outside of `{buffer}`, which has {} bytes", target.size);
         return Err(place.error(message).hint("the last row takes its texels, all others the pitch"));
     }
     if target.address < GLOBALS_BASE {
@@ -345,11 +366,16 @@ pub(in crate::program) fn check_references(
         let message = match bound {
             Some(bound) if bound.sampler.is_none() == reference.surface => continue,
             Some(bound) => format!("`{}` is a {what} reference of `{}`", bound.name, program.name),
-            None => format!("nothing is bound to the {what} reference `{}` of `{}`", names::shown(&reference.name), program.name),
+            None => format!(
+                "nothing is bound to the {what} reference `{}` of `{}`",
+                names::shown(&reference.name),
+                program.name
+            ),
         };
         let list = template::arguments(program);
         let example = list.image(&reference.name).unwrap_or_default();
-        problems.push(place.field(field).error(message).hint(format!("in `{field}`, to be adapted: {example}")));
+        problems
+            .push(place.field(field).error(message).hint(format!("in `{field}`, to be adapted: {example}")));
     }
 }
 
@@ -362,10 +388,14 @@ impl Scope<'_> {
         let what = |surface| if surface { "surface" } else { "texture" };
         match self.images.iter().find(|image| image.name == name) {
             Some(image) if image.surface == surface => Ok(image),
-            Some(_) => Err((format!("`{name}` is a {}, not a {}", what(!surface), what(surface)), String::new())),
+            Some(_) => {
+                Err((format!("`{name}` is a {}, not a {}", what(!surface), what(surface)), String::new()))
+            }
             None => {
-                let known = || self.images.iter().filter(|image| image.surface == surface).map(|i| i.name.as_str());
-                let near = closest(name, known()).map_or(String::new(), |near| format!("did you mean `{near}`? "));
+                let known =
+                    || self.images.iter().filter(|image| image.surface == surface).map(|i| i.name.as_str());
+                let near =
+                    closest(name, known()).map_or(String::new(), |near| format!("did you mean `{near}`? "));
                 let list = match known().collect::<Vec<_>>().join(", ") {
                     none if none.is_empty() => format!("define it in `{}s` of the file", what(surface)),
                     list => format!("{}s: {list}", what(surface)),

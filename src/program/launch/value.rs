@@ -123,7 +123,8 @@ pub(in crate::program) fn value(arg: &ArgSpec, scope: &Scope, place: &Place) -> 
         ArgSpec::Null => Ok(plain([0; 8])),
         ArgSpec::Texture(name) | ArgSpec::Surface(name) => {
             let surface = matches!(arg, ArgSpec::Surface(_));
-            let handle = scope.image(name, surface).map_err(|(message, hint)| place.error(message).hint(hint))?;
+            let handle =
+                scope.image(name, surface).map_err(|(message, hint)| place.error(message).hint(hint))?;
             Ok(plain(handle.handles[0].to_le_bytes()))
         }
         ArgSpec::U8(v) => scope.integer(v, 8, false, &inner),

@@ -74,7 +74,10 @@ impl Sem {
                 atomic.dst.into_iter().for_each(|reg| used.dsts.insert(reg));
             }
             Self::Fetch(fetch) => {
-                used.read(fetch.texture).reads(&fetch.coords).reads(fetch.layer.as_slice()).reads(&fetch.detail);
+                used.read(fetch.texture)
+                    .reads(&fetch.coords)
+                    .reads(fetch.layer.as_slice())
+                    .reads(&fetch.detail);
                 fetch.dsts.iter().flatten().for_each(|reg| used.dsts.insert(*reg));
             }
             Self::Surface(access) => {

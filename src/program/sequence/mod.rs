@@ -205,8 +205,7 @@ impl Sequence {
         for (module, specs) in symbols.into_iter().enumerate() {
             let Some(kernel) = self.kernels.iter().find(|kernel| kernel.module == module) else { continue };
             let variables = &self.variables[module];
-            let scope =
-                launch::Scope { names: &self.names, buffers: &named, variables, images: &handles };
+            let scope = launch::Scope { names: &self.names, buffers: &named, variables, images: &handles };
             self.modules[module].symbols =
                 launch::symbols(&specs, &kernel.program, &scope, self.seed, &read, &mut problems);
         }

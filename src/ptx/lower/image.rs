@@ -9,7 +9,7 @@ use crate::program::image::Geometry;
 use crate::program::sem::{
     Fetch, ImageProperty, ImageQuery, Operand as Src, Outside, Sem, SurfaceAccess, SurfaceData,
 };
-use crate::program::{RegKind, Reference};
+use crate::program::{Reference, RegKind};
 use crate::ptx::ast::{AddressExpr, Operand, OperandKind};
 use crate::ptx::resolve::Symbol;
 use crate::ptx::types::Type;
@@ -24,7 +24,9 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Ope
 }
 
 fn geometry(op: &mut Opcode<'_>) -> Res<Geometry> {
-    for (shape, what) in [("cube", "cube maps"), ("acube", "cube maps"), ("2dms", "multisampling"), ("a2dms", "multisampling")] {
+    for (shape, what) in
+        [("cube", "cube maps"), ("acube", "cube maps"), ("2dms", "multisampling"), ("a2dms", "multisampling")]
+    {
         if op.has(shape) {
             return Err(Refusal::new(format!("`{}`: {what} is not simulated", op.text), ""));
         }
@@ -89,7 +91,10 @@ fn fetch<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> R
     let (layer, coords) = coordinates(cx, op, at, geometry, coord)?;
     if rest.len() != details {
         let hint = "offsets of coordinates and comparisons of depths are not simulated";
-        return Err(Refusal::new(format!("`{}` has {} operands too many", op.text, rest.len().saturating_sub(details)), hint));
+        return Err(Refusal::new(
+            format!("`{}` has {} operands too many", op.text, rest.len().saturating_sub(details)),
+            hint,
+        ));
     }
     let mut detail = Vec::new();
     for operand in rest {
@@ -249,13 +254,16 @@ fn handle(cx: &mut Cx<'_, '_>, address: AddressExpr, surface: bool) -> Res<Src> 
         }
         Some(Symbol::KernelParam(..)) => {
             let hint = "load the handle to a register first: ld.param.u64";
-            return Err(Refusal::new(format!("`{text}` is a parameter, not a {what} reference"), hint).at(name));
+            return Err(
+                Refusal::new(format!("`{text}` is a parameter, not a {what} reference"), hint).at(name)
+            );
         }
         Some(_) => None,
         None => return Err(cx.unknown(name)),
     };
     let Some(handle) = known else {
-        let hint = format!("declare it in this file: .global .{}ref {text};", if surface { "surf" } else { "tex" });
+        let hint =
+            format!("declare it in this file: .global .{}ref {text};", if surface { "surf" } else { "tex" });
         return Err(Refusal::new(format!("`{text}` is no {what} reference of this file"), hint).at(name));
     };
     let reference = Reference { name: text.to_owned(), handle, surface };

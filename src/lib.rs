@@ -82,6 +82,7 @@
 //! | the transition system that is searched | `src/explore/model.rs` |
 //! | what a PTX instruction does | `src/ptx/lower/` (to semantics), `src/exec/` (its execution) |
 //! | what a launch file may say, and how it becomes a launch | `src/program/launch/` |
+//! | textures and surfaces: what they are, how a fetch computes | [`program::image`], `src/exec/image/` |
 //! | programs of several launches: steps, loops | `src/program/sequence/`, run by `src/check/sequence.rs` |
 //! | guessed launches | [`program::params`], [`program::template`] |
 //! | options that replace parts of a launch | `src/cli/launches.rs` |

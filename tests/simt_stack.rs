@@ -148,6 +148,7 @@ fn launch() -> Launch {
         args: Vec::new(),
         buffers: Vec::new(),
         symbols: Vec::new(),
+        images: Vec::new(),
     }
 }
 

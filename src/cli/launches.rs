@@ -72,6 +72,8 @@ pub fn from_options(
         buffers: Vec::new(),
         args: Vec::new(),
         symbols: Vec::new(),
+        textures: Vec::new(),
+        surfaces: Vec::new(),
     };
     let said: String = options.arg.iter().map(|arg| format!("--arg {arg}\n")).collect();
     fitted(spec, location, location, Texts::new(SourceText::new("command line", said)), options, seed)

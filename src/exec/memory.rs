@@ -444,6 +444,7 @@ mod tests {
             args: (0..lens.len()).map(Arg::Buffer).collect(),
             buffers: lens.iter().enumerate().map(buffer).collect(),
             symbols: vec![Buffer { name: "c".into(), elem: Elem::U32, bytes: vec![9, 8, 7, 6] }],
+            images: Vec::new(),
         };
         Memory::on(Device::of(&program, &launch).unwrap(), 0, &program, &launch, 0).unwrap()
     }

@@ -25,6 +25,7 @@ mod control;
 mod device;
 pub mod divergence;
 mod fault;
+mod image;
 mod lanes;
 mod lines;
 mod loops;
@@ -188,6 +189,7 @@ impl<'a> Executor<'a> {
         });
         let context = step::Context {
             program,
+            images: &launch.images,
             memory,
             shape,
             objects_changed: 0,
@@ -313,6 +315,9 @@ fn check_program(program: &Program, reconvergence: Reconvergence, problems: &mut
             Sem::None => Some("an instruction that has timing only".to_owned()),
             Sem::Load { ty, dsts, .. } => vector(ty.bits, dsts.len()),
             Sem::Store { bits, srcs, .. } => vector(*bits, srcs.len()),
+            Sem::Surface(access) => {
+                vector(access.bits, access.size() / usize::from((access.bits / 8).max(1)))
+            }
             Sem::AsyncCopy { bytes, .. } if !matches!(bytes, 4 | 8 | 16) => vector(0, 0),
             Sem::TestFloat { ty, .. } if ty.half().is_some() => Some("a test of packed halves".to_owned()),
             Sem::Convert(convert) if packed(&convert.from) => {

@@ -9,6 +9,7 @@ use super::collective;
 use super::control;
 use super::divergence::Divergence;
 use super::fault::{self, Fault};
+use super::image;
 use super::lanes::{Lanes, map1, sign_extend, width_mask};
 use super::matrix;
 use super::mbarrier;
@@ -19,6 +20,7 @@ use super::stack::SimtStack;
 use super::warp::{Shape, Warp};
 use crate::base::{LaneMask, Pc, RegId, WARP_SIZE};
 use crate::path::{BarrierUse, Step};
+use crate::program::image::Bound;
 use crate::program::layout::resolve_generic;
 use crate::program::sem::{Carry, Compare, CompareInto, MbarrierOp, PredOp, Region, ValueTy};
 use crate::program::{Program, Sem};
@@ -27,6 +29,8 @@ use crate::program::{Program, Sem};
 pub(super) struct Context<'a> {
     /// The kernel.
     pub(super) program: &'a Program,
+    /// Textures and surfaces of the launch.
+    pub(super) images: &'a [Bound],
     /// Memory of the launch and of the running block.
     pub(super) memory: Memory,
     /// The launch as the running block sees it.
@@ -174,6 +178,9 @@ pub(super) fn data(
         Sem::Atomic(atomic) => {
             return access::atomic(warp, context, pc, atomic, enabled).map(memory_step);
         }
+        Sem::Fetch(fetch) => return image::fetch(warp, context, pc, fetch, enabled).map(memory_step),
+        Sem::Surface(access) => return image::surface(warp, context, pc, access, enabled).map(memory_step),
+        Sem::ImageQuery(query) => image::query(warp, context, pc, query, enabled)?,
         Sem::AsyncCopy { bytes, dst, src, src_bytes } => {
             access::async_copy(warp, context, pc, (*bytes, *src_bytes), (dst, src), enabled)?;
             let slot = warp.groups.copy().ok_or_else(|| {

@@ -7,6 +7,8 @@
 
 use crate::isa::Space;
 
+/// Where the handles of texture and surface objects start: addresses at which nothing lies.
+pub const HANDLES_BASE: u64 = 0x0500_0000;
 /// Where module variables of global memory start.
 pub const GLOBALS_BASE: u64 = 0x1000_0000;
 /// Where launch buffers start.

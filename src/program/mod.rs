@@ -5,6 +5,7 @@
 
 pub mod cfg;
 pub mod expr;
+pub mod image;
 pub mod launch;
 pub mod layout;
 pub mod names;
@@ -43,6 +44,8 @@ pub struct Program {
     pub memory: layout::MemoryLayout,
     /// Threads the kernel was compiled for at most (`.maxntid`, `.reqntid`), if it says so.
     pub max_threads: Option<u32>,
+    /// Texture and surface references that the code names, each once.
+    pub references: Vec<Reference>,
     /// Things worth telling the user: constructs that were accepted but do nothing here, and
     /// reasons why a path may depend on timing.
     pub notes: Vec<String>,
@@ -215,6 +218,17 @@ pub enum ParamType {
     Float,
     /// A byte array (a struct by value).
     Bytes,
+}
+
+/// A texture or surface reference (`.texref`, `.surfref`) that a program names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reference {
+    /// The variable of the module.
+    pub name: String,
+    /// Its address, which is the handle of what is bound to it.
+    pub handle: u64,
+    /// Whether stores and loads go through it, not fetches.
+    pub surface: bool,
 }
 
 /// Names of op classes, dense in [`OpClass`].

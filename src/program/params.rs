@@ -7,7 +7,8 @@
 
 use std::collections::BTreeMap;
 
-use super::sem::{AtomOp, FloatTy, IntOp, Operand, Sem, Special, ValueTy};
+use super::image::{Channel, Format, Geometry};
+use super::sem::{AtomOp, FloatTy, IntOp, Operand, Sem, Special, SurfaceData, ValueTy};
 use super::{Program, RegKind};
 use crate::base::RegId;
 use crate::isa::Space;
@@ -35,6 +36,19 @@ pub enum Usage {
     Number(Number),
     /// As an address.
     Pointer(Pointee),
+    /// As the handle of a texture or surface.
+    Image(ImageUse),
+}
+
+/// How a kernel accesses a texture or surface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ImageUse {
+    /// A surface, not a texture.
+    pub surface: bool,
+    /// The shape that instructions expect.
+    pub geometry: Geometry,
+    /// Texels as wide as what instructions use of them.
+    pub format: Format,
 }
 
 /// A kind of number.
@@ -66,6 +80,9 @@ pub struct Pointee {
 pub struct Uses {
     /// By parameter and offset.
     pub parts: Vec<Part>,
+    /// Of the texture and surface references that it names, by their index in
+    /// [`Program::references`]; nothing for one that is only asked about.
+    pub references: Vec<Option<ImageUse>>,
     /// The axes along which it tells its threads or blocks apart.
     pub axes: [bool; 3],
 }
@@ -209,6 +226,10 @@ impl<'a> Flow<'a> {
                 }
             }
             Sem::Atomic(atomic) => self.mark_as(&[atomic.b], atomic.ty),
+            Sem::Fetch(fetch) => {
+                fetch.dsts.iter().flatten().for_each(|dst| self.mark_as(&[reg(dst)], fetch.ty));
+                self.mark(&fetch.coords, fetch.float, !fetch.float);
+            }
             _ => {}
         }
     }
@@ -343,7 +364,61 @@ impl<'a> Flow<'a> {
         found
     }
 
+    /// Every access to a texture or surface: its handle, and how.
+    fn images(&self) -> Vec<(Operand, ImageUse)> {
+        let mut read = vec![false; self.registers.len()];
+        for instr in &self.program.instrs {
+            instr.srcs.as_slice().iter().for_each(|src| read[src.index()] = true);
+        }
+        let mut found = Vec::new();
+        for instr in &self.program.instrs {
+            match &instr.sem {
+                Sem::Fetch(fetch) => {
+                    let used = fetch.dsts.iter().rposition(|dst| dst.is_some_and(|dst| read[dst.index()]));
+                    let elem = match fetch.ty {
+                        ValueTy::Float(_) => Channel::F32,
+                        ValueTy::Int(ty) if ty.signed => Channel::I32,
+                        ValueTy::Int(_) => Channel::U32,
+                    };
+                    // a gather takes its texels apart by itself
+                    let used = fetch.gather.map_or(used.unwrap_or(0), usize::from);
+                    let format = Format { elem, channels: channels(used + 1) };
+                    found
+                        .push((fetch.texture, ImageUse { surface: false, geometry: fetch.geometry, format }));
+                }
+                Sem::Surface(access) => {
+                    let (first, count) = match &access.data {
+                        SurfaceData::Load(dsts) => (dsts.first().copied().flatten(), dsts.len()),
+                        SurfaceData::Store(srcs) => (srcs.first().and_then(|src| src.reg()), srcs.len()),
+                    };
+                    let number = self.number(first, access.bits);
+                    let (elem, count) = match (access.bits, number.float) {
+                        (8, _) => (Channel::U8, count),
+                        (16, _) => (Channel::U16, count),
+                        (32, true) => (Channel::F32, count),
+                        (32, false) => (Channel::U32, count),
+                        _ => (Channel::F32, 2 * count),
+                    };
+                    let format = Format { elem, channels: channels(count) };
+                    found.push((
+                        access.surface,
+                        ImageUse { surface: true, geometry: access.geometry, format },
+                    ));
+                }
+                _ => {}
+            }
+        }
+        found
+    }
+
     fn uses(mut self) -> Uses {
+        let images = self.images();
+        let widest = |is: &dyn Fn(Operand) -> bool| {
+            let fitting = images.iter().filter(|(handle, _)| is(*handle)).map(|(_, image)| *image);
+            fitting.reduce(|one, other| if other.format.channels > one.format.channels { other } else { one })
+        };
+        let references = self.program.references.iter();
+        let references = references.map(|r| widest(&|handle| handle == Operand::Imm(r.handle))).collect();
         let accesses = self.accesses();
         // a sum of two parameters may be a pointer and an offset: what is an address alone
         // somewhere is the pointer
@@ -364,16 +439,20 @@ impl<'a> Flow<'a> {
         for (index, source) in self.sources.iter().enumerate() {
             let Source::Param { param, offset, size } = *source else { continue };
             let accessed = pointees.get(&index).filter(|_| size == 8);
-            let usage = match accessed {
-                Some(accesses) => Usage::Pointer(Pointee { pointers: through(index), ..pointee(accesses) }),
-                None => Usage::Number(self.number_of(index, (size * 8).min(64) as u8)),
+            let image = widest(&|handle| self.from(handle) & 1 << index != 0).filter(|_| size == 8);
+            let usage = match (image, accessed) {
+                (Some(image), _) => Usage::Image(image),
+                (None, Some(accesses)) => {
+                    Usage::Pointer(Pointee { pointers: through(index), ..pointee(accesses) })
+                }
+                (None, None) => Usage::Number(self.number_of(index, (size * 8).min(64) as u8)),
             };
             parts.push(Part { param, offset, size, usage });
         }
         parts.sort_by_key(|part| (part.param, part.offset, part.size));
         let axes = self.axes();
         self.sources.clear();
-        Uses { parts, axes }
+        Uses { parts, references, axes }
     }
 
     /// The kind of number that a source is, by the registers that hold nothing else.
@@ -412,6 +491,15 @@ struct Access {
     numbers: Vec<Number>,
     read: bool,
     written: bool,
+}
+
+/// As many channels as a texel can have that has so many.
+fn channels(used: usize) -> u8 {
+    match used {
+        0 | 1 => 1,
+        2 => 2,
+        _ => 4,
+    }
 }
 
 /// What a pointer points to, by a majority of the elements that are accessed through it.

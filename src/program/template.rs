@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use super::params::{Number, Part, Pointee, Usage, Uses, uses};
+use super::image::{Channel, Format, Geometry};
+use super::params::{ImageUse, Number, Part, Pointee, Usage, Uses, uses};
 use super::{Param, ParamType, Program, names};
 
 /// Elements of each guessed buffer.
@@ -15,9 +16,17 @@ const DYNAMIC_SHARED: u32 = 16384;
 /// Arguments that fit the parameters of a kernel.
 pub struct Arguments {
     args: Vec<Argument>,
-    /// Buffers that pointers inside of buffers point to.
+    /// Buffers that pointers inside of buffers point to, and those of textures and surfaces.
     targets: Vec<String>,
+    images: Vec<GuessedImage>,
     uses: Uses,
+}
+
+struct GuessedImage {
+    name: String,
+    surface: bool,
+    /// As RON.
+    text: String,
 }
 
 struct Argument {
@@ -31,14 +40,23 @@ struct Argument {
 pub fn arguments(program: &Program) -> Arguments {
     let uses = uses(program);
     let types = names::parameter_types(&program.name).filter(|types| types.len() == program.params.len());
-    let mut guess = Guess { size: size(uses.axes), targets: Vec::new() };
+    let mut guess = Guess { size: size(uses.axes), targets: Vec::new(), images: Vec::new() };
+    for (reference, used) in program.references.iter().zip(&uses.references) {
+        // one that is only asked about may be anything
+        let anything = ImageUse {
+            surface: reference.surface,
+            geometry: Geometry { dims: 2, layered: false },
+            format: Format { elem: Channel::F32, channels: 1 },
+        };
+        guess.image(&names::short(&reference.name), used.unwrap_or(anything));
+    }
     let mut args = Vec::new();
     for (index, param) in program.params.iter().enumerate() {
         let parts: Vec<&Part> = uses.parts.iter().filter(|part| part.param == index).collect();
         let ty = types.as_ref().map(|types| types[index].as_str());
         args.push(guess.argument(index, param, &parts, ty));
     }
-    Arguments { args, targets: guess.targets, uses }
+    Arguments { args, targets: guess.targets, images: guess.images, uses }
 }
 
 /// Threads along each axis, and a value for numbers: together they stay within [`ELEMENTS`].
@@ -97,6 +115,7 @@ fn elem(number: Number) -> &'static str {
 struct Guess {
     size: u32,
     targets: Vec<String>,
+    images: Vec<GuessedImage>,
 }
 
 impl Guess {
@@ -114,6 +133,11 @@ impl Guess {
             },
         };
         let text = match (pointed, usage) {
+            (_, Some(Usage::Image(image))) => {
+                let what = if image.surface { "surface" } else { "texture" };
+                comment = format!("the handle of a {what}, .{}", image.geometry.name());
+                self.image(&name, *image)
+            }
             (Some(pointed), usage) => {
                 let pointee = match usage {
                     Some(Usage::Pointer(pointee)) => Some(pointee),
@@ -150,6 +174,35 @@ impl Guess {
         format!("Buffer(name: {name:?}, elem: {elem}, len: {ELEMENTS}, init: {init})")
     }
 
+    /// A texture or surface with a buffer of its own; the argument that passes it.
+    fn image(&mut self, name: &str, image: ImageUse) -> String {
+        let ImageUse { surface, geometry, format: Format { elem, channels } } = image;
+        let extent: &[u32] = match geometry.dims {
+            1 => &[ELEMENTS],
+            2 => &[256, 256],
+            _ => &[32, 32, 64],
+        };
+        let layers = if geometry.layered { 4 } else { 1 };
+        let buffer = format!("{name}_texels");
+        let mut text = format!("name: {name:?}, buffer: {buffer:?}, elem: {elem:?}");
+        if channels > 1 {
+            let _ = write!(text, ", channels: {channels}");
+        }
+        for (field, extent) in ["width", "height", "depth"].iter().zip(extent) {
+            let _ = write!(text, ", {field}: {extent}");
+        }
+        if geometry.layered {
+            let _ = write!(text, ", layers: {layers}");
+        }
+        let len = extent.iter().product::<u32>() * layers * u32::from(channels);
+        let elem = format!("{elem:?}");
+        let init = init(&elem, true, self.size);
+        self.targets.push(format!("Buffer(name: {buffer:?}, elem: {elem}, len: {len}, init: {init})"));
+        let what = if surface { "Surface" } else { "Texture" };
+        self.images.push(GuessedImage { name: name.to_owned(), surface, text: format!("{what}({text})") });
+        format!("{what}({name:?})")
+    }
+
     fn structure(&mut self, name: &str, param: &Param, parts: &[&Part]) -> String {
         let mut fields = Vec::new();
         let (mut end, mut align) = (0u32, 1);
@@ -163,6 +216,7 @@ impl Guess {
                 Usage::Pointer(pointee) => {
                     self.buffer(&format!("{name}_{}", part.offset), None, Some(pointee))
                 }
+                Usage::Image(image) => self.image(&format!("{name}_{}", part.offset), *image),
                 Usage::Number(number) => self.literal(elem(*number)),
             };
             if natural {
@@ -230,6 +284,12 @@ impl Arguments {
         self.args.get(index).map_or("", |arg| &arg.text)
     }
 
+    /// The texture or surface of this name, as RON.
+    pub fn image(&self, name: &str) -> Option<&str> {
+        let name = names::short(name);
+        self.images.iter().find(|image| image.name == name).map(|image| image.text.as_str())
+    }
+
     /// All fields that say what to pass, one argument a line, indented by so many blanks.
     pub fn list(&self, indent: usize) -> String {
         let blanks = " ".repeat(indent);
@@ -238,6 +298,17 @@ impl Arguments {
             let _ = writeln!(text, "{blanks}buffers: [");
             for target in &self.targets {
                 let _ = writeln!(text, "{blanks}    {target},");
+            }
+            let _ = writeln!(text, "{blanks}],");
+        }
+        for (field, surface) in [("textures", false), ("surfaces", true)] {
+            let mut images = self.images.iter().filter(|image| image.surface == surface).peekable();
+            if images.peek().is_none() {
+                continue;
+            }
+            let _ = writeln!(text, "{blanks}{field}: [");
+            for image in images {
+                let _ = writeln!(text, "{blanks}    {},", image.text);
             }
             let _ = writeln!(text, "{blanks}],");
         }

@@ -130,6 +130,7 @@ impl TimingTable {
                     flow: instr.flow,
                     loads_global: instr.flow == Flow::AsyncCopy
                         || instr.class_by_space.is_some()
+                        || matches!(instr.sem, Sem::Fetch(_) | Sem::Surface(_))
                         || program.classes.name(instr.class).ends_with(".global"),
                     banks: None,
                     moves_lines: program.moves_lines(instr, machine.caches_constants()),
@@ -296,6 +297,9 @@ fn access(program: &Program, instr: &Instr) -> Option<Access> {
         Sem::Matrix(ref matrix) => {
             instr.sem.access().map(|_| if matrix.stores() { Access::Store } else { Access::Load })
         }
+        Sem::Fetch(_) => Some(Access::Load),
+        Sem::Surface(ref access) if access.is_store() => Some(Access::Store),
+        Sem::Surface(_) => Some(Access::Load),
         Sem::AsyncCopy { .. } => Some(Access::AsyncCopy),
         Sem::Nop if program.classes.name(instr.class) == "fence" => Some(Access::Fence),
         _ => None,

@@ -188,8 +188,9 @@ pub(super) enum OperandKind {
     Group(Vec<Operand>),
     /// `_`.
     Sink,
-    /// `[name, ...]` of texture and tensor instructions.
-    Coordinates,
+    /// `[name, sampler, {x, y}]` of texture, surface and tensor instructions: the first address and
+    /// what follows it.
+    Image(AddressExpr, Vec<Operand>),
 }
 
 /// What stands between brackets.

@@ -6,6 +6,7 @@ mod exec_support;
 mod barriers;
 mod calls;
 mod control;
+mod images;
 mod matrix_memory;
 mod matrix_products;
 mod mbarrier;

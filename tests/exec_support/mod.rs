@@ -11,6 +11,7 @@ use warpbound::isa::IsaTable;
 use warpbound::machine::{Banks, Reconvergence};
 use warpbound::path::{BlockPaths, BlockSource};
 use warpbound::program::Program;
+use warpbound::program::image::Bound;
 use warpbound::program::launch::{Arg, Buffer, Elem, Launch};
 use warpbound::ptx::Module;
 
@@ -24,6 +25,7 @@ pub struct Kernel {
     pub dynamic_shared: u32,
     pub buffers: Vec<Vec<u8>>,
     pub symbols: Vec<(String, Vec<u8>)>,
+    pub images: Vec<Bound>,
     pub fuel: u64,
     pub banks: Option<Banks>,
     pub traffic: bool,
@@ -53,6 +55,7 @@ pub fn kernel(threads: u32, body: &str) -> Kernel {
         dynamic_shared: 0,
         buffers: Vec::new(),
         symbols: Vec::new(),
+        images: Vec::new(),
         fuel: 1 << 22,
         banks: None,
         traffic: false,
@@ -134,6 +137,7 @@ impl Kernel {
             args: (0..self.buffers.len()).map(Arg::Buffer).collect(),
             buffers: self.buffers.iter().enumerate().map(|(i, b)| buffer(format!("p{i}"), b)).collect(),
             symbols: self.symbols.iter().map(|(name, b)| buffer(name.clone(), b)).collect(),
+            images: self.images.clone(),
         };
         let options = Options {
             max_instructions_per_block: self.fuel,

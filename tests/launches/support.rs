@@ -52,6 +52,7 @@ pub fn run(
         args: pointers.chain(scalars.iter().cloned().map(Arg::Value)).collect(),
         buffers: buffers.iter().enumerate().map(buffer).collect(),
         symbols: Vec::new(),
+        images: Vec::new(),
     };
     let mut executor = Executor::new(program, &launch, Options::default())?;
     let mut paths = BlockPaths::default();

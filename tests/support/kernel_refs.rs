@@ -45,6 +45,12 @@ pub fn reference(entry: &str, io: &mut RefIo) -> Option<Vec<Match>> {
     match entry {
         "vecadd" => vecadd(io),
         "saxpy" => saxpy(io),
+        "image_turn" => {
+            // the kernel mixes four texels at once, the reference two and two
+            matches[1] = Match::F32 { rel: 0.0, abs: 1e-6 };
+            image_turn(io);
+        }
+        "spmv_fetch" => spmv_fetch(io),
         "ifelse" => ifelse(io),
         "loopbreak" => loopbreak(io),
         "nested_if" => nested_if(io),
@@ -154,6 +160,49 @@ fn saxpy(io: &mut RefIo) {
         y[i] = a.mul_add(x[i], y[i]);
     }
     io.put_f32s(1, &y);
+}
+
+/// Texels of buffer 0, 64 to a row, of which 60 belong to the image, mixed as the CUDA C++ Programming Guide says;
+/// scalars are the size and the cosine and sine of the turn.
+fn image_turn(io: &mut RefIo) {
+    let (width, height, cosine, sine) = (io.size(0), io.size(1), io.float(2), io.float(3));
+    let (image, mut out) = (io.f32s(0), io.f32s(1));
+    let texel = |x: i64, y: i64| -> f64 {
+        let inside = (0..60).contains(&x) && (0..44).contains(&y);
+        if inside { f64::from(image[(64 * y + x) as usize]) } else { 0.0 }
+    };
+    // lower index and weight of the upper one
+    let between = |x: f32| {
+        let at = f64::from(x) - 0.5;
+        (at.floor() as i64, ((at - at.floor()) * 256.0).round() / 256.0)
+    };
+    let mix = |a: f64, b: f64, weight: f64| (1.0 - weight) * a + weight * b;
+    for y in 0..height {
+        for x in 0..width {
+            let (w, h) = (width as f32, height as f32);
+            let dx = w.mul_add(-0.5, x as f32 + 0.5);
+            let dy = h.mul_add(-0.5, y as f32 + 0.5);
+            let u = w.mul_add(0.5, dx.mul_add(cosine, dy * sine));
+            let v = h.mul_add(0.5, dy.mul_add(cosine, -(dx * sine)));
+            let ((i, a), (j, b)) = (between(u), between(v));
+            let row = |j: i64| mix(texel(i, j), texel(i + 1, j), a);
+            out[y * width + x] = mix(row(j), row(j + 1), b) as f32;
+        }
+    }
+    io.put_f32s(1, &out);
+}
+
+fn spmv_fetch(io: &mut RefIo) {
+    let (rows, entries) = (io.size(0), io.size(1));
+    let (x, column, value, mut y) = (io.f32s(0), io.i32s(1), io.f32s(2), io.f32s(3));
+    for row in 0..rows {
+        y[row] = (0..entries).fold(0.0, |sum, entry| {
+            let at = entry * rows + row;
+            let factor = usize::try_from(column[at]).ok().and_then(|column| x.get(column)).copied();
+            value[at].mul_add(factor.unwrap_or(0.0), sum)
+        });
+    }
+    io.put_f32s(3, &y);
 }
 
 fn ifelse(io: &mut RefIo) {

@@ -131,6 +131,7 @@ pub fn launches() -> Vec<Reference> {
             args,
             buffers,
             symbols: Vec::new(),
+            images: Vec::new(),
         };
         Reference {
             name: f[0].clone(),

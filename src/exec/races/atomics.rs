@@ -17,7 +17,7 @@ impl Atomics {
     pub(super) fn new(program: &Program) -> Self {
         let decides = Deciding::new(program, |instr, reg| {
             let to_memory = match &instr.sem {
-                Sem::Store { .. } | Sem::Atomic(_) => true,
+                Sem::Store { .. } | Sem::Surface(_) | Sem::Atomic(_) => true,
                 Sem::Matrix(matrix) => matrix.stores(),
                 _ => false,
             };
@@ -87,8 +87,11 @@ fn path_depends(instr: &Instr, reg: RegId) -> bool {
             | Sem::CallPointer(_) => true,
             Sem::Load { addr, .. } | Sem::Store { addr, .. } => is_base(addr.base),
             Sem::Atomic(atomic) => is_base(atomic.addr.base),
-            Sem::AsyncCopy { .. } => true,
+            Sem::Fetch(_) | Sem::AsyncCopy { .. } => true,
             Sem::Matrix(matrix) => matrix.place().any(is_base),
+            Sem::Surface(access) => {
+                [access.surface].iter().chain(&access.coords).chain(&access.layer).any(|&o| is_base(o))
+            }
             _ => false,
         }
 }

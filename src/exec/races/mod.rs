@@ -575,6 +575,7 @@ fn is_shared(space: Space) -> Option<bool> {
 fn kind_of(sem: &Sem) -> AccessKind {
     match sem {
         Sem::Store { .. } => AccessKind::Store,
+        Sem::Surface(access) if access.is_store() => AccessKind::Store,
         Sem::Atomic(_) | Sem::Mbarrier(_) => AccessKind::Atomic,
         Sem::AsyncCopy { .. } => AccessKind::AsyncCopy,
         Sem::Matrix(matrix) if matrix.stores() => AccessKind::Store,

@@ -35,6 +35,8 @@ pub(in crate::exec) fn unwritten(program: &Program, params: &[u8], regions: &[Ex
                 Matrix::StoreRows { to, .. } => pointers.target(to.space, &to.addr),
                 _ => continue,
             },
+            // which buffer a surface is, its handle does not show here
+            Sem::Surface(access) if access.is_store() => ALL,
             _ => continue,
         };
         written |= target;

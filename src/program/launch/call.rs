@@ -16,7 +16,7 @@ pub(in crate::program) struct Call<'a> {
     pub args: &'a [ArgSpec],
 }
 
-/// The launch that a file means at this place, without buffers and symbols.
+/// The launch that a file means at this place, without buffers, symbols and images.
 pub(in crate::program) fn call(
     said: &Call,
     program: &Program,
@@ -32,6 +32,7 @@ pub(in crate::program) fn call(
         args: Vec::new(),
         buffers: Vec::new(),
         symbols: Vec::new(),
+        images: Vec::new(),
     };
     let dynamic = said.dynamic_shared.eval(scope.names).and_then(|bytes| {
         u32::try_from(bytes).map_err(|_| format!("{bytes} bytes of dynamic shared memory are out of range"))
@@ -114,7 +115,10 @@ fn argument(
     place: &Place,
 ) -> Result<Arg, Diagnostic> {
     let mut bytes = value(arg, scope, place)?.bytes;
-    let pointer = matches!(arg, ArgSpec::Buffer { .. } | ArgSpec::Ptr(..) | ArgSpec::Null);
+    let pointer = matches!(
+        arg,
+        ArgSpec::Buffer { .. } | ArgSpec::Ptr(..) | ArgSpec::Null | ArgSpec::Texture(_) | ArgSpec::Surface(_)
+    );
     if let ArgSpec::Buffer { name, .. } = arg
         && let Some(buffer) = scope.buffers.iter().position(|buffer| buffer.name == *name)
         && fits(arg, bytes.len(), param)
@@ -155,6 +159,8 @@ fn kind(arg: &ArgSpec, size: usize) -> String {
     match arg {
         ArgSpec::Buffer { .. } => "a buffer".to_owned(),
         ArgSpec::Ptr(..) | ArgSpec::Null => "a pointer".to_owned(),
+        ArgSpec::Texture(_) => "a texture".to_owned(),
+        ArgSpec::Surface(_) => "a surface".to_owned(),
         ArgSpec::F16(_) | ArgSpec::F32(_) | ArgSpec::F64(_) => format!("an f{}", size * 8),
         ArgSpec::Bytes(_) | ArgSpec::Struct(_) => format!("a struct of {size} bytes"),
         _ => format!("a {}-bit integer", size * 8),

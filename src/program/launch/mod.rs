@@ -5,19 +5,23 @@
 
 mod call;
 mod contents;
+mod image;
 mod spec;
 mod value;
 
 pub use contents::f16_bits;
+pub use image::{SurfaceSpec, TextureSpec};
 pub use spec::{ArgSpec, BufferSpec, Elem, Init, LaunchSpec, ShapeSpec, data_file, parse_arg};
 pub use value::Named;
 
 pub(in crate::program) use call::{Call, call};
 pub(in crate::program) use contents::{fill, size};
+pub(in crate::program) use image::{Handle, ImageSpec, bind, bind_all, check_references, handles, specs};
 pub(in crate::program) use value::Scope;
 
 use super::Program;
 use super::expr::Names;
+use super::image::Bound;
 use super::layout::{self, GLOBALS_BASE, window_base};
 use super::names;
 use crate::base::WARP_SIZE;
@@ -65,6 +69,8 @@ pub struct Launch {
     pub buffers: Vec<Buffer>,
     /// Contents of module variables, by name.
     pub symbols: Vec<Buffer>,
+    /// Textures and surfaces.
+    pub images: Vec<Bound>,
 }
 
 /// Streams of the seed for the contents of symbols; buffers take those before.
@@ -100,17 +106,24 @@ impl Launch {
         let mut problems = Diagnostics::new();
         let place = texts.root();
         let none = Names::default();
-        let specs = buffers_of(spec, &place);
+        let buffers = buffers_of(spec, &place);
         let variables = variables(program);
-        let (buffers, named) = prepare(&specs, &none, &variables, seed, read_file, &mut problems);
+        let images = specs(&spec.textures, &spec.surfaces, &place);
+        let handles = handles(&images, std::slice::from_ref(&variables), &mut problems);
+        let scope = Scope { names: &none, buffers: &[], variables: &variables, images: &handles };
+        let (buffers, named) = prepare(&buffers, &scope, seed, read_file, &mut problems);
         // what follows would complain of buffers that have been complained of
         problems.into_result(())?;
 
         let mut problems = Diagnostics::new();
-        let scope = Scope { names: &none, buffers: &named, variables: &variables };
+        let scope = Scope { buffers: &named, ..scope };
         let LaunchSpec { grid, block, dynamic_shared, registers, args, .. } = spec;
         let said = Call { grid, block, dynamic_shared, registers: *registers, args };
-        let launch = call(&said, program, &scope, &place, &mut problems);
+        let mut launch = call(&said, program, &scope, &place, &mut problems);
+        launch.images = bind_all(&images, &scope, &mut problems);
+        if problems.is_empty() {
+            check_references(&launch, program, &place, &mut problems);
+        }
         let set =
             |(index, symbol): (usize, &BufferSpec)| (symbol.clone(), place.field("symbols").item(index));
         let set: Vec<_> = spec.symbols.iter().enumerate().map(set).collect();
@@ -172,16 +185,14 @@ fn buffers_of_arg<'a>(arg: &ArgSpec, place: &Place<'a>, found: &mut Vec<(BufferS
     }
 }
 
-/// Gives buffers their addresses and contents.
+/// Gives buffers their addresses and contents; `bare` knows no buffers yet.
 pub(in crate::program) fn prepare(
     specs: &[(BufferSpec, Place)],
-    names: &Names,
-    variables: &[Named],
+    bare: &Scope,
     seed: u64,
     read_file: ReadFile,
     problems: &mut Diagnostics,
 ) -> (Vec<Buffer>, Vec<Named>) {
-    let bare = Scope { names, buffers: &[], variables };
     let mut named: Vec<Named> = Vec::new();
     for (spec, place) in specs {
         if named.iter().any(|before| before.name == spec.name) {
@@ -191,7 +202,7 @@ pub(in crate::program) fn prepare(
                 spec.name
             )));
         }
-        let size = size(spec, &bare, place).unwrap_or_else(|problem| {
+        let size = size(spec, bare, place).unwrap_or_else(|problem| {
             problems.push(problem);
             0
         });
@@ -199,7 +210,7 @@ pub(in crate::program) fn prepare(
     }
     let places = layout::place_buffers(named.iter().map(|buffer| buffer.size));
     named.iter_mut().zip(places).for_each(|(buffer, place)| buffer.address = place.address);
-    let scope = Scope { names, buffers: &named, variables };
+    let scope = Scope { buffers: &named, ..*bare };
     let mut buffers = Vec::new();
     if problems.is_empty() {
         for (index, (spec, place)) in specs.iter().enumerate() {

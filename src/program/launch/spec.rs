@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::image::{SurfaceSpec, TextureSpec};
 use crate::diag::{Diagnostic, Diagnostics, SourceText, from_ron};
 use crate::program::expr::Expr;
 
@@ -41,6 +42,12 @@ pub struct LaunchSpec {
     /// Contents of module variables, set before the launch as a host would.
     #[serde(default)]
     pub symbols: Vec<BufferSpec>,
+    /// Textures: what references of the module are bound to, and objects that arguments name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub textures: Vec<TextureSpec>,
+    /// Surfaces, likewise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub surfaces: Vec<SurfaceSpec>,
 }
 
 /// An argument, or a part of a struct.
@@ -59,6 +66,10 @@ pub enum ArgSpec {
     Ptr(String, #[serde(default)] Expr),
     /// A pointer to nothing.
     Null,
+    /// The handle of a texture object, 8 bytes; of a texture reference its address.
+    Texture(String),
+    /// The handle of a surface, likewise.
+    Surface(String),
     U8(Expr),
     I8(Expr),
     U16(Expr),

@@ -1,5 +1,6 @@
 //! Scalars, pointers and structs as the bytes that a kernel sees.
 
+use super::image::Handle;
 use super::spec::ArgSpec;
 use crate::diag::{Diagnostic, Place, closest};
 use crate::program::expr::{Expr, Names};
@@ -28,6 +29,8 @@ pub(in crate::program) struct Scope<'a> {
     pub buffers: &'a [Named],
     /// Variables of the module.
     pub variables: &'a [Named],
+    /// Textures and surfaces.
+    pub images: &'a [Handle],
 }
 
 /// A value in memory.
@@ -41,14 +44,18 @@ pub(in crate::program) struct Laid {
 impl Scope<'_> {
     /// The address so many bytes into a buffer or variable; its end is the last one allowed.
     pub fn address(&self, name: &str, offset: i128) -> Result<u64, String> {
-        let target = match self.buffers.iter().find(|buffer| buffer.name == name) {
-            Some(buffer) => buffer,
-            None => self.variable(name)?,
-        };
-        let Named { address, size, .. } = target;
+        let Named { address, size, .. } = self.memory(name)?;
         match u64::try_from(offset) {
             Ok(offset) if offset <= *size => Ok(address + offset),
             _ => Err(format!("offset {offset} is outside of `{name}`, which has {size} bytes")),
+        }
+    }
+
+    /// A buffer, or else a variable.
+    pub(super) fn memory(&self, name: &str) -> Result<&Named, String> {
+        match self.buffers.iter().find(|buffer| buffer.name == name) {
+            Some(buffer) => Ok(buffer),
+            None => self.variable(name),
         }
     }
 
@@ -114,6 +121,12 @@ pub(in crate::program) fn value(arg: &ArgSpec, scope: &Scope, place: &Place) -> 
                 .map_err(|message| place.error(message))
         }
         ArgSpec::Null => Ok(plain([0; 8])),
+        ArgSpec::Texture(name) | ArgSpec::Surface(name) => {
+            let surface = matches!(arg, ArgSpec::Surface(_));
+            let handle =
+                scope.image(name, surface).map_err(|(message, hint)| place.error(message).hint(hint))?;
+            Ok(plain(handle.handles[0].to_le_bytes()))
+        }
         ArgSpec::U8(v) => scope.integer(v, 8, false, &inner),
         ArgSpec::I8(v) => scope.integer(v, 8, true, &inner),
         ArgSpec::U16(v) => scope.integer(v, 16, false, &inner),

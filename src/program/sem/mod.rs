@@ -5,12 +5,14 @@
 //! result is cut to the width of the destination register. Immediates are already bits of the
 //! operation's type. Variables are already addresses (see [`super::layout`]).
 
+mod image;
 mod matrix;
 mod mbarrier;
 mod ops;
 mod registers;
 mod video;
 
+pub use image::*;
 pub use matrix::{
     Fragment, Matrix, MatrixBlock, MatrixRole, MatrixRows, MatrixTy, Product, RegisterFragment,
 };
@@ -66,6 +68,12 @@ pub enum Sem {
     Store { space: Space, bits: u8, srcs: Vec<Operand>, addr: Address },
     /// Atomic read-modify-write; `dst` gets the old value.
     Atomic(Box<Atomic>),
+    /// A fetch from a texture.
+    Fetch(Box<Fetch>),
+    /// A load from or store to a surface.
+    Surface(Box<SurfaceAccess>),
+    /// A property of a texture or surface.
+    ImageQuery(Box<ImageQuery>),
     /// `cp.async`: copies `bytes` (4, 8, 16) from global to shared memory, of which only the first
     /// `src_bytes` are read, the rest is zero.
     AsyncCopy { bytes: u8, dst: Address, src: Address, src_bytes: Option<Operand> },
@@ -409,13 +417,16 @@ pub enum Place {
 }
 
 impl Sem {
-    /// Space of a load, store or atomic, and the bytes each lane accesses.
+    /// Space of a load, store or atomic, and the bytes each lane accesses. Texels lie in global memory;
+    /// how many bytes of them a fetch reads is up to the texture, at most 16 for each of 8 texels.
     pub fn access(&self) -> Option<(Space, usize)> {
         match self {
             Self::Load { space, ty, dsts, .. } => Some((*space, usize::from(ty.bits / 8) * dsts.len())),
             Self::Store { space, bits, srcs, .. } => Some((*space, usize::from(bits / 8) * srcs.len())),
             Self::Atomic(atomic) => Some((atomic.space, atomic.ty.bytes())),
             Self::Matrix(matrix) => matrix.access(),
+            Self::Fetch(_) => Some((Space::Global, 128)),
+            Self::Surface(access) => Some((Space::Global, access.size())),
             _ => None,
         }
     }

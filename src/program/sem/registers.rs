@@ -1,6 +1,6 @@
 //! Which registers an instruction reads and writes, from its meaning.
 
-use super::{BarrierKind, CompareInto, MbarrierOp, Operand, Place, PredSrc, Sem};
+use super::{BarrierKind, CompareInto, MbarrierOp, Operand, Place, PredSrc, Sem, SurfaceData};
 use crate::base::RegId;
 use crate::program::RegList;
 
@@ -78,6 +78,25 @@ impl Sem {
             Self::Atomic(atomic) => {
                 used.reads(&[atomic.addr.base, atomic.b, atomic.c]);
                 atomic.dst.into_iter().for_each(|reg| used.dsts.insert(reg));
+            }
+            Self::Fetch(fetch) => {
+                used.read(fetch.texture)
+                    .reads(&fetch.coords)
+                    .reads(fetch.layer.as_slice())
+                    .reads(&fetch.detail);
+                fetch.dsts.iter().flatten().for_each(|reg| used.dsts.insert(*reg));
+            }
+            Self::Surface(access) => {
+                used.read(access.surface).reads(&access.coords).reads(access.layer.as_slice());
+                match &access.data {
+                    SurfaceData::Load(dsts) => dsts.iter().flatten().for_each(|reg| used.dsts.insert(*reg)),
+                    SurfaceData::Store(srcs) => {
+                        used.reads(srcs);
+                    }
+                }
+            }
+            Self::ImageQuery(query) => {
+                used.read(query.image).reads(&query.detail).write(query.dst);
             }
             Self::AsyncCopy { dst, src, src_bytes, .. } => {
                 used.reads(&[dst.base, src.base]).reads(src_bytes.as_slice());

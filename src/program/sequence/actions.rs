@@ -4,7 +4,10 @@ use super::steps::{LaunchStep, Step};
 use super::{MAX_LAUNCHES, MAX_STEPS, Sequence};
 use crate::diag::{Diagnostic, Diagnostics, Place, closest};
 use crate::program::expr::{Expr, Names};
-use crate::program::launch::{ArgSpec, BufferSpec, Call, Launch, Named, Scope, call, fill, size};
+use crate::program::image::Bound;
+use crate::program::launch::{
+    ArgSpec, BufferSpec, Call, ImageSpec, Launch, Named, Scope, bind, call, check_references, fill, size,
+};
 use crate::program::layout::GLOBALS_BASE;
 use crate::program::names::{self, Found};
 
@@ -85,6 +88,8 @@ pub struct Actions<'a> {
     counters: Vec<(String, i128)>,
     /// What the name of each buffer stands for now.
     named: Vec<Named>,
+    /// What textures and surfaces are now.
+    images: Vec<Bound>,
     launches: u64,
     steps: u64,
 }
@@ -116,6 +121,7 @@ impl<'a> Actions<'a> {
             names: sequence.names.clone(),
             counters: Vec::new(),
             named: sequence.named.clone(),
+            images: sequence.images.clone(),
             launches: 0,
             steps: 0,
         }
@@ -166,6 +172,8 @@ impl<'a> Actions<'a> {
                 });
                 self.swap(a?, b?);
             }
+            Step::Bind(texture) => self.bind(ImageSpec::Texture(texture), &place.item(0))?,
+            Step::BindSurface(surface) => self.bind(ImageSpec::Surface(surface), &place.item(0))?,
             Step::Copy { from, to, bytes } => {
                 let wrong = |message: String| place.field("bytes").error(message);
                 let bytes = bytes.eval(&self.names).map_err(wrong)?;
@@ -197,6 +205,21 @@ impl<'a> Actions<'a> {
         let (of_a, of_b) = (self.named[a].clone(), self.named[b].clone());
         (self.named[a].address, self.named[a].size) = (of_b.address, of_b.size);
         (self.named[b].address, self.named[b].size) = (of_a.address, of_a.size);
+    }
+
+    /// A texture or surface becomes another one.
+    fn bind(&mut self, spec: ImageSpec, place: &Place) -> Result<(), Diagnostic> {
+        let variables = self.sequence.variables.first().map_or(&[][..], Vec::as_slice);
+        for bound in bind(spec, &self.scope(variables), place)? {
+            self.images.retain(|before| before.handle != bound.handle);
+            self.images.push(bound);
+        }
+        Ok(())
+    }
+
+    /// What names mean now, to a kernel with these variables.
+    fn scope<'s>(&'s self, variables: &'s [Named]) -> Scope<'s> {
+        Scope { names: &self.names, buffers: &self.named, variables, images: &self.sequence.handles }
     }
 
     /// The last step of the innermost loop is done.
@@ -239,7 +262,7 @@ impl<'a> Actions<'a> {
 
     fn contents(&self, data: &BufferSpec, place: &Place) -> Result<Vec<u8>, Diagnostic> {
         let variables = self.sequence.variables.first().map_or(&[][..], Vec::as_slice);
-        let scope = Scope { names: &self.names, buffers: &self.named, variables };
+        let scope = self.scope(variables);
         let size = size(data, &scope, place)?;
         let files = &self.sequence.files;
         let read =
@@ -302,10 +325,14 @@ impl<'a> Actions<'a> {
         }
         let kernel = &self.sequence.kernels[self.sequence.statements[statement].kernel];
         let variables = &self.sequence.variables[kernel.module];
-        let scope = Scope { names: &self.names, buffers: &self.named, variables };
+        let scope = self.scope(variables);
         let LaunchStep { grid, block, dynamic_shared, registers, args, .. } = step;
         let said = Call { grid, block, dynamic_shared, registers: *registers, args };
-        let launch = call(&said, &kernel.program, &scope, place, &mut problems);
+        let mut launch = call(&said, &kernel.program, &scope, place, &mut problems);
+        launch.images.clone_from(&self.images);
+        if problems.is_empty() {
+            check_references(&launch, &kernel.program, place, &mut problems);
+        }
         let number = self.launches;
         self.launches += 1;
         if !problems.is_empty() {

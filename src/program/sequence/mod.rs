@@ -16,7 +16,8 @@ use std::collections::BTreeMap;
 
 use super::Program;
 use super::expr::Names;
-use super::launch::{self, Buffer, BufferSpec, Named, ReadFile, prepare};
+use super::image::Bound;
+use super::launch::{self, Buffer, BufferSpec, Handle, Named, ReadFile, prepare};
 use super::layout::MemoryLayout;
 use super::names;
 use crate::diag::{Diagnostics, Place, Texts};
@@ -42,6 +43,10 @@ pub struct Sequence {
     pub launches: u64,
     /// What `Ptr` names mean before the first step.
     named: Vec<Named>,
+    /// What textures and surfaces are known by.
+    handles: Vec<Handle>,
+    /// What they are before the first step.
+    images: Vec<Bound>,
     /// Per module: its variables, and those of others that it can reach by address.
     variables: Vec<Vec<Named>>,
     names: Names,
@@ -110,6 +115,8 @@ impl Sequence {
             buffers: Vec::new(),
             launches: 0,
             named: Vec::new(),
+            handles: Vec::new(),
+            images: Vec::new(),
             variables: Vec::new(),
             files: BTreeMap::new(),
             texts,
@@ -122,17 +129,19 @@ impl Sequence {
         Ok(sequence)
     }
 
+    /// The variables of a module.
+    fn own(&self, module: usize) -> Vec<Named> {
+        let kernel = self.kernels.iter().find(|kernel| kernel.module == module);
+        kernel.map_or(Vec::new(), |kernel| launch::variables(&kernel.program))
+    }
+
     /// The variables that a kernel of a module can have the address of.
     fn visible(&self, module: usize) -> Vec<Named> {
-        let of = |module: usize| {
-            let kernel = self.kernels.iter().find(|kernel| kernel.module == module);
-            kernel.map_or(Vec::new(), |kernel| launch::variables(&kernel.program))
-        };
-        let mut all = of(module);
+        let mut all = self.own(module);
         for other in (0..self.modules.len()).filter(|&other| other != module) {
             // constants are a module's own
             let globals = self.modules[other].memory.globals.vars.len();
-            all.extend(of(other).into_iter().take(globals));
+            all.extend(self.own(other).into_iter().take(globals));
         }
         all
     }
@@ -159,7 +168,15 @@ impl Sequence {
                 all.push(variable.clone());
             }
         }
-        let (buffers, named) = prepare(&specs, &self.names, &all, self.seed, &read, &mut problems);
+        let images = launch::specs(&spec.textures, &spec.surfaces, &place);
+        let own: Vec<Vec<Named>> = (0..self.modules.len()).map(|module| self.own(module)).collect();
+        let handles = launch::handles(&images, &own, &mut problems);
+        let scope = launch::Scope { names: &self.names, buffers: &[], variables: &all, images: &handles };
+        let (buffers, named) = prepare(&specs, &scope, self.seed, &read, &mut problems);
+        if problems.is_empty() {
+            let scope = launch::Scope { buffers: &named, ..scope };
+            self.images = launch::bind_all(&images, &scope, &mut problems);
+        }
         let mut symbols = vec![Vec::new(); self.modules.len()];
         for (index, symbol) in spec.symbols.iter().enumerate() {
             let here = place.field("symbols").item(index);
@@ -187,12 +204,12 @@ impl Sequence {
         }
         for (module, specs) in symbols.into_iter().enumerate() {
             let Some(kernel) = self.kernels.iter().find(|kernel| kernel.module == module) else { continue };
-            let scope =
-                launch::Scope { names: &self.names, buffers: &named, variables: &self.variables[module] };
+            let variables = &self.variables[module];
+            let scope = launch::Scope { names: &self.names, buffers: &named, variables, images: &handles };
             self.modules[module].symbols =
                 launch::symbols(&specs, &kernel.program, &scope, self.seed, &read, &mut problems);
         }
-        (self.buffers, self.named) = (buffers, named);
+        (self.buffers, self.named, self.handles) = (buffers, named, handles);
         problems.into_result(())
     }
 

@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::diag::{Diagnostics, SourceText, from_ron, unique_keys};
 use crate::program::expr::Expr;
-use crate::program::launch::{ArgSpec, BufferSpec, Elem, Init, ShapeSpec, data_file};
+use crate::program::launch::{
+    ArgSpec, BufferSpec, Elem, Init, ShapeSpec, SurfaceSpec, TextureSpec, data_file,
+};
 
 /// A program file: launches over shared buffers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -25,6 +27,12 @@ pub struct SequenceSpec {
     /// Contents of module variables, set before the first launch.
     #[serde(default)]
     pub symbols: Vec<BufferSpec>,
+    /// Textures before the first step; fields as in a launch file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub textures: Vec<TextureSpec>,
+    /// Surfaces before the first step.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub surfaces: Vec<SurfaceSpec>,
     /// What happens, in order.
     pub steps: Vec<StepSpec>,
 }
@@ -69,6 +77,10 @@ pub enum StepSpec {
     },
     /// The names of two buffers are exchanged, as a host swaps pointers.
     Swap(String, String),
+    /// From here on, a texture of this name is this one: another buffer, or read in another way.
+    Bind(Box<TextureSpec>),
+    /// Likewise a surface.
+    BindSurface(Box<SurfaceSpec>),
     /// Copies bytes between buffers or variables.
     Copy {
         /// From here.

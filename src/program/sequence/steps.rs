@@ -3,7 +3,7 @@
 use super::{Kernel, LoadKernel, Module, Statement};
 use crate::diag::{Diagnostics, Place};
 use crate::program::expr::Expr;
-use crate::program::launch::{ArgSpec, BufferSpec, ShapeSpec};
+use crate::program::launch::{ArgSpec, BufferSpec, ShapeSpec, SurfaceSpec, TextureSpec};
 use crate::program::sequence::StepSpec;
 
 /// A step; names that expressions and pointers use are looked up when it is its turn.
@@ -13,6 +13,8 @@ pub(super) enum Step {
     Repeat(Expr, Vec<Step>),
     For { var: String, from: Expr, condition: Expr, next: Option<Expr>, steps: Vec<Step> },
     Swap(String, String),
+    Bind(Box<TextureSpec>),
+    BindSurface(Box<SurfaceSpec>),
     Copy { from: Box<ArgSpec>, to: Box<ArgSpec>, bytes: Expr },
     Write { to: Box<ArgSpec>, data: Box<BufferSpec> },
 }
@@ -93,6 +95,8 @@ impl<'a> Compiler<'a> {
                 steps: self.steps(steps, &place.field("do"), problems),
             },
             StepSpec::Swap(a, b) => Step::Swap(a.clone(), b.clone()),
+            StepSpec::Bind(texture) => Step::Bind(texture.clone()),
+            StepSpec::BindSurface(surface) => Step::BindSurface(surface.clone()),
             StepSpec::Copy { from, to, bytes } => {
                 Step::Copy { from: Box::new(from.clone()), to: Box::new(to.clone()), bytes: bytes.clone() }
             }

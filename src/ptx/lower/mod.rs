@@ -14,6 +14,7 @@ mod convert;
 mod copy;
 mod float;
 mod flow;
+mod image;
 mod int;
 mod matrix;
 mod mbarrier;
@@ -160,7 +161,7 @@ fn check_register_count(sem: &Sem) -> Res<()> {
 fn too_many_registers() -> Refusal {
     Refusal::new(
         format!("this instruction uses more than {} registers", RegList::MAX),
-        "pass arguments through .param variables",
+        "pass arguments of calls through .param variables",
     )
 }
 
@@ -226,6 +227,7 @@ fn dispatch<'a>(
         }
         "atom" | "red" => atomic::lower(cx, op, args),
         "cp" => copy::lower(cx, op, args),
+        "tex" | "tld4" | "suld" | "sust" | "txq" | "suq" => image::lower(cx, op, args),
         "shfl" | "vote" | "activemask" | "match" | "redux" => warp::lower(cx, op, args),
         "wmma" | "mma" | "ldmatrix" | "stmatrix" | "movmatrix" => matrix::lower(cx, op, args),
         "bar" | "barrier" | "membar" | "fence" => barrier::lower(cx, op, args),

@@ -134,7 +134,7 @@ impl<'a> Cx<'a, '_> {
         }
     }
 
-    fn unknown(&self, name: Span) -> Refusal {
+    pub fn unknown(&self, name: Span) -> Refusal {
         let text = self.text(name);
         let known = self.names(|symbol| !matches!(symbol, Symbol::Label(_)));
         Refusal::new(format!("`{text}` is not declared"), did_you_mean(text, known)).at(name)

@@ -399,6 +399,10 @@ fn names(operand: &ast::Operand, found: &mut impl FnMut(Span)) {
         OperandKind::Name(name) => found(*name),
         OperandKind::Symbol(expr) => found(expr.name),
         OperandKind::Address(address) => address.base.into_iter().for_each(found),
+        OperandKind::Image(address, rest) => {
+            address.base.into_iter().for_each(&mut *found);
+            rest.iter().for_each(|operand| names(operand, found));
+        }
         OperandKind::Vector(list) | OperandKind::Group(list) => {
             for operand in list {
                 names(operand, found);

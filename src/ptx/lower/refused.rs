@@ -7,9 +7,9 @@ use crate::isa::IsaTable;
 /// Groups of opcodes that are known and not simulated.
 const GROUPS: [(&[&str], &str, &str); 5] = [
     (
-        &["tex", "tld4", "txq", "suld", "sust", "sured", "suq", "istypep"],
-        "textures and surfaces are not simulated",
-        "read the data through a pointer to global memory instead",
+        &["sured", "istypep"],
+        "of textures and surfaces only fetches, loads, stores and queries are simulated",
+        "use atomics on global memory",
     ),
     (
         &["wgmma", "tcgen05"],

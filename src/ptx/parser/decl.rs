@@ -78,8 +78,13 @@ impl Parser<'_> {
         linkage: Linkage,
         function: Option<u32>,
     ) -> Result<Vec<VarDecl>, Failed> {
-        self.bump();
-        let shape = self.shape(space, linkage.external)?;
+        // `.tex .u32 name` declared texture references before there was `.texref`
+        let token = self.bump();
+        let texture = self.slice(token.span) == ".tex";
+        let mut shape = self.shape(space, linkage.external)?;
+        if texture {
+            shape.ty = Type::Opaque;
+        }
         let mut vars = Vec::new();
         loop {
             vars.push(self.declarator(&shape, function)?);

@@ -109,32 +109,26 @@ impl Parser<'_> {
 
     fn address(&mut self) -> Result<OperandKind, Failed> {
         self.bump();
-        let kind = if self.peek().kind == Kind::Ident && self.slice(self.peek().span) != "WARP_SZ" {
+        let address = if self.peek().kind == Kind::Ident && self.slice(self.peek().span) != "WARP_SZ" {
             let base = self.bump().span;
-            OperandKind::Address(AddressExpr { base: Some(base), offset: self.offset()? })
+            AddressExpr { base: Some(base), offset: self.offset()? }
         } else {
-            OperandKind::Address(AddressExpr { base: None, offset: self.integer()? })
+            AddressExpr { base: None, offset: self.integer()? }
         };
-        let kind = if self.eat(Kind::Comma) {
-            self.coordinates()?;
-            OperandKind::Coordinates
-        } else {
-            kind
-        };
+        let mut rest = Vec::new();
+        while self.eat(Kind::Comma) {
+            // what stands here does not nest further
+            if self.peek().kind == Kind::LeftBracket {
+                return Err(self.unexpected("coordinates such as `{%r1, %r2}`"));
+            }
+            rest.push(self.operand()?);
+        }
         self.expect(Kind::RightBracket, "`]`")?;
         while self.peek().kind == Kind::Dot {
             // `.unified`, `.yes`: where the variable may live besides
             self.bump();
         }
-        Ok(kind)
-    }
-
-    /// What follows the name of a texture; such instructions are refused later, by name.
-    fn coordinates(&mut self) -> Result<(), Failed> {
-        while !matches!(self.peek().kind, Kind::RightBracket | Kind::Semicolon | Kind::End) {
-            self.bump();
-        }
-        if self.peek().kind == Kind::RightBracket { Ok(()) } else { Err(self.unexpected("`]`")) }
+        Ok(if rest.is_empty() { OperandKind::Address(address) } else { OperandKind::Image(address, rest) })
     }
 }
 

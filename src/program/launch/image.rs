@@ -1,0 +1,407 @@
+//! Textures and surfaces as launch files say them, and what they become.
+
+use serde::{Deserialize, Serialize};
+
+use super::value::Scope;
+use super::{Launch, Named};
+use crate::diag::{Diagnostic, Diagnostics, Place, closest};
+use crate::program::expr::Expr;
+use crate::program::image::{
+    AddressMode, Bound, Channel, Filter, Format, Geometry, Image, MAX_IMAGES, ReadMode, Sampler,
+    object_handle,
+};
+use crate::program::layout::GLOBALS_BASE;
+use crate::program::{Program, names, template};
+
+/// Texels along an axis at most: those of linear memory.
+const MAX_EXTENT: i128 = 1 << 28;
+
+/// A texture: a buffer, how texels lie in it, and how they are read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename = "Texture", deny_unknown_fields)]
+pub struct TextureSpec {
+    /// That of a texture reference of the module, or what [`super::ArgSpec::Texture`] calls it.
+    pub name: String,
+    /// The buffer or variable that holds the texels.
+    pub buffer: String,
+    /// Where they begin in it, bytes.
+    #[serde(default)]
+    pub offset: Expr,
+    /// Type of a channel.
+    pub elem: Channel,
+    /// Channels of a texel: 1, 2 or 4.
+    #[serde(default = "one")]
+    pub channels: u8,
+    /// Texels of a row.
+    pub width: Expr,
+    /// Rows, if there are two dimensions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub height: Option<Expr>,
+    /// Slices, if there are three dimensions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub depth: Option<Expr>,
+    /// Layers, if it is an array of images.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layers: Option<Expr>,
+    /// Bytes from row to row, if not the texels of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pitch: Option<Expr>,
+    /// One for all dimensions, or one for each.
+    #[serde(default)]
+    pub address: Vec<AddressMode>,
+    /// For floating-point coordinates.
+    #[serde(default)]
+    pub filter: Filter,
+    /// Floating-point coordinates run from 0 to 1.
+    #[serde(default)]
+    pub normalized: bool,
+    /// What a fetch makes of integers.
+    #[serde(default)]
+    pub read: ReadMode,
+    /// Refused if set: texels are linear.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub srgb: bool,
+}
+
+/// A surface: a buffer and how texels lie in it. Fields as in [`TextureSpec`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename = "Surface", deny_unknown_fields)]
+#[allow(missing_docs, reason = "as in TextureSpec")]
+pub struct SurfaceSpec {
+    pub name: String,
+    pub buffer: String,
+    #[serde(default)]
+    pub offset: Expr,
+    pub elem: Channel,
+    #[serde(default = "one")]
+    pub channels: u8,
+    pub width: Expr,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub height: Option<Expr>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub depth: Option<Expr>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layers: Option<Expr>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pitch: Option<Expr>,
+}
+
+fn one() -> u8 {
+    1
+}
+
+/// A texture or a surface.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::program) enum ImageSpec<'a> {
+    Texture(&'a TextureSpec),
+    Surface(&'a SurfaceSpec),
+}
+
+/// The name of a texture or surface, and what it is known by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::program) struct Handle {
+    pub name: String,
+    pub surface: bool,
+    /// That of an object, or those of the references of this name, one for each module that has it.
+    pub handles: Vec<u64>,
+}
+
+/// Where texels lie, as both kinds say it.
+struct Lie<'a> {
+    buffer: &'a str,
+    offset: &'a Expr,
+    format: Format,
+    width: &'a Expr,
+    height: Option<&'a Expr>,
+    depth: Option<&'a Expr>,
+    layers: Option<&'a Expr>,
+    pitch: Option<&'a Expr>,
+}
+
+impl ImageSpec<'_> {
+    fn name(&self) -> &str {
+        match self {
+            Self::Texture(texture) => &texture.name,
+            Self::Surface(surface) => &surface.name,
+        }
+    }
+
+    fn lie(&self) -> Lie<'_> {
+        match *self {
+            Self::Texture(TextureSpec {
+                buffer,
+                offset,
+                elem,
+                channels,
+                width,
+                height,
+                depth,
+                layers,
+                pitch,
+                ..
+            })
+            | Self::Surface(SurfaceSpec {
+                buffer,
+                offset,
+                elem,
+                channels,
+                width,
+                height,
+                depth,
+                layers,
+                pitch,
+                ..
+            }) => Lie {
+                buffer,
+                offset,
+                format: Format { elem: *elem, channels: *channels },
+                width,
+                height: height.as_ref(),
+                depth: depth.as_ref(),
+                layers: layers.as_ref(),
+                pitch: pitch.as_ref(),
+            },
+        }
+    }
+}
+
+/// The textures and surfaces of a file, with their places.
+pub(in crate::program) fn specs<'a, 'p>(
+    textures: &'a [TextureSpec],
+    surfaces: &'a [SurfaceSpec],
+    place: &Place<'p>,
+) -> Vec<(ImageSpec<'a>, Place<'p>)> {
+    let of = |field: &'static str| {
+        let place = place.field(field);
+        move |index: usize| place.item(index)
+    };
+    let (texture, surface) = (of("textures"), of("surfaces"));
+    let textures = textures.iter().enumerate().map(|(i, spec)| (ImageSpec::Texture(spec), texture(i)));
+    let surfaces = surfaces.iter().enumerate().map(|(i, spec)| (ImageSpec::Surface(spec), surface(i)));
+    textures.chain(surfaces).collect()
+}
+
+/// Gives each image its handle: that of the references of its name in these modules, or one of its
+/// own.
+pub(in crate::program) fn handles(
+    specs: &[(ImageSpec, Place)],
+    modules: &[Vec<Named>],
+    problems: &mut Diagnostics,
+) -> Vec<Handle> {
+    let mut known: Vec<Handle> = Vec::new();
+    for (index, (spec, place)) in specs.iter().enumerate() {
+        let name = spec.name();
+        if known.iter().any(|before| before.name == name) {
+            let message = format!("there are two textures or surfaces `{name}`");
+            problems.push(place.field("name").error(message).hint("rename one of them"));
+        }
+        if index == MAX_IMAGES {
+            problems.push(place.error(format!("there are more than {MAX_IMAGES} textures and surfaces")));
+            break;
+        }
+        let mut handles = Vec::new();
+        for variables in modules {
+            let found = names::find_whole(name, variables.iter().map(|variable| variable.name.as_str()));
+            if let names::Found::One(variable) = found
+                && !handles.contains(&variables[variable].address)
+            {
+                handles.push(variables[variable].address);
+            }
+        }
+        if handles.is_empty() {
+            handles.push(object_handle(index));
+        }
+        known.push(Handle { name: name.to_owned(), surface: matches!(spec, ImageSpec::Surface(_)), handles });
+    }
+    known
+}
+
+/// What all the images of a file become.
+pub(in crate::program) fn bind_all(
+    specs: &[(ImageSpec, Place)],
+    scope: &Scope,
+    problems: &mut Diagnostics,
+) -> Vec<Bound> {
+    let mut images = Vec::new();
+    for (spec, place) in specs {
+        match bind(*spec, scope, place) {
+            Ok(bound) => images.extend(bound),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    images
+}
+
+/// What an image becomes, once for each of its handles.
+///
+/// # Errors
+/// It has no handle, does not lie in its buffer, or cannot be read as it says.
+pub(in crate::program) fn bind(
+    spec: ImageSpec,
+    scope: &Scope,
+    place: &Place,
+) -> Result<Vec<Bound>, Diagnostic> {
+    let surface = matches!(spec, ImageSpec::Surface(_));
+    let name = spec.name();
+    let handle = scope
+        .image(name, surface)
+        .map_err(|(message, hint)| place.field("name").error(message).hint(hint))?;
+    let image = image(&spec.lie(), scope, place)?;
+    let sampler = match spec {
+        ImageSpec::Texture(texture) => Some(sampler(texture, image.geometry, place)?),
+        ImageSpec::Surface(_) => None,
+    };
+    let bound = |&handle: &u64| Bound { handle, name: name.to_owned(), image, sampler };
+    Ok(handle.handles.iter().map(bound).collect())
+}
+
+fn image(lie: &Lie, scope: &Scope, place: &Place) -> Result<Image, Diagnostic> {
+    let number = |field: &'static str, expr: &Expr| {
+        expr.eval(scope.names).map_err(|message| place.field(field).error(message))
+    };
+    let extent = |field: &'static str, expr: Option<&Expr>| {
+        let Some(expr) = expr else { return Ok(1) };
+        let value = number(field, expr)?;
+        let fits = (1..=MAX_EXTENT).contains(&value);
+        let wrong =
+            || place.field(field).error(format!("a {field} of {value} is out of range: 1 to {MAX_EXTENT}"));
+        if fits { Ok(value as u32) } else { Err(wrong()) }
+    };
+    let Lie { buffer, offset, format, .. } = *lie;
+    if !matches!(format.channels, 1 | 2 | 4) {
+        let message = format!("{} channels: a texel has 1, 2 or 4", format.channels);
+        return Err(place.field("channels").error(message));
+    }
+    let dims = match (lie.height, lie.depth, lie.layers) {
+        (None, Some(_), _) => {
+            let problem = place.field("depth").error("three dimensions need a height, too");
+            return Err(problem.hint("an array of images has `layers`"));
+        }
+        (_, Some(_), Some(_)) => {
+            return Err(place.field("layers").error("images of three dimensions have no layers"));
+        }
+        (None, ..) => 1,
+        (Some(_), None, _) => 2,
+        (Some(_), Some(_), None) => 3,
+    };
+    let mut image = Image {
+        address: 0,
+        geometry: Geometry { dims, layered: lie.layers.is_some() },
+        extent: [
+            extent("width", Some(lie.width))?,
+            extent("height", lie.height)?,
+            extent("depth", lie.depth)?,
+        ],
+        layers: extent("layers", lie.layers)?,
+        pitch: 0,
+        format,
+    };
+    let texel = i128::from(format.size());
+    let row = i128::from(image.row_bytes());
+    let multiple = |field: &'static str, value: i128| match value % texel {
+        0 => Ok(value),
+        _ => {
+            let message = format!("{field} {value} is no multiple of the {texel} bytes of a texel");
+            Err(place.field(field).error(message))
+        }
+    };
+    let pitch = lie.pitch.map_or(Ok(row), |pitch| multiple("pitch", number("pitch", pitch)?))?;
+    if pitch < row || pitch > i128::from(u32::MAX) {
+        let message = format!("a pitch of {pitch} bytes, and a row has {row}");
+        return Err(place.field("pitch").error(message));
+    }
+    image.pitch = pitch as u64;
+    let offset = multiple("offset", number("offset", offset)?)?;
+    let target = scope.memory(buffer).map_err(|message| place.field("buffer").error(message))?;
+    let rows = [image.extent[1], image.extent[2], image.layers].into_iter().map(i128::from).product::<i128>();
+    let end = offset + (rows - 1) * pitch + row;
+    if offset < 0 || end > target.size.into() {
+        let message =
+            format!("bytes {offset} to {end} are outside of `{buffer}`, which has {} bytes", target.size);
+        return Err(place.error(message).hint("the last row takes its texels, all others the pitch"));
+    }
+    if target.address < GLOBALS_BASE {
+        let message = format!("`{buffer}` is in constant memory");
+        return Err(place.field("buffer").error(message).hint("texels lie in global memory"));
+    }
+    image.address = target.address + offset as u64;
+    Ok(image)
+}
+
+fn sampler(spec: &TextureSpec, geometry: Geometry, place: &Place) -> Result<Sampler, Diagnostic> {
+    let dims = usize::from(geometry.dims);
+    let mut address = [AddressMode::default(); 3];
+    match spec.address.as_slice() {
+        [] => {}
+        [all] => address = [*all; 3],
+        each if each.len() == dims => address[..dims].copy_from_slice(each),
+        each => {
+            let message = format!("{} address modes, the texture has {dims} dimensions", each.len());
+            return Err(place.field("address").error(message).hint("one for each, or one for all"));
+        }
+    }
+    if spec.filter == Filter::Linear && !spec.elem.gives_float(spec.read) {
+        let problem = place.field("filter").error("a linear filter mixes floating-point numbers");
+        let hint = "elem: F32 or F16, or read: NormalizedFloat for integers of 8 and 16 bits";
+        return Err(problem.hint(hint));
+    }
+    if spec.srgb {
+        let problem = place.field("srgb").error("sRGB textures are not simulated");
+        return Err(problem.hint("put linear values into the buffer"));
+    }
+    let TextureSpec { filter, normalized, read, .. } = *spec;
+    Ok(Sampler { address, filter, normalized, read })
+}
+
+/// Complains about references of the kernel that nothing is bound to.
+pub(in crate::program) fn check_references(
+    launch: &Launch,
+    program: &Program,
+    place: &Place,
+    problems: &mut Diagnostics,
+) {
+    for reference in &program.references {
+        let (field, what) = if reference.surface { ("surfaces", "surface") } else { ("textures", "texture") };
+        let bound = launch.images.iter().find(|bound| bound.handle == reference.handle);
+        let message = match bound {
+            Some(bound) if bound.sampler.is_none() == reference.surface => continue,
+            Some(bound) => format!("`{}` is a {what} reference of `{}`", bound.name, program.name),
+            None => format!(
+                "nothing is bound to the {what} reference `{}` of `{}`",
+                names::shown(&reference.name),
+                program.name
+            ),
+        };
+        let list = template::arguments(program);
+        let example = list.image(&reference.name).unwrap_or_default();
+        problems
+            .push(place.field(field).error(message).hint(format!("in `{field}`, to be adapted: {example}")));
+    }
+}
+
+impl Scope<'_> {
+    /// The handle of a texture or surface.
+    ///
+    /// # Errors
+    /// Message and hint.
+    pub(super) fn image(&self, name: &str, surface: bool) -> Result<&Handle, (String, String)> {
+        let what = |surface| if surface { "surface" } else { "texture" };
+        match self.images.iter().find(|image| image.name == name) {
+            Some(image) if image.surface == surface => Ok(image),
+            Some(_) => {
+                Err((format!("`{name}` is a {}, not a {}", what(!surface), what(surface)), String::new()))
+            }
+            None => {
+                let known =
+                    || self.images.iter().filter(|image| image.surface == surface).map(|i| i.name.as_str());
+                let near =
+                    closest(name, known()).map_or(String::new(), |near| format!("did you mean `{near}`? "));
+                let list = match known().collect::<Vec<_>>().join(", ") {
+                    none if none.is_empty() => format!("define it in `{}s` of the file", what(surface)),
+                    list => format!("{}s: {list}", what(surface)),
+                };
+                Err((format!("there is no {} `{name}`", what(surface)), near + &list))
+            }
+        }
+    }
+}

@@ -68,3 +68,18 @@ pub(super) fn by_sub_core(
     }
     sums
 }
+
+/// By sub-core, the inits of its own warps and those of the others on shared units.
+pub(super) fn loads(section: &SectionAnalysis) -> [Cycles; SubCores::MAX] {
+    let cores = section.sub_cores();
+    let on = |warp: WarpId, which: &dyn Fn(UnitId) -> bool| -> Cycles {
+        let units = (0..section.units()).map(UnitId::from_index);
+        units.filter(|&unit| which(unit)).map(|unit| section.unit_use(warp, unit).init).sum()
+    };
+    let own = by_sub_core(section, |warp| on(warp, &|_| true));
+    let shared = by_sub_core(section, |warp| on(warp, &|unit| cores.is_shared(unit)));
+    let all_shared: Cycles = shared.iter().copied().sum();
+    std::array::from_fn(|core| {
+        if core < cores.count() { own[core] + (all_shared - shared[core]) } else { Cycles::ZERO }
+    })
+}

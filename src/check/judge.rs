@@ -1,6 +1,6 @@
 //! One makespan against one bound.
 
-use crate::base::{Cycles, WarpId};
+use crate::base::{BlockId, Cycles, WarpId};
 use crate::bound::Standing;
 
 /// What became of a bound in a run.
@@ -49,7 +49,7 @@ pub fn overestimation(bound: Cycles, makespan: Cycles) -> Option<f64> {
     if makespan > 0.0 { Some((bound - makespan) / makespan) } else { (bound == 0.0).then_some(0.0) }
 }
 
-/// A bound over a whole run: blocks one after the other, so values add up.
+/// A bound over a whole run: of blocks one after the other values add up.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BoundRow {
     /// The bound's name.
@@ -62,8 +62,11 @@ pub struct BoundRow {
     pub reason: Option<String>,
     /// What it rests on.
     pub standing: Standing,
-    /// Whether it is for another policy than the run's; reports leave it out then.
-    pub other_policy: bool,
+    /// Whether it is for another policy than the run's, or for launches whose blocks are resident together
+    /// and this is none; reports leave it out then.
+    pub left_out: bool,
+    /// Whether it is about blocks; otherwise it is about the launch and blocks have no value of it.
+    pub of_blocks: bool,
     /// Whether it decides the exit code.
     pub gates: bool,
 }
@@ -99,15 +102,25 @@ impl BlockTable {
         Self { bounds, rows: Vec::new() }
     }
 
-    /// Appends a block.
+    /// Enters a block; blocks may end in another order than that of the launch.
     ///
     /// # Panics
     /// If there are not as many values as bounds.
-    pub fn push(&mut self, makespan: Cycles, values: impl IntoIterator<Item = Option<Cycles>>) {
-        let before = self.rows.len();
-        self.rows.push(makespan.get());
-        self.rows.extend(values.into_iter().map(|value| value.map_or(NOT_APPLICABLE, Cycles::get)));
-        assert_eq!(self.rows.len() - before, self.bounds + 1, "one value per bound");
+    pub fn enter(
+        &mut self,
+        block: BlockId,
+        makespan: Cycles,
+        values: impl IntoIterator<Item = Option<Cycles>>,
+    ) {
+        let width = self.bounds + 1;
+        let from = block.index() * width;
+        if self.rows.len() < from + width {
+            self.rows.resize(from + width, NOT_APPLICABLE);
+        }
+        let values = values.into_iter().map(|value| value.map_or(NOT_APPLICABLE, Cycles::get));
+        let row: Vec<u64> = std::iter::once(makespan.get()).chain(values).collect();
+        assert_eq!(row.len(), width, "one value per bound");
+        self.rows[from..from + width].copy_from_slice(&row);
     }
 
     /// The number of blocks.

@@ -3,7 +3,9 @@
 use super::judge::{BlockTable, BoundRow, Status, WarpRow};
 use super::run::{Checked, Plan};
 use crate::base::{Cycles, WarpId};
-use crate::bound::{Analyser, Bound, BoundReport, Context, WarpTotals};
+use crate::bound::{
+    Analyser, BlockShare, Bound, BoundReport, Context, LaunchShares, Residency, Scope, WarpTotals,
+};
 use crate::machine::SchedulerKind;
 use crate::path::BlockPaths;
 use crate::program::TimingTable;
@@ -18,30 +20,41 @@ pub(super) fn analyser<'t>(plan: &Plan, table: &'t TimingTable) -> Analyser<'t> 
 
 /// What the analyser says of a block: the same under every policy.
 pub(super) struct Analysed {
-    /// One per bound of the plan, whether or not it applies.
+    /// One per bound of the plan; the default one of a bound that was not asked for.
     reports: Vec<BoundReport>,
+    /// What the block adds to a bound of the launch.
+    share: BlockShare,
     warps: Vec<WarpTotals>,
 }
 
 impl Analysed {
-    /// On a machine to which no bound applies: only what is said of the warps of a single block.
-    pub fn without_bounds(plan: &Plan, analyser: &mut Analyser, paths: &BlockPaths) -> Self {
-        let warps = if plan.workload.blocks() == 1 { analyser.alone(paths) } else { Vec::new() };
-        Self { reports: vec![BoundReport::default(); plan.bounds.len()], warps }
-    }
-
-    pub fn new(plan: &Plan, analyser: &mut Analyser, paths: &BlockPaths) -> Self {
+    /// Of these bounds, by their place in the plan.
+    pub fn new(plan: &Plan, asked: &[bool], analyser: &mut Analyser, paths: &BlockPaths) -> Self {
         let mut reports = vec![BoundReport::default(); plan.bounds.len()];
+        let mut share = BlockShare::default();
+        if !asked.contains(&true) {
+            // what is said of the warps of a single block is all there is to say
+            let warps = if plan.workload.blocks() == 1 { analyser.alone(paths) } else { Vec::new() };
+            return Self { reports, share, warps };
+        }
+        let about = |scope: Scope| {
+            let asked = asked.iter().enumerate().filter(|(_, asked)| **asked).map(|(index, _)| index);
+            asked.filter(|&index| plan.bounds[index].scope() == scope).collect::<Vec<usize>>()
+        };
+        let (of_block, of_launch) = (about(Scope::Block), !about(Scope::Launch).is_empty());
         let mut warps = vec![WarpTotals::default(); paths.warps.len()];
         analyser.for_each_section(paths, |section| {
-            for (bound, report) in plan.bounds.iter().zip(&mut reports) {
-                bound.add_section(report, section);
+            for &index in &of_block {
+                plan.bounds[index].add_section(&mut reports[index], section);
+            }
+            if of_launch {
+                share.add_section(section);
             }
             for (total, warp) in warps.iter_mut().zip(section.warps()) {
                 total.add(warp);
             }
         });
-        Self { reports, warps }
+        Self { reports, share, warps }
     }
 }
 
@@ -50,6 +63,8 @@ pub(super) struct Judge<'a> {
     plan: &'a Plan<'a>,
     pub policy: &'a PolicySetup,
     resident: u32,
+    /// The blocks so far, for bounds of the launch.
+    shares: LaunchShares,
     pub total: Checked,
 }
 
@@ -67,7 +82,11 @@ impl<'a> Judge<'a> {
             reason: None,
             gates: gates(bound.as_ref()),
             standing: bound.standing(),
-            other_policy: bound.policy().is_some_and(|only| only != policy.kind()),
+            left_out: match bound.scope() {
+                Scope::Block => bound.policy().is_some_and(|only| only != policy.kind()),
+                Scope::Launch => resident <= 1 && plan.machine.sms() == 1,
+            },
+            of_blocks: bound.scope() == Scope::Block,
         });
         let total = Checked {
             scheduler: policy.kind().to_string(),
@@ -80,12 +99,20 @@ impl<'a> Judge<'a> {
             memory: None,
             sub_cores: vec![SubCoreResult::default(); plan.machine.sub_cores().count()],
             sms: plan.machine.sms(),
+            resident_blocks: resident,
             warp_instructions: 0,
             thread_instructions: 0,
             self_checked_warps: 0,
             notes: Vec::new(),
         };
-        Self { plan, policy, resident, total }
+        let shares = LaunchShares::new(Residency {
+            places: resident,
+            sms: plan.machine.sms(),
+            blocks: plan.workload.blocks(),
+            warps: plan.workload.needs().warps() as usize,
+            sub_cores: plan.machine.sub_cores().count(),
+        });
+        Self { plan, policy, resident, shares, total }
     }
 
     /// What bounds may rely on. `passed_over` says whether a ready warp was.
@@ -99,10 +126,10 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Whether some bound may apply to some block.
-    pub fn may_apply(&self) -> bool {
+    /// By bound, whether it may apply to some block.
+    pub fn may_apply(&self) -> Vec<bool> {
         let context = self.context(false, false);
-        self.plan.bounds.iter().any(|bound| bound.applicable(&context).is_ok())
+        self.plan.bounds.iter().map(|bound| bound.applicable(&context).is_ok()).collect()
     }
 
     pub fn block(
@@ -121,6 +148,8 @@ impl<'a> Judge<'a> {
         let reports = self.plan.bounds.iter().zip(&analysed.reports);
         for ((bound, report), row) in reports.zip(&mut total.bounds) {
             match bound.applicable(&context) {
+                // the launch is judged when it is over
+                Ok(()) if !row.of_blocks => values.push(None),
                 Ok(()) => {
                     let value = report.value;
                     values.push(Some(value.cycles()));
@@ -137,7 +166,8 @@ impl<'a> Judge<'a> {
                 }
             }
         }
-        total.blocks.push(result.makespan, values);
+        total.blocks.enter(result.block, result.makespan, values);
+        self.shares.add(result.block, &analysed.share);
         if self.plan.workload.blocks() == 1 {
             total.warps = result
                 .warps
@@ -152,6 +182,15 @@ impl<'a> Judge<'a> {
                     idle: alone.idle,
                 })
                 .collect();
+        }
+    }
+
+    /// Judges the launch, all of whose blocks are known.
+    pub fn launch(&mut self, makespan: Cycles) {
+        self.total.makespan = makespan;
+        for row in self.total.bounds.iter_mut().filter(|row| !row.of_blocks && row.value.is_some()) {
+            row.value = Some(self.shares.value().cycles());
+            row.status = Status::of(makespan, row.value);
         }
     }
 }

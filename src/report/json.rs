@@ -191,7 +191,7 @@ impl Check {
                     .bounds
                     .iter()
                     .zip(values)
-                    .filter(|(row, _)| !row.other_policy)
+                    .filter(|(row, _)| !row.left_out && row.of_blocks)
                     .map(|(row, value)| block_bound(row, value, makespan))
                     .collect(),
             });

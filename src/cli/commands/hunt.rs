@@ -6,14 +6,14 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use super::check::{VIOLATED, check_bound_names, shell_word};
-use crate::bound::{self, Bound};
+use crate::bound::{self, Bound, Scope};
 use crate::check::{Plan, Status, Workload, WorkloadKind, check, counterexample};
 use crate::cli::args;
 use crate::cli::load;
 use crate::cli::output::{self, Failure, Format};
 use crate::diag::{Diagnostic, Diagnostics, SourceText};
 use crate::explore::hunt::{
-    Hunt, Hunted, Score, Setting, Summary, Violation, WitnessFiles, hunt, is_huntable,
+    Hunt, Hunted, Score, Setting, Summary, Together, Violation, Witness, WitnessFiles, hunt, is_huntable,
 };
 use crate::machine::SchedulerKind;
 use crate::report::json::{SCHEMA, rounded};
@@ -38,6 +38,7 @@ pub fn run(args: &args::Hunt) -> Result<ExitCode, Failure> {
         return Err(Diagnostic::general("--instances 0", "nothing to judge").into());
     }
     let make_bound = || named(&args.bound);
+    only_for_launches(args, make_bound().scope())?;
     let mut results = Vec::new();
     for setting in settings(args)? {
         setting.admits(make_bound().as_ref()).map_err(|reason| {
@@ -63,6 +64,19 @@ pub fn run(args: &args::Hunt) -> Result<ExitCode, Failure> {
 
 fn named(name: &str) -> Box<dyn Bound> {
     bound::all().into_iter().find(|bound| bound.name() == name).expect("the name was checked")
+}
+
+/// Refuses options that mean nothing for a bound of single blocks.
+fn only_for_launches(args: &args::Hunt, scope: Scope) -> Result<(), Diagnostics> {
+    let given = [("--blocks", args.blocks), ("--resident", args.resident), ("--sub-cores", args.sub_cores)];
+    let mut problems = Diagnostics::new();
+    for (option, value) in given.into_iter().filter_map(|(option, value)| Some((option, value?))) {
+        if scope == Scope::Block {
+            let message = format!("bound {} is about single blocks, on one sub-core here", args.bound);
+            problems.push(Diagnostic::general(format!("{option} {value}"), message));
+        }
+    }
+    problems.into_result(())
 }
 
 fn progress(chain: u64, summary: &Summary) {
@@ -112,7 +126,17 @@ fn setting(text: &str) -> Result<Setting, Diagnostics> {
 
 fn plan(args: &args::Hunt, setting: Setting) -> Hunt {
     let jobs = args.jobs.unwrap_or_else(load::threads);
-    let mut plan = Hunt::usual(setting, args.bound == PUBLISHED, args.seed, jobs);
+    let mut plan = match named(&args.bound).scope() {
+        Scope::Block => Hunt::usual(setting, args.bound == PUBLISHED, args.seed, jobs),
+        Scope::Launch => {
+            let together = Together {
+                blocks: usize::from(args.blocks.unwrap_or(3)),
+                places: usize::from(args.resident.unwrap_or(2)),
+                sub_cores: usize::from(args.sub_cores.unwrap_or(1)),
+            };
+            Hunt::of_launches(setting, together, args.seed, jobs)
+        }
+    };
     plan.instances = args.instances.unwrap_or(plan.instances);
     plan.size.warps = usize::from(args.warps);
     plan.size.units = usize::from(args.units);
@@ -306,8 +330,9 @@ struct ViolationReport<'a> {
     shrink_tries: u64,
     found: Block,
     witness: Block,
-    /// The warp at each issue.
-    schedule: &'a [usize],
+    /// The warp at each issue, of a block.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    schedule: Option<&'a [usize]>,
     /// The same as a replay file.
     replay: &'a str,
     replay_command: &'a str,
@@ -345,7 +370,10 @@ impl<'a> Report<'a> {
                 shrink_tries: shown.violation.shrink_tries,
                 found: Block::new(&shown.violation.found, &shown.violation.found_score),
                 witness: Block::new(&shown.violation.witness, &shown.violation.score),
-                schedule: &shown.violation.schedule,
+                schedule: match &shown.violation.schedule {
+                    Witness::Warps(warps) => Some(warps),
+                    Witness::Decisions(_) => None,
+                },
                 replay: &shown.files.schedule_text,
                 replay_command: &shown.command,
             }),

@@ -14,7 +14,7 @@ use crate::sim::PolicySetup;
 const EVERYTHING: usize = usize::MAX;
 
 fn size(warps: usize, identical: bool, instructions: usize) -> Size {
-    Size { warps, identical, instructions, units: 4, init: 6, lat: 9, barriers: true }
+    Size { warps, together: None, identical, instructions, units: 4, init: 6, lat: 9, barriers: true }
 }
 
 fn gub() -> Box<dyn Bound> {
@@ -32,7 +32,7 @@ fn the_fast_worst_case_is_that_of_the_exact_search() {
             [(2, false, 6), (2, true, 6), (3, false, 4), (3, true, 3), (1, false, 5)][round % 5];
         let instance = Genome::random(size(warps, identical, instructions), &mut rng).instance();
         subject.fill(&instance);
-        let model = Model::new(&subject.table, &subject.paths).unwrap();
+        let model = Model::new(&subject.table, subject.paths()).unwrap();
         let exact = search(&model, Limits { max_states: 1_000_000, threads: 1 }, &|_, _| {}).unwrap();
         let fast = evaluator.worst(&instance, EVERYTHING);
         assert_eq!((fast.makespan, fast.exact), (exact.worst, true), "{instance:?}");
@@ -47,8 +47,8 @@ fn the_fast_worst_case_is_that_of_the_exact_search() {
 #[test]
 fn schedules_are_counted() {
     let on = |unit| Ins { kind: Kind::On(unit), reads: [None; 2] };
-    let units = vec![UnitTime { init: 2, lat: 0 }];
-    let instance = Instance { units, codes: vec![vec![on(0); 3], vec![on(0); 3]], copies: 1 };
+    let units = vec![UnitTime { init: 2, lat: 0, shared: false }];
+    let instance = Instance { units, codes: vec![vec![on(0); 3], vec![on(0); 3]], copies: 1, together: None };
     let worst = Evaluator::default().worst(&instance, EVERYTHING);
     assert_eq!((worst.makespan, worst.schedules), (12, 20.0), "6 over 3 interleavings");
 }
@@ -66,6 +66,7 @@ fn a_beam_follows_schedules_that_exist() {
         less += usize::from(!beam.exact);
         let setting = Setting::Policy(PolicySetup::Lrr);
         let name = "beam";
+        let schedule = Witness::Warps(schedule);
         WitnessFiles::new(&instance, &setting, &schedule, beam.makespan, name, name).unwrap();
     }
     assert!(less > 20, "{less}");

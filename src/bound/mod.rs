@@ -8,7 +8,9 @@
 //! * per section and warp what the bounds need ([`Analyser`], [`analyse_block`]);
 //! * bounds on the execution time of the block under any scheduler that keeps their premises
 //!   ([`Bound`], [`all`]): [`Gub`], as published; [`Iwb`], [`Swb`] and [`Lwb`], which are proved in
-//!   their documentation; [`Srr`] and [`Gsrr`] for the policies that are not work conserving.
+//!   their documentation; [`Srr`] and [`Gsrr`] for the policies that are not work conserving;
+//! * from what the blocks of a launch add to it one by one ([`LaunchShares`]), a bound on the launch
+//!   when several of them run at the same time ([`Rbb`]).
 //!
 //! # Invariants
 //! * Nothing here imports the simulator or its traces, and nothing there imports this. Shared are

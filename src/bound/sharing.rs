@@ -69,17 +69,30 @@ pub(super) fn by_sub_core(
     sums
 }
 
-/// By sub-core, the inits of its own warps and those of the others on shared units.
-pub(super) fn loads(section: &SectionAnalysis) -> [Cycles; SubCores::MAX] {
-    let cores = section.sub_cores();
-    let on = |warp: WarpId, which: &dyn Fn(UnitId) -> bool| -> Cycles {
-        let units = (0..section.units()).map(UnitId::from_index);
-        units.filter(|&unit| which(unit)).map(|unit| section.unit_use(warp, unit).init).sum()
-    };
-    let own = by_sub_core(section, |warp| on(warp, &|_| true));
-    let shared = by_sub_core(section, |warp| on(warp, &|unit| cores.is_shared(unit)));
-    let all_shared: Cycles = shared.iter().copied().sum();
-    std::array::from_fn(|core| {
-        if core < cores.count() { own[core] + (all_shared - shared[core]) } else { Cycles::ZERO }
-    })
+/// The inits of a section by where they can be seen from.
+pub(super) struct Loads {
+    /// By sub-core: of its warps, on its private units.
+    pub private: [Cycles; SubCores::MAX],
+    /// Of all warps, on shared units.
+    pub shared: Cycles,
+}
+
+impl Loads {
+    pub(super) fn new(section: &SectionAnalysis) -> Self {
+        let cores = section.sub_cores();
+        let on = |warp: WarpId, shared: bool| -> Cycles {
+            let units = section.uses(warp).iter().enumerate();
+            let those = units.filter(|(unit, _)| cores.is_shared(UnitId::from_index(*unit)) == shared);
+            those.map(|(_, used)| used.init).sum()
+        };
+        Self {
+            private: by_sub_core(section, |warp| on(warp, false)),
+            shared: section.ids().map(|warp| on(warp, true)).sum(),
+        }
+    }
+
+    /// The inits that a sub-core sees.
+    pub(super) fn of(&self, sub_core: usize) -> Cycles {
+        self.private[sub_core] + self.shared
+    }
 }

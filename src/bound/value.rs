@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::context::{Context, NotApplicable};
+use super::resident::LaunchShares;
 use super::section::{BlockAnalysis, SectionAnalysis};
 use crate::base::{Cycles, WarpId};
 use crate::machine::SchedulerKind;
@@ -150,6 +151,11 @@ pub trait Bound {
         }
         report.value = BoundValue::new(before + largest.value.cycles());
         report.sections.push(largest);
+    }
+
+    /// The bound of a launch whose blocks have been put together, for bounds of that scope.
+    fn of_launch(&self, shares: &LaunchShares) -> BoundValue {
+        shares.value()
     }
 
     /// The bound of a block.

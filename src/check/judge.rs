@@ -33,7 +33,16 @@ impl Status {
         }
     }
 
-    /// The verdict over several: violated if any is; else holds if any does.
+    /// The verdict on a run of two parts from theirs: violated if either is; else not applicable if either is.
+    pub fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Violated, _) | (_, Self::Violated) => Self::Violated,
+            (Self::NotApplicable, _) | (_, Self::NotApplicable) => Self::NotApplicable,
+            (Self::Holds, Self::Holds) => Self::Holds,
+        }
+    }
+
+    /// The verdict over several bounds: violated if any is; else holds if any does.
     pub fn combine(all: impl IntoIterator<Item = Self>) -> Self {
         all.into_iter().fold(Self::NotApplicable, |verdict, status| match (verdict, status) {
             (Self::Violated, _) | (_, Self::Violated) => Self::Violated,
@@ -54,11 +63,11 @@ pub fn overestimation(bound: Cycles, makespan: Cycles) -> Option<f64> {
 pub struct BoundRow {
     /// The bound's name.
     pub name: &'static str,
-    /// Its value, if it applies.
+    /// Its value, if it applies to all blocks.
     pub value: Option<Cycles>,
-    /// Violated if it is in any block.
+    /// Violated if it is in any block; else not applicable if it does not apply to one.
     pub status: Status,
-    /// Why it does not apply.
+    /// Why it does not apply, to the first block to which it does not.
     pub reason: Option<String>,
     /// What it rests on.
     pub standing: Standing,

@@ -154,15 +154,13 @@ impl<'a> Judge<'a> {
                     let value = report.value;
                     values.push(Some(value.cycles()));
                     row.value = row.value.map(|sum| sum + value.cycles());
-                    if row.status == Status::Holds {
-                        row.status = Status::of(result.makespan, Some(value.cycles()));
-                    }
+                    row.status = row.status.and(Status::of(result.makespan, Some(value.cycles())));
                 }
                 Err(reason) => {
                     values.push(None);
                     row.value = None;
                     row.reason.get_or_insert(reason.to_string());
-                    row.status = Status::NotApplicable;
+                    row.status = row.status.and(Status::NotApplicable);
                 }
             }
         }
@@ -188,9 +186,98 @@ impl<'a> Judge<'a> {
     /// Judges the launch, all of whose blocks are known.
     pub fn launch(&mut self, makespan: Cycles) {
         self.total.makespan = makespan;
-        for row in self.total.bounds.iter_mut().filter(|row| !row.of_blocks && row.value.is_some()) {
-            row.value = Some(self.shares.value().cycles());
+        let rows = self.plan.bounds.iter().zip(&mut self.total.bounds);
+        for (bound, row) in rows.filter(|(_, row)| !row.of_blocks && row.value.is_some()) {
+            row.value = Some(bound.of_launch(&self.shares).cycles());
             row.status = Status::of(makespan, row.value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::workload::{Workload, WorkloadKind};
+    use super::*;
+    use crate::bound::{BoundValue, NotApplicable, SectionAnalysis};
+    use crate::diag::{Diagnostics, SourceText};
+    use crate::machine::{Machine, MachineSpec};
+    use crate::micro::{MicroKernel, MicroSource};
+    use crate::path::BlockSource;
+
+    /// Claims that all warps together take two cycles, where barriers are those of all warps.
+    struct TwoCycles;
+
+    impl Bound for TwoCycles {
+        fn name(&self) -> &'static str {
+            "two-cycles"
+        }
+
+        fn summary(&self) -> &'static str {
+            "two cycles"
+        }
+
+        fn applicable(&self, context: &Context) -> Result<(), NotApplicable> {
+            if context.partial_barriers { Err(NotApplicable::new("partial")) } else { Ok(()) }
+        }
+
+        fn warp_values(&self, section: &SectionAnalysis, values: &mut Vec<BoundValue>) {
+            values.clear();
+            values.resize(section.warps().len(), BoundValue::new(Cycles::new(2)));
+        }
+    }
+
+    /// Says that one of the blocks has partial barriers.
+    struct Partial<'a>(MicroSource<'a>, usize);
+
+    impl BlockSource for Partial<'_> {
+        type Error = Diagnostics;
+
+        fn next_block(&mut self, paths: &mut BlockPaths) -> Result<bool, Diagnostics> {
+            let there = self.0.next_block(paths)?;
+            paths.partial_barriers = paths.block.index() == self.1;
+            Ok(there)
+        }
+    }
+
+    /// A block of each length, one of them with partial barriers, one after the other.
+    fn judged(lengths: [usize; 2], partial: usize) -> BoundRow {
+        let block = |&length: &usize| format!(".blocks 1\n.warps 1\n{}", " f\n".repeat(length));
+        let text = SourceText::new("k.warp", lengths.iter().map(block).collect::<String>());
+        let kernel = MicroKernel::parse("k", &text).expect("it is well formed");
+        let text = "Machine(name: \"m\", units: { \"f\": Unit(init: 1, lat: 0) }, ops: { \"f\": \"f\" })";
+        let source = SourceText::new("m.ron", text);
+        let machine =
+            Machine::new(&MachineSpec::parse(&source).expect("it is RON"), &source).expect("it is valid");
+        let workload = Workload { name: "k".into(), kind: WorkloadKind::Micro(Box::new(kernel.clone())) };
+        let plan = Plan {
+            workload: &workload,
+            machine: &machine,
+            policies: &[PolicySetup::Gto],
+            bounds: &[Box::new(TwoCycles)],
+            gating: &[],
+            max_instructions_per_block: 100,
+            threads: 1,
+            ahead: false,
+            self_check: false,
+        };
+        let mut source = Partial(kernel.source(), partial);
+        let checked = super::super::observe_source(&plan, &PolicySetup::Gto, &mut source, &mut ());
+        checked.expect("it runs").bounds.remove(0)
+    }
+
+    #[test]
+    fn a_violation_stays_whatever_comes_after_or_before() {
+        for (lengths, partial, status) in [
+            ([5, 1], 1, Status::Violated),
+            ([1, 5], 0, Status::Violated),
+            ([5, 1], 0, Status::NotApplicable),
+            ([1, 1], 1, Status::NotApplicable),
+            ([1, 1], 7, Status::Holds),
+        ] {
+            let row = judged(lengths, partial);
+            assert_eq!(row.status, status, "{lengths:?}, {partial}");
+            let applies = partial >= lengths.len();
+            assert_eq!((row.value.is_some(), row.reason.is_none()), (applies, applies));
         }
     }
 }

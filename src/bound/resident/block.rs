@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::base::{Cycles, UnitId};
 use crate::bound::section::SectionAnalysis;
-use crate::bound::sharing::{by_sub_core, loads};
+use crate::bound::sharing::{Loads, by_sub_core};
 use crate::machine::SubCores;
 
 /// What one block adds to the bound of its launch, section by section. A *stage* is a section in which some
@@ -21,8 +21,8 @@ pub struct BlockShare {
     pub peak: i128,
     /// Stages.
     pub stages: u64,
-    /// What a stage can add again for each time that a chain comes back to it on another sub-core, with the
-    /// number of such additions.
+    /// What a chain can count of a stage once more when it comes back to it on another sub-core: the loads of the
+    /// stage's other sub-cores on private units, with how often each occurs. They add up to `work - load`.
     pub repeats: BTreeMap<u64, u64>,
     /// The most that stages before may have queued on the units of one sub-core when a stage begins.
     pub left: u64,
@@ -38,7 +38,6 @@ impl BlockShare {
     /// Adds the block's next section.
     pub fn add_section(&mut self, section: &SectionAnalysis) {
         let (mut surplus, mut peak, mut alone) = (i128::MIN, i128::MIN, 0);
-        let mut work = 0;
         for (id, warp) in section.ids().zip(section.warps()).filter(|(_, warp)| warp.instructions > 0) {
             let inits: u64 = section.uses(id).iter().map(|used| used.init.get()).sum();
             let isolated = warp.isolated.get();
@@ -46,35 +45,30 @@ impl BlockShare {
             surplus = surplus.max(over);
             peak = peak.max(over).max(i128::from(warp.ahead.get()));
             alone = alone.max(isolated);
-            work += inits;
             self.classes |= 1 << section.sub_core(id);
         }
         if surplus == i128::MIN {
             return;
         }
-        let loads = loads(section).map(Cycles::get);
-        let load = loads.iter().copied().max().unwrap_or(0);
-        for (sum, load) in self.of_class.iter_mut().zip(loads) {
-            *sum += load;
+        let Loads { private, shared } = Loads::new(section);
+        let mut private = private.map(Cycles::get);
+        let shared = shared.get();
+        for (sum, private) in self.of_class.iter_mut().zip(private).take(section.sub_cores().count()) {
+            *sum += private + shared;
         }
-        self.add_repeats(load, work);
+        private.sort_unstable();
+        let [others @ .., largest] = private;
+        for other in others.into_iter().filter(|&other| other > 0) {
+            *self.repeats.entry(other).or_default() += 1;
+        }
+        let load = largest + shared;
         self.left = self.left.max(left(section));
-        self.work += work;
+        self.work += load + others.into_iter().sum::<u64>();
         self.load += load;
         self.peak = self.peak.max(self.surplus + peak).max(0);
         self.surplus += surplus;
         self.alone += alone;
         self.stages += 1;
-    }
-
-    /// The stage's load once more for each further time, up to its work.
-    fn add_repeats(&mut self, load: u64, work: u64) {
-        let mut rest = work - load;
-        while rest > 0 {
-            let again = rest.min(load);
-            *self.repeats.entry(again).or_default() += 1;
-            rest -= again;
-        }
     }
 
     /// The most that the block's instructions add to `load` in a chain of another block that changes its

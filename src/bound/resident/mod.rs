@@ -8,6 +8,7 @@ pub use launch::{LaunchShares, Residency};
 
 use super::context::{Context, NotApplicable};
 use super::section::SectionAnalysis;
+use super::sharing::Loads;
 use super::value::{Bound, BoundValue, Scope, Standing};
 use crate::base::Cycles;
 
@@ -44,8 +45,9 @@ use crate::base::Cycles;
 ///
 /// X(k) is what work of other sub-cores adds because the warp that is waited for may be on another sub-core in
 /// each stage; it is 0 with one sub-core, and where all warps of a place are on the same one. A change of
-/// sub-core can add a stage of each other block once more. Let a stage of work S and load L offer the repeats L, L,
-/// ... up to S - L in all, and let `left` be the most that a block's earlier stages may have queued on the
+/// sub-core can add, of each other block, the part of a stage that only the new sub-core sees. The *repeats* of a stage are the
+/// inits of each sub-core's warps on private units, but for the largest of these, which is in L; they add up to what the stage
+/// has in S_b and not in L_b. Let `left` be the most that a block's earlier stages may have queued on the
 /// private units of a sub-core when one begins. The first two lines add, for each other block, its
 /// k largest repeats and k times its largest `left`, at most S_b - L_b; if s_b is 1, `L + X` is the largest sum of
 /// loads of one sub-core. The other lines add k times the sum over R - 1 blocks of their largest repeat and `left`, those
@@ -67,9 +69,8 @@ use crate::base::Cycles;
 ///
 /// # The slack
 /// Every init of every instruction counts, as if no two units ever initiated at the same time: that is
-/// what others can make of it, but few schedules do. Sure runs (as in [`Swb`](super::Swb)) in place of single
-/// instructions would save little: 0.4 % of the makespan on the multi-block launches of the suite. Slots
-/// that others must use while a warp waits ([`Lwb`](super::Lwb)) save nothing there.
+/// what others can make of it, but few schedules do. On several SMs the last wave counts in full; with sub-cores X
+/// counts what other sub-cores have almost as if there were one, wherever blocks have barriers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rbb;
 
@@ -95,12 +96,11 @@ impl Bound for Rbb {
     }
 
     fn warp_values(&self, section: &SectionAnalysis, values: &mut Vec<BoundValue>) {
-        // the load of each warp's sub-core
-        let load = super::sharing::loads(section);
+        let loads = Loads::new(section);
         values.clear();
         values.extend(section.ids().zip(section.warps()).map(|(id, warp)| {
             let own: Cycles = section.uses(id).iter().map(|used| used.init).sum();
-            BoundValue::new(warp.isolated + load[section.sub_core(id)] - own)
+            BoundValue::new(warp.isolated + loads.of(section.sub_core(id)) - own)
         }));
     }
 }

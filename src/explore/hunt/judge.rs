@@ -159,7 +159,7 @@ impl Judge {
             analyser.for_each_section(paths, |section| share.add_section(section));
             shares.add(paths.block, &share);
         }
-        shares.value().cycles().get()
+        self.bound.of_launch(&shares).cycles().get()
     }
 
     fn launch(&self, together: Together) -> Launch {

@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::*;
 use crate::base::Cycles;
-use crate::bound::{BoundValue, Context, Gub, Iwb, NotApplicable, SectionAnalysis};
+use crate::bound::{BoundValue, Context, Gub, Iwb, LaunchShares, NotApplicable, Rbb, Scope, SectionAnalysis};
 use crate::explore::model::Model;
 use crate::explore::search::{Limits, search};
 use crate::sim::PolicySetup;
@@ -184,4 +184,49 @@ fn a_bound_one_cycle_too_low_is_caught_at_once() {
     let iwb = hunt(&plan, &|| Box::new(Iwb), &|_, _| {});
     assert_eq!((iwb.violation, iwb.summary.instances), (None, 20_000));
     assert!(iwb.summary.tight > 1000 && iwb.summary.mean_ratio() > 0.8);
+}
+
+/// RBB, lowered.
+struct SabotagedRbb;
+
+impl Bound for SabotagedRbb {
+    fn name(&self) -> &'static str {
+        "sabotaged"
+    }
+
+    fn summary(&self) -> &'static str {
+        "RBB, one cycle too low"
+    }
+
+    fn scope(&self) -> Scope {
+        Scope::Launch
+    }
+
+    fn applicable(&self, context: &Context) -> Result<(), NotApplicable> {
+        Rbb.applicable(context)
+    }
+
+    fn warp_values(&self, section: &SectionAnalysis, values: &mut Vec<BoundValue>) {
+        Rbb.warp_values(section, values);
+    }
+
+    fn of_launch(&self, shares: &LaunchShares) -> BoundValue {
+        BoundValue::new(shares.value().cycles().saturating_sub(Cycles::ONE))
+    }
+}
+
+/// Launches: more blocks than places or not, with sub-cores or without.
+#[test]
+fn launches_of_several_blocks_are_hunted_too() {
+    for (blocks, places, sub_cores) in [(2, 2, 1), (3, 2, 1), (3, 2, 2)] {
+        let together = Together { blocks, places, sub_cores };
+        let plan = Hunt { instances: 600, chain: 200, ..Hunt::of_launches(Setting::Any, together, 1, 1) };
+        let found = hunt(&plan, &|| Box::new(SabotagedRbb), &|_, _| {});
+        let Violation { witness, score, schedule, .. } = found.violation.expect("it is caught");
+        assert_eq!(score.worst.makespan, score.bound + 1, "{together:?}");
+        WitnessFiles::new(&witness, &plan.setting, &schedule, score.worst.makespan, "w", "w").unwrap();
+        let rbb = hunt(&plan, &|| Box::new(Rbb), &|_, _| {});
+        assert_eq!((rbb.violation, rbb.summary.instances), (None, 600), "{together:?}");
+        assert!(rbb.summary.tight > 50, "{together:?}: {}", rbb.summary.tight);
+    }
 }

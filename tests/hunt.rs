@@ -93,22 +93,10 @@ fn iwb_survives() {
 #[test]
 fn rbb_survives_with_several_blocks() {
     let dir = scratch("hunt-rbb");
-    let args = [
-        "hunt",
-        "--bound",
-        "rbb",
-        "--setting",
-        "any",
-        "--instances",
-        "500",
-        "--blocks",
-        "3",
-        "--sub-cores",
-        "2",
-    ];
+    let args = ["hunt", "--bound", "rbb", "--setting", "any", "--instances", "300", "--blocks", "2"];
     let result = json(&dir, &args, 0);
     let setting = &result["settings"][0];
-    assert_eq!((&result["verdict"], &setting["instances"]), (&"holds".into(), &500.into()));
+    assert_eq!((&result["verdict"], &setting["instances"]), (&"holds".into(), &300.into()));
     assert_eq!(setting["closest"]["ratio"], 1.0);
 }
 

@@ -72,7 +72,7 @@ pub struct BoundRow {
     /// What it rests on.
     pub standing: Standing,
     /// Whether it is for another policy than the run's, or for launches whose blocks are resident together
-    /// and this is none; reports leave it out then.
+    /// and this is none and nobody named it; reports leave it out then.
     pub left_out: bool,
     /// Whether it is about blocks; otherwise it is about the launch and blocks have no value of it.
     pub of_blocks: bool,

@@ -70,11 +70,9 @@ pub(super) struct Judge<'a> {
 
 impl<'a> Judge<'a> {
     pub fn new(plan: &'a Plan, policy: &'a PolicySetup, resident: u32) -> Self {
+        let named = |bound: &dyn Bound| plan.gating.iter().any(|gating| gating == bound.name());
         // a conjecture decides nothing unless the user names it
-        let gates = |bound: &dyn Bound| {
-            let named = plan.gating.iter().any(|gating| gating == bound.name());
-            named || plan.gating.is_empty() && bound.standing().gates()
-        };
+        let gates = |bound: &dyn Bound| named(bound) || plan.gating.is_empty() && bound.standing().gates();
         let bounds = plan.bounds.iter().map(|bound| BoundRow {
             name: bound.name(),
             value: Some(Cycles::ZERO),
@@ -84,7 +82,7 @@ impl<'a> Judge<'a> {
             standing: bound.standing(),
             left_out: match bound.scope() {
                 Scope::Block => bound.policy().is_some_and(|only| only != policy.kind()),
-                Scope::Launch => resident <= 1 && plan.machine.sms() == 1,
+                Scope::Launch => resident <= 1 && plan.machine.sms() == 1 && !named(bound.as_ref()),
             },
             of_blocks: bound.scope() == Scope::Block,
         });

@@ -17,14 +17,14 @@ fn launches() -> Vec<Workload> {
     several.map(|shipped| runs::workload(&shipped.name, shipped.program, shipped.launch)).collect()
 }
 
-fn judged(workload: &Workload, machine: &Machine) -> Vec<Checked> {
+fn judged(workload: &Workload, machine: &Machine, gating: &[String]) -> Vec<Checked> {
     let policies = [PolicySetup::Gto, PolicySetup::Lrr];
     check(&Plan {
         workload,
         machine,
         policies: &policies,
         bounds: &bound::all(),
-        gating: &[],
+        gating,
         max_instructions_per_block: 1 << 26,
         threads: 1,
         ahead: false,
@@ -39,7 +39,7 @@ fn means(machine: &Machine) -> [f64; 2] {
     let workloads = launches();
     let mut sums = [0.0; 2];
     for workload in &workloads {
-        for (run, sum) in judged(workload, machine).iter().zip(&mut sums) {
+        for (run, sum) in judged(workload, machine, &[]).iter().zip(&mut sums) {
             let place = format!("{} under {}", workload.name, run.scheduler);
             assert_eq!(run.verdict(), Status::Holds, "{place}");
             for row in run.judged().filter(|row| row.name != "rbb") {
@@ -86,13 +86,19 @@ fn it_holds_on_several_sms() {
     assert_eq!([two, two_by_two], [[39.9, 35.2], [37.0, 31.4]]);
 }
 
-/// With one block at a time the bounds of blocks judge, and RBB is left out.
+/// With one block at a time the bounds of blocks judge, and RBB is left out; who names it is told why.
 #[test]
 fn one_block_at_a_time_is_left_to_the_others() {
     let workload = launches().remove(0);
-    for run in judged(&workload, &shipped::machine("ecrts25-orin")) {
+    let machine = shipped::machine("ecrts25-orin");
+    for run in judged(&workload, &machine, &[]) {
         assert!(run.judged().all(|row| row.name != "rbb" && row.value.is_some()));
         assert_eq!(run.verdict(), Status::Holds);
+    }
+    for run in judged(&workload, &machine, &["rbb".to_owned()]) {
+        let rbb = run.judged().find(|row| row.name == "rbb").expect("it was named");
+        assert_eq!((run.verdict(), rbb.value), (Status::NotApplicable, None));
+        assert!(rbb.reason.as_ref().is_some_and(|reason| reason.contains("each is judged by itself")));
     }
 }
 
@@ -101,7 +107,7 @@ fn one_block_at_a_time_is_left_to_the_others() {
 fn what_does_not_apply_says_why() {
     let workload = launches().remove(0);
     let queues = machine("ecrts25-orin", "pipeline: Pipeline(queue: 2), limits: Limits(blocks: 2)");
-    for run in judged(&workload, &queues) {
+    for run in judged(&workload, &queues, &[]) {
         let rbb = run.judged().find(|row| row.name == "rbb").expect("several blocks are resident");
         assert_eq!((rbb.status, rbb.value), (Status::NotApplicable, None));
         assert!(rbb.reason.as_ref().is_some_and(|reason| reason.contains("pipeline.queue")));

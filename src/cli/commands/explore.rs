@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::check::VIOLATED;
 use crate::base::{Cycles, UnitId};
-use crate::bound::{self, Analyser, Bound, BoundReport, Context, Scope};
+use crate::bound::{self, Analyser, BoundReport, Context, Scope};
 use crate::check::{Status, overestimation};
 use crate::cli::args::Explore;
 use crate::cli::load::{self, LoadedKernel};
@@ -78,8 +78,8 @@ fn all_schedules(
         ..Context::new(&SchedulerKind::Gto, 1, paths.partial_barriers)
     };
     // bounds for one policy claim nothing of all schedules, and bounds of launches nothing of a block
-    let of_block = |bound: &Box<dyn Bound>| bound.policy().is_none() && bound.scope() == Scope::Block;
-    let bounds: Vec<_> = bound::all().into_iter().filter(of_block).collect();
+    let mut bounds = bound::all();
+    bounds.retain(|bound| bound.policy().is_none() && bound.scope() == Scope::Block);
     let mut reports = vec![BoundReport::default(); bounds.len()];
     Analyser::new(table).for_each_section(paths, |section| {
         bounds.iter().zip(&mut reports).for_each(|(bound, report)| bound.add_section(report, section));

@@ -103,7 +103,7 @@ impl Instance {
         let copies = if all_alike { self.block_warps() } else { self.copies };
         for (index, code) in self.codes.iter().enumerate() {
             if let Some(together) = self.together
-                && (all_alike || index * self.copies % self.block_warps() == 0)
+                && (all_alike || (index * self.copies).is_multiple_of(self.block_warps()))
             {
                 let _ = writeln!(text, ".blocks {}", if all_alike { together.blocks } else { 1 });
             }

@@ -91,7 +91,7 @@ pub enum Scope {
     /// A block that runs by itself; blocks one after the other add up.
     Block,
     /// A launch of which several blocks run at the same time, as a whole
-    /// ([`LaunchShares`](super::LaunchShares)).
+    /// ([`LaunchShares`]).
     Launch,
 }
 

@@ -8,7 +8,7 @@
 //! ```text
 //!  ptx    ─┐                                     ┌─> sim    schedules the warps ──events──> trace
 //!  micro  ─┴─> Program ──exec──> BlockPaths ─────┤    (two engines: paper model, pipeline)    │
-//!              (program)  once   (path)          ├─> bound  Algorithm 1, GUB, IWB, SWB, LWB   │
+//!              (program)  once   (path)          ├─> bound  Algorithm 1, GUB, IWB, ..., RBB   │
 //!                                                │         │                                  v
 //!              TimingTable = Program + Machine ──┤  both ──> check: a verdict per bound ──> report ──> cli
 //!                                                └─> explore  every schedule of a block
@@ -26,7 +26,7 @@
 //! * [`sim`] replays paths under a scheduling policy and tells observers ([`trace`]) what happened
 //!   when. [`bound`] reads the same paths and computes phases and bounds.
 //! * [`explore`] searches instead of simulating: the exact worst and best case over all schedules,
-//!   blocks that break a bound ([`explore::hunt`]), anomalies ([`explore::anomaly`]), every block of
+//!   blocks and launches that break a bound ([`explore::hunt`]), anomalies ([`explore::anomaly`]), every block of
 //!   a small grammar ([`explore::grammar`]), and seed 001's Fermi model ([`explore::fermi`]).
 //! * [`check`] is the only place where a simulated makespan meets a bound. [`report`] turns results into
 //!   text and JSON, [`cli`] does all input and output.
@@ -77,9 +77,9 @@
 //! | cycles against another simulator | `tests/accelsim.rs` |
 //! | what each simplification costs | [`check::ablation`] |
 //! | Algorithm 1 of seed 000 | `src/bound/algorithm.rs` |
-//! | the proofs of IWB, SWB and LWB | [`bound::Iwb`], [`bound::Swb`], [`bound::Lwb`] |
+//! | the proofs of IWB, SWB, LWB and RBB | [`bound::Iwb`], [`bound::Swb`], [`bound::Lwb`], [`bound::proofs::rbb`] |
 //! | bounds that do not hold | [`bound::failed`] |
-//! | the transition system that is searched | `src/explore/model.rs` |
+//! | the transition system that is searched | `src/explore/model.rs`, of several blocks `src/explore/resident.rs` |
 //! | what a PTX instruction does | `src/ptx/lower/` (to semantics), `src/exec/` (its execution) |
 //! | what a launch file may say, and how it becomes a launch | `src/program/launch/` |
 //! | textures and surfaces: what they are, how a fetch computes | [`program::image`], `src/exec/image/` |

@@ -91,6 +91,16 @@ fn iwb_survives() {
 }
 
 #[test]
+fn rbb_survives_with_several_blocks() {
+    let dir = scratch("hunt-rbb");
+    let args = ["hunt", "--bound", "rbb", "--setting", "any", "--instances", "300", "--blocks", "2"];
+    let result = json(&dir, &args, 0);
+    let setting = &result["settings"][0];
+    assert_eq!((&result["verdict"], &setting["instances"]), (&"holds".into(), &300.into()));
+    assert_eq!(setting["closest"]["ratio"], 1.0);
+}
+
+#[test]
 fn wrong_hunts_are_refused() {
     let dir = scratch("hunt-wrong");
     for (args, code, named) in [
@@ -101,6 +111,8 @@ fn wrong_hunts_are_refused() {
         (&["hunt", "--bound", "gub", "--setting", "policy:replay:x"], 1, "one kernel only"),
         (&["hunt", "--bound", "gub", "--instances", "0"], 1, "nothing to judge"),
         (&["hunt", "--bound", "gub", "--warps", "0"], 2, "--warps"),
+        (&["hunt", "--bound", "iwb", "--blocks", "3"], 1, "about single blocks"),
+        (&["hunt", "--bound", "rbb", "--resident", "9"], 2, "--resident"),
         (&["hunt"], 2, "--bound"),
         (&["family", "ping-pong", "--m", "40"], 1, "64 units"),
         (&["family", "ping-pong", "--p", "0", "--n", "0"], 1, "--n 0"),

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::machine::SchedulerKind;
 use crate::machine::pipeline::BOUNDED_QUEUES;
+use crate::machine::{SEVERAL_SMS, SchedulerKind};
 
 /// What a bound may rely on, put together by the caller from the machine, the contract of the
 /// policy and the paths of the block.
@@ -83,19 +83,38 @@ impl Context {
         self.one_aligned_block_but(&[])
     }
 
+    /// Blocks run at the same time, under a work-conserving policy, and barriers involve all warps.
+    ///
+    /// # Errors
+    /// The first premise that does not hold.
+    pub(super) fn resident_premises(&self) -> Result<(), NotApplicable> {
+        self.keeps_the_slot_busy()?;
+        self.paper_model_but(&[SEVERAL_SMS])?;
+        if self.resident_blocks <= 1 && !self.beyond.contains(&SEVERAL_SMS) {
+            return Err(NotApplicable::new("blocks run one after the other, and each is judged by itself"));
+        }
+        self.barriers_of_all()
+    }
+
     /// As [`Self::one_aligned_block`], on a machine of which these clauses are accounted for.
     fn one_aligned_block_but(&self, accounted: &[&str]) -> Result<(), NotApplicable> {
-        let beyond: Vec<&str> =
-            self.beyond.iter().copied().filter(|clause| !accounted.contains(clause)).collect();
-        if !beyond.is_empty() {
-            return Err(NotApplicable::new(beyond.join("; ")));
-        }
+        self.paper_model_but(accounted)?;
         if self.resident_blocks > 1 {
             return Err(NotApplicable::new(format!(
-                "up to {} blocks are resident together; a bound is derived for one block at a time only, since barriers of different blocks do not line up",
+                "up to {} blocks are resident together, and their barriers do not line up: rbb is for that",
                 self.resident_blocks
             )));
         }
+        self.barriers_of_all()
+    }
+
+    fn paper_model_but(&self, accounted: &[&str]) -> Result<(), NotApplicable> {
+        let beyond: Vec<&str> =
+            self.beyond.iter().copied().filter(|clause| !accounted.contains(clause)).collect();
+        if beyond.is_empty() { Ok(()) } else { Err(NotApplicable::new(beyond.join("; "))) }
+    }
+
+    fn barriers_of_all(&self) -> Result<(), NotApplicable> {
         if self.partial_barriers {
             return Err(NotApplicable::new(
                 "some barrier does not involve all warps of the block, so barriers do not split it into sections"

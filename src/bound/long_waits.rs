@@ -20,7 +20,7 @@ use super::operands::{waits, writes};
 use crate::base::{Cycles, RegId};
 use crate::machine::OpTiming;
 use crate::path::Step;
-use crate::program::TimingTable;
+use crate::program::{TimedInstr, TimingTable};
 
 /// More instructions between the two of a long wait are not looked at.
 const MOST_INSIDE: usize = 64;
@@ -50,6 +50,9 @@ pub struct LongWaits {
     /// By unit: the most initiation work of the warp that may be queued at one time while it is in
     /// the section; 0 for plain units.
     pub queued: Vec<Cycles>,
+    /// By unit: the initiation work of the warp's earlier sections that may be queued when this one begins; 0
+    /// for plain units.
+    pub carried: Vec<Cycles>,
     /// The initiation work of the section, on all units.
     pub work: Cycles,
     /// From the start of the section to its last issue, alone from an empty machine.
@@ -120,13 +123,7 @@ pub(super) struct LongWaitFinder {
 
 impl LongWaitFinder {
     pub(super) fn new(table: &TimingTable) -> Self {
-        let ops = || {
-            let of_instr = |instr: &'_ crate::program::TimedInstr| {
-                let by_space = instr.by_space.iter().flat_map(|ops| ops.iter()).copied();
-                std::iter::once(instr.op).chain(by_space).collect::<Vec<OpTiming>>()
-            };
-            table.instrs().iter().flat_map(of_instr)
-        };
+        let ops = || table.instrs().iter().flat_map(TimedInstr::timings);
         let mut queues = vec![false; table.units()];
         for op in ops() {
             queues[op.unit.index()] |= op.init > Cycles::ONE;
@@ -163,9 +160,11 @@ impl LongWaitFinder {
         for (unit, work) in self.work.iter_mut().enumerate() {
             *work = (carried.queued.get(unit).copied().unwrap_or(0), 0);
         }
+        let carried_in: Vec<Cycles> = (0..units).map(|unit| Cycles::new(self.work[unit].0)).collect();
         self.found = LongWaits {
             waits: Vec::new(),
-            queued: (0..units).map(|unit| Cycles::new(self.work[unit].0)).collect(),
+            queued: carried_in.clone(),
+            carried: carried_in,
             work: Cycles::ZERO,
             last_issue: Cycles::ZERO,
             longest: Cycles::new(self.longest),

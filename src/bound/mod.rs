@@ -8,7 +8,9 @@
 //! * per section and warp what the bounds need ([`Analyser`], [`analyse_block`]);
 //! * bounds on the execution time of the block under any scheduler that keeps their premises
 //!   ([`Bound`], [`all`]): [`Gub`], as published; [`Iwb`], [`Swb`] and [`Lwb`], which are proved in
-//!   their documentation; [`Srr`] and [`Gsrr`] for the policies that are not work conserving.
+//!   their documentation; [`Srr`] and [`Gsrr`] for the policies that are not work conserving;
+//! * from what the blocks of a launch add to it one by one ([`LaunchShares`]), a bound on the launch
+//!   when several of them run at the same time ([`Rbb`]).
 //!
 //! # Invariants
 //! * Nothing here imports the simulator or its traces, and nothing there imports this. Shared are
@@ -46,6 +48,12 @@ mod long_waits;
 mod lwb;
 mod operands;
 mod phase;
+/// Proofs that are too long for the documentation of their bound.
+pub mod proofs {
+    #[doc = include_str!("proofs/rbb.md")]
+    pub mod rbb {}
+}
+mod resident;
 mod runs;
 mod section;
 mod serial;
@@ -61,15 +69,24 @@ pub use iwb::Iwb;
 pub use long_waits::{LongWait, LongWaits};
 pub use lwb::Lwb;
 pub use phase::{Event, Phase, PhaseKind, WarpPhases, analyse_alone};
+pub use resident::{BlockShare, LaunchShares, Rbb, Residency};
 pub use runs::{RunShape, SureRuns};
 pub use section::{
     Analyser, BlockAnalysis, SectionAnalysis, UnitUse, WarpSection, WarpTotals, analyse_block,
 };
 pub use swb::Swb;
 pub use turn::{Gsrr, Srr};
-pub use value::{Bound, BoundReport, BoundValue, SectionBound, Standing};
+pub use value::{Bound, BoundReport, BoundValue, Scope, SectionBound, Standing};
 
 /// Every bound, in the order in which reports list them.
 pub fn all() -> Vec<Box<dyn Bound>> {
-    vec![Box::new(Gub), Box::new(Iwb), Box::new(Swb), Box::new(Lwb), Box::new(Srr), Box::new(Gsrr)]
+    vec![
+        Box::new(Gub),
+        Box::new(Iwb),
+        Box::new(Swb),
+        Box::new(Lwb),
+        Box::new(Rbb),
+        Box::new(Srr),
+        Box::new(Gsrr),
+    ]
 }

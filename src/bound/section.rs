@@ -44,6 +44,9 @@ pub struct WarpSection {
     /// The latest `done` if each instruction issued only when the warp's initiations on its unit are
     /// over; known only on machines with bounded queues, see [`super::Iwb`].
     pub unqueued: Option<Cycles>,
+    /// The most by which an issue comes after the initiations of all instructions before it together;
+    /// at least 0, which is what the first one has. See [`super::Rbb`].
+    pub ahead: Cycles,
 }
 
 impl WarpSection {
@@ -311,6 +314,7 @@ impl<'t> Analyser<'t> {
         let unqueued = &mut self.unqueued;
         let long_waits = &mut self.long_waits;
         let mut end = Cycle::ZERO;
+        let (mut inits_before, mut ahead) = (Cycles::ZERO, Cycles::ZERO);
         let profile: Profile = self.state.run(
             table,
             rest,
@@ -319,6 +323,8 @@ impl<'t> Analyser<'t> {
                 let used = &mut uses[op.unit.index()];
                 used.instructions += 1;
                 used.init += op.init;
+                ahead = ahead.max(event.issue.since_start().saturating_sub(inits_before));
+                inits_before += op.init;
                 let step = rest[event.index as usize];
                 runs.issue(table, step, op);
                 serial.issue(table, step, op);
@@ -339,6 +345,7 @@ impl<'t> Analyser<'t> {
             serial,
             serial_end,
             unqueued: self.unqueued.as_ref().map(|unqueued| unqueued.end().1),
+            ahead,
         };
         Remembered {
             steps,

@@ -68,3 +68,31 @@ pub(super) fn by_sub_core(
     }
     sums
 }
+
+/// The inits of a section by where they can be seen from.
+pub(super) struct Loads {
+    /// By sub-core: of its warps, on its private units.
+    pub private: [Cycles; SubCores::MAX],
+    /// Of all warps, on shared units.
+    pub shared: Cycles,
+}
+
+impl Loads {
+    pub(super) fn new(section: &SectionAnalysis) -> Self {
+        let cores = section.sub_cores();
+        let on = |warp: WarpId, shared: bool| -> Cycles {
+            let units = section.uses(warp).iter().enumerate();
+            let those = units.filter(|(unit, _)| cores.is_shared(UnitId::from_index(*unit)) == shared);
+            those.map(|(_, used)| used.init).sum()
+        };
+        Self {
+            private: by_sub_core(section, |warp| on(warp, false)),
+            shared: section.ids().map(|warp| on(warp, true)).sum(),
+        }
+    }
+
+    /// The inits that a sub-core sees.
+    pub(super) fn of(&self, sub_core: usize) -> Cycles {
+        self.private[sub_core] + self.shared
+    }
+}

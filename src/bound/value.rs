@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::context::{Context, NotApplicable};
+use super::resident::LaunchShares;
 use super::section::{BlockAnalysis, SectionAnalysis};
 use crate::base::{Cycles, WarpId};
 use crate::machine::SchedulerKind;
@@ -84,7 +85,17 @@ impl fmt::Display for Standing {
     }
 }
 
-/// A bound on the execution time of a block.
+/// What a bound is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// A block that runs by itself; blocks one after the other add up.
+    Block,
+    /// A launch of which several blocks run at the same time, as a whole
+    /// ([`LaunchShares`]).
+    Launch,
+}
+
+/// A bound on the execution time of a block, or of a launch.
 pub trait Bound {
     /// Its name on the command line and in JSON.
     fn name(&self) -> &'static str;
@@ -95,6 +106,11 @@ pub trait Bound {
     /// What it rests on. Without a proof, a bound is a conjecture.
     fn standing(&self) -> Standing {
         Standing::Conjectured
+    }
+
+    /// What it is about. The values of its sections are about a block that runs by itself all the same.
+    fn scope(&self) -> Scope {
+        Scope::Block
     }
 
     /// The one policy it is for; `None` if it is for all whose contract fits. Reports leave it out
@@ -135,6 +151,11 @@ pub trait Bound {
         }
         report.value = BoundValue::new(before + largest.value.cycles());
         report.sections.push(largest);
+    }
+
+    /// The bound of a launch whose blocks have been put together, for bounds of that scope.
+    fn of_launch(&self, shares: &LaunchShares) -> BoundValue {
+        shares.value()
     }
 
     /// The bound of a block.

@@ -1,6 +1,6 @@
 //! One makespan against one bound.
 
-use crate::base::{Cycles, WarpId};
+use crate::base::{BlockId, Cycles, WarpId};
 use crate::bound::Standing;
 
 /// What became of a bound in a run.
@@ -33,7 +33,16 @@ impl Status {
         }
     }
 
-    /// The verdict over several: violated if any is; else holds if any does.
+    /// The verdict on a run of two parts from theirs: violated if either is; else not applicable if either is.
+    pub fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Violated, _) | (_, Self::Violated) => Self::Violated,
+            (Self::NotApplicable, _) | (_, Self::NotApplicable) => Self::NotApplicable,
+            (Self::Holds, Self::Holds) => Self::Holds,
+        }
+    }
+
+    /// The verdict over several bounds: violated if any is; else holds if any does.
     pub fn combine(all: impl IntoIterator<Item = Self>) -> Self {
         all.into_iter().fold(Self::NotApplicable, |verdict, status| match (verdict, status) {
             (Self::Violated, _) | (_, Self::Violated) => Self::Violated,
@@ -49,21 +58,24 @@ pub fn overestimation(bound: Cycles, makespan: Cycles) -> Option<f64> {
     if makespan > 0.0 { Some((bound - makespan) / makespan) } else { (bound == 0.0).then_some(0.0) }
 }
 
-/// A bound over a whole run: blocks one after the other, so values add up.
+/// A bound over a whole run: of blocks one after the other values add up.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BoundRow {
     /// The bound's name.
     pub name: &'static str,
-    /// Its value, if it applies.
+    /// Its value, if it applies to all blocks.
     pub value: Option<Cycles>,
-    /// Violated if it is in any block.
+    /// Violated if it is in any block; else not applicable if it does not apply to one.
     pub status: Status,
-    /// Why it does not apply.
+    /// Why it does not apply, to the first block to which it does not.
     pub reason: Option<String>,
     /// What it rests on.
     pub standing: Standing,
-    /// Whether it is for another policy than the run's; reports leave it out then.
-    pub other_policy: bool,
+    /// Whether it is for another policy than the run's, or for launches whose blocks are resident together
+    /// and this is none and nobody named it; reports leave it out then.
+    pub left_out: bool,
+    /// Whether it is about blocks; otherwise it is about the launch and blocks have no value of it.
+    pub of_blocks: bool,
     /// Whether it decides the exit code.
     pub gates: bool,
 }
@@ -87,6 +99,9 @@ pub struct WarpRow {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BlockTable {
     bounds: usize,
+    /// Blocks that were entered.
+    entered: usize,
+    /// A makespan and the bounds of each block in launch order, up to the last that was entered.
     rows: Vec<u64>,
 }
 
@@ -96,7 +111,7 @@ const NOT_APPLICABLE: u64 = u64::MAX;
 impl BlockTable {
     /// A table for this many bounds.
     pub fn new(bounds: usize) -> Self {
-        Self { bounds, rows: Vec::new() }
+        Self { bounds, entered: 0, rows: Vec::new() }
     }
 
     /// Makes all bounds of all blocks not applicable.
@@ -106,20 +121,31 @@ impl BlockTable {
         }
     }
 
-    /// Appends a block.
+    /// Enters a block; blocks may end in another order than that of the launch.
     ///
     /// # Panics
     /// If there are not as many values as bounds.
-    pub fn push(&mut self, makespan: Cycles, values: impl IntoIterator<Item = Option<Cycles>>) {
-        let before = self.rows.len();
-        self.rows.push(makespan.get());
-        self.rows.extend(values.into_iter().map(|value| value.map_or(NOT_APPLICABLE, Cycles::get)));
-        assert_eq!(self.rows.len() - before, self.bounds + 1, "one value per bound");
+    pub fn enter(
+        &mut self,
+        block: BlockId,
+        makespan: Cycles,
+        values: impl IntoIterator<Item = Option<Cycles>>,
+    ) {
+        let width = self.bounds + 1;
+        let from = block.index() * width;
+        if self.rows.len() < from + width {
+            self.rows.resize(from + width, NOT_APPLICABLE);
+        }
+        let values = values.into_iter().map(|value| value.map_or(NOT_APPLICABLE, Cycles::get));
+        let row: Vec<u64> = std::iter::once(makespan.get()).chain(values).collect();
+        assert_eq!(row.len(), width, "one value per bound");
+        self.rows[from..from + width].copy_from_slice(&row);
+        self.entered += 1;
     }
 
-    /// The number of blocks.
+    /// The number of blocks that were entered.
     pub fn len(&self) -> usize {
-        self.rows.len() / (self.bounds + 1)
+        self.entered
     }
 
     /// Whether there is no block.
@@ -127,11 +153,14 @@ impl BlockTable {
         self.rows.is_empty()
     }
 
-    /// Each block's makespan and bound values, in launch order.
-    pub fn iter(&self) -> impl Iterator<Item = (Cycles, impl Iterator<Item = Option<Cycles>> + '_)> + '_ {
-        self.rows.chunks_exact(self.bounds + 1).map(|row| {
+    /// The number, makespan and bound values of each block that was entered, in launch order.
+    pub fn iter(
+        &self,
+    ) -> impl Iterator<Item = (usize, Cycles, impl Iterator<Item = Option<Cycles>> + '_)> + '_ {
+        let rows = self.rows.chunks_exact(self.bounds + 1).enumerate();
+        rows.filter(|(_, row)| row[0] != NOT_APPLICABLE).map(|(index, row)| {
             let values = row[1..].iter().map(|&v| (v != NOT_APPLICABLE).then(|| Cycles::new(v)));
-            (Cycles::new(row[0]), values)
+            (index, Cycles::new(row[0]), values)
         })
     }
 }

@@ -3,7 +3,9 @@
 use super::judge::{BlockTable, BoundRow, Status, WarpRow};
 use super::run::{Checked, Plan};
 use crate::base::{Cycles, WarpId};
-use crate::bound::{Analyser, Bound, BoundReport, Context, WarpTotals};
+use crate::bound::{
+    Analyser, BlockShare, Bound, BoundReport, Context, LaunchShares, Residency, Scope, WarpTotals,
+};
 use crate::machine::SchedulerKind;
 use crate::path::BlockPaths;
 use crate::program::TimingTable;
@@ -18,30 +20,41 @@ pub(super) fn analyser<'t>(plan: &Plan, table: &'t TimingTable) -> Analyser<'t> 
 
 /// What the analyser says of a block: the same under every policy.
 pub(super) struct Analysed {
-    /// One per bound of the plan, whether or not it applies.
+    /// One per bound of the plan; the default one of a bound that was not asked for.
     reports: Vec<BoundReport>,
+    /// What the block adds to a bound of the launch.
+    share: BlockShare,
     warps: Vec<WarpTotals>,
 }
 
 impl Analysed {
-    /// On a machine to which no bound applies: only what is said of the warps of a single block.
-    pub fn without_bounds(plan: &Plan, analyser: &mut Analyser, paths: &BlockPaths) -> Self {
-        let warps = if plan.workload.blocks() == 1 { analyser.alone(paths) } else { Vec::new() };
-        Self { reports: vec![BoundReport::default(); plan.bounds.len()], warps }
-    }
-
-    pub fn new(plan: &Plan, analyser: &mut Analyser, paths: &BlockPaths) -> Self {
+    /// Of these bounds, by their place in the plan.
+    pub fn new(plan: &Plan, asked: &[bool], analyser: &mut Analyser, paths: &BlockPaths) -> Self {
         let mut reports = vec![BoundReport::default(); plan.bounds.len()];
+        let mut share = BlockShare::default();
+        if !asked.contains(&true) {
+            // what is said of the warps of a single block is all there is to say
+            let warps = if plan.workload.blocks() == 1 { analyser.alone(paths) } else { Vec::new() };
+            return Self { reports, share, warps };
+        }
+        let about = |scope: Scope| {
+            let asked = asked.iter().enumerate().filter(|(_, asked)| **asked).map(|(index, _)| index);
+            asked.filter(|&index| plan.bounds[index].scope() == scope).collect::<Vec<usize>>()
+        };
+        let (of_block, of_launch) = (about(Scope::Block), !about(Scope::Launch).is_empty());
         let mut warps = vec![WarpTotals::default(); paths.warps.len()];
         analyser.for_each_section(paths, |section| {
-            for (bound, report) in plan.bounds.iter().zip(&mut reports) {
-                bound.add_section(report, section);
+            for &index in &of_block {
+                plan.bounds[index].add_section(&mut reports[index], section);
+            }
+            if of_launch {
+                share.add_section(section);
             }
             for (total, warp) in warps.iter_mut().zip(section.warps()) {
                 total.add(warp);
             }
         });
-        Self { reports, warps }
+        Self { reports, share, warps }
     }
 }
 
@@ -50,16 +63,16 @@ pub(super) struct Judge<'a> {
     plan: &'a Plan<'a>,
     pub policy: &'a PolicySetup,
     resident: u32,
+    /// The blocks so far, for bounds of the launch.
+    shares: LaunchShares,
     pub total: Checked,
 }
 
 impl<'a> Judge<'a> {
     pub fn new(plan: &'a Plan, policy: &'a PolicySetup, resident: u32) -> Self {
+        let named = |bound: &dyn Bound| plan.gating.iter().any(|gating| gating == bound.name());
         // a conjecture decides nothing unless the user names it
-        let gates = |bound: &dyn Bound| {
-            let named = plan.gating.iter().any(|gating| gating == bound.name());
-            named || plan.gating.is_empty() && bound.standing().gates()
-        };
+        let gates = |bound: &dyn Bound| named(bound) || plan.gating.is_empty() && bound.standing().gates();
         let bounds = plan.bounds.iter().map(|bound| BoundRow {
             name: bound.name(),
             value: Some(Cycles::ZERO),
@@ -67,7 +80,11 @@ impl<'a> Judge<'a> {
             reason: None,
             gates: gates(bound.as_ref()),
             standing: bound.standing(),
-            other_policy: bound.policy().is_some_and(|only| only != policy.kind()),
+            left_out: match bound.scope() {
+                Scope::Block => bound.policy().is_some_and(|only| only != policy.kind()),
+                Scope::Launch => resident <= 1 && plan.machine.sms() == 1 && !named(bound.as_ref()),
+            },
+            of_blocks: bound.scope() == Scope::Block,
         });
         let total = Checked {
             scheduler: policy.kind().to_string(),
@@ -81,13 +98,21 @@ impl<'a> Judge<'a> {
             memory: None,
             sub_cores: vec![SubCoreResult::default(); plan.machine.sub_cores().count()],
             sms: plan.machine.sms(),
+            resident_blocks: resident,
             warp_instructions: 0,
             thread_instructions: 0,
             self_checked_warps: 0,
             notes: Vec::new(),
             races: Vec::new(),
         };
-        Self { plan, policy, resident, total }
+        let shares = LaunchShares::new(Residency {
+            places: resident,
+            sms: plan.machine.sms(),
+            blocks: plan.workload.blocks(),
+            warps: plan.workload.needs().warps() as usize,
+            sub_cores: plan.machine.sub_cores().count(),
+        });
+        Self { plan, policy, resident, shares, total }
     }
 
     /// What bounds may rely on. `passed_over` says whether a ready warp was.
@@ -101,10 +126,10 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Whether some bound may apply to some block.
-    pub fn may_apply(&self) -> bool {
+    /// By bound, whether it may apply to some block.
+    pub fn may_apply(&self) -> Vec<bool> {
         let context = self.context(false, false);
-        self.plan.bounds.iter().any(|bound| bound.applicable(&context).is_ok())
+        self.plan.bounds.iter().map(|bound| bound.applicable(&context).is_ok()).collect()
     }
 
     /// The result, with what a reader must know about it.
@@ -116,6 +141,12 @@ impl<'a> Judge<'a> {
                 row.value = None;
                 row.status = Status::NotApplicable;
                 row.reason.get_or_insert_with(|| "no block was simulated to its end".to_owned());
+            }
+        } else if !total.is_complete() {
+            for row in total.bounds.iter_mut().filter(|row| !row.of_blocks) {
+                row.value = None;
+                row.status = Status::NotApplicable;
+                row.reason.get_or_insert_with(|| "the launch was not simulated to its end".to_owned());
             }
         }
         total
@@ -137,26 +168,24 @@ impl<'a> Judge<'a> {
         let reports = self.plan.bounds.iter().zip(&analysed.reports);
         for ((bound, report), row) in reports.zip(&mut total.bounds) {
             match bound.applicable(&context) {
+                // the launch is judged when it is over
+                Ok(()) if !row.of_blocks => values.push(None),
                 Ok(()) => {
                     let value = report.value;
                     values.push(Some(value.cycles()));
                     row.value = row.value.map(|sum| sum + value.cycles());
-                    if row.status == Status::Holds {
-                        row.status = Status::of(result.makespan, Some(value.cycles()));
-                    }
+                    row.status = row.status.and(Status::of(result.makespan, Some(value.cycles())));
                 }
                 Err(reason) => {
                     values.push(None);
                     row.value = None;
                     row.reason.get_or_insert(reason.to_string());
-                    // what was broken in an earlier block stays broken
-                    if row.status != Status::Violated {
-                        row.status = Status::NotApplicable;
-                    }
+                    row.status = row.status.and(Status::NotApplicable);
                 }
             }
         }
-        total.blocks.push(result.makespan, values);
+        total.blocks.enter(result.block, result.makespan, values);
+        self.shares.add(result.block, &analysed.share);
         if self.plan.workload.blocks() == 1 {
             total.warps = result
                 .warps
@@ -171,6 +200,111 @@ impl<'a> Judge<'a> {
                     idle: alone.idle,
                 })
                 .collect();
+        }
+    }
+
+    /// Judges the launch, if all of its blocks have ended.
+    pub fn launch(&mut self, makespan: Cycles) {
+        self.total.makespan = makespan;
+        if !self.total.is_complete() {
+            return;
+        }
+        let rows = self.plan.bounds.iter().zip(&mut self.total.bounds);
+        for (bound, row) in rows.filter(|(_, row)| !row.of_blocks && row.value.is_some()) {
+            row.value = Some(bound.of_launch(&self.shares).cycles());
+            row.status = Status::of(makespan, row.value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::workload::{Workload, WorkloadKind};
+    use super::*;
+    use crate::base::Watch;
+    use crate::bound::{BoundValue, NotApplicable, SectionAnalysis};
+    use crate::diag::{Diagnostics, SourceText};
+    use crate::machine::{Machine, MachineSpec};
+    use crate::micro::{MicroKernel, MicroSource};
+    use crate::path::BlockSource;
+
+    /// Claims that all warps together take two cycles, where barriers are those of all warps.
+    struct TwoCycles;
+
+    impl Bound for TwoCycles {
+        fn name(&self) -> &'static str {
+            "two-cycles"
+        }
+
+        fn summary(&self) -> &'static str {
+            "two cycles"
+        }
+
+        fn applicable(&self, context: &Context) -> Result<(), NotApplicable> {
+            if context.partial_barriers { Err(NotApplicable::new("partial")) } else { Ok(()) }
+        }
+
+        fn warp_values(&self, section: &SectionAnalysis, values: &mut Vec<BoundValue>) {
+            values.clear();
+            values.resize(section.warps().len(), BoundValue::new(Cycles::new(2)));
+        }
+    }
+
+    /// Says that one of the blocks has partial barriers.
+    struct Partial<'a>(MicroSource<'a>, usize);
+
+    impl BlockSource for Partial<'_> {
+        type Error = Diagnostics;
+
+        fn next_block(&mut self, paths: &mut BlockPaths) -> Result<bool, Diagnostics> {
+            let there = self.0.next_block(paths)?;
+            paths.partial_barriers = paths.block.index() == self.1;
+            Ok(there)
+        }
+    }
+
+    /// A block of each length, one of them with partial barriers, one after the other.
+    fn judged(lengths: [usize; 2], partial: usize) -> BoundRow {
+        let block = |&length: &usize| format!(".blocks 1\n.warps 1\n{}", " f\n".repeat(length));
+        let text = SourceText::new("k.warp", lengths.iter().map(block).collect::<String>());
+        let kernel = MicroKernel::parse("k", &text).expect("it is well formed");
+        let text = "Machine(name: \"m\", units: { \"f\": Unit(init: 1, lat: 0) }, ops: { \"f\": \"f\" })";
+        let source = SourceText::new("m.ron", text);
+        let machine =
+            Machine::new(&MachineSpec::parse(&source).expect("it is RON"), &source).expect("it is valid");
+        let workload = Workload { name: "k".into(), kind: WorkloadKind::Micro(Box::new(kernel.clone())) };
+        let watch = Watch::new();
+        let plan = Plan {
+            workload: &workload,
+            machine: &machine,
+            policies: &[PolicySetup::Gto],
+            bounds: &[Box::new(TwoCycles)],
+            gating: &[],
+            max_instructions_per_block: 100,
+            threads: 1,
+            ahead: false,
+            self_check: false,
+            race_memory: None,
+            watch: &watch,
+        };
+        let mut source = Partial(kernel.source(), partial);
+        let checked = super::super::observe_source(&plan, &PolicySetup::Gto, &mut source, &mut ());
+        checked.expect("it runs").bounds.remove(0)
+    }
+
+    #[test]
+    fn a_violation_stays_whatever_comes_after_or_before() {
+        for (lengths, partial, status) in [
+            ([5, 1], 1, Status::Violated),
+            ([1, 5], 0, Status::Violated),
+            ([5, 1], 0, Status::NotApplicable),
+            ([1, 1], 1, Status::NotApplicable),
+            ([1, 1], 7, Status::Holds),
+        ] {
+            let row = judged(lengths, partial);
+            assert_eq!(row.status, status, "{lengths:?}, {partial}");
+            let applies = partial >= lengths.len();
+            assert_eq!((row.value.is_some(), row.reason.is_none()), (applies, applies));
         }
     }
 }

@@ -7,7 +7,7 @@ use super::judge::{BlockTable, BoundRow, Status, WarpRow};
 use super::judging::{Analysed, Judge, analyser};
 use super::workload::{Workload, WorkloadSource};
 use crate::base::{Cycles, Watch};
-use crate::bound::Bound;
+use crate::bound::{Bound, Scope};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::exec::Options;
 use crate::exec::races::{BlockOrder, Race, TimeDependences};
@@ -70,6 +70,8 @@ pub struct Checked {
     pub scheduler: String,
     /// Of the launch: of blocks one after the other, the sum.
     pub makespan: Cycles,
+    /// Blocks that an SM holds at a time, at most.
+    pub resident_blocks: u32,
     /// Per warp, if there is one block.
     pub warps: Vec<WarpRow>,
     /// Every bound over the launch.
@@ -113,9 +115,9 @@ impl Checked {
         Status::combine(self.bounds.iter().filter(|bound| bound.gates).map(|bound| bound.status))
     }
 
-    /// The bounds that are not for another policy.
+    /// The bounds that are for runs of this kind.
     pub fn judged(&self) -> impl Iterator<Item = &BoundRow> {
-        self.bounds.iter().filter(|bound| !bound.other_policy)
+        self.bounds.iter().filter(|bound| !bound.left_out)
     }
 
     /// Issues over issue slots: the makespan, once for each sub-core.
@@ -216,8 +218,9 @@ fn each_block(
     let mut paths = BlockPaths::default();
     let mut engine = Engine::new(table, plan.machine);
     let mut analyser = analyser(plan, table);
+    let asked: Vec<bool> = plan.bounds.iter().map(|bound| bound.scope() == Scope::Block).collect();
     while !plan.watch.is_stopped() && blocks.next_block(&mut paths)? {
-        let analysed = Analysed::new(plan, &mut analyser, &paths);
+        let analysed = Analysed::new(plan, &asked, &mut analyser, &paths);
         let checked = if plan.self_check { super::self_check(table, plan.machine, &paths)? } else { 0 };
         for judge in &mut *judges {
             let result = engine
@@ -272,7 +275,7 @@ pub fn observe_source<S: BlockSource<Error = Diagnostics>, O: Observer>(
     // a policy with a contract needs no watching
     let watched = policy.kind().work_conserving().is_none();
     let mut observer = (PassedOver { seen: &passed_over, watched }, observer);
-    let bounds_apply = judge.may_apply();
+    let asked = judge.may_apply();
     let mut latest = Cycles::ZERO;
     let summary = match simulate_on(
         plan.threads,
@@ -290,11 +293,7 @@ pub fn observe_source<S: BlockSource<Error = Diagnostics>, O: Observer>(
                     Err(problem) => failed = Some(problem),
                 }
             }
-            let analysed = if bounds_apply {
-                Analysed::new(plan, &mut analyser, paths)
-            } else {
-                Analysed::without_bounds(plan, &mut analyser, paths)
-            };
+            let analysed = Analysed::new(plan, &asked, &mut analyser, paths);
             judge.block(result, paths, &analysed, passed_over.take());
             latest = latest.max((result.start + result.makespan).since_start());
             plan.watch.advance(1);
@@ -309,7 +308,7 @@ pub fn observe_source<S: BlockSource<Error = Diagnostics>, O: Observer>(
     if let Some(problem) = failed {
         return Err(problem.into());
     }
-    judge.total.makespan = summary.makespan;
+    judge.launch(summary.makespan);
     judge.total.stalls = summary.stalls;
     judge.total.memory = summary.memory;
     judge.total.sub_cores = summary.sub_cores;

@@ -8,7 +8,7 @@ use super::ahead::ahead;
 use super::judge::{BlockTable, BoundRow, Status};
 use super::run::{Checked, Failed, Plan, observe_source};
 use super::workload::{Workload, WorkloadKind};
-use crate::base::{Cycles, Watch};
+use crate::base::{BlockId, Cycles, Watch};
 use crate::bound::Bound;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::exec::{Device, Executor, Options};
@@ -101,7 +101,7 @@ impl SequenceChecked {
     /// The statements that launched something, in the order of the file.
     pub fn statements(&self) -> Vec<StatementRow> {
         let mut rows: Vec<Option<StatementRow>> = Vec::new();
-        for (row, (makespan, values)) in self.launches.iter().zip(self.total.blocks.iter()) {
+        for (row, (_, makespan, values)) in self.launches.iter().zip(self.total.blocks.iter()) {
             let statement = row.statement as usize;
             if rows.len() <= statement {
                 rows.resize(statement + 1, None);
@@ -144,7 +144,7 @@ impl SequenceChecked {
             rows.any(|(bound, value)| bound.gates && Status::of(makespan, value) == Status::Violated)
         };
         let mut blocks = self.total.blocks.iter();
-        blocks.position(|(makespan, mut values)| violated((makespan, &mut values))).map(|n| n as u64)
+        blocks.position(|(_, makespan, mut values)| violated((makespan, &mut values))).map(|n| n as u64)
     }
 }
 
@@ -282,7 +282,8 @@ fn empty(like: &Checked, plan: &SequencePlan) -> Checked {
 }
 
 fn add(total: &mut Checked, one: Checked) {
-    total.blocks.push(one.makespan, one.bounds.iter().map(|bound| bound.value));
+    let launch = BlockId::from_index(total.blocks.len());
+    total.blocks.enter(launch, one.makespan, one.bounds.iter().map(|bound| bound.value));
     total.makespan += one.makespan;
     total.issues += one.issues;
     total.stalls += one.stalls;
@@ -297,6 +298,7 @@ fn add(total: &mut Checked, one: Checked) {
         sum.value = sum.value.zip(bound.value).map(|(sum, value)| sum + value);
         sum.status = worse(sum.status, bound.status);
         sum.reason = sum.reason.take().or(bound.reason);
+        sum.left_out &= bound.left_out;
     }
     let new_notes = one.notes.into_iter().filter(|note| !total.notes.contains(note)).collect::<Vec<_>>();
     total.notes.extend(new_notes);

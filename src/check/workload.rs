@@ -47,8 +47,8 @@ pub enum WorkloadKind {
 
 /// The blocks of a workload, in launch order.
 pub enum WorkloadSource<'a> {
-    /// One block.
-    Micro(MicroSource),
+    /// Blocks that were written down.
+    Micro(MicroSource<'a>),
     /// A functional run.
     Launch(Box<Executor<'a>>),
 }
@@ -87,14 +87,18 @@ impl Workload {
 
     /// Blocks in the grid.
     pub fn blocks(&self) -> u32 {
-        self.launch().map_or(1, Launch::blocks)
+        match &self.kind {
+            WorkloadKind::Micro(kernel) => u32::try_from(kernel.blocks.len()).unwrap_or(u32::MAX),
+            WorkloadKind::Launch { launch, .. } => launch.blocks(),
+            WorkloadKind::Step { step, .. } => step.launch.blocks(),
+        }
     }
 
     /// What one block takes of an SM.
     pub fn needs(&self) -> BlockNeeds {
         match &self.kind {
             WorkloadKind::Micro(kernel) => BlockNeeds {
-                threads: (kernel.warps.len() * crate::base::WARP_SIZE) as u32,
+                threads: (kernel.block_warps * crate::base::WARP_SIZE) as u32,
                 registers_per_thread: None,
                 shared_bytes: 0,
             },

@@ -17,6 +17,7 @@ pub mod latencies;
 mod layer;
 pub mod model;
 pub mod phase_level;
+pub mod resident;
 pub mod schedules;
 pub mod search;
 

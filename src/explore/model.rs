@@ -37,31 +37,31 @@ impl std::error::Error for Unsupported {}
 
 /// An instruction of a warp, registers renamed to the warp's own dense numbering.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Op {
+pub(super) struct Op {
     /// The instance of its unit.
-    unit: u8,
-    init: u16,
-    lat: u16,
-    barrier: bool,
+    pub unit: u8,
+    pub init: u16,
+    pub lat: u16,
+    pub barrier: bool,
     /// Registers that must be available.
-    waits: Vec<u16>,
+    pub waits: Vec<u16>,
     /// Registers it writes.
-    writes: Vec<u16>,
+    pub writes: Vec<u16>,
 }
 
 /// The code of one warp with what a state must remember at each place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Code {
+pub(super) struct Code {
     /// Where it runs: warps of different sub-cores are never alike.
     sub_core: u8,
-    ops: Vec<Op>,
+    pub ops: Vec<Op>,
     /// By index of the next instruction: registers written before that a later one waits for,
     /// beyond those the next one itself waits for (these are one number, its ready time).
-    beyond: Vec<Vec<u16>>,
+    pub beyond: Vec<Vec<u16>>,
     /// The same, those of the next instruction included: for a warp at a barrier, whose ready
     /// time is not known yet.
-    all: Vec<Vec<u16>>,
-    registers: usize,
+    pub all: Vec<Vec<u16>>,
+    pub registers: usize,
 }
 
 /// A block to explore.
@@ -402,7 +402,8 @@ impl Ord for Warp {
 }
 
 impl Code {
-    fn new(
+    /// The code of a warp on a sub-core. `longest` grows to its longest latency.
+    pub fn new(
         table: &TimingTable,
         path: &crate::path::WarpPath,
         sub_core: usize,

@@ -19,7 +19,7 @@ fn block(machine: &SourceText, kernel: &SourceText) -> Block {
     let machine = Machine::new(&spec, machine).unwrap();
     let kernel = MicroKernel::parse("k", kernel).unwrap();
     let table = TimingTable::new(&kernel.program, &machine).unwrap();
-    Block { table, machine, paths: kernel.paths() }
+    Block { table, machine, paths: kernel.paths(0) }
 }
 
 fn shipped(kernel: &str, machine: &str) -> Block {

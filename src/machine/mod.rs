@@ -21,7 +21,7 @@ mod validate;
 pub use idle::IdleSetting;
 pub use limits::{BlockNeeds, Limits, Occupancy};
 pub use memory::MemorySystem;
-pub use model::{Hazards, Machine, OpTiming, Unit};
+pub use model::{Hazards, Machine, OpTiming, SEVERAL_SMS, Unit};
 pub use pipeline::Pipeline;
 pub use scheduler::{ParseSchedulerError, SchedulerKind};
 pub use setting::Setting;

@@ -24,6 +24,9 @@ bitflags! {
     }
 }
 
+/// The clause of [`Machine::beyond_the_paper_model`] that some bounds account for.
+pub const SEVERAL_SMS: &str = "several SMs share the blocks (sms)";
+
 /// A functional unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unit {
@@ -140,7 +143,7 @@ impl Machine {
             .as_ref()
             .map_or(Vec::new(), |pipeline| pipeline.beyond_the_paper_model(self.sub_cores.count()));
         if self.sms > 1 {
-            beyond.push("several SMs share the blocks (sms)");
+            beyond.push(SEVERAL_SMS);
         }
         beyond
     }

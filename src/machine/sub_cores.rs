@@ -24,8 +24,13 @@ impl SubCores {
 
     /// This many, 1 to [`SubCores::MAX`], on a machine with these units, at most 64.
     pub fn new(count: usize, units: &[Unit]) -> Self {
+        Self::sharing(count, &units.iter().map(|unit| unit.shared).collect::<Vec<_>>())
+    }
+
+    /// This many, with one entry for each unit: whether they share it.
+    pub fn sharing(count: usize, units: &[bool]) -> Self {
         let count = count.clamp(1, Self::MAX);
-        let bit = |(index, unit): (usize, &Unit)| u64::from(unit.shared && count > 1) << index;
+        let bit = |(index, &shared): (usize, &bool)| u64::from(shared && count > 1) << index;
         Self { count: count as u8, shared: units.iter().take(64).enumerate().map(bit).sum() }
     }
 

@@ -2,14 +2,15 @@
 //!
 //! One instruction a line: an op name that the machine maps to a unit, the destination (`_` for
 //! none), the sources. `.warps N` opens the code of the next N warps; `bar` is a barrier; `ret`
-//! ends a warp and is added where it is missing. `.machine` and `.scheduler` before the first
-//! `.warps` set the file's defaults.
+//! ends a warp and is added where it is missing. `.blocks N` begins the next N blocks of a launch, the
+//! warps that follow being those of each of them; without it there is one block. `.machine` and `.scheduler`
+//! before all of these set the file's defaults.
 
 pub mod family;
 mod parse;
 mod write;
 
-use crate::base::{BlockId, LaneMask, Pc, WarpId};
+use crate::base::{BlockId, LaneMask, Pc};
 use crate::diag::{Diagnostics, SourceText};
 use crate::machine::SchedulerKind;
 use crate::path::{BarrierUse, BlockPaths, BlockSource, Step, WarpPath};
@@ -26,8 +27,13 @@ pub struct MicroKernel {
     pub scheduler: Option<SchedulerKind>,
     /// The code of all warps, one after the other; equal warps share it.
     pub program: Program,
-    /// First and one-past-last instruction of each warp.
+    /// First and one-past-last instruction of each warp, block after block; equal blocks of one `.blocks`
+    /// stand here once.
     pub warps: Vec<(Pc, Pc)>,
+    /// By block: its first warp in `warps`.
+    pub blocks: Vec<usize>,
+    /// Warps of a block, the same for all.
+    pub block_warps: usize,
 }
 
 impl MicroKernel {
@@ -39,10 +45,11 @@ impl MicroKernel {
         parse::parse(name, source)
     }
 
-    /// The one block of the kernel.
-    pub fn paths(&self) -> BlockPaths {
-        let warps = self.warps.iter().map(|&(start, end)| self.path(start, end)).collect::<Vec<_>>();
-        let mut paths = BlockPaths { block: BlockId::new(0), warps, ..BlockPaths::default() };
+    /// A block of the kernel; nothing executes in one that does not exist.
+    pub fn paths(&self, block: usize) -> BlockPaths {
+        let warps = self.blocks.get(block).map_or(&[][..], |&first| &self.warps[first..][..self.block_warps]);
+        let warps = warps.iter().map(|&(start, end)| self.path(start, end)).collect::<Vec<_>>();
+        let mut paths = BlockPaths { block: BlockId::from_index(block), warps, ..BlockPaths::default() };
         paths.thread_instructions = paths.warp_instructions() * u64::from(LaneMask::ALL.count());
         paths
     }
@@ -60,27 +67,28 @@ impl MicroKernel {
         path
     }
 
-    /// The kernel as a source of its one block.
-    pub fn source(&self) -> MicroSource {
-        MicroSource { paths: Some(self.paths()) }
-    }
-
-    /// The number of warps.
-    pub fn warp_ids(&self) -> impl Iterator<Item = WarpId> {
-        (0..self.warps.len()).map(WarpId::from_index)
+    /// The kernel as a source of its blocks.
+    pub fn source(&self) -> MicroSource<'_> {
+        MicroSource { kernel: self, next: 0 }
     }
 }
 
-/// Yields a micro kernel's block once.
+/// Yields a micro kernel's blocks.
 #[derive(Clone, Debug)]
-pub struct MicroSource {
-    paths: Option<BlockPaths>,
+pub struct MicroSource<'a> {
+    kernel: &'a MicroKernel,
+    next: usize,
 }
 
-impl BlockSource for MicroSource {
+impl BlockSource for MicroSource<'_> {
     type Error = Diagnostics;
 
     fn next_block(&mut self, paths: &mut BlockPaths) -> Result<bool, Diagnostics> {
-        Ok(self.paths.take().map(|block| *paths = block).is_some())
+        let there = self.next < self.kernel.blocks.len();
+        if there {
+            *paths = self.kernel.paths(self.next);
+            self.next += 1;
+        }
+        Ok(there)
     }
 }

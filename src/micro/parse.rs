@@ -11,16 +11,26 @@ use crate::program::{Flow, Instr, Program, RegKind, RegList, Register, Sem};
 
 /// More warps than any machine's slots are a slip, not a kernel.
 const MAX_WARPS: usize = 64;
-const DIRECTIVES: [&str; 3] = [".warps", ".machine", ".scheduler"];
+/// Blocks of a file that is written by hand or by a search.
+const MAX_BLOCKS: usize = 4096;
+const DIRECTIVES: [&str; 4] = [".warps", ".blocks", ".machine", ".scheduler"];
 
 pub(super) fn parse(name: &str, source: &SourceText) -> Result<MicroKernel, Diagnostics> {
     let program = Program { name: name.to_owned(), file: source.name().to_owned(), ..Program::default() };
-    let kernel = MicroKernel { machine: None, scheduler: None, program, warps: Vec::new() };
+    let kernel = MicroKernel {
+        machine: None,
+        scheduler: None,
+        program,
+        warps: Vec::new(),
+        blocks: Vec::new(),
+        block_warps: 0,
+    };
     let mut parser = Parser {
         source,
         kernel,
         registers: HashMap::new(),
         open: None,
+        blocks: None,
         problems: Diagnostics::new(),
         line: 0,
     };
@@ -31,6 +41,7 @@ pub(super) fn parse(name: &str, source: &SourceText) -> Result<MicroKernel, Diag
         offset += line.len() + 1;
     }
     parser.close_section();
+    parser.close_blocks();
     if parser.kernel.warps.is_empty() && parser.problems.is_empty() {
         parser.problems.push(
             source
@@ -47,6 +58,8 @@ struct Parser<'a> {
     registers: HashMap<String, RegId>,
     /// The `.warps` section being read: warps that run it, first instruction, whether `ret` was seen.
     open: Option<(usize, Pc, bool)>,
+    /// The `.blocks` being read: how many, their first warp, where it stands.
+    blocks: Option<(usize, usize, std::ops::Range<usize>)>,
     problems: Diagnostics,
     line: u32,
 }
@@ -83,16 +96,19 @@ impl Parser<'_> {
     fn directive(&mut self, head: Word, operands: &[Word]) {
         let &[value] = operands else {
             let message = format!("`{}` takes one value, {} given", head.text, operands.len());
-            return self.problem(head, message, ".warps N, .machine NAME or FILE, .scheduler NAME");
+            return self.problem(
+                head,
+                message,
+                ".warps N, .blocks N, .machine NAME or FILE, .scheduler NAME",
+            );
         };
         match head.text {
             ".warps" => self.warps(value),
-            ".machine" | ".scheduler" if self.open.is_some() => {
-                self.problem(
-                    head,
-                    format!("`{}` after the first `.warps`", head.text),
-                    "move it to the top of the file",
-                );
+            ".blocks" => self.blocks(head, value),
+            ".machine" | ".scheduler" if self.open.is_some() || self.blocks.is_some() => {
+                let first = if self.blocks.is_some() { ".blocks" } else { ".warps" };
+                let message = format!("`{}` after the first `{first}`", head.text);
+                self.problem(head, message, "move it to the top of the file");
             }
             ".machine" => self.kernel.machine = Some(value.text.to_owned()),
             ".scheduler" => match value.text.parse::<SchedulerKind>() {
@@ -112,18 +128,62 @@ impl Parser<'_> {
     fn warps(&mut self, value: Word) {
         self.close_section();
         let start = self.next_pc();
+        let of_block = self.kernel.warps.len() - self.blocks.as_ref().map_or(0, |(_, first, _)| *first);
         // a bad count still opens a section, so that its instructions are checked too
         let count = match value.text.parse::<usize>() {
-            Ok(count) if (1..=MAX_WARPS - self.kernel.warps.len().min(MAX_WARPS - 1)).contains(&count) => {
-                count
-            }
+            Ok(count) if (1..=MAX_WARPS - of_block.min(MAX_WARPS - 1)).contains(&count) => count,
             _ => {
                 let message = format!("`{}` is not a number of warps", value.text);
-                self.problem(value, message, format!("1 to {MAX_WARPS} warps in all"));
+                self.problem(value, message, format!("1 to {MAX_WARPS} warps in a block"));
                 1
             }
         };
         self.open = Some((count, start, false));
+    }
+
+    fn blocks(&mut self, head: Word, value: Word) {
+        self.close_section();
+        if self.blocks.is_none() && !self.kernel.warps.is_empty() {
+            let hint = "the first `.blocks` comes before the first `.warps`; without any there is one block";
+            return self.problem(head, "`.blocks` after warps that belong to none", hint);
+        }
+        self.close_blocks();
+        let count = match value.text.parse::<usize>() {
+            Ok(count) if (1..=MAX_BLOCKS - self.kernel.blocks.len().min(MAX_BLOCKS - 1)).contains(&count) => {
+                count
+            }
+            _ => {
+                let message = format!("`{}` is not a number of blocks", value.text);
+                self.problem(value, message, format!("1 to {MAX_BLOCKS} blocks in all"));
+                1
+            }
+        };
+        self.blocks = Some((count, self.kernel.warps.len(), head.range()));
+    }
+
+    fn close_blocks(&mut self) {
+        let warps = self.kernel.warps.len();
+        let Some((count, first, place)) = self.blocks.take() else {
+            // a file without `.blocks` is one block
+            if self.kernel.blocks.is_empty() && warps > 0 {
+                self.kernel.blocks.push(0);
+                self.kernel.block_warps = warps;
+            }
+            return;
+        };
+        let of_block = warps - first;
+        if self.kernel.blocks.is_empty() {
+            self.kernel.block_warps = of_block;
+        }
+        if of_block == 0 || of_block != self.kernel.block_warps {
+            let message = match (of_block, self.kernel.block_warps) {
+                (0, _) => "blocks without warps".to_owned(),
+                (here, before) => format!("blocks of {here} warps, those before have {before}"),
+            };
+            let hint = "a launch has equal blocks; a warp that only says `ret` has nothing to do";
+            self.problems.push(self.source.error(place, message).hint(hint));
+        }
+        self.kernel.blocks.extend(std::iter::repeat_n(first, count));
     }
 
     fn next_pc(&self) -> Pc {
@@ -256,6 +316,7 @@ fn is_name(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::path::BlockSource;
 
     fn kernel(text: &str) -> Result<MicroKernel, Diagnostics> {
         parse("t", &SourceText::new("t.warp", text))
@@ -270,12 +331,41 @@ mod tests {
         assert_eq!((k.machine.as_deref(), k.scheduler.clone()), (Some("m"), Some(SchedulerKind::Random(4))));
         assert_eq!(k.warps.len(), 3);
         assert_eq!(k.warps[0], k.warps[1]);
-        let paths = k.paths();
+        let paths = k.paths(0);
         assert_eq!(paths.warps[0].steps().len(), 3);
         assert_eq!(paths.warps[2].steps().len(), 2, "the missing ret is added");
         assert!(paths.warps[2].steps()[1].ends_warp());
         let f1 = &k.program.instrs[1];
         assert_eq!((f1.dsts.as_slice().len(), f1.srcs.as_slice().len()), (0, 2));
+    }
+
+    #[test]
+    fn blocks_have_warps_of_their_own() {
+        let k = kernel(
+            ".machine m\n.blocks 2\n.warps 2\n f0 r0\n.blocks 1\n.warps 1\n f1\n f1\n.warps 1\n ret\n",
+        )
+        .unwrap();
+        assert_eq!((k.blocks.as_slice(), k.block_warps, k.warps.len()), ([0, 0, 2].as_slice(), 2, 4));
+        let lengths = |block| k.paths(block).warps.iter().map(|w| w.steps().len()).collect::<Vec<_>>();
+        assert_eq!([0, 1, 2].map(lengths), [vec![2, 2], vec![2, 2], vec![3, 1]]);
+        let mut source = k.source();
+        let mut paths = crate::path::BlockPaths::default();
+        for block in 0..3 {
+            assert!(source.next_block(&mut paths).unwrap());
+            assert_eq!(paths, k.paths(block));
+        }
+        assert!(!source.next_block(&mut paths).unwrap());
+        for (wrong, line) in [
+            (".warps 1\n ret\n.blocks 2\n.warps 1\n ret\n", 3),
+            (".blocks 2\n.warps 1\n ret\n.blocks 1\n.warps 2\n ret\n", 4),
+            (".blocks 2\n.blocks 1\n.warps 1\n ret\n", 1),
+            (".blocks x\n.warps 1\n ret\n", 1),
+            (".blocks 4097\n.warps 1\n ret\n", 1),
+            (".blocks 1\n.machine m\n.warps 1\n ret\n", 2),
+        ] {
+            let error = kernel(wrong).unwrap_err();
+            assert!(error.list().iter().any(|d| d.line == line), "{wrong}: {error}");
+        }
     }
 
     #[test]

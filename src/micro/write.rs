@@ -19,11 +19,16 @@ pub fn write(kernel: &MicroKernel, header: &str) -> String {
     if let Some(scheduler) = &kernel.scheduler {
         let _ = writeln!(text, ".scheduler {scheduler}");
     }
-    for run in kernel.warps.chunk_by(|a, b| a == b) {
-        let _ = writeln!(text, ".warps {}", run.len());
-        let (start, end) = run[0];
-        for index in start.index()..end.index() {
-            let _ = writeln!(text, "    {}", instruction(kernel, Pc::from_index(index)));
+    for blocks in kernel.blocks.chunk_by(|a, b| a == b) {
+        if kernel.blocks.len() > 1 {
+            let _ = writeln!(text, ".blocks {}", blocks.len());
+        }
+        for run in kernel.warps[blocks[0]..][..kernel.block_warps].chunk_by(|a, b| a == b) {
+            let _ = writeln!(text, ".warps {}", run.len());
+            let (start, end) = run[0];
+            for index in start.index()..end.index() {
+                let _ = writeln!(text, "    {}", instruction(kernel, Pc::from_index(index)));
+            }
         }
     }
     text
@@ -62,6 +67,13 @@ mod tests {
         let kernel = MicroKernel::parse("t", &SourceText::new("t.warp", text)).unwrap();
         assert_eq!(write(&kernel, "hello"), format!("# hello\n{text}"));
         let again = MicroKernel::parse("t", &SourceText::new("t.warp", write(&kernel, ""))).unwrap();
-        assert_eq!(again.paths(), kernel.paths());
+        assert_eq!(again.paths(0), kernel.paths(0));
+    }
+
+    #[test]
+    fn blocks_read_back_too() {
+        let text = ".blocks 3\n.warps 1\n    f0 r0\n    ret\n.blocks 1\n.warps 1\n    f1 r0\n    ret\n";
+        let kernel = MicroKernel::parse("t", &SourceText::new("t.warp", text)).unwrap();
+        assert_eq!(write(&kernel, ""), text);
     }
 }

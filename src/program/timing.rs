@@ -179,6 +179,12 @@ impl TimingTable {
         }
     }
 
+    /// The same on several sub-cores.
+    #[must_use]
+    pub fn on_sub_cores(self, sub_cores: SubCores) -> Self {
+        Self { sub_cores, ..self }
+    }
+
     /// The instructions, to be used for another table.
     pub fn into_instrs(self) -> Vec<TimedInstr> {
         self.instrs

@@ -280,14 +280,14 @@ impl Check {
     /// A judged run as the contract wants it.
     pub fn new(kernel: &str, machine: &Machine, seed: u64, checked: &Checked) -> Self {
         let blocks = if checked.launch_blocks > 1 {
-            let rows = checked.blocks.iter().enumerate().map(|(index, (makespan, values))| Block {
+            let rows = checked.blocks.iter().map(|(index, makespan, values)| Block {
                 block: u32::try_from(index).unwrap_or(u32::MAX),
                 makespan: makespan.get(),
                 bounds: checked
                     .bounds
                     .iter()
                     .zip(values)
-                    .filter(|(row, _)| !row.other_policy)
+                    .filter(|(row, _)| !row.left_out && row.of_blocks)
                     .map(|(row, value)| block_bound(row, value, makespan))
                     .collect(),
             });

@@ -70,7 +70,7 @@ pub fn json(
         _ => None,
     });
     let rows = checked.launches.iter().zip(checked.total.blocks.iter());
-    let launches = actions.zip(rows).map(|(action, (row, (makespan, values)))| {
+    let launches = actions.zip(rows).map(|(action, (row, (_, makespan, values)))| {
         let number = |value: i128| match i64::try_from(value) {
             Ok(value) => value.into(),
             Err(_) => value.to_string().into(),
@@ -115,7 +115,7 @@ fn bounds(
     makespan: Cycles,
     values: impl Iterator<Item = (Option<Cycles>, Status)>,
 ) -> Vec<json::Bound> {
-    let rows = total.bounds.iter().zip(values).filter(|(row, _)| !row.other_policy);
+    let rows = total.bounds.iter().zip(values).filter(|(row, _)| !row.left_out);
     rows.map(|(row, (value, status))| json::bound(row, value, status, makespan)).collect()
 }
 
@@ -162,7 +162,7 @@ pub fn text(
 
 fn statements(sequence: &Sequence, checked: &SequenceChecked, style: Style) -> String {
     let shown: Vec<usize> =
-        (0..checked.total.bounds.len()).filter(|&i| !checked.total.bounds[i].other_policy).collect();
+        (0..checked.total.bounds.len()).filter(|&i| !checked.total.bounds[i].left_out).collect();
     let heading = ["line", "kernel", "launches", "cycles", "min", "max"].map(str::to_owned);
     let names = shown.iter().map(|&i| checked.total.bounds[i].name.to_owned());
     let last = heading.len() + shown.len();

@@ -104,10 +104,10 @@ fn warps(checked: &Checked, style: Style) -> String {
 }
 
 fn blocks(checked: &Checked, style: Style) -> String {
-    let names = checked.judged().map(|row| row.name);
+    let names = checked.judged().filter(|row| row.of_blocks).map(|row| row.name);
     let mut table = Table::new(["block", "makespan"].into_iter().chain(names), &[0]);
-    for (index, (makespan, values)) in checked.blocks.iter().enumerate().take(MAX_ROWS) {
-        let values = checked.bounds.iter().zip(values).filter(|(row, _)| !row.other_policy);
+    for (index, makespan, values) in checked.blocks.iter().take(MAX_ROWS) {
+        let values = checked.bounds.iter().zip(values).filter(|(row, _)| !row.left_out && row.of_blocks);
         let values = values.map(|(_, value)| value.map_or_else(|| "-".to_owned(), |v| v.to_string()));
         table.row([format!("b{index}"), makespan.to_string()].into_iter().chain(values));
     }
@@ -210,10 +210,10 @@ pub struct SuiteRow<'a> {
 
 /// Several kernels, a line each.
 pub fn suite(rows: &[SuiteRow], style: Style) -> String {
-    // a bound for one policy only is a column where that policy ran
+    // a bound for runs of one kind is a column where there is one
     let bounds = rows.first().map_or(&[][..], |row| &row.checked.bounds);
     let shown: Vec<usize> =
-        (0..bounds.len()).filter(|&i| rows.iter().any(|row| !row.checked.bounds[i].other_policy)).collect();
+        (0..bounds.len()).filter(|&i| rows.iter().any(|row| !row.checked.bounds[i].left_out)).collect();
     let names: Vec<&str> = shown.iter().map(|&i| bounds[i].name).collect();
     let heading = ["kernel", "policy", "blocks", "warp insts", "makespan"].map(str::to_owned);
     let columns = names.iter().flat_map(|name| [(*name).to_owned(), "over".to_owned()]);

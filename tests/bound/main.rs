@@ -6,12 +6,18 @@ mod bound_formulas;
 mod bound_kernels;
 #[path = "../support/bound_lwb.rs"]
 mod bound_lwb;
+#[path = "../support/bound_resident.rs"]
+mod bound_resident;
 #[path = "../support/bound_schedules.rs"]
 mod bound_schedules;
 #[path = "../support/bound_swb.rs"]
 mod bound_swb;
+#[path = "../support/launch_schedules.rs"]
+mod launch_schedules;
 #[path = "../support/random_kernels.rs"]
 mod random_kernels;
+#[path = "../support/runs.rs"]
+mod runs;
 #[path = "../support/shipped.rs"]
 mod shipped;
 
@@ -20,6 +26,8 @@ mod formulas;
 mod lwb;
 mod monotone;
 mod queues;
+mod resident;
+mod resident_suite;
 mod schedules;
 mod sub_cores;
 mod suite;

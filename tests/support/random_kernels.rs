@@ -225,6 +225,12 @@ pub fn random_kernel(seed: u64, shape: &Shape) -> RandomKernel {
     RandomKernel { program, machine, paths: blocks.remove(0) }
 }
 
+/// The machine of [`random_launch`], as RON.
+pub fn machine_text(seed: u64, shape: &Shape) -> String {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    Draw { rng: &mut rng, shape, units: 0, regs: 0, long: 1 }.machine()
+}
+
 /// A random launch of this many blocks, each with code of its own.
 pub fn random_launch(seed: u64, shape: &Shape, blocks: usize) -> RandomLaunch {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);

@@ -56,13 +56,22 @@ pub struct Hunt {
     /// Schedules: any, identical (any, all warps run the same code), policy:NAME [default: any; for gub any, identical and policy:lrr]
     #[arg(long, value_name = "WHICH")]
     pub setting: Vec<String>,
-    /// Instances to judge at most, per setting [default: 1000000; for gub 20000000]
+    /// Instances to judge at most, per setting [default: 1000000; for gub 20000000, for rbb 20000]
     #[arg(long, value_name = "N")]
     pub instances: Option<u64>,
-    /// Warps of an instance
+    /// Warps of an instance; for rbb of each of its blocks
     #[arg(long, default_value_t = 2, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=8))]
     pub warps: u16,
-    /// Instructions of a warp at most [default: 6; for gub 14, 12 if identical, 32 under a policy]
+    /// For rbb: blocks of a launch [default: 3]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=16))]
+    pub blocks: Option<u16>,
+    /// For rbb: blocks that the SM holds at a time [default: 2]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=8))]
+    pub resident: Option<u16>,
+    /// For rbb: sub-cores of the SM [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4))]
+    pub sub_cores: Option<u16>,
+    /// Instructions of a warp at most [default: 6; for gub 14, 12 if identical, 32 under a policy; for rbb 4]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=200))]
     pub instructions: Option<u16>,
     /// Functional units at most

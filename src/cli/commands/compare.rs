@@ -115,13 +115,18 @@ fn row(
     if !runs.iter().all(Checked::is_complete) {
         return Ok(None);
     }
+    let name = kernel.workload.name.clone();
+    if runs.iter().any(|run| run.resident_blocks > 1) {
+        // blocks that run at the same time are not explored
+        return Ok(Some(Row { name, machine, runs, explored: Explored::NotHandled }));
+    }
     session.progress.begin(format!("exploring {label}"), None, "issues");
     let source: WorkloadSource = kernel.workload.source(args.common.watched(&machine))?;
     let mut source = source.watched(&session.watch);
     let explored = explored(kernel.workload.program(), &machine, args, &mut source, session);
     let explored = explored.map_err(|problems| problems.with_excerpts(&kernel.code))?;
     let explored = explored.of_paths(&source.time_dependences());
-    Ok(Some(Row { name: kernel.workload.name.clone(), machine, runs, explored }))
+    Ok(Some(Row { name, machine, runs, explored }))
 }
 
 fn program_row(
@@ -145,6 +150,10 @@ fn program_row(
         }
         if !runs.iter().all(Checked::is_complete) {
             return Ok(None);
+        }
+        if runs.iter().any(|run| run.resident_blocks > 1) {
+            worst = Explored::NotHandled;
+            return Ok(Some(runs));
         }
         session.progress.begin(format!("exploring {label}"), None, "issues");
         execute_sequence(&program.sequence, None, options, &session.watch, &mut |step, run| {

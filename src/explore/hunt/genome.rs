@@ -6,13 +6,15 @@
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use super::instance::{Ins, Instance, Kind, UnitTime};
+use super::instance::{Ins, Instance, Kind, Together, UnitTime};
 
 /// How large things get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
-    /// Warps: codes, or copies of the one code.
+    /// Warps of a block: codes, or copies of the one code.
     pub warps: usize,
+    /// Blocks that are resident together; without it there is one block.
+    pub together: Option<Together>,
     /// Whether all warps run the same code.
     pub identical: bool,
     /// Instructions of a warp.
@@ -25,6 +27,13 @@ pub struct Size {
     pub lat: u16,
     /// Whether there are barriers.
     pub barriers: bool,
+}
+
+impl Size {
+    /// Warps of all blocks.
+    fn all_warps(&self) -> usize {
+        self.warps * self.together.map_or(1, |together| together.blocks)
+    }
 }
 
 /// Equal instructions in a row.
@@ -47,7 +56,7 @@ impl Genome {
     /// Anything of the size.
     pub fn random(size: Size, rng: &mut ChaCha8Rng) -> Self {
         let units = (0..rng.random_range(1..=size.units)).map(|_| random_unit(&size, rng)).collect();
-        let codes = if size.identical { 1 } else { size.warps };
+        let codes = if size.identical { 1 } else { size.all_warps() };
         let mut genome = Self { units, codes: vec![Vec::new(); codes], size };
         for code in 0..codes {
             let wanted = rng.random_range(1..=size.instructions);
@@ -70,7 +79,8 @@ impl Genome {
     /// Writes the instance over another one.
     pub fn write(&self, instance: &mut Instance) {
         instance.units.clone_from(&self.units);
-        instance.copies = if self.size.identical { self.size.warps } else { 1 };
+        instance.copies = if self.size.identical { self.size.all_warps() } else { 1 };
+        instance.together = self.size.together;
         instance.codes.resize_with(self.codes.len(), Vec::new);
         let mut ends = Vec::new();
         for (code, groups) in instance.codes.iter_mut().zip(&self.codes) {
@@ -126,6 +136,15 @@ impl Genome {
             }
             17 if at + 1 < self.codes[code].len() => self.swap_with_next(code, at),
             18 => self.exchange_units(code, rng),
+            19 if self.size.together.is_some() => {
+                // a block becomes as another
+                let warps = self.size.warps.min(self.codes.len());
+                let blocks = self.codes.len() / warps;
+                let (from, to) = (rng.random_range(0..blocks), rng.random_range(0..blocks));
+                for warp in 0..warps {
+                    self.codes[to * warps + warp] = self.codes[from * warps + warp].clone();
+                }
+            }
             _ => {
                 let other = rng.random_range(0..self.codes.len());
                 self.codes[code] = self.codes[other].clone();
@@ -272,7 +291,9 @@ impl Genome {
 fn random_unit(size: &Size, rng: &mut ChaCha8Rng) -> UnitTime {
     let init = skewed(1, usize::from(size.init), rng) as u16;
     let lat = if rng.random_range(0..2) == 0 { 0 } else { skewed(0, usize::from(size.lat), rng) as u16 };
-    UnitTime { init, lat }
+    // where there is one sub-core, nothing more is drawn
+    let shared = size.together.is_some_and(|together| together.sub_cores > 1) && rng.random_range(0..3) == 0;
+    UnitTime { init, lat, shared }
 }
 
 /// From `least` to `most`, small numbers more often: the magnitude is drawn first.

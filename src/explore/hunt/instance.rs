@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::base::{BlockId, Cycles, LaneMask, Pc, RegId, UnitId};
-use crate::machine::OpTiming;
+use crate::machine::{OpTiming, SubCores};
 use crate::path::{BarrierUse, BlockPaths, Step};
 use crate::program::{Flow, RegList, TimedInstr, TimingTable};
 
@@ -14,6 +14,8 @@ pub struct UnitTime {
     pub init: u16,
     /// After the initiation.
     pub lat: u16,
+    /// Whether sub-cores share it.
+    pub shared: bool,
 }
 
 /// What an instruction does.
@@ -34,7 +36,18 @@ pub struct Ins {
     pub reads: [Option<u16>; 2],
 }
 
-/// A block of warps on a machine. The last unit of its tables is the barrier's (init 1, lat 0).
+/// Blocks of a launch that are resident together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Together {
+    /// Blocks of the launch, of equally many warps.
+    pub blocks: usize,
+    /// How many of them the SM holds at a time.
+    pub places: usize,
+    /// Sub-cores of the SM.
+    pub sub_cores: usize,
+}
+
+/// A block of warps on a machine, or several of them. The last unit of its tables is the barrier's (init 1, lat 0).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Instance {
     /// The units.
@@ -43,9 +56,16 @@ pub struct Instance {
     pub codes: Vec<Vec<Ins>>,
     /// Warps that run each code.
     pub copies: usize,
+    /// Where there are several blocks: the warps are theirs, block after block.
+    pub together: Option<Together>,
 }
 
 impl Instance {
+    /// Warps of a block.
+    pub fn block_warps(&self) -> usize {
+        self.codes.len() * self.copies / self.together.map_or(1, |together| together.blocks.max(1))
+    }
+
     /// The code of each warp.
     pub fn warps(&self) -> impl Iterator<Item = &[Ins]> {
         self.codes.iter().flat_map(|code| std::iter::repeat_n(code.as_slice(), self.copies))
@@ -60,7 +80,7 @@ impl Instance {
     pub fn timing(&self, kind: Kind) -> (usize, UnitTime) {
         match kind {
             Kind::On(unit) => (usize::from(unit), self.units[usize::from(unit)]),
-            Kind::Barrier => (self.units.len(), UnitTime { init: 1, lat: 0 }),
+            Kind::Barrier => (self.units.len(), UnitTime { init: 1, lat: 0, shared: false }),
         }
     }
 
@@ -78,8 +98,16 @@ impl Instance {
             let _ = writeln!(text, "# {line}");
         }
         let _ = writeln!(text, ".machine {machine}");
-        for code in &self.codes {
-            let _ = writeln!(text, ".warps {}", self.copies);
+        // the same code for all warps of all blocks is written once
+        let all_alike = self.codes.len() == 1;
+        let copies = if all_alike { self.block_warps() } else { self.copies };
+        for (index, code) in self.codes.iter().enumerate() {
+            if let Some(together) = self.together
+                && (all_alike || (index * self.copies).is_multiple_of(self.block_warps()))
+            {
+                let _ = writeln!(text, ".blocks {}", if all_alike { together.blocks } else { 1 });
+            }
+            let _ = writeln!(text, ".warps {copies}");
             for (index, ins) in code.iter().enumerate() {
                 let _ = write!(text, "    ");
                 let Kind::On(unit) = ins.kind else {
@@ -104,10 +132,16 @@ impl Instance {
         let mut text =
             format!("Machine(\n    name: {name:?},\n    doc: {doc:?},\n    hazards: [Raw],\n    units: {{\n");
         for (index, unit) in self.units.iter().enumerate() {
-            let _ = writeln!(text, "        \"f{index}\": Unit(init: {}, lat: {}),", unit.init, unit.lat);
+            let shared = if unit.shared { ", shared: true" } else { "" };
+            let _ =
+                writeln!(text, "        \"f{index}\": Unit(init: {}, lat: {}{shared}),", unit.init, unit.lat);
         }
         let ops: Vec<String> = (0..self.units.len()).map(|i| format!("\"f{i}\": \"f{i}\"")).collect();
-        let _ = writeln!(text, "    }},\n    ops: {{ {} }},\n)", ops.join(", "));
+        let _ = writeln!(text, "    }},\n    ops: {{ {} }},", ops.join(", "));
+        if let Some(Together { places, sub_cores, .. }) = self.together {
+            let _ = writeln!(text, "    sub_cores: {sub_cores}, limits: Limits(blocks: {places}),");
+        }
+        text.push_str(")\n");
         text
     }
 }
@@ -117,13 +151,13 @@ impl Instance {
 pub struct Subject {
     /// Timing of every instruction.
     pub table: TimingTable,
-    /// What the warps execute.
-    pub paths: BlockPaths,
+    /// What the warps execute, block after block.
+    pub blocks: Vec<BlockPaths>,
 }
 
 impl Default for Subject {
     fn default() -> Self {
-        Self { table: TimingTable::of_instrs(Vec::new(), 0, 0), paths: BlockPaths::default() }
+        Self { table: TimingTable::of_instrs(Vec::new(), 0, 0), blocks: vec![BlockPaths::default()] }
     }
 }
 
@@ -133,14 +167,20 @@ impl Subject {
         let empty = TimingTable::of_instrs(Vec::new(), 0, 0);
         let mut instrs = std::mem::replace(&mut self.table, empty).into_instrs();
         instrs.clear();
-        self.paths.reset(BlockId::new(0), instance.codes.len() * instance.copies);
+        let block_warps = instance.block_warps();
+        let blocks = instance.together.map_or(1, |together| together.blocks);
+        self.blocks.resize_with(blocks, BlockPaths::default);
+        for (number, block) in self.blocks.iter_mut().enumerate() {
+            block.reset(BlockId::from_index(number), block_warps);
+        }
         for (index, code) in instance.codes.iter().enumerate() {
             let first = instrs.len();
             for ins in code {
                 instrs.push(timed(instance, ins, first, instrs.len()));
             }
             instrs.push(exit());
-            for path in &mut self.paths.warps[index * instance.copies..][..instance.copies] {
+            for warp in index * instance.copies..(index + 1) * instance.copies {
+                let path = &mut self.blocks[warp / block_warps].warps[warp % block_warps];
                 for (offset, ins) in code.iter().enumerate() {
                     let pc = Pc::from_index(first + offset);
                     let step = match ins.kind {
@@ -154,6 +194,17 @@ impl Subject {
         }
         let registers = instrs.len();
         self.table = TimingTable::of_instrs(instrs, instance.units.len() + 1, registers);
+        if let Some(Together { sub_cores, .. }) = instance.together {
+            let shared: Vec<bool> = instance.units.iter().map(|unit| unit.shared).collect();
+            let empty = TimingTable::of_instrs(Vec::new(), 0, 0);
+            let table = std::mem::replace(&mut self.table, empty);
+            self.table = table.on_sub_cores(SubCores::sharing(sub_cores, &shared));
+        }
+    }
+
+    /// The only block, or the first.
+    pub fn paths(&self) -> &BlockPaths {
+        &self.blocks[0]
     }
 }
 

@@ -1,12 +1,20 @@
 //! The worst case of an instance in a setting, against a bound.
 
-use super::instance::{Instance, Subject};
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+
+use super::instance::{Instance, Subject, Together};
 use super::worst::{Evaluator, Worst};
-use crate::bound::{Analyser, Bound, BoundReport, Context, NotApplicable};
+use crate::base::{BlockId, Cycle};
+use crate::bound::{
+    Analyser, BlockShare, Bound, BoundReport, Context, LaunchShares, NotApplicable, Residency, Scope,
+};
 use crate::diag::SourceText;
-use crate::machine::{Machine, MachineSpec, SchedulerKind};
-use crate::sim::{Engine, PolicySetup};
-use crate::trace::{Issue, Observer};
+use crate::explore::resident::{Decision, Launch};
+use crate::machine::{Machine, MachineSpec, SchedulerKind, SubCores};
+use crate::path::{BlockPaths, BlockSource};
+use crate::sim::{Engine, PolicySetup, simulate};
+use crate::trace::{BlockStart, Issue, Observer};
 
 /// Which schedules count.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,13 +39,13 @@ impl std::fmt::Display for Setting {
 
 impl Setting {
     /// What bounds may rely on.
-    fn context(&self) -> Context {
+    fn context(&self, resident_blocks: u32) -> Context {
         match self {
-            Self::Policy(policy) => Context::new(&policy.kind(), 1, false),
+            Self::Policy(policy) => Context::new(&policy.kind(), resident_blocks, false),
             _ => Context {
                 policy: "any work-conserving policy".to_owned(),
                 work_conserving: Some(true),
-                ..Context::new(&SchedulerKind::Gto, 1, false)
+                ..Context::new(&SchedulerKind::Gto, resident_blocks, false)
             },
         }
     }
@@ -47,7 +55,11 @@ impl Setting {
     /// # Errors
     /// The premise that does not hold.
     pub fn admits(&self, bound: &dyn Bound) -> Result<(), NotApplicable> {
-        bound.applicable(&self.context())
+        let resident_blocks = match bound.scope() {
+            Scope::Block => 1,
+            Scope::Launch => 2,
+        };
+        bound.applicable(&self.context(resident_blocks))
     }
 }
 
@@ -85,8 +97,8 @@ pub struct Judge {
     bound: Box<dyn Bound>,
     /// States of a layer that are followed.
     beam: usize,
-    /// The engine asks it for settings that the paper's policies do not have.
-    machine: Machine,
+    /// By the number of sub-cores less one. The engine asks them for settings that the paper's policies do not have.
+    machines: Vec<Machine>,
     subject: Subject,
     evaluator: Evaluator,
 }
@@ -94,50 +106,130 @@ pub struct Judge {
 impl Judge {
     /// A judge of a bound in a setting.
     pub fn new(setting: Setting, bound: Box<dyn Bound>, beam: usize) -> Self {
-        let text = "Machine(name: \"none\", units: { \"f0\": Unit(init: 1, lat: 0) })";
-        let source = SourceText::new("none", text);
-        let machine = MachineSpec::parse(&source)
-            .and_then(|spec| Machine::new(&spec, &source))
-            .expect("the text above is a machine");
+        let machine = |sub_cores: usize| {
+            let units = "units: { \"f0\": Unit(init: 1, lat: 0) }";
+            let text = format!("Machine(name: \"none\", sub_cores: {sub_cores}, {units})");
+            let source = SourceText::new("none", text);
+            MachineSpec::parse(&source)
+                .and_then(|spec| Machine::new(&spec, &source))
+                .expect("the text above is a machine")
+        };
+        let machines = (1..=SubCores::MAX).map(machine).collect();
         let (subject, evaluator) = (Subject::default(), Evaluator::default());
-        Self { setting, bound, beam, machine, subject, evaluator }
+        Self { setting, bound, beam, machines, subject, evaluator }
     }
 
     /// The worst case and the bound.
     pub fn score(&mut self, instance: &Instance) -> Score {
         self.subject.fill(instance);
-        let mut report = BoundReport::default();
-        Analyser::new(&self.subject.table)
-            .for_each_section(&self.subject.paths, |section| self.bound.add_section(&mut report, section));
-        let worst = match &self.setting {
-            Setting::Any | Setting::Identical => self.evaluator.worst(instance, self.beam),
-            Setting::Policy(policy) => {
-                let makespan = self.simulate(policy, &mut ());
+        let bound = match instance.together {
+            None => self.bound_of_block(),
+            Some(together) => self.bound_of_launch(instance, together),
+        };
+        let worst = match (&self.setting, instance.together) {
+            (Setting::Policy(policy), _) => {
+                let makespan = self.simulate(policy, instance.together, &mut ());
                 let states = instance.instructions() as u64;
                 Worst { makespan, exact: true, states, schedules: 1.0 }
             }
+            (_, None) => self.evaluator.worst(instance, self.beam),
+            (_, Some(together)) => self.launch(together).worst(self.beam),
         };
-        Score { worst, bound: report.value.cycles().get() }
+        Score { worst, bound }
     }
 
-    /// The warp at each issue of a schedule that attains the worst case.
-    pub fn witness(&mut self, instance: &Instance) -> Vec<usize> {
-        match &self.setting {
-            Setting::Any | Setting::Identical => self.evaluator.witness(instance, self.beam).1,
-            Setting::Policy(policy) => {
-                self.subject.fill(instance);
+    fn bound_of_block(&self) -> u64 {
+        let mut report = BoundReport::default();
+        Analyser::new(&self.subject.table)
+            .for_each_section(self.subject.paths(), |section| self.bound.add_section(&mut report, section));
+        report.value.cycles().get()
+    }
+
+    fn bound_of_launch(&self, instance: &Instance, together: Together) -> u64 {
+        let mut shares = LaunchShares::new(Residency {
+            places: together.places as u32,
+            sms: 1,
+            blocks: together.blocks as u32,
+            warps: instance.block_warps(),
+            sub_cores: together.sub_cores,
+        });
+        let mut analyser = Analyser::new(&self.subject.table);
+        for paths in &self.subject.blocks {
+            let mut share = BlockShare::default();
+            analyser.for_each_section(paths, |section| share.add_section(section));
+            shares.add(paths.block, &share);
+        }
+        self.bound.of_launch(&shares).cycles().get()
+    }
+
+    fn launch(&self, together: Together) -> Launch {
+        // instances are tiny
+        Launch::new(&self.subject.table, &self.subject.blocks, together.places)
+            .expect("an instance is no larger than what can be explored")
+    }
+
+    /// The decisions of a schedule that attains the worst case.
+    pub fn witness(&mut self, instance: &Instance) -> Witness {
+        self.subject.fill(instance);
+        match (&self.setting, instance.together) {
+            (Setting::Policy(policy), together) => {
                 let mut order = Order::default();
-                self.simulate(policy, &mut order);
-                order.0
+                self.simulate(policy, together, &mut order);
+                match together {
+                    None => Witness::Warps(order.0.iter().map(|issue| issue.warp.index()).collect()),
+                    Some(_) => Witness::Decisions(order.decisions()),
+                }
             }
+            (_, None) => Witness::Warps(self.evaluator.witness(instance, self.beam).1),
+            (_, Some(together)) => Witness::Decisions(self.launch(together).witness(self.beam).1),
         }
     }
 
-    fn simulate<O: Observer>(&self, policy: &PolicySetup, observer: &mut O) -> u64 {
-        let mut engine = Engine::new(&self.subject.table, &self.machine);
+    fn simulate<O: Observer>(
+        &self,
+        policy: &PolicySetup,
+        together: Option<Together>,
+        observer: &mut O,
+    ) -> u64 {
+        let machine = &self.machines[together.map_or(1, |together| together.sub_cores) - 1];
+        let table = &self.subject.table;
         // only replays fail, and they are no setting
-        engine.run_block(&self.subject.paths, policy, observer).map_or(0, |result| result.makespan.get())
+        match together {
+            None => {
+                let mut engine = Engine::new(table, machine);
+                let result = engine.run_block(self.subject.paths(), policy, observer);
+                result.map_or(0, |result| result.makespan.get())
+            }
+            Some(together) => {
+                let mut source = Listed(self.subject.blocks.iter());
+                let places = together.places as u32;
+                let summary = simulate(&mut source, table, machine, policy, places, observer, |_, _| ());
+                summary.map_or(0, |summary| summary.makespan.get())
+            }
+        }
     }
+}
+
+/// Blocks that are there already.
+pub(super) struct Listed<'a>(pub std::slice::Iter<'a, BlockPaths>);
+
+impl BlockSource for Listed<'_> {
+    type Error = Infallible;
+
+    fn next_block(&mut self, paths: &mut BlockPaths) -> Result<bool, Infallible> {
+        let next = self.0.next();
+        next.iter().for_each(|block| paths.clone_from(block));
+        Ok(next.is_some())
+    }
+}
+
+/// The decisions of a schedule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Witness {
+    /// Of a block: the warp at each issue.
+    Warps(Vec<usize>),
+    /// Of a launch.
+    Decisions(Vec<Decision>),
 }
 
 /// Whether a policy can be hunted: it needs nothing but its name.
@@ -145,12 +237,27 @@ pub fn is_huntable(kind: &SchedulerKind) -> bool {
     !matches!(kind, SchedulerKind::Replay(_))
 }
 
-/// Keeps which warp issued.
+/// Keeps what issued.
 #[derive(Default)]
-struct Order(Vec<usize>);
+struct Order(Vec<Issue>, BTreeMap<BlockId, Cycle>);
+
+impl Order {
+    fn decisions(&self) -> Vec<Decision> {
+        let decision = |issue: &Issue| {
+            let start = self.1.get(&issue.block).copied().unwrap_or(Cycle::ZERO);
+            let cycle = (issue.issue - start).get();
+            Decision { block: issue.block.index(), warp: issue.warp.index(), cycle }
+        };
+        self.0.iter().map(decision).collect()
+    }
+}
 
 impl Observer for Order {
+    fn block_started(&mut self, start: &BlockStart) {
+        self.1.insert(start.block, start.at);
+    }
+
     fn issued(&mut self, issue: &Issue) {
-        self.0.push(issue.warp.index());
+        self.0.push(*issue);
     }
 }

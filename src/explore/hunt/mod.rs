@@ -18,8 +18,8 @@ mod witness;
 mod worst;
 
 pub use genome::{Genome, Size};
-pub use instance::{Ins, Instance, Kind, Subject, UnitTime};
-pub use judge::{Judge, Score, Setting, is_huntable};
+pub use instance::{Ins, Instance, Kind, Subject, Together, UnitTime};
+pub use judge::{Judge, Score, Setting, Witness, is_huntable};
 pub use shrink::shrink;
 pub use witness::WitnessFiles;
 pub use worst::{Evaluator, Worst};
@@ -69,11 +69,28 @@ impl Hunt {
             Setting::Identical => (12, 16),
             Setting::Policy(_) => (32, 32),
         };
-        let size =
-            Size { warps: 2, identical, instructions, units: 4, init, lat: 2 * init, barriers: !published };
+        let size = Size {
+            warps: 2,
+            together: None,
+            identical,
+            instructions,
+            units: 4,
+            init,
+            lat: 2 * init,
+            barriers: !published,
+        };
         let (instances, chain, anneal_every) =
             if published { (20_000_000, 5000, 1) } else { (1_000_000, 1000, 8) };
         Self { setting, seed, instances, jobs, size, chain, anneal_every, beam: BEAM }
+    }
+}
+
+impl Hunt {
+    /// As [`Self::usual`], for a bound of launches whose blocks are resident together: as tiny as blocks have to be.
+    pub fn of_launches(setting: Setting, together: Together, seed: u64, jobs: usize) -> Self {
+        let usual = Self::usual(setting, false, seed, jobs);
+        let size = Size { together: Some(together), instructions: 4, init: 8, lat: 12, ..usual.size };
+        Self { size, instances: 20_000, chain: 500, anneal_every: 2, beam: 2000, ..usual }
     }
 }
 
@@ -146,8 +163,8 @@ pub struct Violation {
     pub witness: Instance,
     /// Its worst case and bound.
     pub score: Score,
-    /// The warp at each issue of a schedule that attains the worst case.
-    pub schedule: Vec<usize>,
+    /// A schedule that attains the worst case.
+    pub schedule: Witness,
     /// The chain that found it.
     pub chain: u64,
     /// Instances tried while shrinking.

@@ -1,6 +1,6 @@
 //! Makes a witness small: nothing can be taken away from it without losing the violation.
 
-use super::instance::{Instance, Kind, UnitTime};
+use super::instance::{Instance, Kind, Together, UnitTime};
 
 /// Shrinks an instance that `violates` until no single step keeps the violation: leaving out
 /// warps, instructions, reads or units, lowering times, alone, in pairs or all together, or leaving
@@ -37,6 +37,9 @@ fn steps(from: &Instance, take: &mut dyn FnMut(Instance) -> bool) -> bool {
 }
 
 fn fewer_warps(from: &Instance, take: &mut dyn FnMut(Instance) -> bool) -> bool {
+    if let Some(together) = from.together {
+        return fewer_blocks(from, together, take);
+    }
     if from.copies > 2 || (from.copies == 2 && from.codes.len() > 1) {
         let mut next = from.clone();
         next.copies -= 1;
@@ -50,6 +53,25 @@ fn fewer_warps(from: &Instance, take: &mut dyn FnMut(Instance) -> bool) -> bool 
             next.codes.remove(code);
             take(next)
         })
+}
+
+/// Leaves out a block, or the same warp of every block.
+fn fewer_blocks(from: &Instance, together: Together, take: &mut dyn FnMut(Instance) -> bool) -> bool {
+    let warps = from.block_warps();
+    let keeping = |blocks: usize, keeps: &dyn Fn(usize) -> bool| {
+        let mut next = from.clone();
+        next.together = Some(Together { blocks, ..together });
+        if from.codes.len() == 1 {
+            next.copies = (0..from.copies).filter(|&warp| keeps(warp)).count();
+        } else {
+            let mut warp = 0..;
+            next.codes.retain(|_| keeps(warp.next().unwrap_or(0)));
+        }
+        next
+    };
+    let blocks = together.blocks;
+    blocks > 1 && (0..blocks).any(|gone| take(keeping(blocks - 1, &|warp| warp / warps != gone)))
+        || warps > 1 && (0..warps).any(|gone| take(keeping(blocks, &|warp| warp % warps != gone)))
 }
 
 /// Leaves out runs of instructions, long ones first.
@@ -190,7 +212,7 @@ fn lower_times(from: &Instance, take: &mut dyn FnMut(Instance) -> bool) -> bool 
         }
     };
     let ways: [fn(UnitTime) -> UnitTime; 6] = [
-        |t| UnitTime { init: (t.init / 2).max(1), lat: t.lat / 2 },
+        |t| UnitTime { init: (t.init / 2).max(1), lat: t.lat / 2, ..t },
         |t| UnitTime { lat: 0, ..t },
         |t| UnitTime { lat: t.lat / 2, ..t },
         |t| UnitTime { init: (t.init / 2).max(1), ..t },

@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::*;
 use crate::base::Cycles;
-use crate::bound::{BoundValue, Context, Gub, Iwb, NotApplicable, SectionAnalysis};
+use crate::bound::{BoundValue, Context, Gub, Iwb, LaunchShares, NotApplicable, Rbb, Scope, SectionAnalysis};
 use crate::explore::model::Model;
 use crate::explore::search::{Limits, search};
 use crate::sim::PolicySetup;
@@ -14,7 +14,7 @@ use crate::sim::PolicySetup;
 const EVERYTHING: usize = usize::MAX;
 
 fn size(warps: usize, identical: bool, instructions: usize) -> Size {
-    Size { warps, identical, instructions, units: 4, init: 6, lat: 9, barriers: true }
+    Size { warps, together: None, identical, instructions, units: 4, init: 6, lat: 9, barriers: true }
 }
 
 fn gub() -> Box<dyn Bound> {
@@ -32,8 +32,9 @@ fn the_fast_worst_case_is_that_of_the_exact_search() {
             [(2, false, 6), (2, true, 6), (3, false, 4), (3, true, 3), (1, false, 5)][round % 5];
         let instance = Genome::random(size(warps, identical, instructions), &mut rng).instance();
         subject.fill(&instance);
-        let model = Model::new(&subject.table, &subject.paths).unwrap();
-        let exact = search(&model, Limits::default(), &Watch::new()).unwrap();
+        let model = Model::new(&subject.table, subject.paths()).unwrap();
+        let limits = Limits { max_states: 1_000_000, threads: 1, ..Limits::default() };
+        let exact = search(&model, limits, &Watch::new()).unwrap();
         let fast = evaluator.worst(&instance, EVERYTHING);
         assert_eq!((fast.makespan, fast.exact), (exact.worst, true), "{instance:?}");
         barriers += usize::from(instance.codes.iter().flatten().any(|ins| ins.kind == Kind::Barrier));
@@ -47,8 +48,8 @@ fn the_fast_worst_case_is_that_of_the_exact_search() {
 #[test]
 fn schedules_are_counted() {
     let on = |unit| Ins { kind: Kind::On(unit), reads: [None; 2] };
-    let units = vec![UnitTime { init: 2, lat: 0 }];
-    let instance = Instance { units, codes: vec![vec![on(0); 3], vec![on(0); 3]], copies: 1 };
+    let units = vec![UnitTime { init: 2, lat: 0, shared: false }];
+    let instance = Instance { units, codes: vec![vec![on(0); 3], vec![on(0); 3]], copies: 1, together: None };
     let worst = Evaluator::default().worst(&instance, EVERYTHING);
     assert_eq!((worst.makespan, worst.schedules), (12, 20.0), "6 over 3 interleavings");
 }
@@ -66,6 +67,7 @@ fn a_beam_follows_schedules_that_exist() {
         less += usize::from(!beam.exact);
         let setting = Setting::Policy(PolicySetup::Lrr);
         let name = "beam";
+        let schedule = Witness::Warps(schedule);
         WitnessFiles::new(&instance, &setting, &schedule, beam.makespan, name, name).unwrap();
     }
     assert!(less > 20, "{less}");
@@ -184,4 +186,49 @@ fn a_bound_one_cycle_too_low_is_caught_at_once() {
     let iwb = hunt(&plan, &|| Box::new(Iwb), &|_, _| {}, &Watch::new());
     assert_eq!((iwb.violation, iwb.summary.instances), (None, 20_000));
     assert!(iwb.summary.tight > 1000 && iwb.summary.mean_ratio() > 0.8);
+}
+
+/// RBB, lowered.
+struct SabotagedRbb;
+
+impl Bound for SabotagedRbb {
+    fn name(&self) -> &'static str {
+        "sabotaged"
+    }
+
+    fn summary(&self) -> &'static str {
+        "RBB, one cycle too low"
+    }
+
+    fn scope(&self) -> Scope {
+        Scope::Launch
+    }
+
+    fn applicable(&self, context: &Context) -> Result<(), NotApplicable> {
+        Rbb.applicable(context)
+    }
+
+    fn warp_values(&self, section: &SectionAnalysis, values: &mut Vec<BoundValue>) {
+        Rbb.warp_values(section, values);
+    }
+
+    fn of_launch(&self, shares: &LaunchShares) -> BoundValue {
+        BoundValue::new(shares.value().cycles().saturating_sub(Cycles::ONE))
+    }
+}
+
+/// Launches: more blocks than places or not, with sub-cores or without.
+#[test]
+fn launches_of_several_blocks_are_hunted_too() {
+    for (blocks, places, sub_cores) in [(2, 2, 1), (3, 2, 1), (3, 2, 2)] {
+        let together = Together { blocks, places, sub_cores };
+        let plan = Hunt { instances: 300, chain: 100, ..Hunt::of_launches(Setting::Any, together, 1, 1) };
+        let found = hunt(&plan, &|| Box::new(SabotagedRbb), &|_, _| {}, &Watch::new());
+        let Violation { witness, score, schedule, .. } = found.violation.expect("it is caught");
+        assert_eq!(score.worst.makespan, score.bound + 1, "{together:?}");
+        WitnessFiles::new(&witness, &plan.setting, &schedule, score.worst.makespan, "w", "w").unwrap();
+        let rbb = hunt(&plan, &|| Box::new(Rbb), &|_, _| {}, &Watch::new());
+        assert_eq!((rbb.violation, rbb.summary.instances), (None, 300), "{together:?}");
+        assert!(rbb.summary.tight > 0, "{together:?}: {}", rbb.summary.tight);
+    }
 }

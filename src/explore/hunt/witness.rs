@@ -1,15 +1,19 @@
 //! An instance as anybody can check it: files that the ordinary front ends read.
 
-use super::instance::Instance;
-use super::judge::Setting;
+use super::instance::{Instance, Together};
+use super::judge::{Listed, Setting, Witness};
 use crate::base::{Cycles, Watch};
 use crate::diag::{Diagnostics, SourceText};
 use crate::explore::model::Model;
+use crate::explore::resident::replay_text;
 use crate::explore::search::{Limits, search};
 use crate::explore::{replay, witness_schedule};
 use crate::machine::{Machine, MachineSpec};
 use crate::micro::MicroKernel;
+use crate::path::BlockPaths;
 use crate::program::TimingTable;
+use crate::sim::policy::Schedule;
+use crate::sim::{PolicySetup, simulate};
 
 /// An instance with a schedule, read back from its own files.
 #[derive(Clone, Debug)]
@@ -43,7 +47,7 @@ impl WitnessFiles {
     pub fn new(
         instance: &Instance,
         setting: &Setting,
-        schedule: &[usize],
+        schedule: &Witness,
         makespan: u64,
         name: &str,
         title: &str,
@@ -55,18 +59,41 @@ impl WitnessFiles {
         let spec = MachineSpec::parse(&source)?;
         let machine = Machine::new(&spec, &source)?;
         let table = TimingTable::new(&kernel.program, &machine)?;
-        let paths = kernel.paths();
-        let replayed = replay(&table, &machine, &paths, schedule, &mut ());
-        assert_eq!(replayed, Some(Cycles::new(makespan)), "the engine and the hunt disagree on a schedule");
-        let limits = Limits { max_states: CONFIRM_STATES, ..Limits::default() };
-        if !matches!(setting, Setting::Policy(_))
-            && let Ok(model) = Model::new(&table, &paths)
-            && let Ok(found) = search(&model, limits, &Watch::new())
-        {
-            assert_eq!(found.worst, makespan, "the search and the hunt disagree on a worst case");
-        }
-        let schedule_text =
-            witness_schedule(&table, &machine, &paths, schedule).expect("it was replayed just now");
+        let schedule_text = match schedule {
+            Witness::Warps(warps) => {
+                let paths = kernel.paths(0);
+                let replayed = replay(&table, &machine, &paths, warps, &mut ());
+                assert_eq!(
+                    replayed,
+                    Some(Cycles::new(makespan)),
+                    "the engine and the hunt disagree on a schedule"
+                );
+                let limits = Limits { max_states: CONFIRM_STATES, ..Limits::default() };
+                if !matches!(setting, Setting::Policy(_))
+                    && let Ok(model) = Model::new(&table, &paths)
+                    && let Ok(found) = search(&model, limits, &Watch::new())
+                {
+                    assert_eq!(found.worst, makespan, "the search and the hunt disagree on a worst case");
+                }
+                witness_schedule(&table, &machine, &paths, warps).expect("it was replayed just now")
+            }
+            Witness::Decisions(decisions) => {
+                let text = replay_text(decisions);
+                let blocks: Vec<BlockPaths> =
+                    (0..kernel.blocks.len()).map(|block| kernel.paths(block)).collect();
+                let places = instance.together.map_or(1, |Together { places, .. }| places as u32);
+                let source = SourceText::new("schedule.replay", text.as_str());
+                let policy = PolicySetup::Replay(Schedule::parse(&source)?);
+                let mut source = Listed(blocks.iter());
+                let replayed = simulate(&mut source, &table, &machine, &policy, places, &mut (), |_, _| ());
+                assert_eq!(
+                    replayed.map(|summary| summary.makespan),
+                    Ok(Cycles::new(makespan)),
+                    "the engine and the hunt disagree on a schedule"
+                );
+                text
+            }
+        };
         Ok(Self { kernel_text, machine_text, schedule_text, kernel, spec, machine })
     }
 }

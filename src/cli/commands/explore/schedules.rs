@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::Block;
 use crate::base::Cycles;
-use crate::bound::{self, Analyser, BoundReport, Context};
+use crate::bound::{self, Analyser, BoundReport, Context, Scope};
 use crate::check::{Status, overestimation};
 use crate::cli::args::Explore;
 use crate::cli::files::{Outputs, Part};
@@ -75,8 +75,9 @@ pub fn explore(block: &Block, files: Witnesses) -> Outcome {
         work_conserving: Some(true),
         ..Context::new(&SchedulerKind::Gto, 1, paths.partial_barriers)
     };
-    // bounds for one policy claim nothing of all schedules
-    let bounds: Vec<_> = bound::all().into_iter().filter(|bound| bound.policy().is_none()).collect();
+    // bounds for one policy claim nothing of all schedules, and bounds of launches nothing of a block
+    let mut bounds = bound::all();
+    bounds.retain(|bound| bound.policy().is_none() && bound.scope() == Scope::Block);
     let mut reports = vec![BoundReport::default(); bounds.len()];
     Analyser::new(table).for_each_section(paths, |section| {
         bounds.iter().zip(&mut reports).for_each(|(bound, report)| bound.add_section(report, section));

@@ -5,7 +5,7 @@ mod report;
 use super::again::shell_word;
 use super::check::check_bound_names;
 use crate::base::Watch;
-use crate::bound::{self, Bound};
+use crate::bound::{self, Bound, Scope};
 use crate::check::{Plan, Status, Workload, WorkloadKind, check, counterexample};
 use crate::cli::args;
 use crate::cli::files::Folder;
@@ -13,7 +13,9 @@ use crate::cli::load;
 use crate::cli::output::{Ending, Format, Outcome};
 use crate::cli::session::Session;
 use crate::diag::{Diagnostic, Diagnostics, SourceText};
-use crate::explore::hunt::{Hunt, Hunted, Setting, Summary, Violation, WitnessFiles, hunt, is_huntable};
+use crate::explore::hunt::{
+    Hunt, Hunted, Setting, Summary, Together, Violation, WitnessFiles, hunt, is_huntable,
+};
 use crate::machine::SchedulerKind;
 use crate::sim::PolicySetup;
 use crate::sim::policy::Schedule;
@@ -46,6 +48,7 @@ pub fn run(args: &args::Hunt, session: &Session) -> Outcome {
         return Err(Diagnostic::general("--instances 0", "nothing to judge").into());
     }
     let make_bound = || named(&args.bound);
+    only_for_launches(args, make_bound().scope())?;
     let mut plans = Vec::new();
     for setting in settings(args)? {
         setting.admits(make_bound().as_ref()).map_err(|reason| {
@@ -111,6 +114,19 @@ fn named(name: &str) -> Box<dyn Bound> {
     bound::all().into_iter().find(|bound| bound.name() == name).expect("the name was checked")
 }
 
+/// Refuses options that mean nothing for a bound of single blocks.
+fn only_for_launches(args: &args::Hunt, scope: Scope) -> Result<(), Diagnostics> {
+    let given = [("--blocks", args.blocks), ("--resident", args.resident), ("--sub-cores", args.sub_cores)];
+    let mut problems = Diagnostics::new();
+    for (option, value) in given.into_iter().filter_map(|(option, value)| Some((option, value?))) {
+        if scope == Scope::Block {
+            let message = format!("bound {} is about single blocks, on one sub-core here", args.bound);
+            problems.push(Diagnostic::general(format!("{option} {value}"), message));
+        }
+    }
+    problems.into_result(())
+}
+
 fn progress(chain: u64, summary: &Summary) {
     let closest = summary.closest.as_ref().map_or(0.0, |(_, score)| score.ratio());
     if chain.is_multiple_of(64) {
@@ -158,7 +174,17 @@ fn setting(text: &str) -> Result<Setting, Diagnostics> {
 
 fn plan(args: &args::Hunt, setting: Setting) -> Hunt {
     let jobs = args.jobs.unwrap_or_else(load::threads);
-    let mut plan = Hunt::usual(setting, args.bound == PUBLISHED, args.seed, jobs);
+    let mut plan = match named(&args.bound).scope() {
+        Scope::Block => Hunt::usual(setting, args.bound == PUBLISHED, args.seed, jobs),
+        Scope::Launch => {
+            let together = Together {
+                blocks: usize::from(args.blocks.unwrap_or(3)),
+                places: usize::from(args.resident.unwrap_or(2)),
+                sub_cores: usize::from(args.sub_cores.unwrap_or(1)),
+            };
+            Hunt::of_launches(setting, together, args.seed, jobs)
+        }
+    };
     plan.instances = args.instances.unwrap_or(plan.instances);
     plan.size.warps = usize::from(args.warps);
     plan.size.units = usize::from(args.units);

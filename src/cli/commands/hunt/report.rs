@@ -6,7 +6,7 @@ use super::{Row, Shown};
 use crate::check::Status;
 use crate::cli::args;
 use crate::cli::session::Session;
-use crate::explore::hunt::{Hunt, Score, Setting, Summary, Violation, WitnessFiles};
+use crate::explore::hunt::{Hunt, Score, Setting, Summary, Violation, Witness, WitnessFiles};
 use crate::report::json::{SCHEMA, rounded};
 
 /// The results for people.
@@ -137,7 +137,8 @@ struct ViolationReport<'a> {
     found: Block,
     witness: Block,
     /// The warp at each issue.
-    schedule: &'a [usize],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    schedule: Option<&'a [usize]>,
     /// The same as a replay file.
     replay: &'a str,
     replay_command: &'a str,
@@ -177,7 +178,10 @@ impl<'a> Report<'a> {
                 shrink_tries: shown.violation.shrink_tries,
                 found: Block::new(&shown.violation.found, &shown.violation.found_score),
                 witness: Block::new(&shown.violation.witness, &shown.violation.score),
-                schedule: &shown.violation.schedule,
+                schedule: match &shown.violation.schedule {
+                    Witness::Warps(warps) => Some(warps),
+                    Witness::Decisions(_) => None,
+                },
                 replay: &shown.files.schedule_text,
                 replay_command: &shown.command,
             }),

@@ -290,15 +290,16 @@ fn micro(location: &Location, source: &SourceText, style: Style) -> Result<Repor
     let machine = kernel.machine.clone().unwrap_or_else(|| "not set".to_owned());
     let scheduler = kernel.scheduler.as_ref().map_or_else(|| "not set".to_owned(), ToString::to_string);
     let mut text = format!(
-        "{}: micro kernel, {} warps, machine {machine}, scheduler {scheduler}\n\n",
+        "{}: micro kernel, {}{} warps, machine {machine}, scheduler {scheduler}\n\n",
         source.name(),
-        kernel.warps.len()
+        if kernel.blocks.len() > 1 { format!("{} blocks of ", kernel.blocks.len()) } else { String::new() },
+        kernel.block_warps
     );
     let mut table = Table::new(["op", "instructions"], &[0]);
     counts.iter().for_each(|(name, count)| table.row([name.clone(), count.to_string()]));
     text.push_str(&table.render(2, style.width));
     let json = json!({
-        "kind": "micro", "warps": kernel.warps.len(), "warp_instructions": instructions, "machine": kernel.machine,
+        "kind": "micro", "blocks": kernel.blocks.len(), "warps": kernel.block_warps, "warp_instructions": instructions, "machine": kernel.machine,
         "scheduler": kernel.scheduler.as_ref().map(ToString::to_string),
         "op_classes": counts.iter().map(|(class, count)| json!({"class": class, "instructions": count})).collect::<Vec<_>>(),
     });

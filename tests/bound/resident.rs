@@ -1,0 +1,409 @@
+//! RBB: its formula by hand and against a naive one, every schedule of tiny launches, random ones in both engines,
+//! and the bounds like it that do not hold.
+
+use std::convert::Infallible;
+
+use crate::bound_resident::{Variant, value};
+use crate::launch_schedules::Launch;
+use crate::random_kernels::{KernelBuilder, RandomLaunch, Shape, random_launch};
+use warpbound::base::BlockId;
+use warpbound::bound::{Analyser, BlockShare, Bound, Context, LaunchShares, Rbb, Residency, analyse_block};
+use warpbound::diag::SourceText;
+use warpbound::explore::resident::{self, replay_text};
+use warpbound::machine::{SEVERAL_SMS, SchedulerKind};
+use warpbound::micro::MicroKernel;
+use warpbound::path::{BlockPaths, BlockSource};
+use warpbound::program::TimingTable;
+use warpbound::sim::policy::Schedule;
+use warpbound::sim::{PolicySetup, simulate};
+
+/// Blocks from a list.
+struct Listed<'a>(std::slice::Iter<'a, BlockPaths>);
+
+impl BlockSource for Listed<'_> {
+    type Error = Infallible;
+
+    fn next_block(&mut self, paths: &mut BlockPaths) -> Result<bool, Infallible> {
+        let next = self.0.next();
+        next.iter().for_each(|block| paths.clone_from(block));
+        Ok(next.is_some())
+    }
+}
+
+/// RBB of a launch with so many places on each of so many SMs, its blocks added in any order.
+fn rbb(table: &TimingTable, blocks: &[BlockPaths], places: usize, sms: usize) -> u64 {
+    let mut shares = LaunchShares::new(Residency {
+        places: places as u32,
+        sms,
+        blocks: blocks.len() as u32,
+        warps: blocks[0].warps.len(),
+        sub_cores: table.sub_cores().count(),
+    });
+    let mut analyser = Analyser::new(table);
+    for paths in blocks.iter().rev() {
+        let mut share = BlockShare::default();
+        analyser.for_each_section(paths, |section| share.add_section(section));
+        shares.add(paths.block, &share);
+    }
+    shares.value().cycles().get()
+}
+
+fn makespan(launch: &RandomLaunch, table: &TimingTable, policy: &PolicySetup, places: usize) -> u64 {
+    let mut source = Listed(launch.blocks.iter());
+    simulate(&mut source, table, &launch.machine, policy, places as u32, &mut (), |_, _| ())
+        .unwrap_or_else(|error| panic!("{error}"))
+        .makespan
+        .get()
+}
+
+/// A launch written as a micro kernel, on a machine of units (name, init, lat) and more settings.
+fn micro(text: &str, units: &[(&str, u64, u64)], more: &str) -> (RandomLaunch, TimingTable) {
+    let kernel = MicroKernel::parse("k", &SourceText::new("k.warp", text)).unwrap_or_else(|e| panic!("{e}"));
+    let unit = |(name, init, lat): &(&str, u64, u64)| format!("\"{name}\": Unit(init: {init}, lat: {lat})");
+    let op = |(name, ..): &(&str, u64, u64)| format!("\"{name}\": \"{name}\"");
+    let join = |list: Vec<String>| list.join(", ");
+    let ron = format!(
+        "Machine(name: \"m\", units: {{ {} }}, ops: {{ {} }}, {more})",
+        join(units.iter().map(unit).collect()),
+        join(units.iter().map(op).collect())
+    );
+    let blocks = (0..kernel.blocks.len()).map(|block| kernel.paths(block)).collect();
+    let machine = crate::random_kernels::machine(&ron);
+    let launch = RandomLaunch { program: kernel.program, machine, blocks };
+    let table = TimingTable::new(&launch.program, &launch.machine).unwrap_or_else(|error| panic!("{error}"));
+    (launch, table)
+}
+
+/// Two blocks that wait, both resident: all initiations, and what one of them waits.
+#[test]
+fn formula_by_hand_of_blocks_that_are_there_at_once() {
+    // alone, f is done at 5, and the second f, [5, 7), at 10: C = 10, S = 4, D = 6; in all S = 8
+    let text = ".blocks 2\n.warps 1\n f r0\n f _, r0\n";
+    let (launch, table) = micro(text, &[("f", 2, 3)], "");
+    assert_eq!(rbb(&table, &launch.blocks, 2, 1), 8 + 6);
+    // one after the other: 8 + (H 6 + H 6) / 1 + (D 6 - H 6), which is 10 and 10
+    assert_eq!(rbb(&table, &launch.blocks, 1, 1), 20);
+    // an SM for each: 4 + 6
+    assert_eq!(rbb(&table, &launch.blocks, 1, 2), 10);
+}
+
+/// Two sections, more blocks than places, and an H that is not D.
+#[test]
+fn formula_by_hand_of_more_blocks_than_places() {
+    // first section: a is done at 7, f [7, 12) and g [8, 13) overlap, the barrier issues at 9 and is done at 10:
+    // C = 13, S = 1 + 5 + 5 + 1 = 12, so D = 1; but f issues at 7, after inits of 1 only: a(w) = 6
+    // second section: h is done at 2: C = 2, S = 1, D = 1. In all S_b = 13, D_b = 2, H_b = max(0 + 6, 1 + 1) = 6
+    let long = ".warps 1\n a r0\n f _, r0\n g _, r0\n bar\n h\n";
+    // a block of one h: S = 1, D = 1, H = 1
+    let short = ".warps 1\n h\n";
+    let units = [("a", 1, 6), ("f", 5, 0), ("g", 5, 0), ("h", 1, 1)];
+    let text = format!(".blocks 2\n{long}.blocks 2\n{short}");
+    let (launch, table) = micro(&text, &units, "");
+    // S = 28; H: 6 + 6 + 1 + 1 = 14; D - H / 3: 2 - 2 = 0, or 1 - 1 / 3 = 2 / 3; 28 + (14 + 2) / 3 = 33.3
+    assert_eq!(rbb(&table, &launch.blocks, 3, 1), 33);
+    // R = 2: 2 - 3 = -1, or 1 - 1 / 2 = 1 / 2; 28 + (14 + 1) / 2 = 35.5
+    assert_eq!(rbb(&table, &launch.blocks, 2, 1), 35);
+    // R = 1, M = 2: 28 / 2 + 14 / 2 + W 13 + A (13 + 2)
+    assert_eq!(rbb(&table, &launch.blocks, 1, 2), 14 + 7 + 13 + 15);
+}
+
+/// Two sub-cores, two blocks of two warps; a block with two stages may be waited for on one after the other.
+#[test]
+fn formula_by_hand_on_sub_cores() {
+    // block 0: S of its stages 2 (a barrier each) and 1 (its second warp ends at the barrier); L 1 + 1, D 0
+    // block 1: one stage, two warps of three f: S = 6, L = 3, D = 2 (C = 5)
+    let text = ".blocks 1\n.warps 1\n bar\n f\n.warps 1\n bar\n.blocks 1\n.warps 2\n f\n f\n f\n";
+    let (launch, table) = micro(text, &[("f", 1, 2)], "sub_cores: 2");
+    let share = |block: usize| {
+        let mut share = BlockShare::default();
+        Analyser::new(&table).for_each_section(&launch.blocks[block], |section| share.add_section(section));
+        share
+    };
+    let (first, second) = (share(0), share(1));
+    assert_eq!((first.work, first.load, first.surplus, first.stages), (3, 2, 2, 2));
+    assert_eq!((second.work, second.load, second.surplus, second.stages), (6, 3, 2, 1));
+    // the last f of block 0 is done two cycles after its initiation
+    // block 0: L = 5, and once more the 3 of block 1: 5 + 3 + 2; block 1: most loaded sub-core 2 + 3, + 2
+    assert_eq!(rbb(&table, &launch.blocks, 2, 1), 10);
+}
+
+/// What a chain can count once more of a block: nothing that every sub-core sees, and of each sub-core once.
+#[test]
+fn repeats_by_hand() {
+    // on private units 5 of sub-core 0, 2 + 1 of sub-core 1, 4 of sub-core 2; on s, which is shared, 2 + 2 + 2
+    let text = ".blocks 1\n.warps 1\n f\n s\n.warps 1\n h\n.warps 1\n g\n s\n.warps 1\n s\n.warps 1\n b\n";
+    let (launch, _) = micro(text, &[("f", 5, 0), ("g", 4, 0), ("h", 2, 0), ("b", 1, 0), ("s", 2, 0)], "");
+    let ron = "Machine(name: \"m\", sub_cores: 3, ops: { \"f\": \"f\", \"g\": \"g\", \"h\": \"h\", \"b\": \"b\", \"s\": \"s\" }, \
+               units: { \"f\": Unit(init: 5, lat: 0), \"g\": Unit(init: 4, lat: 0), \"h\": Unit(init: 2, lat: 0), \
+               \"b\": Unit(init: 1, lat: 0), \"s\": Unit(init: 2, lat: 0, shared: true) })";
+    let table = TimingTable::new(&launch.program, &crate::random_kernels::machine(ron)).unwrap();
+    let mut share = BlockShare::default();
+    Analyser::new(&table).for_each_section(&launch.blocks[0], |section| share.add_section(section));
+    assert_eq!((share.work, share.load), (5 + 3 + 4 + 6, 5 + 6));
+    assert_eq!(share.repeats, [(3, 1), (4, 1)].into());
+    assert_eq!(share.of_class, [5 + 6, 3 + 6, 4 + 6, 0]);
+}
+
+/// The shape of random launches that RBB is for.
+const SHAPE: Shape = Shape { partial_barriers: false, sub_cores: 4, ..Shape::EVERYTHING };
+
+#[test]
+fn the_bound_agrees_with_the_naive_formula() {
+    let (mut waves, mut differ) = (0, [0; 3]);
+    for seed in 0..3000 {
+        let launch = random_launch(seed, &SHAPE, 1 + seed as usize % 11);
+        let table = TimingTable::new(&launch.program, &launch.machine).unwrap();
+        let (places, sms) = (1 + seed as usize % 4, 1 + seed as usize % 5 / 3);
+        let naive = Launch::new(&table, &launch.blocks, places, sms);
+        let found = rbb(&table, &launch.blocks, places, sms);
+        assert_eq!(found, value(&naive, Variant::Rbb), "seed {seed}");
+        waves += u64::from(launch.blocks.len() > places * sms);
+        // what would be forgotten shows
+        for (variant, count) in [Variant::SurplusForPeak, Variant::CountOnce, Variant::WithoutLastWave]
+            .into_iter()
+            .zip(&mut differ)
+        {
+            *count += u64::from(value(&naive, variant) != found);
+        }
+    }
+    assert!(waves > 1000 && differ.iter().all(|&count| count > 100), "{waves} {differ:?}");
+}
+
+/// One block alone: as IWB with every init counted.
+#[test]
+fn a_single_block_is_bounded_no_lower_than_by_iwb() {
+    for seed in 0..500 {
+        let launch = random_launch(seed, &SHAPE, 1);
+        let table = TimingTable::new(&launch.program, &launch.machine).unwrap();
+        let block = analyse_block(&table, &launch.blocks[0]);
+        let iwb = warpbound::bound::Iwb.evaluate(&block).value;
+        assert!(Rbb.evaluate(&block).value >= iwb, "seed {seed}");
+        if table.sub_cores().count() == 1 {
+            let alone = rbb(&table, &launch.blocks, 1, 1);
+            assert_eq!(Rbb.evaluate(&block).value.cycles().get(), alone, "seed {seed}");
+        }
+    }
+}
+
+/// What an exhaustive campaign found.
+#[derive(Debug, Default)]
+struct Exhausted {
+    launches: u64,
+    more_than_places: u64,
+    exceeded: u64,
+    tight: u64,
+}
+
+/// Every schedule of tiny random launches, in the reference.
+fn exhaust(seeds: std::ops::Range<u64>, shape: &Shape, blocks: usize, sms: usize) -> Exhausted {
+    let mut found = Exhausted::default();
+    for seed in seeds {
+        let launch = random_launch(seed, shape, 1 + seed as usize % blocks);
+        let table = TimingTable::new(&launch.program, &launch.machine).unwrap();
+        let places = 1 + seed as usize % 3;
+        let naive = Launch::new(&table, &launch.blocks, places, sms);
+        let Some(worst) = naive.worst(3000) else { continue };
+        let bound = rbb(&table, &launch.blocks, places, sms);
+        found.launches += 1;
+        found.more_than_places += u64::from(launch.blocks.len() > places * sms);
+        found.exceeded += u64::from(worst > bound);
+        found.tight += u64::from(worst == bound && worst > 0);
+        if sms == 1 {
+            // the search of the product sees the same, and the engine follows its schedule
+            let model = resident::Launch::new(&table, &launch.blocks, places).unwrap();
+            let (searched, decisions) = model.witness(usize::MAX);
+            assert_eq!((searched.makespan, searched.exact), (worst, true), "seed {seed}");
+            let text = SourceText::new("s.replay", replay_text(&decisions));
+            let policy = PolicySetup::Replay(Schedule::parse(&text).unwrap());
+            assert_eq!(makespan(&launch, &table, &policy, places), worst, "seed {seed}");
+        }
+    }
+    found
+}
+
+#[test]
+fn no_schedule_of_a_tiny_launch_exceeds_it() {
+    let tiny = Shape { max_warps: 2, max_instructions: 3, sub_cores: 1, ..SHAPE };
+    for (shape, seeds, blocks, sms) in [
+        (tiny, 0..800, 4, 1),
+        (Shape { max_warps: 3, sub_cores: 3, ..tiny }, 0..800, 4, 1),
+        (Shape { sub_cores: 2, ..tiny }, 0..800, 6, 2),
+    ] {
+        let found = exhaust(seeds, &shape, blocks, sms);
+        assert_eq!(found.exceeded, 0, "{found:?}");
+        assert!(found.launches > 500 && found.more_than_places > 100, "{found:?}");
+        // sabotage: one cycle less is exceeded
+        assert!(found.tight > 100, "{found:?}");
+    }
+}
+
+/// Random launches under the policies, in the engine of the paper model.
+fn campaign(seeds: std::ops::Range<u64>) -> (u64, u64, u64, u64) {
+    let (mut runs, mut exceeded, mut tight, mut one_wait) = (0, 0, 0, 0);
+    for seed in seeds {
+        let launch = random_launch(seed, &SHAPE, 1 + seed as usize % 9);
+        let table = TimingTable::new(&launch.program, &launch.machine).unwrap();
+        let places = 1 + seed as usize / 3 % 4;
+        let bound = rbb(&table, &launch.blocks, places, 1);
+        let once = value(&Launch::new(&table, &launch.blocks, places, 1), Variant::OneWait);
+        let policies = [PolicySetup::Gto, PolicySetup::Lrr, PolicySetup::Oldest];
+        for policy in policies.into_iter().chain([seed, seed + 1, seed + 2].map(PolicySetup::Random)) {
+            let makespan = makespan(&launch, &table, &policy, places);
+            runs += 1;
+            exceeded += u64::from(makespan > bound);
+            tight += u64::from(makespan == bound && makespan > 0);
+            one_wait += u64::from(makespan > once);
+        }
+    }
+    (runs, exceeded, tight, one_wait)
+}
+
+#[test]
+fn no_policy_exceeds_it_on_random_launches() {
+    let (runs, exceeded, tight, one_wait) = campaign(0..4000);
+    assert_eq!(exceeded, 0, "of {runs} runs");
+    // the campaign notices a bound that is a cycle too low, and one that lets all places wait at the same time
+    assert!(runs == 24_000 && tight > 300 && one_wait > 1000, "{runs} {tight} {one_wait}");
+}
+
+/// The same on the detailed engine with nothing switched on, and on several SMs.
+#[test]
+fn several_sms_do_not_exceed_it() {
+    let shape = Shape { pipeline: true, ..SHAPE };
+    let (mut runs, mut tight, mut without_wave) = (0, 0, 0);
+    for seed in 0..2500 {
+        let launch = random_launch(seed, &shape, 1 + seed as usize % 13);
+        let sms = 1 + seed as usize % 4;
+        let launch = RandomLaunch { machine: on_sms(&shape, seed, sms), ..launch };
+        let table = TimingTable::new(&launch.program, &launch.machine).unwrap();
+        let places = 1 + seed as usize / 2 % 3;
+        let bound = rbb(&table, &launch.blocks, places, sms);
+        let lower = value(&Launch::new(&table, &launch.blocks, places, sms), Variant::WithoutLastWave);
+        for policy in [PolicySetup::Gto, PolicySetup::Lrr, PolicySetup::Random(seed)] {
+            let makespan = makespan(&launch, &table, &policy, places);
+            assert!(makespan <= bound, "seed {seed}, {policy:?}: {makespan} > {bound}");
+            runs += 1;
+            tight += u64::from(makespan == bound && makespan > 0);
+            without_wave += u64::from(makespan > lower);
+        }
+    }
+    assert!(runs == 7500 && tight > 100 && without_wave > 10, "{runs} {tight} {without_wave}");
+}
+
+/// The machine of a random launch with more SMs.
+fn on_sms(shape: &Shape, seed: u64, sms: usize) -> warpbound::machine::Machine {
+    let text = crate::random_kernels::machine_text(seed, shape);
+    crate::random_kernels::machine(&text.replacen("Machine(", &format!("Machine(sms: {sms}, "), 1))
+}
+
+/// The ping-pong family with P = n = 32 and 8 stages: its two warps as two blocks, so many times over.
+fn ping_pong(times: usize) -> (RandomLaunch, TimingTable) {
+    let (period, stages) = (32, 8);
+    let warp = |own: &str, other: &str| {
+        let mut text = String::from(".blocks 1\n.warps 1\n");
+        for stage in 1..=stages {
+            let gate = if stage > 1 { format!(", g{}", stage - 1) } else { String::new() };
+            text += &format!(" {own}{stage} _{gate}\n").repeat(period);
+            if stage < stages {
+                text += &format!(" {other}{stage} g{stage}\n");
+            }
+        }
+        text
+    };
+    let names: Vec<String> =
+        (1..=stages).flat_map(|stage| [format!("a{stage}"), format!("b{stage}")]).collect();
+    let units: Vec<(&str, u64, u64)> = names.iter().map(|name| (name.as_str(), period as u64, 0)).collect();
+    micro(&(warp("a", "b") + &warp("b", "a")).repeat(times), &units, "")
+}
+
+/// D_b in place of H_b, in the formula for more blocks than places, gives 6416 for both blocks together under lrr.
+#[test]
+fn peaks_and_not_surpluses_are_shared() {
+    let (launch, table) = ping_pong(1);
+    // C alone is 1472 and S 263 * 32 = 8416 of each: D = -6944, and all together 16832
+    assert_eq!(16832 + (-6944 - 6944) / 2 + (-6944 + 6944 / 2), 6416);
+    assert_eq!(makespan(&launch, &table, &PolicySetup::Lrr, 2), 8417);
+    assert_eq!(rbb(&table, &launch.blocks, 2, 1), 16832 - 6944);
+    // where there are more blocks than places that formula is what applies, and it fails
+    let (launch, table) = ping_pong(2);
+    let naive = Launch::new(&table, &launch.blocks, 2, 1);
+    assert_eq!(value(&naive, Variant::SurplusForPeak), 2 * 16832 - 2 * 6944 - 6944 / 2);
+    assert_eq!(makespan(&launch, &table, &PolicySetup::Lrr, 2), 16833);
+    assert!(rbb(&table, &launch.blocks, 2, 1) >= 16833);
+}
+
+/// Work of other sub-cores may have to be counted twice: block 0 waits on sub-core 0 for the others' first warp, and
+/// in its second stage on sub-core 1 for their second, which waited for its load in the meantime.
+#[test]
+fn counting_once_is_not_enough_on_sub_cores() {
+    let text = ".blocks 1\n.warps 1\n bar\n.warps 1\n bar\n l r0\n f _, r0\n\
+                .blocks 1\n.warps 1\n f\n f\n f\n f\n f\n f\n f\n f\n.warps 1\n l r0\n f _, r0\n f\n f\n f\n f\n f\n f\n f\n";
+    let (launch, table) = micro(text, &[("f", 1, 0), ("l", 1, 7)], "sub_cores: 2");
+    let naive = Launch::new(&table, &launch.blocks, 2, 1);
+    // sub-core 0: block 1's eight f until 8, then block 0's barrier; the release at 9. Sub-core 1: block 1's l at 1 is
+    // done at 9, its eight f until 17, then block 0's l, done at 25, and its f
+    assert_eq!(naive.worst(100_000), Some(26));
+    // L = 1 + 2 of block 0's stages and 9 of block 1; D = 7 of both (C - S: 9 - 2 and 16 - 9)
+    assert_eq!(value(&naive, Variant::CountOnce), 12 + 7);
+    // block 0 changes its sub-core once: the 8 of block 1 that are not on its busiest one count too
+    assert_eq!(rbb(&table, &launch.blocks, 2, 1), 12 + 8 + 7);
+}
+
+/// What is left on an SM when the last block is placed takes its time there, however many other SMs are idle.
+#[test]
+fn the_last_wave_is_not_shared() {
+    // three places on each of two SMs; the blocks in between have nothing to do and go elsewhere
+    let nothing = |blocks: u32| format!(".blocks {blocks}\n.warps 1\n ret\n");
+    let one = ".blocks 1\n.warps 1\n f\n";
+    let text = [&nothing(2), one, &nothing(1), one, &nothing(1), one, &nothing(2)].concat();
+    let (launch, table) = micro(&text, &[("f", 50, 0)], "sms: 2, pipeline: Pipeline()");
+    assert_eq!(makespan(&launch, &table, &PolicySetup::Gto, 3), 150, "all three are on SM 0");
+    let naive = Launch::new(&table, &launch.blocks, 3, 2);
+    assert_eq!(naive.worst(1000), Some(150));
+    // half of the work, and a block that takes 50 alone; without W that is all
+    assert_eq!(value(&naive, Variant::WithoutLastWave), 75 + 50);
+    assert_eq!(rbb(&table, &launch.blocks, 3, 2), 75 + 150 + 50);
+}
+
+/// Blocks that come one after the other wait one after the other.
+#[test]
+fn what_one_block_waits_is_not_enough() {
+    let (launch, table) = micro(".blocks 2\n.warps 1\n f\n", &[("f", 1, 9)], "");
+    assert_eq!(makespan(&launch, &table, &PolicySetup::Gto, 1), 20);
+    assert_eq!(value(&Launch::new(&table, &launch.blocks, 1, 1), Variant::OneWait), 11);
+    assert_eq!(rbb(&table, &launch.blocks, 1, 1), 20);
+}
+
+#[test]
+fn premises_are_named() {
+    let fine = Context::new(&SchedulerKind::Lrr, 4, false);
+    assert_eq!(Rbb.applicable(&fine), Ok(()));
+    let several = Context { beyond: vec![SEVERAL_SMS], ..Context::new(&SchedulerKind::Lrr, 1, false) };
+    assert_eq!(Rbb.applicable(&several), Ok(()));
+    for (context, named) in [
+        (Context { resident_blocks: 1, ..fine.clone() }, "each is judged by itself"),
+        (Context { partial_barriers: true, ..fine.clone() }, "does not involve all warps"),
+        (Context { beyond: vec![SEVERAL_SMS, "something else"], ..fine.clone() }, "something else"),
+        (Context::new(&SchedulerKind::TwoLevel, 4, false), "is not work conserving"),
+    ] {
+        let reason = Rbb.applicable(&context).expect_err(named).to_string();
+        assert!(reason.contains(named), "{reason}");
+    }
+}
+
+/// Blocks without instructions, warps without instructions, and blocks that end in the cycle of others.
+#[test]
+fn empty_blocks_take_no_time() {
+    let mut builder = KernelBuilder::new();
+    builder.warp().ret("f").block().warp().op("f", None, &[]).ret("f").block().warp().ret("f");
+    let launch = builder.build_launch(&crate::random_kernels::paper_machine(&[("f", 3, 2)]));
+    let table = TimingTable::new(&launch.program, &launch.machine).unwrap();
+    for places in 1..=3 {
+        let naive = Launch::new(&table, &launch.blocks, places, 1);
+        assert_eq!(naive.worst(100), Some(5));
+        assert_eq!(rbb(&table, &launch.blocks, places, 1), 5);
+    }
+    let empty = &launch.blocks[..1];
+    assert_eq!(rbb(&table, empty, 1, 1), 0);
+    assert_eq!(empty[0].block, BlockId::new(0));
+}

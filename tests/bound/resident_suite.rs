@@ -1,0 +1,118 @@
+//! RBB through `check`, on the suite's launches of several blocks, wherever several are resident or several SMs
+//! share them.
+
+use crate::runs;
+use crate::shipped;
+
+use warpbound::base::Watch;
+use warpbound::bound::{self, Standing};
+use warpbound::check::{Checked, Plan, Status, Workload, check};
+use warpbound::machine::Machine;
+use warpbound::sim::PolicySetup;
+
+/// The suite's launches of more than one block.
+fn launches() -> Vec<Workload> {
+    let isa = shipped::isa();
+    let all = shipped::launch_files().into_iter().map(|file| shipped::load(&file, &isa, 0));
+    let several = all.filter(|shipped| shipped.spec.suite && shipped.launch.blocks() > 1);
+    several.map(|shipped| runs::workload(&shipped.name, shipped.program, shipped.launch)).collect()
+}
+
+fn judged(workload: &Workload, machine: &Machine, gating: &[String]) -> Vec<Checked> {
+    let policies = [PolicySetup::Gto, PolicySetup::Lrr];
+    check(&Plan {
+        workload,
+        machine,
+        policies: &policies,
+        bounds: &bound::all(),
+        gating,
+        max_instructions_per_block: 1 << 26,
+        threads: 1,
+        ahead: false,
+        self_check: false,
+        race_memory: None,
+        watch: &Watch::new(),
+    })
+    .unwrap_or_else(|error| panic!("{}", error.problems))
+}
+
+/// Mean overestimation of RBB over the launches under gto and lrr, percent with one digit; it holds on all of them, and
+/// no other bound says anything.
+fn means(machine: &Machine) -> [f64; 2] {
+    let workloads = launches();
+    let mut sums = [0.0; 2];
+    for workload in &workloads {
+        for (run, sum) in judged(workload, machine, &[]).iter().zip(&mut sums) {
+            let place = format!("{} under {}", workload.name, run.scheduler);
+            assert_eq!(run.verdict(), Status::Holds, "{place}");
+            for row in run.judged().filter(|row| row.name != "rbb") {
+                assert_eq!((row.status, row.value), (Status::NotApplicable, None), "{place}: {}", row.name);
+            }
+            let rbb = run.judged().find(|row| row.name == "rbb").expect("several blocks are resident");
+            assert_eq!(
+                (rbb.status, rbb.standing, rbb.gates),
+                (Status::Holds, Standing::Proved, true),
+                "{place}"
+            );
+            assert!(!rbb.of_blocks && run.blocks.len() as u32 == workload.blocks());
+            let value = rbb.value.expect("it applies").get() as f64;
+            *sum += value / run.makespan.get() as f64 - 1.0;
+        }
+    }
+    assert_eq!(workloads.len(), 29);
+    sums.map(|sum| (sum / workloads.len() as f64 * 1000.0).round() / 10.0)
+}
+
+fn machine(base: &str, more: &str) -> Machine {
+    shipped::machine_of(format!("Machine(name: \"test\", extends: \"{base}\", {more})"))
+}
+
+#[test]
+fn it_holds_on_the_suite() {
+    let one = means(&machine("ecrts25-orin", "limits: Limits(blocks: 8)"));
+    let banks = means(&machine("ecrts25-orin-banks", "limits: Limits(blocks: 2)"));
+    assert_eq!([one, banks], [[30.0, 25.7], [43.9, 36.8]]);
+}
+
+#[test]
+fn it_holds_on_sub_cores() {
+    let four = means(&machine("ecrts25-orin-4sub", "limits: Limits(blocks: 8)"));
+    let turing = means(&shipped::machine("turing-tu102"));
+    assert_eq!([four, turing], [[65.4, 63.3], [103.7, 102.2]]);
+}
+
+#[test]
+fn it_holds_on_several_sms() {
+    let two = means(&machine("ecrts25-orin", "sms: 2, pipeline: Pipeline()"));
+    let two_by_two =
+        means(&machine("ecrts25-orin", "sms: 2, pipeline: Pipeline(), limits: Limits(blocks: 2)"));
+    assert_eq!([two, two_by_two], [[39.9, 35.2], [37.0, 31.4]]);
+}
+
+/// With one block at a time the bounds of blocks judge, and RBB is left out; who names it is told why.
+#[test]
+fn one_block_at_a_time_is_left_to_the_others() {
+    let workload = launches().remove(0);
+    let machine = shipped::machine("ecrts25-orin");
+    for run in judged(&workload, &machine, &[]) {
+        assert!(run.judged().all(|row| row.name != "rbb" && row.value.is_some()));
+        assert_eq!(run.verdict(), Status::Holds);
+    }
+    for run in judged(&workload, &machine, &["rbb".to_owned()]) {
+        let rbb = run.judged().find(|row| row.name == "rbb").expect("it was named");
+        assert_eq!((run.verdict(), rbb.value), (Status::NotApplicable, None));
+        assert!(rbb.reason.as_ref().is_some_and(|reason| reason.contains("each is judged by itself")));
+    }
+}
+
+/// What more than the paper model is switched on is named, and nothing is claimed.
+#[test]
+fn what_does_not_apply_says_why() {
+    let workload = launches().remove(0);
+    let queues = machine("ecrts25-orin", "pipeline: Pipeline(queue: 2), limits: Limits(blocks: 2)");
+    for run in judged(&workload, &queues, &[]) {
+        let rbb = run.judged().find(|row| row.name == "rbb").expect("several blocks are resident");
+        assert_eq!((rbb.status, rbb.value), (Status::NotApplicable, None));
+        assert!(rbb.reason.as_ref().is_some_and(|reason| reason.contains("pipeline.queue")));
+    }
+}

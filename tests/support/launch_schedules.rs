@@ -1,0 +1,344 @@
+//! Launches with several resident blocks, cycle by cycle, for any work-conserving choice: a deliberately simple
+//! reference for the claims of `bound`, on one SM or several, with sub-cores. Nothing is shared with the engine or
+//! with `explore`.
+
+#![allow(dead_code, reason = "every test file uses a part of it")]
+
+use std::collections::HashMap;
+
+use warpbound::machine::SubCores;
+use warpbound::path::BlockPaths;
+use warpbound::program::TimingTable;
+
+use super::bound_formulas::{Ins, instructions};
+
+/// A launch and where it runs.
+pub struct Launch {
+    /// By block and warp.
+    pub code: Vec<Vec<Vec<Ins>>>,
+    pub places: usize,
+    pub sms: usize,
+    pub sub_cores: SubCores,
+    pub units: usize,
+    /// By unit: whether some instruction of the program, or bank conflicts, can occupy it for longer than a cycle.
+    pub queues: Vec<bool>,
+    registers: usize,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Warp {
+    next: usize,
+    /// Cycles until its next instruction can issue.
+    ready: u64,
+    waiting: bool,
+    /// Cycles until the barrier it waits at is done.
+    barrier: u64,
+    finished: bool,
+    available: Vec<u64>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Resident {
+    block: usize,
+    warps: Vec<Warp>,
+    /// Cycles until all that it has issued is done.
+    done: u64,
+    /// Cycles until one after the last issue of a warp that has finished.
+    after_finished: u64,
+    /// Cycles until the barrier that everybody is at lets go.
+    release: Option<u64>,
+}
+
+/// The state at a decision, all times relative to now.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct State {
+    /// By SM and place.
+    places: Vec<Vec<Option<Resident>>>,
+    /// By SM, sub-core and unit; shared units are used in sub-core 0.
+    free: Vec<u64>,
+    placed: usize,
+    last_served: usize,
+    /// SM and sub-core that decide.
+    turn: usize,
+    done: u64,
+}
+
+/// A place and a warp of the deciding SM.
+pub type Choice = (usize, usize);
+
+impl Launch {
+    pub fn new(table: &TimingTable, blocks: &[BlockPaths], places: usize, sms: usize) -> Self {
+        let code: Vec<Vec<Vec<Ins>>> = blocks
+            .iter()
+            .map(|block| block.warps.iter().map(|path| instructions(table, path)).collect())
+            .collect();
+        let registers = code
+            .iter()
+            .flatten()
+            .flatten()
+            .flat_map(|ins| ins.waits.iter().chain(&ins.writes))
+            .map(|reg| reg.index() + 1);
+        let registers = registers.max().unwrap_or(0);
+        let mut queues = vec![false; table.units()];
+        for op in table.instrs().iter().flat_map(|instr| instr.timings()) {
+            queues[op.unit.index()] |= op.init.get() > 1;
+        }
+        Self { code, places, sms, sub_cores: table.sub_cores(), units: table.units(), queues, registers }
+    }
+
+    fn stride(&self) -> usize {
+        self.code[0].len()
+    }
+
+    fn core_of(&self, place: usize, warp: usize) -> usize {
+        (place * self.stride() + warp) % self.sub_cores.count()
+    }
+
+    fn start(&self) -> State {
+        let mut state = State {
+            places: vec![vec![None; self.places]; self.sms],
+            free: vec![0; self.sms * self.sub_cores.count() * self.units],
+            placed: 0,
+            last_served: self.sms - 1,
+            turn: 0,
+            done: 0,
+        };
+        self.settle(&mut state);
+        state
+    }
+
+    /// Releases, ends and placements, until nothing changes.
+    fn settle(&self, state: &mut State) {
+        loop {
+            let mut changed = false;
+            for place in state.places.iter_mut().flatten() {
+                let Some(resident) = place else { continue };
+                if resident.release == Some(0) {
+                    resident.release = None;
+                    changed = true;
+                    for (code, warp) in self.code[resident.block].iter().zip(&mut resident.warps) {
+                        if std::mem::take(&mut warp.waiting) {
+                            warp.barrier = 0;
+                            warp.prepare(code, 0);
+                        }
+                    }
+                }
+                resident.meet();
+                if resident.done == 0 && resident.warps.iter().all(|warp| warp.finished) {
+                    *place = None;
+                    changed = true;
+                }
+            }
+            // round robin over the SMs, again and again
+            loop {
+                let mut placed = false;
+                let after = state.last_served + 1;
+                for sm in (0..self.sms).map(|n| (after + n) % self.sms) {
+                    placed |= self.place(state, sm);
+                }
+                if !placed {
+                    break;
+                }
+                changed = true;
+            }
+            if !changed {
+                return;
+            }
+        }
+    }
+
+    fn place(&self, state: &mut State, sm: usize) -> bool {
+        let Some(free) = state.places[sm].iter().position(Option::is_none) else { return false };
+        let Some(code) = self.code.get(state.placed) else { return false };
+        let warp = |code: &Vec<Ins>| Warp {
+            next: 0,
+            ready: 0,
+            waiting: false,
+            barrier: 0,
+            finished: code.is_empty(),
+            available: vec![0; self.registers],
+        };
+        let warps = code.iter().map(warp).collect();
+        state.places[sm][free] =
+            Some(Resident { block: state.placed, warps, done: 0, after_finished: 0, release: None });
+        state.placed += 1;
+        state.last_served = sm;
+        true
+    }
+
+    fn is_over(&self, state: &State) -> bool {
+        state.placed == self.code.len() && state.places.iter().flatten().all(Option::is_none)
+    }
+
+    /// What the deciding sub-core can issue now.
+    fn choices(&self, state: &State) -> Vec<Choice> {
+        let (sm, core) = (state.turn / self.sub_cores.count(), state.turn % self.sub_cores.count());
+        let mut choices = Vec::new();
+        for (place, resident) in state.places[sm].iter().enumerate() {
+            for (index, warp) in resident.iter().flat_map(|resident| resident.warps.iter().enumerate()) {
+                let ready = !warp.finished && !warp.waiting && warp.ready == 0;
+                if ready && self.core_of(place, index) == core {
+                    choices.push((place, index));
+                }
+            }
+        }
+        choices
+    }
+
+    fn issue(&self, state: &mut State, (place, index): Choice) {
+        let cores = self.sub_cores.count();
+        let (sm, core) = (state.turn / cores, state.turn % cores);
+        let resident = state.places[sm][place].as_mut().expect("somebody is there");
+        let code = &self.code[resident.block][index];
+        let warp = &mut resident.warps[index];
+        let ins = &code[warp.next];
+        let shared = self.sub_cores.is_shared(warpbound::base::UnitId::from_index(ins.unit));
+        let of_core = if shared { 0 } else { core };
+        let free = &mut state.free[(sm * cores + of_core) * self.units + ins.unit];
+        *free += ins.init;
+        let done = *free + ins.lat;
+        for reg in &ins.writes {
+            warp.available[reg.index()] = done;
+        }
+        warp.next += 1;
+        resident.done = resident.done.max(done);
+        state.done = state.done.max(done);
+        if ins.barrier {
+            warp.waiting = true;
+            warp.barrier = done;
+        } else {
+            warp.prepare(code, 1);
+            if warp.finished {
+                resident.after_finished = resident.after_finished.max(1);
+            }
+        }
+        resident.meet();
+        state.turn += 1;
+    }
+
+    /// Moves to the next state in which somebody can issue, or to the end. Gives the cycles to there.
+    fn next_decision(&self, state: &mut State) -> u64 {
+        let mut elapsed = 0;
+        loop {
+            if self.is_over(state) {
+                return elapsed;
+            }
+            while state.turn < self.sms * self.sub_cores.count() {
+                if !self.choices(state).is_empty() {
+                    return elapsed;
+                }
+                state.turn += 1;
+            }
+            state.turn = 0;
+            // cycle by cycle, but for those in which nothing can happen
+            let quiet = state.places.iter().flatten().flatten().map(Resident::quiet_for).min();
+            let cycles = quiet.expect("blocks are left").max(1);
+            elapsed += cycles;
+            self.pass(state, cycles);
+            self.settle(state);
+        }
+    }
+
+    fn pass(&self, state: &mut State, cycles: u64) {
+        let less = |time: &mut u64| *time = time.saturating_sub(cycles);
+        state.free.iter_mut().for_each(less);
+        less(&mut state.done);
+        for resident in state.places.iter_mut().flatten().flatten() {
+            less(&mut resident.done);
+            less(&mut resident.after_finished);
+            resident.release.iter_mut().for_each(less);
+            for warp in &mut resident.warps {
+                less(&mut warp.ready);
+                less(&mut warp.barrier);
+                warp.available.iter_mut().for_each(less);
+            }
+        }
+    }
+
+    /// The makespan under a scheduler that chooses one of what is ready.
+    pub fn run(&self, mut choose: impl FnMut(&[Choice]) -> usize) -> u64 {
+        let mut state = self.start();
+        let mut now = 0;
+        loop {
+            now += self.next_decision(&mut state);
+            if self.is_over(&state) {
+                return now + state.done;
+            }
+            let choices = self.choices(&state);
+            self.issue(&mut state, choices[choose(&choices)]);
+        }
+    }
+
+    /// The largest makespan over all work-conserving schedules; `None` beyond so many states.
+    pub fn worst(&self, states: usize) -> Option<u64> {
+        self.longest(self.start(), &mut HashMap::new(), states)
+    }
+
+    fn longest(&self, mut state: State, known: &mut HashMap<State, u64>, states: usize) -> Option<u64> {
+        let elapsed = self.next_decision(&mut state);
+        if self.is_over(&state) {
+            return Some(elapsed + state.done);
+        }
+        self.forget(&mut state);
+        if let Some(&longest) = known.get(&state) {
+            return Some(elapsed + longest);
+        }
+        if known.len() >= states {
+            return None;
+        }
+        let mut longest = 0;
+        for choice in self.choices(&state) {
+            let mut after = state.clone();
+            self.issue(&mut after, choice);
+            longest = longest.max(self.longest(after, known, states)?);
+        }
+        known.insert(state, longest);
+        Some(elapsed + longest)
+    }
+
+    /// Registers that nobody waits for any more may have any time.
+    fn forget(&self, state: &mut State) {
+        for resident in state.places.iter_mut().flatten().flatten() {
+            for (code, warp) in self.code[resident.block].iter().zip(&mut resident.warps) {
+                for (reg, available) in warp.available.iter_mut().enumerate() {
+                    if !code[warp.next..].iter().any(|ins| ins.waits.iter().any(|r| r.index() == reg)) {
+                        *available = 0;
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Warp {
+    /// Looks at the next instruction, which can issue in `from` cycles at the earliest.
+    fn prepare(&mut self, code: &[Ins], from: u64) {
+        match code.get(self.next) {
+            Some(ins) => {
+                self.ready = ins.waits.iter().map(|reg| self.available[reg.index()]).fold(from, u64::max);
+            }
+            None => {
+                self.finished = true;
+                self.ready = 0;
+            }
+        }
+    }
+}
+
+impl Resident {
+    /// If every warp that has not finished is at the barrier, when they may go.
+    fn meet(&mut self) {
+        let all_there = self.warps.iter().all(|warp| warp.waiting || warp.finished);
+        let latest = self.warps.iter().filter(|warp| warp.waiting).map(|warp| warp.barrier).max();
+        if let Some(latest) = latest.filter(|_| all_there && self.release.is_none()) {
+            self.release = Some(latest.max(self.after_finished));
+        }
+    }
+
+    /// Cycles until something can happen in it.
+    fn quiet_for(&self) -> u64 {
+        let ready = self.warps.iter().filter(|warp| !warp.finished && !warp.waiting).map(|warp| warp.ready);
+        let over = self.warps.iter().all(|warp| warp.finished).then_some(self.done);
+        ready.chain(over).chain(self.release).min().expect("a block goes on or ends")
+    }
+}

@@ -84,7 +84,7 @@ fn linear_memory_is_read_by_reference_and_by_object() {
 
 #[test]
 fn channels_and_formats_fill_the_registers() {
-    let bytes: Vec<u8> = (0..64).map(|i| 200u8.wrapping_add(i * 7)).collect();
+    let bytes: Vec<u8> = (0..64).map(|i| 200u8.wrapping_add(7u8.wrapping_mul(i))).collect();
     let of = |elem, channels, read| {
         let sampler = Sampler { read, ..point() };
         let texture = bound(image(elem, channels, 1, [2, 1, 1]), Some(sampler));
@@ -307,39 +307,39 @@ fn on_surface(threads: u32, surface: Image, bytes: usize, body: &str) -> Kernel 
 
 #[test]
 fn surfaces_move_bytes() {
-    // 3 rows of 16 bytes, 20 bytes apart
-    let surface = Image { pitch: 20, ..image(Channel::U32, 1, 2, [4, 3, 1]) };
+    // 3 rows of 16 bytes, 24 bytes apart
+    let surface = Image { pitch: 24, ..image(Channel::U32, 1, 2, [4, 3, 1]) };
     let store = |instruction: &str| {
-        let body = "mov.u32 %r1, 0x11223344; mov.u32 %r2, 4; mov.u32 %r3, 1; mov.u32 %r4, 0x55; cvt.u16.u32 %h0, %r1;\n";
-        let outcome = on_surface(1, surface, 60, &format!("{body}{instruction}")).ok();
-        let before: Vec<u8> = (0..60).map(|i| i as u8).collect();
+        let body = "mov.u32 %r1, 0x11f23344; mov.u32 %r2, 4; mov.u32 %r3, 1; mov.u32 %r4, 0x55; cvt.u16.u32 %h0, %r1;\n";
+        let outcome = on_surface(1, surface, 64, &format!("{body}{instruction}")).ok();
+        let before: Vec<u8> = (0..64).map(|i| i as u8).collect();
         let changed = outcome.buffers[0].iter().zip(&before).enumerate().filter(|(_, (a, b))| a != b);
         changed.map(|(at, (&byte, _))| (at, byte)).collect::<Vec<_>>()
     };
-    let word = |at: usize| vec![(at, 0x44), (at + 1, 0x33), (at + 2, 0x22), (at + 3, 0x11)];
-    assert_eq!(store("sust.b.2d.b32.trap [%rd10, {%r2, %r3}], %r1;"), word(24));
-    assert_eq!(store("sust.b.2d.b32.trap [%rd10, {%r2, %r3}], {%r1};"), word(24));
-    assert_eq!(store("sust.b.2d.b16.trap [%rd10, {%r2, %r3}], %h0;"), word(24)[..2]);
-    assert_eq!(store("sust.b.2d.b8.zero [%rd10, {%r2, %r3}], %h0;"), word(24)[..1]);
+    let word = |at: usize| vec![(at, 0x44), (at + 1, 0x33), (at + 2, 0xf2), (at + 3, 0x11)];
+    assert_eq!(store("sust.b.2d.b32.trap [%rd10, {%r2, %r3}], %r1;"), word(28));
+    assert_eq!(store("sust.b.2d.b32.trap [%rd10, {%r2, %r3}], {%r1};"), word(28));
+    assert_eq!(store("sust.b.2d.b16.trap [%rd10, {%r2, %r3}], %h0;"), word(28)[..2]);
+    assert_eq!(store("sust.b.2d.b8.zero [%rd10, {%r2, %r3}], %h0;"), word(28)[..1]);
     // what stands at the byte is there already
-    assert_eq!(store("cvt.u16.u32 %h1, 24; sust.b.2d.b8.trap [%rd10, {%r2, %r3}], %h1;"), []);
-    let two = [word(28), vec![(32, 0x55), (33, 0), (34, 0), (35, 0)]].concat();
+    assert_eq!(store("cvt.u16.u32 %h1, 28; sust.b.2d.b8.trap [%rd10, {%r2, %r3}], %h1;"), []);
+    let two = [word(32), vec![(36, 0x55), (37, 0), (38, 0), (39, 0)]].concat();
     assert_eq!(store("mov.u32 %r2, 8; sust.b.2d.cg.v2.b32.trap [%rd10, {%r2, %r3}], {%r1, %r4};"), two);
 
     let load = |instruction: &str| {
         let body = format!(
             "mov.u32 %r2, 8; mov.u32 %r3, 2; {instruction} st.global.v4.b32 [%rd1], {{%r4, %r5, %r6, %r7}};"
         );
-        on_surface(1, surface, 60, &body).zeros(16).ok().words(1)
+        on_surface(1, surface, 64, &body).zeros(16).ok().words(1)
     };
     let word = |at: u32| u32::from_le_bytes([0, 1, 2, 3].map(|byte| (at + byte) as u8));
-    assert_eq!(load("suld.b.2d.b32.trap %r4, [%rd10, {%r2, %r3}];"), [word(48), 0, 0, 0]);
-    assert_eq!(load("suld.b.2d.v2.b32.trap {%r4, %r5}, [%rd10, {%r2, %r3}];"), [word(48), word(52), 0, 0]);
-    let all = [word(40), word(44), word(48), word(52)];
+    assert_eq!(load("suld.b.2d.b32.trap %r4, [%rd10, {%r2, %r3}];"), [word(56), 0, 0, 0]);
+    assert_eq!(load("suld.b.2d.v2.b32.trap {%r4, %r5}, [%rd10, {%r2, %r3}];"), [word(56), word(60), 0, 0]);
+    let all = [word(48), word(52), word(56), word(60)];
     assert_eq!(load("mov.u32 %r2, 0; suld.b.2d.v4.b32.trap {%r4, %r5, %r6, %r7}, [%rd10, {%r2, %r3}];"), all);
-    assert_eq!(load("suld.b.2d.b8.trap %h3, [%rd10, {%r2, %r3}]; cvt.u32.u16 %r4, %h3;"), [48, 0, 0, 0]);
+    assert_eq!(load("suld.b.2d.b8.trap %h3, [%rd10, {%r2, %r3}]; cvt.u32.u16 %r4, %h3;"), [56, 0, 0, 0]);
     let long = "suld.b.2d.b64.trap %rd9, [%rd10, {%r2, %r3}]; mov.b64 {%r4, %r5}, %rd9;";
-    assert_eq!(load(long), [word(48), word(52), 0, 0]);
+    assert_eq!(load(long), [word(56), word(60), 0, 0]);
 }
 
 #[test]
@@ -510,7 +510,8 @@ fn fetches_and_surface_accesses_race_as_loads_and_stores_do() {
     assert_eq!(found(fetch, "st.global.b32 [%rd0+12], %r6;", true), []);
     let (suld, sust) = ("suld.b.1d.b32.trap %r1, [%rd10, {%r6}];", "sust.b.1d.b32.trap [%rd10, {%r6}], %r6;");
     assert_eq!(found(suld, sust, false), [(8, load, store)]);
-    assert_eq!(found(sust, sust, false), [(8, store, store)]);
+    let other = "sust.b.1d.b32.trap [%rd10, {%r6}], %r5;";
+    assert_eq!(found(sust, other, false), [(8, store, store)]);
     assert_eq!(found(suld, suld, false), []);
     assert_eq!(found(sust, "ld.global.b32 %r1, [%rd0+8];", false), [(8, store, load)]);
 }

@@ -54,6 +54,9 @@ fn scaled(x: f32, n: u32, sampler: &Sampler, axis: usize) -> f64 {
     let periodic = matches!(mode(sampler, axis), AddressMode::Wrap | AddressMode::Mirror);
     if x.is_nan() || x.is_infinite() && periodic {
         0.0
+    } else if periodic {
+        // as far as the period goes, so that half a texel still counts
+        (x * f64::from(n)) % (2.0 * f64::from(n))
     } else if sampler.normalized {
         x * f64::from(n)
     } else {

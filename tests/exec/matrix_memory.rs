@@ -70,6 +70,21 @@ fn rows_of_matrices_are_dealt_out() {
 }
 
 #[test]
+fn lanes_without_a_row_may_say_anything() {
+    let body = format!(
+        "{FILLED} setp.lt.u32 %p1, %r0, 16; cvta.shared.u64 %rd11, %rd10; mul.wide.u32 %rd12, %r0, 16;
+         add.u64 %rd11, %rd11, %rd12; selp.b64 %rd11, %rd11, %rd0, %p1;
+         ldmatrix.sync.aligned.m8n8.x2.b16 {{%r20, %r21}}, [%rd11]; {}",
+        stored(2)
+    );
+    let words = kernel(32, &body).module(POOL).zeros(256).ok().words(0);
+    for (lane, pair) in words.chunks(2).enumerate() {
+        let first = 2 * lane as u32;
+        assert_eq!(pair, [(first + 1) << 16 | first, (first + 65) << 16 | (first + 64)]);
+    }
+}
+
+#[test]
 fn stored_rows_come_back_and_transposition_is_its_own_inverse() {
     let body = format!(
         "{FILLED} shl.b32 %r11, %r0, 4; add.u32 %r11, %r11, %r10; add.u32 %r12, %r11, 1024;

@@ -104,7 +104,7 @@ pub(in super::super) fn load_rows(
     if enabled.is_empty() {
         return Ok(no_lane(context, pc, Space::Shared));
     }
-    let rows = rows(warp, context, pc, from, "load")?;
+    let rows = rows(warp, context, pc, (from, dsts.len()), "load")?;
     for (matrix, dst) in dsts.iter().enumerate() {
         let mut words = [0; WARP_SIZE];
         for row in 0..ROWS {
@@ -135,7 +135,7 @@ pub(in super::super) fn store_rows(
     if enabled.is_empty() {
         return Ok(no_lane(context, pc, Space::Shared));
     }
-    let rows = rows(warp, context, pc, to, "store")?;
+    let rows = rows(warp, context, pc, (to, srcs.len()), "store")?;
     for (matrix, src) in srcs.iter().enumerate() {
         let words = warp.registers.lanes(warp.map.place(*src));
         let words = if to.transposed { transposed(&words) } else { words };
@@ -195,7 +195,7 @@ fn pieces(
         Some(stride) => same(warp.operand(stride, &context.shape), "strides")?,
         None => (if block.by_column { fragment.rows } else { fragment.cols }) as u64,
     };
-    if stride * bits as u64 % 8 != 0 {
+    if !(stride * bits as u64).is_multiple_of(8) {
         let message = format!("a stride of {stride} elements of {bits} bits is no whole number of bytes");
         return Err(fault::at(context.program, pc, message, ""));
     }
@@ -215,16 +215,17 @@ fn pieces(
         .collect())
 }
 
-/// The rows that each lane names for `ldmatrix` and `stmatrix`.
+/// The rows that each lane names for `ldmatrix` and `stmatrix`; what lanes say that have none does not
+/// matter.
 fn rows(
     warp: &Warp,
     context: &Context,
     pc: Pc,
-    rows: &MatrixRows,
+    (rows, matrices): (&MatrixRows, usize),
     verb: &'static str,
 ) -> Result<Targets, Fault> {
     let targets = Targets::new(warp, context, pc, (rows.space, &rows.addr), ROW_BYTES, verb);
-    let other = (0..WARP_SIZE).map(|lane| targets.of(lane).0).find(|&space| space != Space::Shared);
+    let other = (0..ROWS * matrices).map(|lane| targets.of(lane).0).find(|&space| space != Space::Shared);
     match other {
         None => Ok(targets),
         Some(space) => {

@@ -45,7 +45,7 @@ pub(crate) fn from_half(bits: u64) -> f32 {
     let magnitude = bits & 0x7fff;
     let value = match magnitude {
         // subnormal: a multiple of 2^-24
-        0..0x400 => return f32::from_bits((magnitude as f32 * (-24f32).exp2()).to_bits() | sign),
+        0..0x400 => return f32::from_bits((magnitude as f32 / 16_777_216.0).to_bits() | sign),
         0x7c00.. => magnitude << 13 | 0x7f80_0000,
         _ => (magnitude << 13) + (112 << 23),
     };
@@ -61,7 +61,7 @@ pub(crate) fn to_half(value: f32) -> u64 {
         // what is half a step above the largest half rounds to infinity
         0x477f_f000.. => 0x7c00,
         // subnormal: a multiple of 2^-24
-        0..0x3880_0000 => (f64::from(value.abs()) * 24f64.exp2()).round_ties_even() as u32,
+        0..0x3880_0000 => (f64::from(value.abs()) * 16_777_216.0).round_ties_even() as u32,
         _ => (magnitude + 0xfff + (magnitude >> 13 & 1) - (112 << 23)) >> 13,
     };
     u64::from(sign | half)
@@ -82,8 +82,8 @@ mod tests {
         }
         // neighbours of halves, of ties between halves, and others
         let interesting = (0..=0xffffu32).flat_map(|half| {
-            let tie = half << 13 & 0x8fff_f000 | (half & 0x7fff) << 13;
-            let bits = tie.wrapping_add(112 << 23);
+            let magnitude = (half & 0x7fff) << 13;
+            let bits = magnitude + (112 << 23) | (half & 0x8000) << 16;
             [
                 bits,
                 bits + 1,
@@ -92,7 +92,7 @@ mod tests {
                 bits + 0xfff,
                 bits + 0x1001,
                 half << 16,
-                tie,
+                magnitude,
             ]
         });
         for bits in interesting {

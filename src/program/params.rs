@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use super::image::{Channel, Format, Geometry};
-use super::sem::{AtomOp, FloatTy, IntOp, Operand, Sem, Special, SurfaceData, ValueTy};
+use super::sem::{AtomOp, FloatTy, IntOp, Matrix, MatrixTy, Operand, Sem, Special, SurfaceData, ValueTy};
 use super::{Program, RegKind};
 use crate::base::RegId;
 use crate::isa::Space;
@@ -348,6 +348,16 @@ impl<'a> Flow<'a> {
                     let read = atomic.dst.is_some() || atomic.op == AtomOp::Cas;
                     access(atomic.addr.base, vec![number], read, true);
                 }
+                Sem::Matrix(matrix) => {
+                    let (fragment, addr, written) = match matrix.as_ref() {
+                        Matrix::Load { from, fragment, .. } => (fragment.ty, &from.addr, false),
+                        Matrix::Store { to, src } => (src.fragment.ty, &to.addr, true),
+                        Matrix::LoadRows { from, .. } => (MatrixTy::F16, &from.addr, false),
+                        Matrix::StoreRows { to, .. } => (MatrixTy::F16, &to.addr, true),
+                        Matrix::Multiply(_) | Matrix::Transpose { .. } => continue,
+                    };
+                    access(addr.base, vec![of_matrix(fragment)], !written, written);
+                }
                 Sem::AsyncCopy { bytes, src, dst, .. } => {
                     let word = Number { bits: (*bytes).min(8) * 8, float: false, signed: false };
                     access(
@@ -516,4 +526,10 @@ fn pointee(accesses: &[&Access]) -> Pointee {
         read: accesses.iter().any(|access| access.read),
         written: accesses.iter().any(|access| access.written),
     }
+}
+/// The elements of a matrix as numbers; two of four bits share a byte.
+fn of_matrix(ty: MatrixTy) -> Number {
+    let float = matches!(ty, MatrixTy::F16 | MatrixTy::Bf16 | MatrixTy::Tf32 | MatrixTy::F32 | MatrixTy::F64);
+    let signed = matches!(ty, MatrixTy::S4 | MatrixTy::S8 | MatrixTy::S32);
+    Number { bits: ty.bits().max(8) as u8, float, signed }
 }

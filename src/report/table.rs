@@ -174,9 +174,9 @@ mod tests {
         let text = wide().render(2, Some(34));
         assert_eq!(
             text,
-            "  name          few  what it is\n  \
-             a              12  something..\n  \
-             a-longer-na..   2  \x1b[32mok\x1b[0m\n  \
+            "  name           few  what it is\n  \
+             a               12  something..\n  \
+             a-longer-name    2  \x1b[32mok\x1b[0m\n  \
              (no room for many)\n"
         );
     }

@@ -135,11 +135,11 @@ fn time_limits_end_every_search() {
         &[
             "evidence",
             "--warps",
-            "3",
+            "4",
             "--instructions",
             "5",
             "--range",
-            "900000000..900000001",
+            "900000000000..900000000001",
             "--jobs",
             "1",
         ],

@@ -72,7 +72,9 @@ pub fn in_dir(dir: &Path, args: &[&str]) -> Output {
 
 /// What a command prints as JSON; it has to end with this code.
 pub fn json(args: &[&str], code: i32) -> Value {
-    let output = warpbound(&[args, &["--format", "json"]].concat());
+    // an earlier run of the tests may have left its files
+    let force: &[&str] = if args.iter().any(|arg| arg.starts_with("--dump")) { &["--force"] } else { &[] };
+    let output = warpbound(&[args, force, &["--format", "json"]].concat());
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(output.status.code(), Some(code), "{args:?}\n{text}");
     serde_json::from_str(&text).expect("one JSON object on stdout")

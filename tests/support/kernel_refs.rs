@@ -195,8 +195,8 @@ fn image_turn(io: &mut RefIo) {
 fn spmv_fetch(io: &mut RefIo) {
     let (rows, entries) = (io.size(0), io.size(1));
     let (x, column, value, mut y) = (io.f32s(0), io.i32s(1), io.f32s(2), io.f32s(3));
-    for row in 0..rows {
-        y[row] = (0..entries).fold(0.0, |sum, entry| {
+    for (row, y) in y.iter_mut().enumerate() {
+        *y = (0..entries).fold(0.0, |sum, entry| {
             let at = entry * rows + row;
             let factor = usize::try_from(column[at]).ok().and_then(|column| x.get(column)).copied();
             value[at].mul_add(factor.unwrap_or(0.0), sum)

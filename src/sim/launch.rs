@@ -159,8 +159,13 @@ pub fn simulate_on<S: BlockSource, O: Observer>(
     mut on_block: impl FnMut(&BlockResult, &BlockPaths),
 ) -> Result<SimSummary, SimError<S::Error>> {
     let mut source = Blocks { source, error: None };
-    let summary =
-        on_engine(threads, &mut source, table, machine, setup, resident_blocks, observer, &mut on_block);
+    let on = On { threads, table, machine, setup, resident_blocks };
+    let summary = if observer.is_active() {
+        let mut observer: &mut dyn Observer = observer;
+        on_engine(&on, &mut source, &mut observer, &mut on_block)
+    } else {
+        on_engine(&on, &mut source, &mut (), &mut on_block)
+    };
     summary.map_err(|error| match error {
         SimError::Run(error) => SimError::Run(error),
         SimError::Source(Kept) => SimError::Source(source.error.expect("it is kept where it is found")),
@@ -197,17 +202,23 @@ impl<S: BlockSource> BlockSource for Blocks<'_, S> {
     }
 }
 
-#[allow(clippy::too_many_arguments, reason = "simulate_on's")]
-fn on_engine<O: Observer>(
+/// What a launch runs on.
+struct On<'a> {
     threads: usize,
-    source: &mut AnySource<'_>,
-    table: &TimingTable,
-    machine: &Machine,
-    setup: &PolicySetup,
+    table: &'a TimingTable,
+    machine: &'a Machine,
+    setup: &'a PolicySetup,
     resident_blocks: u32,
+}
+
+/// Compiled twice for each policy: where nobody listens, and for any observer.
+fn on_engine<O: Observer>(
+    on: &On<'_>,
+    source: &mut AnySource<'_>,
     observer: &mut O,
     on_block: &mut OnBlock<'_>,
 ) -> Result<SimSummary, SimError<Kept>> {
+    let On { threads, table, machine, setup, resident_blocks } = *on;
     if let Some(pipeline) = machine.pipeline() {
         let on = pipeline::Setup { table, machine, pipeline, resident_blocks, threads };
         return with_policies!(setup, machine, policies => {
@@ -322,6 +333,20 @@ impl<'a> Engine<'a> {
     /// # Errors
     /// Why it could not be simulated to its end.
     pub fn run_block<O: Observer>(
+        &mut self,
+        paths: &BlockPaths,
+        setup: &PolicySetup,
+        observer: &mut O,
+    ) -> Result<BlockResult, RunError> {
+        if observer.is_active() {
+            let mut observer: &mut dyn Observer = observer;
+            self.run_under(paths, setup, &mut observer)
+        } else {
+            self.run_under(paths, setup, &mut ())
+        }
+    }
+
+    fn run_under<O: Observer>(
         &mut self,
         paths: &BlockPaths,
         setup: &PolicySetup,

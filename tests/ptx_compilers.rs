@@ -272,7 +272,7 @@ fn parameters_have_addresses() {
 fn threads_that_have_left_are_not_waited_for() {
     const THREADS: usize = 128;
     for n in [1, 31, 128, 129, 257, 300, 384] {
-        let input: Vec<i32> = (0..n as i32).map(|i| (i * 7919) % 1000 - 500).collect();
+        let input: Vec<i32> = (0..n).map(|i| (i * 7919) % 1000 - 500).collect();
         let values: Vec<String> = input.iter().map(ToString::to_string).collect();
         let blocks: Vec<&[i32]> = input.chunks(THREADS).collect();
         let at = |block: &[i32], index: usize| block.get(index).copied().unwrap_or(0);

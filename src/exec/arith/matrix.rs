@@ -83,7 +83,7 @@ mod tests {
         // neighbours of halves, of ties between halves, and others
         let interesting = (0..=0xffffu32).flat_map(|half| {
             let magnitude = (half & 0x7fff) << 13;
-            let bits = magnitude + (112 << 23) | (half & 0x8000) << 16;
+            let bits = (magnitude + (112 << 23)) | ((half & 0x8000) << 16);
             [
                 bits,
                 bits + 1,

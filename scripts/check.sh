@@ -9,7 +9,8 @@ export CARGO_PROFILE_RELEASE_DEBUG=false CARGO_PROFILE_RELEASE_LTO=off
 step() { echo "== $*"; "$@"; }
 
 step cargo fmt --check
-step cargo clippy --all-targets -- -D warnings
+# one profile for all steps: they share build scripts and procedural macros
+step cargo clippy --release --all-targets -- -D warnings
 step cargo test --release
-RUSTDOCFLAGS="-D warnings" step cargo doc --no-deps --document-private-items
+RUSTDOCFLAGS="-D warnings" step cargo doc --release --no-deps --document-private-items
 echo "== all checks passed"

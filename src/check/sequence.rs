@@ -285,6 +285,7 @@ fn add(total: &mut Checked, one: Checked) {
     let launch = BlockId::from_index(total.blocks.len());
     total.blocks.enter(launch, one.makespan, one.bounds.iter().map(|bound| bound.value));
     total.makespan += one.makespan;
+    total.resident_blocks = total.resident_blocks.max(one.resident_blocks);
     total.issues += one.issues;
     total.stalls += one.stalls;
     total.warp_instructions += one.warp_instructions;

@@ -235,8 +235,12 @@ impl Common {
 
     /// A functional run of blocks one by one, watched for races.
     pub fn watched(&self, machine: &Machine) -> Options {
-        Options::of(machine, memory::fuel(self.max_instructions))
-            .watching(self.race_memory(), BlockOrder::OneByOne)
+        Options::of(machine, self.fuel()).watching(self.race_memory(), BlockOrder::OneByOne)
+    }
+
+    /// Warp instructions that a block may execute, as far as there is memory for their path.
+    pub fn fuel(&self) -> u64 {
+        memory::fuel(self.max_instructions)
     }
 
     /// Threads for machines with several SMs.

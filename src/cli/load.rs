@@ -176,7 +176,7 @@ fn launch(name_given: &str, name: String, location: Location, fitted: FittedLaun
 }
 
 /// One launch of a program.
-fn launch_of(program: LoadedProgram, number: u64) -> Result<LoadedKernel, Diagnostics> {
+pub fn launch_of(program: LoadedProgram, number: u64) -> Result<LoadedKernel, Diagnostics> {
     let step = program.launch(number)?;
     let module = program.sequence.kernel(&step).module;
     Ok(LoadedKernel {
@@ -209,11 +209,28 @@ fn machine_location(common: &Common, kernel: &LoadedKernel) -> Result<Location, 
 
 /// Every file on disk that a run reads, as far as it can be read.
 pub fn inputs(common: &Common, kernel: &LoadedKernel, policy: &PolicySetup) -> Vec<PathBuf> {
-    let found = RefCell::new(kernel.inputs.clone());
+    let mut found = kernel.inputs.clone();
+    found.extend(machine_inputs(common, machine_location(common, kernel)));
+    if let SchedulerKind::Replay(file) = policy.kind() {
+        found.push(PathBuf::from(file));
+    }
+    found
+}
+
+/// As [`inputs`], of a program.
+pub fn inputs_of_program(common: &Common, program: &LoadedProgram) -> Vec<PathBuf> {
+    let mut found = program.inputs.clone();
+    found.extend(machine_inputs(common, location_for_program(common)));
+    found
+}
+
+/// The file of a machine and those that it extends.
+fn machine_inputs(common: &Common, location: Result<Location, Diagnostics>) -> Vec<PathBuf> {
+    let found = RefCell::new(Vec::new());
     let note = |location: &Location| found.borrow_mut().extend(location.on_disk().map(PathBuf::from));
     // what came on stdin is no file, and cannot be read again
     if common.machine.as_deref() != Some(assets::FROM_STDIN)
-        && let Ok(location) = machine_location(common, kernel)
+        && let Ok(location) = location
     {
         note(&location);
         let base = |name: &str| {
@@ -224,16 +241,16 @@ pub fn inputs(common: &Common, kernel: &LoadedKernel, policy: &PolicySetup) -> V
         // what is wrong with it has been said by whoever used it
         let _ = location.text().and_then(|source| MachineSpec::parse_with_bases(&source, &base));
     }
-    if let SchedulerKind::Replay(file) = policy.kind() {
-        found.borrow_mut().push(PathBuf::from(file));
-    }
     found.into_inner()
 }
 
 /// The machine of a program: the option, else the default; then settings.
 pub fn machine_of_program(common: &Common) -> Result<(Machine, MachineSpec), Diagnostics> {
-    let name = common.machine.as_deref().unwrap_or(DEFAULT_MACHINE);
-    machine_at(&assets::find_machine(name, None)?, common)
+    machine_at(&location_for_program(common)?, common)
+}
+
+fn location_for_program(common: &Common) -> Result<Location, Diagnostics> {
+    assets::find_machine(common.machine.as_deref().unwrap_or(DEFAULT_MACHINE), None)
 }
 
 /// A machine file with the settings of the command line.

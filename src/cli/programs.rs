@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::args::{Common, PtxLaunch};
 use super::assets::{self, Location};
 use super::files::read;
-use super::{launches, load, memory};
+use super::{launches, load};
 use crate::base::Watch;
 use crate::bound::Bound;
 use crate::check::SequencePlan;
@@ -19,6 +19,7 @@ use crate::ptx::Module;
 use crate::sim::PolicySetup;
 
 /// A program as found.
+#[derive(Clone)]
 pub struct LoadedProgram {
     /// As the command line named it.
     pub name_given: String,
@@ -176,7 +177,7 @@ impl LoadedProgram {
             machine,
             bounds,
             gating,
-            max_instructions_per_block: memory::fuel(common.max_instructions),
+            max_instructions_per_block: common.fuel(),
             threads: common.threads(),
             ahead: common.runs_ahead(),
             self_check,

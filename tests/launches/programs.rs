@@ -206,6 +206,41 @@ fn variables_persist_and_modules_share_memory() {
     assert!(unknown.contains("did you mean `count`") && unknown.contains("buffers: x, y, z"), "{unknown}");
 }
 
+/// Schedules are explored of blocks that run one by one, and a program is no such thing once one of its
+/// launches, whichever, has two blocks on the SM.
+#[test]
+fn blocks_side_by_side_in_a_later_launch_are_not_explored() {
+    let dir = scratch("side-by-side");
+    put(&dir, "counter.ptx", &format!("{HEAD}{COUNTER}"));
+    let explored = |blocks: u32| {
+        let step = |grid: u32| {
+            format!(
+                "Launch(entry: \"tick\", grid: ({grid}, 1, 1), block: (1, 1, 1), args: [Ptr(\"x\"), U32(1)])"
+            )
+        };
+        let steps = [step(1), step(blocks)].join(", ");
+        let buffer = "Buffer(name: \"x\", elem: U32, len: 4, init: Zero)";
+        let text = format!("Program(module: \"counter.ptx\", buffers: [{buffer}], steps: [{steps}])");
+        let program = put(&dir, "p.ron", &text);
+        let args = ["compare", &program, "--set", "limits.blocks=2", "--races", "ignore"];
+        json(&args, 0)["results"][0]["explored_worst"].is_u64()
+    };
+    assert_eq!((explored(1), explored(2)), (true, false));
+}
+
+/// The machine and what it extends are read, so that no dump replaces them.
+#[test]
+fn a_machine_is_no_place_for_a_dump() {
+    let dir = scratch("dump-machine");
+    put(&dir, "base.ron", "Machine(name: \"base\", extends: \"ecrts25-orin\")");
+    let machine = put(&dir, "m.ron", "Machine(name: \"m\", extends: \"base.ron\")");
+    for file in ["m.ron", "base.ron"] {
+        let dump = format!("u={}", dir.join(file).display());
+        let told = refused(&["run", "jacobi", "--machine", &machine, "--dump", &dump, "--force"]);
+        assert!(told.contains("this would overwrite") && told.contains("which is read"), "{told}");
+    }
+}
+
 #[test]
 fn wrong_programs_are_told_with_place_and_hint() {
     let dir = scratch("wrong-programs");

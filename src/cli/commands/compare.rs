@@ -104,7 +104,7 @@ fn row(
         policies: &policies,
         bounds,
         gating: &[],
-        max_instructions_per_block: memory::fuel(args.common.max_instructions),
+        max_instructions_per_block: args.common.fuel(),
         threads: 1,
         ahead: false,
         self_check: false,

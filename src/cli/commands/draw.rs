@@ -20,7 +20,7 @@ pub fn gantt(
     common: &Common,
 ) -> Result<String, Diagnostics> {
     let table = load::timing(kernel, machine)?;
-    let source = kernel.workload.source(Options::of(machine, common.max_instructions))?;
+    let source = kernel.workload.source(Options::of(machine, common.fuel()))?;
     let mut source = First { source, given: false };
     let mut recorder = Recorder::default();
     let mut alone: Vec<Vec<Phase>> = Vec::new();

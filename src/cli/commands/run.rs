@@ -9,7 +9,6 @@ use crate::cli::args::Run;
 use crate::cli::dumps::{Dump, Dumped, Names, OpenDump};
 use crate::cli::files::Outputs;
 use crate::cli::load::{self, Loaded, LoadedKernel};
-use crate::cli::memory;
 use crate::cli::output::{Ending, Format, Outcome};
 use crate::cli::session::Session;
 use crate::cli::trace_files::{self, TraceFile, Writer};
@@ -44,7 +43,7 @@ pub fn run(args: &Run, verbose: bool, session: &Session) -> Outcome {
     let mut outputs = Outputs::new(&inputs, args.writing.force, &session.parts);
     let (mut traces, dumps) = create(args, dumps, &mut outputs)?;
     let bounds = bound::all();
-    let fuel = memory::fuel(args.on.common.max_instructions);
+    let fuel = args.on.common.fuel();
     let plan = Plan {
         workload: &kernel.workload,
         machine: &machine,

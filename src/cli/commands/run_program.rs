@@ -40,7 +40,8 @@ pub fn run(args: &Run, program: &LoadedProgram, session: &Session) -> Outcome {
         return Err(program.needs_one("--gantt"));
     }
     let dumps = names(program).dumps(&args.dump)?;
-    let mut outputs = Outputs::new(&program.inputs, args.writing.force, &session.parts);
+    let inputs = load::inputs_of_program(&args.on.common, program);
+    let mut outputs = Outputs::new(&inputs, args.writing.force, &session.parts);
     let dumps: Result<Vec<OpenDump>, _> =
         dumps.into_iter().map(|dump| OpenDump::create(dump, &mut outputs)).collect();
     let dumps = dumps?;

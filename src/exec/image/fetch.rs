@@ -6,7 +6,7 @@ use super::super::races::{By, Deed};
 use super::super::step::Context;
 use super::super::warp::Warp;
 use super::sample::{self, PARTS, Pair};
-use super::{USED, at_texel, find, record, texel};
+use super::{USED, find, no_texel, record, texel};
 use crate::base::{LaneMask, Pc, WARP_SIZE};
 use crate::isa::Space;
 use crate::path::MemoryUse;
@@ -59,9 +59,8 @@ pub(in super::super) fn fetch(
             match context.memory.bytes(Space::Global, warp.thread(lane), address, size) {
                 Ok(bytes) => texels[index] = texel::values(bytes, bound.image.format, sampler.read),
                 Err(denied) => {
-                    let access = at_texel("texture fetch", address, size, lane);
-                    let (program, memory) = (context.program, &context.memory);
-                    return Err(access.fault(denied, program, pc, memory, warp, &context.shape));
+                    let tried = ("texture fetch", address, size, lane);
+                    return Err(no_texel(denied, tried, pc, warp, context));
                 }
             }
             if let Some(watch) = &mut context.watch {

@@ -25,7 +25,9 @@ pub(super) use query::query;
 pub(super) use surface::surface;
 
 use super::fault::{self, Fault};
+use super::memory::Denied;
 use super::step::Context;
+use super::warp::Warp;
 use crate::base::Pc;
 use crate::isa::Space;
 use crate::path::MemoryUse;
@@ -73,8 +75,17 @@ fn find<'a>(
     }
 }
 
-fn at_texel(verb: &'static str, address: u64, size: usize, lane: usize) -> fault::Access {
-    fault::Access { verb, space: Space::Global, address, size, generic: false, lane }
+/// A texel that cannot be accessed: what was tried, its address and size, and in which lane.
+#[cold]
+fn no_texel(
+    denied: Denied,
+    (verb, address, size, lane): (&'static str, u64, usize, usize),
+    pc: Pc,
+    warp: &Warp,
+    context: &Context,
+) -> Fault {
+    let access = fault::Access { verb, space: Space::Global, address, size, generic: false, lane };
+    access.fault(denied, context.program, pc, &context.memory, warp, &context.shape)
 }
 
 /// Records the lines of accesses.

@@ -5,7 +5,7 @@ use super::super::lanes::{sign_extend, width_mask};
 use super::super::races::{By, Deed};
 use super::super::step::Context;
 use super::super::warp::Warp;
-use super::{USED, at_texel, find, record};
+use super::{USED, find, no_texel, record};
 use crate::base::{LaneMask, Pc, WARP_SIZE};
 use crate::isa::Space;
 use crate::path::MemoryUse;
@@ -44,9 +44,8 @@ pub(in super::super) fn surface(
                     match context.memory.read(Space::Global, warp.thread(lane), address, size) {
                         Ok(found) => bytes[..size].copy_from_slice(found),
                         Err(denied) => {
-                            let access = at_texel("surface load", address, size, lane);
-                            let (program, memory) = (context.program, &context.memory);
-                            return Err(access.fault(denied, program, pc, memory, warp, &context.shape));
+                            let tried = ("surface load", address, size, lane);
+                            return Err(no_texel(denied, tried, pc, warp, context));
                         }
                     }
                     if let Some(watch) = &mut context.watch {
@@ -90,9 +89,8 @@ fn store(
             Ok(old) if *old == values[lane][..size] => unchanged |= LaneMask::lane(lane),
             Ok(_) => {}
             Err(denied) => {
-                let access = at_texel("surface store", address, size, lane);
-                let (program, memory) = (context.program, &context.memory);
-                return Err(access.fault(denied, program, pc, memory, warp, &context.shape));
+                let tried = ("surface store", address, size, lane);
+                return Err(no_texel(denied, tried, pc, warp, context));
             }
         }
     }

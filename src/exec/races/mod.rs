@@ -145,9 +145,8 @@ pub(super) struct Watch {
     shared: Shadow,
     globals: Shadow,
     buffers: Shadow,
-    /// Memory that nobody writes, by ascending base, and the piece of it that was read last.
+    /// Memory that nobody writes: a few buffers.
     unwritten: Vec<Extent>,
-    recent: Extent,
     /// A store to it all the same.
     stray: Option<Pc>,
     block: u32,
@@ -210,7 +209,6 @@ impl Watch {
             globals,
             buffers,
             unwritten,
-            recent: Extent { base: 0, bytes: 0 },
             stray: None,
             block: 0,
             section: 0,
@@ -284,16 +282,8 @@ impl Watch {
 
     /// Whether nobody writes the memory at this address of global memory.
     #[inline(always)]
-    fn is_unwritten(&mut self, address: u64) -> bool {
-        self.recent.covers(address) || !self.unwritten.is_empty() && self.find_unwritten(address)
-    }
-
-    fn find_unwritten(&mut self, address: u64) -> bool {
-        let behind = self.unwritten.partition_point(|extent| extent.base <= address);
-        let found = behind.checked_sub(1).map(|index| self.unwritten[index]);
-        let found = found.filter(|extent| extent.covers(address));
-        self.recent = found.unwrap_or(self.recent);
-        found.is_some()
+    fn is_unwritten(&self, address: u64) -> bool {
+        self.unwritten.iter().any(|extent| extent.covers(address))
     }
 
     /// A load by the lanes of a warp, whose span begins at `low` of the space.

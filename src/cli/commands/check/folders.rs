@@ -8,7 +8,6 @@ use crate::cli::assets::Location;
 use crate::cli::commands::again::shell_word;
 use crate::cli::files::Folder;
 use crate::cli::load::{self, Loaded, LoadedKernel};
-use crate::cli::memory;
 use crate::cli::session::Session;
 use crate::diag::{Diagnostic, Diagnostics};
 
@@ -45,7 +44,7 @@ impl Folders {
                     let name = std::iter::once(wanted.clone()).chain(numbered).find(free).unwrap_or_default();
                     let inputs = match &prepared.what {
                         Loaded::Kernel(kernel) => load::inputs(&args.common, kernel, policy),
-                        Loaded::Program(program) => program.inputs.clone(),
+                        Loaded::Program(program) => load::inputs_of_program(&args.common, program),
                     };
                     if let Err(problem) = dir.check_folder(&name, &inputs) {
                         problems.push(problem);
@@ -113,7 +112,7 @@ fn inputs<'a>(
         files,
         seed: args.common.seed,
         gating: &args.bound,
-        max_instructions_per_block: memory::fuel(args.common.max_instructions),
+        max_instructions_per_block: args.common.fuel(),
         watch,
     }
 }

@@ -2,10 +2,9 @@
 
 use crate::bound::Bound;
 use crate::check::{Checked, Failed, Plan, SequenceChecked, SequenceFailed, Status, check, observe_sequence};
-use crate::cli::args::{Check, PtxLaunch};
+use crate::cli::args::Check;
 use crate::cli::assets::Location;
 use crate::cli::load::{self, Loaded, LoadedKernel};
-use crate::cli::memory;
 use crate::cli::programs::LoadedProgram;
 use crate::cli::session::Session;
 use crate::diag::Diagnostics;
@@ -164,7 +163,7 @@ impl Prepared {
             policies,
             bounds,
             gating: &args.bound,
-            max_instructions_per_block: memory::fuel(args.common.max_instructions),
+            max_instructions_per_block: args.common.fuel(),
             threads: args.common.threads(),
             ahead: args.common.runs_ahead(),
             self_check: args.self_check,
@@ -196,10 +195,8 @@ impl Prepared {
         let launch = checked.first_violation().filter(|_| witness);
         // one launch shows it, in the memory that those before it leave
         let witness = launch.and_then(|launch| {
-            let options = PtxLaunch { launch: Some(launch), ..args.ptx.clone() };
             let mut wrong = |found: Diagnostics| problems.get_or_insert_default().append(found);
-            let kernel = load::kernel(&program.name_given, &options, args.common.seed).map_err(&mut wrong);
-            let kernel = kernel.ok()?;
+            let kernel = load::launch_of(program.clone(), launch).map_err(&mut wrong).ok()?;
             let (mut runs, found) =
                 self.judge_kernel(&kernel, std::slice::from_ref(policy), args, bounds, session);
             found.into_iter().for_each(wrong);

@@ -81,9 +81,10 @@ pub struct Options {
     /// Whether to watch memory for what depends on the order of accesses, and how the blocks lie in
     /// time, see [`Executor::time_dependences`].
     pub races: Option<BlockOrder>,
-    /// Bytes that the watch may use for each of shared memory, module variables and buffers. It
-    /// needs four times what the launch accesses of each, sixteen times where accesses are narrower
-    /// than a word; where blocks run one by one, what one block accesses counts.
+    /// Bytes that the watch may use for each of shared memory, module variables and buffers. Where
+    /// blocks run one by one it needs a quarter of what one block accesses of each. For stretches that
+    /// must be looked at closer, and wherever blocks run side by side, it needs four times what is
+    /// accessed, sixteen times where accesses are narrower than a word.
     pub race_memory: usize,
 }
 

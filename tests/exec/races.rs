@@ -11,10 +11,10 @@ use warpbound::program::layout::place_buffers;
 
 /// Two warps unless said otherwise: `%p1` holds in warp 0, `%p2` in warp 1.
 const WARPS: &str = "mov.u32 %r2, %warpid; setp.eq.u32 %p1, %r2, 0; setp.eq.u32 %p2, %r2, 1; shl.b32 %r3, %r0, 2;
-    .shared .align 16 .b8 s[4096]; mov.u32 %r10, s; add.u32 %r11, %r10, %r3; mul.wide.u32 %rd10, %r0, 4; add.s64 %rd10, %rd0, %rd10;";
+    .shared .align 16 .b8 s[8192]; mov.u32 %r10, s; add.u32 %r11, %r10, %r3; mul.wide.u32 %rd10, %r0, 4; add.s64 %rd10, %rd0, %rd10;";
 
 fn watched(threads: u32, blocks: u32, order: BlockOrder, body: &str) -> Outcome {
-    let mut launch = kernel(threads, &format!("{WARPS}\n{body}\nret;")).zeros(4096);
+    let mut launch = kernel(threads, &format!("{WARPS}\n{body}\nret;")).zeros(8192);
     launch.grid = [blocks, 1, 1];
     launch.races = Some(order);
     launch.ok()
@@ -274,6 +274,87 @@ fn random_accesses_agree_with_the_definition() {
         if races_exist { loud += 1 } else { quiet += 1 }
     }
     assert!(quiet > 100 && loud > 100, "{quiet} {loud}");
+}
+
+/// As above, of whole warps with some stride: rows of words clear most of it, and must not clear more.
+#[test]
+fn random_strides_agree_with_the_definition() {
+    struct Access {
+        warp: u32,
+        section: u32,
+        words: BTreeSet<u32>,
+        writes: bool,
+        atomic: bool,
+    }
+    let mut rng = ChaCha8Rng::seed_from_u64(6);
+    let (mut quiet, mut loud) = (0, 0);
+    for round in 0..400 {
+        let shared = rng.random_bool(0.5);
+        let (space, base) = if shared { ("shared", "%rd11") } else { ("global", "%rd0") };
+        let (mut body, mut accesses) = ("cvt.u64.u32 %rd11, %r10;".to_owned(), Vec::new());
+        for section in 0..rng.random_range(1..4) {
+            for _ in 0..rng.random_range(1..5) {
+                let warp = rng.random_range(0..4);
+                let width = [1, 1, 1, 2, 4][rng.random_range(0..5)];
+                let stride: u32 = [0, 1, 1, 2, 3, 16, 17, 32][rng.random_range(0..8)] * width;
+                let stride = stride.min(32);
+                let start =
+                    [0, 0, 16, 96, 128, 200, 640][rng.random_range(0..7)] + rng.random_range(0..3) * width;
+                let first = [0, 0, 0, 16][rng.random_range(0..4)];
+                let kind = if width == 1 { rng.random_range(0..3) } else { rng.random_range(0..2) };
+                let value = accesses.len() * 64 + 1;
+                body += &format!(
+                    "setp.eq.u32 %p3, %r2, {warp}; and.b32 %r4, %r0, 31; setp.ge.and.u32 %p3, %r4, {first}, %p3;
+                     mad.lo.u32 %r5, %r4, {}, {}; cvt.u64.u32 %rd6, %r5; add.u64 %rd6, {base}, %rd6; add.u32 %r6, %r4, {value};",
+                    stride * 4,
+                    start * 4
+                );
+                let vector = [
+                    ("", "%r6", "%r7"),
+                    ("v2.", "{%r6, %r6}", "{%r7, %r8}"),
+                    ("v4.", "{%r6, %r6, %r6, %r6}", "{%r7, %r8, %r12, %r13}"),
+                ];
+                let (vector, from, to) = vector[width as usize / 2];
+                body += &match kind {
+                    0 => format!("@%p3 ld.{space}.{vector}u32 {to}, [%rd6];\n"),
+                    1 => format!("@%p3 st.{space}.{vector}u32 [%rd6], {from};\n"),
+                    _ => format!("@%p3 red.{space}.add.u32 [%rd6], 1;\n"),
+                };
+                let words =
+                    (first..32).flat_map(|lane| (0..width).map(move |word| start + lane * stride + word));
+                accesses.push(Access {
+                    warp,
+                    section,
+                    words: words.collect(),
+                    writes: kind != 0,
+                    atomic: kind == 2,
+                });
+            }
+            body += "bar.sync 0;\n";
+        }
+        let conflict = |a: &Access, b: &Access| {
+            a.warp != b.warp
+                && a.section == b.section
+                && !a.words.is_disjoint(&b.words)
+                && (a.writes || b.writes)
+                && !(a.atomic && b.atomic)
+        };
+        let races_exist = accesses.iter().any(|a| accesses.iter().any(|b| conflict(a, b)));
+        let found = watched(128, 1, BlockOrder::OneByOne, &body).time.races;
+        assert_eq!(!found.is_empty(), races_exist, "round {round}: {found:?}\n{body}");
+        if races_exist { loud += 1 } else { quiet += 1 }
+    }
+    assert!(quiet > 80 && loud > 80, "{quiet} {loud}");
+}
+
+/// More accesses in a section than are kept: the first of them is named all the same.
+#[test]
+fn long_sections_forget_nothing() {
+    let long = "@%p2 bra W; mov.u32 %r5, 0;\n@%p1 ld.shared.u32 %r6, [%r10+8];\nL: ld.shared.u32 %r6, [%r10+12]; add.u32 %r5, %r5, 1; setp.lt.u32 %p3, %r5, 70000; @%p3 bra L; W:";
+    assert_eq!(lines(&races(&format!("{long}\n@%p2 st.shared.u32 [%r10+8], 5;"))), [(1, 3)]);
+    // warps take turns, so that some of these loads come after the store
+    assert_eq!(lines(&races(&format!("{long}\n@%p2 st.shared.u32 [%r10+12], 5;"))), [(2, 3), (3, 2)]);
+    assert_eq!(races(&format!("{long}\n@%p2 st.shared.u32 [%r10+16], 5;")), []);
 }
 
 /// What is not named gives the same values and the same memory in every order: all interleavings of

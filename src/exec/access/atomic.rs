@@ -3,7 +3,7 @@
 use super::super::arith::{float, format_of, int};
 use super::super::fault::Fault;
 use super::super::lanes::width_mask;
-use super::super::races::{By, Deed};
+use super::super::races::Deed;
 use super::super::step::Context;
 use super::super::warp::Warp;
 use super::{Targets, decode};
@@ -35,9 +35,6 @@ pub(in super::super) fn atomic(
                 let old = decode(cell);
                 let new = combined(atomic.op, atomic.ty, space, old, b, c);
                 cell.copy_from_slice(&new.to_le_bytes()[..size]);
-                if let Some(watch) = &mut context.watch {
-                    watch.access(By { warp: warp.id, pc }, space, address, size as u64, Deed::Updates);
-                }
                 if let Some(dst) = atomic.dst {
                     warp.set_in(dst, lane, old);
                 }
@@ -45,6 +42,7 @@ pub(in super::super) fn atomic(
             Err(denied) => return Err(targets.fault(denied, lane, warp, context)),
         }
     }
+    targets.watch(enabled, warp, context, Deed::Updates);
     Ok(targets.used(enabled, true, warp, context))
 }
 

@@ -50,15 +50,19 @@ pub(in super::super) fn async_copy(
         match context.memory.write(Space::Shared, thread, to.addresses[lane], size) {
             Ok(place) => {
                 place.copy_from_slice(&buffer[..size]);
-                if let Some(watch) = &mut context.watch {
-                    let by = By { warp: warp.id, pc };
-                    watch.access(by, Space::Global, address, wanted as u64, Deed::Reads);
-                    watch.access(by, Space::Shared, to.addresses[lane], size as u64, Deed::Writes);
-                }
             }
             Err(denied) => return Err(to.fault(denied, lane, warp, context)),
         }
     }
+    if let Some(watch) = &mut context.watch {
+        let by = By { warp: warp.id, pc };
+        for lane in enabled.lanes().filter(|&lane| read_bytes[lane] < size) {
+            watch.access(by, Space::Global, from.addresses[lane], read_bytes[lane] as u64, Deed::Reads);
+        }
+    }
+    let whole = enabled.lanes().filter(|&lane| read_bytes[lane] == size).map(LaneMask::lane).collect();
+    from.watch(whole, warp, context, Deed::Reads);
+    to.watch(enabled, warp, context, Deed::Writes);
     if let Some(mut group) = context.record.collect(pc, Space::Global) {
         for lane in enabled.lanes().filter(|&lane| read_bytes[lane] > 0) {
             group.global(&mut context.memory, from.addresses[lane], read_bytes[lane], false);

@@ -13,13 +13,15 @@ pub(super) use atomic::atomic;
 pub(super) use copy::async_copy;
 pub(super) use matrix::{load_matrix, load_rows, store_matrix, store_rows};
 pub(super) use plain::{Access, load, store};
-pub(super) use span::Span;
+pub(super) use span::{Pattern, Span};
 
 use super::banks::extra_transactions;
 use super::fault::{self, Fault};
 use super::lanes::Lanes;
 use super::memory::{Denied, Memory};
+use super::races::{By, Deed};
 use super::record::Collecting;
+use super::rows::Row;
 use super::step::Context;
 use super::warp::{Shape, Warp};
 use crate::base::{LaneMask, Pc, WARP_SIZE};
@@ -64,6 +66,23 @@ impl Targets {
     pub(super) fn of(&self, lane: usize) -> (Space, u64) {
         let address = self.addresses[lane];
         if self.space == Space::Generic { resolve_generic(address) } else { (self.space, address) }
+    }
+
+    /// Tells the watch for races what these lanes did.
+    fn watch(&self, lanes: LaneMask, warp: &Warp, context: &mut Context, deed: Deed) {
+        let Some(watch) = &mut context.watch else { return };
+        let (by, size) = (By { warp: warp.id, pc: self.pc }, self.size as u64);
+        let span = match self.space {
+            Space::Generic => None,
+            _ => Span::of(&Row(self.addresses), lanes, self.size as u32),
+        };
+        match span {
+            Some(span) => watch.span(by, (self.space, span.low), &span, lanes, size, deed),
+            None => lanes.lanes().for_each(|lane| {
+                let (space, address) = self.of(lane);
+                watch.access(by, space, address, size, deed);
+            }),
+        }
     }
 
     /// The space whose timing the access has: that of the first enabled lane.

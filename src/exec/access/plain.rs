@@ -197,7 +197,7 @@ pub(in super::super) fn load(
         gather(access, bytes, &span, enabled, &mut warp.registers);
         if let Some(watch) = &mut context.watch {
             let by = By { warp: warp.id, pc };
-            watch.load(by, space, low, &span, enabled, access.size() as u64);
+            watch.span(by, (space, low), &span, enabled, access.size() as u64, Deed::Reads);
         }
         return Ok(access.used(&span, pc, space, enabled, warp, context));
     }
@@ -222,7 +222,11 @@ pub(in super::super) fn store(
         if let Some(watch) = &mut context.watch {
             let by = By { warp: warp.id, pc };
             let unchanged = unchanged(access, bytes, &span, enabled, warp, &context.shape);
-            watch.store(by, space, low, &span, (enabled, unchanged), access.size() as u64);
+            for (lanes, deed) in [(enabled - unchanged, Deed::Writes), (unchanged, Deed::Rewrites)] {
+                if !lanes.is_empty() {
+                    watch.span(by, (space, low), &span, lanes, access.size() as u64, deed);
+                }
+            }
         }
         scatter(access, bytes, &span, enabled, warp, &context.shape);
         return Ok(access.used(&span, pc, space, enabled, warp, context));
@@ -349,16 +353,21 @@ fn unchanged(
         let old = Row(words.map(u32::from_le_bytes));
         return holds(&old, &warp.registers.narrow[row as usize], |old, new| old == new);
     }
-    let mut unchanged = LaneMask::empty();
-    if let (4, &[Part::Narrow(row, _)]) = (access.element, access.parts.as_slice()) {
+    // lanes of which the first word is the same, the rest of them looked at below
+    let mut enabled = enabled;
+    if let (4, &[Part::Narrow(row, _), ..]) = (access.element, access.parts.as_slice()) {
         let (words, _) = bytes.as_chunks::<4>();
         let row = &warp.registers.narrow[row as usize];
+        let mut same = 0;
         for lane in enabled.lanes() {
-            let same = u32::from_le_bytes(words[place(span, lane) / 4]) == row.0[lane];
-            unchanged |= LaneMask::from_bits_retain(u32::from(same) << lane);
+            same |= u32::from(u32::from_le_bytes(words[place(span, lane) / 4]) == row.0[lane]) << lane;
         }
-        return unchanged;
+        enabled &= LaneMask::from_bits_retain(same);
+        if access.parts.len() == 1 {
+            return enabled;
+        }
     }
+    let mut unchanged = LaneMask::empty();
     for lane in enabled.lanes() {
         let at = place(span, lane);
         if stores_what_is_there(access, &bytes[at..at + access.size()], lane, warp, shape) {
@@ -436,14 +445,11 @@ fn load_by_lane(
         match context.memory.read(space, warp.thread(lane), address, targets.size) {
             Ok(bytes) => {
                 put_parts(access, bytes, lane, &mut warp.registers);
-                if let Some(watch) = &mut context.watch {
-                    let by = By { warp: warp.id, pc };
-                    watch.access(by, space, address, targets.size as u64, Deed::Reads);
-                }
             }
             Err(denied) => return Err(targets.fault(denied, lane, warp, context)),
         }
     }
+    targets.watch(enabled, warp, context, Deed::Reads);
     Ok(targets.used(enabled, false, warp, context))
 }
 
@@ -468,12 +474,7 @@ fn store_by_lane(
         }
     }
     for (lanes, deed) in [(enabled - unchanged, Deed::Writes), (unchanged, Deed::Rewrites)] {
-        for lane in lanes.lanes() {
-            let (space, address) = targets.of(lane);
-            if let Some(watch) = &mut context.watch {
-                watch.access(By { warp: warp.id, pc }, space, address, targets.size as u64, deed);
-            }
-        }
+        targets.watch(lanes, warp, context, deed);
     }
     for lane in enabled.lanes() {
         let (space, address) = targets.of(lane);

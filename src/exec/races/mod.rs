@@ -11,6 +11,9 @@
 //! remembers who wrote it and who read it in the running section; in programs whose barriers take
 //! part of a block it does so by vector clocks. Where blocks run side by side it also remembers
 //! what other blocks did.
+//! Where it is the sections that order accesses, most of them are cleared by what is known of rows
+//! of words ([`rows`]), and the words themselves are looked at only in sections in which a row leaves
+//! doubt.
 //! It is exact: what it names is unordered, and every unordered pair on some word is noticed,
 //! though of many pairs not each is named. Two refinements are worth a word:
 //!
@@ -22,6 +25,8 @@
 
 mod atomics;
 mod clocks;
+mod closer;
+mod rows;
 mod shadow;
 pub(super) mod targets;
 
@@ -31,14 +36,16 @@ use crate::isa::Space;
 use crate::program::sem::BarrierKind;
 use crate::program::{Program, Sem};
 use atomics::Atomics;
-use clocks::{Clocks, Place, Side};
-use shadow::{Cell, Cells, Moment, Shadow};
-
-/// Races that are named; the rest is counted.
-const NAMED: usize = 8;
+use clocks::Clocks;
+use rows::{Part, ROW_BYTES, Rows};
+use shadow::{Cell, Moment, Shadow};
 
 /// Runs of words that are gone through as runs.
 const FEW_RUNS: u32 = 4;
+
+/// Accesses of a section that are kept in case that they must be looked at closer; beyond these they
+/// are looked at as they come.
+const LOGGED: usize = 1 << 15;
 
 /// How blocks of a launch lie in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,10 +133,38 @@ pub(super) struct By {
     pub(super) pc: Pc,
 }
 
+/// A part of memory with a range of addresses of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Region {
+    /// Shared memory of the running block.
+    Shared,
+    /// Variables of modules.
+    Globals,
+    Buffers,
+}
+
+/// What is known of a region.
+#[derive(Clone, Debug)]
+struct Watched {
+    extent: Extent,
+    rows: Rows,
+    cells: Shadow,
+}
+
+/// An access that rows have cleared.
+#[derive(Clone, Copy, Debug)]
+struct Logged {
+    region: Region,
+    deed: Deed,
+    row: u32,
+    part: Part,
+    own: Cell,
+}
+
 /// A race as it was found.
 #[derive(Clone, Copy, Debug)]
 struct Found {
-    shared: bool,
+    region: Region,
     address: u64,
     first: Cell,
     second: Cell,
@@ -142,9 +177,8 @@ pub(super) struct Watch {
     order: BlockOrder,
     atomics: Atomics,
     clock: Option<Pc>,
-    shared: Shadow,
-    globals: Shadow,
-    buffers: Shadow,
+    /// By [`Region`].
+    regions: [Watched; 3],
     /// Memory that nobody writes: a few buffers.
     unwritten: Vec<Extent>,
     /// A store to it all the same.
@@ -153,6 +187,9 @@ pub(super) struct Watch {
     /// The running section, and the one in which the block began.
     section: u64,
     block_section: u64,
+    /// What rows have cleared in the section, and whether its accesses are looked at closer by now.
+    log: Vec<Logged>,
+    closer: bool,
     /// Only for programs in which barriers may take a part of the block.
     clocks: Option<Box<Clocks>>,
     clocked: bool,
@@ -199,20 +236,23 @@ impl Watch {
             Sem::Mbarrier(_) => true,
             _ => false,
         };
-        let [shared, globals, buffers] =
-            [shared, globals, buffers].map(|extent| Shadow::new(extent.base, extent.bytes, limit));
+        let regions = [shared, globals, buffers].map(|extent| Watched {
+            extent,
+            rows: Rows::new(extent.bytes, limit),
+            cells: Shadow::new(extent.base, extent.bytes, limit),
+        });
         Self {
             order,
             atomics: Atomics::new(program),
             clock: atomics::clock_decides(program),
-            shared,
-            globals,
-            buffers,
+            regions,
             unwritten,
             stray: None,
             block: 0,
             section: 0,
             block_section: 0,
+            log: Vec::new(),
+            closer: false,
             clocks: None,
             clocked: program.instrs.iter().any(|instr| partial(&instr.sem)),
             limit,
@@ -225,13 +265,23 @@ impl Watch {
     /// The next block starts.
     pub(super) fn start_block(&mut self, block: u32) {
         self.block = block;
-        self.section += 1;
+        self.next_section();
         self.block_section = self.section;
         self.clocks = self.clocked.then(|| Box::new(Clocks::new()));
         if self.order == BlockOrder::OneByOne {
             // what was before this block is ordered before it
-            [&mut self.globals, &mut self.buffers].into_iter().for_each(Shadow::make_room);
+            for region in [Region::Globals, Region::Buffers] {
+                let watched = &mut self.regions[region as usize];
+                watched.rows.make_room();
+                watched.cells.make_room();
+            }
         }
+    }
+
+    fn next_section(&mut self) {
+        self.section += 1;
+        self.closer = false;
+        self.log.clear();
     }
 
     /// A warp comes to a barrier.
@@ -245,7 +295,7 @@ impl Watch {
     pub(super) fn release(&mut self, barrier: usize, waiting: WarpMask, ended: WarpMask) {
         match &mut self.clocks {
             Some(clocks) => clocks.release(barrier, waiting, ended),
-            None => self.section += 1,
+            None => self.next_section(),
         }
     }
 
@@ -265,19 +315,29 @@ impl Watch {
     }
 
     #[inline(always)]
-    fn moment(&self, by: By, shared: bool) -> Moment {
-        let overlap = self.order == BlockOrder::SideBySide && !shared;
-        let own = Cell::new(by.warp, by.pc.get());
+    fn moment(&self, own: Cell, region: Region) -> Moment {
+        let overlap = self.order == BlockOrder::SideBySide && region != Region::Shared;
         Moment { own, section: self.section, block: self.block_section, overlap }
     }
 
+    /// Where an address of this space lies; `None` if its memory is a thread's, or cannot be written.
     #[inline(always)]
-    fn shadow(&mut self, shared: bool, address: u64) -> &mut Shadow {
-        match shared {
-            true => &mut self.shared,
-            false if self.buffers.covers(address) => &mut self.buffers,
-            false => &mut self.globals,
+    fn region(&self, space: Space, address: u64) -> Option<Region> {
+        match space {
+            Space::Shared => Some(Region::Shared),
+            Space::Global | Space::Generic => {
+                let buffers = &self.regions[Region::Buffers as usize].extent;
+                Some(if buffers.covers(address) { Region::Buffers } else { Region::Globals })
+            }
+            Space::Local | Space::Const | Space::Param => None,
         }
+    }
+
+    /// Whether the accesses to a region are looked at cell by cell from the start: barriers that take a
+    /// part of the block, and blocks side by side, order more than sections tell.
+    #[inline(always)]
+    fn is_close(&self, region: Region) -> bool {
+        self.closer | self.clocked | (self.order == BlockOrder::SideBySide && region != Region::Shared)
     }
 
     /// Whether nobody writes the memory at this address of global memory.
@@ -286,167 +346,179 @@ impl Watch {
         self.unwritten.iter().any(|extent| extent.covers(address))
     }
 
-    /// A load by the lanes of a warp, whose span begins at `low` of the space.
+    /// What lanes of a warp do, whose span begins at `low` of the space.
     #[inline(always)]
-    pub(super) fn load(&mut self, by: By, space: Space, low: u64, span: &Span, lanes: LaneMask, size: u64) {
-        if let Some(shared) = is_shared(space)
-            && (shared || !self.is_unwritten(low))
-        {
-            let moment = self.moment(by, shared);
-            self.lanes((shared, low), span, lanes, size, &moment, Deed::Reads);
-        }
-    }
-
-    /// A store; `unchanged` are the lanes that store what is there already.
-    #[inline(always)]
-    pub(super) fn store(
+    pub(super) fn span(
         &mut self,
         by: By,
-        space: Space,
-        low: u64,
+        (space, low): (Space, u64),
         span: &Span,
-        (lanes, unchanged): (LaneMask, LaneMask),
+        lanes: LaneMask,
         size: u64,
+        deed: Deed,
     ) {
-        if let Some(shared) = is_shared(space) {
-            if !shared && self.is_unwritten(low) {
-                self.stray = self.stray.or(Some(by.pc));
-            }
-            let moment = self.moment(by, shared);
-            for (lanes, deed) in [(lanes - unchanged, Deed::Writes), (lanes & unchanged, Deed::Rewrites)] {
-                self.lanes((shared, low), span, lanes, size, &moment, deed);
-            }
+        if let Some((region, own)) = self.enter(by, space, low, deed) {
+            self.lanes((region, low), span, lanes, size, own, deed);
         }
     }
 
     /// An access by one lane.
+    #[inline(always)]
     pub(super) fn access(&mut self, by: By, space: Space, address: u64, size: u64, deed: Deed) {
-        if let Some(shared) = is_shared(space) {
-            if !shared && self.is_unwritten(address) {
-                if deed == Deed::Reads {
-                    return;
-                }
-                self.stray = self.stray.or(Some(by.pc));
-            }
-            let moment = self.moment(by, shared);
-            self.run(shared, address, size, size, &moment, deed);
+        let Some((region, own)) = self.enter(by, space, address, deed) else { return };
+        if self.is_close(region) {
+            return self.run(region, address, size, size, own, deed);
         }
+        let harmless = self.is_harmless(own, deed);
+        rows::of_run(self.offset(region, address), size, size < 4, |row, part| {
+            self.part(Logged { region, deed, row, part, own }, harmless);
+        });
+    }
+
+    /// Where an access goes and the cell that it leaves, if it is one to remember.
+    #[inline(always)]
+    fn enter(&mut self, by: By, space: Space, address: u64, deed: Deed) -> Option<(Region, Cell)> {
+        let region = self.region(space, address)?;
+        if region == Region::Buffers && self.is_unwritten(address) {
+            if deed == Deed::Reads {
+                return None;
+            }
+            self.stray = self.stray.or(Some(by.pc));
+        }
+        Some((region, Cell::new(by.warp, by.pc.get())))
+    }
+
+    /// Where in its region an address lies, which is one that could be accessed.
+    #[inline(always)]
+    fn offset(&self, region: Region, address: u64) -> u64 {
+        address.wrapping_sub(self.regions[region as usize].extent.base)
+    }
+
+    #[inline(always)]
+    fn is_harmless(&self, own: Cell, deed: Deed) -> bool {
+        deed == Deed::Updates && self.atomics.is_harmless(own.pc())
     }
 
     /// What lanes do to memory whose span begins at `low`.
     #[inline(always)]
     fn lanes(
         &mut self,
-        (shared, low): (bool, u64),
+        (region, low): (Region, u64),
         span: &Span,
         lanes: LaneMask,
         size: u64,
-        moment: &Moment,
+        own: Cell,
         deed: Deed,
     ) {
-        let offset = |lane: u32| u64::from(span.offsets.0[lane as usize]);
-        let mut starts = starts(span, lanes, size);
-        if starts.count_ones() > FEW_RUNS && size == 4 && !self.clocked {
-            return self.words((shared, low), span, lanes, moment, deed);
+        if self.is_close(region) {
+            return self.lanes_closer((region, low), span, lanes, size, own, deed);
         }
-        while starts != 0 {
-            let first = starts.trailing_zeros();
-            starts &= starts - 1;
-            // up to the next start, or to a lane that does not take part
-            let until = starts.trailing_zeros().min(first + (lanes.bits() >> first).trailing_ones());
-            let bytes = offset(until - 1) + size - offset(first);
-            self.run(shared, low + offset(first), bytes, size, moment, deed);
+        let harmless = self.is_harmless(own, deed);
+        let at = self.offset(region, low);
+        if size >= 4 {
+            rows::of_lanes(at, span, lanes, size, |row, words| {
+                self.part(Logged { region, deed, row, part: Part::Words(words), own }, harmless);
+            });
+        } else {
+            for_runs(span, lanes, size, |start, bytes| {
+                rows::of_run(at + start, bytes, true, |row, part| {
+                    self.part(Logged { region, deed, row, part, own }, harmless);
+                });
+            });
         }
     }
 
-    /// As [`Watch::lanes`], for lanes with a word here and a word there.
+    /// An access to a part of a row.
     #[inline(always)]
-    fn words(
+    fn part(&mut self, access: Logged, harmless: bool) {
+        if !self.closer {
+            let rows = &mut self.regions[access.region as usize].rows;
+            let words = access.part.words();
+            match rows.clear(access.row, words, (self.section, access.own), access.deed, harmless) {
+                Some(true) => {
+                    if self.log.len() == LOGGED {
+                        self.look_back();
+                    }
+                    return self.log.push(access);
+                }
+                Some(false) => {}
+                None => {
+                    self.incomplete = true;
+                    return;
+                }
+            }
+            self.look_back();
+            self.closer = true;
+        }
+        self.replay(access);
+    }
+
+    /// Looks closer at what rows have cleared.
+    #[cold]
+    fn look_back(&mut self) {
+        let mut log = std::mem::take(&mut self.log);
+        log.drain(..).for_each(|access| self.replay(access));
+        self.log = log;
+    }
+
+    #[cold]
+    fn replay(&mut self, Logged { region, deed, row, part, own }: Logged) {
+        let first = self.regions[region as usize].extent.base + u64::from(row) * ROW_BYTES;
+        let size = if matches!(part, Part::Words(_)) { 4 } else { 1 };
+        for (start, bytes) in part.runs() {
+            self.run(region, first + start, bytes, size, own, deed);
+        }
+    }
+
+    /// As [`Watch::lanes`], cell by cell.
+    fn lanes_closer(
         &mut self,
-        (shared, low): (bool, u64),
+        (region, low): (Region, u64),
         span: &Span,
         lanes: LaneMask,
-        moment: &Moment,
+        size: u64,
+        own: Cell,
         deed: Deed,
     ) {
-        let harmless = deed == Deed::Updates && self.atomics.is_harmless(moment.own.pc());
-        let shadow = self.shadow(shared, low);
+        if size == 4 && !self.clocked && starts(span, lanes, size).count_ones() > FEW_RUNS {
+            return self.words((region, low), span, lanes, own, deed);
+        }
+        for_runs(span, lanes, size, |start, bytes| self.run(region, low + start, bytes, size, own, deed));
+    }
+
+    /// As [`Watch::lanes_closer`], for lanes with a word here and a word there.
+    fn words(&mut self, (region, low): (Region, u64), span: &Span, lanes: LaneMask, own: Cell, deed: Deed) {
+        let harmless = self.is_harmless(own, deed);
+        let section = self.section;
+        let cells = &mut self.regions[region as usize].cells;
         let mut left = LaneMask::empty();
         for lane in lanes.lanes() {
-            let word = shadow.word(low + u64::from(span.offsets.0[lane]), moment.section);
-            let done = word
-                .and_then(|(reader, writer)| shadow::remember(reader, writer, moment.own, deed, harmless));
+            let word = cells.word(low + u64::from(span.offsets.0[lane]), section);
+            let done =
+                word.and_then(|(reader, writer)| shadow::remember(reader, writer, own, deed, harmless));
             if done.is_none() {
                 left |= LaneMask::lane(lane);
             }
         }
         for lane in left.lanes() {
-            self.run(shared, low + u64::from(span.offsets.0[lane]), 4, 4, moment, deed);
+            self.run(region, low + u64::from(span.offsets.0[lane]), 4, 4, own, deed);
         }
     }
 
-    /// An access to the bytes from `address` on; that of each lane has `size` of them.
-    #[inline(always)]
-    fn run(
-        &mut self,
-        shared: bool,
-        mut address: u64,
-        mut bytes: u64,
-        size: u64,
-        moment: &Moment,
-        deed: Deed,
-    ) {
+    /// An access to the bytes from `address` on, cell by cell; that of each lane has `size` of them.
+    #[inline]
+    fn run(&mut self, region: Region, mut address: u64, mut bytes: u64, size: u64, own: Cell, deed: Deed) {
+        let (harmless, moment) = (self.is_harmless(own, deed), self.moment(own, region));
         while bytes > 0 {
-            let (clocked, harmless) =
-                (self.clocked, deed == Deed::Updates && self.atomics.is_harmless(moment.own.pc()));
-            let Some((mut cells, done)) = self.shadow(shared, address).cells(address, bytes, size, moment)
-            else {
+            let cells = &mut self.regions[region as usize].cells;
+            let Some((mut cells, done)) = cells.cells(address, bytes, size, &moment) else {
                 self.incomplete = true;
                 return;
             };
-            if clocked || cells.remember(moment.own, deed, harmless).is_none() {
-                self.look_closer(shared, address, done, size, moment, deed);
+            if self.clocked || cells.remember(own, deed, harmless).is_none() {
+                self.examine(region, (address, done), size, &moment, deed);
             }
             (address, bytes) = (address + done, bytes - done);
-        }
-    }
-
-    /// The same cell by cell, with everything that is rare.
-    #[cold]
-    fn look_closer(
-        &mut self,
-        shared: bool,
-        address: u64,
-        bytes: u64,
-        size: u64,
-        moment: &Moment,
-        deed: Deed,
-    ) {
-        let Self { shared: shared_shadow, globals, buffers, clocks, limit, incomplete, .. } = self;
-        let (atomics, found, unnamed, block) =
-            (&self.atomics, &mut self.found, &mut self.unnamed, self.block);
-        let shadow = match shared {
-            true => shared_shadow,
-            false if buffers.covers(address) => buffers,
-            false => globals,
-        };
-        let Some((cells, _)) = shadow.cells(address, bytes, size, moment) else { return };
-        let Cells { readers, writers, place } = cells;
-        for (index, (reader, writer)) in readers.iter_mut().zip(writers).enumerate() {
-            let address = address / place * place + index as u64 * place;
-            if clocks.as_ref().is_some_and(|clocks| !clocks.fits(*limit)) {
-                *incomplete = true;
-                return;
-            }
-            let clocks = clocks.as_deref_mut().map(|clocks| (clocks, (shared, address)));
-            let raced = examine(clocks, atomics, moment.own, (reader, writer), deed);
-            for first in raced.into_iter().flatten() {
-                let one = Found { shared, address, first, second: moment.own, block };
-                let pcs = |found: &Found| (found.first.pc(), found.second.pc());
-                if !found.iter().any(|known| pcs(known) == pcs(&one)) {
-                    if found.len() < NAMED { found.push(one) } else { *unnamed += 1 }
-                }
-            }
         }
     }
 
@@ -460,7 +532,7 @@ impl Watch {
             Party { block, warp: cell.warp(), others: cell.is_many(), pc, line: instr.line, access }
         };
         let race = |found: &Found| {
-            let space = if found.shared { Space::Shared } else { Space::Global };
+            let space = if found.region == Region::Shared { Space::Shared } else { Space::Global };
             Race {
                 space,
                 address: found.address,
@@ -476,89 +548,6 @@ impl Watch {
             incomplete: self.incomplete,
             stray: self.stray.map(|pc| program.instr(pc).line),
         }
-    }
-}
-
-/// One access to one place: remembers it, and says which writer and which reader it races with.
-/// Without clocks it is the sections that order accesses.
-fn examine(
-    clocks: Option<(&mut Clocks, Place)>,
-    atomics: &Atomics,
-    own: Cell,
-    (reader, writer): (&mut Cell, &mut Cell),
-    deed: Deed,
-) -> [Option<Cell>; 2] {
-    let (read, written) = (*reader, *writer);
-    let foreign = |cell: Cell, side| match &clocks {
-        None => cell.is_foreign(own),
-        Some((clocks, place)) => clocks.is_foreign(cell, own.warp(), *place, side),
-    };
-    let (foreign_reader, foreign_writer) = (foreign(read, Side::Reader), foreign(written, Side::Writer));
-    let raced_reader = foreign_reader.then_some(read);
-    let raced_writer = foreign_writer.then_some(written);
-    let pc = Pc::new(own.pc());
-    let raced = match deed {
-        Deed::Reads => [raced_writer, None],
-        Deed::Writes => [raced_writer, raced_reader],
-        // several may leave the same value, as long as nobody else looks or changes it otherwise
-        Deed::Rewrites => {
-            [raced_writer.filter(|cell| cell.is_special()), raced_reader.filter(|read| !read.is_special())]
-        }
-        Deed::Updates => {
-            let order_shows = |written: &Cell| {
-                let other = Pc::new(written.pc());
-                !written.is_special()
-                    || !atomics.commute(other, pc)
-                    || atomics.is_used(other)
-                    || atomics.is_used(pc)
-            };
-            [raced_writer.filter(order_shows), raced_reader]
-        }
-    };
-    // with clocks, what a warp did itself may lie in an earlier section
-    let open = |cell: Cell, foreign: bool| if clocks.is_some() { foreign } else { cell.is_open() };
-    let side = match deed {
-        Deed::Reads | Deed::Rewrites => {
-            let special = deed == Deed::Rewrites;
-            *reader = match (open(read, foreign_reader), foreign_reader) {
-                (false, _) if special => own.special(),
-                (false, _) => own,
-                (true, false) if special => read,
-                (true, false) => read.plain(),
-                (true, true) if special => read.many(),
-                (true, true) => read.plain().many(),
-            };
-            Side::Reader
-        }
-        Deed::Writes => {
-            *writer = own;
-            Side::Writer
-        }
-        Deed::Updates => {
-            *writer = match (open(written, foreign_writer), foreign_writer) {
-                (false, _) => own.special(),
-                (true, true) => written.many(),
-                // the warp's own store, or an operation whose result counts, says more
-                (true, false) if !written.is_special() || !atomics.is_used(pc) => written,
-                (true, false) => own.special(),
-            };
-            Side::Writer
-        }
-    };
-    if let Some((clocks, place)) = clocks {
-        let ordered = if side == Side::Reader { !foreign_reader } else { !foreign_writer };
-        clocks.remember(own.warp(), place, side, ordered);
-    }
-    raced
-}
-
-/// Whether memory of this space is a block's or everybody's; `None` if it is a thread's, or cannot
-/// be written.
-fn is_shared(space: Space) -> Option<bool> {
-    match space {
-        Space::Shared => Some(true),
-        Space::Global | Space::Generic => Some(false),
-        Space::Local | Space::Const | Space::Param => None,
     }
 }
 
@@ -583,4 +572,18 @@ fn starts(span: &Span, lanes: LaneMask, size: u64) -> u32 {
         apart |= u32::from(step != 0 && step != size) << lane;
     }
     lanes.bits() & (apart | !(lanes.bits() << 1))
+}
+
+/// The runs of bytes that lanes touch: where each begins in the span, and its bytes.
+#[inline(always)]
+fn for_runs(span: &Span, lanes: LaneMask, size: u64, mut each: impl FnMut(u64, u64)) {
+    let offset = |lane: u32| u64::from(span.offsets.0[lane as usize]);
+    let mut starts = starts(span, lanes, size);
+    while starts != 0 {
+        let first = starts.trailing_zeros();
+        starts &= starts - 1;
+        // up to the next start, or to a lane that does not take part
+        let until = starts.trailing_zeros().min(first + (lanes.bits() >> first).trailing_ones());
+        each(offset(first), offset(until - 1) + size - offset(first));
+    }
 }

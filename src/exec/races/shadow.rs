@@ -213,12 +213,6 @@ impl Shadow {
         }
     }
 
-    /// Whether the address lies in the range.
-    #[inline(always)]
-    pub(super) fn covers(&self, address: u64) -> bool {
-        address >= self.base && (address - self.base) / PAGE_BYTES < self.pages.len() as u64
-    }
-
     /// The cells of the bytes from `address` on, at most `length`, as far as they lie in one chunk:
     /// how many bytes that are. `size` is that of one access. `None` if there is no room for them.
     #[inline(always)]

@@ -17,20 +17,23 @@ const READY: usize = 2;
 const STEPS: u64 = 1 << 14;
 const BLOCKS: usize = 128;
 
+/// Any source that may go to another thread.
+type Source<'s, E> = dyn BlockSource<Error = E> + Send + 's;
+
 /// The blocks of a source that may run ahead.
-pub struct Ahead<'s, S: BlockSource> {
-    kind: Kind<'s, S>,
+pub struct Ahead<'s, E> {
+    kind: Kind<'s, E>,
     waited: Duration,
 }
 
-enum Kind<'s, S: BlockSource> {
+enum Kind<'s, E> {
     /// It does not.
-    Here(&'s mut S),
+    Here(&'s mut Source<'s, E>),
     Thread {
-        batches: Receiver<Batch<S::Error>>,
+        batches: Receiver<Batch<E>>,
         /// Rooms to be filled again.
         spare: Sender<Vec<BlockPaths>>,
-        present: Batch<S::Error>,
+        present: Batch<E>,
         footprint: Footprint,
     },
 }
@@ -50,7 +53,7 @@ impl<E> Batch<E> {
         Self { rooms, taken: 0, filled: 0, end: None }
     }
 
-    fn fill(&mut self, source: &mut impl BlockSource<Error = E>) {
+    fn fill(&mut self, source: &mut Source<'_, E>) {
         let mut steps = 0;
         while self.end.is_none() && self.filled < BLOCKS && steps < STEPS {
             if self.filled == self.rooms.len() {
@@ -69,17 +72,17 @@ impl<E> Batch<E> {
     }
 }
 
-impl<S: BlockSource> Ahead<'_, S> {
+impl<E> Ahead<'_, E> {
     /// For how long somebody waited for blocks.
     pub fn waited(&self) -> Duration {
         self.waited
     }
 }
 
-impl<S: BlockSource> BlockSource for Ahead<'_, S> {
-    type Error = S::Error;
+impl<E> BlockSource for Ahead<'_, E> {
+    type Error = E;
 
-    fn next_block(&mut self, paths: &mut BlockPaths) -> Result<bool, S::Error> {
+    fn next_block(&mut self, paths: &mut BlockPaths) -> Result<bool, E> {
         let (batches, spare, present) = match &mut self.kind {
             Kind::Here(source) => {
                 let began = Instant::now();
@@ -115,11 +118,11 @@ impl<S: BlockSource> BlockSource for Ahead<'_, S> {
 
 /// Hands the blocks of a source to `body`; with a `thread`, they are made on one while `body` is at
 /// work.
-pub fn ahead<S, R>(source: &mut S, thread: bool, body: impl FnOnce(&mut Ahead<'_, S>) -> R) -> R
-where
-    S: BlockSource + Send,
-    S::Error: Send,
-{
+pub fn ahead<E: Send, R>(
+    source: &mut Source<'_, E>,
+    thread: bool,
+    body: impl FnOnce(&mut Ahead<'_, E>) -> R,
+) -> R {
     if !thread {
         return body(&mut Ahead { kind: Kind::Here(source), waited: Duration::ZERO });
     }
@@ -173,7 +176,7 @@ mod tests {
         }
     }
 
-    fn drain(source: &mut Ahead<'_, Numbered>) -> (Vec<BlockPaths>, Result<bool, String>) {
+    fn drain(source: &mut Ahead<'_, String>) -> (Vec<BlockPaths>, Result<bool, String>) {
         let mut blocks = Vec::new();
         let mut room = BlockPaths::default();
         loop {

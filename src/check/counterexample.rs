@@ -105,7 +105,7 @@ fn machine_file(spec: &MachineSpec) -> Result<String, Diagnostics> {
     let style = ron::ser::PrettyConfig::new()
         .struct_names(true)
         .extensions(ron::extensions::Extensions::IMPLICIT_SOME);
-    ron::ser::to_string_pretty(spec, style)
+    ron::ser::to_string_pretty(spec as &dyn erased_serde::Serialize, style)
         .map(|text| text + "\n")
         .map_err(|error| Diagnostic::general("machine.ron", error.to_string()).into())
 }

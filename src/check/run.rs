@@ -242,10 +242,10 @@ fn each_block(
 ///
 /// # Errors
 /// As [`check`].
-pub fn observe<'a, O: Observer>(
+pub fn observe<'a>(
     plan: &Plan<'a>,
     policy: &PolicySetup,
-    observer: &mut O,
+    observer: &mut dyn Observer,
 ) -> Result<(Checked, WorkloadSource<'a>), Failed> {
     let mut source = plan.workload.source(plan.options()?)?.watched(plan.watch);
     let ended =
@@ -260,11 +260,11 @@ pub fn observe<'a, O: Observer>(
 ///
 /// # Errors
 /// As [`check`].
-pub fn observe_source<S: BlockSource<Error = Diagnostics>, O: Observer>(
+pub fn observe_source(
     plan: &Plan,
     policy: &PolicySetup,
-    source: &mut S,
-    observer: &mut O,
+    source: &mut dyn BlockSource<Error = Diagnostics>,
+    observer: &mut dyn Observer,
 ) -> Result<Checked, Failed> {
     let table = TimingTable::new(plan.workload.program(), plan.machine)?;
     let resident = resident_blocks(plan)?;
@@ -345,15 +345,15 @@ fn resident_blocks(plan: &Plan) -> Result<u32, Diagnostics> {
 }
 
 /// Gives no more blocks once somebody has ended the run.
-struct Watched<'a, S> {
-    source: &'a mut S,
+struct Watched<'a> {
+    source: &'a mut dyn BlockSource<Error = Diagnostics>,
     watch: &'a Watch,
 }
 
-impl<S: BlockSource> BlockSource for Watched<'_, S> {
-    type Error = S::Error;
+impl BlockSource for Watched<'_> {
+    type Error = Diagnostics;
 
-    fn next_block(&mut self, paths: &mut BlockPaths) -> Result<bool, S::Error> {
+    fn next_block(&mut self, paths: &mut BlockPaths) -> Result<bool, Diagnostics> {
         if self.is_stopped() { Ok(false) } else { self.source.next_block(paths) }
     }
 

@@ -161,10 +161,10 @@ fn worse(a: Status, b: Status) -> Status {
 ///
 /// # Errors
 /// As [`super::check`], with the launch in which it happened.
-pub fn observe_sequence<O: Observer>(
+pub fn observe_sequence(
     plan: &SequencePlan,
     policy: &PolicySetup,
-    observer: &mut O,
+    observer: &mut dyn Observer,
 ) -> Result<(SequenceChecked, Device), SequenceFailed> {
     let mut all = None;
     match every_launch(plan, policy, observer, &mut all) {
@@ -178,10 +178,10 @@ pub fn observe_sequence<O: Observer>(
 }
 
 /// Launch after launch, until somebody ends the run.
-fn every_launch<O: Observer>(
+fn every_launch(
     plan: &SequencePlan,
     policy: &PolicySetup,
-    observer: &mut O,
+    observer: &mut dyn Observer,
     all: &mut Option<SequenceChecked>,
 ) -> Result<Device, Diagnostics> {
     let mut device = start(plan.sequence)?;
@@ -219,10 +219,10 @@ fn every_launch<O: Observer>(
 }
 
 /// One launch, judged.
-fn one<O: Observer>(
+fn one(
     plan: &SequencePlan,
     policy: &PolicySetup,
-    observer: &mut O,
+    observer: &mut dyn Observer,
     step: &LaunchAction,
     device: Device,
 ) -> Result<(Checked, Device), Failed> {

@@ -72,7 +72,7 @@ impl LoadedKernel {
             *path = name;
         }
         let style = ron::ser::PrettyConfig::new().struct_names(true);
-        let text = ron::ser::to_string_pretty(&spec, style)
+        let text = ron::ser::to_string_pretty(&spec as &dyn erased_serde::Serialize, style)
             .map_err(|error| Diagnostic::general("launch.ron", error.to_string()))?;
         files.push(("launch.ron".to_owned(), text.into_bytes()));
         Ok(files)

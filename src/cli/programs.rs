@@ -205,7 +205,7 @@ impl LoadedProgram {
             *path = name;
         }
         let style = ron::ser::PrettyConfig::new().struct_names(true);
-        let text = ron::ser::to_string_pretty(&spec, style)
+        let text = ron::ser::to_string_pretty(&spec as &dyn erased_serde::Serialize, style)
             .map_err(|error| Diagnostic::general("program.ron", error.to_string()))?;
         files.push(("program.ron".to_owned(), text.into_bytes()));
         Ok(files)

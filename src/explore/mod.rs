@@ -195,7 +195,9 @@ struct Follow {
 }
 
 impl Policy for Follow {
-    const WORK_CONSERVING: bool = true;
+    fn is_work_conserving(&self) -> bool {
+        true
+    }
 
     fn restart(&mut self) {
         self.next = 0;

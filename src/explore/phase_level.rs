@@ -94,7 +94,7 @@ fn run<P: Policy>(warps: &[PhaseWarp], policy: &mut P, mut on_run: impl FnMut(Ph
         if view.live.is_empty() {
             return end.since_start();
         }
-        let ask = !P::WORK_CONSERVING || !view.ready.is_empty();
+        let ask = !policy.is_work_conserving() || !view.ready.is_empty();
         // only replays fail, and they are no policy of this level
         let chosen = if ask { policy.choose(&view).unwrap_or(None) } else { None };
         let Some(warp) = chosen else {

@@ -6,15 +6,13 @@ use super::SLOTS;
 use super::error::{RunError, SimError};
 use super::pipeline;
 use super::pipeline::memory::MemoryStats;
-use super::policy::{
-    Gsrr, Gto, Lrr, Oldest, Policy, PolicySetup, Random, Replay, ReplayError, Srr, TwoLevel,
-};
+use super::policy::{Gto, Lrr, Policy, PolicySetup, ReplayError};
 use super::sm::{SlotSteps, Sm};
 use crate::base::{BlockId, Cycle, Cycles};
 use crate::machine::Machine;
 use crate::path::{BlockPaths, BlockSource, Footprint};
 use crate::program::TimingTable;
-use crate::trace::{Observer, Stalls};
+use crate::trace::{Listening, Observer, Stalls};
 
 /// How a block went.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -77,46 +75,25 @@ impl AddAssign for SubCoreResult {
     }
 }
 
-/// Evaluates an expression with the policies that a setup chooses, one for each sub-core.
+/// Evaluates an expression with the policies that a setup chooses, one for each sub-core: three times
+/// compiled, since most runs are under GTO or LRR on one sub-core.
 macro_rules! with_policies {
-    ($setup:expr, $machine:expr, $policies:ident => $run:expr) => {{
-        let sub_cores = $machine.sub_cores();
-        match $setup {
-            PolicySetup::Gto => each!(sub_cores, $policies, |_| Gto::default(), $run),
-            PolicySetup::Lrr => each!(sub_cores, $policies, |_| Lrr::default(), $run),
-            PolicySetup::Srr => each!(sub_cores, $policies, |_| Srr::default(), $run),
-            PolicySetup::Gsrr => each!(sub_cores, $policies, |_| Gsrr::default(), $run),
-            PolicySetup::Oldest => each!(sub_cores, $policies, |_| Oldest, $run),
-            PolicySetup::TwoLevel => {
-                each!(sub_cores, $policies, |_| TwoLevel::new($machine.two_level_active()), $run)
+    ($setup:expr, $machine:expr, $policies:ident => $run:expr) => {
+        match ($setup, $machine.sub_cores().count()) {
+            (PolicySetup::Gto, 1) => {
+                let $policies = &mut [Gto::default()];
+                $run
             }
-            PolicySetup::Random(seed) => {
-                each!(sub_cores, $policies, |sub_core| Random::on_sub_core(*seed, sub_core), $run)
+            (PolicySetup::Lrr, 1) => {
+                let $policies = &mut [Lrr::default()];
+                $run
             }
-            PolicySetup::Replay(schedule) => {
-                each!(
-                    sub_cores,
-                    $policies,
-                    |sub_core| Replay::on_sub_core(schedule, sub_cores, sub_core),
-                    $run
-                )
+            (any, _) => {
+                let $policies = &mut any.policies($machine);
+                $run
             }
         }
-    }};
-}
-
-/// One sub-core allocates nothing.
-macro_rules! each {
-    ($sub_cores:ident, $policies:ident, $make:expr, $run:expr) => {{
-        let make = $make;
-        if $sub_cores.count() == 1 {
-            let $policies = &mut [make(0)];
-            $run
-        } else {
-            let $policies = &mut (0..$sub_cores.count()).map(make).collect::<Vec<_>>();
-            $run
-        }
-    }};
+    };
 }
 
 /// Simulates a launch, on one SM unless the machine has several.
@@ -160,13 +137,7 @@ pub fn simulate_on<S: BlockSource, O: Observer>(
 ) -> Result<SimSummary, SimError<S::Error>> {
     let mut source = Blocks { source, error: None };
     let on = On { threads, table, machine, setup, resident_blocks };
-    let summary = if observer.is_active() {
-        let mut observer: &mut dyn Observer = observer;
-        on_engine(&on, &mut source, &mut observer, &mut on_block)
-    } else {
-        on_engine(&on, &mut source, &mut (), &mut on_block)
-    };
-    summary.map_err(|error| match error {
+    on_engine(&on, &mut source, observer, &mut on_block).map_err(|error| match error {
         SimError::Run(error) => SimError::Run(error),
         SimError::Source(Kept) => SimError::Source(source.error.expect("it is kept where it is found")),
     })
@@ -211,23 +182,26 @@ struct On<'a> {
     resident_blocks: u32,
 }
 
-/// Compiled twice for each policy: where nobody listens, and for any observer.
-fn on_engine<O: Observer>(
+/// Not generic, so that the engines are compiled here and nowhere else.
+fn on_engine(
     on: &On<'_>,
     source: &mut AnySource<'_>,
-    observer: &mut O,
+    observer: &mut dyn Observer,
     on_block: &mut OnBlock<'_>,
 ) -> Result<SimSummary, SimError<Kept>> {
-    let On { threads, table, machine, setup, resident_blocks } = *on;
+    let On { threads, table, machine, setup: policy, resident_blocks } = *on;
     if let Some(pipeline) = machine.pipeline() {
-        let on = pipeline::Setup { table, machine, pipeline, resident_blocks, threads };
-        return with_policies!(setup, machine, policies => {
-            pipeline::launch(source, &on, policies, observer, on_block)
-        });
+        let setup = pipeline::Setup { table, machine, pipeline, policy, resident_blocks, threads };
+        pipeline::launch(source, &setup, observer, on_block)
+    } else if observer.is_active() {
+        with_policies!(policy, machine, policies => {
+            launch(source, table, resident_blocks, policies, &mut Listening(observer), on_block)
+        })
+    } else {
+        with_policies!(policy, machine, policies => {
+            launch(source, table, resident_blocks, policies, &mut (), on_block)
+        })
     }
-    with_policies!(setup, machine, policies => {
-        launch(source, table, resident_blocks, policies, observer, on_block)
-    })
 }
 
 fn launch<P: Policy, O: Observer>(
@@ -338,21 +312,22 @@ impl<'a> Engine<'a> {
         setup: &PolicySetup,
         observer: &mut O,
     ) -> Result<BlockResult, RunError> {
-        if observer.is_active() {
-            let mut observer: &mut dyn Observer = observer;
-            self.run_under(paths, setup, &mut observer)
-        } else {
-            self.run_under(paths, setup, &mut ())
-        }
+        self.run_under(paths, setup, observer)
     }
 
-    fn run_under<O: Observer>(
+    /// As [`on_engine`].
+    fn run_under(
         &mut self,
         paths: &BlockPaths,
         setup: &PolicySetup,
-        observer: &mut O,
+        observer: &mut dyn Observer,
     ) -> Result<BlockResult, RunError> {
-        with_policies!(setup, self.machine, policies => self.run_block_with(paths, policies, observer))
+        let machine = self.machine;
+        if observer.is_active() {
+            with_policies!(setup, machine, policies => self.run_block_with(paths, policies, &mut Listening(observer)))
+        } else {
+            with_policies!(setup, machine, policies => self.run_block_with(paths, policies, &mut ()))
+        }
     }
 
     /// Simulates a block under policies of the caller's, one for each sub-core of the machine,

@@ -219,6 +219,33 @@ impl<O: Observer + ?Sized> Observer for &mut O {
     }
 }
 
+/// An observer that is known to be active, so that nobody asks it for every event.
+pub struct Listening<'o>(pub &'o mut dyn Observer);
+
+impl Observer for Listening<'_> {
+    fn on_sm(&mut self, sm: usize) {
+        self.0.on_sm(sm);
+    }
+    fn block_started(&mut self, start: &BlockStart) {
+        self.0.block_started(start);
+    }
+    fn issued(&mut self, issue: &Issue) {
+        self.0.issued(issue);
+    }
+    fn idled(&mut self, idle: &Idle) {
+        self.0.idled(idle);
+    }
+    fn barrier_released(&mut self, release: &Release) {
+        self.0.barrier_released(release);
+    }
+    fn warp_finished(&mut self, finish: &WarpFinish) {
+        self.0.warp_finished(finish);
+    }
+    fn block_ended(&mut self, block: BlockId, end: Cycle) {
+        self.0.block_ended(block, end);
+    }
+}
+
 impl<A: Observer, B: Observer> Observer for (A, B) {
     fn is_active(&self) -> bool {
         self.0.is_active() || self.1.is_active()

@@ -184,7 +184,9 @@ struct Odometer {
 struct Chooser(Rc<RefCell<Odometer>>);
 
 impl Policy for Chooser {
-    const WORK_CONSERVING: bool = true;
+    fn is_work_conserving(&self) -> bool {
+        true
+    }
 
     fn restart(&mut self) {}
 

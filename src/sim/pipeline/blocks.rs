@@ -6,7 +6,7 @@ use crate::path::Step;
 use crate::program::TimingTable;
 use crate::sim::barrier::{Arrival, Barriers, Complete};
 use crate::sim::launch::{BlockResult, WarpResult};
-use crate::sim::policy::{Placed, Policy};
+use crate::sim::policy::{AnyPolicy, Placed, Policy};
 use crate::trace::{BlockStart, Release, WarpFinish};
 
 /// Room for a block, and the block in it.
@@ -51,7 +51,7 @@ impl Sm<'_> {
     }
 
     /// Makes the block in the room of this place resident, now.
-    pub fn place<P: Policy>(&mut self, place: usize, first_slot: usize, policies: &mut [P]) {
+    pub fn place(&mut self, place: usize, first_slot: usize, policies: &mut [AnyPolicy<'_>]) {
         let now = self.now;
         let room = &self.rooms[place];
         let (block, warps) = (room.block, room.warps.len());
@@ -80,7 +80,7 @@ impl Sm<'_> {
     }
 
     /// The warps of a block that was placed `launch.start` cycles ago begin.
-    pub fn bear_due<P: Policy>(&mut self, policies: &mut [P]) {
+    pub fn bear_due(&mut self, policies: &mut [AnyPolicy<'_>]) {
         if self.unborn == 0 {
             return;
         }
@@ -92,7 +92,7 @@ impl Sm<'_> {
         }
     }
 
-    fn bear<P: Policy>(&mut self, place: usize, policies: &mut [P]) {
+    fn bear(&mut self, place: usize, policies: &mut [AnyPolicy<'_>]) {
         let Resident { first_slot, slots, block, start, .. } = self.residents[place];
         for (sub, policy) in self.subs.iter_mut().zip(policies) {
             let slots = slots & sub.slots;

@@ -6,18 +6,18 @@ use crossbeam::channel::{Receiver, Sender, bounded};
 use super::memory::Lower;
 use super::sm::Sm;
 use crate::sim::error::RunError;
-use crate::sim::policy::Policy;
+use crate::sim::policy::AnyPolicy;
 
 /// An SM with the policies of its sub-cores.
-pub(super) struct Core<'a, P> {
+pub(super) struct Core<'a> {
     pub sm: Sm<'a>,
-    pub policies: Vec<P>,
+    pub policies: Vec<AnyPolicy<'a>>,
     /// When something happens on it next, if memory does not answer before and it gets no block: up to
     /// there nobody looks at it.
     pub next: u64,
 }
 
-impl<P: Policy> Core<'_, P> {
+impl Core<'_> {
     /// What an SM does for itself in a cycle, and when something happens next.
     pub fn end_cycle(&mut self) -> Result<(), RunError> {
         self.sm.bear_due(&mut self.policies);
@@ -49,22 +49,21 @@ impl<P: Policy> Core<'_, P> {
 }
 
 /// Some SMs, and what became of their cycle.
-pub(super) type Share<'a, P> = (Vec<Core<'a, P>>, Result<u64, RunError>);
+pub(super) type Share<'a> = (Vec<Core<'a>>, Result<u64, RunError>);
 
 /// A thread that gets some SMs in each cycle and gives them back.
-pub(super) struct Hand<'a, P> {
+pub(super) struct Hand<'a> {
     /// With the cycle.
-    pub there: Sender<(Vec<Core<'a, P>>, u64)>,
-    pub back: Receiver<Share<'a, P>>,
+    pub there: Sender<(Vec<Core<'a>>, u64)>,
+    pub back: Receiver<Share<'a>>,
 }
 
-impl<'a, P: Policy + Send> Hand<'a, P> {
+impl<'a> Hand<'a> {
     pub fn hire<'scope>(scope: &'scope std::thread::Scope<'scope, '_>) -> Self
     where
         'a: 'scope,
-        P: 'scope,
     {
-        let (there, work) = bounded::<(Vec<Core<'a, P>>, u64)>(1);
+        let (there, work) = bounded::<(Vec<Core<'a>>, u64)>(1);
         let (done, back) = bounded(1);
         scope.spawn(move || {
             for (mut cores, now) in work {

@@ -19,7 +19,7 @@ use crate::program::TimingTable;
 use crate::sim::SLOTS;
 use crate::sim::error::{Deadlock, RunError, SimError};
 use crate::sim::launch::{AnySource, BlockResult, Kept, OnBlock, SimSummary, SubCoreResult};
-use crate::sim::policy::Policy;
+use crate::sim::policy::{Policy, PolicySetup};
 use crate::trace::{Observer, Stalls};
 
 /// What a launch runs on.
@@ -27,6 +27,7 @@ pub(in crate::sim) struct Setup<'a> {
     pub table: &'a TimingTable,
     pub machine: &'a Machine,
     pub pipeline: &'a Pipeline,
+    pub policy: &'a PolicySetup,
     /// Blocks that an SM holds at a time.
     pub resident_blocks: u32,
     /// Threads that several SMs may run on.
@@ -34,29 +35,27 @@ pub(in crate::sim) struct Setup<'a> {
 }
 
 /// Simulates a launch; see [`crate::sim::simulate`].
-pub(in crate::sim) fn launch<P: Policy + Clone + Send, O: Observer>(
+pub(in crate::sim) fn launch(
     source: &mut AnySource<'_>,
     setup: &Setup<'_>,
-    policies: &[P],
-    observer: &mut O,
+    observer: &mut dyn Observer,
     on_block: &mut OnBlock<'_>,
 ) -> Result<SimSummary, SimError<Kept>> {
     let threads = setup.threads.clamp(1, setup.machine.sms());
     let code = Code::new(setup.table, setup.machine, setup.pipeline);
     std::thread::scope(|scope| {
         let crew = (1..threads).map(|_| Hand::hire(scope)).collect();
-        launch_with(source, setup, &code, policies, observer, on_block, crew)
+        launch_with(source, setup, &code, observer, on_block, crew)
     })
 }
 
-fn launch_with<'a, P: Policy + Clone + Send, O: Observer>(
+fn launch_with<'a>(
     source: &mut AnySource<'_>,
     setup: &Setup<'a>,
     code: &'a Code<'a>,
-    policies: &[P],
-    observer: &mut O,
+    observer: &mut dyn Observer,
     on_block: &mut OnBlock<'_>,
-    crew: Vec<Hand<'a, P>>,
+    crew: Vec<Hand<'a>>,
 ) -> Result<SimSummary, SimError<Kept>> {
     let mut first = BlockPaths::default();
     let there = source.next_block(&mut first).map_err(SimError::Source)?;
@@ -74,8 +73,9 @@ fn launch_with<'a, P: Policy + Clone + Send, O: Observer>(
     let share = sms.div_ceil(crew.len() + 1);
     let core = |index| {
         let mut sm = Sm::new(code, machine, pipeline, places, slots, (index, shared_bytes));
-        sm.tracks_global = P::TRACKS_GLOBAL;
-        Core { sm, policies: policies.to_vec(), next: 0 }
+        let policies = setup.policy.policies(machine);
+        sm.tracks_global = policies.iter().any(Policy::tracks_global);
+        Core { sm, policies, next: 0 }
     };
     let mut gpu = Gpu {
         shares: (0..sms)
@@ -169,15 +169,15 @@ fn lower_level(machine: &Machine, footprint: &Footprint) -> Option<Lower> {
     Some(lower)
 }
 
-struct Gpu<'a, P> {
+struct Gpu<'a> {
     /// The SMs, by thread.
-    shares: Vec<Vec<Core<'a, P>>>,
+    shares: Vec<Vec<Core<'a>>>,
     /// SMs of a thread, but for the last.
     share: usize,
     count: usize,
     now: u64,
     /// The threads of the shares after the first.
-    crew: Vec<Hand<'a, P>>,
+    crew: Vec<Hand<'a>>,
     /// The next block, if it has been fetched already.
     waiting: Option<BlockPaths>,
     exhausted: bool,
@@ -190,14 +190,14 @@ struct Gpu<'a, P> {
     blocks: u64,
 }
 
-impl<'a, P: Policy + Send> Gpu<'a, P> {
-    fn cores(&mut self) -> impl Iterator<Item = &mut Core<'a, P>> {
+impl<'a> Gpu<'a> {
+    fn cores(&mut self) -> impl Iterator<Item = &mut Core<'a>> {
         self.shares.iter_mut().flatten()
     }
 
     /// As [`Self::cores`], for what happens in every cycle.
     #[inline]
-    fn each(&mut self, mut what: impl FnMut(&mut Core<'a, P>)) {
+    fn each(&mut self, mut what: impl FnMut(&mut Core<'a>)) {
         for share in &mut self.shares {
             share.iter_mut().for_each(&mut what);
         }
@@ -216,7 +216,7 @@ impl<'a, P: Policy + Send> Gpu<'a, P> {
         }
         let lost = "a thread of the simulator is gone";
         // a share in which nothing happens stays here
-        let is_due = |share: &Vec<Core<'a, P>>| share.iter().any(|core| core.next <= now);
+        let is_due = |share: &Vec<Core<'a>>| share.iter().any(|core| core.next <= now);
         for (hand, share) in self.crew.iter().zip(&mut *others) {
             if is_due(share) {
                 hand.there.send((std::mem::take(share), now)).expect(lost);
@@ -237,7 +237,7 @@ impl<'a, P: Policy + Send> Gpu<'a, P> {
     }
 
     /// Tells what happened, SM by SM.
-    fn tell<O: Observer>(&mut self, observer: &mut O) {
+    fn tell(&mut self, observer: &mut dyn Observer) {
         if self.count == 1 {
             return self.first().log.tell(observer);
         }
@@ -306,7 +306,7 @@ impl<'a, P: Policy + Send> Gpu<'a, P> {
         Ok(true)
     }
 
-    fn summary<O: Observer>(&mut self, end: u64, observer: &mut O) -> SimSummary {
+    fn summary(&mut self, end: u64, observer: &mut dyn Observer) -> SimSummary {
         let now = self.now;
         let mut stalls = Stalls::default();
         let mut sub_cores = Vec::new();

@@ -6,17 +6,18 @@ use super::sm::Sm;
 use crate::base::{Cycle, UnitId, WarpId, WarpMask};
 use crate::program::{Access, Flow};
 use crate::sim::error::RunError;
-use crate::sim::policy::Policy;
+use crate::sim::policy::{AnyPolicy, Policy};
 use crate::trace::Issue;
 
 impl Sm<'_> {
     /// The issue slot of one sub-core in this cycle.
-    pub(super) fn issue<P: Policy>(&mut self, sub_core: usize, policy: &mut P) -> Result<(), RunError> {
+    pub(super) fn issue(&mut self, sub_core: usize, policy: &mut AnyPolicy<'_>) -> Result<(), RunError> {
         let mine = self.subs[sub_core].slots;
         let going = (self.live & mine) - self.at_barrier - self.held;
         let (there, mut astray) = self.fetched(going);
         let mut ready = self.can_issue(there, sub_core);
-        if P::WORK_CONSERVING && ready.is_empty() && astray.is_empty() {
+        let conserving = policy.is_work_conserving();
+        if conserving && ready.is_empty() && astray.is_empty() {
             self.idle(sub_core, there, ready, self.code.sleeps);
             return Ok(());
         }
@@ -39,11 +40,11 @@ impl Sm<'_> {
             astray -= WarpMask::slot(slot);
         }
         self.subs[sub_core].view.ready = ready;
-        let nothing = P::WORK_CONSERVING && ready.is_empty() || (self.live & mine).is_empty();
+        let nothing = conserving && ready.is_empty() || (self.live & mine).is_empty();
         self.subs[sub_core].wake = u64::MAX;
         let chosen = if nothing { None } else { policy.choose(&self.subs[sub_core].view)? };
         let Some(slot) = chosen else {
-            if !P::WORK_CONSERVING && !nothing {
+            if !conserving && !nothing {
                 self.subs[sub_core].wake = policy.wake(&self.subs[sub_core].view).get();
             }
             self.idle(sub_core, there, ready, false);

@@ -75,7 +75,7 @@ impl Log {
     }
 
     /// Tells everything that nothing unknown comes before.
-    pub fn tell<O: Observer>(&mut self, observer: &mut O) {
+    pub fn tell(&mut self, observer: &mut dyn Observer) {
         while let Some(entry) = self.waiting.front() {
             match entry {
                 Entry::Issued { complete: false, .. } => return,

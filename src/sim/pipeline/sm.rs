@@ -19,7 +19,7 @@ use crate::machine::pipeline::Pipeline;
 use crate::path::{BlockPaths, Step, WarpPath};
 use crate::sim::SLOTS;
 use crate::sim::error::RunError;
-use crate::sim::policy::{Policy, View};
+use crate::sim::policy::{AnyPolicy, View};
 use crate::trace::Stalls;
 
 /// A warp slot.
@@ -231,7 +231,7 @@ impl<'a> Sm<'a> {
     }
 
     /// The rest of the cycle.
-    pub fn end_cycle<P: Policy>(&mut self, policies: &mut [P]) -> Result<(), RunError> {
+    pub fn end_cycle(&mut self, policies: &mut [AnyPolicy<'_>]) -> Result<(), RunError> {
         if let Some(mut collector) = self.collector.take() {
             if !self.issued.is_empty() || !collector.is_empty() {
                 collector.cycle(self.code, &self.flights, &mut self.issued, &mut self.collected);

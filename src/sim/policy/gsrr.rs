@@ -13,7 +13,9 @@ pub struct Gsrr {
 }
 
 impl Policy for Gsrr {
-    const WORK_CONSERVING: bool = false;
+    fn is_work_conserving(&self) -> bool {
+        false
+    }
 
     fn restart(&mut self) {
         *self = Self::default();

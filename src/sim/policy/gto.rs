@@ -12,7 +12,9 @@ pub struct Gto {
 }
 
 impl Policy for Gto {
-    const WORK_CONSERVING: bool = true;
+    fn is_work_conserving(&self) -> bool {
+        true
+    }
 
     fn restart(&mut self) {
         self.greedy = WarpMask::empty();

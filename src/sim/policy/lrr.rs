@@ -11,7 +11,9 @@ pub struct Lrr {
 }
 
 impl Policy for Lrr {
-    const WORK_CONSERVING: bool = true;
+    fn is_work_conserving(&self) -> bool {
+        true
+    }
 
     fn restart(&mut self) {
         self.from = 0;

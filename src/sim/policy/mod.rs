@@ -2,8 +2,9 @@
 //!
 //! One file per policy. A policy sees masks of warp slots and decides; it keeps whatever it must
 //! remember, restarts with each block where one block is resident at a time, and promises
-//! something, see [`Policy::WORK_CONSERVING`]. The engine is generic over it, so that its decision
-//! is inlined; [`PolicySetup`] is the choice at run time.
+//! something, see [`Policy::is_work_conserving`]. The engine of the paper model is compiled for GTO and
+//! LRR by themselves, so that their decisions are inlined, and for [`AnyPolicy`]; [`PolicySetup`] is
+//! the choice at run time.
 
 mod gsrr;
 mod gto;
@@ -29,7 +30,7 @@ use std::fmt;
 
 use crate::base::{BlockId, Cycle, WarpMask};
 use crate::diag::{Diagnostics, SourceText};
-use crate::machine::SchedulerKind;
+use crate::machine::{Machine, SchedulerKind};
 use crate::sim::SLOTS;
 
 /// What a policy may base its decision on. Slots are those of the SM; the warps of a block have
@@ -47,7 +48,7 @@ pub struct View {
     /// The slots of each resident block, in launch order.
     pub by_age: Vec<WarpMask>,
     /// Per slot: until when its next instruction waits for a load from global memory. Kept only
-    /// for policies that say [`Policy::TRACKS_GLOBAL`].
+    /// for policies that say [`Policy::tracks_global`].
     pub global_until: [Cycle; SLOTS],
 }
 
@@ -93,10 +94,12 @@ pub trait Policy {
     /// The contract: whenever some warp is ready, one is chosen. The engine asks such a policy
     /// only when there is something to choose from. Another policy is asked in every cycle in
     /// which something changed, and in the cycle after each issue, even if no warp is ready.
-    const WORK_CONSERVING: bool;
+    fn is_work_conserving(&self) -> bool;
 
     /// Whether the policy reads [`View::global_until`].
-    const TRACKS_GLOBAL: bool = false;
+    fn tracks_global(&self) -> bool {
+        false
+    }
 
     /// Forgets everything.
     fn restart(&mut self);
@@ -137,13 +140,50 @@ pub trait Policy {
     }
 }
 
+/// A policy chosen at run time.
+pub(in crate::sim) type AnyPolicy<'a> = Box<dyn Policy + Send + 'a>;
+
+impl<P: Policy + ?Sized> Policy for Box<P> {
+    fn is_work_conserving(&self) -> bool {
+        (**self).is_work_conserving()
+    }
+
+    fn tracks_global(&self) -> bool {
+        (**self).tracks_global()
+    }
+
+    fn restart(&mut self) {
+        (**self).restart();
+    }
+
+    fn placed(&mut self, placed: &Placed) {
+        (**self).placed(placed);
+    }
+
+    fn choose(&mut self, view: &View) -> Result<Option<usize>, Box<ReplayError>> {
+        (**self).choose(view)
+    }
+
+    fn first(&self, view: &View, warps: WarpMask) -> Option<usize> {
+        (**self).first(view, warps)
+    }
+
+    fn wake(&self, view: &View) -> Cycle {
+        (**self).wake(view)
+    }
+
+    fn ended(&mut self, block: BlockId) -> Result<(), Box<ReplayError>> {
+        (**self).ended(block)
+    }
+}
+
 /// The first slot of `warps` at or after `from`, circularly.
 pub(super) fn next_from(warps: WarpMask, from: usize) -> Option<usize> {
     let rotated = warps.bits().rotate_right(from as u32 & 63);
     (rotated != 0).then(|| (rotated.trailing_zeros() as usize + from) & 63)
 }
 
-/// A policy chosen at run time, with what it needs.
+/// The choice of a policy, with what it needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "named as SchedulerKind")]
 pub enum PolicySetup {
@@ -180,6 +220,24 @@ impl PolicySetup {
 }
 
 impl PolicySetup {
+    /// The policies of an SM, one for each sub-core.
+    pub(in crate::sim) fn policies(&self, machine: &Machine) -> Vec<AnyPolicy<'_>> {
+        let sub_cores = machine.sub_cores();
+        let on = |sub_core| -> AnyPolicy<'_> {
+            match self {
+                Self::Gto => Box::new(Gto::default()),
+                Self::Lrr => Box::new(Lrr::default()),
+                Self::Srr => Box::new(Srr::default()),
+                Self::Gsrr => Box::new(Gsrr::default()),
+                Self::Oldest => Box::new(Oldest),
+                Self::TwoLevel => Box::new(TwoLevel::new(machine.two_level_active())),
+                Self::Random(seed) => Box::new(Random::on_sub_core(*seed, sub_core)),
+                Self::Replay(schedule) => Box::new(Replay::on_sub_core(schedule, sub_cores, sub_core)),
+            }
+        };
+        (0..sub_cores.count()).map(on).collect()
+    }
+
     /// The policy by name.
     pub fn kind(&self) -> SchedulerKind {
         match self {

@@ -8,7 +8,9 @@ use crate::base::WarpMask;
 pub struct Oldest;
 
 impl Policy for Oldest {
-    const WORK_CONSERVING: bool = true;
+    fn is_work_conserving(&self) -> bool {
+        true
+    }
 
     fn restart(&mut self) {}
 

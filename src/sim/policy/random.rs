@@ -34,7 +34,9 @@ fn stream(seed: u64, stream: u64) -> ChaCha8Rng {
 }
 
 impl Policy for Random {
-    const WORK_CONSERVING: bool = true;
+    fn is_work_conserving(&self) -> bool {
+        true
+    }
 
     fn restart(&mut self) {
         self.rng = stream(self.seed, self.sub_core);

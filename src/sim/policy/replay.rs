@@ -169,7 +169,9 @@ fn warps(resident: &Resident, slots: WarpMask) -> Vec<WarpId> {
 }
 
 impl Policy for Replay<'_> {
-    const WORK_CONSERVING: bool = false;
+    fn is_work_conserving(&self) -> bool {
+        false
+    }
 
     fn restart(&mut self) {
         self.residents.clear();

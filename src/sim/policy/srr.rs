@@ -11,7 +11,9 @@ pub struct Srr {
 }
 
 impl Policy for Srr {
-    const WORK_CONSERVING: bool = false;
+    fn is_work_conserving(&self) -> bool {
+        false
+    }
 
     fn restart(&mut self) {
         self.turn = 0;

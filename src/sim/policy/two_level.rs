@@ -81,8 +81,13 @@ fn waits(view: &View, slot: usize) -> bool {
 }
 
 impl Policy for TwoLevel {
-    const WORK_CONSERVING: bool = false;
-    const TRACKS_GLOBAL: bool = true;
+    fn is_work_conserving(&self) -> bool {
+        false
+    }
+
+    fn tracks_global(&self) -> bool {
+        true
+    }
 
     fn restart(&mut self) {
         *self = Self::new(self.capacity);

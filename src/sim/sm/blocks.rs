@@ -32,7 +32,8 @@ impl Sm<'_> {
         if self.avail.len() < needed {
             self.avail.resize(needed, 0);
         }
-        if P::TRACKS_GLOBAL && self.from_global.len() < needed {
+        self.tracks_global = policies.iter().any(P::tracks_global);
+        if self.tracks_global && self.from_global.len() < needed {
             self.from_global.resize(needed, false);
         }
         let slots = (first_slot..first_slot + warps).fold(WarpMask::empty(), |s, w| s | WarpMask::slot(w));
@@ -142,15 +143,11 @@ impl Sm<'_> {
 
     /// Releases and ends of blocks that are due. Tells whether a block has ended.
     #[cold]
-    pub(super) fn special<P: Policy, O: Observer>(
-        &mut self,
-        steps: &SlotSteps<'_>,
-        observer: &mut O,
-    ) -> bool {
+    pub(super) fn special<O: Observer>(&mut self, steps: &SlotSteps<'_>, observer: &mut O) -> bool {
         let now = self.view.now.get();
         while let Some(due) = self.releases.iter().position(|release| release.complete.at <= now) {
             let release = self.releases.remove(due);
-            self.release::<P, O>(release, steps, observer);
+            self.release(release, steps, observer);
         }
         self.schedule_special();
         self.next_special <= now
@@ -162,12 +159,7 @@ impl Sm<'_> {
         self.next_special = releases.chain(ends).min().unwrap_or(u64::MAX);
     }
 
-    fn release<P: Policy, O: Observer>(
-        &mut self,
-        release: PendingRelease,
-        steps: &SlotSteps<'_>,
-        observer: &mut O,
-    ) {
+    fn release<O: Observer>(&mut self, release: PendingRelease, steps: &SlotSteps<'_>, observer: &mut O) {
         let PendingRelease { place, complete } = release;
         observer.barrier_released(&Release {
             block: self.residents[place].block,
@@ -179,7 +171,7 @@ impl Sm<'_> {
         self.view.at_barrier -= complete.waiting;
         for slot in complete.waiting.slots() {
             match steps[slot].get(self.slots[slot].next as usize) {
-                Some(&next) => self.wake_at::<P>(slot, next, now),
+                Some(&next) => self.wake_at(slot, next, now),
                 None => self.finish(slot, Some(self.slots[slot].last_issue), observer),
             }
         }

@@ -75,8 +75,9 @@ pub(in crate::sim) struct Sm<'a> {
     regs: usize,
     /// Per slot and register: when its value is available.
     avail: Vec<u64>,
-    /// Per slot and register: whether a load from global memory wrote it. Empty unless the policy
-    /// asks for it.
+    /// Whether the policy asks which loads are from global memory.
+    tracks_global: bool,
+    /// Per slot and register: whether such a load wrote it. Empty unless the policy asks for it.
     from_global: Vec<bool>,
     sub_cores: SubCores,
     /// Per instance of a unit: when it can start the next initiation.
@@ -100,6 +101,7 @@ impl<'a> Sm<'a> {
             ops: Ops::new(table),
             regs: table.regs(),
             avail: Vec::new(),
+            tracks_global: false,
             from_global: Vec::new(),
             sub_cores: table.sub_cores(),
             free: vec![0; table.units() * table.sub_cores().count()],
@@ -168,22 +170,23 @@ impl<'a> Sm<'a> {
         policy: &mut P,
         observer: &mut O,
     ) -> Result<(), RunError> {
+        let conserving = policy.is_work_conserving();
         loop {
             let now = self.view.now.get();
-            if now >= self.next_special && self.special::<P, O>(steps, observer) {
+            if now >= self.next_special && self.special(steps, observer) {
                 return Ok(());
             }
             self.view.ready |= self.wheel.take(now);
-            if (!P::WORK_CONSERVING || !self.view.ready.is_empty())
+            if (!conserving || !self.view.ready.is_empty())
                 && let Some(slot) = policy.choose(&self.view)?
             {
                 debug_assert!(self.view.ready.has(slot));
-                self.issue::<P, O, false>(0, slot, steps, observer);
+                self.issue::<O, false>(0, slot, steps, observer);
                 self.view.now = self.view.now.next();
                 continue;
             }
             let mut next = self.wheel.next(now).min(self.next_special);
-            if !P::WORK_CONSERVING {
+            if !conserving {
                 next = next.min(policy.wake(&self.view).get());
             }
             if next == u64::MAX {
@@ -198,7 +201,7 @@ impl<'a> Sm<'a> {
     /// Issues the next instruction of a slot, now. `SEVERAL`: whether there are several sub-cores,
     /// so that units have instances.
     #[inline]
-    fn issue<P: Policy, O: Observer, const SEVERAL: bool>(
+    fn issue<O: Observer, const SEVERAL: bool>(
         &mut self,
         sub_core: usize,
         slot: usize,
@@ -237,7 +240,7 @@ impl<'a> Sm<'a> {
         {
             avail[ring.index()] = done;
         }
-        if P::TRACKS_GLOBAL {
+        if self.tracks_global {
             let loads = self.ops.table.loads_global(step);
             for reg in written(op, self.ops.table.async_reg(step)) {
                 self.from_global[base + reg] = loads;
@@ -271,7 +274,7 @@ impl<'a> Sm<'a> {
             }
         }
         match path.get(index + 1) {
-            Some(&next) => self.wake_at::<P>(slot, next, now + 1),
+            Some(&next) => self.wake_at(slot, next, now + 1),
             None => {
                 self.view.ready -= WarpMask::slot(slot);
                 self.finish(slot, Some(now), observer);
@@ -282,7 +285,7 @@ impl<'a> Sm<'a> {
     /// Files a slot under the cycle in which its next instruction can issue, `earliest` or later;
     /// `earliest` is the next cycle to decide about.
     #[inline]
-    fn wake_at<P: Policy>(&mut self, slot: usize, next: Step, earliest: u64) {
+    fn wake_at(&mut self, slot: usize, next: Step, earliest: u64) {
         let op = self.ops.of(next);
         let base = slot * self.regs;
         let avail = &self.avail[base..base + self.regs];
@@ -295,7 +298,7 @@ impl<'a> Sm<'a> {
         {
             at = at.max(avail[ring.index()]);
         }
-        if P::TRACKS_GLOBAL {
+        if self.tracks_global {
             let ring = self.ops.table.async_reg(next).filter(|_| op.waits_ring).map(RegId::index);
             let regs = op.waits().iter().map(|&reg| reg as usize).chain(ring);
             let until = regs.filter(|reg| self.from_global[base + reg]).map(|reg| avail[reg]).max();

@@ -19,7 +19,7 @@ impl Sm<'_> {
     ) -> Result<(), RunError> {
         loop {
             let now = self.view.now.get();
-            if now >= self.next_special && self.special::<P, O>(steps, observer) {
+            if now >= self.next_special && self.special(steps, observer) {
                 return Ok(());
             }
             self.view.ready |= self.wheel.take(now);
@@ -27,7 +27,7 @@ impl Sm<'_> {
             for (sub_core, policy) in policies.iter_mut().enumerate() {
                 if let Some(slot) = self.choose_on(sub_core, policy)? {
                     debug_assert!(self.view.ready.has(slot) && self.sub_cores.of_slot(slot) == sub_core);
-                    self.issue::<P, O, true>(sub_core, slot, steps, observer);
+                    self.issue::<O, true>(sub_core, slot, steps, observer);
                     issued[sub_core] = true;
                 }
             }
@@ -52,7 +52,7 @@ impl Sm<'_> {
     ) -> Result<Option<usize>, Box<ReplayError>> {
         let own = self.sub_cores.slots(sub_core);
         let (ready, live, at_barrier) = (self.view.ready, self.view.live, self.view.at_barrier);
-        if P::WORK_CONSERVING && (ready & own).is_empty() {
+        if policy.is_work_conserving() && (ready & own).is_empty() {
             return Ok(None);
         }
         self.view.ready = ready & own;
@@ -65,7 +65,8 @@ impl Sm<'_> {
 
     /// The next cycle in which something can happen, after one in which nothing was issued.
     fn next_event<P: Policy>(&self, policies: &[P]) -> u64 {
-        let wake = |policy: &P| if P::WORK_CONSERVING { u64::MAX } else { policy.wake(&self.view).get() };
+        let wake =
+            |policy: &P| if policy.is_work_conserving() { u64::MAX } else { policy.wake(&self.view).get() };
         let asked = policies.iter().map(wake).min().unwrap_or(u64::MAX);
         self.wheel.next(self.view.now.get()).min(self.next_special).min(asked)
     }

@@ -137,7 +137,7 @@ fn switches(machine: &Machine) -> Result<String, Diagnostics> {
 }
 
 /// As RON, lines after the first indented as the report is.
-fn ron(value: &impl Serialize) -> Result<String, Diagnostics> {
+fn ron(value: &dyn erased_serde::Serialize) -> Result<String, Diagnostics> {
     let options = ron::Options::default().with_default_extension(ron::extensions::Extensions::IMPLICIT_SOME);
     let style = ron::ser::PrettyConfig::new().struct_names(true).compact_arrays(true);
     let text = options

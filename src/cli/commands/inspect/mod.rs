@@ -109,7 +109,7 @@ fn launch(location: &Location, source: &SourceText) -> Result<Report, Diagnostic
 }
 
 /// As a file has it.
-fn ron(value: &impl serde::Serialize) -> String {
+fn ron(value: &dyn erased_serde::Serialize) -> String {
     let style = ron::ser::PrettyConfig::new().compact_structs(true).compact_arrays(true).compact_maps(true);
     ron::ser::to_string_pretty(value, style).expect("what was read as RON can be written")
 }

@@ -74,7 +74,7 @@
 //! | caches, interconnect, DRAM | `src/sim/pipeline/memory/` |
 //! | what can be switched on, and its default | [`machine::pipeline`], [`machine::memory`], `src/machine/shared_memory.rs` |
 //! | functional runs ahead of the simulation, on a thread | `src/check/ahead.rs` |
-//! | cycles against another simulator | `tests/accelsim.rs` |
+//! | cycles against another simulator | `tests/engine/accelsim.rs` |
 //! | what each simplification costs | [`check::ablation`] |
 //! | Algorithm 1 of seed 000 | `src/bound/algorithm.rs` |
 //! | the proofs of IWB, SWB, LWB and RBB | [`bound::Iwb`], [`bound::Swb`], [`bound::Lwb`], [`bound::proofs::rbb`] |

@@ -21,6 +21,8 @@ mod runs;
 #[path = "../support/shipped.rs"]
 mod shipped;
 
+mod check_random;
+mod evidence;
 mod failed;
 mod formulas;
 mod lwb;

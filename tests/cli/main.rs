@@ -1,8 +1,13 @@
 //! The command line as scripts see it: results, exit codes, bad inputs, and what becomes of files,
 //! batches and runs that are ended early.
 
+mod ablate;
+mod anomaly;
 mod batches;
+mod fermi;
+mod hunt;
 mod inputs;
+mod machines;
 mod outputs;
 mod stopping;
 mod support;

@@ -1,16 +1,29 @@
 //! Tests of functional execution: a file for each part, one binary for all.
 
+#[path = "../support/banked.rs"]
+mod banked;
 #[path = "../exec_support/mod.rs"]
 mod exec_support;
+#[path = "../support/kernel_refs.rs"]
+mod kernel_refs;
+#[path = "../support/runs.rs"]
+mod runs;
+#[path = "../support/shipped.rs"]
+mod shipped;
 
+mod bank_conflicts;
 mod barriers;
 mod calls;
+mod constructs;
 mod control;
 mod images;
+mod kernels;
 mod matrix_memory;
 mod matrix_products;
 mod mbarrier;
 mod memory;
+mod memory_traffic;
 mod races;
+mod simt_stack;
 mod values;
 mod vectors;

@@ -1,7 +1,7 @@
 // Single precision. Coefficients are interpolations at Chebyshev nodes, computed with 60 digits and rounded; arguments
 // are reduced with fused multiply-adds, so that the parts of constants do not have to be short.
 //
-// Largest errors in units in the last place against double precision, as tests/cuda_min.rs measures them:
+// Largest errors in units in the last place against double precision, as tests/launches/cuda_min.rs measures them:
 //   sqrtf, fabsf, floorf, ceilf, truncf, roundf, rintf, fmodf, fmaxf, fminf, fmaf   exact (sqrtf, fmaf correctly rounded)
 //   expf 1, exp2f 1, exp10f 2, logf 1, log2f 2, log10f 2, powf 2, rsqrtf 1 (the instruction's error on hardware: 2)
 //   sinf 2, cosf 2, tanf 3, tanhf 2, atanf 2, atan2f 3, hypotf 1, erff 2

@@ -1,4 +1,4 @@
-// Double precision, made as single precision is (math.h). Errors in units in the last place, as tests/cuda_min.rs
+// Double precision, made as single precision is (math.h). Errors in units in the last place, as tests/launches/cuda_min.rs
 // measures them: exp 1, exp2 1, log 1, log2 2, log10 2, sin 1, cos 1, tan 3, pow 2; sqrt and fma correctly rounded,
 // rsqrt 2, the others exact.
 #pragma once

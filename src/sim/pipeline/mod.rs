@@ -16,9 +16,9 @@
 //!  fetch                      instruction buffers are filled                (front_end.rs)
 //! ```
 //!
-//! With every part off, the cycles are those of the paper model; `tests/engine_vs_reference.rs`
+//! With every part off, the cycles are those of the paper model; `tests/engine/against_reference.rs`
 //! compares event by event. The structure with everything on is that of GPGPU-Sim 4.2's
-//! shader core (shared/FACTS.md, "Accel-Sim / GPGPU-Sim 4.2"); `tests/accelsim.rs` compares cycles.
+//! shader core (shared/FACTS.md, "Accel-Sim / GPGPU-Sim 4.2"); `tests/engine/accelsim.rs` compares cycles.
 
 mod blocks;
 mod code;

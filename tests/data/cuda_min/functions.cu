@@ -1,4 +1,4 @@
-// Every function of cuda_min.h over arrays, for tests/cuda_min.rs: one entry per function, y[i] = f(x[i]) or f(x[i], z[i]).
+// Every function of cuda_min.h over arrays, for tests/launches/cuda_min.rs: one entry per function, y[i] = f(x[i]) or f(x[i], z[i]).
 #define INDEX (blockIdx.x * blockDim.x + threadIdx.x)
 #define ONE(T, name, call)                                                                                    \
   extern "C" __global__ void name(const T *__restrict__ x, const T *__restrict__ z, T *y) {                   \

@@ -1,4 +1,4 @@
-// Exchange between lanes, for tests/cuda_min.rs (sm_80: matches and reductions need it). Row f of y is the f-th function.
+// Exchange between lanes, for tests/launches/cuda_min.rs (sm_80: matches and reductions need it). Row f of y is the f-th function.
 extern "C" __global__ void lanes(const int *x, const double *z, unsigned *y, double *w) {
   const unsigned all = 0xffffffffu;
   int i = threadIdx.x, v = x[i], agree;

@@ -1,8 +1,7 @@
 //! Switches of the pipeline and of memory with values that make no sense: all are reported, each at
 //! its place. (`src/machine/memory/` tests more of memory's.)
 
-#[path = "support/shipped.rs"]
-mod shipped;
+use crate::shipped;
 
 use std::fmt::Write;
 use std::process::Command;

@@ -1,14 +1,11 @@
 //! Cycles against another simulator: what GPGPU-Sim 4.2 gives for the launches of
 //! `tests/data/reference`, configuration by configuration (issue 4, "Differential data").
 //!
-//! `WARPBOUND_TABLE=1 cargo test --release --test accelsim -- --nocapture` prints every launch.
+//! `WARPBOUND_TABLE=1 cargo test --release --test engine accelsim -- --nocapture` prints every launch.
 
-#[path = "support/reference.rs"]
-mod reference;
-#[path = "support/runs.rs"]
-mod runs;
-#[path = "support/shipped.rs"]
-mod shipped;
+use crate::reference;
+use crate::runs;
+use crate::shipped;
 
 use reference::{Reference, fields, read};
 use warpbound::base::Cycles;

@@ -1,12 +1,7 @@
 //! Each switch of the load/store unit and of memory on a kernel made for it (`kernels/micro`): the
 //! cycles are derived by hand. The machine is `ecrts25-orin` with the switches on that a test names.
 
-#[path = "support/micro.rs"]
-mod micro;
-#[path = "support/runs.rs"]
-mod runs;
-#[path = "support/shipped.rs"]
-mod shipped;
+use crate::micro;
 
 use micro::{cycles, issues, memory};
 use warpbound::sim::MemoryStats;

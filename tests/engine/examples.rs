@@ -1,8 +1,7 @@
 //! Worked examples: the numbers of MODEL.md, small cases done by hand, replay errors, and the
 //! trace formats on a whole run.
 
-#[path = "support/random_kernels.rs"]
-mod random_kernels;
+use crate::random_kernels;
 
 use random_kernels::{KernelBuilder, RandomKernel, paper_machine};
 use warpbound::base::{Pc, UnitId};

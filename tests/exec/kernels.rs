@@ -1,11 +1,8 @@
 //! Every launch of `kernels/` leaves in memory what the plain references of
 //! `tests/support/kernel_refs.rs` compute.
 
-#[path = "support/kernel_refs.rs"]
-mod kernel_refs;
-
-#[path = "support/shipped.rs"]
-mod shipped;
+use crate::kernel_refs;
+use crate::shipped;
 
 use std::path::Path;
 

@@ -1,11 +1,8 @@
 //! The memory system through the pipeline engine: what a setting does to the cycles of a launch.
 
-#[path = "support/reference.rs"]
-mod reference;
-#[path = "support/runs.rs"]
-mod runs;
-#[path = "support/shipped.rs"]
-mod shipped;
+use crate::reference;
+use crate::runs;
+use crate::shipped;
 
 use runs::workload;
 use warpbound::machine::Machine;

@@ -6,10 +6,8 @@
 //! with either.) So bytes are compared with every `fma.rn.f32` of the PTX rewritten as a product
 //! and a sum; counts are those of the PTX as it is.
 
+use crate::reference;
 use std::collections::BTreeMap;
-
-#[path = "support/reference.rs"]
-mod reference;
 
 use reference::{Reference, fields, program, read};
 use warpbound::base::Fnv1a;

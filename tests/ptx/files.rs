@@ -11,7 +11,7 @@ use warpbound::program::{Flow, Program};
 use warpbound::ptx::Module;
 
 fn isa() -> IsaTable {
-    let table = SourceText::new("isa/ptx.ron", include_str!("../isa/ptx.ron"));
+    let table = SourceText::new("isa/ptx.ron", include_str!("../../isa/ptx.ron"));
     IsaTable::parse(&table).expect("the shipped ISA table is right")
 }
 

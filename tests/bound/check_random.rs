@@ -1,8 +1,7 @@
 //! Random micro kernels through the whole of `check`: the analyser agrees with the simulator on
 //! every lone warp, and no proved bound is ever exceeded.
 
-#[path = "support/random_kernels.rs"]
-mod random_kernels;
+use crate::random_kernels;
 
 use random_kernels::{Shape, random_kernel};
 use warpbound::bound::{self, Analyser, BoundReport, Context};

@@ -4,9 +4,8 @@
 //! active) and a header cell; the rest of the figures is legible and agrees with its prose. Its
 //! addresses are bytes, 8 per instruction; its lane 0 is the top bit, ours is bit 0.
 
-mod exec_support;
-#[path = "support/shipped.rs"]
-mod shipped;
+use crate::exec_support;
+use crate::shipped;
 
 use exec_support::{Outcome, STORE, kernel};
 use shipped::{isa, launch_files, load};

@@ -8,13 +8,13 @@ use warpbound::diag::SourceText;
 use warpbound::isa::IsaTable;
 use warpbound::ptx::Module;
 
-const CONTROL: &str = include_str!("files/ptx/control.ptx");
-const MEMORY: &str = include_str!("files/ptx/memory.ptx");
-const VARIABLES: &str = include_str!("files/ptx/variables.ptx");
-const COMPILED: &str = include_str!("files/ptx/compiled/nvrtc_warps.ptx");
+const CONTROL: &str = include_str!("../files/ptx/control.ptx");
+const MEMORY: &str = include_str!("../files/ptx/memory.ptx");
+const VARIABLES: &str = include_str!("../files/ptx/variables.ptx");
+const COMPILED: &str = include_str!("../files/ptx/compiled/nvrtc_warps.ptx");
 
 fn isa() -> IsaTable {
-    let table = SourceText::new("isa/ptx.ron", include_str!("../isa/ptx.ron"));
+    let table = SourceText::new("isa/ptx.ron", include_str!("../../isa/ptx.ron"));
     IsaTable::parse(&table).expect("the shipped ISA table is right")
 }
 

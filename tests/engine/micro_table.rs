@@ -1,11 +1,7 @@
 //! The table of micro kernels in `kernels/README.md` says what comes out.
 
-#[path = "support/micro.rs"]
-mod micro;
-#[path = "support/runs.rs"]
-mod runs;
-#[path = "support/shipped.rs"]
-mod shipped;
+use crate::micro;
+use crate::shipped;
 
 /// What stands between backquotes.
 fn quoted(cell: &str) -> Vec<&str> {

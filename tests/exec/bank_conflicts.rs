@@ -1,13 +1,10 @@
 //! Bank conflicts: what seed 003 and others measured, and that simulator, analyser and explorer
 //! agree with them on.
 
-#[path = "support/banked.rs"]
-mod banked;
-mod exec_support;
-#[path = "support/runs.rs"]
-mod runs;
-#[path = "support/shipped.rs"]
-mod shipped;
+use crate::banked;
+use crate::exec_support;
+use crate::runs;
+use crate::shipped;
 
 use banked::{access, with_rule};
 use exec_support::kernel;
@@ -22,7 +19,7 @@ use warpbound::sim::{Engine, PolicySetup};
 
 /// Seed 003's tables: name, mask, transactions of 32, 64 and 128-bit accesses.
 fn tables() -> Vec<(String, u32, [u32; 3])> {
-    let rows = include_str!("data/seed003_transactions.csv").lines().filter(|line| !line.starts_with('#'));
+    let rows = include_str!("../data/seed003_transactions.csv").lines().filter(|line| !line.starts_with('#'));
     rows.skip(1)
         .map(|row| {
             let fields: Vec<&str> = row.split(',').collect();

@@ -1,9 +1,8 @@
 //! Golden digests: the same input gives the same events, for every shipped launch under every
 //! policy. A change of a digest is a change of somebody's numbers; it must be meant.
-//! `WARPBOUND_BLESS=1 cargo test --test golden` rewrites the file.
+//! `WARPBOUND_BLESS=1 cargo test --test engine golden` rewrites the file.
 
-#[path = "support/shipped.rs"]
-mod shipped;
+use crate::shipped;
 
 use std::fmt::Write;
 

@@ -1,10 +1,8 @@
 //! The engine against the per-cycle reference: every event of ten thousand random kernels under
 //! every policy, and of launches with several resident blocks.
 
-#[path = "support/per_cycle.rs"]
-mod per_cycle;
-#[path = "support/random_kernels.rs"]
-mod random_kernels;
+use crate::per_cycle;
+use crate::random_kernels;
 
 use std::convert::Infallible;
 

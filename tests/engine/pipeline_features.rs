@@ -2,12 +2,8 @@
 //! hand. The machine is `ecrts25-orin` with one switch on: a dependent addition waits 4 cycles (its
 //! unit is taken for 2), fp32 4 (1), a move, shift or logic operation 1, a parameter 3, a store 200.
 
-#[path = "support/micro.rs"]
-mod micro;
-#[path = "support/runs.rs"]
-mod runs;
-#[path = "support/shipped.rs"]
-mod shipped;
+use crate::micro;
+use crate::runs;
 
 use micro::{cycles, issues, setup};
 use warpbound::sim::PolicySetup;

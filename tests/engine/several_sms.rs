@@ -1,12 +1,9 @@
 //! Several SMs share the blocks of a launch and the memory behind them: on any number of threads
 //! the same, cycle for cycle.
 
-#[path = "support/reference.rs"]
-mod reference;
-#[path = "support/runs.rs"]
-mod runs;
-#[path = "support/shipped.rs"]
-mod shipped;
+use crate::reference;
+use crate::runs;
+use crate::shipped;
 
 use runs::workload;
 use warpbound::machine::Machine;

@@ -25,7 +25,7 @@ fn run(build: &str, launch: &str) -> Vec<Vec<u8>> {
 }
 
 fn run_with(build: &str, launch: &str, options: Options) -> Vec<Vec<u8>> {
-    let table = SourceText::new("isa/ptx.ron", include_str!("../isa/ptx.ron"));
+    let table = SourceText::new("isa/ptx.ron", include_str!("../../isa/ptx.ron"));
     let isa = IsaTable::parse(&table).unwrap();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/files/ptx/compiled/{build}.ptx"));
     let source = SourceText::new(build, std::fs::read_to_string(path).unwrap());
@@ -250,7 +250,7 @@ fn parameters_have_addresses() {
             ld.param.u64 %d2, [out];
             st.u32 [%d2], %r1;
         }";
-    let table = SourceText::new("isa/ptx.ron", include_str!("../isa/ptx.ron"));
+    let table = SourceText::new("isa/ptx.ron", include_str!("../../isa/ptx.ron"));
     let module = Module::parse(&SourceText::new("k.ptx", text)).unwrap_or_else(|e| panic!("{e}"));
     let program = module.program("k", &IsaTable::parse(&table).unwrap()).unwrap_or_else(|e| panic!("{e}"));
     let text = SourceText::new(

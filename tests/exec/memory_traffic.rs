@@ -1,8 +1,7 @@
 //! The lines that accesses touch, as engines with caches will get them.
 
-mod exec_support;
-#[path = "support/shipped.rs"]
-mod shipped;
+use crate::exec_support;
+use crate::shipped;
 
 use exec_support::kernel;
 use warpbound::exec::{Executor, Options};

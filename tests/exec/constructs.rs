@@ -1,8 +1,7 @@
 //! What becomes of verdicts where a kernel calls through pointers, calls itself, or waits at an
 //! mbarrier object.
 
-#[path = "support/shipped.rs"]
-mod shipped;
+use crate::shipped;
 
 use std::path::Path;
 
@@ -18,7 +17,7 @@ use warpbound::sim::PolicySetup;
 
 /// A launch of 64 threads with one buffer, judged under gto and lrr.
 fn judged(text: &str, entry: &str, race_memory: Option<usize>) -> Vec<Checked> {
-    let isa = IsaTable::parse(&SourceText::new("isa/ptx.ron", include_str!("../isa/ptx.ron"))).unwrap();
+    let isa = IsaTable::parse(&SourceText::new("isa/ptx.ron", include_str!("../../isa/ptx.ron"))).unwrap();
     let module = Module::parse(&SourceText::new("k.ptx", text)).unwrap_or_else(|e| panic!("{e}"));
     let program = module.program(entry, &isa).unwrap_or_else(|e| panic!("{e}"));
     let launch = format!(

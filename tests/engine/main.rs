@@ -1,0 +1,26 @@
+//! The engines: by hand, against simulators of every cycle, against another simulator, and as they were.
+
+#[path = "../support/micro.rs"]
+mod micro;
+#[path = "../support/per_cycle.rs"]
+mod per_cycle;
+#[path = "../support/random_kernels.rs"]
+mod random_kernels;
+#[path = "../support/reference.rs"]
+mod reference;
+#[path = "../support/runs.rs"]
+mod runs;
+#[path = "../support/shipped.rs"]
+mod shipped;
+
+mod accelsim;
+mod against_reference;
+mod examples;
+mod golden;
+mod memory_features;
+mod memory_system;
+mod micro_table;
+mod pipeline_features;
+mod reference_launches;
+mod several_sms;
+mod switch_errors;

@@ -1,14 +1,16 @@
 //! `warpbound ablate`: the columns hang together, the forms of output agree, threads do not matter.
 
-use std::process::{Command, Output};
+use std::process::Output;
 
 use serde_json::Value;
+
+use crate::support::warpbound;
 
 const KERNELS: [&str; 3] = ["vecadd", "reduce3", "pchase"];
 
 fn ablate(more: &[&str]) -> Output {
     let args = [&["ablate"], &KERNELS[..], more].concat();
-    let output = Command::new(env!("CARGO_BIN_EXE_warpbound")).args(args).output().expect("the binary runs");
+    let output = warpbound(&args);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     output
 }
@@ -122,10 +124,7 @@ fn forms_agree_and_threads_do_not_matter() {
 #[test]
 fn what_is_no_full_machine_is_refused() {
     for (machine, why) in [("ecrts25-orin", "with a `pipeline`"), ("rtx3070", "with one SM")] {
-        let output = Command::new(env!("CARGO_BIN_EXE_warpbound"))
-            .args(["ablate", "vecadd", "--machine", machine])
-            .output()
-            .expect("the binary runs");
+        let output = warpbound(&["ablate", "vecadd", "--machine", machine]);
         assert_eq!(output.status.code(), Some(1));
         assert!(String::from_utf8_lossy(&output.stderr).contains(why), "{machine}");
     }

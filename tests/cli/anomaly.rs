@@ -1,22 +1,8 @@
 //! `warpbound anomaly`: what it finds is there when its own commands are run again.
 
-use std::process::{Command, Output};
-
 use serde_json::Value;
 
-fn warpbound(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_warpbound"))
-        .args(args)
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .output()
-        .expect("the binary runs")
-}
-
-fn json(args: &[&str], code: i32) -> Value {
-    let output = warpbound(&[args, &["--format", "json"]].concat());
-    assert_eq!(output.status.code(), Some(code), "{args:?}\n{}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).expect("one JSON object on stdout")
-}
+use crate::support::{json, warpbound};
 
 fn list(value: &Value) -> &[Value] {
     value.as_array().expect("a list")

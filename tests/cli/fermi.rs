@@ -1,6 +1,7 @@
 //! The table of MODEL.md section 8 (seed 001), pinned cell by cell, and the corrected formula
 //! against every schedule well beyond it.
 
+use crate::support::{json, warpbound as command};
 use warpbound::base::Watch;
 use warpbound::explore::fermi::{Fairness, FermiBound, FermiMachine, Finishing, TemplateKernel, explore};
 
@@ -95,23 +96,9 @@ fn the_bound_without_fairness_holds_and_is_tight_but_for_two_warps() {
     }
 }
 
-fn json(args: &[&str]) -> serde_json::Value {
-    let output = command(args);
-    assert_eq!(output.status.code(), Some(0), "{args:?}\n{}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).expect("one JSON object on stdout")
-}
-
-fn command(args: &[&str]) -> std::process::Output {
-    std::process::Command::new(env!("CARGO_BIN_EXE_warpbound"))
-        .args(args)
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .output()
-        .expect("the binary runs")
-}
-
 #[test]
 fn the_command_gives_a_verdict_per_cell() {
-    let report = json(&["fermi", "--format", "json"]);
+    let report = json(&["fermi"], 0);
     let cells = report["results"].as_array().unwrap();
     assert_eq!((cells.len(), &report["fairness"]), (24, &true.into()));
     for cell in cells {
@@ -124,7 +111,8 @@ fn the_command_gives_a_verdict_per_cell() {
         assert_eq!((&corrected["status"], &corrected["exact"]), (&"holds".into(), &true.into()));
         assert_eq!(unfair["status"], "holds");
     }
-    let report = json(&["fermi", "--no-fairness", "--warps", "2..=3", "--rep", "2..=3", "--format", "json"]);
+    let report =
+        json(&["fermi", "--no-fairness", "--warps", "2..=3", "--rep", "2..=3"], 0);
     let exceeded: Vec<bool> = report["results"]
         .as_array()
         .unwrap()
@@ -140,7 +128,7 @@ fn the_command_gives_a_verdict_per_cell() {
 
 #[test]
 fn a_witness_is_printed_cycle_by_cycle() {
-    let report = json(&["fermi", "--witness", "4,1", "--format", "json"]);
+    let report = json(&["fermi", "--witness", "4,1"], 0);
     let witness = &report["results"][0];
     assert_eq!((&witness["worst"], &witness["best"]), (&14.into(), &13.into()));
     assert_eq!(witness["worst_schedule"][0].as_str().unwrap().len(), 14);
@@ -150,7 +138,7 @@ fn a_witness_is_printed_cycle_by_cycle() {
 
 #[test]
 fn a_kernel_takes_as_long_as_its_slowest_sm() {
-    let report = json(&["fermi", "--threads", "64,16,33", "--rep", "2", "--format", "json"]);
+    let report = json(&["fermi", "--threads", "64,16,33", "--rep", "2"], 0);
     let kernel = &report["results"][0];
     assert_eq!(kernel["warps"], serde_json::json!([4, 1, 3]));
     assert_eq!(kernel["bounds"][0]["value"], 22);
@@ -170,7 +158,7 @@ fn wrong_input_and_too_little_fuel_are_told() {
     ] {
         assert_eq!(command(args).status.code(), Some(1), "{args:?}");
     }
-    let report = json(&["fermi", "--warps", "6", "--rep", "4", "--max-states", "50", "--format", "json"]);
+    let report = json(&["fermi", "--warps", "6", "--rep", "4", "--max-states", "50"], 0);
     let cell = &report["results"][0];
     assert_eq!((&cell["complete"], cell.get("worst")), (&false.into(), None));
     assert_eq!(cell["bounds"][1]["status"], "not-applicable");

@@ -1,36 +1,6 @@
 //! `warpbound hunt` and `warpbound family` as scripts see them.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-
-use serde_json::Value;
-
-fn warpbound(dir: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_warpbound"))
-        .args(args)
-        .current_dir(dir)
-        .output()
-        .expect("the binary runs")
-}
-
-fn json(dir: &Path, args: &[&str], code: i32) -> Value {
-    let output = warpbound(dir, &[args, &["--format", "json"]].concat());
-    let shown = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(code), "{args:?}\n{shown}");
-    serde_json::from_slice(&output.stdout).expect("one JSON object on stdout")
-}
-
-/// A folder of this test's own, empty.
-fn scratch(name: &str) -> PathBuf {
-    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = std::fs::remove_dir_all(&dir);
-    std::fs::create_dir_all(&dir).unwrap();
-    dir
-}
-
-fn bound<'a>(result: &'a Value, name: &str) -> &'a Value {
-    result["bounds"].as_array().unwrap().iter().find(|b| b["name"] == name).expect("the bound is listed")
-}
+use crate::support::{bound, in_dir as warpbound, json_in as json, scratch};
 
 #[test]
 fn gub_is_broken_in_all_three_settings_and_the_folders_replay() {

@@ -1,8 +1,8 @@
 //! Every embedded machine loads; those that are for real kernels run one.
 
-use std::process::{Command, Output};
-
 use serde_json::Value;
+
+use crate::support::{self, warpbound};
 
 /// Machines of worked examples and counterexamples: they have no op classes of PTX.
 const FOR_MICRO_KERNELS: [&str; 7] = [
@@ -15,14 +15,8 @@ const FOR_MICRO_KERNELS: [&str; 7] = [
     "twenty-one",
 ];
 
-fn warpbound(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_warpbound")).args(args).output().expect("the binary runs")
-}
-
 fn json(args: &[&str]) -> Value {
-    let output = warpbound(&[args, &["--format", "json"]].concat());
-    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stdout));
-    serde_json::from_slice(&output.stdout).expect("one JSON object")
+    support::json(args, 0)
 }
 
 #[test]

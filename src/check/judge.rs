@@ -1,5 +1,7 @@
 //! One makespan against one bound.
 
+use serde::{Serialize, Serializer};
+
 use crate::base::{BlockId, Cycles, WarpId};
 use crate::bound::Standing;
 
@@ -12,6 +14,8 @@ pub enum Status {
     Violated,
     /// A premise of the bound does not hold for this run.
     NotApplicable,
+    /// It applies, and what was done does not suffice to say whether it holds.
+    Undecided,
 }
 
 impl Status {
@@ -21,6 +25,7 @@ impl Status {
             Self::Holds => "holds",
             Self::Violated => "violated",
             Self::NotApplicable => "not-applicable",
+            Self::Undecided => "undecided",
         }
     }
 
@@ -33,22 +38,45 @@ impl Status {
         }
     }
 
-    /// The verdict on a run of two parts from theirs: violated if either is; else not applicable if either is.
-    pub fn and(self, other: Self) -> Self {
-        match (self, other) {
-            (Self::Violated, _) | (_, Self::Violated) => Self::Violated,
-            (Self::NotApplicable, _) | (_, Self::NotApplicable) => Self::NotApplicable,
-            (Self::Holds, Self::Holds) => Self::Holds,
+    /// The verdict on something that lies in an interval, or on a run of which more is not known.
+    pub fn between(at_least: Cycles, at_most: Cycles, bound: Cycles) -> Self {
+        if at_least > bound {
+            Self::Violated
+        } else if at_most <= bound {
+            Self::Holds
+        } else {
+            Self::Undecided
         }
     }
 
-    /// The verdict over several bounds: violated if any is; else holds if any does.
+    /// The verdict on a run of two parts from theirs: violated if either is; else not applicable if either
+    /// is; else undecided.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        let weight = |status| match status {
+            Self::Holds => 0,
+            Self::Undecided => 1,
+            Self::NotApplicable => 2,
+            Self::Violated => 3,
+        };
+        if weight(self) >= weight(other) { self } else { other }
+    }
+
+    /// The verdict over several bounds: violated if any is; else holds if any does; else undecided.
     pub fn combine(all: impl IntoIterator<Item = Self>) -> Self {
-        all.into_iter().fold(Self::NotApplicable, |verdict, status| match (verdict, status) {
-            (Self::Violated, _) | (_, Self::Violated) => Self::Violated,
-            (Self::Holds, _) | (_, Self::Holds) => Self::Holds,
-            _ => Self::NotApplicable,
-        })
+        let weight = |status: &Self| match status {
+            Self::NotApplicable => 0,
+            Self::Undecided => 1,
+            Self::Holds => 2,
+            Self::Violated => 3,
+        };
+        all.into_iter().max_by_key(weight).unwrap_or(Self::NotApplicable)
+    }
+}
+
+impl Serialize for Status {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
     }
 }
 
@@ -171,10 +199,21 @@ mod tests {
 
     #[test]
     fn one_violation_decides() {
-        use Status::{Holds, NotApplicable, Violated};
+        use Status::{Holds, NotApplicable, Undecided, Violated};
         assert_eq!(Status::combine([Holds, Violated, NotApplicable]), Violated);
         assert_eq!(Status::combine([NotApplicable, Holds]), Holds);
         assert_eq!(Status::combine([]), NotApplicable);
+        assert_eq!(Status::combine([NotApplicable, Undecided]), Undecided);
+        let by_weight = [Holds, Undecided, NotApplicable, Violated];
+        for (i, a) in by_weight.into_iter().enumerate() {
+            for (j, b) in by_weight.into_iter().enumerate() {
+                assert_eq!(a.and(b), by_weight[i.max(j)]);
+            }
+        }
+        let cycles = |n| Cycles::new(n);
+        for (bound, status) in [(4, Violated), (5, Undecided), (6, Undecided), (7, Holds)] {
+            assert_eq!(Status::between(cycles(5), cycles(7), cycles(bound)), status);
+        }
     }
 
     #[test]

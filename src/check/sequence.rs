@@ -122,7 +122,7 @@ impl SequenceChecked {
             sums.warp_instructions += row.warp_instructions;
             for ((sum, status), value) in sums.bounds.iter_mut().zip(values) {
                 *sum = sum.zip(value).map(|(sum, value)| sum + value);
-                *status = worse(*status, Status::of(makespan, value));
+                *status = status.and(Status::of(makespan, value));
             }
         }
         rows.into_iter().flatten().collect()
@@ -145,15 +145,6 @@ impl SequenceChecked {
         };
         let mut blocks = self.total.blocks.iter();
         blocks.position(|(_, makespan, mut values)| violated((makespan, &mut values))).map(|n| n as u64)
-    }
-}
-
-/// Over several launches: violated if any is, not applicable if some is not, else holds.
-fn worse(a: Status, b: Status) -> Status {
-    match (a, b) {
-        (Status::Violated, _) | (_, Status::Violated) => Status::Violated,
-        (Status::NotApplicable, _) | (_, Status::NotApplicable) => Status::NotApplicable,
-        _ => Status::Holds,
     }
 }
 
@@ -297,7 +288,7 @@ fn add(total: &mut Checked, one: Checked) {
     total.sub_cores.iter_mut().zip(one.sub_cores).for_each(|(sum, used)| *sum += used);
     for (sum, bound) in total.bounds.iter_mut().zip(one.bounds) {
         sum.value = sum.value.zip(bound.value).map(|(sum, value)| sum + value);
-        sum.status = worse(sum.status, bound.status);
+        sum.status = sum.status.and(bound.status);
         sum.reason = sum.reason.take().or(bound.reason);
         sum.left_out &= bound.left_out;
     }

@@ -93,7 +93,7 @@ pub struct Suite {
     /// One per kernel and policy.
     pub results: Vec<Check>,
     /// Over all of them.
-    pub verdict: &'static str,
+    pub verdict: Status,
     /// Results with a verdict: some gating bound applied.
     pub judged: usize,
     /// How it ended.
@@ -115,7 +115,7 @@ pub struct Check {
     pub bounds: Vec<Bound>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub blocks: Vec<Block>,
-    pub verdict: &'static str,
+    pub verdict: Status,
     /// Whether every block was simulated to its end; if not, this is about the run up to there.
     pub complete: bool,
     /// Blocks of the launch, if not all of them were.
@@ -157,7 +157,7 @@ pub struct Bound {
     pub name: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<u64>,
-    pub status: &'static str,
+    pub status: Status,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -314,7 +314,7 @@ impl Check {
                 .collect(),
             bounds: checked.judged().map(|row| total_bound(row, checked.makespan)).collect(),
             blocks,
-            verdict: checked.verdict().name(),
+            verdict: checked.verdict(),
             complete: checked.is_complete(),
             launch_blocks: (!checked.is_complete()).then_some(checked.launch_blocks),
             run: None,
@@ -393,7 +393,7 @@ pub(super) fn bound(row: &BoundRow, value: Option<Cycles>, status: Status, makes
     Bound {
         name: row.name,
         value: value.map(Cycles::get),
-        status: status.name(),
+        status,
         reason: if value.is_none() { row.reason.clone() } else { None },
         overestimation: value.and_then(|value| overestimation(value, makespan)).map(rounded),
     }

@@ -17,7 +17,7 @@ impl Style {
         match status {
             Status::Holds => self.paint("32", status.name()),
             Status::Violated => self.paint("1;31", "VIOLATED"),
-            Status::NotApplicable => self.paint("33", status.name()),
+            Status::NotApplicable | Status::Undecided => self.paint("33", status.name()),
         }
     }
 

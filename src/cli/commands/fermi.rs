@@ -54,7 +54,7 @@ struct Cell {
 struct Judged {
     name: &'static str,
     value: u64,
-    status: &'static str,
+    status: Status,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
     /// Whether the true worst case is the bound.
@@ -152,14 +152,14 @@ fn judge(
         let premises = bound.applicable(machine, fairness);
         let (status, reason) = match (premises, worst) {
             (Err(reason), _) => (Status::NotApplicable, Some(reason.to_owned())),
-            (Ok(()), None) => (Status::NotApplicable, Some("the exploration is incomplete".to_owned())),
+            (Ok(()), None) => (Status::Undecided, Some("the exploration is incomplete".to_owned())),
             (Ok(()), Some(worst)) if worst > value => (Status::Violated, None),
             (Ok(()), Some(_)) => (Status::Holds, None),
         };
         Judged {
             name: bound.name(),
             value: value.get(),
-            status: status.name(),
+            status,
             reason,
             exact: worst == Some(value),
             exceeded: worst.is_some_and(|worst| worst > value),
@@ -219,11 +219,11 @@ fn rule(fairness: Fairness) -> &'static str {
 
 fn verdict(judged: &Judged) -> String {
     match (judged.status, judged.exact, judged.exceeded) {
-        ("violated", ..) => "TOO LOW".to_owned(),
-        ("holds", true, _) => "exact".to_owned(),
-        ("not-applicable", _, true) => "n/a, exceeded".to_owned(),
-        ("not-applicable", ..) => "n/a".to_owned(),
-        (status, ..) => status.to_owned(),
+        (Status::Violated, ..) => "TOO LOW".to_owned(),
+        (Status::Holds, true, _) => "exact".to_owned(),
+        (Status::NotApplicable, _, true) => "n/a, exceeded".to_owned(),
+        (Status::NotApplicable, ..) => "n/a".to_owned(),
+        (status, ..) => status.name().to_owned(),
     }
 }
 

@@ -58,7 +58,7 @@ pub fn json(
         let json::Batch { stopped, errors, .. } = batch;
         return ending.print_json(session, &Single { check, judged, stopped, errors });
     }
-    let verdict = Status::combine(runs(all).map(|(_, run)| run.checked().verdict())).name();
+    let verdict = Status::combine(runs(all).map(|(_, run)| run.checked().verdict()));
     ending.print_json(session, &Suite { schema: json::SCHEMA, results, verdict, judged, batch });
 }
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::Block;
 use crate::base::Cycles;
-use crate::bound::{self, Analyser, BoundReport, Context, Scope};
+use crate::bound::{self, Analyser, Bound, BoundReport, Context, Iwb, Scope};
 use crate::check::{Status, overestimation};
 use crate::cli::args::Explore;
 use crate::cli::files::{Outputs, Part};
@@ -17,6 +17,8 @@ use crate::cli::session::Session;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::explore::{Exploration, witness_schedule};
 use crate::machine::SchedulerKind;
+use crate::path::BlockPaths;
+use crate::program::TimingTable;
 use crate::report::json::{self, Origin, SCHEMA};
 use crate::report::table::Table;
 use crate::report::text::percent;
@@ -82,10 +84,7 @@ pub fn explore(block: &Block, files: Witnesses) -> Outcome {
     Analyser::new(table).for_each_section(paths, |section| {
         bounds.iter().zip(&mut reports).for_each(|(bound, report)| bound.add_section(report, section));
     });
-    let proved = bounds
-        .iter()
-        .position(|bound| bound.name() == "iwb")
-        .map_or(Cycles::ZERO, |i| reports[i].value.cycles());
+    let proved = upper_bound(table, paths);
     session.progress.begin(&kernel.workload.name, Some(block.issues()), "issues");
     let found = crate::explore::explore(table, machine, paths, proved, *limits, &session.watch)
         .map_err(|error| block.not_explorable(&error))?;
@@ -97,13 +96,13 @@ pub fn explore(block: &Block, files: Witnesses) -> Outcome {
             Err(reason) => json::Bound {
                 name: bound.name(),
                 value: None,
-                status: Status::NotApplicable.name(),
+                status: Status::NotApplicable,
                 reason: Some(reason.to_string()),
                 overestimation: None,
             },
         })
         .collect();
-    let violated = judged.iter().any(|bound| bound.status == Status::Violated.name());
+    let violated = judged.iter().any(|bound| bound.status == Status::Violated);
     let mut ending = Ending { violated, ..Ending::default() };
     match args.on.common.format {
         Format::Json => ending.print_json(session, &Report::new(block, &found, judged)),
@@ -122,25 +121,25 @@ pub fn explore(block: &Block, files: Witnesses) -> Outcome {
     Ok(ending)
 }
 
+/// No schedule takes longer: the search ends there. Whatever the bounds to be judged, this one is
+/// proved for every block that can be explored.
+fn upper_bound(table: &TimingTable, paths: &BlockPaths) -> Cycles {
+    let mut report = BoundReport::default();
+    Analyser::new(table).for_each_section(paths, |section| Iwb.add_section(&mut report, section));
+    report.value.cycles()
+}
+
 /// A bound claims something of every schedule: it holds only if the worst case is known to be
 /// below it.
 fn judge(name: &'static str, value: Cycles, found: &Exploration) -> json::Bound {
-    let (status, reason) = if found.worst.at_least > value {
-        (Status::Violated, None)
-    } else if found.worst.at_most <= value {
-        (Status::Holds, None)
-    } else {
-        (
-            Status::NotApplicable,
-            Some("the exploration is incomplete: the worst case may be above or below".to_owned()),
-        )
-    };
+    let status = Status::between(found.worst.at_least, found.worst.at_most, value);
+    let open = "the exploration is incomplete: the worst case may be above or below";
     let over = overestimation(value, found.worst.at_least).filter(|_| found.is_complete());
     json::Bound {
         name,
         value: Some(value.get()),
-        status: status.name(),
-        reason,
+        status,
+        reason: (status == Status::Undecided).then(|| open.to_owned()),
         overestimation: over.map(json::rounded),
     }
 }
@@ -234,19 +233,11 @@ fn text(block: &Block, found: &Exploration, bounds: &[json::Bound]) -> String {
     let mut out = style.fill(&heading);
     let mut table = Table::new(["bound", "cycles", "over worst", "status", ""], &[0, 3, 4]);
     for bound in bounds {
-        let status = [Status::Holds, Status::Violated, Status::NotApplicable]
-            .into_iter()
-            .find(|s| s.name() == bound.status);
-        let status = if bound.value.is_some() && status == Some(Status::NotApplicable) {
-            "unknown".to_owned()
-        } else {
-            status.map_or_else(String::new, |s| style.status(s))
-        };
         table.row([
             bound.name.to_owned(),
             bound.value.map_or_else(|| "-".to_owned(), |v| v.to_string()),
             bound.overestimation.map_or_else(|| "-".to_owned(), percent),
-            status,
+            style.status(bound.status),
             bound.reason.clone().unwrap_or_default(),
         ]);
     }

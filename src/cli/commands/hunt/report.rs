@@ -93,7 +93,7 @@ pub struct Report<'a> {
     bound: &'a str,
     seed: u64,
     settings: Vec<SettingReport<'a>>,
-    verdict: &'static str,
+    verdict: Status,
     complete: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     stopped: Option<&'static str>,
@@ -104,7 +104,7 @@ pub struct Report<'a> {
 #[derive(Serialize)]
 struct SettingReport<'a> {
     setting: String,
-    verdict: &'static str,
+    verdict: Status,
     complete: bool,
     instances: u64,
     exact_instances: u64,
@@ -161,7 +161,7 @@ impl Block {
 impl<'a> Report<'a> {
     /// From what came of each setting.
     pub fn new(args: &'a args::Hunt, rows: &'a [Row], not_reached: &'a [String], session: &Session) -> Self {
-        let verdict = |violated: bool| if violated { Status::Violated.name() } else { Status::Holds.name() };
+        let verdict = |violated: bool| if violated { Status::Violated } else { Status::Holds };
         let settings = rows.iter().map(|Row { plan, summary, ended_early, violation }| SettingReport {
             setting: plan.setting.to_string(),
             verdict: verdict(violation.is_some()),

@@ -1,4 +1,4 @@
-//! The layer rule of DESIGN.md: an arrow may only point down, or to the right within a row.
+//! The layer rule of `src/lib.rs`: an arrow may only point down, or to the right within a row.
 //!
 //! Read from the sources: every `crate::layer` that a file names, outside comments.
 

@@ -62,6 +62,7 @@
 //!  ptx      micro               front ends
 //!  program  path  machine  isa  decoded kernels; paths; machines; op classes
 //!  base     diag                time, ids, masks; diagnostics
+//!  model                        documentation only: the rules, the bibliography
 //! ```
 //!
 //! ## Where to look
@@ -106,6 +107,7 @@ pub mod explore;
 pub mod isa;
 pub mod machine;
 pub mod micro;
+pub mod model;
 pub mod path;
 pub mod program;
 pub mod ptx;

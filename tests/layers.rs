@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Top to bottom, left to right.
-const ROWS: [&[&str]; 8] = [
+const ROWS: [&[&str]; 9] = [
     &["cli"],
     &["report", "sweep"],
     &["check", "explore", "hybrid", "pwcet"],
@@ -15,6 +15,7 @@ const ROWS: [&[&str]; 8] = [
     &["ptx", "sass", "micro", "accelsim"],
     &["program", "path", "machine", "isa"],
     &["base", "diag"],
+    &["model"],
 ];
 
 /// Arrows that would point down or right and are forbidden all the same: the analyser must not

@@ -97,10 +97,7 @@ impl PingPong {
 
     fn title(&self) -> String {
         let gated = if self.gated { "gated " } else { "" };
-        format!(
-            "{gated}ping-pong family, P {}, m {}, n {}",
-            self.period, self.stages, self.length
-        )
+        format!("{gated}ping-pong family, P {}, m {}, n {}", self.period, self.stages, self.length)
     }
 
     fn kernel(&self, machine_file: &str) -> String {

@@ -4,6 +4,7 @@
 mod batches;
 mod inputs;
 mod outputs;
+mod readme;
 mod stopping;
 mod support;
 mod terminal;

@@ -11,7 +11,7 @@ use warpbound::path::{BarrierUse, BlockPaths, Step, WarpPath};
 use warpbound::program::{Flow, Instr, Program, RegKind, Register, Sem, TimingTable};
 use warpbound::sim::{Engine, PolicySetup};
 
-/// FACTS.md, "The ECRTS 2025 platform": totals split into init and the rest.
+/// The units of `configs/ecrts25-orin.ron`, which has their sources.
 const MACHINE: &str = r#"Machine(
     name: "bench", hazards: [Raw],
     units: { "int": Unit(init: 2, lat: 2), "alu": Unit(init: 1, lat: 0), "fp32": Unit(init: 1, lat: 3),

@@ -27,7 +27,7 @@
 //!   when. [`bound`] reads the same paths and computes phases and bounds.
 //! * [`explore`] searches instead of simulating: the exact worst and best case over all schedules,
 //!   blocks and launches that break a bound ([`explore::hunt`]), anomalies ([`explore::anomaly`]), every block of
-//!   a small grammar ([`explore::grammar`]), and seed 001's Fermi model ([`explore::fermi`]).
+//!   a small grammar ([`explore::grammar`]), and the Fermi model of Raravi and Andersson, 2010 ([`explore::fermi`]).
 //! * [`check`] is the only place where a simulated makespan meets a bound. [`report`] turns results into
 //!   text and JSON, [`cli`] does all input and output.
 //!
@@ -62,13 +62,15 @@
 //!  ptx      micro               front ends
 //!  program  path  machine  isa  decoded kernels; paths; machines; op classes
 //!  base     diag                time, ids, masks; diagnostics
+//!  model                        documentation only: the rules, the bibliography
 //! ```
 //!
 //! ## Where to look
 //!
 //! | you look for | it is in |
 //! |---|---|
-//! | the rules of issue, dispatch and write-back | [`sim`] (the engine), MODEL.md section 1 |
+//! | the rules of issue, dispatch and write-back, exactly | [`model`]; the engine is [`sim`] |
+//! | papers and other sources | [`model::bibliography`] |
 //! | a scheduling policy | `src/sim/policy/`, one file each |
 //! | the SM as it is: fetch, operand collector, load/store unit, several SMs | `src/sim/pipeline/` |
 //! | caches, interconnect, DRAM | `src/sim/pipeline/memory/` |
@@ -76,7 +78,7 @@
 //! | functional runs ahead of the simulation, on a thread | `src/check/ahead.rs` |
 //! | cycles against another simulator | `tests/engine/accelsim.rs` |
 //! | what each simplification costs | [`check::ablation`] |
-//! | Algorithm 1 of seed 000 | `src/bound/algorithm.rs` |
+//! | Algorithm 1 of Jeanmougin et al., ECRTS 2025 | `src/bound/algorithm.rs` |
 //! | the proofs of IWB, SWB, LWB and RBB | [`bound::Iwb`], [`bound::Swb`], [`bound::Lwb`], [`bound::proofs::rbb`] |
 //! | bounds that do not hold | [`bound::failed`] |
 //! | the transition system that is searched | `src/explore/model.rs`, of several blocks `src/explore/resident.rs` |
@@ -105,6 +107,7 @@ pub mod explore;
 pub mod isa;
 pub mod machine;
 pub mod micro;
+pub mod model;
 pub mod path;
 pub mod program;
 pub mod ptx;

@@ -1,12 +1,15 @@
-//! The layer rule of DESIGN.md: an arrow may only point down, or to the right within a row.
+//! What must hold of the sources as text.
 //!
-//! Read from the sources: every `crate::layer` that a file names, outside comments.
+//! * The layer rule of `src/lib.rs`: an arrow may only point down, or to the right within a row. Read from
+//!   every `crate::layer` that a file names, outside comments.
+//! * The repository stands alone: no file names a page that a reader does not have.
+//! * Links to numbered sections of `warpbound::model` lead somewhere.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Top to bottom, left to right.
-const ROWS: [&[&str]; 8] = [
+const ROWS: [&[&str]; 9] = [
     &["cli"],
     &["report", "sweep"],
     &["check", "explore", "hybrid", "pwcet"],
@@ -15,6 +18,7 @@ const ROWS: [&[&str]; 8] = [
     &["ptx", "sass", "micro", "accelsim"],
     &["program", "path", "machine", "isa"],
     &["base", "diag"],
+    &["model"],
 ];
 
 /// Arrows that would point down or right and are forbidden all the same: the analyser must not
@@ -113,4 +117,128 @@ fn the_rule_itself_forbids_what_it_should() {
     }
     let named = named_layers("use crate::{sim::A, bound::B};\n// crate::cli\nlet x = crate::base::Y;");
     assert_eq!(named, [(1, "sim".to_owned()), (1, "bound".to_owned()), (3, "base".to_owned())]);
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Every file that belongs to the repository, or would if it were added: all but what `.gitignore` names.
+fn repository() -> Vec<PathBuf> {
+    fn walk(dir: &Path, found: &mut Vec<PathBuf>) {
+        for entry in std::fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            let ignored = name == ".git" || path == root().join("target") || name.ends_with(".profraw");
+            if path.is_dir() && !ignored {
+                walk(&path, found);
+            } else if path.is_file() && !ignored {
+                found.push(path);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    walk(root(), &mut found);
+    found.sort();
+    found
+}
+
+/// What of a text names a page outside the repository: the design pages, the folder they lie in, or a
+/// paper by its number there. Put together here, so that this file does not name them itself.
+fn names_outside_pages(text: &str) -> Option<String> {
+    let pages = ["MODEL", "FACTS", "DESIGN", "STYLE", "HOUSE"].map(|page| format!("{page}.{}", "md"));
+    let folders = ["MODEL", "FACTS", "DESIGN", "STYLE", "seeds", "reference", "hooks"]
+        .map(|inside| format!("{}/{inside}", "shared"));
+    for name in pages.iter().chain(&folders) {
+        if text.contains(name.as_str()) {
+            return Some(name.clone());
+        }
+    }
+    let lower = text.to_ascii_lowercase();
+    for (at, word) in lower.match_indices("seed") {
+        let rest = &lower[at + word.len()..];
+        let rest = rest.strip_prefix('s').unwrap_or(rest);
+        let digits = rest.strip_prefix([' ', '_', '-', '\n']).unwrap_or(rest);
+        if digits.starts_with("00") && digits[2..].starts_with(|c: char| c.is_ascii_digit()) {
+            return Some(lower[at..].chars().take(word.len() + 5).collect());
+        }
+    }
+    None
+}
+
+#[test]
+fn no_file_names_a_page_that_a_reader_does_not_have() {
+    let files = repository();
+    for known in ["README.md", "configs/ecrts25-orin.ron", ".ci/run", "tests/layers.rs", "src/model/issue.md"]
+    {
+        assert!(files.contains(&root().join(known)), "the walk misses {known}");
+    }
+    let mut wrong = Vec::new();
+    for file in &files {
+        let inside = file.strip_prefix(root()).unwrap().to_string_lossy().into_owned();
+        let bytes = std::fs::read(file).unwrap();
+        let text = String::from_utf8_lossy(&bytes);
+        if let Some(name) = names_outside_pages(&inside).or_else(|| names_outside_pages(&text)) {
+            let line = text.lines().position(|line| names_outside_pages(line).is_some());
+            wrong.push(format!("{inside}:{}: {name}", line.map_or(0, |line| line + 1)));
+        }
+    }
+    assert!(wrong.is_empty(), "cite papers by author and title instead:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn such_names_are_found_and_others_are_not() {
+    let md = "md";
+    for named in [
+        format!("as MODEL.{md} says"),
+        format!("see {}/reference", "shared"),
+        format!("/work/{}/FACTS", "shared"),
+        format!("{} 003, table 1", "seed"),
+        format!("{}s 001 and 002", "Seed"),
+        format!("fn {}_003_tables()", "seed"),
+        format!("data/{}004.csv", "seed"),
+        format!("the tables of {}\n003", "seed"),
+    ] {
+        assert!(names_outside_pages(&named).is_some(), "{named}");
+    }
+    for fine in ["src/model/issue.md", "--seed 0", "ld.shared/st.shared", "seed 17", "tests/data/reference"] {
+        assert_eq!(names_outside_pages(fine), None, "{fine}");
+    }
+}
+
+/// As rustdoc makes the name of a link target from a heading.
+fn anchor(heading: &str) -> String {
+    let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    kept.collect::<String>().trim().to_lowercase().replace(' ', "-")
+}
+
+#[test]
+fn links_to_sections_of_the_model_lead_somewhere() {
+    let is_ours = |file: &PathBuf| file.extension().is_some_and(|ending| ending == "rs" || ending == "md");
+    let texts: Vec<(PathBuf, String)> = repository()
+        .into_iter()
+        .filter(is_ours)
+        .map(|file| (file.clone(), std::fs::read_to_string(file).unwrap()))
+        .collect();
+    let model = root().join("src/model");
+    let headings: BTreeSet<String> = texts
+        .iter()
+        .filter(|(file, _)| file.starts_with(&model))
+        .flat_map(|(_, text)| text.lines().filter_map(|line| line.strip_prefix("## ")).map(anchor))
+        .collect();
+    assert!(headings.contains("12-gub"), "{headings:?}");
+    let mut links = 0;
+    for (file, text) in &texts {
+        for (at, before) in text.match_indices("crate::model#") {
+            let link: String = text[at + before.len()..]
+                .chars()
+                .take_while(|c| c.is_ascii_alphanumeric() || *c == '-')
+                .collect();
+            if !link.is_empty() {
+                links += 1;
+                assert!(headings.contains(&link), "{}: no section `{link}`", file.display());
+            }
+        }
+    }
+    assert!(links > 5, "the scan finds nothing");
 }

@@ -1,6 +1,6 @@
 extern __shared__ int tile[];
 
-// Product of two small integer matrices by one square block whose side is the matrix side (seed 003): each thread copies
+// Product of two small integer matrices by one square block whose side is the matrix side (Adalbert et al., ERTS 2022): each thread copies
 // one element of A and one of B to shared memory, waits, loops over k, stores one element. Dynamic shared memory:
 // 2*side*side ints. Further blocks multiply further matrices, one behind the other in memory.
 extern "C" __global__ void imatmul_tiled(const int *A, const int *B, int *C) {

@@ -1,4 +1,4 @@
-// C = A*B, double buffered with asynchronous copies (seed 000's second version): while the warps multiply one tile, the
+// C = A*B, double buffered with asynchronous copies (the second version in Jeanmougin et al., ECRTS 2025): while the warps multiply one tile, the
 // next one is on its way from global to shared memory, and one barrier a round is enough.
 //
 // Tiling, block, arguments and order of additions are those of sgemm_naive: block (32, w, 1), w = 4 to 32 warps, kt a

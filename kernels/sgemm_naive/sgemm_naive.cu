@@ -1,4 +1,4 @@
-// C = A*B, naive shared-memory tiling: copy a tile, barrier, multiply, barrier (seed 000's "naive" version).
+// C = A*B, naive shared-memory tiling: copy a tile, barrier, multiply, barrier (the "naive" version of Jeanmougin et al., ECRTS 2025).
 //
 // Block (32, w, 1) with w = 4 to 32 warps: warp ty computes row ty of a w x 32 tile of C, so the number of warps is free
 // at launch. Each round copies w x kt of A and kt x 32 of B; kt is a multiple of 8 and K a multiple of kt, so the number

@@ -1,4 +1,4 @@
-//! Algorithm 1 of seed 000: the execution profile of a warp in isolation.
+//! Algorithm 1 of Jeanmougin et al., ECRTS 2025: the execution profile of a warp in isolation.
 //!
 //! The algorithm walks the instruction sequence once. Its state is one countdown per functional
 //! unit, `FU_state` (cycles for which initiations of earlier instructions still occupy it), and one
@@ -12,8 +12,8 @@
 //!    belongs to the current exec phase; in particular, a wait that ends exactly with the last
 //!    initiation does not split the phase, since phases are maximal intervals.
 //! 3. Time advances by the wait and the instruction issues: `FU_state += init` of its unit, and
-//!    `reg_state := FU_state + lat` of its destinations (the seed's example 3 leaves out the
-//!    remaining initiations there; MODEL.md section 2). Time advances by one cycle.
+//!    `reg_state := FU_state + lat` of its destinations (the paper's example 3 leaves out the
+//!    remaining initiations there; [`crate::model`], section 11). Time advances by one cycle.
 //!
 //! After the last instruction the exec phase is closed at the end of the last initiation, and a
 //! tail leads to the latest `done` of *all* instructions, not just of the last one.

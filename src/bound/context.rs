@@ -44,7 +44,7 @@ impl Context {
         }
     }
 
-    /// The premises of seed 000 that GUB and the bounds like it rest on.
+    /// The premises of Jeanmougin et al., ECRTS 2025, that GUB and the bounds like it rest on.
     ///
     /// # Errors
     /// The first premise that does not hold.

@@ -1,4 +1,4 @@
-//! GUB, the general upper bound of seed 000 (definition 10), as published.
+//! GUB, the general upper bound of Jeanmougin et al., ECRTS 2025 (definition 10), as published.
 
 use super::context::{Context, NotApplicable};
 use super::section::SectionAnalysis;
@@ -12,7 +12,7 @@ use super::value::{Bound, BoundValue, Standing};
 /// ```
 ///
 /// C(w) is the time warp w takes alone and E(W) the sum of the exec phases of W alone; with
-/// barriers the sections' values are added up. The seed claims it for every work-conserving policy
+/// barriers the sections' values are added up. The paper claims it for every work-conserving policy
 /// on one sub-core with single issue, without caches, and with pipelined memory (its theorem 11).
 ///
 /// # The theorem does not always hold
@@ -34,12 +34,12 @@ use super::value::{Bound, BoundValue, Standing};
 /// ```
 ///
 /// No slot is left idle while a warp is ready, and the makespan is 48. A delayed B by 16 cycles,
-/// with exec phases of 12. No constant factor saves the formula (MODEL.md section 3, the ping-pong
-/// family). It is evaluated, compared and asserted all the same, since that is what users ask for;
+/// with exec phases of 12. No constant factor saves the formula ([the model](crate::model#12-gub), the
+/// ping-pong family). It is evaluated, compared and asserted all the same, since that is what users ask for;
 /// a violation is a finding about the formula.
 ///
 /// # Several sub-cores
-/// The seed computes "a local WCET bound for each sub-core", to which "the effects related to
+/// The paper computes "a local WCET bound for each sub-core", to which "the effects related to
 /// components that may be shared between the sub-cores" are added, and leaves this second step as
 /// future work (section 2, after simplifying assumption 1). We read it so: W ranges over the other
 /// warps of w's sub-core, and for each instruction of another sub-core on a shared unit that w uses,
@@ -56,7 +56,7 @@ impl Bound for Gub {
     }
 
     fn summary(&self) -> &'static str {
-        "general upper bound of seed 000, as published: a warp alone, plus the exec phases of all others"
+        "general upper bound (Jeanmougin et al., ECRTS 2025), as published: a warp alone, plus the exec phases of all others"
     }
 
     fn standing(&self) -> Standing {

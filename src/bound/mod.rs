@@ -1,10 +1,10 @@
-//! The analyser and the bounds (MODEL.md sections 2 to 5; seed 000, section 3).
+//! The analyser and the bounds ([the model](crate::model#11-a-warp-alone), sections 11 to 13; Jeanmougin et al., ECRTS 2025, section 3).
 //!
 //! From the instruction sequences of a block's warps and the machine description alone, without
 //! any simulation of several warps, this layer computes
 //!
 //! * the exec and idle phases of a warp that runs alone ([`analyse_alone`]), by Algorithm 1 of
-//!   seed 000 with its countdowns of functional units and registers (`algorithm.rs`);
+//!   Jeanmougin et al., ECRTS 2025, with its countdowns of functional units and registers (`algorithm.rs`);
 //! * per section and warp what the bounds need ([`Analyser`], [`analyse_block`]);
 //! * bounds on the execution time of the block under any scheduler that keeps their premises
 //!   ([`Bound`], [`all`]): [`Gub`], as published; [`Iwb`], [`Swb`] and [`Lwb`], which are proved in
@@ -34,7 +34,7 @@
 //! when the slowest sub-core ends: its value is the maximum over all warps, as before. Each bound
 //! counts the other warps *of the sub-core* as it would with one sub-core, and adds the initiations
 //! of other sub-cores on shared units that the warp uses. Why that is sound is shown in [`Iwb`] and
-//! [`Swb`]; for [`Gub`] it is our reading of what seed 000 leaves as future work.
+//! [`Swb`]; for [`Gub`] it is our reading of what the paper leaves as future work.
 //!
 //! What was tried and does not hold is in [`failed`], with witnesses.
 

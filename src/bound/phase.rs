@@ -5,7 +5,7 @@ use crate::base::{Cycle, Cycles};
 use crate::path::WarpPath;
 use crate::program::TimingTable;
 
-/// What a lone warp does in a phase (seed 000, definition 1).
+/// What a lone warp does in a phase (Jeanmougin et al., ECRTS 2025, definition 1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PhaseKind {
     /// Some functional unit initiates an instruction of the warp in every cycle.

@@ -1,4 +1,4 @@
-//! The ablation study of seed 000 (section 4.1, "Ablation Study", Table 2): what each simplification
+//! The ablation study of Jeanmougin et al., ECRTS 2025 (section 4.1, "Ablation Study", Table 2): what each simplification
 //! of the paper model costs.
 //!
 //! From a full machine, simplifications are made one after the other, so that a column's variant A
@@ -11,19 +11,19 @@
 //! |---|---|
 //! | `full` | the machine as given |
 //! | `perfect-icache` | every fetch hits |
-//! | `one-sub-core` | one sub-core is active; it keeps its share of the result buses. The operand collector stays whole, as on seed 000's platform (`accelsim-ecrts`) |
+//! | `one-sub-core` | one sub-core is active; it keeps its share of the result buses. The operand collector stays whole, as on the paper's platform (`accelsim-ecrts`) |
 //! | `single-issue` | one instruction per cycle |
 //! | `no-cache` | neither L1 nor L2; interconnect and DRAM stay |
-//! | `paper-model` | no pipeline and no memory system: the seed's assumptions 1 to 4. A global access is one instruction of a fully pipelined unit, whatever its addresses, and shared memory has no bank conflicts |
+//! | `paper-model` | no pipeline and no memory system: the paper's assumptions 1 to 4. A global access is one instruction of a fully pipelined unit, whatever its addresses, and shared memory has no bank conflicts |
 //!
 //! The paper model's global latency is what a lone coalesced load takes on `no-cache`, measured, so
 //! that the last column shows the mechanism and not another memory. As the paper model has no
 //! operand collector and no write-back stages, that column contains their few cycles per dependent
-//! instruction too; the seed's last variant, an Accel-Sim, kept them.
+//! instruction too; the paper's last variant, an Accel-Sim, kept them.
 //!
-//! On the embedded suite under gto the means are 104.9, 70.7, 98.6, 81.3 and 119.2 % where the seed
+//! On the embedded suite under gto the means are 104.9, 70.7, 98.6, 81.3 and 119.2 % where the paper
 //! has 111.8, 94.0, 99.8, 91.9 and 234.1 % on Rodinia: the same side of 100 % in every column. The
-//! sizes differ with the kernels. With one resident block, as in the seed, sub-cores count for less
+//! sizes differ with the kernels. With one resident block, as in the paper, sub-cores count for less
 //! (87.0 % with `--set limits.blocks=1`). The last column is far above 100 % only where accesses are
 //! not coalesced (two transposes and atomics, 200 to 240 %), and most of the suite's are.
 

@@ -1,6 +1,6 @@
 //! The analyser against the simulator on a warp alone, event by event.
 //!
-//! Seed 000's Table 3 compares them in total cycles; here every issue, start and write-back time of
+//! Table 3 of Jeanmougin et al., ECRTS 2025, compares them in total cycles; here every issue, start and write-back time of
 //! every instruction must be the same. The two share no code that computes times, so agreement
 //! says something.
 

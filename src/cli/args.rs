@@ -1,4 +1,4 @@
-//! What can be said on the command line (DESIGN.md, "The command line").
+//! What can be said on the command line.
 
 mod laboratory;
 
@@ -60,7 +60,7 @@ pub enum Command {
     Check(Check),
     /// Simulate one kernel: cycles, stalls, traces, results
     Run(Run),
-    /// Exec and idle phases of each warp run alone (seed 000, Algorithm 1)
+    /// Exec and idle phases of each warp run alone (Algorithm 1 of Jeanmougin et al., ECRTS 2025)
     Phases(Phases),
     /// The true worst and best makespan over all work-conserving schedules of a block
     Explore(Explore),
@@ -72,9 +72,9 @@ pub enum Command {
     Family(Family),
     /// Something gets shorter and the schedule longer: on kernels over latencies, or among phases
     Anomaly(Anomaly),
-    /// The finishing time of seed 001's Fermi kernels over all schedules, and its bounds
+    /// The finishing time of the Fermi kernels of Raravi and Andersson over all schedules, and its bounds
     Fermi(Fermi),
-    /// What each simplification of the paper model costs (seed 000, Table 2); without KERNEL the embedded suite
+    /// What each simplification of the paper model costs (Jeanmougin et al., ECRTS 2025, Table 2); without KERNEL the embedded suite
     Ablate(Ablate),
     /// Every block of a small grammar: its exact worst case against GUB, IWB, SWB and LWB
     Evidence(Evidence),

@@ -30,8 +30,8 @@ impl Lines {
     }
 
     /// A lane reads and writes in one go: lanes on the same bytes need a pass each. A lane goes
-    /// with the first pass that leaves its bytes alone (GPGPU-Sim; shared/reference/README.md: "32
-    /// serial ones for one address").
+    /// with the first pass that leaves its bytes alone (GPGPU-Sim 4.2: 32
+    /// serial transactions for one address).
     pub(super) fn touch_apart(&mut self, address: u64, bytes: usize) {
         let (line, mask) = Self::split(address, bytes);
         let first = self.pending.partition_point(|&(other, _)| other < line);

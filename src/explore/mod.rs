@@ -5,7 +5,7 @@
 //! over all latencies in given intervals under a fixed policy, with a schedule that attains each.
 //! Where the search cannot finish it says what it proved, never a wrong "worst".
 //!
-//! The transition system ([`model`]) is a third writing of MODEL.md section 1, beside the engine
+//! The transition system ([`model`]) is a third writing of [the model](crate::model), beside the engine
 //! and the per-cycle reference of the tests. Witnesses are replayed by the engine before they are
 //! reported, and must give the same makespan.
 

@@ -1,6 +1,6 @@
 //! The transition system: what can happen next in a block, with all times relative to now.
 //!
-//! This is MODEL.md section 1 once more, written for search: a state holds just what decides the
+//! These are sections 1 to 7 of [the model](crate::model) once more, written for search: a state holds just what decides the
 //! future, so that states reached at different times by different schedules coincide. Where there are
 //! several sub-cores, they decide one after the other within a cycle, and a state is one in which
 //! a certain sub-core decides.

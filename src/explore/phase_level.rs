@@ -1,4 +1,4 @@
-//! Scheduling whole phases (seed 000, model rules MR 1 to 4; MODEL.md "Phase level").
+//! Scheduling whole phases (Jeanmougin et al., ECRTS 2025, model rules MR 1 to 4; [the model](crate::model#16-whole-phases), section 16).
 //!
 //! A warp alternates exec and idle phases of given lengths. One exec phase runs at a time, without
 //! preemption; an idle phase starts when its exec phase ends; the policy picks among the warps whose

@@ -40,7 +40,7 @@ impl Block {
 
 #[test]
 fn known_witnesses_have_their_known_extremes() {
-    // MODEL.md section 3; issue 3, "Shows"
+    // [`crate::model`], section 12
     for (kernel, machine, worst, best) in [
         ("fig3", "paper-fig2", 18, Some(17)),
         ("witness-929", "pull-apart-9", 48, Some(35)),

@@ -1,4 +1,4 @@
-//! The names and contracts of the warp scheduling policies (MODEL.md section 1).
+//! The names and contracts of the warp scheduling policies ([the model](crate::model#5-policies), section 5).
 //!
 //! How a policy decides is `sim`'s business. What it promises is said here, because `bound` must
 //! see the contract and never the policy.

@@ -1,5 +1,5 @@
 //! Banks of shared memory: how the lanes of an access get into each other's way, and what that
-//! costs. MODEL.md section 6; seed 003, section III.B.
+//! costs. [The model](crate::model#8-memory), section 8; Adalbert et al., ERTS 2022, section III.B.
 //!
 //! Shared memory lies in banks, word (4 bytes) by word. A bank delivers one word at a time, to any
 //! number of lanes. What an access costs depends on its addresses only, so it is known per dynamic
@@ -7,7 +7,7 @@
 //! its width takes without conflicts, and [`SharedMemory::timing`] says what they cost.
 //!
 //! Atomics on shared memory count as other accesses do: lanes on one word do not conflict, which is
-//! what GPGPU-Sim shows (shared/reference/README.md: "no extra for 32 lanes on one word"); the seed
+//! what GPGPU-Sim shows (no extra for 32 lanes on one word); Adalbert et al.
 //! measured loads and stores only. Asynchronous copies have the timing of their global side.
 
 use serde::{Deserialize, Serialize};
@@ -20,10 +20,10 @@ use crate::diag::{Diagnostics, SourceText};
 /// How conflicts are counted and what they cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BankRule {
-    /// Seed 003: lanes are served in pools, each with a transaction of its own.
+    /// Adalbert et al., ERTS 2022: lanes are served in pools, each with a transaction of its own.
     #[serde(alias = "pascal")]
     Pascal,
-    /// Measured on TU102 (FACTS.md): an n-way conflict takes 22 + 2(n-1) cycles.
+    /// Measured by microbenchmarks on two TU102: an n-way conflict takes 22 + 2(n-1) cycles.
     #[serde(alias = "turing")]
     Turing,
     /// GPGPU-Sim: a cycle of initiation for each distinct word of the most loaded bank, counting
@@ -142,7 +142,7 @@ impl SharedMemory {
             }
             value.min(MAX_CYCLES)
         };
-        // seed 003, section III.B: dur = 22 + base + 2 * conflicts; FACTS.md, Turing: 22 + 2(n-1)
+        // Adalbert et al., ERTS 2022, section III.B: dur = 22 + base + 2 * conflicts; measured on TU102: 22 + 2(n-1)
         let latency = cycles("latency", spec.latency, 22);
         let step = cycles("step", spec.step, 2);
         let base = [

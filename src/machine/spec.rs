@@ -75,7 +75,7 @@ pub enum Reconvergence {
     /// At the immediate post-dominator of the branch.
     #[default]
     PostDominator,
-    /// Where Pascal's SSY, PBK, SYNC and BRK say (seed 003, section III.A).
+    /// Where Pascal's SSY, PBK, SYNC and BRK say (Adalbert et al., ERTS 2022, section III.A).
     PascalStack,
 }
 

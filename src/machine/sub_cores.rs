@@ -3,7 +3,7 @@
 use super::Unit;
 use crate::base::{UnitId, WarpMask};
 
-/// How the SM is divided (MODEL.md section 5, "Several sub-cores").
+/// How the SM is divided ([the model](crate::model#6-sub-cores), section 6).
 ///
 /// A warp stays on the sub-core of its slot, `slot mod count`. Every sub-core has each unit for
 /// itself, except for shared units, of which there is one for all. An *instance* is a unit as it

@@ -155,7 +155,7 @@ fn check_ops(spec: &MachineSpec, units: &[Unit], source: &SourceText, problems: 
     ops
 }
 
-/// MODEL.md section 1: barriers have a unit of their own, init 1, lat 0, unless configured.
+/// Barriers have a unit of their own, init 1, lat 0, unless configured.
 fn add_barrier(units: &mut Vec<Unit>, ops: &mut Ops) {
     if !ops.contains_key(BARRIER) {
         let unit = UnitId::from_index(units.len().min(255));
@@ -164,7 +164,7 @@ fn add_barrier(units: &mut Vec<Unit>, ops: &mut Ops) {
             init: Cycles::ONE,
             lat: Cycles::ZERO,
             shared: false,
-            source: "MODEL.md section 1".to_owned(),
+            source: "the default: a unit of its own".to_owned(),
         });
         ops.insert(BARRIER.to_owned(), OpTiming { unit, init: Cycles::ONE, lat: Cycles::ZERO });
     }

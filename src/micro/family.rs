@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::diag::{Diagnostic, Diagnostics};
 
-/// The ping-pong family of MODEL.md section 3: two warps on which GUB fails by a factor that grows
+/// The ping-pong family ([the model](crate::model#12-gub), section 12): two warps on which GUB fails by a factor that grows
 /// with the number of stages.
 ///
 /// Units a1 to am and b1 to bm have initiation interval P and latency 0. The first warp executes, for
@@ -60,7 +60,7 @@ impl PingPong {
         let Self { period, stages, length, gated } = *self;
         if !(1..=MAX_PERIOD).contains(&period) {
             let message = format!("an initiation interval is 1 to {MAX_PERIOD} cycles");
-            problem("p", period, message, "MODEL.md uses 8, 16 and 32");
+            problem("p", period, message, "for example 8, 16 or 32");
         }
         let most = (MAX_UNITS - u64::from(gated)) / 2;
         if stages == 0 || stages > most {
@@ -75,7 +75,7 @@ impl PingPong {
             problem("m", stages, message, &hint);
         }
         if length == 0 {
-            problem("n", length, "a stage has at least one instruction".to_owned(), "MODEL.md uses n = P");
+            problem("n", length, "a stage has at least one instruction".to_owned(), "for example n = P");
         }
         // two exits are part of the file
         if self.instructions().saturating_add(2) > MAX_INSTRUCTIONS {
@@ -97,10 +97,7 @@ impl PingPong {
 
     fn title(&self) -> String {
         let gated = if self.gated { "gated " } else { "" };
-        format!(
-            "{gated}ping-pong family (MODEL.md section 3), P {}, m {}, n {}",
-            self.period, self.stages, self.length
-        )
+        format!("{gated}ping-pong family, P {}, m {}, n {}", self.period, self.stages, self.length)
     }
 
     fn kernel(&self, machine_file: &str) -> String {

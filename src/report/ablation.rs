@@ -11,7 +11,7 @@ use crate::check::ablation::{COLUMNS, Row, Summary, VARIANTS, Variants};
 
 /// What `ablate` says.
 #[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs, reason = "names say it; the contract is in DESIGN.md")]
+#[allow(missing_docs, reason = "names say it, with their units")]
 pub struct Ablation {
     pub schema: u32,
     pub machine: String,

@@ -1,4 +1,4 @@
-//! A drawing of a small run, as figures 2 and 3 of seed 000: per instruction its wait, initiation
+//! A drawing of a small run, as figures 2 and 3 of Jeanmougin et al., ECRTS 2025: per instruction its wait, initiation
 //! and latency; per cycle which warp issues; per warp the phases it has when run alone.
 
 use std::fmt::Write;

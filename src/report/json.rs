@@ -1,4 +1,5 @@
-//! The JSON contract of DESIGN.md ("The command line"). Names carry their units; times are cycles.
+//! The JSON that commands print under `--format json`. Scripts rely on it; `schema` counts its versions. Names
+//! carry their units; times are cycles.
 
 use std::collections::BTreeMap;
 
@@ -103,7 +104,7 @@ pub struct Suite {
 
 /// `check` on one kernel under one policy.
 #[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs, reason = "the contract is in DESIGN.md")]
+#[allow(missing_docs, reason = "names say it, with their units")]
 pub struct Check {
     pub schema: u32,
     pub kernel: String,
@@ -141,7 +142,7 @@ pub struct Check {
 
 /// A warp.
 #[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs, reason = "the contract is in DESIGN.md")]
+#[allow(missing_docs, reason = "names say it, with their units")]
 pub struct Warp {
     pub warp: u16,
     pub finish: u64,
@@ -152,7 +153,7 @@ pub struct Warp {
 
 /// A bound and what became of it.
 #[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs, reason = "the contract is in DESIGN.md")]
+#[allow(missing_docs, reason = "names say it, with their units")]
 pub struct Bound {
     pub name: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -166,7 +167,7 @@ pub struct Bound {
 
 /// A block of several.
 #[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs, reason = "the contract is in DESIGN.md")]
+#[allow(missing_docs, reason = "names say it, with their units")]
 pub struct Block {
     pub block: u32,
     pub makespan: u64,
@@ -175,7 +176,7 @@ pub struct Block {
 
 /// What `run` adds.
 #[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs, reason = "the contract is in DESIGN.md")]
+#[allow(missing_docs, reason = "names say it, with their units")]
 pub struct Run {
     pub warp_instructions: u64,
     pub thread_instructions: u64,

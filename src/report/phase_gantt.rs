@@ -1,4 +1,4 @@
-//! A drawing of phases under a policy, as figure 4 of seed 000: per warp its exec and idle phases
+//! A drawing of phases under a policy, as figure 4 of Jeanmougin et al., ECRTS 2025: per warp its exec and idle phases
 //! and its delays, phases of interest marked.
 
 use std::fmt::Write;

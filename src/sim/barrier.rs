@@ -1,5 +1,4 @@
-//! The barriers of a resident block (MODEL.md section 1, "Barrier", and section 5, "Partial
-//! barriers").
+//! The barriers of a resident block ([`crate::model`], section 4).
 //!
 //! Two kinds, told apart by what the first arrival says: for all warps of the block that have not
 //! finished, or for a number of arrivals. Both are complete as soon as everybody they are for has

@@ -1,4 +1,4 @@
-//! The timing engines. The first is MODEL.md section 1 as a discrete-event simulation, and what the
+//! The timing engines. The first is [the model](crate::model), sections 1 to 7, as a discrete-event simulation, and what the
 //! rest of this page is about. The second, `pipeline/`, goes cycle by cycle and is for machines that
 //! say more of their SM; with nothing of it switched on the two agree event by event.
 //!

@@ -1,4 +1,4 @@
-//! The worked example of seed 000 and the known refutations of GUB (MODEL.md sections 1 and 3).
+//! The worked example of Jeanmougin et al., ECRTS 2025, and the known refutations of GUB (`warpbound::model`, section 12).
 
 use crate::bound_kernels;
 use crate::bound_schedules;

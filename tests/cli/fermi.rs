@@ -1,4 +1,4 @@
-//! The table of MODEL.md section 8 (seed 001), pinned cell by cell, and the corrected formula
+//! The finishing times of the kernels of Raravi and Andersson, 2010, pinned cell by cell, and the corrected formula
 //! against every schedule well beyond it.
 
 use crate::support::{json, warpbound as command};
@@ -6,7 +6,7 @@ use warpbound::base::Watch;
 use warpbound::explore::fermi::{Fairness, FermiBound, FermiMachine, Finishing, TemplateKernel, explore};
 
 fn finishing(warps: usize, repetitions: usize, fairness: Fairness) -> Finishing {
-    let machine = FermiMachine::seed();
+    let machine = FermiMachine::published();
     let kernel = TemplateKernel::new(&machine, warps, repetitions).unwrap();
     explore(&machine, &kernel, fairness, 1_000_000, &Watch::new()).unwrap()
 }

@@ -98,7 +98,7 @@ fn wrong_hunts_are_refused() {
 
 #[test]
 fn the_ping_pong_family_has_the_numbers_of_its_table() {
-    // MODEL.md section 3: P, m, n, gated, instructions, GUB, lrr, gto, IWB
+    // the table in `warpbound::model`, section 12: P, m, n, gated, instructions, GUB, lrr, gto, IWB
     let table = [
         (8, 3, 8, false, Some(52), 192, 209, None, 248),
         (16, 4, 16, false, Some(134), 704, 1073, None, 1184),

@@ -9,6 +9,7 @@ mod hunt;
 mod inputs;
 mod machines;
 mod outputs;
+mod readme;
 mod stopping;
 mod support;
 mod terminal;
@@ -56,7 +57,7 @@ fn sub_cores_are_a_setting_and_are_reported() {
 }
 
 #[test]
-fn figure_3_of_seed_000() {
+fn figure_3_of_the_paper() {
     let result = json(&["check", "fig3"], 0);
     assert_eq!(result["makespan"], 17);
     assert_eq!(bound(&result, "gub")["value"], 23);
@@ -75,7 +76,7 @@ fn figure_3_of_seed_000() {
 fn the_lrr_witness_breaks_gub_and_its_folder_replays() {
     let result = json(&["check", "lrr-witness"], 3);
     assert_eq!((&result["makespan"], &result["verdict"]), (&148.into(), &"violated".into()));
-    // DESIGN.md's example, field by field
+    // the contract, field by field
     assert_eq!(result["schema"], 1);
     assert_eq!(result["scheduler"], "lrr");
     assert_eq!(

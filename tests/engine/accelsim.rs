@@ -1,5 +1,5 @@
 //! Cycles against another simulator: what GPGPU-Sim 4.2 gives for the launches of
-//! `tests/data/reference`, configuration by configuration (issue 4, "Differential data").
+//! `tests/data/reference`, configuration by configuration.
 //!
 //! `WARPBOUND_TABLE=1 cargo test --release --test engine accelsim -- --nocapture` prints every launch.
 

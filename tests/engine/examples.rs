@@ -1,4 +1,4 @@
-//! Worked examples: the numbers of MODEL.md, small cases done by hand, replay errors, and the
+//! Worked examples: the numbers of `warpbound::model`, small cases done by hand, replay errors, and the
 //! trace formats on a whole run.
 
 use crate::random_kernels;
@@ -36,7 +36,7 @@ fn events(kernel: &RandomKernel, setup: &PolicySetup) -> Vec<(u16, u32, u64, u64
     recorder.issues().map(event).collect()
 }
 
-/// Seed 000, figure 2: `red r0; blue r1; blue r2; green r3, r0; ret`.
+/// Jeanmougin et al., ECRTS 2025, figure 2: `red r0; blue r1; blue r2; green r3, r0; ret`.
 fn figure_2(warps: usize) -> RandomKernel {
     let mut builder = KernelBuilder::new();
     for _ in 0..warps {
@@ -86,7 +86,7 @@ fn the_lrr_witness() {
     assert_eq!(order, [(1, 116), (0, 148)]);
 }
 
-/// The ping-pong family of MODEL.md section 3; `gated`: each gate first reads a short instruction.
+/// The ping-pong family (`warpbound::model`, section 12); `gated`: each gate first reads a short instruction.
 fn ping_pong(p: u64, m: usize, n: usize, gated: bool) -> RandomKernel {
     let names: Vec<String> = ["a", "b"].iter().flat_map(|x| (0..m).map(move |i| format!("{x}{i}"))).collect();
     let mut units: Vec<(&str, u64, u64)> = names.iter().map(|name| (name.as_str(), p, 0)).collect();

@@ -1,4 +1,4 @@
-//! Bank conflicts: what seed 003 and others measured, and that simulator, analyser and explorer
+//! Bank conflicts: what Adalbert et al. and others measured, and that simulator, analyser and explorer
 //! agree with them on.
 
 use crate::banked;
@@ -17,9 +17,9 @@ use warpbound::machine::{Machine, SchedulerKind};
 use warpbound::program::TimingTable;
 use warpbound::sim::{Engine, PolicySetup};
 
-/// Seed 003's tables: name, mask, transactions of 32, 64 and 128-bit accesses.
+/// Tables I and II of Adalbert et al., ERTS 2022: name, mask, transactions of 32, 64 and 128-bit accesses.
 fn tables() -> Vec<(String, u32, [u32; 3])> {
-    let rows = include_str!("../data/seed003_transactions.csv").lines().filter(|line| !line.starts_with('#'));
+    let rows = include_str!("../data/pascal_transactions.csv").lines().filter(|line| !line.starts_with('#'));
     rows.skip(1)
         .map(|row| {
             let fields: Vec<&str> = row.split(',').collect();
@@ -32,7 +32,7 @@ fn tables() -> Vec<(String, u32, [u32; 3])> {
 }
 
 #[test]
-fn seed_003_tables_1_and_2_in_full() {
+fn pascal_tables_1_and_2_in_full() {
     let machine = with_rule("Pascal");
     let mut values = [0, 0];
     for (table, mask, counts) in tables() {
@@ -49,11 +49,11 @@ fn seed_003_tables_1_and_2_in_full() {
     assert_eq!(values, [12, 96]);
 }
 
-/// The seed prints 9 transactions: those of the two pools that it draws. Its formula also counts one
-/// for each of the two empty pools (lanes 16 to 31), as table II confirms: 11. The seed contradicts
-/// itself there (MODEL.md section 6); we follow the formula.
+/// The paper prints 9 transactions: those of the two pools that it draws. Its formula also counts one
+/// for each of the two empty pools (lanes 16 to 31), as table II confirms: 11. The paper contradicts
+/// itself there; we follow the formula.
 #[test]
-fn seed_003_figure_8_is_9_over_the_pools_drawn_and_11_over_all() {
+fn pascal_figure_8_is_9_over_the_pools_drawn_and_11_over_all() {
     let bank = |lane: u32| match lane {
         0..=4 => 0,
         5..=7 => 4,
@@ -90,7 +90,7 @@ fn turing_latencies_are_those_measured() {
 
 #[test]
 fn gpgpu_sim_adds_a_cycle_for_each_word_more() {
-    // FACTS.md: distance 34 without conflict, 35 for two ways, 65 for 32
+    // measured on GPGPU-Sim 4.2: distance 34 without conflict, 35 for two ways, 65 for 32
     let machine = shipped::machine_with("accelsim-ecrts", &["shared_memory.rule=words"]);
     for (ways, cycles) in [(1, 34), (2, 35), (32, 65)] {
         assert_eq!(access(&machine, 32, u32::MAX, |lane| 4 * ways * lane), (ways, cycles));

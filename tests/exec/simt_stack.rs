@@ -1,6 +1,7 @@
-//! The two SIMT stacks: figures 5 to 7 of seed 003 step by step, and that PTX runs the same under both.
+//! The two SIMT stacks: figures 5 to 7 of Adalbert et al., ERTS 2022, step by step, and that PTX
+//! runs the same under both.
 //!
-//! The seed's text lost one F of some masks (0xFFFFFFF where the prose says that all 32 threads are
+//! The text we have of the paper lost one F of some masks (0xFFFFFFF where the prose says that all 32 threads are
 //! active) and a header cell; the rest of the figures is legible and agrees with its prose. Its
 //! addresses are bytes, 8 per instruction; its lane 0 is the top bit, ours is bit 0.
 

@@ -1,4 +1,4 @@
-//! The definitions of MODEL.md sections 1 to 4, written down as naively as possible: everything of
+//! The definitions of `warpbound::model`, sections 1 to 12, written down as naively as possible: everything of
 //! one warp in vectors, absolute time, backward searches, phases by marking every cycle, bounds as
 //! double sums over instructions. Nothing is shared with `bound` but durations and paths.
 
@@ -64,7 +64,7 @@ pub fn instructions(table: &TimingTable, path: &WarpPath) -> Vec<Ins> {
     list
 }
 
-/// A lone warp: each instruction as early as MODEL.md section 1 allows. A barrier releases the
+/// A lone warp: each instruction as early as `warpbound::model` allows. A barrier releases the
 /// warp at its own `done`.
 pub fn alone(code: &[Ins]) -> Vec<Times> {
     let mut times: Vec<Times> = Vec::new();

@@ -1,5 +1,5 @@
 //! One SM, cycle by cycle, for any work-conserving choice: a deliberately simple reference for the
-//! claims of `bound`. MODEL.md section 1 read literally; nothing shared with the engine.
+//! claims of `bound`. `warpbound::model` read literally; nothing shared with the engine.
 
 #![allow(dead_code, reason = "every test file uses a part of it")]
 

@@ -1,4 +1,4 @@
-//! The micro kernels on seed 000's machine with some switches on.
+//! The micro kernels on the machine of Jeanmougin et al., ECRTS 2025, with some switches on.
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use warpbound::check::Workload;

@@ -1,4 +1,5 @@
-//! A reference simulator that goes cycle by cycle, written from MODEL.md sections 1 and 5 alone.
+//! A reference simulator that goes cycle by cycle, written from the rules in `warpbound::model`
+//! alone, not from the engine.
 //!
 //! Deliberately simple: no event queue, no bit tricks, nothing carried from one cycle to the next
 //! that could be looked up again. It shares with the engine the types of its input and nothing

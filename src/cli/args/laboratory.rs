@@ -103,7 +103,7 @@ pub struct Anomaly {
     /// Sweep a machine setting, or mem-latency [default: mem-latency=5..=400:5]
     #[arg(long, value_name = "PATH=FROM..=TO[:STEP]")]
     pub sweep: Option<String>,
-    /// Search whole phases for an anomaly as in figure 4 of seed 000, and draw it
+    /// Search whole phases for an anomaly as in figure 4 of Jeanmougin et al., ECRTS 2025, and draw it
     #[arg(long, conflicts_with_all = ["kernels", "unit", "sweep"])]
     pub phases: bool,
     /// Draw the schedule of these phases: exec and idle lengths in turn, warps apart by `/`

@@ -1,4 +1,4 @@
-//! `warpbound fermi`: the finishing time of seed 001's template kernels over all schedules.
+//! `warpbound fermi`: the finishing time of the template kernels of Raravi and Andersson, 2010, over all schedules.
 //!
 //! A study of a bound, not a gate: refuted cells are results, and the exit code is 0.
 
@@ -98,7 +98,7 @@ struct KernelBound {
 pub fn run(args: &Fermi, session: &Session) -> Outcome {
     let machine = match &args.machine {
         Some(path) => FermiMachine::parse(&Location::Disk(path.clone()).text()?)?,
-        None => FermiMachine::seed(),
+        None => FermiMachine::published(),
     };
     let fairness = if args.no_fairness { Fairness::Unrestricted } else { Fairness::SubBlock };
     if let Some(at) = &args.witness {

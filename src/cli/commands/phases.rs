@@ -1,4 +1,4 @@
-//! `warpbound phases`: what Algorithm 1 of seed 000 says about each warp run alone.
+//! `warpbound phases`: what Algorithm 1 of Jeanmougin et al., ECRTS 2025, says about each warp run alone.
 
 use std::fmt::Write;
 

@@ -1,7 +1,7 @@
 //! The SIMT stack: which lanes of a warp run where, and where they meet again.
 //!
 //! An entry is the next instruction, the lanes that run there and the place where they rejoin the
-//! entries below (npc, mask and rpc of seed 003, section III.A). Only the top entry runs. Two
+//! entries below (npc, mask and rpc of Adalbert et al., ERTS 2022, section III.A). Only the top entry runs. Two
 //! mechanisms ([`Reconvergence`]) share the entries and differ in what opens and closes a region of
 //! divergent code:
 //!
@@ -84,7 +84,7 @@ pub struct SimtStack {
 }
 
 impl SimtStack {
-    /// The rpc of lanes that rejoin nowhere. Seed 003 takes the last address of the memory, which
+    /// The rpc of lanes that rejoin nowhere. Adalbert et al. take the last address of the memory, which
     /// need not hold an instruction; ours never does.
     pub const END: Pc = Pc::new(u32::MAX);
 

@@ -1,4 +1,4 @@
-//! Pascal's stack (seed 003, section III.A; MODEL.md section 7): explicit instructions open and
+//! Pascal's stack (Adalbert et al., ERTS 2022, section III.A; [`crate::model`], section 9): explicit instructions open and
 //! close a region of divergent code.
 //!
 //! * SSY a, PBK a: pop the top; push (a, its rpc, its mask) and above it (next, a, its mask).
@@ -6,11 +6,11 @@
 //!   rpc, lanes that do).
 //! * SYNC, BRK: pop.
 //!
-//! The seed leaves two cases open. Under a guard only some lanes may come to SYNC or BRK: those
+//! The paper leaves two cases open. Under a guard only some lanes may come to SYNC or BRK: those
 //! leave their entry, the others go on. And lanes may come to BRK inside of an SSY region of their
 //! loop: they leave the entries of all regions up to and including the one that PBK opened, for
 //! otherwise they would go on behind the inner region instead of behind the loop. Both are plain
-//! pops in the cases the seed shows.
+//! pops in the cases the paper shows.
 //!
 //! PTX has no such instructions. There the decoder's post-dominators stand for them: before a
 //! branch with post-dominator a stands an SSY a, on every way into a stands a SYNC. They take no

@@ -52,7 +52,7 @@ impl FermiBound {
     /// # Errors
     /// The first premise that does not, a clause without capital and full stop.
     pub fn applicable(self, machine: &FermiMachine, fairness: Fairness) -> Result<(), &'static str> {
-        if machine.template != Template::seed() {
+        if machine.template != Template::published() {
             return Err("the template is not CUDA (LOAD LOAD CUDA)+ STORE");
         }
         if machine.arithmetic_slots != 2 || machine.memory_slots != 1 {
@@ -65,7 +65,7 @@ impl FermiBound {
     }
 
     /// The finishing time of a kernel whose blocks are assigned to several SMs: the largest of
-    /// theirs (seed 001, end of section III). SMs without threads finish at once.
+    /// theirs (Raravi and Andersson, 2010, end of section III). SMs without threads finish at once.
     pub fn kernel(self, machine: &FermiMachine, threads_per_sm: &[u32], repetitions: usize) -> Cycles {
         let of_sm = |threads: &u32| match machine.warps(*threads) {
             0 => Cycles::ZERO,
@@ -80,26 +80,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_published_formula_gives_the_figures_of_the_seed() {
-        let of_threads = |n, rep| FermiBound::Published.kernel(&FermiMachine::seed(), &[n], rep).get();
+    fn the_published_formula_gives_the_published_figures() {
+        let of_threads = |n, rep| FermiBound::Published.kernel(&FermiMachine::published(), &[n], rep).get();
         assert_eq!([of_threads(64, 1), of_threads(64, 2), of_threads(64, 3)], [14, 22, 30]);
         assert_eq!(of_threads(17, 1), 8);
-        let several = FermiBound::Published.kernel(&FermiMachine::seed(), &[16, 64, 0], 2);
+        let several = FermiBound::Published.kernel(&FermiMachine::published(), &[16, 64, 0], 2);
         assert_eq!(several.get(), 22);
     }
 
     #[test]
     fn each_broken_premise_is_named() {
-        let seed = FermiMachine::seed();
+        let machine = FermiMachine::published();
         let fair = Fairness::SubBlock;
-        assert!(FermiBound::ALL.iter().all(|bound| bound.applicable(&seed, fair).is_ok()));
-        let no_rule = FermiBound::Corrected.applicable(&seed, Fairness::Unrestricted);
+        assert!(FermiBound::ALL.iter().all(|bound| bound.applicable(&machine, fair).is_ok()));
+        let no_rule = FermiBound::Corrected.applicable(&machine, Fairness::Unrestricted);
         assert!(no_rule.unwrap_err().contains("fairness"));
-        assert!(FermiBound::WithoutFairness.applicable(&seed, Fairness::Unrestricted).is_ok());
-        let slots = FermiMachine { memory_slots: 2, ..seed.clone() };
+        assert!(FermiBound::WithoutFairness.applicable(&machine, Fairness::Unrestricted).is_ok());
+        let slots = FermiMachine { memory_slots: 2, ..machine.clone() };
         assert!(FermiBound::Published.applicable(&slots, fair).unwrap_err().contains("slot"));
-        let template = Template { first: vec![], ..Template::seed() };
-        let other = FermiMachine { template, ..seed };
+        let template = Template { first: vec![], ..Template::published() };
+        let other = FermiMachine { template, ..machine };
         assert!(FermiBound::Published.applicable(&other, fair).unwrap_err().contains("template"));
     }
 }

@@ -1,4 +1,4 @@
-//! The machine of seed 001 as people write it, and what is refused.
+//! The machine of Raravi and Andersson, 2010, as people write it, and what is refused.
 
 use std::fmt;
 
@@ -28,7 +28,7 @@ impl Op {
         self != Self::Cuda
     }
 
-    /// The letter of the seed's figures.
+    /// The letter of the paper's figures.
     pub fn letter(self) -> char {
         match self {
             Self::Cuda => 'C',
@@ -48,7 +48,7 @@ impl fmt::Display for Op {
     }
 }
 
-/// The control flow that every thread follows (seed 001, figure 2).
+/// The control flow that every thread follows (Raravi and Andersson, 2010, figure 2).
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Template {
@@ -61,8 +61,8 @@ pub struct Template {
 }
 
 impl Template {
-    /// The template of seed 001.
-    pub fn seed() -> Self {
+    /// The template of Raravi and Andersson, 2010.
+    pub fn published() -> Self {
         Self { first: vec![Op::Cuda], repeated: vec![Op::Load, Op::Load, Op::Cuda], last: vec![Op::Store] }
     }
 }
@@ -87,8 +87,8 @@ pub struct FermiMachine {
 }
 
 impl FermiMachine {
-    /// The machine of seed 001.
-    pub fn seed() -> Self {
+    /// The machine of Raravi and Andersson, 2010.
+    pub fn published() -> Self {
         Self::parse(&SourceText::new("fermi-raravi.ron", include_str!("fermi-raravi.ron")))
             .expect("the embedded machine is valid, a test reads it")
     }
@@ -187,19 +187,19 @@ mod tests {
 
     #[test]
     fn the_embedded_machine_is_the_seeds() {
-        let machine = FermiMachine::seed();
+        let machine = FermiMachine::published();
         assert_eq!((machine.warp_threads, machine.arithmetic_slots, machine.memory_slots), (16, 2, 1));
-        assert_eq!(machine.template, Template::seed());
+        assert_eq!(machine.template, Template::published());
         assert_eq!((machine.warps(64), machine.warps(65), machine.warps(0)), (4, 5, 0));
     }
 
     #[test]
     fn the_template_is_written_out_with_its_repetitions() {
-        let kernel = TemplateKernel::new(&FermiMachine::seed(), 4, 2).unwrap();
+        let kernel = TemplateKernel::new(&FermiMachine::published(), 4, 2).unwrap();
         let shown: String = kernel.code.iter().map(|(op, k)| format!("{}{k} ", op.letter())).collect();
         assert_eq!(shown, "C1 L1 L1 C1 L2 L2 C2 S2 ");
         for (warps, repetitions) in [(0, 1), (17, 1), (1, 0), (1, 67), (1, usize::MAX)] {
-            assert!(TemplateKernel::new(&FermiMachine::seed(), warps, repetitions).is_err());
+            assert!(TemplateKernel::new(&FermiMachine::published(), warps, repetitions).is_err());
         }
     }
 

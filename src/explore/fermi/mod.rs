@@ -1,13 +1,13 @@
-//! The finishing time of a group of warps on a simplified Fermi SM (seed 001, MODEL.md section 8).
+//! The finishing time of a group of warps on a simplified Fermi SM (Raravi and Andersson, 2010).
 //!
-//! The seed conjectures a worst case for its template kernel, `CUDA (LOAD LOAD CUDA)+ STORE`, and
+//! The report conjectures a worst case for its template kernel, `CUDA (LOAD LOAD CUDA)+ STORE`, and
 //! leaves it open. Here every schedule that keeps the rules is explored, which gives the true worst
 //! and best finishing time of each small kernel with a schedule that attains it, and the
 //! conjecture is settled: it holds from two warps on, fails for a lone one, and a corrected formula
 //! is proved below.
 //!
 //! # Rules
-//! As the seed's *figures* apply them; its prose is looser.
+//! As the report's *figures* apply them; its prose is looser.
 //! * Every instruction takes one cycle; the warp's next one can follow in the next cycle.
 //! * Per cycle two warps can execute arithmetic and one can access memory, three in all: cycle 2
 //!   of figure 4 executes `L`, `C`, `C`. (The prose allows one or two warps, and arithmetic *or*
@@ -78,14 +78,14 @@ mod tests {
     use crate::base::Watch;
 
     fn finishing(warps: usize, repetitions: usize, fairness: Fairness) -> Finishing {
-        let machine = FermiMachine::seed();
+        let machine = FermiMachine::published();
         let kernel = TemplateKernel::new(&machine, warps, repetitions).unwrap();
         explore(&machine, &kernel, fairness, 1_000_000, &Watch::new()).unwrap()
     }
 
     /// Walks a schedule with the rules written down a second time, one warp and cycle at a time.
     fn keeps_the_rules(schedule: &[CycleUse], warps: usize, repetitions: usize, fair: bool) {
-        let code = TemplateKernel::new(&FermiMachine::seed(), warps, repetitions).unwrap().code;
+        let code = TemplateKernel::new(&FermiMachine::published(), warps, repetitions).unwrap().code;
         let mut at = vec![0; warps];
         for used in schedule {
             for memory in [false, true] {
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn the_witness_of_four_warps_is_as_long_as_the_seeds_figures() {
+    fn the_witness_of_four_warps_is_as_long_as_the_published_figures() {
         for (repetitions, time) in [(1, 14), (2, 22), (3, 30)] {
             assert_eq!(finishing(4, repetitions, Fairness::SubBlock).worst.get(), time);
         }
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn fuel_that_does_not_last_claims_nothing() {
-        let machine = FermiMachine::seed();
+        let machine = FermiMachine::published();
         let kernel = TemplateKernel::new(&machine, 4, 3).unwrap();
         assert_eq!(explore(&machine, &kernel, Fairness::SubBlock, 10, &Watch::new()), Err(OutOfStates));
     }

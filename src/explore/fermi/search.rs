@@ -13,7 +13,7 @@ use crate::base::{Cycles, Watch};
 /// The rule of the scheduler beyond work conservation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fairness {
-    /// Seed 001: an instruction of repetition k has priority over one of k+1.
+    /// Raravi and Andersson, 2010: an instruction of repetition k has priority over one of k+1.
     SubBlock,
     /// None: any choice that leaves no slot empty for which a warp asks.
     Unrestricted,

@@ -126,7 +126,7 @@ impl Default for L1 {
 }
 
 /// How the on-chip memory of an SM is split between L1 and shared memory. The number of ways
-/// follows; seed 004 (section 6) varies this.
+/// follows; Berezovskyi et al., ARCS 2016, section 4, vary this.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub enum Split {

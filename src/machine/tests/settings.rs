@@ -82,7 +82,7 @@ fn entries_and_words_without_quotes_can_be_set() {
         FIG2,
         &[
             "units.red=Unit(init: 7, lat: 8)",
-            "units.red.source=FACTS.md, by \"hand\"",
+            "units.red.source=A paper, by \"hand\"",
             "units={\"new\": Unit(init: 3, lat: 3)}",
             "ops.f0=new",
             "ops.int.div=Op(unit: \"blue\", init: 5)",
@@ -95,7 +95,7 @@ fn entries_and_words_without_quotes_can_be_set() {
     )
     .unwrap();
     let red = m.units().iter().find(|unit| unit.name == "red").unwrap();
-    assert_eq!((red.init.get(), red.source.as_str()), (7, "FACTS.md, by \"hand\""));
+    assert_eq!((red.init.get(), red.source.as_str()), (7, "A paper, by \"hand\""));
     assert_eq!(m.op("f0").unwrap().init, Cycles::new(3));
     assert_eq!(m.op("int.div").unwrap().init, Cycles::new(5));
     assert_eq!(m.limits().warps, 3);

@@ -18,7 +18,7 @@
 //!
 //! With every part off, the cycles are those of the paper model; `tests/engine/against_reference.rs`
 //! compares event by event. The structure with everything on is that of GPGPU-Sim 4.2's
-//! shader core (shared/FACTS.md, "Accel-Sim / GPGPU-Sim 4.2"); `tests/engine/accelsim.rs` compares cycles.
+//! shader core, as read from its sources ([`crate::model`], section 15); `tests/engine/accelsim.rs` compares cycles.
 
 mod blocks;
 mod code;

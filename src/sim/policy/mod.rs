@@ -1,4 +1,4 @@
-//! Warp scheduling policies (MODEL.md section 1, "Policies"): which warp issues next.
+//! Warp scheduling policies ([the model](crate::model#5-policies), section 5): which warp issues next.
 //!
 //! One file per policy. A policy sees masks of warp slots and decides; it keeps whatever it must
 //! remember, restarts with each block where one block is resident at a time, and promises

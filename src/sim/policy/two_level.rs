@@ -8,7 +8,7 @@ use crate::sim::SLOTS;
 /// a load from global memory goes to the tail of the pending queue, and the first pending warp
 /// that is not waiting for one takes its place in the same cycle.
 ///
-/// What MODEL.md leaves open is decided so:
+/// What that leaves open is decided so:
 /// * At first all warps are pending, by age; the first N move up before the first decision. The
 ///   warps of a block that becomes resident later go to the tail.
 /// * A warp waits for global memory while some register its next instruction needs (also a

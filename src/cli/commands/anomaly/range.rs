@@ -2,8 +2,8 @@
 
 use crate::diag::Diagnostic;
 
-/// The grid of `--sweep` when nobody names one: total cycles of a global load, as seed 000 varies
-/// them, every fifth.
+/// The grid of `--sweep` when nobody names one: total cycles of a global load, as
+/// Jeanmougin et al., ECRTS 2025, vary them, every fifth.
 const DEFAULT: &str = "mem-latency=5..=400:5";
 /// Values of one sweep, at most.
 const MAX_VALUES: u64 = 10_000;

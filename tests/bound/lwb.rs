@@ -1,4 +1,4 @@
-//! LWB against its definition, hand-computed values, and attacks on its proof (`src/bound/lwb.rs`):
+//! LWB against its definition, hand-computed values, and attacks on its proof (`src/bound/proofs/lwb.md`):
 //! exact worst cases of random blocks full of long waits, with queues, barriers and equal warps.
 
 use crate::bound_kernels;

@@ -1,4 +1,4 @@
-//! IWB against schedules: every claim of its proof (MODEL.md section 4, `src/bound/iwb.rs`) on
+//! IWB against schedules: every claim of its proof (`src/bound/proofs/iwb.md`) on
 //! random blocks with everything that the proof says it covers, under choices made to hurt.
 
 use crate::bound_formulas;

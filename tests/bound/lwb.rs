@@ -169,6 +169,16 @@ fn hand_computed_values() {
     assert_eq!((value(&first, &Iwb), value(&first, &Lwb)), (26, 24));
 }
 
+/// The second example of the proof: what others queue delays an instruction between the load and its use, so
+/// that own loses time while it waits.
+#[test]
+fn a_unit_that_is_late() {
+    let units = [("m", 1, 69), ("a", 1, 0), ("q", 8, 0)];
+    let other = format!("m r0; {}{}a _, r0", "a _; ".repeat(38), "q _; ".repeat(3));
+    let block = kernel(&machine_text(&units, ""), &["m r0; q _; q _, r0".to_owned(), other]);
+    assert_eq!((value(&block, &Iwb), value(&block, &Lwb), worst(&block)), (142, 141, Some(120)));
+}
+
 /// With a longer latency the other load is one of the longest too: C + 1, and two credits more.
 #[test]
 fn falls_when_a_latency_grows() {

@@ -79,7 +79,9 @@
 //! | cycles against another simulator | `tests/engine/accelsim.rs` |
 //! | what each simplification costs | [`check::ablation`] |
 //! | Algorithm 1 of Jeanmougin et al., ECRTS 2025 | `src/bound/algorithm.rs` |
-//! | the proofs of IWB, SWB, LWB and RBB | [`bound::Iwb`], [`bound::Swb`], [`bound::Lwb`], [`bound::proofs::rbb`] |
+//! | the facts about the machine that the proofs of the bounds use | [`bound::proofs`] |
+//! | the proofs of IWB, SWB, LWB, RBB | [`bound::proofs::iwb`], [`bound::proofs::swb`], [`bound::proofs::lwb`], [`bound::proofs::rbb`] |
+//! | the proofs of SRR and GSRR | [`bound::proofs::turns`] |
 //! | bounds that do not hold | [`bound::failed`] |
 //! | the transition system that is searched | `src/explore/model.rs`, of several blocks `src/explore/resident.rs` |
 //! | what a PTX instruction does | `src/ptx/lower/` (to semantics), `src/exec/` (its execution) |

@@ -1,5 +1,6 @@
 //! Long waits: places where a warp waits for an instruction of the longest latency that is left
-//! when it comes to the first use. [`Lwb`](super::Lwb) says what they are good for.
+//! when it comes to the first use. [`Lwb`](super::Lwb) says what they are good for, and
+//! [`proofs::lwb`](super::proofs::lwb) what is proved of them.
 //!
 //! Instructions are of two kinds. On a *plain* unit every instruction of the program has init 1, so
 //! that it starts when it issues and is done after exactly its total `init + lat`; let D be the
@@ -9,8 +10,9 @@
 //! D, and k is the first that waits for it. Its inside time P is what the instructions between take by
 //! themselves, on an empty machine, from the issue of the first to the last `done`; 0 if there are
 //! none. If they wait for a plain instruction p of the section before l, it is taken to be done at
-//! `total(p) - (l - p)`, since l issues no earlier than l - p cycles after p; instructions on units with a
-//! queue are taken to be done. What may be in flight from earlier sections ends a candidate. Long waits of a warp do not overlap: the next one begins at k at the earliest.
+//! `total(p) - (l - p)`; instructions on units with a queue are taken to be done. What may be in flight
+//! from earlier sections ends a candidate, and so does a later instruction like l. The next long wait of the warp begins
+//! at k at the earliest.
 //!
 //! Besides, of each warp and unit with a queue, the most initiation work that it may have queued
 //! there at one time. It has nothing queued up to p, and p itself is through, once it has waited

@@ -7,8 +7,8 @@
 //!   Jeanmougin et al., ECRTS 2025, with its countdowns of functional units and registers (`algorithm.rs`);
 //! * per section and warp what the bounds need ([`Analyser`], [`analyse_block`]);
 //! * bounds on the execution time of the block under any scheduler that keeps their premises
-//!   ([`Bound`], [`all`]): [`Gub`], as published; [`Iwb`], [`Swb`] and [`Lwb`], which are proved in
-//!   their documentation; [`Srr`] and [`Gsrr`] for the policies that are not work conserving;
+//!   ([`Bound`], [`all`]): [`Gub`], as published; [`Iwb`], [`Swb`] and [`Lwb`], which are proved
+//!   in [`proofs`]; [`Srr`] and [`Gsrr`] for the policies that are not work conserving;
 //! * from what the blocks of a launch add to it one by one ([`LaunchShares`]), a bound on the launch
 //!   when several of them run at the same time ([`Rbb`]).
 //!
@@ -26,15 +26,15 @@
 //! `b + 1` sections, the last one possibly empty; a warp that finished takes part in later
 //! sections with empty ones. For the bounds each section is analysed as if it started on an empty
 //! machine, and the sections' bounds are added up; why that is sound although instructions may be
-//! in flight across a release is shown in [`Iwb`].
+//! in flight across a release is shown in [`proofs`] (Lemma B).
 //!
 //! # Several sub-cores
 //! Warp w of a block is on sub-core `w mod n`, which has an issue slot, a policy and units of its own,
 //! but for shared units ([`crate::machine::SubCores`]). A barrier is the block's, so a section ends
 //! when the slowest sub-core ends: its value is the maximum over all warps, as before. Each bound
 //! counts the other warps *of the sub-core* as it would with one sub-core, and adds the initiations
-//! of other sub-cores on shared units that the warp uses. Why that is sound is shown in [`Iwb`] and
-//! [`Swb`]; for [`Gub`] it is our reading of what the paper leaves as future work.
+//! of other sub-cores on shared units that the warp uses. Why that is sound is shown in [`proofs::iwb`] and
+//! [`proofs::swb`]; for [`Gub`] it is our reading of what the paper leaves as future work.
 //!
 //! What was tried and does not hold is in [`failed`], with witnesses.
 
@@ -48,10 +48,19 @@ mod long_waits;
 mod lwb;
 mod operands;
 mod phase;
-/// Proofs that are too long for the documentation of their bound.
 pub mod proofs {
+    #![doc = include_str!("proofs/common.md")]
+
+    #[doc = include_str!("proofs/iwb.md")]
+    pub mod iwb {}
+    #[doc = include_str!("proofs/lwb.md")]
+    pub mod lwb {}
     #[doc = include_str!("proofs/rbb.md")]
     pub mod rbb {}
+    #[doc = include_str!("proofs/swb.md")]
+    pub mod swb {}
+    #[doc = include_str!("proofs/turns.md")]
+    pub mod turns {}
 }
 mod resident;
 mod runs;

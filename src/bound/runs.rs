@@ -3,28 +3,16 @@
 //!
 //! An instruction is *surely ready* if, in every schedule, everything it waits for is available
 //! one cycle after its predecessor issued at the latest. It then belongs to its predecessor's run;
-//! otherwise it starts a new one. What is known of every schedule are *guaranteed distances*, lower
-//! bounds on the time between two events of one warp. For a producer p of instruction k, from
-//! start(p) on:
-//!
-//! * `issue(i) >= issue(i-1) + 1`, program order;
-//! * `issue(i) >= start(q) + init(q) + lat(q)` if i waits for q;
-//! * `start(i) >= issue(i)`, and `start(i) >= start(q) + init(q)` if q is the warp's instruction on
-//!   the same unit before i;
-//! * `issue(p) = start(p)` if p's unit cannot have a queue. That is so if every instruction that
-//!   can run on it has init 1 and sub-cores do not share it: one instruction issues per cycle, so the
-//!   unit is free again before the next one can come. Elsewhere nothing connects start(p) with issue(p) from above, since
-//!   others may be queued in front of it.
-//!
-//! If the longest path from start(p) to issue(k-1) is d and `d + 1 >= init(p) + lat(p)`, p is done
-//! when k may issue. A register that an earlier instruction waited for is available as well.
+//! otherwise it starts a new one. That is known by *guaranteed distances*, longest paths of lower
+//! bounds on the time between two events of one warp; which ones, and why they are, is in
+//! [`proofs::swb`](super::proofs::swb), Lemmas 9 and 10.
 //!
 //! Three things are left out, each to the safe side: a cut too many only raises the bound. Paths
 //! are searched for in a window of the last [`WINDOW`] instructions. What was in flight when a
 //! section began counts as unknown until some instruction waited for it; whether it can be in flight
 //! is decided at the barrier, which is known to be done before the next section. And a unit has a
 //! queue if *any* instruction of the program that runs on it has another init than 1, or could
-//! have one by bank conflicts.
+//! have one by bank conflicts, or if sub-cores share it.
 
 use std::collections::BTreeMap;
 

@@ -42,7 +42,7 @@ pub struct WarpSection {
     /// The latest `done` in the same run.
     pub serial_end: Cycles,
     /// The latest `done` if each instruction issued only when the warp's initiations on its unit are
-    /// over; known only on machines with bounded queues, see [`super::Iwb`].
+    /// over; known only on machines with bounded queues, see [`super::proofs::iwb`].
     pub unqueued: Option<Cycles>,
     /// The most by which an issue comes after the initiations of all instructions before it together;
     /// at least 0, which is what the first one has. See [`super::Rbb`].

@@ -1,6 +1,6 @@
 //! A lone warp on units without queues: an instruction does not issue before its unit has ended the
 //! initiation before it. With all units as one, no two initiations overlap: [`super::Gsrr`] says what
-//! that is good for, and [`super::Iwb`] what the other is, under "Bounded queues".
+//! that is good for, and [`super::proofs::iwb`] what the other is, under "Bounded queues".
 
 use super::operands::{waits, writes};
 use crate::base::Cycles;

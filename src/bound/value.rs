@@ -57,7 +57,7 @@ pub struct BoundReport {
 pub enum Standing {
     /// Claimed by a paper, and checked as claimed.
     Published,
-    /// Proved, in the documentation of the bound.
+    /// Proved, in [`proofs`](super::proofs).
     Proved,
     /// Neither: reported, and a violation is shown, but it decides nothing.
     Conjectured,

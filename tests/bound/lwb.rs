@@ -1,4 +1,4 @@
-//! LWB against its definition, hand-computed values, and attacks on its proof (`src/bound/lwb.rs`):
+//! LWB against its definition, hand-computed values, and attacks on its proof (`src/bound/proofs/lwb.md`):
 //! exact worst cases of random blocks full of long waits, with queues, barriers and equal warps.
 
 use crate::bound_kernels;
@@ -167,6 +167,16 @@ fn hand_computed_values() {
     assert_eq!((value(&later, &Iwb), value(&later, &Lwb)), (1 + 1 + 1 + 1 + 22 + 4, 29));
     let first = block(&["m r0; a r1, r0; m r2, r1; a _, r2"; 2]);
     assert_eq!((value(&first, &Iwb), value(&first, &Lwb)), (26, 24));
+}
+
+/// The second example of the proof: what others queue delays an instruction between the load and its use, so
+/// that own loses time while it waits.
+#[test]
+fn a_unit_that_is_late() {
+    let units = [("m", 1, 69), ("a", 1, 0), ("q", 8, 0)];
+    let other = format!("m r0; {}{}a _, r0", "a _; ".repeat(38), "q _; ".repeat(3));
+    let block = kernel(&machine_text(&units, ""), &["m r0; q _; q _, r0".to_owned(), other]);
+    assert_eq!((value(&block, &Iwb), value(&block, &Lwb), worst(&block)), (142, 141, Some(120)));
 }
 
 /// With a longer latency the other load is one of the longest too: C + 1, and two credits more.

@@ -1,4 +1,4 @@
-//! IWB against schedules: every claim of its proof (`warpbound::bound::Iwb`) on
+//! IWB against schedules: every claim of its proof (`src/bound/proofs/iwb.md`) on
 //! random blocks with everything that the proof says it covers, under choices made to hurt.
 
 use crate::bound_formulas;

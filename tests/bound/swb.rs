@@ -1,4 +1,4 @@
-//! SWB against its definition, and attacks on its proof (`src/bound/swb.rs`): exact worst cases of
+//! SWB against its definition, and attacks on its proof (`src/bound/proofs/swb.md`): exact worst cases of
 //! random blocks with barriers, WAW and shared units, and a search that climbs towards the bound.
 
 use crate::bound_kernels;

@@ -39,6 +39,7 @@ fn code() -> Code {
             srcs: srcs.iter().copied().map(RegId::new).collect(),
             guard: None,
             flow,
+            memory: None,
             sem: Sem::None,
             line: 0,
         });

@@ -75,6 +75,8 @@
 //! | the SM as it is: fetch, operand collector, load/store unit, several SMs | `src/sim/pipeline/` |
 //! | caches, interconnect, DRAM | `src/sim/pipeline/memory/` |
 //! | what can be switched on, and its default | [`machine::pipeline`], [`machine::memory`], `src/machine/shared_memory.rs` |
+//! | what of that is beyond the paper model, and which bound accounts for it | `src/machine/feature.rs`, `src/bound/claim.rs` |
+//! | what timing knows of a memory access | [`program::MemoryOp`], set by the front ends |
 //! | functional runs ahead of the simulation, on a thread | `src/check/ahead.rs` |
 //! | cycles against another simulator | `tests/engine/accelsim.rs` |
 //! | what each simplification costs | [`check::ablation`] |

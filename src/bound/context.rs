@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::machine::pipeline::BOUNDED_QUEUES;
-use crate::machine::{SEVERAL_SMS, SchedulerKind};
+use super::claim::Claim;
+use crate::machine::{Feature, Features, SchedulerKind};
 
 /// What a bound may rely on, put together by the caller from the machine, the contract of the
 /// policy and the paths of the block.
@@ -26,13 +26,13 @@ pub struct Context {
     /// Whether some barrier of the block does not involve all of its warps
     /// ([`BlockPaths::partial_barriers`](crate::path::BlockPaths::partial_barriers)).
     pub partial_barriers: bool,
-    /// What the machine does that the paper model does not, each as a clause for a message
+    /// What the machine does that the paper model does not
     /// ([`Machine::beyond_the_paper_model`](crate::machine::Machine::beyond_the_paper_model)).
-    pub beyond: Vec<&'static str>,
+    pub beyond: Features,
 }
 
 impl Context {
-    /// The context of a policy by its contract.
+    /// The context of a policy by its contract, on a machine of the paper model.
     pub fn new(policy: &SchedulerKind, resident_blocks: u32, partial_barriers: bool) -> Self {
         Self {
             policy: policy.to_string(),
@@ -40,7 +40,7 @@ impl Context {
             work_conserving: policy.work_conserving(),
             resident_blocks,
             partial_barriers,
-            beyond: Vec::new(),
+            beyond: Features::default(),
         }
     }
 
@@ -48,18 +48,9 @@ impl Context {
     ///
     /// # Errors
     /// The first premise that does not hold.
-    pub(super) fn paper_premises(&self) -> Result<(), NotApplicable> {
+    pub(super) fn paper_premises(&self, claim: Claim) -> Result<(), NotApplicable> {
         self.keeps_the_slot_busy()?;
-        self.one_aligned_block()
-    }
-
-    /// As [`Self::paper_premises`], but that queues may be bounded.
-    ///
-    /// # Errors
-    /// The first premise that does not hold.
-    pub(super) fn paper_premises_but_queues(&self) -> Result<(), NotApplicable> {
-        self.keeps_the_slot_busy()?;
-        self.one_aligned_block_but(&[BOUNDED_QUEUES])
+        self.one_aligned_block(claim)
     }
 
     fn keeps_the_slot_busy(&self) -> Result<(), NotApplicable> {
@@ -75,30 +66,25 @@ impl Context {
         }
     }
 
-    /// Sections exist: blocks run one after the other, and barriers involve all warps.
-    ///
-    /// # Errors
-    /// The first premise that does not hold.
-    pub(super) fn one_aligned_block(&self) -> Result<(), NotApplicable> {
-        self.one_aligned_block_but(&[])
-    }
-
     /// Blocks run at the same time, under a work-conserving policy, and barriers involve all warps.
     ///
     /// # Errors
     /// The first premise that does not hold.
-    pub(super) fn resident_premises(&self) -> Result<(), NotApplicable> {
+    pub(super) fn resident_premises(&self, claim: Claim) -> Result<(), NotApplicable> {
         self.keeps_the_slot_busy()?;
-        self.paper_model_but(&[SEVERAL_SMS])?;
-        if self.resident_blocks <= 1 && !self.beyond.contains(&SEVERAL_SMS) {
+        self.accounted_for_by(claim)?;
+        if self.resident_blocks <= 1 && !self.beyond.contains(Feature::SeveralSms) {
             return Err(NotApplicable::new("blocks run one after the other, and each is judged by itself"));
         }
         self.barriers_of_all()
     }
 
-    /// As [`Self::one_aligned_block`], on a machine of which these clauses are accounted for.
-    fn one_aligned_block_but(&self, accounted: &[&str]) -> Result<(), NotApplicable> {
-        self.paper_model_but(accounted)?;
+    /// Sections exist: blocks run one after the other, and barriers involve all warps.
+    ///
+    /// # Errors
+    /// The first premise that does not hold.
+    pub(super) fn one_aligned_block(&self, claim: Claim) -> Result<(), NotApplicable> {
+        self.accounted_for_by(claim)?;
         if self.resident_blocks > 1 {
             return Err(NotApplicable::new(format!(
                 "up to {} blocks are resident together, and their barriers do not line up: rbb is for that",
@@ -108,10 +94,10 @@ impl Context {
         self.barriers_of_all()
     }
 
-    fn paper_model_but(&self, accounted: &[&str]) -> Result<(), NotApplicable> {
-        let beyond: Vec<&str> =
-            self.beyond.iter().copied().filter(|clause| !accounted.contains(clause)).collect();
-        if beyond.is_empty() { Ok(()) } else { Err(NotApplicable::new(beyond.join("; "))) }
+    /// Whatever the machine does beyond the paper model, the claim holds all the same.
+    fn accounted_for_by(&self, claim: Claim) -> Result<(), NotApplicable> {
+        let others: Features = self.beyond.iter().filter(|&feature| !claim.accounts_for(feature)).collect();
+        if others.is_empty() { Ok(()) } else { Err(NotApplicable::new(others.to_string())) }
     }
 
     fn barriers_of_all(&self) -> Result<(), NotApplicable> {
@@ -158,7 +144,7 @@ mod tests {
     #[test]
     fn every_broken_premise_is_named() {
         let fine = Context::new(&SchedulerKind::Lrr, 1, false);
-        assert_eq!(fine.paper_premises(), Ok(()));
+        assert_eq!(fine.paper_premises(Claim::Gub), Ok(()));
         for (context, named) in [
             (Context::new(&SchedulerKind::Srr, 1, false), "`srr` is not work conserving"),
             (Context::new(&SchedulerKind::Gsrr, 1, false), "`gsrr` is not work conserving"),
@@ -167,13 +153,13 @@ mod tests {
             (Context { resident_blocks: 3, ..fine.clone() }, "up to 3 blocks are resident together"),
             (Context { partial_barriers: true, ..fine.clone() }, "does not involve all warps"),
         ] {
-            let reason = context.paper_premises().expect_err(named).to_string();
+            let reason = context.paper_premises(Claim::Gub).expect_err(named).to_string();
             assert!(reason.contains(named), "{reason}");
         }
         let judged = Context {
             work_conserving: Some(true),
             ..Context::new(&SchedulerKind::Replay("x".into()), 1, false)
         };
-        assert_eq!(judged.paper_premises(), Ok(()));
+        assert_eq!(judged.paper_premises(Claim::Gub), Ok(()));
     }
 }

@@ -1,5 +1,6 @@
 //! GUB, the general upper bound of Jeanmougin et al., ECRTS 2025 (definition 10), as published.
 
+use super::claim::Claim;
 use super::context::{Context, NotApplicable};
 use super::section::SectionAnalysis;
 use super::sharing::{FromOthers, by_sub_core};
@@ -64,7 +65,7 @@ impl Bound for Gub {
     }
 
     fn applicable(&self, context: &Context) -> Result<(), NotApplicable> {
-        context.paper_premises()
+        context.paper_premises(Claim::Gub)
     }
 
     fn warp_values(&self, section: &SectionAnalysis, values: &mut Vec<BoundValue>) {

@@ -1,5 +1,6 @@
 //! IWB, the initiation-work bound, and its proof.
 
+use super::claim::Claim;
 use super::context::{Context, NotApplicable};
 use super::section::{SectionAnalysis, UnitUse};
 use super::sharing::FromOthers;
@@ -39,7 +40,7 @@ impl Bound for Iwb {
     }
 
     fn applicable(&self, context: &Context) -> Result<(), NotApplicable> {
-        context.paper_premises_but_queues()
+        context.paper_premises(Claim::Iwb)
     }
 
     fn warp_values(&self, section: &SectionAnalysis, values: &mut Vec<BoundValue>) {

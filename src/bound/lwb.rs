@@ -1,5 +1,6 @@
 //! LWB, the long-wait bound, and its proof.
 
+use super::claim::Claim;
 use super::context::{Context, NotApplicable};
 use super::iwb::Iwb;
 use super::long_waits::{LongWait, LongWaits};
@@ -59,7 +60,7 @@ impl Bound for Lwb {
     }
 
     fn applicable(&self, context: &Context) -> Result<(), NotApplicable> {
-        context.paper_premises()
+        context.paper_premises(Claim::Lwb)
     }
 
     fn warp_values(&self, section: &SectionAnalysis, values: &mut Vec<BoundValue>) {

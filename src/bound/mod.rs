@@ -39,6 +39,7 @@
 //! What was tried and does not hold is in [`failed`], with witnesses.
 
 mod algorithm;
+mod claim;
 mod context;
 #[doc = include_str!("failed.md")]
 pub mod failed {}

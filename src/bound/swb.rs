@@ -1,5 +1,6 @@
 //! SWB, the sure-window bound, and its proof.
 
+use super::claim::Claim;
 use super::context::{Context, NotApplicable};
 use super::section::SectionAnalysis;
 use super::sharing::FromOthers;
@@ -44,7 +45,7 @@ impl Bound for Swb {
     }
 
     fn applicable(&self, context: &Context) -> Result<(), NotApplicable> {
-        context.paper_premises()
+        context.paper_premises(Claim::Swb)
     }
 
     fn warp_values(&self, section: &SectionAnalysis, values: &mut Vec<BoundValue>) {

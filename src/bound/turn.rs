@@ -1,5 +1,6 @@
 //! Bounds for the policies that issue in turns and are not work conserving.
 
+use super::claim::Claim;
 use super::context::{Context, NotApplicable};
 use super::section::SectionAnalysis;
 use super::sharing::{by_sub_core, meet};
@@ -42,7 +43,7 @@ impl Bound for Srr {
     }
 
     fn applicable(&self, context: &Context) -> Result<(), NotApplicable> {
-        only_for(&SchedulerKind::Srr, context)
+        only_for(&SchedulerKind::Srr, Claim::Srr, context)
     }
 
     fn warp_values(&self, section: &SectionAnalysis, values: &mut Vec<BoundValue>) {
@@ -94,7 +95,7 @@ impl Bound for Gsrr {
     }
 
     fn applicable(&self, context: &Context) -> Result<(), NotApplicable> {
-        only_for(&SchedulerKind::Gsrr, context)
+        only_for(&SchedulerKind::Gsrr, Claim::Gsrr, context)
     }
 
     fn warp_values(&self, section: &SectionAnalysis, values: &mut Vec<BoundValue>) {
@@ -114,9 +115,9 @@ fn serial_sum(section: &SectionAnalysis, values: &mut Vec<BoundValue>) {
     }));
 }
 
-fn only_for(kind: &SchedulerKind, context: &Context) -> Result<(), NotApplicable> {
+fn only_for(kind: &SchedulerKind, claim: Claim, context: &Context) -> Result<(), NotApplicable> {
     if context.scheduler != *kind {
         return Err(NotApplicable::new(format!("it is for policy `{kind}`, not `{}`", context.policy)));
     }
-    context.one_aligned_block()
+    context.one_aligned_block(claim)
 }

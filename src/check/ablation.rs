@@ -33,7 +33,7 @@ use super::run::{Plan, observe};
 use super::workload::{Workload, WorkloadKind};
 use crate::base::{Cycle, Cycles, Watch};
 use crate::diag::{Diagnostic, Diagnostics, SourceText};
-use crate::isa::IsaTable;
+use crate::isa::{GLOBAL_LOAD, IsaTable};
 use crate::machine::memory::Start;
 use crate::machine::{Machine, MachineSpec, OpSpec, SchedulerKind};
 use crate::program::launch::{Launch, LaunchSpec};
@@ -135,7 +135,7 @@ fn paper_model(mut spec: MachineSpec, load_latency: u64) -> Result<MachineSpec, 
     spec.pipeline = None;
     spec.memory = None;
     spec.shared_memory = None;
-    let unit = match spec.ops.get("ld.global") {
+    let unit = match spec.ops.get(GLOBAL_LOAD) {
         Some(OpSpec::Unit(unit)) => Some(unit.clone()),
         Some(OpSpec::Timed(timed)) => Some(timed.unit.clone()),
         None => None,

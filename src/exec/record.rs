@@ -39,11 +39,7 @@ const WORD: u64 = 4;
 impl Record {
     pub(super) fn new(program: &Program, options: &Options) -> Self {
         let traffic = || Traffic {
-            moves_lines: program
-                .instrs
-                .iter()
-                .map(|instr| program.moves_lines(instr, options.constants))
-                .collect(),
+            moves_lines: program.instrs.iter().map(|instr| instr.moves_lines(options.constants)).collect(),
             constants: options.constants,
             lines: Lines::default(),
             group: Vec::new(),

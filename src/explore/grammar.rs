@@ -238,6 +238,7 @@ impl Grammar {
                     srcs,
                     guard: None,
                     flow: Flow::Plain,
+                    memory: None,
                     sem: Sem::None,
                     line: 1,
                 });
@@ -250,6 +251,7 @@ impl Grammar {
                 srcs: std::iter::empty().collect(),
                 guard: None,
                 flow: Flow::Exit,
+                memory: None,
                 sem: Sem::None,
                 line: 1,
             });

@@ -9,6 +9,11 @@ pub use table::IsaTable;
 
 use serde::Deserialize;
 
+/// The op class of loads from global memory: the one whose latency a machine is asked for.
+pub const GLOBAL_LOAD: &str = "ld.global";
+/// The op class of barriers. A machine that does not map it gets a unit for it.
+pub const BARRIER: &str = "barrier";
+
 /// A memory space, as far as op classes and access checks tell them apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 pub enum Space {

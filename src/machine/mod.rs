@@ -3,6 +3,7 @@
 //! What is parsed ([`MachineSpec`]) is not what is used ([`Machine`]): a `Machine` exists only
 //! validated, so nothing downstream has a path for a bad configuration.
 
+mod feature;
 mod idle;
 mod limits;
 pub mod memory;
@@ -18,10 +19,11 @@ mod sub_cores;
 mod tests;
 mod validate;
 
+pub use feature::{Feature, Features};
 pub use idle::IdleSetting;
 pub use limits::{BlockNeeds, Limits, Occupancy};
 pub use memory::MemorySystem;
-pub use model::{Hazards, Machine, OpTiming, SEVERAL_SMS, Unit};
+pub use model::{Hazards, Machine, OpTiming, Unit};
 pub use pipeline::Pipeline;
 pub use scheduler::{ParseSchedulerError, SchedulerKind};
 pub use setting::Setting;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use bitflags::bitflags;
 
+use super::feature::Features;
 use super::limits::Limits;
 use super::memory::MemorySystem;
 use super::pipeline::Pipeline;
@@ -23,9 +24,6 @@ bitflags! {
         const WAW = 2;
     }
 }
-
-/// The clause of [`Machine::beyond_the_paper_model`] that some bounds account for.
-pub const SEVERAL_SMS: &str = "several SMs share the blocks (sms)";
 
 /// A functional unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -135,17 +133,10 @@ impl Machine {
         self.pipeline.as_ref()
     }
 
-    /// What it does that the paper model does not, each as a clause for a message: bounds have to
-    /// account for it, and what looks at the paper model alone must not be asked about it.
-    pub fn beyond_the_paper_model(&self) -> Vec<&'static str> {
-        let mut beyond = self
-            .pipeline
-            .as_ref()
-            .map_or(Vec::new(), |pipeline| pipeline.beyond_the_paper_model(self.sub_cores.count()));
-        if self.sms > 1 {
-            beyond.push(SEVERAL_SMS);
-        }
-        beyond
+    /// What it does that the paper model does not: bounds have to account for it, and what looks at the
+    /// paper model alone must not be asked about it.
+    pub fn beyond_the_paper_model(&self) -> Features {
+        Features::of(self)
     }
 
     /// Whether constants and parameters have to be fetched.

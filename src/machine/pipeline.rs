@@ -179,9 +179,6 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// The clause of [`Pipeline::beyond_the_paper_model`] that some bounds account for.
-pub const BOUNDED_QUEUES: &str = "issue waits for room in a unit's queue (pipeline.queue)";
-
 impl Pipeline {
     /// Every setting by name, also what is off or the default, which a file leaves out.
     pub fn all_settings(&self) -> serde_json::Value {
@@ -206,31 +203,6 @@ impl Pipeline {
             "write_back": write_back, "result_buses": result_buses, "load_store": load_store, "launch": launch,
             "unscored": unscored,
         })
-    }
-
-    /// What is switched on that the paper model does not have, each as a clause for a message.
-    pub fn beyond_the_paper_model(&self, sub_cores: usize) -> Vec<&'static str> {
-        [
-            (
-                self.issue.rotate && sub_cores > 1,
-                "sub-cores take turns at being first (pipeline.issue.rotate)",
-            ),
-            (self.issue.per_warp > 1, "more than one instruction issues per cycle (pipeline.issue.per_warp)"),
-            (self.front_end.is_some(), "instructions must be fetched (pipeline.front_end)"),
-            (self.queue.is_some(), BOUNDED_QUEUES),
-            (self.collector.is_some(), "operands must be collected (pipeline.collector)"),
-            (self.result_buses.is_some(), "results wait for a bus (pipeline.result_buses)"),
-            (self.write_back > 0, "results are written back later (pipeline.write_back)"),
-            (
-                self.load_store.is_some(),
-                "memory accesses go through one load/store unit (pipeline.load_store)",
-            ),
-            (self.launch != Launch::default(), "launching takes time (pipeline.launch)"),
-            (!self.unscored.is_empty(), "some results are not waited for (pipeline.unscored)"),
-        ]
-        .into_iter()
-        .filter_map(|(on, what)| on.then_some(what))
-        .collect()
     }
 
     /// Reports every setting that makes no sense. `classes` are the op classes the machine maps.

@@ -13,6 +13,7 @@ use super::scheduler::SchedulerKind;
 use super::setting::Setting;
 use super::shared_memory::SharedMemorySpec;
 use crate::diag::{Diagnostic, Diagnostics, SourceText, from_ron, unique_keys};
+use crate::isa::GLOBAL_LOAD;
 
 /// The contents of a `configs/*.ron`. Every field may be left to the machine it extends or to the
 /// paper model's default.
@@ -236,8 +237,9 @@ impl MachineSpec {
             return Err(Diagnostic::general(place, message)
                 .hint("for example --set memory.lower=Fixed --set memory.fixed.latency=200"));
         }
-        let none = || Diagnostic::general(place.clone(), "this machine maps no op class `ld.global`");
-        let op = self.ops.get_mut("ld.global").ok_or_else(none)?;
+        let none =
+            || Diagnostic::general(place.clone(), format!("this machine maps no op class `{GLOBAL_LOAD}`"));
+        let op = self.ops.get_mut(GLOBAL_LOAD).ok_or_else(none)?;
         let unit = match op {
             OpSpec::Unit(unit) => unit.clone(),
             OpSpec::Timed(timed) => timed.unit.clone(),

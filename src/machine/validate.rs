@@ -13,9 +13,8 @@ use super::spec::{Hazard, LimitsSpec, MachineSpec, OpSpec};
 use super::sub_cores::SubCores;
 use crate::base::{Cycles, Fnv1a, UnitId};
 use crate::diag::{Diagnostic, Diagnostics, SourceText, closest};
+use crate::isa::BARRIER;
 
-/// Op class of barriers; machines need not mention it.
-const BARRIER: &str = "barrier";
 /// SMs of a GPU.
 const MAX_SMS: u32 = 256;
 /// Cycles of the longest operation in a pipeline whose results must not meet.

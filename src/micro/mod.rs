@@ -2,7 +2,8 @@
 //!
 //! One instruction a line: an op name that the machine maps to a unit, the destination (`_` for
 //! none), the sources. `.warps N` opens the code of the next N warps; `bar` is a barrier; `ret`
-//! ends a warp and is added where it is missing. `.blocks N` begins the next N blocks of a launch, the
+//! ends a warp and is added where it is missing. An op whose name ends with `.global` brings its result from
+//! global memory, which is where the two-level policy looks. `.blocks N` begins the next N blocks of a launch, the
 //! warps that follow being those of each of them; without it there is one block. `.machine` and `.scheduler`
 //! before all of these set the file's defaults.
 

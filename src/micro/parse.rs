@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use super::MicroKernel;
 use crate::base::{Pc, RegId};
 use crate::diag::{Diagnostics, SourceText, closest};
+use crate::isa::BARRIER;
 use crate::machine::SchedulerKind;
 use crate::path::Step;
-use crate::program::{Flow, Instr, Program, RegKind, RegList, Register, Sem};
+use crate::program::{Area, Flow, Instr, MemoryOp, Program, RegKind, RegList, Register, Sem};
 
 /// More warps than any machine's slots are a slip, not a kernel.
 const MAX_WARPS: usize = 64;
@@ -214,7 +215,7 @@ impl Parser<'_> {
         }
         let (flow, class) = match head.text {
             "ret" => (Flow::Exit, "control"),
-            "bar" => (Flow::Barrier, "barrier"),
+            "bar" => (Flow::Barrier, BARRIER),
             op => (Flow::Plain, op),
         };
         if flow != Flow::Plain && !operands.is_empty() {
@@ -251,6 +252,8 @@ impl Parser<'_> {
 
     fn push(&mut self, flow: Flow, class: &str, dsts: RegList, srcs: RegList) {
         let program = &mut self.kernel.program;
+        // the name is all that there is
+        let memory = class.ends_with(".global").then_some(MemoryOp::Unaddressed(Area::Global));
         let class = program.classes.intern(class);
         program.instrs.push(Instr {
             class,
@@ -259,6 +262,7 @@ impl Parser<'_> {
             srcs,
             guard: None,
             flow,
+            memory,
             sem: Sem::None,
             line: self.line,
         });

@@ -8,6 +8,7 @@ pub mod expr;
 pub mod image;
 pub mod launch;
 pub mod layout;
+mod memory_op;
 pub mod names;
 pub mod params;
 pub mod sem;
@@ -20,8 +21,9 @@ use std::fmt;
 use crate::base::{Few, OpClass, Pc, RegId};
 use crate::isa::Space;
 
+pub use memory_op::{Access, Area, MemoryOp};
 pub use sem::Sem;
-pub use timing::{Access, TimedInstr, TimingTable};
+pub use timing::{TimedInstr, TimingTable};
 
 /// A decoded kernel.
 #[derive(Clone, Debug, Default)]
@@ -94,7 +96,7 @@ pub struct Instr {
     /// in [`Instr::class_by_space`].
     pub class: OpClass,
     /// Op class per resolved space (index [`Space::index`]) of a generic access.
-    pub class_by_space: Option<[OpClass; Space::RESOLVED.len()]>,
+    pub class_by_space: Option<Box<[OpClass; Space::RESOLVED.len()]>>,
     /// Registers written.
     pub dsts: RegList,
     /// Registers read, guard and address registers included.
@@ -103,6 +105,8 @@ pub struct Instr {
     pub guard: Option<Guard>,
     /// What the timing engine and the analyser must know beyond unit and registers.
     pub flow: Flow,
+    /// What it does to memory, as far as timing goes; nothing if it does not access any.
+    pub memory: Option<MemoryOp>,
     /// What it does; [`Sem::None`] in micro kernels.
     pub sem: Sem,
     /// Line in the source file, from 1; 0 if unknown.
@@ -265,23 +269,20 @@ impl Instr {
         let (space, bytes) = self.sem.access()?;
         matches!(space, Space::Shared | Space::Generic).then_some(bytes)
     }
+
+    /// Whether it moves lines of device memory when it accesses global or local memory, or, if
+    /// `constants`, constants or the kernel's parameters.
+    pub fn moves_lines(&self, constants: bool) -> bool {
+        self.flow == Flow::AsyncCopy || self.memory.is_some_and(|memory| memory.moves_lines(constants))
+    }
+
+    /// Whether it may fetch its results from global memory.
+    pub fn loads_global(&self) -> bool {
+        self.flow == Flow::AsyncCopy || self.memory.is_some_and(MemoryOp::loads_global)
+    }
 }
 
 impl Program {
-    /// Whether an instruction moves lines of device memory when it accesses global or local memory,
-    /// or, if `constants`, constants or the kernel's parameters. Parameters of functions lie in local
-    /// memory here, but are no such access.
-    pub fn moves_lines(&self, instr: &Instr, constants: bool) -> bool {
-        let moves = |space| match space {
-            Space::Const | Space::Param => constants,
-            Space::Global | Space::Local | Space::Generic => {
-                !self.classes.name(instr.class).ends_with(".param")
-            }
-            Space::Shared => false,
-        };
-        instr.flow == Flow::AsyncCopy || instr.sem.access().is_some_and(|(space, _)| moves(space))
-    }
-
     /// A wait that takes no time here, though it does on hardware: that at an mbarrier object. Its
     /// line.
     pub fn untimed_wait(&self) -> Option<u32> {

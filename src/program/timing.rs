@@ -5,7 +5,7 @@
 //! point in time.
 
 use super::sem::Operand;
-use super::{Flow, Instr, Program, RegList, Sem};
+use super::{Access, Flow, Instr, MemoryOp, Program, RegList, Sem};
 use crate::base::{Pc, RegId};
 use crate::diag::{Diagnostic, Diagnostics, closest};
 use crate::isa::Space;
@@ -39,22 +39,6 @@ pub struct TimedInstr {
     pub banks: Option<BankTiming>,
     /// See [`TimingTable::moves_lines`].
     pub moves_lines: bool,
-}
-
-/// What a memory access is to a load/store unit. The space is that of the step, see
-/// [`TimingTable::space`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    /// Brings a value to a register.
-    Load,
-    /// Takes one to memory.
-    Store,
-    /// Reads and writes in memory.
-    Atomic,
-    /// From global to shared memory.
-    AsyncCopy,
-    /// Waits for the warp's accesses.
-    Fence,
 }
 
 /// The timing of every instruction of a program on a machine.
@@ -93,7 +77,7 @@ impl TimingTable {
             if instr.flow == Flow::Exit && instr.sem == Sem::None && !machine.exit_issues() {
                 continue;
             }
-            let generic = instr.class_by_space.iter().flatten();
+            let generic = instr.class_by_space.iter().flat_map(|classes| classes.iter());
             for class in std::iter::once(&instr.class).chain(generic) {
                 used_at[class.index()].get_or_insert(instr.line);
             }
@@ -123,18 +107,18 @@ impl TimingTable {
                 let srcs = if blind { without_address(instr) } else { instr.srcs.clone() };
                 let mut timed = TimedInstr {
                     op: ops[instr.class.index()],
-                    by_space: instr.class_by_space.map(|classes| Box::new(classes.map(|c| ops[c.index()]))),
+                    by_space: instr
+                        .class_by_space
+                        .as_ref()
+                        .map(|classes| Box::new(classes.map(|c| ops[c.index()]))),
                     operands: operands(instr, &srcs),
                     srcs,
                     dsts: instr.dsts.clone(),
                     flow: instr.flow,
-                    loads_global: instr.flow == Flow::AsyncCopy
-                        || instr.class_by_space.is_some()
-                        || matches!(instr.sem, Sem::Fetch(_) | Sem::Surface(_))
-                        || program.classes.name(instr.class).ends_with(".global"),
+                    loads_global: instr.loads_global(),
                     banks: None,
-                    moves_lines: program.moves_lines(instr, machine.caches_constants()),
-                    access: access(program, instr),
+                    moves_lines: instr.moves_lines(machine.caches_constants()),
+                    access: instr.memory.and_then(MemoryOp::access),
                     unscored: machine.pipeline().is_some_and(|pipeline| {
                         pipeline.unscored.iter().any(|class| class == program.classes.name(instr.class))
                     }),
@@ -292,23 +276,6 @@ impl TimingTable {
     /// The hazards that hold an instruction back.
     pub fn hazards(&self) -> Hazards {
         self.hazards
-    }
-}
-
-fn access(program: &Program, instr: &Instr) -> Option<Access> {
-    match instr.sem {
-        Sem::Load { .. } => Some(Access::Load),
-        Sem::Store { .. } => Some(Access::Store),
-        Sem::Atomic(_) => Some(Access::Atomic),
-        Sem::Matrix(ref matrix) => {
-            instr.sem.access().map(|_| if matrix.stores() { Access::Store } else { Access::Load })
-        }
-        Sem::Fetch(_) => Some(Access::Load),
-        Sem::Surface(ref access) if access.is_store() => Some(Access::Store),
-        Sem::Surface(_) => Some(Access::Load),
-        Sem::AsyncCopy { .. } => Some(Access::AsyncCopy),
-        Sem::Nop if program.classes.name(instr.class) == "fence" => Some(Access::Fence),
-        _ => None,
     }
 }
 

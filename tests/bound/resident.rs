@@ -10,7 +10,7 @@ use warpbound::base::BlockId;
 use warpbound::bound::{Analyser, BlockShare, Bound, Context, LaunchShares, Rbb, Residency, analyse_block};
 use warpbound::diag::SourceText;
 use warpbound::explore::resident::{self, replay_text};
-use warpbound::machine::{SEVERAL_SMS, SchedulerKind};
+use warpbound::machine::{Feature, Features, SchedulerKind};
 use warpbound::micro::MicroKernel;
 use warpbound::path::{BlockPaths, BlockSource};
 use warpbound::program::TimingTable;
@@ -378,12 +378,17 @@ fn what_one_block_waits_is_not_enough() {
 fn premises_are_named() {
     let fine = Context::new(&SchedulerKind::Lrr, 4, false);
     assert_eq!(Rbb.applicable(&fine), Ok(()));
-    let several = Context { beyond: vec![SEVERAL_SMS], ..Context::new(&SchedulerKind::Lrr, 1, false) };
+    let beyond = |features: &[Feature]| features.iter().copied().collect::<Features>();
+    let several = beyond(&[Feature::SeveralSms]);
+    let several = Context { beyond: several, ..Context::new(&SchedulerKind::Lrr, 1, false) };
     assert_eq!(Rbb.applicable(&several), Ok(()));
     for (context, named) in [
         (Context { resident_blocks: 1, ..fine.clone() }, "each is judged by itself"),
         (Context { partial_barriers: true, ..fine.clone() }, "does not involve all warps"),
-        (Context { beyond: vec![SEVERAL_SMS, "something else"], ..fine.clone() }, "something else"),
+        (
+            Context { beyond: beyond(&[Feature::SeveralSms, Feature::WriteBack]), ..fine.clone() },
+            "results are written back later",
+        ),
         (Context::new(&SchedulerKind::TwoLevel, 4, false), "is not work conserving"),
     ] {
         let reason = Rbb.applicable(&context).expect_err(named).to_string();

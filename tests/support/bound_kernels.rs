@@ -9,7 +9,7 @@ use warpbound::diag::SourceText;
 use warpbound::isa::Space;
 use warpbound::machine::{Machine, MachineSpec};
 use warpbound::path::{AsyncRing, BarrierUse, BlockPaths, MemoryUse, Step, WarpPath};
-use warpbound::program::{Flow, Instr, Program, RegKind, Register, Sem, TimingTable};
+use warpbound::program::{Area, Flow, Instr, MemoryOp, Program, RegKind, Register, Sem, TimingTable};
 
 /// A block of warps on a machine.
 pub struct Kernel {
@@ -65,6 +65,7 @@ impl Builder {
             srcs: srcs.iter().copied().map(RegId::new).collect(),
             guard: None,
             flow,
+            memory: None,
             sem: Sem::None,
             line: 1,
         });
@@ -74,7 +75,9 @@ impl Builder {
     /// Lets the instruction added last take its class from the space that its step names.
     pub fn by_space(&mut self, classes: [&str; 5]) {
         let classes = classes.map(|class| self.program.classes.intern(class));
-        self.program.instrs.last_mut().expect("an instruction").class_by_space = Some(classes);
+        let last = self.program.instrs.last_mut().expect("an instruction");
+        last.class_by_space = Some(Box::new(classes));
+        last.memory = Some(MemoryOp::Unaddressed(Area::Generic));
     }
 
     /// Adds a warp that runs these steps and ends.

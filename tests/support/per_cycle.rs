@@ -140,8 +140,11 @@ pub fn simulate(
     resident: usize,
 ) -> Outcome {
     let of = |class| machine.op(program.classes.name(class)).expect("tests use classes the machine maps");
-    let timing =
-        program.instrs.iter().map(|i| (of(i.class), i.class_by_space.map(|by| by.map(of)))).collect();
+    let timing = program
+        .instrs
+        .iter()
+        .map(|i| (of(i.class), i.class_by_space.as_ref().map(|by| by.map(of))))
+        .collect();
     let warps = blocks[0].warps.len();
     let sub_cores = machine.sub_cores().count();
     let mut sim = Sim {
@@ -415,10 +418,9 @@ impl Sim<'_> {
         let done = start + timing.init.get() + timing.lat.get();
         *free = start + timing.init.get();
 
-        let class = self.program.classes.name(instr.class);
         let global = match instr.class_by_space {
             Some(_) => matches!(step.memory().space, Space::Global | Space::Local),
-            None => class.ends_with(".global"),
+            None => instr.memory.is_some_and(|memory| memory.space() == Some(Space::Global)),
         };
         let warp = self.slots[slot].as_mut().expect("a ready warp is there");
         for reg in instr.dsts.as_slice() {

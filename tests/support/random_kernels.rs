@@ -12,7 +12,7 @@ use warpbound::diag::SourceText;
 use warpbound::isa::Space;
 use warpbound::machine::{Machine, MachineSpec};
 use warpbound::path::{AsyncRing, BarrierUse, BlockPaths, MemoryUse, Step};
-use warpbound::program::{Flow, Instr, Program, RegKind, RegList, Register, Sem};
+use warpbound::program::{Area, Flow, Instr, MemoryOp, Program, RegKind, RegList, Register, Sem};
 
 /// A kernel with the machine it is for and the paths of its block.
 pub struct RandomKernel {
@@ -135,6 +135,8 @@ impl KernelBuilder {
         step: impl FnOnce(Pc) -> Step,
     ) {
         let pc = Pc::from_index(self.program.instrs.len());
+        // as the front end of micro kernels reads names
+        let memory = class.ends_with(".global").then_some(MemoryOp::Unaddressed(Area::Global));
         let class = self.program.classes.intern(class);
         for reg in srcs.iter().chain(&dst) {
             while self.program.regs.len() <= *reg as usize {
@@ -149,6 +151,7 @@ impl KernelBuilder {
             srcs: srcs.iter().copied().map(RegId::new).collect::<RegList>(),
             guard: None,
             flow,
+            memory,
             sem: Sem::None,
             line: pc.get() + 1,
         });
@@ -167,7 +170,9 @@ impl KernelBuilder {
         let used = MemoryUse { space, transactions: 1 };
         self.push(classes[0], dst, srcs, Flow::Plain, |pc| Step::with(pc, used));
         let ids = classes.map(|class| self.program.classes.intern(class));
-        self.program.instrs.last_mut().expect("just pushed").class_by_space = Some(ids);
+        let last = self.program.instrs.last_mut().expect("just pushed");
+        last.class_by_space = Some(Box::new(ids));
+        last.memory = Some(MemoryOp::Unaddressed(Area::Generic));
         self
     }
 

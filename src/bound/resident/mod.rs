@@ -6,6 +6,7 @@ mod launch;
 pub use block::BlockShare;
 pub use launch::{LaunchShares, Residency};
 
+use super::claim::Claim;
 use super::context::{Context, NotApplicable};
 use super::section::SectionAnalysis;
 use super::sharing::Loads;
@@ -92,7 +93,7 @@ impl Bound for Rbb {
     }
 
     fn applicable(&self, context: &Context) -> Result<(), NotApplicable> {
-        context.resident_premises()
+        context.resident_premises(Claim::Rbb)
     }
 
     fn warp_values(&self, section: &SectionAnalysis, values: &mut Vec<BoundValue>) {

@@ -4,8 +4,8 @@ use super::memory::{ignore_neutral, without_policy};
 use super::opcode::Opcode;
 use super::operand::{Cx, Fit};
 use super::{Lowered, Refusal, Res, convert, exactly};
-use crate::program::Program;
 use crate::program::sem::{AtomOp, Atomic, FloatTy, Operand as Src, Sem, ValueTy};
+use crate::program::{MemoryOp, Program};
 use crate::ptx::ast::Operand;
 use crate::ptx::types::Type;
 
@@ -63,7 +63,7 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Ope
         None => None,
     };
     let sem = Sem::Atomic(Box::new(Atomic { space, op: what, ty: value, dst, addr, b, c }));
-    Ok(Lowered::access(sem, op.root, ty.kind(), space))
+    Ok(Lowered::access(sem, op.root, ty.kind(), MemoryOp::Atomic(space.into())))
 }
 
 /// Why the paths may depend on the order in which warps run: an instruction reads what an atomic

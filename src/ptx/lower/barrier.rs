@@ -4,8 +4,8 @@ use super::opcode::Opcode;
 use super::operand::Cx;
 use super::{Lowered, Refusal, Res, exactly, wrong_count};
 use crate::isa::TypeKind;
-use crate::program::Flow;
 use crate::program::sem::{Barrier, BarrierKind, Sem};
+use crate::program::{Flow, MemoryOp};
 use crate::ptx::ast::Operand;
 use crate::ptx::types::Type;
 
@@ -14,7 +14,7 @@ const B32: Type = Type::Bits(32);
 pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Res<Lowered<'a>> {
     if matches!(op.root, "membar" | "fence") {
         op.ignore_if(|_| true);
-        return Ok(Lowered::new(Sem::Nop, op.root, TypeKind::None));
+        return Ok(Lowered::access(Sem::Nop, op.root, TypeKind::None, MemoryOp::Fence));
     }
     if op.take("warp") {
         op.take("sync");

@@ -20,9 +20,9 @@ use super::operand::Cx;
 use super::{Lowered, Refusal, Res, did_you_mean};
 use crate::base::Pc;
 use crate::isa::{Space, TypeKind};
-use crate::program::RegKind;
 use crate::program::layout::function_address;
 use crate::program::sem::{Address, Call, Operand as Src, Place, PointerCall, Sem, Special, Transfer};
+use crate::program::{Area, MemoryOp, RegKind};
 use crate::ptx::ast::{DeclSpace, Operand, OperandKind, Stmt, VarDecl};
 use crate::ptx::resolve::{Symbol, convert, size_of};
 use crate::ptx::types::Type;
@@ -67,7 +67,9 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Ope
     } else {
         external(cx, text, returns)?
     };
-    Ok(Lowered::new(sem, op.root, TypeKind::None))
+    // a function of the runtime has no instruction that stores its result
+    let memory = matches!(sem, Sem::Store { .. }).then_some(MemoryOp::Store(Area::Local));
+    Ok(Lowered { memory, ..Lowered::new(sem, op.root, TypeKind::None) })
 }
 
 fn check_counts(name: &str, counts: [(&str, usize, usize); 2]) -> Res<()> {

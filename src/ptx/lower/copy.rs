@@ -5,8 +5,8 @@ use super::opcode::Opcode;
 use super::operand::Cx;
 use super::{Lowered, Refusal, Res, exactly, wrong_count};
 use crate::isa::{Space, TypeKind};
-use crate::program::Flow;
 use crate::program::sem::Sem;
+use crate::program::{Flow, MemoryOp};
 use crate::ptx::ast::Operand;
 use crate::ptx::types::Type;
 
@@ -63,5 +63,5 @@ fn copy<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Re
         None => None,
     };
     let sem = Sem::AsyncCopy { bytes, dst, src, src_bytes };
-    Ok(Lowered::access(sem, "cp.async", TypeKind::Int, Space::Global).flow(Flow::AsyncCopy))
+    Ok(Lowered::access(sem, "cp.async", TypeKind::Int, MemoryOp::AsyncCopy).flow(Flow::AsyncCopy))
 }

@@ -9,7 +9,7 @@ use crate::program::image::Geometry;
 use crate::program::sem::{
     Fetch, ImageProperty, ImageQuery, Operand as Src, Outside, Sem, SurfaceAccess, SurfaceData,
 };
-use crate::program::{Reference, RegKind};
+use crate::program::{Area, MemoryOp, Reference, RegKind};
 use crate::ptx::ast::{AddressExpr, Operand, OperandKind};
 use crate::ptx::resolve::Symbol;
 use crate::ptx::types::Type;
@@ -111,7 +111,8 @@ fn fetch<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> R
         *dst = cx.maybe_destination(operand, ty, Fit::Exact)?;
     }
     let fetch = Fetch { texture, geometry, coords, layer, float, ty: value, gather, detail, dsts };
-    Ok(Lowered::new(Sem::Fetch(Box::new(fetch)), op.root, ty.kind()))
+    let memory = MemoryOp::Load(Area::Global);
+    Ok(Lowered::access(Sem::Fetch(Box::new(fetch)), op.root, ty.kind(), memory))
 }
 
 fn surface<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Res<Lowered<'a>> {
@@ -150,7 +151,8 @@ fn surface<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) ->
         SurfaceData::Load(dsts)
     };
     let access = SurfaceAccess { surface, geometry, coords, layer, outside, bits: ty.bits(), data };
-    Ok(Lowered::new(Sem::Surface(Box::new(access)), op.root, ty.kind()))
+    let memory = if store { MemoryOp::Store(Area::Global) } else { MemoryOp::Load(Area::Global) };
+    Ok(Lowered::access(Sem::Surface(Box::new(access)), op.root, ty.kind(), memory))
 }
 
 fn query<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Res<Lowered<'a>> {

@@ -6,10 +6,10 @@ use super::operand::{Cx, Fit};
 use super::{Lowered, Refusal, Res, convert, exactly, wrong_count};
 use crate::base::RegId;
 use crate::isa::{Space, TypeKind};
-use crate::program::Sem;
 use crate::program::sem::{
     Fragment, Matrix, MatrixBlock, MatrixRole, MatrixRows, MatrixTy, Product, RegisterFragment,
 };
+use crate::program::{Area, MemoryOp, Sem};
 use crate::ptx::ast::Operand;
 use crate::ptx::types::Type;
 use MatrixTy::{Bf16, F16, F32, F64, S4, S8, S32, Tf32, U4, U8};
@@ -283,7 +283,7 @@ fn load<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Re
     let space = from.space;
     let dsts = written(cx, op, dsts, register_type(fragment.ty), registers(&fragment, true))?;
     let sem = Sem::Matrix(Box::new(Matrix::Load { from, fragment, dsts }));
-    Ok(Lowered::access(sem, "wmma.load", kind(fragment.ty), space))
+    Ok(Lowered::access(sem, "wmma.load", kind(fragment.ty), MemoryOp::Load(space.into())))
 }
 
 fn store<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Res<Lowered<'a>> {
@@ -299,7 +299,7 @@ fn store<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> R
     let space = to.space;
     let src = read_fragment(cx, op, srcs, fragment, true)?;
     let sem = Sem::Matrix(Box::new(Matrix::Store { to, src }));
-    Ok(Lowered::access(sem, "wmma.store", kind(fragment.ty), space))
+    Ok(Lowered::access(sem, "wmma.store", kind(fragment.ty), MemoryOp::Store(space.into())))
 }
 
 /// Modifiers of `ldmatrix` and `stmatrix`: the space, how many matrices, whether transposed.
@@ -324,7 +324,7 @@ fn load_rows<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) 
     let dsts = written(cx, op, dsts, B32, count)?;
     let from = MatrixRows { space, addr, transposed };
     let sem = Sem::Matrix(Box::new(Matrix::LoadRows { from, dsts }));
-    Ok(Lowered::access(sem, op.root, TypeKind::Int, Space::Shared))
+    Ok(Lowered::access(sem, op.root, TypeKind::Int, MemoryOp::Load(Area::Shared)))
 }
 
 fn store_rows<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Res<Lowered<'a>> {
@@ -334,7 +334,7 @@ fn store_rows<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand])
     let srcs = read(cx, op, srcs, B32, count)?;
     let to = MatrixRows { space, addr, transposed };
     let sem = Sem::Matrix(Box::new(Matrix::StoreRows { to, srcs }));
-    Ok(Lowered::access(sem, op.root, TypeKind::Int, Space::Shared))
+    Ok(Lowered::access(sem, op.root, TypeKind::Int, MemoryOp::Store(Area::Shared)))
 }
 
 fn transpose<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Res<Lowered<'a>> {

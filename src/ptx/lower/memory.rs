@@ -5,6 +5,7 @@ use super::operand::{Cx, Fit};
 use super::{Lowered, Refusal, Res, convert, exactly, wrong_count};
 use crate::isa::{Space, TypeKind};
 use crate::program::sem::{Operand as Src, Sem};
+use crate::program::{Area, MemoryOp};
 use crate::ptx::ast::{Operand, OperandKind};
 use crate::ptx::types::Type;
 
@@ -75,6 +76,15 @@ pub(super) fn without_policy<'a>(op: &Opcode<'_>, args: &'a [Operand]) -> &'a [O
     if op.has("L2::cache_hint") { args.split_last().map_or(args, |(_, rest)| rest) } else { args }
 }
 
+/// Where an access goes whose opcode names `wanted`; only it tells parameters of functions from other local
+/// memory.
+fn area(space: Space, wanted: Option<Space>) -> Area {
+    match (space, wanted) {
+        (Space::Local, Some(Space::Param)) => Area::FunctionParam,
+        _ => space.into(),
+    }
+}
+
 fn load<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Res<Lowered<'a>> {
     ignore_neutral(op);
     let wanted = convert::space(op).or(op.take("param::func").then_some(Space::Param));
@@ -86,9 +96,8 @@ fn load<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Re
     for operand in elements(op, d, count)? {
         dsts.push(cx.maybe_destination(operand, ty, Fit::Wider)?);
     }
-    let class = if wanted == Some(Space::Param) { Space::Param } else { space };
     let sem = Sem::Load { space, ty: ty.raw(), dsts, addr };
-    Ok(Lowered::access(sem, op.root, ty.kind(), class))
+    Ok(Lowered::access(sem, op.root, ty.kind(), MemoryOp::Load(area(space, wanted))))
 }
 
 fn store<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Res<Lowered<'a>> {
@@ -102,9 +111,8 @@ fn store<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> R
     for operand in elements(op, b, count)? {
         srcs.push(cx.source(operand, ty, Fit::Wider)?);
     }
-    let class = if wanted == Some(Space::Param) { Space::Param } else { space };
     let sem = Sem::Store { space, bits: ty.bits(), srcs, addr };
-    Ok(Lowered::access(sem, op.root, ty.kind(), class))
+    Ok(Lowered::access(sem, op.root, ty.kind(), MemoryOp::Store(area(space, wanted))))
 }
 
 /// A cache policy is a hint, so any value will do.

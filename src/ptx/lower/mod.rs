@@ -32,10 +32,11 @@ pub(super) use program::{Built, FunctionCode, build};
 
 use std::collections::HashMap;
 
+use crate::base::OpClass;
 use crate::diag::closest;
 use crate::isa::{IsaTable, Space, TypeKind};
 use crate::program::sem::{Place, Sem};
-use crate::program::{ClassTable, Flow, Guard, Instr, RegList};
+use crate::program::{Area, ClassTable, Flow, Guard, Instr, MemoryOp, RegList};
 use crate::ptx::ast;
 use crate::ptx::lexer::Span;
 use opcode::Opcode;
@@ -78,18 +79,18 @@ struct Lowered<'a> {
     /// How the ISA table knows it.
     root: &'a str,
     kind: TypeKind,
-    /// The space of a memory access, by which it is classed.
-    space: Option<Space>,
+    /// The memory access that it is; its space is one of the things it is classed by.
+    memory: Option<MemoryOp>,
     flow: Flow,
 }
 
 impl<'a> Lowered<'a> {
     fn new(sem: Sem, root: &'a str, kind: TypeKind) -> Self {
-        Self { sem, root, kind, space: None, flow: Flow::Plain }
+        Self { sem, root, kind, memory: None, flow: Flow::Plain }
     }
 
-    fn access(sem: Sem, root: &'a str, kind: TypeKind, space: Space) -> Self {
-        Self { space: Some(space), ..Self::new(sem, root, kind) }
+    fn access(sem: Sem, root: &'a str, kind: TypeKind, memory: MemoryOp) -> Self {
+        Self { memory: Some(memory), ..Self::new(sem, root, kind) }
     }
 
     fn flow(self, flow: Flow) -> Self {
@@ -111,7 +112,7 @@ fn instruction<'a>(
     };
     let lowered = dispatch(cx, &mut op, &instr.operands, isa)?;
     op.finish()?;
-    let (class, class_by_space) = classify(&lowered, &op, isa, classes)?;
+    let Classed { class, class_by_space, memory } = classify(&lowered, &op, isa, classes)?;
     check_register_count(&lowered.sem)?;
     let mut used = lowered.sem.registers();
     if let Some(guard) = guard {
@@ -127,6 +128,7 @@ fn instruction<'a>(
         srcs: used.srcs,
         guard,
         flow: lowered.flow,
+        memory,
         sem: lowered.sem,
         line: instr.line,
     })
@@ -165,36 +167,45 @@ fn too_many_registers() -> Refusal {
     )
 }
 
-type Classes = (crate::base::OpClass, Option<[crate::base::OpClass; Space::RESOLVED.len()]>);
+/// The op class of an instruction, one per space for a generic access, and the access as it was classed.
+struct Classed {
+    class: OpClass,
+    class_by_space: Option<Box<[OpClass; Space::RESOLVED.len()]>>,
+    memory: Option<MemoryOp>,
+}
 
-/// The op class of an instruction, and one per space for a generic access.
+/// Finds the op class of an instruction.
 fn classify(
     lowered: &Lowered<'_>,
     op: &Opcode<'_>,
     isa: &IsaTable,
     classes: &mut ClassTable,
-) -> Res<Classes> {
-    let Lowered { root, kind, .. } = *lowered;
+) -> Res<Classed> {
+    let Lowered { root, kind, memory, .. } = *lowered;
     let missing = || {
         let message = format!("`{}` has no op class: no rule of the ISA table fits `{root}`", op.text);
         Refusal::new(message, "add a rule for it to the ISA table (isa/ptx.ron)")
     };
-    let Some(space) = lowered.space else {
+    let Some(space) = memory.and_then(MemoryOp::space) else {
         let name = isa.class(root, kind, None).ok_or_else(missing)?;
-        return Ok((classes.intern(name), None));
+        return Ok(Classed { class: classes.intern(name), class_by_space: None, memory });
     };
     // not every space can be accessed in every way (a store to .const); the functional run says so
-    // where it happens, and until then such an access is classed like one to global memory
-    let global = isa.class(root, kind, Some(Space::Global));
-    let of = |space| isa.class(root, kind, Some(space)).or(global).ok_or_else(missing);
+    // where it happens, and until then such an access counts as one to global memory
+    let own = |space| isa.class(root, kind, Some(space));
+    let global = own(Space::Global);
     if space != Space::Generic {
-        return Ok((classes.intern(of(space)?), None));
+        let (name, memory) = match own(space) {
+            Some(name) => (name, memory),
+            None => (global.ok_or_else(missing)?, memory.map(|memory| memory.to(Area::Global))),
+        };
+        return Ok(Classed { class: classes.intern(name), class_by_space: None, memory });
     }
-    let mut by_space = [crate::base::OpClass::default(); Space::RESOLVED.len()];
+    let mut by_space = Box::new([OpClass::default(); Space::RESOLVED.len()]);
     for (slot, space) in by_space.iter_mut().zip(Space::RESOLVED) {
-        *slot = classes.intern(of(space)?);
+        *slot = classes.intern(own(space).or(global).ok_or_else(missing)?);
     }
-    Ok((by_space[Space::Global.index()], Some(by_space)))
+    Ok(Classed { class: by_space[Space::Global.index()], class_by_space: Some(by_space), memory })
 }
 
 /// The family of an opcode.

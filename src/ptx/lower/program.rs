@@ -388,6 +388,7 @@ fn placeholder(class: OpClass, line: u32) -> Instr {
         srcs: RegList::new(),
         guard: None,
         flow: Flow::Plain,
+        memory: None,
         sem: Sem::Nop,
         line,
     }

@@ -11,6 +11,7 @@ use crate::cli::output::{Ending, Format, Outcome};
 use crate::cli::session::Session;
 use crate::diag::{Diagnostic, Diagnostics, closest};
 use crate::explore::anomaly::series::{Point, SweepError, sweep};
+use crate::isa::GLOBAL_LOAD;
 use crate::machine::{Machine, SchedulerKind};
 use crate::program::TimingTable;
 use crate::report::json::SCHEMA;
@@ -77,7 +78,7 @@ fn kernel(
         Some(unit) => unit_sweep(unit, &base)?,
         None => range::parse(args.sweep.as_deref())?,
     };
-    if sweep_of.setting == Swept::MemLatency && base.op("ld.global").is_none() {
+    if sweep_of.setting == Swept::MemLatency && base.op(GLOBAL_LOAD).is_none() {
         let message = format!("machine `{}` has no global loads whose latency could be swept", base.name());
         return Err(Diagnostic::general(name, message)
             .hint("sweep one of its units with --unit NAME")

@@ -1,0 +1,151 @@
+//! What each switch of a machine adds to the paper model, and which bounds are judged all the same. What is
+//! expected was written down from the code that matched clauses of messages, before features had a type.
+
+#[path = "support/shipped.rs"]
+mod shipped;
+
+use warpbound::bound::{self, Context};
+use warpbound::machine::{Feature, Features, Machine, SchedulerKind};
+
+const FEATURES: [Feature; 11] = [
+    Feature::RotatingSubCores,
+    Feature::DualIssue,
+    Feature::FrontEnd,
+    Feature::BoundedQueues,
+    Feature::Collector,
+    Feature::ResultBuses,
+    Feature::WriteBack,
+    Feature::LoadStore,
+    Feature::LaunchCosts,
+    Feature::UnscoredResults,
+    Feature::SeveralSms,
+];
+
+/// Bounds of machines of the paper model: where blocks run one after the other, and where two are resident.
+const PAPER: [&[&str]; 2] = [&["gub", "iwb", "swb", "lwb", "srr", "gsrr"], &["rbb"]];
+const NONE: [&[&str]; 2] = [&[], &[]];
+
+/// Settings that switch a feature on, and the bounds that are left as in [`PAPER`]. A new feature has to be added
+/// to [`FEATURES`] too.
+fn switch(feature: Feature) -> (&'static str, [&'static [&'static str]; 2]) {
+    match feature {
+        Feature::RotatingSubCores => ("sub_cores: 2, pipeline: Pipeline(issue: Issue(rotate: true))", NONE),
+        Feature::DualIssue => ("pipeline: Pipeline(issue: Issue(per_warp: 2))", NONE),
+        Feature::FrontEnd => ("pipeline: Pipeline(front_end: FrontEnd())", NONE),
+        Feature::BoundedQueues => ("pipeline: Pipeline(queue: 3)", [&["iwb"], &[]]),
+        Feature::Collector => ("pipeline: Pipeline(collector: Collector())", NONE),
+        Feature::ResultBuses => ("pipeline: Pipeline(collector: Collector(), result_buses: 1)", NONE),
+        Feature::WriteBack => ("pipeline: Pipeline(write_back: 1)", NONE),
+        Feature::LoadStore => ("pipeline: Pipeline(load_store: LoadStore())", NONE),
+        Feature::LaunchCosts => ("pipeline: Pipeline(launch: Launch(end: 1))", NONE),
+        Feature::UnscoredResults => ("pipeline: Pipeline(unscored: [\"f\"])", NONE),
+        Feature::SeveralSms => ("sms: 2, pipeline: Pipeline()", [&["rbb"], &["rbb"]]),
+    }
+}
+
+fn machine(settings: &str) -> Machine {
+    let units = "units: { \"u\": Unit(init: 1, lat: 0) }, ops: { \"f\": \"u\" }";
+    shipped::machine_of(format!("Machine(name: \"m\", {units}, {settings})"))
+}
+
+/// The bounds that apply on it, each under a policy that it is for: with so many resident blocks.
+fn applicable(machine: &Machine) -> [Vec<&'static str>; 2] {
+    [1, 2].map(|resident| {
+        let applies = |bound: &dyn bound::Bound| {
+            let policy = bound.policy().unwrap_or(SchedulerKind::Gto);
+            let beyond = machine.beyond_the_paper_model();
+            bound.applicable(&Context { beyond, ..Context::new(&policy, resident, false) }).is_ok()
+        };
+        bound::all().iter().filter(|bound| applies(bound.as_ref())).map(|bound| bound.name()).collect()
+    })
+}
+
+#[test]
+fn every_switch_is_one_feature_that_few_bounds_account_for() {
+    for feature in FEATURES {
+        let (settings, bounds) = switch(feature);
+        let machine = machine(settings);
+        let expected: Features = match feature {
+            // there are no buses without a collector
+            Feature::ResultBuses => [Feature::Collector, feature].into_iter().collect(),
+            _ => [feature].into_iter().collect(),
+        };
+        assert_eq!(machine.beyond_the_paper_model(), expected, "{settings}");
+        assert_eq!(applicable(&machine), bounds, "{settings}");
+    }
+}
+
+#[test]
+fn what_changes_nothing_by_itself_is_no_feature() {
+    for settings in [
+        "",
+        "pipeline: Pipeline()",
+        "sub_cores: 2, pipeline: Pipeline()",
+        // nobody to take turns with, nothing to issue beside, nothing to be collected
+        "pipeline: Pipeline(issue: Issue(rotate: true))",
+        "pipeline: Pipeline(issue: Issue(distinct_units: false))",
+        "pipeline: Pipeline(collect: [\"u\"])",
+        "hazards: [Raw, Waw], exit_issues: true, two_level_active: 3, sub_cores: 4, limits: Limits(blocks: 4)",
+        "shared_memory: SharedMemory(rule: Words), reconvergence: PascalStack",
+    ] {
+        let machine = machine(settings);
+        assert_eq!(machine.beyond_the_paper_model(), Features::default(), "{settings}");
+        assert_eq!(applicable(&machine), PAPER, "{settings}");
+    }
+}
+
+#[test]
+fn parts_of_a_feature_are_that_feature() {
+    for (settings, feature) in [
+        ("pipeline: Pipeline(launch: Launch(start: 1))", Feature::LaunchCosts),
+        ("pipeline: Pipeline(launch: Launch(blocks_per_cycle: 1))", Feature::LaunchCosts),
+        (
+            "pipeline: Pipeline(load_store: LoadStore()), memory: Memory(l1: L1(), constant: Cache(), \
+             lower: Fixed, jitter: Uniform(1, 2), start: Warm, seed: 3)",
+            Feature::LoadStore,
+        ),
+    ] {
+        let machine = machine(settings);
+        assert_eq!(machine.beyond_the_paper_model(), [feature].into_iter().collect(), "{settings}");
+        assert_eq!(applicable(&machine), NONE, "{settings}");
+    }
+}
+
+/// A bound is judged only where it accounts for every feature, and names those that it does not, in a fixed order.
+#[test]
+fn what_is_not_accounted_for_is_named() {
+    let reason = |machine: &Machine, name: &str| {
+        let bound = bound::all().into_iter().find(|bound| bound.name() == name).unwrap();
+        let beyond = machine.beyond_the_paper_model();
+        let context = Context { beyond, ..Context::new(&SchedulerKind::Gto, 1, false) };
+        bound.applicable(&context).unwrap_err().to_string()
+    };
+    let two = machine("sms: 2, pipeline: Pipeline(queue: 1)");
+    let (queue, sms) =
+        ("issue waits for room in a unit's queue (pipeline.queue)", "several SMs share the blocks (sms)");
+    assert_eq!(reason(&two, "iwb"), sms);
+    assert_eq!(reason(&two, "rbb"), queue);
+    assert_eq!(reason(&two, "gub"), format!("{queue}; {sms}"));
+    assert_eq!(applicable(&two), NONE);
+
+    let all = machine(
+        "sms: 2, sub_cores: 2, pipeline: Pipeline(issue: Issue(rotate: true, per_warp: 2), front_end: FrontEnd(), \
+         queue: 1, collector: Collector(), result_buses: 1, write_back: 1, load_store: LoadStore(), \
+         launch: Launch(start: 1), unscored: [\"f\"])",
+    );
+    assert_eq!(all.beyond_the_paper_model(), FEATURES.into_iter().collect());
+    assert_eq!(
+        reason(&all, "gub"),
+        "sub-cores take turns at being first (pipeline.issue.rotate); \
+         more than one instruction issues per cycle (pipeline.issue.per_warp); \
+         instructions must be fetched (pipeline.front_end); \
+         issue waits for room in a unit's queue (pipeline.queue); \
+         operands must be collected (pipeline.collector); \
+         results wait for a bus (pipeline.result_buses); \
+         results are written back later (pipeline.write_back); \
+         memory accesses go through one load/store unit (pipeline.load_store); \
+         launching takes time (pipeline.launch); \
+         some results are not waited for (pipeline.unscored); \
+         several SMs share the blocks (sms)"
+    );
+}

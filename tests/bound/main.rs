@@ -26,6 +26,7 @@ mod evidence;
 mod failed;
 mod formulas;
 mod lwb;
+mod machine_features;
 mod monotone;
 mod queues;
 mod resident;

@@ -1,8 +1,7 @@
 //! What each switch of a machine adds to the paper model, and which bounds are judged all the same. What is
 //! expected was written down from the code that matched clauses of messages, before features had a type.
 
-#[path = "support/shipped.rs"]
-mod shipped;
+use crate::shipped;
 
 use warpbound::bound::{self, Context};
 use warpbound::machine::{Feature, Features, Machine, SchedulerKind};

@@ -1,8 +1,7 @@
 //! What front ends say of memory accesses: for every form that PTX has one line and what it must be, and
 //! whatever the op classes are called.
 
-#[path = "support/shipped.rs"]
-mod shipped;
+use crate::shipped;
 
 use warpbound::diag::SourceText;
 use warpbound::isa::IsaTable;

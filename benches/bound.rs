@@ -46,7 +46,7 @@ fn sgemm(distinct: bool) -> Kernel {
         for tile in 0..TILES {
             // a payload that changes no timing, but makes steps differ
             let tag = if distinct { (warp + tile) % 2 } else { 0 } as u8;
-            let used = MemoryUse { space: Space::Global, transactions: tag };
+            let used = MemoryUse { space: Space::Global, extra_transactions: tag };
             steps.extend(loads.iter().map(|&pc| Step::with(pc, used)));
             steps.extend(stores.iter().map(|&pc| Step::with(pc, used)));
             steps.push(Step::with(bar, whole_block));

@@ -2,13 +2,13 @@
 
 use super::fault::{self, Fault};
 use super::lanes::width_mask;
-use super::registers::Place as Register;
+use super::registers::RegisterRow;
 use super::rows::Row;
 use super::stack::Activation;
 use super::step::Context;
 use super::warp::Warp;
 use crate::base::{LaneMask, Pc, RegId};
-use crate::program::sem::{Call, Place, PointerCall, Transfer};
+use crate::program::sem::{ArgLocation, Call, PointerCall, Transfer};
 use crate::program::{Function, Sem};
 
 /// Bytes that the registers put aside by one warp may take.
@@ -45,8 +45,8 @@ pub(super) fn call(
         return open(warp, context, pc, &[(call.target, enabled, of)]);
     };
     let of = frame(warp, context, pc, call.function, function)?;
-    let from: Vec<(Place, u32)> = call.pass.iter().map(|t| (t.from, t.bytes)).collect();
-    let to: Vec<(Place, u32)> = call.pass.iter().map(|t| (t.to, t.bytes)).collect();
+    let from: Vec<(ArgLocation, u32)> = call.pass.iter().map(|t| (t.from, t.bytes)).collect();
+    let to: Vec<(ArgLocation, u32)> = call.pass.iter().map(|t| (t.to, t.bytes)).collect();
     let values = read(warp, context, &from, enabled, warp.stack.local());
     forget(warp);
     put_aside(warp, function, warp.stack.depth());
@@ -117,14 +117,14 @@ pub(super) fn give_back(warp: &mut Warp, context: &mut Context, lanes: LaneMask)
             call.give_back.iter().for_each(|transfer| move_at_once(warp, context, transfer, lanes, bases));
         }
         (Sem::Call(call), Some(function)) => {
-            let from: Vec<(Place, u32)> = call.give_back.iter().map(|t| (t.from, t.bytes)).collect();
-            let to: Vec<(Place, u32)> = call.give_back.iter().map(|t| (t.to, t.bytes)).collect();
+            let from: Vec<(ArgLocation, u32)> = call.give_back.iter().map(|t| (t.from, t.bytes)).collect();
+            let to: Vec<(ArgLocation, u32)> = call.give_back.iter().map(|t| (t.to, t.bytes)).collect();
             let values = read(warp, context, &from, lanes, of.local);
             take_back(warp, function, lanes);
             write(warp, context, &to, &values, lanes, caller);
         }
         (Sem::CallPointer(call), Some(function)) => {
-            let wanted = |(from, (to, bytes)): (&(Place, u32), &(Option<Place>, u32))| {
+            let wanted = |(from, (to, bytes)): (&(ArgLocation, u32), &(Option<ArgLocation>, u32))| {
                 to.map(|to| ((from.0, *bytes), (to, *bytes)))
             };
             let pairs = function.returns.iter().zip(&call.results).filter_map(wanted);
@@ -265,9 +265,9 @@ fn put_aside(warp: &mut Warp, function: &Function, depth: usize) {
     let mut aside = Aside { depth, narrow: Vec::new(), wide: Vec::new(), preds: Vec::new() };
     for &reg in registers(function) {
         match warp.map.place(reg) {
-            Register::Pred => aside.preds.push(warp.registers.preds[reg.index()]),
-            Register::Narrow(row) => aside.narrow.push(warp.registers.narrow[row as usize]),
-            Register::Wide(row) => aside.wide.push(warp.registers.wide[row as usize]),
+            RegisterRow::Pred => aside.preds.push(warp.registers.preds[reg.index()]),
+            RegisterRow::Narrow(row) => aside.narrow.push(warp.registers.narrow[row as usize]),
+            RegisterRow::Wide(row) => aside.wide.push(warp.registers.wide[row as usize]),
         }
     }
     warp.aside.push(aside);
@@ -289,18 +289,18 @@ fn take_back(warp: &mut Warp, function: &Function, lanes: LaneMask) {
     let all = &mut warp.registers;
     for &reg in registers(function) {
         match warp.map.place(reg) {
-            Register::Pred => {
+            RegisterRow::Pred => {
                 if let Some(&old) = preds.next() {
                     let pred = &mut all.preds[reg.index()];
                     *pred = (*pred - lanes) | (old & lanes);
                 }
             }
-            Register::Narrow(row) => {
+            RegisterRow::Narrow(row) => {
                 if let Some(old) = narrow.next() {
                     lanes.lanes().for_each(|lane| all.narrow[row as usize].0[lane] = old.0[lane]);
                 }
             }
-            Register::Wide(row) => {
+            RegisterRow::Wide(row) => {
                 if let Some(old) = wide.next() {
                     lanes.lanes().for_each(|lane| all.wide[row as usize].0[lane] = old.0[lane]);
                 }
@@ -314,20 +314,28 @@ fn registers(function: &Function) -> &[RegId] {
 }
 
 /// The bytes at places, value by value and in each of the lanes.
-fn read(warp: &Warp, context: &mut Context, places: &[(Place, u32)], lanes: LaneMask, base: u64) -> Vec<u8> {
+fn read(
+    warp: &Warp,
+    context: &mut Context,
+    places: &[(ArgLocation, u32)],
+    lanes: LaneMask,
+    base: u64,
+) -> Vec<u8> {
     let mut values = Vec::new();
     for &(place, bytes) in places {
         let size = bytes as usize;
         for lane in lanes.lanes() {
             let end = values.len() + size;
             match resolved(place, base) {
-                Place::Local(offset) | Place::Frame(offset) => {
+                ArgLocation::Local(offset) | ArgLocation::Frame(offset) => {
                     let local = context.memory.local_mut(warp.thread(lane));
                     let from = local.get(offset as usize..).unwrap_or_default();
                     values.extend(from.iter().take(size));
                 }
-                Place::Reg(reg) => values.extend(register(warp, reg, lane).to_le_bytes().iter().take(size)),
-                Place::Imm(value) => values.extend(value.to_le_bytes().iter().take(size)),
+                ArgLocation::Reg(reg) => {
+                    values.extend(register(warp, reg, lane).to_le_bytes().iter().take(size))
+                }
+                ArgLocation::Imm(value) => values.extend(value.to_le_bytes().iter().take(size)),
             }
             values.resize(end, 0);
         }
@@ -339,7 +347,7 @@ fn read(warp: &Warp, context: &mut Context, places: &[(Place, u32)], lanes: Lane
 fn write(
     warp: &mut Warp,
     context: &mut Context,
-    places: &[(Place, u32)],
+    places: &[(ArgLocation, u32)],
     values: &[u8],
     lanes: LaneMask,
     base: u64,
@@ -350,35 +358,35 @@ fn write(
             let Some((value, rest)) = left.split_at_checked(bytes as usize) else { return };
             left = rest;
             match resolved(place, base) {
-                Place::Local(offset) | Place::Frame(offset) => {
+                ArgLocation::Local(offset) | ArgLocation::Frame(offset) => {
                     let local = context.memory.local_mut(warp.thread(lane));
                     let to = local.get_mut(offset as usize..).unwrap_or_default();
                     to.iter_mut().zip(value).for_each(|(to, from)| *to = *from);
                 }
-                Place::Reg(reg) => {
+                ArgLocation::Reg(reg) => {
                     let number = value.iter().take(8).rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte));
-                    if warp.map.place(reg) == Register::Pred {
+                    if warp.map.place(reg) == RegisterRow::Pred {
                         let holds = if number != 0 { LaneMask::ALL } else { LaneMask::empty() };
                         warp.set_pred(reg, holds, LaneMask::lane(lane));
                     } else {
                         warp.set_in(reg, lane, number);
                     }
                 }
-                Place::Imm(_) => {}
+                ArgLocation::Imm(_) => {}
             }
         }
     }
 }
 
-fn resolved(place: Place, base: u64) -> Place {
+fn resolved(place: ArgLocation, base: u64) -> ArgLocation {
     match place {
-        Place::Frame(offset) => Place::Local(base.wrapping_add(offset)),
+        ArgLocation::Frame(offset) => ArgLocation::Local(base.wrapping_add(offset)),
         other => other,
     }
 }
 
 fn register(warp: &Warp, reg: RegId, lane: usize) -> u64 {
-    if warp.map.place(reg) == Register::Pred {
+    if warp.map.place(reg) == RegisterRow::Pred {
         u64::from(warp.registers.preds[reg.index()].has(lane))
     } else {
         warp.get(reg, lane)
@@ -399,29 +407,29 @@ fn move_at_once(
     for lane in enabled.lanes() {
         let local = context.memory.local_mut(warp.thread(lane));
         let value = match from {
-            Place::Local(offset) | Place::Frame(offset) => {
-                if let Place::Local(to) = to {
+            ArgLocation::Local(offset) | ArgLocation::Frame(offset) => {
+                if let ArgLocation::Local(to) = to {
                     copy_within(local, offset as usize, to as usize, size);
                     continue;
                 }
                 let bytes = local.get(offset as usize..).unwrap_or(&[]);
                 bytes.iter().take(size.min(8)).rev().fold(0, |value, &byte| value << 8 | u64::from(byte))
             }
-            Place::Reg(reg) => register(warp, reg, lane),
-            Place::Imm(value) => value,
+            ArgLocation::Reg(reg) => register(warp, reg, lane),
+            ArgLocation::Imm(value) => value,
         };
         match to {
-            Place::Local(offset) | Place::Frame(offset) => {
+            ArgLocation::Local(offset) | ArgLocation::Frame(offset) => {
                 let place = local.get_mut(offset as usize..).unwrap_or(&mut []);
                 let bytes = value.to_le_bytes();
                 place.iter_mut().take(size).zip(bytes).for_each(|(to, from)| *to = from);
             }
-            Place::Reg(reg) if warp.map.place(reg) == Register::Pred => {
+            ArgLocation::Reg(reg) if warp.map.place(reg) == RegisterRow::Pred => {
                 let holds = if value != 0 { LaneMask::ALL } else { LaneMask::empty() };
                 warp.set_pred(reg, holds, LaneMask::lane(lane));
             }
-            Place::Reg(reg) => warp.set_in(reg, lane, value & width_mask(8 * transfer.bytes.min(8))),
-            Place::Imm(_) => {}
+            ArgLocation::Reg(reg) => warp.set_in(reg, lane, value & width_mask(8 * transfer.bytes.min(8))),
+            ArgLocation::Imm(_) => {}
         }
     }
 }

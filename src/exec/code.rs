@@ -9,7 +9,7 @@ mod choice;
 
 use super::Vectors;
 use super::access::Access;
-use super::registers::{Place, RegisterMap};
+use super::registers::{RegisterMap, RegisterRow};
 use super::stack::SimtStack;
 use crate::base::{Pc, RegId};
 use crate::isa::Space;
@@ -249,7 +249,7 @@ impl Code {
             let pc = Pc::from_index(index);
             code.steps.push(match instr.sem.access() {
                 Some((space, _)) if space != Space::Generic => {
-                    Step::with(pc, MemoryUse { space, transactions: 0 })
+                    Step::with(pc, MemoryUse { space, extra_transactions: 0 })
                 }
                 _ => Step::plain(pc),
             });
@@ -292,7 +292,7 @@ impl Code {
                 Some(())
             }
             Sem::Pack { dst, parts, bits: 32 } => match (map.place(*dst), parts.as_slice()) {
-                (Place::Wide(d), [low, high]) => choice::rows(
+                (RegisterRow::Wide(d), [low, high]) => choice::rows(
                     op,
                     Kind::Widen(Widen::Pack),
                     d,
@@ -338,7 +338,7 @@ impl Code {
             (Some(d), _) => {
                 choice::rows(op, Kind::SelectNarrow, d, [map.narrow(a), map.narrow(b), Some(condition)])
             }
-            (None, Place::Wide(d)) => {
+            (None, RegisterRow::Wide(d)) => {
                 choice::rows(op, Kind::SelectWide, d, [map.wide(a), map.wide(b), Some(condition)])
             }
             _ => None,

@@ -14,7 +14,7 @@ use crate::program::{Program, RegKind};
 
 /// Where a register of the program is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum RegisterRow {
     /// A predicate, by its [`RegId`].
     Pred,
     /// A narrow row.
@@ -35,7 +35,7 @@ pub(super) enum Input {
 /// Where everything is, for all warps of a launch.
 #[derive(Clone, Debug)]
 pub(super) struct RegisterMap {
-    places: Vec<Place>,
+    places: Vec<RegisterRow>,
     /// Per register, the bits that it has.
     widths: Vec<u64>,
     narrow: usize,
@@ -69,14 +69,14 @@ impl RegisterMap {
     pub(super) fn new(program: &Program) -> Self {
         let (mut narrow, mut wide) = (0, 0);
         let place = |kind| match kind {
-            RegKind::Pred => Place::Pred,
+            RegKind::Pred => RegisterRow::Pred,
             RegKind::Bits(64) => {
                 wide += 1;
-                Place::Wide(wide - 1)
+                RegisterRow::Wide(wide - 1)
             }
             RegKind::Bits(_) => {
                 narrow += 1;
-                Place::Narrow(narrow - 1)
+                RegisterRow::Narrow(narrow - 1)
             }
         };
         let width = |kind| match kind {
@@ -95,7 +95,7 @@ impl RegisterMap {
     }
 
     /// Where a register is.
-    pub(super) fn place(&self, reg: RegId) -> Place {
+    pub(super) fn place(&self, reg: RegId) -> RegisterRow {
         self.places[reg.index()]
     }
 
@@ -109,8 +109,8 @@ impl RegisterMap {
         let input = match operand {
             Operand::Reg(reg) => {
                 return match self.place(reg) {
-                    Place::Narrow(row) => Some(row),
-                    Place::Pred | Place::Wide(_) => None,
+                    RegisterRow::Narrow(row) => Some(row),
+                    RegisterRow::Pred | RegisterRow::Wide(_) => None,
                 };
             }
             Operand::Imm(value) => Input::Value(value & width_mask(32)),
@@ -124,8 +124,8 @@ impl RegisterMap {
     pub(super) fn wide(&mut self, operand: Operand) -> Option<u32> {
         match operand {
             Operand::Reg(reg) => match self.place(reg) {
-                Place::Wide(row) => Some(row),
-                Place::Pred | Place::Narrow(_) => None,
+                RegisterRow::Wide(row) => Some(row),
+                RegisterRow::Pred | RegisterRow::Narrow(_) => None,
             },
             Operand::Imm(value) => Some(self.wide_inputs.row(self.wide, Input::Value(value))),
             Operand::Special(_) => None,
@@ -172,31 +172,31 @@ impl Registers {
     }
 
     /// A register in every lane.
-    pub(super) fn lanes(&self, place: Place) -> Lanes {
+    pub(super) fn lanes(&self, place: RegisterRow) -> Lanes {
         match place {
-            Place::Pred => [0; WARP_SIZE],
-            Place::Narrow(row) => self.narrow[row as usize].0.map(u64::from),
-            Place::Wide(row) => self.wide[row as usize].0,
+            RegisterRow::Pred => [0; WARP_SIZE],
+            RegisterRow::Narrow(row) => self.narrow[row as usize].0.map(u64::from),
+            RegisterRow::Wide(row) => self.wide[row as usize].0,
         }
     }
 
     /// A register in one lane.
     #[inline]
-    pub(super) fn get(&self, place: Place, lane: usize) -> u64 {
+    pub(super) fn get(&self, place: RegisterRow, lane: usize) -> u64 {
         match place {
-            Place::Pred => 0,
-            Place::Narrow(row) => u64::from(self.narrow[row as usize].0[lane]),
-            Place::Wide(row) => self.wide[row as usize].0[lane],
+            RegisterRow::Pred => 0,
+            RegisterRow::Narrow(row) => u64::from(self.narrow[row as usize].0[lane]),
+            RegisterRow::Wide(row) => self.wide[row as usize].0[lane],
         }
     }
 
     /// Writes one lane of a register; the value has no bits beyond its width.
     #[inline]
-    pub(super) fn set(&mut self, place: Place, lane: usize, value: u64) {
+    pub(super) fn set(&mut self, place: RegisterRow, lane: usize, value: u64) {
         match place {
-            Place::Pred => {}
-            Place::Narrow(row) => self.narrow[row as usize].0[lane] = value as u32,
-            Place::Wide(row) => self.wide[row as usize].0[lane] = value,
+            RegisterRow::Pred => {}
+            RegisterRow::Narrow(row) => self.narrow[row as usize].0[lane] = value as u32,
+            RegisterRow::Wide(row) => self.wide[row as usize].0[lane] = value,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::async_groups::AsyncGroups;
 use super::calls::Aside;
 use super::lanes::{Lanes, width_mask};
-use super::registers::{Place, RegisterMap, Registers};
+use super::registers::{RegisterMap, RegisterRow, Registers};
 use super::stack::SimtStack;
 use crate::base::{LaneMask, Pc, RegId, WARP_SIZE};
 use crate::machine::Reconvergence;
@@ -200,12 +200,12 @@ impl Warp {
     pub(super) fn set(&mut self, dst: RegId, value: &Lanes, enabled: LaneMask) {
         let width = self.map.width(dst);
         match self.map.place(dst) {
-            Place::Pred => {}
-            Place::Narrow(row) => {
+            RegisterRow::Pred => {}
+            RegisterRow::Narrow(row) => {
                 let row = &mut self.registers.narrow[row as usize];
                 enabled.lanes().for_each(|lane| row.0[lane] = (value[lane] & width) as u32);
             }
-            Place::Wide(row) => {
+            RegisterRow::Wide(row) => {
                 let row = &mut self.registers.wide[row as usize];
                 enabled.lanes().for_each(|lane| row.0[lane] = value[lane]);
             }

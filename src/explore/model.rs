@@ -80,7 +80,7 @@ pub struct Model {
 /// A state in the open: relative times, one entry per warp and unit.
 #[derive(Clone, Debug, Default)]
 pub struct State {
-    warps: Vec<Warp>,
+    warps: Vec<WarpState>,
     /// Cycles until the unit can start another instruction.
     free: Vec<u16>,
     /// The sub-core that decides.
@@ -89,7 +89,7 @@ pub struct State {
 
 /// A warp of a state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Warp {
+struct WarpState {
     code: usize,
     /// Next instruction.
     next: u16,
@@ -177,10 +177,10 @@ impl Model {
 
     /// The state before the first cycle.
     pub fn start(&self) -> State {
-        let warps = self.code_of.iter().map(|&code| Warp {
+        let warps = self.code_of.iter().map(|&code| WarpState {
             code,
             regs: vec![0; self.codes[code].registers],
-            ..Warp::default()
+            ..WarpState::default()
         });
         let mut state = State { warps: warps.collect(), free: vec![0; self.units], turn: 0 };
         state.warps.sort_by_key(|warp| warp.code);
@@ -192,7 +192,7 @@ impl Model {
     pub fn start_by_id(&self) -> State {
         let mut state = self.start();
         for (warp, &code) in state.warps.iter_mut().zip(&self.code_of) {
-            *warp = Warp { code, regs: vec![0; self.codes[code].registers], ..Warp::default() };
+            *warp = WarpState { code, regs: vec![0; self.codes[code].registers], ..WarpState::default() };
         }
         state
     }
@@ -243,7 +243,7 @@ impl Model {
             state.turn = turn;
             return 0;
         }
-        let until = |warp: &Warp| (!warp.waiting && !self.finished(warp)).then_some(warp.ready);
+        let until = |warp: &WarpState| (!warp.waiting && !self.finished(warp)).then_some(warp.ready);
         let elapsed = state.warps.iter().filter_map(until).min().unwrap_or(1).max(1);
         for warp in &mut state.warps {
             warp.ready = warp.ready.saturating_sub(elapsed);
@@ -264,7 +264,7 @@ impl Model {
     }
 
     /// When the warp's next instruction can issue, if not before `base`.
-    fn ready_at(&self, warp: &Warp, base: u16) -> u16 {
+    fn ready_at(&self, warp: &WarpState, base: u16) -> u16 {
         let waits = self.codes[warp.code].ops.get(usize::from(warp.next)).map_or(&[][..], |op| &op.waits);
         waits.iter().map(|&reg| warp.regs[usize::from(reg)]).fold(base, u16::max)
     }
@@ -288,7 +288,7 @@ impl Model {
         }
     }
 
-    fn finished(&self, warp: &Warp) -> bool {
+    fn finished(&self, warp: &WarpState) -> bool {
         !warp.waiting && usize::from(warp.next) >= self.codes[warp.code].ops.len()
     }
 
@@ -387,14 +387,14 @@ impl Model {
     }
 }
 
-impl PartialOrd for Warp {
+impl PartialOrd for WarpState {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
 /// By code first, so that the places of codes in a state never change.
-impl Ord for Warp {
+impl Ord for WarpState {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         let key = |warp: &Self| (warp.code, warp.next, warp.waiting, warp.ready);
         key(self).cmp(&key(other)).then_with(|| self.regs.cmp(&other.regs))

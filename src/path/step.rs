@@ -56,7 +56,7 @@ impl Step {
     pub fn memory(self) -> MemoryUse {
         let bits = self.payload();
         let space = Space::RESOLVED.get((bits & 7) as usize).copied().unwrap_or(Space::Global);
-        MemoryUse { space, transactions: (bits >> 3) as u8 }
+        MemoryUse { space, extra_transactions: (bits >> 3) as u8 }
     }
 
     /// The payload of a barrier.
@@ -92,7 +92,7 @@ pub struct MemoryUse {
     pub space: Space,
     /// Transactions beyond those that an access of its width takes without bank conflicts; 0 where
     /// the machine has none.
-    pub transactions: u8,
+    pub extra_transactions: u8,
 }
 
 /// Which barrier, and for how many warps.
@@ -127,7 +127,7 @@ impl AsyncRing {
 impl From<MemoryUse> for Payload {
     fn from(memory: MemoryUse) -> Self {
         debug_assert!(memory.space != Space::Generic);
-        Self(memory.space.index() as u32 | u32::from(memory.transactions) << 3)
+        Self(memory.space.index() as u32 | u32::from(memory.extra_transactions) << 3)
     }
 }
 
@@ -151,8 +151,8 @@ mod tests {
     fn payloads_round_trip() {
         let pc = Pc::new(Step::MAX_PC);
         for space in Space::RESOLVED {
-            for transactions in [0, 1, 32, 64, 255] {
-                let used = MemoryUse { space, transactions };
+            for extra_transactions in [0, 1, 32, 64, 255] {
+                let used = MemoryUse { space, extra_transactions };
                 let step = Step::with(pc, used).ending_warp();
                 assert_eq!((step.memory(), step.pc(), step.ends_warp()), (used, pc, true));
             }

@@ -63,9 +63,9 @@ pub struct Function {
     /// Its first instruction.
     pub first: Pc,
     /// Places and sizes (bytes) of its parameters.
-    pub params: Vec<(sem::Place, u32)>,
+    pub params: Vec<(sem::ArgLocation, u32)>,
     /// Places and sizes of its results.
-    pub returns: Vec<(sem::Place, u32)>,
+    pub returns: Vec<(sem::ArgLocation, u32)>,
     /// What it has of its own in every call, if it may be called while it runs.
     pub frame: Option<FrameLayout>,
 }

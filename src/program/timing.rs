@@ -190,7 +190,7 @@ impl TimingTable {
         if let Some(banks) = &instr.banks {
             let used = step.memory();
             if used.space == Space::Shared {
-                return banks.with_extra(used.transactions);
+                return banks.with_extra(used.extra_transactions);
             }
         }
         instr.by_space.as_ref().map_or(instr.op, |by_space| by_space[step.memory().space.index()])
@@ -202,7 +202,7 @@ impl TimingTable {
         let banks = self.instr(step.pc()).banks?;
         let used = step.memory();
         (used.space == Space::Shared)
-            .then(|| (banks.transactions + u32::from(used.transactions), banks.transactions))
+            .then(|| (banks.transactions + u32::from(used.extra_transactions), banks.transactions))
     }
 
     /// Whether this execution accesses global or local memory, or constants that are cached, so that

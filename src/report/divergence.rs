@@ -12,7 +12,7 @@ use crate::exec::divergence::{BranchUse, Divergence};
 
 /// The divergence of a launch.
 #[derive(Clone, Debug, Serialize)]
-pub struct Report {
+pub struct DivergenceReport {
     /// Thread instructions over 32 times warp instructions.
     pub simd_efficiency: f64,
     /// Warp instructions with 0, 1, .. 32 active lanes.
@@ -34,7 +34,7 @@ pub struct Branch {
     pub active_lanes: Vec<u64>,
 }
 
-impl Report {
+impl DivergenceReport {
     /// Nothing for a launch without conditional branches. `line` finds an instruction's.
     pub fn new(divergence: &Divergence, line: &dyn Fn(Pc) -> u32) -> Option<Self> {
         let branch = |b: &BranchUse| Branch {

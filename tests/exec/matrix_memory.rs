@@ -122,7 +122,7 @@ fn extra(kernel: Kernel, rule: BankRule) -> u8 {
     };
     let at = used("ld.shared");
     let step = outcome.blocks[0].warps[0].steps().iter().find(|step| step.pc().index() == at);
-    step.unwrap().memory().transactions
+    step.unwrap().memory().extra_transactions
 }
 
 #[test]

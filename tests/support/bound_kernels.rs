@@ -251,7 +251,7 @@ fn random_step(rng: &mut ChaCha8Rng, builder: &mut Builder, classes: &[String], 
             let pc = builder.instr(first, &dsts, &srcs, Flow::Plain);
             builder.by_space(by_space);
             let space = Space::RESOLVED[rng.random_range(0..5usize)];
-            Step::with(pc, MemoryUse { space, transactions: rng.random_range(0..3u8) })
+            Step::with(pc, MemoryUse { space, extra_transactions: rng.random_range(0..3u8) })
         }
         kind @ (1 | 2) => {
             let flow = if kind == 1 { Flow::AsyncCopy } else { Flow::AsyncWait };

@@ -167,7 +167,7 @@ impl KernelBuilder {
 
     /// An access whose class depends on the space it goes to.
     pub fn generic(&mut self, classes: [&str; 5], space: Space, dst: Option<u16>, srcs: &[u16]) -> &mut Self {
-        let used = MemoryUse { space, transactions: 1 };
+        let used = MemoryUse { space, extra_transactions: 1 };
         self.push(classes[0], dst, srcs, Flow::Plain, |pc| Step::with(pc, used));
         let ids = classes.map(|class| self.program.classes.intern(class));
         let last = self.program.instrs.last_mut().expect("just pushed");

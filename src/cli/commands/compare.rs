@@ -75,7 +75,7 @@ pub fn run(args: &Compare, session: &Session) -> Outcome {
         Format::Json => {
             let results = rows.iter().map(|row| Line::new(row, args.common.seed)).collect();
             let batch = batch.json(session);
-            ending.print_json(session, &Report { schema: SCHEMA, results, batch });
+            ending.print_json(session, &CompareReport { schema: SCHEMA, results, batch });
         }
     }
     ending.failures = batch.failures;
@@ -256,7 +256,7 @@ fn text(rows: &[Row], style: Style) -> String {
 }
 
 #[derive(Serialize)]
-struct Report {
+struct CompareReport {
     schema: u32,
     results: Vec<Line>,
     #[serde(flatten)]

@@ -28,7 +28,7 @@ const MAX_RANGE: usize = 10_000;
 const MAX_CELLS: usize = 1_000;
 
 #[derive(Serialize)]
-struct Report<T> {
+struct FermiReport<T> {
     schema: u32,
     machine: String,
     fairness: bool,
@@ -129,7 +129,7 @@ fn json<T: Serialize>(
     results: Vec<T>,
     session: &Session,
 ) -> Outcome {
-    let report = Report {
+    let report = FermiReport {
         schema: SCHEMA,
         machine: machine.name.clone(),
         fairness: fairness == Fairness::SubBlock,

@@ -15,7 +15,7 @@ use crate::report::json::{Origin, SCHEMA};
 const MAX_SHOWN: usize = 40;
 
 #[derive(Serialize)]
-struct Report {
+struct PhasesReport {
     schema: u32,
     kernel: String,
     machine: String,
@@ -61,7 +61,7 @@ pub fn run(args: &Phases, session: &Session) -> Outcome {
         }
         Format::Json => output::json(
             session,
-            &Report {
+            &PhasesReport {
                 schema: SCHEMA,
                 kernel: kernel.workload.name.clone(),
                 machine: machine.name().to_owned(),

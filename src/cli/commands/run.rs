@@ -91,7 +91,7 @@ pub fn run(args: &Run, verbose: bool, session: &Session) -> Outcome {
     let place = |pc: Pc| (kernel.workload.program().instr(pc).line, kernel.text_of(pc));
     let banks = banks::lines(&bank_profile, &place);
     let line = |pc: Pc| kernel.workload.program().instr(pc).line;
-    let divergence = source.source.divergence().and_then(|d| divergence::Report::new(d, &line));
+    let divergence = source.source.divergence().and_then(|d| divergence::DivergenceReport::new(d, &line));
     let most = if verbose { usize::MAX } else { MAX_BRANCHES };
     let style = session.style;
     let branches =
@@ -247,7 +247,7 @@ struct Timed {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     bank_conflicts: Vec<BankLine>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    divergence: Option<divergence::Report>,
+    divergence: Option<divergence::DivergenceReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
     stopped: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -264,7 +264,7 @@ fn timed(
     machine: &Machine,
     checked: &Checked,
     seconds: Seconds,
-    (bank_conflicts, divergence): (Vec<BankLine>, Option<divergence::Report>),
+    (bank_conflicts, divergence): (Vec<BankLine>, Option<divergence::DivergenceReport>),
     stopped: Option<&'static str>,
 ) -> Timed {
     Timed {

@@ -157,7 +157,7 @@ fn no_lane(context: &mut Context, pc: Pc, space: Space) -> MemoryUse {
     if let Some(group) = context.record.collect(pc, space) {
         group.finish();
     }
-    MemoryUse { space, transactions: 0 }
+    MemoryUse { space, extra_transactions: 0 }
 }
 
 /// The pieces of `wmma.load` and `wmma.store`.
@@ -306,5 +306,5 @@ fn used(pieces: &[Targets], enabled: LaneMask, warp: &Warp, context: &mut Contex
         }
         group.finish();
     }
-    MemoryUse { space, transactions }
+    MemoryUse { space, extra_transactions: transactions }
 }

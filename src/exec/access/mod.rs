@@ -106,7 +106,7 @@ impl Targets {
             self.touch(enabled, apart, warp, (&mut context.memory, &context.shape), &mut group);
             group.finish();
         }
-        MemoryUse { space, transactions }
+        MemoryUse { space, extra_transactions: transactions }
     }
 
     /// Transactions beyond those of an access without conflicts.

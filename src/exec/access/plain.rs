@@ -7,7 +7,7 @@
 use super::super::fault::Fault;
 use super::super::lanes::{Lanes, sign_extend, width_mask};
 use super::super::races::{By, Deed};
-use super::super::registers::{Place, RegisterMap, Registers};
+use super::super::registers::{RegisterMap, RegisterRow, Registers};
 use super::super::rows::{Row, holds, put, put_wide, spread};
 use super::super::step::Context;
 use super::super::warp::{Shape, Warp};
@@ -70,10 +70,10 @@ impl Access {
         by_lane: bool,
     ) -> Self {
         let part = |dst: &Option<RegId>| match dst.map(|reg| (map.place(reg), map.width(reg))) {
-            Some((Place::Narrow(row), width)) => Part::Narrow(row, width as u32),
-            Some((Place::Wide(row), _)) => Part::Wide(row),
+            Some((RegisterRow::Narrow(row), width)) => Part::Narrow(row, width as u32),
+            Some((RegisterRow::Wide(row), _)) => Part::Wide(row),
             // no front end loads predicates
-            None | Some((Place::Pred, _)) => Part::Nothing,
+            None | Some((RegisterRow::Pred, _)) => Part::Nothing,
         };
         Self::new(map, space, ty, dsts.iter().map(part).collect(), addr, by_lane)
     }
@@ -90,9 +90,9 @@ impl Access {
         let mut part = |src: &Operand| {
             let row = match *src {
                 Operand::Reg(reg) => match map.place(reg) {
-                    Place::Narrow(row) => Some(Part::Narrow(row, u32::MAX)),
-                    Place::Wide(row) => Some(Part::Wide(row)),
-                    Place::Pred => None,
+                    RegisterRow::Narrow(row) => Some(Part::Narrow(row, u32::MAX)),
+                    RegisterRow::Wide(row) => Some(Part::Wide(row)),
+                    RegisterRow::Pred => None,
                 },
                 other if bits == 64 => map.wide(other).map(Part::Wide),
                 other => map.narrow(other).map(|row| Part::Narrow(row, u32::MAX)),
@@ -115,8 +115,8 @@ impl Access {
             Operand::Imm(value) => Base::Fixed(value),
             Operand::Special(_) => Base::Other(addr.base, u64::MAX),
             Operand::Reg(reg) => match map.place(reg) {
-                Place::Narrow(row) if map.width(reg) == width_mask(32) => Base::Narrow(row),
-                Place::Wide(row) => Base::Wide(row),
+                RegisterRow::Narrow(row) if map.width(reg) == width_mask(32) => Base::Narrow(row),
+                RegisterRow::Wide(row) => Base::Wide(row),
                 _ => Base::Other(addr.base, map.width(reg)),
             },
         };
@@ -426,7 +426,7 @@ impl Access {
             let targets = Targets { space: self.space, addresses, size: self.size(), verb: "access", pc };
             targets.used(enabled, false, warp, context)
         } else {
-            MemoryUse { space, transactions: 0 }
+            MemoryUse { space, extra_transactions: 0 }
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use super::{Double, Kind, Narrow, Op, Order, Relation, Single, Wide, Widen};
 use crate::base::RegId;
-use crate::exec::registers::{Place, RegisterMap};
+use crate::exec::registers::{RegisterMap, RegisterRow};
 use crate::program::sem::{
     Cmp, Compare, Convert, FloatMode, FloatOp, FloatTy, IntOp, IntTy, Operand, Round, ValueTy,
 };
@@ -21,15 +21,15 @@ pub(super) fn rows(op: &mut Op, kind: Kind, d: u32, sources: [Option<u32>; 3]) -
 /// The narrow row of a register of just 32 bits.
 pub(super) fn full_narrow(map: &RegisterMap, reg: RegId) -> Option<u32> {
     match map.place(reg) {
-        Place::Narrow(row) if map.width(reg) == u64::from(u32::MAX) => Some(row),
+        RegisterRow::Narrow(row) if map.width(reg) == u64::from(u32::MAX) => Some(row),
         _ => None,
     }
 }
 
 pub(super) fn mov(map: &mut RegisterMap, dst: RegId, src: Operand, op: &mut Op) -> Option<()> {
     match map.place(dst) {
-        Place::Wide(d) => rows(op, Kind::Wide(Wide::Move), d, [map.wide(src), Some(0), Some(0)]),
-        Place::Narrow(d) => {
+        RegisterRow::Wide(d) => rows(op, Kind::Wide(Wide::Move), d, [map.wide(src), Some(0), Some(0)]),
+        RegisterRow::Narrow(d) => {
             let fits = match src {
                 Operand::Reg(reg) => map.width(reg) <= map.width(dst),
                 Operand::Imm(value) => value <= map.width(dst),
@@ -38,7 +38,7 @@ pub(super) fn mov(map: &mut RegisterMap, dst: RegId, src: Operand, op: &mut Op) 
             fits.then_some(())?;
             rows(op, Kind::Narrow(Narrow::Move), d, [map.narrow(src), Some(0), Some(0)])
         }
-        Place::Pred => None,
+        RegisterRow::Pred => None,
     }
 }
 
@@ -50,7 +50,7 @@ pub(super) fn integer(
     op: &mut Op,
 ) -> Option<()> {
     match (ty.bits, map.place(dst)) {
-        (32, Place::Wide(d)) => {
+        (32, RegisterRow::Wide(d)) => {
             let (kind, has_addend) = match (int, ty.signed) {
                 (IntOp::MulWide, false) => (Widen::MulUnsigned, false),
                 (IntOp::MulWide, true) => (Widen::MulSigned, false),
@@ -61,14 +61,14 @@ pub(super) fn integer(
             let addend = if has_addend { map.wide(c) } else { Some(0) };
             rows(op, Kind::Widen(kind), d, [map.narrow(a), map.narrow(b), addend])
         }
-        (32, Place::Narrow(_)) => {
+        (32, RegisterRow::Narrow(_)) => {
             let d = full_narrow(map, dst)?;
             let (kind, sources) = narrow_kind(int, ty.signed)?;
             let second = if sources > 1 { map.narrow(b) } else { Some(0) };
             let third = if sources > 2 { map.narrow(c) } else { Some(0) };
             rows(op, Kind::Narrow(kind), d, [map.narrow(a), second, third])
         }
-        (64, Place::Wide(d)) => {
+        (64, RegisterRow::Wide(d)) => {
             let (kind, sources) = wide_kind(int, ty.signed)?;
             let shift = matches!(kind, Wide::Shl | Wide::ShrUnsigned | Wide::ShrSigned);
             let second = match sources {
@@ -181,7 +181,7 @@ pub(super) fn float(
                 FloatOp::Neg => Double::Neg,
                 _ => return None,
             };
-            let Place::Wide(d) = map.place(dst) else { return None };
+            let RegisterRow::Wide(d) = map.place(dst) else { return None };
             rows(op, Kind::Double(kind), d, [map.wide(a), map.wide(b), map.wide(c)])
         }
         _ => None,
@@ -211,19 +211,19 @@ pub(super) fn conversion(map: &mut RegisterMap, convert: &Convert, op: &mut Op) 
             let width = |bits| crate::exec::lanes::width_mask(u32::from(bits));
             let place = map.place(dst);
             match place {
-                Place::Wide(d) if from.bits == 32 && to.bits == 64 => {
+                RegisterRow::Wide(d) if from.bits == 32 && to.bits == 64 => {
                     let kind = if from.signed { Widen::Sign } else { Widen::Zero };
                     rows(op, Kind::Widen(kind), d, one(map.narrow(src)))
                 }
-                Place::Wide(d) if from.bits == 64 && to.bits == 64 => {
+                RegisterRow::Wide(d) if from.bits == 64 && to.bits == 64 => {
                     rows(op, Kind::Wide(Wide::Move), d, one(map.wide(src)))
                 }
-                Place::Narrow(_) if from.bits == 64 && to.bits == 32 => {
+                RegisterRow::Narrow(_) if from.bits == 64 && to.bits == 32 => {
                     let d = full_narrow(map, dst)?;
                     rows(op, Kind::Truncate, d, one(map.wide(src)))
                 }
                 // what is unsigned keeps its low bits; what has as many bits keeps all
-                Place::Narrow(d) if from.bits <= 32 && !(from.signed && from.bits < to.bits) => {
+                RegisterRow::Narrow(d) if from.bits <= 32 && !(from.signed && from.bits < to.bits) => {
                     let keep = width(from.bits.min(to.bits)) & map.width(dst);
                     (!to.signed || width(to.bits) >= map.width(dst)).then_some(())?;
                     let sources = [map.narrow(src), map.narrow(Operand::Imm(keep)), Some(0)];
@@ -245,7 +245,7 @@ pub(super) fn conversion(map: &mut RegisterMap, convert: &Convert, op: &mut Op) 
             rows(op, single(Single::ToUnsigned), full_narrow(map, dst)?, one(map.narrow(src)))
         }
         (F32, F64) => match map.place(dst) {
-            Place::Wide(d) => rows(op, Kind::SingleToDouble, d, one(map.narrow(src))),
+            RegisterRow::Wide(d) => rows(op, Kind::SingleToDouble, d, one(map.narrow(src))),
             _ => None,
         },
         (F64, F32) if nearest => rows(op, Kind::DoubleToSingle, full_narrow(map, dst)?, one(map.wide(src))),

@@ -34,7 +34,7 @@ use crate::path::MemoryUse;
 use crate::program::image::{Bound, Geometry};
 
 /// What the path says of an access to an image; its lines are recorded apart.
-const USED: MemoryUse = MemoryUse { space: Space::Global, transactions: 0 };
+const USED: MemoryUse = MemoryUse { space: Space::Global, extra_transactions: 0 };
 
 /// What a handle stands for.
 fn find<'a>(

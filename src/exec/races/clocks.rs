@@ -16,7 +16,7 @@ const BARRIERS: usize = 16;
 type Clock = [u32; WARPS];
 
 /// A place of memory: whether it is shared memory, and the address.
-pub(super) type Place = (bool, u64);
+pub(super) type ClockKey = (bool, u64);
 
 /// What an access does to a place, as far as the clocks distinguish it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -38,7 +38,7 @@ pub(super) struct Clocks {
     /// is known to who learns that an earlier one has completed.
     objects: HashMap<u64, [Box<Clock>; 2]>,
     /// The last epoch in which each warp accessed a place.
-    last: HashMap<(Place, Side), Box<Clock>>,
+    last: HashMap<(ClockKey, Side), Box<Clock>>,
 }
 
 impl Clocks {
@@ -97,7 +97,7 @@ impl Clocks {
 
     /// Whether some other warp did what the cell tells of, with no order between that and what the
     /// warp does now.
-    pub(super) fn is_foreign(&self, cell: Cell, warp: usize, place: Place, side: Side) -> bool {
+    pub(super) fn is_foreign(&self, cell: Cell, warp: usize, place: ClockKey, side: Side) -> bool {
         let unordered =
             |last: &Clock| (0..WARPS).any(|other| other != warp && last[other] > self.known[warp][other]);
         cell.is_of_another_block() || self.last.get(&(place, side)).is_some_and(|last| unordered(last))
@@ -109,7 +109,7 @@ impl Clocks {
     }
 
     /// Remembers an access; what is `ordered` before it need not be known any more.
-    pub(super) fn remember(&mut self, warp: usize, place: Place, side: Side, ordered: bool) {
+    pub(super) fn remember(&mut self, warp: usize, place: ClockKey, side: Side, ordered: bool) {
         let last = self.last.entry((place, side)).or_insert_with(|| Box::new([0; WARPS]));
         if ordered {
             **last = [0; WARPS];

@@ -2,7 +2,7 @@
 //! that is rare.
 
 use super::atomics::Atomics;
-use super::clocks::{Clocks, Place, Side};
+use super::clocks::{ClockKey, Clocks, Side};
 use super::shadow::{Cell, Cells, Moment};
 use super::{Deed, Found, Region, Watch};
 use crate::base::Pc;
@@ -47,7 +47,7 @@ impl Watch {
 /// One access to one place: remembers it, and says which writer and which reader it races with.
 /// Without clocks it is the sections that order accesses.
 fn examine(
-    clocks: Option<(&mut Clocks, Place)>,
+    clocks: Option<(&mut Clocks, ClockKey)>,
     atomics: &Atomics,
     own: Cell,
     (reader, writer): (&mut Cell, &mut Cell),

@@ -113,21 +113,21 @@ const WORDS: usize = (PAGE_BYTES / WORD) as usize;
 /// A stretch of memory, watched.
 #[derive(Clone, Debug)]
 struct Page {
-    words: Places<WORDS>,
+    words: CellTable<WORDS>,
     /// Instead of those of the words, where an access was narrower.
-    bytes: Option<Box<Places<{ PAGE_BYTES as usize }>>>,
+    bytes: Option<Box<CellTable<{ PAGE_BYTES as usize }>>>,
     /// By chunk: the section that its cells are up to date for.
     sections: [u64; CHUNKS],
 }
 
 /// The cells of a page.
 #[derive(Clone, Debug)]
-struct Places<const N: usize> {
+struct CellTable<const N: usize> {
     readers: [Cell; N],
     writers: [Cell; N],
 }
 
-impl<const N: usize> Places<N> {
+impl<const N: usize> CellTable<N> {
     const EMPTY: Self = Self { readers: [Cell(0); N], writers: [Cell(0); N] };
 
     /// Brings the cells of a chunk up to date.
@@ -169,7 +169,7 @@ impl Page {
     fn refine(&mut self) {
         let words = &self.words;
         self.bytes.get_or_insert_with(|| {
-            let mut bytes = Box::new(Places::EMPTY);
+            let mut bytes = Box::new(CellTable::EMPTY);
             for (index, (reader, writer)) in bytes.readers.iter_mut().zip(&mut bytes.writers).enumerate() {
                 *reader = words.readers[index / WORD as usize];
                 *writer = words.writers[index / WORD as usize];
@@ -260,10 +260,11 @@ impl Shadow {
 #[cold]
 fn prepare(slot: &mut Option<Box<Page>>, size: u64, bytes: &mut usize, limit: usize) -> Option<()> {
     let whole = if slot.is_none() { size_of::<Page>() } else { 0 };
-    let refined = if size < WORD { size_of::<Places<{ PAGE_BYTES as usize }>>() } else { 0 };
+    let refined = if size < WORD { size_of::<CellTable<{ PAGE_BYTES as usize }>>() } else { 0 };
     *bytes = bytes.checked_add(whole + refined).filter(|bytes| *bytes <= limit)?;
-    let page = slot
-        .get_or_insert_with(|| Box::new(Page { words: Places::EMPTY, bytes: None, sections: [0; CHUNKS] }));
+    let page = slot.get_or_insert_with(|| {
+        Box::new(Page { words: CellTable::EMPTY, bytes: None, sections: [0; CHUNKS] })
+    });
     if size < WORD {
         page.refine();
     }

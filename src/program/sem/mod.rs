@@ -386,25 +386,25 @@ pub struct PointerCall {
     /// The addresses that it may have; nothing if any function will do.
     pub targets: Option<Vec<u64>>,
     /// The caller's places of the arguments, and bytes.
-    pub args: Vec<(Place, u32)>,
+    pub args: Vec<(ArgLocation, u32)>,
     /// The caller's places of the results, `None` for what nobody wants, and bytes.
-    pub results: Vec<(Option<Place>, u32)>,
+    pub results: Vec<(Option<ArgLocation>, u32)>,
 }
 
 /// Moves bits between places, per lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transfer {
     /// From here.
-    pub from: Place,
+    pub from: ArgLocation,
     /// To here; never an immediate.
-    pub to: Place,
+    pub to: ArgLocation,
     /// Bytes; at most 8 if a register takes part.
     pub bytes: u32,
 }
 
 /// Where an argument or result is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum ArgLocation {
     /// Offset in the thread's local memory, where parameters of functions live.
     Local(u64),
     /// Offset in the frame of a function that has one: the caller's or the callee's, whose place it

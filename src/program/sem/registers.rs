@@ -1,6 +1,6 @@
 //! Which registers an instruction reads and writes, from its meaning.
 
-use super::{BarrierKind, CompareInto, MbarrierOp, Operand, Place, PredSrc, Sem, SurfaceData};
+use super::{ArgLocation, BarrierKind, CompareInto, MbarrierOp, Operand, PredSrc, Sem, SurfaceData};
 use crate::base::RegId;
 use crate::program::RegList;
 
@@ -161,7 +161,7 @@ impl Sem {
             Self::CallPointer(call) => {
                 used.read(call.pointer);
                 for (place, _) in &call.args {
-                    if let Place::Reg(reg) = place {
+                    if let ArgLocation::Reg(reg) = place {
                         used.srcs.insert(*reg);
                     }
                 }
@@ -170,10 +170,10 @@ impl Sem {
                 // what is handed back is written by the callee's own instructions; only register
                 // arguments are a dependence of the call itself
                 for transfer in &call.pass {
-                    if let Place::Reg(reg) = transfer.from {
+                    if let ArgLocation::Reg(reg) = transfer.from {
                         used.srcs.insert(reg);
                     }
-                    if let Place::Reg(reg) = transfer.to {
+                    if let ArgLocation::Reg(reg) = transfer.to {
                         used.dsts.insert(reg);
                     }
                 }

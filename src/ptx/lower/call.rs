@@ -21,7 +21,7 @@ use super::{Lowered, Refusal, Res, did_you_mean};
 use crate::base::Pc;
 use crate::isa::{Space, TypeKind};
 use crate::program::layout::function_address;
-use crate::program::sem::{Address, Call, Operand as Src, Place, PointerCall, Sem, Special, Transfer};
+use crate::program::sem::{Address, ArgLocation, Call, Operand as Src, PointerCall, Sem, Special, Transfer};
 use crate::program::{Area, MemoryOp, RegKind};
 use crate::ptx::ast::{DeclSpace, Operand, OperandKind, Stmt, VarDecl};
 use crate::ptx::resolve::{Symbol, convert, size_of};
@@ -110,12 +110,17 @@ fn defined(cx: &mut Cx<'_, '_>, index: u32, name: &str, params: &[Operand], retu
 }
 
 /// The caller's place of a result; nothing for `_`.
-fn result_place(cx: &mut Cx<'_, '_>, result: &Operand, bytes: u32, from: Place) -> Res<Option<Place>> {
+fn result_place(
+    cx: &mut Cx<'_, '_>,
+    result: &Operand,
+    bytes: u32,
+    from: ArgLocation,
+) -> Res<Option<ArgLocation>> {
     if matches!(result.kind, OperandKind::Sink) {
         return Ok(None);
     }
     match place(cx, result, bytes, from)? {
-        Place::Imm(_) => Err(Refusal::new("a result needs a place", "").at(result.span)),
+        ArgLocation::Imm(_) => Err(Refusal::new("a result needs a place", "").at(result.span)),
         to => Ok(Some(to)),
     }
 }
@@ -154,7 +159,8 @@ fn through_pointer(
                     first = first.or(cx.formals.get(&index));
                 }
                 targets = Some(list);
-                let sizes = |list: &[(Place, u32)]| list.iter().map(|&(_, bytes)| bytes).collect::<Vec<_>>();
+                let sizes =
+                    |list: &[(ArgLocation, u32)]| list.iter().map(|&(_, bytes)| bytes).collect::<Vec<_>>();
                 first.map(|formals| (sizes(&formals.params), sizes(&formals.returns)))
             }
             _ => None,
@@ -174,10 +180,10 @@ fn through_pointer(
     check_counts(text, [("arguments", params.len(), takes.len()), ("results", returns.len(), gives.len())])?;
     let mut call = PointerCall { pointer, targets, args: Vec::new(), results: Vec::new() };
     for (arg, bytes) in params.iter().zip(takes) {
-        call.args.push((place(cx, arg, bytes, Place::Local(0))?, bytes));
+        call.args.push((place(cx, arg, bytes, ArgLocation::Local(0))?, bytes));
     }
     for (result, bytes) in returns.iter().zip(gives) {
-        call.results.push((result_place(cx, result, bytes, Place::Local(0))?, bytes));
+        call.results.push((result_place(cx, result, bytes, ArgLocation::Local(0))?, bytes));
     }
     Ok(Sem::CallPointer(Box::new(call)))
 }
@@ -206,7 +212,7 @@ fn own_size(cx: &mut Cx<'_, '_>, operand: &Operand) -> Res<u32> {
 }
 
 /// The caller's place of an argument or result of this many bytes.
-fn place(cx: &mut Cx<'_, '_>, operand: &Operand, bytes: u32, other: Place) -> Res<Place> {
+fn place(cx: &mut Cx<'_, '_>, operand: &Operand, bytes: u32, other: ArgLocation) -> Res<ArgLocation> {
     if let OperandKind::Name(name) = operand.kind
         && let Some(Symbol::Param(offset, size)) = cx.symbol(cx.text(name))
     {
@@ -221,17 +227,21 @@ fn place(cx: &mut Cx<'_, '_>, operand: &Operand, bytes: u32, other: Place) -> Re
     let wrong = || Refusal::new("this argument does not fit the function's parameter", "").at(operand.span);
     match operand.kind {
         OperandKind::Name(name) => match cx.reg(name)? {
-            Some((reg, RegKind::Bits(bits))) if !wide && u32::from(bits) >= bytes * 8 => Ok(Place::Reg(reg)),
-            Some((reg, RegKind::Pred)) if matches!(other, Place::Reg(_)) && bytes == 1 => Ok(Place::Reg(reg)),
+            Some((reg, RegKind::Bits(bits))) if !wide && u32::from(bits) >= bytes * 8 => {
+                Ok(ArgLocation::Reg(reg))
+            }
+            Some((reg, RegKind::Pred)) if matches!(other, ArgLocation::Reg(_)) && bytes == 1 => {
+                Ok(ArgLocation::Reg(reg))
+            }
             Some(_) => Err(wrong()),
             None => match cx.source(operand, Type::Bits(64), super::operand::Fit::Exact)? {
-                Src::Imm(address) if !wide => Ok(Place::Imm(address)),
+                Src::Imm(address) if !wide => Ok(ArgLocation::Imm(address)),
                 _ => Err(wrong()),
             },
         },
         OperandKind::Const(constant) if !wide => {
             let ty = Type::Bits((bytes * 8).min(64) as u8);
-            Ok(Place::Imm(convert(constant, ty)))
+            Ok(ArgLocation::Imm(convert(constant, ty)))
         }
         _ => Err(wrong()),
     }
@@ -259,17 +269,17 @@ fn zero_result(cx: &mut Cx<'_, '_>, returns: &[Operand]) -> Res<Sem> {
     if matches!(result.kind, OperandKind::Sink) {
         return Ok(Sem::Nop);
     }
-    match place(cx, result, 4, Place::Imm(0))? {
-        place @ (Place::Local(_) | Place::Frame(_)) => {
+    match place(cx, result, 4, ArgLocation::Imm(0))? {
+        place @ (ArgLocation::Local(_) | ArgLocation::Frame(_)) => {
             let base = match place {
-                Place::Frame(offset) => Src::Special(Special::Frame(offset)),
-                Place::Local(offset) | Place::Imm(offset) => Src::Imm(offset),
-                Place::Reg(reg) => Src::Reg(reg),
+                ArgLocation::Frame(offset) => Src::Special(Special::Frame(offset)),
+                ArgLocation::Local(offset) | ArgLocation::Imm(offset) => Src::Imm(offset),
+                ArgLocation::Reg(reg) => Src::Reg(reg),
             };
             let addr = Address { base, offset: 0 };
             Ok(Sem::Store { space: Space::Local, bits: 32, srcs: vec![Src::Imm(0)], addr })
         }
-        Place::Reg(dst) => Ok(Sem::Mov { dst, src: Src::Imm(0) }),
-        Place::Imm(_) => Ok(Sem::Nop),
+        ArgLocation::Reg(dst) => Ok(Sem::Mov { dst, src: Src::Imm(0) }),
+        ArgLocation::Imm(_) => Ok(Sem::Nop),
     }
 }

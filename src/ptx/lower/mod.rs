@@ -35,7 +35,7 @@ use std::collections::HashMap;
 use crate::base::OpClass;
 use crate::diag::closest;
 use crate::isa::{IsaTable, Space, TypeKind};
-use crate::program::sem::{Place, Sem};
+use crate::program::sem::{ArgLocation, Sem};
 use crate::program::{Area, ClassTable, Flow, Guard, Instr, MemoryOp, RegList};
 use crate::ptx::ast;
 use crate::ptx::lexer::Span;
@@ -69,8 +69,8 @@ struct Formals {
     /// Number in [`crate::program::Program::functions`].
     number: u32,
     first: usize,
-    params: Vec<(Place, u32)>,
-    returns: Vec<(Place, u32)>,
+    params: Vec<(ArgLocation, u32)>,
+    returns: Vec<(ArgLocation, u32)>,
 }
 
 /// What an instruction became.
@@ -136,11 +136,11 @@ fn instruction<'a>(
 
 /// Calls are the only instructions whose operand list has no fixed length.
 fn check_register_count(sem: &Sem) -> Res<()> {
-    let fits = |places: &mut dyn Iterator<Item = Place>| {
+    let fits = |places: &mut dyn Iterator<Item = ArgLocation>| {
         let mut regs: Vec<_> = places
             .filter_map(|place| match place {
-                Place::Reg(reg) => Some(reg),
-                Place::Local(_) | Place::Frame(_) | Place::Imm(_) => None,
+                ArgLocation::Reg(reg) => Some(reg),
+                ArgLocation::Local(_) | ArgLocation::Frame(_) | ArgLocation::Imm(_) => None,
             })
             .collect();
         regs.sort_unstable();
@@ -152,7 +152,7 @@ fn check_register_count(sem: &Sem) -> Res<()> {
             fits(&mut call.pass.iter().map(|t| t.from)) && fits(&mut call.pass.iter().map(|t| t.to))
         }
         Sem::CallPointer(call) => {
-            let pointer = call.pointer.reg().map(Place::Reg);
+            let pointer = call.pointer.reg().map(ArgLocation::Reg);
             fits(&mut call.args.iter().map(|(place, _)| *place).chain(pointer))
         }
         _ => true,

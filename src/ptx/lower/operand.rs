@@ -7,7 +7,7 @@ use super::{Formals, Refusal, Res, did_you_mean};
 use crate::base::RegId;
 use crate::isa::Space;
 use crate::program::layout::function_address;
-use crate::program::sem::{Address, Operand as Src, Place, PredSrc, Special};
+use crate::program::sem::{Address, ArgLocation, Operand as Src, PredSrc, Special};
 use crate::program::{Guard, Program, RegKind, Register};
 use crate::ptx::Module;
 use crate::ptx::ast::{DeclSpace, Function, Operand, OperandKind, SymbolExpr};
@@ -399,8 +399,8 @@ impl<'a> Cx<'a, '_> {
     }
 
     /// Where a local variable or parameter of a function is that has this offset.
-    pub fn local_place(&self, offset: u64) -> Place {
-        if self.framed { Place::Frame(offset) } else { Place::Local(offset) }
+    pub fn local_place(&self, offset: u64) -> ArgLocation {
+        if self.framed { ArgLocation::Frame(offset) } else { ArgLocation::Local(offset) }
     }
 
     /// `[...]`: the space it lies in and where. `wanted` is the space the instruction names;

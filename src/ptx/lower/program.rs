@@ -10,7 +10,7 @@ use crate::isa::{IsaTable, TypeKind};
 use crate::path::Step;
 use crate::program::cfg::Cfg;
 use crate::program::layout::{Segment, WINDOW_SIZE, function_address};
-use crate::program::sem::{Place, Sem};
+use crate::program::sem::{ArgLocation, Sem};
 use crate::program::{
     ClassTable, Flow, FrameLayout, Function, Instr, Param, ParamType, Program, RegKind, RegList, Register,
 };
@@ -259,13 +259,18 @@ impl<'a> Builder<'a> {
     }
 
     /// Where a function's parameters or results are. Those in registers come into use here.
-    fn places(&mut self, vars: &'a [VarDecl], scopes: &mut Scopes<'a>, framed: bool) -> Vec<(Place, u32)> {
+    fn places(
+        &mut self,
+        vars: &'a [VarDecl],
+        scopes: &mut Scopes<'a>,
+        framed: bool,
+    ) -> Vec<(ArgLocation, u32)> {
         let mut places = Vec::new();
         for var in vars {
             let name = self.module.slice(var.name);
             let place = match scopes.find(0, name) {
                 Some((_, Symbol::Param(offset, size))) => {
-                    let place = if framed { Place::Frame(offset) } else { Place::Local(offset) };
+                    let place = if framed { ArgLocation::Frame(offset) } else { ArgLocation::Local(offset) };
                     (place, size as u32)
                 }
                 Some((_, Symbol::Unused(kind))) => {
@@ -278,10 +283,10 @@ impl<'a> Builder<'a> {
                         RegKind::Pred => 1,
                         RegKind::Bits(bits) => u32::from(bits / 8),
                     };
-                    (Place::Reg(reg), bytes)
+                    (ArgLocation::Reg(reg), bytes)
                 }
                 // no name, or declared twice, which has been said
-                _ => (Place::Local(0), 0),
+                _ => (ArgLocation::Local(0), 0),
             };
             places.push(place);
         }

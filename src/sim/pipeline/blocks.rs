@@ -22,9 +22,9 @@ pub(super) struct Resident {
     pub over: WarpMask,
     pub start: u64,
     /// Whether its warps have not begun.
-    unborn: bool,
+    pending: bool,
     /// When they do.
-    born: u64,
+    starts_at: u64,
     pub issues: u64,
     after_finished: u64,
     barriers: Barriers,
@@ -62,45 +62,45 @@ impl Sm<'_> {
             first_slot,
             slots,
             start: now,
-            unborn: true,
-            born: now + self.settings.launch.start,
+            pending: true,
+            starts_at: now + self.settings.launch.start,
             after_finished: now,
             ..Resident::default()
         };
-        self.unborn += 1;
+        self.pending_starts += 1;
         self.age.push(place as u8);
         if self.listening {
             let at = Cycle::new(now);
             self.log.block_started(BlockStart { block, first_slot, warps, at });
         }
         if self.settings.launch.start == 0 {
-            self.bear(place, policies);
+            self.start_block(place, policies);
         }
         self.busy = true;
     }
 
     /// The warps of a block that was placed `launch.start` cycles ago begin.
-    pub fn bear_due(&mut self, policies: &mut [AnyPolicy<'_>]) {
-        if self.unborn == 0 {
+    pub fn start_due_blocks(&mut self, policies: &mut [AnyPolicy<'_>]) {
+        if self.pending_starts == 0 {
             return;
         }
         for place in 0..self.residents.len() {
             let resident = &self.residents[place];
-            if resident.unborn && resident.born <= self.now {
-                self.bear(place, policies);
+            if resident.pending && resident.starts_at <= self.now {
+                self.start_block(place, policies);
             }
         }
     }
 
-    fn bear(&mut self, place: usize, policies: &mut [AnyPolicy<'_>]) {
+    fn start_block(&mut self, place: usize, policies: &mut [AnyPolicy<'_>]) {
         let Resident { first_slot, slots, block, start, .. } = self.residents[place];
         for (sub, policy) in self.subs.iter_mut().zip(policies) {
             let slots = slots & sub.slots;
             sub.view.by_age.push(slots);
             policy.placed(&Placed { block, first_slot, slots, at: Cycle::new(start) });
         }
-        self.residents[place].unborn = false;
-        self.unborn -= 1;
+        self.residents[place].pending = false;
+        self.pending_starts -= 1;
         self.residents[place].live = slots;
         self.live |= slots;
         self.wake_all();
@@ -270,11 +270,11 @@ impl Sm<'_> {
 
     /// When the warps of some block begin.
     pub fn next_birth(&self) -> u64 {
-        if self.unborn == 0 {
+        if self.pending_starts == 0 {
             return u64::MAX;
         }
-        let unborn = self.residents.iter().filter(|resident| resident.unborn);
-        unborn.map(|resident| resident.born).min().unwrap_or(u64::MAX)
+        let pending = self.residents.iter().filter(|resident| resident.pending);
+        pending.map(|resident| resident.starts_at).min().unwrap_or(u64::MAX)
     }
 
     /// Whether no block is on the SM.

@@ -1,6 +1,6 @@
 //! What the pipeline needs of each instruction of the program, worked out once for all SMs.
 
-use super::latch::Place;
+use super::latch::UnitPort;
 use crate::base::{Few, RegId, UnitId};
 use crate::machine::pipeline::Pipeline;
 use crate::machine::{Machine, SubCores};
@@ -118,7 +118,7 @@ impl<'a> Code<'a> {
 
     /// The number of a unit's instance.
     #[inline]
-    pub fn instance(&self, place: Place) -> usize {
+    pub fn instance(&self, place: UnitPort) -> usize {
         usize::from(self.instances[place.index()])
     }
 

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use super::code::Code;
 use super::flight::{FlightId, Flights};
-use super::latch::{Latch, PLACES, Place};
+use super::latch::{Latch, UNIT_PORTS, UnitPort};
 use crate::machine::SubCores;
 use crate::machine::pipeline::Collector as Settings;
 
@@ -18,7 +18,7 @@ struct Hold {
     flight: FlightId,
     age: u64,
     /// Where its instruction goes: a place in the output.
-    place: Place,
+    place: UnitPort,
     /// Operands to be read.
     unread: u8,
 }
@@ -31,12 +31,12 @@ pub(super) struct Collector {
     all: u64,
     free: u64,
     /// By place in the output: collector units whose operands are read and that go there.
-    going: [u64; PLACES],
+    going: [u64; UNIT_PORTS],
     /// Those among them whose place is free.
     ready: u64,
     /// Whether something entered or left since the last try to let instructions enter that
     /// let nothing in.
-    stirred: bool,
+    changed: bool,
     /// Per bank: collector units that want to read it, in order.
     reads: Vec<VecDeque<u8>>,
     /// Banks that somebody wants to read.
@@ -61,9 +61,9 @@ impl Collector {
             holds: vec![Hold::default(); units],
             all,
             free: all,
-            going: [0; PLACES],
+            going: [0; UNIT_PORTS],
             ready: 0,
-            stirred: false,
+            changed: false,
             reads: vec![VecDeque::new(); settings.banks as usize],
             wanted: 0,
             written: 0,
@@ -82,13 +82,13 @@ impl Collector {
 
     /// A place in the output is free again.
     #[inline]
-    pub fn freed(&mut self, place: Place) {
+    pub fn freed(&mut self, place: UnitPort) {
         self.ready |= self.going[place.index()];
     }
 
     /// One cycle: instructions go from `input` through the collector to `output`.
     pub fn cycle(&mut self, code: &Code<'_>, flights: &Flights, input: &mut Latch, output: &mut Latch) {
-        self.stirred |= std::mem::take(&mut input.fresh);
+        self.changed |= std::mem::take(&mut input.fresh);
         for _ in 0..self.settings.steps {
             if self.ready != 0 {
                 self.hand_over(output);
@@ -97,7 +97,7 @@ impl Collector {
             if banks != 0 {
                 self.read(banks, output);
             }
-            if self.stirred && self.free != 0 {
+            if self.changed && self.free != 0 {
                 self.accept(code, flights, input, output);
             }
             self.written = 0;
@@ -115,7 +115,7 @@ impl Collector {
             self.ready &= !*going;
             *going &= !(1 << unit);
             self.free |= 1 << unit;
-            self.stirred = true;
+            self.changed = true;
             *search_from = self.next_share[unit];
             if self.ready == 0 {
                 return;
@@ -152,7 +152,7 @@ impl Collector {
             }
         }
         if kinds == 0 {
-            self.stirred = false;
+            self.changed = false;
             return;
         }
         for _ in 0..self.settings.ports {
@@ -165,14 +165,14 @@ impl Collector {
                 }
             }
             if kinds == 0 {
-                self.stirred = false;
+                self.changed = false;
                 return;
             }
         }
     }
 
     #[inline]
-    fn operands_are_read(&mut self, unit: usize, place: Place, output: &Latch) {
+    fn operands_are_read(&mut self, unit: usize, place: UnitPort, output: &Latch) {
         self.going[place.index()] |= 1 << unit;
         if output.is_free(place) {
             self.ready |= 1 << unit;

@@ -20,7 +20,7 @@ pub(super) struct Core<'a> {
 impl Core<'_> {
     /// What an SM does for itself in a cycle, and when something happens next.
     pub fn end_cycle(&mut self) -> Result<(), RunError> {
-        self.sm.bear_due(&mut self.policies);
+        self.sm.start_due_blocks(&mut self.policies);
         self.sm.end_cycle(&mut self.policies)?;
         self.next = self.sm.next_event();
         Ok(())
@@ -52,14 +52,14 @@ impl Core<'_> {
 pub(super) type Share<'a> = (Vec<Core<'a>>, Result<u64, RunError>);
 
 /// A thread that gets some SMs in each cycle and gives them back.
-pub(super) struct Hand<'a> {
+pub(super) struct Worker<'a> {
     /// With the cycle.
     pub there: Sender<(Vec<Core<'a>>, u64)>,
     pub back: Receiver<Share<'a>>,
 }
 
-impl<'a> Hand<'a> {
-    pub fn hire<'scope>(scope: &'scope std::thread::Scope<'scope, '_>) -> Self
+impl<'a> Worker<'a> {
+    pub fn spawn<'scope>(scope: &'scope std::thread::Scope<'scope, '_>) -> Self
     where
         'a: 'scope,
     {

@@ -2,7 +2,7 @@
 
 use super::code::Code;
 use super::flight::{Flight, FlightId};
-use super::latch::Place;
+use super::latch::UnitPort;
 use super::sm::Sm;
 use crate::base::WarpMask;
 
@@ -12,13 +12,13 @@ impl Sm<'_> {
         let Flight { unit, sub_core, init, total, age, .. } = *self.flights.get(id);
         let (unit, sub_core) = (unit as usize, sub_core as usize);
         if self.collector.is_some() {
-            self.issued.put(Place::new(unit, sub_core), id, age);
+            self.issued.put(UnitPort::new(unit, sub_core), id, age);
         } else if unit == self.code.load_store {
             if let Some(load_store) = &mut self.load_store {
                 load_store.queue.push_back(id);
             }
         } else {
-            let instance = self.code.instance(Place::new(unit, sub_core));
+            let instance = self.code.instance(UnitPort::new(unit, sub_core));
             let start = self.units[instance].enqueue(self.now, init, self.settings.queue.is_some());
             let flight = self.flights.get_mut(id);
             flight.start = start;
@@ -60,7 +60,7 @@ impl Sm<'_> {
         if unit == self.code.load_store {
             return self.load_store.as_ref().map_or(0, |unit| unit.queue.len());
         }
-        let instance = self.code.instance(Place::new(unit, sub_core));
+        let instance = self.code.instance(UnitPort::new(unit, sub_core));
         self.units[instance].waiting(self.now)
     }
 
@@ -78,7 +78,7 @@ impl Sm<'_> {
 
     /// The unit starts an instruction from a place behind the collector, if it can and the result
     /// will find a bus.
-    fn start_in(&mut self, instance: usize, id: FlightId, place: Place) {
+    fn start_in(&mut self, instance: usize, id: FlightId, place: UnitPort) {
         let now = self.now;
         let unit = &mut self.units[instance];
         if unit.is_taken(now) {
@@ -101,7 +101,7 @@ impl Sm<'_> {
         self.busy = true;
     }
 
-    fn leave_collector(&mut self, place: Place) {
+    fn leave_collector(&mut self, place: UnitPort) {
         self.collected.take(place);
         if let Some(collector) = &mut self.collector {
             collector.freed(place);

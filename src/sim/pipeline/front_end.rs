@@ -28,7 +28,7 @@ pub(super) struct FrontEnd {
     /// Warps whose buffer is not empty.
     pub filled: WarpMask,
     /// Warps among them whose buffer begins with another instruction than the next one.
-    pub astray: WarpMask,
+    pub wrong_path: WarpMask,
     /// Warps that wait for the instruction cache.
     missing: WarpMask,
     /// When their instructions are there.
@@ -47,7 +47,7 @@ impl FrontEnd {
             buffers: [Buffer::default(); SLOTS],
             next: [0; SLOTS],
             filled: WarpMask::empty(),
-            astray: WarpMask::empty(),
+            wrong_path: WarpMask::empty(),
             missing: WarpMask::empty(),
             arrivals: Vec::new(),
             fetched: None,
@@ -75,9 +75,9 @@ impl FrontEnd {
         let bit = WarpMask::slot(slot);
         let buffer = &self.buffers[slot];
         if buffer.count > 0 && buffer.pc != self.next[slot] {
-            self.astray |= bit;
+            self.wrong_path |= bit;
         } else {
-            self.astray -= bit;
+            self.wrong_path -= bit;
         }
     }
 
@@ -96,7 +96,7 @@ impl FrontEnd {
     pub fn flush(&mut self, slot: usize, pc: u32) {
         self.buffers[slot] = Buffer { pc, count: 0 };
         self.filled -= WarpMask::slot(slot);
-        self.astray -= WarpMask::slot(slot);
+        self.wrong_path -= WarpMask::slot(slot);
     }
 
     /// Decodes and fetches. `live` are the warps that have instructions left. Whether anything
@@ -201,10 +201,10 @@ mod tests {
         let mut front = FrontEnd::new(Settings { buffer: 2, fetches: 2, icache: None }, 4);
         front.cycle(0, warps(&[0]));
         front.goes_to(0, 7);
-        assert_eq!(front.astray, warps(&[0]));
+        assert_eq!(front.wrong_path, warps(&[0]));
         front.flush(0, 7);
         front.cycle(1, warps(&[0]));
-        assert_eq!((front.filled, front.astray), (warps(&[0]), warps(&[])));
+        assert_eq!((front.filled, front.wrong_path), (warps(&[0]), warps(&[])));
     }
 
     #[test]

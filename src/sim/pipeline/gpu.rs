@@ -8,7 +8,7 @@
 use super::memory::{Lower, MemoryStats};
 
 use super::code::Code;
-use super::cores::{Core, Hand};
+use super::cores::{Core, Worker};
 use super::sm::Sm;
 use crate::base::{Cycle, Cycles, WarpId, WarpMask};
 use crate::machine::Machine;
@@ -44,8 +44,8 @@ pub(in crate::sim) fn launch(
     let threads = setup.threads.clamp(1, setup.machine.sms());
     let code = Code::new(setup.table, setup.machine, setup.pipeline);
     std::thread::scope(|scope| {
-        let crew = (1..threads).map(|_| Hand::hire(scope)).collect();
-        launch_with(source, setup, &code, observer, on_block, crew)
+        let workers = (1..threads).map(|_| Worker::spawn(scope)).collect();
+        launch_with(source, setup, &code, observer, on_block, workers)
     })
 }
 
@@ -55,7 +55,7 @@ fn launch_with<'a>(
     code: &'a Code<'a>,
     observer: &mut dyn Observer,
     on_block: &mut OnBlock<'_>,
-    crew: Vec<Hand<'a>>,
+    workers: Vec<Worker<'a>>,
 ) -> Result<SimSummary, SimError<Kept>> {
     let mut first = BlockPaths::default();
     let there = source.next_block(&mut first).map_err(SimError::Source)?;
@@ -70,7 +70,7 @@ fn launch_with<'a>(
     let footprint = source.footprint();
     let shared_bytes = footprint.shared_bytes * places as u64;
     let mut lower = lower_level(machine, &footprint);
-    let share = sms.div_ceil(crew.len() + 1);
+    let share = sms.div_ceil(workers.len() + 1);
     let core = |index| {
         let mut sm = Sm::new(code, machine, pipeline, places, slots, (index, shared_bytes));
         let policies = setup.policy.policies(machine);
@@ -85,7 +85,7 @@ fn launch_with<'a>(
         share,
         count: sms,
         now: 0,
-        crew,
+        workers,
         waiting: there.then_some(first),
         exhausted: !there,
         may_place: there,
@@ -177,7 +177,7 @@ struct Gpu<'a> {
     count: usize,
     now: u64,
     /// The threads of the shares after the first.
-    crew: Vec<Hand<'a>>,
+    workers: Vec<Worker<'a>>,
     /// The next block, if it has been fetched already.
     waiting: Option<BlockPaths>,
     exhausted: bool,
@@ -211,21 +211,21 @@ impl<'a> Gpu<'a> {
     fn end_cycle(&mut self) -> Result<u64, RunError> {
         let now = self.now;
         let (first, others) = self.shares.split_at_mut(1);
-        if self.crew.is_empty() {
+        if self.workers.is_empty() {
             return Core::end_cycles(&mut first[0], now);
         }
         let lost = "a thread of the simulator is gone";
         // a share in which nothing happens stays here
         let is_due = |share: &Vec<Core<'a>>| share.iter().any(|core| core.next <= now);
-        for (hand, share) in self.crew.iter().zip(&mut *others) {
+        for (worker, share) in self.workers.iter().zip(&mut *others) {
             if is_due(share) {
-                hand.there.send((std::mem::take(share), now)).expect(lost);
+                worker.there.send((std::mem::take(share), now)).expect(lost);
             }
         }
         let mut result = Core::end_cycles(&mut first[0], now);
-        for (hand, share) in self.crew.iter().zip(others) {
+        for (worker, share) in self.workers.iter().zip(others) {
             let of_share = if share.is_empty() {
-                let (cores, of_share) = hand.back.recv().expect(lost);
+                let (cores, of_share) = worker.back.recv().expect(lost);
                 *share = cores;
                 of_share
             } else {

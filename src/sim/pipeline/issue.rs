@@ -14,10 +14,10 @@ impl Sm<'_> {
     pub(super) fn issue(&mut self, sub_core: usize, policy: &mut AnyPolicy<'_>) -> Result<(), RunError> {
         let mine = self.subs[sub_core].slots;
         let going = (self.live & mine) - self.at_barrier - self.held;
-        let (there, mut astray) = self.fetched(going);
+        let (there, mut wrong_path) = self.fetched(going);
         let mut ready = self.can_issue(there, sub_core);
         let conserving = policy.is_work_conserving();
-        if conserving && ready.is_empty() && astray.is_empty() {
+        if conserving && ready.is_empty() && wrong_path.is_empty() {
             self.idle(sub_core, there, ready, self.code.sleeps);
             return Ok(());
         }
@@ -27,17 +27,17 @@ impl Sm<'_> {
         view.at_barrier = self.at_barrier & mine;
         // the policy goes through its warps; one whose buffer holds the wrong instructions is put
         // right when its turn comes, which does not end the search
-        while !astray.is_empty() {
-            let first = policy.first(&self.subs[sub_core].view, ready | astray);
-            let Some(slot) = first.filter(|&slot| astray.has(slot)) else {
+        while !wrong_path.is_empty() {
+            let first = policy.first(&self.subs[sub_core].view, ready | wrong_path);
+            let Some(slot) = first.filter(|&slot| wrong_path.has(slot)) else {
                 if first.is_some() {
                     break;
                 }
-                astray.slots().for_each(|slot| self.redirect(slot));
+                wrong_path.slots().for_each(|slot| self.redirect(slot));
                 break;
             };
             self.redirect(slot);
-            astray -= WarpMask::slot(slot);
+            wrong_path -= WarpMask::slot(slot);
         }
         self.subs[sub_core].view.ready = ready;
         let nothing = conserving && ready.is_empty() || (self.live & mine).is_empty();
@@ -75,8 +75,8 @@ impl Sm<'_> {
     fn fetched(&self, going: WarpMask) -> (WarpMask, WarpMask) {
         let Some(front_end) = &self.front_end else { return (going, WarpMask::empty()) };
         let filled = going & front_end.filled;
-        let astray = filled & front_end.astray;
-        (filled - astray, astray)
+        let wrong_path = filled & front_end.wrong_path;
+        (filled - wrong_path, wrong_path)
     }
 
     /// Those among these warps, whose next instruction is there, that can issue it.

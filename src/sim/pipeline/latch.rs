@@ -6,13 +6,13 @@ use crate::machine::SubCores;
 /// Units, the load/store unit included; `machine/pipeline.rs` refuses more.
 pub(super) const UNITS: usize = 64;
 /// Places of a latch.
-pub(super) const PLACES: usize = UNITS * SubCores::MAX;
+pub(super) const UNIT_PORTS: usize = UNITS * SubCores::MAX;
 
 /// Where instructions of a sub-core wait that go to a unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Place(u8);
+pub(super) struct UnitPort(u8);
 
-impl Place {
+impl UnitPort {
     #[inline]
     pub fn new(unit: usize, sub_core: usize) -> Self {
         debug_assert!(unit < UNITS && sub_core < SubCores::MAX);
@@ -39,8 +39,8 @@ impl Place {
 #[derive(Clone, Debug)]
 pub(super) struct Latch {
     /// By place.
-    flights: [FlightId; PLACES],
-    ages: [u64; PLACES],
+    flights: [FlightId; UNIT_PORTS],
+    ages: [u64; UNIT_PORTS],
     /// By unit: sub-cores of which an instruction waits for it, as a mask.
     sub_cores: [u8; UNITS],
     /// By sub-core: units that an instruction waits for, as a mask.
@@ -56,8 +56,8 @@ pub(super) struct Latch {
 impl Latch {
     pub fn new() -> Self {
         Self {
-            flights: [0; PLACES],
-            ages: [0; PLACES],
+            flights: [0; UNIT_PORTS],
+            ages: [0; UNIT_PORTS],
             sub_cores: [0; UNITS],
             units: [0; SubCores::MAX],
             any: 0,
@@ -67,19 +67,19 @@ impl Latch {
     }
 
     #[inline]
-    pub fn is_free(&self, place: Place) -> bool {
+    pub fn is_free(&self, place: UnitPort) -> bool {
         self.units[place.sub_core()] >> place.unit() & 1 == 0
     }
 
     /// What waits in a place that is not free.
     #[inline]
-    pub fn at(&self, place: Place) -> FlightId {
+    pub fn at(&self, place: UnitPort) -> FlightId {
         self.flights[place.index()]
     }
 
     /// `age` says which of several instructions issued first.
     #[inline]
-    pub fn put(&mut self, place: Place, flight: FlightId, age: u64) {
+    pub fn put(&mut self, place: UnitPort, flight: FlightId, age: u64) {
         self.flights[place.index()] = flight;
         self.ages[place.index()] = age;
         self.sub_cores[place.unit()] |= 1 << place.sub_core();
@@ -89,7 +89,7 @@ impl Latch {
     }
 
     #[inline]
-    pub fn take(&mut self, place: Place) {
+    pub fn take(&mut self, place: UnitPort) {
         let sub_cores = &mut self.sub_cores[place.unit()];
         *sub_cores &= !(1 << place.sub_core());
         if *sub_cores == 0 {
@@ -118,10 +118,10 @@ impl Latch {
 
     /// The places where something waits for a unit, by ascending sub-core.
     #[inline]
-    pub fn places(&self, unit: usize) -> impl Iterator<Item = Place> + use<> {
+    pub fn places(&self, unit: usize) -> impl Iterator<Item = UnitPort> + use<> {
         let mut sub_cores = self.sub_cores[unit];
         std::iter::from_fn(move || {
-            let next = (sub_cores != 0).then(|| Place::new(unit, sub_cores.trailing_zeros() as usize))?;
+            let next = (sub_cores != 0).then(|| UnitPort::new(unit, sub_cores.trailing_zeros() as usize))?;
             sub_cores &= sub_cores - 1;
             Some(next)
         })
@@ -129,7 +129,7 @@ impl Latch {
 
     /// The place of the oldest instruction for a unit.
     #[inline]
-    pub fn oldest(&self, unit: usize) -> Option<Place> {
+    pub fn oldest(&self, unit: usize) -> Option<UnitPort> {
         self.places(unit).min_by_key(|place| self.ages[place.index()])
     }
 }

@@ -24,7 +24,7 @@ use crate::trace::Stalls;
 
 /// A warp slot.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Warp {
+pub(super) struct WarpState {
     /// Index of the next step.
     pub next: u32,
     /// Steps that take an issue slot.
@@ -50,7 +50,7 @@ pub(super) struct Warp {
     pub last_done: u64,
 }
 
-const NO_WARP: Warp = Warp {
+const NO_WARP: WarpState = WarpState {
     next: 0,
     steps: 0,
     step: None,
@@ -93,7 +93,7 @@ pub(super) struct Sm<'a> {
     pub regs: usize,
     /// Per slot and register.
     pub pending: Vec<Pending>,
-    pub warps: [Warp; SLOTS],
+    pub warps: [WarpState; SLOTS],
     pub subs: Vec<SubCore>,
     pub live: WarpMask,
     pub at_barrier: WarpMask,
@@ -122,7 +122,7 @@ pub(super) struct Sm<'a> {
     pub age: Vec<u8>,
     /// Residents that have ended, and those whose warps have not begun.
     pub ended: usize,
-    pub unborn: usize,
+    pub pending_starts: usize,
     pub releases: Vec<PendingRelease>,
     pub issues: u64,
     /// The sub-core that issues first in this cycle.
@@ -161,7 +161,7 @@ impl<'a> Sm<'a> {
             tracks_global: false,
             regs: table.regs(),
             pending: vec![Pending::NONE; table.regs() * slots],
-            warps: std::array::from_fn(|slot| Warp {
+            warps: std::array::from_fn(|slot| WarpState {
                 sub_core: machine.sub_cores().of_slot(slot) as u8,
                 ..NO_WARP
             }),
@@ -192,7 +192,7 @@ impl<'a> Sm<'a> {
             residents: vec![Resident::default(); places],
             age: Vec::with_capacity(places),
             ended: 0,
-            unborn: 0,
+            pending_starts: 0,
             releases: Vec::new(),
             issues: 0,
             first: 0,

@@ -22,7 +22,7 @@ const SHOWN_FLIPS: usize = 40;
 
 /// What the command found.
 #[derive(Serialize)]
-pub struct Report {
+pub struct AnomalyReport {
     /// Version of the contract.
     pub schema: u32,
     /// One per kernel.

@@ -1,6 +1,6 @@
 //! Anomalies of real kernels: a latency goes down, the makespan goes up; policies change places.
 
-use super::findings::{self, Commands, KernelFindings, Report};
+use super::findings::{self, AnomalyReport, Commands, KernelFindings};
 use super::range::{self, Sweep, Swept};
 use crate::check::order;
 use crate::cli::args::{Anomaly, Common, Races};
@@ -43,7 +43,7 @@ pub fn run(args: &Anomaly, session: &Session) -> Outcome {
     let mut ending = Ending::default();
     match args.format {
         Format::Json => {
-            let report = Report {
+            let report = AnomalyReport {
                 schema: SCHEMA,
                 results,
                 batch: batch.json(session),

@@ -21,7 +21,7 @@ use crate::report::style::Style;
 const MAX_PHASES: usize = 64;
 
 #[derive(Serialize)]
-struct Report {
+struct PhaseReport {
     schema: u32,
     level: &'static str,
     results: Vec<PolicyReport>,
@@ -106,7 +106,7 @@ pub fn search(args: &Anomaly, session: &Session) -> Outcome {
         Format::Text => output::text(session, &text(&results, args, session.style)),
         Format::Json => output::json(
             session,
-            &Report {
+            &PhaseReport {
                 schema: SCHEMA,
                 level: "phases",
                 results: results.iter().map(|(policy, found)| report(policy, found)).collect(),

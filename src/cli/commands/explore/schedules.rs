@@ -105,7 +105,7 @@ pub fn explore(block: &Block, files: Witnesses) -> Outcome {
     let violated = judged.iter().any(|bound| bound.status == Status::Violated);
     let mut ending = Ending { violated, ..Ending::default() };
     match args.on.common.format {
-        Format::Json => ending.print_json(session, &Report::new(block, &found, judged)),
+        Format::Json => ending.print_json(session, &ExploreReport::new(block, &found, judged)),
         Format::Text => {
             let blocks = kernel.workload.blocks();
             let which =
@@ -145,7 +145,7 @@ fn judge(name: &'static str, value: Cycles, found: &Exploration) -> json::Bound 
 }
 
 #[derive(Serialize)]
-struct Report {
+struct ExploreReport {
     schema: u32,
     kernel: String,
     machine: String,
@@ -170,7 +170,7 @@ struct Report {
     origin: Origin,
 }
 
-impl Report {
+impl ExploreReport {
     fn new(block: &Block, found: &Exploration, bounds: Vec<json::Bound>) -> Self {
         let Block { args, kernel, machine, .. } = block;
         Self {

@@ -76,7 +76,7 @@ pub fn run(args: &args::Hunt, session: &Session) -> Outcome {
     let mut ending = Ending { violated, ..Ending::default() };
     match args.format {
         Format::Json => {
-            ending.print_json(session, &report::Report::new(args, &rows, &not_reached, session));
+            ending.print_json(session, &report::HuntReport::new(args, &rows, &not_reached, session));
         }
         Format::Text => ending.print(session, &report::text(args, &rows, &not_reached, session)),
     }

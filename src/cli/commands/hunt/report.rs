@@ -87,7 +87,7 @@ fn closest_text(plan: &Hunt, summary: &Summary) -> String {
 
 /// The results for scripts.
 #[derive(Serialize)]
-pub struct Report<'a> {
+pub struct HuntReport<'a> {
     schema: u32,
     tool_version: &'static str,
     bound: &'a str,
@@ -158,7 +158,7 @@ impl Block {
     }
 }
 
-impl<'a> Report<'a> {
+impl<'a> HuntReport<'a> {
     /// From what came of each setting.
     pub fn new(args: &'a args::Hunt, rows: &'a [Row], not_reached: &'a [String], session: &Session) -> Self {
         let verdict = |violated: bool| if violated { Status::Violated } else { Status::Holds };

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde::Serialize;
 use serde_json::json;
 
-use super::Report;
+use super::InspectReport;
 use crate::cli::assets::{self, Location};
 use crate::diag::{Diagnostic, Diagnostics, SourceText};
 use crate::machine::memory::{CacheSettings, Fixed, Jitter, L1, LowerLevel, Partitions, Start};
@@ -15,7 +15,7 @@ use crate::report::table::Table;
 use crate::report::text::count;
 
 /// The report of a machine file.
-pub fn report(location: &Location, source: &SourceText, style: Style) -> Result<Report, Diagnostics> {
+pub fn report(location: &Location, source: &SourceText, style: Style) -> Result<InspectReport, Diagnostics> {
     let load = |name: &str| assets::find_machine(name, Some(location))?.text();
     let spec = MachineSpec::parse_with_bases(source, &load)?;
     let machine = Machine::new(&spec, source)?;
@@ -25,7 +25,7 @@ pub fn report(location: &Location, source: &SourceText, style: Style) -> Result<
     let _ = write!(text, "\n{}\n{}", units(&machine, style), ops(&machine, style));
     text.push_str(&switches(&machine)?);
     text.push_str(&notes(&idle));
-    Ok(Report { text, json: json(&machine, &idle) })
+    Ok(InspectReport { text, json: json(&machine, &idle) })
 }
 
 /// The settings that are one value each.

@@ -22,7 +22,7 @@ use crate::report::style::Style;
 use crate::report::table::Table;
 
 /// A report in both forms.
-struct Report {
+struct InspectReport {
     text: String,
     json: Value,
 }
@@ -75,14 +75,14 @@ fn is_machine(source: &SourceText) -> bool {
     code.is_some_and(|line| line.starts_with("Machine") || line.starts_with("#!"))
 }
 
-fn ptx(source: &SourceText) -> Result<Report, Diagnostics> {
+fn ptx(source: &SourceText) -> Result<InspectReport, Diagnostics> {
     let module = Module::parse(source)?;
     let found = module.inspect(&assets::ptx_isa()?);
-    Ok(Report { text: ptx_text(source.name(), &found), json: ptx_json(&found) })
+    Ok(InspectReport { text: ptx_text(source.name(), &found), json: ptx_json(&found) })
 }
 
 /// A launch: what it starts, then the module it starts it from.
-fn launch(location: &Location, source: &SourceText) -> Result<Report, Diagnostics> {
+fn launch(location: &Location, source: &SourceText) -> Result<InspectReport, Diagnostics> {
     let spec = LaunchSpec::parse(source)?;
     let mut report = ptx(&location.beside(&spec.module).text()?)?;
     let shape = |s: &ShapeSpec| format!("({}, {}, {})", s.0, s.1, s.2);
@@ -115,7 +115,12 @@ fn ron(value: &dyn erased_serde::Serialize) -> String {
 }
 
 /// A program: its launches, step by step.
-fn program(name: &str, location: Location, source: SourceText, style: Style) -> Result<Report, Diagnostics> {
+fn program(
+    name: &str,
+    location: Location,
+    source: SourceText,
+    style: Style,
+) -> Result<InspectReport, Diagnostics> {
     let program = programs::load(name, location, source, &PtxLaunch::default(), 0)?;
     let sequence = &program.sequence;
     let mut counts = vec![0u64; sequence.statements.len()];
@@ -145,7 +150,7 @@ fn program(name: &str, location: Location, source: SourceText, style: Style) -> 
         "kind": "program", "launches": sequence.launches, "program": program.spec,
         "steps": rows.map(|(line, launches, entry, module)| json!({"line": line, "launches": launches, "entry": entry, "module": module})).collect::<Vec<_>>(),
     });
-    Ok(Report { text, json })
+    Ok(InspectReport { text, json })
 }
 
 /// `--template`: a launch file for one kernel.
@@ -275,7 +280,7 @@ fn ptx_text(name: &str, found: &Inspection) -> String {
     text
 }
 
-fn micro(location: &Location, source: &SourceText, style: Style) -> Result<Report, Diagnostics> {
+fn micro(location: &Location, source: &SourceText, style: Style) -> Result<InspectReport, Diagnostics> {
     let kernel = MicroKernel::parse(&location.stem(), source)?;
     let mut counts: Vec<(String, usize)> = Vec::new();
     for instr in &kernel.program.instrs {
@@ -303,5 +308,5 @@ fn micro(location: &Location, source: &SourceText, style: Style) -> Result<Repor
         "scheduler": kernel.scheduler.as_ref().map(ToString::to_string),
         "op_classes": counts.iter().map(|(class, count)| json!({"class": class, "instructions": count})).collect::<Vec<_>>(),
     });
-    Ok(Report { text, json })
+    Ok(InspectReport { text, json })
 }

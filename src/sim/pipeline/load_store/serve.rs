@@ -192,7 +192,7 @@ impl LoadStore {
 
 /// Cycles for which a shared-memory access keeps the banks.
 fn bank_transactions(step: Step) -> u32 {
-    u32::from(step.memory().transactions) + 1
+    u32::from(step.memory().extra_transactions) + 1
 }
 
 impl Sm<'_> {

@@ -12,7 +12,7 @@
 //! part of a block it does so by vector clocks. Where blocks run side by side it also remembers
 //! what other blocks did.
 //! Where it is the sections that order accesses, most of them are cleared by what is known of rows
-//! of words ([`rows`]), and the words themselves are looked at only in sections in which a row leaves
+//! of words (`rows.rs`), and the words themselves are looked at only in sections in which a row leaves
 //! doubt.
 //! It is exact: what it names is unordered, and every unordered pair on some word is noticed,
 //! though of many pairs not each is named. Two refinements are worth a word:

@@ -3,7 +3,7 @@
 //! One file per policy. A policy sees masks of warp slots and decides; it keeps whatever it must
 //! remember, restarts with each block where one block is resident at a time, and promises
 //! something, see [`Policy::is_work_conserving`]. The engine of the paper model is compiled for GTO and
-//! LRR by themselves, so that their decisions are inlined, and for [`AnyPolicy`]; [`PolicySetup`] is
+//! LRR by themselves, so that their decisions are inlined, and for objects; [`PolicySetup`] is
 //! the choice at run time.
 
 mod gsrr;

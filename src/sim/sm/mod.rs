@@ -200,7 +200,7 @@ impl<'a> Sm<'a> {
 
     /// Issues the next instruction of a slot, now. `SEVERAL`: whether there are several sub-cores,
     /// so that units have instances.
-    #[inline]
+    #[inline(always)]
     fn issue<O: Observer, const SEVERAL: bool>(
         &mut self,
         sub_core: usize,
@@ -284,7 +284,7 @@ impl<'a> Sm<'a> {
 
     /// Files a slot under the cycle in which its next instruction can issue, `earliest` or later;
     /// `earliest` is the next cycle to decide about.
-    #[inline]
+    #[inline(always)]
     fn wake_at(&mut self, slot: usize, next: Step, earliest: u64) {
         let op = self.ops.of(next);
         let base = slot * self.regs;

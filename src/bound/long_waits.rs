@@ -8,9 +8,10 @@
 //!
 //! A long wait is a pair (l, k) of one warp's instructions in one section: l is plain and has total
 //! D, and k is the first that waits for it. Its inside time P is what the instructions between take by
-//! themselves, on an empty machine, from the issue of the first to the last `done`; 0 if there are
-//! none. If they wait for a plain instruction p of the section before l, it is taken to be done at
-//! `total(p) - (l - p)`; instructions on units with a queue are taken to be done. What may be in flight
+//! themselves, on an empty machine, from the cycle in which the first would issue if it waited for nothing
+//! to the last `done`; 0 if there are none. If they wait for a plain instruction p of the section before l that
+//! nothing up to l has waited for, it is taken to be done at `total(p) - (l - p)`; other instructions
+//! up to l are taken to be done. What may be in flight
 //! from earlier sections ends a candidate, and so does a later instruction like l. The next long wait of the warp begins
 //! at k at the earliest.
 //!

@@ -1,10 +1,11 @@
 //! The closer look: which accesses to a place race with each other, cell by cell, with everything
 //! that is rare.
 
+use super::Deed;
 use super::atomics::Atomics;
 use super::clocks::{ClockKey, Clocks, Side};
 use super::shadow::{Cell, Cells, Moment};
-use super::{Deed, Found, Region, Watch};
+use super::watch::{Found, Region, Watch};
 use crate::base::Pc;
 
 /// Races that are named; the rest is counted.

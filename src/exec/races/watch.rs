@@ -1,0 +1,414 @@
+//! The watch itself: where an access goes, what rows clear of it, and what is looked at closer.
+
+use super::super::access::Span;
+use super::atomics::{self, Atomics};
+use super::clocks::Clocks;
+use super::rows::{self, Part, ROW_BYTES, Rows};
+use super::shadow::{self, Cell, Moment, Shadow};
+use super::{BlockOrder, By, Deed, Extent};
+use crate::base::{LaneMask, Pc, WARP_SIZE, WarpMask};
+use crate::isa::Space;
+use crate::program::sem::BarrierKind;
+use crate::program::{Program, Sem};
+
+/// Runs of words that are gone through as runs.
+const FEW_RUNS: u32 = 4;
+
+/// Accesses of a section that are kept in case that they must be looked at closer; beyond these they
+/// are looked at as they come.
+const LOGGED: usize = 1 << 15;
+
+/// A part of memory with a range of addresses of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Region {
+    /// Shared memory of the running block.
+    Shared,
+    /// Variables of modules.
+    Globals,
+    Buffers,
+}
+
+/// What is known of a region.
+#[derive(Clone, Debug)]
+pub(super) struct Watched {
+    extent: Extent,
+    rows: Rows,
+    pub(super) cells: Shadow,
+}
+
+/// An access that rows have cleared.
+#[derive(Clone, Copy, Debug)]
+struct Logged {
+    region: Region,
+    deed: Deed,
+    row: u32,
+    part: Part,
+    own: Cell,
+}
+
+/// A race as it was found.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Found {
+    pub(super) region: Region,
+    pub(super) address: u64,
+    pub(super) first: Cell,
+    pub(super) second: Cell,
+    pub(super) block: u32,
+}
+
+/// Watches the memory of a launch.
+#[derive(Clone, Debug)]
+pub(in crate::exec) struct Watch {
+    order: BlockOrder,
+    pub(super) atomics: Atomics,
+    pub(super) clock: Option<Pc>,
+    /// By [`Region`].
+    pub(super) regions: [Watched; 3],
+    /// Memory that nobody writes: a few buffers.
+    unwritten: Vec<Extent>,
+    /// A store to it all the same.
+    pub(super) stray: Option<Pc>,
+    pub(super) block: u32,
+    /// The running section, and the one in which the block began.
+    section: u64,
+    block_section: u64,
+    /// What rows have cleared in the section, and whether its accesses are looked at closer by now.
+    log: Vec<Logged>,
+    closer: bool,
+    /// Only for programs in which barriers may take a part of the block.
+    pub(super) clocks: Option<Box<Clocks>>,
+    clocked: bool,
+    /// Bytes that what is remembered of each kind of memory may take.
+    pub(super) limit: usize,
+    pub(super) found: Vec<Found>,
+    pub(super) unnamed: u64,
+    pub(super) incomplete: bool,
+}
+
+impl Watch {
+    /// A watch over shared memory of a block, module variables and buffers; the cells of each take
+    /// at most `limit` bytes.
+    pub(in crate::exec) fn new(
+        program: &Program,
+        order: BlockOrder,
+        limit: usize,
+        [shared, globals, buffers]: [Extent; 3],
+        unwritten: Vec<Extent>,
+    ) -> Self {
+        let partial = |sem: &Sem| match sem {
+            Sem::Barrier(barrier) => barrier.threads.is_some() || barrier.kind == BarrierKind::Arrive,
+            Sem::Mbarrier(_) => true,
+            _ => false,
+        };
+        let regions = [shared, globals, buffers].map(|extent| Watched {
+            extent,
+            rows: Rows::new(extent.bytes, limit),
+            cells: Shadow::new(extent.base, extent.bytes, limit),
+        });
+        Self {
+            order,
+            atomics: Atomics::new(program),
+            clock: atomics::clock_decides(program),
+            regions,
+            unwritten,
+            stray: None,
+            block: 0,
+            section: 0,
+            block_section: 0,
+            log: Vec::new(),
+            closer: false,
+            clocks: None,
+            clocked: program.instrs.iter().any(|instr| partial(&instr.sem)),
+            limit,
+            found: Vec::new(),
+            unnamed: 0,
+            incomplete: false,
+        }
+    }
+
+    /// The next block starts.
+    pub(in crate::exec) fn start_block(&mut self, block: u32) {
+        self.block = block;
+        self.next_section();
+        self.block_section = self.section;
+        self.clocks = self.clocked.then(|| Box::new(Clocks::new()));
+        if self.order == BlockOrder::OneByOne {
+            // what was before this block is ordered before it
+            for region in [Region::Globals, Region::Buffers] {
+                let watched = &mut self.regions[region as usize];
+                watched.rows.make_room();
+                watched.cells.make_room();
+            }
+        }
+    }
+
+    fn next_section(&mut self) {
+        self.section += 1;
+        self.closer = false;
+        self.log.clear();
+    }
+
+    /// A warp comes to a barrier.
+    pub(in crate::exec) fn arrive(&mut self, warp: usize, barrier: usize) {
+        if let Some(clocks) = &mut self.clocks {
+            clocks.arrive(warp, barrier);
+        }
+    }
+
+    /// A barrier opens for those who wait; `ended` warps count as having come if it is for all.
+    pub(in crate::exec) fn release(&mut self, barrier: usize, waiting: WarpMask, ended: WarpMask) {
+        match &mut self.clocks {
+            Some(clocks) => clocks.release(barrier, waiting, ended),
+            None => self.next_section(),
+        }
+    }
+
+    /// A warp arrives at the mbarrier object at this address of shared memory; whether that
+    /// completes the phase.
+    pub(in crate::exec) fn arrive_at_object(&mut self, warp: usize, address: u64, completes: bool) {
+        if let Some(clocks) = &mut self.clocks {
+            clocks.arrive_at_object(warp, address, completes);
+        }
+    }
+
+    /// A warp learns that a phase of the mbarrier object at this address has completed.
+    pub(in crate::exec) fn learn_of_object(&mut self, warp: usize, address: u64) {
+        if let Some(clocks) = &mut self.clocks {
+            clocks.learn_of_object(warp, address);
+        }
+    }
+
+    #[inline(always)]
+    fn moment(&self, own: Cell, region: Region) -> Moment {
+        let overlap = self.order == BlockOrder::SideBySide && region != Region::Shared;
+        Moment { own, section: self.section, block: self.block_section, overlap }
+    }
+
+    /// Where an address of this space lies; `None` if its memory is a thread's, or cannot be written.
+    #[inline(always)]
+    fn region(&self, space: Space, address: u64) -> Option<Region> {
+        match space {
+            Space::Shared => Some(Region::Shared),
+            Space::Global | Space::Generic => {
+                let buffers = &self.regions[Region::Buffers as usize].extent;
+                Some(if buffers.covers(address) { Region::Buffers } else { Region::Globals })
+            }
+            Space::Local | Space::Const | Space::Param => None,
+        }
+    }
+
+    /// Whether the accesses to a region are looked at cell by cell from the start: barriers that take a
+    /// part of the block, and blocks side by side, order more than sections tell.
+    #[inline(always)]
+    fn is_close(&self, region: Region) -> bool {
+        self.closer | self.clocked | (self.order == BlockOrder::SideBySide && region != Region::Shared)
+    }
+
+    /// Whether nobody writes the memory at this address of global memory.
+    #[inline(always)]
+    fn is_unwritten(&self, address: u64) -> bool {
+        self.unwritten.iter().any(|extent| extent.covers(address))
+    }
+
+    /// What lanes of a warp do, whose span begins at `low` of the space.
+    #[inline(always)]
+    pub(in crate::exec) fn span(
+        &mut self,
+        by: By,
+        (space, low): (Space, u64),
+        span: &Span,
+        lanes: LaneMask,
+        size: u64,
+        deed: Deed,
+    ) {
+        if let Some((region, own)) = self.enter(by, space, low, deed) {
+            self.lanes((region, low), span, lanes, size, own, deed);
+        }
+    }
+
+    /// An access by one lane.
+    #[inline(always)]
+    pub(in crate::exec) fn access(&mut self, by: By, space: Space, address: u64, size: u64, deed: Deed) {
+        let Some((region, own)) = self.enter(by, space, address, deed) else { return };
+        if self.is_close(region) {
+            return self.run(region, address, size, size, own, deed);
+        }
+        let harmless = self.is_harmless(own, deed);
+        rows::of_run(self.offset(region, address), size, size < 4, |row, part| {
+            self.part(Logged { region, deed, row, part, own }, harmless);
+        });
+    }
+
+    /// Where an access goes and the cell that it leaves, if it is one to remember.
+    #[inline(always)]
+    fn enter(&mut self, by: By, space: Space, address: u64, deed: Deed) -> Option<(Region, Cell)> {
+        let region = self.region(space, address)?;
+        if region == Region::Buffers && self.is_unwritten(address) {
+            if deed == Deed::Reads {
+                return None;
+            }
+            self.stray = self.stray.or(Some(by.pc));
+        }
+        Some((region, Cell::new(by.warp, by.pc.get())))
+    }
+
+    /// Where in its region an address lies, which is one that could be accessed.
+    #[inline(always)]
+    fn offset(&self, region: Region, address: u64) -> u64 {
+        address.wrapping_sub(self.regions[region as usize].extent.base)
+    }
+
+    #[inline(always)]
+    fn is_harmless(&self, own: Cell, deed: Deed) -> bool {
+        deed == Deed::Updates && self.atomics.is_harmless(own.pc())
+    }
+
+    /// What lanes do to memory whose span begins at `low`.
+    #[inline(always)]
+    fn lanes(
+        &mut self,
+        (region, low): (Region, u64),
+        span: &Span,
+        lanes: LaneMask,
+        size: u64,
+        own: Cell,
+        deed: Deed,
+    ) {
+        if self.is_close(region) {
+            return self.lanes_closer((region, low), span, lanes, size, own, deed);
+        }
+        let harmless = self.is_harmless(own, deed);
+        let at = self.offset(region, low);
+        if size >= 4 {
+            rows::of_lanes(at, span, lanes, size, |row, words| {
+                self.part(Logged { region, deed, row, part: Part::Words(words), own }, harmless);
+            });
+        } else {
+            for_runs(span, lanes, size, |start, bytes| {
+                rows::of_run(at + start, bytes, true, |row, part| {
+                    self.part(Logged { region, deed, row, part, own }, harmless);
+                });
+            });
+        }
+    }
+
+    /// An access to a part of a row.
+    #[inline(always)]
+    fn part(&mut self, access: Logged, harmless: bool) {
+        if !self.closer {
+            let rows = &mut self.regions[access.region as usize].rows;
+            let words = access.part.words();
+            match rows.clear(access.row, words, (self.section, access.own), access.deed, harmless) {
+                Some(true) => {
+                    if self.log.len() == LOGGED {
+                        self.look_back();
+                    }
+                    return self.log.push(access);
+                }
+                Some(false) => {}
+                None => {
+                    self.incomplete = true;
+                    return;
+                }
+            }
+            self.look_back();
+            self.closer = true;
+        }
+        self.replay(access);
+    }
+
+    /// Looks closer at what rows have cleared.
+    #[cold]
+    fn look_back(&mut self) {
+        let mut log = std::mem::take(&mut self.log);
+        log.drain(..).for_each(|access| self.replay(access));
+        self.log = log;
+    }
+
+    #[cold]
+    fn replay(&mut self, Logged { region, deed, row, part, own }: Logged) {
+        let first = self.regions[region as usize].extent.base + u64::from(row) * ROW_BYTES;
+        let size = if matches!(part, Part::Words(_)) { 4 } else { 1 };
+        for (start, bytes) in part.runs() {
+            self.run(region, first + start, bytes, size, own, deed);
+        }
+    }
+
+    /// As [`Watch::lanes`], cell by cell.
+    fn lanes_closer(
+        &mut self,
+        (region, low): (Region, u64),
+        span: &Span,
+        lanes: LaneMask,
+        size: u64,
+        own: Cell,
+        deed: Deed,
+    ) {
+        if size == 4 && !self.clocked && starts(span, lanes, size).count_ones() > FEW_RUNS {
+            return self.words((region, low), span, lanes, own, deed);
+        }
+        for_runs(span, lanes, size, |start, bytes| self.run(region, low + start, bytes, size, own, deed));
+    }
+
+    /// As [`Watch::lanes_closer`], for lanes with a word here and a word there.
+    fn words(&mut self, (region, low): (Region, u64), span: &Span, lanes: LaneMask, own: Cell, deed: Deed) {
+        let harmless = self.is_harmless(own, deed);
+        let section = self.section;
+        let cells = &mut self.regions[region as usize].cells;
+        let mut left = LaneMask::empty();
+        for lane in lanes.lanes() {
+            let word = cells.word(low + u64::from(span.offsets.0[lane]), section);
+            let done =
+                word.and_then(|(reader, writer)| shadow::remember(reader, writer, own, deed, harmless));
+            if done.is_none() {
+                left |= LaneMask::lane(lane);
+            }
+        }
+        for lane in left.lanes() {
+            self.run(region, low + u64::from(span.offsets.0[lane]), 4, 4, own, deed);
+        }
+    }
+
+    /// An access to the bytes from `address` on, cell by cell; that of each lane has `size` of them.
+    #[inline]
+    fn run(&mut self, region: Region, mut address: u64, mut bytes: u64, size: u64, own: Cell, deed: Deed) {
+        let (harmless, moment) = (self.is_harmless(own, deed), self.moment(own, region));
+        while bytes > 0 {
+            let cells = &mut self.regions[region as usize].cells;
+            let Some((mut cells, done)) = cells.cells(address, bytes, size, &moment) else {
+                self.incomplete = true;
+                return;
+            };
+            if self.clocked || cells.remember(own, deed, harmless).is_none() {
+                self.examine(region, (address, done), size, &moment, deed);
+            }
+            (address, bytes) = (address + done, bytes - done);
+        }
+    }
+}
+
+/// The lanes whose access begins somewhere else than where that of the lane before begins or ends.
+#[inline(always)]
+fn starts(span: &Span, lanes: LaneMask, size: u64) -> u32 {
+    let offsets = &span.offsets.0;
+    let mut apart = 0;
+    for lane in 1..WARP_SIZE {
+        let step = u64::from(offsets[lane].wrapping_sub(offsets[lane - 1]));
+        apart |= u32::from(step != 0 && step != size) << lane;
+    }
+    lanes.bits() & (apart | !(lanes.bits() << 1))
+}
+
+/// The runs of bytes that lanes touch: where each begins in the span, and its bytes.
+#[inline(always)]
+fn for_runs(span: &Span, lanes: LaneMask, size: u64, mut each: impl FnMut(u64, u64)) {
+    let offset = |lane: u32| u64::from(span.offsets.0[lane as usize]);
+    let mut starts = starts(span, lanes, size);
+    while starts != 0 {
+        let first = starts.trailing_zeros();
+        starts &= starts - 1;
+        // up to the next start, or to a lane that does not take part
+        let until = starts.trailing_zeros().min(first + (lanes.bits() >> first).trailing_ones());
+        each(offset(first), offset(until - 1) + size - offset(first));
+    }
+}

@@ -1,4 +1,4 @@
-//! IWB, the initiation-work bound, and its proof.
+//! IWB, the initiation-work bound.
 
 use super::claim::Claim;
 use super::context::{Context, NotApplicable};

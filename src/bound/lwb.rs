@@ -1,4 +1,4 @@
-//! LWB, the long-wait bound, and its proof.
+//! LWB, the long-wait bound.
 
 use super::claim::Claim;
 use super::context::{Context, NotApplicable};

@@ -1,4 +1,4 @@
-//! SWB, the sure-window bound, and its proof.
+//! SWB, the sure-window bound.
 
 use super::claim::Claim;
 use super::context::{Context, NotApplicable};

@@ -7,7 +7,7 @@ use super::judge::Status;
 use super::run::{Checked, Plan, observe};
 use super::workload::{Workload, WorkloadKind};
 use crate::base::{BlockId, Cycle, Watch};
-use crate::diag::{Diagnostic, Diagnostics};
+use crate::diag::{Diagnostic, Diagnostics, to_ron};
 use crate::machine::{Machine, MachineSpec, SchedulerKind};
 use crate::micro;
 use crate::sim::PolicySetup;
@@ -102,12 +102,7 @@ pub fn counterexample(inputs: &Inputs) -> Result<Vec<(String, Vec<u8>)>, Diagnos
 }
 
 fn machine_file(spec: &MachineSpec) -> Result<String, Diagnostics> {
-    let style = ron::ser::PrettyConfig::new()
-        .struct_names(true)
-        .extensions(ron::extensions::Extensions::IMPLICIT_SOME);
-    ron::ser::to_string_pretty(spec as &dyn erased_serde::Serialize, style)
-        .map(|text| text + "\n")
-        .map_err(|error| Diagnostic::general("machine.ron", error.to_string()).into())
+    Ok(to_ron("machine.ron", spec, ron::extensions::Extensions::IMPLICIT_SOME)? + "\n")
 }
 
 fn headline(inputs: &Inputs) -> String {

@@ -13,7 +13,7 @@ use super::programs::{self, LoadedProgram};
 use super::session::Session;
 use crate::base::Pc;
 use crate::check::{Workload, WorkloadKind, order};
-use crate::diag::{Diagnostic, Diagnostics, SourceText};
+use crate::diag::{Diagnostic, Diagnostics, SourceText, to_ron};
 use crate::machine::{Machine, MachineSpec, SchedulerKind, Setting};
 use crate::micro::MicroKernel;
 use crate::path::{BlockPaths, BlockSource};
@@ -71,9 +71,7 @@ impl LoadedKernel {
             files.push((name.clone(), self.location.beside(path).bytes(read::DATA_BYTES)?));
             *path = name;
         }
-        let style = ron::ser::PrettyConfig::new().struct_names(true);
-        let text = ron::ser::to_string_pretty(&spec as &dyn erased_serde::Serialize, style)
-            .map_err(|error| Diagnostic::general("launch.ron", error.to_string()))?;
+        let text = to_ron("launch.ron", &spec, ron::extensions::Extensions::empty())?;
         files.push(("launch.ron".to_owned(), text.into_bytes()));
         Ok(files)
     }

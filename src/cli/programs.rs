@@ -11,7 +11,7 @@ use super::{launches, load};
 use crate::base::Watch;
 use crate::bound::Bound;
 use crate::check::SequencePlan;
-use crate::diag::{Diagnostic, Diagnostics, SourceText, Step, Texts};
+use crate::diag::{Diagnostic, Diagnostics, SourceText, Step, Texts, to_ron};
 use crate::machine::{Machine, SchedulerKind};
 use crate::program::expr::Expr;
 use crate::program::sequence::{LaunchAction, Sequence, SequenceSpec};
@@ -204,9 +204,7 @@ impl LoadedProgram {
             files.push((name.clone(), self.location.beside(path).bytes(read::DATA_BYTES)?));
             *path = name;
         }
-        let style = ron::ser::PrettyConfig::new().struct_names(true);
-        let text = ron::ser::to_string_pretty(&spec as &dyn erased_serde::Serialize, style)
-            .map_err(|error| Diagnostic::general("program.ron", error.to_string()))?;
+        let text = to_ron("program.ron", &spec, ron::extensions::Extensions::empty())?;
         files.push(("program.ron".to_owned(), text.into_bytes()));
         Ok(files)
     }

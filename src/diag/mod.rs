@@ -7,7 +7,7 @@ mod place;
 mod ron;
 
 pub use place::{Place, Step, Texts};
-pub use ron::{from_ron, unique_keys};
+pub use ron::{from_ron, to_ron, unique_keys};
 
 use std::fmt;
 

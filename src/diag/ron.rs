@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 use ron::error::{Error, SpannedError};
+use ron::extensions::Extensions;
 use serde::de::{self, DeserializeOwned, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
@@ -19,8 +20,21 @@ const HINT: &str =
 /// # Errors
 /// The place where reading stopped. RON reports one problem at a time.
 pub fn from_ron<T: DeserializeOwned>(source: &SourceText) -> Result<T, Diagnostics> {
-    let options = ron::Options::default().with_default_extension(ron::extensions::Extensions::IMPLICIT_SOME);
+    let options = ron::Options::default().with_default_extension(Extensions::IMPLICIT_SOME);
     options.from_str(source.text()).map_err(|error| problem(source, &error).into())
+}
+
+/// Writes a value as the RON of a file of this name, structs with their names.
+///
+/// # Errors
+/// A value that RON cannot express.
+pub fn to_ron(
+    file: &str,
+    value: &dyn erased_serde::Serialize,
+    extensions: Extensions,
+) -> Result<String, Diagnostic> {
+    let style = ron::ser::PrettyConfig::new().struct_names(true).extensions(extensions);
+    ron::ser::to_string_pretty(value, style).map_err(|error| Diagnostic::general(file, error.to_string()))
 }
 
 fn problem(source: &SourceText, error: &SpannedError) -> Diagnostic {

@@ -10,6 +10,8 @@ mod traffic;
 pub use step::{AsyncRing, BarrierUse, MemoryUse, Step};
 pub use traffic::LineUse;
 
+use std::convert::Infallible;
+
 use crate::base::{BlockId, LaneMask};
 
 /// The dynamic instruction sequence of one warp.
@@ -149,6 +151,27 @@ pub trait BlockSource {
     /// What the launch takes of memory.
     fn footprint(&self) -> Footprint {
         Footprint::default()
+    }
+}
+
+/// Blocks that are there already, one after the other.
+#[derive(Clone, Debug)]
+pub struct Listed<'a>(std::slice::Iter<'a, BlockPaths>);
+
+impl<'a> Listed<'a> {
+    /// These blocks, in launch order.
+    pub fn new(blocks: &'a [BlockPaths]) -> Self {
+        Self(blocks.iter())
+    }
+}
+
+impl BlockSource for Listed<'_> {
+    type Error = Infallible;
+
+    fn next_block(&mut self, paths: &mut BlockPaths) -> Result<bool, Infallible> {
+        let next = self.0.next();
+        next.iter().for_each(|block| paths.clone_from(block));
+        Ok(next.is_some())
     }
 }
 

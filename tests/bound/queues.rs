@@ -3,32 +3,19 @@
 
 use crate::random_kernels;
 
-use std::convert::Infallible;
-
 use random_kernels::{KernelBuilder, RandomKernel, Shape, machine, random_kernel};
 use warpbound::base::Cycles;
 use warpbound::bound::{Analyser, Bound, Context, Gub, Iwb, Lwb, Swb};
 use warpbound::machine::SchedulerKind;
-use warpbound::path::{BlockPaths, BlockSource};
+use warpbound::path::{BlockPaths, Listed};
 use warpbound::program::TimingTable;
 use warpbound::sim::{BlockResult, PolicySetup, simulate};
-
-struct Once<'a>(Option<&'a BlockPaths>);
-
-impl BlockSource for Once<'_> {
-    type Error = Infallible;
-
-    fn next_block(&mut self, paths: &mut BlockPaths) -> Result<bool, Infallible> {
-        let Some(block) = self.0.take() else { return Ok(false) };
-        paths.clone_from(block);
-        Ok(true)
-    }
-}
 
 fn run(kernel: &RandomKernel, table: &TimingTable, policy: &PolicySetup) -> BlockResult {
     let mut ran = None;
     let on_block = |result: &BlockResult, _: &BlockPaths| ran = Some(result.clone());
-    simulate(&mut Once(Some(&kernel.paths)), table, &kernel.machine, policy, 1, &mut (), on_block).unwrap();
+    let mut source = Listed::new(std::slice::from_ref(&kernel.paths));
+    simulate(&mut source, table, &kernel.machine, policy, 1, &mut (), on_block).unwrap();
     ran.expect("there is one block")
 }
 

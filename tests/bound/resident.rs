@@ -1,8 +1,6 @@
 //! RBB: its formula by hand and against a naive one, every schedule of tiny launches, random ones in both engines,
 //! and the bounds like it that do not hold.
 
-use std::convert::Infallible;
-
 use crate::bound_resident::{Variant, value};
 use crate::launch_schedules::Launch;
 use crate::random_kernels::{KernelBuilder, RandomLaunch, Shape, random_launch};
@@ -12,23 +10,10 @@ use warpbound::diag::SourceText;
 use warpbound::explore::resident::{self, replay_text};
 use warpbound::machine::{Feature, Features, SchedulerKind};
 use warpbound::micro::MicroKernel;
-use warpbound::path::{BlockPaths, BlockSource};
+use warpbound::path::{BlockPaths, Listed};
 use warpbound::program::TimingTable;
 use warpbound::sim::policy::Schedule;
 use warpbound::sim::{PolicySetup, simulate};
-
-/// Blocks from a list.
-struct Listed<'a>(std::slice::Iter<'a, BlockPaths>);
-
-impl BlockSource for Listed<'_> {
-    type Error = Infallible;
-
-    fn next_block(&mut self, paths: &mut BlockPaths) -> Result<bool, Infallible> {
-        let next = self.0.next();
-        next.iter().for_each(|block| paths.clone_from(block));
-        Ok(next.is_some())
-    }
-}
 
 /// RBB of a launch with so many places on each of so many SMs, its blocks added in any order.
 fn rbb(table: &TimingTable, blocks: &[BlockPaths], places: usize, sms: usize) -> u64 {
@@ -49,7 +34,7 @@ fn rbb(table: &TimingTable, blocks: &[BlockPaths], places: usize, sms: usize) ->
 }
 
 fn makespan(launch: &RandomLaunch, table: &TimingTable, policy: &PolicySetup, places: usize) -> u64 {
-    let mut source = Listed(launch.blocks.iter());
+    let mut source = Listed::new(&launch.blocks);
     simulate(&mut source, table, &launch.machine, policy, places as u32, &mut (), |_, _| ())
         .unwrap_or_else(|error| panic!("{error}"))
         .makespan

@@ -4,38 +4,21 @@
 use crate::per_cycle;
 use crate::random_kernels;
 
-use std::convert::Infallible;
-
 use per_cycle::{Issued, Outcome, Rule};
 use random_kernels::{RandomLaunch, Shape, random_launch};
 use warpbound::base::{BlockId, Cycle};
 use warpbound::diag::SourceText;
-use warpbound::path::{BlockPaths, BlockSource};
+use warpbound::path::Listed;
 use warpbound::program::TimingTable;
 use warpbound::sim::policy::Schedule;
 use warpbound::sim::{PolicySetup, SubCoreResult, simulate};
 use warpbound::trace::{Event, Recorder};
 
-/// Blocks from a list.
-struct Listed<'a>(std::slice::Iter<'a, BlockPaths>);
-
-impl BlockSource for Listed<'_> {
-    type Error = Infallible;
-
-    fn next_block(&mut self, paths: &mut BlockPaths) -> Result<bool, Infallible> {
-        let next = self.0.next();
-        if let Some(block) = next {
-            paths.clone_from(block);
-        }
-        Ok(next.is_some())
-    }
-}
-
 fn engine(launch: &RandomLaunch, setup: &PolicySetup, resident: u32) -> (Outcome, Recorder) {
     let table = TimingTable::new(&launch.program, &launch.machine).unwrap();
     let mut recorder = Recorder::new();
     let mut blocks = vec![per_cycle::Ran::default(); launch.blocks.len()];
-    let mut source = Listed(launch.blocks.iter());
+    let mut source = Listed::new(&launch.blocks);
     let summary =
         simulate(&mut source, &table, &launch.machine, setup, resident, &mut recorder, |result, paths| {
             assert_eq!(result.block, paths.block);

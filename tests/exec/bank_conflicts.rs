@@ -9,11 +9,11 @@ use crate::shipped;
 use banked::{access, with_rule};
 use exec_support::kernel;
 use warpbound::base::{Cycles, Watch};
-use warpbound::bound::{self, Bound, Iwb, Swb, analyse_block};
-use warpbound::check::{Checked, Plan, Status, check};
+use warpbound::bound::{Bound, Iwb, Swb, analyse_block};
+use warpbound::check::{Checked, Status};
 use warpbound::explore::explore;
 use warpbound::explore::search::Limits;
-use warpbound::machine::{Machine, SchedulerKind};
+use warpbound::machine::Machine;
 use warpbound::program::TimingTable;
 use warpbound::sim::{Engine, PolicySetup};
 
@@ -113,22 +113,7 @@ fn without_a_rule_there_are_no_conflicts() {
 fn judged(machine: &Machine, name: &str) -> Vec<Checked> {
     let shipped = shipped::launch(name);
     let workload = runs::workload(name, shipped.program, shipped.launch);
-    let policies = [SchedulerKind::Gto, SchedulerKind::Lrr]
-        .map(|kind| PolicySetup::new(&kind, |_| unreachable!("no replay")).unwrap());
-    let plan = Plan {
-        workload: &workload,
-        machine,
-        policies: &policies,
-        bounds: &bound::all(),
-        gating: &[],
-        max_instructions_per_block: 1 << 22,
-        threads: 1,
-        ahead: false,
-        self_check: true,
-        watch: &Watch::new(),
-        race_memory: None,
-    };
-    check(&plan).unwrap_or_else(|failed| panic!("{}", failed.problems))
+    runs::judged(&workload, machine, None)
 }
 
 #[test]

@@ -1,19 +1,16 @@
 //! What becomes of verdicts where a kernel calls through pointers, calls itself, or waits at an
 //! mbarrier object.
 
+use crate::runs;
 use crate::shipped;
 
 use std::path::Path;
 
-use warpbound::base::Watch;
-use warpbound::bound;
-use warpbound::check::{Checked, Plan, Status, Workload, WorkloadKind, check};
+use warpbound::check::{Checked, Status};
 use warpbound::diag::SourceText;
 use warpbound::isa::IsaTable;
-use warpbound::machine::SchedulerKind;
 use warpbound::program::launch::{Launch, LaunchSpec};
 use warpbound::ptx::Module;
-use warpbound::sim::PolicySetup;
 
 /// A launch of 64 threads with one buffer, judged under gto and lrr.
 fn judged(text: &str, entry: &str, race_memory: Option<usize>) -> Vec<Checked> {
@@ -28,25 +25,8 @@ fn judged(text: &str, entry: &str, race_memory: Option<usize>) -> Vec<Checked> {
     let text = SourceText::new("launch", launch);
     let spec = LaunchSpec::parse(&text).unwrap();
     let launch = Launch::new(&spec, &program, 1, &text, &|_: &str, _| Err(String::new())).unwrap();
-    let kind = WorkloadKind::Launch { program: Box::new(program), launch: Box::new(launch) };
-    let workload = Workload { name: entry.to_owned(), kind };
-    let policies = [SchedulerKind::Gto, SchedulerKind::Lrr]
-        .map(|kind| PolicySetup::new(&kind, |_| unreachable!("no replay")).unwrap());
-    let machine = shipped::machine("ecrts25-orin");
-    let plan = Plan {
-        workload: &workload,
-        machine: &machine,
-        policies: &policies,
-        bounds: &bound::all(),
-        gating: &[],
-        max_instructions_per_block: 1 << 22,
-        threads: 1,
-        ahead: false,
-        self_check: true,
-        race_memory,
-        watch: &Watch::new(),
-    };
-    check(&plan).unwrap_or_else(|error| panic!("{}", error.problems))
+    let workload = runs::workload(entry, program, launch);
+    runs::judged(&workload, &shipped::machine("ecrts25-orin"), race_memory)
 }
 
 /// The analyser and the simulator agree on what calls cost, and bounds hold.

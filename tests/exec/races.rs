@@ -452,7 +452,7 @@ fn what_is_quiet_is_the_same_in_every_order() {
 }
 
 #[test]
-fn reads_of_buffers_that_nobody_writes_take_no_memory() {
+fn reads_of_memory_that_nobody_writes_take_no_memory() {
     // %rd0 and %rd1 are two buffers
     let run = |body: &str| {
         let mut launch = kernel(64, &format!("{WARPS}\n{body}\nret;")).zeros(4096).zeros(4096);
@@ -466,6 +466,10 @@ fn reads_of_buffers_that_nobody_writes_take_no_memory() {
     assert!(run("ld.global.u32 %r5, [%rd10]; st.global.u32 [%rd1], %r5;").incomplete);
     assert!(run("ld.global.u32 %r5, [%rd10]; st.global.u32 [%rd10], %r5;").incomplete);
     assert!(run("atom.global.add.u32 %r5, [%rd10], 1;").incomplete);
+    // variables of the module likewise
+    let quiet = run(".global .u32 v[4]; ld.global.u32 %r5, [v];");
+    assert!(quiet.is_empty(), "{quiet:?}");
+    assert!(run(".global .u32 v[4]; ld.global.u32 %r5, [v]; st.global.u32 [v], %r5;").incomplete);
 }
 
 #[test]

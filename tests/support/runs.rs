@@ -1,7 +1,9 @@
 //! Launches that run on a machine.
 #![allow(dead_code, reason = "each test file uses a part")]
 
-use warpbound::check::{Workload, WorkloadKind};
+use warpbound::base::Watch;
+use warpbound::bound;
+use warpbound::check::{Checked, Plan, Workload, WorkloadKind, check};
 use warpbound::exec::Options;
 use warpbound::machine::Machine;
 use warpbound::program::launch::Launch;
@@ -12,6 +14,24 @@ use warpbound::trace::Observer;
 pub fn workload(name: &str, program: Program, launch: Launch) -> Workload {
     let kind = WorkloadKind::Launch { program: Box::new(program), launch: Box::new(launch) };
     Workload { name: name.to_owned(), kind }
+}
+
+/// Every bound and the self-check, under gto and lrr.
+pub fn judged(workload: &Workload, machine: &Machine, race_memory: Option<usize>) -> Vec<Checked> {
+    let plan = Plan {
+        workload,
+        machine,
+        policies: &[PolicySetup::Gto, PolicySetup::Lrr],
+        bounds: &bound::all(),
+        gating: &[],
+        max_instructions_per_block: 1 << 22,
+        threads: 1,
+        ahead: false,
+        self_check: true,
+        race_memory,
+        watch: &Watch::new(),
+    };
+    check(&plan).unwrap_or_else(|failed| panic!("{}", failed.problems))
 }
 
 fn resident(workload: &Workload, machine: &Machine) -> u32 {

@@ -26,6 +26,7 @@
 mod atomics;
 mod clocks;
 mod closer;
+mod pages;
 mod rows;
 mod shadow;
 pub(super) mod targets;

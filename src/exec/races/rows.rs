@@ -8,6 +8,7 @@
 use super::super::access::{Pattern, Span};
 use super::super::rows::spread;
 use super::Deed;
+use super::pages::Pages;
 use super::shadow::Cell;
 use crate::base::{LaneMask, WARP_SIZE};
 
@@ -83,25 +84,17 @@ impl Row {
 
 /// The rows of one range of addresses.
 #[derive(Clone, Debug)]
-pub(super) struct Rows {
-    pages: Vec<Option<Box<[Row; PAGE]>>>,
-    /// Bytes that all pages take, and how many they may.
-    bytes: usize,
-    limit: usize,
-}
+pub(super) struct Rows(Pages<[Row; PAGE]>);
 
 impl Rows {
     /// Of `size` bytes, which may take `limit` bytes.
     pub(super) fn new(size: u64, limit: usize) -> Self {
-        Self { pages: vec![None; size.div_ceil(ROW_BYTES * PAGE as u64) as usize], bytes: 0, limit }
+        Self(Pages::new(size.div_ceil(ROW_BYTES * PAGE as u64), limit))
     }
 
-    /// Forgets everything if that gives much memory back.
+    /// See [`Pages::make_room`].
     pub(super) fn make_room(&mut self) {
-        if self.bytes > self.limit / 4 {
-            self.pages.fill(None);
-            self.bytes = 0;
-        }
+        self.0.make_room();
     }
 
     /// Whether an access to these words of a row is no part of a race, see [`Row::clears`]; `None` if
@@ -115,13 +108,11 @@ impl Rows {
         deed: Deed,
         harmless: bool,
     ) -> Option<bool> {
-        let page = self.pages.get_mut(row as usize / PAGE)?;
-        let page = match page {
+        let page = match self.0.slots.get_mut(row as usize / PAGE)? {
             Some(page) => page,
-            None => {
-                self.bytes =
-                    self.bytes.checked_add(size_of::<[Row; PAGE]>()).filter(|bytes| *bytes <= self.limit)?;
-                page.insert(Box::new([Row::NEW; PAGE]))
+            slot => {
+                self.0.budget.take(size_of::<[Row; PAGE]>())?;
+                slot.insert(Box::new([Row::NEW; PAGE]))
             }
         };
         Some(page[row as usize % PAGE].clears(section, words, own, deed, harmless))

@@ -4,6 +4,7 @@
 //! chunk of them is brought up to date when a later section comes to it for the first time.
 
 use super::Deed;
+use super::pages::{Budget, Pages};
 
 /// Bytes of memory that a page stands for.
 const PAGE_BYTES: u64 = 4096;
@@ -192,25 +193,18 @@ pub(super) struct Cells<'p> {
 pub(super) struct Shadow {
     /// First address.
     base: u64,
-    /// A page where something was accessed.
-    pages: Vec<Option<Box<Page>>>,
-    /// Bytes that all pages take, and how many they may.
-    bytes: usize,
-    limit: usize,
+    pages: Pages<Page>,
 }
 
 impl Shadow {
     /// Of `size` bytes from `base` on, no cells yet.
     pub(super) fn new(base: u64, size: u64, limit: usize) -> Self {
-        Self { base, pages: vec![None; size.div_ceil(PAGE_BYTES) as usize], bytes: 0, limit }
+        Self { base, pages: Pages::new(size.div_ceil(PAGE_BYTES), limit) }
     }
 
-    /// Forgets everything if that gives much memory back.
+    /// See [`Pages::make_room`].
     pub(super) fn make_room(&mut self) {
-        if self.bytes > self.limit / 4 {
-            self.pages.fill(None);
-            self.bytes = 0;
-        }
+        self.pages.make_room();
     }
 
     /// The cells of the bytes from `address` on, at most `length`, as far as they lie in one chunk:
@@ -224,9 +218,9 @@ impl Shadow {
         moment: &Moment,
     ) -> Option<(Cells<'_>, u64)> {
         let offset = address.checked_sub(self.base)?;
-        let slot = self.pages.get_mut((offset / PAGE_BYTES) as usize)?;
+        let slot = self.pages.slots.get_mut((offset / PAGE_BYTES) as usize)?;
         if !slot.as_ref().is_some_and(|page| size >= WORD || page.bytes.is_some()) {
-            prepare(slot, size, &mut self.bytes, self.limit)?;
+            prepare(slot, size, &mut self.pages.budget)?;
         }
         let page = slot.as_mut()?;
         let within = (offset % PAGE_BYTES) as usize;
@@ -247,7 +241,7 @@ impl Shadow {
     #[inline(always)]
     pub(super) fn word(&mut self, address: u64, section: u64) -> Option<(&mut Cell, &mut Cell)> {
         let offset = address.wrapping_sub(self.base);
-        let page = self.pages.get_mut((offset / PAGE_BYTES) as usize)?.as_deref_mut()?;
+        let page = self.pages.slots.get_mut((offset / PAGE_BYTES) as usize)?.as_deref_mut()?;
         let index = (offset % PAGE_BYTES / WORD) as usize;
         if page.sections[index / (WORDS / CHUNKS)] != section || page.bytes.is_some() {
             return None;
@@ -258,10 +252,10 @@ impl Shadow {
 
 /// Makes a page, or gives its bytes cells of their own, if there is room for that.
 #[cold]
-fn prepare(slot: &mut Option<Box<Page>>, size: u64, bytes: &mut usize, limit: usize) -> Option<()> {
+fn prepare(slot: &mut Option<Box<Page>>, size: u64, budget: &mut Budget) -> Option<()> {
     let whole = if slot.is_none() { size_of::<Page>() } else { 0 };
     let refined = if size < WORD { size_of::<CellTable<{ PAGE_BYTES as usize }>>() } else { 0 };
-    *bytes = bytes.checked_add(whole + refined).filter(|bytes| *bytes <= limit)?;
+    budget.take(whole + refined)?;
     let page = slot.get_or_insert_with(|| {
         Box::new(Page { words: CellTable::EMPTY, bytes: None, sections: [0; CHUNKS] })
     });

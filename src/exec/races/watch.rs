@@ -64,7 +64,7 @@ pub(in crate::exec) struct Watch {
     pub(super) clock: Option<Pc>,
     /// By [`Region`].
     pub(super) regions: [Watched; 3],
-    /// Memory that nobody writes: a few buffers.
+    /// Memory that nobody writes: a few buffers and module variables.
     unwritten: Vec<Extent>,
     /// A store to it all the same.
     pub(super) stray: Option<Pc>,
@@ -77,7 +77,6 @@ pub(in crate::exec) struct Watch {
     closer: bool,
     /// Only for programs in which barriers may take a part of the block.
     pub(super) clocks: Option<Box<Clocks>>,
-    clocked: bool,
     /// Bytes that what is remembered of each kind of memory may take.
     pub(super) limit: usize,
     pub(super) found: Vec<Found>,
@@ -117,8 +116,7 @@ impl Watch {
             block_section: 0,
             log: Vec::new(),
             closer: false,
-            clocks: None,
-            clocked: program.instrs.iter().any(|instr| partial(&instr.sem)),
+            clocks: program.instrs.iter().any(|instr| partial(&instr.sem)).then(|| Box::new(Clocks::new())),
             limit,
             found: Vec::new(),
             unnamed: 0,
@@ -131,7 +129,9 @@ impl Watch {
         self.block = block;
         self.next_section();
         self.block_section = self.section;
-        self.clocks = self.clocked.then(|| Box::new(Clocks::new()));
+        if let Some(clocks) = &mut self.clocks {
+            **clocks = Clocks::new();
+        }
         if self.order == BlockOrder::OneByOne {
             // what was before this block is ordered before it
             for region in [Region::Globals, Region::Buffers] {
@@ -178,9 +178,15 @@ impl Watch {
         }
     }
 
+    /// Whether blocks before the running one may still access this region.
+    #[inline(always)]
+    fn overlaps(&self, region: Region) -> bool {
+        self.order == BlockOrder::SideBySide && region != Region::Shared
+    }
+
     #[inline(always)]
     fn moment(&self, own: Cell, region: Region) -> Moment {
-        let overlap = self.order == BlockOrder::SideBySide && region != Region::Shared;
+        let overlap = self.overlaps(region);
         Moment { own, section: self.section, block: self.block_section, overlap }
     }
 
@@ -201,7 +207,7 @@ impl Watch {
     /// part of the block, and blocks side by side, order more than sections tell.
     #[inline(always)]
     fn is_close(&self, region: Region) -> bool {
-        self.closer | self.clocked | (self.order == BlockOrder::SideBySide && region != Region::Shared)
+        self.closer || self.clocks.is_some() || self.overlaps(region)
     }
 
     /// Whether nobody writes the memory at this address of global memory.
@@ -221,8 +227,22 @@ impl Watch {
         size: u64,
         deed: Deed,
     ) {
-        if let Some((region, own)) = self.enter(by, space, low, deed) {
-            self.lanes((region, low), span, lanes, size, own, deed);
+        let Some((region, own)) = self.enter(by, space, low, deed) else { return };
+        if self.is_close(region) {
+            return self.span_closer((region, low), span, lanes, size, own, deed);
+        }
+        let harmless = self.is_harmless(own, deed);
+        let at = self.offset(region, low);
+        if size >= 4 {
+            rows::of_lanes(at, span, lanes, size, |row, words| {
+                self.part(Logged { region, deed, row, part: Part::Words(words), own }, harmless);
+            });
+        } else {
+            for_runs(span, lanes, size, |start, bytes| {
+                rows::of_run(at + start, bytes, true, |row, part| {
+                    self.part(Logged { region, deed, row, part, own }, harmless);
+                });
+            });
         }
     }
 
@@ -243,7 +263,7 @@ impl Watch {
     #[inline(always)]
     fn enter(&mut self, by: By, space: Space, address: u64, deed: Deed) -> Option<(Region, Cell)> {
         let region = self.region(space, address)?;
-        if region == Region::Buffers && self.is_unwritten(address) {
+        if region != Region::Shared && self.is_unwritten(address) {
             if deed == Deed::Reads {
                 return None;
             }
@@ -261,35 +281,6 @@ impl Watch {
     #[inline(always)]
     fn is_harmless(&self, own: Cell, deed: Deed) -> bool {
         deed == Deed::Updates && self.atomics.is_harmless(own.pc())
-    }
-
-    /// What lanes do to memory whose span begins at `low`.
-    #[inline(always)]
-    fn lanes(
-        &mut self,
-        (region, low): (Region, u64),
-        span: &Span,
-        lanes: LaneMask,
-        size: u64,
-        own: Cell,
-        deed: Deed,
-    ) {
-        if self.is_close(region) {
-            return self.lanes_closer((region, low), span, lanes, size, own, deed);
-        }
-        let harmless = self.is_harmless(own, deed);
-        let at = self.offset(region, low);
-        if size >= 4 {
-            rows::of_lanes(at, span, lanes, size, |row, words| {
-                self.part(Logged { region, deed, row, part: Part::Words(words), own }, harmless);
-            });
-        } else {
-            for_runs(span, lanes, size, |start, bytes| {
-                rows::of_run(at + start, bytes, true, |row, part| {
-                    self.part(Logged { region, deed, row, part, own }, harmless);
-                });
-            });
-        }
     }
 
     /// An access to a part of a row.
@@ -334,8 +325,8 @@ impl Watch {
         }
     }
 
-    /// As [`Watch::lanes`], cell by cell.
-    fn lanes_closer(
+    /// As [`Watch::span`], cell by cell.
+    fn span_closer(
         &mut self,
         (region, low): (Region, u64),
         span: &Span,
@@ -344,13 +335,13 @@ impl Watch {
         own: Cell,
         deed: Deed,
     ) {
-        if size == 4 && !self.clocked && starts(span, lanes, size).count_ones() > FEW_RUNS {
+        if size == 4 && self.clocks.is_none() && starts(span, lanes, size).count_ones() > FEW_RUNS {
             return self.words((region, low), span, lanes, own, deed);
         }
         for_runs(span, lanes, size, |start, bytes| self.run(region, low + start, bytes, size, own, deed));
     }
 
-    /// As [`Watch::lanes_closer`], for lanes with a word here and a word there.
+    /// As [`Watch::span_closer`], for lanes with a word here and a word there.
     fn words(&mut self, (region, low): (Region, u64), span: &Span, lanes: LaneMask, own: Cell, deed: Deed) {
         let harmless = self.is_harmless(own, deed);
         let section = self.section;
@@ -373,13 +364,14 @@ impl Watch {
     #[inline]
     fn run(&mut self, region: Region, mut address: u64, mut bytes: u64, size: u64, own: Cell, deed: Deed) {
         let (harmless, moment) = (self.is_harmless(own, deed), self.moment(own, region));
+        let clocked = self.clocks.is_some();
         while bytes > 0 {
             let cells = &mut self.regions[region as usize].cells;
             let Some((mut cells, done)) = cells.cells(address, bytes, size, &moment) else {
                 self.incomplete = true;
                 return;
             };
-            if self.clocked || cells.remember(own, deed, harmless).is_none() {
+            if clocked || cells.remember(own, deed, harmless).is_none() {
                 self.examine(region, (address, done), size, &moment, deed);
             }
             (address, bytes) = (address + done, bytes - done);

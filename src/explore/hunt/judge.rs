@@ -1,7 +1,6 @@
 //! The worst case of an instance in a setting, against a bound.
 
 use std::collections::BTreeMap;
-use std::convert::Infallible;
 
 use super::instance::{Instance, Subject, Together};
 use super::worst::{Evaluator, Worst};
@@ -12,7 +11,7 @@ use crate::bound::{
 use crate::diag::SourceText;
 use crate::explore::resident::{Decision, Launch};
 use crate::machine::{Machine, MachineSpec, SchedulerKind, SubCores};
-use crate::path::{BlockPaths, BlockSource};
+use crate::path::Listed;
 use crate::sim::{Engine, PolicySetup, simulate};
 use crate::trace::{BlockStart, Issue, Observer};
 
@@ -201,25 +200,12 @@ impl Judge {
                 result.map_or(0, |result| result.makespan.get())
             }
             Some(together) => {
-                let mut source = Listed(self.subject.blocks.iter());
+                let mut source = Listed::new(&self.subject.blocks);
                 let places = together.places as u32;
                 let summary = simulate(&mut source, table, machine, policy, places, observer, |_, _| ());
                 summary.map_or(0, |summary| summary.makespan.get())
             }
         }
-    }
-}
-
-/// Blocks that are there already.
-pub(super) struct Listed<'a>(pub std::slice::Iter<'a, BlockPaths>);
-
-impl BlockSource for Listed<'_> {
-    type Error = Infallible;
-
-    fn next_block(&mut self, paths: &mut BlockPaths) -> Result<bool, Infallible> {
-        let next = self.0.next();
-        next.iter().for_each(|block| paths.clone_from(block));
-        Ok(next.is_some())
     }
 }
 

@@ -1,7 +1,7 @@
 //! An instance as anybody can check it: files that the ordinary front ends read.
 
 use super::instance::{Instance, Together};
-use super::judge::{Listed, Setting, Witness};
+use super::judge::{Setting, Witness};
 use crate::base::{Cycles, Watch};
 use crate::diag::{Diagnostics, SourceText};
 use crate::explore::model::Model;
@@ -10,7 +10,7 @@ use crate::explore::search::{Limits, search};
 use crate::explore::{replay, witness_schedule};
 use crate::machine::{Machine, MachineSpec};
 use crate::micro::MicroKernel;
-use crate::path::BlockPaths;
+use crate::path::{BlockPaths, Listed};
 use crate::program::TimingTable;
 use crate::sim::policy::Schedule;
 use crate::sim::{PolicySetup, simulate};
@@ -84,7 +84,7 @@ impl WitnessFiles {
                 let places = instance.together.map_or(1, |Together { places, .. }| places as u32);
                 let source = SourceText::new("schedule.replay", text.as_str());
                 let policy = PolicySetup::Replay(Schedule::parse(&source)?);
-                let mut source = Listed(blocks.iter());
+                let mut source = Listed::new(&blocks);
                 let replayed = simulate(&mut source, &table, &machine, &policy, places, &mut (), |_, _| ());
                 assert_eq!(
                     replayed.map(|summary| summary.makespan),

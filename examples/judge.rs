@@ -52,8 +52,8 @@ fn main() -> Result<(), Diagnostics> {
     for run in check(&plan)? {
         println!("{}: {} cycles, {}", run.scheduler, run.makespan, run.verdict().name());
         for bound in run.judged() {
-            let value = bound.value.map_or("-".to_owned(), |value| value.to_string());
-            println!("  {:5} {value:>4}  {}", bound.name, bound.status.name());
+            let value = bound.value.as_ref().map_or_else(|_| "-".to_owned(), ToString::to_string);
+            println!("  {:5} {value:>4}  {}", bound.name, bound.verdict().name());
         }
     }
     Ok(())

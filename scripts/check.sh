@@ -3,8 +3,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# Tests need neither line tables nor optimisation across codegen units; leaving both out builds faster.
-export CARGO_PROFILE_RELEASE_DEBUG=false CARGO_PROFILE_RELEASE_LTO=off
+# Tests need no optimisation across codegen units; leaving it out builds faster.
+export CARGO_PROFILE_RELEASE_LTO=off
 
 step() { echo "== $*"; "$@"; }
 

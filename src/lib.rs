@@ -55,7 +55,7 @@
 //!
 //! ```text
 //!  cli                          arguments, files, exit codes; the only layer that does IO
-//!  report                       tables, drawings, JSON
+//!  report                       what each command prints: text and JSON of one struct
 //!  check    explore             verdicts, counterexamples; all schedules, hunts, anomalies
 //!  sim      bound               timing engine; phases and bounds        (never each other)
 //!  exec     trace               functional run; events and observers
@@ -77,6 +77,7 @@
 //! | what can be switched on, and its default | [`machine::pipeline`], [`machine::memory`], `src/machine/shared_memory.rs` |
 //! | what of that is beyond the paper model, and which bound accounts for it | `src/machine/feature.rs`, `src/bound/claim.rs` |
 //! | what timing knows of a memory access | [`program::MemoryOp`], set by the front ends |
+//! | a plan, its run, the judging of it | `src/check/`: `plan.rs`, `run.rs`, `judging.rs`, `checked.rs` |
 //! | functional runs ahead of the simulation, on a thread | `src/check/ahead.rs` |
 //! | cycles against another simulator | `tests/engine/accelsim.rs` |
 //! | what each simplification costs | [`check::ablation`] |
@@ -99,7 +100,36 @@
 //! | how a run is watched and ended early | [`base::Watch`], `src/cli/stop.rs`, `src/cli/progress.rs` |
 //! | files that are read and written | `src/cli/files/` |
 //! | which op class an opcode has | `isa/ptx.ron` |
-//! | the shape of JSON output | [`report::json`] |
+//! | what a command prints, as text and as JSON | [`report`], a file per command; the object around it is [`report::output`] |
+//! | JSON Schema files of that | `schemas/`, made from the types by `src/report/schemas.rs`; `tests/support/json_output.rs` holds output against them |
+//!
+//! ## Words
+//!
+//! One word a thing, and no word for two things.
+//!
+//! | word | means |
+//! |---|---|
+//! | launch, block, warp, lane | as CUDA has them; a *program* is a sequence of launches |
+//! | instruction, pc | one of a kernel's decoded program, and its number there |
+//! | op class | what an instruction is to the machine: chooses its unit, and nothing else |
+//! | step, path | an instruction that a warp executed; all of a warp's, in order |
+//! | section | the part of a path between two barriers of the whole block |
+//! | unit, instance | a functional unit of the machine; one of several, where sub-cores have one each |
+//! | `init`, `lat` | initiation interval: cycles a unit is taken; latency: cycles after those until the result is there |
+//! | issue, start, done | when an instruction leaves the scheduler, when its unit takes it, when its result is there |
+//! | issue slot | a cycle of a sub-core in which it may issue; each has issued something or has a stall reason |
+//! | warp slot | one of the 64 positions for warps on an SM; a warp keeps its own |
+//! | place | a position for a resident block on an SM |
+//! | resident | on an SM now; blocks wait in launch order until one of their size fits |
+//! | policy | who issues next: gto, lrr, ...; a *work-conserving* one issues whenever a warp is ready |
+//! | makespan | from the start of a block or launch to its end |
+//! | isolated, exec, idle | time of a warp alone: together, and in phases in which it issues or waits |
+//! | bound, premise, feature | a claim about makespans; what it needs to hold; something of a machine or kernel beyond the paper model |
+//! | gates, standing | whether a bound decides the exit code; what a bound rests on: published, proved or conjectured |
+//! | verdict, status | what became of a bound, with the reason; the same as one word |
+//! | witness | a schedule, block or run that shows something |
+//! | transaction | one access of a bank or cache that an instruction's lanes share |
+//! | stopped, complete | why a command ended early; whether everything was taken to its end |
 
 pub mod base;
 pub mod bound;

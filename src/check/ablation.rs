@@ -27,9 +27,8 @@
 //! (87.0 % with `--set limits.blocks=1`). The last column is far above 100 % only where accesses are
 //! not coalesced (two transposes and atomics, 200 to 240 %), and most of the suite's are.
 
-use serde::Serialize;
-
-use super::run::{Plan, observe};
+use super::plan::Plan;
+use super::run::observe;
 use super::workload::{Workload, WorkloadKind};
 use crate::base::{Cycle, Cycles, Watch};
 use crate::diag::{Diagnostic, Diagnostics, SourceText};
@@ -258,7 +257,7 @@ impl Row {
 
 /// A column over all kernels, percent. The standard deviation is that of the kernels as the whole
 /// population.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(missing_docs, reason = "the rows of Table 2")]
 pub struct Summary {
     pub mean: f64,

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::judge::Status;
-use super::run::{Checked, Plan, observe};
+use super::checked::Checked;
+use super::plan::Plan;
+use super::run::observe;
 use super::workload::{Workload, WorkloadKind};
 use crate::base::{BlockId, Cycle, Watch};
 use crate::diag::{Diagnostic, Diagnostics, to_ron};
@@ -106,9 +107,13 @@ fn machine_file(spec: &MachineSpec) -> Result<String, Diagnostics> {
 }
 
 fn headline(inputs: &Inputs) -> String {
-    let broken = inputs.run.bounds.iter().filter(|bound| bound.status == Status::Violated);
+    let broken = inputs.run.bounds.iter().filter(|bound| bound.violated);
     let broken: Vec<String> = broken
-        .map(|b| format!("{} {}", b.name, b.value.map_or_else(String::new, |v| v.to_string())))
+        .map(|bound| match &bound.value {
+            Ok(value) => format!("{} {value}", bound.name),
+            // the sum over all blocks has no value, since to some it does not apply
+            Err(_) => format!("{} in a block", bound.name),
+        })
         .collect();
     format!(
         "{} under {}: makespan {} exceeds {}",
@@ -133,8 +138,8 @@ fn readme(inputs: &Inputs, command: &str) -> String {
         }
     );
     for bound in inputs.run.judged() {
-        let value = bound.value.map_or_else(|| "-".to_owned(), |v| v.to_string());
-        let _ = writeln!(text, "    {:<8} {value:>12}  {}", bound.name, bound.status.name());
+        let value = bound.value.as_ref().map_or_else(|_| "-".to_owned(), ToString::to_string);
+        let _ = writeln!(text, "    {:<8} {value:>12}  {}", bound.name, bound.verdict().name());
     }
     text
 }

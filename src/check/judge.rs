@@ -1,82 +1,84 @@
 //! One makespan against one bound.
 
-use serde::{Serialize, Serializer};
-
 use crate::base::{BlockId, Cycles, WarpId};
 use crate::bound::Standing;
 
+/// Why there is no verdict: a clause without capital and full stop.
+pub type Why = String;
+
 /// What became of a bound in a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Status {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
     /// The makespan is at most the bound.
     Holds,
     /// The makespan exceeds the bound.
     Violated,
-    /// A premise of the bound does not hold for this run.
-    NotApplicable,
+    /// This premise of the bound does not hold for this run.
+    NotApplicable(Why),
     /// It applies, and what was done does not suffice to say whether it holds.
-    Undecided,
+    Undecided(Why),
 }
 
-impl Status {
-    /// As scripts read it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Holds => "holds",
-            Self::Violated => "violated",
-            Self::NotApplicable => "not-applicable",
-            Self::Undecided => "undecided",
-        }
-    }
-
-    /// The verdict on a makespan; `None` for a bound that does not apply.
-    pub fn of(makespan: Cycles, bound: Option<Cycles>) -> Self {
+impl Verdict {
+    /// The verdict on a makespan by a bound, or why the bound has no value.
+    pub fn of(makespan: Cycles, bound: Result<Cycles, &str>) -> Self {
         match bound {
-            None => Self::NotApplicable,
-            Some(bound) if makespan <= bound => Self::Holds,
-            Some(_) => Self::Violated,
+            Err(why) => Self::NotApplicable(why.to_owned()),
+            Ok(bound) if makespan <= bound => Self::Holds,
+            Ok(_) => Self::Violated,
         }
     }
 
     /// The verdict on something that lies in an interval, or on a run of which more is not known.
-    pub fn between(at_least: Cycles, at_most: Cycles, bound: Cycles) -> Self {
+    pub fn between(at_least: Cycles, at_most: Cycles, bound: Cycles, why_open: &str) -> Self {
         if at_least > bound {
             Self::Violated
         } else if at_most <= bound {
             Self::Holds
         } else {
-            Self::Undecided
+            Self::Undecided(why_open.to_owned())
         }
     }
 
-    /// The verdict on a run of two parts from theirs: violated if either is; else not applicable if either
-    /// is; else undecided.
-    #[must_use]
-    pub fn and(self, other: Self) -> Self {
-        let weight = |status| match status {
-            Self::Holds => 0,
-            Self::Undecided => 1,
-            Self::NotApplicable => 2,
-            Self::Violated => 3,
-        };
-        if weight(self) >= weight(other) { self } else { other }
+    /// The word for it, as scripts read it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::Violated => "violated",
+            Self::NotApplicable(_) => "not-applicable",
+            Self::Undecided(_) => "undecided",
+        }
     }
 
-    /// The verdict over several bounds: violated if any is; else holds if any does; else undecided.
+    /// Whether the bound was exceeded.
+    pub fn is_violated(&self) -> bool {
+        *self == Self::Violated
+    }
+
+    /// Whether the bound applies.
+    pub fn applies(&self) -> bool {
+        !matches!(self, Self::NotApplicable(_))
+    }
+
+    /// Why it neither holds nor is violated, if so.
+    pub fn why(&self) -> Option<&str> {
+        match self {
+            Self::Holds | Self::Violated => None,
+            Self::NotApplicable(why) | Self::Undecided(why) => Some(why),
+        }
+    }
+
+    /// The verdict over several bounds: violated if any is; else holds if any does; else undecided. Of equals the
+    /// first counts.
     pub fn combine(all: impl IntoIterator<Item = Self>) -> Self {
-        let weight = |status: &Self| match status {
-            Self::NotApplicable => 0,
-            Self::Undecided => 1,
+        let weight = |verdict: &Self| match verdict {
+            Self::NotApplicable(_) => 0,
+            Self::Undecided(_) => 1,
             Self::Holds => 2,
             Self::Violated => 3,
         };
-        all.into_iter().max_by_key(weight).unwrap_or(Self::NotApplicable)
-    }
-}
-
-impl Serialize for Status {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
+        let heavier = |a: Self, b: Self| if weight(&b) > weight(&a) { b } else { a };
+        all.into_iter().reduce(heavier).unwrap_or_else(|| Self::NotApplicable("no bound decides".to_owned()))
     }
 }
 
@@ -91,12 +93,10 @@ pub fn overestimation(bound: Cycles, makespan: Cycles) -> Option<f64> {
 pub struct BoundRow {
     /// The bound's name.
     pub name: &'static str,
-    /// Its value, if it applies to all blocks.
-    pub value: Option<Cycles>,
-    /// Violated if it is in any block; else not applicable if it does not apply to one.
-    pub status: Status,
-    /// Why it does not apply, to the first block to which it does not.
-    pub reason: Option<String>,
+    /// Its value, or why it has none: to some block it does not apply.
+    pub value: Result<Cycles, Why>,
+    /// Whether the makespan of some block to which it applies exceeds it.
+    pub violated: bool,
     /// What it rests on.
     pub standing: Standing,
     /// Whether it is for another policy than the run's, or for launches whose blocks are resident together
@@ -106,6 +106,25 @@ pub struct BoundRow {
     pub of_blocks: bool,
     /// Whether it decides the exit code.
     pub gates: bool,
+}
+
+impl BoundRow {
+    /// Violated if it is in any block; else not applicable if it does not apply to one.
+    pub fn verdict(&self) -> Verdict {
+        match &self.value {
+            _ if self.violated => Verdict::Violated,
+            Ok(_) => Verdict::Holds,
+            Err(why) => Verdict::NotApplicable(why.clone()),
+        }
+    }
+
+    /// It applies to nothing of the run, for this reason unless there was one before.
+    pub(super) fn withdraw(&mut self, why: &str) {
+        self.violated = false;
+        if self.value.is_ok() {
+            self.value = Err(why.to_owned());
+        }
+    }
 }
 
 /// A warp of a run with one block.
@@ -199,20 +218,18 @@ mod tests {
 
     #[test]
     fn one_violation_decides() {
-        use Status::{Holds, NotApplicable, Undecided, Violated};
-        assert_eq!(Status::combine([Holds, Violated, NotApplicable]), Violated);
-        assert_eq!(Status::combine([NotApplicable, Holds]), Holds);
-        assert_eq!(Status::combine([]), NotApplicable);
-        assert_eq!(Status::combine([NotApplicable, Undecided]), Undecided);
-        let by_weight = [Holds, Undecided, NotApplicable, Violated];
-        for (i, a) in by_weight.into_iter().enumerate() {
-            for (j, b) in by_weight.into_iter().enumerate() {
-                assert_eq!(a.and(b), by_weight[i.max(j)]);
-            }
-        }
+        use Verdict::{Holds, Violated};
+        let (not_applicable, undecided) =
+            (Verdict::NotApplicable("n".into()), Verdict::Undecided("u".into()));
+        assert_eq!(Verdict::combine([Holds, Violated, not_applicable.clone()]), Violated);
+        assert_eq!(Verdict::combine([not_applicable.clone(), Holds]), Holds);
+        assert_eq!(Verdict::combine([not_applicable.clone(), undecided.clone()]), undecided);
+        let second = Verdict::NotApplicable("later".into());
+        assert_eq!(Verdict::combine([not_applicable.clone(), second]), not_applicable);
+        assert!(!Verdict::combine([]).applies());
         let cycles = |n| Cycles::new(n);
-        for (bound, status) in [(4, Violated), (5, Undecided), (6, Undecided), (7, Holds)] {
-            assert_eq!(Status::between(cycles(5), cycles(7), cycles(bound)), status);
+        for (bound, verdict) in [(4, Violated), (5, undecided.clone()), (6, undecided), (7, Holds)] {
+            assert_eq!(Verdict::between(cycles(5), cycles(7), cycles(bound), "u"), verdict);
         }
     }
 

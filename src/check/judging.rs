@@ -1,7 +1,8 @@
 //! What the analyser says of a block, and what becomes of it under a policy.
 
-use super::judge::{BlockTable, BoundRow, Status, WarpRow};
-use super::run::{Checked, Plan};
+use super::checked::Checked;
+use super::judge::{BlockTable, BoundRow, WarpRow};
+use super::plan::Plan;
 use crate::base::{Cycles, WarpId};
 use crate::bound::{
     Analyser, BlockShare, Bound, BoundReport, Context, LaunchShares, Residency, Scope, WarpTotals,
@@ -75,9 +76,8 @@ impl<'a> Judge<'a> {
         let gates = |bound: &dyn Bound| named(bound) || plan.gating.is_empty() && bound.standing().gates();
         let bounds = plan.bounds.iter().map(|bound| BoundRow {
             name: bound.name(),
-            value: Some(Cycles::ZERO),
-            status: Status::Holds,
-            reason: None,
+            value: Ok(Cycles::ZERO),
+            violated: false,
             gates: gates(bound.as_ref()),
             standing: bound.standing(),
             left_out: match bound.scope() {
@@ -138,15 +138,11 @@ impl<'a> Judge<'a> {
         if total.blocks.is_empty() {
             // a bound that nothing was held against does not hold
             for row in &mut total.bounds {
-                row.value = None;
-                row.status = Status::NotApplicable;
-                row.reason.get_or_insert_with(|| "no block was simulated to its end".to_owned());
+                row.withdraw("no block was simulated to its end");
             }
         } else if !total.is_complete() {
             for row in total.bounds.iter_mut().filter(|row| !row.of_blocks) {
-                row.value = None;
-                row.status = Status::NotApplicable;
-                row.reason.get_or_insert_with(|| "the launch was not simulated to its end".to_owned());
+                row.withdraw("the launch was not simulated to its end");
             }
         }
         total
@@ -173,14 +169,16 @@ impl<'a> Judge<'a> {
                 Ok(()) => {
                     let value = report.value;
                     values.push(Some(value.cycles()));
-                    row.value = row.value.map(|sum| sum + value.cycles());
-                    row.status = row.status.and(Status::of(result.makespan, Some(value.cycles())));
+                    if let Ok(sum) = &mut row.value {
+                        *sum += value.cycles();
+                    }
+                    row.violated |= result.makespan > value.cycles();
                 }
                 Err(reason) => {
                     values.push(None);
-                    row.value = None;
-                    row.reason.get_or_insert(reason.to_string());
-                    row.status = row.status.and(Status::NotApplicable);
+                    if row.value.is_ok() {
+                        row.value = Err(reason.to_string());
+                    }
                 }
             }
         }
@@ -210,15 +208,17 @@ impl<'a> Judge<'a> {
             return;
         }
         let rows = self.plan.bounds.iter().zip(&mut self.total.bounds);
-        for (bound, row) in rows.filter(|(_, row)| !row.of_blocks && row.value.is_some()) {
-            row.value = Some(bound.of_launch(&self.shares).cycles());
-            row.status = Status::of(makespan, row.value);
+        for (bound, row) in rows.filter(|(_, row)| !row.of_blocks && row.value.is_ok()) {
+            let value = bound.of_launch(&self.shares).cycles();
+            row.value = Ok(value);
+            row.violated = makespan > value;
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::judge::Verdict;
     use super::super::workload::{Workload, WorkloadKind};
     use super::*;
     use crate::base::Watch;
@@ -294,17 +294,17 @@ mod tests {
 
     #[test]
     fn a_violation_stays_whatever_comes_after_or_before() {
-        for (lengths, partial, status) in [
-            ([5, 1], 1, Status::Violated),
-            ([1, 5], 0, Status::Violated),
-            ([5, 1], 0, Status::NotApplicable),
-            ([1, 1], 1, Status::NotApplicable),
-            ([1, 1], 7, Status::Holds),
+        let partial_barriers = || Verdict::NotApplicable("partial".to_owned());
+        for (lengths, partial, verdict) in [
+            ([5, 1], 1, Verdict::Violated),
+            ([1, 5], 0, Verdict::Violated),
+            ([5, 1], 0, partial_barriers()),
+            ([1, 1], 1, partial_barriers()),
+            ([1, 1], 7, Verdict::Holds),
         ] {
             let row = judged(lengths, partial);
-            assert_eq!(row.status, status, "{lengths:?}, {partial}");
-            let applies = partial >= lengths.len();
-            assert_eq!((row.value.is_some(), row.reason.is_none()), (applies, applies));
+            assert_eq!(row.verdict(), verdict, "{lengths:?}, {partial}");
+            assert_eq!(row.value.is_ok(), partial >= lengths.len());
         }
     }
 }

@@ -5,21 +5,26 @@
 
 pub mod ablation;
 mod ahead;
+mod checked;
 pub mod counterexample;
 mod judge;
 mod judging;
 pub mod order;
+mod plan;
 mod run;
 mod self_check;
 mod sequence;
+mod steps;
 mod workload;
 
 pub use ahead::{Ahead, ahead};
-pub use judge::{BlockTable, BoundRow, Status, WarpRow, overestimation};
-pub use run::{Checked, Failed, Plan, check, observe, observe_source};
+pub use checked::{Checked, Failed};
+pub use judge::{BlockTable, BoundRow, Verdict, WarpRow, Why, overestimation};
+pub use plan::Plan;
+pub use run::{check, observe, observe_source};
 pub use self_check::{Difference, self_check};
 pub use sequence::{
-    LaunchRow, SequenceChecked, SequenceFailed, SequencePlan, StatementRow, execute_sequence,
-    observe_sequence,
+    LaunchRow, SequenceChecked, SequenceFailed, SequencePlan, StatementBound, StatementRow, observe_sequence,
 };
+pub use steps::execute_sequence;
 pub use workload::{Workload, WorkloadKind, WorkloadSource};

@@ -1,7 +1,6 @@
 //! What becomes of a verdict if the paths depend on the order in which warps run.
 
-use super::Status;
-use super::run::Checked;
+use super::checked::Checked;
 use crate::exec::races::{AccessKind, Party, Race, TimeDependences};
 use crate::isa::Space;
 use crate::program::Program;
@@ -28,15 +27,9 @@ impl Checked {
         self
     }
 
-    fn withdraw(&mut self, reason: &str) {
-        for row in &mut self.bounds {
-            // a premise that fails anyway is the better reason
-            if row.status != Status::NotApplicable {
-                row.status = Status::NotApplicable;
-                row.value = None;
-                row.reason = Some(reason.to_owned());
-            }
-        }
+    fn withdraw(&mut self, why: &str) {
+        // a premise that fails anyway is the better reason
+        self.bounds.iter_mut().for_each(|row| row.withdraw(why));
         self.blocks.withdraw_bounds();
     }
 }

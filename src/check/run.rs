@@ -3,176 +3,17 @@
 use std::cell::Cell;
 
 use super::ahead::ahead;
-use super::judge::{BlockTable, BoundRow, Status, WarpRow};
+use super::checked::{Checked, Failed};
 use super::judging::{Analysed, Judge, analyser};
-use super::workload::{Workload, WorkloadSource};
+use super::plan::{Plan, resident_blocks};
+use super::workload::WorkloadSource;
 use crate::base::{Cycles, Watch};
-use crate::bound::{Bound, Scope};
+use crate::bound::Scope;
 use crate::diag::{Diagnostic, Diagnostics};
-use crate::exec::Options;
-use crate::exec::races::{BlockOrder, Race, TimeDependences};
-use crate::machine::Machine;
 use crate::path::{BlockPaths, BlockSource, Footprint};
-use crate::program::{Program, TimingTable};
-use crate::sim::{Engine, MemoryStats, PolicySetup, SimError, SubCoreResult, simulate_on};
-use crate::trace::{Idle, Observer, StallReason, Stalls};
-
-/// What to run and what to judge.
-pub struct Plan<'a> {
-    /// The kernel.
-    pub workload: &'a Workload,
-    /// The machine.
-    pub machine: &'a Machine,
-    /// The policies; all of them replay the same functional run.
-    pub policies: &'a [PolicySetup],
-    /// The bounds.
-    pub bounds: &'a [Box<dyn Bound>],
-    /// Names of the bounds that decide the verdict; empty for all.
-    pub gating: &'a [String],
-    /// Fuel of the functional run.
-    pub max_instructions_per_block: u64,
-    /// Threads for machines with several SMs; they change no result.
-    pub threads: usize,
-    /// Whether blocks are executed on a thread of their own while earlier ones are simulated, which
-    /// changes no result either.
-    pub ahead: bool,
-    /// Whether to compare the analyser with the simulator on every warp alone.
-    pub self_check: bool,
-    /// Hears of every block that a policy is through with, and may end the run.
-    pub watch: &'a Watch,
-    /// Whether to watch for accesses whose order shows, without which no verdict stands: bytes of
-    /// memory that the watch may take. `None` trusts the kernel.
-    pub race_memory: Option<usize>,
-}
-
-impl Plan<'_> {
-    /// How the functional run goes.
-    ///
-    /// # Errors
-    /// A block that is larger than an SM.
-    pub fn options(&self) -> Result<Options, Diagnostics> {
-        let side_by_side = resident_blocks(self)? > 1 || self.machine.sms() > 1 && self.workload.blocks() > 1;
-        let order = if side_by_side { BlockOrder::SideBySide } else { BlockOrder::OneByOne };
-        let options = Options::of(self.machine, self.max_instructions_per_block);
-        Ok(options.watching(self.race_memory, order))
-    }
-
-    /// Whether functional execution runs ahead: a single block has nothing to be ahead of.
-    pub fn runs_ahead(&self) -> bool {
-        self.ahead && self.workload.blocks() > 1
-    }
-}
-
-/// A run under one policy, judged.
-#[derive(Clone, Debug)]
-pub struct Checked {
-    /// The policy.
-    pub scheduler: String,
-    /// Of the launch: of blocks one after the other, the sum.
-    pub makespan: Cycles,
-    /// Blocks that an SM holds at a time, at most.
-    pub resident_blocks: u32,
-    /// Per warp, if there is one block.
-    pub warps: Vec<WarpRow>,
-    /// Every bound over the launch.
-    pub bounds: Vec<BoundRow>,
-    /// Every block that was simulated to its end.
-    pub blocks: BlockTable,
-    /// Blocks of the launch; more than those above if the run was ended early. Everything else is then
-    /// about the run up to there.
-    pub launch_blocks: u32,
-    /// Instructions issued.
-    pub issues: u64,
-    /// Idle issue slots by reason; with the issues they add up to the makespan times the number of
-    /// sub-cores.
-    pub stalls: Stalls,
-    /// What happened in the memory, if the machine has one that is not perfect.
-    pub memory: Option<MemoryStats>,
-    /// Each sub-core, SM by SM.
-    pub sub_cores: Vec<SubCoreResult>,
-    /// SMs of the machine.
-    pub sms: usize,
-    /// Warp executions of instructions, `ret` included.
-    pub warp_instructions: u64,
-    /// Active, not predicated-off lanes over all instructions.
-    pub thread_instructions: u64,
-    /// Warps compared in the self-check, if one was asked for.
-    pub self_checked_warps: u64,
-    /// Why the result may depend on what is not modelled.
-    pub notes: Vec<String>,
-    /// Accesses whose order shows; no bound is judged then.
-    pub races: Vec<Race>,
-}
-
-impl Checked {
-    /// Whether every block was simulated to its end.
-    pub fn is_complete(&self) -> bool {
-        self.blocks.len() == self.launch_blocks as usize
-    }
-
-    /// Violated if a gating bound is; else holds if one does; else not applicable.
-    pub fn verdict(&self) -> Status {
-        Status::combine(self.bounds.iter().filter(|bound| bound.gates).map(|bound| bound.status))
-    }
-
-    /// The bounds that are for runs of this kind.
-    pub fn judged(&self) -> impl Iterator<Item = &BoundRow> {
-        self.bounds.iter().filter(|bound| !bound.left_out)
-    }
-
-    /// Issues over issue slots: the makespan, once for each sub-core.
-    pub fn issue_utilisation(&self) -> f64 {
-        self.utilisation(self.issues, self.sub_cores.len())
-    }
-
-    /// Issues of one sub-core over the makespan.
-    pub fn sub_core_utilisation(&self, sub_core: usize) -> f64 {
-        self.utilisation(self.sub_cores[sub_core].issues, 1)
-    }
-
-    fn utilisation(&self, issues: u64, sub_cores: usize) -> f64 {
-        let slots = self.makespan.get() as f64 * sub_cores as f64;
-        if slots == 0.0 { 0.0 } else { issues as f64 / slots }
-    }
-}
-
-/// A run that ended with an error.
-#[derive(Clone, Debug)]
-pub struct Failed {
-    /// The error.
-    pub problems: Diagnostics,
-    /// What was judged before, in the order of the policies as far as they were run. It stays true: a
-    /// violation among it is one.
-    pub judged: Vec<Checked>,
-}
-
-impl From<Diagnostics> for Failed {
-    fn from(problems: Diagnostics) -> Self {
-        Self { problems, judged: Vec::new() }
-    }
-}
-
-impl From<Failed> for Diagnostics {
-    fn from(failed: Failed) -> Self {
-        failed.problems
-    }
-}
-
-impl Failed {
-    /// As [`Checked::ordered_by_time`].
-    #[must_use]
-    pub fn ordered_by_time(mut self, dependences: &TimeDependences, program: &Program) -> Self {
-        let ordered = |checked: Checked| checked.ordered_by_time(dependences.clone(), program);
-        self.judged = self.judged.into_iter().map(ordered).collect();
-        self
-    }
-
-    /// After these results.
-    fn after(mut self, before: Vec<Checked>) -> Self {
-        self.judged.splice(..0, before);
-        self
-    }
-}
+use crate::program::TimingTable;
+use crate::sim::{Engine, PolicySetup, SimError, simulate_on};
+use crate::trace::{Idle, Observer, StallReason};
 
 /// Runs the plan. The results are in the order of the policies.
 ///
@@ -334,14 +175,6 @@ fn machine_notes(plan: &Plan) -> Vec<String> {
         notes.push(note.to_owned());
     }
     notes
-}
-
-fn resident_blocks(plan: &Plan) -> Result<u32, Diagnostics> {
-    let occupancy = plan.machine.limits().occupancy(&plan.workload.needs()).map_err(|error| {
-        Diagnostic::general(plan.workload.name.clone(), format!("block larger than the SM holds: {error}"))
-            .hint(format!("choose a smaller block, or another machine than `{}`", plan.machine.name()))
-    })?;
-    Ok(occupancy.blocks.min(plan.workload.blocks()))
 }
 
 /// Gives no more blocks once somebody has ended the run.

@@ -5,15 +5,17 @@
 use std::sync::Arc;
 
 use super::ahead::ahead;
-use super::judge::{BlockTable, BoundRow, Status};
-use super::run::{Checked, Failed, Plan, observe_source};
+use super::checked::{Checked, Failed};
+use super::judge::{BlockTable, BoundRow};
+use super::plan::Plan;
+use super::run::observe_source;
+use super::steps::{copied, in_launch, start};
 use super::workload::{Workload, WorkloadKind};
 use crate::base::{BlockId, Cycles, Watch};
 use crate::bound::Bound;
 use crate::diag::{Diagnostic, Diagnostics};
-use crate::exec::{Device, Executor, Options};
+use crate::exec::{Device, Executor};
 use crate::machine::Machine;
-use crate::path::{BlockPaths, BlockSource};
 use crate::program::sequence::{Action, LaunchAction, Sequence};
 use crate::sim::PolicySetup;
 use crate::trace::Observer;
@@ -93,8 +95,17 @@ pub struct StatementRow {
     pub sum: Cycles,
     /// Warp executions of instructions.
     pub warp_instructions: u64,
-    /// Per bound: its sum, if it applies to all of them, and what became of it.
-    pub bounds: Vec<(Option<Cycles>, Status)>,
+    /// Each bound of the program over these launches.
+    pub bounds: Vec<StatementBound>,
+}
+
+/// A bound over the launches of one statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StatementBound {
+    /// Its sum, if it applies to all of them.
+    pub value: Option<Cycles>,
+    /// Whether one of them exceeds it.
+    pub violated: bool,
 }
 
 impl SequenceChecked {
@@ -113,16 +124,19 @@ impl SequenceChecked {
                 most: makespan,
                 sum: Cycles::ZERO,
                 warp_instructions: 0,
-                bounds: vec![(Some(Cycles::ZERO), Status::Holds); self.total.bounds.len()],
+                bounds: vec![
+                    StatementBound { value: Some(Cycles::ZERO), violated: false };
+                    self.total.bounds.len()
+                ],
             });
             sums.launches += 1;
             sums.least = sums.least.min(makespan);
             sums.most = sums.most.max(makespan);
             sums.sum += makespan;
             sums.warp_instructions += row.warp_instructions;
-            for ((sum, status), value) in sums.bounds.iter_mut().zip(values) {
-                *sum = sum.zip(value).map(|(sum, value)| sum + value);
-                *status = status.and(Status::of(makespan, value));
+            for (sum, value) in sums.bounds.iter_mut().zip(values) {
+                sum.value = sum.value.zip(value).map(|(sum, value)| sum + value);
+                sum.violated |= value.is_some_and(|value| makespan > value);
             }
         }
         rows.into_iter().flatten().collect()
@@ -131,9 +145,7 @@ impl SequenceChecked {
     /// Of a launch that did not come to its end only a violation counts.
     fn add_part(&mut self, part: &Checked) {
         for (sum, bound) in self.total.bounds.iter_mut().zip(&part.bounds) {
-            if bound.status == Status::Violated {
-                sum.status = Status::Violated;
-            }
+            sum.violated |= bound.violated;
         }
     }
 
@@ -141,7 +153,7 @@ impl SequenceChecked {
     pub fn first_violation(&self) -> Option<u64> {
         let violated = |(makespan, values): (Cycles, &mut dyn Iterator<Item = Option<Cycles>>)| {
             let mut rows = self.total.bounds.iter().zip(values);
-            rows.any(|(bound, value)| bound.gates && Status::of(makespan, value) == Status::Violated)
+            rows.any(|(bound, value)| bound.gates && value.is_some_and(|value| makespan > value))
         };
         let mut blocks = self.total.blocks.iter();
         blocks.position(|(_, makespan, mut values)| violated((makespan, &mut values))).map(|n| n as u64)
@@ -158,7 +170,13 @@ pub fn observe_sequence(
     observer: &mut dyn Observer,
 ) -> Result<(SequenceChecked, Device), SequenceFailed> {
     let mut all = None;
-    match every_launch(plan, policy, observer, &mut all) {
+    let ended = every_launch(plan, policy, observer, &mut all);
+    if let Some(SequenceChecked { total, .. }) = all.as_mut().filter(|all| all.launches.is_empty()) {
+        // a bound that nothing was held against does not hold
+        let open = total.bounds.iter_mut().filter(|row| !row.violated);
+        open.for_each(|row| row.withdraw("no launch was simulated to its end"));
+    }
+    match ended {
         Ok(device) => {
             // a program launches something, or it is none
             let none = || Diagnostics::from(Diagnostic::general(plan.name, "the program launches no kernel"));
@@ -247,12 +265,7 @@ fn one(
 
 /// A sum of nothing, of the same shape.
 fn empty(like: &Checked, plan: &SequencePlan) -> Checked {
-    let zero = |row: &BoundRow| BoundRow {
-        value: Some(Cycles::ZERO),
-        status: Status::Holds,
-        reason: None,
-        ..row.clone()
-    };
+    let zero = |row: &BoundRow| BoundRow { value: Ok(Cycles::ZERO), violated: false, ..row.clone() };
     Checked {
         makespan: Cycles::ZERO,
         warps: Vec::new(),
@@ -274,7 +287,11 @@ fn empty(like: &Checked, plan: &SequencePlan) -> Checked {
 
 fn add(total: &mut Checked, one: Checked) {
     let launch = BlockId::from_index(total.blocks.len());
-    total.blocks.enter(launch, one.makespan, one.bounds.iter().map(|bound| bound.value));
+    total.blocks.enter(
+        launch,
+        one.makespan,
+        one.bounds.iter().map(|bound| bound.value.as_ref().ok().copied()),
+    );
     total.makespan += one.makespan;
     total.resident_blocks = total.resident_blocks.max(one.resident_blocks);
     total.issues += one.issues;
@@ -287,91 +304,16 @@ fn add(total: &mut Checked, one: Checked) {
     }
     total.sub_cores.iter_mut().zip(one.sub_cores).for_each(|(sum, used)| *sum += used);
     for (sum, bound) in total.bounds.iter_mut().zip(one.bounds) {
-        sum.value = sum.value.zip(bound.value).map(|(sum, value)| sum + value);
-        sum.status = sum.status.and(bound.status);
-        sum.reason = sum.reason.take().or(bound.reason);
+        match (&mut sum.value, bound.value) {
+            (Ok(sum), Ok(value)) => *sum += value,
+            (Ok(_), Err(why)) => sum.value = Err(why),
+            (Err(_), _) => {}
+        }
+        sum.violated |= bound.violated;
         sum.left_out &= bound.left_out;
     }
     let new_notes = one.notes.into_iter().filter(|note| !total.notes.contains(note)).collect::<Vec<_>>();
     total.notes.extend(new_notes);
     let new_races = one.races.into_iter().filter(|race| !total.races.contains(race)).collect::<Vec<_>>();
     total.races.extend(new_races);
-}
-
-/// Memory before the first step.
-fn start(sequence: &Sequence) -> Result<Device, Diagnostics> {
-    let modules = sequence.modules.iter().map(|module| (&module.memory, module.symbols.as_slice()));
-    Device::new(modules, &sequence.buffers)
-}
-
-fn copied(mut device: Device, action: &Action) -> Result<Device, Diagnostics> {
-    let written = match action {
-        Action::Launch(_) => true,
-        Action::Write { to, bytes } => device.write(*to, bytes),
-        Action::Copy { from, to, bytes } => {
-            let bytes = device.bytes(*from, *bytes).map(<[u8]>::to_vec);
-            bytes.is_some_and(|bytes| device.write(*to, &bytes))
-        }
-    };
-    if written { Ok(device) } else { Err(Diagnostic::general("program", "a copy outside of memory").into()) }
-}
-
-/// Memory before a launch: those before it run, without a thought of time.
-///
-/// # Errors
-/// What a kernel does wrong, with the launch in which it happened.
-pub(super) fn before(sequence: &Sequence, number: u64, options: Options) -> Result<Device, Diagnostics> {
-    let options =
-        Options { banks: None, traffic: false, constants: false, divergence: false, races: None, ..options };
-    let mut paths = BlockPaths::default();
-    execute_sequence(sequence, Some(number), options, &Watch::new(), &mut |_, run| {
-        while run.next_block(&mut paths)? {}
-        Ok(())
-    })
-}
-
-/// Executes the launches of a program, all of them or those before one; `blocks` has to take every
-/// block of each. Gives back the memory at the end, or where somebody ended the run.
-///
-/// # Errors
-/// What a kernel does wrong, with the launch in which it happened.
-pub fn execute_sequence(
-    sequence: &Sequence,
-    until: Option<u64>,
-    options: Options,
-    watch: &Watch,
-    blocks: &mut dyn FnMut(&LaunchAction, &mut Executor) -> Result<(), Diagnostics>,
-) -> Result<Device, Diagnostics> {
-    let mut device = start(sequence)?;
-    for action in sequence.actions() {
-        device = match action.map_err(|wrong| wrong.problems)? {
-            Action::Launch(step) if Some(step.number) == until || watch.is_stopped() => break,
-            Action::Launch(step) => {
-                let kernel = sequence.kernel(&step);
-                let run = Executor::on(device, kernel.module, &kernel.program, &step.launch, options);
-                let done = run.and_then(|run| {
-                    let mut run = run.watched(watch);
-                    blocks(&step, &mut run)?;
-                    Ok(run.into_device())
-                });
-                done.map_err(|problems| in_launch(problems, sequence, &step))?
-            }
-            other => copied(device, &other)?,
-        };
-    }
-    Ok(device)
-}
-
-/// The same problems, with the launch in which they came up.
-fn in_launch(problems: Diagnostics, sequence: &Sequence, step: &LaunchAction) -> Diagnostics {
-    let line = sequence.statements[step.statement].line;
-    let counters: Vec<String> =
-        step.counters.iter().map(|(name, value)| format!(", {name} = {value}")).collect();
-    let launch = format!("in launch {} (line {line} of the program{})", step.number, counters.concat());
-    let mut told = Diagnostics::new();
-    for problem in problems.list() {
-        let message = format!("{launch}: {}", problem.message);
-        told.push(Diagnostic { message, ..problem.clone() });
-    }
-    told
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::sequence::before;
+use super::steps::before;
 use crate::base::Watch;
 use crate::diag::Diagnostics;
 use crate::exec::divergence::Divergence;

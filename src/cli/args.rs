@@ -7,16 +7,14 @@ use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 
-use super::memory;
-use super::output::Format;
+use super::format::Format;
+use super::resources::{self, MAX_INSTRUCTIONS};
 use super::terminal::Colour;
 use crate::exec::Options;
 use crate::exec::races::BlockOrder;
 use crate::machine::Machine;
 
-pub use laboratory::{
-    Ablate, Anomaly, Compare, Evidence, Explore, Family, FamilyName, Fermi, Hunt, TableFormat,
-};
+pub use laboratory::{Ablate, Anomaly, Compare, Evidence, Explore, Family, FamilyName, Fermi, Hunt};
 
 /// Simulates kernels on one GPU streaming multiprocessor and checks execution-time bounds against every run.
 #[derive(Debug, Parser)]
@@ -178,9 +176,6 @@ pub struct OneKernel {
     pub ptx: PtxLaunch,
 }
 
-/// Warp instructions of a block, at most, where nobody says.
-pub const MAX_INSTRUCTIONS: u64 = 1 << 26;
-
 /// What every simulating command takes.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Common {
@@ -240,7 +235,7 @@ impl Common {
 
     /// Warp instructions that a block may execute, as far as there is memory for their path.
     pub fn fuel(&self) -> u64 {
-        memory::fuel(self.max_instructions)
+        resources::fuel(self.max_instructions)
     }
 
     /// Threads for machines with several SMs.
@@ -252,7 +247,7 @@ impl Common {
 
     /// Whether functional execution has a thread of its own.
     pub fn runs_ahead(&self) -> bool {
-        self.sm_threads != Some(1) && super::load::threads() > 1
+        self.sm_threads != Some(1) && resources::threads() > 1
     }
 }
 

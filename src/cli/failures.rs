@@ -4,8 +4,7 @@ use std::fmt;
 
 use super::session::Session;
 use crate::diag::{Diagnostic, Diagnostics};
-use crate::report::json::{self, Problem};
-use crate::report::text::count;
+use crate::report::output::{self, Problem};
 
 /// What was wrong with kernels of a batch, the same thing once.
 #[derive(Clone, Debug, Default)]
@@ -37,13 +36,8 @@ impl Failures {
         self.kernels.is_empty()
     }
 
-    /// Those that failed.
-    pub fn kernels(&self) -> &[String] {
-        &self.kernels
-    }
-
-    /// As scripts read them.
-    fn json(&self) -> Vec<Problem> {
+    /// As reports have them.
+    fn problems(&self) -> Vec<Problem> {
         let whose = |kernels: &Vec<String>| if self.several { kernels.clone() } else { Vec::new() };
         self.problems.iter().map(|(problem, kernels)| Problem::new(problem, whose(kernels))).collect()
     }
@@ -127,36 +121,15 @@ impl<'n> Batch<'n> {
         self.cut || !self.left().is_empty()
     }
 
-    /// As scripts read it.
-    pub fn json(&self, session: &Session) -> json::Batch {
-        json::Batch {
-            complete: !self.is_incomplete(),
-            stopped: session.stopped().filter(|_| self.is_incomplete()).map(|reason| reason.name()),
+    /// How it ended.
+    pub fn report(&self, session: &Session) -> output::Batch {
+        output::Batch {
+            complete: !self.is_incomplete() && self.failures.is_empty(),
+            stopped: session.stopped().filter(|_| self.is_incomplete()),
             not_reached: self.left().to_vec(),
-            errors: self.failures.json(),
+            failed: if self.failures.several { self.failures.kernels.clone() } else { Vec::new() },
+            errors: self.failures.problems(),
+            more_errors: self.failures.dropped,
         }
-    }
-
-    /// What people must know besides the results; nothing if all went well.
-    pub fn text(&self, session: &Session) -> String {
-        let mut text = String::new();
-        let failed = self.failures.several && !self.failures.is_empty();
-        if failed || self.is_incomplete() {
-            text.push('\n');
-        }
-        if failed {
-            let kernels = self.failures.kernels();
-            text += &format!("{} failed: {}\n", count(kernels.len(), "kernel"), kernels.join(", "));
-        }
-        if self.is_incomplete() {
-            let reason = session.stopped().map_or("stopped", |reason| reason.text());
-            text += &format!("INCOMPLETE: {reason}");
-            let left = self.left();
-            if !left.is_empty() {
-                text += &format!("; {} not reached: {}", count(left.len(), "kernel"), left.join(", "));
-            }
-            text.push('\n');
-        }
-        text
     }
 }

@@ -9,6 +9,7 @@ use super::args::{Common, PtxLaunch};
 use super::assets::{self, Location};
 use super::files::read;
 use super::launches::{self, FittedLaunch};
+use super::policies;
 use super::programs::{self, LoadedProgram};
 use super::session::Session;
 use crate::base::Pc;
@@ -314,20 +315,11 @@ fn blame_options(common: &Common, problems: &Diagnostics) -> Diagnostics {
 pub fn policy(common: &Common, kernel: &LoadedKernel, machine: &Machine) -> Result<PolicySetup, Diagnostics> {
     let set = common.set.iter().any(|setting| setting.trim_start().starts_with("scheduler"));
     match &kernel.scheduler {
-        Some(own) if common.scheduler.is_none() && !set => setup_beside(own, Some(&kernel.location)),
-        _ => setup(machine.scheduler()),
+        Some(own) if common.scheduler.is_none() && !set => {
+            policies::setup_beside(own, Some(&kernel.location))
+        }
+        _ => policies::setup(machine.scheduler()),
     }
-}
-
-/// A policy ready to run: the schedule of a replay is read.
-pub fn setup(kind: &SchedulerKind) -> Result<PolicySetup, Diagnostics> {
-    setup_beside(kind, None)
-}
-
-/// The same for a policy that a file names: so is a schedule, relative to it.
-fn setup_beside(kind: &SchedulerKind, file: Option<&Location>) -> Result<PolicySetup, Diagnostics> {
-    let read = |path: &str| assets::find_schedule(path, file)?.text_up_to(read::SCHEDULE_BYTES);
-    PolicySetup::new(kind, read)
 }
 
 /// The paths of one block of a kernel, and why they may be others if its warps run at other times.
@@ -368,11 +360,6 @@ pub fn paper_model(machine: &Machine, what: &str) -> Result<(), Diagnostic> {
     }
     let message = format!("{what} the paper model, and machine `{}` is more: {}", machine.name(), beyond);
     Err(Diagnostic::general(machine.name(), message).hint("`run` and `check` simulate such machines"))
-}
-
-/// The cores of this machine: how many threads to use where nobody says.
-pub fn threads() -> usize {
-    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
 /// A kernel's instructions bound to a machine.

@@ -6,12 +6,14 @@ mod commands;
 mod dumps;
 mod failures;
 mod files;
+mod format;
 mod launches;
 mod load;
-mod memory;
 mod output;
+mod policies;
 mod programs;
 mod progress;
+mod resources;
 mod session;
 mod stop;
 mod terminal;
@@ -23,7 +25,8 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches};
 
 use args::{Args, Command};
-use output::{Format, Outcome};
+use format::Format;
+use output::Outcome;
 use session::Session;
 
 /// Runs the command line of this process.
@@ -34,7 +37,7 @@ pub fn main() -> ExitCode {
     start_logging(&args.general, &session);
     install_panic_note();
     let outcome = run(&args, &session);
-    output::finish(outcome, &session, args.format())
+    output::finish(outcome, &session, args.command_name(), args.format())
 }
 
 fn run(args: &Args, session: &Session) -> Outcome {
@@ -90,6 +93,26 @@ fn install_panic_note() {
 }
 
 impl Args {
+    fn command_name(&self) -> &'static str {
+        match &self.command {
+            Command::Check(_) => "check",
+            Command::Run(_) => "run",
+            Command::Phases(_) => "phases",
+            Command::Compare(_) => "compare",
+            Command::Evidence(_) => "evidence",
+            Command::Explore(_) => "explore",
+            Command::Hunt(_) => "hunt",
+            Command::Family(_) => "family",
+            Command::Anomaly(_) => "anomaly",
+            Command::Fermi(_) => "fermi",
+            Command::Ablate(_) => "ablate",
+            Command::Inspect(_) => "inspect",
+            Command::List(_) => "list",
+            Command::Completions(_) => "completions",
+            Command::Man(_) => "man",
+        }
+    }
+
     fn format(&self) -> Format {
         match &self.command {
             Command::Check(check) => check.common.format,

@@ -6,18 +6,11 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use super::failures::Failures;
+use super::format::Format;
 use super::session::Session;
 use crate::diag::{Diagnostic, Diagnostics};
-use crate::report::json::{Problem, SCHEMA};
-
-/// Form of the output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Format {
-    /// For people.
-    Text,
-    /// For scripts: one object on stdout and nothing else there.
-    Json,
-}
+use crate::report::output::{Batch, Failed, Report};
+use crate::report::style::Style;
 
 /// Exit code for a wrong input.
 const WRONG_INPUT: u8 = 1;
@@ -44,9 +37,9 @@ impl Ending {
         }
     }
 
-    /// Prints a result as JSON.
-    pub fn print_json(&mut self, session: &Session, value: &impl Serialize) {
-        self.print(session, &json_line(value));
+    /// Prints a result in the form that was asked for.
+    pub fn report(&mut self, session: &Session, format: Format, report: &impl Report) {
+        self.print(session, &printed(report, session.style, format));
     }
 
     /// A violation decides, whatever else happened.
@@ -63,7 +56,7 @@ impl Ending {
 pub type Outcome = Result<Ending, Diagnostics>;
 
 /// Says what has not been said yet, and with which code the process ends.
-pub fn finish(outcome: Outcome, session: &Session, format: Format) -> ExitCode {
+pub fn finish(outcome: Outcome, session: &Session, command: &'static str, format: Format) -> ExitCode {
     session.progress.end();
     match outcome {
         Ok(ending) => {
@@ -78,9 +71,7 @@ pub fn finish(outcome: Outcome, session: &Session, format: Format) -> ExitCode {
             match format {
                 Format::Text => complain(&problems.to_string()),
                 Format::Json => {
-                    let errors = problems.list().iter().map(|problem| Problem::new(problem, Vec::new()));
-                    let more_errors = problems.dropped();
-                    let all = Problems { schema: SCHEMA, errors: errors.collect(), more_errors };
+                    let all = Failed::of_batch(command, None, Vec::new(), Batch::failed(&problems));
                     if let Err(problem) = print(session, &json_line(&all)) {
                         complain(&problem.to_string());
                     }
@@ -91,17 +82,12 @@ pub fn finish(outcome: Outcome, session: &Session, format: Format) -> ExitCode {
     }
 }
 
-#[derive(Serialize)]
-struct Problems {
-    schema: u32,
-    errors: Vec<Problem>,
-    #[serde(skip_serializing_if = "is_zero")]
-    more_errors: usize,
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
-fn is_zero(n: &usize) -> bool {
-    *n == 0
+/// A report in this form.
+fn printed(report: &impl Report, style: Style, format: Format) -> String {
+    match format {
+        Format::Text => report.text(style),
+        Format::Json => json_line(report),
+    }
 }
 
 fn json_line(value: &impl Serialize) -> String {
@@ -125,14 +111,16 @@ fn print(session: &Session, text: &str) -> Result<(), Diagnostic> {
     }
 }
 
-/// A result that nothing follows.
+/// Text that nothing follows.
 pub fn text(session: &Session, text: &str) -> Outcome {
     let mut ending = Ending::default();
     ending.print(session, text);
     Ok(ending)
 }
 
-/// A result as JSON that nothing follows.
-pub fn json(session: &Session, value: &impl Serialize) -> Outcome {
-    text(session, &json_line(value))
+/// A result that nothing follows.
+pub fn report(session: &Session, format: Format, report: &impl Report) -> Outcome {
+    let mut ending = Ending::default();
+    ending.report(session, format, report);
+    Ok(ending)
 }

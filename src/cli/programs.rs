@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::args::{Common, PtxLaunch};
 use super::assets::{self, Location};
 use super::files::read;
-use super::{launches, load};
+use super::{launches, policies};
 use crate::base::Watch;
 use crate::bound::Bound;
 use crate::check::SequencePlan;
@@ -157,7 +157,7 @@ impl LoadedProgram {
     pub fn policy(&self, machine: &Machine) -> Result<PolicySetup, Diagnostics> {
         match machine.scheduler() {
             SchedulerKind::Replay(_) => Err(self.needs_one("a schedule to replay")),
-            kind => load::setup(kind),
+            kind => policies::setup(kind),
         }
     }
 

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use super::args::General;
 use super::files::Parts;
 use super::progress::Progress;
-use super::stop::{Reason, Stop};
+use super::stop::Stop;
 use super::terminal;
 use crate::base::Watch;
+use crate::report::output::Stopped;
 use crate::report::style::Style;
 
 /// One command's run.
@@ -35,7 +36,7 @@ impl Session {
     }
 
     /// Why the computation was asked to end, if it was.
-    pub fn stopped(&self) -> Option<Reason> {
+    pub fn stopped(&self) -> Option<Stopped> {
         self.stop.reason()
     }
 }

@@ -10,42 +10,12 @@ use std::time::Duration;
 use super::files::Parts;
 use super::progress::Log;
 use crate::base::Watch;
-
-/// Why a computation was asked to end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason {
-    /// Ctrl-C.
-    Interrupt,
-    /// SIGTERM.
-    Terminated,
-    /// `--time-limit`.
-    TimeLimit,
-}
-
-impl Reason {
-    /// As scripts read it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Interrupt => "interrupt",
-            Self::Terminated => "terminated",
-            Self::TimeLimit => "time-limit",
-        }
-    }
-
-    /// As people read it.
-    pub fn text(self) -> &'static str {
-        match self {
-            Self::Interrupt => "stopped by Ctrl-C",
-            Self::Terminated => "stopped by SIGTERM",
-            Self::TimeLimit => "stopped by --time-limit",
-        }
-    }
-}
+use crate::report::output::Stopped;
 
 /// Who may end the command.
 pub struct Stop {
     watch: Arc<Watch>,
-    reason: Arc<OnceLock<Reason>>,
+    reason: Arc<OnceLock<Stopped>>,
 }
 
 impl Stop {
@@ -55,25 +25,25 @@ impl Stop {
         let stop = Self { watch: watch.clone(), reason: Arc::default() };
         listen(stop.clone(), parts.clone(), log);
         if limit.is_some_and(|limit| limit.is_zero()) {
-            stop.now(Reason::TimeLimit);
+            stop.now(Stopped::TimeLimit);
         } else if let Some(limit) = limit {
             let stop = stop.clone();
             // without a thread there is no limit, and nothing else of the command would work either
             let _ = std::thread::Builder::new().spawn(move || {
                 std::thread::sleep(limit);
-                stop.now(Reason::TimeLimit);
+                stop.now(Stopped::TimeLimit);
             });
         }
         stop
     }
 
     /// Why the computation was asked to end, if it was.
-    pub fn reason(&self) -> Option<Reason> {
+    pub fn reason(&self) -> Option<Stopped> {
         self.reason.get().copied()
     }
 
     /// Asks it to end. Whether that is news.
-    fn now(&self, reason: Reason) -> bool {
+    fn now(&self, reason: Stopped) -> bool {
         let first = self.reason.set(reason).is_ok();
         self.watch.stop();
         first
@@ -109,7 +79,7 @@ fn listen(stop: Stop, parts: Parts, mut log: Option<Log>) {
             if std::mem::replace(&mut interrupted, true) {
                 return end(&parts);
             }
-            stop.now(if signal == SIGINT { Reason::Interrupt } else { Reason::Terminated });
+            stop.now(if signal == SIGINT { Stopped::Interrupt } else { Stopped::Terminated });
             if let Some(log) = log.as_mut().filter(|_| signal == SIGINT) {
                 // nobody misses it if stderr is closed
                 let _ = log.write_all(b"stopping; Ctrl-C again ends at once\n");

@@ -4,111 +4,114 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
-use super::json::{Batch, Origin, SCHEMA, rounded};
+use super::Fraction;
+use super::output::{Origin, Output, Report};
 use super::style::Style;
 use super::table::Table;
 use crate::check::ablation::{COLUMNS, Row, Summary, VARIANTS, Variants};
 
 /// What `ablate` says.
 #[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs, reason = "names say it, with their units")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Ablation {
-    pub schema: u32,
-    pub machine: String,
+    /// The machine with everything switched on.
+    #[serde(flatten)]
+    pub origin: Origin,
+    /// The policy.
     pub scheduler: String,
     /// Cycles of a lone coalesced load without caches; every global access in the paper model.
     pub load_latency: u64,
+    /// Over all kernels.
     pub columns: Vec<Column>,
+    /// Each kernel.
     pub kernels: Vec<Kernel>,
-    #[serde(flatten)]
-    pub batch: Batch,
-    #[serde(flatten)]
-    pub origin: Origin,
 }
 
 /// A column of Table 2.
 #[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs, reason = "as above")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Column {
+    /// What is switched off.
     pub name: &'static str,
+    /// With it.
     pub variant_a: &'static str,
+    /// Without it.
     pub variant_b: &'static str,
-    #[serde(flatten)]
-    pub percent: Summary,
+    /// On average, 100 * cycles(A) / cycles(B).
+    pub mean: Fraction,
+    /// Its standard deviation.
+    pub std_dev: Fraction,
+    /// The smallest.
+    pub min: Fraction,
+    /// The largest.
+    pub max: Fraction,
 }
 
 /// A kernel.
 #[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs, reason = "as above")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Kernel {
+    /// Its name.
     pub kernel: String,
     /// In the order of the variants: A of the first column, then B of each.
     pub cycles: Vec<u64>,
     /// One per column.
-    pub percent: Vec<f64>,
+    pub percent: Vec<Fraction>,
 }
 
 impl Ablation {
-    /// The report over these rows, and what became of the other kernels.
-    pub fn new(
-        machine: &str,
-        scheduler: String,
-        variants: &Variants,
-        rows: &[Row],
-        seed: u64,
-        batch: Batch,
-    ) -> Self {
+    /// The table over these rows, of the variants of a machine of this name.
+    pub fn new(machine: &str, scheduler: String, variants: &Variants, rows: &[Row]) -> Self {
         let column = |(index, name): (usize, &&'static str)| {
             let Summary { mean, std_dev, min, max } = Summary::of(rows, index);
-            let percent = Summary {
-                mean: rounded(mean),
-                std_dev: rounded(std_dev),
-                min: rounded(min),
-                max: rounded(max),
-            };
-            Column { name, variant_a: VARIANTS[index], variant_b: VARIANTS[index + 1], percent }
+            Column {
+                name,
+                variant_a: VARIANTS[index],
+                variant_b: VARIANTS[index + 1],
+                mean: Fraction(mean),
+                std_dev: Fraction(std_dev),
+                min: Fraction(min),
+                max: Fraction(max),
+            }
         };
         let kernel = |row: &Row| Kernel {
             kernel: row.kernel.clone(),
             cycles: row.cycles.to_vec(),
-            percent: (0..COLUMNS.len()).map(|column| rounded(row.percent(column))).collect(),
+            percent: (0..COLUMNS.len()).map(|column| Fraction(row.percent(column))).collect(),
         };
         Self {
-            schema: SCHEMA,
-            machine: machine.to_owned(),
+            origin: Origin { machine: machine.to_owned(), ..Origin::new(&variants.machines[0]) },
             scheduler,
             load_latency: variants.load_latency,
             // over no kernel there is no mean
             columns: COLUMNS.iter().enumerate().filter(|_| !rows.is_empty()).map(column).collect(),
             kernels: rows.iter().map(kernel).collect(),
-            batch,
-            origin: Origin::new(&variants.machines[0], seed),
         }
     }
 
-    /// For people: Table 2, then every kernel.
-    pub fn text(&self, style: Style) -> String {
+    /// Table 2, then every kernel.
+    fn text(&self, style: Style) -> String {
         let mut text = String::new();
         let heading = format!(
             "ablation of {} under {}, {} kernels: 100 * cycles(A) / cycles(B) in %; below 100 B is slower\n\n",
-            self.machine,
+            self.origin.machine,
             self.scheduler,
             self.kernels.len()
         );
         text.push_str(&style.fill(&heading));
         let heading = |first: &'static str| std::iter::once(first).chain(COLUMNS);
         let mut summary = Table::new(heading(""), &[0]);
-        let mut line = |name: &str, of: &dyn Fn(&Summary) -> f64| {
-            let values = self.columns.iter().map(|column| format!("{:.2}", of(&column.percent)));
+        let mut line = |name: &str, of: &dyn Fn(&Column) -> Fraction| {
+            let values = self.columns.iter().map(|column| format!("{:.2}", of(column).0));
             summary.row(std::iter::once(name.to_owned()).chain(values));
         };
-        line("mean", &|summary| summary.mean);
-        line("std. dev.", &|summary| summary.std_dev);
-        line("min", &|summary| summary.min);
-        line("max", &|summary| summary.max);
+        line("mean", &|column| column.mean);
+        line("std. dev.", &|column| column.std_dev);
+        line("min", &|column| column.min);
+        line("max", &|column| column.max);
         let mut kernels = Table::new(heading("kernel").chain(["cycles A", "cycles paper model"]), &[0]);
         for kernel in &self.kernels {
-            let percent = kernel.percent.iter().map(|percent| format!("{percent:.2}"));
+            let percent = kernel.percent.iter().map(|percent| format!("{:.2}", percent.0));
             let ends = [kernel.cycles[0], kernel.cycles[VARIANTS.len() - 1]].map(|cycles| cycles.to_string());
             kernels.row(std::iter::once(kernel.kernel.clone()).chain(percent).chain(ends));
         }
@@ -137,10 +140,17 @@ impl Ablation {
                     column.variant_b,
                     kernel.cycles[index],
                     kernel.cycles[index + 1],
-                    kernel.percent[index]
+                    (kernel.percent[index].0 * 10_000.0).round() / 10_000.0
                 );
             }
         }
         text
+    }
+}
+
+impl Report for Output<Ablation> {
+    fn text(&self, style: Style) -> String {
+        let tables: String = self.results.iter().map(|table| table.text(style)).collect();
+        tables + &self.batch.text()
     }
 }

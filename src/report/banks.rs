@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::json::rounded;
+use super::Fraction;
 use super::style::Style;
 use super::table::Table;
 use crate::base::Pc;
@@ -10,6 +10,7 @@ use crate::trace::BankProfile;
 
 /// The accesses to shared memory of one source line.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BankLine {
     /// Line in the kernel's source file.
     pub line: u32,
@@ -22,7 +23,7 @@ pub struct BankLine {
     /// Transactions they would have taken without conflicts.
     pub transactions_without_conflicts: u64,
     /// Transactions per access.
-    pub average_transactions: f64,
+    pub average_transactions: Fraction,
     /// The most transactions of one access.
     pub worst_transactions: u32,
 }
@@ -39,7 +40,7 @@ pub fn lines(profile: &BankProfile, place: &dyn Fn(Pc) -> (u32, String)) -> Vec<
             accesses: used.accesses,
             transactions: used.transactions,
             transactions_without_conflicts: used.without_conflicts,
-            average_transactions: rounded(used.average()),
+            average_transactions: Fraction(used.average()),
             worst_transactions: used.worst,
         })
         .collect()

@@ -1,10 +1,10 @@
-//! What branches did, as a table and as JSON.
+//! What branches did, per branch.
 
 use std::fmt::Write;
 
 use serde::Serialize;
 
-use super::json::rounded;
+use super::Fraction;
 use super::style::Style;
 use super::table::Table;
 use crate::base::Pc;
@@ -12,9 +12,10 @@ use crate::exec::divergence::{BranchUse, Divergence};
 
 /// The divergence of a launch.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DivergenceReport {
     /// Thread instructions over 32 times warp instructions.
-    pub simd_efficiency: f64,
+    pub simd_efficiency: Fraction,
     /// Warp instructions with 0, 1, .. 32 active lanes.
     pub active_lanes: Vec<u64>,
     /// Conditional branches and branch tables that were executed, in program order.
@@ -23,22 +24,32 @@ pub struct DivergenceReport {
 
 /// One branch.
 #[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs, reason = "as in exec::divergence::BranchUse")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Branch {
+    /// Its line in the source.
     pub line: u32,
+    /// Its text.
+    pub text: String,
+    /// Its number in the program.
     pub pc: u32,
+    /// Warp executions.
     pub executions: u64,
+    /// Those in which lanes went different ways.
     pub diverged: u64,
+    /// Lanes that took it.
     pub taken_lanes: u64,
+    /// Lanes that did not.
     pub not_taken_lanes: u64,
+    /// Executions with 0, 1, .. 32 active lanes.
     pub active_lanes: Vec<u64>,
 }
 
 impl DivergenceReport {
-    /// Nothing for a launch without conditional branches. `line` finds an instruction's.
-    pub fn new(divergence: &Divergence, line: &dyn Fn(Pc) -> u32) -> Option<Self> {
+    /// Nothing for a launch without conditional branches. `place` gives an instruction's line and text.
+    pub fn new(divergence: &Divergence, place: &dyn Fn(Pc) -> (u32, String)) -> Option<Self> {
         let branch = |b: &BranchUse| Branch {
-            line: line(b.pc),
+            line: place(b.pc).0,
+            text: place(b.pc).1,
             pc: b.pc.get(),
             executions: b.executions,
             diverged: b.diverged,
@@ -48,14 +59,14 @@ impl DivergenceReport {
         };
         let branches: Vec<Branch> = divergence.branches().map(branch).collect();
         (!branches.is_empty()).then(|| Self {
-            simd_efficiency: rounded(divergence.simd_efficiency()),
+            simd_efficiency: Fraction(divergence.simd_efficiency()),
             active_lanes: divergence.active().counts().to_vec(),
             branches,
         })
     }
 
-    /// A table of the `most` branches executed most often. `text` gives an instruction's source.
-    pub fn table(&self, most: usize, text: &dyn Fn(Pc) -> String, style: Style) -> String {
+    /// A table of the `most` branches executed most often.
+    pub fn table(&self, most: usize, style: Style) -> String {
         let mut rows: Vec<&Branch> = self.branches.iter().collect();
         // a stable sort: of equals the first of the program comes first
         rows.sort_by_key(|branch| std::cmp::Reverse(branch.executions));
@@ -67,14 +78,14 @@ impl DivergenceReport {
                 branch.diverged.to_string(),
                 branch.taken_lanes.to_string(),
                 branch.not_taken_lanes.to_string(),
-                format!("{}: {}", branch.line, text(Pc::new(branch.pc))),
+                format!("{}: {}", branch.line, branch.text),
             ]);
         }
         let mut shown = format!("\n{}", table.render(2, style.width));
         if rows.len() > most {
             let _ = writeln!(shown, "  ... and {} more branches (-v lists all)", rows.len() - most);
         }
-        let _ = writeln!(shown, "  SIMD efficiency {:.1} %", self.simd_efficiency * 100.0);
+        let _ = writeln!(shown, "  SIMD efficiency {:.1} %", self.simd_efficiency.0 * 100.0);
         shown
     }
 }

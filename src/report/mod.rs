@@ -1,12 +1,49 @@
 //! Results as text for people and as data for scripts. Pure: values in, text out.
+//!
+//! A command's results are one struct, in the file of its name; text and JSON come from it. [`output`] is what
+//! all commands share. The JSON Schema files in `schemas/` are made from these types.
 
 pub mod ablation;
+pub mod anomaly;
 pub mod banks;
+pub mod check;
+pub mod compare;
 pub mod divergence;
+pub mod evidence;
+pub mod explore;
+pub mod fermi;
 pub mod gantt;
-pub mod json;
+pub mod hunt;
+pub mod inspect;
+pub mod list;
+pub mod output;
+pub mod phase_anomaly;
 pub mod phase_gantt;
-pub mod sequence;
+pub mod phases;
+pub mod program;
+pub mod run;
+#[cfg(test)]
+mod schemas;
 pub mod style;
+pub mod suite;
 pub mod table;
-pub mod text;
+pub mod verdict;
+
+use serde::{Serialize, Serializer};
+
+/// A fraction; scripts read it to four places.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(transparent))]
+pub struct Fraction(pub f64);
+
+impl Serialize for Fraction {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64((self.0 * 10_000.0).round() / 10_000.0)
+    }
+}
+
+/// A number of things.
+pub fn count(number: usize, of: &str) -> String {
+    format!("{number} {of}{}", if number == 1 { "" } else { "s" })
+}

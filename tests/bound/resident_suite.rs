@@ -6,7 +6,7 @@ use crate::shipped;
 
 use warpbound::base::Watch;
 use warpbound::bound::{self, Standing};
-use warpbound::check::{Checked, Plan, Status, Workload, check};
+use warpbound::check::{Checked, Plan, Verdict, Workload, check};
 use warpbound::machine::Machine;
 use warpbound::sim::PolicySetup;
 
@@ -44,18 +44,18 @@ fn means(machine: &Machine) -> [f64; 2] {
     for workload in &workloads {
         for (run, sum) in judged(workload, machine, &[]).iter().zip(&mut sums) {
             let place = format!("{} under {}", workload.name, run.scheduler);
-            assert_eq!(run.verdict(), Status::Holds, "{place}");
+            assert_eq!(run.verdict(), Verdict::Holds, "{place}");
             for row in run.judged().filter(|row| row.name != "rbb") {
-                assert_eq!((row.status, row.value), (Status::NotApplicable, None), "{place}: {}", row.name);
+                assert!(!row.verdict().applies() && row.value.is_err(), "{place}: {}", row.name);
             }
             let rbb = run.judged().find(|row| row.name == "rbb").expect("several blocks are resident");
             assert_eq!(
-                (rbb.status, rbb.standing, rbb.gates),
-                (Status::Holds, Standing::Proved, true),
+                (rbb.verdict(), rbb.standing, rbb.gates),
+                (Verdict::Holds, Standing::Proved, true),
                 "{place}"
             );
             assert!(!rbb.of_blocks && run.blocks.len() as u32 == workload.blocks());
-            let value = rbb.value.expect("it applies").get() as f64;
+            let value = rbb.value.as_ref().expect("it applies").get() as f64;
             *sum += value / run.makespan.get() as f64 - 1.0;
         }
     }
@@ -95,13 +95,13 @@ fn one_block_at_a_time_is_left_to_the_others() {
     let workload = launches().remove(0);
     let machine = shipped::machine("ecrts25-orin");
     for run in judged(&workload, &machine, &[]) {
-        assert!(run.judged().all(|row| row.name != "rbb" && row.value.is_some()));
-        assert_eq!(run.verdict(), Status::Holds);
+        assert!(run.judged().all(|row| row.name != "rbb" && row.value.is_ok()));
+        assert_eq!(run.verdict(), Verdict::Holds);
     }
     for run in judged(&workload, &machine, &["rbb".to_owned()]) {
         let rbb = run.judged().find(|row| row.name == "rbb").expect("it was named");
-        assert_eq!((run.verdict(), rbb.value), (Status::NotApplicable, None));
-        assert!(rbb.reason.as_ref().is_some_and(|reason| reason.contains("each is judged by itself")));
+        assert!(!run.verdict().applies());
+        assert!(rbb.value.as_ref().is_err_and(|reason| reason.contains("each is judged by itself")));
     }
 }
 
@@ -112,7 +112,7 @@ fn what_does_not_apply_says_why() {
     let queues = machine("ecrts25-orin", "pipeline: Pipeline(queue: 2), limits: Limits(blocks: 2)");
     for run in judged(&workload, &queues, &[]) {
         let rbb = run.judged().find(|row| row.name == "rbb").expect("several blocks are resident");
-        assert_eq!((rbb.status, rbb.value), (Status::NotApplicable, None));
-        assert!(rbb.reason.as_ref().is_some_and(|reason| reason.contains("pipeline.queue")));
+        assert!(!rbb.verdict().applies());
+        assert!(rbb.value.as_ref().is_err_and(|reason| reason.contains("pipeline.queue")));
     }
 }

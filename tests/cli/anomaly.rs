@@ -19,7 +19,7 @@ fn replayed(command: &Value) -> Value {
 fn phases_show_the_anomaly_of_figure_4_under_lrr_and_gto() {
     for seed in [&[][..], &["--seed", "3", "--pairs", "3"]] {
         let report = json(&[&["anomaly", "--phases"], seed].concat(), 0);
-        assert_eq!(report["schema"], 1);
+        assert_eq!(report["schema"], 2);
         let results = list(&report["results"]);
         assert_eq!(
             results.iter().map(|r| r["scheduler"].as_str().unwrap()).collect::<Vec<_>>(),

@@ -20,7 +20,8 @@ fn failing_kernels_are_listed_and_the_others_judged() {
     let names: Vec<&str> =
         result["results"].as_array().unwrap().iter().map(|r| r["kernel"].as_str().unwrap()).collect();
     assert_eq!((names, &result["verdict"]), (vec!["lrr-witness", "fig3"], &"violated".into()));
-    assert_eq!((&result["judged"], &result["complete"]), (&2.into(), &true.into()));
+    assert_eq!((&result["judged"], &result["complete"]), (&2.into(), &false.into()));
+    assert_eq!(result["failed"], serde_json::json!(["nope", "nowhere.warp"]));
     assert_eq!(result["errors"][0]["kernels"], serde_json::json!(["nope"]));
     assert!(result["errors"][1]["message"].as_str().unwrap().contains("cannot read"), "{result}");
 

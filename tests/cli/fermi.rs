@@ -100,7 +100,7 @@ fn the_bound_without_fairness_holds_and_is_tight_but_for_two_warps() {
 fn the_command_gives_a_verdict_per_cell() {
     let report = json(&["fermi"], 0);
     let cells = report["results"].as_array().unwrap();
-    assert_eq!((cells.len(), &report["fairness"]), (24, &true.into()));
+    assert_eq!((cells.len(), &cells[0]["fairness"]), (24, &true.into()));
     for cell in cells {
         let lone = cell["warps"] == 1 && cell["rep"] != 1;
         let [ft, corrected, unfair] = [0, 1, 2].map(|i| &cell["bounds"][i]);

@@ -7,7 +7,7 @@ fn gub_is_broken_in_all_three_settings_and_the_folders_replay() {
     let dir = scratch("hunt-gub");
     let result = json(&dir, &["hunt", "--bound", "gub", "--seed", "1", "--counterexamples", "found"], 3);
     assert_eq!(result["verdict"], "violated");
-    let settings = result["settings"].as_array().unwrap();
+    let settings = result["results"].as_array().unwrap();
     let names: Vec<&str> = settings.iter().map(|s| s["setting"].as_str().unwrap()).collect();
     assert_eq!(names, ["any", "identical", "policy:lrr"]);
     for setting in settings {
@@ -52,7 +52,7 @@ fn the_output_is_the_same_for_any_number_of_jobs() {
 fn iwb_survives() {
     let dir = scratch("hunt-iwb");
     let result = json(&dir, &["hunt", "--bound", "iwb", "--instances", "20000", "--jobs", "2"], 0);
-    let setting = &result["settings"][0];
+    let setting = &result["results"][0];
     assert_eq!((&result["verdict"], &setting["setting"]), (&"holds".into(), &"any".into()));
     assert_eq!((&setting["instances"], &setting["exact_instances"]), (&20000.into(), &20000.into()));
     assert_eq!(setting["closest"]["ratio"], 1.0);
@@ -65,7 +65,7 @@ fn rbb_survives_with_several_blocks() {
     let dir = scratch("hunt-rbb");
     let args = ["hunt", "--bound", "rbb", "--setting", "any", "--instances", "300", "--blocks", "2"];
     let result = json(&dir, &args, 0);
-    let setting = &result["settings"][0];
+    let setting = &result["results"][0];
     assert_eq!((&result["verdict"], &setting["instances"]), (&"holds".into(), &300.into()));
     assert_eq!(setting["closest"]["ratio"], 1.0);
 }

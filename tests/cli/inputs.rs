@@ -135,7 +135,7 @@ fn a_dash_is_stdin() {
     let run = |args: &[&str], stdin: &[u8]| -> Value {
         let output = with_stdin(&dir, &[args, &["--format", "json"]].concat(), stdin);
         assert_eq!(output.status.code(), Some(0), "{args:?}: {}", stderr(&output));
-        serde_json::from_slice(&output.stdout).unwrap()
+        crate::json_output::read(&output.stdout)
     };
     let fig3 = shipped("kernels/witness/fig3.warp");
     for bytes in [&fig3[..], &gz(&fig3), FIG3_XZ] {

@@ -56,7 +56,7 @@ pub fn json(args: &[&str], code: i32) -> Value {
 pub fn json_in(dir: &Path, args: &[&str], code: i32) -> Value {
     let output = in_dir(dir, &[args, &["--format", "json"]].concat());
     assert_eq!(output.status.code(), Some(code), "{args:?}\n{}{}", stdout(&output), stderr(&output));
-    serde_json::from_slice(&output.stdout).expect("one JSON object on stdout")
+    crate::json_output::read(&output.stdout)
 }
 
 /// A folder of this test's own, empty.

@@ -10,7 +10,7 @@ use banked::{access, with_rule};
 use exec_support::kernel;
 use warpbound::base::{Cycles, Watch};
 use warpbound::bound::{Bound, Iwb, Swb, analyse_block};
-use warpbound::check::{Checked, Status};
+use warpbound::check::{Checked, Verdict};
 use warpbound::explore::explore;
 use warpbound::explore::search::Limits;
 use warpbound::machine::Machine;
@@ -133,7 +133,7 @@ fn analyser_and_bounds_stay_exact_with_conflicts() {
             for run in &runs {
                 assert!(run.self_checked_warps > 0, "{name}: a difference would have been an error");
                 for row in run.judged() {
-                    assert_eq!(row.status, Status::Holds, "{name}, {rule}: {}", row.name);
+                    assert_eq!(row.verdict(), Verdict::Holds, "{name}, {rule}: {}", row.name);
                 }
             }
             makespans.push(runs[0].makespan);

@@ -6,7 +6,7 @@ use crate::shipped;
 
 use std::path::Path;
 
-use warpbound::check::{Checked, Status};
+use warpbound::check::{Checked, Verdict};
 use warpbound::diag::SourceText;
 use warpbound::isa::IsaTable;
 use warpbound::program::launch::{Launch, LaunchSpec};
@@ -39,7 +39,7 @@ fn calls_are_timed() {
         for run in judged(&text, entry, None) {
             assert!(run.self_checked_warps > 0, "{entry}: a difference would have been an error");
             for row in run.judged() {
-                assert_eq!(row.status, Status::Holds, "{entry}: {}", row.name);
+                assert_eq!(row.verdict(), Verdict::Holds, "{entry}: {}", row.name);
             }
         }
     }
@@ -56,10 +56,10 @@ W: mbarrier.try_wait.shared.b64 %p1, [object], %d0;
   @!%p1 bra W; ret; }";
     for race_memory in [None, Some(1 << 20)] {
         for run in judged(text, "waits", race_memory) {
-            assert_eq!(run.verdict(), Status::NotApplicable);
+            assert!(!run.verdict().applies());
             for row in run.judged() {
-                let reason = row.reason.as_deref().unwrap_or_default();
-                assert_eq!((row.status, row.value), (Status::NotApplicable, None), "{}", row.name);
+                let Verdict::NotApplicable(reason) = row.verdict() else { panic!("{}", row.name) };
+                assert!(row.value.is_err(), "{}", row.name);
                 assert!(reason.contains("k.ptx:9") && reason.contains("mbarrier"), "{}: {reason}", row.name);
             }
             assert!(run.races.is_empty(), "{:?}", run.races);

@@ -2,6 +2,8 @@
 
 mod cuda_min;
 mod images;
+#[path = "../support/json_output.rs"]
+mod json_output;
 mod options;
 mod programs;
 mod support;

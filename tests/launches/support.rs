@@ -77,7 +77,7 @@ pub fn json(args: &[&str], code: i32) -> Value {
     let output = warpbound(&[args, force, &["--format", "json"]].concat());
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(output.status.code(), Some(code), "{args:?}\n{text}");
-    serde_json::from_str(&text).expect("one JSON object on stdout")
+    crate::json_output::read(text.as_bytes())
 }
 
 /// What a command says of a wrong input.

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use super::{Common, MAX_INSTRUCTIONS, OneKernel, PtxLaunch, Writing};
-use crate::cli::output::Format;
+use super::{Common, OneKernel, PtxLaunch, Writing};
+use crate::cli::format::Format;
+use crate::cli::resources::MAX_INSTRUCTIONS;
 
 #[derive(Debug, clap::Args)]
 pub struct Explore {
@@ -215,7 +216,16 @@ pub enum TableFormat {
 impl TableFormat {
     /// How problems are told.
     pub fn of_problems(self) -> Format {
-        if self == Self::Json { Format::Json } else { Format::Text }
+        self.of_reports().unwrap_or(Format::Text)
+    }
+
+    /// As a form that every report has.
+    pub fn of_reports(self) -> Option<Format> {
+        match self {
+            Self::Text => Some(Format::Text),
+            Self::Json => Some(Format::Json),
+            Self::Csv => None,
+        }
     }
 }
 

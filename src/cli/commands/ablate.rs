@@ -4,15 +4,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::base::Cycles;
 use crate::check::ablation::{Row, VARIANTS, Variants, cycles};
-use crate::cli::args::{Ablate, Common, PtxLaunch, Races, TableFormat};
+use crate::cli::args::{Ablate, Common, PtxLaunch, Races};
 use crate::cli::assets;
 use crate::cli::failures::Batch;
+use crate::cli::format::Format;
 use crate::cli::load::{self, LoadedKernel};
-use crate::cli::memory;
-use crate::cli::output::{Ending, Format, Outcome};
+use crate::cli::output::{Ending, Outcome};
+use crate::cli::policies;
+use crate::cli::resources;
 use crate::cli::session::Session;
 use crate::diag::Diagnostics;
 use crate::report::ablation::Ablation;
+use crate::report::output::Output;
 use crate::sim::PolicySetup;
 
 /// Runs the command.
@@ -20,7 +23,7 @@ pub fn run(args: &Ablate, session: &Session) -> Outcome {
     let location = assets::find_machine(&args.machine, None)?;
     let (machine, spec) = load::machine_at(&location, &common(args))?;
     let variants = Variants::new(&spec, &location.text()?, &assets::ptx_isa()?)?;
-    let policy = load::setup(machine.scheduler())?;
+    let policy = policies::setup(machine.scheduler())?;
     let names = if args.kernels.is_empty() { super::check::suite_kernels()? } else { args.kernels.clone() };
     let mut batch = Batch::new(&names);
     let mut kernels = Vec::new();
@@ -34,21 +37,14 @@ pub fn run(args: &Ablate, session: &Session) -> Outcome {
     if rows.is_empty() && names.len() == 1 && !batch.is_incomplete() {
         return Err(batch.failures.into_problems());
     }
-    let report = Ablation::new(
-        machine.name(),
-        policy.kind().to_string(),
-        &variants,
-        &rows,
-        args.seed,
-        batch.json(session),
-    );
+    let table = Ablation::new(machine.name(), policy.kind().to_string(), &variants, &rows);
     let mut ending = Ending::default();
-    match args.format {
-        TableFormat::Text => {
-            ending.print(session, &(report.text(session.style) + &batch.text(session)));
+    match args.format.of_reports() {
+        None => ending.print(session, &table.csv()),
+        Some(format) => {
+            let output = Output::of_batch("ablate", Some(args.seed), vec![table], batch.report(session));
+            ending.report(session, format, &output);
         }
-        TableFormat::Json => ending.print_json(session, &report),
-        TableFormat::Csv => ending.print(session, &report.csv()),
     }
     ending.failures = batch.failures;
     Ok(ending)
@@ -82,7 +78,7 @@ fn rows(
     batch: &mut Batch,
 ) -> Vec<Row> {
     let pairs = kernels.len() * VARIANTS.len();
-    let fuel = memory::fuel(args.max_instructions);
+    let fuel = resources::fuel(args.max_instructions);
     let next = AtomicUsize::new(0);
     let work = || {
         let mut done = Vec::new();
@@ -100,7 +96,7 @@ fn rows(
     };
     let blocks: u64 = kernels.iter().map(|kernel| u64::from(kernel.workload.blocks())).sum();
     session.progress.begin("ablating", Some(blocks * VARIANTS.len() as u64), "blocks");
-    let jobs = args.jobs.unwrap_or_else(load::threads).clamp(1, pairs.max(1));
+    let jobs = args.jobs.unwrap_or_else(resources::threads).clamp(1, pairs.max(1));
     let mut results: Vec<(usize, Result<Option<Cycles>, Diagnostics>)> = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
         // a panic of a worker is a fault of ours and goes on here

@@ -1,6 +1,7 @@
 //! Command lines that show a result again.
 
-use crate::cli::args::{Check, Common, MAX_INSTRUCTIONS, PtxLaunch, Races};
+use crate::cli::args::{Check, Common, PtxLaunch, Races};
+use crate::cli::resources::MAX_INSTRUCTIONS;
 use crate::sim::PolicySetup;
 
 /// The `check` that repeats a run from the same inputs; of a program, one launch if it is given.

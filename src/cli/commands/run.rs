@@ -8,8 +8,9 @@ use crate::check::{Checked, Failed, Plan, WorkloadKind, WorkloadSource, ahead, o
 use crate::cli::args::Run;
 use crate::cli::dumps::{Dump, Dumped, Names, OpenDump};
 use crate::cli::files::Outputs;
+use crate::cli::format::Format;
 use crate::cli::load::{self, Loaded, LoadedKernel};
-use crate::cli::output::{Ending, Format, Outcome};
+use crate::cli::output::{Ending, Outcome};
 use crate::cli::session::Session;
 use crate::cli::trace_files::{self, TraceFile, Writer};
 use crate::diag::{Diagnostic, Diagnostics};
@@ -17,13 +18,12 @@ use crate::exec::Options;
 use crate::machine::Machine;
 use crate::path::{BlockPaths, BlockSource, Footprint};
 use crate::program::launch;
-use crate::report::banks::{self, BankLine};
-use crate::report::style::Style;
-use crate::report::{divergence, json, text};
+use crate::report::banks;
+use crate::report::check::CheckResult;
+use crate::report::divergence::DivergenceReport;
+use crate::report::output::{Batch, Output};
+use crate::report::run::{self as report, Details, RunResult, Seconds};
 use crate::trace::{BankProfile, FirstSm, Observer, StallProfile, UnitUse};
-
-/// Causes of lost cycles shown as text.
-const MAX_LOST: usize = 12;
 
 /// Branches shown as text without -v.
 const MAX_BRANCHES: usize = 10;
@@ -65,10 +65,10 @@ pub fn run(args: &Run, verbose: bool, session: &Session) -> Outcome {
     let options = Options { divergence: !args.timings, ..plan.options()? };
     let source = kernel.workload.source(options)?.watched(&session.watch);
     let mut source = TimedSource { source, spent: began.elapsed() };
-    // text shows where cycles went; JSON and bare speed need not pay for it
-    let detailed = args.on.common.format == Format::Text && !args.timings;
     let mut bank_profile = BankProfile::new(&table);
-    let mut more: Vec<&mut dyn Observer> = if detailed { vec![&mut profile, &mut units] } else { Vec::new() };
+    // bare speed need not pay for where cycles went
+    let mut more: Vec<&mut dyn Observer> =
+        if args.timings { Vec::new() } else { vec![&mut profile, &mut units] };
     if machine.shared_memory().is_some() && !args.timings {
         more.push(&mut bank_profile);
     }
@@ -84,35 +84,25 @@ pub fn run(args: &Run, verbose: bool, session: &Session) -> Outcome {
     let checked = checked.ordered_by_time(source.source.time_dependences(), kernel.workload.program());
     let all = began.elapsed();
     let seconds = Seconds {
-        exec: source.spent.as_secs_f64(),
-        sim: all.saturating_sub(waited).as_secs_f64(),
-        all: all.as_secs_f64(),
+        exec_seconds: Some(source.spent.as_secs_f64()),
+        sim_seconds: Some(all.saturating_sub(waited).as_secs_f64()),
+        seconds: all.as_secs_f64(),
     };
     let place = |pc: Pc| (kernel.workload.program().instr(pc).line, kernel.text_of(pc));
-    let banks = banks::lines(&bank_profile, &place);
-    let line = |pc: Pc| kernel.workload.program().instr(pc).line;
-    let divergence = source.source.divergence().and_then(|d| divergence::DivergenceReport::new(d, &line));
-    let most = if verbose { usize::MAX } else { MAX_BRANCHES };
-    let style = session.style;
-    let branches =
-        divergence.as_ref().map_or_else(String::new, |d| d.table(most, &|pc| kernel.text_of(pc), style));
-    let stopped = session.stopped().filter(|_| !checked.is_complete());
+    let details = || Details {
+        units: report::units(&machine, &units, checked.makespan),
+        lost_cycles: report::lost(&profile.lost(), &checked, &place),
+        bank_conflicts: banks::lines(&bank_profile, &place),
+        divergence: source.source.divergence().and_then(|d| DivergenceReport::new(d, &place)),
+        most_branches: if verbose { usize::MAX } else { MAX_BRANCHES },
+    };
+    let result = RunResult {
+        details: (!args.timings).then(details),
+        seconds: args.timings.then_some(seconds),
+        ..RunResult::new(CheckResult::new(&kernel.workload.name, &machine, &checked), &checked)
+    };
     let mut ending = Ending::default();
-    match args.on.common.format {
-        Format::Json => {
-            let stopped = stopped.map(|reason| reason.name());
-            let timed = timed(args, &kernel, &machine, &checked, seconds, (banks, divergence), stopped);
-            ending.print_json(session, &timed);
-        }
-        Format::Text => {
-            let parts = Parts { profile: &profile, units: &units, banks: &banks, branches: &branches };
-            let mut text = of_run(args, &kernel, &machine, &checked, seconds, &parts, style);
-            if let Some(reason) = stopped {
-                text.push_str(&format!("\nINCOMPLETE: {}\n", reason.text()));
-            }
-            ending.print(session, &text);
-        }
-    }
+    ending.report(session, args.on.common.format, &output(args, result, &checked, session));
     if args.gantt && args.on.common.format == Format::Text {
         match super::draw::gantt(&kernel, &machine, &policy, &args.on.common) {
             Ok(drawn) => ending.print(session, &format!("\n{drawn}")),
@@ -177,13 +167,19 @@ fn place_files(
     }
 }
 
-/// What took how long. The functional run may run ahead of the simulation, so `exec` and `sim`
-/// may add up to more than `all`.
-#[derive(Clone, Copy, Debug)]
-struct Seconds {
-    exec: f64,
-    sim: f64,
-    all: f64,
+/// The report of one run.
+pub fn output<'a>(
+    args: &Run,
+    result: RunResult<'a>,
+    checked: &Checked,
+    session: &Session,
+) -> Output<RunResult<'a>> {
+    let batch = match checked.is_complete() {
+        true => Batch::default(),
+        false => Batch::stopped(session.stopped()),
+    };
+    let output = Output::of_batch("run", Some(args.on.common.seed), vec![result], batch);
+    output.judged(std::iter::once(checked.verdict()))
 }
 
 /// A functional run that knows how long it took.
@@ -236,86 +232,4 @@ fn traced(
         simulate(&mut (FirstSm::new(own), more))
     };
     (checked, writers.into_iter().map(Writer::finish).collect())
-}
-
-#[derive(serde::Serialize)]
-struct Timed {
-    #[serde(flatten)]
-    check: json::Check,
-    #[serde(flatten)]
-    run: json::Run,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    bank_conflicts: Vec<BankLine>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    divergence: Option<divergence::DivergenceReport>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stopped: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    exec_seconds: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sim_seconds: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    seconds: Option<f64>,
-}
-
-fn timed(
-    args: &Run,
-    kernel: &LoadedKernel,
-    machine: &Machine,
-    checked: &Checked,
-    seconds: Seconds,
-    (bank_conflicts, divergence): (Vec<BankLine>, Option<divergence::DivergenceReport>),
-    stopped: Option<&'static str>,
-) -> Timed {
-    Timed {
-        check: json::Check::new(&kernel.workload.name, machine, args.on.common.seed, checked),
-        run: json::Run::new(checked),
-        bank_conflicts,
-        divergence,
-        stopped,
-        exec_seconds: args.timings.then_some(seconds.exec),
-        sim_seconds: args.timings.then_some(seconds.sim),
-        seconds: args.timings.then_some(seconds.all),
-    }
-}
-
-/// What text shows besides the verdict.
-struct Parts<'a> {
-    profile: &'a StallProfile<'a>,
-    units: &'a UnitUse,
-    banks: &'a [BankLine],
-    branches: &'a str,
-}
-
-fn of_run(
-    args: &Run,
-    kernel: &LoadedKernel,
-    machine: &Machine,
-    checked: &Checked,
-    seconds: Seconds,
-    parts: &Parts,
-    style: Style,
-) -> String {
-    let mut out = text::check(&kernel.workload.name, machine, checked, style);
-    out.push('\n');
-    out.push_str(&text::run(checked, style));
-    if !args.timings {
-        let place = |pc: Pc| (kernel.workload.program().instr(pc).line, kernel.text_of(pc));
-        out.push_str(&text::units(machine, parts.units, checked, style));
-        out.push_str(&text::lost_cycles(&parts.profile.lost(), checked, MAX_LOST, &place, style));
-        out.push_str(&banks::text(parts.banks, style));
-        out.push_str(parts.branches);
-    }
-    if args.timings {
-        let per_second = |seconds: f64| checked.warp_instructions as f64 / seconds.max(1e-9) / 1e6;
-        let Seconds { exec, sim, all } = seconds;
-        out.push_str(&format!(
-            "\n  functional run {exec:.3} s ({:.1} million warp instructions per second), simulation and bounds {sim:.3} s ({:.1}), \
-             together {all:.3} s ({:.1})\n",
-            per_second(exec),
-            per_second(sim),
-            per_second(all)
-        ));
-    }
-    out
 }

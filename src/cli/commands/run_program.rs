@@ -2,34 +2,21 @@
 
 use std::time::Instant;
 
+use super::run::output;
 use crate::bound;
-use crate::check::{SequenceChecked, observe_sequence};
+use crate::check::observe_sequence;
 use crate::cli::args::Run;
 use crate::cli::dumps::{Dumped, Names, OpenDump};
 use crate::cli::files::Outputs;
 use crate::cli::load;
-use crate::cli::output::{Ending, Format, Outcome};
+use crate::cli::output::{Ending, Outcome};
 use crate::cli::programs::LoadedProgram;
 use crate::cli::session::Session;
-use crate::cli::stop::Reason;
 use crate::diag::Diagnostic;
 use crate::exec::Device;
-use crate::machine::Machine;
-use crate::report::style::Style;
-use crate::report::{json, sequence, text};
+use crate::report::program;
+use crate::report::run::{self as report, Details, RunResult, Seconds};
 use crate::trace::UnitUse;
-
-#[derive(serde::Serialize)]
-struct Timed {
-    #[serde(flatten)]
-    check: json::Check,
-    #[serde(flatten)]
-    run: json::Run,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stopped: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    seconds: Option<f64>,
-}
 
 /// Runs the command.
 pub fn run(args: &Run, program: &LoadedProgram, session: &Session) -> Outcome {
@@ -56,26 +43,21 @@ pub fn run(args: &Run, program: &LoadedProgram, session: &Session) -> Outcome {
     let run = observe_sequence(&plan, &policy, &mut units);
     let (checked, device) = run.map_err(|failed| program.with_excerpts(failed.problems))?;
     let seconds = began.elapsed().as_secs_f64();
-    let stopped = session.stopped().filter(|_| !checked.total.is_complete());
+    let details = || Details {
+        units: report::units(&machine, &units, checked.total.makespan),
+        lost_cycles: Vec::new(),
+        bank_conflicts: Vec::new(),
+        divergence: None,
+        most_branches: 0,
+    };
+    let judged = program::result(&program.name, &program.sequence, &machine, &checked);
+    let result = RunResult {
+        details: (!args.timings).then(details),
+        seconds: args.timings.then_some(Seconds { exec_seconds: None, sim_seconds: None, seconds }),
+        ..RunResult::new(judged, &checked.total)
+    };
     let mut ending = Ending::default();
-    match common.format {
-        Format::Json => {
-            let timed = Timed {
-                check: sequence::json(&program.name, &program.sequence, &machine, common.seed, &checked),
-                run: json::Run::new(&checked.total),
-                stopped: stopped.map(Reason::name),
-                seconds: args.timings.then_some(seconds),
-            };
-            ending.print_json(session, &timed);
-        }
-        Format::Text => {
-            let mut text = shown(args, program, &machine, &checked, &units, seconds, session.style);
-            if let Some(reason) = stopped {
-                text.push_str(&format!("\nINCOMPLETE: {}\n", reason.text()));
-            }
-            ending.print(session, &text);
-        }
-    }
+    ending.report(session, common.format, &output(args, result, &checked.total, session));
     if checked.total.is_complete() {
         for dump in dumps {
             let bytes = contents(&device, &dump.what);
@@ -88,31 +70,6 @@ pub fn run(args: &Run, program: &LoadedProgram, session: &Session) -> Outcome {
         ending.late.push(Diagnostic::general("--dump", message));
     }
     Ok(ending)
-}
-
-fn shown(
-    args: &Run,
-    program: &LoadedProgram,
-    machine: &Machine,
-    checked: &SequenceChecked,
-    units: &UnitUse,
-    seconds: f64,
-    style: Style,
-) -> String {
-    let mut out = sequence::text(&program.name, &program.sequence, machine, checked, style);
-    out.push('\n');
-    out.push_str(&text::run(&checked.total, style));
-    if args.timings {
-        let instructions = checked.total.warp_instructions as f64;
-        out.push_str(&format!(
-            "\n  {seconds:.3} s ({:.1} million warp instructions per second)\n",
-            instructions / seconds.max(1e-9) / 1e6
-        ));
-    } else {
-        out.push_str(&text::units(machine, units, &checked.total, style));
-        out.push_str("\n  --launch N shows one launch alone: lost cycles by source line, branches, traces\n");
-    }
-    out
 }
 
 /// What has a name when the program has ended.

@@ -1,26 +1,29 @@
 //! Anomalies of real kernels: a latency goes down, the makespan goes up; policies change places.
 
-use super::findings::{self, AnomalyReport, Commands, KernelFindings};
+use super::findings::{self, Commands};
 use super::range::{self, Sweep, Swept};
 use crate::check::order;
 use crate::cli::args::{Anomaly, Common, Races};
 use crate::cli::commands::check;
 use crate::cli::failures::Batch;
 use crate::cli::load::{self, LoadedKernel};
-use crate::cli::output::{Ending, Format, Outcome};
+use crate::cli::output::{Ending, Outcome};
+use crate::cli::policies;
+use crate::cli::resources;
 use crate::cli::session::Session;
 use crate::diag::{Diagnostic, Diagnostics, closest};
 use crate::explore::anomaly::series::{Point, SweepError, sweep};
 use crate::isa::GLOBAL_LOAD;
 use crate::machine::{Machine, SchedulerKind};
 use crate::program::TimingTable;
-use crate::report::json::SCHEMA;
+use crate::report::anomaly::{AnomalyResult, KernelFindings};
+use crate::report::output::Output;
 use crate::sim::PolicySetup;
 
 /// Sweeps every kernel.
 pub fn run(args: &Anomaly, session: &Session) -> Outcome {
     let kinds = super::policies(args, &SchedulerKind::NAMED)?;
-    let policies: Vec<PolicySetup> = kinds.iter().map(load::setup).collect::<Result<_, Diagnostics>>()?;
+    let policies: Vec<PolicySetup> = kinds.iter().map(policies::setup).collect::<Result<_, Diagnostics>>()?;
     let names = if args.kernels.is_empty() { check::suite_kernels()? } else { args.kernels.clone() };
     let mut batch = Batch::new(&names);
     let mut results = Vec::new();
@@ -41,22 +44,9 @@ pub fn run(args: &Anomaly, session: &Session) -> Outcome {
         return Err(batch.failures.into_problems());
     }
     let mut ending = Ending::default();
-    match args.format {
-        Format::Json => {
-            let report = AnomalyReport {
-                schema: SCHEMA,
-                results,
-                batch: batch.json(session),
-                tool_version: env!("CARGO_PKG_VERSION"),
-                seed: args.seed.unwrap_or(0),
-            };
-            ending.print_json(session, &report);
-        }
-        Format::Text => {
-            let text = findings::text(&results, session.style) + &batch.text(session);
-            ending.print(session, &text);
-        }
-    }
+    let results = results.into_iter().map(AnomalyResult::Kernel).collect();
+    let output = Output::of_batch("anomaly", Some(args.seed.unwrap_or(0)), results, batch.report(session));
+    ending.report(session, args.format, &output);
     ending.failures = batch.failures;
     Ok(ending)
 }
@@ -90,7 +80,7 @@ fn kernel(
     let replays = blocks * points.len() as u64 * policies.len() as u64;
     session.progress.begin(label, Some(replays), "replays of blocks");
     let mut source = kernel.workload.source(common.watched(&base))?.watched(&session.watch);
-    let threads = args.jobs.unwrap_or_else(load::threads);
+    let threads = args.jobs.unwrap_or_else(resources::threads);
     let makespans =
         sweep(&mut source, &points, policies, threads, &session.watch).map_err(|error| match error {
             SweepError::Source(problems) => problems,

@@ -1,88 +1,19 @@
 //! Anomalies among whole phases, drawn as two schedules above each other.
 
-use std::fmt::Write;
-
-use serde::Serialize;
-
 use crate::base::Cycles;
-use crate::bound::PhaseKind;
 use crate::cli::args::Anomaly;
-use crate::cli::output::{self, Format, Outcome};
+use crate::cli::output::{self, Outcome};
 use crate::cli::session::Session;
 use crate::diag::{Diagnostic, Diagnostics};
-use crate::explore::anomaly::phases::{self, PhaseAnomaly, PhaseFound, PhaseSearch};
-use crate::explore::phase_level::{POLICIES, PhasePair, PhaseRun, PhaseWarp, schedule};
+use crate::explore::anomaly::phases::{self, PhaseSearch};
+use crate::explore::phase_level::{POLICIES, PhasePair, PhaseWarp};
 use crate::machine::SchedulerKind;
-use crate::report::json::SCHEMA;
-use crate::report::phase_gantt;
-use crate::report::style::Style;
+use crate::report::anomaly::AnomalyResult;
+use crate::report::output::Output;
+use crate::report::phase_anomaly::{Drawn, PolicySearch};
 
 /// Most phases per warp, and warps: the drawing is for the eye.
 const MAX_PHASES: usize = 64;
-
-#[derive(Serialize)]
-struct PhaseReport {
-    schema: u32,
-    level: &'static str,
-    results: Vec<PolicyReport>,
-    tool_version: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    seed: Option<u64>,
-}
-
-#[derive(Serialize)]
-struct PolicyReport {
-    scheduler: String,
-    /// Whether an anomaly was found.
-    found: bool,
-    /// Whether the search went as far as it may, or found one.
-    complete: bool,
-    instances: u64,
-    schedules: u64,
-    /// Every instance up to this total length was searched.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    all_up_to: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    anomaly: Option<AnomalyReport>,
-}
-
-#[derive(Serialize)]
-struct AnomalyReport {
-    makespan_before: u64,
-    makespan_after: u64,
-    shortened: Vec<ShortenedReport>,
-    before: Vec<RunReport>,
-    after: Vec<RunReport>,
-    command_before: String,
-    command_after: String,
-}
-
-#[derive(Serialize)]
-struct ShortenedReport {
-    warp: usize,
-    phase: usize,
-    kind: &'static str,
-    from: u64,
-    to: u64,
-}
-
-#[derive(Serialize)]
-struct RunReport {
-    warp: usize,
-    /// Index of the exec phase within its warp, from 0.
-    phase: usize,
-    ready: u64,
-    start: u64,
-    exec_end: u64,
-    idle_end: u64,
-}
-
-fn kind_name(kind: PhaseKind) -> &'static str {
-    match kind {
-        PhaseKind::Exec => "exec",
-        PhaseKind::Idle => "idle",
-    }
-}
 
 /// `--phases`: searches for an anomaly under each policy and draws it.
 pub fn search(args: &Anomaly, session: &Session) -> Outcome {
@@ -100,21 +31,9 @@ pub fn search(args: &Anomaly, session: &Session) -> Outcome {
         };
         session.progress.begin(format!("{policy}"), Some(args.max_schedules), "schedules");
         let found = phases::search(&wanted, &session.watch).ok_or_else(|| not_at_this_level(&policy))?;
-        results.push((policy, found));
+        results.push(AnomalyResult::Phases(PolicySearch::new(&policy, &found)));
     }
-    match args.format {
-        Format::Text => output::text(session, &text(&results, args, session.style)),
-        Format::Json => output::json(
-            session,
-            &PhaseReport {
-                schema: SCHEMA,
-                level: "phases",
-                results: results.iter().map(|(policy, found)| report(policy, found)).collect(),
-                tool_version: env!("CARGO_PKG_VERSION"),
-                seed: args.seed,
-            },
-        ),
-    }
+    output::report(session, args.format, &Output::new("anomaly", args.seed, results))
 }
 
 fn check_size(args: &Anomaly) -> Result<(), Diagnostics> {
@@ -136,153 +55,15 @@ fn not_at_this_level(policy: &SchedulerKind) -> Diagnostic {
         .hint(format!("policies: {}", known.join(", ")))
 }
 
-fn runs(warps: &[PhaseWarp], policy: &SchedulerKind) -> Vec<PhaseRun> {
-    let mut runs = Vec::new();
-    // a policy that does not exist at this level was refused before, and gives no runs
-    let _ = schedule(warps, policy, |run| runs.push(run));
-    runs
-}
-
-fn command(warps: &[PhaseWarp], policy: &SchedulerKind) -> String {
-    let pair = |p: &PhasePair| format!("{},{}", p.exec, p.idle);
-    let warp = |w: &PhaseWarp| w.iter().map(pair).collect::<Vec<_>>().join(",");
-    let lengths = warps.iter().map(warp).collect::<Vec<_>>().join("/");
-    format!("warpbound anomaly --lengths {lengths} --scheduler {policy}")
-}
-
-fn report(policy: &SchedulerKind, found: &PhaseFound) -> PolicyReport {
-    let run = |run: PhaseRun| RunReport {
-        warp: run.warp,
-        phase: run.index,
-        ready: run.ready.get(),
-        start: run.start.get(),
-        exec_end: run.exec_end.get(),
-        idle_end: run.idle_end.get(),
-    };
-    PolicyReport {
-        scheduler: policy.to_string(),
-        found: found.anomaly.is_some(),
-        complete: !found.ended_early,
-        instances: found.instances,
-        schedules: found.schedules,
-        all_up_to: found.all_up_to.map(Cycles::get),
-        anomaly: found.anomaly.as_ref().map(|anomaly| AnomalyReport {
-            makespan_before: anomaly.makespan_before.get(),
-            makespan_after: anomaly.makespan_after.get(),
-            shortened: anomaly
-                .shortened
-                .iter()
-                .map(|one| ShortenedReport {
-                    warp: one.warp,
-                    phase: one.index,
-                    kind: kind_name(one.kind),
-                    from: one.from.get(),
-                    to: one.to.get(),
-                })
-                .collect(),
-            before: runs(&anomaly.before, policy).into_iter().map(run).collect(),
-            after: runs(&anomaly.after, policy).into_iter().map(run).collect(),
-            command_before: command(&anomaly.before, policy),
-            command_after: command(&anomaly.after, policy),
-        }),
-    }
-}
-
-fn text(results: &[(SchedulerKind, PhaseFound)], args: &Anomaly, style: Style) -> String {
-    let mut text = String::new();
-    for (policy, found) in results {
-        let order = match args.seed {
-            Some(seed) => format!("drawn from seed {seed}"),
-            None => found.all_up_to.map_or_else(
-                || "in order of total length".to_owned(),
-                |all| format!("in order of total length, all up to {all} searched"),
-            ),
-        };
-        let tried = format!("{} schedules of {} instances, {order}", found.schedules, found.instances);
-        let Some(anomaly) = &found.anomaly else {
-            let early = if found.ended_early { "INCOMPLETE, " } else { "" };
-            let _ = writeln!(text, "{}: {early}no anomaly in {tried}\n", style.strong(&policy.to_string()));
-            continue;
-        };
-        text.push_str(&drawn(policy, anomaly, &tried, style));
-    }
-    text.push_str(phase_gantt::LEGEND);
-    text
-}
-
-fn drawn(
-    policy: &SchedulerKind,
-    anomaly: &PhaseAnomaly,
-    tried: &str,
-    style: crate::report::style::Style,
-) -> String {
-    let marked: Vec<_> = anomaly.shortened.iter().map(|one| (one.warp, one.index, one.kind)).collect();
-    let shorter: Vec<String> = anomaly
-        .shortened
-        .iter()
-        .map(|one| {
-            format!(
-                "w{}'s {} phase {} from {} to {}",
-                one.warp,
-                kind_name(one.kind),
-                one.index + 1,
-                one.from,
-                one.to
-            )
-        })
-        .collect();
-    let draw = |warps: &[PhaseWarp]| phase_gantt::draw(&runs(warps, policy), warps.len(), &marked);
-    let mut text = String::new();
-    let _ = writeln!(
-        text,
-        "{}: {} shrink{}, and the makespan grows from {} to {}",
-        style.strong(&policy.to_string()),
-        shorter.join(" and "),
-        if shorter.len() == 1 { "s" } else { "" },
-        anomaly.makespan_before,
-        anomaly.makespan_after
-    );
-    let _ = writeln!(text, "\nbefore: makespan {}\n{}", anomaly.makespan_before, draw(&anomaly.before));
-    let _ = writeln!(text, "after: makespan {}\n{}", anomaly.makespan_after, draw(&anomaly.after));
-    let _ = writeln!(text, "{tried}; to see each side again:");
-    let _ = writeln!(text, "  {}\n  {}\n", command(&anomaly.before, policy), command(&anomaly.after, policy));
-    text
-}
-
-#[derive(Serialize)]
-struct DrawReport {
-    schema: u32,
-    level: &'static str,
-    results: Vec<Drawn>,
-    tool_version: &'static str,
-}
-
-#[derive(Serialize)]
-struct Drawn {
-    scheduler: String,
-    makespan: u64,
-}
-
 /// `--lengths`: draws the schedule of given phases.
 pub fn draw(args: &Anomaly, lengths: &str, session: &Session) -> Outcome {
     let warps = parse_lengths(lengths)?;
-    let mut text = String::new();
     let mut results = Vec::new();
     for policy in super::policies(args, &[SchedulerKind::Lrr, SchedulerKind::Gto])? {
-        let mut all = Vec::new();
-        let makespan =
-            schedule(&warps, &policy, |run| all.push(run)).ok_or_else(|| not_at_this_level(&policy))?;
-        let _ =
-            writeln!(text, "{policy}: makespan {makespan}\n{}", phase_gantt::draw(&all, warps.len(), &[]));
-        results.push(Drawn { scheduler: policy.to_string(), makespan: makespan.get() });
+        let drawn = Drawn::new(&warps, &policy).ok_or_else(|| not_at_this_level(&policy))?;
+        results.push(AnomalyResult::Lengths(drawn));
     }
-    match args.format {
-        Format::Text => output::text(session, &(text + phase_gantt::LEGEND)),
-        Format::Json => output::json(
-            session,
-            &DrawReport { schema: SCHEMA, level: "phases", results, tool_version: env!("CARGO_PKG_VERSION") },
-        ),
-    }
+    output::report(session, args.format, &Output::new("anomaly", None, results))
 }
 
 /// Longest phase that is read, so that sums stay far from overflow.
@@ -333,7 +114,7 @@ mod tests {
     fn a_printed_command_reads_back() {
         let warps = parse_lengths("2,1,1/1,2,3,4").unwrap();
         assert_eq!(
-            command(&warps, &SchedulerKind::Lrr),
+            crate::report::phase_anomaly::command(&warps, &SchedulerKind::Lrr),
             "warpbound anomaly --lengths 2,1,1,0/1,2,3,4 --scheduler lrr"
         );
         for wrong in ["", "1,x", "0,1", "1,2/", "-1", "9999999"] {

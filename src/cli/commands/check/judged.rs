@@ -1,10 +1,11 @@
 //! A kernel or program of `check`: what its runs need, and what came of them.
 
 use crate::bound::Bound;
-use crate::check::{Checked, Failed, Plan, SequenceChecked, SequenceFailed, Status, check, observe_sequence};
+use crate::check::{Checked, Failed, Plan, SequenceChecked, SequenceFailed, check, observe_sequence};
 use crate::cli::args::Check;
 use crate::cli::assets::Location;
 use crate::cli::load::{self, Loaded, LoadedKernel};
+use crate::cli::policies;
 use crate::cli::programs::LoadedProgram;
 use crate::cli::session::Session;
 use crate::diag::Diagnostics;
@@ -49,6 +50,11 @@ impl Run {
         }
     }
 
+    /// Whether a gating bound is exceeded.
+    pub fn is_violated(&self) -> bool {
+        self.checked().verdict().is_violated()
+    }
+
     /// Of a violated program, the first launch that is.
     pub fn launch(&self) -> Option<u64> {
         match &self.result {
@@ -77,7 +83,7 @@ impl Prepared {
             Loaded::Kernel(kernel) => {
                 let (machine, spec) = load::machine(&args.common, kernel)?;
                 let policies = if args.kernels.is_empty() && args.common.scheduler.is_none() {
-                    vec![load::setup(&SchedulerKind::Gto)?, load::setup(&SchedulerKind::Lrr)?]
+                    vec![policies::setup(&SchedulerKind::Gto)?, policies::setup(&SchedulerKind::Lrr)?]
                 } else {
                     vec![load::policy(&args.common, kernel, &machine)?]
                 };
@@ -140,7 +146,7 @@ impl Prepared {
         };
         let of_policy = |(index, (policy, result)): (usize, (&PolicySetup, Ran))| {
             let run = Run { policy: policy.clone(), result, folder: None };
-            let folder = folder(index).filter(|_| run.checked().verdict() == Status::Violated);
+            let folder = folder(index).filter(|_| run.is_violated());
             // of a kernel that failed, only what was judged is shown
             let shown = problems.is_none() || !run.checked().blocks.is_empty();
             shown.then_some(Run { folder, ..run })

@@ -8,11 +8,11 @@ use folders::Folders;
 use judged::{Judged, Prepared, Ran, Run};
 
 use crate::bound::{self, Bound};
-use crate::check::{Checked, Status};
+use crate::check::Checked;
 use crate::cli::args::Check;
 use crate::cli::assets;
 use crate::cli::failures::Batch;
-use crate::cli::output::{Ending, Format, Outcome};
+use crate::cli::output::{Ending, Outcome};
 use crate::cli::programs;
 use crate::cli::session::Session;
 use crate::diag::{Diagnostic, Diagnostics, closest};
@@ -50,13 +50,11 @@ pub fn run(args: &Check, session: &Session) -> Outcome {
     if all.is_empty() && args.kernels.len() == 1 && !batch.is_incomplete() {
         return Err(batch.failures.into_problems());
     }
-    let verdicts = all.iter().flat_map(|judged| judged.runs.iter().map(|run| run.checked().verdict()));
-    let violated = Status::combine(verdicts) == Status::Violated;
+    let output = report::report(args, &all, &folders, &batch, session);
+    let violated = all.iter().flat_map(|judged| &judged.runs).any(Run::is_violated);
     let mut ending = Ending { violated, ..Ending::default() };
-    match args.common.format {
-        Format::Json => report::json(args, &all, &folders, &batch, session, &mut ending),
-        Format::Text => report::text(args, &all, &batch, session, &mut ending),
-    }
+    ending.report(session, args.common.format, &output);
+    report::gantt(args, &all, session, &mut ending);
     report::again(args, &all, &folders, session, &mut ending);
     if args.require_verdict {
         require_verdict(&all, &mut ending);
@@ -101,7 +99,7 @@ fn require_verdict(all: &[Judged], ending: &mut Ending) {
     for judged in all {
         let kernel = judged.prepared.name();
         let runs = judged.runs.iter().map(Run::checked);
-        let without = |run: &&Checked| !run.is_complete() || run.verdict() == Status::NotApplicable;
+        let without = |run: &&Checked| !run.is_complete() || !run.verdict().applies();
         missing.extend(runs.filter(without).map(|run| format!("{kernel} under {}", run.scheduler)));
     }
     let message = match (missing.is_empty(), all.is_empty()) {

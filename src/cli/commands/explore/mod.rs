@@ -6,14 +6,16 @@ mod schedules;
 
 use crate::cli::args::Explore;
 use crate::cli::load::{self, LoadedKernel};
-use crate::cli::memory;
 use crate::cli::output::Outcome;
+use crate::cli::resources;
 use crate::cli::session::Session;
 use crate::diag::Diagnostic;
 use crate::explore::search::{Limits, Spent};
 use crate::machine::Machine;
 use crate::path::BlockPaths;
 use crate::program::TimingTable;
+use crate::report::explore::Searched;
+use crate::report::output::{Batch, Stopped};
 
 /// A block to search.
 struct Block<'a> {
@@ -44,8 +46,8 @@ pub fn run(args: &Explore, session: &Session) -> Outcome {
     let search = |paths: &BlockPaths, outputs: schedules::Witnesses| {
         let limits = Limits {
             max_states: args.max_states,
-            max_bytes: memory::budget(),
-            threads: args.jobs.unwrap_or_else(load::threads),
+            max_bytes: resources::budget(),
+            threads: args.jobs.unwrap_or_else(resources::threads),
         };
         let (kernel, machine, table) = (&kernel, &machine, &table);
         let block = Block { args, kernel, machine, table, paths, limits, session };
@@ -75,23 +77,23 @@ impl Block<'_> {
         Diagnostic::general(self.kernel.workload.name.clone(), message)
     }
 
-    /// Why a search ended, as scripts read it.
-    fn stopped(&self, spent: Spent) -> &'static str {
+    /// Why a search ended.
+    fn stopped(&self, spent: Spent) -> Stopped {
         match spent {
-            Spent::States => "max-states",
-            Spent::Memory => "memory",
-            Spent::Time => self.session.stopped().map_or("interrupt", |reason| reason.name()),
+            Spent::States => Stopped::MaxStates,
+            Spent::Memory => Stopped::Memory,
+            Spent::Time => self.session.stopped().unwrap_or(Stopped::Interrupt),
         }
     }
 
-    /// The same for people.
-    fn why(&self, spent: Spent) -> String {
-        match spent {
-            Spent::States => "--max-states allows more".to_owned(),
-            Spent::Memory => {
-                format!("more would not fit in {} of memory", memory::shown(self.limits.max_bytes))
-            }
-            Spent::Time => self.session.stopped().map_or("stopped", |reason| reason.text()).to_owned(),
-        }
+    /// What is searched.
+    fn searched(&self) -> Searched {
+        let workload = &self.kernel.workload;
+        Searched::new(&workload.name, self.machine, self.args.of_block, workload.blocks())
+    }
+
+    /// How the search ended.
+    fn batch(stopped: Option<Stopped>) -> Batch {
+        stopped.map_or_else(Batch::default, |stopped| Batch::stopped(Some(stopped)))
     }
 }

@@ -3,25 +3,23 @@
 use std::io::Write;
 use std::path::Path;
 
-use serde::Serialize;
-
 use super::Block;
 use crate::base::Cycles;
 use crate::bound::{self, Analyser, Bound, BoundReport, Context, Iwb, Scope};
-use crate::check::{Status, overestimation};
+use crate::check::Verdict;
 use crate::cli::args::Explore;
 use crate::cli::files::{Outputs, Part};
 use crate::cli::load::{self, LoadedKernel};
-use crate::cli::output::{Ending, Format, Outcome};
+use crate::cli::output::{Ending, Outcome};
 use crate::cli::session::Session;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::explore::{Exploration, witness_schedule};
 use crate::machine::SchedulerKind;
 use crate::path::BlockPaths;
 use crate::program::TimingTable;
-use crate::report::json::{self, Origin, SCHEMA};
-use crate::report::table::Table;
-use crate::report::text::percent;
+use crate::report::explore::{ExploreResult, Schedules};
+use crate::report::output::Output;
+use crate::report::verdict as report;
 use crate::sim::PolicySetup;
 
 /// Files for a worst and a best schedule.
@@ -88,31 +86,23 @@ pub fn explore(block: &Block, files: Witnesses) -> Outcome {
     session.progress.begin(&kernel.workload.name, Some(block.issues()), "issues");
     let found = crate::explore::explore(table, machine, paths, proved, *limits, &session.watch)
         .map_err(|error| block.not_explorable(&error))?;
-    let judged: Vec<json::Bound> = bounds
+    let verdicts = bounds.iter().zip(&reports).map(|(bound, report)| match bound.applicable(&context) {
+        Ok(()) => (bound.name(), Some(report.value.cycles()), judge(report.value.cycles(), &found)),
+        Err(reason) => (bound.name(), None, Verdict::NotApplicable(reason.to_string())),
+    });
+    let verdicts: Vec<(&'static str, Option<Cycles>, Verdict)> = verdicts.collect();
+    let violated = verdicts.iter().any(|(.., verdict)| verdict.is_violated());
+    let worst = found.is_complete().then_some(found.worst.at_least);
+    let judged = verdicts
         .iter()
-        .zip(&reports)
-        .map(|(bound, report)| match bound.applicable(&context) {
-            Ok(()) => judge(bound.name(), report.value.cycles(), &found),
-            Err(reason) => json::Bound {
-                name: bound.name(),
-                value: None,
-                status: Status::NotApplicable,
-                reason: Some(reason.to_string()),
-                overestimation: None,
-            },
-        })
-        .collect();
-    let violated = judged.iter().any(|bound| bound.status == Status::Violated);
+        .map(|(name, value, verdict)| report::Bound::of_worst_case(name, *value, verdict, worst));
+    let stopped = found.spent.map(|spent| block.stopped(spent));
+    let schedules = Schedules::new(block.searched(), &found, stopped, judged.collect());
     let mut ending = Ending { violated, ..Ending::default() };
-    match args.on.common.format {
-        Format::Json => ending.print_json(session, &ExploreReport::new(block, &found, judged)),
-        Format::Text => {
-            let blocks = kernel.workload.blocks();
-            let which =
-                if blocks > 1 { format!("block {} of {blocks}: ", args.of_block) } else { String::new() };
-            ending.print(session, &(which + &text(block, &found, &judged)));
-        }
-    }
+    let (common, results) = (&args.on.common, vec![ExploreResult::Schedules(schedules)]);
+    let output = Output::of_batch("explore", Some(common.seed), results, Block::batch(stopped));
+    let output = output.judged(std::iter::once(Verdict::combine(verdicts.iter().map(|of| of.2.clone()))));
+    ending.report(session, common.format, &output);
     for (file, witness) in [(files.worst, &found.worst_witness), (files.best, &found.best_witness)] {
         if let Some(Err(problem)) = file.map(|file| file.write(block, witness)) {
             ending.late.push(problem);
@@ -131,119 +121,7 @@ fn upper_bound(table: &TimingTable, paths: &BlockPaths) -> Cycles {
 
 /// A bound claims something of every schedule: it holds only if the worst case is known to be
 /// below it.
-fn judge(name: &'static str, value: Cycles, found: &Exploration) -> json::Bound {
-    let status = Status::between(found.worst.at_least, found.worst.at_most, value);
+fn judge(bound: Cycles, found: &Exploration) -> Verdict {
     let open = "the exploration is incomplete: the worst case may be above or below";
-    let over = overestimation(value, found.worst.at_least).filter(|_| found.is_complete());
-    json::Bound {
-        name,
-        value: Some(value.get()),
-        status,
-        reason: (status == Status::Undecided).then(|| open.to_owned()),
-        overestimation: over.map(json::rounded),
-    }
-}
-
-#[derive(Serialize)]
-struct ExploreReport {
-    schema: u32,
-    kernel: String,
-    machine: String,
-    block: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    worst: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    best: Option<u64>,
-    worst_at_least: u64,
-    worst_at_most: u64,
-    best_at_least: u64,
-    best_at_most: u64,
-    complete: bool,
-    /// Why not, if so: `max-states`, `memory`, `interrupt`, `terminated`, `time-limit`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stopped: Option<&'static str>,
-    states: u64,
-    bounds: Vec<json::Bound>,
-    witness: Vec<usize>,
-    best_witness: Vec<usize>,
-    #[serde(flatten)]
-    origin: Origin,
-}
-
-impl ExploreReport {
-    fn new(block: &Block, found: &Exploration, bounds: Vec<json::Bound>) -> Self {
-        let Block { args, kernel, machine, .. } = block;
-        Self {
-            schema: SCHEMA,
-            kernel: kernel.workload.name.clone(),
-            machine: machine.name().to_owned(),
-            block: args.of_block,
-            worst: found.worst.exact().map(Cycles::get).filter(|_| found.is_complete()),
-            best: found.best.exact().map(Cycles::get).filter(|_| found.is_complete()),
-            worst_at_least: found.worst.at_least.get(),
-            worst_at_most: found.worst.at_most.get(),
-            best_at_least: found.best.at_least.get(),
-            best_at_most: found.best.at_most.get(),
-            complete: found.is_complete(),
-            stopped: found.spent.map(|spent| block.stopped(spent)),
-            states: found.states,
-            bounds,
-            witness: found.worst_witness.clone(),
-            best_witness: found.best_witness.clone(),
-            origin: Origin::new(machine, args.on.common.seed),
-        }
-    }
-}
-
-/// Issues shown of a witness.
-const MAX_WITNESS: usize = 200;
-
-fn shown_witness(witness: &[usize]) -> String {
-    let shown: Vec<String> = witness.iter().take(MAX_WITNESS).map(usize::to_string).collect();
-    let more = if witness.len() > MAX_WITNESS { " ..." } else { "" };
-    format!("{}{more}", shown.join(" "))
-}
-
-fn text(block: &Block, found: &Exploration, bounds: &[json::Bound]) -> String {
-    let Block { kernel, machine, .. } = block;
-    let style = block.session.style;
-    let heading = if found.is_complete() {
-        format!(
-            "{} on {}: over all work-conserving schedules worst {}, best {} cycles ({} states, complete)\n\n",
-            style.strong(&kernel.workload.name),
-            machine.name(),
-            found.worst.at_least,
-            found.best.at_most,
-            found.states
-        )
-    } else {
-        format!(
-            "{} on {}: INCOMPLETE after {} states, every schedule followed for {} issues\n  proven: worst between {} and {}, best between {} and {} cycles ({})\n\n",
-            style.strong(&kernel.workload.name),
-            machine.name(),
-            found.states,
-            found.followed_issues,
-            found.worst.at_least,
-            found.worst.at_most,
-            found.best.at_least,
-            found.best.at_most,
-            found.spent.map_or_else(String::new, |spent| block.why(spent))
-        )
-    };
-    let mut out = style.fill(&heading);
-    let mut table = Table::new(["bound", "cycles", "over worst", "status", ""], &[0, 3, 4]);
-    for bound in bounds {
-        table.row([
-            bound.name.to_owned(),
-            bound.value.map_or_else(|| "-".to_owned(), |v| v.to_string()),
-            bound.overestimation.map_or_else(|| "-".to_owned(), percent),
-            style.status(bound.status),
-            bound.reason.clone().unwrap_or_default(),
-        ]);
-    }
-    out.push_str(&table.render(2, style.width));
-    out.push_str(&format!("\n  a worst schedule, warp by issue: {}\n", shown_witness(&found.worst_witness)));
-    out.push_str(&format!("  a best schedule, warp by issue:  {}\n", shown_witness(&found.best_witness)));
-    out.push_str("  (--worst-schedule FILE writes it for --scheduler replay:FILE)\n");
-    out
+    Verdict::between(found.worst.at_least, found.worst.at_most, bound, open)
 }

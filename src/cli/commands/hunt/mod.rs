@@ -1,22 +1,24 @@
 //! `warpbound hunt`: adversarial search for a violation of a bound.
 
-mod report;
-
 use super::again::shell_word;
 use super::check::check_bound_names;
 use crate::base::Watch;
 use crate::bound::{self, Bound, Scope};
-use crate::check::{Plan, Status, Workload, WorkloadKind, check, counterexample};
+use crate::check::{Plan, Verdict, Workload, WorkloadKind, check, counterexample};
 use crate::cli::args;
 use crate::cli::files::Folder;
-use crate::cli::load;
-use crate::cli::output::{Ending, Format, Outcome};
+use crate::cli::format::Format;
+use crate::cli::output::{Ending, Outcome};
+use crate::cli::policies;
+use crate::cli::resources;
 use crate::cli::session::Session;
 use crate::diag::{Diagnostic, Diagnostics, SourceText};
 use crate::explore::hunt::{
     Hunt, Hunted, Setting, Summary, Together, Violation, WitnessFiles, hunt, is_huntable,
 };
 use crate::machine::SchedulerKind;
+use crate::report::hunt::{Found, HuntResult};
+use crate::report::output::{self as report, Batch};
 use crate::sim::PolicySetup;
 use crate::sim::policy::Schedule;
 
@@ -74,12 +76,7 @@ pub fn run(args: &args::Hunt, session: &Session) -> Outcome {
     let not_reached: Vec<String> = left.map(|plan| plan.setting.to_string()).collect();
     let violated = rows.iter().any(|row| row.violation.is_some());
     let mut ending = Ending { violated, ..Ending::default() };
-    match args.format {
-        Format::Json => {
-            ending.print_json(session, &report::HuntReport::new(args, &rows, &not_reached, session));
-        }
-        Format::Text => ending.print(session, &report::text(args, &rows, &not_reached, session)),
-    }
+    ending.report(session, args.format, &output(args, &rows, not_reached, session));
     for Row { plan, violation, .. } in &rows {
         let (Some(shown), Some(folder)) = (violation, &folder) else { continue };
         if let Err(problems) = write_folder(args, shown, &name(args, plan), folder) {
@@ -90,6 +87,32 @@ pub fn run(args: &args::Hunt, session: &Session) -> Outcome {
         }
     }
     Ok(ending)
+}
+
+fn output(
+    args: &args::Hunt,
+    rows: &[Row],
+    not_reached: Vec<String>,
+    session: &Session,
+) -> report::Output<HuntResult> {
+    let complete = not_reached.is_empty() && !rows.iter().any(|row| row.ended_early);
+    let batch = match complete {
+        true => Batch::default(),
+        false => Batch { not_reached, ..Batch::stopped(session.stopped()) },
+    };
+    let result = |Row { plan, summary, ended_early, violation }: &Row| {
+        let found = |shown: &Shown| {
+            Found::new(&shown.violation, &shown.command, &shown.files, args.counterexamples.is_none())
+        };
+        let ended_early = ended_early.then(|| session.stopped());
+        HuntResult::new(&args.bound, plan, summary, ended_early, violation.as_ref().map(found))
+    };
+    let verdicts = rows.iter().map(|row| match row.violation {
+        Some(_) => Verdict::Violated,
+        None => Verdict::Holds,
+    });
+    let results = rows.iter().map(result).collect();
+    report::Output::of_batch("hunt", Some(args.seed), results, batch).judged(verdicts)
 }
 
 /// The folder for counterexamples, if it is asked for and everything that may be found has room in it.
@@ -166,14 +189,14 @@ fn setting(text: &str) -> Result<Setting, Diagnostics> {
             if !is_huntable(&kind) {
                 return Err(problem("a replay fits one kernel only".to_owned()).into());
             }
-            Ok(Setting::Policy(load::setup(&kind)?))
+            Ok(Setting::Policy(policies::setup(&kind)?))
         }
         _ => Err(problem(format!("unknown setting `{text}`")).into()),
     }
 }
 
 fn plan(args: &args::Hunt, setting: Setting) -> Hunt {
-    let jobs = args.jobs.unwrap_or_else(load::threads);
+    let jobs = args.jobs.unwrap_or_else(resources::threads);
     let mut plan = match named(&args.bound).scope() {
         Scope::Block => Hunt::usual(setting, args.bound == PUBLISHED, args.seed, jobs),
         Scope::Launch => {
@@ -248,7 +271,7 @@ fn write_folder(args: &args::Hunt, shown: &Shown, name: &str, folder: &Folder) -
     let run = &runs[0];
     assert_eq!(
         (run.makespan.get(), run.verdict()),
-        (score.worst.makespan, Status::Violated),
+        (score.worst.makespan, Verdict::Violated),
         "check and hunt disagree on a witness"
     );
     let found = counterexample::counterexample(&counterexample::Inputs {

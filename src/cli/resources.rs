@@ -1,9 +1,7 @@
-//! How much memory there is, so that limits given in instructions or states end in a message and not in
-//! an allocation that fails.
+//! What this machine has: memory and cores. Limits given in instructions or states end in a message and not in an
+//! allocation that fails.
 
 use std::fs;
-
-use super::args::MAX_INSTRUCTIONS;
 
 /// Bytes that this process can still have: of the machine, of its control group, of its address space.
 /// Nothing where none of that is known.
@@ -15,6 +13,14 @@ pub fn available() -> Option<u64> {
 /// grow exist twice for a moment.
 pub fn budget() -> u64 {
     available().map_or(u64::MAX, |available| available / 2)
+}
+
+/// Warp instructions of a block unless somebody says otherwise.
+pub const MAX_INSTRUCTIONS: u64 = 1 << 26;
+
+/// The cores of this machine: how many threads to use where nobody says.
+pub fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
 /// Of a path that is growing: a step, and where active lanes change often a mask.

@@ -1,0 +1,167 @@
+//! `warpbound inspect`: what is in a file, before anything is run.
+
+use std::fmt::Write;
+
+use crate::cli::args::{Inspect, PtxLaunch};
+use crate::cli::assets::{self, Location};
+use crate::cli::output::{self, Outcome};
+use crate::cli::session::Session;
+use crate::cli::{launches, programs};
+use crate::diag::{Diagnostic, Diagnostics, SourceText};
+use crate::machine::{Machine, MachineSpec};
+use crate::micro::MicroKernel;
+use crate::program::launch::{LaunchSpec, ShapeSpec};
+use crate::program::sequence::Action;
+use crate::program::template;
+use crate::ptx::Module;
+use crate::report::inspect::machine::MachineFile;
+use crate::report::inspect::ptx::{ClassCount, PtxFile};
+use crate::report::inspect::{Buffer, Contents, InspectResult, LaunchFile, MicroFile, ProgramFile, Step};
+use crate::report::output::Output;
+
+/// Runs the command.
+pub fn run(args: &Inspect, session: &Session) -> Outcome {
+    let location = find(&args.file)?;
+    let source = location.text()?;
+    if args.template {
+        return template(args, &location, &source, session);
+    }
+    let is = match location.extension().as_str() {
+        "ptx" => Contents::Ptx(ptx(&source)?),
+        "warp" => Contents::Micro(micro(&location, &source)?),
+        // launches and machines are both RON; the first word tells
+        _ if is_machine(&source) => Contents::Machine(machine(&location, &source)?),
+        "ron" if programs::is_program(&source) => {
+            Contents::Program(program(&args.file, location.clone(), source)?)
+        }
+        "ron" => Contents::Launch(launch(&location, &source)?),
+        other => {
+            let problem = Diagnostic::general(
+                location.shown(),
+                format!("`.{other}` is not a kind of file that can be inspected"),
+            );
+            return Err(problem
+                .hint(".ptx, .warp, launch and machine .ron files, or an embedded name")
+                .into());
+        }
+    };
+    let result = InspectResult { file: location.shown(), is };
+    output::report(session, args.format, &Output::new("inspect", None, vec![result]))
+}
+
+/// An embedded kernel, an embedded machine, or a file.
+fn find(name: &str) -> Result<Location, Diagnostics> {
+    assets::find_kernel(name).or_else(|as_kernel| assets::find_machine(name, None).map_err(|_| as_kernel))
+}
+
+fn is_machine(source: &SourceText) -> bool {
+    let code = source.text().lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with("//"));
+    code.is_some_and(|line| line.starts_with("Machine") || line.starts_with("#!"))
+}
+
+fn ptx(source: &SourceText) -> Result<PtxFile, Diagnostics> {
+    Ok(PtxFile::new(&Module::parse(source)?.inspect(&assets::ptx_isa()?)))
+}
+
+fn machine(location: &Location, source: &SourceText) -> Result<MachineFile, Diagnostics> {
+    let load = |name: &str| assets::find_machine(name, Some(location))?.text();
+    let spec = MachineSpec::parse_with_bases(source, &load)?;
+    Ok(MachineFile::new(Machine::new(&spec, source)?, spec.idle_settings()))
+}
+
+fn launch(location: &Location, source: &SourceText) -> Result<LaunchFile, Diagnostics> {
+    let spec = LaunchSpec::parse(source)?;
+    let module = location.beside(&spec.module).text()?;
+    let shape = |s: &ShapeSpec| format!("({}, {}, {})", s.0, s.1, s.2);
+    let mut heading = format!("{}: launch of {} from {}\n", source.name(), spec.entry, spec.module);
+    if !spec.doc.is_empty() {
+        let _ = writeln!(heading, "  {}", spec.doc);
+    }
+    let _ = writeln!(
+        heading,
+        "  grid {}, block {}, dynamic shared {} bytes",
+        shape(&spec.grid),
+        shape(&spec.block),
+        spec.dynamic_shared
+    );
+    for buffer in &spec.buffers {
+        let _ = writeln!(heading, "  {}", ron(buffer));
+    }
+    for arg in &spec.args {
+        let _ = writeln!(heading, "  argument {}", ron(arg));
+    }
+    Ok(LaunchFile {
+        launch: serde_json::to_value(&spec).expect("a launch is plain data"),
+        module: ptx(&module)?,
+        heading,
+        module_file: module.name().to_owned(),
+    })
+}
+
+/// As a file has it.
+fn ron(value: &dyn erased_serde::Serialize) -> String {
+    let style = ron::ser::PrettyConfig::new().compact_structs(true).compact_arrays(true).compact_maps(true);
+    ron::ser::to_string_pretty(value, style).expect("what was read as RON can be written")
+}
+
+/// A program: its launches, step by step.
+fn program(name: &str, location: Location, source: SourceText) -> Result<ProgramFile, Diagnostics> {
+    let program = programs::load(name, location, source, &PtxLaunch::default(), 0)?;
+    let sequence = &program.sequence;
+    let mut counts = vec![0u64; sequence.statements.len()];
+    for action in sequence.actions() {
+        if let Ok(Action::Launch(launch)) = action {
+            counts[launch.statement] += 1;
+        }
+    }
+    let steps = sequence.statements.iter().zip(&counts).map(|(statement, launches)| {
+        let kernel = &sequence.kernels[statement.kernel];
+        Step {
+            line: statement.line,
+            launches: *launches,
+            entry: kernel.program.name.clone(),
+            module: sequence.modules[kernel.module].name.clone(),
+        }
+    });
+    let buffers = sequence.buffers.iter();
+    Ok(ProgramFile {
+        launches: sequence.launches,
+        buffers: buffers.map(|b| Buffer { name: b.name.clone(), bytes: b.bytes.len() }).collect(),
+        steps: steps.collect(),
+        program: serde_json::to_value(&program.spec).expect("a program is plain data"),
+    })
+}
+
+/// `--template`: a launch file for one kernel.
+fn template(args: &Inspect, location: &Location, source: &SourceText, session: &Session) -> Outcome {
+    if location.extension() != "ptx" {
+        let problem = Diagnostic::general(location.shown(), "a template is made from the code of a kernel");
+        return Err(problem.hint("name a .ptx file").into());
+    }
+    let entry = match &args.entry {
+        Some(entry) => entry.clone(),
+        None => launches::only_kernel(location, source)?,
+    };
+    let program = Module::parse(source)?.program(&entry, &assets::ptx_isa()?)?;
+    output::text(session, &template::launch_file(&program, &location.shown()))
+}
+
+fn micro(location: &Location, source: &SourceText) -> Result<MicroFile, Diagnostics> {
+    let kernel = MicroKernel::parse(&location.stem(), source)?;
+    let mut op_classes: Vec<ClassCount> = Vec::new();
+    for instr in &kernel.program.instrs {
+        let class = kernel.program.classes.name(instr.class);
+        match op_classes.iter_mut().find(|known| known.class == class) {
+            Some(known) => known.instructions += 1,
+            None => op_classes.push(ClassCount { class: class.to_owned(), instructions: 1 }),
+        }
+    }
+    Ok(MicroFile {
+        blocks: kernel.blocks.len(),
+        warps: kernel.block_warps,
+        warp_instructions: kernel.warps.iter().map(|(start, end)| end.index() - start.index()).collect(),
+        machine: kernel.machine.clone(),
+        scheduler: kernel.scheduler.as_ref().map(ToString::to_string),
+        op_classes,
+    })
+}

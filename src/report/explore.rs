@@ -1,0 +1,277 @@
+//! The worst and the best that can be: over all work-conserving schedules of a block, or over all latencies
+//! under one policy.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use super::output::{Origin, Output, Report, Stopped};
+use super::style::Style;
+use super::verdict::{self, Bound};
+use crate::base::Cycles;
+use crate::explore::{Exploration, LatencyExtremes};
+use crate::machine::Machine;
+
+/// Issues shown of a witness.
+const MAX_WITNESS: usize = 200;
+
+/// What `explore` says.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(tag = "over", rename_all = "kebab-case")]
+pub enum ExploreResult {
+    /// Over all schedules.
+    Schedules(Schedules),
+    /// Over all latencies.
+    Latencies(Latencies),
+}
+
+/// The block that was searched.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Searched {
+    /// The kernel.
+    pub kernel: String,
+    /// The machine.
+    #[serde(flatten)]
+    pub origin: Origin,
+    /// The block's number in the grid.
+    pub block: u32,
+    /// Blocks of the launch.
+    pub launch_blocks: u32,
+}
+
+impl Searched {
+    /// A block of a kernel on a machine.
+    pub fn new(kernel: &str, machine: &Machine, block: u32, launch_blocks: u32) -> Self {
+        Self { kernel: kernel.to_owned(), origin: Origin::new(machine), block, launch_blocks }
+    }
+
+    fn text(&self, style: Style) -> String {
+        let block = match self.launch_blocks {
+            ..=1 => String::new(),
+            all => format!("block {} of {all}: ", self.block),
+        };
+        format!("{block}{} on {}", style.strong(&self.kernel), self.origin.machine)
+    }
+}
+
+/// Over all work-conserving schedules. Times are cycles.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Schedules {
+    /// What was searched.
+    #[serde(flatten)]
+    pub of: Searched,
+    /// The longest makespan, where it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worst: Option<u64>,
+    /// The shortest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub best: Option<u64>,
+    /// Some schedule takes this long.
+    pub worst_at_least: u64,
+    /// None takes longer.
+    pub worst_at_most: u64,
+    /// None takes less.
+    pub best_at_least: u64,
+    /// Some schedule takes this little.
+    pub best_at_most: u64,
+    /// Whether every schedule was followed to its end.
+    pub complete: bool,
+    /// Why not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<Stopped>,
+    /// States looked at.
+    pub states: u64,
+    /// Issues up to which every schedule was followed.
+    pub followed_issues: u64,
+    /// What became of the bounds on all schedules.
+    pub bounds: Vec<Bound>,
+    /// The warp at each issue of a longest schedule.
+    pub witness: Vec<usize>,
+    /// The same of a shortest.
+    pub best_witness: Vec<usize>,
+}
+
+impl Schedules {
+    /// What was found.
+    pub fn new(of: Searched, found: &Exploration, stopped: Option<Stopped>, bounds: Vec<Bound>) -> Self {
+        let exact = |cycles: Option<Cycles>| cycles.map(Cycles::get).filter(|_| found.is_complete());
+        Self {
+            of,
+            worst: exact(found.worst.exact()),
+            best: exact(found.best.exact()),
+            worst_at_least: found.worst.at_least.get(),
+            worst_at_most: found.worst.at_most.get(),
+            best_at_least: found.best.at_least.get(),
+            best_at_most: found.best.at_most.get(),
+            complete: found.is_complete(),
+            stopped,
+            states: found.states,
+            followed_issues: found.followed_issues as u64,
+            bounds,
+            witness: found.worst_witness.clone(),
+            best_witness: found.best_witness.clone(),
+        }
+    }
+
+    fn text(&self, style: Style) -> String {
+        let start = self.of.text(style);
+        let heading = if self.complete {
+            format!(
+                "{start}: over all work-conserving schedules worst {}, best {} cycles ({} states, complete)\n\n",
+                self.worst_at_least, self.best_at_most, self.states
+            )
+        } else {
+            format!(
+                "{start}: INCOMPLETE after {} states, every schedule followed for {} issues\n  proven: worst between {} and {}, best between {} and {} cycles ({})\n\n",
+                self.states,
+                self.followed_issues,
+                self.worst_at_least,
+                self.worst_at_most,
+                self.best_at_least,
+                self.best_at_most,
+                self.stopped.map_or("", Stopped::text)
+            )
+        };
+        let mut text = style.fill(&heading);
+        text.push_str(&verdict::table(&self.bounds, "over worst", style));
+        let _ =
+            writeln!(text, "\n  a worst schedule, warp by issue: {}", shown(&self.witness, usize::to_string));
+        let _ = writeln!(
+            text,
+            "  a best schedule, warp by issue:  {}",
+            shown(&self.best_witness, usize::to_string)
+        );
+        text.push_str("  (--worst-schedule FILE writes it for --scheduler replay:FILE)\n");
+        text
+    }
+}
+
+/// The start of a witness.
+fn shown<T>(witness: &[T], one: impl Fn(&T) -> String) -> String {
+    let more = if witness.len() > MAX_WITNESS { " ..." } else { "" };
+    witness.iter().take(MAX_WITNESS).map(one).collect::<Vec<_>>().join(" ") + more
+}
+
+/// Over all latencies in intervals, under one policy. Times are cycles.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Latencies {
+    /// What was searched.
+    #[serde(flatten)]
+    pub of: Searched,
+    /// The policy.
+    pub scheduler: String,
+    /// The units whose latencies vary.
+    pub varied: Vec<VariedUnit>,
+    /// Whether all latencies were followed to their end.
+    pub complete: bool,
+    /// Why not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<Stopped>,
+    /// States looked at.
+    pub states: u64,
+    /// The longest makespan.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worst: Option<u64>,
+    /// The shortest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub best: Option<u64>,
+    /// Makespan with every varied latency at its longest.
+    pub all_longest: u64,
+    /// A longest run, issue by issue.
+    pub witness: Vec<Decision>,
+    /// A shortest run.
+    pub best_witness: Vec<Decision>,
+}
+
+/// A unit whose latency lies in an interval.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct VariedUnit {
+    /// Its name in the machine.
+    pub unit: String,
+    /// The shortest.
+    pub lat_from: u16,
+    /// The longest.
+    pub lat_to: u16,
+}
+
+/// An issue.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Decision {
+    /// Who issued.
+    pub warp: usize,
+    /// The latency it had, if that varies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lat: Option<u16>,
+}
+
+impl Latencies {
+    /// What was found; `stopped` says why that is not all, if so.
+    pub fn new(
+        of: Searched,
+        scheduler: String,
+        varied: Vec<VariedUnit>,
+        all_longest: u64,
+        found: &LatencyExtremes,
+        stopped: Option<Stopped>,
+    ) -> Self {
+        let decisions = |witness: &[(usize, Option<u16>)]| {
+            witness.iter().map(|&(warp, lat)| Decision { warp, lat }).collect()
+        };
+        Self {
+            of,
+            scheduler,
+            varied,
+            complete: found.is_ok(),
+            stopped,
+            states: found.as_ref().map_or_else(|fuel| fuel.states, |found| found.states),
+            worst: found.as_ref().ok().map(|found| found.worst),
+            best: found.as_ref().ok().map(|found| found.best),
+            all_longest,
+            witness: found.as_ref().map(|found| decisions(&found.worst_witness)).unwrap_or_default(),
+            best_witness: found.as_ref().map(|found| decisions(&found.best_witness)).unwrap_or_default(),
+        }
+    }
+
+    fn text(&self, style: Style) -> String {
+        let unit = |v: &VariedUnit| format!("{} lat {} to {}", v.unit, v.lat_from, v.lat_to);
+        let units = self.varied.iter().map(unit).collect::<Vec<_>>().join(", ");
+        let head = format!("{} under {}, {units}", self.of.text(style), self.scheduler);
+        let (Some(worst), Some(best)) = (self.worst, self.best) else {
+            let why = self.stopped.map_or("stopped", Stopped::text);
+            return style.fill(&format!(
+                "{head}: INCOMPLETE after {} states; nothing is claimed ({why})\n",
+                self.states
+            ));
+        };
+        let mut text = style.fill(&format!(
+            "{head}: over all latencies worst {worst}, best {best} cycles ({} states, complete)\n  with every varied latency at its longest: {} cycles\n",
+            self.states, self.all_longest
+        ));
+        if worst > self.all_longest {
+            text.push_str("  a timing anomaly: shorter latencies make this block slower\n");
+        }
+        let one = |decision: &Decision| match decision.lat {
+            None => format!("w{}", decision.warp),
+            Some(lat) => format!("w{}:{lat}", decision.warp),
+        };
+        let _ = writeln!(text, "  a worst run, warp:latency by issue: {}", shown(&self.witness, one));
+        let _ = writeln!(text, "  a best run, warp:latency by issue:  {}", shown(&self.best_witness, one));
+        text
+    }
+}
+
+impl Report for Output<ExploreResult> {
+    fn text(&self, style: Style) -> String {
+        let text = |result: &ExploreResult| match result {
+            ExploreResult::Schedules(found) => found.text(style),
+            ExploreResult::Latencies(found) => found.text(style),
+        };
+        self.results.iter().map(text).collect()
+    }
+}

@@ -1,0 +1,238 @@
+//! Anomalies among whole phases, drawn as two schedules above each other.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use super::phase_gantt;
+use super::phases::kind_name;
+use super::style::Style;
+use crate::base::Cycles;
+use crate::explore::anomaly::phases::{PhaseAnomaly, PhaseFound};
+use crate::explore::phase_level::{PhasePair, PhaseRun, PhaseWarp, schedule};
+use crate::machine::SchedulerKind;
+
+/// What was found under a policy.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct PolicySearch {
+    /// The policy.
+    pub scheduler: String,
+    /// Whether an anomaly was found.
+    pub found: bool,
+    /// Whether the search went as far as it may, or found one.
+    pub complete: bool,
+    /// Instances that were looked at.
+    pub instances: u64,
+    /// Schedules of them.
+    pub schedules: u64,
+    /// Every instance up to this total length was searched.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub all_up_to: Option<u64>,
+    /// What was found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub anomaly: Option<Anomaly>,
+}
+
+/// Phases that get shorter and a makespan that grows. Times are cycles.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Anomaly {
+    /// The makespan before.
+    pub makespan_before: u64,
+    /// The makespan after.
+    pub makespan_after: u64,
+    /// What gets shorter.
+    pub shortened: Vec<Shortened>,
+    /// The schedule before.
+    pub before: Vec<Run>,
+    /// The schedule after.
+    pub after: Vec<Run>,
+    /// What draws the first.
+    pub command_before: String,
+    /// What draws the second.
+    pub command_after: String,
+    #[serde(skip)]
+    drawings: [String; 2],
+}
+
+/// A phase that gets shorter.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Shortened {
+    /// Its warp.
+    pub warp: usize,
+    /// Its number in the warp, from 0, exec and idle counted apart.
+    pub phase: usize,
+    /// `exec` or `idle`.
+    pub kind: &'static str,
+    /// How long it was.
+    pub from: u64,
+    /// How long it is.
+    pub to: u64,
+}
+
+/// An exec phase and the idle phase after it.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Run {
+    /// Its warp.
+    pub warp: usize,
+    /// Index of the exec phase within its warp, from 0.
+    pub phase: usize,
+    /// When it could start.
+    pub ready: u64,
+    /// When it did.
+    pub start: u64,
+    /// The end of the exec phase.
+    pub exec_end: u64,
+    /// The end of the idle phase.
+    pub idle_end: u64,
+}
+
+/// The schedule of given phases.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Drawn {
+    /// The policy.
+    pub scheduler: String,
+    /// Cycles.
+    pub makespan: u64,
+    #[serde(skip)]
+    drawing: String,
+}
+
+impl Drawn {
+    /// Nothing for a policy that does not schedule whole phases.
+    pub fn new(warps: &[PhaseWarp], policy: &SchedulerKind) -> Option<Self> {
+        let mut all = Vec::new();
+        let makespan = schedule(warps, policy, |run| all.push(run))?;
+        Some(Self {
+            scheduler: policy.to_string(),
+            makespan: makespan.get(),
+            drawing: phase_gantt::draw(&all, warps.len(), &[]),
+        })
+    }
+}
+
+/// The drawings, one below the other.
+pub(super) fn drawings(all: &[&Drawn]) -> String {
+    let mut text = String::new();
+    for drawn in all {
+        let _ = writeln!(text, "{}: makespan {}\n{}", drawn.scheduler, drawn.makespan, drawn.drawing);
+    }
+    text + phase_gantt::LEGEND
+}
+
+fn runs(warps: &[PhaseWarp], policy: &SchedulerKind) -> Vec<PhaseRun> {
+    let mut runs = Vec::new();
+    // a policy that does not exist at this level was refused before, and gives no runs
+    let _ = schedule(warps, policy, |run| runs.push(run));
+    runs
+}
+
+/// The command that draws phases of these lengths.
+pub fn command(warps: &[PhaseWarp], policy: &SchedulerKind) -> String {
+    let pair = |p: &PhasePair| format!("{},{}", p.exec, p.idle);
+    let warp = |w: &PhaseWarp| w.iter().map(pair).collect::<Vec<_>>().join(",");
+    let lengths = warps.iter().map(warp).collect::<Vec<_>>().join("/");
+    format!("warpbound anomaly --lengths {lengths} --scheduler {policy}")
+}
+
+impl PolicySearch {
+    /// What a search under this policy found.
+    pub fn new(policy: &SchedulerKind, found: &PhaseFound) -> Self {
+        Self {
+            scheduler: policy.to_string(),
+            found: found.anomaly.is_some(),
+            complete: !found.ended_early,
+            instances: found.instances,
+            schedules: found.schedules,
+            all_up_to: found.all_up_to.map(Cycles::get),
+            anomaly: found.anomaly.as_ref().map(|anomaly| Anomaly::new(anomaly, policy)),
+        }
+    }
+}
+
+impl Anomaly {
+    fn new(anomaly: &PhaseAnomaly, policy: &SchedulerKind) -> Self {
+        let run = |run: PhaseRun| Run {
+            warp: run.warp,
+            phase: run.index,
+            ready: run.ready.get(),
+            start: run.start.get(),
+            exec_end: run.exec_end.get(),
+            idle_end: run.idle_end.get(),
+        };
+        let all = |warps: &[PhaseWarp]| runs(warps, policy).into_iter().map(run).collect();
+        let marked: Vec<_> = anomaly.shortened.iter().map(|one| (one.warp, one.index, one.kind)).collect();
+        let draw = |warps: &[PhaseWarp]| phase_gantt::draw(&runs(warps, policy), warps.len(), &marked);
+        Self {
+            makespan_before: anomaly.makespan_before.get(),
+            makespan_after: anomaly.makespan_after.get(),
+            shortened: anomaly
+                .shortened
+                .iter()
+                .map(|one| Shortened {
+                    warp: one.warp,
+                    phase: one.index,
+                    kind: kind_name(one.kind),
+                    from: one.from.get(),
+                    to: one.to.get(),
+                })
+                .collect(),
+            before: all(&anomaly.before),
+            after: all(&anomaly.after),
+            command_before: command(&anomaly.before, policy),
+            command_after: command(&anomaly.after, policy),
+            drawings: [draw(&anomaly.before), draw(&anomaly.after)],
+        }
+    }
+
+    fn text(&self, policy: &str, tried: &str, style: Style) -> String {
+        let one = |one: &Shortened| {
+            format!("w{}'s {} phase {} from {} to {}", one.warp, one.kind, one.phase + 1, one.from, one.to)
+        };
+        let shorter: Vec<String> = self.shortened.iter().map(one).collect();
+        let mut text = String::new();
+        let _ = writeln!(
+            text,
+            "{}: {} shrink{}, and the makespan grows from {} to {}",
+            style.strong(policy),
+            shorter.join(" and "),
+            if shorter.len() == 1 { "s" } else { "" },
+            self.makespan_before,
+            self.makespan_after
+        );
+        let [before, after] = &self.drawings;
+        let _ = writeln!(text, "\nbefore: makespan {}\n{before}", self.makespan_before);
+        let _ = writeln!(text, "after: makespan {}\n{after}", self.makespan_after);
+        let _ = writeln!(text, "{tried}; to see each side again:");
+        let _ = writeln!(text, "  {}\n  {}\n", self.command_before, self.command_after);
+        text
+    }
+}
+
+/// What was found under each policy; `seed` drew the instances, if they were drawn.
+pub(super) fn text(results: &[&PolicySearch], seed: Option<u64>, style: Style) -> String {
+    let mut text = String::new();
+    for found in results {
+        let order = match seed {
+            Some(seed) => format!("drawn from seed {seed}"),
+            None => found.all_up_to.map_or_else(
+                || "in order of total length".to_owned(),
+                |all| format!("in order of total length, all up to {all} searched"),
+            ),
+        };
+        let tried = format!("{} schedules of {} instances, {order}", found.schedules, found.instances);
+        match &found.anomaly {
+            Some(anomaly) => text.push_str(&anomaly.text(&found.scheduler, &tried, style)),
+            None => {
+                let early = if found.complete { "" } else { "INCOMPLETE, " };
+                let policy = style.strong(&found.scheduler);
+                let _ = writeln!(text, "{policy}: {early}no anomaly in {tried}\n");
+            }
+        }
+    }
+    text + phase_gantt::LEGEND
+}

@@ -1,0 +1,212 @@
+//! Programs: the totals have the shape of a kernel's; besides there are the launches, and those of each step.
+
+use serde::ser::{Serialize, SerializeSeq, Serializer};
+
+use super::check::{Blocks, CheckResult};
+use super::style::Style;
+use super::suite;
+use super::table::Table;
+use super::verdict::{Bound, Status};
+use crate::check::{BoundRow, SequenceChecked, StatementRow, Verdict};
+use crate::machine::Machine;
+use crate::program::names;
+use crate::program::sequence::{Action, Sequence};
+
+/// What is said of a program besides its totals.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Launches<'a> {
+    /// The `Launch` steps of the file that launched something, in its order.
+    pub steps: Vec<Step>,
+    /// Every launch that came to its end.
+    #[cfg_attr(test, schemars(with = "Vec<LaunchResult>"))]
+    pub launches: Each<'a>,
+    /// Launches that the program makes.
+    #[serde(skip)]
+    all: u64,
+}
+
+/// The launches of one step, taken together. Times are cycles.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Step {
+    /// Where it stands in the program.
+    pub line: u32,
+    /// The kernel's module.
+    pub module: String,
+    /// The kernel.
+    pub entry: String,
+    /// How many launches.
+    pub launches: u64,
+    /// All together.
+    pub makespan: u64,
+    /// The shortest.
+    pub makespan_min: u64,
+    /// The longest.
+    pub makespan_max: u64,
+    /// Warp executions of instructions.
+    pub warp_instructions: u64,
+    /// Over the gating bounds.
+    pub verdict: Status,
+    /// Sums; overestimation is that of the sums.
+    pub bounds: Vec<Bound>,
+}
+
+/// A launch.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct LaunchResult {
+    /// Its number in the program, from 0.
+    pub launch: u64,
+    /// The line of its step.
+    pub line: u32,
+    /// Counters of the loops around it.
+    #[serde(skip_serializing_if = "serde_json::Map::is_empty")]
+    pub counters: serde_json::Map<String, serde_json::Value>,
+    /// Blocks in x, y, z.
+    pub grid: [u32; 3],
+    /// Threads of a block in x, y, z.
+    pub block: [u32; 3],
+    /// Its cycles.
+    pub makespan: u64,
+    /// Warp executions of instructions.
+    pub warp_instructions: u64,
+    /// Each bound.
+    pub bounds: Vec<Bound>,
+}
+
+/// The launches of a program: made one by one when they are written.
+#[derive(Clone, Copy, Debug)]
+pub struct Each<'a> {
+    sequence: &'a Sequence,
+    checked: &'a SequenceChecked,
+}
+
+impl<'a> Each<'a> {
+    fn iter(self) -> impl Iterator<Item = LaunchResult> + 'a {
+        let Self { sequence, checked } = self;
+        let actions = sequence.actions().filter_map(|action| match action {
+            Ok(Action::Launch(launch)) => Some(launch),
+            _ => None,
+        });
+        let number = |value: i128| match i64::try_from(value) {
+            Ok(value) => value.into(),
+            Err(_) => value.to_string().into(),
+        };
+        let rows = checked.launches.iter().zip(checked.total.blocks.iter());
+        actions.zip(rows).map(move |(action, (row, (_, makespan, values)))| LaunchResult {
+            launch: action.number,
+            line: sequence.statements[action.statement].line,
+            counters: action.counters.into_iter().map(|(name, value)| (name, number(value))).collect(),
+            grid: action.launch.grid,
+            block: action.launch.block,
+            makespan: makespan.get(),
+            warp_instructions: row.warp_instructions,
+            bounds: judged(&checked.total.bounds)
+                .zip(values)
+                .filter_map(|(row, value)| row.map(|row| Bound::of_part(row, value, makespan)))
+                .collect(),
+        })
+    }
+}
+
+impl Serialize for Each<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut list = serializer.serialize_seq(Some(self.checked.launches.len()))?;
+        self.iter().try_for_each(|launch| list.serialize_element(&launch))?;
+        list.end()
+    }
+}
+
+/// Every bound, as nothing where reports leave it out.
+fn judged(rows: &[BoundRow]) -> impl Iterator<Item = Option<&BoundRow>> {
+    rows.iter().map(|row| Some(row).filter(|row| !row.left_out))
+}
+
+/// A program, judged.
+pub fn result<'a>(
+    name: &str,
+    sequence: &'a Sequence,
+    machine: &Machine,
+    checked: &'a SequenceChecked,
+) -> CheckResult<'a> {
+    let steps = checked.statements().iter().map(|row| Step::new(sequence, checked, row)).collect();
+    let launches = Launches { steps, launches: Each { sequence, checked }, all: sequence.launches };
+    CheckResult {
+        blocks: Blocks::none(),
+        program: Some(launches),
+        ..CheckResult::new(name, machine, &checked.total)
+    }
+}
+
+impl Step {
+    fn new(sequence: &Sequence, checked: &SequenceChecked, row: &StatementRow) -> Self {
+        let statement = &sequence.statements[row.statement];
+        let kernel = &sequence.kernels[statement.kernel];
+        let pairs = || judged(&checked.total.bounds).zip(&row.bounds);
+        let verdict = |bound: &crate::check::StatementBound| match bound.value {
+            _ if bound.violated => Verdict::Violated,
+            Some(_) => Verdict::Holds,
+            None => Verdict::NotApplicable(String::new()),
+        };
+        let gating = pairs().filter(|(row, _)| row.is_some_and(|row| row.gates));
+        Self {
+            line: statement.line,
+            module: sequence.modules[kernel.module].name.clone(),
+            entry: kernel.program.name.clone(),
+            launches: row.launches,
+            makespan: row.sum.get(),
+            makespan_min: row.least.get(),
+            makespan_max: row.most.get(),
+            warp_instructions: row.warp_instructions,
+            verdict: Status::of(&Verdict::combine(gating.map(|(_, bound)| verdict(bound)))),
+            bounds: pairs()
+                .filter_map(|(judged, bound)| {
+                    let part = Bound::of_part(judged?, bound.value, row.sum);
+                    Some(Bound { status: Status::of(&verdict(bound)), ..part })
+                })
+                .collect(),
+        }
+    }
+}
+
+impl Launches<'_> {
+    /// Launches that came to their end.
+    pub fn done(&self) -> usize {
+        self.launches.checked.launches.len()
+    }
+
+    /// How many there are, and how many of them came to their end if not all did.
+    pub fn count_text(&self, complete: bool) -> String {
+        let all = match self.all {
+            1 => "1 launch".to_owned(),
+            several => format!("{several} launches"),
+        };
+        if complete { all } else { format!("INCOMPLETE, {} of {all}", self.done()) }
+    }
+
+    /// The steps, a line each.
+    pub fn text(&self, style: Style) -> String {
+        let names: Vec<&str> = self
+            .steps
+            .first()
+            .map_or_else(Vec::new, |step| step.bounds.iter().map(|bound| bound.name).collect());
+        let heading = ["line", "kernel", "launches", "cycles", "min", "max"];
+        let last = heading.len() + names.len();
+        let columns = heading.into_iter().chain(names.iter().copied()).chain(["status"]);
+        let mut table = Table::new(columns, &[1, last]);
+        for step in &self.steps {
+            let start = [
+                step.line.to_string(),
+                names::short(&step.entry),
+                step.launches.to_string(),
+                step.makespan.to_string(),
+                step.makespan_min.to_string(),
+                step.makespan_max.to_string(),
+            ];
+            let values = suite::values(&names, &step.bounds);
+            table.row(start.into_iter().chain(values).chain([step.verdict.text(style)]));
+        }
+        table.render(2, style.width)
+    }
+}

@@ -1,0 +1,54 @@
+//! The JSON Schema files of what commands print: `schemas/COMMAND.json`, made from the types.
+//!
+//! `WRITE_SCHEMAS=1 cargo test schemas` writes them after a change; without that the test compares. Real output
+//! is held against them in `tests/cli`.
+
+use std::path::Path;
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+
+use super::output::Output;
+use super::{
+    ablation, anomaly, check, compare, evidence, explore, fermi, hunt, inspect, list, output, phases, run,
+};
+
+fn schema<R: JsonSchema>(title: &str) -> (String, String) {
+    // of what is written, not of what might be read: a field that can be left out need not be there
+    let mut schema =
+        SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<R>();
+    schema.insert("title".to_owned(), format!("warpbound {title} --format json").into());
+    schema.insert("$id".to_owned(), format!("warpbound-{title}-{}.json", output::SCHEMA).into());
+    (title.to_owned(), serde_json::to_string_pretty(&schema).unwrap() + "\n")
+}
+
+#[test]
+fn the_schema_files_are_those_of_the_types() {
+    let all = [
+        schema::<check::CheckReport>("check"),
+        schema::<Output<run::RunResult>>("run"),
+        schema::<Output<phases::PhasesResult>>("phases"),
+        schema::<Output<compare::CompareResult>>("compare"),
+        schema::<Output<evidence::EvidenceResult>>("evidence"),
+        schema::<Output<explore::ExploreResult>>("explore"),
+        schema::<Output<hunt::HuntResult>>("hunt"),
+        schema::<Output<anomaly::AnomalyResult>>("anomaly"),
+        schema::<Output<fermi::FermiResult>>("fermi"),
+        schema::<Output<ablation::Ablation>>("ablate"),
+        schema::<Output<inspect::InspectResult>>("inspect"),
+        schema::<Output<list::Listing>>("list"),
+        schema::<output::Failed>("errors"),
+    ];
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas");
+    for (name, schema) in &all {
+        let path = folder.join(format!("{name}.json"));
+        if std::env::var_os("WRITE_SCHEMAS").is_some() {
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::write(&path, schema).unwrap();
+        }
+        let file = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(file == *schema, "schemas/{name}.json is not that of the types: see the head of this file");
+    }
+    let files = std::fs::read_dir(&folder).unwrap().count();
+    assert_eq!(files, all.len(), "a file in schemas/ is of no command");
+}

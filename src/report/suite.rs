@@ -1,0 +1,96 @@
+//! Several kernels, a line each.
+
+use super::check::CheckResult;
+use super::count;
+use super::style::Style;
+use super::table::Table;
+use super::verdict::{Bound, Status};
+
+/// The runs as a table.
+pub fn table(runs: &[CheckResult], style: Style) -> String {
+    // a bound for runs of one kind is a column where there is one; runs have them in one order
+    let mut names: Vec<&str> = Vec::new();
+    for run in runs {
+        let mut from = 0;
+        for bound in &run.bounds {
+            from = match names.iter().position(|name| *name == bound.name) {
+                Some(known) => known + 1,
+                None => {
+                    names.insert(from, bound.name);
+                    from + 1
+                }
+            };
+        }
+    }
+    let heading = ["kernel", "policy", "blocks", "warp insts", "makespan"].map(str::to_owned);
+    let columns = names.iter().flat_map(|name| [(*name).to_owned(), "over".to_owned()]);
+    let last = heading.len() + names.len() * 2;
+    // blocks and instructions go first, then overestimations, then bounds, from the right
+    let overs = (0..names.len()).rev().map(|bound| heading.len() + 2 * bound + 1);
+    let values = (0..names.len()).rev().map(|bound| heading.len() + 2 * bound);
+    let expendable: Vec<usize> = [2, 3].into_iter().chain(overs).chain(values).collect();
+    let mut table =
+        Table::new(heading.into_iter().chain(columns).chain(["verdict".to_owned()]), &[0, 1, last])
+            .expendable(expendable);
+    for run in runs {
+        let start = [
+            run.kernel.clone(),
+            run.scheduler.clone(),
+            of_launch(run),
+            run.warp_instructions.to_string(),
+            run.makespan.to_string(),
+        ];
+        let bounds =
+            names.iter().flat_map(|name| match run.bounds.iter().find(|bound| bound.name == *name) {
+                Some(bound) => [bound.value_text(), bound.over_text()],
+                None => ["-".to_owned(), "-".to_owned()],
+            });
+        let so_far = if run.complete { "" } else { " so far" };
+        table.row(start.into_iter().chain(bounds).chain([run.verdict.text(style) + so_far]));
+    }
+    table.render(0, style.width)
+}
+
+/// Blocks, and of how many if these are not all; of a program, launches.
+fn of_launch(run: &CheckResult) -> String {
+    let done = run.program.as_ref().map_or(run.blocks_done(), |program| program.done());
+    match run.launch_blocks {
+        None => done.to_string(),
+        Some(all) => format!("{done} of {all}"),
+    }
+}
+
+/// What they show as a whole.
+pub fn summary(runs: &[CheckResult], style: Style) -> String {
+    let with = |status: Status| {
+        let number = runs.iter().filter(|run| run.verdict == status).count();
+        format!("{number} {}", status.text(style))
+    };
+    let instructions: u64 = runs.iter().map(|run| run.warp_instructions).sum();
+    // the policies of a kernel share its self-check
+    let by_kernel = runs.chunk_by(|a, b| a.kernel == b.kernel);
+    let self_checked: u64 = by_kernel.filter_map(|runs| runs[0].self_checked_warps).sum();
+    let text = format!(
+        "\n{}, {instructions} warp instructions: {}, {}, {}\n",
+        count(runs.len(), "run"),
+        with(Status::Holds),
+        with(Status::Violated),
+        with(Status::NotApplicable),
+    );
+    let mut text = style.fill(&text);
+    if self_checked > 0 {
+        text.push_str(&self_check(self_checked));
+    }
+    text
+}
+
+/// That analyser and simulator were compared.
+pub(super) fn self_check(warps: u64) -> String {
+    format!("self-check: {warps} warps alone, analyser and simulator agree on every event\n")
+}
+
+/// Every bound that some run has, for the columns of other tables.
+pub(super) fn values<'a>(names: &'a [&str], bounds: &'a [Bound]) -> impl Iterator<Item = String> + 'a {
+    let of = |name: &&str| bounds.iter().find(|bound| bound.name == *name);
+    names.iter().map(move |name| of(name).map_or_else(|| "-".to_owned(), Bound::value_text))
+}

@@ -1,0 +1,149 @@
+//! What became of a bound, as scripts and people read it.
+
+use serde::Serialize;
+
+use super::Fraction;
+use super::style::Style;
+use super::table::Table;
+use crate::base::Cycles;
+use crate::check::{BoundRow, Verdict, overestimation};
+
+/// A verdict without its reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// At most the bound.
+    Holds,
+    /// Above the bound.
+    Violated,
+    /// A premise of the bound does not hold.
+    NotApplicable,
+    /// It applies, and what was done does not suffice to say whether it holds.
+    Undecided,
+}
+
+impl Status {
+    /// That of a verdict.
+    pub fn of(verdict: &Verdict) -> Self {
+        match verdict {
+            Verdict::Holds => Self::Holds,
+            Verdict::Violated => Self::Violated,
+            Verdict::NotApplicable(_) => Self::NotApplicable,
+            Verdict::Undecided(_) => Self::Undecided,
+        }
+    }
+
+    /// As text has it.
+    pub fn text(self, style: Style) -> String {
+        match self {
+            Self::Holds => style.paint("32", "holds"),
+            Self::Violated => style.paint("1;31", "VIOLATED"),
+            Self::NotApplicable => style.paint("33", "not-applicable"),
+            Self::Undecided => style.paint("33", "undecided"),
+        }
+    }
+}
+
+/// A bound and what became of it.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Bound {
+    /// Its name.
+    pub name: &'static str,
+    /// Cycles, if it has a value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<u64>,
+    /// What became of it.
+    pub status: Status,
+    /// Why it has no value or no verdict. Of the parts of a run it is said once, with the whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// (bound - makespan) / makespan.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overestimation: Option<Fraction>,
+    /// Whether it decides the verdict; said where it does not.
+    #[serde(skip_serializing_if = "is_true")]
+    pub gates: bool,
+}
+
+impl Bound {
+    /// Over a whole run.
+    pub fn of_run(row: &BoundRow, makespan: Cycles) -> Self {
+        let part = Self::of_part(row, row.value.as_ref().ok().copied(), makespan);
+        Self {
+            status: Status::of(&row.verdict()),
+            reason: row.value.as_ref().err().cloned(),
+            gates: row.gates,
+            ..part
+        }
+    }
+
+    /// Over a part of a run.
+    pub fn of_part(row: &BoundRow, value: Option<Cycles>, makespan: Cycles) -> Self {
+        Self {
+            name: row.name,
+            value: value.map(Cycles::get),
+            status: match value {
+                None => Status::NotApplicable,
+                Some(value) if makespan > value => Status::Violated,
+                Some(_) => Status::Holds,
+            },
+            reason: None,
+            overestimation: value.and_then(|value| overestimation(value, makespan)).map(Fraction),
+            gates: true,
+        }
+    }
+
+    /// Over every makespan that can be: the verdict on its worst case, which is `worst` where it is known.
+    pub fn of_worst_case(
+        name: &'static str,
+        value: Option<Cycles>,
+        verdict: &Verdict,
+        worst: Option<Cycles>,
+    ) -> Self {
+        let over = value.zip(worst).and_then(|(value, worst)| overestimation(value, worst));
+        Self {
+            name,
+            value: value.map(Cycles::get),
+            status: Status::of(verdict),
+            reason: verdict.why().map(str::to_owned),
+            overestimation: over.map(Fraction),
+            gates: true,
+        }
+    }
+
+    /// Its value for a table.
+    pub fn value_text(&self) -> String {
+        self.value.map_or_else(|| "-".to_owned(), |value| value.to_string())
+    }
+
+    /// Its overestimation for a table.
+    pub fn over_text(&self) -> String {
+        self.overestimation.map_or_else(|| "-".to_owned(), |over| format!("{:+.1} %", over.0 * 100.0))
+    }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn is_true(gates: &bool) -> bool {
+    *gates
+}
+
+/// Bounds, a line each.
+pub fn table(bounds: &[Bound], over: &'static str, style: Style) -> String {
+    let mut table = Table::new(["bound", "cycles", over, "status", ""], &[0, 3, 4]);
+    for (index, bound) in bounds.iter().enumerate() {
+        // premises of a machine are many words; the same ones are said once
+        let said = bounds[..index].iter().find(|before| before.reason == bound.reason);
+        let more = match (&bound.reason, said) {
+            (Some(_), Some(before)) => format!("as {}", before.name),
+            (Some(reason), None) => reason.clone(),
+            (None, _) if !bound.gates => "(does not gate)".to_owned(),
+            (None, _) => String::new(),
+        };
+        let row =
+            [bound.name.to_owned(), bound.value_text(), bound.over_text(), bound.status.text(style), more];
+        table.row(row);
+    }
+    table.render(2, style.width)
+}

@@ -9,7 +9,7 @@ use super::InspectReport;
 use crate::cli::assets::{self, Location};
 use crate::diag::{Diagnostic, Diagnostics, SourceText};
 use crate::machine::memory::{CacheSettings, Fixed, Jitter, L1, LowerLevel, Partitions, Start};
-use crate::machine::{Hazards, IdleSetting, Machine, MachineSpec, MemorySystem};
+use crate::machine::{Hazards, IdleSetting, Machine, MachineSpec, MemorySpec};
 use crate::report::style::Style;
 use crate::report::table::Table;
 use crate::report::text::count;
@@ -118,7 +118,7 @@ fn switches(machine: &Machine) -> Result<String, Diagnostics> {
         }
     }
     let memory = machine.memory();
-    if *memory == MemorySystem::default() {
+    if *memory == MemorySpec::default() {
         text.push_str("\n  memory: perfect\n");
     } else {
         let reached = Reached {
@@ -172,7 +172,7 @@ fn json(machine: &Machine, idle: &[IdleSetting]) -> serde_json::Value {
         "units": machine.units().iter().map(unit).collect::<Vec<_>>(),
         "ops": machine.ops().map(op).collect::<Vec<_>>(),
         "shared_memory": machine.shared_memory(),
-        "pipeline": machine.pipeline().map(crate::machine::Pipeline::all_settings),
+        "pipeline": machine.pipeline().map(|pipeline| pipeline.all_settings()),
         "memory": machine.memory(),
         "idle_settings": idle.iter().map(|setting| json!({"path": setting.path, "reason": setting.reason})).collect::<Vec<_>>(),
     })

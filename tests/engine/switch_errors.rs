@@ -1,5 +1,5 @@
 //! Switches of the pipeline and of memory with values that make no sense: all are reported, each at
-//! its place. (`src/machine/memory/` tests more of memory's.)
+//! its place. (`src/machine/checked/memory.rs` tests more of memory's.)
 
 use crate::shipped;
 

@@ -8,6 +8,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use petgraph::algo::tarjan_scc;
+use petgraph::graphmap::DiGraphMap;
+
 /// A module by its path from the root of the crate: `["machine", "used"]`.
 pub type ModulePath = Vec<String>;
 
@@ -17,8 +20,6 @@ struct Named {
     line: usize,
     /// From the root of the crate.
     path: Vec<String>,
-    /// Whether it is only passed on: `pub use`.
-    passed_on: bool,
 }
 
 #[derive(Debug, Default)]
@@ -40,8 +41,15 @@ pub struct Use {
     pub to: ModulePath,
     /// `file:line: path`.
     pub place: String,
-    /// Whether the module only passes on what it names.
-    pub passed_on: bool,
+}
+
+/// Modules of one folder that use each other in a circle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Circle {
+    pub folder: String,
+    pub modules: Vec<String>,
+    /// Where they do.
+    pub places: Vec<String>,
 }
 
 /// The modules of a crate.
@@ -63,7 +71,8 @@ impl Modules {
         let mut tests = Vec::new();
         for (file, text) in texts {
             let Some(path) = module_of(file) else { continue };
-            let mut reader = Reader { tokens: tokens(text), at: 0, path: &path, all: &paths, tests: Vec::new() };
+            let mut reader =
+                Reader { tokens: tokens(text), at: 0, path: &path, all: &paths, tests: Vec::new() };
             let module = Module { file: file.clone(), ..reader.module() };
             tests.append(&mut reader.tests);
             modules.insert(path, module);
@@ -80,11 +89,45 @@ impl Modules {
                 let to = self.definer(&named.path, 0);
                 if to != *from && !to.is_empty() {
                     let place = format!("{}:{}: {}", module.file, named.line, named.path.join("::"));
-                    uses.insert(Use { from: from.clone(), to, place, passed_on: named.passed_on });
+                    uses.insert(Use { from: from.clone(), to, place });
                 }
             }
         }
         uses
+    }
+
+    /// The circles among the modules of each folder: of modules of which each uses the next, whatever lies
+    /// in them, and the last the first. `is_looked_at` is asked with the first folder, the layer.
+    pub fn circles(&self, is_looked_at: impl Fn(&str) -> bool) -> Vec<Circle> {
+        let mut folders: BTreeMap<ModulePath, Vec<(String, String, String)>> = BTreeMap::new();
+        for Use { from, to, place } in self.uses() {
+            let common = from.iter().zip(&to).take_while(|(from, to)| from == to).count();
+            // layers have a rule of their own, and what is above or below is no sibling
+            if common > 0
+                && let (Some(one), Some(other)) = (from.get(common), to.get(common))
+                && is_looked_at(&from[0])
+            {
+                let uses = folders.entry(from[..common].to_vec()).or_default();
+                uses.push((one.clone(), other.clone(), place));
+            }
+        }
+        let mut circles = Vec::new();
+        for (folder, uses) in folders {
+            let graph: DiGraphMap<&str, ()> =
+                uses.iter().map(|(from, to, _)| (from.as_str(), to.as_str())).collect();
+            for mut modules in tarjan_scc(&graph).into_iter().filter(|modules| modules.len() > 1) {
+                modules.sort_unstable();
+                let inside = |(from, to, _): &&(String, String, String)| {
+                    modules.contains(&from.as_str()) && modules.contains(&to.as_str())
+                };
+                circles.push(Circle {
+                    folder: folder.join("::"),
+                    modules: modules.iter().map(|&module| module.to_owned()).collect(),
+                    places: uses.iter().filter(inside).map(|(.., place)| place.clone()).collect(),
+                });
+            }
+        }
+        circles
     }
 
     /// The module that defines what a path names.
@@ -105,7 +148,9 @@ impl Modules {
                 return self.definer(&[target, &path[index + 1..]].concat(), depth + 1);
             }
             let glob = module.globs.iter().map(|glob| self.definer(glob, depth + 1)).find(|glob| {
-                self.0.get(glob).is_some_and(|m| m.defined.contains(segment) || m.aliases.contains_key(segment))
+                self.0
+                    .get(glob)
+                    .is_some_and(|m| m.defined.contains(segment) || m.aliases.contains_key(segment))
             });
             if let Some(glob) = glob {
                 return self.definer(&[&glob, &path[index..]].concat(), depth + 1);
@@ -150,13 +195,12 @@ fn tokens(text: &str) -> Vec<(usize, String)> {
             while at < chars.len() && chars[at] != '\n' {
                 at += 1;
             }
-        } else if c == '"' || (c == 'r' && (ahead(at, "r\"") || ahead(at, "r#"))) {
-            let hashes = chars[at + 1..].iter().take_while(|&&c| c == '#').count();
-            let raw = c == 'r';
-            let end = format!("\"{}", "#".repeat(if raw { hashes } else { 0 }));
-            at += if raw { hashes + 2 } else { 1 };
+        } else if c == '"' || c == 'r' && raw_hashes(&chars[at + 1..]).is_some() {
+            let raw = if c == 'r' { raw_hashes(&chars[at + 1..]) } else { None };
+            let end = format!("\"{}", "#".repeat(raw.unwrap_or(0)));
+            at += raw.map_or(1, |hashes| hashes + 2);
             while at < chars.len() && !ahead(at, &end) {
-                at += if !raw && chars[at] == '\\' { 2 } else { 1 };
+                at += if raw.is_none() && chars[at] == '\\' { 2 } else { 1 };
             }
             at += end.len();
         } else if c == '\'' {
@@ -188,6 +232,12 @@ fn tokens(text: &str) -> Vec<(usize, String)> {
     tokens
 }
 
+/// How many hashes a raw string begins with, if these characters, behind an `r`, begin one.
+fn raw_hashes(chars: &[char]) -> Option<usize> {
+    let hashes = chars.iter().take_while(|&&c| c == '#').count();
+    (chars.get(hashes) == Some(&'"')).then_some(hashes)
+}
+
 struct Reader<'a> {
     tokens: Vec<(usize, String)>,
     at: usize,
@@ -216,7 +266,10 @@ impl Reader<'_> {
                 self.skip_test();
                 continue;
             }
-            let after_colons = self.at > 0 && self.tokens[self.at - 1].1 == "::";
+            let before = self.at.checked_sub(1).map_or("", |at| self.tokens[at].1.as_str());
+            // `pub(in crate::layer)` says who may see something, and uses nothing
+            let names_readers = before == "in" && self.at > 1 && self.tokens[self.at - 2].1 == "(";
+            let continues = before == "::" || names_readers;
             match self.token(0) {
                 "{" => depth += 1,
                 "}" => {
@@ -227,13 +280,12 @@ impl Reader<'_> {
                 }
                 "mod" if self.token(2) == "{" => inline.push(depth),
                 "use" => {
-                    let public = self.at > 0 && matches!(self.tokens[self.at - 1].1.as_str(), "pub" | ")");
                     self.at += 1;
-                    self.tree(&[], inline.len(), Some(public), &mut module);
+                    self.tree(&[], inline.len(), true, &mut module);
                     continue;
                 }
-                "crate" | "super" | "self" if !after_colons && self.token(1) == "::" => {
-                    self.tree(&[], inline.len(), None, &mut module);
+                "crate" | "super" | "self" if !continues && self.token(1) == "::" => {
+                    self.tree(&[], inline.len(), false, &mut module);
                     continue;
                 }
                 "fn" | "struct" | "enum" | "union" | "trait" | "type" | "const" | "static"
@@ -279,13 +331,13 @@ impl Reader<'_> {
         }
     }
 
-    /// A path, or several in braces. `declared` is there in a `use`, and says whether it is public.
-    fn tree(&mut self, before: &[String], inline: usize, declared: Option<bool>, module: &mut Module) {
+    /// A path or, where a `use` declares it, several in braces.
+    fn tree(&mut self, before: &[String], inline: usize, declared: bool, module: &mut Module) {
         let mut path = before.to_vec();
         loop {
             let (line, token) = self.tokens.get(self.at).cloned().unwrap_or_default();
             match token.as_str() {
-                "{" if declared.is_some() => {
+                "{" if declared => {
                     self.at += 1;
                     while self.at < self.tokens.len() && self.token(0) != "}" {
                         if self.token(0) == "," {
@@ -297,11 +349,11 @@ impl Reader<'_> {
                     self.at += 1;
                     return;
                 }
-                "*" if declared.is_some() => {
+                "*" if declared => {
                     self.at += 1;
                     if let Some(path) = self.absolute(&path, inline) {
                         module.globs.push(path.clone());
-                        module.named.push(Named { line, path, passed_on: declared == Some(true) });
+                        module.named.push(Named { line, path });
                     }
                     return;
                 }
@@ -319,17 +371,15 @@ impl Reader<'_> {
             if absolute.last().is_some_and(|last| last == "self") {
                 absolute.pop();
             }
-            if let Some(public) = declared {
+            if declared {
                 let mut name = absolute.last().cloned().unwrap_or_default();
                 if self.token(0) == "as" {
                     name = self.token(1).to_owned();
                     self.at += 2;
                 }
                 module.aliases.insert(name, absolute.clone());
-                module.named.push(Named { line, path: absolute, passed_on: public });
-            } else {
-                module.named.push(Named { line, path: absolute, passed_on: false });
             }
+            module.named.push(Named { line, path: absolute });
             return;
         }
     }

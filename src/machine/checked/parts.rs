@@ -85,10 +85,7 @@ impl Parts {
             check.problem("sms", "several SMs need the detailed engine".to_owned(), hint);
         }
         check.range("sms", sms, 1..=MAX_SMS);
-        let pipeline = match pipeline {
-            Some(written) => Some(Pipeline::of(written, &units, sub_cores, check)),
-            None => None,
-        };
+        let pipeline = pipeline.as_ref().map(|written| Pipeline::of(written, &units, sub_cores, check));
         let shared_memory = shared_memory.as_ref().map(|written| SharedMemory::of(written, check));
         let hazards = Hazards::of(hazards.as_deref(), check);
         Some(Self {

@@ -41,7 +41,8 @@
 //! * **Two kinds of time.** [`base::Cycle`] is an instant, [`base::Cycles`] a duration; only the
 //!   sums that make sense compile.
 //! * **Parsed is not used.** A [`machine::MachineSpec`] is what people write, a
-//!   [`machine::Machine`] exists only validated. Likewise launches and micro kernels.
+//!   [`machine::Machine`] exists only validated, and so does each of its parts. Likewise launches and
+//!   micro kernels.
 //! * **Memory does not grow with the grid,** nor with the launches of a program. Blocks are streamed;
 //!   only makespan and bound values of each are kept.
 //! * **Every idle issue slot has one reason** ([`trace::StallReason`]); reasons and issues add up
@@ -65,6 +66,11 @@
 //!  model                        documentation only: the rules, the bibliography
 //! ```
 //!
+//! Within a layer the same holds without an order that is written down: the modules of a folder (files, and
+//! folders with all that is in them) use each other without a circle, whatever path or re-export they go by.
+//! A `mod.rs` may use its children, and they what it defines itself; what it only passes on is the child's.
+//! `tests/layers.rs` enforces both rules.
+//!
 //! ## Where to look
 //!
 //! | you look for | it is in |
@@ -74,8 +80,9 @@
 //! | a scheduling policy | `src/sim/policy/`, one file each |
 //! | the SM as it is: fetch, operand collector, load/store unit, several SMs | `src/sim/pipeline/` |
 //! | caches, interconnect, DRAM | `src/sim/pipeline/memory/` |
-//! | what can be switched on, and its default | [`machine::pipeline`], [`machine::memory`], `src/machine/shared_memory.rs` |
-//! | what of that is beyond the paper model, and which bound accounts for it | `src/machine/feature.rs`, `src/bound/claim.rs` |
+//! | what can be switched on, and its default | [`machine::pipeline`], [`machine::memory`], [`machine::SharedMemorySpec`] |
+//! | how a machine file becomes a machine | `src/machine/`: `written`, `layered`, `checked`, `used` |
+//! | what of that is beyond the paper model, and which bound accounts for it | `src/machine/used/features.rs`, `src/bound/claim.rs` |
 //! | what timing knows of a memory access | [`program::MemoryOp`], set by the front ends |
 //! | a plan, its run, the judging of it | `src/check/`: `plan.rs`, `run.rs`, `judging.rs`, `checked.rs` |
 //! | functional runs ahead of the simulation, on a thread | `src/check/ahead.rs` |

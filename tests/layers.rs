@@ -2,11 +2,18 @@
 //!
 //! * The layer rule of `src/lib.rs`: an arrow may only point down, or to the right within a row. Read from
 //!   every `crate::layer` that a file names, outside comments.
+//! * Within a layer, too, things point one way: the files and folders of a folder use each other without a
+//!   circle.
 //! * The repository stands alone: no file names a page that a reader does not have.
 //! * Links to numbered sections of `warpbound::model` lead somewhere.
 
+#[path = "support/module_graph.rs"]
+mod module_graph;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+
+use module_graph::{Circle, Modules};
 
 /// Top to bottom, left to right.
 const ROWS: [&[&str]; 9] = [
@@ -117,6 +124,75 @@ fn the_rule_itself_forbids_what_it_should() {
     }
     let named = named_layers("use crate::{sim::A, bound::B};\n// crate::cli\nlet x = crate::base::Y;");
     assert_eq!(named, [(1, "sim".to_owned()), (1, "bound".to_owned()), (3, "base".to_owned())]);
+}
+
+/// Layers that still have circles.
+const NOT_YET: [&str; 1] = ["sim"];
+
+/// In every folder of a layer, its own and those inside: let one module (a file, or a folder with all that
+/// lies in it) point to another if something in the one names something that the other defines, by whatever
+/// path and through whatever re-export. Then no way along these arrows leads back to where it began.
+///
+/// Parents are no siblings. A `mod.rs` may use its children, and they may use what it defines itself, the
+/// words that the folder shares; what it only passes on counts as of the child that defines it. Tests do not
+/// count.
+#[test]
+fn modules_of_a_folder_use_each_other_one_way() {
+    let circles = Modules::read(&root().join("src")).circles(|layer| !NOT_YET.contains(&layer));
+    let shown = |Circle { folder, modules, places }: &Circle| {
+        format!("{folder}: {}\n  {}", modules.join(" "), places.join("\n  "))
+    };
+    assert!(circles.is_empty(), "circles:\n{}", circles.iter().map(shown).collect::<Vec<_>>().join("\n"));
+}
+
+#[test]
+fn circles_are_found_however_they_are_written() {
+    let circles = |files: &[(&str, &str)]| {
+        let files: Vec<(String, String)> =
+            files.iter().map(|(file, text)| ((*file).to_owned(), (*text).to_owned())).collect();
+        let circles = Modules::of(&files).circles(|_| true);
+        circles.into_iter().map(|circle| (circle.folder, circle.modules.join(" "))).collect::<Vec<_>>()
+    };
+    let b = ("l/b.rs", "pub struct B; fn f() { super::a::A; }");
+    let found = [("l".to_owned(), "a b".to_owned())];
+    for (a, more) in [
+        ("use super::b::B; pub struct A;", ""),
+        ("use super::{c::C, b::{self, B as D}}; pub struct A;", ""),
+        ("pub struct A(crate::l::b::B);", ""),
+        // through what the folder passes on, imports or takes whole
+        ("use super::B; pub struct A;", "mod a; mod b; pub use b::B;"),
+        ("use crate::l::{B}; pub struct A;", "mod a; mod b; use b::B;"),
+        ("use super::B; pub struct A;", "mod a; mod b; pub use b::*;"),
+        ("mod inside { use super::super::b::B; } pub struct A;", ""),
+        ("#[cfg(test)] mod tests { fn f() {} } use super::b; pub struct A;", ""),
+    ] {
+        assert_eq!(circles(&[("l/mod.rs", more), ("l/a.rs", a), b]), found, "{a} {more}");
+    }
+    for (a, more) in [
+        ("pub struct A; // use super::b::B;", ""),
+        ("pub struct A; const B: &str = \"super::b::B\"; const C: char = '\"';", ""),
+        ("pub struct A; #[cfg(test)] mod tests { use super::super::b::B; }", ""),
+        ("pub(in crate::l) struct A; impl<'a> A<'a> { pub(super) fn a() {} }", "mod a; mod b; pub use b::B;"),
+        ("use super::Shared; pub struct A;", "mod a; mod b; pub struct Shared; fn f() { b::f(); }"),
+    ] {
+        assert_eq!(circles(&[("l/mod.rs", more), ("l/a.rs", a), b]), [], "{a} {more}");
+    }
+    // a folder stands for all that is in it
+    let files = [
+        ("l/mod.rs", ""),
+        ("l/a/mod.rs", ""),
+        ("l/a/deep.rs", "use super::super::b::B;"),
+        ("l/b.rs", "use super::a::deep;"),
+    ];
+    assert_eq!(circles(&files), found);
+    // and what is in it is looked at by itself
+    let files = [
+        ("l/mod.rs", ""),
+        ("l/a/mod.rs", ""),
+        ("l/a/c.rs", "use super::d::D;"),
+        ("l/a/d.rs", "pub struct D; use crate::l::a::c;"),
+    ];
+    assert_eq!(circles(&files), [("l::a".to_owned(), "c d".to_owned())]);
 }
 
 fn root() -> &'static Path {

@@ -2,9 +2,10 @@
 
 use super::claim::Claim;
 use super::context::{Context, NotApplicable};
+use super::contract::{Bound, Standing};
 use super::section::SectionAnalysis;
 use super::sharing::{FromOthers, by_sub_core};
-use super::value::{Bound, BoundValue, Standing};
+use super::value::BoundValue;
 
 /// The general upper bound, as published:
 ///

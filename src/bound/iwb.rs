@@ -2,9 +2,10 @@
 
 use super::claim::Claim;
 use super::context::{Context, NotApplicable};
+use super::contract::{Bound, Standing};
 use super::section::{SectionAnalysis, UnitUse};
 use super::sharing::FromOthers;
-use super::value::{Bound, BoundValue, Standing};
+use super::value::BoundValue;
 use crate::base::Cycles;
 
 /// The initiation-work bound:

@@ -2,11 +2,12 @@
 
 use super::claim::Claim;
 use super::context::{Context, NotApplicable};
+use super::contract::{Bound, Standing};
 use super::iwb::Iwb;
 use super::long_waits::{LongWait, LongWaits};
 use super::section::SectionAnalysis;
 use super::swb::Swb;
-use super::value::{Bound, BoundValue, Standing};
+use super::value::BoundValue;
 use crate::base::{Cycles, WarpId};
 
 /// The long-wait bound: IWB less the slots that others must use while own waits for its longest

@@ -39,8 +39,10 @@
 //! What was tried and does not hold is in [`failed`], with witnesses.
 
 mod algorithm;
+mod alone;
 mod claim;
 mod context;
+mod contract;
 #[doc = include_str!("failed.md")]
 pub mod failed {}
 mod gub;
@@ -63,6 +65,7 @@ pub mod proofs {
     #[doc = include_str!("proofs/turns.md")]
     pub mod turns {}
 }
+mod rbb;
 mod resident;
 mod runs;
 mod section;
@@ -73,20 +76,23 @@ mod turn;
 mod turns;
 mod value;
 
+pub use alone::analyse_alone;
 pub use context::{Context, NotApplicable};
+pub use contract::{Bound, BoundReport, Scope, SectionBound, Standing};
 pub use gub::Gub;
 pub use iwb::Iwb;
 pub use long_waits::{LongWait, LongWaits};
 pub use lwb::Lwb;
-pub use phase::{Event, Phase, PhaseKind, WarpPhases, analyse_alone};
-pub use resident::{BlockShare, LaunchShares, Rbb, Residency};
+pub use phase::{Event, Phase, PhaseKind, WarpPhases};
+pub use rbb::Rbb;
+pub use resident::{BlockShare, LaunchShares, Residency};
 pub use runs::{RunShape, SureRuns};
 pub use section::{
     Analyser, BlockAnalysis, SectionAnalysis, UnitUse, WarpSection, WarpTotals, analyse_block,
 };
 pub use swb::Swb;
 pub use turn::{Gsrr, Srr};
-pub use value::{Bound, BoundReport, BoundValue, Scope, SectionBound, Standing};
+pub use value::BoundValue;
 
 /// Every bound, in the order in which reports list them.
 pub fn all() -> Vec<Box<dyn Bound>> {

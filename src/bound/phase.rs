@@ -1,9 +1,6 @@
-//! Phases of a warp that runs alone, over its whole path.
+//! Phases of a warp that runs alone.
 
-use super::algorithm::{Countdowns, Extent};
 use crate::base::{Cycle, Cycles};
-use crate::path::WarpPath;
-use crate::program::TimingTable;
 
 /// What a lone warp does in a phase (Jeanmougin et al., ECRTS 2025, definition 1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,27 +54,4 @@ pub struct WarpPhases {
     pub idle: Cycles,
     /// End of the last phase: the latest `done`.
     pub end: Cycle,
-}
-
-/// Analyses the whole path of a warp that runs alone, starting at cycle 0, and calls `event` for
-/// each instruction that issues, in program order. Each barrier releases the lone warp at its own
-/// `done`.
-///
-/// This is the mode for the self-check and for showing phases. The bounds use sections, see
-/// [`super::Analyser`].
-pub fn analyse_alone(table: &TimingTable, path: &WarpPath, mut event: impl FnMut(Event)) -> WarpPhases {
-    let mut phases = Vec::new();
-    let profile = Countdowns::new(table).run(
-        table,
-        path.steps(),
-        Extent::Path,
-        |issued, _| event(issued),
-        |phase| phases.push(phase),
-    );
-    WarpPhases {
-        phases,
-        exec: profile.exec,
-        idle: profile.isolated - profile.exec,
-        end: Cycle::ZERO + profile.isolated,
-    }
 }

@@ -2,9 +2,10 @@
 
 use super::claim::Claim;
 use super::context::{Context, NotApplicable};
+use super::contract::{Bound, Standing};
 use super::section::SectionAnalysis;
 use super::sharing::{by_sub_core, meet};
-use super::value::{Bound, BoundValue, Standing};
+use super::value::BoundValue;
 use crate::base::{Cycles, WarpId};
 use crate::machine::SchedulerKind;
 

@@ -82,17 +82,22 @@ impl SourceText {
     /// if nowhere). A path such as `launch.end` that is not there itself is looked for part by part.
     /// For checks made after parsing, when only the name of the culprit is known.
     pub fn error_at(&self, needle: &str, message: impl Into<String>) -> Diagnostic {
-        let mut found = self.word(needle, 0);
-        if found.is_none() {
-            let mut from = 0;
-            for part in needle.split('.') {
-                if let Some(place) = self.word(part, from) {
-                    from = place.end;
-                    found = Some(place);
-                }
-            }
+        match self.word(needle, 0) {
+            Some(place) => self.error(place, message),
+            None => self.error_along(&needle.split('.').collect::<Vec<_>>(), message),
         }
-        let anywhere = || self.text.find(needle).map(|at| at..at + needle.len());
+    }
+
+    /// A diagnostic at a place that is found word by word, each behind the one before it: at the last
+    /// that is there. Where none is, the words in one are looked for as they stand.
+    pub fn error_along(&self, path: &[&str], message: impl Into<String>) -> Diagnostic {
+        let mut found = None;
+        for part in path {
+            let from = found.as_ref().map_or(0, |place: &std::ops::Range<usize>| place.end);
+            found = self.word(part, from).or(found);
+        }
+        let needle = path.join(".");
+        let anywhere = || self.text.find(&needle).map(|at| at..at + needle.len());
         self.error(found.or_else(anywhere).unwrap_or(0..needle.len()), message)
     }
 

@@ -1,11 +1,11 @@
 //! Calls and returns: where arguments and results go, frames, calls through pointers.
 
+use super::context::Context;
 use super::fault::{self, Fault};
 use super::lanes::width_mask;
-use super::registers::RegisterRow;
+use super::registers::{Aside, RegisterRow};
 use super::rows::Row;
 use super::stack::Activation;
-use super::step::Context;
 use super::warp::Warp;
 use crate::base::{LaneMask, Pc, RegId};
 use crate::program::sem::{ArgLocation, Call, PointerCall, Transfer};
@@ -13,17 +13,6 @@ use crate::program::{Function, Sem};
 
 /// Bytes that the registers put aside by one warp may take.
 const MAX_ASIDE: usize = 1 << 28;
-
-/// The registers of a function as they were when it was called once more.
-#[derive(Clone, Debug)]
-pub(super) struct Aside {
-    /// Calls that were open below that one.
-    depth: usize,
-    /// In the order of the function's registers of each kind.
-    narrow: Vec<Row<u32>>,
-    wide: Vec<Row<u64>>,
-    preds: Vec<LaneMask>,
-}
 
 /// `call function`.
 ///

@@ -7,9 +7,9 @@
 //! take part. A lane that reads one that does not take part gets what is in that lane's register.
 
 use super::arith::int;
+use super::context::Context;
 use super::fault::{self, Fault};
 use super::lanes::{Lanes, width_mask};
-use super::step::Context;
 use super::warp::Warp;
 use crate::base::{LaneMask, Pc, WARP_SIZE};
 use crate::program::Sem;

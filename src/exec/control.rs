@@ -2,9 +2,9 @@
 
 use super::barrier::{self, Arrival, BARRIERS};
 use super::code::Code;
+use super::context::{Context, Meeting};
 use super::fault::{self, Fault};
 use super::lanes::width_mask;
-use super::step::{Context, Meeting};
 use super::warp::Warp;
 use crate::base::{LaneMask, Pc};
 use crate::program::sem::{Barrier, BarrierKind, Operand};

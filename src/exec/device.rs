@@ -1,6 +1,5 @@
 //! Device memory between launches: buffers, and the variables of every module.
 
-use super::memory::Region;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::program::Program;
 use crate::program::launch::{Buffer, Launch};
@@ -9,6 +8,15 @@ use crate::program::sequence::Target;
 
 /// Module variables beyond this are refused rather than left to the allocator.
 const MAX_BYTES: u64 = 1 << 32;
+
+/// A piece of global memory.
+#[derive(Clone, Debug)]
+pub(super) struct Region {
+    pub(super) base: u64,
+    /// Where it begins in traffic: there are no unmapped bytes between buffers there.
+    pub(super) packed: u64,
+    pub(super) bytes: Vec<u8>,
+}
 
 /// What launches find in memory and leave there.
 #[derive(Clone, Debug)]

@@ -2,9 +2,9 @@
 
 use super::access;
 use super::arith::{double, matrix, single};
+use super::context::Context;
 use super::fault::{self, Fault};
-use super::lanes::{Lanes, width_mask};
-use super::step::Context;
+use super::lanes::width_mask;
 use super::warp::Warp;
 use crate::base::{LaneMask, Pc, WARP_SIZE};
 use crate::path::Step;
@@ -40,22 +40,12 @@ pub(super) fn execute(
             return Ok(Step::plain(pc));
         }
         Matrix::Transpose { dst, src } => {
-            let value = transposed(&warp.registers.lanes(warp.map.place(*src)));
+            let value = matrix::transposed(&warp.registers.lanes(warp.map.place(*src)));
             warp.set(*dst, &value, enabled);
             return Ok(Step::plain(pc));
         }
     };
     Ok(Step::with(pc, used))
-}
-
-/// The transpose of an 8 by 8 matrix of 16-bit elements, of which lane `4 g + t` holds row `g`,
-/// columns `2 t` and `2 t + 1`.
-pub(super) fn transposed(words: &Lanes) -> Lanes {
-    let element = |row: usize, col: usize| words[4 * row + col / 2] >> (16 * (col % 2)) & 0xffff;
-    std::array::from_fn(|lane| {
-        let (row, col) = (lane / 4, 2 * (lane % 4));
-        element(col, row) | element(col + 1, row) << 16
-    })
 }
 
 fn multiply(warp: &mut Warp, product: &Product, enabled: LaneMask) {

@@ -15,10 +15,10 @@
 //! [`crate::program::Program::untimed_wait`].
 
 use super::access::Targets;
+use super::context::{Context, Meeting};
 use super::fault::{self, Fault};
 use super::lanes::width_mask;
 use super::races::{By, Deed};
-use super::step::{Context, Meeting};
 use super::warp::Warp;
 use crate::base::{LaneMask, Pc};
 use crate::isa::Space;

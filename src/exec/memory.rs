@@ -4,7 +4,7 @@
 //! buffer's end is an error and not somebody else's data. The other spaces are plain arrays that
 //! start at address 0.
 
-use super::device::{Device, ModuleMemory, variable_in};
+use super::device::{Device, ModuleMemory, Region, variable_in};
 use super::races::{Extent, targets};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::isa::Space;
@@ -15,15 +15,6 @@ use crate::program::layout::{BUFFERS_BASE, GLOBALS_BASE};
 
 /// Shared and local memory beyond this are refused rather than left to the allocator.
 const MAX_BYTES: u64 = 1 << 32;
-
-/// A piece of global memory.
-#[derive(Clone, Debug)]
-pub(super) struct Region {
-    pub(super) base: u64,
-    /// Where it begins in traffic: there are no unmapped bytes between buffers there.
-    pub(super) packed: u64,
-    pub(super) bytes: Vec<u8>,
-}
 
 /// All memory of a launch; shared and local memory are those of the block that runs.
 #[derive(Clone, Debug)]

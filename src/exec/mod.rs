@@ -21,6 +21,7 @@ mod block;
 mod calls;
 mod code;
 mod collective;
+mod context;
 mod control;
 mod device;
 pub mod divergence;
@@ -36,6 +37,7 @@ pub mod races;
 mod record;
 mod registers;
 mod rows;
+mod span;
 pub mod stack;
 mod step;
 mod straight;
@@ -188,7 +190,7 @@ impl<'a> Executor<'a> {
             let (extents, unwritten) = (memory.extents(), memory.unwritten(program));
             Box::new(races::Watch::new(program, order, options.race_memory, extents, unwritten))
         });
-        let context = step::Context {
+        let context = context::Context {
             program,
             images: &launch.images,
             memory,

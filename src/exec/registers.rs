@@ -200,3 +200,14 @@ impl Registers {
         }
     }
 }
+
+/// The registers of a function as they were when it was called once more.
+#[derive(Clone, Debug)]
+pub(super) struct Aside {
+    /// Calls that were open below that one.
+    pub(super) depth: usize,
+    /// In the order of the function's registers of each kind.
+    pub(super) narrow: Vec<Row<u32>>,
+    pub(super) wide: Vec<Row<u64>>,
+    pub(super) preds: Vec<LaneMask>,
+}

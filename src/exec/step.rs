@@ -2,48 +2,23 @@
 
 use super::access;
 use super::arith::{compare, convert, float, int, video};
-use super::barrier::Arrival;
 use super::calls;
 use super::code::{Code, Op};
 use super::collective;
+use super::context::{Context, Meeting};
 use super::control;
-use super::divergence::Divergence;
 use super::fault::{self, Fault};
 use super::image;
 use super::lanes::{Lanes, map1, sign_extend, width_mask};
 use super::matrix;
 use super::mbarrier;
-use super::memory::Memory;
-use super::races::Watch;
-use super::record::Record;
 use super::stack::SimtStack;
-use super::warp::{Shape, Warp};
+use super::warp::Warp;
 use crate::base::{LaneMask, Pc, RegId, WARP_SIZE};
 use crate::path::{BarrierUse, Step};
-use crate::program::image::Bound;
+use crate::program::Sem;
 use crate::program::layout::resolve_generic;
 use crate::program::sem::{Carry, Compare, CompareInto, MbarrierOp, PredOp, Region, ValueTy};
-use crate::program::{Program, Sem};
-
-/// What all warps of a launch share.
-pub(super) struct Context<'a> {
-    /// The kernel.
-    pub(super) program: &'a Program,
-    /// Textures and surfaces of the launch.
-    pub(super) images: &'a [Bound],
-    /// Memory of the launch and of the running block.
-    pub(super) memory: Memory,
-    /// The launch as the running block sees it.
-    pub(super) shape: Shape,
-    /// What timing wants to know of memory accesses.
-    pub(super) record: Record,
-    /// How often an mbarrier object was changed.
-    pub(super) objects_changed: u64,
-    /// Who accessed what, if somebody wants to know whether that races.
-    pub(super) watch: Option<Box<Watch>>,
-    /// What branches did, if somebody wants to know.
-    pub(super) divergence: Option<Box<Divergence>>,
-}
 
 /// What an executed instruction leaves to the block.
 pub(super) struct Executed {
@@ -55,20 +30,6 @@ pub(super) struct Executed {
     pub(super) enabled: LaneMask,
     /// Whether that was at a barrier.
     pub(super) meeting: Meeting,
-}
-
-/// What an instruction has to do with the barriers of the block.
-pub(super) enum Meeting {
-    /// Nothing.
-    None,
-    /// It is a barrier instruction that no lane executes.
-    Passed,
-    /// The warp is at a barrier.
-    At(Arrival),
-    /// It waits for an mbarrier object, and has not executed the instruction.
-    Suspended,
-    /// It asked an mbarrier object in vain: others should get their turn.
-    InVain,
 }
 
 /// Executes a branch: the lanes that take it.

@@ -6,10 +6,11 @@
 use super::access;
 use super::arith::{double, single};
 use super::code::{Code, Double, Kind, Narrow, Op, Order, Relation, Single, Wide, Widen};
+use super::context::Context;
 use super::fault::Fault;
 use super::registers::Registers;
 use super::rows::{Row, Vectorised, holds, map1, map2, map3, put, put_wide, spread, wide1, wide2, wide3};
-use super::step::{self, Context};
+use super::step;
 use super::warp::Warp;
 use crate::base::{LaneMask, Pc};
 use crate::path::{Step, WarpPath};

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use super::async_groups::AsyncGroups;
-use super::calls::Aside;
 use super::lanes::{Lanes, width_mask};
-use super::registers::{RegisterMap, RegisterRow, Registers};
+use super::registers::{Aside, RegisterMap, RegisterRow, Registers};
 use super::stack::SimtStack;
 use crate::base::{LaneMask, Pc, RegId, WARP_SIZE};
 use crate::machine::Reconvergence;

@@ -10,7 +10,7 @@
 //!
 //! Blocks are numbered, so that a campaign can be run in parts. The exact worst case is found by
 //! following every work-conserving schedule, one by one; it shares nothing with
-//! [`search`](super::search::search), which `tests/bound/evidence.rs` compares it with. The bounds are those of
+//! [`search`](super::schedules::search), which `tests/bound/evidence.rs` compares it with. The bounds are those of
 //! [`crate::bound`], with warps analysed once per machine.
 
 use std::ops::Range;

@@ -20,10 +20,12 @@ pub mod phase_level;
 pub mod resident;
 pub mod schedules;
 pub mod search;
+mod worst_case;
 
 use latencies::{FixedPolicy, Latencies};
 use model::{Model, Unsupported};
-use search::{Extremes, Limits, OutOfFuel, Spent, search, search_system};
+use schedules::search;
+use search::{Extremes, Limits, OutOfFuel, Spent, search_system};
 
 use crate::base::{BlockId, Cycle, Cycles, UnitId, Watch};
 use crate::bound::analyse_alone;

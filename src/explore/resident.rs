@@ -9,8 +9,8 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use super::hunt::Worst;
 use super::model::{Code, Unsupported};
+use super::worst_case::Worst;
 use crate::machine::SubCores;
 use crate::path::BlockPaths;
 use crate::program::TimingTable;

@@ -1,7 +1,8 @@
 //! All work-conserving schedules of a block, as a system to search.
 
 use super::model::{Model, Outcome, State};
-use super::search::System;
+use super::search::{Extremes, Limits, OutOfFuel, System, search_system};
+use crate::base::Watch;
 
 /// In each state any ready warp may issue; of warps in the same state one stands for all.
 #[derive(Clone, Debug)]
@@ -57,4 +58,15 @@ impl Schedules<'_> {
         }
         chosen
     }
+}
+
+/// Searches all work-conserving schedules of a block; witnesses are the warp ids that issue.
+/// `watch` hears of every layer: issues done, states so far.
+///
+/// # Errors
+/// If the fuel does not last.
+pub fn search(model: &Model, limits: Limits, watch: &Watch) -> Result<Extremes<usize>, OutOfFuel> {
+    let schedules = Schedules(model);
+    search_system(&schedules, limits, watch)
+        .map(|found| found.map_witnesses(|choices| schedules.warps(choices)))
 }

@@ -10,8 +10,7 @@
 use std::ops::Range;
 
 use super::layer::{SHARDS, Shard, hash, shard_of};
-use super::model::{Model, Outcome};
-use super::schedules::Schedules;
+use super::model::Outcome;
 use crate::base::Watch;
 
 /// What is searched: states, the choices in each, and what an issue does.
@@ -165,18 +164,7 @@ const PARALLEL_FROM: usize = 1 << 12;
 /// Issues out of a layer, and words of keys in a shard, are numbered in 32 bits.
 const MOST: usize = 1 << 31;
 
-/// Searches all work-conserving schedules of a block; witnesses are the warp ids that issue.
-/// `watch` hears of every layer: issues done, states so far.
-///
-/// # Errors
-/// If the fuel does not last.
-pub fn search(model: &Model, limits: Limits, watch: &Watch) -> Result<Extremes<usize>, OutOfFuel> {
-    let schedules = Schedules(model);
-    search_system(&schedules, limits, watch)
-        .map(|found| found.map_witnesses(|choices| schedules.warps(choices)))
-}
-
-/// Searches all runs of a system; see [`search`].
+/// Searches all runs of a system. `watch` hears of every layer: issues done, states so far.
 ///
 /// # Errors
 /// If the fuel does not last.

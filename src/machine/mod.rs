@@ -1,32 +1,31 @@
 //! The machine: functional units with their timing, the policy, the limits of the SM.
 //!
-//! What is parsed ([`MachineSpec`]) is not what is used ([`Machine`]): a `Machine` exists only
-//! validated, so nothing downstream has a path for a bad configuration.
+//! A machine goes one way, and each folder here is a station of it:
+//!
+//! * `written`: what a file says, as it is read ([`MachineSpec`] and its parts);
+//! * `layered`: a file laid over those it extends, and the settings of the command line over that;
+//! * `checked`: every setting by itself and with the others, and the parts of a machine that passed
+//!   ([`Checked`], [`Limits`], [`SharedMemory`], [`SubCores`]);
+//! * `used`: the [`Machine`], made of such parts and nothing else, so that nothing downstream has a path
+//!   for a bad configuration.
+//!
+//! `layered` and `checked` know `written` and not each other, `used` knows `checked`, and `written` knows
+//! none of them.
 
-mod feature;
-mod idle;
-mod limits;
-pub mod memory;
-mod merge;
-mod model;
-pub mod pipeline;
-mod scheduler;
-mod setting;
-mod shared_memory;
-mod spec;
-mod sub_cores;
+mod checked;
+mod layered;
 #[cfg(test)]
 mod tests;
-mod validate;
+mod used;
+mod written;
 
-pub use feature::{Feature, Features};
-pub use idle::IdleSetting;
-pub use limits::{BlockNeeds, Limits, Occupancy};
-pub use memory::MemorySystem;
-pub use model::{Hazards, Machine, OpTiming, Unit};
-pub use pipeline::Pipeline;
-pub use scheduler::{ParseSchedulerError, SchedulerKind};
-pub use setting::Setting;
-pub use shared_memory::{BankRule, BankTiming, Banks, SharedMemory, SharedMemorySpec};
-pub use spec::{MachineSpec, OpSpec, Reconvergence};
-pub use sub_cores::SubCores;
+pub use checked::{
+    BankTiming, Banks, Checked, Hazards, IdleSetting, Limits, MemorySystem, OpTiming, Pipeline, SharedMemory,
+    SubCores, Unit,
+};
+pub use layered::Setting;
+pub use used::{BlockNeeds, Feature, Features, Machine, Occupancy};
+pub use written::{
+    BankRule, MachineSpec, MemorySpec, OpSpec, ParseSchedulerError, PipelineSpec, Reconvergence,
+    SchedulerKind, SharedMemorySpec, memory, pipeline,
+};

@@ -3,7 +3,7 @@
 //! Names are byte ranges of the source. A function's body is a flat list in which scopes open and
 //! close, so that nothing here nests deeper than an initialiser.
 
-use super::lexer::Span;
+use super::span::Span;
 use super::types::Type;
 
 /// A parsed file.

@@ -16,6 +16,7 @@ mod lower;
 mod parser;
 mod report;
 mod resolve;
+mod span;
 mod types;
 
 pub use inspect::{ClassCount, EntrySummary, FunctionSummary, Inspection, Loop, Unsupported};
@@ -25,8 +26,8 @@ use crate::isa::IsaTable;
 use crate::program::Program;
 use crate::program::layout::{BUFFER_ALIGN, GUARD_BYTES};
 use crate::program::names::{self, Found};
-use lexer::Span;
 use report::Reporter;
+use span::Span;
 
 /// A parsed PTX file.
 #[derive(Debug)]

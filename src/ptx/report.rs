@@ -6,7 +6,7 @@
 
 use crate::diag::{Diagnostic, Diagnostics, MAX_KEPT, SourceText};
 
-use super::lexer::Span;
+use super::span::Span;
 
 /// Problems that are located per line.
 const PER_LINE: u32 = 8;

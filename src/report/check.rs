@@ -5,15 +5,16 @@ use std::fmt::Write;
 
 use serde::ser::{Serialize, SerializeSeq, Serializer};
 
-use super::output::{Origin, Output, Report};
+use super::count;
+use super::output::Origin;
 use super::program::Launches;
 use super::style::Style;
 use super::table::Table;
 use super::verdict::{self, Bound, Status};
-use super::{count, suite};
-use crate::check::{BlockTable, BoundRow, Checked};
+use crate::check::{BlockTable, BoundRow, Checked, SequenceChecked};
 use crate::exec::races::{self, AccessKind};
 use crate::machine::Machine;
+use crate::program::sequence::Sequence;
 
 /// Rows of a warp or block table before it is cut.
 const MAX_ROWS: usize = 16;
@@ -209,6 +210,20 @@ impl<'a> CheckResult<'a> {
         }
     }
 
+    /// A judged program: its totals have the shape of a kernel's.
+    pub fn of_program(
+        name: &str,
+        sequence: &'a Sequence,
+        machine: &Machine,
+        checked: &'a SequenceChecked,
+    ) -> Self {
+        Self {
+            blocks: Blocks::none(),
+            program: Some(Launches::new(sequence, checked)),
+            ..Self::new(name, machine, &checked.total)
+        }
+    }
+
     /// Blocks that came to their end.
     pub fn blocks_done(&self) -> usize {
         self.blocks.table.len()
@@ -241,7 +256,7 @@ impl<'a> CheckResult<'a> {
         }
         if let Some(warps) = self.self_checked_warps {
             text.push('\n');
-            text.push_str(&suite::self_check(warps));
+            text.push_str(&self_check(warps));
         }
         for note in &self.notes {
             text.push_str(&style.fill(&format!("\nnote: {note}\n")));
@@ -325,34 +340,7 @@ impl Race {
     }
 }
 
-/// What `check` says.
-#[derive(Clone, Debug, serde::Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct CheckReport<'a> {
-    /// The results.
-    #[serde(flatten)]
-    pub output: Output<CheckResult<'a>>,
-    /// Whether text shows each of them in full: one kernel was named.
-    #[serde(skip)]
-    pub in_full: bool,
-}
-
-impl Report for CheckReport<'_> {
-    fn text(&self, style: Style) -> String {
-        let results = &self.output.results;
-        let mut text = String::new();
-        if self.in_full {
-            results.iter().for_each(|result| text.push_str(&result.text(style)));
-        } else if !results.is_empty() {
-            text.push_str(&suite::table(results, style));
-            text.push_str(&suite::summary(results, style));
-        }
-        text.push_str(&self.output.batch.text());
-        if self.output.judged == Some(0) {
-            let open = !self.output.batch.complete || results.is_empty();
-            let why = if open { "" } else { ": no gating bound applies" };
-            let _ = writeln!(text, "\nnothing was judged{why}");
-        }
-        text
-    }
+/// That analyser and simulator were compared.
+pub(super) fn self_check(warps: u64) -> String {
+    format!("self-check: {warps} warps alone, analyser and simulator agree on every event\n")
 }

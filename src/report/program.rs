@@ -1,14 +1,11 @@
-//! Programs: the totals have the shape of a kernel's; besides there are the launches, and those of each step.
+//! The launches of a program, and those of each of its steps.
 
 use serde::ser::{Serialize, SerializeSeq, Serializer};
 
-use super::check::{Blocks, CheckResult};
 use super::style::Style;
-use super::suite;
 use super::table::Table;
-use super::verdict::{Bound, Status};
+use super::verdict::{Bound, Status, values};
 use crate::check::{BoundRow, SequenceChecked, StatementRow, Verdict};
-use crate::machine::Machine;
 use crate::program::names;
 use crate::program::sequence::{Action, Sequence};
 
@@ -123,19 +120,11 @@ fn judged(rows: &[BoundRow]) -> impl Iterator<Item = Option<&BoundRow>> {
     rows.iter().map(|row| Some(row).filter(|row| !row.left_out))
 }
 
-/// A program, judged.
-pub fn result<'a>(
-    name: &str,
-    sequence: &'a Sequence,
-    machine: &Machine,
-    checked: &'a SequenceChecked,
-) -> CheckResult<'a> {
-    let steps = checked.statements().iter().map(|row| Step::new(sequence, checked, row)).collect();
-    let launches = Launches { steps, launches: Each { sequence, checked }, all: sequence.launches };
-    CheckResult {
-        blocks: Blocks::none(),
-        program: Some(launches),
-        ..CheckResult::new(name, machine, &checked.total)
+impl<'a> Launches<'a> {
+    /// The launches of a judged program.
+    pub fn new(sequence: &'a Sequence, checked: &'a SequenceChecked) -> Self {
+        let steps = checked.statements().iter().map(|row| Step::new(sequence, checked, row)).collect();
+        Self { steps, launches: Each { sequence, checked }, all: sequence.launches }
     }
 }
 
@@ -204,7 +193,7 @@ impl Launches<'_> {
                 step.makespan_min.to_string(),
                 step.makespan_max.to_string(),
             ];
-            let values = suite::values(&names, &step.bounds);
+            let values = values(&names, &step.bounds);
             table.row(start.into_iter().chain(values).chain([step.verdict.text(style)]));
         }
         table.render(2, style.width)

@@ -9,9 +9,7 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 
 use super::output::Output;
-use super::{
-    ablation, anomaly, check, compare, evidence, explore, fermi, hunt, inspect, list, output, phases, run,
-};
+use super::{ablation, anomaly, compare, evidence, explore, fermi, hunt, inspect, list, output, phases, run};
 
 fn schema<R: JsonSchema>(title: &str) -> (String, String) {
     // of what is written, not of what might be read: a field that can be left out need not be there
@@ -25,7 +23,7 @@ fn schema<R: JsonSchema>(title: &str) -> (String, String) {
 #[test]
 fn the_schema_files_are_those_of_the_types() {
     let all = [
-        schema::<check::CheckReport>("check"),
+        schema::<suite::CheckReport>("check"),
         schema::<Output<run::RunResult>>("run"),
         schema::<Output<phases::PhasesResult>>("phases"),
         schema::<Output<compare::CompareResult>>("compare"),

@@ -1,13 +1,50 @@
-//! Several kernels, a line each.
+//! What `check` prints: one kernel in full, or several, a line each.
 
-use super::check::CheckResult;
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use super::check::{CheckResult, self_check};
 use super::count;
+use super::output::{Output, Report};
 use super::style::Style;
 use super::table::Table;
-use super::verdict::{Bound, Status};
+use super::verdict::Status;
+
+/// What `check` says.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct CheckReport<'a> {
+    /// The results.
+    #[serde(flatten)]
+    pub output: Output<CheckResult<'a>>,
+    /// Whether text shows each of them in full: one kernel was named.
+    #[serde(skip)]
+    pub in_full: bool,
+}
+
+impl Report for CheckReport<'_> {
+    fn text(&self, style: Style) -> String {
+        let results = &self.output.results;
+        let mut text = String::new();
+        if self.in_full {
+            results.iter().for_each(|result| text.push_str(&result.text(style)));
+        } else if !results.is_empty() {
+            text.push_str(&table(results, style));
+            text.push_str(&summary(results, style));
+        }
+        text.push_str(&self.output.batch.text());
+        if self.output.judged == Some(0) {
+            let open = !self.output.batch.complete || results.is_empty();
+            let why = if open { "" } else { ": no gating bound applies" };
+            let _ = writeln!(text, "\nnothing was judged{why}");
+        }
+        text
+    }
+}
 
 /// The runs as a table.
-pub fn table(runs: &[CheckResult], style: Style) -> String {
+fn table(runs: &[CheckResult], style: Style) -> String {
     // a bound for runs of one kind is a column where there is one; runs have them in one order
     let mut names: Vec<&str> = Vec::new();
     for run in runs {
@@ -61,7 +98,7 @@ fn of_launch(run: &CheckResult) -> String {
 }
 
 /// What they show as a whole.
-pub fn summary(runs: &[CheckResult], style: Style) -> String {
+fn summary(runs: &[CheckResult], style: Style) -> String {
     let with = |status: Status| {
         let number = runs.iter().filter(|run| run.verdict == status).count();
         format!("{number} {}", status.text(style))
@@ -82,15 +119,4 @@ pub fn summary(runs: &[CheckResult], style: Style) -> String {
         text.push_str(&self_check(self_checked));
     }
     text
-}
-
-/// That analyser and simulator were compared.
-pub(super) fn self_check(warps: u64) -> String {
-    format!("self-check: {warps} warps alone, analyser and simulator agree on every event\n")
-}
-
-/// Every bound that some run has, for the columns of other tables.
-pub(super) fn values<'a>(names: &'a [&str], bounds: &'a [Bound]) -> impl Iterator<Item = String> + 'a {
-    let of = |name: &&str| bounds.iter().find(|bound| bound.name == *name);
-    names.iter().map(move |name| of(name).map_or_else(|| "-".to_owned(), Bound::value_text))
 }

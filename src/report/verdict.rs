@@ -147,3 +147,9 @@ pub fn table(bounds: &[Bound], over: &'static str, style: Style) -> String {
     }
     table.render(2, style.width)
 }
+
+/// The values of these bounds, for the columns of a table.
+pub fn values<'a>(names: &'a [&str], bounds: &'a [Bound]) -> impl Iterator<Item = String> + 'a {
+    let of = |name: &&str| bounds.iter().find(|bound| bound.name == *name);
+    names.iter().map(move |name| of(name).map_or_else(|| "-".to_owned(), Bound::value_text))
+}

@@ -9,7 +9,8 @@ use warpbound::bound::{
 };
 use warpbound::explore::grammar::{Grammar, Summary};
 use warpbound::explore::model::Model;
-use warpbound::explore::search::{Limits, search};
+use warpbound::explore::schedules::search;
+use warpbound::explore::search::Limits;
 
 const THREADS: usize = 2;
 

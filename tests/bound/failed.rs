@@ -9,7 +9,8 @@ use bound_kernels::{Kernel, kernel, machine, machine_text, texts};
 use warpbound::base::Watch;
 use warpbound::bound::{Analyser, Bound, BoundReport, Iwb, Lwb, Srr, Swb, analyse_block};
 use warpbound::explore::model::Model;
-use warpbound::explore::search::{Limits, search};
+use warpbound::explore::schedules::search;
+use warpbound::explore::search::Limits;
 use warpbound::sim::{Engine, PolicySetup};
 
 fn block(units: &[(&str, u64, u64)], codes: &[&str]) -> Kernel {

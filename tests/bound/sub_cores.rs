@@ -12,7 +12,8 @@ use warpbound::bound::{self, Analyser, Bound, BoundReport, Context, Gub, Iwb, Sc
 use warpbound::check::self_check;
 use warpbound::explore::explore;
 use warpbound::explore::model::Model;
-use warpbound::explore::search::{Limits, search};
+use warpbound::explore::schedules::search;
+use warpbound::explore::search::Limits;
 use warpbound::path::{BlockPaths, Step, WarpPath};
 use warpbound::program::TimingTable;
 use warpbound::sim::policy::{Policy, ReplayError, View};

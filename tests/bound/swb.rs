@@ -10,7 +10,8 @@ use rand_chacha::ChaCha8Rng;
 use warpbound::base::{Cycles, UnitId, WarpId, Watch};
 use warpbound::bound::{Bound, Gub, Iwb, Swb, analyse_block};
 use warpbound::explore::model::Model;
-use warpbound::explore::search::{Limits, search};
+use warpbound::explore::schedules::search;
+use warpbound::explore::search::Limits;
 
 fn value(kernel: &Kernel, bound: &dyn Bound) -> u64 {
     bound.evaluate(&analyse_block(&kernel.table, &kernel.paths)).value.cycles().get()

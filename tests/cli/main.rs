@@ -304,7 +304,7 @@ fn bad_inputs_get_place_text_and_hint() {
     std::fs::write(&binary, [0xff, 0xfe, 0, 1]).unwrap();
     let cases: [(&[&str], &[&str]); 13] = [
         (&["check", &warp], &["bad.warp:3:2", "9x", "bad.warp:4:9"]),
-        (&["check", "fig3", "--machine", &zero], &["zero.ron:1", "init 0", "unit `rad`"]),
+        (&["check", "fig3", "--machine", &zero], &["zero.ron:1", "units.red.init is 0", "unit `rad`"]),
         (&["check", "fig3", "--machine", &broken], &["broken.ron:1:"]),
         (&["check", "fig3", "--machine", &twice], &["twice.ron:1:", "`red` stands here twice"]),
         (&["check", &launch], &["2048", "takes 1 arguments, 2 given", "args: [", "U64(256)"]),

@@ -1,5 +1,5 @@
 //! Switches of the pipeline and of memory with values that make no sense: all are reported, each at
-//! its place. (`src/machine/memory/` tests more of memory's.)
+//! its place. (`src/machine/checked/memory.rs` tests more of memory's.)
 
 use crate::shipped;
 
@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::process::Command;
 
 use warpbound::diag::{Diagnostic, Diagnostics, SourceText};
-use warpbound::machine::{Machine, MachineSpec, MemorySystem};
+use warpbound::machine::{Machine, MachineSpec, MemorySpec};
 
 fn load(text: &str) -> Result<Machine, Diagnostics> {
     let source = SourceText::new("m.ron", text);
@@ -184,12 +184,12 @@ fn clocks_that_differ_too_much_and_numbers_too_large_are_refused() {
 fn a_file_can_switch_off_what_its_base_has() {
     let of = |settings: &str| load(&format!("Machine(name: \"m\", extends: \"accelsim-sm1\", {settings})"));
     let paper = of("pipeline: None, memory: None").unwrap();
-    assert!(paper.pipeline().is_none() && paper.memory() == &MemorySystem::default());
+    assert!(paper.pipeline().is_none() && *paper.memory() == MemorySpec::default());
     // the memory alone is reached by nothing
     assert!(of("pipeline: None").unwrap_err().to_string().contains("no load/store unit"));
     let seeded = of("memory: Memory(seed: 3)").unwrap();
-    let expected = MemorySystem { seed: 3, ..shipped::machine("accelsim-sm1").memory().clone() };
-    assert_eq!(seeded.memory(), &expected);
+    let expected = MemorySpec { seed: 3, ..(**shipped::machine("accelsim-sm1").memory()).clone() };
+    assert_eq!(*seeded.memory(), expected);
     assert!(expected.l1.is_some());
 }
 

@@ -5,7 +5,7 @@ use crate::shipped;
 
 use warpbound::diag::SourceText;
 use warpbound::isa::IsaTable;
-use warpbound::machine::MemorySystem;
+use warpbound::machine::MemorySpec;
 use warpbound::micro::MicroKernel;
 use warpbound::program::{Access, Area, Instr, MemoryOp, Program, Sem, TimingTable};
 use warpbound::ptx::Module;
@@ -183,7 +183,7 @@ fn names_of_op_classes_say_nothing() {
     let families = ["alu", "atom", "barrier", "control", "cp", "fence", "int", "ld", "st"];
     let named = families.map(|family| format!("\"{family}\": \"u\"")).join(", ");
     let (named, blank) = (machine(&named), machine("\"x\": \"u\", \"barrier\": \"u\""));
-    assert!(*blank.memory() != MemorySystem::default() && blank.caches_constants());
+    assert!(*blank.memory() != MemorySpec::default() && blank.caches_constants());
     let (as_ever, renamed) = (program(&shipped::isa()), program(&meaningless_classes()));
     let before = TimingTable::new(&as_ever, &named).unwrap_or_else(|error| panic!("{error}"));
     let after = TimingTable::new(&renamed, &blank).unwrap_or_else(|error| panic!("{error}"));

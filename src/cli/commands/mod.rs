@@ -17,4 +17,3 @@ pub mod list;
 pub mod man;
 pub mod phases;
 pub mod run;
-mod run_program;

@@ -1,10 +1,10 @@
 //! Atomic read-modify-write.
 
 use super::super::arith::{float, format_of, int};
+use super::super::context::Context;
 use super::super::fault::Fault;
 use super::super::lanes::width_mask;
 use super::super::races::Deed;
-use super::super::step::Context;
 use super::super::warp::Warp;
 use super::{Targets, decode};
 use crate::base::{LaneMask, Pc};

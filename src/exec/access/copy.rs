@@ -1,10 +1,10 @@
 //! Asynchronous copies.
 
+use super::super::context::Context;
 use super::super::fault::Fault;
 use super::super::lanes::width_mask;
 use super::super::memory::Denied;
 use super::super::races::{By, Deed};
-use super::super::step::Context;
 use super::super::warp::Warp;
 use super::Targets;
 use crate::base::{LaneMask, Pc, WARP_SIZE};

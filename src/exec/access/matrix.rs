@@ -6,11 +6,11 @@
 //! which eight rows of 16 bytes are moved. A piece meets bank conflicts as any access does; lines
 //! are those of all pieces together.
 
+use super::super::arith::matrix::transposed;
+use super::super::context::Context;
 use super::super::fault::{self, Fault};
 use super::super::lanes::Lanes;
-use super::super::matrix::transposed;
 use super::super::races::{By, Deed};
-use super::super::step::Context;
 use super::super::warp::Warp;
 use super::{Targets, decode};
 use crate::base::{LaneMask, Pc, RegId, WARP_SIZE};

@@ -7,22 +7,21 @@ mod atomic;
 mod copy;
 mod matrix;
 mod plain;
-mod span;
 
 pub(super) use atomic::atomic;
 pub(super) use copy::async_copy;
 pub(super) use matrix::{load_matrix, load_rows, store_matrix, store_rows};
 pub(super) use plain::{Access, load, store};
-pub(super) use span::{Pattern, Span};
 
 use super::banks::extra_transactions;
+use super::context::Context;
 use super::fault::{self, Fault};
 use super::lanes::Lanes;
 use super::memory::{Denied, Memory};
 use super::races::{By, Deed};
 use super::record::Collecting;
 use super::rows::Row;
-use super::step::Context;
+use super::span::Span;
 use super::warp::{Shape, Warp};
 use crate::base::{LaneMask, Pc, WARP_SIZE};
 use crate::isa::Space;

@@ -4,16 +4,16 @@
 //! Whatever else there is (local memory, lanes in different buffers, an access that is not
 //! allowed) goes lane by lane.
 
+use super::super::context::Context;
 use super::super::fault::Fault;
 use super::super::lanes::{Lanes, sign_extend, width_mask};
 use super::super::races::{By, Deed};
 use super::super::registers::{RegisterMap, RegisterRow, Registers};
 use super::super::rows::{Row, holds, put, put_wide, spread};
-use super::super::step::Context;
 use super::super::warp::{Shape, Warp};
-use super::span::{Pattern, Span};
 use super::{Targets, decode};
 use crate::base::{LaneMask, Pc, RegId, WARP_SIZE};
+use crate::exec::span::{Pattern, Span};
 use crate::isa::Space;
 use crate::path::MemoryUse;
 use crate::program::layout::resolve_generic;

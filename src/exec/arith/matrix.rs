@@ -3,6 +3,7 @@
 //! Matrices are slices by rows. `c`, m by n, becomes `a b + c`; `a` is m by k, `b` is k by n.
 //! [`crate::program::sem::Product`] says what is exact and what is rounded when.
 
+use super::super::lanes::Lanes;
 use super::single::fma;
 
 /// Adds a product in single precision. Factors have at most 11 significant bits.
@@ -65,6 +66,16 @@ pub(crate) fn to_half(value: f32) -> u64 {
         _ => (magnitude + 0xfff + (magnitude >> 13 & 1) - (112 << 23)) >> 13,
     };
     u64::from(sign | half)
+}
+
+/// The transpose of an 8 by 8 matrix of 16-bit elements, of which lane `4 g + t` holds row `g`,
+/// columns `2 t` and `2 t + 1`.
+pub(in crate::exec) fn transposed(words: &Lanes) -> Lanes {
+    let element = |row: usize, col: usize| words[4 * row + col / 2] >> (16 * (col % 2)) & 0xffff;
+    std::array::from_fn(|lane| {
+        let (row, col) = (lane / 4, 2 * (lane % 4));
+        element(col, row) | element(col + 1, row) << 16
+    })
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! `tex` and `tld4`.
 
 use super::super::arith::single;
+use super::super::context::Context;
 use super::super::fault::Fault;
 use super::super::races::{By, Deed};
-use super::super::step::Context;
 use super::super::warp::Warp;
 use super::sample::{self, PARTS, Pair};
 use super::{USED, find, no_texel, record, texel};

@@ -24,9 +24,9 @@ pub(super) use fetch::fetch;
 pub(super) use query::query;
 pub(super) use surface::surface;
 
+use super::context::Context;
 use super::fault::{self, Fault};
 use super::memory::Denied;
-use super::step::Context;
 use super::warp::Warp;
 use crate::base::Pc;
 use crate::isa::Space;

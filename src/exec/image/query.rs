@@ -1,7 +1,7 @@
 //! `txq` and `suq`.
 
+use super::super::context::Context;
 use super::super::fault::Fault;
-use super::super::step::Context;
 use super::super::warp::Warp;
 use super::find;
 use crate::base::{LaneMask, Pc};

@@ -1,9 +1,9 @@
 //! `suld.b` and `sust.b`.
 
+use super::super::context::Context;
 use super::super::fault::{self, Fault};
 use super::super::lanes::{sign_extend, width_mask};
 use super::super::races::{By, Deed};
-use super::super::step::Context;
 use super::super::warp::Warp;
 use super::{USED, find, no_texel, record};
 use crate::base::{LaneMask, Pc, WARP_SIZE};

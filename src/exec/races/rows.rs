@@ -5,8 +5,8 @@
 //! the running section, and by which warp if it was one. Whatever a row cannot clear is looked at
 //! cell by cell; a log of the section says what the cells have missed.
 
-use super::super::access::{Pattern, Span};
 use super::super::rows::spread;
+use super::super::span::{Pattern, Span};
 use super::Deed;
 use super::pages::Pages;
 use super::shadow::Cell;

@@ -1,6 +1,6 @@
 //! The watch itself: where an access goes, what rows clear of it, and what is looked at closer.
 
-use super::super::access::Span;
+use super::super::span::Span;
 use super::atomics::{self, Atomics};
 use super::clocks::Clocks;
 use super::rows::{self, Part, ROW_BYTES, Rows};

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use super::instance::{Instance, Subject, Together};
-use super::worst::{Evaluator, Worst};
+use super::worst::Evaluator;
 use crate::base::{BlockId, Cycle};
 use crate::bound::{
     Analyser, BlockShare, Bound, BoundReport, Context, LaunchShares, NotApplicable, Residency, Scope,
 };
 use crate::diag::SourceText;
 use crate::explore::resident::{Decision, Launch};
+use crate::explore::worst_case::Worst;
 use crate::machine::{Machine, MachineSpec, SchedulerKind, SubCores};
 use crate::path::Listed;
 use crate::sim::{Engine, PolicySetup, simulate};

@@ -17,12 +17,13 @@ mod shrink;
 mod witness;
 mod worst;
 
+pub use super::worst_case::Worst;
 pub use genome::{Genome, Size};
 pub use instance::{Ins, Instance, Kind, Subject, Together, UnitTime};
 pub use judge::{Judge, Score, Setting, Witness, is_huntable};
 pub use shrink::shrink;
 pub use witness::WitnessFiles;
-pub use worst::{Evaluator, Worst};
+pub use worst::Evaluator;
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};

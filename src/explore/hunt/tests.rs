@@ -8,7 +8,8 @@ use super::*;
 use crate::base::Cycles;
 use crate::bound::{BoundValue, Context, Gub, Iwb, LaunchShares, NotApplicable, Rbb, Scope, SectionAnalysis};
 use crate::explore::model::Model;
-use crate::explore::search::{Limits, search};
+use crate::explore::schedules::search;
+use crate::explore::search::Limits;
 use crate::sim::PolicySetup;
 
 const EVERYTHING: usize = usize::MAX;

@@ -10,19 +10,7 @@
 //! adversarial schedules, whose worst is attained but need not be the largest.
 
 use super::instance::{Instance, Kind};
-
-/// The largest makespan found.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Worst {
-    /// Cycles; some work-conserving schedule attains it.
-    pub makespan: u64,
-    /// Whether every schedule was covered.
-    pub exact: bool,
-    /// Distinct states.
-    pub states: u64,
-    /// Schedules, told apart by the order in which warps issue, that the states stand for.
-    pub schedules: f64,
-}
+use crate::explore::worst_case::Worst;
 
 /// An instruction as the search reads it.
 #[derive(Clone, Copy, Debug)]

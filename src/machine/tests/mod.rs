@@ -35,7 +35,7 @@ fn all_problems_are_reported_with_their_line() {
     let error = machine(&text, &[]).unwrap_err();
     let shown = error.to_string();
     assert_eq!(error.list().len(), 2, "{shown}");
-    assert!(shown.contains("m.ron:3") && shown.contains("init 0"), "{shown}");
+    assert!(shown.contains("m.ron:3") && shown.contains("units.red.init is 0, it must be 1 to"), "{shown}");
     assert!(shown.contains("m.ron:4") && shown.contains("did you mean `red`"), "{shown}");
 }
 

@@ -3,7 +3,7 @@
 use super::{FIG2, machine};
 use crate::base::Cycles;
 use crate::machine::memory::{Jitter, LowerLevel, Split};
-use crate::machine::{Hazards, MemorySystem, Reconvergence, SchedulerKind};
+use crate::machine::{Hazards, MemorySpec, Reconvergence, SchedulerKind};
 
 #[test]
 fn settings_reach_every_kind_of_value() {
@@ -51,9 +51,10 @@ fn switches_go_on_and_off_from_the_command_line() {
 }
 
 /// With a load/store unit, so that memory is reached.
-fn memory(settings: &[&str]) -> MemorySystem {
+fn memory(settings: &[&str]) -> MemorySpec {
     let settings = [&["pipeline.load_store=LoadStore()"], settings].concat();
-    machine(FIG2, &settings).unwrap_or_else(|problems| panic!("{problems}")).memory().clone()
+    let machine = machine(FIG2, &settings).unwrap_or_else(|problems| panic!("{problems}"));
+    (**machine.memory()).clone()
 }
 
 #[test]
@@ -73,7 +74,7 @@ fn a_setting_can_be_all_that_a_file_can_say() {
     let l1 = memory(&["memory.l1.banks=4", "memory.lower=Fixed", "memory.l1=L1(latency: 3)"]);
     assert_eq!((l1.l1.unwrap().banks, l1.lower), (1, LowerLevel::Fixed));
     let default = memory(&["memory.l1.banks=4", "memory.lower=Fixed", "memory=none"]);
-    assert_eq!(default, MemorySystem::default());
+    assert_eq!(default, MemorySpec::default());
 }
 
 #[test]

@@ -1,14 +1,12 @@
-//! Textures and surfaces as launch files say them, and what they become.
+//! What the textures and surfaces of a launch file become.
 
-use serde::{Deserialize, Serialize};
-
-use super::value::Scope;
+use super::image_spec::{SurfaceSpec, TextureSpec};
+use super::value::{Handle, Scope};
 use super::{Launch, Named};
-use crate::diag::{Diagnostic, Diagnostics, Place, closest};
+use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::program::expr::Expr;
 use crate::program::image::{
-    AddressMode, Bound, Channel, Filter, Format, Geometry, Image, MAX_IMAGES, ReadMode, Sampler,
-    object_handle,
+    AddressMode, Bound, Filter, Format, Geometry, Image, MAX_IMAGES, Sampler, object_handle,
 };
 use crate::program::layout::GLOBALS_BASE;
 use crate::program::{Program, names, template};
@@ -16,94 +14,11 @@ use crate::program::{Program, names, template};
 /// Texels along an axis at most: those of linear memory.
 const MAX_EXTENT: i128 = 1 << 28;
 
-/// A texture: a buffer, how texels lie in it, and how they are read.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename = "Texture", deny_unknown_fields)]
-pub struct TextureSpec {
-    /// That of a texture reference of the module, or what [`super::ArgSpec::Texture`] calls it.
-    pub name: String,
-    /// The buffer or variable that holds the texels.
-    pub buffer: String,
-    /// Where they begin in it, bytes.
-    #[serde(default)]
-    pub offset: Expr,
-    /// Type of a channel.
-    pub elem: Channel,
-    /// Channels of a texel: 1, 2 or 4.
-    #[serde(default = "one")]
-    pub channels: u8,
-    /// Texels of a row.
-    pub width: Expr,
-    /// Rows, if there are two dimensions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub height: Option<Expr>,
-    /// Slices, if there are three dimensions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub depth: Option<Expr>,
-    /// Layers, if it is an array of images.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub layers: Option<Expr>,
-    /// Bytes from row to row, if not the texels of one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pitch: Option<Expr>,
-    /// One for all dimensions, or one for each.
-    #[serde(default)]
-    pub address: Vec<AddressMode>,
-    /// For floating-point coordinates.
-    #[serde(default)]
-    pub filter: Filter,
-    /// Floating-point coordinates run from 0 to 1.
-    #[serde(default)]
-    pub normalized: bool,
-    /// What a fetch makes of integers.
-    #[serde(default)]
-    pub read: ReadMode,
-    /// Refused if set: texels are linear.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub srgb: bool,
-}
-
-/// A surface: a buffer and how texels lie in it. Fields as in [`TextureSpec`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename = "Surface", deny_unknown_fields)]
-#[allow(missing_docs, reason = "as in TextureSpec")]
-pub struct SurfaceSpec {
-    pub name: String,
-    pub buffer: String,
-    #[serde(default)]
-    pub offset: Expr,
-    pub elem: Channel,
-    #[serde(default = "one")]
-    pub channels: u8,
-    pub width: Expr,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub height: Option<Expr>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub depth: Option<Expr>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub layers: Option<Expr>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pitch: Option<Expr>,
-}
-
-fn one() -> u8 {
-    1
-}
-
 /// A texture or a surface.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::program) enum ImageSpec<'a> {
     Texture(&'a TextureSpec),
     Surface(&'a SurfaceSpec),
-}
-
-/// The name of a texture or surface, and what it is known by.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::program) struct Handle {
-    pub name: String,
-    pub surface: bool,
-    /// That of an object, or those of the references of this name, one for each module that has it.
-    pub handles: Vec<u64>,
 }
 
 /// Where texels lie, as both kinds say it.
@@ -376,32 +291,5 @@ pub(in crate::program) fn check_references(
         let example = list.image(&reference.name).unwrap_or_default();
         problems
             .push(place.field(field).error(message).hint(format!("in `{field}`, to be adapted: {example}")));
-    }
-}
-
-impl Scope<'_> {
-    /// The handle of a texture or surface.
-    ///
-    /// # Errors
-    /// Message and hint.
-    pub(super) fn image(&self, name: &str, surface: bool) -> Result<&Handle, (String, String)> {
-        let what = |surface| if surface { "surface" } else { "texture" };
-        match self.images.iter().find(|image| image.name == name) {
-            Some(image) if image.surface == surface => Ok(image),
-            Some(_) => {
-                Err((format!("`{name}` is a {}, not a {}", what(!surface), what(surface)), String::new()))
-            }
-            None => {
-                let known =
-                    || self.images.iter().filter(|image| image.surface == surface).map(|i| i.name.as_str());
-                let near =
-                    closest(name, known()).map_or(String::new(), |near| format!("did you mean `{near}`? "));
-                let list = match known().collect::<Vec<_>>().join(", ") {
-                    none if none.is_empty() => format!("define it in `{}s` of the file", what(surface)),
-                    list => format!("{}s: {list}", what(surface)),
-                };
-                Err((format!("there is no {} `{name}`", what(surface)), near + &list))
-            }
-        }
     }
 }

@@ -5,19 +5,21 @@
 
 mod call;
 mod contents;
+mod half;
 mod image;
+mod image_spec;
 mod spec;
 mod value;
 
-pub use contents::f16_bits;
-pub use image::{SurfaceSpec, TextureSpec};
+pub use half::f16_bits;
+pub use image_spec::{SurfaceSpec, TextureSpec};
 pub use spec::{ArgSpec, BufferSpec, Elem, Init, LaunchSpec, ShapeSpec, data_file, parse_arg};
 pub use value::Named;
 
 pub(in crate::program) use call::{Call, call};
 pub(in crate::program) use contents::{fill, size};
-pub(in crate::program) use image::{Handle, ImageSpec, bind, bind_all, check_references, handles, specs};
-pub(in crate::program) use value::Scope;
+pub(in crate::program) use image::{ImageSpec, bind, bind_all, check_references, handles, specs};
+pub(in crate::program) use value::{Handle, Scope};
 
 use super::Program;
 use super::expr::Names;

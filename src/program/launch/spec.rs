@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::image::{SurfaceSpec, TextureSpec};
+use super::image_spec::{SurfaceSpec, TextureSpec};
 use crate::diag::{Diagnostic, Diagnostics, SourceText, from_ron};
 use crate::program::expr::Expr;
 

@@ -1,6 +1,6 @@
 //! Scalars, pointers and structs as the bytes that a kernel sees.
 
-use super::image::Handle;
+use super::half::f16_bits;
 use super::spec::ArgSpec;
 use crate::diag::{Diagnostic, Place, closest};
 use crate::program::expr::{Expr, Names};
@@ -18,6 +18,15 @@ pub struct Named {
     pub address: u64,
     /// Its size, bytes.
     pub size: u64,
+}
+
+/// The name of a texture or surface, and what it is known by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::program) struct Handle {
+    pub name: String,
+    pub surface: bool,
+    /// That of an object, or those of the references of this name, one for each module that has it.
+    pub handles: Vec<u64>,
 }
 
 /// What expressions and pointers mean at some place of a file.
@@ -83,6 +92,31 @@ impl Scope<'_> {
         }
     }
 
+    /// The handle of a texture or surface.
+    ///
+    /// # Errors
+    /// Message and hint.
+    pub(super) fn image(&self, name: &str, surface: bool) -> Result<&Handle, (String, String)> {
+        let what = |surface| if surface { "surface" } else { "texture" };
+        match self.images.iter().find(|image| image.name == name) {
+            Some(image) if image.surface == surface => Ok(image),
+            Some(_) => {
+                Err((format!("`{name}` is a {}, not a {}", what(!surface), what(surface)), String::new()))
+            }
+            None => {
+                let known =
+                    || self.images.iter().filter(|image| image.surface == surface).map(|i| i.name.as_str());
+                let near =
+                    closest(name, known()).map_or(String::new(), |near| format!("did you mean `{near}`? "));
+                let list = match known().collect::<Vec<_>>().join(", ") {
+                    none if none.is_empty() => format!("define it in `{}s` of the file", what(surface)),
+                    list => format!("{}s: {list}", what(surface)),
+                };
+                Err((format!("there is no {} `{name}`", what(surface)), near + &list))
+            }
+        }
+    }
+
     fn integer(&self, value: &Expr, bits: u32, signed: bool, place: &Place) -> Result<Laid, Diagnostic> {
         let value = value.eval(self.names).map_err(|message| place.error(message))?;
         let (least, most) = if signed {
@@ -135,7 +169,7 @@ pub(in crate::program) fn value(arg: &ArgSpec, scope: &Scope, place: &Place) -> 
         ArgSpec::I32(v) => scope.integer(v, 32, true, &inner),
         ArgSpec::U64(v) => scope.integer(v, 64, false, &inner),
         ArgSpec::I64(v) => scope.integer(v, 64, true, &inner),
-        ArgSpec::F16(v) => Ok(plain(super::f16_bits(*v).to_le_bytes())),
+        ArgSpec::F16(v) => Ok(plain(f16_bits(*v).to_le_bytes())),
         ArgSpec::F32(v) => Ok(plain(v.to_le_bytes())),
         ArgSpec::F64(v) => Ok(plain(v.to_le_bytes())),
         ArgSpec::Bytes(bytes) => Ok(Laid { bytes: bytes.clone(), align: 1 }),

@@ -8,8 +8,8 @@ use crate::isa::TypeKind;
 use crate::program::Flow;
 use crate::program::sem::Sem;
 use crate::ptx::ast::{Operand, OperandKind, Stmt};
-use crate::ptx::lexer::Span;
 use crate::ptx::resolve::Symbol;
+use crate::ptx::span::Span;
 use crate::ptx::types::Type;
 
 /// Entries of all branch tables of a program together.

@@ -38,7 +38,7 @@ use crate::isa::{IsaTable, Space, TypeKind};
 use crate::program::sem::{ArgLocation, Sem};
 use crate::program::{Area, ClassTable, Flow, Guard, Instr, MemoryOp, RegList};
 use crate::ptx::ast;
-use crate::ptx::lexer::Span;
+use crate::ptx::span::Span;
 use opcode::Opcode;
 use operand::Cx;
 

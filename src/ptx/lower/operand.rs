@@ -11,9 +11,9 @@ use crate::program::sem::{Address, ArgLocation, Operand as Src, PredSrc, Special
 use crate::program::{Guard, Program, RegKind, Register};
 use crate::ptx::Module;
 use crate::ptx::ast::{DeclSpace, Function, Operand, OperandKind, SymbolExpr};
-use crate::ptx::lexer::Span;
 use crate::ptx::parser::component;
 use crate::ptx::resolve::{Scopes, Symbol, convert};
+use crate::ptx::span::Span;
 use crate::ptx::types::Type;
 
 /// Registers of a program; the ring of asynchronous copies follows them.

@@ -16,8 +16,8 @@ use crate::program::{
 };
 use crate::ptx::Module;
 use crate::ptx::ast::{self, DeclSpace, OperandKind, Stmt, VarDecl};
-use crate::ptx::lexer::Span;
 use crate::ptx::resolve::{Frame, Problem, Reach, Scopes, Symbol, natural_align, reach, size_of};
+use crate::ptx::span::Span;
 use crate::ptx::types::Type;
 
 /// Local memory of a thread, bytes; what hardware has at most.

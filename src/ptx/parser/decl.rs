@@ -2,7 +2,8 @@
 
 use super::{Failed, Parser};
 use crate::ptx::ast::{DeclSpace, Init, InitValue, SymbolExpr, VarDecl};
-use crate::ptx::lexer::{Kind, Span};
+use crate::ptx::lexer::Kind;
+use crate::ptx::span::Span;
 use crate::ptx::types::Type;
 
 /// How deep the braces of an initialiser nest.

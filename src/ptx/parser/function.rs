@@ -2,7 +2,8 @@
 
 use super::{Failed, Parser, decl::Linkage};
 use crate::ptx::ast::{Body, DeclSpace, Function, Instr, Signature, Stmt, VarDecl};
-use crate::ptx::lexer::{Kind, Span};
+use crate::ptx::lexer::Kind;
+use crate::ptx::span::Span;
 
 /// Characters of an opcode with its modifiers.
 const MAX_OPCODE: usize = 256;

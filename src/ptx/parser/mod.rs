@@ -11,8 +11,9 @@ mod operand;
 pub(super) use operand::component;
 
 use super::ast::Ast;
-use super::lexer::{Kind, Span, Token, lex};
+use super::lexer::{Kind, Token, lex};
 use super::report::Reporter;
+use super::span::Span;
 use crate::diag::{Diagnostics, SourceText};
 
 /// What could not be read has been reported.

@@ -2,7 +2,8 @@
 
 use super::{Failed, Parser};
 use crate::ptx::ast::{AddressExpr, Operand, OperandKind, SymbolExpr};
-use crate::ptx::lexer::{Kind, Span};
+use crate::ptx::lexer::Kind;
+use crate::ptx::span::Span;
 
 impl Parser<'_> {
     /// Operands up to the semicolon, which is left. `call` writes lists in parentheses.

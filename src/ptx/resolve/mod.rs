@@ -8,7 +8,7 @@ pub(super) use reach::{Reach, reach};
 pub(super) use scope::{Frame, Scopes, Symbol};
 pub(super) use statics::{Statics, check_names, convert, natural_align, size_of};
 
-use super::lexer::Span;
+use super::span::Span;
 
 /// Something that cannot be lowered, with its place.
 #[derive(Clone, Debug)]

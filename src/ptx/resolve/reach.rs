@@ -7,7 +7,7 @@ use petgraph::graph::{DiGraph, NodeIndex};
 
 use super::Statics;
 use crate::ptx::ast::{Ast, Body, OperandKind, Stmt};
-use crate::ptx::lexer::Span;
+use crate::ptx::span::Span;
 
 /// What a kernel reaches.
 pub(in crate::ptx) struct Reach {

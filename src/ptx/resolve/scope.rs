@@ -7,7 +7,7 @@ use crate::base::RegId;
 use crate::program::RegKind;
 use crate::program::layout::Segment;
 use crate::ptx::ast::{Ast, DeclSpace, Function, Stmt, VarDecl};
-use crate::ptx::lexer::Span;
+use crate::ptx::span::Span;
 
 /// What a name stands for inside a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,8 +7,8 @@ use crate::isa::Space;
 use crate::program::launch::f16_bits;
 use crate::program::layout::{GLOBALS_BASE, Segment, WINDOW_SIZE, function_address, window_base};
 use crate::ptx::ast::{Ast, Const, DeclSpace, Init, InitValue, VarDecl};
-use crate::ptx::lexer::Span;
 use crate::ptx::report::Reporter;
+use crate::ptx::span::Span;
 use crate::ptx::types::Type;
 
 /// The largest variable and the most global memory that variables take, bytes.

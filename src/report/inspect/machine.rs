@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::machine::memory::{CacheSettings, Fixed, Jitter, L1, LowerLevel, Partitions, Start};
-use crate::machine::{Hazards, IdleSetting, Machine, MemorySystem};
+use crate::machine::{Hazards, IdleSetting, Machine, MemorySpec};
 use crate::report::count;
 use crate::report::style::Style;
 use crate::report::table::Table;
@@ -130,7 +130,7 @@ impl MachineFile {
             units: machine.units().iter().map(unit).collect(),
             ops: machine.ops().map(op).collect(),
             shared_memory: value(&machine.shared_memory()),
-            pipeline: machine.pipeline().map_or(Value::Null, crate::machine::Pipeline::all_settings),
+            pipeline: machine.pipeline().map_or(Value::Null, |pipeline| pipeline.all_settings()),
             memory: value(machine.memory()),
             idle_settings: idle
                 .iter()
@@ -245,7 +245,7 @@ fn switches(machine: &Machine) -> String {
         }
     }
     let memory = machine.memory();
-    if *memory == MemorySystem::default() {
+    if *memory == MemorySpec::default() {
         text.push_str("\n  memory: perfect\n");
     } else {
         let reached = Reached {

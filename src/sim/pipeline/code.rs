@@ -2,7 +2,7 @@
 
 use super::latch::UnitPort;
 use crate::base::{Few, RegId, UnitId};
-use crate::machine::pipeline::Pipeline;
+use crate::machine::Pipeline;
 use crate::machine::{Machine, SubCores};
 use crate::path::Step;
 use crate::program::{Access, TimingTable};

@@ -3,7 +3,7 @@
 use super::flight::FlightId;
 use crate::machine::SubCores;
 
-/// Units, the load/store unit included; `machine/pipeline.rs` refuses more.
+/// Units, the load/store unit included; `machine/checked/units.rs` refuses more.
 pub(super) const UNITS: usize = 64;
 /// Places of a latch.
 pub(super) const UNIT_PORTS: usize = UNITS * SubCores::MAX;

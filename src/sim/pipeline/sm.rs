@@ -15,7 +15,7 @@ use super::memory::Lower;
 use super::units::{ResultBuses, Unit};
 use crate::base::WarpMask;
 use crate::machine::Machine;
-use crate::machine::pipeline::Pipeline;
+use crate::machine::Pipeline;
 use crate::path::{BlockPaths, Step, WarpPath};
 use crate::sim::SLOTS;
 use crate::sim::error::RunError;

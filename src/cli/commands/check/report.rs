@@ -10,9 +10,9 @@ use crate::cli::format::Format;
 use crate::cli::load::Loaded;
 use crate::cli::output::Ending;
 use crate::cli::session::Session;
-use crate::report::check::{CheckReport, CheckResult};
+use crate::report::check::CheckResult;
 use crate::report::output::Output;
-use crate::report::program;
+use crate::report::suite::CheckReport;
 
 /// Everything that was judged.
 pub fn report<'a>(
@@ -26,7 +26,7 @@ pub fn report<'a>(
         let Judged { prepared, .. } = judged;
         let mut result = match (&run.result, &prepared.what) {
             (Ran::Program(checked, _), Loaded::Program(program)) => {
-                program::result(prepared.name(), &program.sequence, &prepared.machine, checked)
+                CheckResult::of_program(prepared.name(), &program.sequence, &prepared.machine, checked)
             }
             _ => CheckResult::new(prepared.name(), &prepared.machine, run.checked()),
         };

@@ -18,7 +18,7 @@ use super::flight::FlightId;
 use super::memory::{Cache, Lower, MemoryStats, Request, RequestKind};
 use super::sm::Sm;
 use crate::isa::Space;
-use crate::machine::memory::MemorySystem;
+use crate::machine::MemorySystem;
 use crate::machine::pipeline::LoadStore as Settings;
 
 use crate::program::Access;

@@ -6,7 +6,8 @@ use super::dram::DramStats;
 use super::fixed::FixedLevel;
 use super::jitter::Draws;
 use super::partitioned::Partitioned;
-use crate::machine::memory::{Fixed, LINE_BYTES, LowerLevel, MemorySystem, Start};
+use crate::machine::MemorySystem;
+use crate::machine::memory::{Fixed, LINE_BYTES, LowerLevel, Start};
 
 /// Everything between the SMs and DRAM, shared by all SMs.
 #[derive(Clone, Debug)]

@@ -5,17 +5,28 @@ use rand_chacha::ChaCha8Rng;
 
 use super::super::RequestKind;
 use super::*;
+use crate::diag::SourceText;
 use crate::machine::memory::{CacheSettings, Dram, Index, Jitter, Partitions, WriteMiss, WritePolicy};
+use crate::machine::pipeline::LoadStore;
+use crate::machine::{Machine, MachineSpec, MemorySpec, PipelineSpec};
 
-fn fixed(latency: u64, per_cycle: u32, pipelined: bool) -> MemorySystem {
-    MemorySystem {
+/// The memory of a machine that has these settings.
+fn checked(memory: &MemorySpec) -> MemorySystem {
+    let pipeline = PipelineSpec { load_store: Some(LoadStore::default()), ..PipelineSpec::default() };
+    let (memory, pipeline) = (Some(memory.clone()), Some(pipeline));
+    let spec = MachineSpec { memory, pipeline, ..MachineSpec::default() };
+    Machine::new(&spec, &SourceText::new("m.ron", "")).expect("settings in range").memory().clone()
+}
+
+fn fixed(latency: u64, per_cycle: u32, pipelined: bool) -> MemorySpec {
+    MemorySpec {
         lower: LowerLevel::Fixed,
         fixed: Fixed { latency, per_cycle, pipelined },
-        ..MemorySystem::default()
+        ..MemorySpec::default()
     }
 }
 
-fn partitions(channels: u32, slices: u32, with_l2: bool) -> MemorySystem {
+fn partitions(channels: u32, slices: u32, with_l2: bool) -> MemorySpec {
     let l2 = CacheSettings {
         sets: 4,
         ways: 2,
@@ -33,7 +44,7 @@ fn partitions(channels: u32, slices: u32, with_l2: bool) -> MemorySystem {
         dram,
         ..Partitions::default()
     };
-    MemorySystem { lower: LowerLevel::Partitions, partitions, ..MemorySystem::default() }
+    MemorySpec { lower: LowerLevel::Partitions, partitions, ..MemorySpec::default() }
 }
 
 fn read(line: u64, sectors: u8, id: u32) -> Request {
@@ -44,9 +55,9 @@ fn read(line: u64, sectors: u8, id: u32) -> Request {
 type Traffic = Vec<Vec<(u64, Request)>>;
 
 /// Replies as (core cycle, SM, id), until nothing is under way. `jump` uses `quiet_for` and `skip`.
-fn run(settings: &MemorySystem, traffic: &Traffic, seed: u64, jump: bool) -> Vec<(u64, usize, u32)> {
-    let settings = MemorySystem { seed, ..settings.clone() };
-    let mut lower = Lower::new(&settings, traffic.len());
+fn run(settings: &MemorySpec, traffic: &Traffic, seed: u64, jump: bool) -> Vec<(u64, usize, u32)> {
+    let settings = MemorySpec { seed, ..settings.clone() };
+    let mut lower = Lower::new(&checked(&settings), traffic.len());
     let mut next = vec![0; traffic.len()];
     let mut replies = Vec::new();
     let mut cycle = 0;
@@ -100,7 +111,7 @@ fn random_traffic(seed: u64) -> Traffic {
     vec![sends(150), sends(100)]
 }
 
-fn all_settings() -> Vec<MemorySystem> {
+fn all_settings() -> Vec<MemorySpec> {
     let mut slow = partitions(2, 2, true);
     slow.partitions.clock = (2, 3);
     slow.jitter = Jitter::Geometric(30);
@@ -115,7 +126,7 @@ fn all_settings() -> Vec<MemorySystem> {
     let mut jittered = fixed(50, 2, true);
     jittered.jitter = Jitter::Uniform(0, 60);
     vec![
-        MemorySystem::default(),
+        MemorySpec::default(),
         fixed(50, 1, true),
         fixed(7, 1, false),
         jittered,
@@ -166,11 +177,11 @@ fn fixed_latency_and_bandwidth() {
     assert_eq!(cycles(fixed(100, 2, true)), [110, 111, 112, 113]);
     // the next one is accepted in the cycle in which the one before is answered
     assert_eq!(cycles(fixed(100, 1, false)), [110, 210, 310, 410]);
-    assert_eq!(cycles(MemorySystem::default()), [11, 12, 13, 14]);
+    assert_eq!(cycles(MemorySpec::default()), [11, 12, 13, 14]);
 }
 
 /// Core cycles from a single read to its reply.
-fn round_trip(settings: &MemorySystem) -> u64 {
+fn round_trip(settings: &MemorySpec) -> u64 {
     let replies = run(settings, &vec![vec![(0, read(0, 1, 0))]], 0, false);
     replies[0].0
 }
@@ -199,7 +210,7 @@ fn a_warm_l2_spares_the_dram() {
     let mut settings = partitions(2, 2, true);
     let cold = round_trip(&settings);
     settings.start = Start::Warm;
-    let mut lower = Lower::new(&settings, 1);
+    let mut lower = Lower::new(&checked(&settings), 1);
     lower.preload(0, 256);
     lower.push(0, read(1, 0b1000, 0));
     let mut cycles = 0;
@@ -211,7 +222,7 @@ fn a_warm_l2_spares_the_dram() {
     assert_eq!((lower.stats().l2.hits, lower.stats().dram.reads), (1, 0));
     // cold settings ignore what they are told
     settings.start = Start::Cold;
-    let mut lower = Lower::new(&settings, 1);
+    let mut lower = Lower::new(&checked(&settings), 1);
     lower.preload(0, 256);
     lower.push(0, read(1, 0b1000, 0));
     while lower.reply(0).is_none() {
@@ -227,7 +238,7 @@ fn bandwidth_is_that_of_the_narrowest_part() {
     settings.partitions.dram.groups = 1;
     let stream =
         |count: u32| vec![(0..count).map(|id| (0, read(u64::from(id / 4), 1 << (id % 4), id))).collect()];
-    let last = |settings: &MemorySystem, count| run(settings, &stream(count), 0, false).last().unwrap().0;
+    let last = |settings: &MemorySpec, count| run(settings, &stream(count), 0, false).last().unwrap().0;
     let per_burst = (last(&settings, 400) - last(&settings, 80)) as f64 / 320.0;
     assert!((per_burst - 4.0 * 2264.0 / 7001.0).abs() < 0.15, "{per_burst} cycles per burst");
     // with four channels the SM's one reply per cycle is the limit

@@ -6,10 +6,11 @@
 
 use std::fmt;
 
-use super::memory::{CacheSettings, Fixed, Jitter, LowerLevel, MemorySystem, Partitions, Replacement, Start};
-use super::pipeline::Pipeline;
-use super::shared_memory::{BankRule, SharedMemorySpec};
-use super::spec::MachineSpec;
+use crate::machine::written::memory::{
+    CacheSettings, Fixed, Jitter, LowerLevel, MemorySpec, Partitions, Replacement, Start,
+};
+use crate::machine::written::pipeline::{Issue, PipelineSpec};
+use crate::machine::written::{BankRule, MachineSpec, SharedMemorySpec, UnitSpec};
 
 /// A setting that does nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,70 +40,97 @@ impl IdleSetting {
 impl MachineSpec {
     /// Settings that are not the default and do nothing on this machine.
     pub fn idle_settings(&self) -> Vec<IdleSetting> {
+        // field by field here and below, so that a new setting is decided on
+        let Self {
+            sub_cores,
+            units,
+            pipeline,
+            memory,
+            shared_memory,
+            // these do something on every machine, or what they do depends on the kernel and the policy
+            name: _,
+            doc: _,
+            extends: _,
+            scheduler: _,
+            hazards: _,
+            ops: _,
+            limits: _,
+            exit_issues: _,
+            two_level_active: _,
+            sms: _,
+            reconvergence: _,
+        } = self;
         let mut found = Vec::new();
         let mut idle = |unused: bool, path: &str, reason: &str| {
             if unused {
                 found.push(IdleSetting { path: path.to_owned(), reason: reason.to_owned() });
             }
         };
-        let one_sub_core = self.sub_cores.unwrap_or(1) == 1;
-        for (name, unit) in &self.units {
+        let one_sub_core = sub_cores.unwrap_or(1) == 1;
+        for (name, UnitSpec { shared, init: _, lat: _, source: _ }) in units {
             let path = format!("units.{name}.shared");
-            idle(unit.shared && one_sub_core, &path, "there is one sub-core, nobody to share with");
+            idle(*shared && one_sub_core, &path, "there is one sub-core, nobody to share with");
         }
-        if let Some(pipeline) = &self.pipeline {
+        if let Some(pipeline) = pipeline {
             of_pipeline(pipeline, one_sub_core, &mut idle);
         }
-        if let Some(memory) = &self.memory {
+        if let Some(memory) = memory {
             of_memory(memory, &mut idle);
         }
-        if let Some(shared) = &self.shared_memory {
-            let behind = self.pipeline.as_ref().is_some_and(|pipeline| pipeline.load_store.is_some());
+        if let Some(shared) = shared_memory {
+            let behind = pipeline.as_ref().is_some_and(|pipeline| pipeline.load_store.is_some());
             of_shared_memory(shared, behind, &mut idle);
         }
         found
     }
 }
 
-fn of_pipeline(pipeline: &Pipeline, one_sub_core: bool, idle: &mut impl FnMut(bool, &str, &str)) {
-    let issue = pipeline.issue;
+fn of_pipeline(pipeline: &PipelineSpec, one_sub_core: bool, idle: &mut impl FnMut(bool, &str, &str)) {
+    let PipelineSpec {
+        issue: Issue { per_warp, distinct_units, rotate },
+        collector,
+        collect,
+        // each does something by itself
+        front_end: _,
+        queue: _,
+        write_back: _,
+        result_buses: _,
+        load_store: _,
+        launch: _,
+        unscored: _,
+    } = pipeline;
     idle(
-        !issue.distinct_units && issue.per_warp == 1,
+        !distinct_units && *per_warp == 1,
         "pipeline.issue.distinct_units",
         "one instruction issues per cycle (pipeline.issue.per_warp)",
     );
-    idle(issue.rotate && one_sub_core, "pipeline.issue.rotate", "there is one sub-core");
+    idle(*rotate && one_sub_core, "pipeline.issue.rotate", "there is one sub-core");
     idle(
-        !pipeline.collect.is_empty() && pipeline.collector.is_none(),
+        !collect.is_empty() && collector.is_none(),
         "pipeline.collect",
         "there is no operand collector (pipeline.collector)",
     );
 }
 
-fn of_memory(memory: &MemorySystem, idle: &mut impl FnMut(bool, &str, &str)) {
-    let lower = memory.lower;
+fn of_memory(memory: &MemorySpec, idle: &mut impl FnMut(bool, &str, &str)) {
+    let MemorySpec { l1, constant, lower, fixed, partitions, jitter, start, seed } = memory;
     let other = format!("memory.lower is {lower:?}");
-    idle(lower != LowerLevel::Fixed && memory.fixed != Fixed::default(), "memory.fixed", &other);
-    let partitions = &memory.partitions;
-    let partitioned = lower == LowerLevel::Partitions;
+    idle(*lower != LowerLevel::Fixed && *fixed != Fixed::default(), "memory.fixed", &other);
+    let partitioned = *lower == LowerLevel::Partitions;
     idle(!partitioned && *partitions != Partitions::default(), "memory.partitions", &other);
     // what a cache fetches takes a cycle even then, and the jitter besides
-    let perfect = lower == LowerLevel::Perfect && memory.l1.is_none() && memory.constant.is_none();
+    let perfect = *lower == LowerLevel::Perfect && l1.is_none() && constant.is_none();
     idle(
-        perfect && memory.jitter != Jitter::Off,
+        perfect && *jitter != Jitter::Off,
         "memory.jitter",
         "memory.lower is Perfect and there is no cache in front of it, so nothing has a latency",
     );
     let l2 = partitions.l2.as_ref().filter(|_| partitioned);
-    idle(
-        memory.start != Start::Cold && l2.is_none(),
-        "memory.start",
-        "there is no L2 (memory.partitions.l2)",
-    );
+    idle(*start != Start::Cold && l2.is_none(), "memory.start", "there is no L2 (memory.partitions.l2)");
     let drawn = |cache: &CacheSettings| cache.replacement == Replacement::Random;
-    let caches = memory.l1.iter().map(|l1| &l1.cache).chain(&memory.constant).chain(l2);
-    let random = caches.into_iter().any(drawn) || !perfect && memory.jitter != Jitter::Off;
-    idle(memory.seed != 0 && !random, "memory.seed", "nothing is random: no jitter, no random replacement");
+    let caches = l1.iter().map(|l1| &l1.cache).chain(constant).chain(l2);
+    let random = caches.into_iter().any(drawn) || !perfect && *jitter != Jitter::Off;
+    idle(*seed != 0 && !random, "memory.seed", "nothing is random: no jitter, no random replacement");
 }
 
 fn of_shared_memory(shared: &SharedMemorySpec, behind: bool, idle: &mut impl FnMut(bool, &str, &str)) {

@@ -1,6 +1,6 @@
 //! Which warp is on which sub-core, and which units the sub-cores share.
 
-use super::Unit;
+use super::units::Unit;
 use crate::base::{UnitId, WarpMask};
 
 /// How the SM is divided ([the model](crate::model#6-sub-cores), section 6).

@@ -1,23 +1,23 @@
 //! How the addresses of one access lie to each other.
 
-use super::super::rows::{Row, spread, widened};
+use super::rows::{Row, spread, widened};
 use crate::base::{LaneMask, WARP_SIZE};
 
 /// The bytes that the enabled lanes of an access touch, and the order they lie in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) struct Span {
+pub(super) struct Span {
     /// The lowest address.
-    pub(in super::super) low: u64,
+    pub(super) low: u64,
     /// Bytes from there to the end of the highest access.
-    pub(in super::super) bytes: u64,
+    pub(super) bytes: u64,
     /// Where each enabled lane's access begins in them; other entries mean nothing.
-    pub(in super::super) offsets: Row<u32>,
-    pub(in super::super) pattern: Pattern,
+    pub(super) offsets: Row<u32>,
+    pub(super) pattern: Pattern,
 }
 
 /// The order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum Pattern {
+pub(super) enum Pattern {
     /// Every lane at the lowest address.
     Same,
     /// Each lane right behind the lane before it; the first enabled lane is the lowest.

@@ -1,4 +1,4 @@
-//! Machine files as people write them, before validation.
+//! A machine file, but for its larger parts.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,14 +6,11 @@ use std::fmt;
 use serde::de::{self, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::memory::MemorySystem;
-use super::merge::{from_json, lay, said, to_json};
-use super::pipeline::Pipeline;
+use super::memory::MemorySpec;
+use super::pipeline::PipelineSpec;
 use super::scheduler::SchedulerKind;
-use super::setting::Setting;
 use super::shared_memory::SharedMemorySpec;
-use crate::diag::{Diagnostic, Diagnostics, SourceText, from_ron, unique_keys};
-use crate::isa::GLOBAL_LOAD;
+use crate::diag::{Diagnostics, SourceText, from_ron, unique_keys};
 
 /// The contents of a `configs/*.ron`. Every field may be left to the machine it extends or to the
 /// paper model's default.
@@ -55,10 +52,10 @@ pub struct MachineSpec {
     pub sub_cores: Option<u32>,
     /// The memory behind the load/store unit.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub memory: Option<MemorySystem>,
+    pub memory: Option<MemorySpec>,
     /// What the paper model leaves out of the SM's pipeline.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub pipeline: Option<Pipeline>,
+    pub pipeline: Option<PipelineSpec>,
     /// SMs that share the blocks of a launch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sms: Option<u32>,
@@ -132,7 +129,7 @@ pub struct TimedOpSpec {
     pub source: String,
 }
 
-/// Limits of the SM; see [`super::Limits`].
+/// Limits of the SM; see [`crate::machine::Limits`].
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename = "Limits", deny_unknown_fields, default)]
 #[allow(missing_docs, reason = "as in Limits")]
@@ -188,97 +185,5 @@ impl MachineSpec {
             return Err(diagnostic.into());
         }
         Ok(spec)
-    }
-
-    /// Reads a machine file and everything it extends, the base first in effect: what the file
-    /// itself says wins. `load` finds a machine by name or path.
-    ///
-    /// # Errors
-    /// What is wrong in any of the files, or a circle of `extends`.
-    pub fn parse_with_bases(
-        source: &SourceText,
-        load: &dyn Fn(&str) -> Result<SourceText, Diagnostics>,
-    ) -> Result<Self, Diagnostics> {
-        let first = Self::parse(source)?;
-        let mut chain = vec![said(source, &first)?];
-        let mut names = vec![source.name().to_owned()];
-        let mut extends = first.extends;
-        while let Some(base) = extends {
-            let text = load(&base)?;
-            if names.iter().any(|name| name == text.name()) {
-                let message =
-                    format!("`extends` runs in a circle: {} extends {base} again", names.join(" extends "));
-                return Err(source.error_at("extends", message).into());
-            }
-            names.push(text.name().to_owned());
-            let spec = Self::parse(&text)?;
-            chain.push(said(&text, &spec)?);
-            extends = spec.extends;
-        }
-        let mut merged = serde_json::Map::new();
-        for said in chain.into_iter().rev() {
-            lay(&mut merged, said);
-        }
-        // what the bases said is part of it now
-        merged.remove("extends");
-        from_json(merged).map_err(|error| source.error_at("Machine", error).into())
-    }
-
-    /// The same machine with a global load taking `total` cycles from its start to its result.
-    ///
-    /// Everything that runs on the same unit with the unit's own timing moves along.
-    ///
-    /// # Errors
-    /// If the machine has no global loads, or their initiation alone takes longer.
-    pub fn with_memory_latency(mut self, total: u64) -> Result<Self, Diagnostic> {
-        let place = format!("--mem-latency {total}");
-        if self.pipeline.as_ref().is_some_and(|pipeline| pipeline.load_store.is_some()) {
-            let message = "on this machine memory is behind a load/store unit and has no such latency";
-            return Err(Diagnostic::general(place, message)
-                .hint("for example --set memory.lower=Fixed --set memory.fixed.latency=200"));
-        }
-        let none =
-            || Diagnostic::general(place.clone(), format!("this machine maps no op class `{GLOBAL_LOAD}`"));
-        let op = self.ops.get_mut(GLOBAL_LOAD).ok_or_else(none)?;
-        let unit = match op {
-            OpSpec::Unit(unit) => unit.clone(),
-            OpSpec::Timed(timed) => timed.unit.clone(),
-        };
-        let unit = self.units.get_mut(&unit).ok_or_else(none)?;
-        let (init, lat) = match op {
-            OpSpec::Timed(TimedOpSpec { init, lat: Some(lat), .. }) => (init.unwrap_or(unit.init), lat),
-            OpSpec::Timed(TimedOpSpec { init, lat: None, .. }) => (init.unwrap_or(unit.init), &mut unit.lat),
-            OpSpec::Unit(_) => (unit.init, &mut unit.lat),
-        };
-        *lat = total.checked_sub(init).ok_or_else(|| {
-            Diagnostic::general(
-                place.clone(),
-                format!("the initiation of a global load alone takes {init} cycles"),
-            )
-        })?;
-        Ok(self)
-    }
-
-    /// The same machine with settings of the command line applied, in order.
-    ///
-    /// # Errors
-    /// A setting whose path or value does not fit.
-    pub fn with_settings(self, settings: &[Setting]) -> Result<Self, Diagnostics> {
-        let mut value = to_json(&self);
-        let mut problems = Diagnostics::new();
-        for setting in settings {
-            let before = value.clone();
-            let applied = setting.apply(&mut value).and_then(|()| {
-                from_json(value.clone()).map(|_| ()).map_err(|e| Diagnostic::general(setting.place(), e))
-            });
-            if let Err(problem) = applied {
-                value = before;
-                problems.push(problem);
-            }
-        }
-        if !problems.is_empty() {
-            return Err(problems);
-        }
-        from_json(value).map_err(|error| Diagnostic::general("--set", error).into())
     }
 }

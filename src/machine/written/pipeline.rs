@@ -6,13 +6,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::diag::{Diagnostics, SourceText};
-
 /// `Pipeline(..)` of a machine file. Parts that it leaves out are those of the machine it extends; a
 /// part that it gives is given whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename = "Pipeline", deny_unknown_fields, default)]
-pub struct Pipeline {
+pub struct PipelineSpec {
     /// How many instructions of one warp issue in a cycle.
     #[serde(skip_serializing_if = "is_default")]
     pub issue: Issue,
@@ -179,7 +177,7 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-impl Pipeline {
+impl PipelineSpec {
     /// Every setting by name, also what is off or the default, which a file leaves out.
     pub fn all_settings(&self) -> serde_json::Value {
         // field by field, so that the compiler asks for what is added
@@ -203,82 +201,5 @@ impl Pipeline {
             "write_back": write_back, "result_buses": result_buses, "load_store": load_store, "launch": launch,
             "unscored": unscored,
         })
-    }
-
-    /// Reports every setting that makes no sense. `classes` are the op classes the machine maps.
-    pub(super) fn check(
-        &self,
-        sub_cores: usize,
-        source: &SourceText,
-        problems: &mut Diagnostics,
-        is_class: impl Fn(&str) -> bool,
-        is_unit: impl Fn(&str) -> bool,
-    ) {
-        let mut least = |name: &str, value: u64, least: u64, most: u64| {
-            if value < least || value > most {
-                let message = format!("{name} is {value}, it must be {least} to {most}");
-                problems.push(source.error_at(name, message));
-            }
-        };
-        least("pipeline.issue.per_warp", self.issue.per_warp.into(), 1, 2);
-        if let Some(front) = &self.front_end {
-            least("pipeline.front_end.buffer", front.buffer.into(), 1, 64);
-            least("pipeline.front_end.fetches", front.fetches.into(), 1, 64);
-            if let Some(cache) = &front.icache {
-                least("icache.line", cache.line.into(), 1, 1 << 20);
-                least("icache.sets", cache.sets.into(), 1, 1 << 16);
-                least("icache.ways", cache.ways.into(), 1, 1 << 10);
-                least("icache.instruction", cache.instruction.into(), 1, u64::from(cache.line).max(1));
-                least("icache.miss_latency", cache.miss_latency, 0, 1 << 20);
-            }
-        }
-        if let Some(queue) = self.queue {
-            least("pipeline.queue", queue.into(), 1, 1 << 16);
-        }
-        if let Some(collector) = &self.collector {
-            let n = sub_cores as u64;
-            least("collector.units", collector.units.into(), n.min(64), 64);
-            least("collector.banks", collector.banks.into(), n.min(64), 64);
-            least("collector.steps", collector.steps.into(), 1, 16);
-            least("collector.ports", collector.ports.into(), 1, 64);
-        }
-        least("pipeline.write_back", self.write_back, 0, 1 << 10);
-        if let Some(buses) = self.result_buses {
-            least("pipeline.result_buses", buses.into(), 1, 255);
-        }
-        if let Some(unit) = &self.load_store {
-            least("load_store.shared_latency", unit.shared_latency.into(), 1, 1 << 12);
-            least("load_store.replies", unit.replies.into(), 1, 1 << 12);
-        }
-        least("launch.start", self.launch.start, 0, 1 << 20);
-        least("launch.end", self.launch.end, 0, 1 << 20);
-        if let Some(collector) = &self.collector {
-            for (name, value) in [("units", collector.units), ("banks", collector.banks)] {
-                if !(value as usize).is_multiple_of(sub_cores) {
-                    let message =
-                        format!("{value} collector {name} cannot be shared by {sub_cores} sub-cores");
-                    problems.push(source.error_at("collector", message));
-                }
-            }
-        }
-        if let Some(unit) = &self.load_store
-            && !matches!(unit.transaction, 32 | 128)
-        {
-            let message = format!("load_store.transaction is {}, it must be 32 or 128", unit.transaction);
-            problems.push(source.error_at("transaction", message));
-        }
-        if self.result_buses.is_some() && self.collector.is_none() {
-            let message = "result buses without an operand collector are not supported".to_owned();
-            problems.push(source.error_at("result_buses", message).hint("add `collector: Collector()`"));
-        }
-        for unit in self.collect.iter().filter(|unit| *unit != "memory" && !is_unit(unit)) {
-            let message = format!("pipeline.collect names unit `{unit}`, which this machine does not have");
-            problems.push(source.error_at(unit, message).hint("`memory` stands for the load/store unit"));
-        }
-        for class in self.unscored.iter().filter(|class| !is_class(class)) {
-            let message =
-                format!("pipeline.unscored names op class `{class}`, which this machine does not map");
-            problems.push(source.error_at(class, message));
-        }
     }
 }

@@ -5,7 +5,6 @@
 //! perfect one: every transaction is answered at once.
 
 mod cache;
-mod check;
 mod dram;
 
 pub use cache::{CacheSettings, Index, L1, Replacement, Split, WriteMiss, WritePolicy};
@@ -22,7 +21,7 @@ pub const LINE_BYTES: u64 = 128;
 /// part that it gives is given whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename = "Memory", deny_unknown_fields, default)]
-pub struct MemorySystem {
+pub struct MemorySpec {
     /// The data cache of each SM; without it everything goes to the lower level.
     pub l1: Option<L1>,
     /// The cache of each SM for constants and parameters; without it they are always there. It is

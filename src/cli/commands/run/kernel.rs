@@ -1,15 +1,17 @@
-//! `warpbound run`: simulate one kernel and say where its cycles went.
+//! One kernel: simulate it and say where its cycles went.
 
 use std::time::{Duration, Instant};
 
+use super::report::output;
 use crate::base::Pc;
 use crate::bound;
 use crate::check::{Checked, Failed, Plan, WorkloadKind, WorkloadSource, ahead, observe_source};
 use crate::cli::args::Run;
+use crate::cli::commands::draw;
 use crate::cli::dumps::{Dump, Dumped, Names, OpenDump};
 use crate::cli::files::Outputs;
 use crate::cli::format::Format;
-use crate::cli::load::{self, Loaded, LoadedKernel};
+use crate::cli::load::{self, LoadedKernel};
 use crate::cli::output::{Ending, Outcome};
 use crate::cli::session::Session;
 use crate::cli::trace_files::{self, TraceFile, Writer};
@@ -21,25 +23,20 @@ use crate::program::launch;
 use crate::report::banks;
 use crate::report::check::CheckResult;
 use crate::report::divergence::DivergenceReport;
-use crate::report::output::{Batch, Output};
 use crate::report::run::{self as report, Details, RunResult, Seconds};
 use crate::trace::{BankProfile, FirstSm, Observer, StallProfile, UnitUse};
 
 /// Branches shown as text without -v.
 const MAX_BRANCHES: usize = 10;
 
-/// Runs the command.
-pub fn run(args: &Run, verbose: bool, session: &Session) -> Outcome {
-    let kernel = match load::any(&args.on.kernel, &args.on.ptx, args.on.common.seed)? {
-        Loaded::Kernel(kernel) => *kernel,
-        Loaded::Program(program) => return super::run_program::run(args, &program, session),
-    };
-    let (machine, _) = load::machine(&args.on.common, &kernel)?;
-    let policy = load::policy(&args.on.common, &kernel, &machine)?;
+/// Runs it.
+pub fn run(args: &Run, kernel: &LoadedKernel, verbose: bool, session: &Session) -> Outcome {
+    let (machine, _) = load::machine(&args.on.common, kernel)?;
+    let policy = load::policy(&args.on.common, kernel, &machine)?;
     trace_files::check_endings(&args.trace)?;
-    let dumps = names(&kernel).dumps(&args.dump)?;
+    let dumps = names(kernel).dumps(&args.dump)?;
     trace_files::check_endings(&args.trace)?;
-    let inputs = load::inputs(&args.on.common, &kernel, &policy);
+    let inputs = load::inputs(&args.on.common, kernel, &policy);
     let mut outputs = Outputs::new(&inputs, args.writing.force, &session.parts);
     let (mut traces, dumps) = create(args, dumps, &mut outputs)?;
     let bounds = bound::all();
@@ -58,7 +55,7 @@ pub fn run(args: &Run, verbose: bool, session: &Session) -> Outcome {
         race_memory: args.on.common.race_memory(),
     };
     session.progress.begin(&kernel.workload.name, Some(kernel.workload.blocks().into()), "blocks");
-    let table = load::timing(&kernel, &machine)?;
+    let table = load::timing(kernel, &machine)?;
     let mut profile = StallProfile::new(&table);
     let mut units = UnitUse::new(machine.units().len());
     let began = Instant::now();
@@ -73,7 +70,7 @@ pub fn run(args: &Run, verbose: bool, session: &Session) -> Outcome {
         more.push(&mut bank_profile);
     }
     let mut waited = source.spent;
-    let (checked, written) = traced(&mut traces, &kernel, &machine, more, |mut observer| {
+    let (checked, written) = traced(&mut traces, kernel, &machine, more, |mut observer| {
         ahead(&mut source, plan.runs_ahead(), |blocks| {
             let checked = observe_source(&plan, &policy, blocks, &mut observer);
             waited += blocks.waited();
@@ -104,7 +101,7 @@ pub fn run(args: &Run, verbose: bool, session: &Session) -> Outcome {
     let mut ending = Ending::default();
     ending.report(session, args.on.common.format, &output(args, result, &checked, session));
     if args.gantt && args.on.common.format == Format::Text {
-        match super::draw::gantt(&kernel, &machine, &policy, &args.on.common) {
+        match draw::gantt(kernel, &machine, &policy, &args.on.common) {
             Ok(drawn) => ending.print(session, &format!("\n{drawn}")),
             Err(problems) => ending.late.append(problems),
         }
@@ -165,21 +162,6 @@ fn place_files(
             ending.late.push(problem);
         }
     }
-}
-
-/// The report of one run.
-pub fn output<'a>(
-    args: &Run,
-    result: RunResult<'a>,
-    checked: &Checked,
-    session: &Session,
-) -> Output<RunResult<'a>> {
-    let batch = match checked.is_complete() {
-        true => Batch::default(),
-        false => Batch::stopped(session.stopped()),
-    };
-    let output = Output::of_batch("run", Some(args.on.common.seed), vec![result], batch);
-    output.judged(std::iter::once(checked.verdict()))
 }
 
 /// A functional run that knows how long it took.

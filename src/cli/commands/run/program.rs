@@ -1,8 +1,8 @@
-//! `warpbound run` of a program: all its launches, one after the other.
+//! A program: all its launches, one after the other.
 
 use std::time::Instant;
 
-use super::run::output;
+use super::report::output;
 use crate::bound;
 use crate::check::observe_sequence;
 use crate::cli::args::Run;
@@ -14,7 +14,7 @@ use crate::cli::programs::LoadedProgram;
 use crate::cli::session::Session;
 use crate::diag::Diagnostic;
 use crate::exec::Device;
-use crate::report::program;
+use crate::report::check::CheckResult;
 use crate::report::run::{self as report, Details, RunResult, Seconds};
 use crate::trace::UnitUse;
 
@@ -50,7 +50,7 @@ pub fn run(args: &Run, program: &LoadedProgram, session: &Session) -> Outcome {
         divergence: None,
         most_branches: 0,
     };
-    let judged = program::result(&program.name, &program.sequence, &machine, &checked);
+    let judged = CheckResult::of_program(&program.name, &program.sequence, &machine, &checked);
     let result = RunResult {
         details: (!args.timings).then(details),
         seconds: args.timings.then_some(Seconds { exec_seconds: None, sim_seconds: None, seconds }),

@@ -7,10 +7,9 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use super::memory::MemorySystem;
-use super::model::Machine;
-use super::pipeline::{Issue, Launch, Pipeline};
-use super::sub_cores::SubCores;
+use crate::machine::checked::{Parts, SubCores};
+use crate::machine::written::MemorySpec;
+use crate::machine::written::pipeline::{Issue, Launch, PipelineSpec};
 
 /// Something that a machine does and the paper model does not. Messages list them in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -79,16 +78,14 @@ impl Features {
     }
 
     /// Those of a machine.
-    pub(super) fn of(machine: &Machine) -> Self {
-        let Machine {
+    pub(super) fn of(parts: &Parts) -> Self {
+        let Parts {
             name: _,
             doc: _,
-            digest: _,
             // the paper model has these, with other values
             scheduler: _,
             hazards: _,
             units: _,
-            ops: _,
             limits: _,
             exit_issues: _,
             two_level_active: _,
@@ -98,30 +95,30 @@ impl Features {
             // table what these cost: nothing of it depends on the schedule
             reconvergence: _,
             shared_memory: _,
-            // nothing reaches it but by way of the load/store unit
-            memory:
-                MemorySystem {
-                    l1: _,
-                    constant: _,
-                    lower: _,
-                    fixed: _,
-                    partitions: _,
-                    jitter: _,
-                    start: _,
-                    seed: _,
-                },
+            memory,
             sms,
             pipeline,
-        } = machine;
-        let several_sms = (*sms > 1).then_some(Feature::SeveralSms);
+        } = parts;
+        // nothing reaches it but by way of the load/store unit
+        let MemorySpec {
+            l1: _,
+            constant: _,
+            lower: _,
+            fixed: _,
+            partitions: _,
+            jitter: _,
+            start: _,
+            seed: _,
+        } = &**memory;
+        let several_sms = (sms.get() > 1).then_some(Feature::SeveralSms);
         let of_pipeline = pipeline.iter().flat_map(|pipeline| of_pipeline(pipeline, *sub_cores));
         of_pipeline.chain(several_sms).collect()
     }
 }
 
 /// What is switched on in the pipeline of an SM.
-fn of_pipeline(pipeline: &Pipeline, sub_cores: SubCores) -> impl Iterator<Item = Feature> {
-    let Pipeline {
+fn of_pipeline(pipeline: &PipelineSpec, sub_cores: SubCores) -> impl Iterator<Item = Feature> {
+    let PipelineSpec {
         // what two instructions that issue together must be like
         issue: Issue { per_warp, rotate, distinct_units: _ },
         front_end,

@@ -6,14 +6,9 @@
 
 use serde_json::{Map, Value};
 
-use super::spec::MachineSpec;
+use super::fields::{Kind, kind};
 use crate::diag::{Diagnostics, SourceText, from_ron};
-
-/// Settings that have parts: a file gives some of them, each whole, and the others are the base's.
-const PARTED: [&str; 2] = ["pipeline", "memory"];
-
-/// Settings that are merged name by name and, in a name's entry, field by field.
-const NAMED: [&str; 4] = ["units", "ops", "limits", "shared_memory"];
+use crate::machine::written::MachineSpec;
 
 /// A machine as an object that [`from_json`] reads.
 pub(super) fn to_json(spec: &MachineSpec) -> Map<String, Value> {
@@ -40,12 +35,12 @@ pub(super) fn said(source: &SourceText, spec: &MachineSpec) -> Result<Map<String
     for (name, value) in fields(&written) {
         if matches!(value, ron::Value::Option(None)) {
             said.insert(name.to_owned(), Value::Null);
-        } else if PARTED.contains(&name) {
+        } else if kind(name) == Kind::Parts {
             let all = said.get(name).cloned().unwrap_or_default();
             let part = |name: &str| all.get(name).cloned().unwrap_or_default();
             let parts = fields(value).map(|(name, _)| (name.to_owned(), part(name))).collect();
             said.insert(name.to_owned(), Value::Object(parts));
-        } else if NAMED.contains(&name) {
+        } else if kind(name).is_named() {
             let all = said.entry(name).or_insert_with(|| Value::Object(Map::new()));
             name_all(all, value);
         }
@@ -95,14 +90,14 @@ pub(super) fn lay(under: &mut Map<String, Value>, over: Map<String, Value>) {
             (_, Value::Null) => {
                 under.remove(&name);
             }
-            (Some(Value::Object(under)), Value::Object(over)) if PARTED.contains(&name.as_str()) => {
+            (Some(Value::Object(under)), Value::Object(over)) if kind(&name) == Kind::Parts => {
                 over.into_iter().for_each(|(part, value)| put(under, part, value));
             }
-            (Some(under), over) if NAMED.contains(&name.as_str()) => merge(under, over),
-            (None, over) if NAMED.contains(&name.as_str()) => {
+            (Some(under), over) if kind(&name).is_named() => merge(under, over),
+            (None, over) if kind(&name).is_named() => {
                 under.insert(name, without_nulls(over));
             }
-            (_, Value::Object(mut parts)) if PARTED.contains(&name.as_str()) => {
+            (_, Value::Object(mut parts)) if kind(&name) == Kind::Parts => {
                 parts.retain(|_, value| !value.is_null());
                 under.insert(name, Value::Object(parts));
             }

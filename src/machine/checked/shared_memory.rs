@@ -10,57 +10,12 @@
 //! what GPGPU-Sim shows (no extra for 32 lanes on one word); Adalbert et al.
 //! measured loads and stores only. Asynchronous copies have the timing of their global side.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use super::model::OpTiming;
-use super::validate::{MAX_TIME, locate};
+use super::range::{Check, MAX_TIME};
+use super::units::OpTiming;
 use crate::base::Cycles;
-use crate::diag::{Diagnostics, SourceText};
-
-/// How conflicts are counted and what they cost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum BankRule {
-    /// Adalbert et al., ERTS 2022: lanes are served in pools, each with a transaction of its own.
-    #[serde(alias = "pascal")]
-    Pascal,
-    /// Measured by microbenchmarks on two TU102: an n-way conflict takes 22 + 2(n-1) cycles.
-    #[serde(alias = "turing")]
-    Turing,
-    /// GPGPU-Sim: a cycle of initiation for each distinct word of the most loaded bank, counting
-    /// the first word of each lane only; the latency is that of the unit.
-    #[serde(alias = "words")]
-    Words,
-}
-
-/// `SharedMemory(rule: Pascal, ..)` as people write it.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(rename = "SharedMemory", deny_unknown_fields, default)]
-pub struct SharedMemorySpec {
-    /// How conflicts are counted and what they cost.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rule: Option<BankRule>,
-    /// Banks of 4-byte words; 32 by default.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub banks: Option<u32>,
-    /// Pascal and Turing: cycles of every access; 22 by default.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub latency: Option<u64>,
-    /// Pascal and Turing: cycles of each extra transaction; 2 by default.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub step: Option<u64>,
-    /// Pascal: further cycles of an access of at most 32 bits; 1 by default.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub base_32: Option<u64>,
-    /// Pascal: further cycles of a 64-bit access; 8 by default.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub base_64: Option<u64>,
-    /// Pascal: further cycles of a 128-bit (or wider) access; 16 by default.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub base_128: Option<u64>,
-    /// Where the numbers come from.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub source: String,
-}
+use crate::machine::written::{BankRule, SharedMemorySpec};
 
 /// What the functional run has to know to count conflicts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -113,62 +68,52 @@ pub struct BankTiming {
 const MAX_CYCLES: u64 = MAX_TIME >> 12;
 
 impl SharedMemory {
-    pub(super) fn new(
-        spec: &SharedMemorySpec,
-        source: &SourceText,
-        problems: &mut Diagnostics,
-    ) -> Option<Self> {
-        let Some(rule) = spec.rule else {
-            problems.push(
-                locate(
-                    source,
-                    "shared_memory",
-                    "shared_memory does not say how conflicts are counted".into(),
-                )
-                .hint("add rule: Pascal, rule: Turing or rule: Words, or leave shared_memory out"),
-            );
+    /// What is written, with the defaults of its rule.
+    pub(super) fn of(written: &SharedMemorySpec, check: &mut Check) -> Option<Self> {
+        let check = &mut check.part("shared_memory");
+        let SharedMemorySpec { rule, banks, latency, step, base_32, base_64, base_128, source: _ } = written;
+        let Some(rule) = *rule else {
+            let message = "shared_memory does not say how conflicts are counted".to_owned();
+            let hint = "add rule: Pascal, rule: Turing or rule: Words, or leave shared_memory out";
+            check.problem("", message, hint);
             return None;
         };
-        let count = spec.banks.unwrap_or(32);
-        if !(1..=Banks::MOST).contains(&count) {
-            let message = format!("shared_memory.banks is {count}, it must be 1 to {}", Banks::MOST);
-            problems.push(locate(source, "banks", message));
-        }
-        let mut cycles = |name: &str, value: Option<u64>, default: u64| {
-            let value = value.unwrap_or(default);
-            if value > MAX_CYCLES {
-                let message = format!("shared_memory.{name} is {value}; at most {MAX_CYCLES} is supported");
-                problems.push(locate(source, name, message));
-            }
-            value.min(MAX_CYCLES)
-        };
+        let banks = Banks { rule, count: banks.unwrap_or(32) };
         // Adalbert et al., ERTS 2022, section III.B: dur = 22 + base + 2 * conflicts; measured on TU102: 22 + 2(n-1)
-        let latency = cycles("latency", spec.latency, 22);
-        let step = cycles("step", spec.step, 2);
-        let base = [
-            cycles("base_32", spec.base_32, 1),
-            cycles("base_64", spec.base_64, 8),
-            cycles("base_128", spec.base_128, 16),
-        ];
-        let banks = Banks { rule, count };
+        let (latency, step) = (latency.unwrap_or(22), step.unwrap_or(2));
+        let base = [base_32.unwrap_or(1), base_64.unwrap_or(8), base_128.unwrap_or(16)];
         let own = Self { banks, latency, step, base };
-        if rule != BankRule::Words {
-            if step == 0 {
-                let message = "shared_memory.step is 0, but each transaction takes a cycle to start".into();
-                problems.push(locate(source, "step", message).hint("step: 1 or more"));
+        let in_range = check.finds_nothing(|check| {
+            check.range("banks", banks.count, 1..=Banks::MOST);
+            check.range("latency", latency, 0..=MAX_CYCLES);
+            if rule == BankRule::Words {
+                check.range("step", step, 0..=MAX_CYCLES);
+            } else {
+                let hint = "each transaction takes a cycle to start";
+                check.range_because("step", step, 1..=MAX_CYCLES, if step == 0 { hint } else { "" });
             }
-            for bytes in [4, 8, 16, 32] {
-                let (pools, total) = (banks.pools(bytes) as u64, own.total(bytes));
-                if total < pools {
-                    let message = format!(
-                        "an access of {bytes} bytes takes {total} cycles, fewer than its {pools} transactions"
-                    );
-                    problems.push(locate(source, "latency", message).hint("raise shared_memory.latency"));
-                    break;
-                }
+            check.range("base_32", base[0], 0..=MAX_CYCLES);
+            check.range("base_64", base[1], 0..=MAX_CYCLES);
+            check.range("base_128", base[2], 0..=MAX_CYCLES);
+        });
+        let fine = in_range && check.finds_nothing(|check| own.check_durations(check));
+        fine.then_some(own)
+    }
+
+    /// An access takes at least as long as its transactions.
+    fn check_durations(&self, check: &mut Check) {
+        if self.banks.rule == BankRule::Words {
+            return;
+        }
+        for bytes in [4, 8, 16, 32] {
+            let (pools, total) = (self.banks.pools(bytes) as u64, self.total(bytes));
+            if total < pools {
+                let message = format!(
+                    "an access of {bytes} bytes takes {total} cycles, fewer than its {pools} transactions"
+                );
+                return check.problem("latency", message, "raise shared_memory.latency");
             }
         }
-        Some(own)
     }
 
     /// What the functional run has to know.
@@ -225,13 +170,14 @@ impl BankTiming {
 mod tests {
     use super::*;
     use crate::base::UnitId;
+    use crate::diag::{Diagnostics, SourceText};
 
     const PLAIN: OpTiming = OpTiming { unit: UnitId::new(3), init: Cycles::ONE, lat: Cycles::new(28) };
 
     fn validated(spec: &SharedMemorySpec) -> Result<SharedMemory, Diagnostics> {
         let mut problems = Diagnostics::new();
         let source = SourceText::new("m.ron", "Machine(shared_memory: SharedMemory(banks: 0, latency: 3))");
-        let memory = SharedMemory::new(spec, &source, &mut problems);
+        let memory = SharedMemory::of(spec, &mut Check::new(&source, &mut problems));
         problems.into_result(()).map(|()| memory.expect("no problem, so there is one"))
     }
 
@@ -278,7 +224,10 @@ mod tests {
             (SharedMemorySpec { banks: Some(0), ..of(BankRule::Words) }, "banks is 0"),
             (SharedMemorySpec { banks: Some(65), ..of(BankRule::Turing) }, "banks is 65"),
             (SharedMemorySpec { step: Some(0), ..of(BankRule::Turing) }, "step is 0"),
-            (SharedMemorySpec { latency: Some(1 << 40), ..of(BankRule::Pascal) }, "at most"),
+            (
+                SharedMemorySpec { latency: Some(1 << 40), ..of(BankRule::Pascal) },
+                "latency is 1099511627776, it must be 0 to",
+            ),
             (
                 SharedMemorySpec { latency: Some(3), base_128: Some(0), ..of(BankRule::Pascal) },
                 "fewer than its 4 transactions",

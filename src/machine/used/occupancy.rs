@@ -3,27 +3,7 @@
 use std::fmt;
 
 use crate::base::WARP_SIZE;
-use serde::Serialize;
-
-/// The most warp slots a machine may have: sets of warps are 64-bit masks.
-pub const MAX_WARPS: u32 = 64;
-
-/// The limits of one SM.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Limits {
-    /// Resident warps.
-    pub warps: u32,
-    /// Resident threads.
-    pub threads: u32,
-    /// Resident blocks. Paper machines hold one block at a time.
-    pub blocks: u32,
-    /// 32-bit registers.
-    pub registers: u32,
-    /// Shared memory of the SM, bytes.
-    pub shared_bytes: u32,
-    /// Shared memory one block may use, bytes.
-    pub shared_bytes_per_block: u32,
-}
+use crate::machine::checked::Limits;
 
 /// What one block of a launch takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,10 +7,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::merge::{lay, put, said};
-use super::scheduler::SchedulerKind;
-use super::spec::MachineSpec;
-use crate::diag::{Diagnostic, SourceText, closest, from_ron, shortened};
+use super::fields::{Kind, SETTINGS, kind};
+use super::merge::{from_json, lay, put, said, to_json};
+use crate::diag::{Diagnostic, Diagnostics, SourceText, closest, from_ron, shortened};
+use crate::machine::written::{MachineSpec, SchedulerKind};
 
 /// A path into a machine file and the value to put there, such as `units.gmem.lat=199`,
 /// `ops.int.div.init=4`, `limits.blocks=4`, `scheduler=lrr`, `hazards=Raw,Waw` or
@@ -20,32 +20,6 @@ pub struct Setting {
     path: String,
     value: String,
 }
-
-/// The settings at the top of a machine.
-const TOP: [&str; 15] = [
-    "name",
-    "doc",
-    "scheduler",
-    "hazards",
-    "units",
-    "ops",
-    "limits",
-    "exit_issues",
-    "two_level_active",
-    "shared_memory",
-    "sub_cores",
-    "pipeline",
-    "memory",
-    "sms",
-    "reconvergence",
-];
-
-/// Those that have parts.
-const WITH_PARTS: [&str; 6] = ["units", "ops", "limits", "shared_memory", "pipeline", "memory"];
-
-/// What an entry of these must say, to be read at all.
-const REQUIRED: [(&str, &[(&str, &str)]); 2] =
-    [("units", &[("init", "1"), ("lat", "1")]), ("ops", &[("unit", "\"\"")])];
 
 impl Setting {
     /// Reads `PATH=VALUE`.
@@ -72,7 +46,7 @@ impl Setting {
         &self.path
     }
 
-    pub(super) fn place(&self) -> String {
+    fn place(&self) -> String {
         format!("--set {}={}", self.path, self.value)
     }
 
@@ -80,7 +54,7 @@ impl Setting {
         Diagnostic::general(self.place(), message)
     }
 
-    pub(super) fn apply(&self, root: &mut Map<String, Value>) -> Result<(), Diagnostic> {
+    fn apply(&self, root: &mut Map<String, Value>) -> Result<(), Diagnostic> {
         let path = self.names(root)?;
         let over = self.read(&path)?;
         let (last, on_the_way) = path.split_last().expect("a path names something");
@@ -113,17 +87,18 @@ impl Setting {
     fn names(&self, root: &Map<String, Value>) -> Result<Vec<&str>, Diagnostic> {
         let (top, rest) =
             self.path.split_once('.').map_or((self.path.as_str(), None), |(top, rest)| (top, Some(rest)));
-        if !TOP.contains(&top) {
-            let near = closest(top, TOP).map_or(String::new(), |name| format!("did you mean `{name}`? "));
+        let known = || SETTINGS.iter().filter(|(_, kind)| *kind != Kind::Base).map(|(name, _)| *name);
+        if !known().any(|name| name == top) {
+            let near = closest(top, known()).map_or(String::new(), |name| format!("did you mean `{name}`? "));
             return Err(self
                 .problem(format!("no machine setting `{top}`"))
-                .hint(format!("{near}settings: {}", TOP.join(", "))));
+                .hint(format!("{near}settings: {}", known().collect::<Vec<_>>().join(", "))));
         }
         let Some(rest) = rest else { return Ok(vec![top]) };
-        if !WITH_PARTS.contains(&top) {
+        if !kind(top).is_divided() {
             return Err(self.problem(format!("`{top}` has no parts")).hint(format!("use --set {top}=VALUE")));
         }
-        if !matches!(top, "units" | "ops") {
+        if kind(top).entry().is_none() {
             return Ok(std::iter::once(top).chain(rest.split('.')).collect());
         }
         let none = Map::new();
@@ -161,7 +136,7 @@ impl Setting {
                 && !name.starts_with(|c: char| c.is_ascii_digit())
                 && !name.is_empty()
         };
-        let fields = if matches!(path[0], "units" | "ops") { path.get(2..).unwrap_or(&[]) } else { path };
+        let fields = if kind(path[0]).entry().is_some() { path.get(2..).unwrap_or(&[]) } else { path };
         if let Some(name) = fields.iter().find(|name| !identifier(name)) {
             return Err(self
                 .problem(format!("`{name}` is not the name of a setting"))
@@ -232,22 +207,48 @@ fn said_by(path: &[&str], value: &str) -> Result<Map<String, Value>, String> {
     let value = format!("{value}\n");
     // one value: it must not close what it is put in
     ron::value::RawValue::from_ron(&value).map_err(|error| shortened(&error.code.to_string()))?;
-    let required = REQUIRED.iter().find(|(top, _)| *top == path[0]).map(|(_, fields)| *fields);
+    let entry = kind(path[0]).entry();
     let mut text = value;
     for (depth, name) in path.iter().enumerate().rev() {
-        text = match (depth, required) {
+        text = match (depth, entry) {
             // a name of the map, and a field of its entry
             (1, Some(_)) => format!("{{{name:?}: {text}}}"),
-            (2, Some(required)) => {
-                let others = required.iter().filter(|(field, _)| field != name);
-                let others: String = others.map(|(field, value)| format!("{field}: {value}, ")).collect();
-                format!("({others}{name}: {text})")
+            (2, Some(fields)) => {
+                // what else it must say to be read at all
+                let others = fields.iter().filter(|(field, _)| field != name);
+                let say = |(field, value): &(&str, Option<&str>)| Some(format!("{field}: {}, ", (*value)?));
+                format!("({}{name}: {text})", others.filter_map(say).collect::<String>())
             }
             _ => format!("({name}: {text})"),
         };
     }
     let source = SourceText::new("--set", text);
-    let message = |problems: crate::diag::Diagnostics| problems.list()[0].message.clone();
+    let message = |problems: Diagnostics| problems.list()[0].message.clone();
     let spec: MachineSpec = from_ron(&source).map_err(message)?;
     said(&source, &spec).map_err(message)
+}
+
+impl MachineSpec {
+    /// The same machine with settings of the command line applied, in order.
+    ///
+    /// # Errors
+    /// A setting whose path or value does not fit.
+    pub fn with_settings(self, settings: &[Setting]) -> Result<Self, Diagnostics> {
+        let mut value = to_json(&self);
+        let mut problems = Diagnostics::new();
+        for setting in settings {
+            let before = value.clone();
+            let applied = setting.apply(&mut value).and_then(|()| {
+                from_json(value.clone()).map(|_| ()).map_err(|e| Diagnostic::general(setting.place(), e))
+            });
+            if let Err(problem) = applied {
+                value = before;
+                problems.push(problem);
+            }
+        }
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        from_json(value).map_err(|error| Diagnostic::general("--set", error).into())
+    }
 }

@@ -1,0 +1,148 @@
+//! What a bound is, and what it reports.
+
+use std::fmt;
+
+use super::context::{Context, NotApplicable};
+use super::resident::LaunchShares;
+use super::section::{BlockAnalysis, SectionAnalysis};
+use super::value::BoundValue;
+use crate::base::WarpId;
+use crate::machine::SchedulerKind;
+
+/// The bound of one section.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SectionBound {
+    /// From the bound of the sections before to the last `done` of this one.
+    pub value: BoundValue,
+    /// The warp whose value is the largest; the first of them.
+    pub warp: WarpId,
+}
+
+/// What a bound says about one block.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BoundReport {
+    /// From the start of the block to its last `done`: the sum of the sections.
+    pub value: BoundValue,
+    /// Each section.
+    pub sections: Vec<SectionBound>,
+    /// From the start of the block to each warp's own last `done`, by warp id: the sections before
+    /// the last one in which the warp has instructions, and the warp's own value there.
+    pub warps: Vec<BoundValue>,
+}
+
+/// What a bound rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Standing {
+    /// Claimed by a paper, and checked as claimed.
+    Published,
+    /// Proved, in [`proofs`](super::proofs).
+    Proved,
+    /// Neither: reported, and a violation is shown, but it decides nothing.
+    Conjectured,
+}
+
+impl Standing {
+    /// As reports and scripts call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Published => "published",
+            Self::Proved => "proved",
+            Self::Conjectured => "conjectured",
+        }
+    }
+
+    /// Whether a violation decides the exit code unless the user says otherwise.
+    pub fn gates(self) -> bool {
+        self != Self::Conjectured
+    }
+}
+
+impl fmt::Display for Standing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What a bound is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// A block that runs by itself; blocks one after the other add up.
+    Block,
+    /// A launch of which several blocks run at the same time, as a whole
+    /// ([`LaunchShares`]).
+    Launch,
+}
+
+/// A bound on the execution time of a block, or of a launch.
+pub trait Bound {
+    /// Its name on the command line and in JSON.
+    fn name(&self) -> &'static str;
+
+    /// What it is, in one line.
+    fn summary(&self) -> &'static str;
+
+    /// What it rests on. Without a proof, a bound is a conjecture.
+    fn standing(&self) -> Standing {
+        Standing::Conjectured
+    }
+
+    /// What it is about. The values of its sections are about a block that runs by itself all the same.
+    fn scope(&self) -> Scope {
+        Scope::Block
+    }
+
+    /// The one policy it is for; `None` if it is for all whose contract fits. Reports leave it out
+    /// for other policies.
+    fn policy(&self) -> Option<SchedulerKind> {
+        None
+    }
+
+    /// Whether its premises hold.
+    ///
+    /// # Errors
+    /// The premise that does not.
+    fn applicable(&self, context: &Context) -> Result<(), NotApplicable>;
+
+    /// For each warp, how long its instructions of the section may take under interference of the
+    /// other warps, counted from when everything of the sections before is done. Fills `values`,
+    /// one entry per warp.
+    fn warp_values(&self, section: &SectionAnalysis, values: &mut Vec<BoundValue>);
+
+    /// Adds the next section of a block to a report that began as the default one.
+    fn add_section(&self, report: &mut BoundReport, section: &SectionAnalysis) {
+        let mut values = Vec::with_capacity(section.warps().len());
+        self.warp_values(section, &mut values);
+        report.warps.resize(section.warps().len(), BoundValue::default());
+        let before = report.value.cycles();
+        let mut largest = SectionBound { value: BoundValue::default(), warp: WarpId::new(0) };
+        for (index, (value, warp)) in values.into_iter().zip(section.warps()).enumerate() {
+            // A warp without instructions here has nothing to be bounded. Leaving it out does not
+            // change the maximum of the published formulas either: the others cannot delay it by
+            // more than they need themselves.
+            if warp.instructions == 0 {
+                continue;
+            }
+            report.warps[index] = BoundValue::new(before + value.cycles());
+            if value > largest.value {
+                largest = SectionBound { value, warp: WarpId::from_index(index) };
+            }
+        }
+        report.value = BoundValue::new(before + largest.value.cycles());
+        report.sections.push(largest);
+    }
+
+    /// The bound of a launch whose blocks have been put together, for bounds of that scope.
+    fn of_launch(&self, shares: &LaunchShares) -> BoundValue {
+        shares.value()
+    }
+
+    /// The bound of a block.
+    fn evaluate(&self, block: &BlockAnalysis) -> BoundReport {
+        let mut report =
+            BoundReport { warps: vec![BoundValue::default(); block.warps.len()], ..BoundReport::default() };
+        for section in &block.sections {
+            self.add_section(&mut report, section);
+        }
+        report
+    }
+}

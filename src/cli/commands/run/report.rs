@@ -1,0 +1,22 @@
+//! The report around one run.
+
+use crate::check::Checked;
+use crate::cli::args::Run;
+use crate::cli::session::Session;
+use crate::report::output::{Batch, Output};
+use crate::report::run::RunResult;
+
+/// The report of one run.
+pub fn output<'a>(
+    args: &Run,
+    result: RunResult<'a>,
+    checked: &Checked,
+    session: &Session,
+) -> Output<RunResult<'a>> {
+    let batch = match checked.is_complete() {
+        true => Batch::default(),
+        false => Batch::stopped(session.stopped()),
+    };
+    let output = Output::of_batch("run", Some(args.on.common.seed), vec![result], batch);
+    output.judged(std::iter::once(checked.verdict()))
+}

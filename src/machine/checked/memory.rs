@@ -1,0 +1,255 @@
+//! Checks of the memory's settings.
+
+use super::range::{Check, MAX_TIME};
+use super::value::Checked;
+use crate::machine::written::memory::{
+    CacheSettings, Dram, Fixed, Index, Jitter, L1, MemorySpec, Partitions, Split,
+};
+
+/// The memory behind the load/store unit, checked.
+pub type MemorySystem = Checked<MemorySpec>;
+
+/// L2 slices in all.
+const MAX_SLICES: u32 = 64;
+/// How many times as fast one clock may be as another.
+const MAX_RATIO: u64 = 64;
+/// Lines of a cache.
+const MAX_LINES: u64 = 1 << 24;
+
+impl MemorySystem {
+    /// Perfect where nothing is written.
+    pub(super) fn of(written: Option<&MemorySpec>, check: &mut Check) -> Option<Self> {
+        Self::new(written.cloned().unwrap_or_default(), &mut check.part("memory"), settings)
+    }
+}
+
+fn settings(memory: &MemorySpec, check: &mut Check) {
+    let MemorySpec { l1, constant, lower: _, fixed, partitions, jitter, start: _, seed: _ } = memory;
+    if let Some(l1) = l1 {
+        of_l1(l1, &mut check.part("l1"));
+    }
+    if let Some(constant) = constant {
+        of_cache(constant, &mut check.part("constant"));
+    }
+    let Fixed { latency, per_cycle, pipelined: _ } = fixed;
+    check.range("fixed.latency", *latency, 0..=MAX_TIME);
+    check.range("fixed.per_cycle", *per_cycle, 1..=1 << 16);
+    of_partitions(partitions, &mut check.part("partitions"));
+    of_jitter(*jitter, check);
+}
+
+fn of_cache(cache: &CacheSettings, check: &mut Check) {
+    let CacheSettings {
+        sets,
+        ways,
+        line,
+        sectored: _,
+        replacement: _,
+        write: _,
+        write_miss: _,
+        index: _,
+        mshrs,
+        merge,
+        miss_queue,
+        port,
+    } = *cache;
+    check.power_of_two("sets", sets, 1 << 16);
+    check.one_of("line", line, [32, 64, 128]);
+    check.range("ways", ways, 1..=1 << 16);
+    if u64::from(sets) * u64::from(ways) > MAX_LINES {
+        let message = format!("{} has more than {MAX_LINES} lines", check.full(""));
+        check.problem("sets", message, "");
+    }
+    check.range("mshrs", mshrs, 1..=1 << 16);
+    check.range("merge", merge, 1..=1 << 16);
+    // a miss may have to write its victim back first
+    check.range("miss_queue", miss_queue, 2..=1 << 16);
+    check.range("port", port, 1..=1 << 16);
+}
+
+fn of_l1(l1: &L1, check: &mut Check) {
+    let L1 { cache, latency, banks, split } = l1;
+    of_cache(cache, &mut check.part("cache"));
+    check.range("latency", *latency, 0..=1 << 16);
+    check.range("banks", *banks, 1..=64);
+    let check = &mut check.part("split");
+    match split {
+        Split::Off => {}
+        Split::Percent { total, l1 } => {
+            check.range("l1", *l1, 1..=100);
+            check.range("total", *total, 1..=1 << 24);
+        }
+        Split::Fit { total, shared } => {
+            check.range("total", *total, 1..=1 << 24);
+            if shared.is_empty() || !shared.is_sorted() {
+                let message = "the sizes of shared memory must be ascending, at least one".to_owned();
+                check.problem("shared", message, "");
+            }
+        }
+    }
+}
+
+fn of_partitions(partitions: &Partitions, check: &mut Check) {
+    let Partitions {
+        channels,
+        slices,
+        channel_bit,
+        slice_bit,
+        spread,
+        clock,
+        crossbar_queue,
+        ejection_queue,
+        latency,
+        queue,
+        l2,
+        dram,
+    } = partitions;
+    check.range("channels", *channels, 1..=MAX_SLICES);
+    check.range("slices", *slices, 1..=MAX_SLICES);
+    let all = channels.saturating_mul(*slices);
+    if all > MAX_SLICES {
+        let message = format!("channels times slices is {all}, at most {MAX_SLICES} are supported");
+        check.problem("channels", message, "");
+    }
+    if *spread != Index::Linear && !all.is_power_of_two() {
+        let message = format!("the slices can only be spread if there is a power of two of them, not {all}");
+        check.problem("spread", message, "");
+    }
+    check.range("channel_bit", *channel_bit, 5..=40);
+    check.range("slice_bit", *slice_bit, 5..=40);
+    ratio(*clock, check);
+    check.range("crossbar_queue", *crossbar_queue, 1..=1 << 16);
+    check.range("ejection_queue", *ejection_queue, 1..=1 << 16);
+    check.range("latency", *latency, 0..=MAX_TIME);
+    check.range("queue", *queue, 1..=1 << 16);
+    if let Some(l2) = l2 {
+        of_cache(l2, &mut check.part("l2"));
+    }
+    of_dram(dram, &mut check.part("dram"));
+}
+
+/// The `clock` of a part, as a ratio to another.
+fn ratio((numerator, denominator): (u32, u32), check: &mut Check) {
+    check.range("clock.0", numerator, 1..=1 << 20);
+    check.range("clock.1", denominator, 1..=1 << 20);
+    let (fast, slow) = (u64::from(numerator.max(denominator)), u64::from(numerator.min(denominator)));
+    if fast > MAX_RATIO * slow {
+        let message = format!(
+            "{} is ({numerator}, {denominator}): one clock is more than {MAX_RATIO} times the other",
+            check.full("clock")
+        );
+        check.problem("clock", message, "");
+    }
+}
+
+fn of_dram(dram: &Dram, check: &mut Check) {
+    /// Of every field by its name.
+    macro_rules! ticks {
+        ($($field:ident),*) => {
+            for (name, ticks) in [$((stringify!($field), *$field)),*] {
+                check.range(name, ticks, 0..=1 << 20);
+            }
+        };
+    }
+    let Dram {
+        clock,
+        latency,
+        scheduler: _,
+        queue,
+        returns,
+        bank_bits,
+        row_bit,
+        groups,
+        burst_bytes,
+        burst,
+        ccd,
+        ccdl,
+        rrd,
+        rcd,
+        ras,
+        rp,
+        rc,
+        cl,
+        wl,
+        cdlr,
+        wr,
+        rtpl,
+    } = dram;
+    ratio(*clock, check);
+    check.range("latency", *latency, 0..=MAX_TIME);
+    check.range("queue", *queue, 1..=1 << 12);
+    check.range("returns", *returns, 1..=1 << 12);
+    check.range("row_bit", *row_bit, 5..=40);
+    check.range("groups", *groups, 1..=64);
+    check.range("burst_bytes", *burst_bytes, 1..=1 << 12);
+    let repeated = |(index, bit): (usize, &u32)| bank_bits[..index].contains(bit);
+    if bank_bits.iter().enumerate().any(repeated) {
+        check.problem("bank_bits", "a bank bit is named twice".to_owned(), "");
+    }
+    if bank_bits.len() > 6 || bank_bits.iter().any(|&bit| bit > 40) {
+        let message = "at most 6 bank bits, each at most 40, are supported".to_owned();
+        check.problem("bank_bits", message, "");
+    }
+    ticks!(burst, ccd, ccdl, rrd, rcd, ras, rp, rc, cl, wl, cdlr, wr, rtpl);
+}
+
+fn of_jitter(jitter: Jitter, check: &mut Check) {
+    match jitter {
+        Jitter::Off => {}
+        Jitter::Uniform(least, most) => {
+            if least > most || most > MAX_TIME {
+                let message = format!(
+                    "{} is Uniform({least}, {most}): the bounds must ascend, up to {MAX_TIME}",
+                    check.full("jitter")
+                );
+                check.problem("jitter", message, "");
+            }
+        }
+        Jitter::Geometric(mean) => check.range("jitter", mean, 0..=1 << 20),
+        Jitter::HeavyTail { scale, shape, most } => {
+            let check = &mut check.part("jitter");
+            check.range("scale", scale, 1..=MAX_TIME);
+            check.range("shape", shape, 1..=8);
+            check.range("most", most, scale..=MAX_TIME);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::{Diagnostics, SourceText, from_ron};
+
+    #[derive(serde::Deserialize)]
+    #[serde(rename = "Machine")]
+    struct File {
+        memory: MemorySpec,
+    }
+
+    fn problems(text: &str) -> Vec<String> {
+        let source = SourceText::new("m.ron", text);
+        let file: File = from_ron(&source).expect("the test's settings are well formed");
+        let mut problems = Diagnostics::new();
+        let memory = MemorySystem::of(Some(&file.memory), &mut Check::new(&source, &mut problems));
+        assert_eq!(memory.is_some(), problems.is_empty());
+        problems.list().iter().map(|p| format!("{}: {}", p.line, p.message)).collect()
+    }
+
+    #[test]
+    fn every_wrong_setting_is_reported_at_its_line() {
+        assert!(problems("(memory: Memory())").is_empty());
+        let text = "(memory: Memory(\nl1: L1(cache: Cache(\nsets: 3,\nline: 48), banks: 0),\n\
+                    partitions: Partitions(channels: 33, slices: 2,\nspread: Polynomial),\njitter: Uniform(5, 2)))";
+        let found = problems(text);
+        let expected = [
+            "3: memory.l1.cache.sets is 3",
+            "4: memory.l1.cache.line is 48",
+            "4: memory.l1.banks is 0",
+            "5: channels times",
+        ];
+        for start in expected.iter().chain(&["6: the slices", "7: memory.jitter is Uniform(5, 2)"]) {
+            assert!(found.iter().any(|p| p.starts_with(start)), "{start}: {found:#?}");
+        }
+        assert_eq!(found.len(), 6, "{found:#?}");
+    }
+}

@@ -1,0 +1,119 @@
+//! A whole machine, part by part.
+
+use std::num::NonZeroU32;
+
+use super::hazards::Hazards;
+use super::limits::Limits;
+use super::memory::MemorySystem;
+use super::pipeline::Pipeline;
+use super::range::Check;
+use super::shared_memory::SharedMemory;
+use super::sub_cores::SubCores;
+use super::units::Units;
+use super::value::Checked;
+use crate::diag::{Diagnostics, SourceText};
+use crate::machine::written::{MachineSpec, MemorySpec, Reconvergence, SchedulerKind};
+
+/// SMs of a GPU.
+const MAX_SMS: u32 = 256;
+
+/// The parts of a machine, each checked by itself and against the others; [`MachineSpec`] says what they
+/// are.
+#[derive(Clone, Debug)]
+pub struct Parts {
+    pub name: String,
+    pub doc: String,
+    pub scheduler: SchedulerKind,
+    pub hazards: Checked<Hazards>,
+    pub units: Units,
+    pub limits: Checked<Limits>,
+    pub exit_issues: bool,
+    pub two_level_active: NonZeroU32,
+    pub sub_cores: SubCores,
+    pub memory: MemorySystem,
+    pub pipeline: Option<Pipeline>,
+    pub sms: NonZeroU32,
+    pub shared_memory: Option<SharedMemory>,
+    pub reconvergence: Reconvergence,
+}
+
+impl Parts {
+    /// Checks a written machine. `source` is the file it came from, for the places of messages.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn of(spec: &MachineSpec, source: &SourceText) -> Result<Self, Diagnostics> {
+        let mut problems = Diagnostics::new();
+        let parts = Self::check(spec, &mut Check::new(source, &mut problems));
+        problems.into_result(())?;
+        Ok(parts.expect("a part is missing only where something is wrong with it"))
+    }
+
+    /// `None` if something is wrong.
+    fn check(spec: &MachineSpec, check: &mut Check) -> Option<Self> {
+        let MachineSpec {
+            name,
+            doc,
+            // a layered machine has taken over what its base says
+            extends: _,
+            scheduler,
+            hazards,
+            // and with them the units
+            ops: _,
+            units: _,
+            limits,
+            exit_issues,
+            two_level_active,
+            sub_cores,
+            memory,
+            pipeline,
+            sms,
+            shared_memory,
+            reconvergence,
+        } = spec;
+        let (units, units_are_fine) = Units::of(spec, check);
+        let limits = Limits::of(limits.as_ref(), check);
+        let two_level_active = two_level_active.unwrap_or(6);
+        check.at_least_one("two_level_active", two_level_active);
+        let sub_cores = sub_cores.unwrap_or(1);
+        check.range("sub_cores", sub_cores, 1..=SubCores::MAX as u32);
+        let checked_memory = MemorySystem::of(memory.as_ref(), check);
+        let memory_is_reached = check.finds_nothing(|check| memory_must_be_reached(spec, check));
+        let sms = sms.unwrap_or(1);
+        if sms > 1 && pipeline.is_none() {
+            let hint = "add `pipeline: Pipeline()`, which changes nothing by itself";
+            check.problem("sms", "several SMs need the detailed engine".to_owned(), hint);
+        }
+        check.range("sms", sms, 1..=MAX_SMS);
+        let pipeline = pipeline.as_ref().map(|written| Pipeline::of(written, &units, sub_cores, check));
+        let shared_memory = shared_memory.as_ref().map(|written| SharedMemory::of(written, check));
+        let hazards = Hazards::of(hazards.as_deref(), check);
+        Some(Self {
+            name: name.clone().unwrap_or_default(),
+            doc: doc.clone().unwrap_or_default(),
+            scheduler: scheduler.clone().unwrap_or(SchedulerKind::Gto),
+            hazards: hazards?,
+            sub_cores: SubCores::new(sub_cores as usize, units.list()),
+            units: units_are_fine.then_some(units)?,
+            limits: limits?,
+            exit_issues: exit_issues.unwrap_or(false),
+            two_level_active: NonZeroU32::new(two_level_active)?,
+            memory: checked_memory.filter(|_| memory_is_reached)?,
+            // what is written must have passed
+            pipeline: pipeline.map_or(Some(None), |checked| checked.map(Some))?,
+            sms: NonZeroU32::new(sms)?,
+            shared_memory: shared_memory.map_or(Some(None), |checked| checked.map(Some))?,
+            reconvergence: reconvergence.unwrap_or_default(),
+        })
+    }
+}
+
+/// A memory that is more than perfect has to be reached by something.
+fn memory_must_be_reached(spec: &MachineSpec, check: &mut Check) {
+    let perfect = spec.memory.as_ref().is_none_or(|memory| *memory == MemorySpec::default());
+    if !perfect && spec.pipeline.as_ref().is_none_or(|pipeline| pipeline.load_store.is_none()) {
+        let message = "nothing goes to `memory`: this machine has no load/store unit".to_owned();
+        let hint = "give it one: `pipeline: Pipeline(load_store: LoadStore())`, or --set pipeline.load_store.transaction=32";
+        check.problem("memory", message, hint);
+    }
+}

@@ -1,0 +1,130 @@
+//! Checks of the pipeline's settings.
+
+use super::range::Check;
+use super::units::Units;
+use super::value::Checked;
+use crate::machine::written::PipelineSpec;
+use crate::machine::written::pipeline::{Collector, FrontEnd, InstructionCache, Issue, Launch, LoadStore};
+
+/// What the paper model leaves out of an SM's pipeline, checked.
+pub type Pipeline = Checked<PipelineSpec>;
+
+/// Cycles of the longest operation in a pipeline whose results must not meet.
+const MAX_PIPELINE: u64 = 1000;
+
+impl Pipeline {
+    /// The pipeline of a machine with these units in so many sub-cores.
+    pub(super) fn of(
+        written: &PipelineSpec,
+        units: &Units,
+        sub_cores: u32,
+        check: &mut Check,
+    ) -> Option<Self> {
+        Self::new(written.clone(), check, |pipeline, check| {
+            if pipeline.collector.is_some() || pipeline.result_buses.is_some() {
+                short_operations(units, &mut check.part("ops"));
+            }
+            settings(pipeline, sub_cores.max(1), &mut check.part("pipeline"));
+            names(pipeline, units, &mut check.part("pipeline"));
+        })
+    }
+}
+
+fn short_operations(units: &Units, check: &mut Check) {
+    for (op, timing) in units.ops() {
+        let total = timing.init.get().saturating_add(timing.lat.get());
+        if total >= MAX_PIPELINE {
+            let message = format!(
+                "`{op}` takes {total} cycles, pipelines with a collector or result buses hold less than {MAX_PIPELINE}"
+            );
+            check.entry(op).problem("", message, "");
+        }
+    }
+}
+
+/// Names of units and op classes must be those of the machine.
+fn names(pipeline: &PipelineSpec, units: &Units, check: &mut Check) {
+    let is_unit = |name: &String| units.list().iter().any(|unit| unit.name == *name);
+    for unit in pipeline.collect.iter().filter(|unit| *unit != "memory" && !is_unit(unit)) {
+        let message = format!("pipeline.collect names unit `{unit}`, which this machine does not have");
+        check.part("collect").entry(unit).problem("", message, "`memory` stands for the load/store unit");
+    }
+    for class in pipeline.unscored.iter().filter(|class| units.op(class).is_none()) {
+        let message = format!("pipeline.unscored names op class `{class}`, which this machine does not map");
+        check.part("unscored").entry(class).problem("", message, "");
+    }
+}
+
+fn settings(pipeline: &PipelineSpec, sub_cores: u32, check: &mut Check) {
+    let PipelineSpec {
+        issue: Issue { per_warp, distinct_units: _, rotate: _ },
+        front_end,
+        queue,
+        collector,
+        // names, see above
+        collect: _,
+        write_back,
+        result_buses,
+        load_store,
+        launch: Launch { start, end, blocks_per_cycle: _ },
+        unscored: _,
+    } = pipeline;
+    check.range("issue.per_warp", *per_warp, 1..=2);
+    if let Some(front_end) = front_end {
+        of_front_end(*front_end, &mut check.part("front_end"));
+    }
+    if let Some(queue) = queue {
+        check.range("queue", *queue, 1..=1 << 16);
+    }
+    if let Some(collector) = collector {
+        of_collector(*collector, sub_cores, &mut check.part("collector"));
+    }
+    check.range("write_back", *write_back, 0..=1 << 10);
+    if let Some(buses) = result_buses {
+        check.range("result_buses", *buses, 1..=255);
+        if collector.is_none() {
+            let message = "result buses without an operand collector are not supported".to_owned();
+            check.problem("result_buses", message, "add `collector: Collector()`");
+        }
+    }
+    if let Some(LoadStore {
+        shared_latency,
+        replies,
+        transaction,
+        atomics_block: _,
+        atomics_wait_for_addresses: _,
+    }) = load_store
+    {
+        check.range("load_store.shared_latency", *shared_latency, 1..=1 << 12);
+        check.range("load_store.replies", *replies, 1..=1 << 12);
+        check.one_of("load_store.transaction", *transaction, [32, 128]);
+    }
+    check.range("launch.start", *start, 0..=1 << 20);
+    check.range("launch.end", *end, 0..=1 << 20);
+}
+
+fn of_front_end(front_end: FrontEnd, check: &mut Check) {
+    let FrontEnd { buffer, fetches, icache } = front_end;
+    check.range("buffer", buffer, 1..=64);
+    check.range("fetches", fetches, 1..=64);
+    if let Some(InstructionCache { line, sets, ways, miss_latency, instruction }) = icache {
+        check.range("icache.line", line, 1..=1 << 20);
+        check.range("icache.sets", sets, 1..=1 << 16);
+        check.range("icache.ways", ways, 1..=1 << 10);
+        check.range("icache.instruction", instruction, 1..=line.max(1));
+        check.range("icache.miss_latency", miss_latency, 0..=1 << 20);
+    }
+}
+
+fn of_collector(collector: Collector, sub_cores: u32, check: &mut Check) {
+    let Collector { units, banks, steps, ports } = collector;
+    for (name, value) in [("units", units), ("banks", banks)] {
+        check.range(name, value, sub_cores.min(64)..=64);
+        if !value.is_multiple_of(sub_cores) {
+            let message = format!("{value} collector {name} cannot be shared by {sub_cores} sub-cores");
+            check.problem("", message, "");
+        }
+    }
+    check.range("steps", steps, 1..=16);
+    check.range("ports", ports, 1..=64);
+}

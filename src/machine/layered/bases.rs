@@ -1,0 +1,43 @@
+//! A machine laid over those it extends.
+
+use serde_json::Map;
+
+use super::merge::{from_json, lay, said};
+use crate::diag::{Diagnostics, SourceText};
+use crate::machine::written::MachineSpec;
+
+impl MachineSpec {
+    /// Reads a machine file and everything it extends, the base first in effect: what the file
+    /// itself says wins. `load` finds a machine by name or path.
+    ///
+    /// # Errors
+    /// What is wrong in any of the files, or a circle of `extends`.
+    pub fn parse_with_bases(
+        source: &SourceText,
+        load: &dyn Fn(&str) -> Result<SourceText, Diagnostics>,
+    ) -> Result<Self, Diagnostics> {
+        let first = Self::parse(source)?;
+        let mut chain = vec![said(source, &first)?];
+        let mut names = vec![source.name().to_owned()];
+        let mut extends = first.extends;
+        while let Some(base) = extends {
+            let text = load(&base)?;
+            if names.iter().any(|name| name == text.name()) {
+                let message =
+                    format!("`extends` runs in a circle: {} extends {base} again", names.join(" extends "));
+                return Err(source.error_at("extends", message).into());
+            }
+            names.push(text.name().to_owned());
+            let spec = Self::parse(&text)?;
+            chain.push(said(&text, &spec)?);
+            extends = spec.extends;
+        }
+        let mut merged = Map::new();
+        for said in chain.into_iter().rev() {
+            lay(&mut merged, said);
+        }
+        // what the bases said is part of it now
+        merged.remove("extends");
+        from_json(merged).map_err(|error| source.error_at("Machine", error).into())
+    }
+}

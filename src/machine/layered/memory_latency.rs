@@ -1,0 +1,42 @@
+//! The latency of global memory as one number.
+
+use crate::diag::Diagnostic;
+use crate::isa::GLOBAL_LOAD;
+use crate::machine::written::{MachineSpec, OpSpec, TimedOpSpec};
+
+impl MachineSpec {
+    /// The same machine with a global load taking `total` cycles from its start to its result.
+    ///
+    /// Everything that runs on the same unit with the unit's own timing moves along.
+    ///
+    /// # Errors
+    /// If the machine has no global loads, or their initiation alone takes longer.
+    pub fn with_memory_latency(mut self, total: u64) -> Result<Self, Diagnostic> {
+        let place = format!("--mem-latency {total}");
+        if self.pipeline.as_ref().is_some_and(|pipeline| pipeline.load_store.is_some()) {
+            let message = "on this machine memory is behind a load/store unit and has no such latency";
+            return Err(Diagnostic::general(place, message)
+                .hint("for example --set memory.lower=Fixed --set memory.fixed.latency=200"));
+        }
+        let none =
+            || Diagnostic::general(place.clone(), format!("this machine maps no op class `{GLOBAL_LOAD}`"));
+        let op = self.ops.get_mut(GLOBAL_LOAD).ok_or_else(none)?;
+        let unit = match op {
+            OpSpec::Unit(unit) => unit.clone(),
+            OpSpec::Timed(timed) => timed.unit.clone(),
+        };
+        let unit = self.units.get_mut(&unit).ok_or_else(none)?;
+        let (init, lat) = match op {
+            OpSpec::Timed(TimedOpSpec { init, lat: Some(lat), .. }) => (init.unwrap_or(unit.init), lat),
+            OpSpec::Timed(TimedOpSpec { init, lat: None, .. }) => (init.unwrap_or(unit.init), &mut unit.lat),
+            OpSpec::Unit(_) => (unit.init, &mut unit.lat),
+        };
+        *lat = total.checked_sub(init).ok_or_else(|| {
+            Diagnostic::general(
+                place.clone(),
+                format!("the initiation of a global load alone takes {init} cycles"),
+            )
+        })?;
+        Ok(self)
+    }
+}

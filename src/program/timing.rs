@@ -32,7 +32,7 @@ pub struct TimedInstr {
     pub access: Option<Access>,
     /// Registers that it reads through the register file: sources without the guard.
     pub operands: RegList,
-    /// Whether nobody waits for its results ([`crate::machine::Pipeline::unscored`]).
+    /// Whether nobody waits for its results ([`crate::machine::PipelineSpec::unscored`]).
     pub unscored: bool,
     /// What bank conflicts cost, where the instruction may meet them. Without conflicts it has the
     /// timing of [`TimedInstr::op`] or [`TimedInstr::by_space`] all the same.

@@ -1,4 +1,4 @@
-//! What one block adds to [`Rbb`](super::Rbb).
+//! What one block adds to [`Rbb`](crate::bound::Rbb).
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The blocks of a launch, put together to [`Rbb`](super::Rbb).
+//! The blocks of a launch, put together to [`Rbb`](crate::bound::Rbb).
 
 use super::block::BlockShare;
 use crate::base::{BlockId, Cycles};

@@ -1,5 +1,5 @@
 //! What the blocks of a launch that are resident together have to do with each other, in numbers:
-//! [`Rbb`](super::Rbb).
+//! [`Rbb`](crate::bound::Rbb).
 
 mod block;
 mod launch;

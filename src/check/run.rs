@@ -14,7 +14,7 @@ use crate::exec::races::{BlockOrder, Race, TimeDependences};
 use crate::machine::Machine;
 use crate::path::{BlockPaths, BlockSource, Footprint};
 use crate::program::{Program, TimingTable};
-use crate::sim::{Engine, MemoryStats, PolicySetup, SimError, SubCoreResult, simulate_on};
+use crate::sim::{Engine, MemoryStats, PaperMachine, PolicySetup, SimError, SubCoreResult, simulate_on};
 use crate::trace::{Idle, Observer, StallReason, Stalls};
 
 /// What to run and what to judge.
@@ -216,7 +216,7 @@ fn each_block(
     blocks: &mut impl BlockSource<Error = Diagnostics>,
 ) -> Result<(), Diagnostics> {
     let mut paths = BlockPaths::default();
-    let mut engine = Engine::new(table, plan.machine);
+    let mut engine = Engine::new(table, PaperMachine::of(plan.machine)?);
     let mut analyser = analyser(plan, table);
     let asked: Vec<bool> = plan.bounds.iter().map(|bound| bound.scope() == Scope::Block).collect();
     while !plan.watch.is_stopped() && blocks.next_block(&mut paths)? {

@@ -7,7 +7,7 @@ use crate::trace::{StallReason, Waiting};
 
 /// The warps of a sub-core that issued nothing, by what keeps them. A warp may be in several of these.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Kept {
+pub(super) struct Stalled {
     /// Nothing but the policy.
     pub ready: WarpMask,
     /// Their unit takes no more.
@@ -20,7 +20,7 @@ pub(super) struct Kept {
     pub live: WarpMask,
 }
 
-impl Kept {
+impl Stalled {
     fn by(&self, reason: StallReason) -> WarpMask {
         match reason {
             StallReason::NotMyTurn => self.ready,
@@ -66,8 +66,13 @@ mod tests {
     fn the_first_set_that_is_not_empty_gives_the_reason() {
         for bits in 0..32 {
             let set = |bit: usize| if bits >> bit & 1 == 1 { WarpMask::slot(bit) } else { WarpMask::empty() };
-            let kept =
-                Kept { ready: set(0), no_room: set(1), awaiting: set(2), at_barrier: set(3), live: set(4) };
+            let stalled = Stalled {
+                ready: set(0),
+                no_room: set(1),
+                awaiting: set(2),
+                at_barrier: set(3),
+                live: set(4),
+            };
             let expected = match (0..5).find(|&bit| bits >> bit & 1 == 1) {
                 Some(0) => StallReason::NotMyTurn,
                 Some(1) => StallReason::UnitFull,
@@ -76,7 +81,7 @@ mod tests {
                 Some(4) => StallReason::Fetch,
                 _ => StallReason::Drain,
             };
-            let (reason, warps) = kept.reason();
+            let (reason, warps) = stalled.reason();
             assert_eq!(reason, expected);
             assert_eq!(warps.lowest(), (0..5).find(|&bit| bits >> bit & 1 == 1));
         }

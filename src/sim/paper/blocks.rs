@@ -61,7 +61,8 @@ impl Sm<'_> {
         self.view.at_barrier = self.blocks.at_barrier();
     }
 
-    /// A warp has issued a barrier.
+    /// A warp has issued a barrier. Kept out of the event loop, whose registers are for issues.
+    #[inline(never)]
     pub(super) fn arrive(&mut self, slot: usize, step: Step, waits: bool, done: u64) {
         if waits {
             self.view.ready -= WarpMask::slot(slot);
@@ -71,7 +72,9 @@ impl Sm<'_> {
         self.follow_blocks();
     }
 
-    /// A warp has no instruction left. When it is over is known: its results are on their way.
+    /// A warp has no instruction left. When it is over is known: its results are on their way. Kept out of
+    /// the event loop as [`Sm::arrive`] is.
+    #[inline(never)]
     pub(super) fn finish<O: Observer>(&mut self, slot: usize, observer: &mut O) {
         let (now, state) = (self.view.now.get(), self.slots[slot]);
         self.blocks.left(slot, state.next, state.last_issue, now);

@@ -3,7 +3,7 @@
 use super::{SlotSteps, Sm};
 use crate::base::{Cycle, WarpMask};
 use crate::sim::error::Deadlock;
-use crate::sim::idle::{Kept, waiting};
+use crate::sim::idle::{Stalled, waiting};
 use crate::trace::{Idle, Observer, StallReason, Waiting};
 
 impl Sm<'_> {
@@ -18,14 +18,14 @@ impl Sm<'_> {
         observer: &mut O,
     ) {
         // queues have no end, and whatever is next is there
-        let kept = Kept {
+        let stalled = Stalled {
             ready: self.view.ready & own,
             no_room: WarpMask::empty(),
             awaiting: self.view.in_turn() & own,
             at_barrier: self.view.at_barrier & own,
             live: self.view.live & own,
         };
-        let (reason, warps) = kept.reason();
+        let (reason, warps) = stalled.reason();
         let from = self.view.now;
         self.used[sub_core].stalls.add(reason, to - from);
         if observer.is_active() {

@@ -24,7 +24,7 @@ use crate::sim::wheel::Wheel;
 use crate::trace::{Issue, Observer};
 
 /// The steps each slot issues; what [`issuing`](crate::sim::ops::issuing) leaves of the warp's path.
-pub(in crate::sim) type SlotSteps<'p> = [&'p [Step]; SLOTS];
+type SlotSteps<'p> = [&'p [Step]; SLOTS];
 
 /// A warp slot.
 #[derive(Clone, Copy, Debug, Default)]
@@ -40,7 +40,7 @@ struct Slot {
 
 /// The SM. Time goes on until [`Sm::restart`].
 #[derive(Clone, Debug)]
-pub(in crate::sim) struct Sm<'a> {
+struct Sm<'a> {
     ops: Ops<'a>,
     regs: usize,
     /// Per slot and register: when its value is available.

@@ -6,7 +6,7 @@
 
 use super::sm::Sm;
 use crate::base::{Cycle, WarpMask};
-use crate::sim::idle::{Kept, waiting};
+use crate::sim::idle::{Stalled, waiting};
 use crate::trace::{Idle, StallReason, Waiting};
 
 /// An idle interval that is not over.
@@ -50,7 +50,7 @@ impl Sm<'_> {
         if sleeps {
             self.awake &= !(1 << sub_core);
         }
-        let (reason, warps) = self.kept(sub_core, there, ready).reason();
+        let (reason, warps) = self.stalled(sub_core, there, ready).reason();
         if self.subs[sub_core].idle.is_some_and(|idle| idle.reason == reason) {
             return;
         }
@@ -78,10 +78,10 @@ impl Sm<'_> {
     }
 
     /// The warps of a sub-core, by what keeps them. A fence or an atomic holds a warp as a register does.
-    fn kept(&self, sub_core: usize, there: WarpMask, ready: WarpMask) -> Kept {
+    fn stalled(&self, sub_core: usize, there: WarpMask, ready: WarpMask) -> Stalled {
         let own = self.subs[sub_core].slots;
         let live = self.blocks.live() & own;
-        Kept {
+        Stalled {
             ready,
             no_room: there & self.clear,
             awaiting: (there - self.clear) | (self.held & live),

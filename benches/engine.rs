@@ -9,7 +9,7 @@ use warpbound::diag::SourceText;
 use warpbound::machine::{Machine, MachineSpec};
 use warpbound::path::{BarrierUse, BlockPaths, Step, WarpPath};
 use warpbound::program::{Flow, Instr, Program, RegKind, Register, Sem, TimingTable};
-use warpbound::sim::{Engine, PolicySetup};
+use warpbound::sim::{Engine, PaperMachine, PolicySetup};
 
 /// The units of `configs/ecrts25-orin.ron`, which has their sources.
 const MACHINE: &str = r#"Machine(
@@ -89,7 +89,7 @@ fn engine(criterion: &mut Criterion) {
         .expect("the machine is valid");
     let code = code();
     let table = TimingTable::new(&code.program, &machine).expect("the machine maps every op class");
-    let mut engine = Engine::new(&table, &machine);
+    let mut engine = Engine::new(&table, PaperMachine::of(&machine).expect("it has units only"));
     let mut group = criterion.benchmark_group("engine");
     group.sample_size(20);
     for (warps, rounds) in [(1, 1500), (32, 50), (48, 33)] {

@@ -14,7 +14,7 @@ use warpbound::path::{BlockPaths, BlockSource};
 use warpbound::program::TimingTable;
 use warpbound::program::launch::{Launch, LaunchSpec};
 use warpbound::ptx::Module;
-use warpbound::sim::{Engine, PolicySetup};
+use warpbound::sim::{Engine, PaperMachine, PolicySetup};
 
 const PTX: &str = include_str!("../kernels/sgemm_naive/sgemm_naive.ptx");
 const LAUNCH: &str = include_str!("../kernels/sgemm_naive/sgemm_naive.ron");
@@ -49,7 +49,8 @@ fn main() -> Result<(), Diagnostics> {
         let spec = machine_spec.clone().with_memory_latency(latency)?;
         let machine = Machine::new(&spec, &source)?;
         let table = TimingTable::new(&program, &machine)?;
-        let (mut engine, mut analyser) = (Engine::new(&table, &machine), Analyser::new(&table));
+        let (mut engine, mut analyser) =
+            (Engine::new(&table, PaperMachine::of(&machine)?), Analyser::new(&table));
         let mut makespans = [Cycles::ZERO; 2];
         let mut values = [Cycles::ZERO; 3];
         for paths in &blocks {

@@ -9,7 +9,7 @@ use warpbound::diag::{Diagnostic, Diagnostics, SourceText};
 use warpbound::machine::{Machine, MachineSpec};
 use warpbound::micro::MicroKernel;
 use warpbound::program::TimingTable;
-use warpbound::sim::{Engine, PolicySetup};
+use warpbound::sim::{Engine, PaperMachine, PolicySetup};
 use warpbound::trace::{Idle, Issue, Observer, StallReason};
 
 const MACHINE: &str = r#"Machine(
@@ -71,7 +71,7 @@ fn main() -> Result<(), Diagnostics> {
     let machine = Machine::new(&MachineSpec::parse(&source)?, &source)?;
     let kernel = MicroKernel::parse("example", &SourceText::new("kernel.warp", KERNEL))?;
     let table = TimingTable::new(&kernel.program, &machine)?;
-    let mut engine = Engine::new(&table, &machine);
+    let mut engine = Engine::new(&table, PaperMachine::of(&machine)?);
     for policy in [PolicySetup::Gto, PolicySetup::Srr] {
         let mut chart = Chart::new(&machine);
         let run = engine

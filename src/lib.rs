@@ -78,6 +78,9 @@
 //! | the rules of issue, dispatch and write-back, exactly | [`model`]; the engine is [`sim`] |
 //! | papers and other sources | [`model::bibliography`] |
 //! | a scheduling policy | `src/sim/policy/`, one file each |
+//! | the engine of the paper model, and which machines it takes | `src/sim/paper/`, [`sim::PaperMachine`] |
+//! | placement, barriers and the end of blocks, for both engines | `src/sim/blocks/` |
+//! | why an issue slot stays idle | [`trace::StallReason`], `src/sim/idle.rs` |
 //! | the SM as it is: fetch, operand collector, load/store unit, several SMs | `src/sim/pipeline/` |
 //! | caches, interconnect, DRAM | `src/sim/pipeline/memory/` |
 //! | what can be switched on, and its default | [`machine::pipeline`], [`machine::memory`], [`machine::SharedMemorySpec`] |

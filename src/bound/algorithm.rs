@@ -33,9 +33,10 @@
 //! proportion to the registers of its instruction. Likewise nothing is cleared between two runs:
 //! time advances until every countdown has reached zero, which *is* the empty machine.
 
+use super::operands::{ready, writes};
 use super::phase::{Event, Phase, PhaseKind};
 use crate::base::{Cycle, Cycles};
-use crate::machine::{Hazards, OpTiming};
+use crate::machine::OpTiming;
 use crate::path::Step;
 use crate::program::{Flow, TimingTable};
 
@@ -119,24 +120,8 @@ impl Countdowns {
     /// How long the instruction has to wait before it can issue.
     #[inline]
     fn wait(&self, table: &TimingTable, step: Step) -> Cycles {
-        let instr = table.instr(step.pc());
-        let mut wait = self.release.remaining(self.elapsed);
-        for reg in instr.srcs.as_slice() {
-            wait = wait.max(self.reg_state[reg.index()].remaining(self.elapsed));
-        }
-        let checks_waw = table.hazards().contains(Hazards::WAW);
-        if checks_waw {
-            for reg in instr.dsts.as_slice() {
-                wait = wait.max(self.reg_state[reg.index()].remaining(self.elapsed));
-            }
-        }
-        // a copy writes the pseudo-register of its commit group, a wait reads it
-        if (instr.flow == Flow::AsyncWait || instr.flow == Flow::AsyncCopy && checks_waw)
-            && let Some(reg) = table.async_reg(step)
-        {
-            wait = wait.max(self.reg_state[reg.index()].remaining(self.elapsed));
-        }
-        wait
+        let from = self.elapsed.max(self.release.0);
+        ready(table, step, from, |reg| self.reg_state[reg.index()].0) - self.elapsed
     }
 
     /// Issues the instruction now. Returns when it starts and when it is done, in elapsed time.
@@ -149,15 +134,7 @@ impl Countdowns {
         *fu_state = Countdown(free);
         self.longest_fu.0 = self.longest_fu.0.max(free);
         self.longest.0 = self.longest.0.max(done);
-        let instr = table.instr(step.pc());
-        for reg in instr.dsts.as_slice() {
-            self.reg_state[reg.index()] = Countdown(done);
-        }
-        if instr.flow == Flow::AsyncCopy
-            && let Some(reg) = table.async_reg(step)
-        {
-            self.reg_state[reg.index()] = Countdown(done);
-        }
+        writes(table, step).for_each(|reg| self.reg_state[reg.index()] = Countdown(done));
         (start, done)
     }
 

@@ -19,7 +19,7 @@
 //! there at one time. It has nothing queued up to p, and p itself is through, once it has waited
 //! for p. This is carried from section to section.
 
-use super::operands::{waits, writes};
+use super::operands::{ready, waits, writes};
 use crate::base::{Cycles, RegId};
 use crate::machine::OpTiming;
 use crate::path::Step;
@@ -253,7 +253,7 @@ impl LongWaitFinder {
             }
             _ => 0,
         };
-        let issue = waits(table, step).map(available).fold(inside.now, u64::max);
+        let issue = ready(table, step, inside.now, available);
         let start = issue.max(inside.free[op.unit.index()]);
         let done = start + (op.init + op.lat).get();
         inside.free[op.unit.index()] = start + op.init.get();

@@ -2,7 +2,7 @@
 //! initiation before it. With all units as one, no two initiations overlap: [`super::Gsrr`] says what
 //! that is good for, and [`super::proofs::iwb`] what the other is, under "Bounded queues".
 
-use super::operands::{waits, writes};
+use super::operands::{ready, writes};
 use crate::base::Cycles;
 use crate::machine::OpTiming;
 use crate::path::Step;
@@ -64,8 +64,8 @@ impl Serial {
     /// The next instruction.
     pub(super) fn issue(&mut self, table: &TimingTable, step: Step, op: OpTiming) {
         let unit = if self.free.len() == 1 { 0 } else { op.unit.index() };
-        let ready = waits(table, step).map(|reg| self.available[reg.index()]);
-        let start = ready.fold(self.free[unit].max(self.next), u64::max);
+        let from = self.free[unit].max(self.next);
+        let start = ready(table, step, from, |reg| self.available[reg.index()]);
         let end = start + op.init.get();
         let done = end + op.lat.get();
         self.next = start + 1;

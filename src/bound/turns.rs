@@ -1,7 +1,7 @@
 //! A section whose instructions issue in strict turns, sub-core by sub-core. [`super::Srr`] says what
 //! it is good for.
 
-use super::operands::{waits, writes};
+use super::operands::{ready, writes};
 use crate::base::Cycles;
 use crate::machine::SubCores;
 use crate::path::Step;
@@ -66,7 +66,7 @@ impl Turns {
                 };
                 let op = table.op(step);
                 let available = &mut self.available[warp * regs..][..regs];
-                let issue = waits(table, step).map(|reg| available[reg.index()]).fold(now, u64::max);
+                let issue = ready(table, step, now, |reg| available[reg.index()]);
                 let start = issue.max(self.free[op.unit.index()]);
                 self.free[op.unit.index()] = start + op.init.get();
                 let done = start + (op.init + op.lat).get();

@@ -12,7 +12,7 @@ use crate::bound::Scope;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::path::{BlockPaths, BlockSource, Footprint};
 use crate::program::TimingTable;
-use crate::sim::{Engine, PolicySetup, SimError, simulate_on};
+use crate::sim::{Engine, PaperMachine, PolicySetup, SimError, simulate_on};
 use crate::trace::{Idle, Observer, StallReason};
 
 /// Runs the plan. The results are in the order of the policies.
@@ -57,7 +57,7 @@ fn each_block(
     blocks: &mut impl BlockSource<Error = Diagnostics>,
 ) -> Result<(), Diagnostics> {
     let mut paths = BlockPaths::default();
-    let mut engine = Engine::new(table, plan.machine);
+    let mut engine = Engine::new(table, PaperMachine::of(plan.machine)?);
     let mut analyser = analyser(plan, table);
     let asked: Vec<bool> = plan.bounds.iter().map(|bound| bound.scope() == Scope::Block).collect();
     while !plan.watch.is_stopped() && blocks.next_block(&mut paths)? {

@@ -12,7 +12,7 @@ use crate::diag::{Diagnostic, Diagnostics};
 use crate::machine::Machine;
 use crate::path::{BlockPaths, WarpPath};
 use crate::program::TimingTable;
-use crate::sim::{Engine, PolicySetup};
+use crate::sim::{Engine, PaperMachine, PolicySetup};
 use crate::trace::Recorder;
 
 /// Issue, start and write-back of one instruction.
@@ -43,11 +43,12 @@ impl fmt::Display for Difference {
 /// barriers are skipped: a lone warp would wait there for ever.
 ///
 /// # Errors
-/// The first difference, which is a fault of this program.
+/// The first difference, which is a fault of this program; or a machine beyond the paper model.
 pub fn self_check(table: &TimingTable, machine: &Machine, paths: &BlockPaths) -> Result<u64, Diagnostics> {
     if paths.partial_barriers {
         return Ok(0);
     }
+    let machine = PaperMachine::of(machine)?;
     let mut compared = 0;
     // warps of a block mostly execute the same steps; comparing equal ones once is enough
     let mut done: Vec<&WarpPath> = Vec::new();
@@ -65,7 +66,12 @@ pub fn self_check(table: &TimingTable, machine: &Machine, paths: &BlockPaths) ->
     Ok(compared)
 }
 
-fn compare(table: &TimingTable, machine: &Machine, warp: usize, path: &WarpPath) -> Result<(), Difference> {
+fn compare(
+    table: &TimingTable,
+    machine: PaperMachine<'_>,
+    warp: usize,
+    path: &WarpPath,
+) -> Result<(), Difference> {
     let mut analysed: Vec<Times> = Vec::new();
     analyse_alone(table, path, |event| analysed.push((event.index, event.issue, event.start, event.done)));
     let alone = BlockPaths { warps: vec![path.clone()], ..BlockPaths::default() };

@@ -33,7 +33,7 @@ use crate::machine::Machine;
 use crate::path::BlockPaths;
 use crate::program::TimingTable;
 use crate::sim::policy::{Policy, ReplayError, View};
-use crate::sim::{Engine, PolicySetup};
+use crate::sim::{Engine, PaperMachine, PolicySetup};
 use crate::trace::{Issue, Observer};
 
 /// A makespan known exactly, or between two proven ends.
@@ -90,7 +90,7 @@ const STAND_INS: u64 = 64;
 /// issues and states, and may end the search.
 ///
 /// # Errors
-/// Blocks that exploration does not handle.
+/// Blocks and machines that exploration does not handle.
 pub fn explore(
     table: &TimingTable,
     machine: &Machine,
@@ -99,6 +99,7 @@ pub fn explore(
     limits: Limits,
     watch: &Watch,
 ) -> Result<Exploration, Unsupported> {
+    let paper = PaperMachine::of(machine).map_err(|_| Unsupported::BeyondPaper)?;
     let model = Model::new(table, paths)?;
     Ok(match search(&model, limits, watch) {
         Ok(found) => {
@@ -113,14 +114,14 @@ pub fn explore(
                 best_witness: found.best_witness,
             }
         }
-        Err(fuel) => stand_in(table, machine, paths, proved_bound, fuel),
+        Err(fuel) => stand_in(table, paper, paths, proved_bound, fuel),
     })
 }
 
 /// What is known without the search: some schedules, a bound, and every warp's time alone.
 fn stand_in(
     table: &TimingTable,
-    machine: &Machine,
+    machine: PaperMachine<'_>,
     paths: &BlockPaths,
     proved_bound: Cycles,
     fuel: OutOfFuel,
@@ -171,7 +172,7 @@ fn confirm(table: &TimingTable, machine: &Machine, paths: &BlockPaths, found: &E
 }
 
 /// The makespan of a schedule given as the warp at each issue; `None` if it cannot be followed
-/// without idling, or ends early.
+/// without idling, or ends early, or if the machine is beyond the paper model.
 pub fn replay<O: Observer>(
     table: &TimingTable,
     machine: &Machine,
@@ -184,7 +185,9 @@ pub fn replay<O: Observer>(
     let own = |core: usize| witness.iter().copied().filter(move |&warp| sub_cores.of_slot(warp) == core);
     let follow = |core| Follow { witness: own(core).collect(), next: 0, lost: false };
     let mut policies: Vec<Follow> = (0..sub_cores.count()).map(follow).collect();
-    let result = Engine::new(table, machine).run_block_with(paths, &mut policies, observer).ok()?;
+    let result = Engine::new(table, PaperMachine::of(machine).ok()?)
+        .run_block_with(paths, &mut policies, observer)
+        .ok()?;
     let followed = |policy: &Follow| !policy.lost && policy.next == policy.witness.len();
     policies.iter().all(followed).then_some(result.makespan)
 }

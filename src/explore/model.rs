@@ -20,6 +20,8 @@ pub enum Unsupported {
     TooLarge,
     /// Latencies under a policy, on several sub-cores.
     SubCores,
+    /// A machine beyond the paper model.
+    BeyondPaper,
 }
 
 impl std::fmt::Display for Unsupported {
@@ -29,6 +31,7 @@ impl std::fmt::Display for Unsupported {
             Self::TimesTooLong => "some wait may exceed 65535 cycles, more than a state stores",
             Self::TooLarge => "at most 32 warps of 30000 instructions can be explored",
             Self::SubCores => "latencies are explored on machines with one sub-core only",
+            Self::BeyondPaper => "schedules are explored on machines of the paper model only",
         })
     }
 }

@@ -84,8 +84,9 @@ fn a_point_interval_of_latencies_is_the_policy_itself() {
             let found = explore_latencies(&block.table, &block.paths, policy, &[], PLENTY, &Watch::new())
                 .unwrap()
                 .unwrap();
-            let run =
-                Engine::new(&block.table, &block.machine).run_block(&block.paths, &setup, &mut ()).unwrap();
+            let run = Engine::new(&block.table, PaperMachine::of(&block.machine).unwrap())
+                .run_block(&block.paths, &setup, &mut ())
+                .unwrap();
             assert_eq!(
                 (found.worst, found.best),
                 (run.makespan.get(), run.makespan.get()),
@@ -114,7 +115,7 @@ fn intervals_cover_every_assignment_of_latencies() {
     let any = at(3, 3);
     for (policy, setup) in [(FixedPolicy::Lrr, PolicySetup::Lrr), (FixedPolicy::Gto, PolicySetup::Gto)] {
         let run = |block: &Block| {
-            Engine::new(&block.table, &block.machine)
+            Engine::new(&block.table, PaperMachine::of(&block.machine).unwrap())
                 .run_block(&block.paths, &setup, &mut ())
                 .unwrap()
                 .makespan

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::paper::BeyondPaper;
 use super::policy::ReplayError;
 use crate::base::{BlockId, Cycle, Pc, WarpId};
 
@@ -21,6 +22,8 @@ pub enum RunError {
         /// Slots for a block.
         slots: usize,
     },
+    /// The engine of the paper model was to simulate another machine.
+    BeyondPaper(BeyondPaper),
 }
 
 /// Warps that wait for each other at barriers.
@@ -50,6 +53,7 @@ impl fmt::Display for RunError {
             Self::TooManyWarps { block, warps, slots } => {
                 write!(f, "block {} has {warps} warps, the SM has {slots} slots for a block", block.get())
             }
+            Self::BeyondPaper(beyond) => beyond.fmt(f),
         }
     }
 }
@@ -59,6 +63,12 @@ impl std::error::Error for RunError {}
 impl From<Box<ReplayError>> for RunError {
     fn from(error: Box<ReplayError>) -> Self {
         Self::Replay(error)
+    }
+}
+
+impl From<BeyondPaper> for RunError {
+    fn from(error: BeyondPaper) -> Self {
+        Self::BeyondPaper(error)
     }
 }
 

@@ -1,10 +1,20 @@
-//! The timing engines. The first is [the model](crate::model), sections 1 to 7, as a discrete-event simulation, and what the
-//! rest of this page is about. The second, `pipeline/`, goes cycle by cycle and is for machines that
-//! say more of their SM; with nothing of it switched on the two agree event by event.
+//! The timing engines: when each instruction of a launch issues, starts and is done.
 //!
 //! Input is what each warp executed ([`crate::path`]), the machine's timing of it
-//! ([`crate::program::TimingTable`]) and a policy; output is when everything happened.
+//! ([`crate::program::TimingTable`]) and a policy; output is when everything happened. There are two
+//! engines, for two kinds of machines; with nothing of a pipeline switched on they agree event by event.
+//! * `paper/`: [the model](crate::model), sections 1 to 7, as a discrete-event simulation. It takes a
+//!   [`PaperMachine`] only, which a machine beyond the paper model does not give.
+//! * `pipeline/`: cycle by cycle, for machines that say more of their SM.
 //!
+//! An engine keeps time, and says what happened when. What follows is decided once for both:
+//! * `supply.rs`: which block an SM gets next, and how many it has room for.
+//! * `blocks/`: the life of a block on an SM. Its place and slots, its age, its barriers, which warps they let
+//!   go when, when it ends.
+//! * `idle.rs`: which reason an idle issue slot has.
+//! * [`policy`]: which warp issues.
+//!
+//! # The engine of the paper model
 //! Because units serve in first-in first-out order, an instruction's start and result are known
 //! when it issues, and with them the cycle in which its warp is ready again. So every warp is
 //! either ready, or waits at a barrier, or stands in a timing wheel under the cycle it becomes
@@ -32,17 +42,20 @@
 //! * Issues and idle cycles by reason add up to the makespan, on every sub-core.
 //! * Same paths, table and policy: same events, whoever observes.
 
-mod barrier;
+mod blocks;
 mod error;
+mod idle;
 mod launch;
 mod ops;
+mod paper;
 mod pipeline;
 pub mod policy;
-mod sm;
+mod supply;
 mod wheel;
 
 pub use error::{Deadlock, RunError, SimError};
-pub use launch::{BlockResult, Engine, SimSummary, SubCoreResult, WarpResult, simulate, simulate_on};
+pub use launch::{BlockResult, SimSummary, SubCoreResult, WarpResult, simulate, simulate_on};
+pub use paper::{BeyondPaper, Engine, PaperMachine};
 pub use pipeline::memory::{CacheStats, DramStats, LowerStats, MemoryStats};
 pub use policy::PolicySetup;
 

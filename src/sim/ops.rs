@@ -1,8 +1,8 @@
-//! The timing table, packed for the engine's inner loop.
+//! The timing table, packed for the engines' inner loops.
 
 use crate::base::Few;
 use crate::machine::Hazards;
-use crate::path::Step;
+use crate::path::{Step, WarpPath};
 use crate::program::{Flow, TimingTable};
 
 /// What the engine needs of an instruction, in one cache line.
@@ -76,5 +76,13 @@ impl<'a> Ops<'a> {
     #[inline]
     pub fn of(&self, step: Step) -> &Op {
         &self.ops[step.pc().index()]
+    }
+}
+
+/// The steps of a path that take an issue slot.
+pub(super) fn issuing<'p>(path: &'p WarpPath, table: &TimingTable) -> &'p [Step] {
+    match path.steps() {
+        [before @ .., last] if !table.issues(*last) => before,
+        all => all,
     }
 }

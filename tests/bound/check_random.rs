@@ -8,7 +8,7 @@ use warpbound::bound::{self, Analyser, BoundReport, Context};
 use warpbound::check::self_check;
 use warpbound::machine::SchedulerKind;
 use warpbound::program::TimingTable;
-use warpbound::sim::{Engine, PolicySetup};
+use warpbound::sim::{Engine, PaperMachine, PolicySetup};
 
 const KERNELS: u64 = 10_000;
 
@@ -44,7 +44,7 @@ fn exceeded(name: &str, slack: u64) -> (u64, u64) {
         let mut report = BoundReport::default();
         Analyser::new(&table)
             .for_each_section(&kernel.paths, |section| bound.add_section(&mut report, section));
-        let mut engine = Engine::new(&table, &kernel.machine);
+        let mut engine = Engine::new(&table, PaperMachine::of(&kernel.machine).unwrap());
         for kind in &policies {
             if bound.applicable(&Context::new(kind, 1, kernel.paths.partial_barriers)).is_err() {
                 continue;

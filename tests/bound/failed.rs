@@ -11,7 +11,7 @@ use warpbound::bound::{Analyser, Bound, BoundReport, Iwb, Lwb, Srr, Swb, analyse
 use warpbound::explore::model::Model;
 use warpbound::explore::schedules::search;
 use warpbound::explore::search::Limits;
-use warpbound::sim::{Engine, PolicySetup};
+use warpbound::sim::{Engine, PaperMachine, PolicySetup};
 
 fn block(units: &[(&str, u64, u64)], codes: &[&str]) -> Kernel {
     kernel(&machine_text(units, ""), &texts(codes))
@@ -94,7 +94,11 @@ fn lrr_can_take_longer_than_strict_turns() {
             .in_turns()
             .for_each_section(&block.paths, |section| Srr.add_section(&mut report, section));
         let machine = machine(&machine_text(units, ""));
-        let run = Engine::new(&block.table, &machine).run_block(&block.paths, &PolicySetup::Lrr, &mut ());
+        let run = Engine::new(&block.table, PaperMachine::of(&machine).unwrap()).run_block(
+            &block.paths,
+            &PolicySetup::Lrr,
+            &mut (),
+        );
         (report.value.cycles().get(), run.expect("a run").makespan.get())
     };
     let units = [("f", 3, 1), ("m", 1, 11), ("a", 1, 0)];

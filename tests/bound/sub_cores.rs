@@ -17,7 +17,7 @@ use warpbound::explore::search::Limits;
 use warpbound::path::{BlockPaths, Step, WarpPath};
 use warpbound::program::TimingTable;
 use warpbound::sim::policy::{Policy, ReplayError, View};
-use warpbound::sim::{Engine, PolicySetup};
+use warpbound::sim::{Engine, PaperMachine, PolicySetup};
 
 const LIMITS: Limits = Limits { max_states: 1 << 20, max_bytes: u64::MAX, threads: 1 };
 
@@ -42,7 +42,7 @@ fn random_runs(kernels: u64, slack: u64) -> (Vec<(&'static str, u64)>, u64) {
         let block = Analyser::new(&table).in_turns().block(&paths);
         let reports: Vec<BoundReport> = bounds.iter().map(|bound| bound.evaluate(&block)).collect();
         assert!(reports[2].value <= reports[1].value, "seed {seed}: SWB is at most IWB");
-        let mut engine = Engine::new(&table, &machine);
+        let mut engine = Engine::new(&table, PaperMachine::of(&machine).unwrap());
         let fixed =
             [PolicySetup::Gto, PolicySetup::Lrr, PolicySetup::Oldest, PolicySetup::Srr, PolicySetup::Gsrr];
         for policy in fixed.into_iter().chain([seed, seed + 1].map(PolicySetup::Random)) {
@@ -208,7 +208,7 @@ impl Policy for Chooser {
 fn by_force(kernel: &RandomKernel, table: &TimingTable) -> (u64, u64) {
     let odometer = Rc::new(RefCell::new(Odometer { digits: Vec::new(), next: 0 }));
     let mut policies = vec![Chooser(Rc::clone(&odometer)); kernel.machine.sub_cores().count()];
-    let mut engine = Engine::new(table, &kernel.machine);
+    let mut engine = Engine::new(table, PaperMachine::of(&kernel.machine).unwrap());
     let (mut worst, mut best) = (0, u64::MAX);
     loop {
         odometer.borrow_mut().next = 0;
@@ -267,7 +267,7 @@ fn instructions_of_one_cycle_are_served_by_sub_core() {
         builder.warp().op("f0", None, &[]).warp().op("f0", None, &[]);
         let kernel = builder.build(&tiny_machine(2, [(3, 0), (1, 0)], [shared, false]));
         let table = TimingTable::new(&kernel.program, &kernel.machine).unwrap();
-        let mut engine = Engine::new(&table, &kernel.machine);
+        let mut engine = Engine::new(&table, PaperMachine::of(&kernel.machine).unwrap());
         let run = engine.run_block(&kernel.paths, &PolicySetup::Gto, &mut ()).unwrap();
         assert_eq!([0, 1].map(|warp: usize| run.warps[warp].finish.get()), finish);
         for bound in [&Gub as &dyn Bound, &Iwb, &Swb] {

@@ -6,7 +6,7 @@ use crate::bound_kernels;
 use bound_kernels::{Kernel, Size, kernel, machine, machine_text, random, texts};
 use warpbound::bound::{Analyser, BlockAnalysis, Bound, BoundReport, Context, Gsrr, Iwb, Srr};
 use warpbound::machine::SchedulerKind;
-use warpbound::sim::{Engine, PolicySetup};
+use warpbound::sim::{Engine, PaperMachine, PolicySetup};
 
 const SIZES: [Size; 4] = [
     Size { warps: 4, sections: 4, section: 8, max_init: 9, max_lat: 12 },
@@ -18,7 +18,7 @@ const SIZES: [Size; 4] = [
 /// Makespan and each warp's finish.
 fn simulate(kernel: &Kernel, setup: &PolicySetup) -> (u64, Vec<u64>) {
     let any = machine(&machine_text(&[("a", 1, 0)], ""));
-    let result = Engine::new(&kernel.table, &any)
+    let result = Engine::new(&kernel.table, PaperMachine::of(&any).unwrap())
         .run_block(&kernel.paths, setup, &mut ())
         .expect("barriers involve all warps");
     (result.makespan.get(), result.warps.iter().map(|warp| warp.finish.get()).collect())

@@ -12,7 +12,7 @@ use warpbound::path::Listed;
 use warpbound::program::TimingTable;
 use warpbound::sim::policy::Schedule;
 use warpbound::sim::{PolicySetup, SubCoreResult, simulate};
-use warpbound::trace::{Event, Recorder};
+use warpbound::trace::{Event, Recorder, WarpFinish};
 
 fn engine(launch: &RandomLaunch, setup: &PolicySetup, resident: u32) -> (Outcome, Recorder) {
     let table = TimingTable::new(&launch.program, &launch.machine).unwrap();
@@ -172,6 +172,37 @@ fn the_pipeline_with_nothing_on() {
         let shape =
             Shape { max_warps: 4, max_instructions: 8, sub_cores: 4, pipeline: true, ..Shape::EVERYTHING };
         every_policy(seed, &random_launch(seed, &shape, 1 + seed as usize % 9), resident);
+    });
+}
+
+/// What both engines tell, in the order in which they tell it. Which idle cycles make one interval, and
+/// when they know that a warp is over, is their own affair.
+fn told(launch: &RandomLaunch, resident: u32) -> (Vec<Event>, Vec<WarpFinish>) {
+    let (_, recorder) = engine(launch, &PolicySetup::Lrr, resident);
+    let (mut events, mut finishes) = (Vec::new(), Vec::new());
+    for event in recorder.events {
+        match event {
+            Event::Idled(_) => {}
+            Event::WarpFinished(finish) => finishes.push(finish),
+            other => events.push(other),
+        }
+    }
+    finishes.sort_by_key(|finish| (finish.block.get(), finish.warp.get()));
+    (events, finishes)
+}
+
+#[test]
+fn both_engines_tell_the_same_of_blocks_and_barriers() {
+    for_seeds(700_000..701_000, |seed| {
+        let shape = Shape { max_warps: 6, sub_cores: 4, ..Shape::EVERYTHING };
+        let (blocks, resident) = (1 + seed as usize % 5, 1 + seed as u32 % 3);
+        let paper = random_launch(seed, &shape, blocks);
+        let pipeline = random_launch(seed, &Shape { pipeline: true, ..shape }, blocks);
+        let (paper, pipeline) = (told(&paper, resident), told(&pipeline, resident));
+        for (ours, theirs) in pipeline.0.iter().zip(&paper.0) {
+            assert_eq!(ours, theirs, "seed {seed}");
+        }
+        assert_eq!(pipeline, paper, "seed {seed}");
     });
 }
 

@@ -8,7 +8,7 @@ use warpbound::base::{Pc, UnitId};
 use warpbound::diag::SourceText;
 use warpbound::program::TimingTable;
 use warpbound::sim::policy::{ReplayFault, Schedule};
-use warpbound::sim::{BlockResult, Engine, PolicySetup, RunError};
+use warpbound::sim::{BlockResult, Engine, PaperMachine, PolicySetup, RunError};
 use warpbound::trace::{
     CsvTrace, Digest, FinishOrder, KanataTrace, Observer, PerfettoTrace, Recorder, StallProfile, StallReason,
     Stalls, UnitInstances, UnitUse,
@@ -16,7 +16,7 @@ use warpbound::trace::{
 
 fn run(kernel: &RandomKernel, setup: &PolicySetup, observer: &mut impl Observer) -> (BlockResult, Stalls) {
     let table = TimingTable::new(&kernel.program, &kernel.machine).unwrap();
-    let mut engine = Engine::new(&table, &kernel.machine);
+    let mut engine = Engine::new(&table, PaperMachine::of(&kernel.machine).unwrap());
     let result = engine.run_block(&kernel.paths, setup, observer).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(result.issues + engine.stalls().total().get(), result.makespan.get());
     (result, engine.stalls())
@@ -198,7 +198,7 @@ fn two_level_is_not_work_conserving() {
 fn replay(kernel: &RandomKernel, text: &str) -> Result<u64, (u32, ReplayFault, String)> {
     let schedule = Schedule::parse(&SourceText::new("x.replay", text)).unwrap();
     let table = TimingTable::new(&kernel.program, &kernel.machine).unwrap();
-    let result = Engine::new(&table, &kernel.machine).run_block(
+    let result = Engine::new(&table, PaperMachine::of(&kernel.machine).unwrap()).run_block(
         &kernel.paths,
         &PolicySetup::Replay(schedule),
         &mut (),
@@ -245,8 +245,9 @@ fn warps_that_wait_for_each_other_are_reported() {
     let kernel = builder.build(&paper_machine(&ALU));
     let table = TimingTable::new(&kernel.program, &kernel.machine).unwrap();
     for setup in [PolicySetup::Gto, PolicySetup::Srr, PolicySetup::TwoLevel] {
-        let error =
-            Engine::new(&table, &kernel.machine).run_block(&kernel.paths, &setup, &mut ()).unwrap_err();
+        let error = Engine::new(&table, PaperMachine::of(&kernel.machine).unwrap())
+            .run_block(&kernel.paths, &setup, &mut ())
+            .unwrap_err();
         let RunError::Deadlock(deadlock) = error else { panic!("{error}") };
         let at: Vec<Option<Pc>> = deadlock.warps.iter().map(|(_, _, pc)| *pc).collect();
         assert_eq!((at, deadlock.cycle.get()), (vec![Some(Pc::new(0)), Some(Pc::new(2))], 2), "{setup}");
@@ -261,7 +262,7 @@ fn a_block_larger_than_the_sm_is_refused() {
     });
     let kernel = builder.build(&paper_machine(&ALU));
     let table = TimingTable::new(&kernel.program, &kernel.machine).unwrap();
-    let mut engine = Engine::new(&table, &kernel.machine);
+    let mut engine = Engine::new(&table, PaperMachine::of(&kernel.machine).unwrap());
     let error = engine.run_block(&kernel.paths, &PolicySetup::Gto, &mut ()).unwrap_err();
     assert_eq!(error.to_string(), "block 0 has 65 warps, the SM has 64 slots for a block");
     let mut fits = kernel.paths.clone();
@@ -273,13 +274,15 @@ fn a_block_larger_than_the_sm_is_refused() {
 fn an_engine_is_as_good_as_new_after_each_block() {
     let kernel = ping_pong(8, 3, 8, true);
     let table = TimingTable::new(&kernel.program, &kernel.machine).unwrap();
-    let mut engine = Engine::new(&table, &kernel.machine);
+    let mut engine = Engine::new(&table, PaperMachine::of(&kernel.machine).unwrap());
     for setup in [PolicySetup::Gto, PolicySetup::Lrr, PolicySetup::TwoLevel, PolicySetup::Random(3)] {
         let mut digests = [Digest::new(), Digest::new(), Digest::new()];
         let [first, again, fresh] = &mut digests;
         engine.run_block(&kernel.paths, &setup, first).unwrap();
         engine.run_block(&kernel.paths, &setup, again).unwrap();
-        Engine::new(&table, &kernel.machine).run_block(&kernel.paths, &setup, fresh).unwrap();
+        Engine::new(&table, PaperMachine::of(&kernel.machine).unwrap())
+            .run_block(&kernel.paths, &setup, fresh)
+            .unwrap();
         assert!(digests[0] == digests[1] && digests[0] == digests[2], "{setup}");
         assert_eq!(digests[0].issues(), kernel.paths.warp_instructions() - 2);
     }

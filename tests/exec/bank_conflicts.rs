@@ -15,7 +15,7 @@ use warpbound::explore::explore;
 use warpbound::explore::search::Limits;
 use warpbound::machine::Machine;
 use warpbound::program::TimingTable;
-use warpbound::sim::{Engine, PolicySetup};
+use warpbound::sim::{Engine, PaperMachine, PolicySetup};
 
 /// Tables I and II of Adalbert et al., ERTS 2022: name, mask, transactions of 32, 64 and 128-bit accesses.
 fn tables() -> Vec<(String, u32, [u32; 3])> {
@@ -174,7 +174,9 @@ fn every_schedule_of_a_block_with_conflicts_lies_within_the_bounds() {
         let (low, high) = (found.best.exact().unwrap(), found.worst.exact().unwrap());
         assert!(high <= swb && swb <= iwb, "{rule}: worst {high}, SWB {swb}, IWB {iwb}");
         for policy in [PolicySetup::Gto, PolicySetup::Lrr] {
-            let run = Engine::new(&table, &machine).run_block(paths, &policy, &mut ()).unwrap();
+            let run = Engine::new(&table, PaperMachine::of(&machine).unwrap())
+                .run_block(paths, &policy, &mut ())
+                .unwrap();
             assert!((low..=high).contains(&run.makespan), "{rule}");
         }
         worst.push(high);

@@ -4,7 +4,7 @@ use crate::base::{Cycles, Watch};
 use crate::machine::Machine;
 use crate::path::{BlockPaths, BlockSource};
 use crate::program::TimingTable;
-use crate::sim::{Engine, PolicySetup, RunError};
+use crate::sim::{BeyondPaper, Engine, PaperMachine, PolicySetup, RunError};
 
 /// A setting's value with the machine that has it.
 pub struct Point {
@@ -39,7 +39,8 @@ pub enum SweepError<E> {
 /// hears of every replay of a block and may end the sweep; whole blocks count.
 ///
 /// # Errors
-/// The first failure in the order of blocks, points and policies.
+/// The first failure in the order of blocks, points and policies; before them, a point whose machine is
+/// beyond the paper model.
 pub fn sweep<S: BlockSource>(
     source: &mut S,
     points: &[Point],
@@ -49,7 +50,12 @@ pub fn sweep<S: BlockSource>(
 ) -> Result<Makespans, SweepError<S::Error>> {
     let mut of_point: Vec<Vec<Cycles>> = vec![vec![Cycles::ZERO; policies.len()]; points.len()];
     let mut of_block = of_point.clone();
-    let mut engines: Vec<Engine> = points.iter().map(|p| Engine::new(&p.table, &p.machine)).collect();
+    let mut engines = Vec::with_capacity(points.len());
+    for point in points {
+        let beyond = |error: BeyondPaper| SweepError::Run(point.value, "any".to_owned(), error.into());
+        let machine = PaperMachine::of(&point.machine).map_err(beyond)?;
+        engines.push(Engine::new(&point.table, machine));
+    }
     let share = points.len().div_ceil(threads.max(1)).max(1);
     let mut paths = BlockPaths::default();
     let mut blocks = 0;

@@ -13,7 +13,7 @@ use crate::explore::resident::{Decision, Launch};
 use crate::explore::worst_case::Worst;
 use crate::machine::{Machine, MachineSpec, SchedulerKind, SubCores};
 use crate::path::Listed;
-use crate::sim::{Engine, PolicySetup, simulate};
+use crate::sim::{Engine, PaperMachine, PolicySetup, simulate};
 use crate::trace::{BlockStart, Issue, Observer};
 
 /// Which schedules count.
@@ -196,6 +196,7 @@ impl Judge {
         // only replays fail, and they are no setting
         match together {
             None => {
+                let machine = PaperMachine::of(machine).expect("the machines here have units only");
                 let mut engine = Engine::new(table, machine);
                 let result = engine.run_block(self.subject.paths(), policy, observer);
                 result.map_or(0, |result| result.makespan.get())

@@ -20,7 +20,7 @@ pub(super) struct Core<'a> {
 impl Core<'_> {
     /// What an SM does for itself in a cycle, and when something happens next.
     pub fn end_cycle(&mut self) -> Result<(), RunError> {
-        self.sm.start_due_blocks(&mut self.policies);
+        self.sm.begin_due_blocks(&mut self.policies);
         self.sm.end_cycle(&mut self.policies)?;
         self.next = self.sm.next_event();
         Ok(())

@@ -10,70 +10,54 @@ use super::memory::{Lower, MemoryStats};
 use super::code::Code;
 use super::cores::{Core, Worker};
 use super::sm::Sm;
-use crate::base::{Cycle, Cycles, WarpId, WarpMask};
+use crate::base::{Cycle, Cycles, WarpMask};
 use crate::machine::Machine;
 use crate::machine::Pipeline;
 use crate::machine::memory::LowerLevel;
-use crate::path::{BlockPaths, Footprint};
-use crate::program::TimingTable;
+use crate::path::Footprint;
 use crate::sim::SLOTS;
 use crate::sim::error::{Deadlock, RunError, SimError};
-use crate::sim::launch::{AnySource, BlockResult, Kept, OnBlock, SimSummary, SubCoreResult};
-use crate::sim::policy::{Policy, PolicySetup};
+use crate::sim::launch::{BlockResult, Kept, On, OnBlock, SimSummary, SubCoreResult};
+use crate::sim::policy::Policy;
+use crate::sim::supply::Supply;
 use crate::trace::{Observer, Stalls};
 
-/// What a launch runs on.
-pub(in crate::sim) struct Setup<'a> {
-    pub table: &'a TimingTable,
-    pub machine: &'a Machine,
-    pub pipeline: &'a Pipeline,
-    pub policy: &'a PolicySetup,
-    /// Blocks that an SM holds at a time.
-    pub resident_blocks: u32,
-    /// Threads that several SMs may run on.
-    pub threads: usize,
-}
-
-/// Simulates a launch; see [`crate::sim::simulate`].
+/// Simulates a launch on a machine with this pipeline; see [`crate::sim::simulate`].
 pub(in crate::sim) fn launch(
-    source: &mut AnySource<'_>,
-    setup: &Setup<'_>,
+    supply: &mut Supply<'_, '_>,
+    on: &On<'_>,
+    pipeline: &Pipeline,
     observer: &mut dyn Observer,
     on_block: &mut OnBlock<'_>,
 ) -> Result<SimSummary, SimError<Kept>> {
-    let threads = setup.threads.clamp(1, setup.machine.sms());
-    let code = Code::new(setup.table, setup.machine, setup.pipeline);
+    let threads = on.threads.clamp(1, on.machine.sms());
+    let code = Code::new(on.table, on.machine, pipeline);
     std::thread::scope(|scope| {
         let workers = (1..threads).map(|_| Worker::spawn(scope)).collect();
-        launch_with(source, setup, &code, observer, on_block, workers)
+        launch_with(supply, on, pipeline, &code, observer, on_block, workers)
     })
 }
 
 fn launch_with<'a>(
-    source: &mut AnySource<'_>,
-    setup: &Setup<'a>,
+    supply: &mut Supply<'_, '_>,
+    on: &On<'a>,
+    pipeline: &'a Pipeline,
     code: &'a Code<'a>,
     observer: &mut dyn Observer,
     on_block: &mut OnBlock<'_>,
     workers: Vec<Worker<'a>>,
 ) -> Result<SimSummary, SimError<Kept>> {
-    let mut first = BlockPaths::default();
-    let there = source.next_block(&mut first).map_err(SimError::Source)?;
-    let warps = first.warps.len().max(1);
-    if warps > SLOTS {
-        return Err(RunError::TooManyWarps { block: first.block, warps, slots: SLOTS }.into());
-    }
-    let places = (setup.resident_blocks as usize).clamp(1, SLOTS / warps);
-    let slots = (places * warps).max(setup.machine.limits().warps as usize).min(SLOTS);
-    let Setup { machine, pipeline, .. } = setup;
+    let On { machine, policy, .. } = *on;
+    let layout = supply.layout();
+    let slots = supply.slots().max(machine.limits().warps as usize).min(SLOTS);
     let sms = machine.sms();
-    let footprint = source.footprint();
-    let shared_bytes = footprint.shared_bytes * places as u64;
+    let footprint = supply.source().footprint();
+    let shared_bytes = footprint.shared_bytes * layout.places() as u64;
     let mut lower = lower_level(machine, &footprint);
     let share = sms.div_ceil(workers.len() + 1);
     let core = |index| {
-        let mut sm = Sm::new(code, machine, pipeline, places, slots, (index, shared_bytes));
-        let policies = setup.policy.policies(machine);
+        let mut sm = Sm::new(code, machine, pipeline, layout, slots, (index, shared_bytes));
+        let policies = policy.policies(machine);
         sm.tracks_global = policies.iter().any(Policy::tracks_global);
         Core { sm, policies, next: 0 }
     };
@@ -86,21 +70,17 @@ fn launch_with<'a>(
         count: sms,
         now: 0,
         workers,
-        waiting: there.then_some(first),
-        exhausted: !there,
-        may_place: there,
+        may_place: true,
         last_served: sms - 1,
-        stride: warps,
-        blocks: 0,
     };
     let listening = observer.is_active();
     gpu.each(|core| core.sm.listening = listening);
     let mut result = BlockResult::default();
     loop {
         let now = gpu.now;
-        if source.is_stopped() {
+        if supply.source().is_stopped() {
             // every cycle before this one is accounted for
-            let summary = gpu.summary(0, observer);
+            let summary = gpu.summary(supply, 0, observer);
             return Ok(SimSummary { memory: lower.map(|lower| gpu.memory_stats(&lower)), ..summary });
         }
         if let Some(lower) = &mut lower {
@@ -127,14 +107,14 @@ fn launch_with<'a>(
                     on_block(&result, &sm.rooms[place]);
                 }
             }
-            gpu.may_place = !gpu.exhausted && gpu.place_blocks(source, places == 1)?;
+            gpu.may_place = gpu.place_blocks(supply)?;
             ended = gpu.cores().any(|core| core.sm.has_ended());
             if !ended {
                 break;
             }
         }
-        if gpu.exhausted && gpu.cores().all(|core| core.sm.is_empty()) {
-            let summary = gpu.summary(pipeline.launch.end, observer);
+        if supply.is_exhausted() && gpu.cores().all(|core| core.sm.blocks.is_empty()) {
+            let summary = gpu.summary(supply, pipeline.launch.end, observer);
             return Ok(SimSummary { memory: lower.map(|lower| gpu.memory_stats(&lower)), ..summary });
         }
         let mut next = gpu.end_cycle()?;
@@ -178,16 +158,10 @@ struct Gpu<'a> {
     now: u64,
     /// The threads of the shares after the first.
     workers: Vec<Worker<'a>>,
-    /// The next block, if it has been fetched already.
-    waiting: Option<BlockPaths>,
-    exhausted: bool,
-    /// Whether there may be room for it; there is none until a block ends.
+    /// Whether there may be a block and room for it; there is none until a block ends.
     may_place: bool,
     /// The SM that got a block last.
     last_served: usize,
-    /// Slots from one block of an SM to the next.
-    stride: usize,
-    blocks: u64,
 }
 
 impl<'a> Gpu<'a> {
@@ -251,7 +225,7 @@ impl<'a> Gpu<'a> {
 
     /// Every SM with room gets a block, round robin, and again up to as many as it may in a cycle.
     /// Whether there may be blocks and room left.
-    fn place_blocks(&mut self, source: &mut AnySource<'_>, restart: bool) -> Result<bool, SimError<Kept>> {
+    fn place_blocks(&mut self, supply: &mut Supply<'_, '_>) -> Result<bool, SimError<Kept>> {
         let limit = match self.first().settings.launch.blocks_per_cycle {
             0 => u32::MAX,
             limit => limit,
@@ -260,10 +234,10 @@ impl<'a> Gpu<'a> {
             let after = self.last_served + 1;
             let mut placed = false;
             for n in 0..self.count {
-                if self.exhausted {
+                if supply.is_exhausted() {
                     return Ok(false);
                 }
-                placed |= self.place_block((after + n) % self.count, source, restart)?;
+                placed |= self.place_block((after + n) % self.count, supply)?;
             }
             if !placed {
                 return Ok(false);
@@ -273,40 +247,23 @@ impl<'a> Gpu<'a> {
     }
 
     /// The next block goes to an SM, if that has room. Whether it did.
-    fn place_block(
-        &mut self,
-        index: usize,
-        source: &mut AnySource<'_>,
-        restart: bool,
-    ) -> Result<bool, SimError<Kept>> {
+    fn place_block(&mut self, index: usize, supply: &mut Supply<'_, '_>) -> Result<bool, SimError<Kept>> {
         let Core { sm, policies, next } = &mut self.shares[index / self.share][index % self.share];
-        let Some(place) = sm.free_place() else { return Ok(false) };
-        match self.waiting.take() {
-            Some(block) => sm.rooms[place] = block,
-            None => {
-                if !source.next_block(&mut sm.rooms[place]).map_err(SimError::Source)? {
-                    self.exhausted = true;
-                    return Ok(false);
-                }
-            }
+        let Some(place) = sm.blocks.free_place() else { return Ok(false) };
+        if !supply.next(&mut sm.rooms[place])? {
+            return Ok(false);
         }
-        let room = &sm.rooms[place];
-        let (warps, slots) = (room.warps.len(), if restart { SLOTS } else { self.stride });
-        if warps > slots {
-            return Err(RunError::TooManyWarps { block: room.block, warps, slots }.into());
-        }
-        if restart {
+        if supply.layout().is_one() {
             policies.iter_mut().for_each(Policy::restart);
         }
         sm.advance_to(self.now);
-        sm.place(place, place * self.stride, policies);
+        sm.place(place, policies);
         *next = self.now;
         self.last_served = index;
-        self.blocks += 1;
         Ok(true)
     }
 
-    fn summary(&mut self, end: u64, observer: &mut dyn Observer) -> SimSummary {
+    fn summary(&mut self, supply: &Supply<'_, '_>, end: u64, observer: &mut dyn Observer) -> SimSummary {
         let now = self.now;
         let mut stalls = Stalls::default();
         let mut sub_cores = Vec::new();
@@ -331,8 +288,8 @@ impl<'a> Gpu<'a> {
             issues,
             stalls,
             sub_cores,
-            blocks: self.blocks,
-            resident_blocks: self.first().rooms.len() as u32,
+            blocks: supply.given(),
+            resident_blocks: supply.layout().places() as u32,
             memory: None,
         }
     }
@@ -348,12 +305,12 @@ impl<'a> Gpu<'a> {
     fn deadlock(&mut self) -> Deadlock {
         let of_sm = |sm: &Sm<'_>| {
             let warp = |slot: usize| {
-                let warp = sm.warps[slot];
-                let resident = &sm.residents[warp.place as usize];
-                let last = (warp.next as usize).checked_sub(1).map(|i| sm.path(slot).steps()[i].pc());
-                (resident.block, WarpId::from_index(slot - resident.first_slot), last)
+                let (block, warp) = sm.blocks.warp(slot);
+                let next = sm.warps[slot].next as usize;
+                let last = next.checked_sub(1).map(|index| sm.path(slot).steps()[index].pc());
+                (block, warp, last)
             };
-            sm.live.slots().map(warp).collect::<Vec<_>>()
+            sm.blocks.live().slots().map(warp).collect::<Vec<_>>()
         };
         let cycle = Cycle::new(self.now);
         Deadlock { cycle, warps: self.cores().flat_map(|core| of_sm(&core.sm)).collect() }

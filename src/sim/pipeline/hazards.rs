@@ -104,9 +104,8 @@ impl Sm<'_> {
         self.wants[warp.unit as usize] -= WarpMask::slot(slot);
         warp.step = None;
         if warp.next < warp.steps {
-            let place = warp.place as usize;
-            let path = &self.rooms[place].warps[slot - self.residents[place].first_slot];
-            let step = path.steps()[warp.next as usize];
+            let (place, of_block) = self.blocks.seat(slot);
+            let step = self.rooms[place].warps[of_block.index()].steps()[warp.next as usize];
             warp.step = Some(step);
             let accesses = self.code.of(step).access.is_some();
             let unit = if accesses { self.code.load_store } else { self.code.timing(step).unit as usize };

@@ -5,7 +5,8 @@
 //! `Code::sleeps`.
 
 use super::sm::Sm;
-use crate::base::{Cycle, WarpId, WarpMask};
+use crate::base::{Cycle, WarpMask};
+use crate::sim::idle::{Stalled, waiting};
 use crate::trace::{Idle, StallReason, Waiting};
 
 /// An idle interval that is not over.
@@ -49,7 +50,7 @@ impl Sm<'_> {
         if sleeps {
             self.awake &= !(1 << sub_core);
         }
-        let (reason, warps) = self.why_idle(sub_core, there, ready);
+        let (reason, warps) = self.stalled(sub_core, there, ready).reason();
         if self.subs[sub_core].idle.is_some_and(|idle| idle.reason == reason) {
             return;
         }
@@ -73,34 +74,19 @@ impl Sm<'_> {
     }
 
     fn waiting(&self, slot: usize, reason: StallReason) -> Option<Waiting> {
-        let warp = &self.warps[slot];
-        let resident = &self.residents[warp.place as usize];
-        let at_barrier = reason == StallReason::Barrier;
-        let index = if at_barrier { warp.next.saturating_sub(1) } else { warp.next };
-        let of_block = slot - resident.first_slot;
-        let path = &self.rooms[warp.place as usize].warps[of_block];
-        let step = *path.steps().get(index as usize)?;
-        Some(Waiting { block: resident.block, slot, warp: WarpId::from_index(of_block), index, step })
+        waiting(&self.blocks, slot, reason, self.warps[slot].next, self.path(slot).steps())
     }
 
-    /// The reason, and the warps that have it.
-    fn why_idle(&self, sub_core: usize, there: WarpMask, ready: WarpMask) -> (StallReason, WarpMask) {
-        let live = self.live & self.subs[sub_core].slots;
-        let full = there & self.clear;
-        let scoreboard = (there - self.clear) | (self.held & live);
-        let at_barrier = self.at_barrier & self.subs[sub_core].slots;
-        if !ready.is_empty() {
-            (StallReason::NotMyTurn, ready)
-        } else if !full.is_empty() {
-            (StallReason::UnitFull, full)
-        } else if !scoreboard.is_empty() {
-            (StallReason::Scoreboard, scoreboard)
-        } else if !at_barrier.is_empty() {
-            (StallReason::Barrier, at_barrier)
-        } else if !live.is_empty() {
-            (StallReason::Fetch, live)
-        } else {
-            (StallReason::Drain, live)
+    /// The warps of a sub-core, by what keeps them. A fence or an atomic holds a warp as a register does.
+    fn stalled(&self, sub_core: usize, there: WarpMask, ready: WarpMask) -> Stalled {
+        let own = self.subs[sub_core].slots;
+        let live = self.blocks.live() & own;
+        Stalled {
+            ready,
+            no_room: there & self.clear,
+            awaiting: (there - self.clear) | (self.held & live),
+            at_barrier: self.blocks.at_barrier() & own,
+            live,
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::flight::Flight;
 use super::load_store::all_writes;
 use super::sm::Sm;
-use crate::base::{Cycle, UnitId, WarpId, WarpMask};
+use crate::base::{Cycle, UnitId, WarpMask};
 use crate::program::{Access, Flow};
 use crate::sim::error::RunError;
 use crate::sim::policy::{AnyPolicy, Policy};
@@ -13,7 +13,7 @@ impl Sm<'_> {
     /// The issue slot of one sub-core in this cycle.
     pub(super) fn issue(&mut self, sub_core: usize, policy: &mut AnyPolicy<'_>) -> Result<(), RunError> {
         let mine = self.subs[sub_core].slots;
-        let going = (self.live & mine) - self.at_barrier - self.held;
+        let going = self.going() & mine;
         let (there, mut wrong_path) = self.fetched(going);
         let mut ready = self.can_issue(there, sub_core);
         let conserving = policy.is_work_conserving();
@@ -23,8 +23,8 @@ impl Sm<'_> {
         }
         let view = &mut self.subs[sub_core].view;
         view.now = Cycle::new(self.now);
-        view.live = self.live & mine;
-        view.at_barrier = self.at_barrier & mine;
+        view.live = self.blocks.live() & mine;
+        view.at_barrier = self.blocks.at_barrier() & mine;
         // the policy goes through its warps; one whose buffer holds the wrong instructions is put
         // right when its turn comes, which does not end the search
         while !wrong_path.is_empty() {
@@ -40,7 +40,7 @@ impl Sm<'_> {
             wrong_path -= WarpMask::slot(slot);
         }
         self.subs[sub_core].view.ready = ready;
-        let nothing = conserving && ready.is_empty() || (self.live & mine).is_empty();
+        let nothing = conserving && ready.is_empty() || (self.blocks.live() & mine).is_empty();
         self.subs[sub_core].wake = u64::MAX;
         let chosen = if nothing { None } else { policy.choose(&self.subs[sub_core].view)? };
         let Some(slot) = chosen else {
@@ -54,12 +54,8 @@ impl Sm<'_> {
         let first_unit = self.warps[slot].unit;
         self.issue_next(slot, sub_core);
         for _ in 1..self.settings.issue.per_warp {
-            let bit = WarpMask::slot(slot);
-            ready = if self.live.has(slot) {
-                self.can_issue(self.fetched(bit - self.at_barrier - self.held).0, sub_core)
-            } else {
-                WarpMask::empty()
-            };
+            let there = self.fetched(self.going() & WarpMask::slot(slot)).0;
+            ready = self.can_issue(there, sub_core);
             let same = self.settings.issue.distinct_units && self.warps[slot].unit == first_unit;
             if ready.is_empty() || same {
                 break;
@@ -67,6 +63,12 @@ impl Sm<'_> {
             self.issue_next(slot, sub_core);
         }
         Ok(())
+    }
+
+    /// Warps with an instruction left that no barrier, fence or atomic holds.
+    #[inline]
+    fn going(&self) -> WarpMask {
+        self.blocks.live() - self.blocks.at_barrier() - self.held
     }
 
     /// Of these warps, those whose next instruction is there, and those whose buffer holds the
@@ -124,15 +126,14 @@ impl Sm<'_> {
             unanswered: 0,
             unwritten: all_writes(&instr.op),
         });
-        let place = self.warps[slot].place as usize;
         if self.listening {
-            let resident = &self.residents[place];
+            let (block, warp) = self.blocks.warp(slot);
             let at = Cycle::new(now);
             let issue = Issue {
-                block: resident.block,
+                block,
                 slot,
                 sub_core: sub_core as u8,
-                warp: WarpId::from_index(slot - resident.first_slot),
+                warp,
                 index,
                 step,
                 unit: UnitId::new(timing.unit),
@@ -164,7 +165,7 @@ impl Sm<'_> {
             self.arrive(slot, step, instr.op.flow == Flow::Barrier, done);
         }
         self.look_at_next(slot);
-        if self.warps[slot].step.is_none() && !self.at_barrier.has(slot) {
+        if self.warps[slot].step.is_none() && !self.blocks.at_barrier().has(slot) {
             self.finish(slot);
         }
     }

@@ -10,7 +10,7 @@
 //!  replies of memory          load_store.rs
 //!  write-back                 results reach registers, hazards are lifted   (hazards.rs)
 //!  units                      instructions start                            (dispatch.rs, load_store.rs)
-//!  blocks                     end, and make room                            (blocks.rs)
+//!  blocks                     end, and make room                            (blocks.rs, ../blocks/)
 //!  operand collector          operands are read                             (collector.rs)
 //!  issue                      each sub-core's policy decides                (issue.rs)
 //!  fetch                      instruction buffers are filled                (front_end.rs)
@@ -40,4 +40,4 @@ pub mod memory;
 mod sm;
 mod units;
 
-pub(in crate::sim) use gpu::{Setup, launch};
+pub(in crate::sim) use gpu::launch;

@@ -1,6 +1,5 @@
 //! The state of one SM and the order of its stages.
 
-use super::blocks::{PendingRelease, Resident};
 use super::code::Code;
 use super::collector::Collector;
 use super::completions::Completions;
@@ -18,6 +17,7 @@ use crate::machine::Machine;
 use crate::machine::Pipeline;
 use crate::path::{BlockPaths, Step, WarpPath};
 use crate::sim::SLOTS;
+use crate::sim::blocks::{Blocks, Layout};
 use crate::sim::error::RunError;
 use crate::sim::policy::{AnyPolicy, View};
 use crate::trace::Stalls;
@@ -35,7 +35,6 @@ pub(super) struct WarpState {
     pub sub_core: u8,
     /// The unit the next step goes to.
     pub unit: u8,
-    pub place: u8,
     /// A register that the next step waits for.
     pub awaits: u32,
     /// Instructions under way.
@@ -56,7 +55,6 @@ const NO_WARP: WarpState = WarpState {
     step: None,
     sub_core: 0,
     unit: 0,
-    place: 0,
     awaits: 0,
     in_flight: 0,
     stores: 0,
@@ -95,8 +93,6 @@ pub(super) struct Sm<'a> {
     pub pending: Vec<Pending>,
     pub warps: [WarpState; SLOTS],
     pub subs: Vec<SubCore>,
-    pub live: WarpMask,
-    pub at_barrier: WarpMask,
     /// Warps that wait for a fence or an atomic.
     pub held: WarpMask,
     pub fenced: WarpMask,
@@ -116,14 +112,9 @@ pub(super) struct Sm<'a> {
     pub load_store: Option<Box<LoadStore>>,
     pub front_end: Option<Box<FrontEnd>>,
     pub log: Log,
+    pub blocks: Blocks,
+    /// The blocks' paths, by place.
     pub rooms: Vec<BlockPaths>,
-    pub residents: Vec<Resident>,
-    /// Places of the residents in launch order.
-    pub age: Vec<u8>,
-    /// Residents that have ended, and those whose warps have not begun.
-    pub ended: usize,
-    pub pending_starts: usize,
-    pub releases: Vec<PendingRelease>,
     pub issues: u64,
     /// The sub-core that issues first in this cycle.
     pub first: usize,
@@ -138,7 +129,7 @@ impl<'a> Sm<'a> {
         code: &'a Code<'a>,
         machine: &'a Machine,
         settings: &'a Pipeline,
-        places: usize,
+        layout: Layout,
         slots: usize,
         (index, shared_bytes): (usize, u64),
     ) -> Self {
@@ -166,8 +157,6 @@ impl<'a> Sm<'a> {
                 ..NO_WARP
             }),
             subs: (0..sub_cores).map(sub).collect(),
-            live: WarpMask::empty(),
-            at_barrier: WarpMask::empty(),
             held: WarpMask::empty(),
             fenced: WarpMask::empty(),
             awake: EVERY,
@@ -188,12 +177,8 @@ impl<'a> Sm<'a> {
             index,
             front_end: settings.front_end.map(|f| Box::new(FrontEnd::new(f, slots))),
             log: Log::default(),
-            rooms: vec![BlockPaths::default(); places],
-            residents: vec![Resident::default(); places],
-            age: Vec::with_capacity(places),
-            ended: 0,
-            pending_starts: 0,
-            releases: Vec::new(),
+            blocks: Blocks::new(layout),
+            rooms: vec![BlockPaths::default(); layout.places()],
             issues: 0,
             first: 0,
             active: false,
@@ -203,8 +188,8 @@ impl<'a> Sm<'a> {
 
     /// The path of the warp in a slot.
     pub fn path(&self, slot: usize) -> &WarpPath {
-        let place = self.warps[slot].place as usize;
-        &self.rooms[place].warps[slot - self.residents[place].first_slot]
+        let (place, warp) = self.blocks.seat(slot);
+        &self.rooms[place].warps[warp.index()]
     }
 
     /// Takes a reply of the lower level of memory. Whether there was one.
@@ -253,7 +238,7 @@ impl<'a> Sm<'a> {
         }
         if let Some(mut front_end) = self.front_end.take() {
             let before = front_end.filled;
-            self.busy |= front_end.cycle(self.now, self.live);
+            self.busy |= front_end.cycle(self.now, self.blocks.live());
             self.wake_slots(front_end.filled - before);
             self.front_end = Some(front_end);
         }
@@ -272,17 +257,15 @@ impl<'a> Sm<'a> {
         }
         let load_store = self.load_store.as_ref().map_or(u64::MAX, |unit| unit.next_event(self.now));
         let fetch = self.front_end.as_ref().map_or(u64::MAX, |front_end| front_end.next_arrival());
-        let releases = self.releases.iter().map(|release| release.complete.at).min().unwrap_or(u64::MAX);
         let wake = self.subs.iter().map(|sub| sub.wake).min().unwrap_or(u64::MAX);
         // a queue has room again when what is first in it starts
         let queues = self.units.iter().map(|unit| unit.next_start(self.now)).min();
         self.completions
             .next()
             .min(queues.unwrap_or(u64::MAX))
-            .min(self.next_birth())
+            .min(self.blocks.due())
             .min(load_store)
             .min(fetch)
-            .min(releases)
             .min(wake)
             .max(self.now + 1)
     }
@@ -294,12 +277,12 @@ impl<'a> Sm<'a> {
         }
         if self.settings.issue.rotate && self.active {
             // if the last block has ended, it did so in the cycle after which this begins
-            let turns = if self.is_empty() { 1 } else { to - self.now };
+            let turns = if self.blocks.is_empty() { 1 } else { to - self.now };
             // nearly always the next cycle: no division then
             let first = self.first + turns as usize;
             self.first = if first < self.subs.len() { first } else { first % self.subs.len() };
         }
-        self.active = !self.is_empty();
+        self.active = !self.blocks.is_empty();
         self.now = to;
         self.busy = false;
     }

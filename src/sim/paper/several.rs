@@ -19,7 +19,7 @@ impl Sm<'_> {
     ) -> Result<(), RunError> {
         loop {
             let now = self.view.now.get();
-            if now >= self.next_special && self.special(steps, observer) {
+            if now >= self.blocks.due() && self.follow_due(steps, observer) {
                 return Ok(());
             }
             self.view.ready |= self.wheel.take(now);
@@ -68,6 +68,6 @@ impl Sm<'_> {
         let wake =
             |policy: &P| if policy.is_work_conserving() { u64::MAX } else { policy.wake(&self.view).get() };
         let asked = policies.iter().map(wake).min().unwrap_or(u64::MAX);
-        self.wheel.next(self.view.now.get()).min(self.next_special).min(asked)
+        self.wheel.next(self.view.now.get()).min(self.blocks.due()).min(asked)
     }
 }

@@ -10,7 +10,7 @@
 use crate::base::WarpMask;
 
 /// Barrier resources of a block.
-pub(super) const BARRIERS: usize = 16;
+const BARRIERS: usize = 16;
 
 /// One barrier resource.
 #[derive(Clone, Copy, Debug, Default)]

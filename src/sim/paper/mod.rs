@@ -1,15 +1,21 @@
-//! The state of the SM and the event loop.
+//! The engine of the paper model: the state of the SM and the event loop.
 
 mod blocks;
 mod idle;
+mod launch;
+mod machine;
 mod several;
 
-use crate::base::{BlockId, Cycle, RegId, UnitId, WarpId, WarpMask};
+pub use launch::Engine;
+pub(in crate::sim) use launch::launch;
+pub use machine::{BeyondPaper, PaperMachine};
+
+use crate::base::{Cycle, RegId, UnitId, WarpMask};
 use crate::machine::SubCores;
-use crate::path::{Step, WarpPath};
+use crate::path::Step;
 use crate::program::{Flow, TimingTable};
 use crate::sim::SLOTS;
-use crate::sim::barrier::{Barriers, Complete};
+use crate::sim::blocks::{Blocks, Layout};
 use crate::sim::error::RunError;
 use crate::sim::launch::SubCoreResult;
 use crate::sim::ops::{Op, Ops};
@@ -17,24 +23,14 @@ use crate::sim::policy::{Policy, View};
 use crate::sim::wheel::Wheel;
 use crate::trace::{Issue, Observer};
 
-/// The steps each slot issues; what [`issuing`] leaves of the warp's path.
-pub(in crate::sim) type SlotSteps<'p> = [&'p [Step]; SLOTS];
-
-/// The steps of a path that take an issue slot.
-fn issuing<'p>(path: &'p WarpPath, table: &TimingTable) -> &'p [Step] {
-    match path.steps() {
-        [before @ .., last] if !table.issues(*last) => before,
-        all => all,
-    }
-}
+/// The steps each slot issues; what [`issuing`](crate::sim::ops::issuing) leaves of the warp's path.
+type SlotSteps<'p> = [&'p [Step]; SLOTS];
 
 /// A warp slot.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
     /// Instructions issued, which is the index of the next one.
     next: u32,
-    /// Index in `residents` of its block.
-    place: u8,
     /// When its next instruction is ready, if it is not at a barrier.
     ready_at: u64,
     last_issue: u64,
@@ -42,35 +38,9 @@ struct Slot {
     last_done: u64,
 }
 
-/// Room for a block, and the block in it.
-#[derive(Clone, Debug, Default)]
-struct Resident {
-    occupied: bool,
-    block: BlockId,
-    first_slot: usize,
-    slots: WarpMask,
-    live: WarpMask,
-    start: u64,
-    issues: u64,
-    /// One cycle after the last issue of any warp that has finished.
-    after_finished: u64,
-    /// Largest `done` of the finished warps.
-    last_done: u64,
-    /// When the block ends, once that is known.
-    end: Option<u64>,
-    barriers: Barriers,
-}
-
-/// A complete barrier whose release lies ahead.
-#[derive(Clone, Copy, Debug)]
-struct PendingRelease {
-    place: usize,
-    complete: Complete,
-}
-
 /// The SM. Time goes on until [`Sm::restart`].
 #[derive(Clone, Debug)]
-pub(in crate::sim) struct Sm<'a> {
+struct Sm<'a> {
     ops: Ops<'a>,
     regs: usize,
     /// Per slot and register: when its value is available.
@@ -85,12 +55,7 @@ pub(in crate::sim) struct Sm<'a> {
     wheel: Wheel,
     view: View,
     slots: [Slot; SLOTS],
-    residents: Vec<Resident>,
-    /// Indices of the residents in launch order, parallel to `view.by_age`.
-    age: Vec<u8>,
-    releases: Vec<PendingRelease>,
-    /// The next release or end of a block.
-    next_special: u64,
+    blocks: Blocks,
     /// By sub-core.
     pub used: [SubCoreResult; SubCores::MAX],
 }
@@ -108,16 +73,13 @@ impl<'a> Sm<'a> {
             wheel: Wheel::new(),
             view: View::new(),
             slots: [Slot::default(); SLOTS],
-            residents: Vec::new(),
-            age: Vec::with_capacity(SLOTS),
-            releases: Vec::with_capacity(SLOTS),
-            next_special: u64::MAX,
+            blocks: Blocks::new(Layout::ONE),
             used: Default::default(),
         }
     }
 
-    /// Empties the SM and starts again at cycle 0, with room for this many blocks.
-    pub fn restart(&mut self, places: usize) {
+    /// Empties the SM and starts again at cycle 0, with places for blocks.
+    pub fn restart(&mut self, layout: Layout) {
         self.avail.fill(0);
         self.free.fill(0);
         self.wheel.clear();
@@ -126,11 +88,7 @@ impl<'a> Sm<'a> {
         self.view.live = WarpMask::empty();
         self.view.at_barrier = WarpMask::empty();
         self.view.by_age.clear();
-        self.age.clear();
-        self.residents.iter_mut().for_each(|resident| resident.occupied = false);
-        self.residents.resize_with(places, Resident::default);
-        self.releases.clear();
-        self.next_special = u64::MAX;
+        self.blocks.restart(layout);
         self.used = Default::default();
     }
 
@@ -143,11 +101,12 @@ impl<'a> Sm<'a> {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.view.by_age.is_empty()
+        self.blocks.is_empty()
     }
 
-    pub fn is_free(&self, place: usize) -> bool {
-        !self.residents[place].occupied
+    /// A place without a block, if there is one.
+    pub fn free_place(&self) -> Option<usize> {
+        self.blocks.free_place()
     }
 
     /// Runs until a block ends; [`Sm::take_ended`] then tells which. One policy per sub-core.
@@ -173,7 +132,7 @@ impl<'a> Sm<'a> {
         let conserving = policy.is_work_conserving();
         loop {
             let now = self.view.now.get();
-            if now >= self.next_special && self.special(steps, observer) {
+            if now >= self.blocks.due() && self.follow_due(steps, observer) {
                 return Ok(());
             }
             self.view.ready |= self.wheel.take(now);
@@ -185,7 +144,7 @@ impl<'a> Sm<'a> {
                 self.view.now = self.view.now.next();
                 continue;
             }
-            let mut next = self.wheel.next(now).min(self.next_special);
+            let mut next = self.wheel.next(now).min(self.blocks.due());
             if !conserving {
                 next = next.min(policy.wake(&self.view).get());
             }
@@ -251,12 +210,12 @@ impl<'a> Sm<'a> {
         state.next += 1;
         self.used[sub_core].issues += 1;
         if observer.is_active() {
-            let resident = &self.residents[state.place as usize];
+            let (block, warp) = self.blocks.warp(slot);
             observer.issued(&Issue {
-                block: resident.block,
+                block,
                 slot,
                 sub_core: sub_core as u8,
-                warp: WarpId::from_index(slot - resident.first_slot),
+                warp,
                 index: index as u32,
                 step,
                 unit: UnitId::new(unit),
@@ -277,7 +236,7 @@ impl<'a> Sm<'a> {
             Some(&next) => self.wake_at(slot, next, now + 1),
             None => {
                 self.view.ready -= WarpMask::slot(slot);
-                self.finish(slot, Some(now), observer);
+                self.finish(slot, observer);
             }
         }
     }

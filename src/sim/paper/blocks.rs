@@ -1,0 +1,116 @@
+//! What follows for warps from the life of their blocks, which is that of [`crate::sim::blocks`].
+
+use super::{Slot, SlotSteps, Sm};
+use crate::base::{Cycle, WarpMask};
+use crate::path::{BlockPaths, Step};
+use crate::sim::launch::BlockResult;
+use crate::sim::ops::issuing;
+use crate::sim::policy::{Placed, Policy};
+use crate::trace::{Observer, Release};
+
+impl Sm<'_> {
+    /// Points the slots of resident blocks, which are in these rooms by place, at the paths of their warps.
+    pub fn steps_of<'p>(&self, rooms: &'p [BlockPaths], steps: &mut SlotSteps<'p>) {
+        for (place, slots) in self.blocks.residents() {
+            for (slot, path) in slots.slots().zip(&rooms[place].warps) {
+                steps[slot] = issuing(path, self.table());
+            }
+        }
+    }
+
+    /// Makes a block resident in a free place, now. It fits.
+    pub fn place<P: Policy, O: Observer>(
+        &mut self,
+        place: usize,
+        paths: &BlockPaths,
+        policies: &mut [P],
+        observer: &mut O,
+    ) {
+        let now = self.view.now.get();
+        observer.block_started(&self.blocks.place(place, paths, now, now));
+        let placed = self.blocks.begin(place);
+        let needed = (placed.first_slot + paths.warps.len()) * self.regs;
+        if self.avail.len() < needed {
+            self.avail.resize(needed, 0);
+        }
+        self.tracks_global = policies.iter().any(P::tracks_global);
+        if self.tracks_global && self.from_global.len() < needed {
+            self.from_global.resize(needed, false);
+        }
+        self.view.by_age.push(placed.slots);
+        self.follow_blocks();
+        for (sub_core, policy) in policies.iter_mut().enumerate() {
+            policy.placed(&Placed { slots: placed.slots & self.sub_cores.slots(sub_core), ..placed });
+        }
+        for (slot, path) in (placed.first_slot..).zip(&paths.warps) {
+            // registers need no reset: whatever was written in this slot before was available
+            // when the block before ended, which is now at the latest
+            self.slots[slot] = Slot { next: 0, ready_at: now, last_issue: now, last_done: now };
+            self.view.global_until[slot] = Cycle::ZERO;
+            if issuing(path, self.table()).is_empty() {
+                self.finish(slot, observer);
+            } else {
+                self.view.ready |= WarpMask::slot(slot);
+            }
+        }
+    }
+
+    /// What the policies see of the blocks.
+    fn follow_blocks(&mut self) {
+        self.view.live = self.blocks.live();
+        self.view.at_barrier = self.blocks.at_barrier();
+    }
+
+    /// A warp has issued a barrier. Kept out of the event loop, whose registers are for issues.
+    #[inline(never)]
+    pub(super) fn arrive(&mut self, slot: usize, step: Step, waits: bool, done: u64) {
+        if waits {
+            self.view.ready -= WarpMask::slot(slot);
+            self.view.global_until[slot] = Cycle::ZERO;
+        }
+        self.blocks.arrived(slot, step.barrier(), waits, done, self.view.now.get());
+        self.follow_blocks();
+    }
+
+    /// A warp has no instruction left. When it is over is known: its results are on their way. Kept out of
+    /// the event loop as [`Sm::arrive`] is.
+    #[inline(never)]
+    pub(super) fn finish<O: Observer>(&mut self, slot: usize, observer: &mut O) {
+        let (now, state) = (self.view.now.get(), self.slots[slot]);
+        self.blocks.left(slot, state.next, state.last_issue, now);
+        let finish = self.blocks.over(slot, state.last_done, now);
+        self.follow_blocks();
+        if observer.is_active() {
+            observer.warp_finished(&finish);
+        }
+    }
+
+    /// Lets go the warps whose barriers are due. Tells whether a block has ended.
+    #[cold]
+    pub(super) fn follow_due<O: Observer>(&mut self, steps: &SlotSteps<'_>, observer: &mut O) -> bool {
+        let now = self.view.now.get();
+        while let Some(release) = self.blocks.release(now) {
+            self.follow_blocks();
+            self.release(&release, steps, observer);
+        }
+        self.blocks.has_ended(now)
+    }
+
+    fn release<O: Observer>(&mut self, release: &Release, steps: &SlotSteps<'_>, observer: &mut O) {
+        observer.barrier_released(release);
+        for slot in release.slots.slots() {
+            match steps[slot].get(self.slots[slot].next as usize) {
+                Some(&next) => self.wake_at(slot, next, self.view.now.get()),
+                None => self.finish(slot, observer),
+            }
+        }
+    }
+
+    /// Takes a block that has ended by now out of the SM, and says how it went and where it was. Of
+    /// several, the one launched first.
+    pub fn take_ended(&mut self, result: &mut BlockResult) -> Option<usize> {
+        let ended = self.blocks.take_ended(self.view.now.get(), result)?;
+        self.view.by_age.remove(ended.older);
+        Some(ended.place)
+    }
+}

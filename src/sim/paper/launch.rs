@@ -1,0 +1,193 @@
+//! Running blocks: a whole launch, or one block at a time.
+
+use super::{PaperMachine, SlotSteps, Sm};
+use crate::base::{BlockId, Cycles};
+use crate::path::BlockPaths;
+use crate::program::TimingTable;
+use crate::sim::SLOTS;
+use crate::sim::blocks::Layout;
+use crate::sim::error::{RunError, SimError};
+use crate::sim::launch::{BlockResult, Kept, OnBlock, SimSummary, SubCoreResult};
+use crate::sim::policy::{Gto, Lrr, Policy, PolicySetup, ReplayError};
+use crate::sim::supply::Supply;
+use crate::trace::{Listening, Observer, Stalls};
+
+/// Evaluates an expression with the policies that a setup chooses, one for each sub-core: three times
+/// compiled, since most runs are under GTO or LRR on one sub-core.
+macro_rules! with_policies {
+    ($setup:expr, $machine:expr, $policies:ident => $run:expr) => {
+        match ($setup, $machine.sub_cores().count()) {
+            (PolicySetup::Gto, 1) => {
+                let $policies = &mut [Gto::default()];
+                $run
+            }
+            (PolicySetup::Lrr, 1) => {
+                let $policies = &mut [Lrr::default()];
+                $run
+            }
+            (any, _) => {
+                let $policies = &mut any.policies($machine.machine());
+                $run
+            }
+        }
+    };
+}
+
+/// Simulates a launch; see [`crate::sim::simulate`].
+pub(in crate::sim) fn launch<O: Observer>(
+    supply: &mut Supply<'_, '_>,
+    table: &TimingTable,
+    machine: PaperMachine<'_>,
+    setup: &PolicySetup,
+    observer: &mut O,
+    on_block: &mut OnBlock<'_>,
+) -> Result<SimSummary, SimError<Kept>> {
+    with_policies!(setup, machine, policies => launch_with(supply, table, policies, observer, on_block))
+}
+
+fn launch_with<P: Policy, O: Observer>(
+    supply: &mut Supply<'_, '_>,
+    table: &TimingTable,
+    policies: &mut [P],
+    observer: &mut O,
+    on_block: &mut OnBlock<'_>,
+) -> Result<SimSummary, SimError<Kept>> {
+    let layout = supply.layout();
+    let mut sm = Sm::new(table);
+    sm.restart(layout);
+    let mut rooms = vec![BlockPaths::default(); layout.places()];
+    let mut result = BlockResult::default();
+    loop {
+        while let Some(place) = sm.free_place() {
+            if !supply.next(&mut rooms[place])? {
+                break;
+            }
+            if layout.is_one() {
+                policies.iter_mut().for_each(P::restart);
+            }
+            sm.place(place, &rooms[place], policies, observer);
+        }
+        if sm.is_empty() {
+            break;
+        }
+        let mut steps: SlotSteps<'_> = [&[]; SLOTS];
+        sm.steps_of(&rooms, &mut steps);
+        sm.run(&steps, policies, observer)?;
+        while let Some(place) = sm.take_ended(&mut result) {
+            ended(policies, result.block)?;
+            observer.block_ended(result.block, sm.now());
+            on_block(&result, &rooms[place]);
+        }
+    }
+    let makespan = sm.now().since_start();
+    let sub_cores = sm.used[..policies.len()].to_vec();
+    let total = total(&sub_cores, makespan);
+    Ok(SimSummary {
+        makespan,
+        issues: total.issues,
+        stalls: total.stalls,
+        sub_cores,
+        blocks: supply.given(),
+        resident_blocks: layout.places() as u32,
+        memory: None,
+    })
+}
+
+fn ended<P: Policy>(policies: &mut [P], block: BlockId) -> Result<(), Box<ReplayError>> {
+    policies.iter_mut().try_for_each(|policy| policy.ended(block))
+}
+
+/// The sum over the sub-cores, each of which accounts for every cycle of the makespan.
+fn total(sub_cores: &[SubCoreResult], makespan: Cycles) -> SubCoreResult {
+    let mut total = SubCoreResult::default();
+    for used in sub_cores {
+        debug_assert_eq!(Cycles::new(used.issues) + used.stalls.total(), makespan);
+        total += *used;
+    }
+    total
+}
+
+/// Simulates one block at a time, each by itself from cycle 0, and keeps its memory in between.
+#[derive(Clone, Debug)]
+pub struct Engine<'a> {
+    sm: Sm<'a>,
+    machine: PaperMachine<'a>,
+}
+
+impl<'a> Engine<'a> {
+    /// For a program on a machine of the paper model.
+    pub fn new(table: &'a TimingTable, machine: PaperMachine<'a>) -> Self {
+        Self { sm: Sm::new(table), machine }
+    }
+
+    /// Simulates a block.
+    ///
+    /// # Errors
+    /// Why it could not be simulated to its end.
+    pub fn run_block<O: Observer>(
+        &mut self,
+        paths: &BlockPaths,
+        setup: &PolicySetup,
+        observer: &mut O,
+    ) -> Result<BlockResult, RunError> {
+        self.run_under(paths, setup, observer)
+    }
+
+    /// Not generic, so that the engine is compiled here and nowhere else.
+    fn run_under(
+        &mut self,
+        paths: &BlockPaths,
+        setup: &PolicySetup,
+        observer: &mut dyn Observer,
+    ) -> Result<BlockResult, RunError> {
+        let machine = self.machine;
+        if observer.is_active() {
+            with_policies!(setup, machine, policies => self.run_block_with(paths, policies, &mut Listening(observer)))
+        } else {
+            with_policies!(setup, machine, policies => self.run_block_with(paths, policies, &mut ()))
+        }
+    }
+
+    /// Simulates a block under policies of the caller's, one for each sub-core of the machine,
+    /// which are restarted first.
+    ///
+    /// # Errors
+    /// Why it could not be simulated to its end.
+    ///
+    /// # Panics
+    /// If there are more or fewer policies than sub-cores.
+    pub fn run_block_with<P: Policy, O: Observer>(
+        &mut self,
+        paths: &BlockPaths,
+        policies: &mut [P],
+        observer: &mut O,
+    ) -> Result<BlockResult, RunError> {
+        assert_eq!(policies.len(), self.machine.sub_cores().count(), "one policy for each sub-core");
+        Layout::ONE.fits(paths)?;
+        self.sm.restart(Layout::ONE);
+        policies.iter_mut().for_each(P::restart);
+        self.sm.place(0, paths, policies, observer);
+        let mut steps: SlotSteps<'_> = [&[]; SLOTS];
+        self.sm.steps_of(std::slice::from_ref(paths), &mut steps);
+        self.sm.run(&steps, policies, observer)?;
+        let mut result = BlockResult::default();
+        self.sm.take_ended(&mut result);
+        ended(policies, result.block)?;
+        observer.block_ended(result.block, self.sm.now());
+        total(self.sub_cores(), result.makespan);
+        Ok(result)
+    }
+
+    /// How the sub-cores went in the last block.
+    pub fn sub_cores(&self) -> &[SubCoreResult] {
+        &self.sm.used[..self.machine.sub_cores().count()]
+    }
+
+    /// Idle issue slots of the last block, by reason, over all sub-cores; with its issues they add
+    /// up to its makespan times the number of sub-cores.
+    pub fn stalls(&self) -> Stalls {
+        let mut stalls = Stalls::default();
+        self.sub_cores().iter().for_each(|used| stalls += used.stalls);
+        stalls
+    }
+}

@@ -1,0 +1,85 @@
+//! Machines of the paper model.
+
+use std::fmt;
+
+use crate::diag::{Diagnostic, Diagnostics};
+use crate::machine::{Features, Machine, SubCores};
+
+/// A machine that does nothing beyond the paper model, and so one that its engine can simulate.
+#[derive(Clone, Copy, Debug)]
+pub struct PaperMachine<'a>(&'a Machine);
+
+impl<'a> PaperMachine<'a> {
+    /// This machine, if it is one.
+    ///
+    /// # Errors
+    /// If it does something that the paper model does not.
+    pub fn of(machine: &'a Machine) -> Result<Self, BeyondPaper> {
+        let features = machine.beyond_the_paper_model();
+        if features.is_empty() {
+            return Ok(Self(machine));
+        }
+        Err(BeyondPaper { machine: machine.name().to_owned(), features })
+    }
+
+    /// The machine.
+    pub(in crate::sim) fn machine(self) -> &'a Machine {
+        self.0
+    }
+
+    pub(in crate::sim) fn sub_cores(self) -> SubCores {
+        self.0.sub_cores()
+    }
+}
+
+/// A machine that is beyond the paper model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BeyondPaper {
+    /// Its name.
+    pub machine: String,
+    /// What it does that the paper model does not.
+    pub features: Features,
+}
+
+impl fmt::Display for BeyondPaper {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { machine, features } = self;
+        write!(f, "this simulates the paper model, and machine `{machine}` is more: {features}")
+    }
+}
+
+impl std::error::Error for BeyondPaper {}
+
+impl From<BeyondPaper> for Diagnostics {
+    fn from(error: BeyondPaper) -> Self {
+        let hint = "whole launches on such machines are simulated, by another engine";
+        Diagnostic::general(error.machine.clone(), error.to_string()).hint(hint).into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::SourceText;
+    use crate::machine::{Feature, MachineSpec};
+
+    fn machine(settings: &str) -> Machine {
+        let units = "units: { \"f0\": Unit(init: 1, lat: 0) }";
+        let text = format!("Machine(name: \"m\", {units}, {settings})");
+        let source = SourceText::new("m.ron", text);
+        Machine::new(&MachineSpec::parse(&source).unwrap(), &source).unwrap()
+    }
+
+    #[test]
+    fn a_machine_that_does_more_is_refused_with_what_it_does() {
+        for own in ["", "sub_cores: 4", "pipeline: Pipeline()"] {
+            assert!(PaperMachine::of(&machine(own)).is_ok(), "{own}");
+        }
+        let more = machine("sms: 2, pipeline: Pipeline(queue: 2, write_back: 1)");
+        let error = PaperMachine::of(&more).unwrap_err();
+        let features: Vec<Feature> = error.features.iter().collect();
+        assert_eq!(features, [Feature::BoundedQueues, Feature::WriteBack, Feature::SeveralSms]);
+        let text = error.to_string();
+        assert!(text.contains("`m`") && text.contains("pipeline.queue"), "{text}");
+    }
+}

@@ -12,6 +12,7 @@ use super::latch::Latch;
 use super::load_store::LoadStore;
 use super::log::Log;
 use super::memory::Lower;
+use super::samples::Told;
 use super::units::{ResultBuses, Unit};
 use crate::base::WarpMask;
 use crate::machine::Machine;
@@ -116,6 +117,8 @@ pub(super) struct Sm<'a> {
     pub load_store: Option<Box<LoadStore>>,
     pub front_end: Option<Box<FrontEnd>>,
     pub log: Log,
+    /// The counters that were told last, if somebody wants to hear of them.
+    pub told: Option<Box<Told>>,
     pub rooms: Vec<BlockPaths>,
     pub residents: Vec<Resident>,
     /// Places of the residents in launch order.
@@ -188,6 +191,7 @@ impl<'a> Sm<'a> {
             index,
             front_end: settings.front_end.map(|f| Box::new(FrontEnd::new(f, slots))),
             log: Log::default(),
+            told: None,
             rooms: vec![BlockPaths::default(); places],
             residents: vec![Resident::default(); places],
             age: Vec::with_capacity(places),
@@ -256,6 +260,9 @@ impl<'a> Sm<'a> {
             self.busy |= front_end.cycle(self.now, self.live);
             self.wake_slots(front_end.filled - before);
             self.front_end = Some(front_end);
+        }
+        if self.told.is_some() {
+            self.sample();
         }
         Ok(())
     }

@@ -13,6 +13,7 @@ mod readme;
 mod stopping;
 mod support;
 mod terminal;
+mod traces;
 
 use std::path::Path;
 

@@ -162,8 +162,8 @@ fn of_a_micro_kernel_with_barriers_and_sub_cores() {
     let traced = traced(&dir, &["meet.warp", "--set", "sub_cores=2"]);
     traced.check();
     assert!(traced.rows.iter().any(|row| row.text == "f1 r1, r0"), "quoted, without the comment");
-    let waits = traced.perfetto.warps().into_iter().flat_map(|(_, track)| traced.perfetto.slices(track));
-    assert!(waits.into_iter().any(|slice| slice.name == "at barrier"));
+    let mut waits = traced.perfetto.warps().into_values().flat_map(|track| traced.perfetto.slices(track));
+    assert!(waits.any(|slice| slice.name == "at barrier"));
 }
 
 #[test]

@@ -62,7 +62,8 @@ pub fn read(text: &str) -> Vec<Instruction> {
         let id = number(fields[1]) as usize;
         if let ["I", _, index, slot] = fields[..] {
             assert_eq!(id, all.len(), "numbers ascend");
-            (number(index), number(slot));
+            number(index);
+            number(slot);
             all.push(Instruction { begun: now, ..Instruction::default() });
             continue;
         }

@@ -106,6 +106,7 @@
 //! | where in a RON file a value stands | `src/diag/place.rs` |
 //! | where the elements of a matrix are, how products round | [`program::sem::Fragment`], [`program::sem::Product`] |
 //! | reconvergence of diverged lanes | [`program::cfg`], `src/exec/stack/` |
+//! | what is in a trace, and how it is written | `src/trace/csv.rs`, `kanata.rs`, `perfetto/`; counters of the memory `src/sim/pipeline/samples.rs` |
 //! | latencies and their sources | `configs/*.ron` |
 //! | how a run is watched and ended early | [`base::Watch`], `src/cli/stop.rs`, `src/cli/progress.rs` |
 //! | files that are read and written | `src/cli/files/` |

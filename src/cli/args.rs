@@ -117,6 +117,19 @@ pub struct Check {
 #[derive(Debug, clap::Args)]
 pub struct Run {
     /// Write a trace; the ending decides: .json Perfetto, .kanata, .csv, .replay a schedule to replay
+    ///
+    /// On several SMs it is that of SM 0. All times are cycles of the SM.
+    ///
+    /// .json: trace events for Perfetto, a cycle as a microsecond: instructions by unit and by warp, what
+    /// each warp was doing, cycles without an issue by sub-core and reason, counters of the units and, on
+    /// machines that have them, of fetch, caches and DRAM.
+    ///
+    /// .kanata: a log for Konata, a row per instruction: lane 0 Q (waits for its unit), X (occupies it),
+    /// L (until the result is there), lane 1 the name of the unit.
+    ///
+    /// .csv: block,warp,index,pc,issue,start,done,unit,line,text, an instruction a line.
+    ///
+    /// .replay: the schedule, for --scheduler replay:FILE.
     #[arg(long, value_name = "FILE")]
     pub trace: Vec<PathBuf>,
     /// Write a buffer or module variable after the kernel, raw little endian

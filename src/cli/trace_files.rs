@@ -4,11 +4,13 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use super::files::{Outputs, Part};
+use super::load::LoadedKernel;
 use crate::base::Pc;
 use crate::check::counterexample::ScheduleRecorder;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::machine::Machine;
-use crate::trace::{CsvTrace, KanataTrace, Observer, PerfettoTrace, UnitInstances};
+use crate::program::Instr;
+use crate::trace::{CsvTrace, KanataTrace, Listing, Observer, PerfettoTrace, UnitInstances};
 
 /// Refuses files whose ending names no kind of trace.
 pub fn check_endings(paths: &[PathBuf]) -> Result<(), Diagnostics> {
@@ -20,6 +22,13 @@ pub fn check_endings(paths: &[PathBuf]) -> Result<(), Diagnostics> {
         );
     }
     problems.into_result(())
+}
+
+/// What traces say of the instructions of a kernel; nothing if there is no trace.
+pub fn listing(files: &[TraceFile], kernel: &LoadedKernel) -> Listing {
+    let instrs = if files.is_empty() { &[] } else { &kernel.workload.program().instrs[..] };
+    let said = |(index, instr): (usize, &Instr)| (instr.line, kernel.text_of(Pc::from_index(index)));
+    Listing::new(instrs.iter().enumerate().map(said))
 }
 
 fn ending(path: &Path) -> &str {
@@ -39,13 +48,13 @@ impl<'a> TraceFile<'a> {
     }
 
     /// The observer that fills the file.
-    pub fn writer<'w>(&'w mut self, machine: &Machine, name: &'w dyn Fn(Pc) -> String) -> Writer<'w> {
+    pub fn writer<'w>(&'w mut self, machine: &Machine, listing: &'w Listing) -> Writer<'w> {
         let units = UnitInstances::new(machine);
         match ending(self.path) {
-            "csv" => Writer::Csv(CsvTrace::new(&mut self.out, units)),
-            "kanata" => Writer::Kanata(KanataTrace::new(&mut self.out, name)),
+            "csv" => Writer::Csv(CsvTrace::new(&mut self.out, units, listing)),
+            "kanata" => Writer::Kanata(KanataTrace::new(&mut self.out, units, listing)),
             "replay" => Writer::Replay(ScheduleRecorder::default(), &mut self.out),
-            _ => Writer::Perfetto(PerfettoTrace::new(&mut self.out, units, name)),
+            _ => Writer::Perfetto(Box::new(PerfettoTrace::new(&mut self.out, units, listing))),
         }
     }
 
@@ -70,7 +79,7 @@ pub enum Writer<'a> {
     /// A Konata log.
     Kanata(KanataTrace<'a>),
     /// A Perfetto trace.
-    Perfetto(PerfettoTrace<'a>),
+    Perfetto(Box<PerfettoTrace<'a>>),
     /// A schedule, written at the end.
     Replay(ScheduleRecorder, &'a mut dyn Write),
 }
@@ -81,7 +90,7 @@ impl Writer<'_> {
         match self {
             Self::Csv(trace) => trace,
             Self::Kanata(trace) => trace,
-            Self::Perfetto(trace) => trace,
+            Self::Perfetto(trace) => &mut **trace,
             Self::Replay(recorder, _) => recorder,
         }
     }

@@ -9,7 +9,9 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 
 use super::output::Output;
-use super::{ablation, anomaly, compare, evidence, explore, fermi, hunt, inspect, list, output, phases, run};
+use super::{
+    ablation, anomaly, compare, evidence, explore, fermi, hunt, inspect, list, output, phases, run, suite,
+};
 
 fn schema<R: JsonSchema>(title: &str) -> (String, String) {
     // of what is written, not of what might be read: a field that can be left out need not be there

@@ -3,22 +3,25 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use super::{Issue, Observer, UnitInstances};
+use super::{Issue, Listing, Observer, UnitInstances};
 
-/// Writes `block,warp,index,pc,issue,start,done,unit`, a header first. Times are those of the SM;
-/// `pc` is the index of the instruction in the program, `unit` the name of the unit, with several
-/// sub-cores of its instance ([`UnitInstances`]).
+/// Writes `block,warp,index,pc,issue,start,done,unit,line,text`, a header first. Times are those of the
+/// SM; `pc` is the index of the instruction in the program, `unit` the name of the unit, with several
+/// sub-cores of its instance ([`UnitInstances`]); `line` (from 1; 0 if unknown) and `text` are those of
+/// the instruction in its source. Fields are quoted as RFC 4180 wants it, where they need it.
 pub struct CsvTrace<'a> {
     out: &'a mut dyn Write,
     units: UnitInstances,
+    listing: &'a Listing,
     written: io::Result<()>,
 }
 
 impl<'a> CsvTrace<'a> {
-    /// Writes to `out`, best a buffered one; `units` are those of the machine.
-    pub fn new(out: &'a mut dyn Write, units: UnitInstances) -> Self {
-        let written = writeln!(out, "block,warp,index,pc,issue,start,done,unit");
-        Self { out, units, written }
+    /// Writes to `out`, best a buffered one; `units` are those of the machine, `listing` is that of the
+    /// program.
+    pub fn new(out: &'a mut dyn Write, units: UnitInstances, listing: &'a Listing) -> Self {
+        let written = writeln!(out, "block,warp,index,pc,issue,start,done,unit,line,text");
+        Self { out, units, listing, written }
     }
 
     /// Flushes.
@@ -36,18 +39,20 @@ impl Observer for CsvTrace<'_> {
         if self.written.is_err() {
             return;
         }
-        let unit = quoted(self.units.name(issue));
+        let pc = issue.step.pc();
         self.written = writeln!(
             self.out,
-            "{},{},{},{},{},{},{},{}",
+            "{},{},{},{},{},{},{},{},{},{}",
             issue.block.get(),
             issue.warp.get(),
             issue.index,
-            issue.step.pc().get(),
+            pc.get(),
             issue.issue,
             issue.start,
             issue.done,
-            unit
+            quoted(self.units.name(issue)),
+            self.listing.line(pc),
+            quoted(self.listing.text(pc))
         );
     }
 }
@@ -69,13 +74,16 @@ mod tests {
     #[test]
     fn one_line_per_issue_and_a_header() {
         let mut out = Vec::new();
-        let mut csv = CsvTrace::new(&mut out, UnitInstances::one_each(["alu", "a,b"]));
+        let listing = Listing::new([(3, "add r1, r2".to_owned()), (0, "say \"a\"".to_owned())]);
+        let mut csv = CsvTrace::new(&mut out, UnitInstances::one_each(["alu", "a,b"]), &listing);
         csv.issued(&issue(0, 2, 3, 5));
         csv.issued(&issue(1, 4, 4, 9));
         csv.finish().unwrap();
         assert_eq!(
             String::from_utf8(out).unwrap(),
-            "block,warp,index,pc,issue,start,done,unit\n0,0,0,0,2,3,5,alu\n0,0,1,1,4,4,9,\"a,b\"\n"
+            "block,warp,index,pc,issue,start,done,unit,line,text\n\
+             0,0,0,0,2,3,5,alu,3,\"add r1, r2\"\n\
+             0,0,1,1,4,4,9,\"a,b\",0,\"say \"\"a\"\"\"\n"
         );
     }
 
@@ -91,7 +99,8 @@ mod tests {
             }
         }
         let mut full = Full;
-        let mut csv = CsvTrace::new(&mut full, UnitInstances::default());
+        let listing = Listing::default();
+        let mut csv = CsvTrace::new(&mut full, UnitInstances::default(), &listing);
         csv.issued(&issue(0, 0, 0, 1));
         assert_eq!(csv.finish().unwrap_err().to_string(), "full");
     }

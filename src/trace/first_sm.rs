@@ -1,9 +1,10 @@
-//! What happens on SM 0 only, for observers that tell slots and units of one SM apart.
+//! What happens on SM 0, and in the memory that it shares with others, for observers that tell slots and
+//! units of one SM apart.
 
-use super::{BlockStart, Idle, Issue, Observer, Release, WarpFinish};
+use super::{BlockStart, Idle, Issue, Observer, Release, Sample, WarpFinish};
 use crate::base::{BlockId, Cycle};
 
-/// Passes on what happens on SM 0.
+/// Passes on what happens on SM 0, and in the memory that it shares with others.
 #[derive(Clone, Debug, Default)]
 pub struct FirstSm<O> {
     inner: O,
@@ -30,6 +31,9 @@ impl<O: Observer> Observer for FirstSm<O> {
     fn is_active(&self) -> bool {
         self.inner.is_active()
     }
+    fn wants_samples(&self) -> bool {
+        self.inner.wants_samples()
+    }
     fn on_sm(&mut self, sm: usize) {
         self.elsewhere = sm != 0;
     }
@@ -50,5 +54,10 @@ impl<O: Observer> Observer for FirstSm<O> {
     }
     fn block_ended(&mut self, block: BlockId, end: Cycle) {
         self.here().into_iter().for_each(|inner| inner.block_ended(block, end));
+    }
+    fn sampled(&mut self, sample: &Sample) {
+        if !self.elsewhere || sample.counted.is_shared() {
+            self.inner.sampled(sample);
+        }
     }
 }

@@ -9,6 +9,7 @@ use crate::machine::{Machine, SubCores};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UnitInstances {
     sub_cores: SubCores,
+    units: Vec<String>,
     /// In the order of units, then sub-cores.
     names: Vec<String>,
     /// By unit: the place of its first instance.
@@ -20,7 +21,8 @@ impl UnitInstances {
     /// `fp32[1]` and so on.
     pub fn new(machine: &Machine) -> Self {
         let sub_cores = machine.sub_cores();
-        let mut instances = Self { sub_cores, ..Self::default() };
+        let units = machine.units().iter().map(|unit| unit.name.clone()).collect();
+        let mut instances = Self { sub_cores, units, ..Self::default() };
         for (index, unit) in machine.units().iter().enumerate() {
             instances.first.push(instances.names.len());
             match sub_cores.instances(UnitId::from_index(index)) {
@@ -34,10 +36,21 @@ impl UnitInstances {
     /// One of each of these, on one sub-core.
     pub fn one_each<'n>(names: impl IntoIterator<Item = &'n str>) -> Self {
         let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
-        Self { sub_cores: SubCores::ONE, first: (0..names.len()).collect(), names }
+        let (units, first) = (names.clone(), (0..names.len()).collect());
+        Self { sub_cores: SubCores::ONE, units, first, names }
     }
 
-    /// Their names; units in order, and of each unit the sub-cores in order.
+    /// How many sub-cores there are.
+    pub fn sub_cores(&self) -> usize {
+        self.sub_cores.count()
+    }
+
+    /// The names of the units, in order.
+    pub fn units(&self) -> &[String] {
+        &self.units
+    }
+
+    /// The names of the instances; units in order, and of each unit the sub-cores in order.
     pub fn names(&self) -> &[String] {
         &self.names
     }

@@ -1,42 +1,61 @@
 //! Traces for the Konata pipeline viewer: Kanata log, version 0004.
 //!
-//! One row per instruction with the stages `Q` (issued, waits for its unit), `X` (its initiation
-//! occupies the unit) and `L` (the pipelined latency). The format wants its commands in the order
-//! of time and an instruction's stages lie ahead of its issue, so what is still to come is kept;
-//! that is as much as is in flight.
+//! One row per instruction. Its lane 0 has the stages `Q` (issued, waits for its unit), `X` (its
+//! initiation occupies the unit) and `L` (its result is on the way: the pipelined latency, or memory).
+//! Its lane 1, which the viewer lays over the first or shows below it, has one stage for as long as `X`,
+//! whose name is that of the unit, with several sub-cores of its instance. The label names the unit too.
+//!
+//! The format wants its commands in the order of time and an instruction's stages lie ahead of its
+//! issue, so what is still to come is kept; that is as much as is in flight.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io::{self, Write};
 
-use super::{Issue, Observer};
-use crate::base::{Cycle, Pc};
+use super::{Issue, Listing, Observer, UnitInstances};
+use crate::base::Cycle;
 
 /// Writes a Kanata log.
 pub struct KanataTrace<'a> {
-    out: &'a mut dyn Write,
-    name: &'a dyn Fn(Pc) -> String,
-    /// What happens to which instruction later; by cycle, then instruction, then kind.
-    ahead: BinaryHeap<Reverse<(Cycle, u64, Change)>>,
+    out: Lines<'a>,
+    units: UnitInstances,
+    /// The names of the instances as the format can have them.
+    stages: Vec<String>,
+    listing: &'a Listing,
+    /// What happens to which instruction later; by cycle, then instruction, then kind. With the place
+    /// of its unit among the instances.
+    ahead: BinaryHeap<Reverse<(Cycle, u64, Change, usize)>>,
     now: Cycle,
     instructions: u64,
     retired: u64,
-    written: io::Result<()>,
 }
 
 /// A change of stage. The order is that in one cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Change {
     Initiate,
-    Initiated,
+    Initiated {
+        /// Whether the result is there only later.
+        latency: bool,
+    },
     Retire,
 }
 
 impl<'a> KanataTrace<'a> {
-    /// Writes to `out`, best a buffered one; `name` is what an instruction is called.
-    pub fn new(out: &'a mut dyn Write, name: &'a dyn Fn(Pc) -> String) -> Self {
+    /// Writes to `out`, best a buffered one; `units` are those of the machine, `listing` is that of the
+    /// program.
+    pub fn new(out: &'a mut dyn Write, units: UnitInstances, listing: &'a Listing) -> Self {
         let written = out.write_all(b"Kanata\t0004\nC=\t0\n");
-        Self { out, name, ahead: BinaryHeap::new(), now: Cycle::ZERO, instructions: 0, retired: 0, written }
+        Self {
+            out: Lines { out, written },
+            stages: units.names().iter().map(|name| plain(name)).collect(),
+            units,
+            listing,
+            ahead: BinaryHeap::new(),
+            now: Cycle::ZERO,
+            instructions: 0,
+            retired: 0,
+        }
     }
 
     /// Writes what was still to come, and flushes.
@@ -45,43 +64,68 @@ impl<'a> KanataTrace<'a> {
     /// The first write that failed, whenever that was.
     pub fn finish(mut self) -> io::Result<()> {
         self.advance(Cycle::NEVER);
-        self.written?;
-        self.out.flush()
-    }
-
-    fn line(&mut self, text: std::fmt::Arguments<'_>) {
-        if self.written.is_ok() {
-            self.written = writeln!(self.out, "{text}");
-        }
+        self.out.written?;
+        self.out.out.flush()
     }
 
     fn move_to(&mut self, cycle: Cycle) {
         if cycle > self.now {
-            let cycles = cycle - self.now;
-            self.line(format_args!("C\t{cycles}"));
+            self.out.line(format_args!("C\t{}", cycle - self.now));
             self.now = cycle;
         }
     }
 
     /// Writes everything that happens up to and including `cycle`.
     fn advance(&mut self, cycle: Cycle) {
-        while let Some(&Reverse((at, id, change))) = self.ahead.peek() {
+        while let Some(&Reverse((at, id, change, instance))) = self.ahead.peek() {
             if at > cycle {
                 break;
             }
             self.ahead.pop();
             self.move_to(at);
             match change {
-                Change::Initiate => self.line(format_args!("S\t{id}\t0\tX")),
-                Change::Initiated => self.line(format_args!("S\t{id}\t0\tL")),
+                Change::Initiate => self.initiate(id, instance),
+                Change::Initiated { latency } => {
+                    self.out.line(format_args!("E\t{id}\t1\t{}", stage(&self.stages, instance)));
+                    if latency {
+                        self.out.line(format_args!("S\t{id}\t0\tL"));
+                    }
+                }
                 Change::Retire => {
-                    let retired = self.retired;
-                    self.line(format_args!("R\t{id}\t{retired}\t0"));
+                    self.out.line(format_args!("R\t{id}\t{}\t0", self.retired));
                     self.retired += 1;
                 }
             }
         }
     }
+
+    fn initiate(&mut self, id: u64, instance: usize) {
+        self.out.line(format_args!("S\t{id}\t0\tX"));
+        self.out.line(format_args!("S\t{id}\t1\t{}", stage(&self.stages, instance)));
+    }
+}
+
+/// Where lines go, until a write fails.
+struct Lines<'a> {
+    out: &'a mut dyn Write,
+    written: io::Result<()>,
+}
+
+impl Lines<'_> {
+    fn line(&mut self, text: std::fmt::Arguments<'_>) {
+        if self.written.is_ok() {
+            self.written = writeln!(self.out, "{text}");
+        }
+    }
+}
+
+fn stage(stages: &[String], instance: usize) -> &str {
+    stages.get(instance).map_or("?", String::as_str)
+}
+
+/// Without what is syntax: tabs and line ends.
+fn plain(text: &str) -> String {
+    text.replace(['\t', '\n', '\r'], " ")
 }
 
 impl Observer for KanataTrace<'_> {
@@ -90,22 +134,27 @@ impl Observer for KanataTrace<'_> {
         self.move_to(issue.issue);
         let id = self.instructions;
         self.instructions += 1;
-        let (block, warp, index) = (issue.block.get(), issue.warp.get(), issue.index);
-        // tabs and line ends are syntax
-        let name: String = (self.name)(issue.step.pc()).replace(['\t', '\n', '\r'], " ");
-        self.line(format_args!("I\t{id}\t{index}\t{}", issue.slot));
-        self.line(format_args!("L\t{id}\t0\tb{block} w{warp} {}: {name}", issue.step.pc()));
-        self.line(format_args!("L\t{id}\t1\tblock {block} warp {warp} index {index} unit {}", issue.unit));
+        let (block, warp, index, pc) = (issue.block.get(), issue.warp.get(), issue.index, issue.step.pc());
+        let (text, line) = (plain(self.listing.text(pc)), self.listing.line(pc));
+        let instance = self.units.of(issue);
+        let unit = stage(&self.stages, instance);
+        self.out.line(format_args!("I\t{id}\t{index}\t{}", issue.slot));
+        self.out.line(format_args!("L\t{id}\t0\tb{block} w{warp} {pc} {unit}: {text}"));
+        self.out.line(format_args!(
+            "L\t{id}\t1\tblock {block} warp {warp} index {index} line {line} unit {unit}: issued {}, started {}, \
+             unit free {}, result {}",
+            issue.issue, issue.start, issue.init_end, issue.done
+        ));
         if issue.start > issue.issue {
-            self.line(format_args!("S\t{id}\t0\tQ"));
-            self.ahead.push(Reverse((issue.start, id, Change::Initiate)));
+            self.out.line(format_args!("S\t{id}\t0\tQ"));
+            self.ahead.push(Reverse((issue.start, id, Change::Initiate, instance)));
         } else {
-            self.line(format_args!("S\t{id}\t0\tX"));
+            self.initiate(id, instance);
         }
-        if issue.done > issue.init_end {
-            self.ahead.push(Reverse((issue.init_end, id, Change::Initiated)));
-        }
-        self.ahead.push(Reverse((issue.done, id, Change::Retire)));
+        let latency = issue.done > issue.init_end;
+        let initiated = issue.init_end.min(issue.done);
+        self.ahead.push(Reverse((initiated, id, Change::Initiated { latency }, instance)));
+        self.ahead.push(Reverse((issue.done, id, Change::Retire, instance)));
     }
 }
 
@@ -117,8 +166,8 @@ mod tests {
     #[test]
     fn commands_are_in_the_order_of_time() {
         let mut out = Vec::new();
-        let name = |pc: Pc| format!("op{}\tx", pc.get());
-        let mut kanata = KanataTrace::new(&mut out, &name);
+        let listing = Listing::new([(1, "op0\tx".to_owned()), (2, "op1\tx".to_owned())]);
+        let mut kanata = KanataTrace::new(&mut out, UnitInstances::one_each(["a", "b\tc"]), &listing);
         kanata.issued(&issue(0, 0, 0, 1));
         kanata.issued(&issue(1, 1, 3, 8));
         kanata.finish().unwrap();
@@ -131,18 +180,22 @@ mod tests {
                 "C=\t0",
                 "I\t0\t0\t0",
                 "S\t0\t0\tX",
+                "S\t0\t1\ta",
                 "C\t1",
+                "E\t0\t1\ta",
                 "R\t0\t0\t0",
                 "I\t1\t1\t0",
                 "S\t1\t0\tQ",
                 "C\t2",
                 "S\t1\t0\tX",
+                "S\t1\t1\tb c",
                 "C\t1",
+                "E\t1\t1\tb c",
                 "S\t1\t0\tL",
                 "C\t4",
                 "R\t1\t1\t0"
             ]
         );
-        assert!(text.contains("L\t1\t0\tb0 w0 @1: op1 x\n"), "{text}");
+        assert!(text.contains("L\t1\t0\tb0 w0 @1 b c: op1 x\n"), "{text}");
     }
 }

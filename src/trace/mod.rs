@@ -11,6 +11,8 @@ mod digest;
 mod first_sm;
 mod instances;
 mod kanata;
+mod listing;
+mod memory;
 mod perfetto;
 mod profile;
 mod recorder;
@@ -23,6 +25,8 @@ pub use digest::Digest;
 pub use first_sm::FirstSm;
 pub use instances::UnitInstances;
 pub use kanata::KanataTrace;
+pub use listing::Listing;
+pub use memory::{CacheSample, CacheStats, Counted, DramSample, DramStats, FetchSample, Sample};
 pub use perfetto::PerfettoTrace;
 pub use profile::{LostCycles, StallProfile};
 pub use recorder::{Event, Recorder};
@@ -40,6 +44,11 @@ pub trait Observer {
     /// Whether anybody listens. The engine skips what only observers need where nobody does.
     fn is_active(&self) -> bool {
         true
+    }
+
+    /// Whether somebody wants [`Observer::sampled`], which costs a look at every counter per cycle.
+    fn wants_samples(&self) -> bool {
+        false
     }
 
     /// What comes next happened on this SM. Told only where there are several: of one cycle then
@@ -77,6 +86,14 @@ pub trait Observer {
     /// The last result of a block is there.
     fn block_ended(&mut self, block: BlockId, end: Cycle) {
         let _ = (block, end);
+    }
+
+    /// Counters of a part of the memory, or of the fetch, differ from the last sample of that part. Told
+    /// at the end of the cycle by machines with a pipeline, if somebody [wants](Self::wants_samples) it.
+    /// The samples of a part ascend; those of [shared](Counted::is_shared) parts may come before what
+    /// happened on an SM in earlier cycles.
+    fn sampled(&mut self, sample: &Sample) {
+        let _ = sample;
     }
 }
 
@@ -196,6 +213,9 @@ impl<O: Observer + ?Sized> Observer for &mut O {
     fn is_active(&self) -> bool {
         (**self).is_active()
     }
+    fn wants_samples(&self) -> bool {
+        (**self).wants_samples()
+    }
     fn on_sm(&mut self, sm: usize) {
         (**self).on_sm(sm);
     }
@@ -217,12 +237,18 @@ impl<O: Observer + ?Sized> Observer for &mut O {
     fn block_ended(&mut self, block: BlockId, end: Cycle) {
         (**self).block_ended(block, end);
     }
+    fn sampled(&mut self, sample: &Sample) {
+        (**self).sampled(sample);
+    }
 }
 
 /// An observer that is known to be active, so that nobody asks it for every event.
 pub struct Listening<'o>(pub &'o mut dyn Observer);
 
 impl Observer for Listening<'_> {
+    fn wants_samples(&self) -> bool {
+        self.0.wants_samples()
+    }
     fn on_sm(&mut self, sm: usize) {
         self.0.on_sm(sm);
     }
@@ -244,11 +270,17 @@ impl Observer for Listening<'_> {
     fn block_ended(&mut self, block: BlockId, end: Cycle) {
         self.0.block_ended(block, end);
     }
+    fn sampled(&mut self, sample: &Sample) {
+        self.0.sampled(sample);
+    }
 }
 
 impl<A: Observer, B: Observer> Observer for (A, B) {
     fn is_active(&self) -> bool {
         self.0.is_active() || self.1.is_active()
+    }
+    fn wants_samples(&self) -> bool {
+        self.0.wants_samples() || self.1.wants_samples()
     }
     fn on_sm(&mut self, sm: usize) {
         self.0.on_sm(sm);
@@ -278,12 +310,19 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         self.0.block_ended(block, end);
         self.1.block_ended(block, end);
     }
+    fn sampled(&mut self, sample: &Sample) {
+        self.0.sampled(sample);
+        self.1.sampled(sample);
+    }
 }
 
 /// A list decided at run time; an empty one is as good as `()`.
 impl Observer for Vec<&mut dyn Observer> {
     fn is_active(&self) -> bool {
         self.iter().any(|observer| observer.is_active())
+    }
+    fn wants_samples(&self) -> bool {
+        self.iter().any(|observer| observer.wants_samples())
     }
     fn on_sm(&mut self, sm: usize) {
         self.iter_mut().for_each(|observer| observer.on_sm(sm));
@@ -305,5 +344,8 @@ impl Observer for Vec<&mut dyn Observer> {
     }
     fn block_ended(&mut self, block: BlockId, end: Cycle) {
         self.iter_mut().for_each(|observer| observer.block_ended(block, end));
+    }
+    fn sampled(&mut self, sample: &Sample) {
+        self.iter_mut().for_each(|observer| observer.sampled(sample));
     }
 }

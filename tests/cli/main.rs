@@ -15,6 +15,7 @@ mod readme;
 mod stopping;
 mod support;
 mod terminal;
+mod traces;
 
 use std::path::Path;
 
@@ -42,7 +43,7 @@ fn sub_cores_are_a_setting_and_are_reported() {
     assert!(["gub", "iwb", "swb"].iter().all(|name| bound(&result, name)["status"] == "holds"));
     // private units exist four times, the load/store path once
     let table = std::fs::read_to_string(&csv).unwrap();
-    assert!(table.contains(",int[3]\n") && table.contains(",gmem\n") && !table.contains("gmem["));
+    assert!(table.contains(",int[3],") && table.contains(",gmem,") && !table.contains("gmem["));
     // the schedule of all sub-cores replays, on this machine only
     let policy = format!("replay:{}", files[0]);
     assert_eq!(run(&["--scheduler", &policy])["makespan"], makespan);
@@ -200,9 +201,9 @@ fn traces_are_written_whole_or_not_at_all() {
     assert!(perfetto["traceEvents"].as_array().unwrap().len() > 8);
     assert!(std::fs::read_to_string(&paths[1]).unwrap().starts_with("Kanata\t0004"));
     let csv = std::fs::read_to_string(&paths[2]).unwrap();
-    assert_eq!(csv.lines().next(), Some("block,warp,index,pc,issue,start,done,unit"));
+    assert_eq!(csv.lines().next(), Some("block,warp,index,pc,issue,start,done,unit,line,text"));
     assert_eq!(csv.lines().count(), 1 + 8);
-    assert!(csv.contains("\n0,1,1,1,4,7,14,blue\n"), "w1's i1 initiates at 7:\n{csv}");
+    assert!(csv.contains("\n0,1,1,1,4,7,14,blue,"), "w1's i1 initiates at 7:\n{csv}");
     let replay = format!("replay:{}", paths[3]);
     assert_eq!(json(&["check", "fig3", "--scheduler", &replay], 0)["makespan"], 17);
 

@@ -9,6 +9,7 @@
 use crate::base::WarpMask;
 use crate::machine::pipeline::{FrontEnd as Settings, InstructionCache};
 use crate::sim::SLOTS;
+use crate::trace::FetchSample;
 
 /// The buffer of one warp.
 #[derive(Clone, Copy, Debug, Default)]
@@ -38,6 +39,9 @@ pub(super) struct FrontEnd {
     last: usize,
     cache: Option<Lines>,
     slots: usize,
+    /// So far.
+    fetches: u64,
+    misses: u64,
 }
 
 impl FrontEnd {
@@ -55,6 +59,8 @@ impl FrontEnd {
             last: 0,
             cache: settings.icache.map(Lines::new),
             slots,
+            fetches: 0,
+            misses: 0,
         }
     }
 
@@ -128,16 +134,29 @@ impl FrontEnd {
             let Some(slot) = crate::sim::policy::next_from(hungry, after) else { continue };
             self.last = slot;
             busy = true;
+            self.fetches += 1;
             let hit = self.cache.as_mut().is_none_or(|cache| cache.touch(self.buffers[slot].pc));
             if hit {
                 self.fetched = Some(slot as u8);
             } else {
+                self.misses += 1;
                 self.missing |= WarpMask::slot(slot);
                 let latency = self.settings.icache.map_or(0, |cache| cache.miss_latency);
                 self.arrivals.push((now + latency, slot as u8));
             }
         }
         busy || self.fetched.is_some()
+    }
+
+    /// Its counters; `live` are the warps that have instructions left.
+    pub fn sample(&self, live: WarpMask) -> FetchSample {
+        let count = |warps: WarpMask| warps.slots().count() as u32;
+        FetchSample {
+            fetches: self.fetches,
+            misses: self.misses,
+            filled: count(self.filled & live),
+            missing: count(self.missing),
+        }
     }
 
     /// The next cycle in which instructions arrive.

@@ -9,6 +9,7 @@ use super::memory::{Lower, MemoryStats};
 
 use super::code::Code;
 use super::cores::{Core, Worker};
+use super::samples::Told;
 use super::sm::Sm;
 use crate::base::{Cycle, Cycles, WarpMask};
 use crate::machine::Machine;
@@ -74,13 +75,19 @@ fn launch_with<'a>(
         last_served: sms - 1,
     };
     let listening = observer.is_active();
-    gpu.each(|core| core.sm.listening = listening);
+    let sampling = listening && observer.wants_samples();
+    let mut told = sampling.then(Told::default);
+    gpu.each(|core| {
+        core.sm.listening = listening;
+        core.sm.told = sampling.then(Box::default);
+    });
     let mut result = BlockResult::default();
     loop {
         let now = gpu.now;
         if supply.source().is_stopped() {
             // every cycle before this one is accounted for
             let summary = gpu.summary(supply, 0, observer);
+            sample(&mut told, lower.as_ref(), now, observer);
             return Ok(SimSummary { memory: lower.map(|lower| gpu.memory_stats(&lower)), ..summary });
         }
         if let Some(lower) = &mut lower {
@@ -115,11 +122,13 @@ fn launch_with<'a>(
         }
         if supply.is_exhausted() && gpu.cores().all(|core| core.sm.blocks.is_empty()) {
             let summary = gpu.summary(supply, pipeline.launch.end, observer);
+            sample(&mut told, lower.as_ref(), now, observer);
             return Ok(SimSummary { memory: lower.map(|lower| gpu.memory_stats(&lower)), ..summary });
         }
         let mut next = gpu.end_cycle()?;
         if listening {
             gpu.tell(observer);
+            sample(&mut told, lower.as_ref(), now, observer);
         }
         if let Some(lower) = &mut lower
             && next > now + 1
@@ -133,6 +142,16 @@ fn launch_with<'a>(
             return Err(RunError::Deadlock(gpu.deadlock()).into());
         }
         gpu.now = next;
+    }
+}
+
+/// Tells of the memory behind the SMs, if somebody wants to hear of it.
+fn sample(told: &mut Option<Told>, lower: Option<&Lower>, now: u64, observer: &mut dyn Observer) {
+    if let (Some(told), Some(lower)) = (told, lower) {
+        lower
+            .samples()
+            .filter_map(|counted| told.news(counted, now))
+            .for_each(|news| observer.sampled(&news));
     }
 }
 
@@ -270,6 +289,8 @@ impl<'a> Gpu<'a> {
         let mut issues = 0;
         for Core { sm, .. } in self.cores() {
             issues += sm.issues;
+            sm.now = now;
+            sm.sample();
             for sub in 0..sm.subs.len() {
                 sm.now = now;
                 if end > 0 {

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use super::flight::Flight;
 use crate::base::{BlockId, Cycle};
-use crate::trace::{BlockStart, Idle, Issue, Observer, Release, WarpFinish};
+use crate::trace::{BlockStart, Idle, Issue, Observer, Release, Sample, WarpFinish};
 
 #[derive(Clone, Copy, Debug)]
 enum Entry {
@@ -17,6 +17,7 @@ enum Entry {
     Released(Release),
     WarpFinished(WarpFinish),
     BlockEnded(BlockId, Cycle),
+    Sampled(Sample),
 }
 
 /// Events that wait to be told. Holds nothing if nobody listens.
@@ -70,6 +71,10 @@ impl Log {
         self.waiting.push_back(Entry::BlockEnded(block, end));
     }
 
+    pub fn sampled(&mut self, sample: Sample) {
+        self.waiting.push_back(Entry::Sampled(sample));
+    }
+
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
@@ -89,6 +94,7 @@ impl Log {
                 Entry::Released(release) => observer.barrier_released(release),
                 Entry::WarpFinished(finish) => observer.warp_finished(finish),
                 Entry::BlockEnded(block, end) => observer.block_ended(*block, *end),
+                Entry::Sampled(sample) => observer.sampled(sample),
             }
             self.waiting.pop_front();
             self.told += 1;

@@ -37,6 +37,7 @@ mod latch;
 mod load_store;
 mod log;
 pub mod memory;
+mod samples;
 mod sm;
 mod units;
 

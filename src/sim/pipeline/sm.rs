@@ -11,6 +11,7 @@ use super::latch::Latch;
 use super::load_store::LoadStore;
 use super::log::Log;
 use super::memory::Lower;
+use super::samples::Told;
 use super::units::{ResultBuses, Unit};
 use crate::base::WarpMask;
 use crate::machine::Machine;
@@ -112,6 +113,8 @@ pub(super) struct Sm<'a> {
     pub load_store: Option<Box<LoadStore>>,
     pub front_end: Option<Box<FrontEnd>>,
     pub log: Log,
+    /// The counters that were told last, if somebody wants to hear of them.
+    pub told: Option<Box<Told>>,
     pub blocks: Blocks,
     /// The blocks' paths, by place.
     pub rooms: Vec<BlockPaths>,
@@ -177,6 +180,7 @@ impl<'a> Sm<'a> {
             index,
             front_end: settings.front_end.map(|f| Box::new(FrontEnd::new(f, slots))),
             log: Log::default(),
+            told: None,
             blocks: Blocks::new(layout),
             rooms: vec![BlockPaths::default(); layout.places()],
             issues: 0,
@@ -241,6 +245,9 @@ impl<'a> Sm<'a> {
             self.busy |= front_end.cycle(self.now, self.blocks.live());
             self.wake_slots(front_end.filled - before);
             self.front_end = Some(front_end);
+        }
+        if self.told.is_some() {
+            self.sample();
         }
         Ok(())
     }

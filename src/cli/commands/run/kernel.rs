@@ -207,8 +207,8 @@ fn traced(
     more: Vec<&mut dyn Observer>,
     simulate: impl FnOnce(&mut dyn Observer) -> Result<Checked, Failed>,
 ) -> (Result<Checked, Failed>, Vec<std::io::Result<()>>) {
-    let name = |pc: Pc| kernel.text_of(pc);
-    let mut writers: Vec<Writer> = files.iter_mut().map(|file| file.writer(machine, &name)).collect();
+    let listing = trace_files::listing(files, kernel);
+    let mut writers: Vec<Writer> = files.iter_mut().map(|file| file.writer(machine, &listing)).collect();
     let checked = {
         let own: Vec<&mut dyn Observer> = writers.iter_mut().map(Writer::observer).collect();
         simulate(&mut (FirstSm::new(own), more))

@@ -23,6 +23,7 @@ use crate::machine::pipeline::LoadStore as Settings;
 
 use crate::program::Access;
 use crate::sim::ops::Op;
+use crate::trace::Counted;
 
 /// Replies that wait between the memory and the unit.
 const INBOX: usize = 32;
@@ -212,11 +213,17 @@ impl LoadStore {
     /// Adds what happened in the caches.
     pub fn add_stats(&self, stats: &mut MemoryStats) {
         if let Some(l1) = &self.l1 {
-            stats.l1.add(l1.cache.stats());
+            stats.l1 += l1.cache.stats();
         }
         if let Some(cache) = &self.constants {
-            stats.constant.add(cache.stats());
+            stats.constant += cache.stats();
         }
+    }
+
+    /// The counters of the caches.
+    pub fn samples(&self) -> impl Iterator<Item = Counted> {
+        let l1 = self.l1.as_ref().map(|l1| Counted::L1(l1.cache.sample()));
+        l1.into_iter().chain(self.constants.as_ref().map(|cache| Counted::Constant(cache.sample())))
     }
 
     /// Whether nothing happens in this cycle.

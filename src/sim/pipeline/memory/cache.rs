@@ -12,6 +12,7 @@ use rand_chacha::ChaCha8Rng;
 use super::mshr::Mshrs;
 use super::{Lower, Request, RequestKind, index};
 use crate::machine::memory::{CacheSettings, Replacement, WriteMiss, WritePolicy};
+use crate::trace::{CacheSample, CacheStats};
 
 /// What became of a request at the tags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,34 +27,6 @@ pub enum Access {
     Forwarded,
     /// Nothing happened; try again in a later cycle.
     Stall,
-}
-
-/// What happened in a cache, in transactions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CacheStats {
-    /// Requests that were not stalled.
-    pub accesses: u64,
-    /// Data, or the line of a store, was there.
-    pub hits: u64,
-    /// Neither was.
-    pub misses: u64,
-    /// Joined a fetch under way.
-    pub merged: u64,
-    /// Tries that had to be repeated.
-    pub stalls: u64,
-    /// Dirty lines written to the next level.
-    pub write_backs: u64,
-}
-
-impl CacheStats {
-    pub(in crate::sim::pipeline) fn add(&mut self, other: Self) {
-        self.accesses += other.accesses;
-        self.hits += other.hits;
-        self.misses += other.misses;
-        self.merged += other.merged;
-        self.stalls += other.stalls;
-        self.write_backs += other.write_backs;
-    }
 }
 
 /// The lines of a cache, field by field: a search goes through one field, and what is all zero costs
@@ -223,6 +196,11 @@ impl Cache {
     /// What happened so far.
     pub fn stats(&self) -> CacheStats {
         self.stats
+    }
+
+    /// Its counters.
+    pub fn sample(&self) -> CacheSample {
+        CacheSample { stats: self.stats, mshrs: self.mshrs.in_use() }
     }
 
     fn target(&self, request: &Request, number: u64) -> Target {

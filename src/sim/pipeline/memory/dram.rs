@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 
 use super::Request;
 use crate::machine::memory::{Dram as Settings, DramScheduler};
+use crate::trace::{DramSample, DramStats};
 
 /// A request at the DRAM.
 #[derive(Clone, Copy, Debug)]
@@ -36,25 +37,6 @@ struct Bank {
 struct Group {
     column_from: u64,
     precharge_from: u64,
-}
-
-/// What happened in DRAM.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct DramStats {
-    /// Column commands that read.
-    pub reads: u64,
-    /// Column commands that wrote.
-    pub writes: u64,
-    /// Activations of a row.
-    pub activations: u64,
-}
-
-impl DramStats {
-    pub(super) fn add(&mut self, other: Self) {
-        self.reads += other.reads;
-        self.writes += other.writes;
-        self.activations += other.activations;
-    }
 }
 
 #[derive(Clone, Debug)]
@@ -142,6 +124,12 @@ impl Dram {
 
     pub fn stats(&self) -> DramStats {
         self.stats
+    }
+
+    /// Its counters.
+    pub fn sample(&self) -> DramSample {
+        let waiting = (self.queued + self.arrivals.len()) as u32;
+        DramSample { stats: self.stats, busy_banks: self.occupied.count_ones(), waiting }
     }
 
     /// One tick. Returns the write-back that became complete: nobody waits for it.

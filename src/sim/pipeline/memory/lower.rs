@@ -1,13 +1,12 @@
 //! Everything between the SMs and DRAM.
 
 use super::Request;
-use super::cache::CacheStats;
-use super::dram::DramStats;
 use super::fixed::FixedLevel;
 use super::jitter::Draws;
 use super::partitioned::Partitioned;
 use crate::machine::MemorySystem;
 use crate::machine::memory::{Fixed, LINE_BYTES, LowerLevel, Start};
+use crate::trace::{CacheStats, Counted, DramStats};
 
 /// Everything between the SMs and DRAM, shared by all SMs.
 #[derive(Clone, Debug)]
@@ -127,6 +126,15 @@ impl Lower {
             Kind::Fixed(fixed) => fixed.skip(cycles),
             Kind::Partitions(partitions) => partitions.skip(cycles),
         }
+    }
+
+    /// The counters of the parts it has.
+    pub fn samples(&self) -> impl Iterator<Item = Counted> {
+        let partitions = match &self.kind {
+            Kind::Fixed(_) => None,
+            Kind::Partitions(partitions) => Some(partitions.samples()),
+        };
+        partitions.into_iter().flatten()
     }
 
     /// What happened so far.

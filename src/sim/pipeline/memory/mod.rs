@@ -24,13 +24,12 @@ mod partitioned;
 mod queues;
 mod slice;
 
-pub use cache::CacheStats;
 pub(super) use cache::{Access, Cache};
-pub use dram::DramStats;
 pub(super) use lower::Lower;
 pub use lower::LowerStats;
 
 use crate::machine::memory::SECTOR_BYTES;
+pub use crate::trace::{CacheStats, DramStats};
 
 /// What happened in the memory of a launch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,10 +44,10 @@ pub struct MemoryStats {
 
 impl std::ops::AddAssign for MemoryStats {
     fn add_assign(&mut self, other: Self) {
-        self.l1.add(other.l1);
-        self.constant.add(other.constant);
-        self.lower.l2.add(other.lower.l2);
-        self.lower.dram.add(other.lower.dram);
+        self.l1 += other.l1;
+        self.constant += other.constant;
+        self.lower.l2 += other.lower.l2;
+        self.lower.dram += other.lower.dram;
     }
 }
 

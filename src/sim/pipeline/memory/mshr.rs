@@ -86,6 +86,11 @@ impl Mshrs {
         !self.free.is_empty()
     }
 
+    /// How many are in use.
+    pub fn in_use(&self) -> u32 {
+        self.used.len() as u32
+    }
+
     /// Whether another request may wait for this fetch.
     pub fn may_merge(&self, id: u32) -> bool {
         self.fetches[id as usize].waiting < self.merge

@@ -11,6 +11,7 @@ use super::partition::{Channel, Mapping};
 use super::slice::Slice;
 use super::{Request, RequestKind};
 use crate::machine::memory::{LINE_BYTES, Partitions};
+use crate::trace::{Counted, DramSample};
 
 /// Crossbar, slices and channels. Their time is counted in ticks of the crossbar's clock.
 ///
@@ -280,13 +281,25 @@ impl Partitioned {
         self.now += cycles;
     }
 
+    /// The counters of the L2, if there is one, and of DRAM.
+    pub fn samples(&self) -> impl Iterator<Item = Counted> {
+        let caches = self.slices.iter().filter_map(|slice| slice.cache.as_ref());
+        let l2 = caches.map(Cache::sample).reduce(|mut sum, slice| {
+            sum += slice;
+            sum
+        });
+        let mut dram = DramSample::default();
+        self.channels.iter().for_each(|channel| dram += channel.dram.sample());
+        l2.map(Counted::L2).into_iter().chain([Counted::Dram(dram)])
+    }
+
     pub fn stats(&self) -> LowerStats {
         let mut stats = LowerStats::default();
         for cache in self.slices.iter().filter_map(|slice| slice.cache.as_ref()) {
-            stats.l2.add(cache.stats());
+            stats.l2 += cache.stats();
         }
         for channel in &self.channels {
-            stats.dram.add(channel.dram.stats());
+            stats.dram += channel.dram.stats();
         }
         stats
     }

@@ -1,0 +1,33 @@
+//! Counters of the fetch and of the memory, for observers that want them.
+
+use super::sm::Sm;
+use crate::base::Cycle;
+use crate::trace::{Counted, Sample};
+
+/// The counters that were told last, part by part.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Told(Vec<Counted>);
+
+impl Told {
+    /// What there is to tell of a part, whose counters are these at the end of a cycle.
+    pub fn news(&mut self, counted: Counted, now: u64) -> Option<Sample> {
+        match self.0.iter_mut().find(|last| last.is_of_same_part(&counted)) {
+            Some(last) if *last == counted => return None,
+            Some(last) => *last = counted,
+            None => self.0.push(counted),
+        }
+        Some(Sample { at: Cycle::new(now), counted })
+    }
+}
+
+impl Sm<'_> {
+    /// Notes the counters that have changed, if somebody wants to hear of them.
+    pub fn sample(&mut self) {
+        let Some(told) = &mut self.told else { return };
+        let fetch = self.front_end.iter().map(|front_end| Counted::Fetch(front_end.sample(self.blocks.live())));
+        let caches = self.load_store.iter().flat_map(|unit| unit.samples());
+        for news in fetch.chain(caches).filter_map(|counted| told.news(counted, self.now)) {
+            self.log.sampled(news);
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! The tracks of a warp: what it was doing, and its instructions.
+//!
+//! Instructions of a warp overlap, and slices of a track must not: an instruction that issues while
+//! earlier ones are in flight goes to the first free lane.
+
+use super::FIRST_BLOCK;
+use super::json::{Events, Track};
+use crate::base::{BlockId, Cycle, WarpId};
+use crate::trace::{BlockStart, Issue, Release, WarpFinish};
+
+/// Tracks of a warp. Instructions beyond them share the last one.
+const TRACKS: usize = 1000;
+
+/// A warp on a slot.
+#[derive(Clone, Debug, Default)]
+struct Warp {
+    block: BlockId,
+    warp: WarpId,
+    /// Up to here it is known what it did, but for `run`.
+    known: Cycle,
+    /// Cycles one after the other in which it issued, and how many instructions.
+    run: Option<(Cycle, Cycle, u64)>,
+    /// Until when each lane is taken.
+    lanes: Vec<Cycle>,
+}
+
+impl Warp {
+    /// Where it is shown what the warp was doing.
+    fn activity(&self) -> Track {
+        Track { pid: FIRST_BLOCK + u64::from(self.block.get()), tid: self.warp.index() * TRACKS + 1 }
+    }
+
+    fn lane(&self, lane: usize) -> Track {
+        let Track { pid, tid } = self.activity();
+        Track { pid, tid: tid + 1 + lane }
+    }
+
+    /// The lane on which an instruction can be drawn, and whether it is a new one.
+    fn take_lane(&mut self, issue: &Issue) -> (usize, bool) {
+        let free = self.lanes.iter().position(|until| *until <= issue.issue);
+        let (lane, new) = match free {
+            Some(lane) => (lane, false),
+            None if self.lanes.len() < TRACKS - 1 => {
+                self.lanes.push(Cycle::ZERO);
+                (self.lanes.len() - 1, true)
+            }
+            None => (TRACKS - 2, false),
+        };
+        self.lanes[lane] = issue.done;
+        (lane, new)
+    }
+
+    /// It issues no further instruction in the next cycle.
+    fn end_run(&mut self, events: &mut Events<'_>) {
+        if let Some((from, to, instructions)) = self.run.take() {
+            let args = format_args!(r#""instructions":{instructions}"#);
+            events.slice(self.activity(), (from, to), r#""issues""#, args);
+            self.known = to;
+        }
+    }
+
+    /// What it did from the end of what is known up to `to`.
+    fn fill(&mut self, to: Cycle, events: &mut Events<'_>, name: &str, args: std::fmt::Arguments<'_>) {
+        if to > self.known {
+            events.slice(self.activity(), (self.known, to), name, args);
+            self.known = to;
+        }
+    }
+}
+
+/// Writes the tracks of the warps, in one process per block.
+#[derive(Default)]
+pub(super) struct Warps {
+    /// By slot.
+    warps: Vec<Warp>,
+}
+
+impl Warps {
+    fn at(&mut self, slot: usize) -> &mut Warp {
+        if self.warps.len() <= slot {
+            self.warps.resize_with(slot + 1, Warp::default);
+        }
+        &mut self.warps[slot]
+    }
+
+    pub fn block_started(&mut self, start: &BlockStart, events: &mut Events<'_>) {
+        let block = start.block;
+        events.process(FIRST_BLOCK + u64::from(block.get()), &format!("block {}", block.get()));
+        for index in 0..start.warps {
+            let warp = self.at(start.first_slot + index);
+            let mut lanes = std::mem::take(&mut warp.lanes);
+            lanes.clear();
+            *warp = Warp { block, warp: WarpId::from_index(index), known: start.at, run: None, lanes };
+            events.track(warp.activity(), &format!("warp {index}"));
+        }
+    }
+
+    /// The instruction's `name` is JSON.
+    pub fn issued(&mut self, issue: &Issue, name: &str, events: &mut Events<'_>) {
+        let warp = self.at(issue.slot);
+        let next = Cycle::new(issue.issue.get() + 1);
+        match &mut warp.run {
+            Some((_, to, instructions)) if *to >= issue.issue => {
+                *to = next;
+                *instructions += 1;
+            }
+            _ => {
+                warp.end_run(events);
+                let args = format_args!(r#""to issue":{name}"#);
+                warp.fill(issue.issue, events, r#""waits""#, args);
+                warp.run = Some((issue.issue, next, 1));
+            }
+        }
+        let (lane, new) = warp.take_lane(issue);
+        let track = warp.lane(lane);
+        if new {
+            events.track(track, &format!("warp {} instructions {lane}", issue.warp.get()));
+        }
+        let (pc, index, start) = (issue.step.pc().get(), issue.index, issue.start);
+        let args = format_args!(r#""pc":{pc},"index":{index},"start":{start}"#);
+        events.slice(track, (issue.issue, issue.done), name, args);
+    }
+
+    pub fn released(&mut self, release: &Release, events: &mut Events<'_>) {
+        for slot in release.slots.slots() {
+            let warp = self.at(slot);
+            warp.end_run(events);
+            let args = format_args!(r#""barrier":{}"#, release.barrier);
+            warp.fill(release.at, events, r#""at barrier""#, args);
+        }
+    }
+
+    pub fn finished(&mut self, finish: &WarpFinish, events: &mut Events<'_>) {
+        let warp = self.at(finish.slot);
+        warp.end_run(events);
+        warp.fill(finish.done, events, r#""last results""#, format_args!(""));
+    }
+}

@@ -9,8 +9,8 @@
 //! * `used`: the [`Machine`], made of such parts and nothing else, so that nothing downstream has a path
 //!   for a bad configuration.
 //!
-//! `layered` and `checked` know `written` and not each other, `used` knows `checked`, and `written` knows
-//! none of them.
+//! `layered` and `checked` know `written` and not each other, `used` knows `written` and `checked`, and
+//! `written` knows none of them.
 
 mod checked;
 mod layered;

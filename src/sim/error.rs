@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use super::paper::BeyondPaper;
 use super::policy::ReplayError;
 use crate::base::{BlockId, Cycle, Pc, WarpId};
+use crate::diag::{Diagnostic, Diagnostics};
+use crate::machine::Features;
 
 /// Why a block could not be simulated to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,6 +70,31 @@ impl From<Box<ReplayError>> for RunError {
 impl From<BeyondPaper> for RunError {
     fn from(error: BeyondPaper) -> Self {
         Self::BeyondPaper(error)
+    }
+}
+
+/// A machine that is beyond the paper model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BeyondPaper {
+    /// Its name.
+    pub machine: String,
+    /// What it does that the paper model does not.
+    pub features: Features,
+}
+
+impl fmt::Display for BeyondPaper {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { machine, features } = self;
+        write!(f, "this simulates the paper model, and machine `{machine}` is more: {features}")
+    }
+}
+
+impl std::error::Error for BeyondPaper {}
+
+impl From<BeyondPaper> for Diagnostics {
+    fn from(error: BeyondPaper) -> Self {
+        let hint = "whole launches on such machines are simulated, by another engine";
+        Diagnostic::general(error.machine.clone(), error.to_string()).hint(hint).into()
     }
 }
 

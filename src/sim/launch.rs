@@ -1,79 +1,15 @@
-//! Running a launch, on the engine that its machine asks for; and how launches and blocks went.
-
-use std::ops::AddAssign;
+//! Running a launch, on the engine that its machine asks for.
 
 use super::error::{RunError, SimError};
 use super::paper::{self, PaperMachine};
 use super::pipeline;
-use super::pipeline::memory::MemoryStats;
 use super::policy::PolicySetup;
-use super::supply::Supply;
-use crate::base::{BlockId, Cycle, Cycles};
+use super::result::{BlockResult, SimSummary};
+use super::supply::{AnySource, KeepsError, Kept, On, OnBlock, Supply};
 use crate::machine::Machine;
-use crate::path::{BlockPaths, BlockSource, Footprint};
+use crate::path::{BlockPaths, BlockSource};
 use crate::program::TimingTable;
-use crate::trace::{Listening, Observer, Stalls};
-
-/// How a block went.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct BlockResult {
-    /// Which.
-    pub block: BlockId,
-    /// When it became resident, in the time of the SM.
-    pub start: Cycle,
-    /// From there to the largest `done` of its instructions.
-    pub makespan: Cycles,
-    /// Instructions issued.
-    pub issues: u64,
-    /// Its warps.
-    pub warps: Vec<WarpResult>,
-}
-
-/// How a warp went.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct WarpResult {
-    /// From the start of the block to the warp's largest `done`.
-    pub finish: Cycles,
-    /// Instructions issued.
-    pub issues: u64,
-}
-
-/// How a launch went.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SimSummary {
-    /// From the start of the first block to the end of the last one; the sum of the blocks'
-    /// makespans where one is resident at a time.
-    pub makespan: Cycles,
-    /// Instructions issued.
-    pub issues: u64,
-    /// Idle issue slots by reason; with the issues they add up to the makespan times the number of
-    /// sub-cores.
-    pub stalls: Stalls,
-    /// The sub-cores, of one SM after the other.
-    pub sub_cores: Vec<SubCoreResult>,
-    /// Blocks.
-    pub blocks: u64,
-    /// Blocks that were resident at a time, at most.
-    pub resident_blocks: u32,
-    /// What happened in the memory, if the machine has one that is not perfect.
-    pub memory: Option<MemoryStats>,
-}
-
-/// How a sub-core went.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SubCoreResult {
-    /// Instructions it issued.
-    pub issues: u64,
-    /// Its idle issue slots by reason; with its issues they add up to the makespan of the SM.
-    pub stalls: Stalls,
-}
-
-impl AddAssign for SubCoreResult {
-    fn add_assign(&mut self, other: Self) {
-        self.issues += other.issues;
-        self.stalls += other.stalls;
-    }
-}
+use crate::trace::{Listening, Observer};
 
 /// Simulates a launch, on one SM unless the machine has several.
 ///
@@ -114,51 +50,12 @@ pub fn simulate_on<S: BlockSource, O: Observer>(
     observer: &mut O,
     mut on_block: impl FnMut(&BlockResult, &BlockPaths),
 ) -> Result<SimSummary, SimError<S::Error>> {
-    let mut source = Blocks { source, error: None };
+    let mut source = KeepsError { source, error: None };
     let on = On { threads, table, machine, policy: setup };
     on_engine(&on, &mut source, resident_blocks, observer, &mut on_block).map_err(|error| match error {
         SimError::Run(error) => SimError::Run(error),
         SimError::Source(Kept) => SimError::Source(source.error.expect("it is kept where it is found")),
     })
-}
-
-/// Any source of blocks: the engines are compiled once for all of them.
-pub(super) type AnySource<'s> = dyn BlockSource<Error = Kept> + 's;
-
-/// Somebody who hears of blocks that ended.
-pub(super) type OnBlock<'f> = dyn FnMut(&BlockResult, &BlockPaths) + 'f;
-
-/// Says that a source has failed; the reason is kept in [`Blocks`].
-pub(super) struct Kept;
-
-/// A source that keeps its error.
-struct Blocks<'s, S: BlockSource> {
-    source: &'s mut S,
-    error: Option<S::Error>,
-}
-
-impl<S: BlockSource> BlockSource for Blocks<'_, S> {
-    type Error = Kept;
-
-    fn next_block(&mut self, paths: &mut BlockPaths) -> Result<bool, Kept> {
-        self.source.next_block(paths).map_err(|error| {
-            self.error = Some(error);
-            Kept
-        })
-    }
-
-    fn footprint(&self) -> Footprint {
-        self.source.footprint()
-    }
-}
-
-/// What a launch runs on.
-pub(super) struct On<'a> {
-    /// Threads that several SMs may run on.
-    pub threads: usize,
-    pub table: &'a TimingTable,
-    pub machine: &'a Machine,
-    pub policy: &'a PolicySetup,
 }
 
 /// Not generic, so that the engines are compiled here and nowhere else.

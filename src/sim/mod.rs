@@ -50,14 +50,16 @@ mod ops;
 mod paper;
 mod pipeline;
 pub mod policy;
+mod result;
 mod supply;
 mod wheel;
 
-pub use error::{Deadlock, RunError, SimError};
-pub use launch::{BlockResult, SimSummary, SubCoreResult, WarpResult, simulate, simulate_on};
-pub use paper::{BeyondPaper, Engine, PaperMachine};
-pub use pipeline::memory::{CacheStats, DramStats, LowerStats, MemoryStats};
+pub use crate::trace::{CacheStats, DramStats};
+pub use error::{BeyondPaper, Deadlock, RunError, SimError};
+pub use launch::{simulate, simulate_on};
+pub use paper::{Engine, PaperMachine};
 pub use policy::PolicySetup;
+pub use result::{BlockResult, LowerStats, MemoryStats, SimSummary, SubCoreResult, WarpResult};
 
 /// Warp slots of the SM: sets of warps are 64-bit masks.
 pub const SLOTS: usize = 64;

@@ -1,9 +1,55 @@
-//! The blocks of a launch that are not on an SM yet.
+//! What a launch runs on, and its blocks that are not on an SM yet.
 
 use super::blocks::Layout;
 use super::error::SimError;
-use super::launch::{AnySource, Kept};
-use crate::path::BlockPaths;
+use super::policy::PolicySetup;
+use super::result::BlockResult;
+use crate::machine::Machine;
+use crate::path::{BlockPaths, BlockSource, Footprint};
+use crate::program::TimingTable;
+
+/// Any source of blocks: the engines are compiled once for all of them.
+pub(super) type AnySource<'s> = dyn BlockSource<Error = Kept> + 's;
+
+/// Somebody who hears of blocks that ended.
+pub(super) type OnBlock<'f> = dyn FnMut(&BlockResult, &BlockPaths) + 'f;
+
+/// Says that a source has failed; the reason is kept in [`KeepsError`].
+pub(super) struct Kept;
+
+/// A source that keeps its error.
+pub(super) struct KeepsError<'s, S: BlockSource> {
+    pub source: &'s mut S,
+    pub error: Option<S::Error>,
+}
+
+impl<S: BlockSource> BlockSource for KeepsError<'_, S> {
+    type Error = Kept;
+
+    fn next_block(&mut self, paths: &mut BlockPaths) -> Result<bool, Kept> {
+        self.source.next_block(paths).map_err(|error| {
+            self.error = Some(error);
+            Kept
+        })
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.source.is_stopped()
+    }
+
+    fn footprint(&self) -> Footprint {
+        self.source.footprint()
+    }
+}
+
+/// What a launch runs on.
+pub(super) struct On<'a> {
+    /// Threads that several SMs may run on.
+    pub threads: usize,
+    pub table: &'a TimingTable,
+    pub machine: &'a Machine,
+    pub policy: &'a PolicySetup,
+}
 
 /// Gives out the blocks of a source in launch order.
 pub(super) struct Supply<'a, 's> {

@@ -1,14 +1,17 @@
 //! The engine against the per-cycle reference: every event of ten thousand random kernels under
 //! every policy, and of launches with several resident blocks.
 
+use std::convert::Infallible;
+
 use crate::per_cycle;
 use crate::random_kernels;
 
 use per_cycle::{Issued, Outcome, Rule};
 use random_kernels::{RandomLaunch, Shape, random_launch};
+
 use warpbound::base::{BlockId, Cycle};
 use warpbound::diag::SourceText;
-use warpbound::path::Listed;
+use warpbound::path::{BlockPaths, BlockSource, Listed};
 use warpbound::program::TimingTable;
 use warpbound::sim::policy::Schedule;
 use warpbound::sim::{PolicySetup, SubCoreResult, simulate};
@@ -239,4 +242,39 @@ fn random_kernels_reach_every_reason_and_every_feature() {
     }
     assert!([0, 2, 3, 5].iter().all(|&reason| stalls[reason] > 100), "{stalls:?}");
     assert!(releases > 100 && far > 20 && empty > 5, "{releases} releases, {far} far, {empty} empty warps");
+}
+
+/// Nobody wants the rest once two blocks were given out.
+struct Stopping<'a> {
+    blocks: Listed<'a>,
+    given: usize,
+}
+
+impl BlockSource for Stopping<'_> {
+    type Error = Infallible;
+
+    fn next_block(&mut self, paths: &mut BlockPaths) -> Result<bool, Infallible> {
+        self.given += 1;
+        self.blocks.next_block(paths)
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.given >= 2
+    }
+}
+
+#[test]
+fn a_launch_that_nobody_wants_is_left_unfinished() {
+    let shape = Shape { pipeline: true, ..Shape::EVERYTHING };
+    let launch = random_launch(1, &shape, 2);
+    let (whole, _) = engine(&launch, &PolicySetup::Gto, 2);
+    let table = TimingTable::new(&launch.program, &launch.machine).unwrap();
+    let mut source = Stopping { blocks: Listed::new(&launch.blocks), given: 0 };
+    let mut ended = 0;
+    let summary =
+        simulate(&mut source, &table, &launch.machine, &PolicySetup::Gto, 2, &mut (), |_, _| ended += 1)
+            .unwrap();
+    let cycles = summary.makespan.get();
+    assert!(ended == 0 && summary.blocks == 2, "{ended} of {} blocks ended", summary.blocks);
+    assert!(0 < cycles && cycles < whole.makespan, "{cycles} of {} cycles", whole.makespan);
 }

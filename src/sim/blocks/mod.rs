@@ -20,8 +20,8 @@ pub(super) use layout::Layout;
 use barriers::{Arrival, Barriers, Complete};
 
 use super::SLOTS;
-use super::launch::{BlockResult, WarpResult};
 use super::policy::Placed;
+use super::result::{BlockResult, WarpResult};
 use crate::base::{BlockId, Cycle, Cycles, WarpId, WarpMask};
 use crate::path::{BarrierUse, BlockPaths};
 use crate::trace::{BlockStart, Release, WarpFinish};

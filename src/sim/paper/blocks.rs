@@ -3,9 +3,9 @@
 use super::{Slot, SlotSteps, Sm};
 use crate::base::{Cycle, WarpMask};
 use crate::path::{BlockPaths, Step};
-use crate::sim::launch::BlockResult;
 use crate::sim::ops::issuing;
 use crate::sim::policy::{Placed, Policy};
+use crate::sim::result::BlockResult;
 use crate::trace::{Observer, Release};
 
 impl Sm<'_> {

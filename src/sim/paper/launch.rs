@@ -7,9 +7,10 @@ use crate::program::TimingTable;
 use crate::sim::SLOTS;
 use crate::sim::blocks::Layout;
 use crate::sim::error::{RunError, SimError};
-use crate::sim::launch::{BlockResult, Kept, OnBlock, SimSummary, SubCoreResult};
 use crate::sim::policy::{Gto, Lrr, Policy, PolicySetup, ReplayError};
+use crate::sim::result::{BlockResult, SimSummary, SubCoreResult};
 use crate::sim::supply::Supply;
+use crate::sim::supply::{Kept, OnBlock};
 use crate::trace::{Listening, Observer, Stalls};
 
 /// Evaluates an expression with the policies that a setup chooses, one for each sub-core: three times

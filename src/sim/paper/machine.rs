@@ -1,9 +1,7 @@
 //! Machines of the paper model.
 
-use std::fmt;
-
-use crate::diag::{Diagnostic, Diagnostics};
-use crate::machine::{Features, Machine, SubCores};
+use crate::machine::{Machine, SubCores};
+use crate::sim::error::BeyondPaper;
 
 /// A machine that does nothing beyond the paper model, and so one that its engine can simulate.
 #[derive(Clone, Copy, Debug)]
@@ -29,31 +27,6 @@ impl<'a> PaperMachine<'a> {
 
     pub(in crate::sim) fn sub_cores(self) -> SubCores {
         self.0.sub_cores()
-    }
-}
-
-/// A machine that is beyond the paper model.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BeyondPaper {
-    /// Its name.
-    pub machine: String,
-    /// What it does that the paper model does not.
-    pub features: Features,
-}
-
-impl fmt::Display for BeyondPaper {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { machine, features } = self;
-        write!(f, "this simulates the paper model, and machine `{machine}` is more: {features}")
-    }
-}
-
-impl std::error::Error for BeyondPaper {}
-
-impl From<BeyondPaper> for Diagnostics {
-    fn from(error: BeyondPaper) -> Self {
-        let hint = "whole launches on such machines are simulated, by another engine";
-        Diagnostic::general(error.machine.clone(), error.to_string()).hint(hint).into()
     }
 }
 

@@ -8,7 +8,7 @@ mod several;
 
 pub use launch::Engine;
 pub(in crate::sim) use launch::launch;
-pub use machine::{BeyondPaper, PaperMachine};
+pub use machine::PaperMachine;
 
 use crate::base::{Cycle, RegId, UnitId, WarpMask};
 use crate::machine::SubCores;
@@ -17,9 +17,9 @@ use crate::program::{Flow, TimingTable};
 use crate::sim::SLOTS;
 use crate::sim::blocks::{Blocks, Layout};
 use crate::sim::error::RunError;
-use crate::sim::launch::SubCoreResult;
 use crate::sim::ops::{Op, Ops};
 use crate::sim::policy::{Policy, View};
+use crate::sim::result::SubCoreResult;
 use crate::sim::wheel::Wheel;
 use crate::trace::{Issue, Observer};
 

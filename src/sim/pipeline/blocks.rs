@@ -1,11 +1,11 @@
 //! What follows for warps from the life of their blocks, which is that of [`crate::sim::blocks`].
 
-use super::sm::Sm;
+use super::Sm;
 use crate::base::{Cycle, WarpMask};
 use crate::path::Step;
-use crate::sim::launch::BlockResult;
 use crate::sim::ops::issuing;
 use crate::sim::policy::{AnyPolicy, Placed, Policy};
+use crate::sim::result::BlockResult;
 use crate::trace::Release;
 
 impl Sm<'_> {

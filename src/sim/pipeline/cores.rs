@@ -3,8 +3,8 @@
 
 use crossbeam::channel::{Receiver, Sender, bounded};
 
+use super::Sm;
 use super::memory::Lower;
-use super::sm::Sm;
 use crate::sim::error::RunError;
 use crate::sim::policy::AnyPolicy;
 

@@ -1,9 +1,9 @@
 //! From issue through the units to the registers.
 
+use super::Sm;
 use super::code::Code;
 use super::flight::{Flight, FlightId};
 use super::latch::UnitPort;
-use super::sm::Sm;
 use crate::base::WarpMask;
 
 impl Sm<'_> {

@@ -5,12 +5,12 @@
 //! gets blocks; then each goes through its own stages, for itself. The second part may run on
 //! several threads, which therefore cannot change a cycle.
 
-use super::memory::{Lower, MemoryStats};
+use super::memory::Lower;
 
+use super::Sm;
 use super::code::Code;
 use super::cores::{Core, Worker};
 use super::samples::Told;
-use super::sm::Sm;
 use crate::base::{Cycle, Cycles, WarpMask};
 use crate::machine::Machine;
 use crate::machine::Pipeline;
@@ -18,9 +18,10 @@ use crate::machine::memory::LowerLevel;
 use crate::path::Footprint;
 use crate::sim::SLOTS;
 use crate::sim::error::{Deadlock, RunError, SimError};
-use crate::sim::launch::{BlockResult, Kept, On, OnBlock, SimSummary, SubCoreResult};
 use crate::sim::policy::Policy;
+use crate::sim::result::{BlockResult, MemoryStats, SimSummary, SubCoreResult};
 use crate::sim::supply::Supply;
+use crate::sim::supply::{Kept, On, OnBlock};
 use crate::trace::{Observer, Stalls};
 
 /// Simulates a launch on a machine with this pipeline; see [`crate::sim::simulate`].

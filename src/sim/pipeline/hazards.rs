@@ -1,7 +1,7 @@
 //! What keeps warps from issuing: registers that are not there, fences and atomics under way.
 
+use super::Sm;
 use super::flight::FlightId;
-use super::sm::Sm;
 use crate::base::{Cycle, RegId, WarpMask};
 use crate::path::Step;
 use crate::program::Flow;

@@ -4,7 +4,7 @@
 //! change the reason. Only queues without a collector change with time alone; see
 //! `Code::sleeps`.
 
-use super::sm::Sm;
+use super::Sm;
 use crate::base::{Cycle, WarpMask};
 use crate::sim::idle::{Stalled, waiting};
 use crate::trace::{Idle, StallReason, Waiting};

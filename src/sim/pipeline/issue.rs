@@ -1,8 +1,8 @@
 //! Issue: what each sub-core's policy chooses.
 
+use super::Sm;
 use super::flight::Flight;
 use super::load_store::all_writes;
-use super::sm::Sm;
 use crate::base::{Cycle, UnitId, WarpMask};
 use crate::program::{Access, Flow};
 use crate::sim::error::RunError;

@@ -16,6 +16,8 @@
 //!  fetch                      instruction buffers are filled                (front_end.rs)
 //! ```
 //!
+//! What is here is the state of one SM, which all stages share, and the order of its stages.
+//!
 //! With every part off, the cycles are those of the paper model; `tests/engine/against_reference.rs`
 //! compares event by event. The structure with everything on is that of GPGPU-Sim 4.2's
 //! shader core, as read from its sources ([`crate::model`], section 15); `tests/engine/accelsim.rs` compares cycles.
@@ -36,9 +38,303 @@ mod issue;
 mod latch;
 mod load_store;
 mod log;
-pub mod memory;
+mod memory;
 mod samples;
-mod sm;
 mod units;
 
 pub(in crate::sim) use gpu::launch;
+
+use crate::base::WarpMask;
+use crate::machine::Machine;
+use crate::machine::Pipeline;
+use crate::path::{BlockPaths, Step, WarpPath};
+use crate::sim::SLOTS;
+use crate::sim::blocks::{Blocks, Layout};
+use crate::sim::error::RunError;
+use crate::sim::policy::{AnyPolicy, View};
+use crate::trace::Stalls;
+use code::Code;
+use collector::Collector;
+use completions::Completions;
+use flight::Flights;
+use front_end::FrontEnd;
+use hazards::Pending;
+use idle::{EVERY, Idling};
+use latch::Latch;
+use load_store::LoadStore;
+use log::Log;
+use memory::Lower;
+use samples::Told;
+use units::{ResultBuses, Unit};
+
+/// A warp slot.
+#[derive(Clone, Copy, Debug)]
+struct WarpState {
+    /// Index of the next step.
+    pub next: u32,
+    /// Steps that take an issue slot.
+    pub steps: u32,
+    /// The next step, if there is one.
+    pub step: Option<Step>,
+    /// The sub-core of the slot.
+    pub sub_core: u8,
+    /// The unit the next step goes to.
+    pub unit: u8,
+    /// A register that the next step waits for.
+    pub awaits: u32,
+    /// Instructions under way.
+    pub in_flight: u32,
+    /// Transactions of stores that memory has not acknowledged.
+    pub stores: u32,
+    /// Transactions of atomics that are under way.
+    pub atomics: u32,
+    /// Next group of memory traffic in the path.
+    pub traffic: u32,
+    pub last_issue: u64,
+    pub last_done: u64,
+}
+
+const NO_WARP: WarpState = WarpState {
+    next: 0,
+    steps: 0,
+    step: None,
+    sub_core: 0,
+    unit: 0,
+    awaits: 0,
+    in_flight: 0,
+    stores: 0,
+    atomics: 0,
+    traffic: 0,
+    last_issue: 0,
+    last_done: 0,
+};
+
+/// One sub-core.
+#[derive(Clone, Debug)]
+struct SubCore {
+    pub slots: WarpMask,
+    pub view: View,
+    pub stalls: Stalls,
+    pub issues: u64,
+    /// When its policy wants to decide again even if nothing happens.
+    pub wake: u64,
+    /// Its present idle interval.
+    pub idle: Option<Idling>,
+}
+
+/// One SM.
+#[derive(Clone, Debug)]
+struct Sm<'a> {
+    /// Its number.
+    pub index: usize,
+    pub code: &'a Code<'a>,
+    pub settings: &'a Pipeline,
+    pub now: u64,
+    pub listening: bool,
+    /// Whether the policy asks who waits for global memory.
+    pub tracks_global: bool,
+    pub regs: usize,
+    /// Per slot and register.
+    pub pending: Vec<Pending>,
+    pub warps: [WarpState; SLOTS],
+    pub subs: Vec<SubCore>,
+    /// Warps that wait for a fence or an atomic.
+    pub held: WarpMask,
+    pub fenced: WarpMask,
+    /// Sub-cores that may issue, or be idle for another reason than in the last cycle, as a mask.
+    pub awake: u32,
+    /// Warps whose next instruction has no hazard.
+    pub clear: WarpMask,
+    /// Per unit, the load/store unit last: warps whose next instruction goes there.
+    pub wants: Vec<WarpMask>,
+    pub units: Vec<Unit>,
+    pub flights: Flights,
+    pub completions: Completions,
+    pub buses: Option<ResultBuses>,
+    pub collector: Option<Box<Collector>>,
+    pub issued: Latch,
+    pub collected: Latch,
+    pub load_store: Option<Box<LoadStore>>,
+    pub front_end: Option<Box<FrontEnd>>,
+    pub log: Log,
+    /// The counters that were told last, if somebody wants to hear of them.
+    pub told: Option<Box<Told>>,
+    pub blocks: Blocks,
+    /// The blocks' paths, by place.
+    pub rooms: Vec<BlockPaths>,
+    pub issues: u64,
+    /// The sub-core that issues first in this cycle.
+    pub first: usize,
+    /// Whether a block was there when this cycle began: without one nothing takes turns.
+    active: bool,
+    /// Whether anything happened in this cycle.
+    pub busy: bool,
+}
+
+impl<'a> Sm<'a> {
+    pub fn new(
+        code: &'a Code<'a>,
+        machine: &'a Machine,
+        settings: &'a Pipeline,
+        layout: Layout,
+        slots: usize,
+        (index, shared_bytes): (usize, u64),
+    ) -> Self {
+        let sub_cores = machine.sub_cores().count();
+        let table = code.table;
+        let units = table.units() + 1;
+        let sub = |index: usize| SubCore {
+            slots: machine.sub_cores().slots(index),
+            view: View::new(),
+            stalls: Stalls::default(),
+            issues: 0,
+            wake: u64::MAX,
+            idle: None,
+        };
+        Self {
+            code,
+            settings,
+            now: 0,
+            listening: false,
+            tracks_global: false,
+            regs: table.regs(),
+            pending: vec![Pending::NONE; table.regs() * slots],
+            warps: std::array::from_fn(|slot| WarpState {
+                sub_core: machine.sub_cores().of_slot(slot) as u8,
+                ..NO_WARP
+            }),
+            subs: (0..sub_cores).map(sub).collect(),
+            held: WarpMask::empty(),
+            fenced: WarpMask::empty(),
+            awake: EVERY,
+            clear: WarpMask::empty(),
+            wants: vec![WarpMask::empty(); units],
+            units: (0..sub_cores)
+                .flat_map(|_| code.longest.iter().map(|&longest| Unit::new(longest)))
+                .collect(),
+            flights: Flights::default(),
+            completions: Completions::default(),
+            buses: settings.result_buses.map(ResultBuses::new),
+            collector: settings.collector.map(|c| Box::new(Collector::new(c, sub_cores))),
+            issued: Latch::new(),
+            collected: Latch::new(),
+            load_store: settings
+                .load_store
+                .map(|settings| Box::new(LoadStore::new(settings, machine.memory(), shared_bytes, index))),
+            index,
+            front_end: settings.front_end.map(|f| Box::new(FrontEnd::new(f, slots))),
+            log: Log::default(),
+            told: None,
+            blocks: Blocks::new(layout),
+            rooms: vec![BlockPaths::default(); layout.places()],
+            issues: 0,
+            first: 0,
+            active: false,
+            busy: false,
+        }
+    }
+
+    /// The path of the warp in a slot.
+    pub fn path(&self, slot: usize) -> &WarpPath {
+        let (place, warp) = self.blocks.seat(slot);
+        &self.rooms[place].warps[warp.index()]
+    }
+
+    /// Takes a reply of the lower level of memory. Whether there was one.
+    pub fn receive(&mut self, lower: &mut Lower) -> bool {
+        let received = self.load_store.as_mut().is_some_and(|unit| unit.receive(lower, self.index));
+        self.busy |= received;
+        received
+    }
+
+    /// One cycle, up to the point where blocks are placed.
+    pub fn begin_cycle(&mut self, lower: Option<&mut Lower>) {
+        let now = self.now;
+        while let Some(id) = self.completions.due(now) {
+            self.busy = true;
+            self.write_back(id);
+        }
+        self.start_collected();
+        if let Some(mut load_store) = self.load_store.take() {
+            self.busy |= load_store.cycle(self, lower);
+            self.load_store = Some(load_store);
+            self.start_access();
+        }
+        self.release_barriers();
+    }
+
+    /// The rest of the cycle.
+    pub fn end_cycle(&mut self, policies: &mut [AnyPolicy<'_>]) -> Result<(), RunError> {
+        if let Some(mut collector) = self.collector.take() {
+            if !self.issued.is_empty() || !collector.is_empty() {
+                collector.cycle(self.code, &self.flights, &mut self.issued, &mut self.collected);
+                self.awake |= std::mem::take(&mut self.issued.left);
+                self.busy = true;
+            } else {
+                collector.written = 0;
+            }
+            self.collector = Some(collector);
+        }
+        if !self.fenced.is_empty() {
+            self.lift_fences();
+        }
+        for n in self.first..self.first + self.subs.len() {
+            let sub_core = if n < self.subs.len() { n } else { n - self.subs.len() };
+            if !self.is_asleep(sub_core) {
+                self.issue(sub_core, &mut policies[sub_core])?;
+            }
+        }
+        if let Some(mut front_end) = self.front_end.take() {
+            let before = front_end.filled;
+            self.busy |= front_end.cycle(self.now, self.blocks.live());
+            self.wake_slots(front_end.filled - before);
+            self.front_end = Some(front_end);
+        }
+        if self.told.is_some() {
+            self.sample();
+        }
+        Ok(())
+    }
+
+    /// The next cycle in which something can happen, after a cycle in which nothing did.
+    pub fn next_event(&self) -> u64 {
+        let collecting = || {
+            !self.issued.is_empty()
+                || !self.collected.is_empty()
+                || self.collector.as_ref().is_some_and(|c| !c.is_empty())
+        };
+        if self.busy || collecting() {
+            return self.now + 1;
+        }
+        let load_store = self.load_store.as_ref().map_or(u64::MAX, |unit| unit.next_event(self.now));
+        let fetch = self.front_end.as_ref().map_or(u64::MAX, |front_end| front_end.next_arrival());
+        let wake = self.subs.iter().map(|sub| sub.wake).min().unwrap_or(u64::MAX);
+        // a queue has room again when what is first in it starts
+        let queues = self.units.iter().map(|unit| unit.next_start(self.now)).min();
+        self.completions
+            .next()
+            .min(queues.unwrap_or(u64::MAX))
+            .min(self.blocks.due())
+            .min(load_store)
+            .min(fetch)
+            .min(wake)
+            .max(self.now + 1)
+    }
+
+    /// Goes to a later cycle, or stays in this one.
+    pub fn advance_to(&mut self, to: u64) {
+        if to == self.now {
+            return;
+        }
+        if self.settings.issue.rotate && self.active {
+            // if the last block has ended, it did so in the cycle after which this begins
+            let turns = if self.blocks.is_empty() { 1 } else { to - self.now };
+            // nearly always the next cycle: no division then
+            let first = self.first + turns as usize;
+            self.first = if first < self.subs.len() { first } else { first % self.subs.len() };
+        }
+        self.active = !self.blocks.is_empty();
+        self.now = to;
+        self.busy = false;
+    }
+}

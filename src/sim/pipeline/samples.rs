@@ -1,6 +1,6 @@
 //! Counters of the fetch and of the memory, for observers that want them.
 
-use super::sm::Sm;
+use super::Sm;
 use crate::base::Cycle;
 use crate::trace::{Counted, Sample};
 

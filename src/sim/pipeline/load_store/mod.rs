@@ -13,13 +13,14 @@ mod serve;
 
 use std::collections::VecDeque;
 
+use super::Sm;
 use super::first_level::FirstLevel;
 use super::flight::FlightId;
-use super::memory::{Cache, Lower, MemoryStats, Request, RequestKind};
-use super::sm::Sm;
+use super::memory::{Cache, Lower, Request, RequestKind};
 use crate::isa::Space;
 use crate::machine::MemorySystem;
 use crate::machine::pipeline::LoadStore as Settings;
+use crate::sim::result::MemoryStats;
 
 use crate::program::Access;
 use crate::sim::ops::Op;
@@ -148,11 +149,11 @@ impl LoadStore {
             }
         }
         if let (Some(cache), Some(lower)) = (&mut self.constants, &mut lower) {
-            busy |= cache.send(lower, sm.index);
+            busy |= lower.take_from(cache, sm.index);
         }
         if let Some(mut l1) = self.l1.take() {
             if let Some(lower) = &mut lower {
-                busy |= l1.cache.send(lower, sm.index);
+                busy |= lower.take_from(&mut l1.cache, sm.index);
             }
             let banks = if l1.has_waiting() { l1.width() } else { 0 };
             for bank in 0..banks {

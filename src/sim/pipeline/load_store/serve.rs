@@ -5,9 +5,9 @@ use crate::base::WarpMask;
 use crate::isa::Space;
 use crate::path::{LineUse, Step};
 use crate::program::Access;
+use crate::sim::pipeline::Sm;
 use crate::sim::pipeline::flight::FlightId;
 use crate::sim::pipeline::memory::{Access as Lookup, Lower, Request, RequestKind};
-use crate::sim::pipeline::sm::Sm;
 
 impl Serving {
     /// Takes the next transaction of so many bytes off what is left: line and sectors.

@@ -10,7 +10,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::mshr::Mshrs;
-use super::{Lower, Request, RequestKind, index};
+use super::{Request, RequestKind, index};
 use crate::machine::memory::{CacheSettings, Replacement, WriteMiss, WritePolicy};
 use crate::trace::{CacheSample, CacheStats};
 
@@ -124,17 +124,6 @@ impl Cache {
         }
         self.stats.accesses += u64::from(access != Access::Stall);
         access
-    }
-
-    /// Sends one waiting request to the memory behind an SM. Whether it could.
-    pub fn send(&mut self, lower: &mut Lower, sm: usize) -> bool {
-        let Some(&request) = self.outgoing() else { return false };
-        let accepted = lower.accepts(sm, &request);
-        if accepted {
-            lower.push(sm, request);
-            self.sent();
-        }
-        accepted
     }
 
     /// Bytes of a line.

@@ -1,12 +1,14 @@
 //! Everything between the SMs and DRAM.
 
 use super::Request;
+use super::cache::Cache;
 use super::fixed::FixedLevel;
 use super::jitter::Draws;
 use super::partitioned::Partitioned;
 use crate::machine::MemorySystem;
 use crate::machine::memory::{Fixed, LINE_BYTES, LowerLevel, Start};
-use crate::trace::{CacheStats, Counted, DramStats};
+use crate::sim::result::LowerStats;
+use crate::trace::Counted;
 
 /// Everything between the SMs and DRAM, shared by all SMs.
 #[derive(Clone, Debug)]
@@ -19,15 +21,6 @@ pub struct Lower {
 enum Kind {
     Fixed(Box<FixedLevel>),
     Partitions(Box<Partitioned>),
-}
-
-/// What happened behind the SMs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LowerStats {
-    /// The L2, all slices.
-    pub l2: CacheStats,
-    /// DRAM, all channels.
-    pub dram: DramStats,
 }
 
 impl Lower {
@@ -58,6 +51,17 @@ impl Lower {
                 partitions.preload(line);
             }
         }
+    }
+
+    /// Takes a request that waits in a cache of an SM, if there is room for it. Whether it did.
+    pub fn take_from(&mut self, cache: &mut Cache, sm: usize) -> bool {
+        let Some(&request) = cache.outgoing() else { return false };
+        let accepted = self.accepts(sm, &request);
+        if accepted {
+            self.push(sm, request);
+            cache.sent();
+        }
+        accepted
     }
 
     /// Whether SM `sm` can hand over a request in this cycle.

@@ -26,30 +26,8 @@ mod slice;
 
 pub(super) use cache::{Access, Cache};
 pub(super) use lower::Lower;
-pub use lower::LowerStats;
 
 use crate::machine::memory::SECTOR_BYTES;
-pub use crate::trace::{CacheStats, DramStats};
-
-/// What happened in the memory of a launch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MemoryStats {
-    /// The L1s of all SMs.
-    pub l1: CacheStats,
-    /// The constant caches of all SMs.
-    pub constant: CacheStats,
-    /// What is behind them.
-    pub lower: LowerStats,
-}
-
-impl std::ops::AddAssign for MemoryStats {
-    fn add_assign(&mut self, other: Self) {
-        self.l1 += other.l1;
-        self.constant += other.constant;
-        self.lower.l2 += other.lower.l2;
-        self.lower.dram += other.lower.dram;
-    }
-}
 
 /// A transaction: some sectors of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

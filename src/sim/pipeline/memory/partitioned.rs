@@ -6,11 +6,11 @@ use std::collections::{BinaryHeap, VecDeque};
 use super::cache::Cache;
 use super::crossbar::Crossbar;
 use super::jitter::Draws;
-use super::lower::LowerStats;
 use super::partition::{Channel, Mapping};
 use super::slice::Slice;
 use super::{Request, RequestKind};
 use crate::machine::memory::{LINE_BYTES, Partitions};
+use crate::sim::result::LowerStats;
 use crate::trace::{Counted, DramSample};
 
 /// Crossbar, slices and channels. Their time is counted in ticks of the crossbar's clock.

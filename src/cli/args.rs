@@ -12,7 +12,7 @@ use super::resources::{self, MAX_INSTRUCTIONS};
 use super::terminal::Colour;
 use crate::exec::Options;
 use crate::exec::races::BlockOrder;
-use crate::machine::Machine;
+use crate::machine::{Machine, SchedulerKind};
 
 pub use laboratory::{Ablate, Anomaly, Compare, Evidence, Explore, Family, FamilyName, Fermi, Hunt};
 
@@ -195,8 +195,8 @@ pub struct Common {
     /// Machine: an embedded one by name, or a file [default: the .warp file's, else ecrts25-orin]
     #[arg(long, value_name = "NAME|FILE")]
     pub machine: Option<String>,
-    /// Policy: gto, lrr, srr, gsrr, oldest, two-level, random:SEED, replay:FILE
-    #[arg(long, value_name = "NAME")]
+    /// Policy
+    #[arg(long, value_name = "NAME", help = format!("Policy: {}", SchedulerKind::forms()))]
     pub scheduler: Option<String>,
     /// Total cycles of a global load
     #[arg(long, value_name = "L")]

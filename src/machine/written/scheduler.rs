@@ -33,6 +33,12 @@ impl SchedulerKind {
     /// Every policy that needs nothing but its name, for help texts and sweeps.
     pub const NAMED: [Self; 6] = [Self::Gto, Self::Lrr, Self::Srr, Self::Gsrr, Self::Oldest, Self::TwoLevel];
 
+    /// How each policy is written on a command line, for help texts and messages.
+    pub fn forms() -> String {
+        let named = Self::NAMED.iter().map(ToString::to_string);
+        named.chain(["random:SEED".to_owned(), "replay:FILE".to_owned()]).collect::<Vec<_>>().join(", ")
+    }
+
     /// The contract: if some warp is ready, some instruction issues.
     ///
     /// `None` where it depends on the contents of a file.
@@ -66,11 +72,7 @@ pub struct ParseSchedulerError(String);
 
 impl fmt::Display for ParseSchedulerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "unknown scheduler `{}`; known: gto, lrr, srr, gsrr, oldest, two-level, random:SEED, replay:FILE",
-            self.0
-        )
+        write!(f, "unknown scheduler `{}`; known: {}", self.0, SchedulerKind::forms())
     }
 }
 
@@ -82,18 +84,16 @@ impl FromStr for SchedulerKind {
     fn from_str(word: &str) -> Result<Self, ParseSchedulerError> {
         let unknown = || ParseSchedulerError(word.to_owned());
         let (name, argument) = word.split_once(':').map_or((word, None), |(n, a)| (n, Some(a)));
-        let kind = match (name.to_ascii_lowercase().as_str(), argument) {
-            ("gto", None) => Self::Gto,
-            ("lrr", None) => Self::Lrr,
-            ("srr", None) => Self::Srr,
-            ("gsrr", None) => Self::Gsrr,
-            ("oldest", None) => Self::Oldest,
-            ("two-level" | "twolevel" | "two_level", None) => Self::TwoLevel,
-            ("random", Some(seed)) => Self::Random(seed.parse().map_err(|_| unknown())?),
-            ("replay", Some(file)) if !file.is_empty() => Self::Replay(file.to_owned()),
-            _ => return Err(unknown()),
-        };
-        Ok(kind)
+        // two-level, twolevel and two_level are one name
+        let plain = |name: &str| name.to_ascii_lowercase().replace(['-', '_'], "");
+        match (plain(name).as_str(), argument) {
+            ("random", Some(seed)) => seed.parse().map(Self::Random).map_err(|_| unknown()),
+            ("replay", Some(file)) if !file.is_empty() => Ok(Self::Replay(file.to_owned())),
+            (name, None) => {
+                Self::NAMED.into_iter().find(|kind| plain(&kind.to_string()) == name).ok_or_else(unknown)
+            }
+            _ => Err(unknown()),
+        }
     }
 }
 
@@ -109,6 +109,10 @@ mod tests {
         {
             assert_eq!(kind.to_string().parse::<SchedulerKind>(), Ok(kind));
         }
+        for name in ["two-level", "TwoLevel", "two_level"] {
+            assert_eq!(name.parse(), Ok(SchedulerKind::TwoLevel));
+        }
+        assert!(SchedulerKind::forms().starts_with("gto, lrr,"));
         assert!("rnd".parse::<SchedulerKind>().is_err());
         assert!("random:x".parse::<SchedulerKind>().is_err());
     }

@@ -1,6 +1,5 @@
 //! A kernel under one policy, judged.
 
-use std::borrow::Cow;
 use std::fmt::Write;
 
 use serde::ser::{Serialize, SerializeSeq, Serializer};
@@ -11,7 +10,7 @@ use super::program::Launches;
 use super::style::Style;
 use super::table::Table;
 use super::verdict::{self, Bound, Status};
-use crate::check::{BlockTable, BoundRow, Checked, SequenceChecked};
+use crate::check::{BoundRow, Checked, SequenceChecked};
 use crate::exec::races::{self, AccessKind};
 use crate::machine::Machine;
 use crate::program::sequence::Sequence;
@@ -97,35 +96,37 @@ pub struct Block {
     pub bounds: Vec<Bound>,
 }
 
-/// The blocks of a launch: made one by one when they are written, since a grid can have millions.
-#[derive(Clone, Debug)]
-pub struct Blocks<'a> {
-    table: Cow<'a, BlockTable>,
-    bounds: Cow<'a, [BoundRow]>,
-    /// Whether there can be several.
-    several: bool,
-}
+/// The blocks of a launch: made one by one when they are written, since a grid can have millions. A program has
+/// launches instead.
+#[derive(Clone, Copy, Debug)]
+pub struct Blocks<'a>(Option<&'a Checked>);
 
 impl Blocks<'_> {
-    /// Of a launch of one block, or of a program.
-    pub fn none() -> Self {
-        Self { table: Cow::Owned(BlockTable::new(0)), bounds: Cow::Owned(Vec::new()), several: false }
+    /// Of a launch of one block there is nothing to say besides the whole.
+    fn are_none(&self) -> bool {
+        self.0.is_none_or(|checked| checked.launch_blocks <= 1 || checked.blocks.is_empty())
     }
 
-    fn are_none(&self) -> bool {
-        !self.several || self.table.is_empty()
+    /// Those that came to their end.
+    fn len(&self) -> usize {
+        self.0.map_or(0, |checked| checked.blocks.len())
+    }
+
+    /// Each bound of the run, if it is about blocks.
+    fn bounds(&self) -> impl Iterator<Item = Option<&BoundRow>> {
+        let rows = self.0.map_or(&[][..], |checked| &checked.bounds);
+        rows.iter().map(|row| Some(row).filter(|row| !row.left_out && row.of_blocks))
     }
 
     fn iter(&self) -> impl Iterator<Item = Block> + '_ {
-        self.table.iter().map(|(index, makespan, values)| Block {
+        let blocks = self.0.into_iter().flat_map(|checked| checked.blocks.iter());
+        blocks.map(|(index, makespan, values)| Block {
             block: index as u64,
             makespan: makespan.get(),
             bounds: self
-                .bounds
-                .iter()
+                .bounds()
                 .zip(values)
-                .filter(|(row, _)| !row.left_out && row.of_blocks)
-                .map(|(row, value)| Bound::of_part(row, value, makespan))
+                .filter_map(|(row, value)| Some(Bound::of_part(row?, value, makespan)))
                 .collect(),
         })
     }
@@ -133,7 +134,7 @@ impl Blocks<'_> {
 
 impl Serialize for Blocks<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut list = serializer.serialize_seq(Some(self.table.len()))?;
+        let mut list = serializer.serialize_seq(Some(self.len()))?;
         self.iter().try_for_each(|block| list.serialize_element(&block))?;
         list.end()
     }
@@ -174,11 +175,6 @@ pub struct RaceParty {
 impl<'a> CheckResult<'a> {
     /// A judged run.
     pub fn new(kernel: &str, machine: &Machine, checked: &'a Checked) -> Self {
-        let blocks = Blocks {
-            table: Cow::Borrowed(&checked.blocks),
-            bounds: Cow::Borrowed(&checked.bounds),
-            several: checked.launch_blocks > 1,
-        };
         Self {
             kernel: kernel.to_owned(),
             origin: Origin::new(machine),
@@ -199,7 +195,7 @@ impl<'a> CheckResult<'a> {
                     idle: row.idle.get(),
                 })
                 .collect(),
-            blocks,
+            blocks: Blocks(Some(checked)),
             complete: checked.is_complete(),
             launch_blocks: (!checked.is_complete()).then_some(checked.launch_blocks),
             self_checked_warps: (checked.self_checked_warps > 0).then_some(checked.self_checked_warps),
@@ -218,7 +214,7 @@ impl<'a> CheckResult<'a> {
         checked: &'a SequenceChecked,
     ) -> Self {
         Self {
-            blocks: Blocks::none(),
+            blocks: Blocks(None),
             program: Some(Launches::new(sequence, checked)),
             ..Self::new(name, machine, &checked.total)
         }
@@ -226,7 +222,7 @@ impl<'a> CheckResult<'a> {
 
     /// Blocks that came to their end.
     pub fn blocks_done(&self) -> usize {
-        self.blocks.table.len()
+        self.blocks.len()
     }
 
     /// Everything, for people.
@@ -250,7 +246,7 @@ impl<'a> CheckResult<'a> {
             text.push('\n');
             text.push_str(&self.warps_text(style));
         }
-        if self.blocks.table.len() > 1 {
+        if self.blocks.len() > 1 {
             text.push('\n');
             text.push_str(&self.blocks_text(style));
         }
@@ -293,14 +289,14 @@ impl<'a> CheckResult<'a> {
     }
 
     fn blocks_text(&self, style: Style) -> String {
-        let about = self.blocks.bounds.iter().filter(|row| !row.left_out && row.of_blocks);
-        let mut table = Table::new(["block", "makespan"].into_iter().chain(about.map(|row| row.name)), &[0]);
+        let names = self.blocks.bounds().flatten().map(|row| row.name);
+        let mut table = Table::new(["block", "makespan"].into_iter().chain(names), &[0]);
         for block in self.blocks.iter().take(MAX_ROWS) {
             let start = [format!("b{}", block.block), block.makespan.to_string()];
             table.row(start.into_iter().chain(block.bounds.iter().map(Bound::value_text)));
         }
         let mut text = table.render(2, style.width);
-        more(&mut text, self.blocks.table.len(), "block");
+        more(&mut text, self.blocks.len(), "block");
         text
     }
 }

@@ -227,29 +227,23 @@ impl Judged {
 impl Report for Output<FermiResult> {
     fn text(&self, style: Style) -> String {
         let Some(first) = self.results.first() else { return String::new() };
-        let cells = |result: &'_ FermiResult| match &result.of {
-            Of::Cell(cell) => Some(cell.clone()),
-            _ => None,
-        };
-        let kernels = |result: &'_ FermiResult| match &result.of {
-            Of::Kernel(kernel) => Some(kernel.clone()),
-            _ => None,
-        };
+        let (mut cells, mut kernels) = (Vec::new(), Vec::new());
+        for result in &self.results {
+            match &result.of {
+                Of::Cell(cell) => cells.push(cell),
+                Of::Kernel(kernel) => kernels.push(kernel),
+                Of::Witness(_) => {}
+            }
+        }
         match &first.of {
-            Of::Cell(_) => {
-                let cells: Vec<Cell> = self.results.iter().filter_map(cells).collect();
-                table_text(first, &cells, self.batch.stopped, style)
-            }
+            Of::Cell(_) => table_text(first, &cells, self.batch.stopped, style),
             Of::Witness(witness) => witness_text(first, witness, style),
-            Of::Kernel(_) => {
-                let kernels: Vec<OfKernel> = self.results.iter().filter_map(kernels).collect();
-                kernels_text(first, &kernels, style)
-            }
+            Of::Kernel(_) => kernels_text(first, &kernels, style),
         }
     }
 }
 
-fn table_text(of: &FermiResult, cells: &[Cell], stopped: Option<Stopped>, style: Style) -> String {
+fn table_text(of: &FermiResult, cells: &[&Cell], stopped: Option<Stopped>, style: Style) -> String {
     let mut text = style.fill(&format!(
         "{}: finishing time in cycles over every work-conserving schedule, {}\n\n",
         of.machine,
@@ -318,7 +312,7 @@ fn witness_text(of: &FermiResult, witness: &Witness, style: Style) -> String {
     text
 }
 
-fn kernels_text(of: &FermiResult, kernels: &[OfKernel], style: Style) -> String {
+fn kernels_text(of: &FermiResult, kernels: &[&OfKernel], style: Style) -> String {
     let mut text = format!(
         "{}: bounds on the finishing time of a kernel, the largest over {} SMs; {}\n\n",
         of.machine,

@@ -6,6 +6,8 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
 use crate::machine::written::memory::{
     CacheSettings, Fixed, Jitter, LowerLevel, MemorySpec, Partitions, Replacement, Start,
 };
@@ -13,7 +15,8 @@ use crate::machine::written::pipeline::{Issue, PipelineSpec};
 use crate::machine::written::{BankRule, MachineSpec, SharedMemorySpec, UnitSpec};
 
 /// A setting that does nothing.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct IdleSetting {
     /// Where it is, as `--set` names it.
     pub path: String,

@@ -48,12 +48,10 @@ pub struct MachineFile {
     /// Caches and DRAM, as machine files have them.
     pub memory: Value,
     /// Settings that do nothing.
-    pub idle_settings: Vec<Idle>,
+    pub idle_settings: Vec<IdleSetting>,
     /// What text goes through.
     #[serde(skip)]
     machine: Box<Machine>,
-    #[serde(skip)]
-    idle: Vec<IdleSetting>,
 }
 
 /// A functional unit.
@@ -84,16 +82,6 @@ pub struct OpClass {
     pub init: u64,
     /// Cycles after that.
     pub lat: u64,
-}
-
-/// A setting that does nothing.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Idle {
-    /// Its path.
-    pub path: String,
-    /// Why.
-    pub reason: String,
 }
 
 impl MachineFile {
@@ -132,12 +120,8 @@ impl MachineFile {
             shared_memory: value(&machine.shared_memory()),
             pipeline: machine.pipeline().map_or(Value::Null, |pipeline| pipeline.all_settings()),
             memory: value(machine.memory()),
-            idle_settings: idle
-                .iter()
-                .map(|idle| Idle { path: idle.path.to_string(), reason: idle.reason.to_string() })
-                .collect(),
+            idle_settings: idle,
             machine: Box::new(machine),
-            idle,
         }
     }
 
@@ -147,10 +131,10 @@ impl MachineFile {
         text.push_str(&settings(machine));
         let _ = write!(text, "\n{}\n{}", self.units_text(style), self.ops_text(style));
         text.push_str(&switches(machine));
-        if !self.idle.is_empty() {
+        if !self.idle_settings.is_empty() {
             text.push('\n');
         }
-        self.idle.iter().for_each(|setting| {
+        self.idle_settings.iter().for_each(|setting| {
             let _ = writeln!(text, "  note: {setting}");
         });
         text

@@ -35,7 +35,6 @@ pub fn run(args: &Run, kernel: &LoadedKernel, verbose: bool, session: &Session) 
     let policy = load::policy(&args.on.common, kernel, &machine)?;
     trace_files::check_endings(&args.trace)?;
     let dumps = names(kernel).dumps(&args.dump)?;
-    trace_files::check_endings(&args.trace)?;
     let inputs = load::inputs(&args.on.common, kernel, &policy);
     let mut outputs = Outputs::new(&inputs, args.writing.force, &session.parts);
     let (mut traces, dumps) = create(args, dumps, &mut outputs)?;

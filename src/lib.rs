@@ -158,4 +158,5 @@ pub mod program;
 pub mod ptx;
 pub mod report;
 pub mod sim;
+pub mod sweep;
 pub mod trace;

@@ -1,5 +1,6 @@
 //! A long computation as others see it while it runs.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Shared between a long computation and whoever started it: how far it is, and whether it should
@@ -9,15 +10,22 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// Nothing else of a result depends on it. It has no clock: when to stop is decided outside.
 #[derive(Debug, Default)]
 pub struct Watch {
-    stopped: AtomicBool,
+    stopped: Arc<AtomicBool>,
     done: AtomicU64,
     states: AtomicU64,
 }
 
 impl Watch {
     /// Nothing done, and nobody wants it to end.
-    pub const fn new() -> Self {
-        Self { stopped: AtomicBool::new(false), done: AtomicU64::new(0), states: AtomicU64::new(0) }
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Another one that counts steps of its own and ends with this one: for a part of the computation whose steps
+    /// are not those that are shown.
+    #[must_use]
+    pub fn beside(&self) -> Self {
+        Self { stopped: Arc::clone(&self.stopped), ..Self::default() }
     }
 
     /// Asks the computation to end as soon as it can.

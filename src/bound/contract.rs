@@ -74,7 +74,7 @@ pub enum Scope {
 }
 
 /// A bound on the execution time of a block, or of a launch.
-pub trait Bound {
+pub trait Bound: Sync {
     /// Its name on the command line and in JSON.
     fn name(&self) -> &'static str;
 

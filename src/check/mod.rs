@@ -11,6 +11,7 @@ mod judge;
 mod judging;
 pub mod order;
 mod plan;
+mod replay;
 mod run;
 mod self_check;
 mod sequence;
@@ -21,7 +22,8 @@ pub use ahead::{Ahead, ahead};
 pub use checked::{Checked, Failed};
 pub use judge::{BlockTable, BoundRow, Verdict, WarpRow, Why, overestimation};
 pub use plan::Plan;
-pub use run::{check, observe, observe_source};
+pub use replay::{Ran, check, check_all};
+pub use run::{observe, observe_source};
 pub use self_check::{Difference, self_check};
 pub use sequence::{
     LaunchRow, SequenceChecked, SequenceFailed, SequencePlan, StatementBound, StatementRow, observe_sequence,

@@ -1,4 +1,4 @@
-//! Runs a workload under one or more policies and judges every bound on every block.
+//! One run under one policy, with an observer, judged.
 
 use std::cell::Cell;
 
@@ -8,76 +8,11 @@ use super::judging::{Analysed, Judge, analyser};
 use super::plan::{Plan, resident_blocks};
 use super::workload::WorkloadSource;
 use crate::base::{Cycles, Watch};
-use crate::bound::Scope;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::path::{BlockPaths, BlockSource, Footprint};
 use crate::program::TimingTable;
-use crate::sim::{Engine, PaperMachine, PolicySetup, SimError, simulate_on};
+use crate::sim::{PolicySetup, SimError, simulate_on};
 use crate::trace::{Idle, Observer, StallReason};
-
-/// Runs the plan. The results are in the order of the policies.
-///
-/// # Errors
-/// A launch that does not fit the machine, an error of the kernel, a schedule that does not fit,
-/// or a difference in the self-check (which is a fault of this program).
-pub fn check(plan: &Plan) -> Result<Vec<Checked>, Failed> {
-    if resident_blocks(plan)? > 1 || plan.machine.pipeline().is_some() {
-        // blocks overlap in time, so every policy needs its own pass over the functional run
-        let mut runs = Vec::with_capacity(plan.policies.len());
-        for policy in plan.policies {
-            match observe(plan, policy, &mut ()) {
-                Ok((checked, _)) => runs.push(checked),
-                Err(failed) => return Err(failed.after(runs)),
-            }
-        }
-        return Ok(runs);
-    }
-    let program = plan.workload.program();
-    let table = TimingTable::new(program, plan.machine)?;
-    let mut judges: Vec<Judge> = plan.policies.iter().map(|policy| Judge::new(plan, policy, 1)).collect();
-    let mut source = plan.workload.source(plan.options()?)?.watched(plan.watch);
-    let ended = ahead(&mut source, plan.runs_ahead(), |blocks| each_block(plan, &table, &mut judges, blocks));
-    let dependences = source.time_dependences();
-    let finished = |judge: Judge| {
-        let total = judge.finish(program.notes.clone());
-        total.ordered_by_time(dependences.clone(), program)
-    };
-    let runs = judges.into_iter().map(finished).collect();
-    match ended {
-        Ok(()) => Ok(runs),
-        Err(problems) => Err(Failed::from(problems).after(runs)),
-    }
-}
-
-/// Each block is executed and analysed once and replayed under every policy.
-fn each_block(
-    plan: &Plan,
-    table: &TimingTable,
-    judges: &mut [Judge],
-    blocks: &mut impl BlockSource<Error = Diagnostics>,
-) -> Result<(), Diagnostics> {
-    let mut paths = BlockPaths::default();
-    let mut engine = Engine::new(table, PaperMachine::of(plan.machine)?);
-    let mut analyser = analyser(plan, table);
-    let asked: Vec<bool> = plan.bounds.iter().map(|bound| bound.scope() == Scope::Block).collect();
-    while !plan.watch.is_stopped() && blocks.next_block(&mut paths)? {
-        let analysed = Analysed::new(plan, &asked, &mut analyser, &paths);
-        let checked = if plan.self_check { super::self_check(table, plan.machine, &paths)? } else { 0 };
-        for judge in &mut *judges {
-            let result = engine
-                .run_block(&paths, judge.policy, &mut ())
-                .map_err(|error| sim_problem(plan, judge.policy, SimError::Run(error)))?;
-            judge.total.makespan += result.makespan;
-            judge.total.stalls += engine.stalls();
-            judge.total.sub_cores.iter_mut().zip(engine.sub_cores()).for_each(|(sum, used)| *sum += *used);
-            judge.total.self_checked_warps += checked;
-            let passed_over = engine.stalls().get(StallReason::NotMyTurn) > Cycles::ZERO;
-            judge.block(&result, &paths, &analysed, passed_over);
-            plan.watch.advance(1);
-        }
-    }
-    Ok(())
-}
 
 /// Runs one policy with an observer, and gives back the functional run for its final buffers.
 ///
@@ -216,7 +151,7 @@ impl Observer for PassedOver<'_> {
     }
 }
 
-fn sim_problem(plan: &Plan, policy: &PolicySetup, error: SimError<Diagnostics>) -> Diagnostics {
+pub(super) fn sim_problem(plan: &Plan, policy: &PolicySetup, error: SimError<Diagnostics>) -> Diagnostics {
     match error {
         SimError::Source(problems) => problems,
         other => Diagnostic::general(plan.workload.name.clone(), other.to_string())

@@ -1,5 +1,6 @@
 //! What can be said on the command line.
 
+mod experiments;
 mod laboratory;
 
 use std::path::PathBuf;
@@ -14,6 +15,7 @@ use crate::exec::Options;
 use crate::exec::races::BlockOrder;
 use crate::machine::{Machine, SchedulerKind};
 
+pub use experiments::{Merge, Sweep};
 pub use laboratory::{Ablate, Anomaly, Compare, Evidence, Explore, Family, FamilyName, Fermi, Hunt};
 
 /// Simulates kernels on one GPU streaming multiprocessor and checks execution-time bounds against every run.
@@ -76,6 +78,10 @@ pub enum Command {
     Ablate(Ablate),
     /// Every block of a small grammar: its exact worst case against GUB, IWB, SWB and LWB
     Evidence(Evidence),
+    /// Every point of a plan: kernels x launches x seeds x machines x settings x policies, into a folder of results
+    Sweep(Sweep),
+    /// Put the results of shards together
+    Merge(Merge),
     /// What is in a .ptx, .warp or machine file
     Inspect(Inspect),
     /// Embedded kernels and machines, policies, bounds
@@ -309,6 +315,35 @@ impl PtxLaunch {
             || !self.arg.is_empty()
             || self.dynamic_shared.is_some()
             || self.registers.is_some()
+    }
+
+    /// An option by its name in plans, `block`, `let n` or `arg n`, and its value.
+    ///
+    /// # Errors
+    /// What is wrong with the name or the value, and what to do about it.
+    pub fn set(&mut self, option: &str, value: &str) -> Result<(), (String, String)> {
+        let wrong = |why: String| (format!("`{option}`: `{value}`: {why}"), String::new());
+        let shape = || parse_shape(value).map(Some).map_err(wrong);
+        let count = || value.parse::<u32>().map(Some).map_err(|error| wrong(error.to_string()));
+        match option.split_once(' ').map_or((option, ""), |(option, name)| (option, name.trim())) {
+            ("entry", "") => self.entry = Some(value.to_owned()),
+            ("grid", "") => self.grid = shape()?,
+            ("block", "") => self.block = shape()?,
+            ("dynamic-shared", "") => self.dynamic_shared = count()?,
+            ("registers", "") => self.registers = count()?,
+            ("launch", "") => {
+                self.launch =
+                    Some(value.parse().map_err(|error: std::num::ParseIntError| wrong(error.to_string()))?);
+            }
+            ("let", name) if !name.is_empty() => self.constant.push(format!("{name}={value}")),
+            ("arg", which) if !which.is_empty() => self.arg.push(format!("{which}={value}")),
+            _ => {
+                let message = format!("`{option}` is no launch option");
+                let hint = "block, grid, entry, dynamic-shared, registers, launch, `let NAME`, `arg WHICH`";
+                return Err((message, hint.to_owned()));
+            }
+        }
+        Ok(())
     }
 
     /// The options again, for a command that repeats a run.

@@ -227,6 +227,23 @@ pub fn relative(name: &str, beside: Option<&Location>) -> Location {
     beside.map_or_else(|| Location::Disk(PathBuf::from(name)), |file| file.beside(name))
 }
 
+/// Finds a kernel that a file names: by embedded name, or by a path relative to the file.
+pub fn find_kernel_beside(name: &str, file: &Location) -> Result<Location, Diagnostics> {
+    if name == FROM_STDIN {
+        let problem = Diagnostic::general(name, "a kernel from stdin can be read once only");
+        return Err(problem.hint("write it to a file, and name that").into());
+    }
+    Ok(match find_kernel(name)? {
+        Location::Disk(_) => file.beside(name),
+        embedded => embedded,
+    })
+}
+
+/// Finds a plan: a path, or stdin.
+pub fn find_plan(name: &str) -> Result<Location, Diagnostics> {
+    if name == FROM_STDIN { Ok(stdin(read::TEXT_BYTES)?) } else { Ok(relative(name, None)) }
+}
+
 /// Finds a replay file; its path is relative to `beside`, if that is given.
 pub fn find_schedule(name: &str, beside: Option<&Location>) -> Result<Location, Diagnostics> {
     if name == FROM_STDIN { Ok(stdin(read::SCHEDULE_BYTES)?) } else { Ok(relative(name, beside)) }

@@ -26,6 +26,7 @@ pub mod run;
 mod schemas;
 pub mod style;
 pub mod suite;
+pub mod sweep;
 pub mod table;
 pub mod verdict;
 

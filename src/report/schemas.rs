@@ -11,6 +11,7 @@ use schemars::generate::SchemaSettings;
 use super::output::Output;
 use super::{
     ablation, anomaly, compare, evidence, explore, fermi, hunt, inspect, list, output, phases, run, suite,
+    sweep,
 };
 
 fn schema<R: JsonSchema>(title: &str) -> (String, String) {
@@ -35,6 +36,8 @@ fn the_schema_files_are_those_of_the_types() {
         schema::<Output<anomaly::AnomalyResult>>("anomaly"),
         schema::<Output<fermi::FermiResult>>("fermi"),
         schema::<Output<ablation::Ablation>>("ablate"),
+        schema::<Output<sweep::SweepResult>>("sweep"),
+        schema::<Output<sweep::SweepResult>>("merge"),
         schema::<Output<inspect::InspectResult>>("inspect"),
         schema::<Output<list::Listing>>("list"),
         schema::<output::Failed>("errors"),

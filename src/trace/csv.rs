@@ -57,8 +57,8 @@ impl Observer for CsvTrace<'_> {
     }
 }
 
-/// A field as RFC 4180 wants it.
-fn quoted(field: &str) -> Cow<'_, str> {
+/// A field of a CSV file as RFC 4180 wants it.
+pub fn quoted(field: &str) -> Cow<'_, str> {
     if field.contains(['"', ',', '\n', '\r']) {
         format!("\"{}\"", field.replace('"', "\"\"")).into()
     } else {

@@ -20,7 +20,7 @@ mod stall;
 mod summary;
 
 pub use banks::{BankProfile, BankUse};
-pub use csv::CsvTrace;
+pub use csv::{CsvTrace, quoted};
 pub use digest::Digest;
 pub use first_sm::FirstSm;
 pub use instances::UnitInstances;

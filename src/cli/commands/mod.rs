@@ -15,5 +15,7 @@ pub mod hunt;
 pub mod inspect;
 pub mod list;
 pub mod man;
+pub mod merge;
 pub mod phases;
 pub mod run;
+pub mod sweep;

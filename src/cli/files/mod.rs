@@ -7,6 +7,7 @@ mod folder;
 mod outputs;
 mod part;
 pub mod read;
+pub mod results;
 
 pub use folder::Folder;
 pub use outputs::Outputs;

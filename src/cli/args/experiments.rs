@@ -1,0 +1,44 @@
+//! Options of experiments: plans, and what they wrote.
+
+use std::path::PathBuf;
+
+use crate::cli::format::Format;
+use crate::sweep::Shard;
+
+#[derive(Debug, clap::Args)]
+pub struct Sweep {
+    /// The plan: a .ron file, or `-` for stdin
+    ///
+    /// Sweep(kernels: [Suite, Kernel("my.ron"), Vary("saxpy", { "block": [32, 64] })], machines: ["ecrts25-orin"],
+    /// settings: { "mem_latency": [400, 200, 100] }, policies: ["gto", "lrr"], seeds: [0]). Every combination is a
+    /// point. Files are relative to the plan.
+    pub plan: String,
+    /// Folder of the results: manifest.json, results.jsonl, results.csv
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// Go on with results that are there already; without any, begin
+    #[arg(long)]
+    pub resume: bool,
+    /// Do one part of several, in a folder of its own; `merge` puts them together
+    #[arg(long, value_name = "I/N")]
+    pub shard: Option<Shard>,
+    /// Threads; the results do not depend on it [default: all cores]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// Output
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Merge {
+    /// Folders that `sweep` or `merge` wrote, of one plan
+    #[arg(required = true, value_name = "DIR")]
+    pub folders: Vec<PathBuf>,
+    /// Folder of the merged results; what it has of the plan already is kept
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// Output
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}

@@ -1,0 +1,37 @@
+//! `warpbound merge`: the results of shards, put together.
+
+use super::sweep::About;
+use crate::bound;
+use crate::cli::args::Merge;
+use crate::cli::files::results::{Results, read_manifest};
+use crate::cli::output::{Ending, Outcome};
+use crate::cli::session::Session;
+use crate::diag::{Diagnostic, Diagnostics};
+use crate::sweep::Manifest;
+
+/// Runs the command.
+pub fn run(args: &Merge, session: &Session) -> Outcome {
+    let mut problems = Diagnostics::new();
+    let mut first: Option<Manifest> = None;
+    for folder in &args.folders {
+        match read_manifest(folder) {
+            Ok(manifest) => {
+                let known = first.get_or_insert_with(|| manifest.clone());
+                if let Some(why) = known.difference(&manifest) {
+                    let other = args.folders[0].display();
+                    let message = format!("results that are not those of {other}: {why}");
+                    problems.push(Diagnostic::general(folder.display().to_string(), message));
+                }
+            }
+            Err(problem) => problems.push(problem),
+        }
+    }
+    let first = problems.into_result(first)?.expect("a folder is required");
+    let manifest = Manifest { shard: None, ..first };
+    let mut results = Results::open(&args.out, manifest.clone(), true, &session.parts)?;
+    results.merge(&args.folders)?;
+    let mut ending = Ending::default();
+    let about = About { command: "merge", out: &args.out, manifest: &manifest, format: args.format };
+    about.conclude(&results, &bound::all(), session, &mut ending);
+    Ok(ending)
+}

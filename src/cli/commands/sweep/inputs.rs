@@ -1,0 +1,173 @@
+//! What a plan names, found and read.
+
+use std::collections::BTreeMap;
+
+use crate::base::Fnv1a;
+use crate::cli::args::PtxLaunch;
+use crate::cli::assets::{self, Location};
+use crate::cli::files::read;
+use crate::cli::load::{self, Loaded};
+use crate::cli::policies;
+use crate::diag::{Diagnostic, Diagnostics, SourceText};
+use crate::machine::{Machine, MachineSpec, SchedulerKind, Setting};
+use crate::sim::PolicySetup;
+use crate::sweep::{Assignment, Inputs, Points, Subject};
+
+/// The setting that is no path of a machine file.
+const MEM_LATENCY: &str = "mem_latency";
+
+/// Kernels, machines and policies of a plan.
+pub struct Found {
+    kernels: BTreeMap<String, Location>,
+    machines: BTreeMap<String, (MachineSpec, SourceText)>,
+    policies: Vec<PolicySetup>,
+    digest: u64,
+}
+
+impl Found {
+    /// Finds and reads everything that the points name, and tries every value of every axis by itself.
+    ///
+    /// # Errors
+    /// All that is wrong.
+    pub fn new(points: &Points, plan: &Location, text: &str) -> Result<Self, Diagnostics> {
+        let mut problems = Diagnostics::new();
+        let mut found =
+            Self { kernels: BTreeMap::new(), machines: BTreeMap::new(), policies: Vec::new(), digest: 0 };
+        let mut digest = Fnv1a::default();
+        digest.write(text.as_bytes());
+        for kind in points.policies() {
+            match policies::setup_beside(kind, Some(plan)) {
+                Ok(policy) => found.policies.push(policy),
+                Err(wrong) => problems.append(wrong),
+            }
+            if let SchedulerKind::Replay(file) = kind
+                && let Ok(schedule) = assets::find_schedule(file, Some(plan))
+            {
+                // that it cannot be read has been said
+                digest.write(&schedule.bytes(read::SCHEDULE_BYTES).unwrap_or_default());
+            }
+        }
+        for (name, axes) in points.kernels() {
+            let location = match assets::find_kernel_beside(name, plan) {
+                Ok(location) => location,
+                Err(wrong) => {
+                    problems.append(wrong);
+                    continue;
+                }
+            };
+            found.kernels.insert(name.to_owned(), location);
+            let mut options = PtxLaunch::default();
+            let mut understood = true;
+            for axis in axes {
+                for (index, value) in axis.values.iter().enumerate() {
+                    let of = if index == 0 { &mut options } else { &mut PtxLaunch::default() };
+                    if let Err((message, hint)) = of.set(&axis.name, value) {
+                        problems.push(Diagnostic::general(name, message).hint(hint));
+                        understood = false;
+                    }
+                }
+            }
+            if !understood {
+                continue;
+            }
+            // the first of its launches stands for all: others may fail when it is their turn
+            match found.load(name, &options, points.seeds()[0]).and_then(|loaded| contents(&loaded)) {
+                Ok(files) => files.iter().for_each(|(name, bytes)| {
+                    digest.write(name.as_bytes());
+                    digest.write(bytes);
+                }),
+                Err(wrong) => problems.append(wrong),
+            }
+        }
+        for name in points.machines() {
+            match machine(name, plan) {
+                Ok((spec, source)) => {
+                    let settings = points.settings().iter().flat_map(|axis| {
+                        axis.values.iter().map(move |value| (axis.name.as_str(), value.as_str()))
+                    });
+                    for setting in settings {
+                        if let Err(wrong) = with_settings(&spec, &[setting]) {
+                            problems.append(wrong);
+                        }
+                    }
+                    digest.write(serde_json::to_string(&spec).expect("machines are plain data").as_bytes());
+                    found.machines.insert(name.clone(), (spec, source));
+                }
+                Err(wrong) => problems.append(wrong),
+            }
+        }
+        found.digest = digest.finish();
+        problems.into_result(found)
+    }
+
+    /// Digest of the plan and of all that was read for it.
+    pub fn digest(&self) -> String {
+        format!("{:016x}", self.digest)
+    }
+
+    fn load(&self, name: &str, options: &PtxLaunch, seed: u64) -> Result<Loaded, Diagnostics> {
+        load::any_at(name, self.kernels[name].clone(), options, seed)
+    }
+}
+
+impl Inputs for Found {
+    fn subject(&self, kernel: &str, options: &[Assignment], seed: u64) -> Result<Subject, Diagnostics> {
+        let mut launch = PtxLaunch::default();
+        for (option, value) in options {
+            launch
+                .set(option, value)
+                .map_err(|(message, hint)| Diagnostic::general(kernel, message).hint(hint))?;
+        }
+        Ok(match self.load(kernel, &launch, seed)? {
+            Loaded::Kernel(kernel) => Subject::Kernel(Box::new(kernel.workload)),
+            Loaded::Program(program) => Subject::Program { name: program.name, sequence: program.sequence },
+        })
+    }
+
+    fn machine(&self, name: &str, settings: &[Assignment]) -> Result<Machine, Diagnostics> {
+        let (spec, source) = &self.machines[name];
+        Machine::new(&with_settings(spec, settings)?, source)
+    }
+
+    fn policies(&self) -> &[PolicySetup] {
+        &self.policies
+    }
+}
+
+/// Every file that a kernel is made of.
+fn contents(loaded: &Loaded) -> Result<Vec<(String, Vec<u8>)>, Diagnostics> {
+    match loaded {
+        Loaded::Program(program) => program.files(),
+        Loaded::Kernel(kernel) => {
+            let mut files = kernel.files()?;
+            if files.is_empty() {
+                files.push(("kernel.warp".to_owned(), kernel.code.text().as_bytes().to_vec()));
+            }
+            Ok(files)
+        }
+    }
+}
+
+fn machine(name: &str, plan: &Location) -> Result<(MachineSpec, SourceText), Diagnostics> {
+    let location = assets::find_machine(name, Some(plan))?;
+    let source = location.text()?;
+    let load = |base: &str| assets::find_machine(base, Some(&location))?.text();
+    Ok((MachineSpec::parse_with_bases(&source, &load)?, source))
+}
+
+/// A machine with settings as the command line would make them: the latency first.
+fn with_settings(spec: &MachineSpec, settings: &[Assignment]) -> Result<MachineSpec, Diagnostics> {
+    let mut spec = spec.clone();
+    let mut others = Vec::new();
+    for (path, value) in settings {
+        if *path == MEM_LATENCY {
+            let total = value
+                .parse()
+                .map_err(|_| Diagnostic::general(MEM_LATENCY, format!("`{value}` is no number of cycles")))?;
+            spec = spec.with_memory_latency(total)?;
+        } else {
+            others.push(Setting::new(*path, *value));
+        }
+    }
+    spec.with_settings(&others)
+}

@@ -1,0 +1,273 @@
+//! A folder of results: what they are of, and a line for each point.
+//!
+//! `results.jsonl` only grows, by whole jobs in the order of the plan. A process that is killed, or a disk that is
+//! full, leaves at most a last line that is not whole, and everything before it stays valid: whoever goes on cuts
+//! that off. `manifest.json` and `results.csv` appear whole or not at all.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use super::part::{Part, Parts};
+use crate::diag::{Diagnostic, Diagnostics};
+use crate::sweep::{Manifest, MergeError, csv_of_json, merge};
+
+const MANIFEST: &str = "manifest.json";
+const LINES: &str = "results.jsonl";
+const TABLE: &str = "results.csv";
+
+/// A line of results is not longer.
+const MOST_LINE: u64 = 1 << 24;
+
+/// Results that are being written; nobody else writes to the folder meanwhile.
+#[derive(Debug)]
+pub struct Results {
+    dir: PathBuf,
+    lines: File,
+    manifest: Manifest,
+    parts: Parts,
+}
+
+impl Results {
+    /// Opens the folder for these results, and makes it if it is not there. With `resume` it may have some of
+    /// them already.
+    ///
+    /// # Errors
+    /// A folder that has other results, or results without `resume`, or that another process writes to.
+    pub fn open(dir: &Path, manifest: Manifest, resume: bool, parts: &Parts) -> Result<Self, Diagnostic> {
+        let impossible = |what: &str, error: io::Error| problem(dir, format!("{what}: {error}"));
+        fs::create_dir_all(dir).map_err(|error| impossible("cannot create the folder", error))?;
+        let path = dir.join(LINES);
+        let lines = OpenOptions::new().read(true).append(true).create(true).open(&path);
+        let lines = lines.map_err(|error| impossible("cannot open results.jsonl", error))?;
+        match lines.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(problem(dir, "another process writes to this folder".to_owned())
+                    .hint("wait for it, or choose another folder"));
+            }
+            // a file system without locks: nothing is lost but this warning
+            Err(TryLockError::Error(error)) => {
+                tracing::warn!("{}: cannot be locked: {error}", path.display())
+            }
+        }
+        let there = dir.join(MANIFEST);
+        let length = lines.metadata().map_err(|error| impossible("cannot read results.jsonl", error))?.len();
+        if there.exists() {
+            let known = read_manifest(dir)?;
+            if let Some(why) = manifest.difference(&known) {
+                return Err(problem(dir, format!("the folder has other results: {why}"))
+                    .hint("choose another folder"));
+            }
+            if known.shard != manifest.shard {
+                let part = known.shard.map_or("the whole plan".to_owned(), |shard| format!("shard {shard}"));
+                return Err(problem(dir, format!("the folder has results of {part}"))
+                    .hint("each shard has a folder of its own"));
+            }
+            if !resume {
+                return Err(problem(dir, "the folder has results already".to_owned())
+                    .hint("--resume goes on with them; or choose another folder"));
+            }
+        } else if length > 0 {
+            return Err(problem(dir, "the folder has results.jsonl and no manifest.json".to_owned())
+                .hint("choose another folder"));
+        } else {
+            let text = serde_json::to_string_pretty(&manifest).expect("a manifest is plain data") + "\n";
+            let written = Part::create(&there, parts).and_then(|mut part| {
+                part.write_all(text.as_bytes())?;
+                part.place()
+            });
+            written.map_err(|error| impossible("cannot write manifest.json", error))?;
+        }
+        Ok(Self { dir: dir.to_owned(), lines, manifest, parts: parts.clone() })
+    }
+
+    /// Finds how many of these jobs, given by the numbers of their points, are there already, and cuts off what
+    /// comes after the last of them.
+    ///
+    /// # Errors
+    /// Lines that are those of other points.
+    pub fn done(&mut self, jobs: impl Iterator<Item = std::ops::Range<u64>>) -> Result<u64, Diagnostic> {
+        let mut lines = self.read()?;
+        let (mut done, mut keep, mut line) = (0, 0, 0);
+        'jobs: for job in jobs {
+            for point in job {
+                let Some(text) = lines.next() else { break 'jobs };
+                line += 1;
+                let text = text.map_err(|error| self.problem("cannot read results.jsonl", &error))?;
+                if point_of(&text) != Some(point) {
+                    let message = format!("line {line} of results.jsonl is not that of point {point}");
+                    return Err(
+                        problem(&self.dir, message).hint("the file has been changed; choose another folder")
+                    );
+                }
+            }
+            done += 1;
+            keep = lines.read;
+        }
+        self.lines.set_len(keep).map_err(|error| self.problem("cannot cut results.jsonl", &error))?;
+        Ok(done)
+    }
+
+    /// Adds the lines of a job, or none of them.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    pub fn append(&mut self, lines: &str) -> Result<(), Diagnostic> {
+        let before =
+            self.lines.metadata().map_err(|error| self.problem("cannot write results.jsonl", &error))?.len();
+        self.lines.write_all(lines.as_bytes()).map_err(|error| {
+            // best effort: whoever goes on does it again
+            let _ = self.lines.set_len(before);
+            self.problem("cannot write results.jsonl", &error)
+        })
+    }
+
+    /// Puts what is there and what is in other folders together, in the order of the points. Gives their number.
+    ///
+    /// # Errors
+    /// Lines that are no records, or that contradict each other.
+    pub fn merge(&mut self, folders: &[PathBuf]) -> Result<u64, Diagnostic> {
+        let mut inputs = vec![self.read()?];
+        for folder in folders {
+            inputs.push(read_lines(folder)?);
+        }
+        let path = self.dir.join(LINES);
+        let impossible = |error: io::Error| self.problem("cannot merge", &error);
+        let mut part = io::BufWriter::new(Part::create(&path, &self.parts).map_err(impossible)?);
+        let merged =
+            merge(inputs, |line| part.write_all(line.as_bytes()).and_then(|()| part.write_all(b"\n")));
+        let name = |input: usize| match input {
+            0 => &self.dir,
+            other => &folders[other - 1],
+        };
+        let points = merged.map_err(|error| match error {
+            MergeError::Io(error) => impossible(error),
+            MergeError::NoRecord { input, line } => {
+                problem(name(input), format!("line {line} of results.jsonl is no record"))
+            }
+            MergeError::OutOfOrder { input, line } => problem(
+                name(input),
+                format!("line {line} of results.jsonl is of a point before that of the line above"),
+            ),
+            MergeError::Contradiction { point, inputs: [a, b] } => {
+                let other = name(a).display();
+                problem(name(b), format!("point {point} has other results here than in {other}"))
+                    .hint("one of the files has been changed")
+            }
+        })?;
+        part.into_inner()
+            .map_err(io::IntoInnerError::into_error)
+            .and_then(Part::place)
+            .map_err(impossible)?;
+        let lines = OpenOptions::new().read(true).append(true).open(&path).map_err(impossible)?;
+        self.lines = lines;
+        Ok(points)
+    }
+
+    /// What is there, line by line, from the beginning.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn read(&self) -> Result<Lines, Diagnostic> {
+        let mut file =
+            self.lines.try_clone().map_err(|error| self.problem("cannot read results.jsonl", &error))?;
+        file.seek(SeekFrom::Start(0)).map_err(|error| self.problem("cannot read results.jsonl", &error))?;
+        Ok(Lines { file: BufReader::new(file), read: 0 })
+    }
+
+    /// Writes what is there as CSV, and hands each record to `see`.
+    ///
+    /// # Errors
+    /// If that cannot be read or written.
+    pub fn finish(&self, mut see: impl FnMut(&serde_json::Value)) -> Result<(), Diagnostics> {
+        let unwritten = |error: io::Error| self.problem("cannot write results.csv", &error);
+        self.lines.sync_data().map_err(|error| self.problem("cannot write results.jsonl", &error))?;
+        let part = Part::create(&self.dir.join(TABLE), &self.parts).map_err(unwritten)?;
+        let mut table = io::BufWriter::new(part);
+        let columns = &self.manifest.columns;
+        let heading =
+            columns.iter().map(|name| crate::trace::quoted(name)).collect::<Vec<_>>().join(",") + "\n";
+        table.write_all(heading.as_bytes()).map_err(unwritten)?;
+        for line in self.read()? {
+            let line = line.map_err(|error| self.problem("cannot read results.jsonl", &error))?;
+            let record: serde_json::Value = serde_json::from_str(&line).map_err(|error| {
+                problem(&self.dir, format!("a line of results.jsonl is no record: {error}"))
+            })?;
+            table.write_all(csv_of_json(columns, &record).as_bytes()).map_err(unwritten)?;
+            see(&record);
+        }
+        table
+            .into_inner()
+            .map_err(io::IntoInnerError::into_error)
+            .and_then(Part::place)
+            .map_err(unwritten)?;
+        Ok(())
+    }
+
+    fn problem(&self, what: &str, error: &io::Error) -> Diagnostic {
+        problem(&self.dir, format!("{what}: {error}"))
+    }
+}
+
+/// Whole lines of results, without their ends.
+#[derive(Debug)]
+pub struct Lines {
+    file: BufReader<File>,
+    /// Bytes of the lines that were given.
+    read: u64,
+}
+
+impl Iterator for Lines {
+    type Item = io::Result<String>;
+
+    fn next(&mut self) -> Option<io::Result<String>> {
+        use std::io::Read;
+        let mut line = String::new();
+        match self.file.by_ref().take(MOST_LINE).read_line(&mut line) {
+            Err(error) => Some(Err(error)),
+            // a last line without an end is one that was not written to its end
+            Ok(_) if !line.ends_with('\n') => None,
+            Ok(bytes) => {
+                self.read += bytes as u64;
+                line.pop();
+                Some(Ok(line))
+            }
+        }
+    }
+}
+
+/// The manifest of a folder of results.
+///
+/// # Errors
+/// If it is not there, or is none.
+pub fn read_manifest(dir: &Path) -> Result<Manifest, Diagnostic> {
+    let text = super::read::bytes(&dir.join(MANIFEST), super::read::TEXT_BYTES)?;
+    serde_json::from_slice(&text).map_err(|error| {
+        problem(dir, format!("manifest.json is none: {error}"))
+            .hint("`warpbound sweep` and `merge` write folders of results")
+    })
+}
+
+/// The lines of a folder of results.
+///
+/// # Errors
+/// If they cannot be opened.
+pub fn read_lines(dir: &Path) -> Result<Lines, Diagnostic> {
+    let file = File::open(dir.join(LINES));
+    let file = file.map_err(|error| problem(dir, format!("cannot read results.jsonl: {error}")))?;
+    Ok(Lines { file: BufReader::new(file), read: 0 })
+}
+
+fn problem(dir: &Path, message: String) -> Diagnostic {
+    Diagnostic::general(dir.display().to_string(), message)
+}
+
+/// The point that a line is of.
+fn point_of(line: &str) -> Option<u64> {
+    #[derive(serde::Deserialize)]
+    struct OfPoint {
+        point: u64,
+    }
+    serde_json::from_str::<OfPoint>(line).ok().map(|line| line.point)
+}

@@ -1,0 +1,176 @@
+//! What `sweep` and `merge` print: how far the results are, and what they show as a whole.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use super::output::{Output, Report};
+use super::style::Style;
+use super::table::Table;
+use super::verdict::Status;
+use super::{Fraction, count};
+use crate::sweep::{Manifest, Summary};
+
+/// A folder of results.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct SweepResult {
+    /// The folder.
+    pub out: String,
+    /// Digest of the plan and of all that it names, hexadecimal.
+    pub plan_digest: String,
+    /// Points of the plan.
+    pub plan_points: u64,
+    /// The part of them that is to be here, as in `2/4`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shard: Option<String>,
+    /// Points that are here.
+    pub points: u64,
+    /// Whether all of them are: those of a shard are never all.
+    pub complete: bool,
+    /// Points with an error.
+    pub failed: u64,
+    /// Points where a gating bound holds and none is exceeded.
+    pub holds: u64,
+    /// Points where a gating bound is exceeded.
+    pub violated: u64,
+    /// The first of those.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub violations: Vec<u64>,
+    /// The first points with an error.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<PointError>,
+    /// Each bound under each policy.
+    pub bounds: Vec<BoundOverPoints>,
+}
+
+/// A point that failed.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct PointError {
+    /// Its number.
+    pub point: u64,
+    /// The error, as in the results.
+    pub error: String,
+}
+
+/// A bound under a policy, over all points to which it applies.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct BoundOverPoints {
+    /// The bound.
+    pub bound: String,
+    /// The policy.
+    pub policy: String,
+    /// How many points.
+    pub points: u64,
+    /// What became of it: violated if it is at one of them.
+    pub status: Status,
+    /// Points that exceed it.
+    pub violated: u64,
+    /// Mean of (bound - makespan) / makespan.
+    pub mean_overestimation: Fraction,
+    /// The largest.
+    pub max_overestimation: Fraction,
+}
+
+impl SweepResult {
+    /// Of a folder with this manifest, over these results.
+    pub fn new(out: &str, manifest: &Manifest, summary: &Summary, bounds: &[&'static str]) -> Self {
+        Self {
+            out: out.to_owned(),
+            plan_digest: manifest.plan_digest.clone(),
+            plan_points: manifest.points,
+            shard: manifest.shard.map(|shard| shard.to_string()),
+            points: summary.points,
+            complete: summary.points == manifest.points,
+            failed: summary.failed,
+            holds: summary.holds,
+            violated: summary.violated,
+            violations: summary.violations.clone(),
+            errors: summary
+                .errors
+                .iter()
+                .map(|(point, error)| PointError { point: *point, error: error.clone() })
+                .collect(),
+            bounds: summary
+                .by_bound(bounds)
+                .into_iter()
+                .map(|row| BoundOverPoints {
+                    bound: row.bound.clone(),
+                    policy: row.policy.clone(),
+                    points: row.points,
+                    status: if row.violated > 0 { Status::Violated } else { Status::Holds },
+                    violated: row.violated,
+                    mean_overestimation: Fraction(row.mean()),
+                    max_overestimation: Fraction(row.most),
+                })
+                .collect(),
+        }
+    }
+
+    fn text(&self, style: Style) -> String {
+        let mut text = String::new();
+        let part = self.shard.as_ref().map_or(String::new(), |shard| format!(" (shard {shard})"));
+        let heading = format!(
+            "{}: {} of {} points{part}, {} hold, {} {}, {} failed\n",
+            style.strong(&self.out),
+            self.points,
+            self.plan_points,
+            self.holds,
+            self.violated,
+            if self.violated > 0 { Status::Violated.text(style) } else { "violated".to_owned() },
+            self.failed,
+        );
+        text.push_str(&style.fill(&heading));
+        if !self.bounds.is_empty() {
+            let heading = ["bound", "policy", "points", "mean over", "max over", "violated"];
+            let mut table = Table::new(heading, &[0, 1]);
+            for row in &self.bounds {
+                let percent = |over: Fraction| format!("{:.1} %", over.0 * 100.0);
+                table.row([
+                    row.bound.clone(),
+                    row.policy.clone(),
+                    row.points.to_string(),
+                    percent(row.mean_overestimation),
+                    percent(row.max_overestimation),
+                    row.violated.to_string(),
+                ]);
+            }
+            text.push('\n');
+            text.push_str(&table.render(2, style.width));
+        }
+        if !self.violations.is_empty() {
+            let points = self.violations.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
+            let more = if self.violated > self.violations.len() as u64 { ", ..." } else { "" };
+            text.push_str(&style.fill(&format!("\nviolated at points {points}{more}\n")));
+        }
+        if !self.errors.is_empty() {
+            text.push('\n');
+            for PointError { point, error } in &self.errors {
+                text.push_str(&style.fill(&format!("point {point} failed: {error}\n")));
+            }
+            let more = self.failed - self.errors.len() as u64;
+            if more > 0 {
+                let _ = writeln!(
+                    text,
+                    "... and {}; the column `error` has them all",
+                    count(more as usize, "more point")
+                );
+            }
+        }
+        let _ = writeln!(text, "\n{0}/results.csv, {0}/results.jsonl", self.out);
+        text
+    }
+}
+
+impl Report for Output<SweepResult> {
+    fn text(&self, style: Style) -> String {
+        let mut text: String = self.results.iter().map(|result| result.text(style)).collect();
+        text.push_str(&self.batch.text());
+        if self.batch.stopped.is_some() {
+            text.push_str("--resume goes on\n");
+        }
+        text
+    }
+}

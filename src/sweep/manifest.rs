@@ -1,0 +1,100 @@
+//! What a folder of results is of.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// Version of the files in a folder of results.
+pub const FORMAT: u32 = 1;
+
+/// Says which plan results belong to: everything they depend on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// Version of the files.
+    pub format: u32,
+    /// Version of the tool.
+    pub tool_version: String,
+    /// Digest of the plan, and of every kernel, launch and machine that it names; hexadecimal.
+    pub plan_digest: String,
+    /// Points of the plan.
+    pub points: u64,
+    /// The part of it that is here; null for all of it.
+    pub shard: Option<Shard>,
+    /// Seeds of random buffer contents.
+    pub seeds: Vec<u64>,
+    /// Columns of the results.
+    pub columns: Vec<String>,
+    /// The plan as it was read.
+    pub plan: String,
+}
+
+impl Manifest {
+    /// Why results of this manifest are not of the same plan as those of another one; nothing if they are.
+    pub fn difference(&self, other: &Self) -> Option<&'static str> {
+        if self.format != other.format {
+            Some("they were written in another format")
+        } else if self.tool_version != other.tool_version {
+            Some("they come from another version of warpbound")
+        } else if self.plan_digest != other.plan_digest {
+            Some("they are of another plan, or of the same with other kernels or machines")
+        } else if (self.points, &self.seeds, &self.columns) != (other.points, &other.seeds, &other.columns) {
+            Some("their manifest has been changed")
+        } else {
+            None
+        }
+    }
+}
+
+/// One of several parts of a plan: every `of`-th job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shard {
+    /// From 1 to `of`.
+    pub index: u64,
+    /// Parts.
+    pub of: u64,
+}
+
+impl Shard {
+    /// Whether a job is in this part.
+    pub fn has(self, job: u64) -> bool {
+        job % self.of == self.index - 1
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.index, self.of)
+    }
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || "expected I/N with I from 1 to N, for example 2/4".to_owned();
+        let (index, of) = text.split_once('/').ok_or_else(wrong)?;
+        let shard = Self {
+            index: index.trim().parse().map_err(|_| wrong())?,
+            of: of.trim().parse().map_err(|_| wrong())?,
+        };
+        if (1..=shard.of).contains(&shard.index) { Ok(shard) } else { Err(wrong()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shards_are_parts() {
+        let shards: Vec<Shard> =
+            ["1/3", "2/3", " 3 / 3 "].map(|text| text.parse().expect("it is one")).to_vec();
+        for job in 0..10 {
+            assert_eq!(shards.iter().filter(|shard| shard.has(job)).count(), 1);
+        }
+        for wrong in ["", "1", "0/3", "4/3", "1/0", "a/b", "-1/2"] {
+            assert!(wrong.parse::<Shard>().is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Results of shards put together.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use serde::Deserialize;
+
+/// Why results cannot be put together.
+#[derive(Debug, PartialEq, Eq)]
+pub enum MergeError<E> {
+    /// A line of this input, from 1, is no record.
+    NoRecord {
+        /// Which input.
+        input: usize,
+        /// Its line.
+        line: u64,
+    },
+    /// The points of this input are not in order.
+    OutOfOrder {
+        /// Which input.
+        input: usize,
+        /// Its line.
+        line: u64,
+    },
+    /// Two inputs have different records of a point.
+    Contradiction {
+        /// The point.
+        point: u64,
+        /// The inputs.
+        inputs: [usize; 2],
+    },
+    /// An input cannot be read, or the result not be written.
+    Io(E),
+}
+
+/// The part of a record that says which point it is of.
+#[derive(Deserialize)]
+pub(super) struct OfPoint {
+    pub point: u64,
+}
+
+/// Merges inputs whose lines are in the order of their points; what several have is there once. Gives the number
+/// of points. Merging the result again with any of the inputs gives the result.
+///
+/// # Errors
+/// Lines that are no records, or contradict each other.
+pub fn merge<E>(
+    inputs: Vec<impl Iterator<Item = Result<String, E>>>,
+    mut sink: impl FnMut(&str) -> Result<(), E>,
+) -> Result<u64, MergeError<E>> {
+    let mut inputs: Vec<Input<_>> =
+        inputs.into_iter().map(|lines| Input { lines, line: 0, last: None }).collect();
+    let mut heads = BinaryHeap::new();
+    for (index, input) in inputs.iter_mut().enumerate() {
+        heads.extend(input.next(index)?.map(Reverse));
+    }
+    let mut points = 0;
+    let mut last: Option<(u64, String, usize)> = None;
+    while let Some(Reverse((point, index, line))) = heads.pop() {
+        heads.extend(inputs[index].next(index)?.map(Reverse));
+        match &last {
+            Some((known, text, from)) if *known == point => {
+                if *text != line {
+                    return Err(MergeError::Contradiction { point, inputs: [*from, index] });
+                }
+            }
+            _ => {
+                sink(&line).map_err(MergeError::Io)?;
+                points += 1;
+                last = Some((point, line, index));
+            }
+        }
+    }
+    Ok(points)
+}
+
+struct Input<I> {
+    lines: I,
+    line: u64,
+    last: Option<u64>,
+}
+
+impl<E, I: Iterator<Item = Result<String, E>>> Input<I> {
+    fn next(&mut self, input: usize) -> Result<Option<(u64, usize, String)>, MergeError<E>> {
+        let Some(text) = self.lines.next() else { return Ok(None) };
+        let text = text.map_err(MergeError::Io)?;
+        self.line += 1;
+        let line = self.line;
+        let OfPoint { point } =
+            serde_json::from_str(&text).map_err(|_| MergeError::NoRecord { input, line })?;
+        if self.last.replace(point).is_some_and(|last| last >= point) {
+            return Err(MergeError::OutOfOrder { input, line });
+        }
+        Ok(Some((point, input, text)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn merged(inputs: &[&[&str]]) -> Result<Vec<String>, MergeError<()>> {
+        let inputs = inputs.iter().map(|lines| lines.iter().map(|line| Ok((*line).to_owned()))).collect();
+        let mut all = Vec::new();
+        let points = merge(inputs, |line| {
+            all.push(line.to_owned());
+            Ok(())
+        })?;
+        assert_eq!(points as usize, all.len());
+        Ok(all)
+    }
+
+    #[test]
+    fn merging_is_idempotent() {
+        let (a, b, c) = (r#"{"point":0,"x":1}"#, r#"{"point":1}"#, r#"{"point":7}"#);
+        let all = vec![a.to_owned(), b.to_owned(), c.to_owned()];
+        assert_eq!(merged(&[&[a, c], &[b]]), Ok(all.clone()));
+        assert_eq!(merged(&[&[a, b, c], &[b], &[a, c]]), Ok(all));
+        assert_eq!(merged(&[&[], &[]]), Ok(vec![]));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let (a, other) = (r#"{"point":0,"x":1}"#, r#"{"point":0,"x":2}"#);
+        assert_eq!(merged(&[&[a], &[other]]), Err(MergeError::Contradiction { point: 0, inputs: [0, 1] }));
+        assert_eq!(merged(&[&[a, "{}"]]), Err(MergeError::NoRecord { input: 0, line: 2 }));
+        assert_eq!(merged(&[&[a, a]]), Err(MergeError::OutOfOrder { input: 0, line: 2 }));
+    }
+}

@@ -1,0 +1,416 @@
+//! The combinations of a plan, by number.
+
+use std::ops::Range;
+
+use super::record::Columns;
+use super::spec::{KernelSpec, SweepSpec, ValueSpec};
+use crate::bound::Bound;
+use crate::diag::{Diagnostics, Place, SourceText, Texts, closest};
+use crate::machine::SchedulerKind;
+
+/// Most points of a job: what is lost if the process ends in the middle of one.
+const JOB_POINTS: u64 = 256;
+
+/// Most points of a plan.
+const MOST: u64 = 1_000_000_000;
+
+/// Something that takes several values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Axis {
+    /// A path of a machine setting, or a launch option.
+    pub name: String,
+    /// As on a command line.
+    pub values: Vec<String>,
+}
+
+/// A value of an axis.
+pub type Assignment<'p> = (&'p str, &'p str);
+
+/// A kernel and the launch options that vary.
+#[derive(Clone, Debug)]
+struct Kernel {
+    name: String,
+    axes: Vec<Axis>,
+    /// The number of its first launch.
+    first: u64,
+}
+
+/// Every combination that a plan asks for. Points that differ in the policy follow each other, then come the
+/// settings, machines, seeds, launch options and kernels.
+#[derive(Clone, Debug)]
+pub struct Points {
+    kernels: Vec<Kernel>,
+    seeds: Vec<u64>,
+    machines: Vec<String>,
+    settings: Vec<Axis>,
+    policies: Vec<SchedulerKind>,
+    /// Kernels with all they are launched with.
+    launches: u64,
+    /// Machines with their settings.
+    configurations: u64,
+}
+
+/// Points that follow each other and share a functional run: a launch on some machines under all policies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Job {
+    /// Which launch.
+    pub launch: u64,
+    /// Which machines with their settings.
+    pub configurations: Range<u64>,
+}
+
+/// A combination.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Point<'p> {
+    /// From 0, in the order of the plan.
+    pub number: u64,
+    /// The kernel as the plan names it.
+    pub kernel: &'p str,
+    /// Launch options.
+    pub launch: Vec<Assignment<'p>>,
+    /// The seed.
+    pub seed: u64,
+    /// The machine as the plan names it.
+    pub machine: &'p str,
+    /// Its settings.
+    pub settings: Vec<Assignment<'p>>,
+    /// The policy, by its number in the plan.
+    pub policy: usize,
+}
+
+impl Points {
+    /// The points of a plan; `suite` are the kernels of the embedded suite.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it and can be seen without opening a kernel or machine.
+    pub fn new(
+        spec: &SweepSpec,
+        source: &SourceText,
+        suite: &[String],
+        bounds: &[Box<dyn Bound>],
+    ) -> Result<Self, Diagnostics> {
+        let texts = Texts::new(source.clone());
+        let root = texts.root();
+        let mut problems = Diagnostics::new();
+        let policies = policies(spec, &root, &mut problems);
+        for (name, empty) in [
+            ("kernels", spec.kernels.is_empty()),
+            ("seeds", spec.seeds.is_empty()),
+            ("machines", spec.machines.is_empty()),
+            ("policies", spec.policies.is_empty()),
+        ] {
+            if empty {
+                let problem =
+                    root.field(name).error(format!("`{name}` is empty, so there is nothing to run"));
+                problems.push(problem.hint("leave it out for the default, or list something"));
+            }
+        }
+        twice(&spec.seeds, &root.field("seeds"), &mut problems);
+        twice(&spec.machines, &root.field("machines"), &mut problems);
+        let known: Vec<&str> = bounds.iter().map(|bound| bound.name()).collect();
+        for (index, name) in
+            spec.bounds.iter().enumerate().filter(|(_, name)| !known.contains(&name.as_str()))
+        {
+            let near = closest(name, known.iter().copied());
+            let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
+            let problem = root.field("bounds").item(index).error(format!("unknown bound `{name}`"));
+            problems.push(problem.hint(format!("{near}bounds: {}", known.join(", "))));
+        }
+        let settings = axes(&spec.settings, &root.field("settings"), bounds, &mut problems);
+        let mut kernels = Vec::new();
+        let mut launches: Option<u64> = Some(0);
+        let mut kernel = |name: &str, axes: Vec<Axis>| {
+            let variants = combinations(&axes);
+            kernels.push(Kernel { name: name.to_owned(), axes, first: launches.unwrap_or(0) });
+            let of_kernel = variants.and_then(|variants| variants.checked_mul(spec.seeds.len() as u64));
+            launches = launches.zip(of_kernel).and_then(|(sum, of_kernel)| sum.checked_add(of_kernel));
+        };
+        for (index, entry) in spec.kernels.iter().enumerate() {
+            match entry {
+                KernelSpec::Suite => suite.iter().for_each(|name| kernel(name, Vec::new())),
+                KernelSpec::Kernel(name) => kernel(name, Vec::new()),
+                KernelSpec::Vary(name, varied) => {
+                    let place = root.field("kernels").item(index);
+                    kernel(name, axes(varied, &place.item(1), bounds, &mut problems));
+                }
+            }
+        }
+        let configurations =
+            combinations(&settings).and_then(|number| number.checked_mul(spec.machines.len() as u64));
+        let all = launches
+            .zip(configurations)
+            .and_then(|(launches, configurations)| launches.checked_mul(configurations))
+            .and_then(|product| product.checked_mul(spec.policies.len() as u64));
+        if all.is_none_or(|all| all > MOST) {
+            let number = all.map_or("more than 2^64".to_owned(), |all| all.to_string());
+            let problem = root.error(format!("the plan has {number} points; at most {MOST} are done"));
+            problems.push(problem.hint("split it into several plans"));
+        }
+        problems.into_result(Self {
+            kernels,
+            seeds: spec.seeds.clone(),
+            machines: spec.machines.clone(),
+            settings,
+            policies,
+            launches: launches.unwrap_or(0),
+            configurations: configurations.unwrap_or(0),
+        })
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> u64 {
+        self.launches * self.per_launch()
+    }
+
+    /// Whether there is none, which no plan comes to.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Kernels with the launch options that vary.
+    pub fn kernels(&self) -> impl Iterator<Item = (&str, &[Axis])> {
+        self.kernels.iter().map(|kernel| (kernel.name.as_str(), kernel.axes.as_slice()))
+    }
+
+    /// Machines as the plan names them.
+    pub fn machines(&self) -> &[String] {
+        &self.machines
+    }
+
+    /// Machine settings that vary.
+    pub fn settings(&self) -> &[Axis] {
+        &self.settings
+    }
+
+    /// Policies.
+    pub fn policies(&self) -> &[SchedulerKind] {
+        &self.policies
+    }
+
+    /// Seeds.
+    pub fn seeds(&self) -> &[u64] {
+        &self.seeds
+    }
+
+    /// Launch options that some kernel varies, each once.
+    pub fn launch_options(&self) -> Vec<&str> {
+        let mut options: Vec<&str> = Vec::new();
+        for axis in self.kernels.iter().flat_map(|kernel| &kernel.axes) {
+            if !options.contains(&axis.name.as_str()) {
+                options.push(&axis.name);
+            }
+        }
+        options
+    }
+
+    fn per_launch(&self) -> u64 {
+        self.configurations * self.policies.len() as u64
+    }
+
+    /// Configurations of a job, at most.
+    fn per_job(&self) -> u64 {
+        (JOB_POINTS / self.policies.len() as u64).max(1)
+    }
+
+    fn jobs_per_launch(&self) -> u64 {
+        self.configurations.div_ceil(self.per_job())
+    }
+
+    /// How many jobs there are.
+    pub fn jobs(&self) -> u64 {
+        self.launches * self.jobs_per_launch()
+    }
+
+    /// A job by its number.
+    pub fn job(&self, number: u64) -> Job {
+        let start = number % self.jobs_per_launch() * self.per_job();
+        let end = (start + self.per_job()).min(self.configurations);
+        Job { launch: number / self.jobs_per_launch(), configurations: start..end }
+    }
+
+    /// The numbers of a job's points.
+    pub fn numbers(&self, job: &Job) -> Range<u64> {
+        let policies = self.policies.len() as u64;
+        let first = job.launch * self.per_launch();
+        first + job.configurations.start * policies..first + job.configurations.end * policies
+    }
+
+    /// A point by its number.
+    pub fn point(&self, number: u64) -> Point<'_> {
+        let policies = self.policies.len() as u64;
+        let launch = number / self.per_launch();
+        let configuration = number / policies % self.configurations;
+        let per_machine = self.configurations / self.machines.len() as u64;
+        let kernel = &self.kernels[self.kernels.partition_point(|kernel| kernel.first <= launch) - 1];
+        let of_kernel = launch - kernel.first;
+        let seeds = self.seeds.len() as u64;
+        Point {
+            number,
+            kernel: &kernel.name,
+            launch: chosen(&kernel.axes, of_kernel / seeds),
+            seed: self.seeds[(of_kernel % seeds) as usize],
+            machine: &self.machines[(configuration / per_machine) as usize],
+            settings: chosen(&self.settings, configuration % per_machine),
+            policy: (number % policies) as usize,
+        }
+    }
+}
+
+/// Combinations of the values of axes, if that is a number.
+fn combinations(axes: &[Axis]) -> Option<u64> {
+    axes.iter().try_fold(1u64, |product, axis| product.checked_mul(axis.values.len() as u64))
+}
+
+/// The combination of this number; the last axis varies fastest.
+fn chosen(axes: &[Axis], mut number: u64) -> Vec<Assignment<'_>> {
+    let mut chosen = Vec::with_capacity(axes.len());
+    for axis in axes.iter().rev() {
+        let values = axis.values.len() as u64;
+        chosen.push((axis.name.as_str(), axis.values[(number % values) as usize].as_str()));
+        number /= values;
+    }
+    chosen.reverse();
+    chosen
+}
+
+fn policies(spec: &SweepSpec, root: &Place, problems: &mut Diagnostics) -> Vec<SchedulerKind> {
+    let mut known: Vec<SchedulerKind> = Vec::new();
+    for (index, word) in spec.policies.iter().enumerate() {
+        let place = root.field("policies").item(index);
+        match word.parse::<SchedulerKind>() {
+            Ok(kind) if known.contains(&kind) => {
+                problems.push(place.error(format!("`{word}` is there twice")))
+            }
+            Ok(kind) => known.push(kind),
+            Err(error) => problems.push(place.error(error.to_string())),
+        }
+    }
+    known
+}
+
+/// Axes with values, whose names are not those of other columns.
+fn axes(
+    written: &[(String, Vec<ValueSpec>)],
+    place: &Place,
+    bounds: &[Box<dyn Bound>],
+    problems: &mut Diagnostics,
+) -> Vec<Axis> {
+    let mut axes = Vec::with_capacity(written.len());
+    for (name, values) in written {
+        let place = place.field(name.clone());
+        let values: Vec<String> = values.iter().map(ValueSpec::word).collect();
+        if values.is_empty() {
+            problems.push(place.error(format!("`{name}` has no values")));
+        }
+        if Columns::is_fixed(name, bounds) {
+            let hint = match name.as_str() {
+                "scheduler" | "policy" => "list policies in `policies`",
+                _ => "it is the name of another column of the results",
+            };
+            problems.push(place.error(format!("`{name}` cannot vary here")).hint(hint));
+        }
+        twice(&values, &place, problems);
+        axes.push(Axis { name: name.clone(), values });
+    }
+    axes
+}
+
+/// Says what a list has twice: its points would be there twice.
+fn twice<T: PartialEq + std::fmt::Display>(list: &[T], place: &Place, problems: &mut Diagnostics) {
+    for (index, value) in list.iter().enumerate() {
+        if list[..index].contains(value) {
+            problems.push(place.item(index).error(format!("`{value}` is there twice")));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn points(text: &str) -> Result<Points, Diagnostics> {
+        let source = SourceText::new("plan.ron", text);
+        let suite = ["a", "b"].map(str::to_owned);
+        Points::new(&SweepSpec::parse(&source)?, &source, &suite, &crate::bound::all())
+    }
+
+    #[test]
+    fn points_are_numbered_from_the_policy_outwards() {
+        let points = points(
+            r#"Sweep(kernels: [Suite, Vary("c", { "block": [32, "64,2"], "arg n": [1, 2, 3] })], seeds: [5, 6],
+                     machines: ["m", "n"], settings: { "x.y": [10, 20] }, policies: ["lrr", "gto"])"#,
+        )
+        .expect("it is a plan");
+        let launches = 2 * 2 + 6 * 2;
+        assert_eq!((points.len(), points.jobs()), (launches * 2 * 2 * 2, launches));
+        let told = |number| {
+            let Point { kernel, launch, seed, machine, settings, policy, .. } = points.point(number);
+            (kernel, launch, seed, machine, settings, policy)
+        };
+        assert_eq!(told(0), ("a", vec![], 5, "m", vec![("x.y", "10")], 0));
+        assert_eq!(told(1), ("a", vec![], 5, "m", vec![("x.y", "10")], 1));
+        assert_eq!(told(2), ("a", vec![], 5, "m", vec![("x.y", "20")], 0));
+        assert_eq!(told(4), ("a", vec![], 5, "n", vec![("x.y", "10")], 0));
+        assert_eq!(told(8), ("a", vec![], 6, "m", vec![("x.y", "10")], 0));
+        assert_eq!(told(32), ("c", vec![("block", "32"), ("arg n", "1")], 5, "m", vec![("x.y", "10")], 0));
+        assert_eq!(told(48), ("c", vec![("block", "32"), ("arg n", "2")], 5, "m", vec![("x.y", "10")], 0));
+        assert_eq!(told(127), ("c", vec![("block", "64,2"), ("arg n", "3")], 6, "n", vec![("x.y", "20")], 1));
+    }
+
+    #[test]
+    fn jobs_cover_the_points_in_order() {
+        let values = (0..300).map(|n| n.to_string()).collect::<Vec<_>>().join(",");
+        let text = format!(
+            "Sweep(machines: [\"m\"], settings: {{ \"s\": [{values}] }}, policies: [\"gto\", \"lrr\", \"srr\"])"
+        );
+        let points = points(&text).expect("it is a plan");
+        let mut next = 0;
+        for job in (0..points.jobs()).map(|number| points.job(number)) {
+            let numbers = points.numbers(&job);
+            assert_eq!(numbers.start, next);
+            assert!(numbers.end - numbers.start <= JOB_POINTS);
+            let kernels = numbers.clone().map(|number| points.point(number).kernel).collect::<Vec<_>>();
+            assert!(kernels.windows(2).all(|two| two[0] == two[1]));
+            next = numbers.end;
+        }
+        assert_eq!(next, points.len());
+    }
+
+    #[test]
+    fn every_mistake_is_named_with_its_place() {
+        let problems = points(
+            "Sweep(kernels: [Vary(\"c\", { \"block\": [] })], seeds: [1, 1],\n machines: [],\n \
+             settings: { \"makespan\": [1], \"s\": [1, 2, \"1\"] },\n policies: [\"gto\", \"gtoo\"], bounds: [\"gubb\"])",
+        )
+        .expect_err("it is full of mistakes");
+        let said: Vec<(u32, &str)> =
+            problems.list().iter().map(|problem| (problem.line, problem.message.as_str())).collect();
+        for wanted in [
+            (4, "unknown scheduler `gtoo`"),
+            (2, "`machines` is empty"),
+            (1, "`1` is there twice"),
+            (3, "`1` is there twice"),
+            (4, "unknown bound `gubb`"),
+            (3, "`makespan` cannot vary here"),
+            (1, "`block` has no values"),
+        ] {
+            assert!(
+                said.iter().any(|(line, text)| *line == wanted.0 && text.starts_with(wanted.1)),
+                "{wanted:?}: {said:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn too_many_points_are_refused() {
+        let values = vec!["0"; 1].join(",");
+        let axes: String = (0..40)
+            .map(|axis| {
+                format!("\"s{axis}\": [{}],", (0..3).map(|n| n.to_string()).collect::<Vec<_>>().join(","))
+            })
+            .collect();
+        let problems =
+            points(&format!("Sweep(seeds: [{values}], settings: {{ {axes} }})")).expect_err("too many");
+        assert!(problems.list()[0].message.contains("points"), "{problems}");
+    }
+}

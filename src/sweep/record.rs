@@ -1,0 +1,244 @@
+//! What is written of a point: a line of JSON, a line of CSV.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use super::points::{Point, Points};
+use crate::bound::Bound;
+use crate::check::{Checked, overestimation};
+use crate::trace::{StallReason, quoted};
+
+/// What stands in a column.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell {
+    /// Nothing: null in JSON, empty in CSV.
+    Empty,
+    /// A count or a number of cycles.
+    Number(u64),
+    /// Bound over makespan, less one; six digits behind the point.
+    Fraction(f64),
+    /// A word.
+    Text(String),
+}
+
+impl Cell {
+    /// A value of an axis: a number where it is one.
+    fn of_word(word: &str) -> Self {
+        word.parse().map_or_else(|_| Self::Text(word.to_owned()), Self::Number)
+    }
+
+    fn of(number: Option<u64>) -> Self {
+        number.map_or(Self::Empty, Self::Number)
+    }
+}
+
+impl Serialize for Cell {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Empty => serializer.serialize_none(),
+            Self::Number(number) => serializer.serialize_u64(*number),
+            Self::Fraction(fraction) => serializer.serialize_f64((fraction * 1e6).round() / 1e6),
+            Self::Text(text) => serializer.serialize_str(text),
+        }
+    }
+}
+
+/// Columns that say which point it is and have a name of their own.
+const BEFORE: [&str; 5] = ["point", "kernel", "seed", "machine", "policy"];
+/// Columns of the run.
+const RUN: [&str; 9] = [
+    "machine_digest",
+    "launches",
+    "blocks",
+    "resident_blocks",
+    "warp_instructions",
+    "thread_instructions",
+    "issues",
+    "makespan",
+    "verdict",
+];
+/// Columns at the end.
+const AFTER: [&str; 2] = ["races", "error"];
+
+/// The columns of a plan's results, the same for all of its points.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Columns {
+    names: Vec<String>,
+    launch_options: Vec<String>,
+}
+
+impl Columns {
+    /// Of these points.
+    pub fn new(points: &Points, bounds: &[Box<dyn Bound>]) -> Self {
+        let launch_options: Vec<String> = points.launch_options().into_iter().map(str::to_owned).collect();
+        let mut names: Vec<String> = vec!["point".to_owned(), "kernel".to_owned()];
+        names.extend(launch_options.iter().cloned());
+        names.extend(["seed", "machine"].map(str::to_owned));
+        names.extend(points.settings().iter().map(|axis| axis.name.clone()));
+        names.push("policy".to_owned());
+        names.extend(RUN.map(str::to_owned));
+        names.extend(of_bounds(bounds));
+        names.extend(of_stalls());
+        names.extend(AFTER.map(str::to_owned));
+        Self { names, launch_options }
+    }
+
+    /// Whether every plan has a column of this name.
+    pub fn is_fixed(name: &str, bounds: &[Box<dyn Bound>]) -> bool {
+        BEFORE.iter().chain(&RUN).chain(&AFTER).any(|fixed| *fixed == name)
+            || name == "scheduler"
+            || of_bounds(bounds).chain(of_stalls()).any(|fixed| fixed == name)
+    }
+
+    /// Their names, in order.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The first line of a CSV file.
+    pub fn csv(&self) -> String {
+        csv_line(self.names.iter().map(|name| quoted(name)))
+    }
+}
+
+/// The value of a bound, how far it is above the makespan, and what became of it.
+fn of_bounds(bounds: &[Box<dyn Bound>]) -> impl Iterator<Item = String> {
+    bounds.iter().flat_map(|bound| {
+        let name = bound.name();
+        [name.to_owned(), format!("{name}_over"), format!("{name}_verdict")]
+    })
+}
+
+/// Idle issue slots by reason.
+fn of_stalls() -> impl Iterator<Item = String> {
+    StallReason::ALL.iter().map(|reason| format!("idle_{}", reason.name().replace('-', "_")))
+}
+
+/// A point and what came of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Record {
+    cells: Vec<Cell>,
+}
+
+impl Record {
+    /// Of a run, judged; with an error it is what was judged before it.
+    pub fn new(
+        columns: &Columns,
+        points: &Points,
+        point: &Point,
+        run: Option<&Measured>,
+        error: Option<String>,
+    ) -> Self {
+        let mut cells = vec![Cell::Number(point.number), Cell::Text(point.kernel.to_owned())];
+        cells.extend(columns.launch_options.iter().map(|option| {
+            let chosen = point.launch.iter().find(|(name, _)| name == option);
+            chosen.map_or(Cell::Empty, |(_, value)| Cell::of_word(value))
+        }));
+        cells.extend([Cell::Number(point.seed), Cell::Text(point.machine.to_owned())]);
+        cells.extend(point.settings.iter().map(|(_, value)| Cell::of_word(value)));
+        cells.push(Cell::Text(points.policies()[point.policy].to_string()));
+        let end = columns.names.len() - AFTER.len();
+        if let Some(run) = run {
+            cells.extend(run.cells(error.is_some()));
+            cells.push(Cell::Number(run.checked.races.len() as u64));
+        } else {
+            cells.resize(end + 1, Cell::Empty);
+        }
+        cells.push(error.map_or(Cell::Empty, Cell::Text));
+        debug_assert_eq!(cells.len(), columns.names.len());
+        Self { cells }
+    }
+
+    /// A line of JSON, with its end.
+    pub fn json(&self, columns: &Columns) -> String {
+        let line = Line { columns, cells: &self.cells };
+        serde_json::to_string(&line).expect("records are plain data") + "\n"
+    }
+}
+
+/// A run, judged, and where it ran.
+#[derive(Clone, Copy, Debug)]
+pub struct Measured<'c> {
+    /// The result.
+    pub checked: &'c Checked,
+    /// Digest of the machine.
+    pub digest: u64,
+    /// Of a program.
+    pub is_program: bool,
+}
+
+impl Measured<'_> {
+    /// From `machine_digest` to the stalls. Of a run that failed only the verdict is worth having.
+    fn cells(&self, failed: bool) -> Vec<Cell> {
+        let checked = self.checked;
+        let whole = |cell: Cell| if failed { Cell::Empty } else { cell };
+        let number = |number: u64| whole(Cell::Number(number));
+        let (launches, blocks) = if self.is_program {
+            (Some(u64::from(checked.launch_blocks)), None)
+        } else {
+            (Some(1), Some(u64::from(checked.launch_blocks)))
+        };
+        let mut cells = vec![
+            Cell::Text(format!("{:016x}", self.digest)),
+            whole(Cell::of(launches)),
+            whole(Cell::of(blocks)),
+            number(u64::from(checked.resident_blocks)),
+            number(checked.warp_instructions),
+            number(checked.thread_instructions),
+            number(checked.issues),
+            number(checked.makespan.get()),
+        ];
+        let verdict = checked.verdict();
+        let said = !failed || verdict.is_violated();
+        cells.push(if said { Cell::Text(verdict.name().to_owned()) } else { Cell::Empty });
+        for row in &checked.bounds {
+            let value = row.value.as_ref().ok().filter(|_| !row.left_out);
+            let over = value.and_then(|value| overestimation(*value, checked.makespan));
+            let verdict = row.verdict();
+            let said = !row.left_out && (!failed || verdict.is_violated());
+            cells.extend([
+                whole(Cell::of(value.map(|value| value.get()))),
+                whole(over.map_or(Cell::Empty, Cell::Fraction)),
+                if said { Cell::Text(verdict.name().to_owned()) } else { Cell::Empty },
+            ]);
+        }
+        cells.extend(StallReason::ALL.iter().map(|reason| number(checked.stalls.get(*reason).get())));
+        cells
+    }
+}
+
+struct Line<'r> {
+    columns: &'r Columns,
+    cells: &'r [Cell],
+}
+
+impl Serialize for Line<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.cells.len()))?;
+        for (name, cell) in self.columns.names.iter().zip(self.cells) {
+            map.serialize_entry(name, cell)?;
+        }
+        map.end()
+    }
+}
+
+/// The CSV line of a line of JSON that was written before.
+pub fn csv_of_json(columns: &[String], line: &serde_json::Value) -> String {
+    csv_line(columns.iter().map(|name| match line.get(name) {
+        None | Some(serde_json::Value::Null) => Cow::Borrowed(""),
+        Some(serde_json::Value::String(text)) => quoted(text),
+        Some(other) => Cow::Owned(other.to_string()),
+    }))
+}
+
+fn csv_line<'f>(fields: impl Iterator<Item = Cow<'f, str>>) -> String {
+    let mut line = String::new();
+    for (index, field) in fields.enumerate() {
+        let comma = if index == 0 { "" } else { "," };
+        let _ = write!(line, "{comma}{field}");
+    }
+    line.push('\n');
+    line
+}

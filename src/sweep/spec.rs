@@ -1,0 +1,115 @@
+//! A plan as people write it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::diag::{Diagnostics, SourceText, from_ron, unique_keys};
+
+/// A plan: every combination of what it lists is a point.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename = "Sweep", deny_unknown_fields)]
+pub struct SweepSpec {
+    /// What it is for.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub doc: String,
+    /// What runs.
+    #[serde(default = "the_suite")]
+    pub kernels: Vec<KernelSpec>,
+    /// Seeds of random buffer contents.
+    #[serde(default = "seed_zero")]
+    pub seeds: Vec<u64>,
+    /// Names of machines, or files.
+    #[serde(default = "the_machine")]
+    pub machines: Vec<String>,
+    /// Machine settings by path, as `--set` takes them, and `mem_latency`, as `--mem-latency` does; each with its
+    /// values. The first varies slowest.
+    #[serde(default, deserialize_with = "unique_keys", serialize_with = "as_map")]
+    pub settings: Vec<(String, Vec<ValueSpec>)>,
+    /// Scheduling policies.
+    #[serde(default = "the_policies")]
+    pub policies: Vec<String>,
+    /// Names of the bounds that decide a point's verdict; all that are published or proved if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bounds: Vec<String>,
+    /// Warp instructions that one block may execute.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_instructions: Option<u64>,
+    /// Whether to watch memory for accesses whose order shows.
+    #[serde(default = "yes")]
+    pub races: bool,
+}
+
+/// What runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub enum KernelSpec {
+    /// Every kernel of the embedded suite.
+    Suite,
+    /// A name or file as `check` takes it.
+    Kernel(String),
+    /// The same with launch options, each with its values: `block`, `grid`, `entry`, `registers`,
+    /// `dynamic-shared`, `launch`, `let NAME`, `arg WHICH`. The first varies slowest.
+    Vary(
+        String,
+        #[serde(deserialize_with = "unique_keys", serialize_with = "as_map")] Vec<(String, Vec<ValueSpec>)>,
+    ),
+}
+
+/// A value of an axis.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum ValueSpec {
+    /// `true` or `false`.
+    Flag(bool),
+    /// A whole number.
+    Number(i64),
+    /// Any other number.
+    Real(f64),
+    /// What stands after `=` on a command line.
+    Text(String),
+}
+
+impl ValueSpec {
+    /// As it stands on a command line.
+    pub fn word(&self) -> String {
+        match self {
+            Self::Flag(flag) => flag.to_string(),
+            Self::Number(number) => number.to_string(),
+            Self::Real(number) => number.to_string(),
+            Self::Text(text) => text.trim().to_owned(),
+        }
+    }
+}
+
+impl SweepSpec {
+    /// Reads a plan.
+    ///
+    /// # Errors
+    /// Where the text stops being one.
+    pub fn parse(source: &SourceText) -> Result<Self, Diagnostics> {
+        from_ron(source)
+    }
+}
+
+fn the_suite() -> Vec<KernelSpec> {
+    vec![KernelSpec::Suite]
+}
+
+fn seed_zero() -> Vec<u64> {
+    vec![0]
+}
+
+fn the_machine() -> Vec<String> {
+    vec!["ecrts25-orin".to_owned()]
+}
+
+fn the_policies() -> Vec<String> {
+    vec!["gto".to_owned(), "lrr".to_owned()]
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn as_map<S: serde::Serializer>(axes: &[(String, Vec<ValueSpec>)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(axes.iter().map(|(name, values)| (name, values)))
+}

@@ -1,0 +1,102 @@
+//! What results show as a whole.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+/// Failing and violated points that are named.
+const NAMED: usize = 10;
+
+/// Sums over records, taken one by one.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Summary {
+    /// Records.
+    pub points: u64,
+    /// Those with an error.
+    pub failed: u64,
+    /// Those where a gating bound is exceeded.
+    pub violated: u64,
+    /// Those where one holds and none is exceeded.
+    pub holds: u64,
+    /// The first of those that failed, with their errors.
+    pub errors: Vec<(u64, String)>,
+    /// The first of those that are violated.
+    pub violations: Vec<u64>,
+    /// By bound, in the order of the columns, then by policy in the order of the records.
+    pub bounds: Vec<BoundSummary>,
+    by_name: BTreeMap<(String, String), usize>,
+}
+
+/// A bound under a policy, over all points to which it applies.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BoundSummary {
+    /// The bound.
+    pub bound: String,
+    /// The policy.
+    pub policy: String,
+    /// Points to which it applies.
+    pub points: u64,
+    /// Those that exceed it.
+    pub violated: u64,
+    /// Sum of (bound - makespan) / makespan.
+    sum: f64,
+    /// The largest of them.
+    pub most: f64,
+}
+
+impl BoundSummary {
+    /// The mean of (bound - makespan) / makespan.
+    pub fn mean(&self) -> f64 {
+        if self.points == 0 { 0.0 } else { self.sum / self.points as f64 }
+    }
+}
+
+impl Summary {
+    /// Counts a record.
+    pub fn add(&mut self, record: &Value, bounds: &[&'static str]) {
+        self.points += 1;
+        let point = record["point"].as_u64().unwrap_or(0);
+        if let Some(error) = record["error"].as_str() {
+            self.failed += 1;
+            if self.errors.len() < NAMED {
+                self.errors.push((point, error.to_owned()));
+            }
+        }
+        match record["verdict"].as_str() {
+            Some("violated") => {
+                self.violated += 1;
+                if self.violations.len() < NAMED {
+                    self.violations.push(point);
+                }
+            }
+            Some("holds") => self.holds += 1,
+            _ => {}
+        }
+        let policy = record["policy"].as_str().unwrap_or("");
+        for bound in bounds {
+            let Some(over) = record[format!("{bound}_over")].as_f64() else { continue };
+            let key = ((*bound).to_owned(), policy.to_owned());
+            let index = *self.by_name.entry(key).or_insert_with(|| {
+                self.bounds.push(BoundSummary {
+                    bound: (*bound).to_owned(),
+                    policy: policy.to_owned(),
+                    points: 0,
+                    violated: 0,
+                    sum: 0.0,
+                    most: f64::NEG_INFINITY,
+                });
+                self.bounds.len() - 1
+            });
+            let row = &mut self.bounds[index];
+            row.points += 1;
+            row.violated += u64::from(record[format!("{bound}_verdict")] == "violated");
+            row.sum += over;
+            row.most = row.most.max(over);
+        }
+    }
+
+    /// The bounds, those of one name together.
+    pub fn by_bound(&self, bounds: &[&'static str]) -> Vec<&BoundSummary> {
+        bounds.iter().flat_map(|name| self.bounds.iter().filter(move |row| row.bound == *name)).collect()
+    }
+}

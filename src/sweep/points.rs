@@ -79,16 +79,15 @@ pub struct Point<'p> {
 }
 
 impl Points {
-    /// The points of a plan; `suite` are the kernels of the embedded suite.
-    ///
-    /// # Errors
-    /// Everything that is wrong with it and can be seen without opening a kernel or machine.
+    /// The points of a plan, and everything that is wrong with it and can be seen without opening a kernel or
+    /// machine; `suite` are the kernels of the embedded suite. With a problem the points are what is left to look
+    /// for others, and not to be run.
     pub fn new(
         spec: &SweepSpec,
         source: &SourceText,
         suite: &[String],
         bounds: &[Box<dyn Bound>],
-    ) -> Result<Self, Diagnostics> {
+    ) -> (Self, Diagnostics) {
         let texts = Texts::new(source.clone());
         let root = texts.root();
         let mut problems = Diagnostics::new();
@@ -146,7 +145,7 @@ impl Points {
             let problem = root.error(format!("the plan has {number} points; at most {MOST} are done"));
             problems.push(problem.hint("split it into several plans"));
         }
-        problems.into_result(Self {
+        let points = Self {
             kernels,
             seeds: spec.seeds.clone(),
             machines: spec.machines.clone(),
@@ -154,7 +153,8 @@ impl Points {
             policies,
             launches: launches.unwrap_or(0),
             configurations: configurations.unwrap_or(0),
-        })
+        };
+        (points, problems)
     }
 
     /// How many there are.
@@ -331,7 +331,9 @@ mod tests {
     fn points(text: &str) -> Result<Points, Diagnostics> {
         let source = SourceText::new("plan.ron", text);
         let suite = ["a", "b"].map(str::to_owned);
-        Points::new(&SweepSpec::parse(&source)?, &source, &suite, &crate::bound::all())
+        let (points, problems) =
+            Points::new(&SweepSpec::parse(&source)?, &source, &suite, &crate::bound::all());
+        problems.into_result(points)
     }
 
     #[test]

@@ -29,7 +29,12 @@ impl Found {
     ///
     /// # Errors
     /// All that is wrong.
-    pub fn new(points: &Points, plan: &Location, text: &str) -> Result<Self, Diagnostics> {
+    pub fn new(
+        points: &Points,
+        plan: &Location,
+        source: &SourceText,
+        text: &str,
+    ) -> Result<Self, Diagnostics> {
         let mut problems = Diagnostics::new();
         let mut found =
             Self { kernels: BTreeMap::new(), machines: BTreeMap::new(), policies: Vec::new(), digest: 0 };
@@ -51,7 +56,7 @@ impl Found {
             let location = match assets::find_kernel_beside(name, plan) {
                 Ok(location) => location,
                 Err(wrong) => {
-                    problems.append(wrong);
+                    problems.append(at(source, &[name], wrong));
                     continue;
                 }
             };
@@ -62,7 +67,8 @@ impl Found {
                 for (index, value) in axis.values.iter().enumerate() {
                     let of = if index == 0 { &mut options } else { &mut PtxLaunch::default() };
                     if let Err((message, hint)) = of.set(&axis.name, value) {
-                        problems.push(Diagnostic::general(name, message).hint(hint));
+                        let place = [name, &axis.name, value];
+                        problems.push(source.error_along(&place, message).hint(hint));
                         understood = false;
                     }
                 }
@@ -71,29 +77,32 @@ impl Found {
                 continue;
             }
             // the first of its launches stands for all: others may fail when it is their turn
-            match found.load(name, &options, points.seeds()[0]).and_then(|loaded| contents(&loaded)) {
+            match found
+                .load(name, &options, points.seeds().first().copied().unwrap_or(0))
+                .and_then(|loaded| contents(&loaded))
+            {
                 Ok(files) => files.iter().for_each(|(name, bytes)| {
                     digest.write(name.as_bytes());
                     digest.write(bytes);
                 }),
-                Err(wrong) => problems.append(wrong),
+                Err(wrong) => problems.append(at(source, &[name], wrong)),
             }
         }
         for name in points.machines() {
             match machine(name, plan) {
-                Ok((spec, source)) => {
+                Ok((spec, code)) => {
                     let settings = points.settings().iter().flat_map(|axis| {
                         axis.values.iter().map(move |value| (axis.name.as_str(), value.as_str()))
                     });
                     for setting in settings {
                         if let Err(wrong) = with_settings(&spec, &[setting]) {
-                            problems.append(wrong);
+                            problems.append(at(source, &["settings", setting.0, setting.1], wrong));
                         }
                     }
                     digest.write(serde_json::to_string(&spec).expect("machines are plain data").as_bytes());
-                    found.machines.insert(name.clone(), (spec, source));
+                    found.machines.insert(name.clone(), (spec, code));
                 }
-                Err(wrong) => problems.append(wrong),
+                Err(wrong) => problems.append(at(source, &[name], wrong)),
             }
         }
         found.digest = digest.finish();
@@ -146,6 +155,19 @@ fn contents(loaded: &Loaded) -> Result<Vec<(String, Vec<u8>)>, Diagnostics> {
             Ok(files)
         }
     }
+}
+
+/// Problems of something that the plan names, at the place where it does, found word by word. Those with a place in
+/// another file keep it.
+fn at(source: &SourceText, words: &[&str], problems: Diagnostics) -> Diagnostics {
+    let mut placed = Diagnostics::new();
+    for problem in problems.list() {
+        placed.push(match problem.line {
+            0 => source.error_along(words, problem.message.clone()).hint(problem.hint.clone()),
+            _ => problem.clone(),
+        });
+    }
+    placed
 }
 
 fn machine(name: &str, plan: &Location) -> Result<(MachineSpec, SourceText), Diagnostics> {

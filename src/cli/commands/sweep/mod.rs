@@ -28,9 +28,11 @@ pub fn run(args: &Sweep, session: &Session) -> Outcome {
     let location = assets::find_plan(&args.plan)?;
     let source = location.text()?;
     let spec = SweepSpec::parse(&source)?;
-    let points = Points::new(&spec, &source, &super::check::suite_kernels()?, &bounds)?;
+    let (points, mut problems) = Points::new(&spec, &source, &super::check::suite_kernels()?, &bounds);
     let plan = to_ron(&location.shown(), &spec, ron::extensions::Extensions::empty())?;
-    let found = Found::new(&points, &location, &plan)?;
+    let found = Found::new(&points, &location, &source, &plan);
+    let found = found.map_err(|wrong| problems.append(wrong)).ok();
+    let found = problems.into_result(found)?.expect("what was not found is a problem");
     let columns = Columns::new(&points, &bounds);
     let manifest = Manifest {
         format: FORMAT,

@@ -9,7 +9,7 @@ use super::style::Style;
 use super::table::Table;
 use super::verdict::Status;
 use super::{Fraction, count};
-use crate::sweep::{Manifest, Summary};
+use crate::sweep::{Failure, Manifest, Summary};
 
 /// A folder of results.
 #[derive(Clone, Debug, Serialize)]
@@ -24,10 +24,10 @@ pub struct SweepResult {
     /// The part of them that is to be here, as in `2/4`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shard: Option<String>,
+    /// How many points are to be here.
+    pub wanted: u64,
     /// Points that are here.
     pub points: u64,
-    /// Whether all of them are: those of a shard are never all.
-    pub complete: bool,
     /// Points with an error.
     pub failed: u64,
     /// Points where a gating bound holds and none is exceeded.
@@ -37,19 +37,21 @@ pub struct SweepResult {
     /// The first of those.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub violations: Vec<u64>,
-    /// The first points with an error.
+    /// Their errors, the same once.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub errors: Vec<PointError>,
+    pub failures: Vec<PointError>,
     /// Each bound under each policy.
     pub bounds: Vec<BoundOverPoints>,
 }
 
-/// A point that failed.
+/// Points that failed for one reason.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PointError {
-    /// Its number.
-    pub point: u64,
+    /// How many.
+    pub points: u64,
+    /// The first of them.
+    pub first: u64,
     /// The error, as in the results.
     pub error: String,
 }
@@ -76,23 +78,25 @@ pub struct BoundOverPoints {
 
 impl SweepResult {
     /// Of a folder with this manifest, over these results.
-    pub fn new(out: &str, manifest: &Manifest, summary: &Summary, bounds: &[&'static str]) -> Self {
+    pub fn new(
+        out: &str,
+        manifest: &Manifest,
+        wanted: u64,
+        summary: &Summary,
+        bounds: &[&'static str],
+    ) -> Self {
         Self {
             out: out.to_owned(),
             plan_digest: manifest.plan_digest.clone(),
             plan_points: manifest.points,
             shard: manifest.shard.map(|shard| shard.to_string()),
+            wanted,
             points: summary.points,
-            complete: summary.points == manifest.points,
             failed: summary.failed,
             holds: summary.holds,
             violated: summary.violated,
             violations: summary.violations.clone(),
-            errors: summary
-                .errors
-                .iter()
-                .map(|(point, error)| PointError { point: *point, error: error.clone() })
-                .collect(),
+            failures: summary.errors.iter().map(PointError::new).collect(),
             bounds: summary
                 .by_bound(bounds)
                 .into_iter()
@@ -111,12 +115,15 @@ impl SweepResult {
 
     fn text(&self, style: Style) -> String {
         let mut text = String::new();
-        let part = self.shard.as_ref().map_or(String::new(), |shard| format!(" (shard {shard})"));
+        let part = self
+            .shard
+            .as_ref()
+            .map_or(String::new(), |shard| format!(" (shard {shard} of {})", self.plan_points));
         let heading = format!(
             "{}: {} of {} points{part}, {} hold, {} {}, {} failed\n",
             style.strong(&self.out),
             self.points,
-            self.plan_points,
+            self.wanted,
             self.holds,
             self.violated,
             if self.violated > 0 { Status::Violated.text(style) } else { "violated".to_owned() },
@@ -145,18 +152,16 @@ impl SweepResult {
             let more = if self.violated > self.violations.len() as u64 { ", ..." } else { "" };
             text.push_str(&style.fill(&format!("\nviolated at points {points}{more}\n")));
         }
-        if !self.errors.is_empty() {
+        if !self.failures.is_empty() {
             text.push('\n');
-            for PointError { point, error } in &self.errors {
-                text.push_str(&style.fill(&format!("point {point} failed: {error}\n")));
+            for PointError { points, first, error } in &self.failures {
+                let number = count(*points as usize, "point");
+                text.push_str(&style.fill(&format!("{number} failed, the first is {first}: {error}\n")));
             }
-            let more = self.failed - self.errors.len() as u64;
-            if more > 0 {
-                let _ = writeln!(
-                    text,
-                    "... and {}; the column `error` has them all",
-                    count(more as usize, "more point")
-                );
+            let named: u64 = self.failures.iter().map(|failure| failure.points).sum();
+            if self.failed > named {
+                let more = count((self.failed - named) as usize, "more point");
+                let _ = writeln!(text, "... and {more}; the column `error` has them all");
             }
         }
         let _ = writeln!(text, "\n{0}/results.csv, {0}/results.jsonl", self.out);
@@ -164,13 +169,16 @@ impl SweepResult {
     }
 }
 
+impl PointError {
+    fn new(failure: &Failure) -> Self {
+        Self { points: failure.points, first: failure.first, error: failure.error.clone() }
+    }
+}
+
 impl Report for Output<SweepResult> {
     fn text(&self, style: Style) -> String {
         let mut text: String = self.results.iter().map(|result| result.text(style)).collect();
         text.push_str(&self.batch.text());
-        if self.batch.stopped.is_some() {
-            text.push_str("--resume goes on\n");
-        }
         text
     }
 }

@@ -23,5 +23,5 @@ pub use points::{Assignment, Axis, Job, Point, Points};
 pub use pool::in_order;
 pub use record::{Cell, Columns, Record, csv_of_json};
 pub use spec::{KernelSpec, SweepSpec, ValueSpec};
-pub use summary::{BoundSummary, Summary};
+pub use summary::{BoundSummary, Failure, Summary};
 pub use work::{Inputs, Judging, Subject, run_job};

@@ -4,8 +4,19 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// Failing and violated points that are named.
+/// Errors and violated points that are named.
 const NAMED: usize = 10;
+
+/// Points that failed for one reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// The error.
+    pub error: String,
+    /// The first of them.
+    pub first: u64,
+    /// How many.
+    pub points: u64,
+}
 
 /// Sums over records, taken one by one.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -18,8 +29,8 @@ pub struct Summary {
     pub violated: u64,
     /// Those where one holds and none is exceeded.
     pub holds: u64,
-    /// The first of those that failed, with their errors.
-    pub errors: Vec<(u64, String)>,
+    /// Their errors, the same once, as they come.
+    pub errors: Vec<Failure>,
     /// The first of those that are violated.
     pub violations: Vec<u64>,
     /// By bound, in the order of the columns, then by policy in the order of the records.
@@ -58,8 +69,13 @@ impl Summary {
         let point = record["point"].as_u64().unwrap_or(0);
         if let Some(error) = record["error"].as_str() {
             self.failed += 1;
-            if self.errors.len() < NAMED {
-                self.errors.push((point, error.to_owned()));
+            let room = self.errors.len() < NAMED;
+            match self.errors.iter_mut().find(|known| known.error == error) {
+                Some(known) => known.points += 1,
+                None if room => {
+                    self.errors.push(Failure { error: error.to_owned(), first: point, points: 1 });
+                }
+                None => {}
             }
         }
         match record["verdict"].as_str() {

@@ -14,6 +14,7 @@ mod outputs;
 mod readme;
 mod stopping;
 mod support;
+mod sweeps;
 mod terminal;
 mod traces;
 

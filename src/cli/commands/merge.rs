@@ -31,7 +31,8 @@ pub fn run(args: &Merge, session: &Session) -> Outcome {
     let mut results = Results::open(&args.out, manifest.clone(), true, &session.parts)?;
     results.merge(&args.folders)?;
     let mut ending = Ending::default();
-    let about = About { command: "merge", out: &args.out, manifest: &manifest, format: args.format };
+    let (manifest, wanted) = (&manifest, manifest.points);
+    let about = About { command: "merge", out: &args.out, manifest, wanted, format: args.format };
     about.conclude(&results, &bound::all(), session, &mut ending);
     Ok(ending)
 }

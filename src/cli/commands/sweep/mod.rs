@@ -14,7 +14,7 @@ use crate::cli::format::Format;
 use crate::cli::output::{Ending, Outcome};
 use crate::cli::resources;
 use crate::cli::session::Session;
-use crate::diag::to_ron;
+use crate::diag::{Diagnostic, to_ron};
 use crate::report::output::{Batch, Output, TOOL_VERSION};
 use crate::report::sweep::SweepResult;
 use crate::sweep::{Columns, FORMAT, Judging, Manifest, Points, Summary, SweepSpec, in_order, run_job};
@@ -86,7 +86,8 @@ pub fn run(args: &Sweep, session: &Session) -> Outcome {
     if let Err(Some(problem)) = ended {
         ending.late.push(problem);
     }
-    let about = About { command: "sweep", out: &args.out, manifest: &manifest, format: args.format };
+    let (manifest, wanted) = (&manifest, jobs().map(size).sum());
+    let about = About { command: "sweep", out: &args.out, manifest, wanted, format: args.format };
     about.conclude(&results, &bounds, session, &mut ending);
     Ok(ending)
 }
@@ -96,6 +97,8 @@ pub struct About<'a> {
     pub command: &'static str,
     pub out: &'a Path,
     pub manifest: &'a Manifest,
+    /// How many points are to be there.
+    pub wanted: u64,
     pub format: Format,
 }
 
@@ -113,10 +116,19 @@ impl About<'_> {
         if let Err(problems) = results.finish(|record| summary.add(record, &names)) {
             ending.late.append(problems);
         }
-        let result = SweepResult::new(&self.out.display().to_string(), self.manifest, &summary, &names);
-        let stopped = session.stopped().filter(|_| !result.complete);
-        let batch = Batch { complete: result.complete && result.failed == 0, stopped, ..Batch::default() };
+        let out = self.out.display().to_string();
+        let result = SweepResult::new(&out, self.manifest, self.wanted, &summary, &names);
+        let complete = result.points == result.wanted;
+        let batch = Batch { complete, stopped: session.stopped().filter(|_| !complete), ..Batch::default() };
         ending.violated = summary.violated > 0;
+        if !complete {
+            let missing = result.wanted - result.points;
+            let hint = match self.command {
+                "sweep" => "--resume goes on",
+                _ => "merge again when the shards are complete",
+            };
+            ending.late.push(Diagnostic::general(out, format!("{missing} points are missing")).hint(hint));
+        }
         ending.report(session, self.format, &Output::of_batch(self.command, None, vec![result], batch));
     }
 }

@@ -15,7 +15,7 @@ use crate::exec::Options;
 use crate::exec::races::BlockOrder;
 use crate::machine::{Machine, SchedulerKind};
 
-pub use experiments::{Merge, Sweep};
+pub use experiments::{Merge, Reproduce, Sweep, What};
 pub use laboratory::{Ablate, Anomaly, Compare, Evidence, Explore, Family, FamilyName, Fermi, Hunt};
 
 /// Simulates kernels on one GPU streaming multiprocessor and checks execution-time bounds against every run.
@@ -82,6 +82,8 @@ pub enum Command {
     Sweep(Sweep),
     /// Put the results of shards together
     Merge(Merge),
+    /// A table of a paper: ours, the published number, the difference
+    Reproduce(Reproduce),
     /// What is in a .ptx, .warp or machine file
     Inspect(Inspect),
     /// Embedded kernels and machines, policies, bounds

@@ -14,6 +14,7 @@ use crate::isa::IsaTable;
 
 static CONFIGS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/configs");
 static KERNELS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/kernels");
+static PLANS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/plans");
 const PTX_ISA: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/isa/ptx.ron"));
 
 /// A file, embedded or on disk.
@@ -23,6 +24,8 @@ pub enum Location {
     Kernel(String),
     /// A path inside `configs/`.
     Config(String),
+    /// A path inside `plans/`.
+    Plan(String),
     /// A path on disk.
     Disk(PathBuf),
     /// What came on stdin, and the ending that a file with such contents has.
@@ -38,6 +41,7 @@ impl Location {
         match self {
             Self::Kernel(path) => format!("kernels/{path}"),
             Self::Config(path) => format!("configs/{path}"),
+            Self::Plan(path) => format!("plans/{path}"),
             Self::Disk(path) => path.display().to_string(),
             Self::Stdin(..) => read::STDIN.to_owned(),
         }
@@ -54,7 +58,7 @@ impl Location {
     /// The file name without the ending of packed files.
     fn unpacked(&self) -> PathBuf {
         let path = match self {
-            Self::Kernel(path) | Self::Config(path) => Path::new(path),
+            Self::Kernel(path) | Self::Config(path) | Self::Plan(path) => Path::new(path),
             Self::Disk(path) => path,
             Self::Stdin(_, ending) => return Path::new(read::STDIN).with_extension(ending),
         };
@@ -81,6 +85,7 @@ impl Location {
         match self {
             Self::Kernel(path) => Self::Kernel(join(path)),
             Self::Config(path) => Self::Config(join(path)),
+            Self::Plan(path) => Self::Plan(join(path)),
             Self::Disk(path) => Self::Disk(path.parent().unwrap_or(Path::new("")).join(name)),
             Self::Stdin(..) => Self::Disk(PathBuf::from(name)),
         }
@@ -100,6 +105,7 @@ impl Location {
         match self {
             Self::Kernel(path) => Ok(KERNELS.get_file(path).ok_or_else(missing)?.contents().to_vec()),
             Self::Config(path) => Ok(CONFIGS.get_file(path).ok_or_else(missing)?.contents().to_vec()),
+            Self::Plan(path) => Ok(PLANS.get_file(path).ok_or_else(missing)?.contents().to_vec()),
             Self::Disk(path) => read::text(path, limit),
             Self::Stdin(bytes, _) => Ok(bytes.to_vec()),
         }
@@ -239,9 +245,24 @@ pub fn find_kernel_beside(name: &str, file: &Location) -> Result<Location, Diagn
     })
 }
 
-/// Finds a plan: a path, or stdin.
+/// Finds a plan: an embedded one by name, a path, or stdin.
 pub fn find_plan(name: &str) -> Result<Location, Diagnostics> {
-    if name == FROM_STDIN { Ok(stdin(read::TEXT_BYTES)?) } else { Ok(relative(name, None)) }
+    if name == FROM_STDIN {
+        return Ok(stdin(read::TEXT_BYTES)?);
+    }
+    let file = relative(name, None);
+    if file.extension() == "ron" || name.contains(['/', '\\']) {
+        return Ok(file);
+    }
+    let known: Vec<Location> = files(&PLANS).map(Location::Plan).collect();
+    let names: Vec<String> = known.iter().map(Location::stem).collect();
+    match known.into_iter().find(|plan| plan.stem() == name) {
+        Some(plan) => Ok(plan),
+        None => {
+            let hint = format!("embedded: {}; a file is named with its ending .ron", names.join(", "));
+            Err(Diagnostic::general(name, "no embedded plan of this name").hint(hint).into())
+        }
+    }
 }
 
 /// Finds a replay file; its path is relative to `beside`, if that is given.

@@ -21,6 +21,7 @@ pub mod phase_anomaly;
 pub mod phase_gantt;
 pub mod phases;
 pub mod program;
+pub mod reproduce;
 pub mod run;
 #[cfg(test)]
 mod schemas;

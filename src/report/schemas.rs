@@ -10,8 +10,8 @@ use schemars::generate::SchemaSettings;
 
 use super::output::Output;
 use super::{
-    ablation, anomaly, compare, evidence, explore, fermi, hunt, inspect, list, output, phases, run, suite,
-    sweep,
+    ablation, anomaly, compare, evidence, explore, fermi, hunt, inspect, list, output, phases, reproduce,
+    run, suite, sweep,
 };
 
 fn schema<R: JsonSchema>(title: &str) -> (String, String) {
@@ -38,6 +38,7 @@ fn the_schema_files_are_those_of_the_types() {
         schema::<Output<ablation::Ablation>>("ablate"),
         schema::<Output<sweep::SweepResult>>("sweep"),
         schema::<Output<sweep::SweepResult>>("merge"),
+        schema::<Output<reproduce::ReproduceResult>>("reproduce"),
         schema::<Output<inspect::InspectResult>>("inspect"),
         schema::<Output<list::Listing>>("list"),
         schema::<output::Failed>("errors"),

@@ -56,6 +56,8 @@ pub struct Judging<'a> {
     pub max_instructions_per_block: u64,
     /// Memory of the watch for races; none trusts the kernels.
     pub race_memory: Option<usize>,
+    /// Whether to compare the analyser with the simulator on every warp alone.
+    pub self_check: bool,
     /// May end it. Steps are not counted here.
     pub watch: &'a Watch,
 }
@@ -134,7 +136,7 @@ fn of_kernel(
         max_instructions_per_block: judging.max_instructions_per_block,
         threads: 1,
         ahead: false,
-        self_check: false,
+        self_check: judging.self_check,
         watch: judging.watch,
         race_memory: judging.race_memory,
     };
@@ -183,7 +185,7 @@ fn of_program(
             max_instructions_per_block: judging.max_instructions_per_block,
             threads: 1,
             ahead: false,
-            self_check: false,
+            self_check: judging.self_check,
             race_memory: judging.race_memory,
             watch: judging.watch,
         };

@@ -7,7 +7,7 @@ use crate::sweep::Shard;
 
 #[derive(Debug, clap::Args)]
 pub struct Sweep {
-    /// The plan: a .ron file, or `-` for stdin
+    /// The plan: a .ron file, an embedded one (table3, table4), or `-` for stdin
     ///
     /// Sweep(kernels: [Suite, Kernel("my.ron"), Vary("saxpy", { "block": [32, 64] })], machines: ["ecrts25-orin"],
     /// settings: { "mem_latency": [400, 200, 100] }, policies: ["gto", "lrr"], seeds: [0]). Every combination is a
@@ -41,4 +41,26 @@ pub struct Merge {
     /// Output
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Reproduce {
+    /// The table
+    #[arg(value_enum)]
+    pub what: What,
+    /// Threads; the results do not depend on it [default: all cores]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// Output
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+/// What is reproduced. Other tables have commands of their own: `ablate` is Table 2, `fermi` the Fermi kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum What {
+    /// Overestimation over a suite, seven latencies (Jeanmougin et al., ECRTS 2025)
+    Table3,
+    /// Overestimation of two matrix products, 4 to 32 warps (the same)
+    Table4,
 }

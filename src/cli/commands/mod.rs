@@ -17,5 +17,6 @@ pub mod list;
 pub mod man;
 pub mod merge;
 pub mod phases;
+pub mod reproduce;
 pub mod run;
 pub mod sweep;

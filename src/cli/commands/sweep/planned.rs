@@ -1,0 +1,101 @@
+//! A plan, read and found to be in order, and the running of its jobs.
+
+use super::inputs::Found;
+use crate::bound::{self, Bound};
+use crate::cli::assets::Location;
+use crate::cli::commands::check::suite_kernels;
+use crate::cli::resources;
+use crate::cli::session::Session;
+use crate::diag::{Diagnostic, Diagnostics, to_ron};
+use crate::sweep::{Columns, Judging, Points, Record, SweepSpec, in_order, run_job};
+
+/// Memory of the watch for races in each thread, bytes.
+const RACE_MEMORY: usize = 512 << 20;
+
+/// A plan with everything that it names.
+pub struct Planned {
+    pub points: Points,
+    pub bounds: Vec<Box<dyn Bound>>,
+    pub columns: Columns,
+    /// The plan, without comments and defaults.
+    pub text: String,
+    spec: SweepSpec,
+    found: Found,
+}
+
+/// How jobs are run.
+pub struct Doing {
+    /// What progress says.
+    pub what: &'static str,
+    /// Threads, if somebody says.
+    pub threads: Option<usize>,
+    /// Whether analyser and simulator are compared on every warp alone; a difference is an error of the point.
+    pub self_check: bool,
+}
+
+impl Planned {
+    /// Reads a plan and everything it names.
+    pub fn read(location: &Location) -> Result<Self, Diagnostics> {
+        let bounds = bound::all();
+        let source = location.text()?;
+        let spec = SweepSpec::parse(&source)?;
+        let (points, mut problems) = Points::new(&spec, &source, &suite_kernels()?, &bounds);
+        let text = to_ron(&location.shown(), &spec, ron::extensions::Extensions::empty())?;
+        let found = Found::new(&points, location, &source, &text);
+        let found = found.map_err(|wrong| problems.append(wrong)).ok();
+        let found = problems.into_result(found)?.expect("what was not found is a problem");
+        let columns = Columns::new(&points, &bounds);
+        Ok(Self { points, bounds, columns, text, spec, found })
+    }
+
+    /// Digest of the plan and of all that was read for it.
+    pub fn digest(&self) -> String {
+        self.found.digest()
+    }
+
+    /// Points of a job.
+    pub fn size(&self, job: u64) -> u64 {
+        let numbers = self.points.numbers(&self.points.job(job));
+        numbers.end - numbers.start
+    }
+
+    /// Runs these jobs and hands their records on in order, as far as nobody ends the command.
+    pub fn run(
+        &self,
+        jobs: impl Iterator<Item = u64> + Clone,
+        doing: &Doing,
+        session: &Session,
+        mut sink: impl FnMut(&[Record]) -> Result<(), Diagnostic>,
+    ) -> Result<(), Diagnostic> {
+        session.progress.begin(doing.what, Some(jobs.clone().map(|job| self.size(job)).sum()), "points");
+        // points are counted, not blocks
+        let watch = session.watch.beside();
+        let judging = Judging {
+            bounds: &self.bounds,
+            gating: &self.spec.bounds,
+            max_instructions_per_block: resources::fuel(
+                self.spec.max_instructions.unwrap_or(resources::MAX_INSTRUCTIONS),
+            ),
+            race_memory: self.spec.races.then_some(RACE_MEMORY),
+            self_check: doing.self_check,
+            watch: &watch,
+        };
+        let work = |job| run_job(&self.points, &self.points.job(job), &self.columns, &self.found, &judging);
+        // nobody begins a job that nobody wants any more
+        let wanted = jobs.take_while(|_| !session.watch.is_stopped());
+        let threads = doing.threads.unwrap_or_else(resources::threads);
+        let ended = in_order(wanted, threads, work, |records| match records {
+            Some(records) => {
+                sink(&records).map_err(Some)?;
+                session.watch.advance(records.len() as u64);
+                Ok(())
+            }
+            // later ones would leave a gap
+            None => Err(None),
+        });
+        match ended {
+            Err(Some(problem)) => Err(problem),
+            Err(None) | Ok(()) => Ok(()),
+        }
+    }
+}

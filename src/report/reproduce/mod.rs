@@ -1,0 +1,209 @@
+//! Tables of papers, ours beside theirs.
+
+mod published;
+mod table3;
+mod table4;
+
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use super::Fraction;
+use super::output::{Output, Report};
+use super::style::Style;
+use super::table::Table;
+
+/// A disagreement beyond this is marked, percentage points.
+const BEYOND: f64 = 3.0;
+
+/// A table of a paper that is computed from the records of a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Paper {
+    /// Overestimation over a suite (Jeanmougin et al., ECRTS 2025, Table 3).
+    Table3,
+    /// Overestimation of two matrix products (Jeanmougin et al., ECRTS 2025, Table 4).
+    Table4,
+}
+
+impl Paper {
+    /// The embedded plan whose records it takes.
+    pub fn plan(self) -> &'static str {
+        match self {
+            Self::Table3 => "table3",
+            Self::Table4 => "table4",
+        }
+    }
+}
+
+/// A table of a paper with our numbers.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ReproduceResult {
+    /// Which table.
+    pub table: &'static str,
+    /// Where it is from.
+    pub paper: &'static str,
+    /// The embedded plan whose results these are.
+    pub plan: &'static str,
+    /// Digest of that plan and of all that it names, hexadecimal.
+    pub plan_digest: String,
+    /// Points that it rests on.
+    pub points: u64,
+    /// Points that failed and are not in it.
+    pub failed: u64,
+    /// Points at which a gating bound is exceeded.
+    pub violated: u64,
+    /// Every number.
+    pub numbers: Vec<Number>,
+    /// What a reader must know to compare.
+    pub notes: Vec<&'static str>,
+}
+
+/// A number of the table. Percentages are as the paper has them.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Number {
+    /// Total latency of global memory, cycles.
+    pub mem_latency: u64,
+    /// The policy; `single-warp` for warps alone.
+    pub policy: String,
+    /// The bound; for single warps the analyser.
+    pub bound: String,
+    /// The program, if the table is about several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub program: Option<&'static str>,
+    /// Warps of the block, if the table is about several numbers of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warps: Option<u64>,
+    /// `mean`, `max`, `weighted-mean`, `std-dev`, or `overestimation` of one run.
+    pub figure: &'static str,
+    /// Ours, percent.
+    pub ours: Fraction,
+    /// The paper's, percent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub published: Option<Fraction>,
+    /// Ours less the paper's, percentage points.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub difference: Option<Fraction>,
+}
+
+impl Number {
+    fn new(
+        mem_latency: u64,
+        policy: &str,
+        bound: &str,
+        figure: &'static str,
+        ours: f64,
+        paper: Option<f64>,
+    ) -> Self {
+        Self {
+            mem_latency,
+            policy: policy.to_owned(),
+            bound: bound.to_owned(),
+            program: None,
+            warps: None,
+            figure,
+            ours: Fraction(ours),
+            published: paper.map(Fraction),
+            difference: paper.map(|paper| Fraction(ours - paper)),
+        }
+    }
+
+    /// Ours and the paper's, marked where they are far apart.
+    fn cells(&self) -> [String; 2] {
+        let far = self.difference.is_some_and(|difference| difference.0.abs() > BEYOND);
+        [
+            format!("{:.2}{}", self.ours.0, if far { "*" } else { " " }),
+            self.published.map_or("-".to_owned(), |paper| format!("{:.2}", paper.0)),
+        ]
+    }
+}
+
+/// What a table needs of a record of its plan.
+#[derive(Clone, Debug, serde::Deserialize)]
+pub struct Measured {
+    kernel: String,
+    mem_latency: u64,
+    policy: String,
+    makespan: Option<u64>,
+    verdict: Option<String>,
+    gub: Option<u64>,
+    iwb: Option<u64>,
+    swb: Option<u64>,
+    lwb: Option<u64>,
+}
+
+/// The bounds that the tables show, as columns of the records.
+const BOUNDS: [(&str, fn(&Measured) -> Option<u64>); 4] =
+    [("gub", |run| run.gub), ("iwb", |run| run.iwb), ("swb", |run| run.swb), ("lwb", |run| run.lwb)];
+
+impl Measured {
+    /// Makespan and bound, if there are both.
+    fn against(&self, bound: fn(&Self) -> Option<u64>) -> Option<(u64, u64)> {
+        self.makespan.zip(bound(self))
+    }
+}
+
+/// (bound - makespan) / makespan, percent.
+fn over((makespan, bound): (u64, u64)) -> f64 {
+    100.0 * (bound as f64 - makespan as f64) / makespan as f64
+}
+
+impl ReproduceResult {
+    /// The table over the records of its plan.
+    pub fn new(paper: Paper, plan_digest: String, runs: &[Measured]) -> Self {
+        let (table, numbers, notes) = match paper {
+            Paper::Table3 => ("Table 3", table3::numbers(runs), table3::NOTES),
+            Paper::Table4 => ("Table 4", table4::numbers(runs), table4::NOTES),
+        };
+        Self {
+            table,
+            paper: "Jeanmougin et al., ECRTS 2025",
+            plan: paper.plan(),
+            plan_digest,
+            points: runs.len() as u64,
+            failed: runs.iter().filter(|run| run.makespan.is_none()).count() as u64,
+            violated: runs.iter().filter(|run| run.verdict.as_deref() == Some("violated")).count() as u64,
+            numbers,
+            notes: notes.to_vec(),
+        }
+    }
+
+    fn find(&self, wanted: impl Fn(&Number) -> bool) -> Option<&Number> {
+        self.numbers.iter().find(|number| wanted(number))
+    }
+
+    fn text(&self, style: Style) -> String {
+        let heading =
+            format!("{}, {}: overestimation in percent, ours and the paper's\n\n", self.table, self.paper);
+        let mut text = style.fill(&style.strong(&heading));
+        text.push_str(&match self.plan {
+            "table3" => table3::text(self, style),
+            _ => table4::text(self, style),
+        });
+        let _ = write!(text, "\n* more than {BEYOND} points from the paper\n");
+        for note in &self.notes {
+            text.push_str(&style.fill(&format!("note: {note}\n")));
+        }
+        let _ =
+            writeln!(text, "\n{} points of plan `{}`, {} violated", self.points, self.plan, self.violated);
+        if self.failed > 0 {
+            let _ =
+                writeln!(text, "{} failed: `warpbound sweep {} --out DIR` says why", self.failed, self.plan);
+        }
+        text
+    }
+}
+
+impl Report for Output<ReproduceResult> {
+    fn text(&self, style: Style) -> String {
+        let mut text: String = self.results.iter().map(|result| result.text(style)).collect();
+        text.push_str(&self.batch.text());
+        text
+    }
+}
+
+/// A table whose first columns are words.
+fn table(heading: &[String], words: usize) -> Table {
+    Table::new(heading.to_vec(), &(0..words).collect::<Vec<_>>())
+}

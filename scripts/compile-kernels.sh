@@ -17,7 +17,7 @@ fi
 # .sync shuffles. Asynchronous copies, mma.m16n8k16 and reductions over a warp exist from Ampere on (sm_80, PTX 7.0).
 target() {
     case "$1" in
-    sgemm_dbuf | hgemm | cuda_min/warp) echo "--cuda-gpu-arch=sm_80 --cuda-feature=+ptx70" ;;
+    sgemm_dbuf | hgemm | wmma_gemm | cuda_min/warp) echo "--cuda-gpu-arch=sm_80 --cuda-feature=+ptx70" ;;
     *) echo "--cuda-gpu-arch=sm_61 --cuda-feature=+ptx63" ;;
     esac
 }

@@ -1,7 +1,8 @@
 // Lookups in a B+tree that lies in arrays. A node has eight places for keys in ascending order; those that are free hold
-// the largest int. The children of an inner node follow each other: child c, the one before the c-th separator, is node
-// first_child[node] + c; a key that equals a separator is to the right of it. Leaves, for which first_child is -1, hold
-// keys, and the value of each at the same place. The result is the value, or -1.
+// the largest int. The children of an inner node lie behind it and follow each other: child c, the one before the c-th
+// separator, is node first_child[node] + c; a key that equals a separator is to the right of it. Leaves, for which
+// first_child names no node behind them, hold keys, and the value of each at the same place. The result is the value, or
+// -1.
 constexpr int PLACES = 8;
 
 // A lane for each query. Lanes of a warp are in different nodes and leave a node's keys at different places.
@@ -12,7 +13,7 @@ extern "C" __global__ void btree_lane(const int *__restrict__ keys, const int *_
   if (i >= count) return;
   int query = queries[i], node = 0, child;
 #pragma unroll 1
-  while ((child = first_child[node]) >= 0) {
+  while ((child = first_child[node]) > node) {
 #pragma unroll 1
     for (int place = 0; place < PLACES && keys[node * PLACES + place] <= query; place++) child++;
     node = child;
@@ -38,9 +39,9 @@ extern "C" __global__ void btree_group(const int *__restrict__ keys, const int *
   // groups without a query follow one that is there, since all lanes have to vote
   int query = queries[min(i, count - 1)], node = 0, child = first_child[0];
 #pragma unroll 1
-  while (__any_sync(0xffffffffu, child >= 0)) {
+  while (__any_sync(0xffffffffu, child > node)) {
     unsigned passed = __ballot_sync(0xffffffffu, keys[node * PLACES + place] <= query);
-    if (child >= 0) {
+    if (child > node) {
       node = child + __popc(passed >> shift & 0xffu);
       child = first_child[node];
     }

@@ -1,12 +1,13 @@
 // Fast Fourier transforms of complex numbers, real parts and imaginary parts in buffers of their own; one transform a
-// block, in shared memory. The number of elements is a power of two, at most 512. `sign` is -1 for the transform, 1 for
+// block, in shared memory. The number of elements is a power of two, at most 1024. `sign` is -1 for the transform, 1 for
 // its inverse (without the factor 1/n).
+constexpr int MOST = 1024;
 
 // Radix 2, a thread for each butterfly: in bit-reversed order first, then stages whose butterflies double in width.
 // blockDim.x is n/2. Roots of unity come from a table that the threads compute once.
 extern "C" __global__ void fft_radix2(const float *__restrict__ in_re, const float *__restrict__ in_im,
                                       float *__restrict__ out_re, float *__restrict__ out_im, float sign) {
-  __shared__ float re[512], im[512], root_re[256], root_im[256];
+  __shared__ float re[MOST], im[MOST], root_re[MOST / 2], root_im[MOST / 2];
   unsigned half = blockDim.x, n = 2 * half, t = threadIdx.x, base = blockIdx.x * n;
   int unused_bits = __clz((int)(n - 1));
   float angle = sign * 6.28318530718f * __fdiv_rn((float)t, (float)n);
@@ -42,7 +43,7 @@ extern "C" __global__ void fft_radix2(const float *__restrict__ in_re, const flo
 // blockDim.x is n/4, and n a power of four.
 extern "C" __global__ void fft_radix4(const float *__restrict__ in_re, const float *__restrict__ in_im,
                                       float *__restrict__ out_re, float *__restrict__ out_im, float sign) {
-  __shared__ float re[512], im[512];
+  __shared__ float re[MOST], im[MOST];
   unsigned quarter = blockDim.x, n = 4 * quarter, t = threadIdx.x, base = blockIdx.x * n;
   float xr[4], xi[4];
 #pragma unroll
@@ -81,7 +82,7 @@ extern "C" __global__ void fft_radix4(const float *__restrict__ in_re, const flo
       xr[k] = re[t + k * quarter];
       xi[k] = im[t + k * quarter];
     }
-    if (width == quarter) break;
+    if (4 * width > quarter) break;
     __syncthreads();
   }
 #pragma unroll

@@ -1,6 +1,6 @@
 // K-means clustering of points in the plane: each point goes to its nearest centre, each centre to the mean of its
 // points. Sums are integers, of coordinates in steps of 1/1024, so that they do not depend on the order of the points.
-// At most 32 centres.
+// Centres beyond the first 32 are left out.
 constexpr int MOST = 32;
 
 // Points by a grid-stride loop. `sums` has the x of all centres, then the y; `sums` and `counts` are added to.
@@ -12,6 +12,7 @@ extern "C" __global__ void kmeans_assign(const float *__restrict__ x, const floa
   __shared__ int sum_x[MOST], sum_y[MOST];
   __shared__ unsigned count[MOST];
   int t = threadIdx.x;
+  centres = min(centres, MOST);
   if (t < centres) {
     cx[t] = centre_x[t];
     cy[t] = centre_y[t];
@@ -46,6 +47,7 @@ extern "C" __global__ void kmeans_assign(const float *__restrict__ x, const floa
 // A thread for each coordinate of each centre; centres without points stay where they are. Clears the sums.
 extern "C" __global__ void kmeans_move(float *centre_x, float *centre_y, int *sums, const unsigned *counts, int centres) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
+  centres = min(centres, MOST);
   if (i >= 2 * centres) return;
   int c = i < centres ? i : i - centres;
   float *coordinate = i < centres ? &centre_x[c] : &centre_y[c];

@@ -2,7 +2,7 @@
 //! the standard library only. Independent of the crate on purpose: this is the other opinion on the functional results.
 //!
 //! Float kernels are compared exactly wherever the order of additions and the fused multiply-adds are fixed by the
-//! kernel's PTX; only `blackscholes`, with its approximate special functions, has a tolerance.
+//! kernel's PTX; those with approximate special functions have a tolerance, which says where it comes from.
 #![allow(dead_code)]
 
 #[path = "micro_refs.rs"]

@@ -14,10 +14,12 @@ if ! command -v "$clang" >/dev/null; then
 fi
 
 # Target of one kernel. The default is Pascal (sm_61), the oldest target that our reference timings use; PTX 6.3 has the
-# .sync shuffles. Asynchronous copies, mma.m16n8k16 and reductions over a warp exist from Ampere on (sm_80, PTX 7.0).
+# .sync shuffles. Tensor cores exist from Volta on (sm_70); asynchronous copies, mma.m16n8k16 and reductions over a warp
+# from Ampere on (sm_80, PTX 7.0).
 target() {
     case "$1" in
     sgemm_dbuf | hgemm | cuda_min/warp) echo "--cuda-gpu-arch=sm_80 --cuda-feature=+ptx70" ;;
+    wmma_gemm) echo "--cuda-gpu-arch=sm_70 --cuda-feature=+ptx63" ;;
     *) echo "--cuda-gpu-arch=sm_61 --cuda-feature=+ptx63" ;;
     esac
 }

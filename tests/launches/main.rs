@@ -4,7 +4,10 @@ mod cuda_min;
 mod images;
 #[path = "../support/json_output.rs"]
 mod json_output;
+#[path = "../support/kernel_refs.rs"]
+mod kernel_refs;
 mod options;
+mod program_results;
 mod programs;
 mod support;
 mod templates;

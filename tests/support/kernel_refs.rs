@@ -2,11 +2,19 @@
 //! the standard library only. Independent of the crate on purpose: this is the other opinion on the functional results.
 //!
 //! Float kernels are compared exactly wherever the order of additions and the fused multiply-adds are fixed by the
-//! kernel's PTX; only `blackscholes`, with its approximate special functions, has a tolerance.
+//! kernel's PTX; those with approximate special functions have a tolerance, which says where it comes from.
 #![allow(dead_code)]
 
 #[path = "micro_refs.rs"]
 mod micro_refs;
+#[path = "refs_learning.rs"]
+pub mod refs_learning;
+#[path = "refs_physics.rs"]
+pub mod refs_physics;
+#[path = "refs_signals.rs"]
+pub mod refs_signals;
+#[path = "refs_sorting.rs"]
+pub mod refs_sorting;
 
 /// A scalar argument.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -83,7 +91,13 @@ pub fn reference(entry: &str, io: &mut RefIo) -> Option<Vec<Match>> {
             matches[3] = Match::F32 { rel: 1e-5, abs: 5e-4 };
             matches[4] = matches[3];
         }
-        _ => return micro_refs::reference(entry, io).map(|()| matches),
+        _ => {
+            return refs_learning::reference(entry, io)
+                .or_else(|| refs_physics::reference(entry, io))
+                .or_else(|| refs_signals::reference(entry, io))
+                .or_else(|| refs_sorting::reference(entry, io))
+                .or_else(|| micro_refs::reference(entry, io).map(|()| matches));
+        }
     }
     Some(matches)
 }

@@ -7,6 +7,12 @@
 
 #[path = "micro_refs.rs"]
 mod micro_refs;
+#[path = "refs_dense.rs"]
+mod refs_dense;
+#[path = "refs_graphs.rs"]
+mod refs_graphs;
+#[path = "refs_grids.rs"]
+mod refs_grids;
 
 /// A scalar argument.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -83,7 +89,10 @@ pub fn reference(entry: &str, io: &mut RefIo) -> Option<Vec<Match>> {
             matches[3] = Match::F32 { rel: 1e-5, abs: 5e-4 };
             matches[4] = matches[3];
         }
-        _ => return micro_refs::reference(entry, io).map(|()| matches),
+        _ => refs_grids::reference(entry, io)
+            .or_else(|| refs_graphs::reference(entry, io))
+            .or_else(|| refs_dense::reference(entry, io, &mut matches))
+            .or_else(|| micro_refs::reference(entry, io))?,
     }
     Some(matches)
 }

@@ -6,5 +6,6 @@ mod images;
 mod json_output;
 mod options;
 mod programs;
+mod solvers;
 mod support;
 mod templates;

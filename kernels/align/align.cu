@@ -1,12 +1,13 @@
-// Global alignment of two sequences of letters: scores[i][j] is the best score of the first i + 1 letters of `a` against
-// the first j + 1 of `b`, with `match` for a pair of equal letters, -`mismatch` for another pair and -`gap` for a letter
-// that is left over. One launch computes tiles of one anti-diagonal of tiles: block k has the one in row first + k and
-// column diagonal - first - k of the tiles. They are squares of blockDim.x cells a side, whole warps; the last ones may
-// reach beyond the matrix.
+// Global alignment of two sequences of letters: scores[i][j] is the best score of the first i + 1 letters of `a`
+// against the first j + 1 of `b`, with `match` for a pair of equal letters, -`mismatch` for another pair and -`gap` for
+// a letter that is left over. One launch computes tiles of one anti-diagonal of tiles: block k has the one in row
+// first + k and column diagonal - first - k of the tiles. They are squares of blockDim.x cells a side, whole warps; the last
+// ones may reach beyond the matrix.
 //
-// A thread has a row of its tile; in step s it computes the cell s - t, so that a step is an anti-diagonal. What it needs
-// from its left and from above on the left it has in registers, what is above comes through shared memory, where cells of
-// one anti-diagonal lie in different banks. Dynamic shared memory: blockDim.x^2 + blockDim.x ints and blockDim.x bytes.
+// A thread has a row of its tile; in step s it computes the cell s - t, so that a step is an anti-diagonal. What it
+// needs from its left and from above on the left it has in registers, what is above comes through shared memory, where
+// cells of one anti-diagonal lie in different banks. Dynamic shared memory: blockDim.x^2 + blockDim.x ints and
+// blockDim.x bytes.
 extern __shared__ int cells[];
 extern "C" __global__ void align(const unsigned char *__restrict__ a, const unsigned char *__restrict__ b, int *scores,
                                  int rows, int columns, int diagonal, int first, int match, int mismatch, int gap) {

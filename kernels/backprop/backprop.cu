@@ -1,8 +1,8 @@
 // One step of learning of a network with one hidden layer: forward through both layers, what each neuron should change,
 // new weights. weights[i * outs + j] leads from neuron i of a layer to neuron j of the next.
 
-// What the next layer says: the weighted sum and a bias, through a sigmoid. A block has 32 neurons, 32 threads in x; its
-// 2^k threads along y take every so-many-th input, and their sums are added as a tree.
+// What the next layer says: the weighted sum and a bias, through a sigmoid. A block has 32 neurons, 32 threads in x;
+// its 2^k threads along y take every so-many-th input, and their sums are added as a tree.
 extern "C" __global__ void layer_forward(const float *__restrict__ in, const float *__restrict__ weights,
                                          const float *__restrict__ bias, float *out, int ins, int outs) {
   __shared__ float sums[32][32];
@@ -39,9 +39,11 @@ extern "C" __global__ void hidden_delta(const float *__restrict__ hidden, const 
   if (lane == 0) delta[i] = h * (1.0f - h) * sum;
 }
 
-// New weights, with some of the change of the step before. One thread a weight: x along the next layer, y along this one.
+// New weights, with some of the change of the step before. One thread a weight: x along the next layer, y along this
+// one.
 extern "C" __global__ void adjust_weights(float *weights, float *moved, const float *__restrict__ in,
-                                          const float *__restrict__ delta, int ins, int outs, float rate, float momentum) {
+                                          const float *__restrict__ delta, int ins, int outs, float rate,
+                                          float momentum) {
   int j = blockIdx.x * blockDim.x + threadIdx.x, i = blockIdx.y * blockDim.y + threadIdx.y;
   if (i >= ins || j >= outs) return;
   float change = fmaf(momentum, moved[i * outs + j], rate * (delta[j] * in[i]));

@@ -1,6 +1,6 @@
-// A system of n linear equations by Gaussian elimination with partial pivoting. m has n rows of n + 1 columns, the last one
-// is the right-hand side. For each column k but the last: `gauss_pivot` and `gauss_eliminate`; then `gauss_back`. What
-// becomes zero below the diagonal is not written.
+// A system of n linear equations by Gaussian elimination with partial pivoting. m has n rows of n + 1 columns, the last
+// one is the right-hand side. For each column k but the last: `gauss_pivot` and `gauss_eliminate`; then `gauss_back`.
+// What becomes zero below the diagonal is not written.
 
 // Brings the row with the largest element of column k, from row k on, to row k (the first of several), and computes by
 // what row k has to be multiplied for each row below. One block of 2^j threads.

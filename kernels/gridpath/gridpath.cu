@@ -1,7 +1,7 @@
 // The cheapest way down a grid of integer costs, one row a step, straight down or to the column beside: by dynamic
-// programming, `rows` rows in one launch. `from` has for each column what the cheapest way to it costs so far, `to` gets
-// the same `rows` rows further down; `costs` starts with the first of these rows. A block owns as many columns as it has
-// threads, and works on `rows` columns more on each side, one less after each row. Dynamic shared memory: twice
+// programming, `rows` rows in one launch. `from` has for each column what the cheapest way to it costs so far, `to`
+// gets the same `rows` rows further down; `costs` starts with the first of these rows. A block owns as many columns as
+// it has threads, and works on `rows` columns more on each side, one less after each row. Dynamic shared memory: twice
 // blockDim.x + 2 rows ints.
 extern __shared__ int lanes[];
 extern "C" __global__ void gridpath(const int *__restrict__ from, int *__restrict__ to, const int *__restrict__ costs,

@@ -1,6 +1,6 @@
-// LU decomposition of an n x n matrix in place, without pivoting: L below the diagonal, which is 1, and U from the diagonal
-// on. The matrix is cut into tiles of 16 x 16, n is a multiple of 16. For each tile k of the diagonal, in order: decompose
-// it, solve for the tiles to the right of it and below, subtract their products from the tiles beyond.
+// LU decomposition of an n x n matrix in place, without pivoting: L below the diagonal, which is 1, and U from the
+// diagonal on. The matrix is cut into tiles of 16 x 16, n is a multiple of 16. For each tile k of the diagonal, in
+// order: decompose it, solve for the tiles to the right of it and below, subtract their products from the tiles beyond.
 #define TILE 16
 
 // The tile of the diagonal itself. One block of 16 x 16 threads.
@@ -18,8 +18,8 @@ extern "C" __global__ void lud_diagonal(float *a, int n, int k) {
   a[at] = t[y][x];
 }
 
-// Block b has the tile b + 1 places to the right of the diagonal, where it solves with L, and the one b + 1 places below,
-// where it solves with U: threads with z = 0 and 1. Blocks of 16 x 16 x 2 threads.
+// Block b has the tile b + 1 places to the right of the diagonal, where it solves with L, and the one b + 1 places
+// below, where it solves with U: threads with z = 0 and 1. Blocks of 16 x 16 x 2 threads.
 extern "C" __global__ void lud_perimeter(float *a, int n, int k) {
   __shared__ float corner[TILE][TILE + 1], tiles[2][TILE][TILE + 1];
   int x = threadIdx.x, y = threadIdx.y, below = threadIdx.z, away = (k + 1 + blockIdx.x) * TILE, from = k * TILE;
@@ -41,8 +41,8 @@ extern "C" __global__ void lud_perimeter(float *a, int n, int k) {
   a[at] = t[y][x];
 }
 
-// A tile beyond: minus the product of the tile in its row below the diagonal and the one in its column to the right of it.
-// Blocks of 16 x 16 threads, one for each tile.
+// A tile beyond: minus the product of the tile in its row below the diagonal and the one in its column to the right of
+// it. Blocks of 16 x 16 threads, one for each tile.
 extern "C" __global__ void lud_internal(float *a, int n, int k) {
   __shared__ float lower[TILE][TILE + 1], upper[TILE][TILE + 1];
   int x = threadIdx.x, y = threadIdx.y;

@@ -1,7 +1,7 @@
 // Products of a dense matrix, rows x columns, row by row, with a vector: along its rows and along its columns.
 
-// y = A x. One thread a row. Neighbouring lanes would read a whole row apart; instead a block loads 32 columns of its rows
-// side by side into shared memory, with a free word after each row against bank conflicts. Dynamic shared memory:
+// y = A x. One thread a row. Neighbouring lanes would read a whole row apart; instead a block loads 32 columns of its
+// rows side by side into shared memory, with a free word after each row against bank conflicts. Dynamic shared memory:
 // 33 blockDim.x + 32 floats; at least 32 threads.
 extern __shared__ float part[];
 extern "C" __global__ void gemv_rows(const float *__restrict__ a, const float *__restrict__ x, float *__restrict__ y,

@@ -1,5 +1,5 @@
-// y = A x for a sparse matrix in compressed rows: row r has the entries row_start[r] to row_start[r + 1] - 1, each a column
-// and a value.
+// y = A x for a sparse matrix in compressed rows: row r has the entries row_start[r] to row_start[r + 1] - 1, each a
+// column and a value.
 
 // One row a thread: neighbouring lanes read far from each other, and a warp takes as long as its longest row.
 extern "C" __global__ void spmv_thread(const int *__restrict__ row_start, const int *__restrict__ column,

@@ -1,6 +1,6 @@
-// A seven-point stencil in a box of nx x ny x nz cells, x fastest: each inner cell becomes a mix of itself and of its six
-// neighbours; the cells of the faces stay as they are in `to`. One thread a column along z, blocks of any flat shape. A
-// thread keeps the cells below, at and above it in registers, so that it loads each cell of its column once.
+// A seven-point stencil in a box of nx x ny x nz cells, x fastest: each inner cell becomes a mix of itself and of its
+// six neighbours; the cells of the faces stay as they are in `to`. One thread a column along z, blocks of any flat
+// shape. A thread keeps the cells below, at and above it in registers, so that it loads each cell of its column once.
 extern "C" __global__ void stencil3d(const float *__restrict__ from, float *__restrict__ to, int nx, int ny, int nz,
                                      float own, float around) {
   int x = blockIdx.x * blockDim.x + threadIdx.x + 1, y = blockIdx.y * blockDim.y + threadIdx.y + 1;

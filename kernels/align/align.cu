@@ -1,8 +1,8 @@
 // Global alignment of two sequences of letters: scores[i][j] is the best score of the first i + 1 letters of `a`
 // against the first j + 1 of `b`, with `match` for a pair of equal letters, -`mismatch` for another pair and -`gap` for
 // a letter that is left over. One launch computes tiles of one anti-diagonal of tiles: block k has the one in row
-// first + k and column diagonal - first - k of the tiles. They are squares of blockDim.x cells a side, whole warps; the last
-// ones may reach beyond the matrix.
+// first + k and column diagonal - first - k of the tiles. They are squares of blockDim.x cells a side, whole warps; the
+// last ones may reach beyond the matrix.
 //
 // A thread has a row of its tile; in step s it computes the cell s - t, so that a step is an anti-diagonal. What it
 // needs from its left and from above on the left it has in registers, what is above comes through shared memory, where

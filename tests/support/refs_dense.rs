@@ -84,8 +84,8 @@ fn gauss_pivot(io: &mut RefIo) {
         }
     }
     (k..width).for_each(|column| m.swap(k * width + column, pivot * width + column));
-    for row in k + 1..n {
-        factors[row] = m[row * width + k] / m[k * width + k];
+    for (row, factor) in factors.iter_mut().enumerate().take(n).skip(k + 1) {
+        *factor = m[row * width + k] / m[k * width + k];
     }
     io.put_f32s(0, &m);
     io.put_f32s(1, &factors);
@@ -95,10 +95,10 @@ fn gauss_eliminate(io: &mut RefIo) {
     let (mut m, factors) = (io.f32s(0), io.f32s(1));
     let (n, k) = (io.size(0), io.size(1));
     let width = n + 1;
-    for row in k + 1..n {
+    for (row, factor) in factors.iter().enumerate().take(n).skip(k + 1) {
         for column in k + 1..width {
             let at = row * width + column;
-            m[at] = (-factors[row]).mul_add(m[k * width + column], m[at]);
+            m[at] = (-factor).mul_add(m[k * width + column], m[at]);
         }
     }
     io.put_f32s(0, &m);

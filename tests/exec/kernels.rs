@@ -14,6 +14,14 @@ use warpbound::isa::IsaTable;
 use warpbound::path::{BlockPaths, BlockSource};
 use warpbound::program::launch::ArgSpec;
 
+/// The scalars of an argument: one, those of a struct, or none.
+fn scalars(arg: &ArgSpec) -> Vec<Scalar> {
+    match arg {
+        ArgSpec::Struct(parts) => parts.iter().flat_map(scalars).collect(),
+        _ => scalar(arg).into_iter().collect(),
+    }
+}
+
 fn scalar(arg: &ArgSpec) -> Option<Scalar> {
     Some(match arg {
         ArgSpec::F32(v) => Scalar::F((*v).into()),
@@ -57,7 +65,7 @@ fn check(file: &Path, isa: &IsaTable) -> Vec<String> {
     let Shipped { spec, program, launch, .. } = load(file, isa, 1);
 
     let mut expected: Vec<Vec<u8>> = launch.buffers.iter().map(|buffer| buffer.bytes.clone()).collect();
-    let scalars: Vec<Scalar> = spec.args.iter().filter_map(scalar).collect();
+    let scalars: Vec<Scalar> = spec.args.iter().flat_map(scalars).collect();
     let mut io = RefIo {
         grid: launch.grid,
         block: launch.block,

@@ -9,5 +9,6 @@ mod kernel_refs;
 mod options;
 mod program_results;
 mod programs;
+mod solvers;
 mod support;
 mod templates;

@@ -4,17 +4,17 @@ use serde_json::Value;
 
 use crate::support::{in_dir, json, printed, put, refused, scratch, warpbound};
 
-fn floats(path: &std::path::Path) -> Vec<f32> {
+pub fn floats(path: &std::path::Path) -> Vec<f32> {
     let bytes = std::fs::read(path).unwrap();
     bytes.as_chunks().0.iter().map(|word| f32::from_le_bytes(*word)).collect()
 }
 
-fn ints(path: &std::path::Path) -> Vec<i32> {
+pub fn ints(path: &std::path::Path) -> Vec<i32> {
     floats(path).into_iter().map(|word| word.to_bits() as i32).collect()
 }
 
 /// Runs with these dumps into a folder.
-fn dumped(dir: &std::path::Path, args: &[&str], names: &[&str]) -> Value {
+pub fn dumped(dir: &std::path::Path, args: &[&str], names: &[&str]) -> Value {
     let dumps: Vec<String> = names.iter().map(|n| format!("--dump={n}={}", dir.join(n).display())).collect();
     let dumps: Vec<&str> = dumps.iter().map(String::as_str).collect();
     json(&[args, &dumps].concat(), 0)

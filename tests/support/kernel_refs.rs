@@ -7,6 +7,12 @@
 
 #[path = "micro_refs.rs"]
 mod micro_refs;
+#[path = "refs_dense.rs"]
+mod refs_dense;
+#[path = "refs_graphs.rs"]
+mod refs_graphs;
+#[path = "refs_grids.rs"]
+mod refs_grids;
 #[path = "refs_learning.rs"]
 pub mod refs_learning;
 #[path = "refs_physics.rs"]
@@ -96,7 +102,13 @@ pub fn reference(entry: &str, io: &mut RefIo) -> Option<Vec<Match>> {
                 .or_else(|| refs_physics::reference(entry, io))
                 .or_else(|| refs_signals::reference(entry, io))
                 .or_else(|| refs_sorting::reference(entry, io))
-                .or_else(|| micro_refs::reference(entry, io).map(|()| matches));
+                .or_else(|| {
+                    refs_grids::reference(entry, io)
+                        .or_else(|| refs_graphs::reference(entry, io))
+                        .or_else(|| refs_dense::reference(entry, io, &mut matches))
+                        .or_else(|| micro_refs::reference(entry, io))
+                        .map(|()| matches)
+                });
         }
     }
     Some(matches)

@@ -28,6 +28,7 @@
 //! * [`explore`] searches instead of simulating: the exact worst and best case over all schedules,
 //!   blocks and launches that break a bound ([`explore::hunt`]), anomalies ([`explore::anomaly`]), every block of
 //!   a small grammar ([`explore::grammar`]), and the Fermi model of Raravi and Andersson, 2010 ([`explore::fermi`]).
+//! * [`sweep`] runs the points of a plan, each as [`check`] would, with one functional run for all that can share it.
 //! * [`check`] is the only place where a simulated makespan meets a bound. [`report`] turns results into
 //!   text and JSON, [`cli`] does all input and output.
 //!
@@ -56,7 +57,7 @@
 //!
 //! ```text
 //!  cli                          arguments, files, exit codes; the only layer that does IO
-//!  report                       what each command prints: text and JSON of one struct
+//!  report   sweep               what each command prints: text and JSON of one struct; plans, points, results
 //!  check    explore             verdicts, counterexamples; all schedules, hunts, anomalies
 //!  sim      bound               timing engine; phases and bounds        (never each other)
 //!  exec     trace               functional run; events and observers
@@ -91,6 +92,9 @@
 //! | functional runs ahead of the simulation, on a thread | `src/check/ahead.rs` |
 //! | cycles against another simulator | `tests/engine/accelsim.rs` |
 //! | what each simplification costs | [`check::ablation`] |
+//! | one functional run for several machines and policies | `src/check/replay.rs` |
+//! | plans, their points, records and shards | [`sweep`]; the folder of results is `src/cli/files/results.rs` |
+//! | numbers of papers beside ours | `src/report/reproduce/`, `plans/` |
 //! | Algorithm 1 of Jeanmougin et al., ECRTS 2025 | `src/bound/algorithm.rs` |
 //! | the facts about the machine that the proofs of the bounds use | [`bound::proofs`] |
 //! | the proofs of IWB, SWB, LWB, RBB | [`bound::proofs::iwb`], [`bound::proofs::swb`], [`bound::proofs::lwb`], [`bound::proofs::rbb`] |
@@ -140,6 +144,7 @@
 //! | verdict, status | what became of a bound, with the reason; the same as one word |
 //! | witness | a schedule, block or run that shows something |
 //! | transaction | one access of a bank or cache that an instruction's lanes share |
+//! | plan, point, job | what `sweep` runs; one combination of it; points that share a functional run |
 //! | stopped, complete | why a command ended early; whether everything was taken to its end |
 
 pub mod base;

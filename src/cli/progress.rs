@@ -126,7 +126,9 @@ impl State {
         let template = match (self.stage.steps, self.stage.unit) {
             (_, "") => "{spinner} {prefix} {elapsed}",
             (None, _) => "{spinner} {prefix} {elapsed}: {human_pos} {msg}",
-            (Some(_), _) => "{spinner} {prefix} {elapsed} {bar:20} {human_pos} of {human_len} {msg}",
+            (Some(_), _) => {
+                "{spinner} {prefix} {elapsed} {bar:20} {human_pos} of {human_len} {msg}, {per_sec}, {eta} left"
+            }
         };
         bar.set_style(ProgressStyle::with_template(template).expect("the templates are ours"));
         bar.set_prefix(self.stage.what.clone());

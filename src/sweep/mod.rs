@@ -8,6 +8,7 @@
 //!
 //! Files are the command line's business, which gives kernels and machines as [`Inputs`].
 
+mod columns;
 mod manifest;
 mod merge;
 mod points;

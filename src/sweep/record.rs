@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
+use super::columns::{AFTER, RUN, of_bounds, of_stalls};
 use super::points::{Point, Points};
 use crate::bound::Bound;
 use crate::check::{Checked, overestimation};
@@ -45,23 +46,6 @@ impl Serialize for Cell {
     }
 }
 
-/// Columns that say which point it is and have a name of their own.
-const BEFORE: [&str; 5] = ["point", "kernel", "seed", "machine", "policy"];
-/// Columns of the run.
-const RUN: [&str; 9] = [
-    "machine_digest",
-    "launches",
-    "blocks",
-    "resident_blocks",
-    "warp_instructions",
-    "thread_instructions",
-    "issues",
-    "makespan",
-    "verdict",
-];
-/// Columns at the end.
-const AFTER: [&str; 2] = ["races", "error"];
-
 /// The columns of a plan's results, the same for all of its points.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Columns {
@@ -85,13 +69,6 @@ impl Columns {
         Self { names, launch_options }
     }
 
-    /// Whether every plan has a column of this name.
-    pub fn is_fixed(name: &str, bounds: &[Box<dyn Bound>]) -> bool {
-        BEFORE.iter().chain(&RUN).chain(&AFTER).any(|fixed| *fixed == name)
-            || name == "scheduler"
-            || of_bounds(bounds).chain(of_stalls()).any(|fixed| fixed == name)
-    }
-
     /// Their names, in order.
     pub fn names(&self) -> &[String] {
         &self.names
@@ -101,19 +78,6 @@ impl Columns {
     pub fn csv(&self) -> String {
         csv_line(self.names.iter().map(|name| quoted(name)))
     }
-}
-
-/// The value of a bound, how far it is above the makespan, and what became of it.
-fn of_bounds(bounds: &[Box<dyn Bound>]) -> impl Iterator<Item = String> {
-    bounds.iter().flat_map(|bound| {
-        let name = bound.name();
-        [name.to_owned(), format!("{name}_over"), format!("{name}_verdict")]
-    })
-}
-
-/// Idle issue slots by reason.
-fn of_stalls() -> impl Iterator<Item = String> {
-    StallReason::ALL.iter().map(|reason| format!("idle_{}", reason.name().replace('-', "_")))
 }
 
 /// A point and what came of it.

@@ -38,15 +38,31 @@ fn lwb_is_below_iwb_nearly_everywhere() {
         .filter(|shipped| shipped.spec.suite)
         .map(|shipped| (shipped.name.clone(), bounds(&shipped)))
         .collect();
-    assert_eq!(suite.len(), 33);
+    assert_eq!(suite.len(), 89);
     assert!(suite.iter().all(|(_, [_, iwb, swb, lwb])| lwb <= swb && swb <= iwb));
     let names = |those: &dyn Fn(&[u64; 4]) -> bool| -> Vec<&str> {
         suite.iter().filter(|(_, values)| those(values)).map(|(name, _)| name.as_str()).collect()
     };
-    // its only waits for the longest latency are for stores, at the very end
-    assert_eq!(names(&|[_, iwb, _, lwb]| lwb == iwb), ["xorhash"]);
-    assert_eq!(names(&|[_, _, swb, lwb]| lwb < swb).len(), 25);
-    assert_eq!(names(&|[gub, _, _, lwb]| lwb < gub).len(), 25);
+    // where no wait for the longest latency is worth anything: that of xorhash is for stores, at the very end
+    assert_eq!(
+        names(&|[_, iwb, _, lwb]| lwb == iwb),
+        ["diffusion_step", "lud_perimeter", "nbody_forces", "nbody_move", "radix_block", "xorhash"]
+    );
+    assert_eq!(names(&|[_, _, swb, lwb]| lwb < swb).len(), 61);
+    assert_eq!(names(&|[gub, _, _, lwb]| lwb < gub).len(), 56);
     // GUB takes E for what others cost, which is less than their slots and backlogs there; it is not proved
-    assert_eq!(names(&|[gub, _, _, lwb]| lwb > gub), ["ifelse", "sgemm_dbuf"]);
+    assert_eq!(
+        names(&|[gub, _, _, lwb]| lwb > gub),
+        [
+            "conv2d",
+            "gridpath",
+            "hotspot",
+            "ifelse",
+            "oddeven_shared",
+            "particle_step",
+            "sgemm_dbuf",
+            "softmax_block",
+            "softmax_warp"
+        ]
+    );
 }

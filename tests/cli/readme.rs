@@ -7,6 +7,7 @@ use warpbound::diag::SourceText;
 use warpbound::machine::{MachineSpec, SchedulerKind, Setting};
 use warpbound::micro::MicroKernel;
 use warpbound::program::launch::LaunchSpec;
+use warpbound::sweep::SweepSpec;
 
 use super::support::{in_dir, scratch, stderr, stdout, warpbound};
 
@@ -140,6 +141,8 @@ fn its_files_parse() {
     assert_eq!((launch.entry.as_str(), launch.args.len()), ("scale", 3));
     let machine = MachineSpec::parse(&source(block_with("Machine("))).unwrap();
     assert_eq!(machine.name.as_deref(), Some("mine"));
+    let sweep = SweepSpec::parse(&source(block_with("Sweep("))).unwrap();
+    assert_eq!((sweep.kernels.len(), sweep.settings.len(), sweep.policies.len()), (3, 2, 2));
     let version = env!("CARGO_PKG_RUST_VERSION");
     assert!(readme().contains(&format!("Rust {version} or later")), "the README names another version");
 }

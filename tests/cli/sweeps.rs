@@ -297,3 +297,54 @@ fn a_violation_decides_the_exit_code() {
     assert_eq!(piped.status.code(), Some(3), "{}", stderr(&piped));
     same(&dir.join("out"), &dir.join("piped"));
 }
+
+#[test]
+fn a_table_of_a_paper_is_made_of_runs_that_anybody_can_repeat() {
+    let result = json(&["reproduce", "table4", "--jobs", "2"], 0)["results"][0].clone();
+    assert_eq!((&result["points"], &result["failed"]), (&112.into(), &0.into()));
+    let numbers = result["numbers"].as_array().unwrap();
+    assert_eq!(numbers.len(), 2 * 7 * 4 * 2 * 4, "programs, latencies, warps, policies, bounds");
+    let one = |bound: &str| {
+        let wanted = serde_json::json!(["double buffering", 400, 4, "gto", bound]);
+        let key = |number: &Value| {
+            let keys =
+                ["program", "mem_latency", "warps", "policy", "bound"].map(|name| number[name].clone());
+            Value::from(keys.to_vec())
+        };
+        numbers.iter().find(|number| key(number) == wanted).expect("it is there").clone()
+    };
+    let args = ["check", "sgemm_dbuf_k1024_w4", "--mem-latency", "400", "--scheduler", "gto"];
+    let run = json(&args, 0)["results"][0].clone();
+    let makespan = run["makespan"].as_f64().unwrap();
+    for name in ["gub", "lwb"] {
+        let over = 100.0 * (bound(&run, name)["value"].as_f64().unwrap() - makespan) / makespan;
+        assert!((one(name)["ours"].as_f64().unwrap() - over).abs() < 1e-3, "{name}: {over}");
+    }
+    assert_eq!((&one("gub")["published"], &one("lwb")["published"]), (&58.21.into(), &Value::Null));
+
+    let result = json(&["reproduce", "table3"], 0)["results"][0].clone();
+    let of = |policy: &str, figure: &str| {
+        let is = |number: &&Value| {
+            (&number["mem_latency"], &number["policy"], &number["bound"], &number["figure"])
+                == (&200.into(), &policy.into(), &"gub".into(), &figure.into())
+        };
+        result["numbers"].as_array().unwrap().iter().find(is).expect("it is there").clone()
+    };
+    // the mean that the suite has by itself
+    let suite = json(&["check", "--mem-latency", "200"], 0);
+    let runs = suite["results"].as_array().unwrap();
+    let overs: Vec<f64> = runs
+        .iter()
+        .filter(|run| run["scheduler"] == "lrr")
+        .map(|run| {
+            let (makespan, gub) =
+                (run["makespan"].as_f64().unwrap(), bound(run, "gub")["value"].as_f64().unwrap());
+            100.0 * (gub - makespan) / makespan
+        })
+        .collect();
+    let mean = overs.iter().sum::<f64>() / overs.len() as f64;
+    let most = overs.iter().copied().fold(0.0, f64::max);
+    assert!((of("lrr", "mean")["ours"].as_f64().unwrap() - mean).abs() < 1e-3, "{mean}");
+    assert!((of("lrr", "max")["ours"].as_f64().unwrap() - most).abs() < 1e-3, "{most}");
+    assert_eq!(of("gto", "std-dev")["published"], 5.31);
+}

@@ -133,13 +133,16 @@ pub struct Measured {
     lwb: Option<u64>,
 }
 
+/// The value of a bound in a record.
+type BoundOf = fn(&Measured) -> Option<u64>;
+
 /// The bounds that the tables show, as columns of the records.
-const BOUNDS: [(&str, fn(&Measured) -> Option<u64>); 4] =
+const BOUNDS: [(&str, BoundOf); 4] =
     [("gub", |run| run.gub), ("iwb", |run| run.iwb), ("swb", |run| run.swb), ("lwb", |run| run.lwb)];
 
 impl Measured {
     /// Makespan and bound, if there are both.
-    fn against(&self, bound: fn(&Self) -> Option<u64>) -> Option<(u64, u64)> {
+    fn against(&self, bound: BoundOf) -> Option<(u64, u64)> {
         self.makespan.zip(bound(self))
     }
 }

@@ -45,8 +45,6 @@ binary=$(command -v -- "${WARPBOUND:-warpbound}") ||
 binary=$(absolute "$binary")
 plan=$(absolute "$plan")
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
-mkdir -p -- "$out/slurm" "$out/shards" || fail "cannot create folders in \`$out\`"
-out=$(cd -- "$out" && pwd)
 
 # What is wrong with the plan is said here and now, and not by every task when its turn has come.
 probe=$(mktemp -d)
@@ -55,6 +53,8 @@ trap 'rm -rf -- "$probe"' EXIT
 points=$(field "$probe/plan/manifest.json" points)
 digest=$(field "$probe/plan/manifest.json" plan_digest)
 [[ -n $points && -n $digest ]] || fail "\`$binary\` wrote a manifest that this script does not understand"
+mkdir -p -- "$out/slurm" "$out/shards" || fail "cannot create folders in \`$out\`"
+out=$(cd -- "$out" && pwd)
 for there in "$out/manifest.json" "$out"/shards/*-of-"$shards"/manifest.json; do
     [ ! -f "$there" ] || [ "$(field "$there" plan_digest)" = "$digest" ] ||
         fail "$(dirname "$there") has results of another plan, or of other kernels or machines" 'choose another OUT'

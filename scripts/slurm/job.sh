@@ -3,8 +3,8 @@
 #   job.sh shard BINARY PLAN OUT SHARDS    one shard: a task of the array
 #   job.sh merge BINARY OUT SHARDS         the job after it
 #
-# `shard` exits 0 if nothing says that the shard is incomplete, `merge` if every point of the plan is there. That bounds
-# are violated or that points failed are results and no failures of a job.
+# They exit 0 if every point that is to be there is. That bounds are violated or that points failed are results and no
+# failures of a job.
 set -uo pipefail
 
 # How often a shard whose process is killed goes on by itself; where memory is too small it would be for ever.
@@ -17,9 +17,8 @@ give_up() {
     exit 1
 }
 
-# Runs warpbound with these arguments, and reads its report. Sets `code`, and what the report says of the results:
-# `plan_points`, `points`, `complete`, `failed`, `violated`. Text in the report has its quotes escaped, so that the
-# pattern finds nothing in it.
+# Runs warpbound with these arguments, and gives up unless all results are there, or ended by a signal: `code` is the
+# exit code. Text in the report has its quotes escaped, so that the pattern finds nothing in it.
 run() {
     local file=$out/slurm/$name.json report
     # one of an earlier run is not taken for that of this one
@@ -28,23 +27,17 @@ run() {
     code=$?
     [ "$code" -le 128 ] || return 0
     report=$(cat "$file")
-    local results='"plan_points":([0-9]+),("shard":"[0-9/]+",)?"points":([0-9]+),"complete":(true|false),"failed":([0-9]+),"holds":[0-9]+,"violated":([0-9]+),'
+    local results='"wanted":([0-9]+),"points":([0-9]+),"failed":([0-9]+),"holds":[0-9]+,"violated":([0-9]+),'
     if ! [[ $report =~ $results ]]; then
         echo "$report"
         give_up "failed (exit code $code)"
     fi
-    plan_points=${BASH_REMATCH[1]} points=${BASH_REMATCH[3]} complete=${BASH_REMATCH[4]}
-    failed=${BASH_REMATCH[5]} violated=${BASH_REMATCH[6]}
-    say "$points of $plan_points points, $violated violated, $failed failed (exit code $code)"
-    [[ $report != *'"stopped":"'* ]] || give_up 'was stopped before it was through; submit again to go on'
-}
-
-# Gives up unless all results are written that there are.
-all_written() {
+    local wanted=${BASH_REMATCH[1]} points=${BASH_REMATCH[2]}
+    say "$points of $wanted points, ${BASH_REMATCH[4]} violated, ${BASH_REMATCH[3]} failed (exit code $code)"
+    [ "$points" = "$wanted" ] || give_up 'points are missing; submit again to go on'
     case $code in
     0 | 3) ;; # 3: bounds are violated
-    1) [ "$failed" -gt 0 ] || give_up 'could not write all results; see above' ;;
-    *) give_up "failed (exit code $code)" ;;
+    *) give_up 'could not write all there is; see above' ;;
     esac
 }
 
@@ -62,7 +55,6 @@ shard() {
         fi
         exit "$code"
     fi
-    all_written
 }
 
 merge() {
@@ -73,8 +65,6 @@ merge() {
     rm -f -- "$out/results.csv"
     run merge "${folders[@]}" --out "$out"
     [ "$code" -le 128 ] || give_up "warpbound was ended by signal $((code - 128))"
-    [ "$complete" = true ] || give_up 'points are missing; submit again to go on'
-    all_written
     [ -f "$out/results.csv" ] || give_up 'there is no results.csv; see above'
     say "$out/results.csv, $out/results.jsonl"
 }

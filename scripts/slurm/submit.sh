@@ -49,7 +49,11 @@ here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 # What is wrong with the plan is said here and now, and not by every task when its turn has come.
 probe=$(mktemp -d)
 trap 'rm -rf -- "$probe"' EXIT
-"$binary" sweep "$plan" --out "$probe/plan" --time-limit 0 >/dev/null || fail 'the plan cannot be swept' 'see above'
+"$binary" sweep "$plan" --out "$probe/plan" --time-limit 0 >/dev/null 2>"$probe/said" || true
+if [ ! -f "$probe/plan/manifest.json" ]; then
+    cat "$probe/said" >&2
+    fail 'the plan cannot be swept' 'see above'
+fi
 points=$(field "$probe/plan/manifest.json" points)
 digest=$(field "$probe/plan/manifest.json" plan_digest)
 [[ -n $points && -n $digest ]] || fail "\`$binary\` wrote a manifest that this script does not understand"

@@ -17,7 +17,7 @@ use crate::trace::{Idle, Observer, StallReason};
 /// Runs one policy with an observer, and gives back the functional run for its final buffers.
 ///
 /// # Errors
-/// As [`check`].
+/// As [`check`](super::check()).
 pub fn observe<'a>(
     plan: &Plan<'a>,
     policy: &PolicySetup,
@@ -35,7 +35,7 @@ pub fn observe<'a>(
 /// As [`observe`], over a source of the caller's.
 ///
 /// # Errors
-/// As [`check`].
+/// As [`check`](super::check()).
 pub fn observe_source(
     plan: &Plan,
     policy: &PolicySetup,

@@ -30,6 +30,14 @@ pub struct Manifest {
 }
 
 impl Manifest {
+    /// The point that a line of results is of; nothing if it is no record of this plan.
+    pub fn point_of(&self, line: &str) -> Option<u64> {
+        let record: serde_json::Map<String, serde_json::Value> = serde_json::from_str(line).ok()?;
+        let whole =
+            record.len() == self.columns.len() && self.columns.iter().all(|name| record.contains_key(name));
+        record.get("point")?.as_u64().filter(|point| whole && *point < self.points)
+    }
+
     /// Why results of this manifest are not of the same plan as those of another one; nothing if they are.
     pub fn difference(&self, other: &Self) -> Option<&'static str> {
         if self.format != other.format {

@@ -3,8 +3,6 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use serde::Deserialize;
-
 /// Why results cannot be put together.
 #[derive(Debug, PartialEq, Eq)]
 pub enum MergeError<E> {
@@ -33,31 +31,26 @@ pub enum MergeError<E> {
     Io(E),
 }
 
-/// The part of a record that says which point it is of.
-#[derive(Deserialize)]
-pub(super) struct OfPoint {
-    pub point: u64,
-}
-
-/// Merges inputs whose lines are in the order of their points; what several have is there once. Gives the number
+/// Merges inputs whose lines are in the order of their points, which `point_of` knows; what several have is there once. Gives the number
 /// of points. Merging the result again with any of the inputs gives the result.
 ///
 /// # Errors
 /// Lines that are no records, or contradict each other.
 pub fn merge<E>(
     inputs: Vec<impl Iterator<Item = Result<String, E>>>,
+    point_of: impl Fn(&str) -> Option<u64>,
     mut sink: impl FnMut(&str) -> Result<(), E>,
 ) -> Result<u64, MergeError<E>> {
     let mut inputs: Vec<Input<_>> =
         inputs.into_iter().map(|lines| Input { lines, line: 0, last: None }).collect();
     let mut heads = BinaryHeap::new();
     for (index, input) in inputs.iter_mut().enumerate() {
-        heads.extend(input.next(index)?.map(Reverse));
+        heads.extend(input.next(index, &point_of)?.map(Reverse));
     }
     let mut points = 0;
     let mut last: Option<(u64, String, usize)> = None;
     while let Some(Reverse((point, index, line))) = heads.pop() {
-        heads.extend(inputs[index].next(index)?.map(Reverse));
+        heads.extend(inputs[index].next(index, &point_of)?.map(Reverse));
         match &last {
             Some((known, text, from)) if *known == point => {
                 if *text != line {
@@ -81,13 +74,16 @@ struct Input<I> {
 }
 
 impl<E, I: Iterator<Item = Result<String, E>>> Input<I> {
-    fn next(&mut self, input: usize) -> Result<Option<(u64, usize, String)>, MergeError<E>> {
+    fn next(
+        &mut self,
+        input: usize,
+        point_of: &impl Fn(&str) -> Option<u64>,
+    ) -> Result<Option<(u64, usize, String)>, MergeError<E>> {
         let Some(text) = self.lines.next() else { return Ok(None) };
         let text = text.map_err(MergeError::Io)?;
         self.line += 1;
         let line = self.line;
-        let OfPoint { point } =
-            serde_json::from_str(&text).map_err(|_| MergeError::NoRecord { input, line })?;
+        let point = point_of(&text).ok_or(MergeError::NoRecord { input, line })?;
         if self.last.replace(point).is_some_and(|last| last >= point) {
             return Err(MergeError::OutOfOrder { input, line });
         }
@@ -102,7 +98,8 @@ mod tests {
     fn merged(inputs: &[&[&str]]) -> Result<Vec<String>, MergeError<()>> {
         let inputs = inputs.iter().map(|lines| lines.iter().map(|line| Ok((*line).to_owned()))).collect();
         let mut all = Vec::new();
-        let points = merge(inputs, |line| {
+        let point_of = |line: &str| serde_json::from_str::<serde_json::Value>(line).ok()?["point"].as_u64();
+        let points = merge(inputs, point_of, |line| {
             all.push(line.to_owned());
             Ok(())
         })?;

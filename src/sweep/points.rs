@@ -1,5 +1,6 @@
 //! The combinations of a plan, by number.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::columns::is_fixed;
@@ -316,11 +317,10 @@ fn axes(
 }
 
 /// Says what a list has twice: its points would be there twice.
-fn twice<T: PartialEq + std::fmt::Display>(list: &[T], place: &Place, problems: &mut Diagnostics) {
-    for (index, value) in list.iter().enumerate() {
-        if list[..index].contains(value) {
-            problems.push(place.item(index).error(format!("`{value}` is there twice")));
-        }
+fn twice<T: Ord + std::fmt::Display>(list: &[T], place: &Place, problems: &mut Diagnostics) {
+    let mut seen = BTreeSet::new();
+    for (index, value) in list.iter().enumerate().filter(|(_, value)| !seen.insert(*value)) {
+        problems.push(place.item(index).error(format!("`{value}` is there twice")));
     }
 }
 

@@ -149,7 +149,11 @@ fn the_bytes_are_the_same_on_any_number_of_threads_in_shards_and_after_a_cut() {
         let out = dir.join("cut");
         std::fs::create_dir_all(&out).unwrap();
         std::fs::copy(whole.join("manifest.json"), out.join("manifest.json")).unwrap();
-        std::fs::write(out.join("results.jsonl"), &lines[..cut]).unwrap();
+        // the first byte of a character of two
+        let half: &[u8] = if cut == 700 { b"\xc3" } else { b"" };
+        std::fs::write(out.join("results.jsonl"), [&lines[..cut], half].concat()).unwrap();
+        // of a process that is no more
+        std::fs::write(out.join(".warpbound-4194999-0.part"), "").unwrap();
         sweep(&dir, "cut", &["--resume"], 0);
         same(&whole, &out);
     }
@@ -256,9 +260,36 @@ fn folders_of_other_results_are_left_alone() {
         stderr(&output)
     );
 
+    let broken = in_dir(&dir, &["merge", "out", "--out", "m"]);
+    assert!(
+        stderr(&broken).contains("line 1 of results.jsonl is no record of this plan"),
+        "{}",
+        stderr(&broken)
+    );
+    std::fs::remove_dir_all(dir.join("m")).unwrap();
+
     let merged = in_dir(&dir, &["merge", "out", ".", "--out", "m"]);
     assert!(stderr(&merged).contains("manifest.json"), "{}", stderr(&merged));
     assert!(!dir.join("m").exists());
+}
+
+#[test]
+fn a_file_that_only_some_point_reads_is_part_of_the_plan() {
+    let dir = scratch("sweep-data");
+    let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels/saxpy");
+    std::fs::copy(kernels.join("saxpy.ptx"), dir.join("saxpy.ptx")).unwrap();
+    std::fs::copy(kernels.join("saxpy.ron"), dir.join("k.ron")).unwrap();
+    for (name, value) in [("a.bin", 1.0f32), ("b.bin", 2.0)] {
+        std::fs::write(dir.join(name), value.to_le_bytes().repeat(3000)).unwrap();
+    }
+    let arg =
+        |file: &str| format!("\"Buffer(name: \\\"x\\\", elem: F32, len: 3000, init: File(\\\"{file}\\\"))\"");
+    let vary = format!("Vary(\"k.ron\", {{ \"arg x\": [{}, {}] }})", arg("a.bin"), arg("b.bin"));
+    plan(&dir, &format!("Sweep(kernels: [{vary}], policies: [\"gto\"])"));
+    sweep(&dir, "out", &["--shard", "1/2"], 0);
+    std::fs::write(dir.join("b.bin"), 3.0f32.to_le_bytes().repeat(3000)).unwrap();
+    let output = in_dir(&dir, &["sweep", "plan.ron", "--out", "out", "--shard", "1/2", "--resume"]);
+    assert!(stderr(&output).contains("another plan"), "{}", stderr(&output));
 }
 
 #[test]

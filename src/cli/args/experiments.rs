@@ -9,9 +9,9 @@ use crate::sweep::Shard;
 pub struct Sweep {
     /// The plan: a .ron file, an embedded one (table3, table4), or `-` for stdin
     ///
-    /// Sweep(kernels: [Suite, Kernel("my.ron"), Vary("saxpy", { "block": [32, 64] })], machines: ["ecrts25-orin"],
-    /// settings: { "mem_latency": [400, 200, 100] }, policies: ["gto", "lrr"], seeds: [0]). Every combination is a
-    /// point. Files are relative to the plan.
+    /// It lists kernels (all of the suite, names, files, and launch options that vary), machines, settings of machines
+    /// with their values, policies and seeds; every combination is a point. Files are relative to the plan. The README's
+    /// section on sweeps shows one.
     pub plan: String,
     /// Folder of the results: manifest.json, results.jsonl, results.csv
     #[arg(long, value_name = "DIR")]

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use super::part::{Part, Parts};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::sweep::{Manifest, MergeError, csv_of_json, merge};
+use crate::trace::quoted;
 
 const MANIFEST: &str = "manifest.json";
 const LINES: &str = "results.jsonl";
@@ -26,6 +27,8 @@ pub struct Results {
     lines: File,
     manifest: Manifest,
     parts: Parts,
+    /// Of the folder, since files in it are replaced.
+    _lock: Option<File>,
 }
 
 impl Results {
@@ -37,6 +40,8 @@ impl Results {
     pub fn open(dir: &Path, manifest: Manifest, resume: bool, parts: &Parts) -> Result<Self, Diagnostic> {
         let impossible = |what: &str, error: io::Error| problem(dir, format!("{what}: {error}"));
         fs::create_dir_all(dir).map_err(|error| impossible("cannot create the folder", error))?;
+        let lock = lock(dir)?;
+        remove_stale(dir);
         let path = dir.join(LINES);
         let lines = OpenOptions::new().read(true).append(true).create(true).open(&path);
         let lines = lines.map_err(|error| impossible("cannot open results.jsonl", error))?;
@@ -79,7 +84,7 @@ impl Results {
             });
             written.map_err(|error| impossible("cannot write manifest.json", error))?;
         }
-        Ok(Self { dir: dir.to_owned(), lines, manifest, parts: parts.clone() })
+        Ok(Self { dir: dir.to_owned(), lines, manifest, parts: parts.clone(), _lock: lock })
     }
 
     /// Finds how many of these jobs, given by the numbers of their points, are there already, and cuts off what
@@ -95,11 +100,11 @@ impl Results {
                 let Some(text) = lines.next() else { break 'jobs };
                 line += 1;
                 let text = text.map_err(|error| self.problem("cannot read results.jsonl", &error))?;
-                if point_of(&text) != Some(point) {
+                if self.manifest.point_of(&text) != Some(point) {
                     let message = format!("line {line} of results.jsonl is not that of point {point}");
-                    return Err(
-                        problem(&self.dir, message).hint("the file has been changed; choose another folder")
-                    );
+                    return Err(problem(&self.dir, message).hint(
+                        "results of some shards are completed by merging the others; a file that has been changed cannot be resumed",
+                    ));
                 }
             }
             done += 1;
@@ -135,8 +140,11 @@ impl Results {
         let path = self.dir.join(LINES);
         let impossible = |error: io::Error| self.problem("cannot merge", &error);
         let mut part = io::BufWriter::new(Part::create(&path, &self.parts).map_err(impossible)?);
-        let merged =
-            merge(inputs, |line| part.write_all(line.as_bytes()).and_then(|()| part.write_all(b"\n")));
+        let point_of = |line: &str| self.manifest.point_of(line);
+        let merged = merge(inputs, point_of, |line| {
+            part.write_all(line.as_bytes())?;
+            part.write_all(b"\n")
+        });
         let name = |input: usize| match input {
             0 => &self.dir,
             other => &folders[other - 1],
@@ -144,7 +152,7 @@ impl Results {
         let points = merged.map_err(|error| match error {
             MergeError::Io(error) => impossible(error),
             MergeError::NoRecord { input, line } => {
-                problem(name(input), format!("line {line} of results.jsonl is no record"))
+                problem(name(input), format!("line {line} of results.jsonl is no record of this plan"))
             }
             MergeError::OutOfOrder { input, line } => problem(
                 name(input),
@@ -181,28 +189,37 @@ impl Results {
     /// # Errors
     /// If that cannot be read or written.
     pub fn finish(&self, mut see: impl FnMut(&serde_json::Value)) -> Result<(), Diagnostics> {
+        let mut problems = Diagnostics::new();
+        if let Err(error) = self.lines.sync_data() {
+            problems.push(self.problem("cannot write results.jsonl", &error));
+        }
         let unwritten = |error: io::Error| self.problem("cannot write results.csv", &error);
-        self.lines.sync_data().map_err(|error| self.problem("cannot write results.jsonl", &error))?;
-        let part = Part::create(&self.dir.join(TABLE), &self.parts).map_err(unwritten)?;
-        let mut table = io::BufWriter::new(part);
+        let mut table = Part::create(&self.dir.join(TABLE), &self.parts).map(io::BufWriter::new);
         let columns = &self.manifest.columns;
-        let heading =
-            columns.iter().map(|name| crate::trace::quoted(name)).collect::<Vec<_>>().join(",") + "\n";
-        table.write_all(heading.as_bytes()).map_err(unwritten)?;
+        let heading = columns.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(",") + "\n";
+        let mut write = |text: &str| {
+            if let Ok(part) = &mut table
+                && let Err(error) = part.write_all(text.as_bytes())
+            {
+                table = Err(error);
+            }
+        };
+        write(&heading);
         for line in self.read()? {
             let line = line.map_err(|error| self.problem("cannot read results.jsonl", &error))?;
             let record: serde_json::Value = serde_json::from_str(&line).map_err(|error| {
                 problem(&self.dir, format!("a line of results.jsonl is no record: {error}"))
             })?;
-            table.write_all(csv_of_json(columns, &record).as_bytes()).map_err(unwritten)?;
+            // whatever becomes of the table, results are what is in the lines
             see(&record);
+            write(&csv_of_json(columns, &record));
         }
-        table
-            .into_inner()
-            .map_err(io::IntoInnerError::into_error)
-            .and_then(Part::place)
-            .map_err(unwritten)?;
-        Ok(())
+        let placed =
+            table.and_then(|table| table.into_inner().map_err(io::IntoInnerError::into_error)?.place());
+        if let Err(error) = placed {
+            problems.push(unwritten(error));
+        }
+        problems.into_result(())
     }
 
     fn problem(&self, what: &str, error: &io::Error) -> Diagnostic {
@@ -223,15 +240,14 @@ impl Iterator for Lines {
 
     fn next(&mut self) -> Option<io::Result<String>> {
         use std::io::Read;
-        let mut line = String::new();
-        match self.file.by_ref().take(MOST_LINE).read_line(&mut line) {
+        let mut line = Vec::new();
+        match self.file.by_ref().take(MOST_LINE).read_until(b'\n', &mut line) {
             Err(error) => Some(Err(error)),
             // a last line without an end is one that was not written to its end
-            Ok(_) if !line.ends_with('\n') => None,
+            Ok(_) if line.pop_if(|last| *last == b'\n').is_none() => None,
             Ok(bytes) => {
                 self.read += bytes as u64;
-                line.pop();
-                Some(Ok(line))
+                Some(String::from_utf8(line).map_err(io::Error::other))
             }
         }
     }
@@ -263,11 +279,43 @@ fn problem(dir: &Path, message: String) -> Diagnostic {
     Diagnostic::general(dir.display().to_string(), message)
 }
 
-/// The point that a line is of.
-fn point_of(line: &str) -> Option<u64> {
-    #[derive(serde::Deserialize)]
-    struct OfPoint {
-        point: u64,
+/// Takes the folder for this process, as long as the result lives; nothing where folders have no locks.
+///
+/// # Errors
+/// If another process has it.
+fn lock(dir: &Path) -> Result<Option<File>, Diagnostic> {
+    let folder = match File::open(dir) {
+        Ok(folder) => folder,
+        Err(error) => {
+            tracing::warn!("{}: cannot be locked: {error}", dir.display());
+            return Ok(None);
+        }
+    };
+    match folder.try_lock() {
+        Ok(()) => Ok(Some(folder)),
+        Err(TryLockError::WouldBlock) => {
+            Err(problem(dir, "another process writes to this folder".to_owned())
+                .hint("wait for it, or choose another folder"))
+        }
+        // a file system without locks: nothing is lost but this warning
+        Err(TryLockError::Error(error)) => {
+            tracing::warn!("{}: cannot be locked: {error}", dir.display());
+            Ok(None)
+        }
     }
-    serde_json::from_str::<OfPoint>(line).ok().map(|line| line.point)
+}
+
+/// Removes what processes left unfinished that are no more.
+fn remove_stale(dir: &Path) {
+    let names = fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
+    for path in names {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let process = name.strip_prefix(".warpbound-").and_then(|rest| rest.split('-').next());
+        let gone =
+            |process: &str| Path::new("/proc/self").exists() && !Path::new("/proc").join(process).exists();
+        if name.ends_with(".part") && process.is_some_and(gone) {
+            // best effort: it is in nobody's way
+            let _ = fs::remove_file(&path);
+        }
+    }
 }

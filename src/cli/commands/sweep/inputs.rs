@@ -11,7 +11,7 @@ use crate::cli::policies;
 use crate::diag::{Diagnostic, Diagnostics, SourceText};
 use crate::machine::{Machine, MachineSpec, SchedulerKind, Setting};
 use crate::sim::PolicySetup;
-use crate::sweep::{Assignment, Inputs, Points, Subject};
+use crate::sweep::{Assignment, Axis, Inputs, Points, Subject};
 
 /// The setting that is no path of a machine file.
 const MEM_LATENCY: &str = "mem_latency";
@@ -77,15 +77,27 @@ impl Found {
                 continue;
             }
             // the first of its launches stands for all: others may fail when it is their turn
-            match found
-                .load(name, &options, points.seeds().first().copied().unwrap_or(0))
-                .and_then(|loaded| contents(&loaded))
-            {
+            let seed = points.seeds().first().copied().unwrap_or(0);
+            match found.load(name, &options, seed).and_then(|loaded| contents(&loaded)) {
                 Ok(files) => files.iter().for_each(|(name, bytes)| {
                     digest.write(name.as_bytes());
                     digest.write(bytes);
                 }),
                 Err(wrong) => problems.append(at(source, &[name], wrong)),
+            }
+            // but an argument may name a file of its own
+            for axis in axes.iter().filter(|axis| axis.name.starts_with("arg ")) {
+                for value in axis.values.iter().skip(1) {
+                    let chosen =
+                        |other: &Axis| if other == axis { value.clone() } else { other.values[0].clone() };
+                    let mut options = PtxLaunch::default();
+                    let set = axes.iter().try_for_each(|other| options.set(&other.name, &chosen(other)));
+                    let files =
+                        set.ok().and_then(|()| contents(&found.load(name, &options, seed).ok()?).ok());
+                    // a launch that fails is a point that fails; that it did not is part of the digest
+                    digest.write(&[u8::from(files.is_some())]);
+                    files.into_iter().flatten().for_each(|(_, bytes)| digest.write(&bytes));
+                }
             }
         }
         for name in points.machines() {

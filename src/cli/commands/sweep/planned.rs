@@ -12,6 +12,9 @@ use crate::sweep::{Columns, Judging, Points, Record, SweepSpec, in_order, run_jo
 /// Memory of the watch for races in each thread, bytes.
 const RACE_MEMORY: usize = 512 << 20;
 
+/// More threads do not help any machine that we know.
+const MOST_THREADS: usize = 1024;
+
 /// A plan with everything that it names.
 pub struct Planned {
     pub points: Points,
@@ -83,7 +86,7 @@ impl Planned {
         let work = |job| run_job(&self.points, &self.points.job(job), &self.columns, &self.found, &judging);
         // nobody begins a job that nobody wants any more
         let wanted = jobs.take_while(|_| !session.watch.is_stopped());
-        let threads = doing.threads.unwrap_or_else(resources::threads);
+        let threads = doing.threads.unwrap_or_else(resources::threads).clamp(1, MOST_THREADS);
         let ended = in_order(wanted, threads, work, |records| match records {
             Some(records) => {
                 sink(&records).map_err(Some)?;

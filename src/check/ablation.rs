@@ -21,11 +21,12 @@
 //! operand collector and no write-back stages, that column contains their few cycles per dependent
 //! instruction too; the paper's last variant, an Accel-Sim, kept them.
 //!
-//! On the embedded suite under gto the means are 104.9, 70.7, 98.6, 81.3 and 119.2 % where the paper
+//! On the embedded suite under gto the means are 109.7, 84.8, 99.1, 70.0 and 114.1 % where the paper
 //! has 111.8, 94.0, 99.8, 91.9 and 234.1 % on Rodinia: the same side of 100 % in every column. The
 //! sizes differ with the kernels. With one resident block, as in the paper, sub-cores count for less
-//! (87.0 % with `--set limits.blocks=1`). The last column is far above 100 % only where accesses are
-//! not coalesced (two transposes and atomics, 200 to 240 %), and most of the suite's are.
+//! (90.9 % with `--set limits.blocks=1`; `reproduce table2` has that run beside the paper's numbers). The last
+//! column is far above 100 % only where accesses are not coalesced (two transposes and atomics, 195 to 240 %; nothing
+//! else of the suite is above 150 %).
 
 use super::plan::Plan;
 use super::run::observe;

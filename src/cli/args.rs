@@ -16,7 +16,9 @@ use crate::exec::races::BlockOrder;
 use crate::machine::{Machine, SchedulerKind};
 
 pub use experiments::{Merge, Reproduce, Sweep, What};
-pub use laboratory::{Ablate, Anomaly, Compare, Evidence, Explore, Family, FamilyName, Fermi, Hunt};
+pub use laboratory::{
+    Ablate, Anomaly, Compare, Evidence, Explore, Family, FamilyName, Fermi, Hunt, TableFormat,
+};
 
 /// Simulates kernels on one GPU streaming multiprocessor and checks execution-time bounds against every run.
 #[derive(Debug, Parser)]
@@ -86,7 +88,7 @@ pub enum Command {
     Reproduce(Reproduce),
     /// What is in a .ptx, .warp or machine file
     Inspect(Inspect),
-    /// Embedded kernels and machines, policies, bounds
+    /// Embedded kernels, machines and plans, policies, bounds
     List(List),
     /// Completions for a shell, on stdout
     Completions(Completions),

@@ -193,6 +193,14 @@ pub fn machines() -> Vec<(String, Location)> {
     found
 }
 
+/// Every embedded plan: name and location, sorted by name.
+pub fn plans() -> Vec<(String, Location)> {
+    let mut found: Vec<(String, Location)> =
+        files(&PLANS).map(Location::Plan).map(|location| (location.stem(), location)).collect();
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    found
+}
+
 fn files(dir: &'static Dir<'static>) -> Box<dyn Iterator<Item = String>> {
     let here = dir.files().map(|file| file.path().to_string_lossy().into_owned());
     Box::new(here.chain(dir.dirs().flat_map(files)))
@@ -254,15 +262,13 @@ pub fn find_plan(name: &str) -> Result<Location, Diagnostics> {
     if file.extension() == "ron" || name.contains(['/', '\\']) {
         return Ok(file);
     }
-    let known: Vec<Location> = files(&PLANS).map(Location::Plan).collect();
-    let names: Vec<String> = known.iter().map(Location::stem).collect();
-    match known.into_iter().find(|plan| plan.stem() == name) {
-        Some(plan) => Ok(plan),
-        None => {
-            let hint = format!("embedded: {}; a file is named with its ending .ron", names.join(", "));
-            Err(Diagnostic::general(name, "no embedded plan of this name").hint(hint).into())
-        }
+    let known = plans();
+    if let Some((_, location)) = known.iter().find(|(known, _)| known == name) {
+        return Ok(location.clone());
     }
+    let names: Vec<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
+    let hint = format!("embedded: {}; a file is named with its ending .ron", names.join(", "));
+    Err(Diagnostic::general(name, "no embedded plan of this name").hint(hint).into())
 }
 
 /// Finds a replay file; its path is relative to `beside`, if that is given.

@@ -14,6 +14,8 @@ pub struct Listing {
     pub kernels: Vec<Kernel>,
     /// Machines.
     pub machines: Vec<Named>,
+    /// Plans.
+    pub plans: Vec<Named>,
     /// Policies.
     pub schedulers: Vec<Scheduler>,
     /// Bounds.
@@ -83,6 +85,10 @@ impl Listing {
         for one in &self.machines {
             machines.row([one.name.as_str(), one.doc.as_str()]);
         }
+        let mut plans = Table::new(["plan", "what it is for"], &[0, 1]);
+        for one in &self.plans {
+            plans.row([one.name.as_str(), one.doc.as_str()]);
+        }
         let mut bounds = Table::new(["bound", "standing", "what it is"], &[0, 1, 2]);
         for bound in &self.bounds {
             bounds.row([bound.name, bound.standing, bound.doc]);
@@ -96,6 +102,6 @@ impl Listing {
             };
             schedulers.row([scheduler.name.as_str(), conserving]);
         }
-        [kernels, machines, schedulers, bounds].map(|table| table.render(0, style.width)).join("\n")
+        [kernels, machines, plans, schedulers, bounds].map(|table| table.render(0, style.width)).join("\n")
     }
 }

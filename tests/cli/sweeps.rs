@@ -353,6 +353,12 @@ fn a_table_of_a_paper_is_made_of_runs_that_anybody_can_repeat() {
     }
     assert_eq!((&one("gub")["published"], &one("lwb")["published"]), (&58.21.into(), &Value::Null));
 
+    let result = json(&["reproduce", "table2"], 0)["results"][0].clone();
+    let known = json(&["ablate", "--scheduler", "gto", "--set", "limits.blocks=1"], 0)["results"][0].clone();
+    let last =
+        result["numbers"].as_array().unwrap().iter().rfind(|number| number["figure"] == "mean").unwrap();
+    assert_eq!((&last["ours"], &last["published"]), (&known["columns"][4]["mean"], &234.11.into()));
+
     let result = json(&["reproduce", "table3"], 0)["results"][0].clone();
     let of = |policy: &str, figure: &str| {
         let is = |number: &&Value| {

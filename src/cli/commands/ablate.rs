@@ -20,24 +20,12 @@ use crate::sim::PolicySetup;
 
 /// Runs the command.
 pub fn run(args: &Ablate, session: &Session) -> Outcome {
-    let location = assets::find_machine(&args.machine, None)?;
-    let (machine, spec) = load::machine_at(&location, &common(args))?;
-    let variants = Variants::new(&spec, &location.text()?, &assets::ptx_isa()?)?;
-    let policy = policies::setup(machine.scheduler())?;
     let names = if args.kernels.is_empty() { super::check::suite_kernels()? } else { args.kernels.clone() };
     let mut batch = Batch::new(&names);
-    let mut kernels = Vec::new();
-    while let Some((_, name)) = batch.begin(session) {
-        match load::kernel(name, &PtxLaunch::default(), args.seed) {
-            Ok(kernel) => kernels.push(kernel),
-            Err(problems) => batch.failures.add(name, &problems),
-        }
-    }
-    let rows = rows(&kernels, &variants, &policy, args, session, &mut batch);
-    if rows.is_empty() && names.len() == 1 && !batch.is_incomplete() {
+    let table = ablation(args, session, &mut batch)?;
+    if table.kernels.is_empty() && names.len() == 1 && !batch.is_incomplete() {
         return Err(batch.failures.into_problems());
     }
-    let table = Ablation::new(machine.name(), policy.kind().to_string(), &variants, &rows);
     let mut ending = Ending::default();
     match args.format.of_reports() {
         None => ending.print(session, &table.csv()),
@@ -48,6 +36,23 @@ pub fn run(args: &Ablate, session: &Session) -> Outcome {
     }
     ending.failures = batch.failures;
     Ok(ending)
+}
+
+/// The table over the kernels of a batch.
+pub fn ablation(args: &Ablate, session: &Session, batch: &mut Batch) -> Result<Ablation, Diagnostics> {
+    let location = assets::find_machine(&args.machine, None)?;
+    let (machine, spec) = load::machine_at(&location, &common(args))?;
+    let variants = Variants::new(&spec, &location.text()?, &assets::ptx_isa()?)?;
+    let policy = policies::setup(machine.scheduler())?;
+    let mut kernels = Vec::new();
+    while let Some((_, name)) = batch.begin(session) {
+        match load::kernel(name, &PtxLaunch::default(), args.seed) {
+            Ok(kernel) => kernels.push(kernel),
+            Err(problems) => batch.failures.add(name, &problems),
+        }
+    }
+    let rows = rows(&kernels, &variants, &policy, args, session, batch);
+    Ok(Ablation::new(machine.name(), policy.kind().to_string(), &variants, &rows))
 }
 
 /// The options as the loading of machines knows them.

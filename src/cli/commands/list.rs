@@ -12,6 +12,7 @@ use crate::program::launch::LaunchSpec;
 use crate::program::sequence::SequenceSpec;
 use crate::report::list::{Kernel, ListedBound, Listing, Named, Scheduler};
 use crate::report::output::Output;
+use crate::sweep::SweepSpec;
 
 /// Runs the command.
 pub fn run(args: &List, session: &Session) -> Outcome {
@@ -37,6 +38,11 @@ fn collect() -> Result<Listing, Diagnostics> {
         let spec = MachineSpec::parse(&location.text()?)?;
         machines.push(Named { name, doc: spec.doc.unwrap_or_default() });
     }
+    let mut plans = Vec::new();
+    for (name, location) in assets::plans() {
+        let spec = SweepSpec::parse(&location.text()?)?;
+        plans.push(Named { name, doc: spec.doc });
+    }
     let named = SchedulerKind::NAMED.into_iter().map(|kind| (kind.to_string(), kind));
     let with_arguments = [
         ("random:SEED".to_owned(), SchedulerKind::Random(0)),
@@ -49,5 +55,5 @@ fn collect() -> Result<Listing, Diagnostics> {
         .iter()
         .map(|b| ListedBound { name: b.name(), standing: b.standing().name(), doc: b.summary() })
         .collect();
-    Ok(Listing { kernels, machines, schedulers: schedulers.collect(), bounds })
+    Ok(Listing { kernels, machines, plans, schedulers: schedulers.collect(), bounds })
 }

@@ -1,6 +1,7 @@
 //! Tables of papers, ours beside theirs.
 
 mod published;
+mod table2;
 mod table3;
 mod table4;
 
@@ -9,9 +10,13 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use super::Fraction;
+use super::ablation::Ablation;
 use super::output::{Output, Report};
 use super::style::Style;
 use super::table::Table;
+use crate::check::ablation::VARIANTS;
+
+const PAPER: &str = "Jeanmougin et al., ECRTS 2025";
 
 /// A disagreement beyond this is marked, percentage points.
 const BEYOND: f64 = 3.0;
@@ -43,11 +48,13 @@ pub struct ReproduceResult {
     pub table: &'static str,
     /// Where it is from.
     pub paper: &'static str,
-    /// The embedded plan whose results these are.
-    pub plan: &'static str,
+    /// The embedded plan whose results these are, if it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plan: Option<&'static str>,
     /// Digest of that plan and of all that it names, hexadecimal.
-    pub plan_digest: String,
-    /// Points that it rests on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plan_digest: Option<String>,
+    /// Runs that it rests on.
     pub points: u64,
     /// Points that failed and are not in it.
     pub failed: u64,
@@ -64,11 +71,16 @@ pub struct ReproduceResult {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Number {
     /// Total latency of global memory, cycles.
-    pub mem_latency: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mem_latency: Option<u64>,
     /// The policy; `single-warp` for warps alone.
     pub policy: String,
     /// The bound; for single warps the analyser.
-    pub bound: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bound: Option<String>,
+    /// What is compared in an ablation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<&'static str>,
     /// The program, if the table is about several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub program: Option<&'static str>,
@@ -88,18 +100,13 @@ pub struct Number {
 }
 
 impl Number {
-    fn new(
-        mem_latency: u64,
-        policy: &str,
-        bound: &str,
-        figure: &'static str,
-        ours: f64,
-        paper: Option<f64>,
-    ) -> Self {
+    /// A number of nothing in particular yet.
+    fn new(figure: &'static str, ours: f64, paper: Option<f64>) -> Self {
         Self {
-            mem_latency,
-            policy: policy.to_owned(),
-            bound: bound.to_owned(),
+            mem_latency: None,
+            policy: String::new(),
+            bound: None,
+            column: None,
             program: None,
             warps: None,
             figure,
@@ -107,6 +114,18 @@ impl Number {
             published: paper.map(Fraction),
             difference: paper.map(|paper| Fraction(ours - paper)),
         }
+    }
+
+    /// About a bound under a policy.
+    fn of_bound(mem_latency: u64, policy: &str, bound: &str, number: Self) -> Self {
+        let (mem_latency, bound) = (Some(mem_latency), Some(bound.to_owned()));
+        Self { mem_latency, policy: policy.to_owned(), bound, ..number }
+    }
+
+    /// Whether it is about this bound under this policy.
+    fn is_of(&self, mem_latency: u64, policy: &str, bound: &str) -> bool {
+        (self.mem_latency, self.policy.as_str(), self.bound.as_deref())
+            == (Some(mem_latency), policy, Some(bound))
     }
 
     /// Ours and the paper's, marked where they are far apart.
@@ -161,9 +180,9 @@ impl ReproduceResult {
         };
         Self {
             table,
-            paper: "Jeanmougin et al., ECRTS 2025",
-            plan: paper.plan(),
-            plan_digest,
+            paper: PAPER,
+            plan: Some(paper.plan()),
+            plan_digest: Some(plan_digest),
             points: runs.len() as u64,
             failed: runs.iter().filter(|run| run.makespan.is_none()).count() as u64,
             violated: runs.iter().filter(|run| run.verdict.as_deref() == Some("violated")).count() as u64,
@@ -172,27 +191,50 @@ impl ReproduceResult {
         }
     }
 
+    /// Table 2 over an ablation.
+    pub fn of_ablation(ablation: &Ablation) -> Self {
+        Self {
+            table: "Table 2",
+            paper: PAPER,
+            plan: None,
+            plan_digest: None,
+            points: (ablation.kernels.len() * VARIANTS.len()) as u64,
+            failed: 0,
+            violated: 0,
+            numbers: table2::numbers(ablation),
+            notes: table2::NOTES.to_vec(),
+        }
+    }
+
     fn find(&self, wanted: impl Fn(&Number) -> bool) -> Option<&Number> {
         self.numbers.iter().find(|number| wanted(number))
     }
 
     fn text(&self, style: Style) -> String {
-        let heading =
-            format!("{}, {}: overestimation in percent, ours and the paper's\n\n", self.table, self.paper);
+        let (what, body) = match self.plan {
+            None => ("speed of simplified variants", table2::text(self, style)),
+            Some("table3") => ("overestimation", table3::text(self, style)),
+            Some(_) => ("overestimation", table4::text(self, style)),
+        };
+        let heading = format!("{}, {}: {what} in percent, ours and the paper's\n\n", self.table, self.paper);
         let mut text = style.fill(&style.strong(&heading));
-        text.push_str(&match self.plan {
-            "table3" => table3::text(self, style),
-            _ => table4::text(self, style),
-        });
+        text.push_str(&body);
         let _ = write!(text, "\n* more than {BEYOND} points from the paper\n");
         for note in &self.notes {
             text.push_str(&style.fill(&format!("note: {note}\n")));
         }
-        let _ =
-            writeln!(text, "\n{} points of plan `{}`, {} violated", self.points, self.plan, self.violated);
-        if self.failed > 0 {
-            let _ =
-                writeln!(text, "{} failed: `warpbound sweep {} --out DIR` says why", self.failed, self.plan);
+        match self.plan {
+            Some(plan) => {
+                let _ =
+                    writeln!(text, "\n{} points of plan `{plan}`, {} violated", self.points, self.violated);
+                if self.failed > 0 {
+                    let _ =
+                        writeln!(text, "{} failed: `warpbound sweep {plan} --out DIR` says why", self.failed);
+                }
+            }
+            None => {
+                let _ = writeln!(text, "\n{} runs", self.points);
+            }
         }
         text
     }

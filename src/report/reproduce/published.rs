@@ -1,5 +1,15 @@
 //! Numbers as the papers print them.
 
+/// Table 2 of Jeanmougin et al., ECRTS 2025: by column; mean, standard deviation, smallest and largest of
+/// 100 * cycles(A) / cycles(B).
+pub const TABLE_2: [[f64; 4]; 5] = [
+    [111.79, 41.01, 96.94, 494.79],
+    [94.01, 4.23, 27.25, 101.00],
+    [99.77, 0.73, 96.65, 102.26],
+    [91.90, 13.51, 34.24, 125.10],
+    [234.11, 38.77, 100.25, 290.47],
+];
+
 /// Latencies of global memory in Tables 3 and 4 of Jeanmougin et al., ECRTS 2025, cycles.
 pub const LATENCIES: [u64; 7] = [400, 200, 100, 50, 25, 10, 5];
 

@@ -30,11 +30,9 @@ pub fn numbers(runs: &[Measured]) -> Vec<Number> {
             }
             if policy == SINGLE && of_latency().next().is_some() {
                 // every warp was compared, event by event
-                numbers.extend(
-                    FIGURES.into_iter().zip(published).map(|(figure, paper)| {
-                        Number::new(latency, policy, "alone", figure, 0.0, Some(*paper))
-                    }),
-                );
+                numbers.extend(FIGURES.into_iter().zip(published).map(|(figure, paper)| {
+                    Number::of_bound(latency, policy, "alone", Number::new(figure, 0.0, Some(*paper)))
+                }));
                 continue;
             }
             for (bound, value) in BOUNDS {
@@ -43,7 +41,8 @@ pub fn numbers(runs: &[Measured]) -> Vec<Number> {
                 let Some(ours) = figures(&pairs) else { continue };
                 for (index, figure) in FIGURES.into_iter().enumerate() {
                     let paper = (bound == "gub").then_some(published[index]);
-                    numbers.push(Number::new(latency, policy, bound, figure, ours[index], paper));
+                    let number = Number::new(figure, ours[index], paper);
+                    numbers.push(Number::of_bound(latency, policy, bound, number));
                 }
             }
         }
@@ -65,10 +64,7 @@ fn figures(pairs: &[(u64, u64)]) -> Option<[f64; 4]> {
 
 pub fn text(result: &ReproduceResult, style: Style) -> String {
     let number = |latency: u64, policy: &str, bound: &str, figure: &str| {
-        result.find(|number| {
-            (number.mem_latency, number.policy.as_str(), number.bound.as_str(), number.figure)
-                == (latency, policy, bound, figure)
-        })
+        result.find(|number| number.is_of(latency, policy, bound) && number.figure == figure)
     };
     let mut heading = vec!["latency".to_owned(), "policy".to_owned()];
     for figure in ["mean", "max", "wgt. mean", "std dev"] {

@@ -31,7 +31,8 @@ pub fn numbers(runs: &[Measured]) -> Vec<Number> {
                     numbers.extend(BOUNDS.iter().filter_map(|(bound, value)| {
                         let ours = over(run.against(*value)?);
                         let paper = (*bound == "gub").then_some(*published);
-                        let number = Number::new(latency, policy, bound, "overestimation", ours, paper);
+                        let number = Number::new("overestimation", ours, paper);
+                        let number = Number::of_bound(latency, policy, bound, number);
                         Some(Number { program: Some(program), warps: Some(warps), ..number })
                     }));
                 }
@@ -56,8 +57,7 @@ pub fn text(result: &ReproduceResult, style: Style) -> String {
                     let number = |bound: &str| {
                         result.find(|number| {
                             (number.program, number.warps) == (Some(program), Some(warps))
-                                && (number.mem_latency, number.policy.as_str()) == (latency, policy)
-                                && number.bound == bound
+                                && number.is_of(latency, policy, bound)
                         })
                     };
                     let none = || ["-".to_owned(), "-".to_owned()];

@@ -94,6 +94,19 @@ pub use swb::Swb;
 pub use turn::{Gsrr, Srr};
 pub use value::BoundValue;
 
+use crate::diag::closest;
+
+/// Why a name is that of none of these bounds, and what to do about it; nothing if it is that of one.
+pub fn unknown(name: &str, bounds: &[Box<dyn Bound>]) -> Option<(String, String)> {
+    let known: Vec<&str> = bounds.iter().map(|bound| bound.name()).collect();
+    if known.contains(&name) {
+        return None;
+    }
+    let near = closest(name, known.iter().copied());
+    let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
+    Some((format!("unknown bound `{name}`"), format!("{near}bounds: {}", known.join(", "))))
+}
+
 /// Every bound, in the order in which reports list them.
 pub fn all() -> Vec<Box<dyn Bound>> {
     vec![

@@ -173,30 +173,30 @@ pub fn ptx_isa() -> Result<IsaTable, Diagnostics> {
 
 /// Every embedded kernel: name and location, sorted by name.
 pub fn kernels() -> Vec<(String, Location)> {
-    let mut found: Vec<(String, Location)> = files(&KERNELS)
-        .map(Location::Kernel)
-        .filter(|location| matches!(location.extension().as_str(), "ron" | "warp"))
-        .map(|location| (location.stem(), location))
-        .collect();
-    found.sort_by(|a, b| a.0.cmp(&b.0));
-    found
+    embedded(&KERNELS, Location::Kernel, &["ron", "warp"])
 }
 
 /// Every embedded machine: name and location, sorted by name.
 pub fn machines() -> Vec<(String, Location)> {
-    let mut found: Vec<(String, Location)> = files(&CONFIGS)
-        .map(Location::Config)
-        .filter(|location| location.extension() == "ron")
-        .map(|location| (location.stem(), location))
-        .collect();
-    found.sort_by(|a, b| a.0.cmp(&b.0));
-    found
+    embedded(&CONFIGS, Location::Config, &["ron"])
 }
 
 /// Every embedded plan: name and location, sorted by name.
 pub fn plans() -> Vec<(String, Location)> {
-    let mut found: Vec<(String, Location)> =
-        files(&PLANS).map(Location::Plan).map(|location| (location.stem(), location)).collect();
+    embedded(&PLANS, Location::Plan, &["ron"])
+}
+
+/// The files of a folder with one of these endings.
+fn embedded(
+    dir: &'static Dir<'static>,
+    location: impl Fn(String) -> Location,
+    endings: &[&str],
+) -> Vec<(String, Location)> {
+    let mut found: Vec<(String, Location)> = files(dir)
+        .map(location)
+        .filter(|location| endings.contains(&location.extension().as_str()))
+        .map(|location| (location.stem(), location))
+        .collect();
     found.sort_by(|a, b| a.0.cmp(&b.0));
     found
 }
@@ -258,17 +258,7 @@ pub fn find_plan(name: &str) -> Result<Location, Diagnostics> {
     if name == FROM_STDIN {
         return Ok(stdin(read::TEXT_BYTES)?);
     }
-    let file = relative(name, None);
-    if file.extension() == "ron" || name.contains(['/', '\\']) {
-        return Ok(file);
-    }
-    let known = plans();
-    if let Some((_, location)) = known.iter().find(|(known, _)| known == name) {
-        return Ok(location.clone());
-    }
-    let names: Vec<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
-    let hint = format!("embedded: {}; a file is named with its ending .ron", names.join(", "));
-    Err(Diagnostic::general(name, "no embedded plan of this name").hint(hint).into())
+    ron_or_embedded("plan", name, None, &plans())
 }
 
 /// Finds a replay file; its path is relative to `beside`, if that is given.
@@ -281,19 +271,27 @@ pub fn find_machine(name: &str, beside: Option<&Location>) -> Result<Location, D
     if name == FROM_STDIN {
         return Ok(stdin(read::TEXT_BYTES)?);
     }
+    ron_or_embedded("machine", name, beside, &machines())
+}
+
+/// A RON file by its path, relative to `beside` if that is given, or one of those embedded by its name.
+fn ron_or_embedded(
+    kind: &str,
+    name: &str,
+    beside: Option<&Location>,
+    known: &[(String, Location)],
+) -> Result<Location, Diagnostics> {
     let file = relative(name, beside);
     if file.extension() == "ron" || name.contains(['/', '\\']) {
         return Ok(file);
     }
-    let known = machines();
     if let Some((_, location)) = known.iter().find(|(known, _)| known == name) {
         return Ok(location.clone());
     }
-    let near = closest(name, known.iter().map(|(name, _)| name.as_str()));
     let names: Vec<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
-    let hint = near
+    let hint = closest(name, names.iter().copied())
         .map_or_else(|| format!("embedded: {}", names.join(", ")), |near| format!("did you mean `{near}`?"));
-    Err(Diagnostic::general(name, "no embedded machine of this name").hint(hint).into())
+    Err(Diagnostic::general(name, format!("no embedded {kind} of this name")).hint(hint).into())
 }
 
 #[cfg(test)]

@@ -266,14 +266,8 @@ pub fn machine_at(location: &Location, common: &Common) -> Result<(Machine, Mach
     if let Some(scheduler) = &common.scheduler {
         settings.push(Setting::new("scheduler", scheduler.clone()));
     }
-    let source = location.text()?;
-    let load = |name: &str| assets::find_machine(name, Some(location))?.text();
-    let written = MachineSpec::parse_with_bases(&source, &load)?;
-    let mut spec = written.clone();
-    if let Some(total) = common.mem_latency {
-        spec = spec.with_memory_latency(total)?;
-    }
-    let spec = spec.with_settings(&settings)?;
+    let (written, source) = written_machine(location)?;
+    let spec = changed(written.clone(), common.mem_latency, &settings)?;
     match Machine::new(&spec, &source) {
         Ok(machine) => {
             warn_of_idle(&settings, &spec);
@@ -283,6 +277,26 @@ pub fn machine_at(location: &Location, common: &Common) -> Result<(Machine, Mach
         Err(problems) if Machine::new(&written, &source).is_ok() => Err(blame_options(common, &problems)),
         Err(problems) => Err(problems),
     }
+}
+
+/// A machine file with all that it extends, and its text.
+pub fn written_machine(location: &Location) -> Result<(MachineSpec, SourceText), Diagnostics> {
+    let source = location.text()?;
+    let load = |name: &str| assets::find_machine(name, Some(location))?.text();
+    Ok((MachineSpec::parse_with_bases(&source, &load)?, source))
+}
+
+/// A machine with another latency and other settings: the latency first.
+pub fn changed(
+    spec: MachineSpec,
+    mem_latency: Option<u64>,
+    settings: &[Setting],
+) -> Result<MachineSpec, Diagnostics> {
+    let spec = match mem_latency {
+        Some(total) => spec.with_memory_latency(total)?,
+        None => spec,
+    };
+    spec.with_settings(settings)
 }
 
 /// Says once what was set on the command line and does nothing on the machine that came of it.

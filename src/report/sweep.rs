@@ -61,7 +61,7 @@ pub struct PointError {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BoundOverPoints {
     /// The bound.
-    pub bound: String,
+    pub bound: &'static str,
     /// The policy.
     pub policy: String,
     /// How many points.
@@ -101,7 +101,7 @@ impl SweepResult {
                 .by_bound(bounds)
                 .into_iter()
                 .map(|row| BoundOverPoints {
-                    bound: row.bound.clone(),
+                    bound: row.bound,
                     policy: row.policy.clone(),
                     points: row.points,
                     status: if row.violated > 0 { Status::Violated } else { Status::Holds },
@@ -136,7 +136,7 @@ impl SweepResult {
             for row in &self.bounds {
                 let percent = |over: Fraction| format!("{:.1} %", over.0 * 100.0);
                 table.row([
-                    row.bound.clone(),
+                    row.bound.to_owned(),
                     row.policy.clone(),
                     row.points.to_string(),
                     percent(row.mean_overestimation),

@@ -22,7 +22,7 @@ pub use manifest::{FORMAT, Manifest, Shard};
 pub use merge::{MergeError, merge};
 pub use points::{Assignment, Axis, Job, Point, Points};
 pub use pool::in_order;
-pub use record::{Cell, Columns, Record, csv_of_json};
+pub use record::{Cell, Columns, Record, csv_heading, csv_of_json};
 pub use spec::{KernelSpec, SweepSpec, ValueSpec};
 pub use summary::{BoundSummary, Failure, Summary};
 pub use work::{Inputs, Judging, Subject, run_job};

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use super::columns::is_fixed;
 use super::spec::{KernelSpec, SweepSpec, ValueSpec};
-use crate::bound::Bound;
-use crate::diag::{Diagnostics, Place, SourceText, Texts, closest};
+use crate::bound::{self, Bound};
+use crate::diag::{Diagnostics, Place, SourceText, Texts};
 use crate::machine::SchedulerKind;
 
 /// Most points of a job: what is lost if the process ends in the middle of one.
@@ -107,14 +107,10 @@ impl Points {
         }
         twice(&spec.seeds, &root.field("seeds"), &mut problems);
         twice(&spec.machines, &root.field("machines"), &mut problems);
-        let known: Vec<&str> = bounds.iter().map(|bound| bound.name()).collect();
-        for (index, name) in
-            spec.bounds.iter().enumerate().filter(|(_, name)| !known.contains(&name.as_str()))
-        {
-            let near = closest(name, known.iter().copied());
-            let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
-            let problem = root.field("bounds").item(index).error(format!("unknown bound `{name}`"));
-            problems.push(problem.hint(format!("{near}bounds: {}", known.join(", "))));
+        for (index, name) in spec.bounds.iter().enumerate() {
+            if let Some((message, hint)) = bound::unknown(name, bounds) {
+                problems.push(root.field("bounds").item(index).error(message).hint(hint));
+            }
         }
         let settings = axes(&spec.settings, &root.field("settings"), bounds, &mut problems);
         let mut kernels = Vec::new();

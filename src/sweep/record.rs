@@ -73,11 +73,6 @@ impl Columns {
     pub fn names(&self) -> &[String] {
         &self.names
     }
-
-    /// The first line of a CSV file.
-    pub fn csv(&self) -> String {
-        csv_line(self.names.iter().map(|name| quoted(name)))
-    }
 }
 
 /// A point and what came of it.
@@ -186,6 +181,11 @@ impl Serialize for Line<'_> {
         }
         map.end()
     }
+}
+
+/// The first line of the CSV file of these columns.
+pub fn csv_heading(columns: &[String]) -> String {
+    csv_line(columns.iter().map(|name| quoted(name)))
 }
 
 /// The CSV line of a line of JSON that was written before.

@@ -1,7 +1,5 @@
 //! What results show as a whole.
 
-use std::collections::BTreeMap;
-
 use serde_json::Value;
 
 /// Errors and violated points that are named.
@@ -33,16 +31,15 @@ pub struct Summary {
     pub errors: Vec<Failure>,
     /// The first of those that are violated.
     pub violations: Vec<u64>,
-    /// By bound, in the order of the columns, then by policy in the order of the records.
+    /// Each bound under each policy, as they come.
     pub bounds: Vec<BoundSummary>,
-    by_name: BTreeMap<(String, String), usize>,
 }
 
 /// A bound under a policy, over all points to which it applies.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BoundSummary {
     /// The bound.
-    pub bound: String,
+    pub bound: &'static str,
     /// The policy.
     pub policy: String,
     /// Points to which it applies.
@@ -91,10 +88,10 @@ impl Summary {
         let policy = record["policy"].as_str().unwrap_or("");
         for bound in bounds {
             let Some(over) = record[format!("{bound}_over")].as_f64() else { continue };
-            let key = ((*bound).to_owned(), policy.to_owned());
-            let index = *self.by_name.entry(key).or_insert_with(|| {
+            let known = self.bounds.iter().position(|row| row.bound == *bound && row.policy == policy);
+            let index = known.unwrap_or_else(|| {
                 self.bounds.push(BoundSummary {
-                    bound: (*bound).to_owned(),
+                    bound,
                     policy: policy.to_owned(),
                     points: 0,
                     violated: 0,

@@ -155,16 +155,10 @@ fn of_kernel(
         };
         policies.iter().filter_map(alone).collect()
     };
-    machines
-        .iter()
-        .map(|machine| match machine {
-            Err(problems) => vec![Run::failed(problems); policies.len()],
-            Ok(machine) => match ran.next().expect("a result for each plan") {
-                Ok(runs) => runs.into_iter().map(Run::done).collect(),
-                Err(_) => each_alone(machine),
-            },
-        })
-        .collect()
+    on_each(machines, policies, |machine| match ran.next().expect("a result for each plan") {
+        Ok(runs) => runs.into_iter().map(Run::done).collect(),
+        Err(_) => each_alone(machine),
+    })
 }
 
 /// A program under every policy on every machine, from its first launch each time.
@@ -196,13 +190,20 @@ fn of_program(
             }
         }
     };
-    machines
-        .iter()
-        .map(|machine| match machine {
-            Err(problems) => vec![Run::failed(problems); policies.len()],
-            Ok(machine) => policies.iter().map(|policy| one(machine, policy)).collect(),
-        })
-        .collect()
+    on_each(machines, policies, |machine| policies.iter().map(|policy| one(machine, policy)).collect())
+}
+
+/// The runs on each machine, in the order of the policies; where there is no machine, all have failed.
+fn on_each<'m>(
+    machines: &'m [Result<Machine, Diagnostics>],
+    policies: &[PolicySetup],
+    mut runs: impl FnMut(&'m Machine) -> Vec<Run>,
+) -> Vec<Vec<Run>> {
+    let of_one = |machine: &'m Result<Machine, Diagnostics>| match machine {
+        Ok(machine) => runs(machine),
+        Err(problems) => vec![Run::failed(problems); policies.len()],
+    };
+    machines.iter().map(of_one).collect()
 }
 
 /// Problems as they stand in a record: the first, and how many there are besides.

@@ -28,11 +28,12 @@ pub fn run(args: &Merge, session: &Session) -> Outcome {
     }
     let first = problems.into_result(first)?.expect("a folder is required");
     let manifest = Manifest { shard: None, ..first };
-    let mut results = Results::open(&args.out, manifest.clone(), true, &session.parts)?;
+    let wanted = manifest.points;
+    let mut results = Results::open(&args.out, manifest, true, &session.parts)?;
     results.merge(&args.folders)?;
     let mut ending = Ending::default();
-    let (manifest, wanted) = (&manifest, manifest.points);
-    let about = About { command: "merge", out: &args.out, manifest, wanted, format: args.format };
+    let if_missing = "merge again when the shards are complete";
+    let about = About { command: "merge", out: &args.out, wanted, if_missing, format: args.format };
     about.conclude(&results, &bound::all(), session, &mut ending);
     Ok(ending)
 }

@@ -10,8 +10,7 @@ use std::path::{Path, PathBuf};
 
 use super::part::{Part, Parts};
 use crate::diag::{Diagnostic, Diagnostics};
-use crate::sweep::{Manifest, MergeError, csv_of_json, merge};
-use crate::trace::quoted;
+use crate::sweep::{Manifest, MergeError, csv_heading, csv_of_json, merge};
 
 const MANIFEST: &str = "manifest.json";
 const LINES: &str = "results.jsonl";
@@ -42,20 +41,8 @@ impl Results {
         fs::create_dir_all(dir).map_err(|error| impossible("cannot create the folder", error))?;
         let lock = lock(dir)?;
         remove_stale(dir);
-        let path = dir.join(LINES);
-        let lines = OpenOptions::new().read(true).append(true).create(true).open(&path);
+        let lines = OpenOptions::new().read(true).append(true).create(true).open(dir.join(LINES));
         let lines = lines.map_err(|error| impossible("cannot open results.jsonl", error))?;
-        match lines.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(problem(dir, "another process writes to this folder".to_owned())
-                    .hint("wait for it, or choose another folder"));
-            }
-            // a file system without locks: nothing is lost but this warning
-            Err(TryLockError::Error(error)) => {
-                tracing::warn!("{}: cannot be locked: {error}", path.display())
-            }
-        }
         let there = dir.join(MANIFEST);
         let length = lines.metadata().map_err(|error| impossible("cannot read results.jsonl", error))?.len();
         if there.exists() {
@@ -85,6 +72,11 @@ impl Results {
             written.map_err(|error| impossible("cannot write manifest.json", error))?;
         }
         Ok(Self { dir: dir.to_owned(), lines, manifest, parts: parts.clone(), _lock: lock })
+    }
+
+    /// What they are of.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
     }
 
     /// Finds how many of these jobs, given by the numbers of their points, are there already, and cuts off what
@@ -196,7 +188,6 @@ impl Results {
         let unwritten = |error: io::Error| self.problem("cannot write results.csv", &error);
         let mut table = Part::create(&self.dir.join(TABLE), &self.parts).map(io::BufWriter::new);
         let columns = &self.manifest.columns;
-        let heading = columns.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(",") + "\n";
         let mut write = |text: &str| {
             if let Ok(part) = &mut table
                 && let Err(error) = part.write_all(text.as_bytes())
@@ -204,7 +195,7 @@ impl Results {
                 table = Err(error);
             }
         };
-        write(&heading);
+        write(&csv_heading(columns));
         for line in self.read()? {
             let line = line.map_err(|error| self.problem("cannot read results.jsonl", &error))?;
             let record: serde_json::Value = serde_json::from_str(&line).map_err(|error| {

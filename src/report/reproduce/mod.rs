@@ -14,7 +14,9 @@ use super::ablation::Ablation;
 use super::output::{Output, Report};
 use super::style::Style;
 use super::table::Table;
+use crate::base::Cycles;
 use crate::check::ablation::VARIANTS;
+use crate::check::overestimation;
 
 const PAPER: &str = "Jeanmougin et al., ECRTS 2025";
 
@@ -64,6 +66,9 @@ pub struct ReproduceResult {
     pub numbers: Vec<Number>,
     /// What a reader must know to compare.
     pub notes: Vec<&'static str>,
+    /// How it is drawn; none for an ablation.
+    #[serde(skip)]
+    of: Option<Paper>,
 }
 
 /// A number of the table. Percentages are as the paper has them.
@@ -168,7 +173,7 @@ impl Measured {
 
 /// (bound - makespan) / makespan, percent.
 fn over((makespan, bound): (u64, u64)) -> f64 {
-    100.0 * (bound as f64 - makespan as f64) / makespan as f64
+    100.0 * overestimation(Cycles::new(bound), Cycles::new(makespan)).unwrap_or(0.0)
 }
 
 impl ReproduceResult {
@@ -188,6 +193,7 @@ impl ReproduceResult {
             violated: runs.iter().filter(|run| run.verdict.as_deref() == Some("violated")).count() as u64,
             numbers,
             notes: notes.to_vec(),
+            of: Some(paper),
         }
     }
 
@@ -203,6 +209,7 @@ impl ReproduceResult {
             violated: 0,
             numbers: table2::numbers(ablation),
             notes: table2::NOTES.to_vec(),
+            of: None,
         }
     }
 
@@ -211,10 +218,10 @@ impl ReproduceResult {
     }
 
     fn text(&self, style: Style) -> String {
-        let (what, body) = match self.plan {
+        let (what, body) = match self.of {
             None => ("speed of simplified variants", table2::text(self, style)),
-            Some("table3") => ("overestimation", table3::text(self, style)),
-            Some(_) => ("overestimation", table4::text(self, style)),
+            Some(Paper::Table3) => ("overestimation", table3::text(self, style)),
+            Some(Paper::Table4) => ("overestimation", table4::text(self, style)),
         };
         let heading = format!("{}, {}: {what} in percent, ours and the paper's\n\n", self.table, self.paper);
         let mut text = style.fill(&style.strong(&heading));

@@ -15,7 +15,7 @@ use crate::cli::failures::Batch;
 use crate::cli::output::{Ending, Outcome};
 use crate::cli::programs;
 use crate::cli::session::Session;
-use crate::diag::{Diagnostic, Diagnostics, closest};
+use crate::diag::{Diagnostic, Diagnostics};
 use crate::program::launch::LaunchSpec;
 
 /// Runs the command.
@@ -65,15 +65,11 @@ pub fn run(args: &Check, session: &Session) -> Outcome {
 
 /// Refuses names that no bound has.
 pub fn check_bound_names(names: &[String], bounds: &[Box<dyn Bound>]) -> Result<(), Diagnostics> {
-    let known: Vec<&str> = bounds.iter().map(|bound| bound.name()).collect();
     let mut problems = Diagnostics::new();
-    for name in names.iter().filter(|name| !known.contains(&name.as_str())) {
-        let near =
-            closest(name, known.iter().copied()).map_or(String::new(), |n| format!("did you mean `{n}`? "));
-        problems.push(
-            Diagnostic::general(format!("--bound {name}"), format!("unknown bound `{name}`"))
-                .hint(format!("{near}bounds: {}", known.join(", "))),
-        );
+    for name in names {
+        if let Some((message, hint)) = bound::unknown(name, bounds) {
+            problems.push(Diagnostic::general(format!("--bound {name}"), message).hint(hint));
+        }
     }
     problems.into_result(())
 }

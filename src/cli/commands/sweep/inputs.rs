@@ -101,7 +101,7 @@ impl Found {
             }
         }
         for name in points.machines() {
-            match machine(name, plan) {
+            match assets::find_machine(name, Some(plan)).and_then(|found| load::written_machine(&found)) {
                 Ok((spec, code)) => {
                     let settings = points.settings().iter().flat_map(|axis| {
                         axis.values.iter().map(move |value| (axis.name.as_str(), value.as_str()))
@@ -182,26 +182,17 @@ fn at(source: &SourceText, words: &[&str], problems: Diagnostics) -> Diagnostics
     placed
 }
 
-fn machine(name: &str, plan: &Location) -> Result<(MachineSpec, SourceText), Diagnostics> {
-    let location = assets::find_machine(name, Some(plan))?;
-    let source = location.text()?;
-    let load = |base: &str| assets::find_machine(base, Some(&location))?.text();
-    Ok((MachineSpec::parse_with_bases(&source, &load)?, source))
-}
-
-/// A machine with settings as the command line would make them: the latency first.
+/// A machine with settings of a plan, among them the one that is no path.
 fn with_settings(spec: &MachineSpec, settings: &[Assignment]) -> Result<MachineSpec, Diagnostics> {
-    let mut spec = spec.clone();
+    let mut latency = None;
     let mut others = Vec::new();
     for (path, value) in settings {
         if *path == MEM_LATENCY {
-            let total = value
-                .parse()
-                .map_err(|_| Diagnostic::general(MEM_LATENCY, format!("`{value}` is no number of cycles")))?;
-            spec = spec.with_memory_latency(total)?;
+            let wrong = |_| Diagnostic::general(MEM_LATENCY, format!("`{value}` is no number of cycles"));
+            latency = Some(value.parse().map_err(wrong)?);
         } else {
             others.push(Setting::new(*path, *value));
         }
     }
-    spec.with_settings(&others)
+    load::changed(spec.clone(), latency, &others)
 }

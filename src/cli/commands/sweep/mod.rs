@@ -33,7 +33,7 @@ pub fn run(args: &Sweep, session: &Session) -> Outcome {
         columns: planned.columns.names().to_vec(),
         plan: planned.text.clone(),
     };
-    let mut results = Results::open(&args.out, manifest.clone(), args.resume, &session.parts)?;
+    let mut results = Results::open(&args.out, manifest, args.resume, &session.parts)?;
     let jobs = || (0..points.jobs()).filter(|job| args.shard.is_none_or(|shard| shard.has(*job)));
     let done = results.done(jobs().map(|job| points.numbers(&points.job(job))))?;
     let doing = Doing { what: "sweeping", threads: args.jobs, self_check: false };
@@ -45,8 +45,13 @@ pub fn run(args: &Sweep, session: &Session) -> Outcome {
     if let Err(problem) = ended {
         ending.late.push(problem);
     }
-    let (manifest, wanted) = (&manifest, jobs().map(|job| planned.size(job)).sum());
-    let about = About { command: "sweep", out: &args.out, manifest, wanted, format: args.format };
+    let about = About {
+        command: "sweep",
+        out: &args.out,
+        wanted: jobs().map(|job| planned.size(job)).sum(),
+        if_missing: "--resume goes on",
+        format: args.format,
+    };
     about.conclude(&results, bounds, session, &mut ending);
     Ok(ending)
 }
@@ -55,9 +60,10 @@ pub fn run(args: &Sweep, session: &Session) -> Outcome {
 pub struct About<'a> {
     pub command: &'static str,
     pub out: &'a Path,
-    pub manifest: &'a Manifest,
     /// How many points are to be there.
     pub wanted: u64,
+    /// What to do if they are not.
+    pub if_missing: &'static str,
     pub format: Format,
 }
 
@@ -76,17 +82,15 @@ impl About<'_> {
             ending.late.append(problems);
         }
         let out = self.out.display().to_string();
-        let result = SweepResult::new(&out, self.manifest, self.wanted, &summary, &names);
+        let result = SweepResult::new(&out, results.manifest(), self.wanted, &summary, &names);
         let complete = result.points == result.wanted;
         let batch = Batch { complete, stopped: session.stopped().filter(|_| !complete), ..Batch::default() };
         ending.violated = summary.violated > 0;
         if !complete {
             let missing = result.wanted - result.points;
-            let hint = match self.command {
-                "sweep" => "--resume goes on",
-                _ => "merge again when the shards are complete",
-            };
-            ending.late.push(Diagnostic::general(out, format!("{missing} points are missing")).hint(hint));
+            ending.late.push(
+                Diagnostic::general(out, format!("{missing} points are missing")).hint(self.if_missing),
+            );
         }
         ending.report(session, self.format, &Output::of_batch(self.command, None, vec![result], batch));
     }

@@ -297,6 +297,10 @@ pub struct PtxLaunch {
     /// Registers per thread, if they are to limit occupancy
     #[arg(long, value_name = "N")]
     pub registers: Option<u32>,
+    /// PTX of another compiler: MODULE.NAME.ptx beside the MODULE.ptx that the launch or program names; the embedded
+    /// kernels have `nvrtc`
+    #[arg(long, value_name = "NAME")]
+    pub compiler: Option<String>,
     /// Of a program file: this launch alone, from 0, in the memory that those before it leave
     #[arg(long, value_name = "N")]
     pub launch: Option<u64>,
@@ -308,7 +312,7 @@ pub struct PtxLaunch {
 impl PtxLaunch {
     /// Whether any of it was given.
     pub fn is_given(&self) -> bool {
-        self.says_a_launch() || self.launch.is_some() || !self.constant.is_empty()
+        self.says_a_launch() || self.launch.is_some() || !self.constant.is_empty() || self.compiler.is_some()
     }
 
     /// Whether something was given that a launch file says.
@@ -335,6 +339,7 @@ impl PtxLaunch {
             ("block", "") => self.block = shape()?,
             ("dynamic-shared", "") => self.dynamic_shared = count()?,
             ("registers", "") => self.registers = count()?,
+            ("compiler", "") => self.compiler = Some(value.to_owned()),
             ("launch", "") => {
                 self.launch =
                     Some(value.parse().map_err(|error: std::num::ParseIntError| wrong(error.to_string()))?);
@@ -343,16 +348,29 @@ impl PtxLaunch {
             ("arg", which) if !which.is_empty() => self.arg.push(format!("{which}={value}")),
             _ => {
                 let message = format!("`{option}` is no launch option");
-                let hint = "block, grid, entry, dynamic-shared, registers, launch, `let NAME`, `arg WHICH`";
+                let hint = "block, grid, entry, dynamic-shared, registers, compiler, launch, `let NAME`, `arg WHICH`";
                 return Err((message, hint.to_owned()));
             }
         }
         Ok(())
     }
 
+    /// The file of a module that a launch or program names: the one of the chosen compiler.
+    pub fn module(&self, file: &str) -> String {
+        match &self.compiler {
+            Some(name) => format!("{}.{name}.ptx", file.strip_suffix(".ptx").unwrap_or(file)),
+            None => file.to_owned(),
+        }
+    }
+
+    /// What reports call a launch or program of this name.
+    pub fn name_of(&self, stem: &str) -> String {
+        self.compiler.as_ref().map_or_else(|| stem.to_owned(), |compiler| format!("{stem}@{compiler}"))
+    }
+
     /// The options again, for a command that repeats a run.
     pub fn words(&self) -> Vec<String> {
-        let Self { entry, grid, block, arg, dynamic_shared, registers, launch, constant } = self;
+        let Self { entry, grid, block, arg, dynamic_shared, registers, compiler, launch, constant } = self;
         let mut words = Vec::new();
         let mut option = |name: &str, value: String| words.extend([name.to_owned(), value]);
         let shape = |s: &Shape| format!("{},{},{}", s.0, s.1, s.2);
@@ -362,6 +380,7 @@ impl PtxLaunch {
         arg.iter().for_each(|a| option("--arg", a.clone()));
         dynamic_shared.iter().for_each(|n| option("--dynamic-shared", n.to_string()));
         registers.iter().for_each(|n| option("--registers", n.to_string()));
+        compiler.iter().for_each(|c| option("--compiler", c.clone()));
         launch.iter().for_each(|n| option("--launch", n.to_string()));
         constant.iter().for_each(|c| option("--let", c.clone()));
         words

@@ -34,7 +34,8 @@ pub fn from_file(
     options: &PtxLaunch,
     seed: u64,
 ) -> Result<FittedLaunch, Diagnostics> {
-    let spec = LaunchSpec::parse(&source)?;
+    let mut spec = LaunchSpec::parse(&source)?;
+    spec.module = options.module(&spec.module);
     let module = location.beside(&spec.module);
     fitted(spec, location, &module, Texts::new(source), options, seed)
 }
@@ -46,6 +47,10 @@ pub fn from_options(
     seed: u64,
 ) -> Result<FittedLaunch, Diagnostics> {
     let mut problems = Diagnostics::new();
+    if let Some(compiler) = &options.compiler {
+        let problem = Diagnostic::general(format!("--compiler {compiler}"), "this is a .ptx file already");
+        problems.push(problem.hint("--compiler chooses the .ptx file of a launch or program file"));
+    }
     for (name, given) in [("--grid", options.grid), ("--block", options.block)] {
         if given.is_none() {
             let problem = Diagnostic::general(location.shown(), format!("a .ptx file needs {name} X,Y,Z"));
@@ -96,6 +101,19 @@ pub fn only_kernel(location: &Location, code: &SourceText) -> Result<String, Dia
     }
 }
 
+/// The PTX of a module.
+pub fn code_of(module: &Location, options: &PtxLaunch) -> Result<SourceText, Diagnostics> {
+    let Some(compiler) = &options.compiler else { return module.text() };
+    module.text().map_err(|problems| {
+        let mut hinted = Diagnostics::new();
+        for problem in problems.list() {
+            let hint = format!("what `{compiler}` makes of the module would be {}", module.shown());
+            hinted.push(problem.clone().hint(hint));
+        }
+        hinted
+    })
+}
+
 fn fitted(
     mut spec: LaunchSpec,
     location: &Location,
@@ -115,7 +133,7 @@ fn fitted(
     if let Some(entry) = &options.entry {
         spec.entry.clone_from(entry);
     }
-    let code = module.text()?;
+    let code = code_of(module, options)?;
     let program = Module::parse(&code)?.program(&spec.entry, &assets::ptx_isa()?)?;
     spec.entry.clone_from(&program.name);
     let mut replace = |field: &'static str, option: &str, value: String| {

@@ -117,7 +117,7 @@ pub fn any_at(name: &str, location: Location, options: &PtxLaunch, seed: u64) ->
                 }
             } else {
                 let fitted = launches::from_file(&location, source, options, seed)?;
-                launch(name, location.stem(), location, fitted)
+                launch(name, options.name_of(&location.stem()), location, fitted)
             }
         }
         "ptx" => {

@@ -70,9 +70,9 @@ pub fn load(
         let index = match modules.iter().position(|(known, _)| known == file) {
             Some(index) => index,
             None => {
-                let module = location.beside(file);
+                let module = location.beside(&options.module(file));
                 inputs.borrow_mut().extend(module.on_disk().map(PathBuf::from));
-                let code = module.text()?;
+                let code = launches::code_of(&module, options)?;
                 let behind = modules.last().map_or(0, |(_, module)| module.globals_end());
                 modules.push((file.to_owned(), Module::parse_behind(&code, behind)?));
                 codes.push(code);
@@ -85,7 +85,7 @@ pub fn load(
     let sequence = Sequence::new(&spec, seed, texts, &mut kernel, &read)?;
     Ok(LoadedProgram {
         name_given: name.to_owned(),
-        name: location.stem(),
+        name: options.name_of(&location.stem()),
         sequence: Arc::new(sequence),
         spec,
         codes,

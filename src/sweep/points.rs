@@ -124,6 +124,11 @@ impl Points {
         for (index, entry) in spec.kernels.iter().enumerate() {
             match entry {
                 KernelSpec::Suite => suite.iter().for_each(|name| kernel(name, Vec::new())),
+                KernelSpec::SuiteWith(varied) => {
+                    let place = root.field("kernels").item(index).item(0);
+                    let axes = axes(varied, &place, bounds, &mut problems);
+                    suite.iter().for_each(|name| kernel(name, axes.clone()));
+                }
                 KernelSpec::Kernel(name) => kernel(name, Vec::new()),
                 KernelSpec::Vary(name, varied) => {
                     let place = root.field("kernels").item(index);

@@ -44,10 +44,14 @@ pub struct SweepSpec {
 pub enum KernelSpec {
     /// Every kernel of the embedded suite.
     Suite,
+    /// The same with launch options, each with its values, for every kernel.
+    SuiteWith(
+        #[serde(deserialize_with = "unique_keys", serialize_with = "as_map")] Vec<(String, Vec<ValueSpec>)>,
+    ),
     /// A name or file as `check` takes it.
     Kernel(String),
     /// The same with launch options, each with its values: `block`, `grid`, `entry`, `registers`,
-    /// `dynamic-shared`, `launch`, `let NAME`, `arg WHICH`. The first varies slowest.
+    /// `dynamic-shared`, `compiler`, `launch`, `let NAME`, `arg WHICH`. The first varies slowest.
     Vary(
         String,
         #[serde(deserialize_with = "unique_keys", serialize_with = "as_map")] Vec<(String, Vec<ValueSpec>)>,

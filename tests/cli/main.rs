@@ -4,6 +4,7 @@
 mod ablate;
 mod anomaly;
 mod batches;
+mod compilers;
 mod fermi;
 mod hunt;
 mod inputs;

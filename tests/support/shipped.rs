@@ -79,8 +79,14 @@ pub fn launch(name: &str) -> Shipped {
 
 /// Reads a launch file, its PTX and its data.
 pub fn load(file: &Path, isa: &IsaTable, seed: u64) -> Shipped {
+    load_by(file, isa, seed, "ptx")
+}
+
+/// The same with the PTX of this ending, `ptx` or `nvrtc.ptx`.
+pub fn load_by(file: &Path, isa: &IsaTable, seed: u64, ending: &str) -> Shipped {
     let launch_source = source(file);
-    let spec = LaunchSpec::parse(&launch_source).unwrap_or_else(|error| panic!("{error}"));
+    let mut spec = LaunchSpec::parse(&launch_source).unwrap_or_else(|error| panic!("{error}"));
+    spec.module = spec.module.replace("ptx", ending);
     let folder = file.parent().unwrap();
     let module = Module::parse(&source(&folder.join(&spec.module))).unwrap_or_else(|error| panic!("{error}"));
     let program = module.program(&spec.entry, isa).unwrap_or_else(|error| panic!("{error}"));

@@ -85,8 +85,9 @@ impl Found {
                 }),
                 Err(wrong) => problems.append(at(source, &[name], wrong)),
             }
-            // but an argument may name a file of its own
-            for axis in axes.iter().filter(|axis| axis.name.starts_with("arg ")) {
+            // but an argument may name a file of its own, and every compiler has its own
+            let has_files = |axis: &&Axis| axis.name.starts_with("arg ") || axis.name == "compiler";
+            for axis in axes.iter().filter(has_files) {
                 for value in axis.values.iter().skip(1) {
                     let chosen =
                         |other: &Axis| if other == axis { value.clone() } else { other.values[0].clone() };

@@ -8,7 +8,7 @@ use crate::cli::resources;
 use crate::cli::session::Session;
 use crate::diag::{Diagnostic, Diagnostics, SourceText, to_ron};
 use crate::check::Judging;
-use crate::sweep::{Columns, Points, Record, SweepSpec, in_order, run_job};
+use crate::sweep::{Columns, Inputs, Points, Record, SweepSpec, in_order, run_job};
 
 /// Memory of the watch for races in each thread, bytes.
 const RACE_MEMORY: usize = 512 << 20;
@@ -66,6 +66,17 @@ impl Planned {
     /// Digest of the plan and of all that was read for it.
     pub fn digest(&self) -> String {
         self.found.digest()
+    }
+
+    /// Digests of the machines with their settings.
+    pub fn digests(&self) -> Result<Vec<u64>, Diagnostics> {
+        let of_launch = 0..self.points.len() / self.points.launches();
+        let first = of_launch.step_by(self.points.policies().len());
+        let digest = |number| {
+            let point = self.points.point(number);
+            self.found.machine(point.machine, &point.settings).map(|machine| machine.digest())
+        };
+        first.map(digest).collect()
     }
 
     /// Points of a job.

@@ -91,11 +91,7 @@ impl Run {
 
 /// Runs the subject on each of these machines under the policies beside it, in their order. A launch is executed
 /// once for all that need the same to be recorded.
-pub fn judge_each(
-    subject: Subject,
-    on: &[(&Machine, &[PolicySetup])],
-    judging: &Judging,
-) -> Vec<Vec<Run>> {
+pub fn judge_each(subject: Subject, on: &[(&Machine, &[PolicySetup])], judging: &Judging) -> Vec<Vec<Run>> {
     match subject {
         Subject::Launch(workload) => of_launch(workload, on, judging),
         Subject::Program { name, sequence } => {

@@ -84,7 +84,7 @@ pub enum Command {
     Sweep(Sweep),
     /// Put the results of shards together
     Merge(Merge),
-    /// A table of a paper: ours, the published number, the difference
+    /// A table or figure of a paper: ours, the published number, the difference
     Reproduce(Reproduce),
     /// What is in a .ptx, .warp or machine file
     Inspect(Inspect),

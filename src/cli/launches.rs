@@ -181,7 +181,8 @@ fn replace_args(
 ) -> Result<(), Diagnostics> {
     let mut problems = Diagnostics::new();
     let step = |field: &'static str, index: usize| vec![Step::field(field), Step::Item(index)];
-    let (named, bare): (Vec<&String>, Vec<&String>) = options.iter().partition(|text| which_and_value(text).is_some());
+    let (named, bare): (Vec<&String>, Vec<&String>) =
+        options.iter().partition(|text| which_and_value(text).is_some());
     let mut args: Vec<Option<ArgSpec>> =
         if bare.is_empty() { spec.args.iter().cloned().map(Some).collect() } else { vec![None; bare.len()] };
     for (index, text) in bare.into_iter().enumerate() {

@@ -89,7 +89,8 @@ impl Lists {
     ) -> Result<Vec<Vec<Setup>>, Diagnostics> {
         let mut all = Vec::new();
         for machine in each(self.machines()) {
-            let alone = |scheduler: Option<String>| Common { machine: machine.clone(), scheduler, ..common.clone() };
+            let alone =
+                |scheduler: Option<String>| Common { machine: machine.clone(), scheduler, ..common.clone() };
             let mut of_machine = Vec::new();
             if self.policies.is_none() && !otherwise.is_empty() {
                 for kind in otherwise {
@@ -160,7 +161,10 @@ impl List {
             let here = |message: String| self.source.error(range.clone(), message);
             let placed = |found: &Diagnostics| {
                 let mut placed = Diagnostics::new();
-                found.list().iter().for_each(|one| placed.push(here(one.message.clone()).hint(one.hint.clone())));
+                found
+                    .list()
+                    .iter()
+                    .for_each(|one| placed.push(here(one.message.clone()).hint(one.hint.clone())));
                 placed
             };
             let one = match word.strip_prefix("replay:").unwrap_or(word) {

@@ -111,6 +111,14 @@ impl Loaded {
         }
     }
 
+    /// Blocks to simulate in so many runs, where that is known.
+    pub fn blocks(&self, runs: usize) -> Option<u64> {
+        match self {
+            Self::Kernel(kernel) => Some(u64::from(kernel.workload.blocks()) * runs as u64),
+            Self::Program(_) => None,
+        }
+    }
+
     /// The machine that a kernel's own file names.
     pub fn own_machine(&self) -> Option<&str> {
         match self {

@@ -88,7 +88,8 @@ pub fn run_job(
         return None;
     }
     let digests = machines.iter().map(|machine| machine.as_ref().map_or(0, Machine::digest));
-    let with_digests = digests.zip(&runs).flat_map(|(digest, runs)| runs.iter().map(move |run| (digest, run)));
+    let with_digests =
+        digests.zip(&runs).flat_map(|(digest, runs)| runs.iter().map(move |run| (digest, run)));
     Some(records(points, numbers.start, columns, with_digests))
 }
 

@@ -1,13 +1,13 @@
 //! Folders of counterexamples: claimed before anything is simulated, written after the results are out.
 
 use super::{Judged, Prepared, Run};
-use crate::cli::lists::Lists;
 use crate::base::Watch;
 use crate::check::{Checked, counterexample};
 use crate::cli::args::Check;
 use crate::cli::assets::Location;
 use crate::cli::commands::again::shell_word;
 use crate::cli::files::Folder;
+use crate::cli::lists::Lists;
 use crate::cli::load::{self, Loaded, LoadedKernel};
 use crate::cli::session::Session;
 use crate::diag::{Diagnostic, Diagnostics};

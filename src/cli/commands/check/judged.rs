@@ -87,21 +87,12 @@ impl Prepared {
 
     /// Blocks to simulate, where that is known.
     pub fn blocks(&self) -> Option<u64> {
-        let runs = self.setups.iter().flatten().count() as u64;
-        match &self.what {
-            Loaded::Kernel(kernel) => Some(u64::from(kernel.workload.blocks()) * runs),
-            Loaded::Program(_) => None,
-        }
+        self.what.blocks(self.setups.iter().flatten().count())
     }
 
     /// What it has where the command line does not say.
     pub fn own(&self) -> Own {
-        let words = |runs: &Vec<Setup>| runs.iter().map(|run| run.policy.kind().to_string()).collect();
-        Own {
-            kernel: self.what.name_given().to_owned(),
-            machine: self.what.own_machine().map(str::to_owned),
-            policies: self.setups.iter().map(words).collect(),
-        }
+        Own::of(&self.what, &self.setups)
     }
 
     /// Runs it everywhere.
@@ -135,7 +126,9 @@ impl Prepared {
                         wanted.and_then(|launch| witness(program, launch, &setup, judging, &mut found));
                     Some(Ran::Program(checked, witness))
                 }
-                (Some(check::Judged::Program(checked)), Loaded::Kernel(_)) => Some(Ran::Program(checked, None)),
+                (Some(check::Judged::Program(checked)), Loaded::Kernel(_)) => {
+                    Some(Ran::Program(checked, None))
+                }
             };
             // what is wrong with the kernel is so in each run
             found.list().iter().for_each(|problem| push_once(&mut problems, problem));

@@ -137,7 +137,11 @@ fn require_verdict(all: &[Judged], lists: &Lists, ending: &mut Ending) {
         for run in &judged.runs {
             let checked = run.checked();
             if !checked.is_complete() || !checked.verdict().applies() {
-                let on = if lists.several_machines() { format!(" on {}", run.setup.machine.name()) } else { String::new() };
+                let on = if lists.several_machines() {
+                    format!(" on {}", run.setup.machine.name())
+                } else {
+                    String::new()
+                };
                 missing.push(format!("{kernel}{on} under {}", checked.scheduler));
             }
         }

@@ -91,8 +91,13 @@ pub fn again(
         };
         if args.common.format == Format::Text {
             let (kernel, policy) = (judged.what.name(), &run.checked().scheduler);
-            let on = if lists.several_machines() { format!(" on {}", run.setup.machine.name()) } else { String::new() };
-            let line = format!("\n{kernel} breaks a bound{on} under {policy}; to see it again:\n  {command}\n");
+            let on = if lists.several_machines() {
+                format!(" on {}", run.setup.machine.name())
+            } else {
+                String::new()
+            };
+            let line =
+                format!("\n{kernel} breaks a bound{on} under {policy}; to see it again:\n  {command}\n");
             ending.print(session, &line);
         }
     }

@@ -2,12 +2,12 @@
 
 use super::inputs::Found;
 use crate::bound::{self, Bound};
+use crate::check::Judging;
 use crate::cli::assets::Location;
 use crate::cli::commands::check::suite_kernels;
 use crate::cli::resources;
 use crate::cli::session::Session;
 use crate::diag::{Diagnostic, Diagnostics, SourceText, to_ron};
-use crate::check::Judging;
 use crate::sweep::{Columns, Inputs, Points, Record, SweepSpec, in_order, run_job};
 
 /// Memory of the watch for races in each thread, bytes.

@@ -8,8 +8,8 @@ use crate::check::Run;
 use crate::cli::args::{Common, PtxLaunch, Races};
 use crate::cli::files::results::Results;
 use crate::cli::launches;
-use crate::cli::lists::Lists;
-use crate::cli::load::DEFAULT_MACHINE;
+use crate::cli::lists::{Lists, Setup};
+use crate::cli::load::{DEFAULT_MACHINE, Loaded};
 use crate::cli::output::Ending;
 use crate::cli::resources::MAX_INSTRUCTIONS;
 use crate::cli::session::Session;
@@ -45,6 +45,18 @@ pub struct Own {
     pub policies: Vec<Vec<String>>,
 }
 
+impl Own {
+    /// Of a kernel with these runs.
+    pub fn of(what: &Loaded, setups: &[Vec<Setup>]) -> Self {
+        let words = |runs: &Vec<Setup>| runs.iter().map(|run| run.policy.kind().to_string()).collect();
+        Self {
+            kernel: what.name_given().to_owned(),
+            machine: what.own_machine().map(str::to_owned),
+            policies: setups.iter().map(words).collect(),
+        }
+    }
+}
+
 /// What a command line says beside the lists.
 pub struct Said<'a> {
     pub command: &'static str,
@@ -74,7 +86,8 @@ impl Said<'_> {
         if lists.machines().is_none() {
             for Own { kernel, machine, .. } in &kernels {
                 if let Some(machine) = machine {
-                    let message = format!("all results have the same machines, and `{kernel}` brings `{machine}`");
+                    let message =
+                        format!("all results have the same machines, and `{kernel}` brings `{machine}`");
                     refuse(message, format!("name the machine, for example --machine {machine}"));
                 }
             }
@@ -84,7 +97,8 @@ impl Said<'_> {
             (Some(policies), _) => policies.to_vec(),
             (None, first) => {
                 if of_kernels.any(|other| Some(other) != first) {
-                    let message = "all results have the same policies, and these kernels or machines bring others";
+                    let message =
+                        "all results have the same policies, and these kernels or machines bring others";
                     refuse(message.to_owned(), "name them, for example --scheduler gto,lrr".to_owned());
                 }
                 // of kernels that cannot be read the plan says what is wrong
@@ -199,7 +213,8 @@ impl Recording {
 
     /// Of a kernel of which nothing ran.
     pub fn of_failed(&self, kernel: usize, problems: &Diagnostics) -> Vec<Record> {
-        let runs = vec![Run::failed(problems.clone()); self.digests.len() * self.planned.points.policies().len()];
+        let runs =
+            vec![Run::failed(problems.clone()); self.digests.len() * self.planned.points.policies().len()];
         self.of_kernel(kernel, &runs)
     }
 
@@ -228,7 +243,8 @@ impl Recording {
         }
         let missing = self.planned.points.len() - written.done;
         if missing > 0 {
-            let problem = Diagnostic::general(self.dir.display().to_string(), format!("{missing} points are missing"));
+            let problem =
+                Diagnostic::general(self.dir.display().to_string(), format!("{missing} points are missing"));
             ending.late.push(
                 problem.hint("`warpbound sweep` with the plan in its manifest.json and --resume goes on"),
             );

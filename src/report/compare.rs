@@ -35,7 +35,7 @@ pub struct CompareResult {
     pub explored_worst_at_least: Option<u64>,
     /// Every bound.
     pub bounds: Vec<Value>,
-    /// The proved bound with the smallest value.
+    /// The proved bound with the smallest value, of those that hold under all of these policies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tightest_proved: Option<&'static str>,
 }
@@ -164,7 +164,7 @@ impl CompareResult {
             explored_worst: exactly,
             explored_worst_at_least: at_least,
             bounds: rows.iter().map(|row| value(row)).collect(),
-            tightest_proved: tightest(&rows),
+            tightest_proved: tightest(runs),
         }
     }
 }
@@ -180,12 +180,17 @@ fn judged_somewhere(runs: &[Checked]) -> Vec<&BoundRow> {
     (0..count).filter_map(of_bound).collect()
 }
 
-/// The proved bound with the smallest value.
-fn tightest(rows: &[&BoundRow]) -> Option<&'static str> {
-    let proved =
-        rows.iter().filter(|row| row.standing == Standing::Proved && row.verdict() == Verdict::Holds);
-    proved
-        .filter_map(|row| Some((row.value.as_ref().ok()?, row.name)))
+/// The proved bound with the smallest value, of those that hold under every policy that is compared.
+fn tightest(runs: &[Checked]) -> Option<&'static str> {
+    let (first, others) = runs.split_first()?;
+    let holds = |row: &BoundRow| !row.left_out && row.verdict() == Verdict::Holds;
+    let everywhere = first.bounds.iter().enumerate().filter(|(index, row)| {
+        row.standing == Standing::Proved
+            && holds(row)
+            && others.iter().all(|run| run.bounds.get(*index).is_some_and(holds))
+    });
+    everywhere
+        .filter_map(|(_, row)| Some((row.value.as_ref().ok()?, row.name)))
         .min_by_key(|(value, _)| *value)
         .map(|(_, name)| name)
 }

@@ -6,6 +6,8 @@ use crate::bound::{PhaseKind, WarpPhases};
 use crate::trace::Issue;
 
 const NOTES: &[&str] = &[
+    "an instruction is issued, starts on its unit (is dispatched), leaves the unit free for others, and is done; exec and idle \
+     are phases, numbered in turn",
     "the paper's \"at the end of cycle n\" is the instant n here, where cycle n begins: i0 has its result at the end of cycle 8, \
      and i3 starts in cycle 8",
 ];
@@ -36,9 +38,9 @@ impl Moment {
     fn text(self) -> &'static str {
         match self {
             Self::Issued => "issued",
-            Self::Dispatched => "starts on its unit",
-            Self::Initiated => "initiation ends",
-            Self::Done => "result is there",
+            Self::Dispatched => "starts",
+            Self::Initiated => "unit free",
+            Self::Done => "done",
         }
     }
 }
@@ -61,7 +63,7 @@ pub fn fig2(issues: &[Issue], phases: &WarpPhases) -> FigureResult {
     let mut quantities = moments(&published::FIG_2, false, issues);
     let place = "Example 3";
     quantities.push(Quantity::new(
-        "number of phases (no cycles)",
+        "phases",
         "Example 1",
         Some(phases.phases.len() as u64),
         published::FIG_2_PHASES.len() as u64,
@@ -71,8 +73,8 @@ pub fn fig2(issues: &[Issue], phases: &WarpPhases) -> FigureResult {
         let ours = phases.phases.get(index).filter(|phase| phase.kind == kind);
         let name = if is_exec { "exec" } else { "idle" };
         let (from, to) = (ours.map(|phase| phase.start.get()), ours.map(|phase| phase.end.get()));
-        quantities.push(Quantity::new(format!("phase {index}, {name}: from"), place, from, start));
-        quantities.push(Quantity::new(format!("phase {index}, {name}: to"), place, to, end));
+        quantities.push(Quantity::new(format!("{name} {index} from"), place, from, start));
+        quantities.push(Quantity::new(format!("{name} {index} to"), place, to, end));
     }
     FigureResult {
         figure: "Figure 2",

@@ -9,7 +9,7 @@ use crate::explore::fermi::{
 /// The report.
 pub const PAPER: &str = "Raravi and Andersson, 2010";
 const SECTION: &str = "section III";
-const SAYS: &str = "the text of section III";
+const SAYS: &str = "text";
 
 /// Both extremes for some warps and repetitions; none if somebody ended the search.
 pub type Extremes<'a> = &'a dyn Fn(usize, usize) -> Option<Finishing>;
@@ -17,20 +17,10 @@ pub type Extremes<'a> = &'a dyn Fn(usize, usize) -> Option<Finishing>;
 /// Figure 3: two schedules of 64 threads, one sub-block.
 pub fn fig3(extremes: Extremes) -> FigureResult {
     let found = extremes(published::FERMI_WARPS, 1);
-    let number = |what: &str, ours: Option<u64>, published| {
-        Quantity::new(format!("64 threads, sub-block once: {what}"), SAYS, ours, published)
-    };
+    let number = |what: &str, ours: Option<u64>, published| Quantity::new(what, SAYS, ours, published);
     let quantities = vec![
-        number(
-            "longest, schedule (a)",
-            found.as_ref().map(|found| found.worst.get()),
-            published::FERMI_FIG_3[0],
-        ),
-        number(
-            "shortest, schedule (b)",
-            found.as_ref().map(|found| found.best.get()),
-            published::FERMI_FIG_3[1],
-        ),
+        number("longest (a)", found.as_ref().map(|found| found.worst.get()), published::FERMI_FIG_3[0]),
+        number("shortest (b)", found.as_ref().map(|found| found.best.get()), published::FERMI_FIG_3[1]),
     ];
     FigureResult {
         quantities,
@@ -39,7 +29,7 @@ pub fn fig3(extremes: Extremes) -> FigureResult {
             "ours are the longest and the shortest over all schedules; that (a) is the longest is what the report conjectures, \
              of (b) it does not say that it is the shortest",
         ],
-        ..empty("Figure 3", "two schedules of four warps of 16 threads")
+        ..empty("Figure 3", "two schedules of four warps of 16 threads, sub-block once")
     }
 }
 
@@ -60,8 +50,8 @@ pub fn drawn(machine: &FermiMachine, repetitions: usize, extremes: Extremes) -> 
     let claim = "work-conserving and sub-block level fair";
     FigureResult {
         quantities: vec![Quantity::new(
-            "64 threads: longest over all schedules",
-            "last cycle of the figure",
+            "longest",
+            "last cycle",
             found.map(|found| found.worst.get()),
             published,
         )],
@@ -82,7 +72,7 @@ pub fn formula(extremes: Extremes) -> FigureResult {
     let mut quantities = Vec::new();
     for warps in 1..=6u64 {
         for repetitions in 1..=4u64 {
-            let what = format!("{warps} x 16 threads, rep_cnt {repetitions}");
+            let what = format!("W {warps}, rep {repetitions}");
             let ours = worst(warps as usize, repetitions as usize);
             quantities.push(Quantity::new(what, "FT", ours, published::fermi_ft(warps, repetitions)));
         }
@@ -91,22 +81,17 @@ pub fn formula(extremes: Extremes) -> FigureResult {
         |more: Option<u64>, less: Option<u64>| more.zip(less).and_then(|(more, less)| more.checked_sub(less));
     for warps in 2..=4 {
         let ours = step(worst(warps, 1), worst(warps - 1, 1));
-        quantities.push(Quantity::new(format!("what warp {warps} adds, sub-block once"), SAYS, ours, 3));
+        quantities.push(Quantity::new(format!("warp {warps} adds"), SAYS, ours, 3));
     }
     for repetitions in 2..=3 {
         let ours = step(worst(4, repetitions), worst(4, repetitions - 1));
-        quantities.push(Quantity::new(
-            format!("what repetition {repetitions} adds, 64 threads"),
-            SAYS,
-            ours,
-            8,
-        ));
+        quantities.push(Quantity::new(format!("rep {repetitions} adds"), SAYS, ours, 8));
     }
     FigureResult {
         quantities,
         commands: vec!["warpbound fermi".to_owned()],
         notes: vec![
-            "paper: FT = 3 W + 2 + 2 W (rep_cnt - 1) for W warps of 16 threads, a conjecture; ours: the longest finishing \
+            "paper: FT = 3 W + 2 + 2 W (rep_cnt - 1) for W warps of 16 threads, a conjecture; a warp adds so much where rep is 1, a repetition where W is 4; ours: the longest finishing \
              time over every schedule that keeps the rules. One warp with more than one repetition takes longer than FT, since it never \
              has work in two units at a time: the conjecture fails there",
             "the text says that 48 threads take 8 cycles more for each repetition; figures 4 and 5, to which it refers, have 64",

@@ -77,10 +77,12 @@ impl Quantity {
 impl FigureResult {
     /// For people.
     pub fn text(&self, style: Style) -> String {
-        let heading = format!("{}, {}, {}: {}\n\n", self.figure, self.paper, self.section, self.about);
+        let cycles = if self.quantities.is_empty() { "" } else { ", in cycles" };
+        let heading =
+            format!("{}, {}, {}: {}{cycles}\n\n", self.figure, self.paper, self.section, self.about);
         let mut text = style.fill(&style.strong(&heading));
         if !self.quantities.is_empty() {
-            let heading = ["cycles", "ours", "paper", "difference", "where"];
+            let heading = ["what", "ours", "paper", "difference", "where"];
             let mut table = Table::new(heading, &[0, 4]).expendable([4]);
             for quantity in &self.quantities {
                 let Quantity { what, place, ours, published, difference } = quantity;

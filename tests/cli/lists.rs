@@ -198,6 +198,9 @@ fn what_fails_is_a_record_and_stops_nothing() {
     let failed: Vec<bool> = records.iter().map(|record| record["error"].is_string()).collect();
     assert_eq!(failed, [false, false, true, true, true, true, false, false]);
     assert_eq!(records[7]["gub_verdict"], "violated");
+    // so is one that fails alone
+    json_in(&dir, &["check", "vecadd", "--block", "5000", "--out", "alone"], 1);
+    assert!(is_the_sweep_of_its_plan(&dir, "alone", 0)[0]["error"].is_string());
     // what shows it again has the machine of the run
     let command = all["results"][3]["replay_command"].as_str().unwrap();
     assert_eq!(command, "warpbound check lrr-witness --scheduler lrr --machine lrr-witness");

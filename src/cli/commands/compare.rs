@@ -101,14 +101,15 @@ pub fn run(args: &Compare, session: &Session) -> Outcome {
             }
         }
     });
-    if let Some(recording) = recording {
-        recording.conclude(&mut ending);
-    }
-    if rows.is_empty() && names.len() == 1 && !batch.is_incomplete() && !ending.violated {
+    let nothing = rows.is_empty() && recording.is_none() && !ending.violated;
+    if nothing && names.len() == 1 && !batch.is_incomplete() {
         return Err(batch.failures.into_problems());
     }
     let output = Output::of_batch("compare", Some(args.common.seed), rows, batch.report(session));
     ending.report(session, args.common.format, &output);
+    if let Some(recording) = recording {
+        recording.conclude(&mut ending);
+    }
     ending.failures = batch.failures;
     Ok(ending)
 }

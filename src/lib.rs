@@ -28,7 +28,8 @@
 //! * [`explore`] searches instead of simulating: the exact worst and best case over all schedules,
 //!   blocks and launches that break a bound ([`explore::hunt`]), anomalies ([`explore::anomaly`]), every block of
 //!   a small grammar ([`explore::grammar`]), and the Fermi model of Raravi and Andersson, 2010 ([`explore::fermi`]).
-//! * [`sweep`] runs the points of a plan, each as [`check`] would, with one functional run for all that can share it.
+//! * [`sweep`] runs the points of a plan, each as [`check`] would, with one functional run for all that can share it
+//!   ([`check::judge_each`], which the commands `check` and `compare` use too).
 //! * [`check`] is the only place where a simulated makespan meets a bound. [`report`] turns results into
 //!   text and JSON, [`cli`] does all input and output.
 //!
@@ -92,9 +93,10 @@
 //! | functional runs ahead of the simulation, on a thread | `src/check/ahead.rs` |
 //! | cycles against another simulator | `tests/engine/accelsim.rs` |
 //! | what each simplification costs | [`check::ablation`] |
-//! | one functional run for several machines and policies | `src/check/replay.rs` |
-//! | plans, their points, records and shards | [`sweep`]; the folder of results is `src/cli/files/results.rs` |
-//! | numbers of papers beside ours | `src/report/reproduce/`, `plans/` |
+//! | one functional run for several machines and policies | `src/check/replay.rs`; where one that fails takes nothing from the others, `src/check/each.rs` |
+//! | lists of machines and policies on the command line | `src/cli/lists.rs`; batches on threads `src/cli/batch.rs` |
+//! | plans, their points, records and shards | [`sweep`]; the folder of results is `src/cli/files/results.rs`, as a by-product of `check` and `compare` `src/cli/commands/sweep/recording.rs` |
+//! | numbers of papers beside ours | `src/report/reproduce/` (published ones in `published.rs`), `plans/` |
 //! | Algorithm 1 of Jeanmougin et al., ECRTS 2025 | `src/bound/algorithm.rs` |
 //! | the facts about the machine that the proofs of the bounds use | [`bound::proofs`] |
 //! | the proofs of IWB, SWB, LWB, RBB | [`bound::proofs::iwb`], [`bound::proofs::swb`], [`bound::proofs::lwb`], [`bound::proofs::rbb`] |

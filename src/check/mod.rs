@@ -7,6 +7,7 @@ pub mod ablation;
 mod ahead;
 mod checked;
 pub mod counterexample;
+mod each;
 mod judge;
 mod judging;
 pub mod order;
@@ -20,6 +21,7 @@ mod workload;
 
 pub use ahead::{Ahead, ahead};
 pub use checked::{Checked, Failed};
+pub use each::{Judged, Judging, Run, Subject, judge_each};
 pub use judge::{BlockTable, BoundRow, Verdict, WarpRow, Why, overestimation};
 pub use plan::Plan;
 pub use replay::{Ran, check, check_all};

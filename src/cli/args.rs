@@ -84,7 +84,7 @@ pub enum Command {
     Sweep(Sweep),
     /// Put the results of shards together
     Merge(Merge),
-    /// A table of a paper: ours, the published number, the difference
+    /// A table or figure of a paper: ours, the published number, the difference
     Reproduce(Reproduce),
     /// What is in a .ptx, .warp or machine file
     Inspect(Inspect),
@@ -104,6 +104,8 @@ pub struct Check {
     /// Bounds that decide the exit code
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
     pub bound: Vec<String>,
+    #[command(flatten)]
+    pub several: Several,
     /// Write a replayable folder for each violation into DIR
     #[arg(long, value_name = "DIR")]
     pub counterexamples: Option<PathBuf>,
@@ -122,6 +124,24 @@ pub struct Check {
     pub common: Common,
     #[command(flatten)]
     pub ptx: PtxLaunch,
+}
+
+/// What a command takes that has many runs.
+#[derive(Debug, clap::Args)]
+pub struct Several {
+    /// Threads for several kernels; the results do not depend on it [default: all cores]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// Also write the results into folder DIR as `sweep` does: results.jsonl, results.csv, manifest.json
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+impl Several {
+    /// Threads for so many kernels.
+    pub fn threads(&self, kernels: usize) -> usize {
+        self.jobs.unwrap_or_else(resources::threads).clamp(1, kernels.max(1))
+    }
 }
 
 #[derive(Debug, clap::Args)]
@@ -202,11 +222,12 @@ pub struct OneKernel {
 /// What every simulating command takes.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Common {
-    /// Machine: an embedded one by name, or a file [default: the .warp file's, else ecrts25-orin]
+    /// Machine: an embedded one by name, or a file; `check` and `compare` take several, A,B [default: the .warp
+    /// file's, else ecrts25-orin]
     #[arg(long, value_name = "NAME|FILE")]
     pub machine: Option<String>,
     /// Policy
-    #[arg(long, value_name = "NAME", help = format!("Policy: {}", SchedulerKind::forms()))]
+    #[arg(long, value_name = "NAME", help = format!("Policy: {}; `check` and `compare` take several, A,B", SchedulerKind::forms()))]
     pub scheduler: Option<String>,
     /// Total cycles of a global load
     #[arg(long, value_name = "L")]

@@ -98,6 +98,21 @@ impl<'n> Batch<'n> {
         Some((self.begun - 1, name))
     }
 
+    /// How many there are.
+    pub fn kernels(&self) -> usize {
+        self.names.len()
+    }
+
+    /// The next one has been begun by somebody else.
+    pub fn begun(&mut self) {
+        self.begun += 1;
+    }
+
+    /// The name of a kernel, by its number.
+    pub fn name(&self, kernel: usize) -> &'n str {
+        &self.names[kernel]
+    }
+
     /// What progress says of the kernel that was begun last.
     pub fn label(&self, kernel: &str) -> String {
         match self.names.len() {

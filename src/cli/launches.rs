@@ -199,7 +199,8 @@ fn replace_args(
 ) -> Result<(), Diagnostics> {
     let mut problems = Diagnostics::new();
     let step = |field: &'static str, index: usize| vec![Step::field(field), Step::Item(index)];
-    let (named, bare): (Vec<&String>, Vec<&String>) = options.iter().partition(|text| split(text).is_some());
+    let (named, bare): (Vec<&String>, Vec<&String>) =
+        options.iter().partition(|text| which_and_value(text).is_some());
     let mut args: Vec<Option<ArgSpec>> =
         if bare.is_empty() { spec.args.iter().cloned().map(Some).collect() } else { vec![None; bare.len()] };
     for (index, text) in bare.into_iter().enumerate() {
@@ -212,7 +213,7 @@ fn replace_args(
         }
     }
     for text in named {
-        let Some((which, given)) = split(text) else { continue };
+        let Some((which, given)) = which_and_value(text) else { continue };
         let target = match target(which, spec, &args, program) {
             Ok(target) => target,
             Err(problem) => {
@@ -255,7 +256,7 @@ fn replace_args(
 }
 
 /// `WHICH=VALUE`; a value of its own has no `=` behind its first word.
-fn split(text: &str) -> Option<(&str, &str)> {
+pub fn which_and_value(text: &str) -> Option<(&str, &str)> {
     let (which, value) = text.split_once('=')?;
     let word = which.trim();
     let plain = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "_.$%".contains(c));

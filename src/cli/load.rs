@@ -13,7 +13,7 @@ use super::policies;
 use super::programs::{self, LoadedProgram};
 use super::session::Session;
 use crate::base::Pc;
-use crate::check::{Workload, WorkloadKind, order};
+use crate::check::{Subject, Workload, WorkloadKind, order};
 use crate::diag::{Diagnostic, Diagnostics, SourceText, to_ron};
 use crate::machine::{Machine, MachineSpec, SchedulerKind, Setting};
 use crate::micro::MicroKernel;
@@ -23,7 +23,7 @@ use crate::program::launch::LaunchSpec;
 use crate::sim::PolicySetup;
 
 /// The machine when nobody asks for another.
-const DEFAULT_MACHINE: &str = "ecrts25-orin";
+pub const DEFAULT_MACHINE: &str = "ecrts25-orin";
 
 /// A kernel as found, with what its file sets as defaults.
 pub struct LoadedKernel {
@@ -84,6 +84,56 @@ pub enum Loaded {
     Kernel(Box<LoadedKernel>),
     /// Several launches, one after the other.
     Program(Box<LoadedProgram>),
+}
+
+impl Loaded {
+    /// What reports call it.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Kernel(kernel) => &kernel.workload.name,
+            Self::Program(program) => &program.name,
+        }
+    }
+
+    /// As the command line named it.
+    pub fn name_given(&self) -> &str {
+        match self {
+            Self::Kernel(kernel) => &kernel.name_given,
+            Self::Program(program) => &program.name_given,
+        }
+    }
+
+    /// As something to be judged.
+    pub fn subject(&self) -> Subject<'_> {
+        match self {
+            Self::Kernel(kernel) => Subject::Launch(&kernel.workload),
+            Self::Program(program) => Subject::Program { name: &program.name, sequence: &program.sequence },
+        }
+    }
+
+    /// Blocks to simulate in so many runs, where that is known.
+    pub fn blocks(&self, runs: usize) -> Option<u64> {
+        match self {
+            Self::Kernel(kernel) => Some(u64::from(kernel.workload.blocks()) * runs as u64),
+            Self::Program(_) => None,
+        }
+    }
+
+    /// The machine that a kernel's own file names.
+    pub fn own_machine(&self) -> Option<&str> {
+        match self {
+            Self::Kernel(kernel) => kernel.machine.as_deref(),
+            Self::Program(_) => None,
+        }
+    }
+
+    /// Problems of a run, with the lines of the code.
+    pub fn with_excerpts(&self, problems: Diagnostics) -> Diagnostics {
+        match self {
+            Self::Kernel(kernel) => problems.with_excerpts(&kernel.code),
+            Self::Program(program) => program.with_excerpts(problems),
+        }
+    }
 }
 
 /// Finds and reads a kernel. Of a program that is the launch that the options choose.
@@ -196,6 +246,22 @@ pub fn launch_of(program: LoadedProgram, number: u64) -> Result<LoadedKernel, Di
 /// The machine for a kernel: the option, else the kernel's own, else the default; then settings.
 pub fn machine(common: &Common, kernel: &LoadedKernel) -> Result<(Machine, MachineSpec), Diagnostics> {
     machine_at(&machine_location(common, kernel)?, common)
+}
+
+/// The machine for a kernel or program.
+pub fn machine_of(common: &Common, what: &Loaded) -> Result<(Machine, MachineSpec), Diagnostics> {
+    match what {
+        Loaded::Kernel(kernel) => machine(common, kernel),
+        Loaded::Program(_) => machine_of_program(common),
+    }
+}
+
+/// The policy for a kernel or program.
+pub fn policy_of(common: &Common, what: &Loaded, machine: &Machine) -> Result<PolicySetup, Diagnostics> {
+    match what {
+        Loaded::Kernel(kernel) => policy(common, kernel, machine),
+        Loaded::Program(program) => program.policy(machine),
+    }
 }
 
 fn machine_location(common: &Common, kernel: &LoadedKernel) -> Result<Location, Diagnostics> {

@@ -2,12 +2,14 @@
 
 mod args;
 mod assets;
+mod batch;
 mod commands;
 mod dumps;
 mod failures;
 mod files;
 mod format;
 mod launches;
+mod lists;
 mod load;
 mod output;
 mod policies;

@@ -24,10 +24,9 @@ pub struct CompareResult {
     pub blocks: usize,
     /// Warp executions of instructions.
     pub warp_instructions: u64,
-    /// Under gto.
-    pub makespan_gto: u64,
-    /// Under lrr.
-    pub makespan_lrr: u64,
+    /// Under the policies that are compared.
+    #[serde(flatten)]
+    pub makespans: Makespans,
     /// The worst case over all work-conserving schedules, where it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explored_worst: Option<u64>,
@@ -36,9 +35,65 @@ pub struct CompareResult {
     pub explored_worst_at_least: Option<u64>,
     /// Every bound.
     pub bounds: Vec<Value>,
-    /// The proved bound with the smallest value.
+    /// The proved bound with the smallest value, of those that hold under all of these policies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tightest_proved: Option<&'static str>,
+}
+
+/// Makespans under the policies that are compared.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum Makespans {
+    /// Where nobody chooses policies.
+    Both {
+        /// Under gto.
+        makespan_gto: u64,
+        /// Under lrr.
+        makespan_lrr: u64,
+    },
+    /// Where `--scheduler` does.
+    Named {
+        /// Each of them.
+        makespans: Vec<Makespan>,
+    },
+}
+
+/// A makespan under a policy.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Makespan {
+    /// The policy.
+    pub scheduler: String,
+    /// Cycles.
+    pub makespan: u64,
+}
+
+impl Makespans {
+    /// Of runs under gto and lrr, in this order.
+    ///
+    /// # Panics
+    /// If there are others.
+    pub fn of_both(runs: &[Checked]) -> Self {
+        let [gto, lrr] = runs else { panic!("a run under gto and one under lrr") };
+        Self::Both { makespan_gto: gto.makespan.get(), makespan_lrr: lrr.makespan.get() }
+    }
+
+    /// Of runs under any policies.
+    pub fn named(runs: &[Checked]) -> Self {
+        let one = |run: &Checked| Makespan { scheduler: run.scheduler.clone(), makespan: run.makespan.get() };
+        Self::Named { makespans: runs.iter().map(one).collect() }
+    }
+
+    /// Policies and makespans.
+    fn all(&self) -> Vec<(&str, u64)> {
+        match self {
+            Self::Both { makespan_gto, makespan_lrr } => vec![("gto", *makespan_gto), ("lrr", *makespan_lrr)],
+            Self::Named { makespans } => {
+                makespans.iter().map(|one| (one.scheduler.as_str(), one.makespan)).collect()
+            }
+        }
+    }
 }
 
 /// A bound's value.
@@ -84,36 +139,58 @@ impl Explored {
 }
 
 impl CompareResult {
-    /// From runs under gto and lrr.
-    pub fn new(kernel: String, machine: &Machine, [gto, lrr]: &[Checked; 2], explored: Explored) -> Self {
+    /// From runs under the policies that are compared, at least one.
+    pub fn new(
+        kernel: String,
+        machine: &Machine,
+        makespans: Makespans,
+        runs: &[Checked],
+        explored: Explored,
+    ) -> Self {
         let (exactly, at_least) = match explored {
             Explored::Exactly(worst) => (Some(worst.get()), None),
             Explored::AtLeast(worst) => (None, Some(worst.get())),
             Explored::NotHandled => (None, None),
         };
+        let rows = judged_somewhere(runs);
         let value =
             |row: &BoundRow| Value { name: row.name, value: row.value.as_ref().ok().map(|v| v.get()) };
         Self {
             kernel,
             origin: Origin::new(machine),
-            blocks: gto.blocks.len(),
-            warp_instructions: gto.warp_instructions,
-            makespan_gto: gto.makespan.get(),
-            makespan_lrr: lrr.makespan.get(),
+            blocks: runs.first().map_or(0, |run| run.blocks.len()),
+            warp_instructions: runs.first().map_or(0, |run| run.warp_instructions),
+            makespans,
             explored_worst: exactly,
             explored_worst_at_least: at_least,
-            bounds: gto.judged().map(value).collect(),
-            tightest_proved: tightest(&gto.bounds),
+            bounds: rows.iter().map(|row| value(row)).collect(),
+            tightest_proved: tightest(runs),
         }
     }
 }
 
-/// The proved bound with the smallest value.
-fn tightest(rows: &[BoundRow]) -> Option<&'static str> {
-    let proved =
-        rows.iter().filter(|row| row.standing == Standing::Proved && row.verdict() == Verdict::Holds);
-    proved
-        .filter_map(|row| Some((row.value.as_ref().ok()?, row.name)))
+/// Every bound that is for some of these runs: as it is in the first to which it applies, else in the first that it
+/// is for. It does not depend on the policy, but some are for some policies only.
+fn judged_somewhere(runs: &[Checked]) -> Vec<&BoundRow> {
+    let count = runs.first().map_or(0, |run| run.bounds.len());
+    let of_bound = |index: usize| {
+        let rows = || runs.iter().map(|run| &run.bounds[index]).filter(|row| !row.left_out);
+        rows().find(|row| row.value.is_ok()).or_else(|| rows().next())
+    };
+    (0..count).filter_map(of_bound).collect()
+}
+
+/// The proved bound with the smallest value, of those that hold under every policy that is compared.
+fn tightest(runs: &[Checked]) -> Option<&'static str> {
+    let (first, others) = runs.split_first()?;
+    let holds = |row: &BoundRow| !row.left_out && row.verdict() == Verdict::Holds;
+    let everywhere = first.bounds.iter().enumerate().filter(|(index, row)| {
+        row.standing == Standing::Proved
+            && holds(row)
+            && others.iter().all(|run| run.bounds.get(*index).is_some_and(holds))
+    });
+    everywhere
+        .filter_map(|(_, row)| Some((row.value.as_ref().ok()?, row.name)))
         .min_by_key(|(value, _)| *value)
         .map(|(_, name)| name)
 }
@@ -121,29 +198,47 @@ fn tightest(rows: &[BoundRow]) -> Option<&'static str> {
 impl Report for Output<CompareResult> {
     fn text(&self, style: Style) -> String {
         let Some(first) = self.results.first() else { return self.batch.text() };
-        let names: Vec<&str> = first.bounds.iter().map(|bound| bound.name).collect();
+        // a kernel has several lines only where several machines are named
+        let several = self.results.windows(2).any(|two| {
+            two[0].kernel == two[1].kernel && two[0].origin.machine_digest != two[1].origin.machine_digest
+        });
+        let policies: Vec<&str> = first.makespans.all().into_iter().map(|(policy, _)| policy).collect();
+        let mut names: Vec<&str> = Vec::new();
+        for bound in self.results.iter().flat_map(|row| &row.bounds) {
+            if !names.contains(&bound.name) {
+                names.push(bound.name);
+            }
+        }
+        let mut heading = vec!["kernel"];
+        heading.extend(several.then_some("machine"));
+        let words = heading.len();
+        heading.extend(["blocks", "warp insts"]);
+        heading.extend(&policies);
+        heading.push("explored worst");
+        let start = heading.len();
+        heading.extend(&names);
+        heading.push("tightest proved");
         // instructions and blocks go first, then bounds from the right
-        let expendable: Vec<usize> = [2, 1].into_iter().chain((6..6 + names.len()).rev()).collect();
-        let heading = ["kernel", "blocks", "warp insts", "gto", "lrr", "explored worst"];
-        let heading = heading.into_iter().chain(names).chain(["tightest proved"]);
-        let mut table = Table::new(heading, &[0]).expendable(expendable);
+        let expendable: Vec<usize> =
+            [words + 1, words].into_iter().chain((start..start + names.len()).rev()).collect();
+        let mut table = Table::new(heading, &(0..words).collect::<Vec<_>>()).expendable(expendable);
         for row in &self.results {
             let explored = match (row.explored_worst, row.explored_worst_at_least) {
                 (Some(worst), _) => worst.to_string(),
                 (None, Some(worst)) => format!(">= {worst}"),
                 (None, None) => "-".to_owned(),
             };
-            let numbers = [
-                row.kernel.clone(),
-                row.blocks.to_string(),
-                row.warp_instructions.to_string(),
-                row.makespan_gto.to_string(),
-                row.makespan_lrr.to_string(),
-                explored,
-            ];
-            let value = |bound: &Value| bound.value.map_or_else(|| "-".to_owned(), |value| value.to_string());
-            let tightest = row.tightest_proved.unwrap_or("-").to_owned();
-            table.row(numbers.into_iter().chain(row.bounds.iter().map(value)).chain([tightest]));
+            let mut cells = vec![row.kernel.clone()];
+            cells.extend(several.then(|| row.origin.machine.clone()));
+            cells.extend([row.blocks.to_string(), row.warp_instructions.to_string()]);
+            cells.extend(row.makespans.all().into_iter().map(|(_, makespan)| makespan.to_string()));
+            cells.push(explored);
+            cells.extend(names.iter().map(|name| {
+                let bound = row.bounds.iter().find(|bound| bound.name == *name);
+                bound.and_then(|bound| bound.value).map_or_else(|| "-".to_owned(), |value| value.to_string())
+            }));
+            cells.push(row.tightest_proved.unwrap_or("-").to_owned());
+            table.row(cells);
         }
         table.render(0, style.width) + &self.batch.text()
     }

@@ -38,7 +38,7 @@ fn the_schema_files_are_those_of_the_types() {
         schema::<Output<ablation::Ablation>>("ablate"),
         schema::<Output<sweep::SweepResult>>("sweep"),
         schema::<Output<sweep::SweepResult>>("merge"),
-        schema::<Output<reproduce::ReproduceResult>>("reproduce"),
+        schema::<Output<reproduce::Reproduced>>("reproduce"),
         schema::<Output<inspect::InspectResult>>("inspect"),
         schema::<Output<list::Listing>>("list"),
         schema::<output::Failed>("errors"),

@@ -21,6 +21,9 @@ pub struct CheckReport<'a> {
     /// Whether text shows each of them in full: one kernel was named.
     #[serde(skip)]
     pub in_full: bool,
+    /// Whether the table names the machine of each: several were named.
+    #[serde(skip)]
+    pub several_machines: bool,
 }
 
 impl Report for CheckReport<'_> {
@@ -30,7 +33,7 @@ impl Report for CheckReport<'_> {
         if self.in_full {
             results.iter().for_each(|result| text.push_str(&result.text(style)));
         } else if !results.is_empty() {
-            text.push_str(&table(results, style));
+            text.push_str(&table(results, self.several_machines, style));
             text.push_str(&summary(results, style));
         }
         text.push_str(&self.output.batch.text());
@@ -44,7 +47,7 @@ impl Report for CheckReport<'_> {
 }
 
 /// The runs as a table.
-fn table(runs: &[CheckResult], style: Style) -> String {
+fn table(runs: &[CheckResult], machines: bool, style: Style) -> String {
     // a bound for runs of one kind is a column where there is one; runs have them in one order
     let mut names: Vec<&str> = Vec::new();
     for run in runs {
@@ -59,24 +62,28 @@ fn table(runs: &[CheckResult], style: Style) -> String {
             };
         }
     }
-    let heading = ["kernel", "policy", "blocks", "warp insts", "makespan"].map(str::to_owned);
-    let columns = names.iter().flat_map(|name| [(*name).to_owned(), "over".to_owned()]);
+    let mut heading = vec!["kernel"];
+    heading.extend(machines.then_some("machine"));
+    heading.extend(["policy", "blocks", "warp insts", "makespan"]);
+    let words = heading.len() - 3;
+    let columns = names.iter().flat_map(|name| [*name, "over"]);
     let last = heading.len() + names.len() * 2;
     // blocks and instructions go first, then overestimations, then bounds, from the right
     let overs = (0..names.len()).rev().map(|bound| heading.len() + 2 * bound + 1);
     let values = (0..names.len()).rev().map(|bound| heading.len() + 2 * bound);
-    let expendable: Vec<usize> = [2, 3].into_iter().chain(overs).chain(values).collect();
+    let expendable: Vec<usize> = [words, words + 1].into_iter().chain(overs).chain(values).collect();
+    let left: Vec<usize> = (0..words).chain([last]).collect();
     let mut table =
-        Table::new(heading.into_iter().chain(columns).chain(["verdict".to_owned()]), &[0, 1, last])
-            .expendable(expendable);
+        Table::new(heading.into_iter().chain(columns).chain(["verdict"]), &left).expendable(expendable);
     for run in runs {
-        let start = [
-            run.kernel.clone(),
+        let mut start = vec![run.kernel.clone()];
+        start.extend(machines.then(|| run.origin.machine.clone()));
+        start.extend([
             run.scheduler.clone(),
             of_launch(run),
             run.warp_instructions.to_string(),
             run.makespan.to_string(),
-        ];
+        ]);
         let bounds =
             names.iter().flat_map(|name| match run.bounds.iter().find(|bound| bound.name == *name) {
                 Some(bound) => [bound.value_text(), bound.over_text()],
@@ -105,7 +112,7 @@ fn summary(runs: &[CheckResult], style: Style) -> String {
     };
     let instructions: u64 = runs.iter().map(|run| run.warp_instructions).sum();
     // the policies of a kernel share its self-check
-    let by_kernel = runs.chunk_by(|a, b| a.kernel == b.kernel);
+    let by_kernel = runs.chunk_by(|a, b| (&a.kernel, &a.origin.machine) == (&b.kernel, &b.origin.machine));
     let self_checked: u64 = by_kernel.filter_map(|runs| runs[0].self_checked_warps).sum();
     let text = format!(
         "\n{}, {instructions} warp instructions: {}, {}, {}\n",

@@ -25,4 +25,4 @@ pub use pool::in_order;
 pub use record::{Cell, Columns, Record, csv_heading, csv_of_json};
 pub use spec::{KernelSpec, SweepSpec, ValueSpec};
 pub use summary::{BoundSummary, Failure, Summary};
-pub use work::{Inputs, Judging, Subject, run_job};
+pub use work::{Inputs, Loaded, records, run_job};

@@ -169,6 +169,11 @@ impl Points {
         self.len() == 0
     }
 
+    /// Kernels with all they are launched with.
+    pub fn launches(&self) -> u64 {
+        self.launches
+    }
+
     /// Kernels with the launch options that vary.
     pub fn kernels(&self) -> impl Iterator<Item = (&str, &[Axis])> {
         self.kernels.iter().map(|kernel| (kernel.name.as_str(), kernel.axes.as_slice()))

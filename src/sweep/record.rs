@@ -8,7 +8,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use super::columns::{AFTER, RUN, of_bounds, of_stalls};
 use super::points::{Point, Points};
 use crate::bound::Bound;
-use crate::check::{Checked, overestimation};
+use crate::check::{Judged, overestimation};
 use crate::trace::{StallReason, quoted};
 
 /// What stands in a column.
@@ -101,7 +101,7 @@ impl Record {
         let end = columns.names.len() - AFTER.len();
         if let Some(run) = run {
             cells.extend(run.cells(error.is_some()));
-            cells.push(Cell::Number(run.checked.races.len() as u64));
+            cells.push(Cell::Number(run.judged.total().races.len() as u64));
         } else {
             cells.resize(end + 1, Cell::Empty);
         }
@@ -121,20 +121,18 @@ impl Record {
 #[derive(Clone, Copy, Debug)]
 pub struct Measured<'c> {
     /// The result.
-    pub checked: &'c Checked,
+    pub judged: &'c Judged,
     /// Digest of the machine.
     pub digest: u64,
-    /// Of a program.
-    pub is_program: bool,
 }
 
 impl Measured<'_> {
     /// From `machine_digest` to the stalls. Of a run that failed only the verdict is worth having.
     fn cells(&self, failed: bool) -> Vec<Cell> {
-        let checked = self.checked;
+        let checked = self.judged.total();
         let whole = |cell: Cell| if failed { Cell::Empty } else { cell };
         let number = |number: u64| whole(Cell::Number(number));
-        let (launches, blocks) = if self.is_program {
+        let (launches, blocks) = if matches!(self.judged, Judged::Program(_)) {
             (Some(u64::from(checked.launch_blocks)), None)
         } else {
             (Some(1), Some(u64::from(checked.launch_blocks)))

@@ -10,9 +10,11 @@ mod hunt;
 mod inputs;
 #[path = "../support/json_output.rs"]
 mod json_output;
+mod lists;
 mod machines;
 mod outputs;
 mod readme;
+mod reproduce;
 mod stopping;
 mod support;
 mod sweeps;

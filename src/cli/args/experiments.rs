@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::cli::format::Format;
+use crate::report::reproduce::{PAPER, fermi};
 use crate::sweep::Shard;
 
 #[derive(Debug, clap::Args)]
@@ -45,9 +46,9 @@ pub struct Merge {
 
 #[derive(Debug, clap::Args)]
 pub struct Reproduce {
-    /// The table
-    #[arg(value_enum)]
-    pub what: What,
+    /// The table or figure, or `all`; without it a list of them
+    #[arg(value_name = "NAME")]
+    pub what: Option<String>,
     /// Threads; the results do not depend on it [default: all cores]
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,
@@ -56,13 +57,66 @@ pub struct Reproduce {
     pub format: Format,
 }
 
-/// What is reproduced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+/// What is reproduced. Figures of the paper of the model have their own names, those of others a word before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
-    /// What each simplification of the model costs, over a suite (Jeanmougin et al., ECRTS 2025)
     Table2,
-    /// Overestimation over a suite, seven latencies (the same)
     Table3,
-    /// Overestimation of two matrix products, 4 to 32 warps (the same)
     Table4,
+    Fig2,
+    Fig3,
+    Fig4,
+    Fermi,
+    FermiFig3,
+    FermiFig4,
+    FermiFig5,
+}
+
+impl What {
+    /// All, in the order of the papers.
+    pub const ALL: [Self; 10] = [
+        Self::Fig2,
+        Self::Fig3,
+        Self::Fig4,
+        Self::Table2,
+        Self::Table3,
+        Self::Table4,
+        Self::FermiFig3,
+        Self::FermiFig4,
+        Self::FermiFig5,
+        Self::Fermi,
+    ];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Table2 => "table2",
+            Self::Table3 => "table3",
+            Self::Table4 => "table4",
+            Self::Fig2 => "fig2",
+            Self::Fig3 => "fig3",
+            Self::Fig4 => "fig4",
+            Self::Fermi => "fermi",
+            Self::FermiFig3 => "fermi-fig3",
+            Self::FermiFig4 => "fermi-fig4",
+            Self::FermiFig5 => "fermi-fig5",
+        }
+    }
+
+    /// What it is in which paper, and what that is about.
+    pub fn about(self) -> (&'static str, &'static str, &'static str) {
+        let (what, paper, about) = match self {
+            Self::Fig2 => ("Figure 2", PAPER, "a warp alone and its phases"),
+            Self::Fig3 => ("Figure 3", PAPER, "two warps of the same code"),
+            Self::Fig4 => ("Figure 4", PAPER, "shorter phases, a longer schedule"),
+            Self::Table2 => ("Table 2", PAPER, "what each simplification of the model costs, over a suite"),
+            Self::Table3 => ("Table 3", PAPER, "overestimation over a suite, seven latencies"),
+            Self::Table4 => ("Table 4", PAPER, "overestimation of two matrix products, 4 to 32 warps"),
+            Self::FermiFig3 => ("Figure 3", fermi::PAPER, "two schedules of 64 threads"),
+            Self::FermiFig4 => ("Figure 4", fermi::PAPER, "a schedule, sub-block twice"),
+            Self::FermiFig5 => ("Figure 5", fermi::PAPER, "a schedule, sub-block three times"),
+            Self::Fermi => ("formula FT", fermi::PAPER, "finishing time of W warps, against every schedule"),
+        };
+        (what, paper, about)
+    }
 }

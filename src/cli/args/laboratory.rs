@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{Common, OneKernel, PtxLaunch, Writing};
+use super::{Common, OneKernel, PtxLaunch, Several, Writing};
 use crate::cli::format::Format;
 use crate::cli::resources::MAX_INSTRUCTIONS;
 
@@ -37,6 +37,8 @@ pub struct Explore {
 pub struct Compare {
     /// Embedded kernels, .warp, launch or program .ron files; none: the embedded suite
     pub kernels: Vec<String>,
+    #[command(flatten)]
+    pub several: Several,
     #[command(flatten)]
     pub common: Common,
     #[command(flatten)]

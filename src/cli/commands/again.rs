@@ -4,9 +4,16 @@ use crate::cli::args::{Check, Common, PtxLaunch, Races};
 use crate::cli::resources::MAX_INSTRUCTIONS;
 use crate::sim::PolicySetup;
 
-/// The `check` that repeats a run from the same inputs; of a program, one launch if it is given.
-pub fn check(args: &Check, kernel: &str, policy: &PolicySetup, launch: Option<u64>) -> String {
-    let Common { machine, mem_latency, set, seed, max_instructions, races, .. } = &args.common;
+/// The `check` that repeats a run from the same inputs, with the machine that `common` says; of a program, one launch
+/// if it is given.
+pub fn check(
+    args: &Check,
+    common: &Common,
+    kernel: &str,
+    policy: &PolicySetup,
+    launch: Option<u64>,
+) -> String {
+    let Common { machine, mem_latency, set, seed, max_instructions, races, .. } = common;
     let mut words = vec!["warpbound".to_owned(), "check".to_owned(), kernel.to_owned()];
     let mut option = |name: &str, value: String| words.extend([name.to_owned(), value]);
     option("--scheduler", policy.kind().to_string());

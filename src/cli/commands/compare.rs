@@ -1,15 +1,18 @@
 //! `warpbound compare`: every bound beside what was simulated and what was explored, a line per
-//! kernel.
+//! kernel and machine.
 
-use crate::base::Cycles;
-use crate::bound::{self, Bound};
-use crate::check::{Checked, Plan, WorkloadSource, check, execute_sequence, observe_sequence};
+use super::sweep::{Own, Said};
+use crate::base::{Cycles, Watch};
+use crate::bound;
+use crate::check::{Checked, Judging, Run, execute_sequence, judge_each};
 use crate::cli::args::Compare;
+use crate::cli::assets;
+use crate::cli::assets::Location;
+use crate::cli::batch::{Blocks, each_kernel};
 use crate::cli::failures::Batch;
+use crate::cli::lists::{Lists, Setup, policies_of};
 use crate::cli::load::{self, Loaded};
 use crate::cli::output::{Ending, Outcome};
-use crate::cli::policies;
-use crate::cli::programs::LoadedProgram;
 use crate::cli::resources;
 use crate::cli::session::Session;
 use crate::diag::Diagnostics;
@@ -18,123 +21,189 @@ use crate::explore::search::Limits;
 use crate::machine::{Machine, SchedulerKind};
 use crate::path::{BlockPaths, BlockSource};
 use crate::program::{Program, TimingTable};
-use crate::report::compare::{CompareResult, Explored};
+use crate::report::compare::{CompareResult, Explored, Makespans};
 use crate::report::output::Output;
-use crate::sim::PolicySetup;
+
+/// What is compared where nobody says.
+const POLICIES: [SchedulerKind; 2] = [SchedulerKind::Gto, SchedulerKind::Lrr];
 
 /// Runs the command.
 pub fn run(args: &Compare, session: &Session) -> Outcome {
     let bounds = bound::all();
+    let lists = Lists::new(&args.common)?;
     let names = if args.kernels.is_empty() { super::check::suite_kernels()? } else { args.kernels.clone() };
-    let mut batch = Batch::new(&names);
+    // stdin can be read once
+    let locations: Vec<_> = names.iter().map(|name| assets::find_kernel(name)).collect();
+    let prepare = |index: usize| Prepared::new(&names[index], locations[index].clone()?, args, &lists);
+    let said = Said {
+        command: "compare",
+        kernels: &args.kernels,
+        common: &args.common,
+        launch: &args.ptx,
+        bounds: &[],
+    };
+    let own = || (0..names.len()).filter_map(|index| Some(prepare(index).ok()?.own())).collect();
+    let recording = said.recording(args.several.out.as_deref(), &lists, session, own)?;
+    let threads = args.several.threads(names.len());
+    let work = |index: usize, watch: &Watch, begin: Blocks| {
+        let judging = Judging {
+            bounds: &bounds,
+            gating: &[],
+            max_instructions_per_block: args.common.fuel(),
+            threads: args.common.threads(),
+            ahead: threads == 1 && args.common.runs_ahead(),
+            race_memory: args.common.race_memory(),
+            self_check: false,
+            watch,
+        };
+        match prepare(index) {
+            Ok(prepared) => {
+                begin(prepared.blocks());
+                let runs = prepared.run(&judging);
+                let records = recording.as_ref().filter(|_| !watch.is_stopped());
+                let records = records.map(|recording| recording.of_kernel(index, &runs.concat()));
+                (Ok((prepared, runs)), records)
+            }
+            Err(problems) => {
+                let records = recording.as_ref().map(|recording| recording.of_failed(index, &problems));
+                (Err(problems), records)
+            }
+        }
+    };
+    let mut ending = Ending::default();
     let mut rows = Vec::new();
-    while let Some((_, name)) = batch.begin(session) {
-        match row(name, &batch.label(name), args, &bounds, session) {
-            Ok(Some(row)) => {
-                rows.push(row);
-                // what was explored of it may not be all
-                if session.watch.is_stopped() {
-                    batch.cut_short();
+    let mut batch = Batch::new(&names);
+    each_kernel(&mut batch, threads, session, work, |batch, index, (done, records)| {
+        if let Some(recording) = &recording {
+            recording.append(records, &mut ending);
+        }
+        let (prepared, runs) = match done {
+            Ok(done) => done,
+            Err(problems) => return batch.failures.add(batch.name(index), &problems),
+        };
+        let label = batch.label(batch.name(index));
+        for (setups, runs) in prepared.setups.iter().zip(runs) {
+            let violated =
+                |run: &Run| run.judged.as_ref().is_some_and(|of| of.total().verdict().is_violated());
+            ending.violated |= runs.iter().any(violated);
+            match row(&prepared.what, setups, runs, &label, args, session) {
+                Ok(Some(row)) => {
+                    rows.push(row);
+                    // what was explored of it may not be all
+                    if session.watch.is_stopped() {
+                        batch.cut_short();
+                    }
+                }
+                Ok(None) => batch.cut_short(),
+                Err(problems) => {
+                    batch.failures.add(batch.name(index), &prepared.what.with_excerpts(problems));
                 }
             }
-            Ok(None) => batch.cut_short(),
-            Err(problems) => batch.failures.add(name, &problems),
         }
-    }
-    if rows.is_empty() && names.len() == 1 && !batch.is_incomplete() {
+    });
+    let nothing = rows.is_empty() && recording.is_none() && !ending.violated;
+    if nothing && names.len() == 1 && !batch.is_incomplete() {
         return Err(batch.failures.into_problems());
     }
-    let mut ending = Ending::default();
     let output = Output::of_batch("compare", Some(args.common.seed), rows, batch.report(session));
     ending.report(session, args.common.format, &output);
+    if let Some(recording) = recording {
+        recording.conclude(&mut ending);
+    }
     ending.failures = batch.failures;
     Ok(ending)
 }
 
-/// A kernel's line; nothing if somebody ended the command before it was simulated.
-fn row(
-    name: &str,
-    label: &str,
-    args: &Compare,
-    bounds: &[Box<dyn Bound>],
-    session: &Session,
-) -> Result<Option<CompareResult>, Diagnostics> {
-    let policies = [policies::setup(&SchedulerKind::Gto)?, policies::setup(&SchedulerKind::Lrr)?];
-    let kernel = match load::any(name, &args.ptx, args.common.seed)? {
-        Loaded::Kernel(kernel) => kernel,
-        Loaded::Program(program) => return program_row(&program, label, args, bounds, &policies, session),
-    };
-    let (machine, _) = load::machine(&args.common, &kernel)?;
-    let blocks = u64::from(kernel.workload.blocks());
-    session.progress.begin(label, Some(blocks * policies.len() as u64), "blocks");
-    let checked = check(&Plan {
-        workload: &kernel.workload,
-        machine: &machine,
-        policies: &policies,
-        bounds,
-        gating: &[],
-        max_instructions_per_block: args.common.fuel(),
-        threads: 1,
-        ahead: false,
-        self_check: false,
-        race_memory: args.common.race_memory(),
-        watch: &session.watch,
-    })
-    .map_err(|failed| failed.problems.with_excerpts(&kernel.code))?;
-    if !checked.iter().all(Checked::is_complete) {
-        return Ok(None);
-    }
-    let runs: [Checked; 2] = checked.try_into().expect("one result a policy");
-    let name = kernel.workload.name.clone();
-    if runs.iter().any(|run| run.resident_blocks > 1) {
-        // blocks that run at the same time are not explored
-        return Ok(Some(CompareResult::new(name, &machine, &runs, Explored::NotHandled)));
-    }
-    session.progress.begin(format!("exploring {label}"), None, "issues");
-    let source: WorkloadSource = kernel.workload.source(args.common.watched(&machine))?;
-    let mut source = source.watched(&session.watch);
-    let explored = explored(kernel.workload.program(), &machine, args, &mut source, session);
-    let explored = explored.map_err(|problems| problems.with_excerpts(&kernel.code))?;
-    let explored = explored.of_paths(&source.time_dependences());
-    Ok(Some(CompareResult::new(name, &machine, &runs, explored)))
+/// A kernel or program, and by machine the policies that are compared.
+struct Prepared {
+    what: Loaded,
+    setups: Vec<Vec<Setup>>,
 }
 
-fn program_row(
-    program: &LoadedProgram,
+impl Prepared {
+    fn new(name: &str, location: Location, args: &Compare, lists: &Lists) -> Result<Self, Diagnostics> {
+        let what = load::any_at(name, location, &args.ptx, args.common.seed)?;
+        let setups = lists.setups(&args.common, &what, &POLICIES)?;
+        Ok(Self { what, setups })
+    }
+
+    fn own(&self) -> Own {
+        Own::of(&self.what, &self.setups)
+    }
+
+    /// Blocks to simulate, where that is known.
+    fn blocks(&self) -> Option<u64> {
+        self.what.blocks(self.setups.iter().flatten().count())
+    }
+
+    /// By machine.
+    fn run(&self, judging: &Judging) -> Vec<Vec<Run>> {
+        let policies = policies_of(&self.setups);
+        let machines = self.setups.iter().filter_map(|runs| Some(&runs.first()?.machine));
+        let on: Vec<_> = machines.zip(policies.iter().map(Vec::as_slice)).collect();
+        judge_each(self.what.subject(), &on, judging)
+    }
+}
+
+/// The line of a kernel on a machine; nothing if somebody ended the command before it was simulated.
+fn row(
+    what: &Loaded,
+    setups: &[Setup],
+    runs: Vec<Run>,
     label: &str,
     args: &Compare,
-    bounds: &[Box<dyn Bound>],
-    policies: &[PolicySetup; 2],
     session: &Session,
 ) -> Result<Option<CompareResult>, Diagnostics> {
-    let (machine, _) = load::machine_of_program(&args.common)?;
-    let options = args.common.watched(&machine);
-    session.progress.begin(label, None, "blocks");
-    let mut worst = Explored::Exactly(Cycles::ZERO);
-    let mut all = || {
-        let plan = program.plan(&machine, bounds, &[], &args.common, false, &session.watch);
-        let run = |policy: &PolicySetup| {
-            let run = observe_sequence(&plan, policy, &mut ()).map_err(|failed| failed.problems)?;
-            Ok::<Checked, Diagnostics>(run.0.total)
-        };
-        let runs = [run(&policies[0])?, run(&policies[1])?];
-        if !runs.iter().all(Checked::is_complete) {
-            return Ok(None);
+    let mut all: Vec<Checked> = Vec::new();
+    for run in runs {
+        if let Some(problems) = run.problems {
+            return Err(problems);
         }
-        if runs.iter().any(|run| run.resident_blocks > 1) {
-            worst = Explored::NotHandled;
-            return Ok(Some(runs));
-        }
-        session.progress.begin(format!("exploring {label}"), None, "issues");
-        execute_sequence(&program.sequence, None, options, &session.watch, &mut |step, run| {
-            let of_launch = explored(&program.sequence.kernel(step).program, &machine, args, run, session)?;
-            worst = worst.and(of_launch.of_paths(&run.time_dependences()));
-            Ok(())
-        })?;
-        Ok(Some(runs))
+        all.extend(run.judged.map(|judged| judged.total().clone()));
+    }
+    let Some(setup) = setups.first().filter(|_| all.iter().all(Checked::is_complete)) else {
+        return Ok(None);
     };
-    let runs = all().map_err(|problems| program.with_excerpts(problems))?;
-    Ok(runs.map(|runs| CompareResult::new(program.name.clone(), &machine, &runs, worst)))
+    // blocks that run at the same time are not explored
+    let explored = if all.iter().any(|run| run.resident_blocks > 1) {
+        Explored::NotHandled
+    } else {
+        session.progress.begin(format!("exploring {label}"), None, "issues");
+        explored_worst(what, setup, args, session)?
+    };
+    let makespans = match &args.common.scheduler {
+        None => Makespans::of_both(&all),
+        Some(_) => Makespans::named(&all),
+    };
+    Ok(Some(CompareResult::new(what.name().to_owned(), &setup.machine, makespans, &all, explored)))
+}
+
+/// The worst case over all schedules: that of all blocks, one after the other, of all launches.
+fn explored_worst(
+    what: &Loaded,
+    setup: &Setup,
+    args: &Compare,
+    session: &Session,
+) -> Result<Explored, Diagnostics> {
+    let Setup { machine, common, .. } = setup;
+    match what {
+        Loaded::Kernel(kernel) => {
+            let mut source = kernel.workload.source(common.watched(machine))?.watched(&session.watch);
+            let explored = explored(kernel.workload.program(), machine, args, &mut source, session)?;
+            Ok(explored.of_paths(&source.time_dependences()))
+        }
+        Loaded::Program(program) => {
+            let mut worst = Explored::Exactly(Cycles::ZERO);
+            let options = common.watched(machine);
+            execute_sequence(&program.sequence, None, options, &session.watch, &mut |step, run| {
+                let program = &program.sequence.kernel(step).program;
+                let of_launch = explored(program, machine, args, run, session)?;
+                worst = worst.and(of_launch.of_paths(&run.time_dependences()));
+                Ok(())
+            })?;
+            Ok(worst)
+        }
+    }
 }
 
 /// The blocks of a launch, one after the other; all of them are taken.
@@ -146,8 +215,8 @@ fn explored(
     session: &Session,
 ) -> Result<Explored, Diagnostics> {
     let table = TimingTable::new(program, machine)?;
-    let limits =
-        Limits { max_states: args.max_states, max_bytes: resources::budget(), threads: resources::threads() };
+    let threads = args.several.jobs.unwrap_or_else(resources::threads).max(1);
+    let limits = Limits { max_states: args.max_states, max_bytes: resources::budget(), threads };
     let mut paths = BlockPaths::default();
     let mut worst = if machine.beyond_the_paper_model().is_empty() {
         Explored::Exactly(Cycles::ZERO)

@@ -66,10 +66,12 @@
 
 mod bound;
 mod machine;
+mod rules;
 mod search;
 
 pub use bound::FermiBound;
 pub use machine::{FermiMachine, Op, Template, TemplateKernel};
+pub use rules::keeps_the_rules;
 pub use search::{CycleUse, Fairness, Finishing, OutOfStates, explore};
 
 #[cfg(test)]
@@ -83,40 +85,18 @@ mod tests {
         explore(&machine, &kernel, fairness, 1_000_000, &Watch::new()).unwrap()
     }
 
-    /// Walks a schedule with the rules written down a second time, one warp and cycle at a time.
-    fn keeps_the_rules(schedule: &[CycleUse], warps: usize, repetitions: usize, fair: bool) {
-        let code = TemplateKernel::new(&FermiMachine::published(), warps, repetitions).unwrap().code;
-        let mut at = vec![0; warps];
-        for used in schedule {
-            for memory in [false, true] {
-                let asks = |w: &usize| code.get(at[*w]).is_some_and(|(op, _)| op.is_memory() == memory);
-                let served: Vec<usize> = used.iter().map(|(w, _)| *w).filter(asks).collect();
-                let left: Vec<usize> = (0..warps).filter(asks).filter(|w| !served.contains(w)).collect();
-                let slots = if memory { 1 } else { 2 };
-                assert!(served.len() <= slots && (left.is_empty() || served.len() == slots));
-                let rank = |w: &usize| code[at[*w]].1;
-                let latest = served.iter().map(rank).max();
-                assert!(!fair || left.iter().all(|w| Some(rank(w)) >= latest), "{used:?} of {at:?}");
-            }
-            for (warp, op) in used {
-                assert_eq!(code[at[*warp]].0, *op);
-                at[*warp] += 1;
-            }
-        }
-        assert!(at.iter().all(|p| *p == code.len()), "the schedule ends early");
-    }
-
     #[test]
     fn the_extremes_are_attained_by_schedules_that_keep_the_rules() {
         for (warps, repetitions) in [(1, 2), (2, 3), (3, 2), (4, 1), (4, 3), (5, 2)] {
             for fairness in [Fairness::SubBlock, Fairness::Unrestricted] {
                 let found = finishing(warps, repetitions, fairness);
-                let fair = fairness == Fairness::SubBlock;
+                let machine = FermiMachine::published();
+                let kernel = TemplateKernel::new(&machine, warps, repetitions).unwrap();
                 for (schedule, time) in
                     [(&found.worst_schedule, found.worst), (&found.best_schedule, found.best)]
                 {
                     assert_eq!(schedule.len() as u64, time.get());
-                    keeps_the_rules(schedule, warps, repetitions, fair);
+                    assert!(keeps_the_rules(&machine, &kernel, fairness, schedule), "{schedule:?}");
                 }
             }
         }

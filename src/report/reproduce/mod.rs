@@ -1,5 +1,9 @@
-//! Tables of papers, ours beside theirs.
+//! Tables and figures of papers, ours beside theirs.
 
+pub mod anomaly;
+pub mod example;
+pub mod fermi;
+pub mod figure;
 mod published;
 mod table2;
 mod table3;
@@ -8,6 +12,8 @@ mod table4;
 use std::fmt::Write;
 
 use serde::Serialize;
+
+use figure::FigureResult;
 
 use super::Fraction;
 use super::ablation::Ablation;
@@ -18,7 +24,8 @@ use crate::base::Cycles;
 use crate::check::ablation::VARIANTS;
 use crate::check::overestimation;
 
-const PAPER: &str = "Jeanmougin et al., ECRTS 2025";
+/// The paper of the model.
+pub const PAPER: &str = "Jeanmougin et al., ECRTS 2025";
 
 /// A disagreement beyond this is marked, percentage points.
 const BEYOND: f64 = 3.0;
@@ -247,12 +254,55 @@ impl ReproduceResult {
     }
 }
 
-impl Report for Output<ReproduceResult> {
+/// What `reproduce` says of one thing.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum Reproduced {
+    /// A table.
+    Table(Box<ReproduceResult>),
+    /// A figure.
+    Figure(FigureResult),
+    /// What can be reproduced, where nothing is named.
+    Listed(Reproducible),
+}
+
+/// Something that can be reproduced.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Reproducible {
+    /// Its name for `reproduce`.
+    pub name: String,
+    /// Table, figure or formula.
+    pub what: &'static str,
+    /// The paper it is in.
+    pub paper: &'static str,
+    /// What it is about.
+    pub about: &'static str,
+}
+
+impl Report for Output<Reproduced> {
     fn text(&self, style: Style) -> String {
-        let mut text: String = self.results.iter().map(|result| result.text(style)).collect();
-        text.push_str(&self.batch.text());
-        text
+        let mut parts: Vec<String> = Vec::new();
+        let mut listed = list_table();
+        for result in &self.results {
+            match result {
+                Reproduced::Table(table) => parts.push(table.text(style)),
+                Reproduced::Figure(figure) => parts.push(figure.text(style)),
+                Reproduced::Listed(Reproducible { name, what, paper, about }) => {
+                    listed.row([name.as_str(), what, paper, about]);
+                }
+            }
+        }
+        if parts.is_empty() && !self.results.is_empty() {
+            parts.push(listed.render(0, style.width));
+        }
+        parts.join("\n") + &self.batch.text()
     }
+}
+
+fn list_table() -> Table {
+    Table::new(["name", "what", "paper", "about"], &[0, 1, 2, 3])
 }
 
 /// A table whose first columns are words.

@@ -1,5 +1,8 @@
 //! Numbers as the papers print them.
 
+use super::example::Moment::{Dispatched, Done, Initiated, Issued};
+use super::example::Told;
+
 /// Table 2 of Jeanmougin et al., ECRTS 2025: by column; mean, standard deviation, smallest and largest of
 /// 100 * cycles(A) / cycles(B).
 pub const TABLE_2: [[f64; 4]; 5] = [
@@ -49,3 +52,55 @@ pub const TABLE_4_DOUBLE_BUFFERING: [[f64; 4]; 7] = [
     [8.33, 13.98, 23.57, 41.59],
     [8.32, 13.97, 23.59, 41.60],
 ];
+
+/// Figure 2 of Jeanmougin et al., ECRTS 2025, as Examples 1 and 3 tell it.
+pub const FIG_2: [Told; 9] = [
+    (0, 0, Dispatched, "Example 1", 0),
+    (0, 0, Done, "Example 1", 8),
+    (0, 1, Issued, "Example 1", 1),
+    (0, 1, Dispatched, "Example 1", 1),
+    (0, 2, Issued, "Example 1", 2),
+    (0, 2, Dispatched, "Example 1", 4),
+    (0, 3, Issued, "Example 3", 8),
+    (0, 3, Initiated, "Example 3", 10),
+    (0, 3, Done, "Example 3", 14),
+];
+
+/// Its phases: whether it is an exec phase, from, to.
+pub const FIG_2_PHASES: [(bool, u64, u64); 4] = [(true, 0, 7), (false, 7, 8), (true, 8, 10), (false, 10, 14)];
+
+/// Figure 3 of Jeanmougin et al., ECRTS 2025, as Example 2 tells it.
+pub const FIG_3: [Told; 9] = [
+    (0, 0, Issued, "Example 2", 0),
+    (0, 2, Issued, "Example 2", 2),
+    (1, 0, Issued, "Example 2", 3),
+    (1, 0, Dispatched, "Example 2", 3),
+    (0, 2, Dispatched, "Example 2", 4),
+    (1, 1, Issued, "Example 2", 4),
+    (1, 2, Issued, "Example 2", 5),
+    (0, 2, Initiated, "Example 2", 7),
+    (1, 1, Dispatched, "Example 2", 7),
+];
+
+/// Warps of the figures of Raravi and Andersson, 2010: 64 threads, 16 a warp.
+pub const FERMI_WARPS: usize = 4;
+
+/// Figure 3 of Raravi and Andersson, 2010: cycles of schedules (a) and (b).
+pub const FERMI_FIG_3: [u64; 2] = [14, 13];
+
+/// Figure 4 of Raravi and Andersson, 2010: a row for each warp, a letter for each cycle.
+pub const FERMI_FIG_4: [&str; 4] =
+    ["CLLC.....LLCS", "C..LLC.....L.LCS", ".C...LLC......L.LCS", ".C.....LLC.......L.LCS"];
+
+/// Figure 5 of Raravi and Andersson, 2010.
+pub const FERMI_FIG_5: [&str; 4] = [
+    "CLLC.....LLC.....LLCS",
+    "C..LLC.....LLC.....L.LCS",
+    ".C...LLC.....LLC......L.LCS",
+    ".C.....LLC.....LLC.......L.LCS",
+];
+
+/// The formula FT of Raravi and Andersson, 2010, section III, for so many warps.
+pub const fn fermi_ft(warps: u64, rep_cnt: u64) -> u64 {
+    warps * 3 + 2 + warps * (rep_cnt - 1) * 2
+}

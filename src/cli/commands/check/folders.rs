@@ -7,6 +7,7 @@ use crate::cli::args::Check;
 use crate::cli::assets::Location;
 use crate::cli::commands::again::shell_word;
 use crate::cli::files::Folder;
+use crate::cli::lists::Lists;
 use crate::cli::load::{self, Loaded, LoadedKernel};
 use crate::cli::session::Session;
 use crate::diag::{Diagnostic, Diagnostics};
@@ -14,7 +15,7 @@ use crate::diag::{Diagnostic, Diagnostics};
 /// Where counterexamples go, if they are asked for.
 pub struct Folders {
     dir: Option<Folder>,
-    /// By kernel and policy: the name of the folder.
+    /// By kernel and run: the name of the folder.
     names: Vec<Vec<String>>,
 }
 
@@ -23,6 +24,7 @@ impl Folders {
     /// are left to their turn.
     pub fn prepare(
         args: &Check,
+        lists: &Lists,
         names: &[String],
         locations: &[Result<Location, Diagnostics>],
         session: &Session,
@@ -34,17 +36,22 @@ impl Folders {
         let mut all = Vec::with_capacity(names.len());
         for (name, location) in names.iter().zip(locations) {
             let mut of_kernel = Vec::new();
-            let prepared = location.clone().and_then(|location| Prepared::new(name, location, args));
+            let prepared = location.clone().and_then(|location| Prepared::new(name, location, args, lists));
             if let Ok(prepared) = prepared {
-                for policy in &prepared.policies {
-                    let wanted = counterexample::folder_name(prepared.name(), policy);
+                for setup in prepared.setups.iter().flatten() {
+                    let kernel = prepared.what.name();
+                    let shown = match lists.several_machines() {
+                        true => format!("{kernel}-{}", setup.machine.name()),
+                        false => kernel.to_owned(),
+                    };
+                    let wanted = counterexample::folder_name(&shown, &setup.policy);
                     // two kernels may have one name
                     let free = |name: &String| !taken.contains(name);
                     let numbered = (2..).map(|number| format!("{wanted}-{number}"));
                     let name = std::iter::once(wanted.clone()).chain(numbered).find(free).unwrap_or_default();
                     let inputs = match &prepared.what {
-                        Loaded::Kernel(kernel) => load::inputs(&args.common, kernel, policy),
-                        Loaded::Program(program) => load::inputs_of_program(&args.common, program),
+                        Loaded::Kernel(kernel) => load::inputs(&setup.common, kernel, &setup.policy),
+                        Loaded::Program(program) => load::inputs_of_program(&setup.common, program),
                     };
                     if let Err(problem) = dir.check_folder(&name, &inputs) {
                         problems.push(problem);
@@ -58,16 +65,16 @@ impl Folders {
         problems.into_result(Self { dir: Some(dir), names: all })
     }
 
-    /// The name of the folder for a kernel under a policy, by their numbers.
-    pub fn name(&self, kernel: usize, policy: usize) -> Option<String> {
-        self.names.get(kernel)?.get(policy).cloned()
+    /// The name of the folder for a run of a kernel, by their numbers.
+    pub fn name(&self, kernel: usize, run: usize) -> Option<String> {
+        self.names.get(kernel)?.get(run).cloned()
     }
 
     /// The command that repeats a run from its folder.
     pub fn command(&self, args: &Check, judged: &Judged, run: &Run) -> Option<String> {
         let dir = self.dir.as_ref()?.path(run.folder.as_ref()?);
         let witness = judged.witness(run)?;
-        let command = counterexample::command(&inputs(args, judged, run, witness, (&[], &Watch::new())));
+        let command = counterexample::command(&inputs(args, run, witness, (&[], &Watch::new())));
         Some(format!("cd {} && {command}", shell_word(&dir.display().to_string())))
     }
 
@@ -89,7 +96,7 @@ impl Folders {
         let blocks = u64::from(kernel.workload.blocks());
         session.progress.begin(format!("recording {name}"), Some(blocks), "blocks");
         let files = kernel.files()?;
-        let about = inputs(args, judged, run, witness, (&files, &session.watch));
+        let about = inputs(args, run, witness, (&files, &session.watch));
         let files = counterexample::counterexample(&about)?;
         dir.write(name, &files)?;
         Ok(())
@@ -98,16 +105,15 @@ impl Folders {
 
 fn inputs<'a>(
     args: &'a Check,
-    judged: &'a Judged,
     run: &'a Run,
     (kernel, checked): (&'a LoadedKernel, &'a Checked),
     (files, watch): (&'a [(String, Vec<u8>)], &'a Watch),
 ) -> counterexample::Inputs<'a> {
     counterexample::Inputs {
         workload: &kernel.workload,
-        machine: &judged.prepared.machine,
-        machine_spec: &judged.prepared.spec,
-        policy: &run.policy,
+        machine: &run.setup.machine,
+        machine_spec: &run.setup.spec,
+        policy: &run.setup.policy,
         run: checked,
         files,
         seed: args.common.seed,

@@ -7,11 +7,15 @@ mod report;
 use folders::Folders;
 use judged::{Judged, Prepared, Ran, Run};
 
+use super::sweep::Said;
+use crate::base::Watch;
 use crate::bound::{self, Bound};
-use crate::check::Checked;
+use crate::check::Judging;
 use crate::cli::args::Check;
 use crate::cli::assets;
+use crate::cli::batch::{Blocks, each_kernel};
 use crate::cli::failures::Batch;
+use crate::cli::lists::Lists;
 use crate::cli::output::{Ending, Outcome};
 use crate::cli::programs;
 use crate::cli::session::Session;
@@ -22,42 +26,79 @@ use crate::program::launch::LaunchSpec;
 pub fn run(args: &Check, session: &Session) -> Outcome {
     let bounds = bound::all();
     check_bound_names(&args.bound, &bounds)?;
+    let lists = Lists::new(&args.common)?;
     let names = if args.kernels.is_empty() { suite_kernels()? } else { args.kernels.clone() };
     // stdin can be read once
     let locations: Vec<_> = names.iter().map(|name| assets::find_kernel(name)).collect();
-    let folders = Folders::prepare(args, &names, &locations, session)?;
-    let mut batch = Batch::new(&names);
-    let mut all = Vec::new();
-    while let Some((index, name)) = batch.begin(session) {
-        tracing::info!(kernel = %name, "checking");
-        let outcome = locations[index].clone().and_then(|location| Prepared::new(name, location, args));
-        let (judged, problems) = match outcome {
-            Ok(prepared) => {
-                session.progress.begin(batch.label(name), prepared.blocks(), "blocks");
-                prepared.judge(args, &bounds, session, &|policy| folders.name(index, policy))
-            }
-            Err(problems) => (None, Some(problems)),
+    let prepare = |index: usize| {
+        let location = locations[index].clone()?;
+        Prepared::new(&names[index], location, args, &lists)
+    };
+    let folders = Folders::prepare(args, &lists, &names, &locations, session)?;
+    let said = Said {
+        command: "check",
+        kernels: &args.kernels,
+        common: &args.common,
+        launch: &args.ptx,
+        bounds: &args.bound,
+    };
+    let own = || (0..names.len()).filter_map(|index| Some(prepare(index).ok()?.own())).collect();
+    let recording = said.recording(args.several.out.as_deref(), &lists, session, own)?;
+    let threads = args.several.threads(names.len());
+    let work = |index: usize, watch: &Watch, begin: Blocks| {
+        tracing::info!(kernel = %names[index], "checking");
+        let judging = Judging {
+            bounds: &bounds,
+            gating: &args.bound,
+            max_instructions_per_block: args.common.fuel(),
+            threads: args.common.threads(),
+            ahead: threads == 1 && args.common.runs_ahead(),
+            race_memory: args.common.race_memory(),
+            self_check: args.self_check,
+            watch,
         };
-        match problems {
-            Some(problems) => batch.failures.add(name, &problems),
-            None if judged.iter().flat_map(|judged| &judged.runs).any(|run| !run.checked().is_complete()) => {
-                batch.cut_short();
+        let prepared = match prepare(index) {
+            Ok(prepared) => prepared,
+            Err(problems) => {
+                let records = recording.as_ref().map(|recording| recording.of_failed(index, &problems));
+                return (None, problems, records);
             }
-            None => {}
+        };
+        begin(prepared.blocks());
+        let runs = prepared.run(&judging);
+        let records = recording.as_ref().filter(|_| !watch.is_stopped());
+        let records = records.map(|recording| recording.of_kernel(index, &runs));
+        let (judged, problems) = prepared.judged(runs, &judging, &|run| folders.name(index, run));
+        (judged, problems, records)
+    };
+    let mut ending = Ending::default();
+    let mut all: Vec<Judged> = Vec::new();
+    let mut batch = Batch::new(&names);
+    each_kernel(&mut batch, threads, session, work, |batch, index, (judged, problems, records)| {
+        if !problems.is_empty() {
+            batch.failures.add(batch.name(index), &problems);
+        } else if judged.iter().flat_map(|judged| &judged.runs).any(|run| !run.checked().is_complete()) {
+            batch.cut_short();
+        }
+        if let Some(recording) = &recording {
+            recording.append(records, &mut ending);
         }
         all.extend(judged);
-    }
-    if all.is_empty() && args.kernels.len() == 1 && !batch.is_incomplete() {
+    });
+    let nothing = all.is_empty() && recording.is_none();
+    if nothing && args.kernels.len() == 1 && !batch.is_incomplete() {
         return Err(batch.failures.into_problems());
     }
-    let output = report::report(args, &all, &folders, &batch, session);
-    let violated = all.iter().flat_map(|judged| &judged.runs).any(Run::is_violated);
-    let mut ending = Ending { violated, ..Ending::default() };
+    let output = report::report(args, &all, &lists, &folders, &batch, session);
+    ending.violated = all.iter().flat_map(|judged| &judged.runs).any(Run::is_violated);
     ending.report(session, args.common.format, &output);
-    report::gantt(args, &all, session, &mut ending);
-    report::again(args, &all, &folders, session, &mut ending);
+    report::gantt(args, &all, &lists, session, &mut ending);
+    report::again(args, &all, &lists, &folders, session, &mut ending);
     if args.require_verdict {
-        require_verdict(&all, &mut ending);
+        require_verdict(&all, &lists, &mut ending);
+    }
+    if let Some(recording) = recording {
+        recording.conclude(&mut ending);
     }
     ending.failures = batch.failures;
     Ok(ending)
@@ -90,13 +131,21 @@ pub fn suite_kernels() -> Result<Vec<String>, Diagnostics> {
 }
 
 /// Runs to which no gating bound applied, or that were not taken to their end, are an error.
-fn require_verdict(all: &[Judged], ending: &mut Ending) {
+fn require_verdict(all: &[Judged], lists: &Lists, ending: &mut Ending) {
     let mut missing = Vec::new();
     for judged in all {
-        let kernel = judged.prepared.name();
-        let runs = judged.runs.iter().map(Run::checked);
-        let without = |run: &&Checked| !run.is_complete() || !run.verdict().applies();
-        missing.extend(runs.filter(without).map(|run| format!("{kernel} under {}", run.scheduler)));
+        let kernel = judged.what.name();
+        for run in &judged.runs {
+            let checked = run.checked();
+            if !checked.is_complete() || !checked.verdict().applies() {
+                let on = if lists.several_machines() {
+                    format!(" on {}", run.setup.machine.name())
+                } else {
+                    String::new()
+                };
+                missing.push(format!("{kernel}{on} under {}", checked.scheduler));
+            }
+        }
     }
     let message = match (missing.is_empty(), all.is_empty()) {
         (true, false) => return,

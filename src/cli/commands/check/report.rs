@@ -7,6 +7,7 @@ use crate::cli::args::Check;
 use crate::cli::commands::{again, draw};
 use crate::cli::failures::Batch;
 use crate::cli::format::Format;
+use crate::cli::lists::{Lists, Setup};
 use crate::cli::load::Loaded;
 use crate::cli::output::Ending;
 use crate::cli::session::Session;
@@ -18,20 +19,21 @@ use crate::report::suite::CheckReport;
 pub fn report<'a>(
     args: &Check,
     all: &'a [Judged],
+    lists: &Lists,
     folders: &Folders,
     batch: &Batch,
     session: &Session,
 ) -> CheckReport<'a> {
     let result = |(judged, run): (&'a Judged, &'a Run)| {
-        let Judged { prepared, .. } = judged;
-        let mut result = match (&run.result, &prepared.what) {
+        let (name, machine) = (judged.what.name(), &run.setup.machine);
+        let mut result = match (&run.result, &judged.what) {
             (Ran::Program(checked, _), Loaded::Program(program)) => {
-                CheckResult::of_program(prepared.name(), &program.sequence, &prepared.machine, checked)
+                CheckResult::of_program(name, &program.sequence, machine, checked)
             }
-            _ => CheckResult::new(prepared.name(), &prepared.machine, run.checked()),
+            _ => CheckResult::new(name, machine, run.checked()),
         };
         if run.is_violated() {
-            let same = || again::check(args, prepared.name_given(), &run.policy, run.launch());
+            let same = || same_again(args, judged, run);
             result.replay_command = Some(folders.command(args, judged, run).unwrap_or_else(same));
         }
         result
@@ -39,28 +41,47 @@ pub fn report<'a>(
     let results = runs(all).map(result).collect();
     let verdicts: Vec<Verdict> = runs(all).map(|(_, run)| run.checked().verdict()).collect();
     let output = Output::of_batch("check", Some(args.common.seed), results, batch.report(session));
-    CheckReport { output: output.judged(verdicts.into_iter()), in_full: args.kernels.len() == 1 }
+    CheckReport {
+        output: output.judged(verdicts.into_iter()),
+        in_full: args.kernels.len() == 1 && !lists.are_lists(),
+        several_machines: lists.several_machines(),
+    }
 }
 
 /// Draws the first block of a kernel, if it is to be.
-pub fn gantt(args: &Check, all: &[Judged], session: &Session, ending: &mut Ending) {
+pub fn gantt(args: &Check, all: &[Judged], lists: &Lists, session: &Session, ending: &mut Ending) {
     let one_as_text = args.kernels.len() == 1 && args.common.format == Format::Text;
-    if let ([Judged { prepared, runs }], true) = (all, args.gantt && one_as_text)
-        && let Loaded::Kernel(kernel) = &prepared.what
-    {
-        for run in runs {
-            match draw::gantt(kernel, &prepared.machine, &run.policy, &args.common) {
-                Ok(drawn) => ending.print(session, &format!("\n{drawn}")),
+    if let ([Judged { what: Loaded::Kernel(kernel), runs }], true) = (all, args.gantt && one_as_text) {
+        for Run { setup, .. } in runs {
+            let heading = match lists.are_lists() {
+                true => format!("{} under {}\n", setup.machine.name(), setup.policy.kind()),
+                false => String::new(),
+            };
+            match draw::gantt(kernel, &setup.machine, &setup.policy, &setup.common) {
+                Ok(drawn) => ending.print(session, &format!("\n{heading}{drawn}")),
                 Err(problems) => ending.late.append(problems),
             }
         }
     }
 }
 
+/// The `check` that does the same run.
+fn same_again(args: &Check, judged: &Judged, run: &Run) -> String {
+    let Setup { common, policy, .. } = &run.setup;
+    again::check(args, common, judged.what.name_given(), policy, run.launch())
+}
+
 /// Writes the counterexamples, now that the results are out, and says how to see each violation again.
-pub fn again(args: &Check, all: &[Judged], folders: &Folders, session: &Session, ending: &mut Ending) {
+pub fn again(
+    args: &Check,
+    all: &[Judged],
+    lists: &Lists,
+    folders: &Folders,
+    session: &Session,
+    ending: &mut Ending,
+) {
     for (judged, run) in runs(all).filter(|(_, run)| run.is_violated()) {
-        let same = || again::check(args, judged.prepared.name_given(), &run.policy, run.launch());
+        let same = || same_again(args, judged, run);
         let command = match folders.write(args, judged, run, session) {
             Ok(()) => folders.command(args, judged, run).unwrap_or_else(same),
             Err(problems) => {
@@ -69,8 +90,14 @@ pub fn again(args: &Check, all: &[Judged], folders: &Folders, session: &Session,
             }
         };
         if args.common.format == Format::Text {
-            let (kernel, policy) = (judged.prepared.name(), &run.checked().scheduler);
-            let line = format!("\n{kernel} breaks a bound under {policy}; to see it again:\n  {command}\n");
+            let (kernel, policy) = (judged.what.name(), &run.checked().scheduler);
+            let on = if lists.several_machines() {
+                format!(" on {}", run.setup.machine.name())
+            } else {
+                String::new()
+            };
+            let line =
+                format!("\n{kernel} breaks a bound{on} under {policy}; to see it again:\n  {command}\n");
             ending.print(session, &line);
         }
     }

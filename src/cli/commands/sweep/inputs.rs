@@ -11,7 +11,7 @@ use crate::cli::policies;
 use crate::diag::{Diagnostic, Diagnostics, SourceText};
 use crate::machine::{Machine, MachineSpec, SchedulerKind, Setting};
 use crate::sim::PolicySetup;
-use crate::sweep::{Assignment, Axis, Inputs, Points, Subject};
+use crate::sweep::{self, Assignment, Axis, Inputs, Points};
 
 /// The setting that is no path of a machine file.
 const MEM_LATENCY: &str = "mem_latency";
@@ -133,7 +133,7 @@ impl Found {
 }
 
 impl Inputs for Found {
-    fn subject(&self, kernel: &str, options: &[Assignment], seed: u64) -> Result<Subject, Diagnostics> {
+    fn subject(&self, kernel: &str, options: &[Assignment], seed: u64) -> Result<sweep::Loaded, Diagnostics> {
         let mut launch = PtxLaunch::default();
         for (option, value) in options {
             launch
@@ -141,8 +141,10 @@ impl Inputs for Found {
                 .map_err(|(message, hint)| Diagnostic::general(kernel, message).hint(hint))?;
         }
         Ok(match self.load(kernel, &launch, seed)? {
-            Loaded::Kernel(kernel) => Subject::Kernel(Box::new(kernel.workload)),
-            Loaded::Program(program) => Subject::Program { name: program.name, sequence: program.sequence },
+            Loaded::Kernel(kernel) => sweep::Loaded::Launch(Box::new(kernel.workload)),
+            Loaded::Program(program) => {
+                sweep::Loaded::Program { name: program.name, sequence: program.sequence }
+            }
         })
     }
 

@@ -2,10 +2,12 @@
 
 mod inputs;
 mod planned;
+mod recording;
 
 use std::path::Path;
 
 pub use planned::{Doing, Planned};
+pub use recording::{Own, Said};
 
 use crate::bound::Bound;
 use crate::cli::args::Sweep;

@@ -2,12 +2,13 @@
 
 use super::inputs::Found;
 use crate::bound::{self, Bound};
+use crate::check::Judging;
 use crate::cli::assets::Location;
 use crate::cli::commands::check::suite_kernels;
 use crate::cli::resources;
 use crate::cli::session::Session;
-use crate::diag::{Diagnostic, Diagnostics, to_ron};
-use crate::sweep::{Columns, Judging, Points, Record, SweepSpec, in_order, run_job};
+use crate::diag::{Diagnostic, Diagnostics, SourceText, to_ron};
+use crate::sweep::{Columns, Inputs, Points, Record, SweepSpec, in_order, run_job};
 
 /// Memory of the watch for races in each thread, bytes.
 const RACE_MEMORY: usize = 512 << 20;
@@ -39,12 +40,23 @@ pub struct Doing {
 impl Planned {
     /// Reads a plan and everything it names.
     pub fn read(location: &Location) -> Result<Self, Diagnostics> {
-        let bounds = bound::all();
         let source = location.text()?;
         let spec = SweepSpec::parse(&source)?;
-        let (points, mut problems) = Points::new(&spec, &source, &suite_kernels()?, &bounds);
+        Self::new(spec, location, &source)
+    }
+
+    /// A plan that a command line says. Its files are relative to where the command runs.
+    pub fn of_command(spec: SweepSpec, command: &str) -> Result<Self, Diagnostics> {
+        let location = Location::Disk(command.into());
+        let text = to_ron(command, &spec, ron::extensions::Extensions::empty())?;
+        Self::new(spec, &location, &SourceText::new(command, text))
+    }
+
+    fn new(spec: SweepSpec, location: &Location, source: &SourceText) -> Result<Self, Diagnostics> {
+        let bounds = bound::all();
+        let (points, mut problems) = Points::new(&spec, source, &suite_kernels()?, &bounds);
         let text = to_ron(&location.shown(), &spec, ron::extensions::Extensions::empty())?;
-        let found = Found::new(&points, location, &source, &text);
+        let found = Found::new(&points, location, source, &text);
         let found = found.map_err(|wrong| problems.append(wrong)).ok();
         let found = problems.into_result(found)?.expect("what was not found is a problem");
         let columns = Columns::new(&points, &bounds);
@@ -54,6 +66,17 @@ impl Planned {
     /// Digest of the plan and of all that was read for it.
     pub fn digest(&self) -> String {
         self.found.digest()
+    }
+
+    /// Digests of the machines with their settings.
+    pub fn digests(&self) -> Result<Vec<u64>, Diagnostics> {
+        let of_launch = 0..self.points.len() / self.points.launches();
+        let first = of_launch.step_by(self.points.policies().len());
+        let digest = |number| {
+            let point = self.points.point(number);
+            self.found.machine(point.machine, &point.settings).map(|machine| machine.digest())
+        };
+        first.map(digest).collect()
     }
 
     /// Points of a job.
@@ -79,6 +102,8 @@ impl Planned {
             max_instructions_per_block: resources::fuel(
                 self.spec.max_instructions.unwrap_or(resources::MAX_INSTRUCTIONS),
             ),
+            threads: 1,
+            ahead: false,
             race_memory: self.spec.races.then_some(RACE_MEMORY),
             self_check: doing.self_check,
             watch: &watch,

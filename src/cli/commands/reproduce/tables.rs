@@ -1,24 +1,20 @@
-//! `warpbound reproduce`: a table of a paper, ours beside theirs.
+//! Tables of papers: from the records of a plan, or from an ablation.
 
-use super::ablate::ablation;
-use super::sweep::{Doing, Planned};
-use crate::cli::args::{Ablate, Reproduce, TableFormat, What};
+use super::Done;
+use crate::cli::args::{Ablate, Reproduce, TableFormat};
 use crate::cli::assets;
+use crate::cli::commands::ablate::ablation;
+use crate::cli::commands::check::suite_kernels;
+use crate::cli::commands::sweep::{Doing, Planned};
 use crate::cli::failures::Batch;
-use crate::cli::output::{Ending, Outcome};
 use crate::cli::resources;
 use crate::cli::session::Session;
-use crate::diag::Diagnostic;
-use crate::report::output::{self, Output};
-use crate::report::reproduce::{Measured, Paper, ReproduceResult};
+use crate::diag::{Diagnostic, Diagnostics};
+use crate::report::output;
+use crate::report::reproduce::{Measured, Paper, ReproduceResult, Reproduced};
 
-/// Runs the command.
-pub fn run(args: &Reproduce, session: &Session) -> Outcome {
-    let paper = match args.what {
-        What::Table2 => return table2(args, session),
-        What::Table3 => Paper::Table3,
-        What::Table4 => Paper::Table4,
-    };
+/// A table over the records of its plan.
+pub fn of_plan(paper: Paper, args: &Reproduce, session: &Session) -> Result<Done, Diagnostics> {
     let planned = Planned::read(&assets::find_plan(paper.plan())?)?;
     let mut runs: Vec<Measured> = Vec::new();
     // the single warps of Table 3 are those of the self-check
@@ -36,14 +32,13 @@ pub fn run(args: &Reproduce, session: &Session) -> Outcome {
     let result = ReproduceResult::new(paper, planned.digest(), &runs);
     let stopped = session.stopped().filter(|_| !complete);
     let batch = output::Batch { complete, stopped, ..output::Batch::default() };
-    let mut ending = Ending { violated: result.violated > 0, ..Ending::default() };
-    ending.report(session, args.format, &Output::of_batch("reproduce", None, vec![result], batch));
-    Ok(ending)
+    let violated = result.violated > 0;
+    Ok(Done { violated, batch, ..Done::new(Reproduced::Table(Box::new(result))) })
 }
 
 /// The suite on each variant of the machine, one block at a time.
-fn table2(args: &Reproduce, session: &Session) -> Outcome {
-    let names = super::check::suite_kernels()?;
+pub fn table2(args: &Reproduce, session: &Session) -> Result<Done, Diagnostics> {
+    let names = suite_kernels()?;
     let mut batch = Batch::new(&names);
     let ablate = Ablate {
         kernels: Vec::new(),
@@ -57,9 +52,7 @@ fn table2(args: &Reproduce, session: &Session) -> Outcome {
     };
     let table = ablation(&ablate, session, &mut batch)?;
     let result = ReproduceResult::of_ablation(&table);
-    let mut ending = Ending::default();
-    let output = Output::of_batch("reproduce", None, vec![result], batch.report(session));
-    ending.report(session, args.format, &output);
-    ending.failures = batch.failures;
-    Ok(ending)
+    let report = batch.report(session);
+    let failures = batch.failures;
+    Ok(Done { batch: report, failures, ..Done::new(Reproduced::Table(Box::new(result))) })
 }

@@ -1,0 +1,101 @@
+//! `warpbound reproduce`: tables and figures of papers, ours beside theirs.
+
+mod figures;
+mod tables;
+
+use figures::OfFermi;
+
+use crate::cli::args::{Reproduce, What};
+use crate::cli::failures::Failures;
+use crate::cli::output::{Ending, Outcome};
+use crate::cli::session::Session;
+use crate::diag::{Diagnostic, Diagnostics, closest};
+use crate::report::output::{Batch, Output};
+use crate::report::reproduce::{Paper, Reproduced, Reproducible};
+
+/// Everything in turn.
+const ALL: &str = "all";
+
+/// What came of one of them.
+struct Done {
+    result: Reproduced,
+    batch: Batch,
+    violated: bool,
+    failures: Failures,
+}
+
+impl Done {
+    /// Nothing went wrong.
+    fn new(result: Reproduced) -> Self {
+        Self { result, batch: Batch::default(), violated: false, failures: Failures::default() }
+    }
+}
+
+/// Runs the command.
+pub fn run(args: &Reproduce, session: &Session) -> Outcome {
+    let mut ending = Ending::default();
+    let Some(name) = &args.what else {
+        let all = What::ALL.into_iter().map(|what| Reproduced::Listed(listed(what))).collect();
+        ending.report(session, args.format, &Output::new("reproduce", None, all));
+        return Ok(ending);
+    };
+    let wanted = if name == ALL { What::ALL.to_vec() } else { vec![named(name)?] };
+    let mut batch = Batch::default();
+    let mut results = Vec::new();
+    for (index, what) in wanted.iter().enumerate() {
+        if session.watch.is_stopped() {
+            let left = wanted[index..].iter().map(|what| what.name().to_owned()).collect();
+            batch = Batch { complete: false, stopped: session.stopped(), not_reached: left, ..batch };
+            break;
+        }
+        let done = reproduced(*what, args, session)?;
+        ending.violated |= done.violated;
+        results.push(done.result);
+        ending.failures = done.failures;
+        if !done.batch.complete {
+            batch = done.batch;
+            // what is wrong with a table is said of it alone
+            if wanted.len() > 1 && !ending.failures.is_empty() {
+                break;
+            }
+        }
+    }
+    ending.report(session, args.format, &Output::of_batch("reproduce", None, results, batch));
+    Ok(ending)
+}
+
+fn reproduced(what: What, args: &Reproduce, session: &Session) -> Result<Done, Diagnostics> {
+    match what {
+        What::Table2 => tables::table2(args, session),
+        What::Table3 => tables::of_plan(Paper::Table3, args, session),
+        What::Table4 => tables::of_plan(Paper::Table4, args, session),
+        What::Fig2 => figures::fig2(),
+        What::Fig3 => figures::fig3(),
+        What::Fig4 => figures::fig4(session),
+        What::Fermi => Ok(figures::of_fermi(OfFermi::Formula, session)),
+        What::FermiFig3 => Ok(figures::of_fermi(OfFermi::Fig3, session)),
+        What::FermiFig4 => Ok(figures::of_fermi(OfFermi::Fig4, session)),
+        What::FermiFig5 => Ok(figures::of_fermi(OfFermi::Fig5, session)),
+    }
+}
+
+fn listed(what: What) -> Reproducible {
+    let (shown, paper, about) = what.about();
+    Reproducible { name: what.name().to_owned(), what: shown, paper, about }
+}
+
+fn named(name: &str) -> Result<What, Diagnostics> {
+    if let Some(known) = What::ALL.into_iter().find(|known| known.name() == name) {
+        return Ok(known);
+    }
+    let near = closest(name, What::ALL.into_iter().map(What::name).chain([ALL]));
+    let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
+    let line = |what: What| {
+        let (shown, paper, _) = what.about();
+        format!("{} ({shown}, {paper})", what.name())
+    };
+    let known: Vec<String> = What::ALL.into_iter().map(line).collect();
+    Err(Diagnostic::general(name, "nothing of this name is reproduced")
+        .hint(format!("{near}there are {}, and {ALL}", known.join(", ")))
+        .into())
+}

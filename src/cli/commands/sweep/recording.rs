@@ -1,0 +1,253 @@
+//! A folder of results beside what another command prints: that of the sweep of a plan which says the same.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use super::planned::Planned;
+use crate::check::Run;
+use crate::cli::args::{Common, PtxLaunch, Races};
+use crate::cli::files::results::Results;
+use crate::cli::launches;
+use crate::cli::lists::{Lists, Setup};
+use crate::cli::load::{DEFAULT_MACHINE, Loaded};
+use crate::cli::output::Ending;
+use crate::cli::resources::MAX_INSTRUCTIONS;
+use crate::cli::session::Session;
+use crate::diag::{Diagnostic, Diagnostics};
+use crate::machine::SchedulerKind;
+use crate::report::output::TOOL_VERSION;
+use crate::sweep::{FORMAT, KernelSpec, Manifest, Record, SweepSpec, ValueSpec, records};
+
+/// A folder of results that is being written.
+pub struct Recording {
+    dir: PathBuf,
+    planned: Planned,
+    /// Of the machines, in the order of the plan.
+    digests: Vec<u64>,
+    written: Mutex<Written>,
+}
+
+struct Written {
+    results: Results,
+    /// Points that are there.
+    done: u64,
+    /// Whether something could not be written, or is missing: what comes after it would leave a gap.
+    broken: bool,
+}
+
+/// What a kernel has where the command line does not say.
+pub struct Own {
+    /// The kernel.
+    pub kernel: String,
+    /// The machine that its file names.
+    pub machine: Option<String>,
+    /// Its policies on each machine.
+    pub policies: Vec<Vec<String>>,
+}
+
+impl Own {
+    /// Of a kernel with these runs.
+    pub fn of(what: &Loaded, setups: &[Vec<Setup>]) -> Self {
+        let words = |runs: &Vec<Setup>| runs.iter().map(|run| run.policy.kind().to_string()).collect();
+        Self {
+            kernel: what.name_given().to_owned(),
+            machine: what.own_machine().map(str::to_owned),
+            policies: setups.iter().map(words).collect(),
+        }
+    }
+}
+
+/// What a command line says beside the lists.
+pub struct Said<'a> {
+    pub command: &'static str,
+    /// As it names them; none for the suite.
+    pub kernels: &'a [String],
+    pub common: &'a Common,
+    pub launch: &'a PtxLaunch,
+    pub bounds: &'a [String],
+}
+
+impl Said<'_> {
+    /// Opens the folder of results, if one is wanted. `kernels` says what they have of their own.
+    pub fn recording(
+        &self,
+        out: Option<&Path>,
+        lists: &Lists,
+        session: &Session,
+        kernels: impl FnOnce() -> Vec<Own>,
+    ) -> Result<Option<Recording>, Diagnostics> {
+        let Some(dir) = out else { return Ok(None) };
+        let kernels = kernels();
+        let mut problems = Diagnostics::new();
+        let mut refuse = |message: String, hint: String| {
+            problems.push(Diagnostic::general("--out", message).hint(hint));
+        };
+        let machines = lists.machines().map_or_else(|| vec![DEFAULT_MACHINE.to_owned()], <[String]>::to_vec);
+        if lists.machines().is_none() {
+            for Own { kernel, machine, .. } in &kernels {
+                if let Some(machine) = machine {
+                    let message =
+                        format!("all results have the same machines, and `{kernel}` brings `{machine}`");
+                    refuse(message, format!("name the machine, for example --machine {machine}"));
+                }
+            }
+        }
+        let mut of_kernels = kernels.iter().flat_map(|own| &own.policies);
+        let policies = match (lists.policies(), of_kernels.next()) {
+            (Some(policies), _) => policies.to_vec(),
+            (None, first) => {
+                if of_kernels.any(|other| Some(other) != first) {
+                    let message =
+                        "all results have the same policies, and these kernels or machines bring others";
+                    refuse(message.to_owned(), "name them, for example --scheduler gto,lrr".to_owned());
+                }
+                // of kernels that cannot be read the plan says what is wrong
+                first.cloned().unwrap_or_else(|| vec![SchedulerKind::Gto.to_string()])
+            }
+        };
+        problems.into_result(())?;
+        Recording::open(self.command, dir, self.plan(machines, policies)?, session).map(Some)
+    }
+
+    /// The plan of which it is the sweep.
+    fn plan(&self, machines: Vec<String>, policies: Vec<String>) -> Result<SweepSpec, Diagnostics> {
+        let options = launch_options(self.launch)?;
+        let kernel = |name: &String| match options.is_empty() {
+            true => KernelSpec::Kernel(name.clone()),
+            false => KernelSpec::Vary(name.clone(), options.clone()),
+        };
+        let Common { mem_latency, set, seed, max_instructions, races, .. } = self.common;
+        let mut settings: Vec<(String, Vec<ValueSpec>)> = Vec::new();
+        if let Some(latency) = mem_latency {
+            settings.push(("mem_latency".to_owned(), vec![ValueSpec::Text(latency.to_string())]));
+        }
+        for setting in set {
+            let (path, value) = setting.split_once('=').unwrap_or((setting, ""));
+            // the last one counts
+            settings.retain(|(known, _)| known != path.trim());
+            settings.push((path.trim().to_owned(), vec![ValueSpec::Text(value.trim().to_owned())]));
+        }
+        Ok(SweepSpec {
+            doc: String::new(),
+            kernels: match self.kernels {
+                [] => vec![KernelSpec::Suite],
+                kernels => kernels.iter().map(kernel).collect(),
+            },
+            seeds: vec![*seed],
+            machines,
+            settings,
+            policies,
+            bounds: self.bounds.to_vec(),
+            max_instructions: (*max_instructions != MAX_INSTRUCTIONS).then_some(*max_instructions),
+            races: *races == Races::Report,
+        })
+    }
+}
+
+/// The options of a launch as plans have them.
+fn launch_options(launch: &PtxLaunch) -> Result<Vec<(String, Vec<ValueSpec>)>, Diagnostics> {
+    let mut options = Vec::new();
+    let mut problems = Diagnostics::new();
+    for pair in launch.words().chunks_exact(2) {
+        let (option, value) = (pair[0].trim_start_matches("--"), pair[1].as_str());
+        let (name, value) = match option {
+            "let" => match value.split_once('=') {
+                Some((name, value)) => (format!("let {}", name.trim()), value),
+                None => ("let".to_owned(), value),
+            },
+            "arg" => match launches::which_and_value(value) {
+                Some((which, value)) => (format!("arg {which}"), value),
+                None => {
+                    let problem = Diagnostic::general(
+                        format!("--arg {value}"),
+                        "results are those of a plan, and a plan has no arguments without WHICH=",
+                    );
+                    problems.push(problem.hint(
+                        "write WHICH=ARG, or a launch file, which `warpbound inspect FILE --template` begins",
+                    ));
+                    continue;
+                }
+            },
+            option => (option.to_owned(), value),
+        };
+        options.push((name, vec![ValueSpec::Text(value.to_owned())]));
+    }
+    problems.into_result(options)
+}
+
+impl Recording {
+    /// Opens the folder. Everything that the plan names is found and read before.
+    fn open(
+        command: &'static str,
+        dir: &Path,
+        spec: SweepSpec,
+        session: &Session,
+    ) -> Result<Self, Diagnostics> {
+        let planned = Planned::of_command(spec, &format!("warpbound {command}"))?;
+        let digests = planned.digests()?;
+        let manifest = Manifest {
+            format: FORMAT,
+            tool_version: TOOL_VERSION.to_owned(),
+            plan_digest: planned.digest(),
+            points: planned.points.len(),
+            shard: None,
+            seeds: planned.points.seeds().to_vec(),
+            columns: planned.columns.names().to_vec(),
+            plan: planned.text.clone(),
+        };
+        let results = Results::open(dir, manifest, false, &session.parts).map_err(|problem| {
+            let taken = problem.message.contains("has results");
+            if taken { problem.hint("choose another folder") } else { problem }
+        })?;
+        let written = Mutex::new(Written { results, done: 0, broken: false });
+        Ok(Self { dir: dir.to_owned(), planned, digests, written })
+    }
+
+    /// The records of a kernel, given by its number, that came to these runs.
+    pub fn of_kernel(&self, kernel: usize, runs: &[Run]) -> Vec<Record> {
+        let policies = self.planned.points.policies().len();
+        let digests = self.digests.iter().flat_map(|digest| std::iter::repeat_n(*digest, policies));
+        let first = kernel as u64 * (self.digests.len() * policies) as u64;
+        records(&self.planned.points, first, &self.planned.columns, digests.zip(runs))
+    }
+
+    /// Of a kernel of which nothing ran.
+    pub fn of_failed(&self, kernel: usize, problems: &Diagnostics) -> Vec<Record> {
+        let runs =
+            vec![Run::failed(problems.clone()); self.digests.len() * self.planned.points.policies().len()];
+        self.of_kernel(kernel, &runs)
+    }
+
+    /// Adds the records of the next kernel; none if it was not taken to its end.
+    pub fn append(&self, records: Option<Vec<Record>>, ending: &mut Ending) {
+        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(records) = records.filter(|_| !written.broken) else {
+            written.broken = true;
+            return;
+        };
+        let lines: String = records.iter().map(|record| record.json(&self.planned.columns)).collect();
+        match written.results.append(&lines) {
+            Ok(()) => written.done += records.len() as u64,
+            Err(problem) => {
+                ending.late.push(problem);
+                written.broken = true;
+            }
+        }
+    }
+
+    /// Writes the table, and says what is missing.
+    pub fn conclude(self, ending: &mut Ending) {
+        let written = self.written.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if let Err(problems) = written.results.finish(|_| {}) {
+            ending.late.append(problems);
+        }
+        let missing = self.planned.points.len() - written.done;
+        if missing > 0 {
+            let problem =
+                Diagnostic::general(self.dir.display().to_string(), format!("{missing} points are missing"));
+            ending.late.push(
+                problem.hint("`warpbound sweep` with the plan in its manifest.json and --resume goes on"),
+            );
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! Lists of machines and policies for `check` and `compare`: each result is that of the run alone, records are those
+//! of the sweep, and no number of threads shows.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::support::{in_dir, json, json_in, scratch, stderr, stdout, warpbound};
+
+const FILES: [&str; 3] = ["manifest.json", "results.csv", "results.jsonl"];
+
+#[test]
+fn each_result_of_a_list_is_that_of_the_run_alone() {
+    let (machines, policies) = (["ecrts25-orin", "accelsim-sm1"], ["lrr", "gto", "srr"]);
+    for kernel in ["vecadd", "four_blocks", "bitonic_sort"] {
+        let all =
+            json(&["check", kernel, "--machine", &machines.join(","), "--scheduler", &policies.join(",")], 0);
+        let results = all["results"].as_array().unwrap();
+        assert_eq!(results.len(), 6);
+        let mut results = results.iter();
+        for machine in machines {
+            for policy in policies {
+                let alone = json(&["check", kernel, "--machine", machine, "--scheduler", policy], 0);
+                assert_eq!(results.next().unwrap(), &alone["results"][0], "{kernel} {machine} {policy}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_list_is_a_table_with_the_machine_where_there_are_several() {
+    let text = |args: &[&str]| stdout(&warpbound(args));
+    let both =
+        text(&["check", "vecadd", "--machine", "ecrts25-orin, accelsim-ecrts", "--scheduler", "gto,lrr"]);
+    let lines: Vec<Vec<&str>> = both.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(lines[0][..3], ["kernel", "machine", "policy"], "{both}");
+    let rows: Vec<&[&str]> = lines[1..5].iter().map(|line| &line[..3]).collect();
+    assert_eq!(
+        rows,
+        [
+            ["vecadd", "ecrts25-orin", "gto"],
+            ["vecadd", "ecrts25-orin", "lrr"],
+            ["vecadd", "accelsim-ecrts", "gto"],
+            ["vecadd", "accelsim-ecrts", "lrr"]
+        ],
+        "{both}"
+    );
+    assert!(both.contains("4 runs"), "{both}");
+    let one = text(&["check", "vecadd", "--scheduler", "gto,lrr"]);
+    assert!(one.starts_with("kernel  policy"), "{one}");
+    let drawn = text(&["check", "fig3", "--scheduler", "gto,lrr", "--gantt"]);
+    for heading in ["\npaper-fig2 under gto\n", "\npaper-fig2 under lrr\n"] {
+        assert!(drawn.contains(heading), "{drawn}");
+    }
+    let compared =
+        text(&["compare", "fig3", "--machine", "paper-fig2,ecrts25-orin", "--scheduler", "srr,gto,oldest"]);
+    // fig3 does not run on the second
+    assert!(compared.starts_with("kernel  blocks"), "{compared}");
+    let compared =
+        text(&["compare", "vecadd", "--machine", "ecrts25-orin,accelsim-ecrts", "--scheduler", "srr,gto"]);
+    let heading: Vec<&str> = compared.lines().next().unwrap().split_whitespace().collect();
+    assert_eq!(heading[..4], ["kernel", "machine", "blocks", "warp"], "{compared}");
+    assert_eq!(heading[5..7], ["srr", "gto"], "{compared}");
+}
+
+#[test]
+fn compare_says_of_each_policy_what_check_says() {
+    let args = [
+        "compare",
+        "vecadd",
+        "four_blocks",
+        "--scheduler",
+        "srr,oldest",
+        "--machine",
+        "ecrts25-orin,accelsim-ecrts",
+    ];
+    let all = json(&args, 0);
+    let results = all["results"].as_array().unwrap();
+    assert_eq!(results.len(), 4);
+    for row in results {
+        let (kernel, machine) = (row["kernel"].as_str().unwrap(), row["machine"].as_str().unwrap());
+        assert!(row["makespan_gto"].is_null());
+        for (makespan, policy) in row["makespans"].as_array().unwrap().iter().zip(["srr", "oldest"]) {
+            let known = json(&["check", kernel, "--machine", machine, "--scheduler", policy], 0);
+            assert_eq!(
+                (&makespan["scheduler"], &makespan["makespan"]),
+                (&policy.into(), &known["results"][0]["makespan"])
+            );
+        }
+        // a bound of one policy stands beside those of the others
+        for name in ["srr", "lwb"] {
+            let bounds = row["bounds"].as_array().unwrap();
+            let bound = bounds.iter().find(|bound| bound["name"] == name).expect("it is there");
+            assert!(bound["value"].is_u64(), "{kernel} {name}: {row}");
+        }
+    }
+}
+
+fn same(a: &Path, b: &Path) {
+    for file in FILES {
+        let read = |dir: &Path| std::fs::read(dir.join(file)).unwrap();
+        assert!(read(a) == read(b), "{file} in {} and {}", a.display(), b.display());
+    }
+}
+
+/// Sweeps the plan in the manifest of a folder, and compares.
+fn is_the_sweep_of_its_plan(dir: &Path, out: &str, code: i32) -> Vec<Value> {
+    let manifest: Value =
+        serde_json::from_slice(&std::fs::read(dir.join(out).join("manifest.json")).unwrap()).unwrap();
+    std::fs::write(dir.join("plan.ron"), manifest["plan"].as_str().unwrap()).unwrap();
+    let swept = format!("{out}-swept");
+    json_in(dir, &["sweep", "plan.ron", "--out", &swept], code);
+    same(&dir.join(out), &dir.join(&swept));
+    let lines = std::fs::read_to_string(dir.join(out).join("results.jsonl")).unwrap();
+    lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn folders_of_results_are_those_of_a_sweep_and_no_thread_shows() {
+    let dir = scratch("lists-out");
+    let run = |command: &str, out: &str, jobs: &str, more: &[&str]| {
+        let kernels = [command, "vecadd", "reduce_shfl", "bitonic_sort", "four_blocks"];
+        let lists = ["--machine", "ecrts25-orin,accelsim-sm1", "--scheduler", "lrr,srr", "--seed", "3"];
+        let args = [&kernels[..], &lists, &["--out", out, "--jobs", jobs], more].concat();
+        json_in(&dir, &args, 0)
+    };
+    let set = ["--mem-latency", "100", "--set", "limits.blocks=1", "--bound", "lwb,srr"];
+    let one = run("check", "one", "1", &set);
+    let three = run("check", "three", "3", &set);
+    assert_eq!(one, three);
+    same(&dir.join("one"), &dir.join("three"));
+    let records = is_the_sweep_of_its_plan(&dir, "one", 0);
+    assert_eq!(records.len(), 16);
+    assert_eq!(records[15]["kernel"], "four_blocks");
+    for (record, result) in records.iter().zip(one["results"].as_array().unwrap()) {
+        for (column, field) in [
+            ("makespan", "makespan"),
+            ("policy", "scheduler"),
+            ("machine", "machine"),
+            ("verdict", "verdict"),
+        ] {
+            assert_eq!(record[column], result[field]);
+        }
+    }
+    let compared = run("compare", "compared", "2", &[]);
+    assert_eq!(compared, run("compare", "again", "1", &[]));
+    same(&dir.join("compared"), &dir.join("again"));
+    is_the_sweep_of_its_plan(&dir, "compared", 0);
+}
+
+#[test]
+fn launch_options_and_defaults_are_part_of_the_plan() {
+    let dir = scratch("lists-plan");
+    json_in(&dir, &["check", "saxpy", "--block", "32,2", "--arg", "0=1000", "--out", "a"], 0);
+    let records = is_the_sweep_of_its_plan(&dir, "a", 0);
+    assert_eq!(
+        (&records[0]["block"], &records[0]["arg 0"], &records[0]["policy"]),
+        (&"32,2,1".into(), &1000.into(), &"gto".into())
+    );
+    let refused = |args: &[&str], said: &str| {
+        let output = in_dir(&dir, args);
+        assert!(
+            output.status.code() == Some(1) && stderr(&output).contains(said),
+            "{args:?}: {}",
+            stderr(&output)
+        );
+    };
+    refused(&["check", "saxpy", "--out", "a"], "the folder has other results");
+    refused(&["check", "saxpy", "--block", "32,2", "--arg", "0=1000", "--out", "a"], "has results already");
+    refused(&["check", "fig3", "--out", "b"], "`fig3` brings `paper-fig2`");
+    refused(&["check", "saxpy", "--arg", "U32(1)", "--out", "b"], "a plan has no arguments without WHICH=");
+    refused(&["check", "saxpy", "nope", "--out", "b"], "no embedded kernel of this name");
+    assert!(!dir.join("b").exists(), "nothing was begun");
+}
+
+#[test]
+fn what_fails_is_a_record_and_stops_nothing() {
+    let dir = scratch("lists-failed");
+    let lists = ["--machine", "ecrts25-orin,lrr-witness", "--scheduler", "gto,lrr"];
+    let kernels = ["check", "vecadd", "lrr-witness"];
+    let all = json_in(&dir, &[&kernels[..], &lists, &["--out", "out", "--jobs", "2"]].concat(), 3);
+    // each runs on one of the machines only
+    let shown =
+        |result: &Value| (result["kernel"].clone(), result["machine"].clone(), result["verdict"].clone());
+    let results: Vec<_> = all["results"].as_array().unwrap().iter().map(shown).collect();
+    let row = |kernel: &str, machine: &str, verdict: &str| (kernel.into(), machine.into(), verdict.into());
+    assert_eq!(
+        results,
+        [
+            row("vecadd", "ecrts25-orin", "holds"),
+            row("vecadd", "ecrts25-orin", "holds"),
+            row("lrr-witness", "lrr-witness", "holds"),
+            row("lrr-witness", "lrr-witness", "violated"),
+        ]
+    );
+    assert_eq!(all["failed"], serde_json::json!(["vecadd", "lrr-witness"]));
+    let records = is_the_sweep_of_its_plan(&dir, "out", 3);
+    let failed: Vec<bool> = records.iter().map(|record| record["error"].is_string()).collect();
+    assert_eq!(failed, [false, false, true, true, true, true, false, false]);
+    assert_eq!(records[7]["gub_verdict"], "violated");
+    // so is one that fails alone
+    json_in(&dir, &["check", "vecadd", "--block", "5000", "--out", "alone"], 1);
+    assert!(is_the_sweep_of_its_plan(&dir, "alone", 0)[0]["error"].is_string());
+    // what shows it again has the machine of the run
+    let command = all["results"][3]["replay_command"].as_str().unwrap();
+    assert_eq!(command, "warpbound check lrr-witness --scheduler lrr --machine lrr-witness");
+    let found = [
+        "check",
+        "lrr-witness",
+        "--machine",
+        "lrr-witness,ecrts25-orin",
+        "--scheduler",
+        "lrr",
+        "--counterexamples",
+        "found",
+    ];
+    assert_eq!(in_dir(&dir, &found).status.code(), Some(3));
+    assert!(dir.join("found/lrr-witness-lrr-witness-lrr").is_dir());
+    assert_eq!(in_dir(&dir, &["compare", "lrr-witness"]).status.code(), Some(3));
+}
+
+#[test]
+fn mistakes_in_lists_have_their_places_and_come_together() {
+    let args = [
+        "check",
+        "vecadd",
+        "--machine",
+        "ecrts25-orin,orin,,ecrts25-orin,-",
+        "--scheduler",
+        "gto,foo,lrr,gto,lr",
+    ];
+    for command in ["check", "compare"] {
+        let output = warpbound(&[&[command], &args[1..]].concat());
+        let errors = stderr(&output);
+        assert!(output.status.code() == Some(1) && output.stdout.is_empty(), "{errors}");
+        for (place, said) in [
+            ("--machine:1:14", "no embedded machine of this name"),
+            ("--machine:1:19", "a name is missing here"),
+            ("--machine:1:20", "`ecrts25-orin` is there twice"),
+            ("--machine:1:33", "stdin can be read once only"),
+            ("--scheduler:1:5", "unknown scheduler `foo`"),
+            ("--scheduler:1:13", "`gto` is there twice"),
+            ("--scheduler:1:17", "unknown scheduler `lr`"),
+        ] {
+            let message = errors.split("error: ").find(|part| part.starts_with(said) && part.contains(place));
+            assert!(message.is_some(), "{place} {said}: {errors}");
+        }
+        assert_eq!(errors.matches("error: ").count(), 7, "{errors}");
+    }
+    // a setting that fits no machine is said once
+    let output = warpbound(&[
+        "check",
+        "vecadd",
+        "--machine",
+        "ecrts25-orin,accelsim-ecrts",
+        "--set",
+        "units.gmem.latt=1",
+    ]);
+    assert_eq!(stderr(&output).matches("error: ").count(), 1, "{}", stderr(&output));
+}
+
+#[test]
+fn a_machine_file_may_have_a_comma_in_its_name() {
+    let dir = scratch("lists-comma");
+    std::fs::write(dir.join("a,b.ron"), "Machine(name: \"mine\", extends: \"ecrts25-orin\")").unwrap();
+    let alone = json_in(&dir, &["check", "vecadd", "--machine", "a,b.ron"], 0);
+    assert_eq!(alone["results"].as_array().unwrap().len(), 1);
+    assert_eq!(alone["results"][0]["machine"], "mine");
+}

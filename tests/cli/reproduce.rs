@@ -1,0 +1,119 @@
+//! Figures of papers: published numbers against what the commands print.
+
+use serde_json::Value;
+
+use crate::support::{json, stderr, stdout, warpbound};
+
+fn reproduced(name: &str) -> Value {
+    let all = json(&["reproduce", name], 0);
+    assert_eq!(all["results"].as_array().unwrap().len(), 1);
+    all["results"][0].clone()
+}
+
+/// Every number with what the paper has: what, ours, published.
+fn numbers(figure: &Value) -> Vec<(String, u64, u64)> {
+    let one = |number: &Value| {
+        let (ours, published) = (number["ours"].as_u64().unwrap(), number["published"].as_u64().unwrap());
+        assert_eq!(number["difference"].as_i64().unwrap(), ours as i64 - published as i64);
+        (number["what"].as_str().unwrap().to_owned(), ours, published)
+    };
+    figure["quantities"].as_array().unwrap().iter().map(one).collect()
+}
+
+fn disagreements(figure: &Value) -> Vec<(String, u64, u64)> {
+    numbers(figure).into_iter().filter(|(_, ours, published)| ours != published).collect()
+}
+
+#[test]
+fn the_worked_example_is_that_of_the_paper() {
+    let fig2 = reproduced("fig2");
+    assert_eq!((numbers(&fig2).len(), disagreements(&fig2)), (18, vec![]));
+    // the phases are those that `phases` prints
+    let phases = json(&["phases", "fig3"], 0)["results"][0]["warps"][0]["phases"].clone();
+    for (index, phase) in phases.as_array().unwrap().iter().enumerate() {
+        for (end, field) in [("from", "start"), ("to", "end")] {
+            let what = format!("{} {index} {end}", phase["kind"].as_str().unwrap());
+            let found = numbers(&fig2).into_iter().find(|(name, ..)| *name == what);
+            assert_eq!(found.map(|(_, ours, _)| ours), phase[field].as_u64(), "{what}");
+        }
+    }
+    let fig3 = reproduced("fig3");
+    assert_eq!((numbers(&fig3).len(), disagreements(&fig3)), (9, vec![]));
+    // two of them as the text of the paper has them
+    let told = |what: &str| numbers(&fig3).into_iter().find(|(name, ..)| name == what).unwrap();
+    assert_eq!(told("w1 i0 issued"), ("w1 i0 issued".to_owned(), 3, 3));
+    assert_eq!(told("w1 i1 starts").1, 7);
+}
+
+#[test]
+fn the_anomaly_of_figure_4_is_found() {
+    let fig4 = reproduced("fig4");
+    let statements = fig4["statements"].as_array().unwrap();
+    assert!(statements.len() == 2 && statements.iter().all(|one| one["holds"] == true), "{fig4}");
+    let known = json(&["anomaly", "--phases"], 0)["results"][0]["anomaly"].clone();
+    let seen = statements[0]["seen"].as_str().unwrap();
+    assert!(
+        seen.ends_with(&format!("makespan {}, then {}", known["makespan_before"], known["makespan_after"])),
+        "{seen}"
+    );
+    assert!(known["makespan_before"].as_u64() < known["makespan_after"].as_u64());
+}
+
+#[test]
+fn the_report_on_fermi_is_right_but_for_lone_warps() {
+    for (name, published) in
+        [("fermi-fig3", vec![14, 13]), ("fermi-fig4", vec![22]), ("fermi-fig5", vec![30])]
+    {
+        let figure = reproduced(name);
+        let found: Vec<(u64, u64)> =
+            numbers(&figure).into_iter().map(|(_, ours, paper)| (ours, paper)).collect();
+        assert_eq!(found, published.iter().map(|n| (*n, *n)).collect::<Vec<_>>(), "{name}");
+        for statement in figure["statements"].as_array().unwrap() {
+            assert_eq!(statement["holds"], true, "{name}");
+        }
+    }
+    let formula = reproduced("fermi");
+    assert_eq!(numbers(&formula).len(), 24 + 3 + 2);
+    let lone = |rep: u64| (format!("W 1, rep {rep}"), 3 * rep + 2, 2 * rep + 3);
+    assert_eq!(disagreements(&formula), [lone(2), lone(3), lone(4)]);
+    // the same cells as `fermi` has
+    let table = json(&["fermi"], 0);
+    for cell in table["results"].as_array().unwrap() {
+        let what = format!("W {}, rep {}", cell["warps"], cell["rep"]);
+        let found = numbers(&formula).into_iter().find(|(name, ..)| *name == what).unwrap();
+        assert_eq!(Some(found.1), cell["worst"].as_u64(), "{what}");
+        let ft = cell["bounds"].as_array().unwrap().iter().find(|bound| bound["name"] == "ft").unwrap();
+        assert_eq!(Some(found.2), ft["value"].as_u64(), "{what}");
+    }
+}
+
+#[test]
+fn what_there_is_is_listed_with_its_paper() {
+    let listed = json(&["reproduce"], 0);
+    let names: Vec<&str> =
+        listed["results"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
+    assert_eq!(names.len(), 10);
+    let text = stdout(&warpbound(&["reproduce"]));
+    let wrong = warpbound(&["reproduce", "fig5"]);
+    let errors = stderr(&wrong);
+    assert_eq!(wrong.status.code(), Some(1));
+    for (name, figure, paper) in [
+        ("fig3", "Figure 3", "Jeanmougin et al., ECRTS 2025"),
+        ("fermi-fig3", "Figure 3", "Raravi and Andersson, 2010"),
+        ("table3", "Table 3", "Jeanmougin et al., ECRTS 2025"),
+    ] {
+        assert!(names.contains(&name));
+        let line = text.lines().find(|line| line.starts_with(&format!("{name} "))).expect("a line");
+        assert!(line.contains(figure) && line.contains(paper), "{line}");
+        assert!(errors.contains(&format!("{name} ({figure}, {paper})")), "{errors}");
+    }
+}
+
+#[test]
+fn text_shows_both_numbers_and_what_differs() {
+    let text = stdout(&warpbound(&["reproduce", "fermi"]));
+    assert!(text.starts_with("Formula FT, Raravi and Andersson, 2010, section III"), "{text}");
+    let row = text.lines().find(|line| line.contains("W 1, rep 2")).unwrap();
+    assert_eq!(row.split_whitespace().collect::<Vec<_>>()[4..7], ["8", "7", "+1*"], "{row}");
+    assert!(text.contains("\n26 of 29 numbers agree"), "{text}");
+}

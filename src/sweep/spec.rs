@@ -92,6 +92,23 @@ impl SweepSpec {
     pub fn parse(source: &SourceText) -> Result<Self, Diagnostics> {
         from_ron(source)
     }
+
+    /// The same plan with PTX of another compiler.
+    pub fn by_compiler(mut self, name: &str) -> Self {
+        let axis = || ("compiler".to_owned(), vec![ValueSpec::Text(name.to_owned())]);
+        let with = |mut axes: Vec<_>| {
+            axes.push(axis());
+            axes
+        };
+        let by = |kernel| match kernel {
+            KernelSpec::Suite => KernelSpec::SuiteWith(vec![axis()]),
+            KernelSpec::SuiteWith(axes) => KernelSpec::SuiteWith(with(axes)),
+            KernelSpec::Kernel(name) => KernelSpec::Vary(name, vec![axis()]),
+            KernelSpec::Vary(name, axes) => KernelSpec::Vary(name, with(axes)),
+        };
+        self.kernels = self.kernels.into_iter().map(by).collect();
+        self
+    }
 }
 
 fn the_suite() -> Vec<KernelSpec> {

@@ -8,7 +8,7 @@ use crate::sweep::Shard;
 
 #[derive(Debug, clap::Args)]
 pub struct Sweep {
-    /// The plan: a .ron file, an embedded one (table3, table4), or `-` for stdin
+    /// The plan: a .ron file, an embedded one (table3, table3-calls, table4), or `-` for stdin
     ///
     /// It lists kernels (all of the suite, names, files, and launch options that vary), machines, settings of machines
     /// with their values, policies and seeds; every combination is a point. Files are relative to the plan. The README's
@@ -49,6 +49,9 @@ pub struct Reproduce {
     /// The table or figure, or `all`; without it a list of them
     #[arg(value_name = "NAME")]
     pub what: Option<String>,
+    /// For tables over kernels: their PTX by another compiler, nvrtc
+    #[arg(long, value_name = "NAME")]
+    pub compiler: Option<String>,
     /// Threads; the results do not depend on it [default: all cores]
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,
@@ -62,6 +65,7 @@ pub struct Reproduce {
 pub enum What {
     Table2,
     Table3,
+    Table3Calls,
     Table4,
     Fig2,
     Fig3,
@@ -74,12 +78,13 @@ pub enum What {
 
 impl What {
     /// All, in the order of the papers.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Fig2,
         Self::Fig3,
         Self::Fig4,
         Self::Table2,
         Self::Table3,
+        Self::Table3Calls,
         Self::Table4,
         Self::FermiFig3,
         Self::FermiFig4,
@@ -92,6 +97,7 @@ impl What {
         match self {
             Self::Table2 => "table2",
             Self::Table3 => "table3",
+            Self::Table3Calls => "table3-calls",
             Self::Table4 => "table4",
             Self::Fig2 => "fig2",
             Self::Fig3 => "fig3",
@@ -103,6 +109,11 @@ impl What {
         }
     }
 
+    /// Whether it is made of the records of a plan.
+    pub fn is_of_a_plan(self) -> bool {
+        matches!(self, Self::Table3 | Self::Table3Calls | Self::Table4)
+    }
+
     /// What it is in which paper, and what that is about.
     pub fn about(self) -> (&'static str, &'static str, &'static str) {
         let (what, paper, about) = match self {
@@ -111,6 +122,7 @@ impl What {
             Self::Fig4 => ("Figure 4", PAPER, "shorter phases, a longer schedule"),
             Self::Table2 => ("Table 2", PAPER, "what each simplification of the model costs, over a suite"),
             Self::Table3 => ("Table 3", PAPER, "overestimation over a suite, seven latencies"),
+            Self::Table3Calls => ("Table 3", PAPER, "the same over every launch of programs"),
             Self::Table4 => ("Table 4", PAPER, "overestimation of two matrix products, 4 to 32 warps"),
             Self::FermiFig3 => ("Figure 3", fermi::PAPER, "two schedules of 64 threads"),
             Self::FermiFig4 => ("Figure 4", fermi::PAPER, "a schedule, sub-block twice"),

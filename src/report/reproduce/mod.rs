@@ -35,15 +35,23 @@ const BEYOND: f64 = 3.0;
 pub enum Paper {
     /// Overestimation over a suite (Jeanmougin et al., ECRTS 2025, Table 3).
     Table3,
+    /// The same over every launch of programs.
+    Table3Calls,
     /// Overestimation of two matrix products (Jeanmougin et al., ECRTS 2025, Table 4).
     Table4,
 }
 
 impl Paper {
+    /// Whether it has the figures of Table 3, which the single warps are part of.
+    pub fn is_table_3(self) -> bool {
+        matches!(self, Self::Table3 | Self::Table3Calls)
+    }
+
     /// The embedded plan whose records it takes.
     pub fn plan(self) -> &'static str {
         match self {
             Self::Table3 => "table3",
+            Self::Table3Calls => "table3-calls",
             Self::Table4 => "table4",
         }
     }
@@ -60,6 +68,9 @@ pub struct ReproduceResult {
     /// The embedded plan whose results these are, if it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan: Option<&'static str>,
+    /// Whose PTX it is, if it is not that by clang.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compiler: Option<String>,
     /// Digest of that plan and of all that it names, hexadecimal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan_digest: Option<String>,
@@ -185,15 +196,17 @@ fn over((makespan, bound): (u64, u64)) -> f64 {
 
 impl ReproduceResult {
     /// The table over the records of its plan.
-    pub fn new(paper: Paper, plan_digest: String, runs: &[Measured]) -> Self {
+    pub fn new(paper: Paper, compiler: Option<String>, plan_digest: String, runs: &[Measured]) -> Self {
         let (table, numbers, notes) = match paper {
             Paper::Table3 => ("Table 3", table3::numbers(runs), table3::NOTES),
+            Paper::Table3Calls => ("Table 3", table3::numbers(runs), table3::NOTES_OF_CALLS),
             Paper::Table4 => ("Table 4", table4::numbers(runs), table4::NOTES),
         };
         Self {
             table,
             paper: PAPER,
             plan: Some(paper.plan()),
+            compiler,
             plan_digest: Some(plan_digest),
             points: runs.len() as u64,
             failed: runs.iter().filter(|run| run.makespan.is_none()).count() as u64,
@@ -210,6 +223,7 @@ impl ReproduceResult {
             table: "Table 2",
             paper: PAPER,
             plan: None,
+            compiler: None,
             plan_digest: None,
             points: (ablation.kernels.len() * VARIANTS.len()) as u64,
             failed: 0,
@@ -227,7 +241,7 @@ impl ReproduceResult {
     fn text(&self, style: Style) -> String {
         let (what, body) = match self.of {
             None => ("speed of simplified variants", table2::text(self, style)),
-            Some(Paper::Table3) => ("overestimation", table3::text(self, style)),
+            Some(Paper::Table3 | Paper::Table3Calls) => ("overestimation", table3::text(self, style)),
             Some(Paper::Table4) => ("overestimation", table4::text(self, style)),
         };
         let heading = format!("{}, {}: {what} in percent, ours and the paper's\n\n", self.table, self.paper);
@@ -239,8 +253,9 @@ impl ReproduceResult {
         }
         match self.plan {
             Some(plan) => {
-                let _ =
-                    writeln!(text, "\n{} points of plan `{plan}`, {} violated", self.points, self.violated);
+                let by = self.compiler.as_ref().map_or(String::new(), |name| format!(" with PTX by {name}"));
+                let (points, violated) = (self.points, self.violated);
+                let _ = writeln!(text, "\n{points} points of plan `{plan}`{by}, {violated} violated");
                 if self.failed > 0 {
                     let _ =
                         writeln!(text, "{} failed: `warpbound sweep {plan} --out DIR` says why", self.failed);

@@ -12,7 +12,8 @@ const POLICIES: [&str; 2] = ["lrr", "gto"];
 pub const NOTES: &[&str] = &[
     "the paper does not say which policy its table is about; its numbers stand beside both of ours",
     "the paper's kernels are not public; ours follow its description: a warp computes a row of 32 results, tiles are 32 \
-     wide, K = 1024, PTX by clang",
+     wide, K = 1024, PTX by clang. With `--compiler nvrtc` double buffering moves by at most 2 points and naive by up to \
+     14, where it computes addresses anew in a loop that copies (`plans/README.md` has what else was tried)",
 ];
 
 pub fn numbers(runs: &[Measured]) -> Vec<Number> {

@@ -40,6 +40,13 @@ pub fn run(args: &Reproduce, session: &Session) -> Outcome {
         return Ok(ending);
     };
     let wanted = if name == ALL { What::ALL.to_vec() } else { vec![named(name)?] };
+    if let (Some(compiler), true) = (&args.compiler, wanted.iter().any(|what| !what.is_of_a_plan())) {
+        let plans: Vec<&str> =
+            What::ALL.into_iter().filter(|what| what.is_of_a_plan()).map(What::name).collect();
+        let problem =
+            Diagnostic::general(format!("--compiler {compiler}"), format!("`{name}` takes no compiler"));
+        return Err(problem.hint(format!("it chooses the PTX of {}", plans.join(", "))).into());
+    }
     let mut batch = Batch::default();
     let mut results = Vec::new();
     for (index, what) in wanted.iter().enumerate() {
@@ -68,6 +75,7 @@ fn reproduced(what: What, args: &Reproduce, session: &Session) -> Result<Done, D
     match what {
         What::Table2 => tables::table2(args, session),
         What::Table3 => tables::of_plan(Paper::Table3, args, session),
+        What::Table3Calls => tables::of_plan(Paper::Table3Calls, args, session),
         What::Table4 => tables::of_plan(Paper::Table4, args, session),
         What::Fig2 => figures::fig2(),
         What::Fig3 => figures::fig3(),

@@ -12,13 +12,21 @@ use crate::cli::session::Session;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::report::output;
 use crate::report::reproduce::{Measured, Paper, ReproduceResult, Reproduced};
+use crate::sweep::SweepSpec;
 
 /// A table over the records of its plan.
 pub fn of_plan(paper: Paper, args: &Reproduce, session: &Session) -> Result<Done, Diagnostics> {
-    let planned = Planned::read(&assets::find_plan(paper.plan())?)?;
+    let location = assets::find_plan(paper.plan())?;
+    let planned = match &args.compiler {
+        None => Planned::read(&location)?,
+        Some(compiler) => {
+            let spec = SweepSpec::parse(&location.text()?)?.by_compiler(compiler);
+            Planned::of_command(spec, &format!("{} --compiler {compiler}", paper.plan()))?
+        }
+    };
     let mut runs: Vec<Measured> = Vec::new();
     // the single warps of Table 3 are those of the self-check
-    let doing = Doing { what: "simulating", threads: args.jobs, self_check: paper == Paper::Table3 };
+    let doing = Doing { what: "simulating", threads: args.jobs, self_check: paper.is_table_3() };
     planned.run(0..planned.points.jobs(), &doing, session, |records| {
         for record in records {
             let line = record.json(&planned.columns);
@@ -29,7 +37,7 @@ pub fn of_plan(paper: Paper, args: &Reproduce, session: &Session) -> Result<Done
         Ok(())
     })?;
     let complete = runs.len() as u64 == planned.points.len();
-    let result = ReproduceResult::new(paper, planned.digest(), &runs);
+    let result = ReproduceResult::new(paper, args.compiler.clone(), planned.digest(), &runs);
     let stopped = session.stopped().filter(|_| !complete);
     let batch = output::Batch { complete, stopped, ..output::Batch::default() };
     let violated = result.violated > 0;

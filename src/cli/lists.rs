@@ -140,7 +140,8 @@ impl List {
             start += part.len() + 1;
         }
         if whole {
-            words = vec![0..text.len()];
+            words.clear();
+            words.push(0..text.len());
         }
         Self { option, source: SourceText::new(option, text), words }
     }
@@ -197,9 +198,11 @@ mod tests {
 
     #[test]
     fn words_have_their_places() {
-        let words = |text: &str, whole| List::new("--machine", text, whole).words;
-        assert_eq!(words("gto", false), [0..3]);
-        assert_eq!(words("gto, lrr,,x ", false), [0..3, 5..8, 9..9, 10..11]);
-        assert_eq!(words("a,b.ron", true), [0..7]);
+        let words = |text: &str, whole| -> Vec<(usize, usize)> {
+            List::new("--machine", text, whole).words.iter().map(|word| (word.start, word.end)).collect()
+        };
+        assert_eq!(words("gto", false), [(0, 3)]);
+        assert_eq!(words("gto, lrr,,x ", false), [(0, 3), (5, 8), (9, 9), (10, 11)]);
+        assert_eq!(words("a,b.ron", true), [(0, 7)]);
     }
 }

@@ -18,6 +18,7 @@ mod progress;
 mod resources;
 mod session;
 mod stop;
+mod suite;
 mod terminal;
 mod trace_files;
 

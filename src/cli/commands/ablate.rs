@@ -13,6 +13,7 @@ use crate::cli::output::{Ending, Outcome};
 use crate::cli::policies;
 use crate::cli::resources;
 use crate::cli::session::Session;
+use crate::cli::suite::suite_kernels;
 use crate::diag::Diagnostics;
 use crate::report::ablation::Ablation;
 use crate::report::output::Output;
@@ -20,7 +21,7 @@ use crate::sim::PolicySetup;
 
 /// Runs the command.
 pub fn run(args: &Ablate, session: &Session) -> Outcome {
-    let names = if args.kernels.is_empty() { super::check::suite_kernels()? } else { args.kernels.clone() };
+    let names = if args.kernels.is_empty() { suite_kernels()? } else { args.kernels.clone() };
     let mut batch = Batch::new(&names);
     let table = ablation(args, session, &mut batch)?;
     if table.kernels.is_empty() && names.len() == 1 && !batch.is_incomplete() {

@@ -15,6 +15,7 @@ use crate::cli::load::{self, Loaded};
 use crate::cli::output::{Ending, Outcome};
 use crate::cli::resources;
 use crate::cli::session::Session;
+use crate::cli::suite::suite_kernels;
 use crate::diag::Diagnostics;
 use crate::explore::explore;
 use crate::explore::search::Limits;
@@ -31,7 +32,7 @@ const POLICIES: [SchedulerKind; 2] = [SchedulerKind::Gto, SchedulerKind::Lrr];
 pub fn run(args: &Compare, session: &Session) -> Outcome {
     let bounds = bound::all();
     let lists = Lists::new(&args.common)?;
-    let names = if args.kernels.is_empty() { super::check::suite_kernels()? } else { args.kernels.clone() };
+    let names = if args.kernels.is_empty() { suite_kernels()? } else { args.kernels.clone() };
     // stdin can be read once
     let locations: Vec<_> = names.iter().map(|name| assets::find_kernel(name)).collect();
     let prepare = |index: usize| Prepared::new(&names[index], locations[index].clone()?, args, &lists);

@@ -1,7 +1,8 @@
 //! Figures 2 and 3 of Jeanmougin et al., ECRTS 2025: the worked example, one warp alone and two of them.
 
+use super::PAPER;
 use super::figure::{FigureResult, Quantity};
-use super::{PAPER, published};
+use super::published::{self, Moment, Told};
 use crate::bound::{PhaseKind, WarpPhases};
 use crate::trace::Issue;
 
@@ -11,19 +12,6 @@ const NOTES: &[&str] = &[
     "the paper's \"at the end of cycle n\" is the instant n here, where cycle n begins: i0 has its result at the end of cycle 8, \
      and i3 starts in cycle 8",
 ];
-
-/// A moment of an instruction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Moment {
-    /// It leaves the scheduler.
-    Issued,
-    /// Its unit takes it.
-    Dispatched,
-    /// Its unit is free again.
-    Initiated,
-    /// Its result is there.
-    Done,
-}
 
 impl Moment {
     fn of(self, issue: &Issue) -> u64 {
@@ -44,9 +32,6 @@ impl Moment {
         }
     }
 }
-
-/// What the text says of a warp's instruction: warp, instruction, which moment, where, when.
-pub type Told = (u16, u32, Moment, &'static str, u64);
 
 fn moments(told: &[Told], warps: bool, issues: &[Issue]) -> Vec<Quantity> {
     let one = |(warp, index, moment, place, published): &Told| {

@@ -1,7 +1,22 @@
 //! Numbers as the papers print them.
 
-use super::example::Moment::{Dispatched, Done, Initiated, Issued};
-use super::example::Told;
+use self::Moment::{Dispatched, Done, Initiated, Issued};
+
+/// A moment of an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// It leaves the scheduler.
+    Issued,
+    /// Its unit takes it.
+    Dispatched,
+    /// Its unit is free again.
+    Initiated,
+    /// Its result is there.
+    Done,
+}
+
+/// What the text says of a warp's instruction: warp, instruction, which moment, where, when.
+pub type Told = (u16, u32, Moment, &'static str, u64);
 
 /// Table 2 of Jeanmougin et al., ECRTS 2025: by column; mean, standard deviation, smallest and largest of
 /// 100 * cycles(A) / cycles(B).

@@ -4,13 +4,13 @@ use super::findings::{self, Commands};
 use super::range::{self, Sweep, Swept};
 use crate::check::order;
 use crate::cli::args::{Anomaly, Common, Races};
-use crate::cli::commands::check;
 use crate::cli::failures::Batch;
 use crate::cli::load::{self, LoadedKernel};
 use crate::cli::output::{Ending, Outcome};
 use crate::cli::policies;
 use crate::cli::resources;
 use crate::cli::session::Session;
+use crate::cli::suite::suite_kernels;
 use crate::diag::{Diagnostic, Diagnostics, closest};
 use crate::explore::anomaly::series::{Point, SweepError, sweep};
 use crate::isa::GLOBAL_LOAD;
@@ -24,7 +24,7 @@ use crate::sim::PolicySetup;
 pub fn run(args: &Anomaly, session: &Session) -> Outcome {
     let kinds = super::policies(args, &SchedulerKind::NAMED)?;
     let policies: Vec<PolicySetup> = kinds.iter().map(policies::setup).collect::<Result<_, Diagnostics>>()?;
-    let names = if args.kernels.is_empty() { check::suite_kernels()? } else { args.kernels.clone() };
+    let names = if args.kernels.is_empty() { suite_kernels()? } else { args.kernels.clone() };
     let mut batch = Batch::new(&names);
     let mut results = Vec::new();
     while let Some((_, name)) = batch.begin(session) {

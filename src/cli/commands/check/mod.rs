@@ -17,10 +17,9 @@ use crate::cli::batch::{Blocks, each_kernel};
 use crate::cli::failures::Batch;
 use crate::cli::lists::Lists;
 use crate::cli::output::{Ending, Outcome};
-use crate::cli::programs;
 use crate::cli::session::Session;
+use crate::cli::suite::suite_kernels;
 use crate::diag::{Diagnostic, Diagnostics};
-use crate::program::launch::LaunchSpec;
 
 /// Runs the command.
 pub fn run(args: &Check, session: &Session) -> Outcome {
@@ -113,21 +112,6 @@ pub fn check_bound_names(names: &[String], bounds: &[Box<dyn Bound>]) -> Result<
         }
     }
     problems.into_result(())
-}
-
-/// The launches that say `suite: true`, by name.
-pub fn suite_kernels() -> Result<Vec<String>, Diagnostics> {
-    let mut names = Vec::new();
-    for (name, location) in assets::kernels() {
-        if location.extension() != "ron" {
-            continue;
-        }
-        let source = location.text()?;
-        if !programs::is_program(&source) && LaunchSpec::parse(&source)?.suite {
-            names.push(name);
-        }
-    }
-    Ok(names)
 }
 
 /// Runs to which no gating bound applied, or that were not taken to their end, are an error.

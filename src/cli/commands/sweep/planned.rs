@@ -4,9 +4,9 @@ use super::inputs::Found;
 use crate::bound::{self, Bound};
 use crate::check::Judging;
 use crate::cli::assets::Location;
-use crate::cli::commands::check::suite_kernels;
 use crate::cli::resources;
 use crate::cli::session::Session;
+use crate::cli::suite::suite_kernels;
 use crate::diag::{Diagnostic, Diagnostics, SourceText, to_ron};
 use crate::sweep::{Columns, Inputs, Points, Record, SweepSpec, in_order, run_job};
 

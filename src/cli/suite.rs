@@ -1,0 +1,21 @@
+//! The embedded suite.
+
+use super::assets;
+use super::programs;
+use crate::diag::Diagnostics;
+use crate::program::launch::LaunchSpec;
+
+/// The launches that say `suite: true`, by name.
+pub fn suite_kernels() -> Result<Vec<String>, Diagnostics> {
+    let mut names = Vec::new();
+    for (name, location) in assets::kernels() {
+        if location.extension() != "ron" {
+            continue;
+        }
+        let source = location.text()?;
+        if !programs::is_program(&source) && LaunchSpec::parse(&source)?.suite {
+            names.push(name);
+        }
+    }
+    Ok(names)
+}

@@ -10,7 +10,7 @@ use super::table::Table;
 use super::verdict::{Bound, Status};
 use super::{Fraction, count};
 use crate::base::Cycles;
-use crate::explore::adversary::Method;
+use crate::explore::adversary::{Found, Method};
 use crate::machine::Machine;
 
 /// What `worst` says.
@@ -141,6 +141,36 @@ pub struct Sum {
     pub exact: bool,
     /// Schedules that were evaluated.
     pub evaluations: u64,
+}
+
+impl Default for Sum {
+    /// No block.
+    fn default() -> Self {
+        Self {
+            searched: 0,
+            worst: Cycles::ZERO,
+            of_policies: Cycles::ZERO,
+            of_rules: Cycles::ZERO,
+            by: Method::Policy,
+            exact: true,
+            evaluations: 0,
+        }
+    }
+}
+
+impl Sum {
+    /// Adds a block; `again` if it executes the same as one that was added before.
+    pub fn add(&mut self, found: &Found, again: bool) {
+        self.worst += found.makespan;
+        self.of_policies += found.by_policies;
+        self.of_rules += found.by_rules;
+        self.by = self.by.max(found.by);
+        self.exact &= found.exact;
+        if !again {
+            self.searched += 1;
+            self.evaluations += found.evaluations;
+        }
+    }
 }
 
 impl WorstResult {

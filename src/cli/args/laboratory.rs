@@ -57,7 +57,7 @@ pub struct Worst {
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub search_seed: u64,
     /// States to visit at most to know the worst case of a block exactly, 50 to 150 bytes each
-    #[arg(long, default_value_t = 20_000, value_name = "N")]
+    #[arg(long, default_value_t = 300_000, value_name = "N")]
     pub max_states: u64,
     /// Threads; the result does not depend on it [default: all cores]
     #[arg(long, value_name = "N")]

@@ -12,9 +12,10 @@ use crate::cli::policies;
 use crate::cli::resources;
 use crate::cli::session::Session;
 use crate::diag::{Diagnostic, Diagnostics};
-use crate::explore::adversary::{Effort, Found, Method, search};
+use crate::explore::adversary::{Effort, Found, search};
+use crate::explore::model::Unsupported;
+use crate::explore::replay;
 use crate::explore::search::Limits;
-use crate::explore::{explore, replay};
 use crate::machine::{Machine, SchedulerKind};
 use crate::path::{BlockPaths, BlockSource};
 use crate::program::TimingTable;
@@ -137,7 +138,6 @@ fn row(
         .collect();
     let proved = rows.iter().filter(|row| row.standing == Standing::Proved);
     let tightest = proved.filter_map(|row| Some((row.name, *row.value.as_ref().ok()?))).min_by_key(|of| of.1);
-    let sum = Sum { exact: sum.exact || tightest.is_some_and(|(_, bound)| bound == sum.worst), ..sum };
     let verdict = Verdict::combine(rows.iter().filter(|row| row.gates).map(judge));
     let schedule = match folder {
         Some(folder) => {
@@ -180,55 +180,42 @@ fn of_blocks(
     let source: WorkloadSource = kernel.workload.source(args.common.watched(machine))?;
     let mut source = source.watched(&session.watch);
     let mut paths = BlockPaths::default();
-    let mut known: Vec<(BlockPaths, BlockFound)> = Vec::new();
-    let mut sum = Sum {
-        searched: 0,
-        worst: Cycles::ZERO,
-        of_policies: Cycles::ZERO,
-        of_rules: Cycles::ZERO,
-        by: Method::Policy,
-        exact: true,
-        evaluations: 0,
-    };
+    let mut begun = 0;
+    let mut known: Vec<(BlockPaths, Found)> = Vec::new();
+    let mut sum = Sum::default();
     let mut issues = Issues::default();
     while source.next_block(&mut paths).map_err(|problems| problems.with_excerpts(&kernel.code))? {
-        if session.watch.is_stopped() {
-            return Ok(None);
+        let number = known.iter().position(|(other, _)| is_same(other, &paths));
+        if number.is_none() {
+            session.progress.begin(format!("searching {label}"), Some(args.budget), "schedules");
+            let found = of_block(&table, machine, &paths, args, session).map_err(|error| {
+                let message = format!("the schedules of this launch cannot be searched: {error}");
+                Diagnostic::general(kernel.workload.name.clone(), message)
+            })?;
+            if known.len() == KNOWN {
+                known.remove(0);
+            }
+            known.push((paths.clone(), found));
         }
-        if let Some(number) = known.iter().position(|(other, _)| is_same(other, &paths)) {
-            sum.add(&known[number].1);
-            issues.record(&table, machine, &paths, &known[number].1.found);
-            continue;
-        }
-        let begun = format!("searching {label}");
-        session.progress.begin(begun, Some(args.budget), "schedules");
-        let found = of_block(&table, machine, &paths, args, session).map_err(|error| {
-            let message = format!("the schedules of this launch cannot be searched: {error}");
-            Diagnostic::general(kernel.workload.name.clone(), message)
-        })?;
-        sum.add(&found);
-        sum.searched += 1;
-        sum.evaluations += found.found.evaluations;
-        issues.record(&table, machine, &paths, &found.found);
-        known.push((paths.clone(), found));
-        // a launch may have millions of blocks that are all different
-        if known.len() > KNOWN {
-            known.remove(0);
-        }
+        let (_, found) = &known[number.unwrap_or(known.len() - 1)];
+        sum.add(found, number.is_some());
+        issues.record(&table, machine, &paths, found);
+        begun += 1;
     }
     if let Some(reason) = order::reasons(&source.time_dependences(), kernel.workload.program()).first() {
         let message = format!("the paths of its warps depend on the schedule: {reason}");
         let problem = Diagnostic::general(kernel.workload.name.clone(), message);
         return Err(problem.hint("--races ignore searches the schedules of the paths of one run").into());
     }
-    if session.watch.is_stopped() && source.is_stopped() && sum.searched == 0 {
+    // a launch of which blocks are missing has no worst case
+    if begun < kernel.workload.blocks() {
         return Ok(None);
     }
     let text = Schedule::text(&issues.all, |_| Cycle::ZERO);
     Ok(Some((sum, text)))
 }
 
-/// Blocks that are kept to be compared with later ones.
+/// Blocks that are kept to be compared with later ones: a launch may have millions that are all different.
 const KNOWN: usize = 64;
 
 /// Whether two blocks execute the same, as far as timing knows.
@@ -238,56 +225,21 @@ fn is_same(a: &BlockPaths, b: &BlockPaths) -> bool {
         && a.warps.iter().zip(&b.warps).all(|(a, b)| a.steps() == b.steps())
 }
 
-/// A block's longest schedule.
-struct BlockFound {
-    found: Found,
-    exact: bool,
-}
-
-trait Add {
-    fn add(&mut self, found: &BlockFound);
-}
-
-impl Add for Sum {
-    fn add(&mut self, BlockFound { found, exact }: &BlockFound) {
-        self.worst += found.makespan;
-        self.of_policies += found.by_policies;
-        self.of_rules += found.by_rules;
-        self.by = self.by.max(found.by);
-        self.exact &= exact;
-    }
-}
-
-/// Explores a block, and if that is too much searches it.
+/// Searches a block.
 fn of_block(
     table: &TimingTable,
     machine: &Machine,
     paths: &BlockPaths,
     args: &Worst,
     session: &Session,
-) -> Result<BlockFound, crate::explore::model::Unsupported> {
+) -> Result<Found, Unsupported> {
     let mut report = BoundReport::default();
     Analyser::new(table).for_each_section(paths, |section| Lwb.add_section(&mut report, section));
     let ceiling: Vec<Cycles> = report.sections.iter().map(|section| section.value.cycles()).collect();
-    let jobs = args.jobs.unwrap_or_else(resources::threads).max(1);
-    let effort = Effort { budget: args.budget, seed: args.search_seed, jobs };
-    let mut found = search(table, machine, paths, &ceiling, effort, &session.watch)?;
-    let mut exact = found.makespan == report.value.cycles();
-    if !exact && args.max_states > 0 && !session.watch.is_stopped() {
-        let limits = Limits { max_states: args.max_states, max_bytes: resources::budget(), threads: jobs };
-        // what cannot be explored may be searched all the same
-        let explored = explore(table, machine, paths, report.value.cycles(), limits, &session.watch.beside());
-        if let Some(explored) = explored.ok().filter(crate::explore::Exploration::is_complete) {
-            assert!(found.makespan <= explored.worst.at_least, "the search found more than there is");
-            exact = true;
-            if explored.worst.at_least > found.makespan {
-                found.makespan = explored.worst.at_least;
-                found.order = explored.worst_witness;
-                found.by = Method::Exploration;
-            }
-        }
-    }
-    Ok(BlockFound { found, exact })
+    let threads = args.jobs.unwrap_or_else(resources::threads).max(1);
+    let exploration = Limits { max_states: args.max_states, max_bytes: resources::budget(), threads };
+    let effort = Effort { budget: args.budget, seed: args.search_seed, exploration };
+    search(table, machine, paths, &ceiling, effort, &session.watch)
 }
 
 /// The issues of blocks, each from its own start.

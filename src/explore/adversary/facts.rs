@@ -86,6 +86,15 @@ impl Facts {
         }
         Ok(facts)
     }
+
+    /// How many combinations of next instructions the warps can have: with the waits that differ, a block has about as
+    /// many states or more.
+    pub fn positions(&self) -> u64 {
+        let of_section = |ranges: &Vec<Range<usize>>| {
+            ranges.iter().map(|range| range.len() as u64 + 1).fold(1, u64::saturating_mul)
+        };
+        self.sections.iter().map(of_section).fold(0, u64::saturating_add)
+    }
 }
 
 /// The number of a section; the next one has the next.

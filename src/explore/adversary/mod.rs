@@ -40,7 +40,9 @@ use facts::Facts;
 use rules::{Fate, Order, Plan, Rule};
 use runner::Runner;
 
+use super::Exploration;
 use super::model::Unsupported;
+use super::search::Limits;
 use crate::base::{Cycles, Watch};
 use crate::machine::Machine;
 use crate::path::BlockPaths;
@@ -52,7 +54,9 @@ const WALKS: u64 = 4;
 /// How often walks are put together.
 const ROUNDS: u64 = 12;
 /// By how much of its length a section may get shorter at the beginning of a walk.
-const SLOPE: f64 = 0.004;
+fn slope() -> f64 {
+    std::env::var("WB_SLOPE").map_or(0.004, |v| v.parse().unwrap())
+}
 
 /// How far to go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,8 +65,9 @@ pub struct Effort {
     pub budget: u64,
     /// Seed of the changes.
     pub seed: u64,
-    /// Threads; the result does not depend on it.
-    pub jobs: usize,
+    /// For the exploration of all schedules, where it may succeed; its threads search, too, and the result does not
+    /// depend on how many they are.
+    pub exploration: Limits,
 }
 
 /// What found a schedule.
@@ -107,6 +112,8 @@ pub struct Found {
     pub evaluations: u64,
     /// Cycles of each section, from its first issue to that of the next one.
     pub sections: Vec<u64>,
+    /// Whether no schedule takes longer: all were explored, or the bound is attained.
+    pub exact: bool,
 }
 
 /// Searches for a long work-conserving schedule of a block. `ceiling` has a proved bound of each section; no
@@ -127,38 +134,36 @@ pub fn search(
     let facts = Facts::new(table, paths)?;
     let runner = || Runner::new(&facts, table, paper, paths);
     let mut main = runner();
-    // a block without instructions has one schedule
-    if facts.ins.is_empty() {
-        let (makespan, by) = (Cycles::ZERO, Method::Policy);
-        let (by_policies, by_rules) = (makespan, makespan);
-        return Ok(Found {
-            makespan,
-            by,
-            by_policies,
-            by_rules,
-            order: vec![],
-            evaluations: 0,
-            sections: vec![],
-        });
-    }
     let mut search =
         Search { facts: &facts, ceiling, effort, watch, runner: &runner, evaluations: 0, best: None };
     search.policies(&mut main)?;
     let by_policies = search.makespan();
-    search.rules(&mut main);
+    let explored = if search.is_attained() { None } else { search.explored(table, machine, paths) };
+    if explored.is_none() {
+        search.rules(&mut main);
+    }
     let by_rules = search.makespan();
-    search.climbing(&mut main);
+    if explored.is_none() {
+        search.climbing(&mut main);
+    }
+    let attained = search.is_attained();
     let Search { evaluations, best, .. } = search;
-    let Some(Best { schedule, by }) = best else { return Err(Unsupported::TooLarge) };
-    // to the order of issues, once more through the engine
-    let last = main.run(Plan::Keys(&schedule.keys)).expect("it ran before");
-    assert_eq!(last.makespan, schedule.run.makespan, "a schedule is its issue times");
-    let order = main.order();
-    let makespan = Cycles::new(last.makespan);
+    let Some(Best { schedule, mut by }) = best else { return Err(Unsupported::TooLarge) };
+    // what was found as the engine follows it, issue by issue
+    let last = main.run(Plan::Keys(&schedule.keys)).ok_or(Unsupported::TooLarge)?;
+    assert_eq!(last, schedule.run, "a schedule is its issue times");
+    let (mut makespan, mut order) = (Cycles::new(last.makespan), main.order());
+    let exact = attained || explored.is_some();
+    if let Some(explored) = explored.filter(|explored| explored.worst.at_least > makespan) {
+        (makespan, order, by) = (explored.worst.at_least, explored.worst_witness, Method::Exploration);
+    }
     let replayed = super::replay(table, machine, paths, &order, &mut ());
     assert_eq!(replayed, Some(makespan), "the engine and the search disagree on a schedule");
-    Ok(Found { makespan, by, by_policies, by_rules, order, evaluations, sections: last.sections })
+    Ok(Found { makespan, by, by_policies, by_rules, order, evaluations, sections: last.sections, exact })
 }
+
+/// Positions of a block, as a multiple of the states that may be visited, up to which exploration is tried.
+const HOPELESS: u64 = 8;
 
 /// The longest schedule so far, as it ran.
 struct Best {
@@ -191,6 +196,23 @@ impl<'s, R: Fn() -> Runner<'s> + Sync> Search<'s, R> {
         self.watch.advance(evaluations);
     }
 
+    /// Whether the best schedule takes as long as the bound allows.
+    fn is_attained(&self) -> bool {
+        let ceiling: Cycles = self.ceiling.iter().copied().sum();
+        !self.ceiling.is_empty() && self.makespan() >= ceiling
+    }
+
+    /// Explores all schedules; nothing if they are too many.
+    fn explored(&self, table: &TimingTable, machine: &Machine, paths: &BlockPaths) -> Option<Exploration> {
+        let limits = self.effort.exploration;
+        if self.facts.positions() / HOPELESS > limits.max_states {
+            return None;
+        }
+        let ceiling = self.ceiling.iter().copied().sum();
+        let explored = super::explore(table, machine, paths, ceiling, limits, &self.watch.beside()).ok()?;
+        explored.is_complete().then_some(explored)
+    }
+
     /// Whether there is more to find, and leave to look for it.
     fn goes_on(&self) -> bool {
         self.left() > 0 && !self.watch.is_stopped() && self.open().contains(&true)
@@ -199,8 +221,7 @@ impl<'s, R: Fn() -> Runner<'s> + Sync> Search<'s, R> {
     /// By section, whether it may get longer.
     fn open(&self) -> Vec<bool> {
         let Some(best) = &self.best else { return vec![true; self.facts.sections.len()] };
-        let ceiling: Cycles = self.ceiling.iter().copied().sum();
-        if !self.ceiling.is_empty() && Cycles::new(best.schedule.run.makespan) >= ceiling {
+        if self.is_attained() {
             return vec![false; self.facts.sections.len()];
         }
         let below = |(section, &cycles): (usize, &u64)| {
@@ -326,7 +347,7 @@ impl<'s, R: Fn() -> Runner<'s> + Sync> Search<'s, R> {
             }
             let Some(best) = &self.best else { return };
             let (start, open) = (best.schedule.clone(), self.open());
-            let slope = SLOPE * (1.0 - round as f64 / rounds as f64);
+            let slope = slope() * (1.0 - round as f64 / rounds as f64);
             let (facts, seed) = (self.facts, self.effort.seed);
             let walk = |stream| Walk { facts, open: &open, runs, slope, seed, stream };
             let walked = self.in_parallel(WALKS as usize, |runner, index| {
@@ -363,12 +384,12 @@ impl<'s, R: Fn() -> Runner<'s> + Sync> Search<'s, R> {
                 done.push((index, task(&mut runner, index)));
             }
         };
-        let mut done = if self.effort.jobs <= 1 {
+        let mut done = if self.effort.exploration.threads <= 1 {
             work()
         } else {
             std::thread::scope(|scope| {
                 let threads: Vec<_> =
-                    (0..self.effort.jobs.min(count)).map(|_| scope.spawn(|| work())).collect();
+                    (0..self.effort.exploration.threads.min(count)).map(|_| scope.spawn(|| work())).collect();
                 threads
                     .into_iter()
                     .flat_map(|thread| thread.join().expect("a searching thread panicked"))
@@ -411,3 +432,6 @@ fn all_orders() -> Vec<Choice> {
     }
     all
 }
+
+#[cfg(test)]
+mod tests;

@@ -41,7 +41,7 @@ fn slack_and_luck_are_the_overestimation() {
     // equal blocks are searched once; two warps can be explored
     assert_eq!(
         (&result["results"][0]["blocks"], &result["results"][0]["searched_blocks"]),
-        (&4.into(), &2.into())
+        (&4.into(), &1.into())
     );
     let explored = &result["results"][1];
     assert_eq!((&explored["worst"], &explored["exact"]), (&19851.into(), &true.into()), "{explored}");

@@ -51,7 +51,7 @@ pub struct Worst {
     /// Embedded kernels, .warp or launch .ron files, or one .ptx with --entry --grid --block --arg; none: the embedded suite
     pub kernels: Vec<String>,
     /// Schedules to evaluate for a block, at most
-    #[arg(long, default_value_t = 2000, value_name = "N")]
+    #[arg(long, default_value_t = 5000, value_name = "N")]
     pub budget: u64,
     /// Seed of the search; --seed is that of random buffer contents
     #[arg(long, default_value_t = 1, value_name = "N")]

@@ -152,7 +152,7 @@ fn row(
         kernel: workload.name.clone(),
         machine: &machine,
         blocks: workload.blocks(),
-        warps: workload.needs().warps() as u32,
+        warps: workload.needs().warps(),
         warp_instructions: checked[0].warp_instructions,
         policies: checked.iter().map(|run| (run.scheduler.clone(), run.makespan)).collect(),
     };

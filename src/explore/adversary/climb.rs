@@ -13,6 +13,7 @@ use rand_chacha::ChaCha8Rng;
 use super::facts::Facts;
 use super::rules::Plan;
 use super::runner::{Run, Runner};
+use crate::base::Watch;
 
 /// A schedule with the lengths of its sections.
 #[derive(Clone, Debug)]
@@ -68,17 +69,23 @@ pub struct Walk<'a> {
     pub seed: u64,
     /// Which walk of that seed.
     pub stream: u64,
+    /// Hears of every run, and may end the walk.
+    pub watch: &'a Watch,
 }
 
 impl Walk<'_> {
-    /// Walks, and gives the longest of each section.
-    pub fn from(&self, start: &Schedule, runner: &mut Runner) -> Schedule {
+    /// Walks, and gives the longest of each section, and how many runs were made.
+    pub fn from(&self, start: &Schedule, runner: &mut Runner) -> (Schedule, u64) {
         let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
         rng.set_stream(self.stream);
         let mut now = start.clone();
         let mut best = start.clone();
         let mut keys = Vec::new();
         for run in 0..self.runs {
+            if self.watch.is_stopped() {
+                return (best, run);
+            }
+            self.watch.advance(1);
             keys.clone_from(&now.keys);
             for (section, ranges) in self.facts.sections.iter().enumerate() {
                 if self.open[section] {
@@ -99,7 +106,7 @@ impl Walk<'_> {
                 }
             }
         }
-        best
+        (best, self.runs)
     }
 }
 

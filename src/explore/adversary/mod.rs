@@ -12,6 +12,10 @@
 //! (The first holds since `gto` and `lrr` are among what is tried.) What lies between worst found and bound is slack at
 //! most: a better search may find more. If both are equal, the worst case is known exactly.
 //!
+//! # Scope
+//! Blocks that run by themselves, on machines of the paper model, with barriers of the whole block. A launch
+//! whose blocks run one after the other is the sum of its blocks, as for the bounds.
+//!
 //! # Method
 //! A run of the engine under a policy of this module is one *evaluation*. Sections, which full barriers
 //! separate, follow one another, and the length of one hardly depends on the schedule of those before it (only what is
@@ -20,11 +24,27 @@
 //! Nothing but such an evaluation is reported.
 //!
 //! 1. *Policies*: `gto`, `lrr`, `oldest`.
-//! 2. *Rules* (`rules.rs`): a victim, which issues only if nobody else can, or loses among equals; an order
+//! 2. *Exploration* of all schedules, where the number of positions says that it may succeed. If it does, that is the
+//!    result.
+//! 3. *Rules* (`rules.rs`): a victim, which issues only if nobody else can, or loses among equals; an order
 //!    of preference while it is ready and pressed, and one while it waits. For the warp that takes longest alone all
 //!    pairs of orders; then for the best pair of each section every other victim.
-//! 3. *Climbing* (`climb.rs`): from the longest schedule, changes of the cycles at which instructions issue, in
+//! 4. *Climbing* (`climb.rs`): from the longest schedule, changes of the cycles at which instructions issue, in
 //!    several walks side by side that are put together now and then.
+//!
+//! On the 89 launches of the suite the longest of the policies adds up to 516207 cycles, rules come to 535071, and
+//! 2000 evaluations a block with climbing to 536496, without exploration. On launches that can be explored the search
+//! alone comes to within 0.3 % of the worst case (`pchase` 6905 of 6926, `gemv_rows` 15386 of 15399, `fft_radix4` 1798 of
+//! 1802, `gauss_back` 19850 of 19851, `align` 7620).
+//!
+//! # Where slack comes from
+//! Two things that the proved bounds, and GUB, charge in full; `tests.rs` has both as blocks of a few instructions.
+//!
+//! * *Results that nobody waits for at a barrier.* The bound of a section ends with the last `done` in it, stores
+//!   included, and the next section is counted from there. But the release waits for the barrier instructions only: a
+//!   store of 200 cycles before each of k barriers costs the bound about 200 k cycles more than any schedule takes.
+//! * *Short waits.* A chain of dependent instructions leaves issue slots between them, which other warps use, and must
+//!   use. Credits ([`Lwb`](crate::bound::Lwb)) are given for the longest latency of the program alone.
 //!
 //! Same block, budget and seed: same result, on any number of threads.
 
@@ -38,7 +58,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use climb::{Schedule, Walk};
 use facts::Facts;
 use rules::{Fate, Order, Plan, Rule};
-use runner::Runner;
+use runner::{Run, Runner};
 
 use super::Exploration;
 use super::model::Unsupported;
@@ -54,9 +74,7 @@ const WALKS: u64 = 4;
 /// How often walks are put together.
 const ROUNDS: u64 = 12;
 /// By how much of its length a section may get shorter at the beginning of a walk.
-fn slope() -> f64 {
-    std::env::var("WB_SLOPE").map_or(0.004, |v| v.parse().unwrap())
-}
+const SLOPE: f64 = 0.004;
 
 /// How far to go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -191,11 +209,6 @@ impl<'s, R: Fn() -> Runner<'s> + Sync> Search<'s, R> {
         self.effort.budget.saturating_sub(self.evaluations)
     }
 
-    fn count(&mut self, evaluations: u64) {
-        self.evaluations += evaluations;
-        self.watch.advance(evaluations);
-    }
-
     /// Whether the best schedule takes as long as the bound allows.
     fn is_attained(&self) -> bool {
         let ceiling: Cycles = self.ceiling.iter().copied().sum();
@@ -233,7 +246,8 @@ impl<'s, R: Fn() -> Runner<'s> + Sync> Search<'s, R> {
     /// Evaluates a plan as a whole, and keeps it if it is the longest.
     fn evaluate(&mut self, plan: Plan, by: Method, main: &mut Runner) -> Option<Schedule> {
         let run = main.run(plan)?;
-        self.count(1);
+        self.evaluations += 1;
+        self.watch.advance(1);
         let schedule = Schedule::of_last(self.facts, main, &run);
         if self.best.as_ref().is_none_or(|best| run.makespan > best.schedule.run.makespan) {
             self.best = Some(Best { schedule: schedule.clone(), by });
@@ -312,10 +326,21 @@ impl<'s, R: Fn() -> Runner<'s> + Sync> Search<'s, R> {
         let rules = |pick: &dyn Fn(usize) -> Choice| -> Vec<Rule> {
             (0..victims.len()).map(|section| pick(section).rule(&victims[section])).collect()
         };
+        let watch = self.watch;
         let runs = self.in_parallel(count, |runner, index| {
-            runner.run(Plan::Rules(&rules(&|section| choice(section, index)))).unwrap_or_default()
+            // nothing is as good as a run that was not made
+            if watch.is_stopped() {
+                return None;
+            }
+            watch.advance(1);
+            runner.run(Plan::Rules(&rules(&|section| choice(section, index))))
         });
-        self.count(count as u64);
+        let made = runs.iter().flatten().count() as u64;
+        self.evaluations += made;
+        if made < count as u64 {
+            return;
+        }
+        let runs: Vec<Run> = runs.into_iter().flatten().collect();
         for (section, chosen) in chosen.iter_mut().enumerate() {
             let mut longest = None;
             for (index, run) in runs.iter().enumerate() {
@@ -347,15 +372,16 @@ impl<'s, R: Fn() -> Runner<'s> + Sync> Search<'s, R> {
             }
             let Some(best) = &self.best else { return };
             let (start, open) = (best.schedule.clone(), self.open());
-            let slope = slope() * (1.0 - round as f64 / rounds as f64);
+            let slope = SLOPE * (1.0 - round as f64 / rounds as f64);
             let (facts, seed) = (self.facts, self.effort.seed);
-            let walk = |stream| Walk { facts, open: &open, runs, slope, seed, stream };
+            let watch = self.watch;
+            let walk = |stream| Walk { facts, open: &open, runs, slope, seed, stream, watch };
             let walked = self.in_parallel(WALKS as usize, |runner, index| {
                 walk(round * WALKS + index as u64).from(&start, runner)
             });
-            self.count(runs * WALKS);
+            self.evaluations += walked.iter().map(|(_, runs)| runs).sum::<u64>();
             let mut together = start;
-            for other in &walked {
+            for (other, _) in &walked {
                 for section in 0..facts.sections.len() {
                     if other.run.sections[section] > together.run.sections[section] {
                         together.take_from(facts, section, other);

@@ -234,3 +234,19 @@ fn whoever_ends_it_gets_what_there_is() {
     let found = search(&block.table, &block.machine, &block.paths, &[], SEARCH, &watch).unwrap();
     assert_eq!((found.evaluations, found.by), (1, Method::Policy));
 }
+
+/// What the module says of slack: on these blocks every cycle of it is the bounds'.
+#[test]
+fn slack_is_in_results_at_barriers_and_in_short_waits() {
+    let units = "\"int\": Unit(init: 2, lat: 2), \"st\": Unit(init: 1, lat: 199)";
+    let machine =
+        format!("Machine(name: \"m\", units: {{ {units} }}, ops: {{ \"i\": \"int\", \"st\": \"st\" }})");
+    let stores = |between: &str| format!(".warps 2\n i a\n st _, a\n{between} i b\n st _, b\n ret\n");
+    let chain = format!(".warps 2\n i a\n{} ret\n", " i a, a\n".repeat(7));
+    for (kernel, worst, bound) in [(stores(" bar\n"), 214, 415), (stores(""), 211, 215), (chain, 34, 48)] {
+        let block = Block::new(&machine, &kernel);
+        let ceiling: Cycles = block.ceiling().into_iter().sum();
+        assert_eq!((block.exact(), ceiling), (Cycles::new(worst), Cycles::new(bound)), "{kernel}");
+        assert_eq!(block.search(SEARCH).makespan, Cycles::new(worst), "{kernel}");
+    }
+}

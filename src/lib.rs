@@ -25,8 +25,8 @@
 //!   unit, initiation interval and latency per instruction.
 //! * [`sim`] replays paths under a scheduling policy and tells observers ([`trace`]) what happened
 //!   when. [`bound`] reads the same paths and computes phases and bounds.
-//! * [`explore`] searches instead of simulating: the exact worst and best case over all schedules,
-//!   blocks and launches that break a bound ([`explore::hunt`]), anomalies ([`explore::anomaly`]), every block of
+//! * [`explore`] searches instead of simulating: the exact worst and best case over all schedules, long schedules of
+//!   blocks that are too large for that ([`explore::adversary`]), blocks and launches that break a bound ([`explore::hunt`]), anomalies ([`explore::anomaly`]), every block of
 //!   a small grammar ([`explore::grammar`]), and the Fermi model of Raravi and Andersson, 2010 ([`explore::fermi`]).
 //! * [`sweep`] runs the points of a plan, each as [`check`] would, with one functional run for all that can share it
 //!   ([`check::judge_each`], which the commands `check` and `compare` use too).
@@ -103,6 +103,7 @@
 //! | the proofs of SRR and GSRR | [`bound::proofs::turns`] |
 //! | bounds that do not hold | [`bound::failed`] |
 //! | the transition system that is searched | `src/explore/model.rs`, of several blocks `src/explore/resident.rs` |
+//! | the worst schedule of a large block, slack and luck | [`explore::adversary`], `src/report/worst.rs` |
 //! | what a PTX instruction does | `src/ptx/lower/` (to semantics), `src/exec/` (its execution) |
 //! | what a launch file may say, and how it becomes a launch | `src/program/launch/` |
 //! | textures and surfaces: what they are, how a fetch computes | [`program::image`], `src/exec/image/` |

@@ -17,7 +17,7 @@ use crate::machine::{Machine, SchedulerKind};
 
 pub use experiments::{Merge, Reproduce, Sweep, What};
 pub use laboratory::{
-    Ablate, Anomaly, Compare, Evidence, Explore, Family, FamilyName, Fermi, Hunt, TableFormat,
+    Ablate, Anomaly, Compare, Evidence, Explore, Family, FamilyName, Fermi, Hunt, TableFormat, Worst,
 };
 
 /// Simulates kernels on one GPU streaming multiprocessor and checks execution-time bounds against every run.
@@ -68,6 +68,8 @@ pub enum Command {
     Explore(Explore),
     /// Every bound beside what was simulated and what was explored, a line per kernel
     Compare(Compare),
+    /// The worst schedule that a search finds: how much of an overestimation is slack of the bound, how much luck of the policy
+    Worst(Worst),
     /// Search for a block that breaks a bound, and shrink what is found
     Hunt(Hunt),
     /// Write a kernel of a family with parameters, and its machine

@@ -9,6 +9,7 @@
 //! and the per-cycle reference of the tests. Witnesses are replayed by the engine before they are
 //! reported, and must give the same makespan.
 
+pub mod adversary;
 pub mod anomaly;
 pub mod fermi;
 pub mod grammar;

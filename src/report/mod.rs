@@ -30,6 +30,7 @@ pub mod suite;
 pub mod sweep;
 pub mod table;
 pub mod verdict;
+pub mod worst;
 
 use serde::{Serialize, Serializer};
 

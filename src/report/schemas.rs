@@ -11,7 +11,7 @@ use schemars::generate::SchemaSettings;
 use super::output::Output;
 use super::{
     ablation, anomaly, compare, evidence, explore, fermi, hunt, inspect, list, output, phases, reproduce,
-    run, suite, sweep,
+    run, suite, sweep, worst,
 };
 
 fn schema<R: JsonSchema>(title: &str) -> (String, String) {
@@ -32,6 +32,7 @@ fn the_schema_files_are_those_of_the_types() {
         schema::<Output<compare::CompareResult>>("compare"),
         schema::<Output<evidence::EvidenceResult>>("evidence"),
         schema::<Output<explore::ExploreResult>>("explore"),
+        schema::<worst::WorstReport>("worst"),
         schema::<Output<hunt::HuntResult>>("hunt"),
         schema::<Output<anomaly::AnomalyResult>>("anomaly"),
         schema::<Output<fermi::FermiResult>>("fermi"),

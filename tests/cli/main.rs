@@ -20,6 +20,7 @@ mod support;
 mod sweeps;
 mod terminal;
 mod traces;
+mod worst;
 
 use std::path::Path;
 

@@ -49,6 +49,33 @@ pub struct Compare {
 }
 
 #[derive(Debug, clap::Args)]
+pub struct Worst {
+    /// Embedded kernels, .warp or launch .ron files, or one .ptx with --entry --grid --block --arg; none: the embedded suite
+    pub kernels: Vec<String>,
+    /// Schedules to evaluate for a block, at most
+    #[arg(long, default_value_t = 5000, value_name = "N")]
+    pub budget: u64,
+    /// Seed of the search; --seed is that of random buffer contents
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    pub search_seed: u64,
+    /// States to visit at most to know the worst case of a block exactly, 50 to 150 bytes each
+    #[arg(long, default_value_t = 300_000, value_name = "N")]
+    pub max_states: u64,
+    /// Threads; the result does not depend on it [default: all cores]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// Write the worst schedules into DIR as KERNEL.replay, for --scheduler replay:FILE
+    #[arg(long, value_name = "DIR")]
+    pub schedule: Option<PathBuf>,
+    #[command(flatten)]
+    pub writing: Writing,
+    #[command(flatten)]
+    pub common: Common,
+    #[command(flatten)]
+    pub ptx: PtxLaunch,
+}
+
+#[derive(Debug, clap::Args)]
 pub struct Hunt {
     /// The bound to break
     #[arg(long, value_name = "NAME")]

@@ -20,3 +20,4 @@ pub mod phases;
 pub mod reproduce;
 pub mod run;
 pub mod sweep;
+pub mod worst;

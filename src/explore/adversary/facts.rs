@@ -1,0 +1,229 @@
+//! What rules know of a block: for every instruction of every warp, what is still to come in its section.
+
+use std::ops::Range;
+
+use crate::explore::model::Unsupported;
+use crate::machine::Hazards;
+use crate::path::{BlockPaths, Step};
+use crate::program::{Flow, TimingTable};
+
+/// Warp instructions of a block at most: each is held several times.
+const MOST_ISSUES: usize = 1 << 24;
+/// A wait of fewer cycles is no reason to look ahead for it.
+const LEAST_WAIT: u64 = 2;
+
+/// An instruction of a warp.
+#[derive(Clone, Copy, Debug)]
+pub struct Ins {
+    /// The instance of its unit.
+    pub unit: u16,
+    /// The section it is in.
+    pub section: u32,
+    /// Its initiation interval.
+    pub init: u32,
+    /// Cycles from its issue to the end of the section, if the warp were alone from here on.
+    pub tail: u32,
+    /// Instructions of the warp's section from here on, this one included.
+    pub left: u32,
+    /// Instructions from here on up to the next long wait, this one included; all that are left if there is none. A
+    /// wait is long if it takes half as many cycles as the longest one of the warp's section when it runs alone.
+    pub to_wait: u32,
+}
+
+/// A block as rules and keys see it: the instructions of all warps one after the other.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// Every instruction that issues; the warps one after the other.
+    pub ins: Vec<Ins>,
+    /// By warp: where its instructions are.
+    pub warps: Vec<Range<usize>>,
+    /// By section: where the instructions of each warp are, by warp; empty ranges for warps that have none.
+    pub sections: Vec<Vec<Range<usize>>>,
+    /// Instances of units.
+    pub units: usize,
+}
+
+impl Facts {
+    /// Of a block.
+    ///
+    /// # Errors
+    /// Barriers that do not involve every warp, and blocks that are too large to be held.
+    pub fn new(table: &TimingTable, paths: &BlockPaths) -> Result<Self, Unsupported> {
+        if paths.partial_barriers {
+            return Err(Unsupported::PartialBarriers);
+        }
+        let units = table.units() * table.sub_cores().count();
+        let mut facts = Self { ins: Vec::new(), warps: Vec::new(), sections: Vec::new(), units };
+        let mut one = OneWarp::new(table);
+        let mut cycles = 0u64;
+        for (warp, path) in paths.warps.iter().enumerate() {
+            let from = facts.ins.len();
+            let mut steps = path.steps().iter().copied().filter(|step| table.issues(*step)).peekable();
+            let mut number = 0;
+            while steps.peek().is_some() {
+                one.take_section(&mut steps)?;
+                if facts.ins.len() + one.steps.len() > MOST_ISSUES {
+                    return Err(Unsupported::TooLarge);
+                }
+                let first = facts.ins.len();
+                cycles += one.add(warp, number, &mut facts.ins);
+                let number = number_then_next(&mut number);
+                if facts.sections.len() <= number {
+                    facts.sections.resize_with(number + 1, Vec::new);
+                }
+                let of_warps = &mut facts.sections[number];
+                of_warps.resize(warp, first..first);
+                of_warps.push(first..facts.ins.len());
+            }
+            facts.warps.push(from..facts.ins.len());
+        }
+        for of_warps in &mut facts.sections {
+            of_warps.resize(paths.warps.len(), 0..0);
+        }
+        // no schedule takes longer than everything one after the other
+        if cycles > u64::from(u32::MAX) {
+            return Err(Unsupported::TooLarge);
+        }
+        Ok(facts)
+    }
+
+    /// How many combinations of next instructions the warps can have: with the waits that differ, a block has about as
+    /// many states or more.
+    pub fn positions(&self) -> u64 {
+        let of_section = |ranges: &Vec<Range<usize>>| {
+            ranges.iter().map(|range| range.len() as u64 + 1).fold(1, u64::saturating_mul)
+        };
+        self.sections.iter().map(of_section).fold(0, u64::saturating_add)
+    }
+}
+
+/// The number of a section; the next one has the next.
+fn number_then_next(number: &mut usize) -> usize {
+    *number += 1;
+    *number - 1
+}
+
+/// Looks at one section of one warp at a time; keeps its memory.
+struct OneWarp<'t> {
+    table: &'t TimingTable,
+    steps: Vec<Step>,
+    waits: Vec<usize>,
+    writes: Vec<usize>,
+    /// By register: when it is available, or how long a path leads on from that.
+    regs: Vec<u64>,
+    /// By unit: when it is free, or how long a path leads on from a start on it.
+    units: Vec<u64>,
+    /// By instruction: cycles that it waits for registers when the warp is alone.
+    gaps: Vec<u64>,
+}
+
+impl<'t> OneWarp<'t> {
+    fn new(table: &'t TimingTable) -> Self {
+        Self {
+            table,
+            steps: Vec::new(),
+            waits: Vec::new(),
+            writes: Vec::new(),
+            regs: vec![0; table.regs()],
+            units: vec![0; table.units()],
+            gaps: Vec::new(),
+        }
+    }
+
+    /// The steps up to the next barrier, it included.
+    fn take_section(&mut self, steps: &mut impl Iterator<Item = Step>) -> Result<(), Unsupported> {
+        self.steps.clear();
+        for step in steps {
+            self.steps.push(step);
+            match self.table.instr(step.pc()).flow {
+                Flow::Barrier => break,
+                Flow::Arrive => return Err(Unsupported::PartialBarriers),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Registers that an instruction waits for, and those that it writes.
+    fn read_registers(&mut self, step: Step) {
+        let instr = self.table.instr(step.pc());
+        self.waits.clear();
+        self.writes.clear();
+        self.waits.extend(instr.srcs.as_slice().iter().map(|reg| reg.index()));
+        self.writes.extend(instr.dsts.as_slice().iter().map(|reg| reg.index()));
+        if let Some(reg) = self.table.async_reg(step) {
+            if instr.flow == Flow::AsyncWait { &mut self.waits } else { &mut self.writes }.push(reg.index());
+        }
+        if self.table.hazards().contains(Hazards::WAW) {
+            self.waits.extend(&self.writes);
+        }
+    }
+
+    /// Appends the instructions of the section that was taken. Returns all their times one after the other.
+    fn add(&mut self, warp: usize, section: usize, all: &mut Vec<Ins>) -> u64 {
+        self.find_gaps();
+        let longest = self.gaps.iter().copied().max().unwrap_or(0);
+        let long = (longest / 2).max(LEAST_WAIT);
+        let first = all.len();
+        let sub_core = self.table.sub_cores().of_slot(warp);
+        self.regs.fill(0);
+        self.units.fill(0);
+        let mut after = 0;
+        let mut to_wait = 0;
+        let mut sum = 0;
+        for index in (0..self.steps.len()).rev() {
+            let step = self.steps[index];
+            let op = self.table.op(step);
+            self.read_registers(step);
+            let unit = op.unit.index();
+            let total = op.init.get() + op.lat.get();
+            // a path from the start: to the next on the unit, or to whoever waits for the result
+            let of_result = self.writes.iter().map(|&reg| total + self.regs[reg]).fold(total, u64::max);
+            let of_start = of_result.max(op.init.get() + self.units[unit]);
+            for &reg in &self.writes {
+                self.regs[reg] = 0;
+            }
+            self.units[unit] = of_start;
+            let tail = of_start.max(after + 1);
+            for &reg in &self.waits {
+                self.regs[reg] = self.regs[reg].max(tail);
+            }
+            after = tail;
+            let waits_after = self.gaps.get(index + 1).is_some_and(|&gap| gap >= long);
+            to_wait = if waits_after { 1 } else { to_wait + 1 };
+            sum += total;
+            let small = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
+            all.push(Ins {
+                unit: self.table.sub_cores().instance(op.unit, sub_core, self.table.units()) as u16,
+                section: section as u32,
+                init: small(op.init.get()),
+                tail: small(tail),
+                left: (self.steps.len() - index) as u32,
+                to_wait,
+            });
+        }
+        all[first..].reverse();
+        sum
+    }
+
+    /// How long each instruction waits for registers if the warp runs the section alone.
+    fn find_gaps(&mut self) {
+        self.gaps.clear();
+        self.regs.fill(0);
+        self.units.fill(0);
+        let mut next = 0;
+        for index in 0..self.steps.len() {
+            let step = self.steps[index];
+            let op = self.table.op(step);
+            self.read_registers(step);
+            let issue = self.waits.iter().map(|&reg| self.regs[reg]).fold(next, u64::max);
+            self.gaps.push(issue - next);
+            next = issue + 1;
+            let init_end = issue.max(self.units[op.unit.index()]) + op.init.get();
+            self.units[op.unit.index()] = init_end;
+            for &reg in &self.writes {
+                self.regs[reg] = init_end + op.lat.get();
+            }
+        }
+    }
+}

@@ -12,6 +12,7 @@ mod json_output;
 mod machines;
 mod outputs;
 mod readme;
+mod reports;
 mod stopping;
 mod support;
 mod sweeps;

@@ -93,6 +93,9 @@
 //! | cycles against another simulator | `tests/engine/accelsim.rs` |
 //! | what each simplification costs | [`check::ablation`] |
 //! | one functional run for several machines and policies | `src/check/replay.rs` |
+//! | the page of results, its plots | `src/report/results/`, `src/report/plot/` |
+//! | the timeline of a run, its scripts | `src/report/timeline/`, `assets/` in it; what all pages have is `src/report/html/` |
+//! | pages in a browser | `tests/browser.rs`, with Chromium |
 //! | plans, their points, records and shards | [`sweep`]; the folder of results is `src/cli/files/results.rs` |
 //! | numbers of papers beside ours | `src/report/reproduce/`, `plans/` |
 //! | Algorithm 1 of Jeanmougin et al., ECRTS 2025 | `src/bound/algorithm.rs` |

@@ -60,6 +60,11 @@ fn a_report_says_what_is_wrong_first_and_stands_alone() {
     assert!(read(&dir, "lines.html").contains("a file without its manifest"));
     let said = ok(&dir, &["report", "r", "r/results.jsonl", "--out", "both.html"]);
     assert!(said.contains("24 points of 2 sources, 2 violated, 12 failed"), "{said}");
+    // and from what `check` prints
+    let printed = in_dir(&dir, &["check", "lrr-witness", "fig3", "nowhere", "--format", "json"]);
+    std::fs::write(dir.join("check.json"), &printed.stdout).unwrap();
+    let said = ok(&dir, &["report", "check.json", "--out", "check.html"]);
+    assert!(said.contains("3 points of 1 source, 1 violated, 1 failed"), "{said}");
 }
 
 #[test]

@@ -62,6 +62,10 @@ impl Browser {
             }}}),
         );
         browser.session = answer["sessionId"].as_str().expect("a session").to_owned();
+        // what the browser begins with is no page of ours
+        browser.post("url", json!({"url": "about:blank"}));
+        browser.painted();
+        let _ = (browser.console(), browser.requests());
         browser
     }
 
@@ -141,7 +145,9 @@ impl Browser {
     pub fn pointer(&self, places: &[(f64, f64)], pressed: bool) {
         let mut actions = Vec::new();
         for (index, (x, y)) in places.iter().enumerate() {
-            actions.push(json!({"type": "pointerMove", "duration": 20, "x": x.round(), "y": y.round()}));
+            actions.push(
+                json!({"type": "pointerMove", "duration": 20, "x": x.round() as i64, "y": y.round() as i64}),
+            );
             if pressed && index == 0 {
                 actions.push(json!({"type": "pointerDown", "button": 0}));
             }
@@ -155,7 +161,7 @@ impl Browser {
 
     /// Turns the wheel at a place in the window.
     pub fn wheel(&self, (x, y): (f64, f64), by: i32) {
-        let turn = json!({"type": "scroll", "x": x.round(), "y": y.round(), "deltaX": 0, "deltaY": by, "duration": 0});
+        let turn = json!({"type": "scroll", "x": x.round() as i64, "y": y.round() as i64, "deltaX": 0, "deltaY": by, "duration": 0});
         self.post("actions", json!({"actions": [{"type": "wheel", "id": "wheel", "actions": [turn]}]}));
         self.painted();
     }

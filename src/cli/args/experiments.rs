@@ -47,7 +47,7 @@ pub struct Merge {
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("written").required(true).multiple(true))]
 pub struct Report {
-    /// Folders that `sweep` or `merge` wrote, or results.jsonl files
+    /// Folders that `sweep` or `merge` wrote, results.jsonl files, or files with what `check --format json` printed
     #[arg(required = true, value_name = "RESULTS")]
     pub results: Vec<PathBuf>,
     /// A page with summary, plots and tables, for any browser; it needs no other file and no network

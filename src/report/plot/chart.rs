@@ -130,8 +130,8 @@ fn rows(
     legend_of: &[(String, usize)],
     draw: impl FnOnce(&dyn Fn(usize, f64) -> (i32, i32), &Area<'_>),
 ) -> String {
-    let names_width = names.iter().map(|name| name.chars().count() as u32 * 7 + 14).max().unwrap_or(0);
-    let names_width = names_width.clamp(50, 220);
+    let names_width = names.iter().map(|name| name.chars().count() as u32 * 7 + 24).max().unwrap_or(0);
+    let names_width = names_width.clamp(64, 220);
     let height = ROW * names.len() as u32 + 60;
     let legend_width = if legend_of.is_empty() { 0 } else { LEGEND };
     drawn(height.max(60 + 18 * legend_of.len() as u32), |area| {

@@ -3,6 +3,7 @@
 //! [`Collected`] takes records one by one and keeps sums, so that its size does not grow with their number.
 //! [`page()`] and [`plots()`] show it.
 
+mod checks;
 mod collected;
 mod names;
 mod page;
@@ -12,6 +13,7 @@ mod singles;
 mod spread;
 mod tables;
 
+pub use checks::records_of_check;
 pub use collected::{Collected, Source};
 pub use page::page;
 pub use plots::plots;

@@ -108,13 +108,16 @@ fn verdict(all: &Collected) -> String {
         let number = count(all.total.failed as usize, "point");
         let _ = writeln!(html, "<div class=\"alarm\">\n<h3>{number} failed</h3>\n<ul>");
         for failure in &all.errors {
-            let from = if all.sources.len() > 1 { &*all.sources[failure.first.0].name } else { "" };
+            let from = match all.sources.len() {
+                1 => String::new(),
+                _ => format!(" of {}", all.sources[failure.first.0].name),
+            };
             let _ = writeln!(
                 html,
-                "<li>{}, the first is {} {}: {}</li>",
+                "<li>{}, the first is {}{}: {}</li>",
                 count(failure.points as usize, "point"),
                 failure.first.1,
-                text(from),
+                text(&from),
                 text(&failure.error)
             );
         }

@@ -5,7 +5,7 @@ use super::singles::{FAILED, VIOLATED, WORST, Why};
 use crate::report::html::{HtmlCell, HtmlColumn, HtmlTable};
 
 /// Rows of the table of kernels, machines and policies.
-const ROWS: usize = 2_000;
+const ROWS: usize = 1_000;
 
 /// Each bound under each policy.
 pub fn bounds(all: &Collected) -> HtmlTable {

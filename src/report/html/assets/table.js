@@ -19,6 +19,11 @@
     });
   }
 
+  function say(table, shown) {
+    const count = document.querySelector(`[data-count="${table.id}"]`);
+    if (count) count.textContent = `${shown} of ${table.tBodies[0].rows.length} rows`;
+  }
+
   function filter(table, text) {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
     let shown = 0;
@@ -27,8 +32,7 @@
       row.hidden = !words.every((word) => content.includes(word));
       if (!row.hidden) shown += 1;
     }
-    const count = document.querySelector(`[data-count="${table.id}"]`);
-    if (count) count.textContent = `${shown} of ${table.tBodies[0].rows.length} rows`;
+    say(table, shown);
   }
 
   for (const table of document.querySelectorAll("table[data-table]")) {
@@ -41,6 +45,6 @@
     });
     const input = document.querySelector(`[data-filter="${table.id}"]`);
     input.addEventListener("input", () => filter(table, input.value));
-    filter(table, "");
+    say(table, table.tBodies[0].rows.length);
   }
 })();

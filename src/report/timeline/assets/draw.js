@@ -8,26 +8,22 @@ Timeline.painter = (canvas, data, view, state) => {
     const style = getComputedStyle(document.documentElement);
     const get = (name) => style.getPropertyValue(name).trim();
     colours = { ground: get("--ground"), raised: get("--raised"), line: get("--line"), ink: get("--ink"), muted: get("--muted"),
-      accent: get("--accent"), bad: get("--bad"), mark: get("--mark"), series: [0, 1, 2, 3, 4, 5, 6, 7].map((n) => get(`--s${n}`)) };
-    // by reason: not-my-turn, unit-full, scoreboard, barrier, fetch, drain
-    colours.reasons = [colours.series[4], colours.series[1], colours.series[5], colours.series[6], colours.series[3], colours.line];
+      accent: get("--accent"), bad: get("--bad"), mark: get("--mark"), barrier: get("--stall-barrier"), series: [0, 1, 2, 3, 4, 5, 6, 7].map((n) => get(`--s${n}`)) };
+    colours.reasons = data.reasons.map((name) => get(`--stall-${name}`));
   };
 
   // the colour of each unit: those of one name on several sub-cores share it
-  const names = [...new Set(data.units.map((name) => name.replace(/\[\d+\]$/, "")))];
-  const used = names.filter((name) => data.units.some((unit, i) => unit.replace(/\[\d+\]$/, "") === name && data.busy[i].from.length));
-  const unitColour = (unit) => {
-    const index = used.indexOf(data.units[unit].replace(/\[\d+\]$/, ""));
-    return colours.series[Math.max(index, 0) % 8];
-  };
+  const names = data.units.map((name) => name.replace(/\[\d+\]$/, ""));
+  const used = [...new Set(names.filter((name, i) => data.busy[i].from.length > 0))];
+  const indices = names.map((name) => Math.max(used.indexOf(name), 0) % 8);
+  const unitColour = (unit) => colours.series[indices[unit]];
   const legend = () => {
     const swatch = (colour, name) => `<span style="--swatch:${colour}"></span>`.replace("></span>", `>${name}</span>`);
     const safe = (text) => text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
     const units = used.map((name, i) => swatch(`var(--s${i % 8})`, safe(name)));
-    const reasonVars = ["--s4", "--s1", "--s5", "--s6", "--s3", "--line"];
-    const seen = data.reasons.map((name, i) => (data.gaps.some((gaps) => gaps.reason.includes(i)) ? swatch(`var(${reasonVars[i]})`, safe(name)) : ""));
+    const seen = data.reasons.map((name, i) => (data.gaps.some((gaps) => gaps.reason.includes(i)) ? swatch(`var(--stall-${name})`, safe(name)) : ""));
     document.getElementById("legend").innerHTML =
-      `<b>Units</b> ${units.join("")} <b>Idle issue slots</b> ${seen.join("")} <b>Warps</b> <i>line: waits for its unit; thick: initiation; thin: latency${data.alone.length ? "; below, alone: exec and idle phases" : ""}; hatched: at a barrier</i>`;
+      `<b>Units</b> ${units.join("")} <b>Idle issue slots</b> ${seen.join("")} <i><b>Warps</b> line: waits for its unit; thick: initiation; thin: latency${data.alone.length ? "; below, alone: exec and idle phases" : ""}; hatched: at a barrier</i>`;
   };
 
   const ruler = (width) => {
@@ -63,16 +59,15 @@ Timeline.painter = (canvas, data, view, state) => {
     }
   };
 
-  const intervals = (set, y, height, colourOf) => {
+  const intervals = (set, y, height, colourOf, gap) => {
     const { from, to } = set;
     const first = Math.max(0, data.lowerBound(from, 0, from.length, view.from) - 1);
     const last = data.lowerBound(from, 0, from.length, view.to);
-    const scale = view.scale();
     for (let i = first; i < last; i += 1) {
       if (to[i] <= view.from) continue;
       const x = Math.max(0, view.x(from[i]));
       context.fillStyle = colourOf(i);
-      context.fillRect(state.layout.labels + x, y, Math.max(0.6, view.x(to[i]) - x - (scale > 6 ? 1 : 0)), height);
+      context.fillRect(state.layout.labels + x, y, Math.max(0.6, view.x(to[i]) - x - gap), height);
     }
   };
   const tooMany = (column, first, last) =>
@@ -91,7 +86,7 @@ Timeline.painter = (canvas, data, view, state) => {
     context.fillStyle = colours.ink;
     const begin = state.layout.labels + Math.max(0, view.x(0));
     context.fillRect(begin, y, Math.max(0, end - begin), item.height);
-    intervals(gaps, y, item.height, (i) => colours.reasons[gaps.reason[i]]);
+    intervals(gaps, y, item.height, (i) => colours.reasons[gaps.reason[i]], 0);
   };
 
   const warp = (item, y) => {
@@ -107,7 +102,7 @@ Timeline.painter = (canvas, data, view, state) => {
       const x0 = left + Math.max(0, view.x(wait.from));
       const x1 = left + Math.min(state.width, view.x(wait.to));
       context.globalAlpha = 0.35;
-      context.fillStyle = colours.reasons[3];
+      context.fillStyle = colours.barrier;
       for (let x = x0; x < x1; x += 4) context.fillRect(x, y, Math.min(2, x1 - x), item.height);
       context.globalAlpha = 1;
     }
@@ -199,7 +194,7 @@ Timeline.painter = (canvas, data, view, state) => {
       else if (item.kind === "unit") {
         const busy = data.busy[item.unit];
         if (tooMany(busy.from, 0, busy.from.length)) density((cycle) => data.covered(busy, cycle), y, item.height, unitColour(item.unit));
-        else intervals(busy, y, item.height, () => unitColour(item.unit));
+        else intervals(busy, y, item.height, () => unitColour(item.unit), view.scale() > 6 ? 1 : 0);
       } else if (item.kind === "warp") warp(item, y);
       else if (item.kind === "alone") alone(item, y);
     }

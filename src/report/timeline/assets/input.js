@@ -64,7 +64,12 @@ Timeline.input = (canvas, data, view, state, details, redraw) => {
   };
   const beside = (step) => {
     const now = state.selected;
-    if (now < 0) return data.issue.length > 0 ? data.lowerBound(data.issue, 0, data.rows[0].last, view.from) : -1;
+    if (now < 0) {
+      const inSight = state.layout.items.find((item) => item.kind === "warp" && item.row.last > item.row.first && item.y >= view.top);
+      if (!inSight) return data.issue.length > 0 ? 0 : -1;
+      const { first, last } = inSight.row;
+      return Math.min(data.lowerBound(data.issue, first, last, view.from), last - 1);
+    }
     const row = data.rows[data.rowOf[now]];
     return Math.max(row.first, Math.min(row.last - 1, now + step));
   };

@@ -13,8 +13,9 @@
     canvas.dataset.top = view.top;
   };
   const redraw = () => {
-    if (!waiting && painter) requestAnimationFrame(paint);
+    if (waiting || !painter) return;
     waiting = true;
+    requestAnimationFrame(paint);
   };
   const view = Timeline.window(
     data,

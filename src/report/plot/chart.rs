@@ -181,7 +181,9 @@ impl BoxPlot {
         let names: Vec<String> = self.rows.iter().map(|(name, ..)| name.clone()).collect();
         let label = |x: &f64| FactorAxis::label(*x);
         let title = "overestimation: least, quartiles, most; the dot is the mean";
-        rows(&names, axis.ends, axis.ticks, &label, title, &[], |place, area| {
+        // what is at the end of the axis does not stand in the names
+        let ends = (axis.ends.0 - (axis.ends.1 - axis.ends.0) * 0.02, axis.ends.1);
+        rows(&names, ends, axis.ticks, &label, title, &[], |place, area| {
             for (row, (_, colour, five, mean)) in self.rows.iter().enumerate() {
                 let ink = Ink::Series(*colour).colour();
                 let at = five.map(|over| place(row, FactorAxis::position(over)));

@@ -27,7 +27,9 @@
   const resize = () => {
     const ratio = window.devicePixelRatio || 1;
     state.width = canvas.parentElement.clientWidth;
-    state.height = Math.min(state.layout.height + state.layout.ruler + 8, Math.max(320, window.innerHeight * 0.62));
+    // on paper nobody scrolls: as much as a sheet has room for
+    const most = matchMedia("print").matches ? 800 : Math.max(320, window.innerHeight * 0.62);
+    state.height = Math.min(state.layout.height + state.layout.ruler + 8, most);
     canvas.style.height = `${state.height}px`;
     canvas.width = Math.round(state.width * ratio);
     canvas.height = Math.round(state.height * ratio);

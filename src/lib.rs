@@ -97,6 +97,9 @@
 //! | lists of machines and policies on the command line | `src/cli/lists.rs`; batches on threads `src/cli/batch.rs` |
 //! | plans, their points, records and shards | [`sweep`]; the folder of results is `src/cli/files/results.rs`, as a by-product of `check` and `compare` `src/cli/commands/sweep/recording.rs` |
 //! | numbers of papers beside ours | `src/report/reproduce/` (published ones in `published.rs`), `plans/` |
+//! | the page of results, its plots | `src/report/results/`, `src/report/plot/` |
+//! | the timeline of a run, its scripts | `src/report/timeline/`, `assets/` in it; what all pages have is `src/report/html/` |
+//! | pages in a browser | `tests/browser.rs`, with Chromium |
 //! | Algorithm 1 of Jeanmougin et al., ECRTS 2025 | `src/bound/algorithm.rs` |
 //! | the facts about the machine that the proofs of the bounds use | [`bound::proofs`] |
 //! | the proofs of IWB, SWB, LWB, RBB | [`bound::proofs::iwb`], [`bound::proofs::swb`], [`bound::proofs::lwb`], [`bound::proofs::rbb`] |

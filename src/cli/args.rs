@@ -15,7 +15,7 @@ use crate::exec::Options;
 use crate::exec::races::BlockOrder;
 use crate::machine::{Machine, SchedulerKind};
 
-pub use experiments::{Merge, Reproduce, Sweep, What};
+pub use experiments::{Merge, Report, Reproduce, Sweep, What};
 pub use laboratory::{
     Ablate, Anomaly, Compare, Evidence, Explore, Family, FamilyName, Fermi, Hunt, TableFormat, Worst,
 };
@@ -86,6 +86,8 @@ pub enum Command {
     Sweep(Sweep),
     /// Put the results of shards together
     Merge(Merge),
+    /// A page with plots and tables of what sweeps found, and the plots as SVG files
+    Report(Report),
     /// A table or figure of a paper: ours, the published number, the difference
     Reproduce(Reproduce),
     /// What is in a .ptx, .warp or machine file
@@ -148,9 +150,14 @@ impl Several {
 
 #[derive(Debug, clap::Args)]
 pub struct Run {
-    /// Write a trace; the ending decides: .json Perfetto, .kanata, .csv, .replay a schedule to replay
+    /// Write a trace; the ending decides: .html a timeline, .svg a figure, .json Perfetto, .kanata, .csv, .replay a schedule to replay
     ///
     /// On several SMs it is that of SM 0. All times are cycles of the SM.
+    ///
+    /// .html: a page for any browser, with a timeline of the warps beside the source and its stalls; up to two million
+    /// instructions.
+    ///
+    /// .svg: a figure of a short run, up to 300 instructions over 600 cycles.
     ///
     /// .json: trace events for Perfetto, a cycle as a microsecond: instructions by unit and by warp, what
     /// each warp was doing, cycles without an issue by sub-core and reason, counters of the units and, on

@@ -59,6 +59,7 @@ fn run(args: &Args, session: &Session) -> Outcome {
         Command::Ablate(ablate) => commands::ablate::run(ablate, session),
         Command::Sweep(sweep) => commands::sweep::run(sweep, session),
         Command::Merge(merge) => commands::merge::run(merge, session),
+        Command::Report(report) => commands::report::run(report, session),
         Command::Reproduce(reproduce) => commands::reproduce::run(reproduce, session),
         Command::Inspect(inspect) => commands::inspect::run(inspect, session),
         Command::List(list) => commands::list::run(list, session),
@@ -116,6 +117,7 @@ impl Args {
             Command::Ablate(_) => "ablate",
             Command::Sweep(_) => "sweep",
             Command::Merge(_) => "merge",
+            Command::Report(_) => "report",
             Command::Reproduce(_) => "reproduce",
             Command::Inspect(_) => "inspect",
             Command::List(_) => "list",
@@ -142,7 +144,9 @@ impl Args {
             Command::Reproduce(reproduce) => reproduce.format,
             Command::Inspect(inspect) => inspect.format,
             Command::List(list) => list.format,
-            Command::Family(_) | Command::Completions(_) | Command::Man(_) => Format::Text,
+            Command::Family(_) | Command::Report(_) | Command::Completions(_) | Command::Man(_) => {
+                Format::Text
+            }
         }
     }
 }

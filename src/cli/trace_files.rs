@@ -10,15 +10,19 @@ use crate::check::counterexample::ScheduleRecorder;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::machine::Machine;
 use crate::program::Instr;
+use crate::report::timeline::{self, About, Recording, TooLong};
 use crate::trace::{CsvTrace, KanataTrace, Listing, Observer, PerfettoTrace, UnitInstances};
 
 /// Refuses files whose ending names no kind of trace.
 pub fn check_endings(paths: &[PathBuf]) -> Result<(), Diagnostics> {
     let mut problems = Diagnostics::new();
-    for path in paths.iter().filter(|path| !matches!(ending(path), "json" | "kanata" | "csv" | "replay")) {
+    let known =
+        |path: &Path| is_recorded(path) || matches!(ending(path), "json" | "kanata" | "csv" | "replay");
+    for path in paths.iter().filter(|path| !known(path)) {
         problems.push(
-            Diagnostic::general(path.display().to_string(), "the ending names no kind of trace")
-                .hint(".json Perfetto, .kanata Konata, .csv table, .replay schedule"),
+            Diagnostic::general(path.display().to_string(), "the ending names no kind of trace").hint(
+                ".html timeline, .svg figure, .json Perfetto, .kanata Konata, .csv table, .replay schedule",
+            ),
         );
     }
     problems.into_result(())
@@ -29,6 +33,11 @@ pub fn listing(files: &[TraceFile], kernel: &LoadedKernel) -> Listing {
     let instrs = if files.is_empty() { &[] } else { &kernel.workload.program().instrs[..] };
     let said = |(index, instr): (usize, &Instr)| (instr.line, kernel.text_of(Pc::from_index(index)));
     Listing::new(instrs.iter().enumerate().map(said))
+}
+
+/// Whether a file is made of a whole run, when it is over.
+pub fn is_recorded(path: &Path) -> bool {
+    matches!(ending(path), "html" | "svg")
 }
 
 fn ending(path: &Path) -> &str {
@@ -53,9 +62,31 @@ impl<'a> TraceFile<'a> {
         match ending(self.path) {
             "csv" => Writer::Csv(CsvTrace::new(&mut self.out, units, listing)),
             "kanata" => Writer::Kanata(KanataTrace::new(&mut self.out, units, listing)),
+            "html" | "svg" => Writer::Later,
             "replay" => Writer::Replay(ScheduleRecorder::default(), &mut self.out),
             _ => Writer::Perfetto(Box::new(PerfettoTrace::new(&mut self.out, units, listing))),
         }
+    }
+
+    /// Writes what is made of a whole run, if this file is; other files have been written as the run went.
+    pub fn fill(&mut self, recording: &Recording, about: &About<'_>) -> io::Result<()> {
+        if !is_recorded(self.path) {
+            return Ok(());
+        }
+        recording.whole().map_err(|TooLong { most }| {
+            let advice = "a trace that ends in .json is written as the run goes, and opens in Perfetto";
+            io::Error::other(format!(
+                "the run has more than {most} instructions and idle intervals; {advice}"
+            ))
+        })?;
+        let text = match ending(self.path) {
+            "svg" => {
+                let advice = "a trace that ends in .html shows longer runs";
+                timeline::svg(recording, about).map_err(|why| io::Error::other(format!("{why}; {advice}")))?
+            }
+            _ => timeline::page(recording, about).render(),
+        };
+        self.out.write_all(text.as_bytes())
     }
 
     /// Puts the complete file in its place, or says what went wrong; nothing is left then.
@@ -82,16 +113,19 @@ pub enum Writer<'a> {
     Perfetto(Box<PerfettoTrace<'a>>),
     /// A schedule, written at the end.
     Replay(ScheduleRecorder, &'a mut dyn Write),
+    /// Something that is made of a [`Recording`].
+    Later,
 }
 
 impl Writer<'_> {
     /// What listens to the simulation.
-    pub fn observer(&mut self) -> &mut dyn Observer {
+    pub fn observer(&mut self) -> Option<&mut dyn Observer> {
         match self {
-            Self::Csv(trace) => trace,
-            Self::Kanata(trace) => trace,
-            Self::Perfetto(trace) => &mut **trace,
-            Self::Replay(recorder, _) => recorder,
+            Self::Csv(trace) => Some(trace),
+            Self::Kanata(trace) => Some(trace),
+            Self::Perfetto(trace) => Some(&mut **trace),
+            Self::Replay(recorder, _) => Some(recorder),
+            Self::Later => None,
         }
     }
 
@@ -108,6 +142,7 @@ impl Writer<'_> {
                 out.write_all(text.as_bytes())?;
                 out.flush()
             }
+            Self::Later => Ok(()),
         }
     }
 }

@@ -13,6 +13,7 @@ pub mod evidence;
 pub mod explore;
 pub mod fermi;
 pub mod gantt;
+pub mod html;
 pub mod hunt;
 pub mod inspect;
 pub mod list;
@@ -20,8 +21,10 @@ pub mod output;
 pub mod phase_anomaly;
 pub mod phase_gantt;
 pub mod phases;
+pub mod plot;
 pub mod program;
 pub mod reproduce;
+pub mod results;
 pub mod run;
 #[cfg(test)]
 mod schemas;
@@ -29,6 +32,7 @@ pub mod style;
 pub mod suite;
 pub mod sweep;
 pub mod table;
+pub mod timeline;
 pub mod verdict;
 pub mod worst;
 

@@ -39,3 +39,47 @@ pub fn of_bounds(bounds: &[Box<dyn Bound>]) -> impl Iterator<Item = String> {
 pub fn of_stalls() -> impl Iterator<Item = String> {
     StallReason::ALL.iter().map(|reason| format!("idle_{}", reason.name().replace('-', "_")))
 }
+
+/// Where the columns of results written by any version stand for axes and bounds; told by their names alone.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Meaning {
+    /// Launch options and machine settings that vary.
+    pub axes: Vec<String>,
+    /// Bounds.
+    pub bounds: Vec<String>,
+}
+
+impl Meaning {
+    /// Of these columns.
+    pub fn of(columns: &[String]) -> Self {
+        let has = |name: String| columns.contains(&name);
+        let is_bound = |name: &str| has(format!("{name}_over")) && has(format!("{name}_verdict"));
+        let bounds: Vec<String> = columns.iter().filter(|name| is_bound(name)).cloned().collect();
+        let of_bound = |name: &str| {
+            let bound = name.strip_suffix("_over").or_else(|| name.strip_suffix("_verdict")).unwrap_or(name);
+            bounds.iter().any(|known| known == bound)
+        };
+        let stalls: Vec<String> = of_stalls().collect();
+        let fixed = |name: &str| BEFORE.iter().chain(&RUN).chain(&AFTER).any(|fixed| *fixed == name);
+        let is_axis =
+            |name: &str| !fixed(name) && !of_bound(name) && !stalls.iter().any(|stall| stall == name);
+        let axes = columns.iter().filter(|name| is_axis(name)).cloned().collect();
+        Self { axes, bounds }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_told_by_their_names() {
+        let names =
+            ["point", "kernel", "block", "seed", "machine", "mem_latency", "policy", "makespan", "verdict"];
+        let bounds = ["gub", "gub_over", "gub_verdict", "idle_drain", "races", "error"];
+        let columns: Vec<String> = names.iter().chain(&bounds).map(|name| (*name).to_owned()).collect();
+        let meaning = Meaning::of(&columns);
+        assert_eq!(meaning.axes, ["block", "mem_latency"]);
+        assert_eq!(meaning.bounds, ["gub"]);
+    }
+}

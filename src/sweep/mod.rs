@@ -18,6 +18,7 @@ mod spec;
 mod summary;
 mod work;
 
+pub use columns::Meaning;
 pub use manifest::{FORMAT, Manifest, Shard};
 pub use merge::{MergeError, merge};
 pub use points::{Assignment, Axis, Job, Point, Points};

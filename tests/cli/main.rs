@@ -14,6 +14,7 @@ mod lists;
 mod machines;
 mod outputs;
 mod readme;
+mod reports;
 mod reproduce;
 mod stopping;
 mod support;

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::Writing;
 use crate::cli::format::Format;
 use crate::report::reproduce::{PAPER, fermi};
 use crate::sweep::Shard;
@@ -42,6 +43,22 @@ pub struct Merge {
     /// Output
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("written").required(true).multiple(true))]
+pub struct Report {
+    /// Folders that `sweep` or `merge` wrote, results.jsonl files, or files with what `check --format json` printed
+    #[arg(required = true, value_name = "RESULTS")]
+    pub results: Vec<PathBuf>,
+    /// A page with summary, plots and tables, for any browser; it needs no other file and no network
+    #[arg(long, value_name = "FILE", group = "written")]
+    pub out: Option<PathBuf>,
+    /// Each plot as an SVG file of its own, into DIR
+    #[arg(long, value_name = "DIR", group = "written")]
+    pub svg: Option<PathBuf>,
+    #[command(flatten)]
+    pub writing: Writing,
 }
 
 #[derive(Debug, clap::Args)]

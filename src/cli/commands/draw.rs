@@ -51,6 +51,19 @@ pub fn gantt(
     Ok(gantt::draw(&bars, &alone, machine.sub_cores()))
 }
 
+/// The phases of each warp of the first block, run alone.
+pub fn alone(
+    kernel: &LoadedKernel,
+    machine: &Machine,
+    common: &Common,
+) -> Result<Vec<Vec<Phase>>, Diagnostics> {
+    let table = load::timing(kernel, machine)?;
+    let mut source = kernel.workload.source(Options::of(machine, common.fuel()))?;
+    let mut paths = BlockPaths::default();
+    source.next_block(&mut paths)?;
+    Ok(paths.warps.iter().map(|path| analyse_alone(&table, path, |_| {}).phases).collect())
+}
+
 /// The first block of a launch.
 struct First<'a> {
     source: WorkloadSource<'a>,

@@ -17,6 +17,7 @@ pub mod list;
 pub mod man;
 pub mod merge;
 pub mod phases;
+pub mod report;
 pub mod reproduce;
 pub mod run;
 pub mod sweep;

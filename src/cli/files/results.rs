@@ -266,6 +266,15 @@ pub fn read_lines(dir: &Path) -> Result<Lines, Diagnostic> {
     Ok(Lines { file: BufReader::new(file), read: 0 })
 }
 
+/// The lines of a file, wherever it lies.
+///
+/// # Errors
+/// If it cannot be opened.
+pub fn lines_of(file: &Path) -> Result<Lines, Diagnostic> {
+    let opened = File::open(file).map_err(|error| problem(file, format!("cannot read the file: {error}")))?;
+    Ok(Lines { file: BufReader::new(opened), read: 0 })
+}
+
 fn problem(dir: &Path, message: String) -> Diagnostic {
     Diagnostic::general(dir.display().to_string(), message)
 }

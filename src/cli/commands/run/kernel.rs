@@ -24,7 +24,8 @@ use crate::report::banks;
 use crate::report::check::CheckResult;
 use crate::report::divergence::DivergenceReport;
 use crate::report::run::{self as report, Details, RunResult, Seconds};
-use crate::trace::{BankProfile, FirstSm, Observer, StallProfile, UnitUse};
+use crate::report::timeline::{About, Recording};
+use crate::trace::{BankProfile, FirstSm, Listing, Observer, StallProfile, UnitUse};
 
 /// Branches shown as text without -v.
 const MAX_BRANCHES: usize = 10;
@@ -68,8 +69,14 @@ pub fn run(args: &Run, kernel: &LoadedKernel, verbose: bool, session: &Session) 
     if machine.shared_memory().is_some() && !args.timings {
         more.push(&mut bank_profile);
     }
+    let records = args.trace.iter().any(|path| trace_files::is_recorded(path));
+    let mut recording = records.then(|| FirstSm::new(Recording::new(&machine)));
+    if let Some(recording) = &mut recording {
+        more.push(recording);
+    }
     let mut waited = source.spent;
-    let (checked, written) = traced(&mut traces, kernel, &machine, more, |mut observer| {
+    let listing = trace_files::listing(&traces, kernel);
+    let (checked, mut written) = traced(&mut traces, &listing, &machine, more, |mut observer| {
         ahead(&mut source, plan.runs_ahead(), |blocks| {
             let checked = observe_source(&plan, &policy, blocks, &mut observer);
             waited += blocks.waited();
@@ -103,6 +110,25 @@ pub fn run(args: &Run, kernel: &LoadedKernel, verbose: bool, session: &Session) 
         match draw::gantt(kernel, &machine, &policy, &args.on.common) {
             Ok(drawn) => ending.print(session, &format!("\n{drawn}")),
             Err(problems) => ending.late.append(problems),
+        }
+    }
+    if let Some(recording) = recording.map(FirstSm::into_inner).filter(|_| checked.is_complete()) {
+        let alone = match checked.launch_blocks {
+            1 => draw::alone(kernel, &machine, &args.on.common)?,
+            _ => Vec::new(),
+        };
+        let about = About {
+            kernel: &kernel.workload.name,
+            machine: machine.name(),
+            checked: &checked,
+            code: &kernel.code,
+            listing: &listing,
+            alone: &alone,
+        };
+        for (trace, written) in traces.iter_mut().zip(&mut written) {
+            if written.is_ok() {
+                *written = trace.fill(&recording, &about);
+            }
         }
     }
     if checked.is_complete() {
@@ -201,15 +227,14 @@ fn names(kernel: &LoadedKernel) -> Names {
 /// written.
 fn traced(
     files: &mut [TraceFile],
-    kernel: &LoadedKernel,
+    listing: &Listing,
     machine: &Machine,
     more: Vec<&mut dyn Observer>,
     simulate: impl FnOnce(&mut dyn Observer) -> Result<Checked, Failed>,
 ) -> (Result<Checked, Failed>, Vec<std::io::Result<()>>) {
-    let listing = trace_files::listing(files, kernel);
-    let mut writers: Vec<Writer> = files.iter_mut().map(|file| file.writer(machine, &listing)).collect();
+    let mut writers: Vec<Writer> = files.iter_mut().map(|file| file.writer(machine, listing)).collect();
     let checked = {
-        let own: Vec<&mut dyn Observer> = writers.iter_mut().map(Writer::observer).collect();
+        let own: Vec<&mut dyn Observer> = writers.iter_mut().filter_map(Writer::observer).collect();
         simulate(&mut (FirstSm::new(own), more))
     };
     (checked, writers.into_iter().map(Writer::finish).collect())

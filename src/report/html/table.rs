@@ -1,0 +1,158 @@
+//! Tables that can be sorted and filtered. Without scripts they are plain tables.
+
+use std::fmt::Write;
+
+use super::escape::text;
+
+/// A column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HtmlColumn {
+    /// Its heading, plain text.
+    pub title: String,
+    /// More about it, shown by the pointer; may be empty.
+    pub hint: String,
+    /// Whether it has numbers.
+    pub is_number: bool,
+}
+
+impl HtmlColumn {
+    /// A column of words.
+    pub fn words(title: &str) -> Self {
+        Self { title: title.to_owned(), hint: String::new(), is_number: false }
+    }
+
+    /// A column of numbers.
+    pub fn numbers(title: &str, hint: &str) -> Self {
+        Self { title: title.to_owned(), hint: hint.to_owned(), is_number: true }
+    }
+}
+
+/// What stands in a row.
+#[derive(Clone, Debug, PartialEq)]
+pub enum HtmlCell {
+    /// Nothing; below everything else, whatever the order.
+    Empty,
+    /// Text.
+    Text(String),
+    /// Text that stands out.
+    Bad(String),
+    /// A count.
+    Count(u64),
+    /// A count that stands out unless it is 0.
+    BadCount(u64),
+    /// A fraction, shown in percent.
+    Percent(f64),
+    /// A number, shown with two digits.
+    Decimal(f64),
+}
+
+impl HtmlCell {
+    fn write(&self, html: &mut String) {
+        let _ = match self {
+            Self::Empty => write!(html, "<td></td>"),
+            Self::Text(shown) => write!(html, "<td>{}</td>", text(shown)),
+            Self::Bad(shown) => write!(html, "<td class=\"bad\">{}</td>", text(shown)),
+            Self::BadCount(number @ 1..) => {
+                write!(html, "<td class=\"n bad\" data-k=\"{number}\">{}</td>", grouped(*number))
+            }
+            Self::Count(number) | Self::BadCount(number) => {
+                write!(html, "<td class=\"n\" data-k=\"{number}\">{}</td>", grouped(*number))
+            }
+            Self::Percent(fraction) => {
+                let bad = if *fraction < 0.0 { " bad" } else { "" };
+                let percent = fraction * 100.0;
+                write!(html, "<td class=\"n{bad}\" data-k=\"{fraction:.6}\">{percent:.1} %</td>")
+            }
+            Self::Decimal(number) => {
+                write!(html, "<td class=\"n\" data-k=\"{number:.6}\">{number:.2}</td>")
+            }
+        };
+    }
+}
+
+/// A number with a thin space between groups of three digits.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut shown = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            shown.push('\u{202f}');
+        }
+        shown.push(digit);
+    }
+    shown
+}
+
+/// A table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HtmlTable {
+    /// Its id, a word.
+    pub id: &'static str,
+    /// What it shows, plain text.
+    pub caption: String,
+    /// Its columns.
+    pub columns: Vec<HtmlColumn>,
+    /// Its rows.
+    pub rows: Vec<Vec<HtmlCell>>,
+}
+
+impl HtmlTable {
+    /// As HTML.
+    pub fn render(&self) -> String {
+        let mut html = String::new();
+        let _ = write!(
+            html,
+            "<div class=\"filter\"><label>Filter <input type=\"search\" data-filter=\"{0}\" placeholder=\"words that a row has\" autocomplete=\"off\"></label> <output data-count=\"{0}\"></output></div>\n\
+             <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{1}\">\n<table id=\"{0}\" data-table>\n<caption>{1}</caption>\n<thead><tr>",
+            self.id,
+            text(&self.caption)
+        );
+        for column in &self.columns {
+            let class = if column.is_number { " class=\"n\"" } else { "" };
+            let hint = match column.hint.as_str() {
+                "" => String::new(),
+                hint => format!(" title=\"{}\"", text(hint)),
+            };
+            let title = text(&column.title);
+            let _ =
+                write!(html, "<th scope=\"col\"{class}{hint}><button type=\"button\">{title}</button></th>");
+        }
+        html.push_str("</tr></thead>\n<tbody>\n");
+        for row in &self.rows {
+            html.push_str("<tr>");
+            row.iter().for_each(|cell| cell.write(&mut html));
+            html.push_str("</tr>\n");
+        }
+        html.push_str("</tbody>\n</table>\n</div>\n");
+        html
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped() {
+        let shown = [0, 999, 1000, 1_234_567].map(grouped);
+        assert_eq!(shown, ["0", "999", "1\u{202f}000", "1\u{202f}234\u{202f}567"]);
+    }
+
+    #[test]
+    fn cells_are_text_and_carry_what_they_are_sorted_by() {
+        let table = HtmlTable {
+            id: "t",
+            caption: "<c>".to_owned(),
+            columns: vec![HtmlColumn::words("k<"), HtmlColumn::numbers("n", "a \"hint\"")],
+            rows: vec![vec![HtmlCell::Text("</td>".to_owned()), HtmlCell::Percent(-0.05)]],
+        };
+        let html = table.render();
+        assert!(
+            html.contains("<td>&lt;/td&gt;</td><td class=\"n bad\" data-k=\"-0.050000\">-5.0 %</td>"),
+            "{html}"
+        );
+        assert!(
+            html.contains("<caption>&lt;c&gt;</caption>") && html.contains("title=\"a &quot;hint&quot;\"")
+        );
+    }
+}

@@ -1,0 +1,14 @@
+//! Plots as SVG, the same bytes from the same numbers.
+//!
+//! Drawn in the colours of [`palette`], a picture stands for itself; [`themed`] gives it the colours of the
+//! page that it is in.
+
+mod chart;
+mod factor;
+mod marks;
+mod palette;
+mod picture;
+
+pub use chart::{BarPlot, BoxPlot, FiveNumbers, LinePlot};
+pub use palette::{Ink, themed};
+pub use picture::{Anchor, Picture};

@@ -1,0 +1,19 @@
+//! `report`: what folders of results show, as a page and as plots.
+//!
+//! [`Collected`] takes records one by one and keeps sums, so that its size does not grow with their number.
+//! [`page()`] and [`plots()`] show it.
+
+mod checks;
+mod collected;
+mod names;
+mod page;
+mod plots;
+mod record;
+mod singles;
+mod spread;
+mod tables;
+
+pub use checks::records_of_check;
+pub use collected::{Collected, Source};
+pub use page::page;
+pub use plots::plots;

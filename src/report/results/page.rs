@@ -1,0 +1,197 @@
+//! The page of results.
+
+use std::fmt::Write;
+
+use super::collected::{Collected, Source};
+use super::{plots, tables};
+use crate::report::count;
+use crate::report::html::{Page, Section, grouped, text};
+use crate::report::plot::themed;
+
+/// Makes the page.
+pub fn page(all: &Collected) -> Page {
+    let section = |id, title: &str, body| Section { id, title: title.to_owned(), body };
+    let sections = vec![
+        section("summary", "Summary", summary(all)),
+        section("plots", "Plots", figures(all)),
+        section("bounds", "Bounds", tables::bounds(all).render()),
+        section("kernels", "Kernels", tables::groups(all).render()),
+        section("points", "Points", tables::singles(all).render()),
+    ];
+    let names: Vec<&str> = all.sources.iter().map(|source| source.name.as_str()).collect();
+    Page {
+        title: "Bounds against simulated times".to_owned(),
+        subtitle: format!("{} of {}", count(all.total.points as usize, "point"), names.join(", ")),
+        sections,
+        ..Page::default()
+    }
+}
+
+fn summary(all: &Collected) -> String {
+    let mut html = verdict(all);
+    html.push_str("<dl class=\"facts\">\n");
+    let mut fact = |name: &str, value: String| {
+        let _ = writeln!(html, "<div><dt>{name}</dt><dd>{value}</dd></div>");
+    };
+    fact("points", grouped(all.total.points));
+    fact("hold", grouped(all.holds));
+    fact("violated", grouped(all.total.violated));
+    fact("failed", grouped(all.total.failed));
+    fact("not judged", grouped(all.total.points - all.holds - all.total.violated - failed_only(all)));
+    fact("kernels", grouped(all.kernels.list().len() as u64));
+    fact("machines", grouped(all.machines.list().len() as u64));
+    fact("policies", grouped(all.policies.list().len() as u64));
+    fact("warp instructions", grouped(all.total.warp_instructions));
+    html.push_str("</dl>\n");
+    let list = |names: &[String]| {
+        const SHOWN: usize = 20;
+        let more = if names.len() > SHOWN { ", ..." } else { "" };
+        text(&(names.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ") + more))
+    };
+    let _ = writeln!(
+        html,
+        "<p>Machines: {}. Policies: {}. Bounds: {}.{}</p>",
+        list(all.machines.list()),
+        list(all.policies.list()),
+        list(&all.meaning.bounds),
+        match all.meaning.axes.as_slice() {
+            [] => String::new(),
+            axes => format!(" What varies besides: {}.", list(axes)),
+        }
+    );
+    for (axis, values) in all.meaning.axes.iter().zip(&all.by_axis) {
+        if values.is_none() {
+            let _ = writeln!(html, "<p class=\"note\">{} has too many values for a plot.</p>", text(axis));
+        }
+    }
+    all.sources.iter().for_each(|source| html.push_str(&origin(source)));
+    html
+}
+
+/// Failed points that are not violated as well.
+fn failed_only(all: &Collected) -> u64 {
+    all.total.failed - all.failed_and_violated
+}
+
+/// What is wrong, first of all; or that nothing is.
+fn verdict(all: &Collected) -> String {
+    let mut html = String::new();
+    if all.total.violated > 0 {
+        let number = count(all.total.violated as usize, "point");
+        let _ = writeln!(
+            html,
+            "<div class=\"alarm\" role=\"alert\">\n<h3>A bound is violated at {number}</h3>\n<ul>"
+        );
+        for ((bound, policy), spread) in all.spreads.iter().filter(|(_, spread)| spread.violated > 0) {
+            let _ = writeln!(
+                html,
+                "<li><b>{}</b> under {}: {} of {} points to which it applies, down to {:.1} %</li>",
+                text(&all.meaning.bounds[*bound]),
+                text(&all.policies.list()[*policy]),
+                grouped(spread.violated),
+                grouped(spread.points),
+                spread.least().unwrap_or(0.0) * 100.0
+            );
+        }
+        html.push_str(
+            "</ul>\n<p>They are the first rows under <a href=\"#points\">Points</a>.</p>\n</div>\n",
+        );
+    } else {
+        let _ = writeln!(
+            html,
+            "<div class=\"calm\">No bound that decides is violated; one holds at {} of {} points.</div>",
+            grouped(all.holds),
+            grouped(all.total.points)
+        );
+    }
+    if all.total.failed > 0 {
+        let number = count(all.total.failed as usize, "point");
+        let _ = writeln!(html, "<div class=\"alarm\">\n<h3>{number} failed</h3>\n<ul>");
+        for failure in &all.errors {
+            let from = match all.sources.len() {
+                1 => String::new(),
+                _ => format!(" of {}", all.sources[failure.first.0].name),
+            };
+            let _ = writeln!(
+                html,
+                "<li>{}, the first is {}{}: {}</li>",
+                count(failure.points as usize, "point"),
+                failure.first.1,
+                text(&from),
+                text(&failure.error)
+            );
+        }
+        let named: u64 = all.errors.iter().map(|failure| failure.points).sum();
+        if named < all.total.failed {
+            let _ = writeln!(
+                html,
+                "<li>and {} with other errors</li>",
+                count((all.total.failed - named) as usize, "point")
+            );
+        }
+        html.push_str("</ul>\n</div>\n");
+    }
+    html
+}
+
+fn origin(source: &Source) -> String {
+    let mut html =
+        format!("<p class=\"note\"><b>{}</b>: {} points", text(&source.name), grouped(source.points));
+    match &source.manifest {
+        None => html.push_str("; a file without its manifest: nothing is known of its plan.</p>\n"),
+        Some(manifest) => {
+            let _ = write!(
+                html,
+                " of {} of the plan{}, written by warpbound {}, plan digest <code>{}</code>.</p>\n<details><summary>The plan</summary><pre>{}</pre></details>\n",
+                grouped(manifest.points),
+                manifest.shard.map_or(String::new(), |shard| format!(" (shard {shard})")),
+                text(&manifest.tool_version),
+                text(&manifest.plan_digest),
+                text(&manifest.plan)
+            );
+        }
+    }
+    html
+}
+
+fn figures(all: &Collected) -> String {
+    let mut html = "<div class=\"plots\">\n".to_owned();
+    for plot in plots::plots(all) {
+        let _ = writeln!(
+            html,
+            "<figure><h3>{}</h3>\n{}<figcaption>{}</figcaption></figure>",
+            text(&plot.title),
+            themed(&plot.svg, &plot.title),
+            text(&plot.note)
+        );
+    }
+    html.push_str("</div>\n");
+    html
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::collected::tests::record;
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_comes_first_and_names_are_text() {
+        let mut all = Collected::default();
+        all.begin("a/<results>".to_owned(), None);
+        all.add(&record(0, "</script><b>", 100, 0.5)).unwrap();
+        all.add(&record(1, "k", 200, -0.25)).unwrap();
+        let error = "no <memory> & \"more\"";
+        let failed =
+            serde_json::json!({"point": 2, "kernel": "k", "machine": "m", "policy": "lrr", "error": error});
+        all.add(&failed).unwrap();
+        let html = page(&all).render();
+        let at = |what: &str| html.find(what).unwrap_or_else(|| panic!("{what} is not there"));
+        assert!(at("A bound is violated at 1 point") < at("1 point failed"));
+        assert!(at("1 point failed") < at("<dt>points</dt>"));
+        assert!(
+            html.contains("no &lt;memory&gt; &amp; &quot;more&quot;") && html.contains("a/&lt;results&gt;")
+        );
+        assert!(html.contains("&lt;/script&gt;&lt;b&gt;") && !html.contains("</script><b>"));
+        assert!(!html.contains("fill=\"#"), "colours are the page's");
+    }
+}

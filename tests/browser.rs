@@ -1,0 +1,333 @@
+//! Pages in a browser: reports and timelines do what they say, in Chromium.
+//!
+//! `cargo test --test browser -- --ignored`, with the Debian packages `chromium` and `chromium-driver`. What was
+//! seen is in `target/screenshots`.
+
+#[path = "support/webdriver.rs"]
+mod webdriver;
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use webdriver::Browser;
+
+/// To paint a view of 10^5 instructions; a frame at 60 Hz is 16 ms, and this has to hold on a slow, shared machine
+/// without a graphics card.
+const FRAME_MS: f64 = 100.0;
+/// To open the report of 10^5 points.
+const OPEN_MS: f64 = 2000.0;
+
+/// A folder of this test's own, empty.
+fn scratch(name: &str) -> PathBuf {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&dir);
+    std::fs::create_dir_all(&dir).unwrap();
+    dir
+}
+
+fn warpbound(dir: &Path, args: &[&str], code: i32) {
+    let output = Command::new(env!("CARGO_BIN_EXE_warpbound")).args(args).current_dir(dir).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{args:?}: {said}");
+}
+
+/// Where a screenshot goes.
+fn picture(name: &str) -> PathBuf {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/screenshots");
+    std::fs::create_dir_all(&dir).unwrap();
+    dir.join(name)
+}
+
+/// Nothing went wrong, and nobody was asked for anything but the page.
+#[track_caller]
+fn is_quiet(browser: &Browser) {
+    let console = browser.console();
+    assert!(console.is_empty(), "{console:?}");
+    let requests = browser.requests();
+    assert!(requests.iter().all(|url| url.starts_with("file:") || url.starts_with("data:")), "{requests:?}");
+}
+
+/// Screenshots in light and dark, wide and narrow, and on paper.
+fn look(browser: &Browser, name: &str) {
+    browser.resize(1280, 900);
+    browser.screenshot(&picture(&format!("{name}-light.png")));
+    browser.resize(700, 900);
+    browser.screenshot(&picture(&format!("{name}-narrow.png")));
+    assert!(browser.number("return document.documentElement.scrollWidth") <= 700.0, "nothing sticks out");
+    browser.resize(1280, 900);
+    browser.print(&picture(&format!("{name}.pdf")));
+    let ground = "return getComputedStyle(document.body).backgroundColor";
+    let light = browser.text(ground);
+    browser.click("#theme");
+    browser.painted();
+    assert_ne!(browser.text(ground), light, "the switch changes the colours");
+    browser.screenshot(&picture(&format!("{name}-dark.png")));
+    browser.click("#theme");
+    assert_eq!(browser.text(ground), light);
+}
+
+/// The first cells of the rows that are shown.
+fn column(browser: &Browser, table: &str, index: usize) -> Vec<String> {
+    let script = format!(
+        "return [...document.querySelector('#{table}').tBodies[0].rows].filter((row) => !row.hidden).map((row) => row.cells[{index}].dataset.k ?? row.cells[{index}].textContent)"
+    );
+    let cells = browser.script(&script);
+    cells.as_array().unwrap().iter().map(|cell| cell.as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+#[ignore = "needs Chromium and ChromeDriver"]
+fn a_report_sorts_filters_and_stays_by_itself() {
+    let dir = scratch("browser-report");
+    let plan = "Sweep(kernels: [Kernel(\"vecadd\"), Kernel(\"saxpy\"), Kernel(\"reduce_shfl\"), Kernel(\"dotprod\"), Kernel(\"conv_rows\"),
+        Kernel(\"bitonic_warp\"), Kernel(\"blackscholes\"), Kernel(\"attention\"), Kernel(\"btree_group\"), Kernel(\"lrr-witness\")],
+        machines: [\"ecrts25-orin\"], settings: { \"mem_latency\": [400, 200, 100, 50, 25, 10, 5] }, policies: [\"gto\", \"lrr\"])";
+    std::fs::write(dir.join("plan.ron"), plan).unwrap();
+    warpbound(&dir, &["sweep", "plan.ron", "--out", "results"], 0);
+    warpbound(&dir, &["report", "results", "--out", "report.html"], 0);
+    let browser = Browser::start(&dir.join("profile"));
+    browser.resize(1280, 900);
+    browser.open(&dir.join("report.html"));
+
+    let before = column(&browser, "kernels-table", 0);
+    assert_eq!(before.len(), 20, "ten kernels under two policies");
+    let points = "#kernels-table thead th:nth-child(7) button";
+    browser.click(points);
+    let cycles = || -> Vec<f64> {
+        column(&browser, "kernels-table", 6)
+            .iter()
+            .filter(|cell| !cell.is_empty())
+            .map(|cell| cell.parse().unwrap())
+            .collect()
+    };
+    let down = cycles();
+    assert!(
+        down.is_sorted_by(|a, b| a >= b) && down.first() > down.last(),
+        "numbers begin with the largest: {down:?}"
+    );
+    browser.click(points);
+    assert!(cycles().is_sorted(), "a second click turns round");
+    assert_eq!(
+        browser
+            .text("return document.querySelector('#kernels-table th[aria-sort]').getAttribute('aria-sort')"),
+        "ascending"
+    );
+    browser.click("#kernels-table thead th:nth-child(1) button");
+    assert!(column(&browser, "kernels-table", 0).is_sorted(), "words in their order");
+
+    browser.keys("[data-filter=kernels-table]", "saxpy lrr");
+    assert_eq!(column(&browser, "kernels-table", 0), ["saxpy"]);
+    assert_eq!(
+        browser.text("return document.querySelector('[data-count=kernels-table]').textContent"),
+        "1 of 20 rows"
+    );
+    browser.script("const f = document.querySelector('[data-filter=kernels-table]'); f.value = ''; f.dispatchEvent(new Event('input'));");
+    assert_eq!(column(&browser, "kernels-table", 0).len(), 20);
+    // what failed is said at the top: no unit of this machine takes what the witness has
+    assert!(
+        browser.text("return document.querySelector('.alarm h3').textContent").contains("14 points failed")
+    );
+    browser.script("window.scrollTo(0, 0)");
+    look(&browser, "report");
+    browser.resize(1280, 1500);
+    browser.screenshot(&picture("report-long.png"));
+    is_quiet(&browser);
+}
+
+#[test]
+#[ignore = "needs Chromium and ChromeDriver"]
+fn a_report_of_many_points_opens_at_once() {
+    let dir = scratch("browser-many");
+    let mut lines = String::new();
+    for point in 0..100_000u64 {
+        let (kernel, latency, over) = (point / 400, point / 2 % 200, (point * 7919 % 1000) as f64 / 250.0);
+        let policy = ["gto", "lrr"][point as usize % 2];
+        let _ = writeln!(
+            lines,
+            "{{\"point\":{point},\"kernel\":\"kernel_{kernel}\",\"seed\":0,\"machine\":\"m{}\",\"mem_latency\":{latency},\"policy\":\"{policy}\",\"warp_instructions\":{},\"makespan\":{},\"verdict\":\"holds\",\"gub\":1,\"gub_over\":{over},\"gub_verdict\":\"holds\",\"iwb\":1,\"iwb_over\":{},\"iwb_verdict\":\"holds\",\"error\":null}}",
+            point % 8,
+            1000 + point % 77,
+            2000 + point % 99,
+            over * 1.5
+        );
+    }
+    std::fs::write(dir.join("results.jsonl"), lines).unwrap();
+    warpbound(&dir, &["report", "results.jsonl", "--out", "report.html"], 0);
+    let size = std::fs::metadata(dir.join("report.html")).unwrap().len();
+    let browser = Browser::start(&dir.join("profile"));
+    browser.open(&dir.join("report.html"));
+    browser.painted();
+    let opened = browser.number(
+        "const t = performance.getEntriesByType('navigation')[0]; return t.loadEventEnd - t.startTime",
+    );
+    println!("100,000 points: {size} bytes, open after {opened:.0} ms");
+    assert!(opened < OPEN_MS, "{opened} ms");
+    assert_eq!(browser.text("return document.querySelector('.facts dd').textContent"), "100\u{202f}000");
+    assert!(
+        browser
+            .text("return document.querySelector('#kernels-table caption').textContent")
+            .contains("by machine and policy")
+    );
+    is_quiet(&browser);
+}
+
+/// The cycles in sight.
+fn window(browser: &Browser) -> (f64, f64) {
+    let at =
+        |name| browser.number(&format!("return Number(document.getElementById('canvas').dataset.{name})"));
+    (at("from"), at("to"))
+}
+
+/// Where in the window a cycle of a warp's lane is painted.
+fn place(browser: &Browser, warp: usize, lane: u32, cycle: f64) -> (f64, f64) {
+    let script = format!(
+        "document.getElementById('canvas').scrollIntoView({{block: 'center'}});
+         const box = document.getElementById('canvas').getBoundingClientRect(), layout = Timeline.state.layout;
+         const item = layout.items.find((one) => one.kind === 'warp' && one.row.number === {warp});
+         return [box.left + layout.labels + Timeline.view.x({cycle}), box.top + layout.ruler + item.y - Timeline.view.top + {lane} * layout.lane + 6]"
+    );
+    let found = browser.script(&script);
+    (found[0].as_f64().unwrap(), found[1].as_f64().unwrap())
+}
+
+#[test]
+#[ignore = "needs Chromium and ChromeDriver"]
+fn a_timeline_shows_the_schedule_and_moves() {
+    let dir = scratch("browser-timeline");
+    warpbound(&dir, &["run", "fig3", "--trace", "fig3.html"], 0);
+    let browser = Browser::start(&dir.join("profile"));
+    browser.resize(1280, 900);
+    browser.open(&dir.join("fig3.html"));
+    browser.painted();
+
+    // figure 3 of the paper: the third instruction of w1 issues in cycle 5 and waits for `blue` up to 10
+    let (x, y) = place(&browser, 1, 2, 11.5);
+    browser.pointer(&[(x - 30.0, y), (x, y)], false);
+    let tip = browser.text(
+        "return document.getElementById('tip').hidden ? '' : document.getElementById('tip').textContent",
+    );
+    assert!(tip.starts_with("f1 r2\nwarp 1 of block 0, line "), "{tip}");
+    assert!(
+        tip.contains("unit blue\nissue 5, waits 5 for its unit, start 10, unit free 13, done 17"),
+        "{tip}"
+    );
+    let marked = browser.text("return document.querySelector('#code .hover').textContent");
+    assert!(marked.contains("f1 r2"), "{marked}");
+    browser.screenshot(&picture("fig3-hover.png"));
+    // chosen by a click, it is said and its line is marked
+    browser.pointer(&[(x, y)], true);
+    assert!(
+        browser.text("return document.getElementById('selected').textContent").contains("issue 5, waits 5")
+    );
+    assert!(
+        browser
+            .text("return document.querySelector('#code [aria-selected=true]').textContent")
+            .contains("f1 r2")
+    );
+    // by keys: the next of the warp, then the one of the warp above
+    browser.keys("#canvas", "n");
+    assert!(
+        browser.text("return document.getElementById('selected').textContent").contains("issue 11, start 11")
+    );
+    browser.keys("#canvas", "k");
+    assert!(
+        browser.text("return document.getElementById('selected').textContent").contains("warp 0 of block 0")
+    );
+
+    let all = window(&browser);
+    assert!(all.0 == 0.0 && all.1 >= 17.0, "{all:?}");
+    browser.keys("#canvas", "+");
+    browser.painted();
+    let near = window(&browser);
+    assert!(near.1 - near.0 < 0.7 * (all.1 - all.0), "{near:?}");
+    browser.keys("#canvas", "\u{e012}");
+    browser.painted();
+    let left = window(&browser);
+    assert!(left.0 < near.0 && ((left.1 - left.0) - (near.1 - near.0)).abs() < 1e-9, "{left:?}");
+    let (x, y) = place(&browser, 0, 0, left.0 + 2.0);
+    browser.pointer(&[(x, y), (x + 60.0, y), (x + 120.0, y)], true);
+    let dragged = window(&browser);
+    assert!(dragged.0 <= left.0, "{dragged:?}");
+    browser.keys("#canvas", "0");
+    browser.painted();
+    let (x, y) = place(&browser, 0, 0, 8.0);
+    browser.wheel((x, y), -300);
+    let wheeled = window(&browser);
+    assert!(wheeled.1 - wheeled.0 < 12.0 && wheeled.0 < 8.0 && wheeled.1 > 8.0, "{wheeled:?}");
+    browser.click("#zoom-all");
+    browser.painted();
+    assert_eq!(window(&browser), all);
+
+    browser.keys("#find", "f2\n");
+    assert!(browser.text("return document.getElementById('selected').textContent").starts_with("f2 r3, r0"));
+    browser.keys("#canvas", "\u{e00c}");
+    assert_eq!(
+        browser.text("return document.getElementById('selected').textContent"),
+        "No instruction chosen."
+    );
+    let focus = browser.text("return getComputedStyle(document.getElementById('canvas')).outlineStyle");
+    assert_eq!(focus, "solid", "the focus is to be seen");
+    browser.script("document.activeElement.blur(); window.scrollTo(0, 0)");
+    look(&browser, "fig3");
+    is_quiet(&browser);
+}
+
+#[test]
+#[ignore = "needs Chromium and ChromeDriver"]
+fn a_long_timeline_stays_fluid() {
+    let dir = scratch("browser-long");
+    let text = ".version 6.3\n.target sm_61\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n.reg .pred %p<3>;\n.reg .b32 %r<4>;\n.reg .b64 %rd<4>;\nld.param.u64 %rd1, [p];\nmov.u32 %r1, 0;\nL:\nadd.s32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, 2100;\n@%p1 bra L;\nbar.sync 0;\nst.global.u32 [%rd1], %r1;\nret;\n}\n";
+    std::fs::write(dir.join("loop.ptx"), text).unwrap();
+    let launch = [
+        "run",
+        "loop.ptx",
+        "--grid",
+        "1",
+        "--block",
+        "512",
+        "--races",
+        "ignore",
+        "--arg",
+        "Buffer(name: \"p\", elem: U32, len: 1, init: Zero)",
+    ];
+    warpbound(&dir, &[&launch[..], &["--trace", "long.html"]].concat(), 0);
+    let browser = Browser::start(&dir.join("profile"));
+    browser.resize(1280, 900);
+    browser.open(&dir.join("long.html"));
+    browser.painted();
+    let count = browser.number("return Timeline.data.issue.length");
+    assert!(count > 100_000.0, "{count}");
+    browser.screenshot(&picture("long-all.png"));
+    // from all of it to single cycles
+    let script = "const times = []; Timeline.view.all();
+        for (let step = 0; step < 60; step += 1) { Timeline.view.zoom(0.85, Timeline.data.end * 0.37); Timeline.paint(); times.push(Timeline.state.paintedIn); }
+        times.sort((a, b) => a - b); return [times[30], times[54], times[59], Timeline.view.to - Timeline.view.from]";
+    let times = browser.script(script);
+    println!("{count} instructions, ms a frame: median {}, 90 % {}, most {}", times[0], times[1], times[2]);
+    assert!(times[1].as_f64().unwrap() < FRAME_MS, "{times}");
+    assert!(times[3].as_f64().unwrap() < 100.0, "{times}");
+    browser.painted();
+    browser.screenshot(&picture("long-near.png"));
+    is_quiet(&browser);
+}
+
+#[test]
+#[ignore = "needs Chromium and ChromeDriver"]
+fn timelines_of_kernels_are_good_to_look_at() {
+    let dir = scratch("browser-kernels");
+    let browser = Browser::start(&dir.join("profile"));
+    for (kernel, machine) in [
+        ("reduce_shfl", "ecrts25-orin"),
+        ("attention", "ecrts25-orin-4sub"),
+        ("bias_gelu_grid", "ecrts25-orin"),
+    ] {
+        let page = format!("{kernel}.html");
+        warpbound(&dir, &["run", kernel, "--machine", machine, "--trace", &page], 0);
+        browser.resize(1280, 900);
+        browser.open(&dir.join(&page));
+        browser.painted();
+        look(&browser, kernel);
+        is_quiet(&browser);
+    }
+}

@@ -1,0 +1,229 @@
+//! Reports of sweeps and timelines: what is in them, the same bytes twice, and what is refused.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::support::{in_dir, names, scratch, stderr, stdout};
+
+const PLAN: &str = "Sweep(kernels: [Kernel(\"lrr-witness\"), Kernel(\"witness-929\"), Kernel(\"vecadd\")],
+    machines: [\"lrr-witness\", \"pull-apart-9\"], policies: [\"lrr\", \"gto\"])";
+
+/// A folder `r` with results: 1 of 12 points violated, 6 failed.
+fn results(dir: &Path) {
+    std::fs::write(dir.join("plan.ron"), PLAN).unwrap();
+    assert_eq!(in_dir(dir, &["sweep", "plan.ron", "--out", "r"]).status.code(), Some(3));
+}
+
+#[track_caller]
+fn ok(dir: &Path, args: &[&str]) -> String {
+    let output = in_dir(dir, args);
+    assert_eq!(output.status.code(), Some(0), "{args:?}: {}", stderr(&output));
+    stdout(&output)
+}
+
+#[track_caller]
+fn refused(dir: &Path, args: &[&str]) -> String {
+    let output = in_dir(dir, args);
+    assert_eq!(output.status.code(), Some(1), "{args:?}: {}{}", stdout(&output), stderr(&output));
+    stderr(&output)
+}
+
+fn read(dir: &Path, name: &str) -> String {
+    std::fs::read_to_string(dir.join(name)).unwrap()
+}
+
+#[test]
+fn a_report_says_what_is_wrong_first_and_stands_alone() {
+    let dir = scratch("report");
+    results(&dir);
+    let said = ok(&dir, &["report", "r", "--out", "report.html"]);
+    assert!(
+        said.contains("12 points of 1 source, 1 violated, 6 failed") && said.contains("report.html"),
+        "{said}"
+    );
+    let page = read(&dir, "report.html");
+    let at = |what: &str| page.find(what).unwrap_or_else(|| panic!("{what} is not there"));
+    assert!(at("A bound is violated at 1 point") < at("6 points failed"));
+    assert!(page.contains("<b>gub</b> under lrr: 1 of 3 points") && page.contains("down to -5.4 %"));
+    assert!(page.contains("maps op class `f3` to no unit"));
+    let manifest: Value = serde_json::from_str(&read(&dir, "r/manifest.json")).unwrap();
+    assert!(
+        page.contains(manifest["plan_digest"].as_str().unwrap()) && page.contains(env!("CARGO_PKG_VERSION"))
+    );
+    for outside in ["http:", "https:", "src=", "@import", "fill=\"#"] {
+        // names of XML namespaces are no addresses that anybody asks
+        assert!(!page.replace("http://www.w3.org/2000/svg", "").contains(outside), "{outside}");
+    }
+    // the same from the lines alone, but for the plan, and from two sources
+    ok(&dir, &["report", "r/results.jsonl", "--out", "lines.html"]);
+    assert!(read(&dir, "lines.html").contains("a file without its manifest"));
+    let said = ok(&dir, &["report", "r", "r/results.jsonl", "--out", "both.html"]);
+    assert!(said.contains("24 points of 2 sources, 2 violated, 12 failed"), "{said}");
+    // and from what `check` prints
+    let printed = in_dir(&dir, &["check", "lrr-witness", "fig3", "nowhere", "--format", "json"]);
+    std::fs::write(dir.join("check.json"), &printed.stdout).unwrap();
+    let said = ok(&dir, &["report", "check.json", "--out", "check.html"]);
+    assert!(said.contains("3 points of 1 source, 1 violated, 1 failed"), "{said}");
+}
+
+#[test]
+fn the_same_bytes_twice() {
+    let dir = scratch("report-twice");
+    results(&dir);
+    for out in ["a", "b"] {
+        let (page, plots) = (format!("{out}.html"), format!("{out}-plots"));
+        ok(&dir, &["report", "r", "--out", &page, "--svg", &plots]);
+        ok(
+            &dir,
+            &["run", "fig3", "--trace", &format!("{out}-run.html"), "--trace", &format!("{out}-run.svg")],
+        );
+    }
+    for [a, b] in [["a.html", "b.html"], ["a-run.html", "b-run.html"], ["a-run.svg", "b-run.svg"]] {
+        assert!(read(&dir, a) == read(&dir, b), "{a}");
+    }
+    let plots = names(&dir.join("a-plots"));
+    assert_eq!(plots, names(&dir.join("b-plots")));
+    assert!(
+        plots.contains(&"spread-lrr.svg".to_owned()) && plots.contains(&"kernels.svg".to_owned()),
+        "{plots:?}"
+    );
+    for name in &plots {
+        let plot = read(&dir, &format!("a-plots/{name}"));
+        assert!(plot == read(&dir, &format!("b-plots/{name}")), "{name}");
+        assert!(plot.starts_with("<svg ") && !plot.contains("var("), "{name} has colours of its own");
+    }
+}
+
+#[test]
+fn what_is_no_result_is_refused_with_its_place() {
+    let dir = scratch("report-bad");
+    results(&dir);
+    std::fs::create_dir(dir.join("other")).unwrap();
+    let said = refused(&dir, &["report", "nowhere", "other", "--out", "p.html"]);
+    assert!(
+        said.contains("nowhere") && said.contains("--> other") && said.contains("no folder of results"),
+        "{said}"
+    );
+    assert!(said.contains("hint: name a folder"), "{said}");
+
+    let lines = read(&dir, "r/results.jsonl");
+    let second = lines.lines().nth(1).unwrap();
+    std::fs::write(dir.join("broken.jsonl"), lines.replace(second, "{\"point\": 1,,}")).unwrap();
+    let said = refused(&dir, &["report", "broken.jsonl", "--out", "p.html"]);
+    assert!(
+        said.contains("broken.jsonl:2:13") && said.contains("no record") && said.contains("hint"),
+        "{said}"
+    );
+    std::fs::write(dir.join("other.jsonl"), "{\"point\": 1}\n").unwrap();
+    let said = refused(&dir, &["report", "other.jsonl", "--out", "p.html"]);
+    assert!(said.contains("other.jsonl:1:1") && said.contains("`kernel` is not there"), "{said}");
+    for empty in ["", "{\"point\": 1", "\n\n"] {
+        std::fs::write(dir.join("empty.jsonl"), empty).unwrap();
+        let said = refused(&dir, &["report", "empty.jsonl", "--out", "p.html"]);
+        assert!(said.contains("there are no results"), "{said}");
+    }
+    std::fs::write(dir.join("r/manifest.json"), "{}").unwrap();
+    assert!(refused(&dir, &["report", "r", "--out", "p.html"]).contains("manifest.json is none"));
+    assert!(!dir.join("p.html").exists(), "nothing is left");
+    // neither a page nor plots
+    assert_eq!(in_dir(&dir, &["report", "r"]).status.code(), Some(2));
+}
+
+#[test]
+fn outputs_that_are_there_need_force() {
+    let dir = scratch("report-force");
+    results(&dir);
+    let args = ["report", "r", "--out", "p.html", "--svg", "plots"];
+    ok(&dir, &args);
+    std::fs::write(dir.join("p.html"), "mine").unwrap();
+    assert!(refused(&dir, &args).contains("--force"));
+    assert!(refused(&dir, &["report", "r", "--svg", "plots"]).contains("there already"));
+    assert_eq!(read(&dir, "p.html"), "mine");
+    ok(&dir, &[&args[..], &["--force"]].concat());
+    assert!(read(&dir, "p.html").starts_with("<!DOCTYPE html>"));
+    let onto = refused(&dir, &["report", "r", "--out", "r/results.jsonl", "--force"]);
+    assert!(onto.contains("which is read"), "{onto}");
+    assert!(refused(&dir, &["run", "fig3", "--trace", "p.html"]).contains("--force"));
+}
+
+#[test]
+fn a_timeline_has_the_schedule_and_its_source() {
+    let dir = scratch("timeline");
+    ok(&dir, &["run", "fig3", "--trace", "t.html", "--trace", "t.csv", "--trace", "t.svg"]);
+    let page = read(&dir, "t.html");
+    let data = page.split("id=\"timeline-data\">").nth(1).unwrap().split("</script>").next().unwrap();
+    let data: Value = serde_json::from_str(data).unwrap();
+    assert_eq!(data["end"], 17);
+    let table: Vec<String> = read(&dir, "t.csv").lines().skip(1).map(str::to_owned).collect();
+    assert_eq!(
+        data["rows"].as_array().unwrap().iter().map(|row| row[6].as_u64().unwrap()).sum::<u64>(),
+        table.len() as u64
+    );
+    // issue cycles within a warp, as differences
+    let issues = unpacked(data["issue"].as_str().unwrap());
+    let mut of_table: Vec<(u64, u64)> = table
+        .iter()
+        .map(|line| line.split(',').map(str::to_owned).collect::<Vec<_>>())
+        .map(|cells| (cells[1].parse().unwrap(), cells[4].parse().unwrap()))
+        .collect();
+    of_table.sort_unstable();
+    let (mut warp, mut before) = (0, 0);
+    for ((of, cycle), difference) in of_table.into_iter().zip(issues) {
+        if of != warp {
+            (warp, before) = (of, 0);
+        }
+        assert_eq!(cycle, before + difference);
+        before = cycle;
+    }
+    assert!(page.contains("Stalls by line") && page.contains("f2 r3, r0"));
+    let figure = read(&dir, "t.svg");
+    assert!(figure.starts_with("<svg ") && figure.contains("f2 r3, r0") && figure.contains("w1 alone"));
+}
+
+/// Whole numbers of seven bits a byte, in base64.
+fn unpacked(text: &str) -> Vec<u64> {
+    const DIGITS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let bits: Vec<u32> = text.chars().filter_map(|c| DIGITS.find(c)).map(|digit| digit as u32).collect();
+    let bytes = bits.chunks(4).flat_map(|four| {
+        let word = four.iter().fold(0, |word, digit| word << 6 | digit) << (6 * (4 - four.len()));
+        (0..four.len() - 1).map(move |byte| (word >> (16 - 8 * byte)) as u8)
+    });
+    let (mut numbers, mut number, mut shift) = (Vec::new(), 0, 0);
+    for byte in bytes {
+        number |= u64::from(byte & 0x7f) << shift;
+        shift += 7;
+        if byte < 0x80 {
+            numbers.push(number);
+            (number, shift) = (0, 0);
+        }
+    }
+    numbers
+}
+
+#[test]
+fn code_is_text_in_every_place() {
+    let dir = scratch("timeline-text");
+    let nasty = "</script><b onclick='x()'>&\"";
+    let micro = format!(
+        ".machine paper-fig2\n# {nasty}\n.warps 1\n    f0 r0 # {nasty}\n    f1 r1 # <!-- {nasty}\n    ret\n"
+    );
+    std::fs::write(dir.join("a<b>&.warp"), micro).unwrap();
+    ok(&dir, &["run", "a<b>&.warp", "--trace", "t.html", "--trace", "t.svg"]);
+    let page = read(&dir, "t.html");
+    assert!(
+        page.contains("&lt;/script&gt;&lt;b onclick=&#39;x()&#39;&gt;&amp;&quot;"),
+        "the source shows it"
+    );
+    assert!(!page.contains("<b onclick") && !page.contains("<!--"));
+    assert!(page.contains("<title>a&lt;b&gt;&amp; on paper-fig2</title>"));
+    assert!(!read(&dir, "t.svg").contains("<b"));
+}
+
+#[test]
+fn a_run_that_is_too_long_is_refused_and_leaves_nothing() {
+    let dir = scratch("timeline-long");
+    let said = refused(&dir, &["run", "vecadd", "--trace", "t.svg", "--trace", "t.html"]);
+    assert!(said.contains("make no figure") && said.contains(".html shows longer runs"), "{said}");
+    assert_eq!(names(&dir), ["t.html"], "one file does not take another with it");
+}

@@ -117,3 +117,32 @@ fn text_shows_both_numbers_and_what_differs() {
     assert_eq!(row.split_whitespace().collect::<Vec<_>>()[4..7], ["8", "7", "+1*"], "{row}");
     assert!(text.contains("\n26 of 29 numbers agree"), "{text}");
 }
+
+/// Means of the overestimation of GUB in a form of Table 3: latency, policy, ours, the paper's.
+fn means(args: &[&str]) -> Vec<(u64, String, f64, f64)> {
+    let result = json(&[&["reproduce"], args].concat(), 0)["results"][0].clone();
+    let is_mean = |number: &&Value| number["figure"] == "mean" && number["bound"] == "gub";
+    let one = |number: &Value| {
+        let percent = |field: &str| number[field].as_f64().unwrap();
+        let policy = number["policy"].as_str().unwrap().to_owned();
+        (number["mem_latency"].as_u64().unwrap(), policy, percent("ours"), percent("published"))
+    };
+    let means: Vec<_> = result["numbers"].as_array().unwrap().iter().filter(is_mean).map(one).collect();
+    assert_eq!(means.len(), 14, "{args:?}");
+    means
+}
+
+#[test]
+fn what_is_said_of_the_differences_of_table_3_is_so() {
+    let (ours, other) = (means(&["table3"]), means(&["table3", "--compiler", "nvrtc"]));
+    for (ours, other) in ours.iter().zip(&other) {
+        assert!(ours.2 != other.2 && (ours.2 - other.2).abs() <= 1.5, "{ours:?} {other:?}");
+    }
+    for (latency, policy, ours, paper) in means(&["table3-calls"]) {
+        assert_eq!((ours - paper).abs() <= 3.0, latency >= 100, "{latency} {policy}: {ours} {paper}");
+        assert!(latency >= 100 || ours < paper, "{latency} {policy}: {ours} {paper}");
+    }
+    let output = warpbound(&["reproduce", "fig2", "--compiler", "nvrtc"]);
+    assert_eq!(output.status.code(), Some(1), "{}", stdout(&output));
+    assert!(stderr(&output).contains("table3, table3-calls, table4"), "{}", stderr(&output));
+}

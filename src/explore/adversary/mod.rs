@@ -9,7 +9,7 @@
 //!                 luck of the policy      (unknown)      slack of the bound
 //! ```
 //!
-//! (The first holds since `gto` and `lrr` are among what is tried.) What lies between worst found and bound is slack at
+//! (The first holds from a budget of two on: `lrr` and `gto` are what is tried first.) What lies between worst found and bound is slack at
 //! most: a better search may find more. If both are equal, the worst case is known exactly.
 //!
 //! # Scope
@@ -23,7 +23,7 @@
 //! at once; of each section the longest is kept, and what has been put together is evaluated as a whole.
 //! Nothing but such an evaluation is reported.
 //!
-//! 1. *Policies*: `gto`, `lrr`, `oldest`.
+//! 1. *Policies*: `lrr`, `gto`, `oldest`.
 //! 2. *Exploration* of all schedules, where the number of positions says that it may succeed. If it does, that is the
 //!    result.
 //! 3. *Rules* (`rules.rs`): a victim, which issues only if nobody else can, or loses among equals; an order
@@ -128,8 +128,6 @@ pub struct Found {
     pub order: Vec<usize>,
     /// Schedules that were evaluated.
     pub evaluations: u64,
-    /// Cycles of each section, from its first issue to that of the next one.
-    pub sections: Vec<u64>,
     /// Whether no schedule takes longer: all were explored, or the bound is attained.
     pub exact: bool,
 }
@@ -177,7 +175,7 @@ pub fn search(
     }
     let replayed = super::replay(table, machine, paths, &order, &mut ());
     assert_eq!(replayed, Some(makespan), "the engine and the search disagree on a schedule");
-    Ok(Found { makespan, by, by_policies, by_rules, order, evaluations, sections: last.sections, exact })
+    Ok(Found { makespan, by, by_policies, by_rules, order, evaluations, exact })
 }
 
 /// Positions of a block, as a multiple of the states that may be visited, up to which exploration is tried.
@@ -415,7 +413,7 @@ impl<'s, R: Fn() -> Runner<'s> + Sync> Search<'s, R> {
         } else {
             std::thread::scope(|scope| {
                 let threads: Vec<_> =
-                    (0..self.effort.exploration.threads.min(count)).map(|_| scope.spawn(|| work())).collect();
+                    (0..self.effort.exploration.threads.min(count)).map(|_| scope.spawn(work)).collect();
                 threads
                     .into_iter()
                     .flat_map(|thread| thread.join().expect("a searching thread panicked"))

@@ -85,7 +85,7 @@ const SEARCH: Effort =
     Effort { budget: 1500, seed: 1, exploration: Limits { max_states: 0, max_bytes: u64::MAX, threads: 1 } };
 
 /// What is found is a schedule, so it is never more than the worst case; on small blocks it nearly always is
-/// the worst case. 296 of 300 when this was written.
+/// the worst case. 298 of 300 when this was written.
 #[test]
 fn small_blocks_are_nearly_always_solved_and_never_exceeded() {
     let mut rng = ChaCha8Rng::seed_from_u64(3);
@@ -99,7 +99,6 @@ fn small_blocks_are_nearly_always_solved_and_never_exceeded() {
         assert!(!found.exact || found.makespan == exact, "round {round}");
         let replayed = replay(&block.table, &block.machine, &block.paths, &found.order, &mut ());
         assert_eq!(replayed, Some(found.makespan), "round {round}");
-        assert_eq!(found.sections.iter().sum::<u64>(), found.makespan.get(), "round {round}");
         solved += usize::from(found.makespan == exact);
     }
     println!("{solved} of {rounds} solved");
@@ -184,6 +183,7 @@ fn plain_rules_are_the_usual_policies() {
             let ours = runner.run(Plan::Rules(&rules)).unwrap();
             let run = Engine::new(&block.table, paper).run_block(&block.paths, &setup, &mut ()).unwrap();
             assert_eq!(Cycles::new(ours.makespan), run.makespan, "{setup}");
+            assert_eq!(ours.sections.iter().sum::<u64>(), ours.makespan, "{setup}");
         }
     }
 }

@@ -120,7 +120,7 @@ fn is_the_sweep_of_its_plan(dir: &Path, out: &str, code: i32) -> Vec<Value> {
 fn folders_of_results_are_those_of_a_sweep_and_no_thread_shows() {
     let dir = scratch("lists-out");
     let run = |command: &str, out: &str, jobs: &str, more: &[&str]| {
-        let kernels = [command, "vecadd", "reduce_shfl", "bitonic_sort", "four_blocks"];
+        let kernels = [command, "vecadd", "reduce_shfl", "atax_program", "four_blocks"];
         let lists = ["--machine", "ecrts25-orin,ecrts25-orin-4sub", "--scheduler", "lrr,srr", "--seed", "3"];
         let args = [&kernels[..], &lists, &["--out", out, "--jobs", jobs], more].concat();
         json_in(&dir, &args, 0)

@@ -9,6 +9,6 @@ mod marks;
 mod palette;
 mod picture;
 
-pub use chart::{BarPlot, BoxPlot, FiveNumbers, LinePlot};
+pub use chart::{BarPlot, BarRow, BoxPlot, FiveNumbers, LinePlot};
 pub use palette::{Ink, themed};
 pub use picture::{Anchor, Picture};

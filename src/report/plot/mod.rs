@@ -1,6 +1,6 @@
 //! Plots as SVG, the same bytes from the same numbers.
 //!
-//! Drawn in the colours of [`palette`], a picture stands for itself; [`themed`] gives it the colours of the
+//! Drawn in the colours of [`Ink`], a picture stands for itself; [`themed`] gives it the colours of the
 //! page that it is in.
 
 mod chart;

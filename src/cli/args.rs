@@ -155,7 +155,7 @@ pub struct Run {
     /// On several SMs it is that of SM 0. All times are cycles of the SM.
     ///
     /// .html: a page for any browser, with a timeline of the warps beside the source and its stalls; up to two million
-    /// instructions.
+    /// instructions and idle intervals.
     ///
     /// .svg: a figure of a short run, up to 300 instructions over 600 cycles.
     ///

@@ -191,7 +191,7 @@ impl Browser {
         std::fs::write(path, base64(pdf.as_str().unwrap())).unwrap();
     }
 
-    /// What the console says since this was asked last; of the network, the addresses that were asked.
+    /// What the console says since this was asked last.
     pub fn console(&self) -> Vec<String> {
         let entries = self.post("se/log", json!({"type": "browser"}));
         entries.as_array().unwrap().iter().map(Value::to_string).collect()

@@ -38,13 +38,24 @@ pub struct BoxPlot {
     pub rows: Vec<(String, usize, FiveNumbers, f64)>,
 }
 
+/// A name with a bar and dots: numbers of colours, and values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BarRow {
+    /// At the left.
+    pub name: String,
+    /// From 0.
+    pub bar: Option<(usize, f64)>,
+    /// In the same row.
+    pub dots: Vec<(usize, f64)>,
+}
+
 /// A row of bars for each name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BarPlot {
     /// What the bars show.
     pub x_title: String,
-    /// A name, the number of its colour and its value; dots in the same row.
-    pub rows: Vec<(String, Option<(usize, f64)>, Vec<(usize, f64)>)>,
+    /// From top to bottom.
+    pub rows: Vec<BarRow>,
     /// Names of colours.
     pub legend: Vec<(String, usize)>,
     /// Whether the values are overestimations.
@@ -213,7 +224,7 @@ impl BarPlot {
     /// As an SVG file.
     pub fn svg(&self) -> String {
         let values =
-            || self.rows.iter().flat_map(|(_, bar, dots)| bar.iter().chain(dots).map(|(_, value)| *value));
+            || self.rows.iter().flat_map(|row| row.bar.iter().chain(&row.dots).map(|(_, value)| *value));
         let (ends, ticks) = if self.is_overestimation {
             let axis = FactorAxis::over(values());
             (axis.ends, axis.ticks)
@@ -227,9 +238,9 @@ impl BarPlot {
         let over = |x: &f64| FactorAxis::label(*x);
         let plain = |x: &f64| format!("{}", (x * 1000.0).round() / 1000.0);
         let label: &dyn Fn(&f64) -> String = if self.is_overestimation { &over } else { &plain };
-        let names: Vec<String> = self.rows.iter().map(|(name, ..)| name.clone()).collect();
+        let names: Vec<String> = self.rows.iter().map(|row| row.name.clone()).collect();
         rows(&names, ends, ticks, label, &self.x_title, &self.legend, |place, area| {
-            for (row, (_, bar, dots)) in self.rows.iter().enumerate() {
+            for (row, BarRow { bar, dots, .. }) in self.rows.iter().enumerate() {
                 if let Some((colour, value)) = bar {
                     let (from, to) = (place(row, 0.0), place(row, position(*value)));
                     let style = Ink::Series(*colour).colour().filled();
@@ -280,8 +291,8 @@ mod tests {
         let bars = BarPlot {
             x_title: "warp instructions per cycle".to_owned(),
             rows: vec![
-                ("k".to_owned(), Some((0, 0.5)), vec![]),
-                ("l".repeat(60), Some((0, 1.0)), vec![(1, 0.25)]),
+                BarRow { name: "k".to_owned(), bar: Some((0, 0.5)), dots: vec![] },
+                BarRow { name: "l".repeat(60), bar: Some((0, 1.0)), dots: vec![(1, 0.25)] },
             ],
             legend: vec![],
             is_overestimation: false,

@@ -1,6 +1,6 @@
 //! Plots as SVG, the same bytes from the same numbers.
 //!
-//! Drawn in the colours of [`palette`], a picture stands for itself; [`themed`] gives it the colours of the
+//! Drawn in the colours of [`Ink`], a picture stands for itself; [`themed`] gives it the colours of the
 //! page that it is in.
 
 mod chart;
@@ -9,6 +9,6 @@ mod marks;
 mod palette;
 mod picture;
 
-pub use chart::{BarPlot, BoxPlot, FiveNumbers, LinePlot};
+pub use chart::{BarPlot, BarRow, BoxPlot, FiveNumbers, LinePlot};
 pub use palette::{Ink, themed};
 pub use picture::{Anchor, Picture};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::collected::{ByValue, Collected};
-use crate::report::plot::{BarPlot, BoxPlot, LinePlot};
+use crate::report::plot::{BarPlot, BarRow, BoxPlot, LinePlot};
 
 /// Policies that have plots of their own.
 const POLICIES: usize = 8;
@@ -122,7 +122,7 @@ fn overestimation_by_kernel(all: &Collected) -> Option<Plot> {
             used.extend(means.iter().map(|(bound, _)| *bound));
             let least = (0..means.len()).min_by(|a, b| means[*a].1.total_cmp(&means[*b].1))?;
             let bar = means.remove(least);
-            Some((all.kernels.list()[*kernel].clone(), Some(bar), means))
+            Some(BarRow { name: all.kernels.list()[*kernel].clone(), bar: Some(bar), dots: means })
         })
         .collect();
     let legend = used.into_iter().map(|bound| (all.meaning.bounds[bound].clone(), bound)).collect();
@@ -141,7 +141,11 @@ fn instructions_by_kernel(all: &Collected) -> Option<Plot> {
         .iter()
         .filter_map(|kernel| {
             let per_cycle = all.by_kernel[kernel].per_cycle()?;
-            Some((all.kernels.list()[*kernel].clone(), Some((0, per_cycle)), Vec::new()))
+            Some(BarRow {
+                name: all.kernels.list()[*kernel].clone(),
+                bar: Some((0, per_cycle)),
+                dots: Vec::new(),
+            })
         })
         .collect();
     let plot = BarPlot {

@@ -1,6 +1,6 @@
 //! A run, kept in memory.
 
-use crate::base::{BlockId, Cycle};
+use crate::base::Cycle;
 use crate::machine::Machine;
 use crate::trace::{BlockStart, Idle, Issue, Observer, Release, UnitInstances, WarpFinish};
 
@@ -221,14 +221,12 @@ impl Observer for Recording {
             row.end = finish.done.get();
         }
     }
-
-    fn block_ended(&mut self, _: BlockId, _: Cycle) {}
 }
 
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::base::{Pc, UnitId, WarpId};
+    use crate::base::{BlockId, Pc, UnitId, WarpId};
     use crate::path::Step;
 
     pub(in super::super) fn start(warps: usize) -> BlockStart {

@@ -11,6 +11,7 @@ use crate::cli::output::{Ending, Outcome};
 use crate::cli::policies;
 use crate::cli::resources;
 use crate::cli::session::Session;
+use crate::cli::suite::suite_kernels;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::explore::adversary::{Effort, Found, search};
 use crate::explore::model::Unsupported;
@@ -43,7 +44,7 @@ pub fn run(args: &Worst, session: &Session) -> Outcome {
     if args.budget == 0 {
         return Err(Diagnostic::general("--budget 0", "no schedule to evaluate").hint("1 or more").into());
     }
-    let names = if args.kernels.is_empty() { crate::cli::suite::suite_kernels()? } else { args.kernels.clone() };
+    let names = if args.kernels.is_empty() { suite_kernels()? } else { args.kernels.clone() };
     let folder = args.schedule.as_ref();
     let folder = folder.map(|dir| Folder::prepare("--schedule", dir, args.writing.force, &session.parts));
     let folder = folder.transpose()?;

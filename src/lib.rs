@@ -165,3 +165,4 @@ pub mod report;
 pub mod sim;
 pub mod sweep;
 pub mod trace;
+pub mod why;

@@ -157,7 +157,7 @@ pub struct Run {
     /// Draw the schedule (small runs)
     #[arg(long)]
     pub gantt: bool,
-    /// The critical path: what each cycle of the makespan hangs on; with -v step by step
+    /// The critical path: what each cycle of the makespan hangs on; with -v link by link
     #[arg(long, conflicts_with = "timings")]
     pub explain: bool,
     #[command(flatten)]

@@ -231,11 +231,9 @@ impl DiffResult {
         }
         reasons.extend(self.barriers(a, b));
         if let Some(stall) = self.stalls.first().filter(|stall| stall.difference != 0) {
-            let (low, high) = (stall.a.min(stall.b), stall.a.max(stall.b));
-            let name = if stall.difference > 0 { &self.b.name } else { &self.a.name };
             reasons.push(format!(
-                "Issue slots, on the critical path or not: with {name} {high} stay empty for {}, {low} with the other.",
-                stall.name
+                "Issue slots, on the critical path or not: {} stay empty for {} with {}, {} with {}.",
+                stall.a, stall.name, self.a.name, stall.b, self.b.name
             ));
         }
         reasons

@@ -1,4 +1,4 @@
-//! Where a makespan comes from: the critical path, summed up and step by step.
+//! Where a makespan comes from: the critical path, summed up and link by link.
 //!
 //! [`Explained`] stands by itself: it says what was run on what, and `diff` reads it back from a file.
 
@@ -14,7 +14,7 @@ use super::{Fraction, count};
 use crate::base::{Pc, UnitId};
 use crate::machine::Machine;
 use crate::trace::{Stalls, UnitUse};
-use crate::why::{Executed, Explanation, Kind, Step};
+use crate::why::{Executed, Explanation, Kind, Link};
 
 /// Rows of instructions that text shows.
 const MAX_LINES: usize = 12;
@@ -88,7 +88,7 @@ pub struct Explained {
     pub stalls: BTreeMap<String, u64>,
     /// Each functional unit that did something.
     pub units: Vec<Busy>,
-    /// The path step by step, if it was asked for.
+    /// The path link by link, if it was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<Stretches>,
 }
@@ -103,8 +103,8 @@ pub struct OfKind {
     pub cycles: u64,
     /// Those over the makespan.
     pub share: Fraction,
-    /// In how many steps of the path.
-    pub steps: u64,
+    /// In how many links of the path.
+    pub links: u64,
 }
 
 /// Cycles of one kind that an instruction took.
@@ -117,8 +117,8 @@ pub struct OfLine {
     pub cycles: u64,
     /// Those over the makespan.
     pub share: Fraction,
-    /// In how many steps of the path.
-    pub steps: u64,
+    /// In how many links of the path.
+    pub links: u64,
     /// The instruction that took them; none for the placing of blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instruction: Option<Place>,
@@ -167,10 +167,10 @@ pub struct Stretches {
     /// In the order of time, without gap, from cycle 0.
     pub stretches: Vec<Stretch>,
     /// Steps after those, which are summed up only.
-    pub more_steps: u64,
+    pub more_links: u64,
 }
 
-/// One or more steps of the path that follow each other, of one kind and warp.
+/// One or more links of the path that follow each other, of one kind and warp.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Stretch {
@@ -180,8 +180,8 @@ pub struct Stretch {
     pub to: u64,
     /// What it is.
     pub kind: Kind,
-    /// How many steps.
-    pub steps: u64,
+    /// How many links.
+    pub links: u64,
     /// The instruction that took the time, of several the first; none for the placing of blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of: Option<Instance>,
@@ -222,16 +222,16 @@ impl Explained {
         let mut sums: BTreeMap<Kind, (u64, u64)> = BTreeMap::new();
         for spent in &found.spent {
             let sum = sums.entry(spent.kind).or_default();
-            *sum = (sum.0 + spent.cycles.get(), sum.1 + spent.steps);
+            *sum = (sum.0 + spent.cycles.get(), sum.1 + spent.links);
         }
-        let of_kind = |(kind, (cycles, steps))| OfKind { kind, cycles, share: share(cycles), steps };
+        let of_kind = |(kind, (cycles, links))| OfKind { kind, cycles, share: share(cycles), links };
         let mut kinds: Vec<OfKind> = sums.into_iter().map(of_kind).collect();
         kinds.sort_by_key(|row| std::cmp::Reverse(row.cycles));
         let of_line = |spent: &crate::why::Spent| OfLine {
             kind: spent.kind,
             cycles: spent.cycles.get(),
             share: share(spent.cycles.get()),
-            steps: spent.steps,
+            links: spent.links,
             instruction: spent.pc.map(place),
         };
         let mut lines: Vec<OfLine> = found.spent.iter().map(of_line).collect();
@@ -266,8 +266,8 @@ impl Explained {
             stalls: about.stalls.iter().map(|(reason, n)| (reason.name().to_owned(), n.get())).collect(),
             units: busy(machine, about.units),
             path: with_path.then(|| Stretches {
-                stretches: stretches(&found.steps, about.place),
-                more_steps: found.more_steps,
+                stretches: stretches(&found.links, about.place),
+                more_links: found.more_links,
             }),
         }
     }
@@ -290,7 +290,7 @@ impl Explained {
             table.row([
                 row.cycles.to_string(),
                 percent(row.cycles),
-                row.steps.to_string(),
+                row.links.to_string(),
                 row.kind.name().to_owned(),
                 row.instruction.as_ref().map(Place::shown).unwrap_or_default(),
             ]);
@@ -308,7 +308,7 @@ impl Explained {
         }
         match &self.path {
             Some(path) => text.push_str(&path.text(style)),
-            None => text.push_str("\n  -v shows the path step by step\n"),
+            None => text.push_str("\n  -v shows the path link by link\n"),
         }
         text
     }
@@ -361,27 +361,27 @@ impl Barrier {
 }
 
 /// Steps that follow each other in the same way as one.
-fn stretches(steps: &[Step], place: &dyn Fn(Pc) -> (u32, String)) -> Vec<Stretch> {
+fn stretches(links: &[Link], place: &dyn Fn(Pc) -> (u32, String)) -> Vec<Stretch> {
     let instance = |of: Executed| {
         let (line, text) = place(of.pc);
         Instance { block: of.block.get(), warp: of.warp.get(), index: of.index, line, text }
     };
     let mut stretches: Vec<Stretch> = Vec::new();
-    for step in steps {
-        let of = step.of.map(instance);
+    for link in links {
+        let of = link.of.map(instance);
         let same = |stretch: &&mut Stretch| {
-            let (Some(a), Some(b)) = (&stretch.of, &of) else { return false };
-            stretch.kind == step.kind && (a.block, a.warp) == (b.block, b.warp)
+            let who = |of: &Option<Instance>| of.as_ref().map(|of| (of.block, of.warp));
+            stretch.kind == link.kind && who(&stretch.of) == who(&of)
         };
-        let waiting = step.waiting.map(instance);
+        let waiting = link.waiting.map(instance);
         if let Some(stretch) = stretches.last_mut().filter(same) {
-            stretch.to = step.to.get();
-            stretch.steps += 1;
+            stretch.to = link.to.get();
+            stretch.links += 1;
             stretch.until = of;
             stretch.waiting = waiting;
         } else {
-            let (from, to) = (step.from.get(), step.to.get());
-            stretches.push(Stretch { from, to, kind: step.kind, steps: 1, of, until: None, waiting });
+            let (from, to) = (link.from.get(), link.to.get());
+            stretches.push(Stretch { from, to, kind: link.kind, links: 1, of, until: None, waiting });
         }
     }
     stretches
@@ -397,7 +397,7 @@ impl Stretches {
                 |number: &dyn Fn(&Instance) -> String| stretch.of.as_ref().map(number).unwrap_or_default();
             let what = match (&stretch.of, &stretch.until) {
                 (Some(first), Some(last)) if first.line != last.line => {
-                    format!("{} to {}: {} instructions", first.line, last.line, stretch.steps)
+                    format!("{} to {}: {} instructions", first.line, last.line, stretch.links)
                 }
                 (Some(of), _) => format!("{}: {}", of.line, of.text),
                 (None, _) => String::new(),
@@ -419,8 +419,8 @@ impl Stretches {
         if more > 0 {
             let _ = writeln!(text, "  ... and {} (--format json lists all)", count(more, "more stretch"));
         }
-        if self.more_steps > 0 {
-            let _ = writeln!(text, "  {} steps after those are only in the sums", self.more_steps);
+        if self.more_links > 0 {
+            let _ = writeln!(text, "  {} links after those are only in the sums", self.more_links);
         }
         text
     }

@@ -362,12 +362,13 @@ impl Sm {
         let gone = others.filter(|&last| {
             last != NONE && !arrivals.contains(&last) && self.issued[last as usize].issue + 1 == at
         });
-        let earlier = self.openings.iter().rposition(|opening| opening.block == block && opening.at == at);
+        let now = (0..number).rev().take_while(|&opening| self.openings[opening as usize].at == at);
+        let earlier = { now }.find(|&opening| self.openings[opening as usize].block == block);
         let why = last(&|arrival| arrival.done == at)
             .map(Opened::Done)
             .or_else(|| last(&|arrival| arrival.issue == at).map(Opened::Issued))
             .or_else(|| gone.max().map(Opened::LastIssue))
-            .or_else(|| earlier.map(|earlier| Opened::Release(earlier as u32)))
+            .or_else(|| earlier.map(Opened::Release))
             .or_else(|| arrivals.last().copied().map(Opened::Late));
         self.openings.push(Opening { at, why, first: arrivals.first().copied(), block });
         for slot in release.slots.slots() {

@@ -6,12 +6,12 @@
 //! # The path
 //! From the end of the run one walks back to its beginning. At every point of the walk something *begins* (the
 //! end of the run, a result, an initiation, an issue, the release of a barrier, the start of a block), and it begins
-//! then and not earlier because something else *ended* just then. The time that this took is a [`Step`] of the path,
-//! and the walk goes on where the step begins. So steps follow each other without gap or overlap, each cycle
+//! then and not earlier because something else *ended* just then. The time that this took is a [`Link`] of the path,
+//! and the walk goes on where the link begins. So links follow each other without gap or overlap, each cycle
 //! of the makespan is in exactly one of them, and their lengths add up to the makespan ([`Explainer::finish`] checks it).
-//! A step is *tight*: what was waited for ended in the very cycle in which what waited began.
+//! A link is *tight*: what was waited for ended in the very cycle in which what waited began.
 //!
-//! | at | because of | step |
+//! | at | because of | link |
 //! |---|---|---|
 //! | the end of a block | its result that came last | nothing of its own |
 //! | a result of i | i's initiation has ended | [`Kind::Latency`], before it i's [`Kind::Initiation`]; of a barrier both are [`Kind::Barrier`] |
@@ -38,11 +38,13 @@
 //! did not delay the end of this run.
 //!
 //! # Machines beyond the paper model
-//! Where an event does not say what an instruction waited for, the step has the name of the place where it waited:
+//! Where an event does not say what an instruction waited for, the link has the name of the place where it waited:
 //! [`Kind::Dispatch`] between issue and start (operand collector, result buses, the load/store unit), [`Kind::Memory`] from
-//! the start of an access to its last answer. Between the cycle in which all registers of an instruction were there and that of its
-//! issue the reason of the last idle slot of the sub-core decides ([`Kind::Fetch`], [`Kind::UnitFull`],
-//! [`Kind::Held`]): what lies before it is taken to have that reason, what lies after it is [`Kind::Slot`].
+//! the start of an access to its last answer. From the cycle in which all registers of an instruction were there to that of its
+//! issue, a cycle in which its sub-core issued another warp is [`Kind::Slot`], whatever else may have held the instruction
+//! then. In one in which it issued nothing the engine's reason decides: [`Kind::UnitFull`], [`Kind::Fetch`], [`Kind::Turn`];
+//! where that is about other warps only, the instruction was not fetched, or without a front end held
+//! ([`Kind::Held`]).
 //! Of several SMs the path is that of the one that ends last, of equal ones the first.
 //!
 //! # Memory
@@ -66,7 +68,7 @@ use crate::trace::{BlockStart, Idle, Issue, Observer, Release};
 use events::{Rules, Sm};
 use walk::Found;
 
-/// What a step of the path is.
+/// What a link of the path is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -179,7 +181,7 @@ pub struct Executed {
 
 /// A stretch of the makespan and what it was spent on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct Link {
     /// Its first cycle.
     pub from: Cycle,
     /// The first cycle that is not part of it.
@@ -194,7 +196,7 @@ pub struct Step {
     pub waiting: Option<Executed>,
 }
 
-impl Step {
+impl Link {
     /// How long it is.
     pub fn cycles(&self) -> Cycles {
         self.to - self.from
@@ -206,12 +208,12 @@ impl Step {
 pub struct Spent {
     /// What they are.
     pub kind: Kind,
-    /// The instruction of [`Step::of`].
+    /// The instruction of [`Link::of`].
     pub pc: Option<Pc>,
     /// How many.
     pub cycles: Cycles,
-    /// In how many steps.
-    pub steps: u64,
+    /// In how many links.
+    pub links: u64,
 }
 
 /// A barrier that the path goes through.
@@ -238,10 +240,10 @@ pub struct Explanation {
     pub instead: Vec<(Pc, Cycles)>,
     /// Barriers on the path, by instruction.
     pub barriers: Vec<Passed>,
-    /// The first steps, in the order of time, up to as many as were asked for.
-    pub steps: Vec<Step>,
+    /// The first links, in the order of time, up to as many as were asked for.
+    pub links: Vec<Link>,
     /// Steps after those.
-    pub more_steps: u64,
+    pub more_links: u64,
 }
 
 /// Why a run cannot be explained.
@@ -273,7 +275,7 @@ pub struct Explainer<'a> {
 }
 
 impl<'a> Explainer<'a> {
-    /// Of a program on a machine; keeps this many steps besides the sums.
+    /// Of a program on a machine; keeps this many links besides the sums.
     pub fn new(table: &'a TimingTable, machine: &'a Machine, keep: usize) -> Self {
         Self {
             rules: Rules::new(table, machine),
@@ -299,7 +301,7 @@ impl<'a> Explainer<'a> {
     /// If there were too many instructions between two moments without a block, or a block has not ended.
     ///
     /// # Panics
-    /// If the steps do not add up to the makespan, which would be a fault of this module.
+    /// If the links do not add up to the makespan, which would be a fault of this module.
     pub fn finish(mut self, makespan: Cycles) -> Result<Explanation, Unexplained> {
         if self.too_long {
             return Err(Unexplained::TooLong { limit: self.limit });
@@ -311,11 +313,11 @@ impl<'a> Explainer<'a> {
         let mut found = std::mem::take(&mut self.found[last]);
         let (ended, end) = (Cycle::new(self.sms[last].ended()), Cycle::ZERO + makespan);
         if ended < end {
-            let step = Step { from: ended, to: end, kind: Kind::Launch, of: None, waiting: None };
-            found.add(vec![step], self.keep);
+            let link = Link { from: ended, to: end, kind: Kind::Launch, of: None, waiting: None };
+            found.add(vec![link], self.keep);
         }
         let explanation = found.explanation(last);
-        assert_eq!(explanation.makespan, makespan, "the steps of the path add up to the makespan");
+        assert_eq!(explanation.makespan, makespan, "the links of the path add up to the makespan");
         Ok(explanation)
     }
 }
@@ -368,8 +370,8 @@ impl Observer for Explainer<'_> {
         sm.block_ended(block, end);
         if sm.is_empty() {
             let found = &mut self.found[self.sm];
-            let steps = walk::back(sm, &self.rules, end.get(), found);
-            found.add(steps, self.keep);
+            let links = walk::back(sm, &self.rules, end.get(), found);
+            found.add(links, self.keep);
             self.kept -= sm.records();
             sm.forget_until(end.get());
         }

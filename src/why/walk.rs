@@ -1,7 +1,7 @@
 //! The walk from the end of the run back to its beginning.
 
 use super::events::{Cause, NONE, Opened, Record, Rules, Sm};
-use super::{Executed, Explanation, Kind, Passed, Spent, Step, Sums};
+use super::{Executed, Explanation, Kind, Link, Passed, Spent, Sums};
 use crate::base::{Cycle, Cycles, Pc};
 use crate::trace::StallReason;
 
@@ -11,25 +11,25 @@ pub(super) struct Found {
     spent: Sums<(Kind, Option<Pc>)>,
     instead: Sums<Pc>,
     barriers: Sums<Pc>,
-    steps: Vec<Step>,
-    more_steps: u64,
+    links: Vec<Link>,
+    more_links: u64,
 }
 
 impl Found {
     /// The next part of the path, in the order of time.
-    pub fn add(&mut self, steps: Vec<Step>, keep: usize) {
-        for step in &steps {
-            let spent = self.spent.entry((step.kind, step.of.map(|of| of.pc))).or_default();
-            *spent = (spent.0 + step.cycles(), spent.1 + 1);
+    pub fn add(&mut self, links: Vec<Link>, keep: usize) {
+        for link in &links {
+            let spent = self.spent.entry((link.kind, link.of.map(|of| of.pc))).or_default();
+            *spent = (spent.0 + link.cycles(), spent.1 + 1);
         }
-        let kept = steps.len().min(keep.saturating_sub(self.steps.len()));
-        self.more_steps += (steps.len() - kept) as u64;
-        self.steps.extend_from_slice(&steps[..kept]);
+        let kept = links.len().min(keep.saturating_sub(self.links.len()));
+        self.more_links += (links.len() - kept) as u64;
+        self.links.extend_from_slice(&links[..kept]);
     }
 
     /// All of it.
     pub fn explanation(self, sm: usize) -> Explanation {
-        let spent = |((kind, pc), (cycles, steps))| Spent { kind, pc, cycles, steps };
+        let spent = |((kind, pc), (cycles, links))| Spent { kind, pc, cycles, links };
         let passed = |(pc, (spread, releases))| Passed { pc, releases, spread };
         Explanation {
             makespan: self.spent.values().map(|(cycles, _)| *cycles).sum(),
@@ -37,8 +37,8 @@ impl Found {
             spent: self.spent.into_iter().map(spent).collect(),
             instead: self.instead.into_iter().map(|(pc, (cycles, _))| (pc, cycles)).collect(),
             barriers: self.barriers.into_iter().map(passed).collect(),
-            steps: self.steps,
-            more_steps: self.more_steps,
+            links: self.links,
+            more_links: self.more_links,
         }
     }
 }
@@ -61,9 +61,9 @@ enum At {
 }
 
 /// The path of an SM from `end`, when its last block ended, back to the moment without a block before, in the order
-/// of time. What is no step of it goes to `found`.
-pub(super) fn back(sm: &Sm, rules: &Rules<'_>, end: u64, found: &mut Found) -> Vec<Step> {
-    let mut walk = Walk { sm, rules, found, now: end, waiting: None, steps: Vec::new() };
+/// of time. What is no link of it goes to `found`.
+pub(super) fn back(sm: &Sm, rules: &Rules<'_>, end: u64, found: &mut Found) -> Vec<Link> {
+    let mut walk = Walk { sm, rules, found, now: end, waiting: None, links: Vec::new() };
     let last = |block: &u32| sm.blocks[*block as usize].last;
     let ended = (0..sm.blocks.len() as u32).filter(|&block| sm.blocks[block as usize].end == Some(end));
     let mut at = ended.max_by_key(|block| last(block).wrapping_add(1)).map(At::End);
@@ -71,8 +71,8 @@ pub(super) fn back(sm: &Sm, rules: &Rules<'_>, end: u64, found: &mut Found) -> V
         at = walk.before(here);
     }
     walk.spend(sm.since, Kind::Launch, None);
-    walk.steps.reverse();
-    walk.steps
+    walk.links.reverse();
+    walk.links
 }
 
 struct Walk<'a> {
@@ -84,7 +84,7 @@ struct Walk<'a> {
     /// Who begins here.
     waiting: Option<Executed>,
     /// From the end to the beginning.
-    steps: Vec<Step>,
+    links: Vec<Link>,
 }
 
 impl Walk<'_> {
@@ -101,7 +101,7 @@ impl Walk<'_> {
         let of = of.map(|of| self.sm.executed(of));
         let waiting = self.waiting.filter(|_| self.waiting != of);
         let (from_cycle, to) = (Cycle::new(from), Cycle::new(self.now));
-        self.steps.push(Step { from: from_cycle, to, kind, of, waiting });
+        self.links.push(Link { from: from_cycle, to, kind, of, waiting });
         self.now = from;
     }
 
@@ -223,10 +223,7 @@ impl Walk<'_> {
                     break Some(other);
                 }
             };
-            let since = issued.map_or(ready, |other| other.issue + 1);
-            if since < self.now && self.nothing_issued(number, since, ready) {
-                return;
-            }
+            self.nothing_issued(number, issued.map_or(ready, |other| other.issue + 1));
             if let Some(other) = issued {
                 let (from, to) = (other.issue, self.now);
                 let sum = self.found.instead.entry(other.step.pc()).or_default();
@@ -236,48 +233,39 @@ impl Walk<'_> {
         }
     }
 
-    /// As [`Self::spend`], on an instruction that waits itself; what follows the same in time is one step.
+    /// As [`Self::spend`], on an instruction that waits itself; what follows the same in time is one link.
     fn spend_on(&mut self, from: u64, kind: Kind, number: u32) {
         let of = Some(self.sm.executed(number));
-        match self.steps.last_mut() {
-            Some(step) if step.kind == kind && step.of == of && step.from.get() == self.now => {
-                step.from = Cycle::new(from);
+        match self.links.last_mut() {
+            Some(link) if link.kind == kind && link.of == of && link.from.get() == self.now => {
+                link.from = Cycle::new(from);
                 self.now = from;
             }
             _ => self.spend(from, kind, Some(number)),
         }
     }
 
-    /// From now back to `since` the sub-core issued nothing, and an instruction that was ready at `ready` was not
-    /// issued. Whether that explains everything back to then.
-    fn nothing_issued(&mut self, number: u32, since: u64, ready: u64) -> bool {
+    /// From now back to `since` the sub-core issued nothing, and this instruction was not issued.
+    fn nothing_issued(&mut self, number: u32, since: u64) {
         let Record { sub_core, slot, .. } = self.record(number);
         let gaps = self.sm.gaps.get(usize::from(sub_core)).map_or(&[][..], Vec::as_slice);
-        let mut place = gaps.partition_point(|gap| gap.from < self.now);
+        let mut later = gaps.partition_point(|gap| gap.from < self.now);
         while since < self.now {
-            place = match place.checked_sub(1) {
-                Some(place) if gaps[place].to >= self.now => place,
+            let gap = later.checked_sub(1).map(|place| gaps[place]).filter(|gap| gap.to >= self.now);
+            later = later.saturating_sub(1);
+            let Some(gap) = gap else {
                 // nobody was told of an idle slot here
-                _ => {
-                    self.spend_on(since, Kind::Turn, number);
-                    return false;
-                }
+                return self.spend_on(since, Kind::Turn, number);
             };
-            let gap = gaps[place];
             let kind = match gap.reason {
-                StallReason::NotMyTurn => {
-                    self.spend_on(gap.from.max(since), Kind::Turn, number);
-                    continue;
-                }
+                StallReason::NotMyTurn => Kind::Turn,
                 StallReason::UnitFull => Kind::UnitFull,
                 StallReason::Scoreboard if gap.slot == Some(usize::from(slot)) => Kind::Held,
                 StallReason::Fetch => Kind::Fetch,
                 _ if self.rules.front_end => Kind::Fetch,
                 _ => Kind::Held,
             };
-            self.spend_on(ready, kind, number);
-            return true;
+            self.spend_on(gap.from.max(since), kind, number);
         }
-        false
     }
 }

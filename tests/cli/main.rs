@@ -4,6 +4,7 @@
 mod ablate;
 mod anomaly;
 mod batches;
+mod explain;
 mod fermi;
 mod hunt;
 mod inputs;

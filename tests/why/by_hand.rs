@@ -11,10 +11,10 @@ type Row = (Kind, Option<(u16, u32)>, u64, Option<(u16, u32)>);
 
 fn rows(found: &Explanation) -> Vec<Row> {
     let who = |of: &Executed| (of.warp.get(), of.index);
-    let row = |step: &warpbound::why::Step| {
-        (step.kind, step.of.as_ref().map(who), step.cycles().get(), step.waiting.as_ref().map(who))
+    let row = |link: &warpbound::why::Link| {
+        (link.kind, link.of.as_ref().map(who), link.cycles().get(), link.waiting.as_ref().map(who))
     };
-    found.steps.iter().map(row).collect()
+    found.links.iter().map(row).collect()
 }
 
 fn path(builder: KernelBuilder, units: &[(&str, u64, u64)], setup: &PolicySetup) -> Vec<Row> {
@@ -156,7 +156,7 @@ fn blocks_hang_on_those_before_them() {
     let (found, _, makespan) = explained(&launch, &PolicySetup::Gto, 1);
     assert_eq!(makespan, 10);
     let blocks: Vec<(u64, Kind)> =
-        found.steps.iter().map(|s| (u64::from(s.of.unwrap().block.get()), s.kind)).collect();
+        found.links.iter().map(|s| (u64::from(s.of.unwrap().block.get()), s.kind)).collect();
     assert_eq!(
         blocks,
         [(0, Kind::Initiation), (0, Kind::Latency), (1, Kind::Initiation), (1, Kind::Latency)]

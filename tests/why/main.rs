@@ -1,4 +1,4 @@
-//! The critical path of a run: by hand, and step by step against the events of random runs.
+//! The critical path of a run: by hand, and link by link against the events of random runs.
 
 #[path = "../support/random_kernels.rs"]
 mod random_kernels;

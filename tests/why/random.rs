@@ -1,4 +1,4 @@
-//! Random kernels: the lengths add up, every step is tight, the path is connected.
+//! Random kernels: the lengths add up, every link is tight, the path is connected.
 
 use warpbound::machine::Machine;
 use warpbound::path::Listed;
@@ -33,18 +33,18 @@ pub fn explained(launch: &RandomLaunch, setup: &PolicySetup, resident: u32) -> (
 /// What a path says, whatever the machine.
 pub fn adds_up(found: &Explanation, makespan: u64) {
     let mut at = 0;
-    for step in &found.steps {
-        assert_eq!(step.from.get(), at, "{step:?}");
-        assert!(step.to > step.from, "{step:?}");
-        at = step.to.get();
+    for link in &found.links {
+        assert_eq!(link.from.get(), at, "{link:?}");
+        assert!(link.to > link.from, "{link:?}");
+        at = link.to.get();
     }
     assert_eq!((at, found.makespan.get()), (makespan, makespan));
     let spent: u64 = found.spent.iter().map(|spent| spent.cycles.get()).sum();
     assert_eq!(spent, makespan);
     for spent in &found.spent {
-        let same = found.steps.iter().filter(|s| s.kind == spent.kind && s.of.map(|of| of.pc) == spent.pc);
-        assert_eq!(same.clone().count() as u64, spent.steps);
-        assert_eq!(same.map(|step| step.cycles().get()).sum::<u64>(), spent.cycles.get());
+        let same = found.links.iter().filter(|s| s.kind == spent.kind && s.of.map(|of| of.pc) == spent.pc);
+        assert_eq!(same.clone().count() as u64, spent.links);
+        assert_eq!(same.map(|link| link.cycles().get()).sum::<u64>(), spent.cycles.get());
     }
     let slots = found.spent.iter().filter(|spent| spent.kind == Kind::Slot);
     let instead: u64 = found.instead.iter().map(|(_, cycles)| cycles.get()).sum();
@@ -62,13 +62,13 @@ fn tight(seed: u64, launch: &RandomLaunch, resident: u32) -> Vec<Kind> {
             .verify(&found, makespan)
             .unwrap_or_else(|why| panic!("seed {seed}, {}, {resident} resident: {why}", setup.kind()));
         let conserving = setup.kind().work_conserving() == Some(true);
-        for step in &found.steps {
+        for link in &found.links {
             assert!(
-                !conserving || step.kind != Kind::Turn,
+                !conserving || link.kind != Kind::Turn,
                 "seed {seed}: {} passes nobody over",
                 setup.kind()
             );
-            kinds.push(step.kind);
+            kinds.push(link.kind);
         }
     }
     kinds
@@ -146,7 +146,7 @@ fn bounded_queues_partition_the_makespan_too() {
         for policy in POLICIES {
             let (found, _, makespan) = explained(&launch, &policy(seed), 1 + seed as u32 % 2);
             adds_up(&found, makespan);
-            full += found.steps.iter().filter(|step| step.kind == Kind::UnitFull).count();
+            full += found.links.iter().filter(|link| link.kind == Kind::UnitFull).count();
         }
     }
     assert!(full > 100, "{full}");

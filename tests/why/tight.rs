@@ -7,7 +7,7 @@ use warpbound::machine::Hazards;
 use warpbound::path::BlockPaths;
 use warpbound::program::{Flow, TimingTable};
 use warpbound::trace::{BlockStart, Event, Issue, Recorder, Release};
-use warpbound::why::{Executed, Explanation, Kind, Step};
+use warpbound::why::{Executed, Explanation, Kind, Link};
 
 type Name = (u64, u16, u32);
 
@@ -129,10 +129,10 @@ impl<'a> Events<'a> {
         self.producers(issue).iter().map(|producer| producer.done.get()).chain([begins]).max().unwrap()
     }
 
-    /// Whether an instruction was ready when this step ended because of what it was; without a step, that
+    /// Whether an instruction was ready when this link ended because of what it was; without a link, that
     /// it was ready from the beginning of the run.
-    fn made_ready(&self, before: Option<&Step>, issue: &Issue) -> Result<(), String> {
-        let at = before.map_or(0, |step| step.to.get());
+    fn made_ready(&self, before: Option<&Link>, issue: &Issue) -> Result<(), String> {
+        let at = before.map_or(0, |link| link.to.get());
         if self.ready(issue) != at {
             return Err(format!("ready at {}, not {at}", self.ready(issue)));
         }
@@ -165,9 +165,9 @@ impl<'a> Events<'a> {
     }
 
     /// Whether, in these cycles, the sub-core of an instruction issued another one in each, or none in any.
-    fn issued_meanwhile(&self, step: &Step, issue: &Issue) -> usize {
+    fn issued_meanwhile(&self, link: &Link, issue: &Issue) -> usize {
         let on = |other: &&Issue| {
-            other.sub_core == issue.sub_core && other.issue >= step.from && other.issue < step.to
+            other.sub_core == issue.sub_core && other.issue >= link.from && other.issue < link.to
         };
         self.issues.values().filter(on).count()
     }
@@ -184,17 +184,17 @@ impl<'a> Events<'a> {
         before.max_by_key(|other| (other.issue, other.sub_core))
     }
 
-    /// Whether what begins with `step` was held up by `before` and by nothing shorter.
-    fn follows(&self, before: Option<&Step>, step: &Step) -> Result<(), String> {
-        let of = self.issue(step.of.as_ref().ok_or("a step of no instruction")?);
-        let (from, to) = (step.from.get(), step.to.get());
+    /// Whether what begins with `link` was held up by `before` and by nothing shorter.
+    fn follows(&self, before: Option<&Link>, link: &Link) -> Result<(), String> {
+        let of = self.issue(link.of.as_ref().ok_or("a link of no instruction")?);
+        let (from, to) = (link.from.get(), link.to.get());
         let is = |fine: bool, what: &str| if fine { Ok(()) } else { Err(format!("not {what}: {of:?}")) };
         let continues = before
-            .is_some_and(|before| before.of == step.of && matches!(before.kind, Kind::Slot | Kind::Turn));
-        match step.kind {
+            .is_some_and(|before| before.of == link.of && matches!(before.kind, Kind::Slot | Kind::Turn));
+        match link.kind {
             Kind::Slot | Kind::Turn => {
-                let issued = self.issued_meanwhile(step, of) as u64;
-                let expected = if step.kind == Kind::Slot { to - from } else { 0 };
+                let issued = self.issued_meanwhile(link, of) as u64;
+                let expected = if link.kind == Kind::Slot { to - from } else { 0 };
                 is(issued == expected && of.issue.get() >= to && self.ready(of) <= from, "passed over")?;
                 if continues { Ok(()) } else { self.made_ready(before, of) }
             }
@@ -205,18 +205,18 @@ impl<'a> Events<'a> {
             Kind::Latency => {
                 is(of.init_end.get() == from && of.done.get() == to, "a latency")?;
                 is(
-                    before.is_some_and(|b| b.of == step.of && b.kind == Kind::Initiation),
+                    before.is_some_and(|b| b.of == link.of && b.kind == Kind::Initiation),
                     "after its initiation",
                 )
             }
             Kind::Barrier if of.init_end.get() == from => {
                 is(self.is_barrier(of) && of.done.get() == to, "a barrier")?;
-                is(before.is_some_and(|b| b.of == step.of && b.kind == Kind::Barrier), "after its initiation")
+                is(before.is_some_and(|b| b.of == link.of && b.kind == Kind::Barrier), "after its initiation")
             }
             Kind::Initiation | Kind::Unit | Kind::Barrier => {
                 is(of.start.get() == from && of.init_end.get() == to, "an initiation")?;
                 is(
-                    self.is_barrier(of) == (step.kind == Kind::Barrier) || step.kind == Kind::Unit,
+                    self.is_barrier(of) == (link.kind == Kind::Barrier) || link.kind == Kind::Unit,
                     "its kind",
                 )?;
                 if of.start > of.issue {
@@ -231,19 +231,19 @@ impl<'a> Events<'a> {
         }
     }
 
-    /// Every step of the path, and that they are a path: from the beginning to the last result.
+    /// Every link of the path, and that they are a path: from the beginning to the last result.
     pub fn verify(&self, found: &Explanation, makespan: u64) -> Result<(), String> {
-        if found.more_steps > 0 {
-            return Err("not all steps were kept".to_owned());
+        if found.more_links > 0 {
+            return Err("not all links were kept".to_owned());
         }
-        let mut before: Option<&Step> = None;
-        for step in &found.steps {
+        let mut before: Option<&Link> = None;
+        for link in &found.links {
             let at = before.map_or(0, |before| before.to.get());
-            if step.from.get() != at || step.to <= step.from {
-                return Err(format!("{step:?} does not follow {before:?}"));
+            if link.from.get() != at || link.to <= link.from {
+                return Err(format!("{link:?} does not follow {before:?}"));
             }
-            self.follows(before, step).map_err(|why| format!("{step:?}\nafter {before:?}\n{why}"))?;
-            before = Some(step);
+            self.follows(before, link).map_err(|why| format!("{link:?}\nafter {before:?}\n{why}"))?;
+            before = Some(link);
         }
         let end = before.map_or(0, |before| before.to.get());
         if end != makespan {

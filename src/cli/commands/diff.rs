@@ -44,10 +44,10 @@ fn side(given: &str, session: &Session) -> Result<Explained, Diagnostics> {
 fn from_words(given: &str, words: &[String], session: &Session) -> Result<Explained, Diagnostics> {
     let hint = "what stands in quotes is what `warpbound run` would be given: \"KERNEL --scheduler lrr\"";
     let parsed = QuotedRun::try_parse_from(words).map_err(|error| {
-        // the first paragraph says what is wrong, the others how `run` is used
+        // what is wrong, and perhaps a tip; then how the whole command is used, which is another one here
         let text = error.render().to_string();
-        let message = text.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ");
-        Diagnostic::general(given, message.split_whitespace().collect::<Vec<_>>().join(" ")).hint(hint)
+        let said = text.split("\nUsage:").next().unwrap_or_default().trim_start_matches("error: ");
+        Diagnostic::general(given, said.split_whitespace().collect::<Vec<_>>().join(" ")).hint(hint)
     })?;
     let run = parsed.run;
     let wrong = [

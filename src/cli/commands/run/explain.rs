@@ -11,8 +11,8 @@ use crate::report::explain::{About, Explained};
 use crate::trace::UnitUse;
 use crate::why::{Explainer, Explanation, Unexplained};
 
-/// Steps of the path that are kept if somebody wants to see them.
-pub const STEPS: usize = 200_000;
+/// Links of the path that are kept if somebody wants to see them.
+pub const LINKS: usize = 200_000;
 
 /// What was found, for a report.
 pub fn report(

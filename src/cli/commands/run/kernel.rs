@@ -70,7 +70,7 @@ pub fn run(args: &Run, kernel: &LoadedKernel, verbose: bool, session: &Session) 
     if machine.shared_memory().is_some() && !args.timings {
         more.push(&mut bank_profile);
     }
-    let keep = if verbose { explain::STEPS } else { 0 };
+    let keep = if verbose { explain::LINKS } else { 0 };
     let mut explainer = args.explain.then(|| Explainer::new(&table, &machine, keep));
     more.extend(explainer.as_mut().map(|explainer| explainer as &mut dyn Observer));
     let mut waited = source.spent;

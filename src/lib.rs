@@ -30,6 +30,7 @@
 //!   a small grammar ([`explore::grammar`]), and the Fermi model of Raravi and Andersson, 2010 ([`explore::fermi`]).
 //! * [`sweep`] runs the points of a plan, each as [`check`] would, with one functional run for all that can share it
 //!   ([`check::judge_each`], which the commands `check` and `compare` use too).
+//! * [`why`] reads the events of a run and finds the critical path: what each cycle of its makespan hangs on.
 //! * [`check`] is the only place where a simulated makespan meets a bound. [`report`] turns results into
 //!   text and JSON, [`cli`] does all input and output.
 //!
@@ -59,7 +60,7 @@
 //! ```text
 //!  cli                          arguments, files, exit codes; the only layer that does IO
 //!  report   sweep               what each command prints: text and JSON of one struct; plans, points, results
-//!  check    explore             verdicts, counterexamples; all schedules, hunts, anomalies
+//!  check    explore  why        verdicts, counterexamples; all schedules, hunts, anomalies; the critical path of a run
 //!  sim      bound               timing engine; phases and bounds        (never each other)
 //!  exec     trace               functional run; events and observers
 //!  ptx      micro               front ends
@@ -67,6 +68,9 @@
 //!  base     diag                time, ids, masks; diagnostics
 //!  model                        documentation only: the rules, the bibliography
 //! ```
+//!
+//! `why` is so high because it needs what a front end decodes, what a machine says and what a trace tells, and so far
+//! from `sim` and `bound` that it may use neither: a path that is computed with the code that made the times explains nothing.
 //!
 //! Within a layer the same holds without an order that is written down: the modules of a folder (files, and
 //! folders with all that is in them) use each other without a circle, whatever path or re-export they go by.
@@ -82,6 +86,7 @@
 //! | a scheduling policy | `src/sim/policy/`, one file each |
 //! | the engine of the paper model, and which machines it takes | `src/sim/paper/`, [`sim::PaperMachine`] |
 //! | placement, barriers and the end of blocks, for both engines | `src/sim/blocks/` |
+//! | what the cycles of a makespan hang on | [`why`], which defines it; printed by `src/report/explain.rs` (`run --explain`), compared by `src/report/diff.rs` |
 //! | why an issue slot stays idle | [`trace::StallReason`], `src/sim/idle.rs` |
 //! | the SM as it is: fetch, operand collector, load/store unit, several SMs | `src/sim/pipeline/` |
 //! | caches, interconnect, DRAM | `src/sim/pipeline/memory/` |
@@ -148,6 +153,7 @@
 //! | bound, premise, feature | a claim about makespans; what it needs to hold; something of a machine or kernel beyond the paper model |
 //! | gates, standing | whether a bound decides the exit code; what a bound rests on: published, proved or conjectured |
 //! | verdict, status | what became of a bound, with the reason; the same as one word |
+//! | critical path, link | the chain of causes from the end of a run back to its beginning; one of them, with the cycles it took |
 //! | witness | a schedule, block or run that shows something |
 //! | transaction | one access of a bank or cache that an instruction's lanes share |
 //! | plan, point, job | what `sweep` runs; one combination of it; points that share a functional run |
@@ -171,3 +177,4 @@ pub mod report;
 pub mod sim;
 pub mod sweep;
 pub mod trace;
+pub mod why;

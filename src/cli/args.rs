@@ -1,5 +1,6 @@
 //! What can be said on the command line.
 
+mod diff;
 mod experiments;
 mod laboratory;
 
@@ -15,6 +16,7 @@ use crate::exec::Options;
 use crate::exec::races::BlockOrder;
 use crate::machine::{Machine, SchedulerKind};
 
+pub use diff::{Diff, QuotedRun};
 pub use experiments::{Merge, Report, Reproduce, Sweep, What};
 pub use laboratory::{
     Ablate, Anomaly, Compare, Evidence, Explore, Family, FamilyName, Fermi, Hunt, TableFormat, Worst,
@@ -34,7 +36,7 @@ pub struct Args {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "General options")]
 pub struct General {
-    /// Say more on stderr, and list all branches in `run`; repeat for more still
+    /// Say more on stderr, and in `run` list all branches and the path of --explain; repeat for more still
     #[arg(short, long, action = clap::ArgAction::Count, global = true)]
     pub verbose: u8,
     /// No progress and no warnings on stderr; errors and results stay
@@ -62,6 +64,8 @@ pub enum Command {
     Check(Check),
     /// Simulate one kernel: cycles, stalls, traces, results
     Run(Run),
+    /// Two runs of one kernel: where the difference of their cycles comes from
+    Diff(Diff),
     /// Exec and idle phases of each warp run alone (Algorithm 1 of Jeanmougin et al., ECRTS 2025)
     Phases(Phases),
     /// The true worst and best makespan over all work-conserving schedules of a block
@@ -182,6 +186,9 @@ pub struct Run {
     /// Draw the schedule (small runs)
     #[arg(long)]
     pub gantt: bool,
+    /// The critical path: what each cycle of the makespan hangs on; with -v link by link
+    #[arg(long, conflicts_with = "timings")]
+    pub explain: bool,
     #[command(flatten)]
     pub on: OneKernel,
 }

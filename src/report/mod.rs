@@ -8,8 +8,10 @@ pub mod anomaly;
 pub mod banks;
 pub mod check;
 pub mod compare;
+pub mod diff;
 pub mod divergence;
 pub mod evidence;
+pub mod explain;
 pub mod explore;
 pub mod fermi;
 pub mod gantt;
@@ -21,6 +23,7 @@ pub mod output;
 pub mod phase_anomaly;
 pub mod phase_gantt;
 pub mod phases;
+pub mod place;
 pub mod plot;
 pub mod program;
 pub mod reproduce;
@@ -36,10 +39,11 @@ pub mod timeline;
 pub mod verdict;
 pub mod worst;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// A fraction; scripts read it to four places.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Deserialize)]
+#[serde(transparent)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(transparent))]
 pub struct Fraction(pub f64);

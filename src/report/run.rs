@@ -8,7 +8,9 @@ use serde::Serialize;
 use super::banks::{self, BankLine};
 use super::check::CheckResult;
 use super::divergence::DivergenceReport;
+use super::explain::Explained;
 use super::output::{Output, Report};
+use super::place::Place;
 use super::style::Style;
 use super::table::Table;
 use super::{Fraction, count};
@@ -48,6 +50,9 @@ pub struct RunResult<'a> {
     /// Where the cycles went, unless the run was made for its speed.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub details: Option<Details>,
+    /// The critical path, if it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub explanation: Option<Explained>,
     /// How long it took: not the same in the next run.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<Seconds>,
@@ -159,18 +164,6 @@ pub struct Lost {
     pub producer: Option<Place>,
 }
 
-/// An instruction in the source.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Place {
-    /// Its number in the program.
-    pub pc: u32,
-    /// Its line.
-    pub line: u32,
-    /// Its text.
-    pub text: String,
-}
-
 /// What took how long. The functional run may run ahead of the simulation, so the parts may add up to more than
 /// the whole; of a program they are not told apart.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -208,6 +201,7 @@ impl<'a> RunResult<'a> {
             },
             memory: checked.memory.map(Memory::from),
             details: None,
+            explanation: None,
             seconds: None,
         }
     }
@@ -230,6 +224,9 @@ impl<'a> RunResult<'a> {
         }
         if let Some(details) = &self.details {
             text.push_str(&details.text(style));
+        }
+        if let Some(explanation) = &self.explanation {
+            text.push_str(&explanation.text(style));
         }
         if let Some(seconds) = &self.seconds {
             text.push_str(&seconds.text(self.check.warp_instructions));
@@ -387,9 +384,7 @@ impl Details {
         if self.lost_cycles.is_empty() {
             return String::new();
         }
-        let shown = |place: &Option<Place>| {
-            place.as_ref().map_or_else(String::new, |place| format!("{}: {}", place.line, place.text))
-        };
+        let shown = |place: &Option<Place>| place.as_ref().map(Place::shown).unwrap_or_default();
         let heading = ["lost cycles", "share", "reason", "line: waiting", "line: for the result of"];
         let mut table = Table::new(heading, &[2, 3, 4]);
         for one in self.lost_cycles.iter().take(MAX_LOST) {

@@ -10,8 +10,8 @@ use schemars::generate::SchemaSettings;
 
 use super::output::Output;
 use super::{
-    ablation, anomaly, compare, evidence, explore, fermi, hunt, inspect, list, output, phases, reproduce,
-    run, suite, sweep, worst,
+    ablation, anomaly, compare, diff, evidence, explore, fermi, hunt, inspect, list, output, phases,
+    reproduce, run, suite, sweep, worst,
 };
 
 fn schema<R: JsonSchema>(title: &str) -> (String, String) {
@@ -28,6 +28,7 @@ fn the_schema_files_are_those_of_the_types() {
     let all = [
         schema::<suite::CheckReport>("check"),
         schema::<Output<run::RunResult>>("run"),
+        schema::<Output<diff::DiffResult>>("diff"),
         schema::<Output<phases::PhasesResult>>("phases"),
         schema::<Output<compare::CompareResult>>("compare"),
         schema::<Output<evidence::EvidenceResult>>("evidence"),

@@ -5,6 +5,7 @@ mod ablate;
 mod anomaly;
 mod batches;
 mod compilers;
+mod explain;
 mod fermi;
 mod hunt;
 mod inputs;

@@ -6,6 +6,7 @@ pub mod anomaly;
 pub mod check;
 pub mod compare;
 pub mod completions;
+pub mod diff;
 pub mod draw;
 pub mod evidence;
 pub mod explore;

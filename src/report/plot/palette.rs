@@ -83,7 +83,7 @@ mod tests {
     fn every_colour_becomes_a_variable_that_the_page_has() {
         let css = include_str!("../html/assets/page.css");
         let mut picture = Picture::new(100, 100);
-        for index in 0..NAMED.len() {
+        for (index, (_, colour)) in NAMED.iter().enumerate() {
             let ink = match index {
                 0 => Ink::Text,
                 1 => Ink::Muted,
@@ -94,7 +94,7 @@ mod tests {
             };
             assert_eq!(ink.index(), index);
             picture.rectangle((0, 0), (9, 9), ink);
-            let definition = format!("{}: #{:06x};", ink.variable(), NAMED[index].1);
+            let definition = format!("{}: #{colour:06x};", ink.variable());
             assert!(css.contains(&definition), "{definition}");
         }
         picture.text((0, 0), "a \"#1B1F24\" <b>", Anchor::Start, Ink::Text);

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use super::explain;
 use super::report::output;
 use crate::base::Pc;
 use crate::bound;
@@ -26,6 +27,7 @@ use crate::report::divergence::DivergenceReport;
 use crate::report::run::{self as report, Details, RunResult, Seconds};
 use crate::report::timeline::{About, Recording};
 use crate::trace::{BankProfile, FirstSm, Listing, Observer, StallProfile, UnitUse};
+use crate::why::{Explainer, Unexplained};
 
 /// Branches shown as text without -v.
 const MAX_BRANCHES: usize = 10;
@@ -74,6 +76,9 @@ pub fn run(args: &Run, kernel: &LoadedKernel, verbose: bool, session: &Session) 
     if let Some(recording) = &mut recording {
         more.push(recording);
     }
+    let keep = if verbose { explain::LINKS } else { 0 };
+    let mut explainer = args.explain.then(|| Explainer::new(&table, &machine, keep));
+    more.extend(explainer.as_mut().map(|explainer| explainer as &mut dyn Observer));
     let mut waited = source.spent;
     let listing = trace_files::listing(&traces, kernel);
     let (checked, mut written) = traced(&mut traces, &listing, &machine, more, |mut observer| {
@@ -99,13 +104,23 @@ pub fn run(args: &Run, kernel: &LoadedKernel, verbose: bool, session: &Session) 
         divergence: source.source.divergence().and_then(|d| DivergenceReport::new(d, &place)),
         most_branches: if verbose { usize::MAX } else { MAX_BRANCHES },
     };
+    let found = explainer.map(|explainer| match checked.is_complete() {
+        true => explainer.finish(checked.makespan),
+        false => Err(Unexplained::Unfinished),
+    });
+    let with = (args.on.common.seed, verbose);
+    let explained = |found: &_| explain::report(kernel, &machine, &checked, &units, found, with);
     let result = RunResult {
+        explanation: found.as_ref().and_then(|found| found.as_ref().ok()).map(explained),
         details: (!args.timings).then(details),
         seconds: args.timings.then_some(seconds),
         ..RunResult::new(CheckResult::new(&kernel.workload.name, &machine, &checked), &checked)
     };
     let mut ending = Ending::default();
     ending.report(session, args.on.common.format, &output(args, result, &checked, session));
+    if let Some(Err(why)) = found {
+        ending.late.push(explain::problem("--explain", why));
+    }
     if args.gantt && args.on.common.format == Format::Text {
         match draw::gantt(kernel, &machine, &policy, &args.on.common) {
             Ok(drawn) => ending.print(session, &format!("\n{drawn}")),

@@ -1,5 +1,6 @@
 //! `warpbound run`: simulate one kernel or program and say where its cycles went.
 
+pub mod explain;
 mod kernel;
 mod program;
 mod report;

@@ -26,6 +26,9 @@ pub fn run(args: &Run, program: &LoadedProgram, session: &Session) -> Outcome {
     if args.gantt {
         return Err(program.needs_one("--gantt"));
     }
+    if args.explain {
+        return Err(program.needs_one("--explain"));
+    }
     let dumps = names(program).dumps(&args.dump)?;
     let inputs = load::inputs_of_program(&args.on.common, program);
     let mut outputs = Outputs::new(&inputs, args.writing.force, &session.parts);

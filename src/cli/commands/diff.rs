@@ -1,0 +1,116 @@
+//! `warpbound diff`: where the difference of two runs comes from.
+
+use std::path::Path;
+
+use clap::Parser;
+use serde::Deserialize;
+
+use super::run::explain;
+use crate::cli::args::{Diff, QuotedRun};
+use crate::cli::files::read;
+use crate::cli::output::{self, Outcome};
+use crate::cli::session::Session;
+use crate::diag::{Diagnostic, Diagnostics};
+use crate::report::diff::DiffResult;
+use crate::report::explain::Explained;
+use crate::report::output::{Output, SCHEMA};
+
+/// Most bytes of a file that are read.
+const FILE_BYTES: u64 = 256 << 20;
+
+/// Runs the command.
+pub fn run(args: &Diff, session: &Session) -> Outcome {
+    let a = side(&args.a, session)?;
+    let b = side(&args.b, session)?;
+    let result = DiffResult::new((&args.a, &a), (&args.b, &b)).map_err(|message| {
+        Diagnostic::general(format!("{}, {}", args.a, args.b), message)
+            .hint("`diff` compares runs of one kernel, instruction by instruction; policy, machine and data may differ")
+    })?;
+    output::report(session, args.format, &Output::new("diff", None, vec![result]))
+}
+
+/// One of the two runs.
+fn side(given: &str, session: &Session) -> Result<Explained, Diagnostics> {
+    let Some(words) = shlex::split(given) else {
+        let message = "a quotation mark or backslash has no partner";
+        return Err(Diagnostic::general(given, message).into());
+    };
+    match words.as_slice() {
+        [file] if file.ends_with(".json") => Ok(from_file(file)?),
+        _ => from_words(given, &words, session),
+    }
+}
+
+fn from_words(given: &str, words: &[String], session: &Session) -> Result<Explained, Diagnostics> {
+    let hint = "what stands in quotes is what `warpbound run` would be given: \"KERNEL --scheduler lrr\"";
+    let parsed = QuotedRun::try_parse_from(words).map_err(|error| {
+        // what is wrong, and perhaps a tip; then how the whole command is used, which is another one here
+        let text = error.render().to_string();
+        let said = text.split("\nUsage:").next().unwrap_or_default().trim_start_matches("error: ");
+        Diagnostic::general(given, said.split_whitespace().collect::<Vec<_>>().join(" ")).hint(hint)
+    })?;
+    let run = parsed.run;
+    let wrong = [
+        ("--trace", !run.trace.is_empty()),
+        ("--dump", !run.dump.is_empty()),
+        ("--timings", run.timings),
+        ("--gantt", run.gantt),
+    ];
+    if let Some((option, _)) = wrong.iter().find(|(_, is_given)| *is_given) {
+        let message = format!("`diff` looks at the critical path only: {option} does nothing here");
+        return Err(Diagnostic::general(given, message).hint("leave it out").into());
+    }
+    explain::explain(&run, given, session)
+}
+
+/// Of what `run --explain --format json` prints, what is needed here.
+#[derive(Deserialize)]
+struct Printed {
+    #[serde(default)]
+    schema: u32,
+    #[serde(default)]
+    command: String,
+    #[serde(default)]
+    complete: bool,
+    #[serde(default)]
+    results: Vec<Run>,
+}
+
+#[derive(Deserialize)]
+struct Run {
+    explanation: Option<Explained>,
+}
+
+fn from_file(file: &str) -> Result<Explained, Diagnostic> {
+    let how = "write one with `warpbound run KERNEL --explain --format json > FILE`";
+    let bytes = read::text(Path::new(file), FILE_BYTES)?;
+    let wrong = |message: String| Diagnostic::general(file, message).hint(how);
+    let printed: Printed = serde_json::from_slice(&bytes).map_err(|error| {
+        let mut problem = wrong(format!("no result of `run --explain`: {error}"));
+        problem.line = error.line() as u32;
+        problem.column = error.column() as u32;
+        problem
+    })?;
+    if printed.command != "run" {
+        return Err(wrong(match printed.command.as_str() {
+            "" => "no result of `warpbound run`".to_owned(),
+            other => format!("a result of `warpbound {other}`, not of `run`"),
+        }));
+    }
+    if printed.schema != SCHEMA {
+        let message = format!("has version {} of the JSON, this is {SCHEMA}", printed.schema);
+        return Err(wrong(message));
+    }
+    if !printed.complete {
+        return Err(wrong("the run in it did not come to its end: there is nothing to compare".to_owned()));
+    }
+    let explained = printed.results.into_iter().find_map(|run| run.explanation);
+    let explained = explained.ok_or_else(|| wrong("a run without its critical path".to_owned()))?;
+    let kinds = explained.kinds.iter().try_fold(0, |sum: u64, row| sum.checked_add(row.cycles));
+    let lines = explained.lines.iter().try_fold(0, |sum: u64, row| sum.checked_add(row.cycles));
+    if kinds != Some(explained.makespan) || lines != kinds {
+        let message = format!("its critical path does not add up to its {} cycles", explained.makespan);
+        return Err(wrong(message));
+    }
+    Ok(explained)
+}

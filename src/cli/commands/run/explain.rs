@@ -1,0 +1,101 @@
+//! A run and its critical path.
+
+use crate::base::Fnv1a;
+use crate::check::{Checked, Plan, observe};
+use crate::cli::args::Run;
+use crate::cli::load::{self, Loaded, LoadedKernel};
+use crate::cli::session::Session;
+use crate::diag::{Diagnostic, Diagnostics};
+use crate::machine::Machine;
+use crate::report::explain::{About, Explained};
+use crate::trace::UnitUse;
+use crate::why::{Explainer, Explanation, Unexplained};
+
+/// Links of the path that are kept if somebody wants to see them.
+pub const LINKS: usize = 200_000;
+
+/// What was found, for a report.
+pub fn report(
+    kernel: &LoadedKernel,
+    machine: &Machine,
+    checked: &Checked,
+    units: &UnitUse,
+    found: &Explanation,
+    (seed, with_path): (u64, bool),
+) -> Explained {
+    let program = kernel.workload.program();
+    let mut digest = Fnv1a::default();
+    digest.write(program.name.as_bytes());
+    digest.write(&[0]);
+    digest.write(kernel.code.text().as_bytes());
+    let about = About {
+        kernel: &kernel.workload.name,
+        kernel_digest: digest.finish(),
+        blocks: kernel.workload.blocks(),
+        threads: kernel.workload.needs().threads,
+        machine,
+        scheduler: &checked.scheduler,
+        seed,
+        stalls: &checked.stalls,
+        units,
+        place: &|pc| (program.instr(pc).line, kernel.text_of(pc)),
+    };
+    Explained::new(&about, found, with_path)
+}
+
+/// Why there is no explanation.
+pub fn problem(name: &str, why: Unexplained) -> Diagnostic {
+    match why {
+        Unexplained::Unfinished => {
+            Diagnostic::general(name, "not explained, since the run did not come to its end")
+        }
+        Unexplained::TooLong { limit } => {
+            let message = format!(
+                "more than {limit} instructions without a moment at which no block was on an SM: that is more than \
+                 the search for the critical path keeps"
+            );
+            let hint = "fewer blocks (--grid), or one resident block at a time (--set limits.blocks=1), with which only \
+                        the instructions of one block are kept";
+            Diagnostic::general(name, message).hint(hint)
+        }
+    }
+}
+
+/// Runs a kernel for its critical path alone. `given` is what the command line called it.
+pub fn explain(args: &Run, given: &str, session: &Session) -> Result<Explained, Diagnostics> {
+    let common = &args.on.common;
+    let kernel = match load::any(&args.on.kernel, &args.on.ptx, common.seed)? {
+        Loaded::Kernel(kernel) => *kernel,
+        Loaded::Program(program) => return Err(program.takes_one()),
+    };
+    let (machine, _) = load::machine(common, &kernel)?;
+    let policy = load::policy(common, &kernel, &machine)?;
+    let plan = Plan {
+        workload: &kernel.workload,
+        machine: &machine,
+        policies: std::slice::from_ref(&policy),
+        bounds: &[],
+        gating: &[],
+        max_instructions_per_block: common.fuel(),
+        threads: common.threads(),
+        ahead: common.runs_ahead(),
+        self_check: false,
+        watch: &session.watch,
+        race_memory: None,
+    };
+    session.progress.begin(&kernel.workload.name, Some(kernel.workload.blocks().into()), "blocks");
+    let table = load::timing(&kernel, &machine)?;
+    let mut observer = (UnitUse::new(machine.units().len()), Explainer::new(&table, &machine, 0));
+    let (checked, _) = observe(&plan, &policy, &mut observer)
+        .map_err(|failed| failed.problems.with_excerpts(&kernel.code))?;
+    let (units, explainer) = observer;
+    if !checked.is_complete() {
+        let message = match session.stopped() {
+            Some(reason) => format!("{}: there is nothing to compare", reason.text()),
+            None => "the run did not come to its end: there is nothing to compare".to_owned(),
+        };
+        return Err(Diagnostic::general(given, message).into());
+    }
+    let found = explainer.finish(checked.makespan).map_err(|why| problem(given, why))?;
+    Ok(report(&kernel, &machine, &checked, &units, &found, (common.seed, false)))
+}

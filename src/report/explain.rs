@@ -1,0 +1,427 @@
+//! Where a makespan comes from: the critical path, summed up and link by link.
+//!
+//! [`Explained`] stands by itself: it says what was run on what, and `diff` reads it back from a file.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use serde::{Deserialize, Serialize};
+
+use super::place::Place;
+use super::style::Style;
+use super::table::Table;
+use super::{Fraction, count};
+use crate::base::{Pc, UnitId};
+use crate::machine::Machine;
+use crate::trace::{Stalls, UnitUse};
+use crate::why::{Executed, Explanation, Kind, Link};
+
+/// Rows of instructions that text shows.
+const MAX_LINES: usize = 12;
+/// Rows of what was issued instead.
+const MAX_INSTEAD: usize = 4;
+/// Stretches of the path that text shows.
+const MAX_STRETCHES: usize = 400;
+
+/// What was run, for [`Explained`].
+pub struct About<'a> {
+    /// The kernel.
+    pub kernel: &'a str,
+    /// Digest of its code.
+    pub kernel_digest: u64,
+    /// Blocks of the launch.
+    pub blocks: u32,
+    /// Threads of a block.
+    pub threads: u32,
+    /// What it ran on.
+    pub machine: &'a Machine,
+    /// Under which policy.
+    pub scheduler: &'a str,
+    /// Seed of buffer contents.
+    pub seed: u64,
+    /// Idle issue slots of the run.
+    pub stalls: &'a Stalls,
+    /// What its units did.
+    pub units: &'a UnitUse,
+    /// Line and text of an instruction.
+    pub place: &'a dyn Fn(Pc) -> (u32, String),
+}
+
+/// Where the makespan of a run comes from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Explained {
+    /// The kernel.
+    pub kernel: String,
+    /// Digest of its code, hexadecimal: runs with the same one can be compared line by line.
+    pub kernel_digest: String,
+    /// Blocks of the launch.
+    pub blocks: u32,
+    /// Threads of a block.
+    pub threads: u32,
+    /// The machine.
+    pub machine: String,
+    /// Digest of every machine setting, hexadecimal.
+    pub machine_digest: String,
+    /// The policy.
+    pub scheduler: String,
+    /// Seed of buffer contents.
+    pub seed: u64,
+    /// Cycles of the launch: the sum of `kinds`, and that of `lines`.
+    pub makespan: u64,
+    /// SMs of the machine.
+    pub sms: usize,
+    /// The SM whose path it is: the one that ends last.
+    pub sm: usize,
+    /// The path by kind, the longest first.
+    pub kinds: Vec<OfKind>,
+    /// The path by kind and instruction, the longest first.
+    pub lines: Vec<OfLine>,
+    /// What was issued while an instruction on the path was ready, by instruction, the most first: the cycles of the
+    /// kind `issue-slot`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub issued_instead: Vec<Instead>,
+    /// Barriers on the path.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub barriers: Vec<Barrier>,
+    /// Idle issue slots of all sub-cores of all SMs, by reason.
+    pub stalls: BTreeMap<String, u64>,
+    /// Each functional unit that did something.
+    pub units: Vec<Busy>,
+    /// The path link by link, if it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<Stretches>,
+}
+
+/// Cycles of one kind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct OfKind {
+    /// What they are.
+    pub kind: Kind,
+    /// How many.
+    pub cycles: u64,
+    /// Those over the makespan.
+    pub share: Fraction,
+    /// In how many links of the path.
+    pub links: u64,
+}
+
+/// Cycles of one kind that an instruction took.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct OfLine {
+    /// What they are.
+    pub kind: Kind,
+    /// How many.
+    pub cycles: u64,
+    /// Those over the makespan.
+    pub share: Fraction,
+    /// In how many links of the path.
+    pub links: u64,
+    /// The instruction that took them; none for the placing of blocks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instruction: Option<Place>,
+}
+
+/// Cycles in which an instruction was issued and one on the path was not.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Instead {
+    /// How many.
+    pub cycles: u64,
+    /// The one that was issued.
+    pub instruction: Place,
+}
+
+/// A barrier on the path.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Barrier {
+    /// The barrier.
+    pub instruction: Place,
+    /// How often the path goes through it.
+    pub releases: u64,
+    /// Cycles from the issue of the first arrival to the release, added up.
+    pub first_arrival_to_release: u64,
+}
+
+/// What a functional unit did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Busy {
+    /// Its name in the machine.
+    pub unit: String,
+    /// How many there are on all SMs.
+    pub instances: usize,
+    /// Instructions that they executed.
+    pub instructions: u64,
+    /// Cycles in which they were initiating one, added up.
+    pub busy_cycles: u64,
+}
+
+/// The path, what follows each other in the same way as one stretch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Stretches {
+    /// In the order of time, without gap, from cycle 0.
+    pub stretches: Vec<Stretch>,
+    /// Steps after those, which are summed up only.
+    pub more_links: u64,
+}
+
+/// One or more links of the path that follow each other, of one kind and warp.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Stretch {
+    /// Its first cycle.
+    pub from: u64,
+    /// The first cycle that is not part of it.
+    pub to: u64,
+    /// What it is.
+    pub kind: Kind,
+    /// How many links.
+    pub links: u64,
+    /// The instruction that took the time, of several the first; none for the placing of blocks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of: Option<Instance>,
+    /// The last one, of several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Instance>,
+    /// Who could not go on before, if it is another instruction; none at the end of a block.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<Instance>,
+}
+
+/// An instruction that a warp executed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Instance {
+    /// The block.
+    pub block: u32,
+    /// The warp of the block.
+    pub warp: u16,
+    /// Index in the warp's path.
+    pub index: u32,
+    /// Its line.
+    pub line: u32,
+    /// Its text.
+    pub text: String,
+}
+
+impl Explained {
+    /// The report of what was found; with the path, if that is asked for.
+    pub fn new(about: &About<'_>, found: &Explanation, with_path: bool) -> Self {
+        let machine = about.machine;
+        let makespan = found.makespan.get();
+        let share = |cycles: u64| Fraction(cycles as f64 / makespan.max(1) as f64);
+        let place = |pc: Pc| {
+            let (line, text) = (about.place)(pc);
+            Place { pc: pc.get(), line, text }
+        };
+        let mut sums: BTreeMap<Kind, (u64, u64)> = BTreeMap::new();
+        for spent in &found.spent {
+            let sum = sums.entry(spent.kind).or_default();
+            *sum = (sum.0 + spent.cycles.get(), sum.1 + spent.links);
+        }
+        let of_kind = |(kind, (cycles, links))| OfKind { kind, cycles, share: share(cycles), links };
+        let mut kinds: Vec<OfKind> = sums.into_iter().map(of_kind).collect();
+        kinds.sort_by_key(|row| std::cmp::Reverse(row.cycles));
+        let of_line = |spent: &crate::why::Spent| OfLine {
+            kind: spent.kind,
+            cycles: spent.cycles.get(),
+            share: share(spent.cycles.get()),
+            links: spent.links,
+            instruction: spent.pc.map(place),
+        };
+        let mut lines: Vec<OfLine> = found.spent.iter().map(of_line).collect();
+        lines.sort_by_key(|row| std::cmp::Reverse(row.cycles));
+        let instead = |(pc, cycles): &(Pc, crate::base::Cycles)| Instead {
+            cycles: cycles.get(),
+            instruction: place(*pc),
+        };
+        let mut issued_instead: Vec<Instead> = found.instead.iter().map(instead).collect();
+        issued_instead.sort_by_key(|row| std::cmp::Reverse(row.cycles));
+        let barrier = |passed: &crate::why::Passed| Barrier {
+            instruction: place(passed.pc),
+            releases: passed.releases,
+            first_arrival_to_release: passed.spread.get(),
+        };
+        Self {
+            kernel: about.kernel.to_owned(),
+            kernel_digest: format!("{:016x}", about.kernel_digest),
+            blocks: about.blocks,
+            threads: about.threads,
+            machine: machine.name().to_owned(),
+            machine_digest: format!("{:016x}", machine.digest()),
+            scheduler: about.scheduler.to_owned(),
+            seed: about.seed,
+            makespan,
+            sms: machine.sms(),
+            sm: found.sm,
+            kinds,
+            lines,
+            issued_instead,
+            barriers: found.barriers.iter().map(barrier).collect(),
+            stalls: about.stalls.iter().map(|(reason, n)| (reason.name().to_owned(), n.get())).collect(),
+            units: busy(machine, about.units),
+            path: with_path.then(|| Stretches {
+                stretches: stretches(&found.links, about.place),
+                more_links: found.more_links,
+            }),
+        }
+    }
+
+    /// For people; goes below the report of the run.
+    pub fn text(&self, style: Style) -> String {
+        let of_sm = if self.sms > 1 { format!(" of SM {}, which ends last", self.sm) } else { String::new() };
+        let heading = format!("critical path{of_sm}: what the {} cycles hang on", self.makespan);
+        let mut text = format!("\n  {}\n", style.strong(&heading));
+        let mut table = Table::new(["cycles", "share", "kind", "in these cycles"], &[2, 3]);
+        let percent = |cycles: u64| format!("{:.1} %", cycles as f64 / self.makespan.max(1) as f64 * 100.0);
+        for row in &self.kinds {
+            let cells = [row.cycles.to_string(), percent(row.cycles)];
+            table.row(cells.into_iter().chain([row.kind.name().to_owned(), row.kind.meaning().to_owned()]));
+        }
+        table.row([self.makespan.to_string(), percent(self.makespan), "makespan".to_owned(), String::new()]);
+        text.push_str(&table.render(2, style.width));
+        let mut table = Table::new(["cycles", "share", "times", "kind", "line: instruction"], &[3, 4]);
+        for row in self.lines.iter().take(MAX_LINES) {
+            table.row([
+                row.cycles.to_string(),
+                percent(row.cycles),
+                row.links.to_string(),
+                row.kind.name().to_owned(),
+                row.instruction.as_ref().map(Place::shown).unwrap_or_default(),
+            ]);
+        }
+        let _ = write!(text, "\n{}", table.expendable([2]).render(2, style.width));
+        if let Some(rest) = self.lines.get(MAX_LINES..).filter(|rest| !rest.is_empty()) {
+            let cycles: u64 = rest.iter().map(|row| row.cycles).sum();
+            let rows = count(rest.len(), "smaller row");
+            let line = format!("  ... and {rows} with {cycles} cycles (--format json lists all)\n");
+            text.push_str(&style.fill(&line));
+        }
+        text.push_str(&self.instead_text(style));
+        for barrier in &self.barriers {
+            text.push_str(&style.fill(&barrier.text()));
+        }
+        match &self.path {
+            Some(path) => text.push_str(&path.text(style)),
+            None => text.push_str("\n  -v shows the path link by link\n"),
+        }
+        text
+    }
+
+    fn instead_text(&self, style: Style) -> String {
+        if self.issued_instead.is_empty() {
+            return String::new();
+        }
+        let mut table = Table::new(["cycles", "line: issued instead, in issue-slot"], &[1]);
+        for row in self.issued_instead.iter().take(MAX_INSTEAD) {
+            table.row([row.cycles.to_string(), row.instruction.shown()]);
+        }
+        if let Some(rest) = self.issued_instead.get(MAX_INSTEAD..).filter(|rest| !rest.is_empty()) {
+            let cycles: u64 = rest.iter().map(|row| row.cycles).sum();
+            table.row([cycles.to_string(), format!("{} more", rest.len())]);
+        }
+        format!("\n{}", table.render(2, style.width))
+    }
+}
+
+/// The units of a machine that did something.
+fn busy(machine: &Machine, used: &UnitUse) -> Vec<Busy> {
+    let busy = |(index, unit): (usize, &crate::machine::Unit)| {
+        let id = UnitId::from_index(index);
+        (used.instructions(id) > 0).then(|| Busy {
+            unit: unit.name.clone(),
+            instances: machine.sub_cores().instances(id) * machine.sms(),
+            instructions: used.instructions(id),
+            busy_cycles: used.busy(id).get(),
+        })
+    };
+    machine.units().iter().enumerate().filter_map(busy).collect()
+}
+
+impl Barrier {
+    /// Cycles from the first arrival to the release, on average.
+    pub fn average(&self) -> f64 {
+        self.first_arrival_to_release as f64 / self.releases.max(1) as f64
+    }
+
+    fn text(&self) -> String {
+        format!(
+            "\n  the path passes the barrier of line {} {}; from the first arrival to the release {:.1} cycles on \
+             average\n",
+            self.instruction.line,
+            count(self.releases as usize, "time"),
+            self.average()
+        )
+    }
+}
+
+/// Steps that follow each other in the same way as one.
+fn stretches(links: &[Link], place: &dyn Fn(Pc) -> (u32, String)) -> Vec<Stretch> {
+    let instance = |of: Executed| {
+        let (line, text) = place(of.pc);
+        Instance { block: of.block.get(), warp: of.warp.get(), index: of.index, line, text }
+    };
+    let mut stretches: Vec<Stretch> = Vec::new();
+    for link in links {
+        let of = link.of.map(instance);
+        let same = |stretch: &&mut Stretch| {
+            let who = |of: &Option<Instance>| of.as_ref().map(|of| (of.block, of.warp));
+            stretch.kind == link.kind && who(&stretch.of) == who(&of)
+        };
+        let waiting = link.waiting.map(instance);
+        if let Some(stretch) = stretches.last_mut().filter(same) {
+            stretch.to = link.to.get();
+            stretch.links += 1;
+            stretch.until = of;
+            stretch.waiting = waiting;
+        } else {
+            let (from, to) = (link.from.get(), link.to.get());
+            stretches.push(Stretch { from, to, kind: link.kind, links: 1, of, until: None, waiting });
+        }
+    }
+    stretches
+}
+
+impl Stretches {
+    fn text(&self, style: Style) -> String {
+        let heading =
+            ["from", "to", "cycles", "kind", "block", "warp", "line: instruction", "for the sake of"];
+        let mut table = Table::new(heading, &[3, 6, 7]).expendable([4, 7, 1]);
+        for stretch in self.stretches.iter().take(MAX_STRETCHES) {
+            let of =
+                |number: &dyn Fn(&Instance) -> String| stretch.of.as_ref().map(number).unwrap_or_default();
+            let what = match (&stretch.of, &stretch.until) {
+                (Some(first), Some(last)) if first.line != last.line => {
+                    format!("{} to {}: {} instructions", first.line, last.line, stretch.links)
+                }
+                (Some(of), _) => format!("{}: {}", of.line, of.text),
+                (None, _) => String::new(),
+            };
+            let waiting = stretch.waiting.as_ref();
+            table.row([
+                stretch.from.to_string(),
+                stretch.to.to_string(),
+                (stretch.to - stretch.from).to_string(),
+                stretch.kind.name().to_owned(),
+                of(&|of| of.block.to_string()),
+                of(&|of| format!("w{}", of.warp)),
+                what,
+                waiting.map(|by| format!("w{} {}: {}", by.warp, by.line, by.text)).unwrap_or_default(),
+            ]);
+        }
+        let mut text = format!("\n{}", table.render(2, style.width));
+        let more = self.stretches.len().saturating_sub(MAX_STRETCHES);
+        if more > 0 {
+            let _ = writeln!(text, "  ... and {} (--format json lists all)", count(more, "more stretch"));
+        }
+        if self.more_links > 0 {
+            let _ = writeln!(text, "  {} links after those are only in the sums", self.more_links);
+        }
+        text
+    }
+}

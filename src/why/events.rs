@@ -1,0 +1,385 @@
+//! The events of an SM, each with what it waited for.
+
+use std::collections::BTreeMap;
+
+use super::Executed;
+use super::arrivals::Arrivals;
+use crate::base::{BlockId, Cycle, RegId, UnitId, WarpId};
+use crate::machine::{Hazards, Machine};
+use crate::path::Step;
+use crate::program::{Flow, TimingTable};
+use crate::trace::{BlockStart, Idle, Issue, Release, StallReason};
+
+/// No instruction.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// What program and machine say of waiting.
+pub(super) struct Rules<'a> {
+    pub table: &'a TimingTable,
+    checks_dsts: bool,
+    /// Cycles from the placement of a block to its start.
+    pub start_cost: u64,
+    /// Whether accesses go through a load/store unit.
+    load_store: bool,
+    /// Whether something besides the unit stands between issue and start.
+    collector: bool,
+    pub front_end: bool,
+}
+
+impl<'a> Rules<'a> {
+    pub fn new(table: &'a TimingTable, machine: &Machine) -> Self {
+        let pipeline = machine.pipeline();
+        Self {
+            table,
+            checks_dsts: table.hazards().contains(Hazards::WAW),
+            start_cost: pipeline.map_or(0, |pipeline| pipeline.launch.start),
+            load_store: pipeline.is_some_and(|pipeline| pipeline.load_store.is_some()),
+            collector: pipeline.is_some_and(|pipeline| pipeline.collector.is_some()),
+            front_end: pipeline.is_some_and(|pipeline| pipeline.front_end.is_some()),
+        }
+    }
+
+    /// Registers that must be there before a step issues.
+    fn awaited(&self, step: Step) -> impl Iterator<Item = RegId> + '_ {
+        let instr = self.table.instr(step.pc());
+        let dsts = if self.checks_dsts { instr.dsts.as_slice() } else { &[] };
+        let waits = instr.flow == Flow::AsyncWait || self.checks_dsts && instr.flow == Flow::AsyncCopy;
+        let ring = self.table.async_reg(step).filter(|_| waits);
+        instr.srcs.as_slice().iter().chain(dsts).copied().chain(ring)
+    }
+
+    /// Registers that are not there until a step is done.
+    fn written(&self, step: Step) -> impl Iterator<Item = RegId> + '_ {
+        let instr = self.table.instr(step.pc());
+        let dsts = if instr.unscored { &[] } else { instr.dsts.as_slice() };
+        let ring = self.table.async_reg(step).filter(|_| instr.flow == Flow::AsyncCopy && !instr.unscored);
+        dsts.iter().copied().chain(ring)
+    }
+
+    /// Whether a step waits for its unit in a queue and for nothing else.
+    pub fn queues(&self, step: Step) -> bool {
+        !(self.collector || self.load_store && self.table.instr(step.pc()).access.is_some())
+    }
+
+    /// Whether a step is answered by memory.
+    pub fn is_answered(&self, step: Step) -> bool {
+        self.load_store && self.table.instr(step.pc()).access.is_some() && self.table.moves_lines(step)
+    }
+
+    pub fn is_barrier(&self, step: Step) -> bool {
+        matches!(self.table.instr(step.pc()).flow, Flow::Barrier | Flow::Arrive)
+    }
+}
+
+/// Why an instruction was ready when it was.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Cause {
+    /// Its block started.
+    Start,
+    /// Its warp issued this one in the cycle before, or with dual issue in the same.
+    Before(u32),
+    /// This release let its warp go.
+    Release(u32),
+    /// The result of this one.
+    Result(u32),
+}
+
+/// An issued instruction. Times are cycles of the SM.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Record {
+    pub issue: u64,
+    pub start: u64,
+    pub init_end: u64,
+    pub done: u64,
+    /// The first cycle in which no dependence held it, and why not before.
+    pub ready: u64,
+    pub cause: Cause,
+    /// The one before it in its unit.
+    pub ahead: u32,
+    /// Number of its block among those kept.
+    pub block: u32,
+    index: u32,
+    pub step: Step,
+    warp: WarpId,
+    pub slot: u8,
+    pub sub_core: u8,
+}
+
+/// Why a barrier let its warps go when it did.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Opened {
+    /// This arrival was done.
+    Done(u32),
+    /// This arrival was issued.
+    Issued(u32),
+    /// The cycle after the last issue of a warp that had no instruction left.
+    LastIssue(u32),
+    /// A warp that another release let go had no instruction left.
+    Release(u32),
+    /// Nothing that is known ended then; this arrived last.
+    Late(u32),
+}
+
+/// A barrier let its warps go.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Opening {
+    pub at: u64,
+    pub why: Option<Opened>,
+    /// The first arrival.
+    pub first: Option<u32>,
+    block: u32,
+}
+
+/// A block that was on the SM.
+#[derive(Clone, Debug)]
+pub(super) struct Placed {
+    id: BlockId,
+    pub at: u64,
+    slots: (usize, usize),
+    pub end: Option<u64>,
+    /// The block that had the place before.
+    pub before: Option<u32>,
+    /// Its result that comes last.
+    pub last: u32,
+    /// Its last access without a result.
+    pub last_store: u32,
+    arrivals: Arrivals,
+}
+
+/// A warp slot.
+#[derive(Clone, Debug)]
+struct Slot {
+    block: u32,
+    last: u32,
+    released: Option<u32>,
+    /// By register: who wrote it last.
+    writers: Vec<u32>,
+}
+
+/// A time in which a sub-core issued nothing.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Gap {
+    pub from: u64,
+    pub to: u64,
+    pub reason: StallReason,
+    /// The slot that stands for the reason.
+    pub slot: Option<usize>,
+}
+
+/// What happened on an SM since it was without a block.
+#[derive(Clone, Debug)]
+pub(super) struct Sm {
+    /// In the order of issue.
+    pub issued: Vec<Record>,
+    pub openings: Vec<Opening>,
+    pub blocks: Vec<Placed>,
+    /// By sub-core.
+    pub gaps: Vec<Vec<Gap>>,
+    /// By the first slot of a place: the block that had it last.
+    places: BTreeMap<usize, u32>,
+    slots: Vec<Slot>,
+    /// By instance of a unit: who was initiated last.
+    units: Vec<u32>,
+    resident: usize,
+    /// When it was without a block.
+    pub since: u64,
+}
+
+impl Sm {
+    pub fn new() -> Self {
+        Self {
+            issued: Vec::new(),
+            openings: Vec::new(),
+            blocks: Vec::new(),
+            gaps: Vec::new(),
+            places: BTreeMap::new(),
+            slots: Vec::new(),
+            units: Vec::new(),
+            resident: 0,
+            since: 0,
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.resident == 0
+    }
+
+    /// When it was without a block, last.
+    pub fn ended(&self) -> u64 {
+        self.since
+    }
+
+    /// Instructions that are kept.
+    pub fn records(&self) -> usize {
+        self.issued.len()
+    }
+
+    /// Gives all memory back.
+    pub fn forget(&mut self) {
+        *self = Self::new();
+    }
+
+    /// Forgets everything up to a moment without a block.
+    pub fn forget_until(&mut self, now: u64) {
+        self.issued.clear();
+        self.openings.clear();
+        self.blocks.clear();
+        self.gaps.iter_mut().for_each(Vec::clear);
+        self.places.clear();
+        self.units.fill(NONE);
+        self.since = now;
+    }
+
+    /// Who an instruction is.
+    pub fn executed(&self, record: u32) -> Executed {
+        let Record { block, warp, index, step, .. } = self.issued[record as usize];
+        Executed { block: self.blocks[block as usize].id, warp, index, pc: step.pc() }
+    }
+
+    pub fn block_started(&mut self, start: &BlockStart, rules: &Rules<'_>) {
+        let number = self.blocks.len() as u32;
+        let before = self.places.insert(start.first_slot, number);
+        let slots = (start.first_slot, start.first_slot + start.warps);
+        self.blocks.push(Placed {
+            id: start.block,
+            at: start.at.get(),
+            slots,
+            end: None,
+            before,
+            last: NONE,
+            last_store: NONE,
+            arrivals: Arrivals::default(),
+        });
+        if self.slots.len() < slots.1 {
+            let empty = Slot { block: 0, last: NONE, released: None, writers: Vec::new() };
+            self.slots.resize(slots.1, empty);
+        }
+        for slot in &mut self.slots[slots.0..slots.1] {
+            slot.block = number;
+            slot.last = NONE;
+            slot.released = None;
+            slot.writers.clear();
+            slot.writers.resize(rules.table.regs(), NONE);
+        }
+        self.resident += 1;
+    }
+
+    pub fn issued(&mut self, issue: &Issue, rules: &Rules<'_>) {
+        let number = self.issued.len() as u32;
+        let at = issue.issue.get();
+        let (ready, cause) = self.ready(issue, rules);
+        let sub_cores = rules.table.sub_cores();
+        let instance = sub_cores.instance(
+            UnitId::new(issue.unit.get()),
+            usize::from(issue.sub_core),
+            rules.table.units(),
+        );
+        if self.units.len() <= instance {
+            self.units.resize(instance + 1, NONE);
+        }
+        let slot = &mut self.slots[issue.slot];
+        let record = Record {
+            issue: at,
+            start: issue.start.get(),
+            init_end: issue.init_end.get(),
+            done: issue.done.get(),
+            ready,
+            cause,
+            ahead: std::mem::replace(&mut self.units[instance], number),
+            block: slot.block,
+            index: issue.index,
+            step: issue.step,
+            warp: issue.warp,
+            slot: issue.slot as u8,
+            sub_core: issue.sub_core,
+        };
+        slot.last = number;
+        slot.released = None;
+        for reg in rules.written(issue.step) {
+            slot.writers[reg.index()] = number;
+        }
+        let block = &mut self.blocks[slot.block as usize];
+        if block.last == NONE || self.issued[block.last as usize].done <= record.done {
+            block.last = number;
+        }
+        let instr = rules.table.instr(issue.step.pc());
+        if rules.is_answered(issue.step) && instr.dsts.as_slice().is_empty() {
+            block.last_store = number;
+        }
+        if rules.is_barrier(issue.step) {
+            let waits = instr.flow == Flow::Barrier;
+            block.arrivals.arrived(number, issue.slot, issue.step.barrier(), waits);
+        }
+        self.issued.push(record);
+    }
+
+    /// When an instruction was ready, and why not before. Results that came later did not hold it.
+    fn ready(&self, issue: &Issue, rules: &Rules<'_>) -> (u64, Cause) {
+        let at = issue.issue.get();
+        let slot = &self.slots[issue.slot];
+        let (free, why) = match (slot.released, slot.last) {
+            (Some(release), _) => (self.openings[release as usize].at, Cause::Release(release)),
+            (None, NONE) => (self.blocks[slot.block as usize].at + rules.start_cost, Cause::Start),
+            (None, last) => (self.issued[last as usize].issue + 1, Cause::Before(last)),
+        };
+        // the second of two in a cycle
+        let free = free.min(at);
+        let writers = rules.awaited(issue.step).filter_map(|reg| slot.writers.get(reg.index()).copied());
+        let results = writers
+            .filter(|&writer| writer != NONE)
+            .map(|writer| (self.issued[writer as usize].done, writer))
+            .filter(|&(done, _)| done <= at);
+        match results.max() {
+            Some((done, writer)) if done > free => (done, Cause::Result(writer)),
+            _ => (free, why),
+        }
+    }
+
+    pub fn idled(&mut self, idle: &Idle) {
+        let sub_core = usize::from(idle.sub_core);
+        if self.gaps.len() <= sub_core {
+            self.gaps.resize_with(sub_core + 1, Vec::new);
+        }
+        self.gaps[sub_core].push(Gap {
+            from: idle.from.get(),
+            to: idle.to.get(),
+            reason: idle.reason,
+            slot: idle.waiting.map(|waiting| waiting.slot),
+        });
+    }
+
+    pub fn barrier_released(&mut self, release: &Release) {
+        let Some(first) = release.slots.lowest() else { return };
+        let number = self.openings.len() as u32;
+        let block = self.slots[first].block;
+        let at = release.at.get();
+        let arrivals = self.blocks[block as usize].arrivals.released(release.barrier, release.slots);
+        let last = |is_it: &dyn Fn(&Record) -> bool| {
+            arrivals.iter().rev().copied().find(|&arrival| is_it(&self.issued[arrival as usize]))
+        };
+        let (from, to) = self.blocks[block as usize].slots;
+        let others = self.slots[from..to].iter().map(|slot| slot.last);
+        let gone = others.filter(|&last| {
+            last != NONE && !arrivals.contains(&last) && self.issued[last as usize].issue + 1 == at
+        });
+        let now = (0..number).rev().take_while(|&opening| self.openings[opening as usize].at == at);
+        let earlier = { now }.find(|&opening| self.openings[opening as usize].block == block);
+        let why = last(&|arrival| arrival.done == at)
+            .map(Opened::Done)
+            .or_else(|| last(&|arrival| arrival.issue == at).map(Opened::Issued))
+            .or_else(|| gone.max().map(Opened::LastIssue))
+            .or_else(|| earlier.map(Opened::Release))
+            .or_else(|| arrivals.last().copied().map(Opened::Late));
+        self.openings.push(Opening { at, why, first: arrivals.first().copied(), block });
+        for slot in release.slots.slots() {
+            self.slots[slot].released = Some(number);
+        }
+    }
+
+    pub fn block_ended(&mut self, block: BlockId, end: Cycle) {
+        if let Some(placed) = self.blocks.iter_mut().rev().find(|p| p.id == block && p.end.is_none()) {
+            placed.end = Some(end.get());
+            self.resident -= 1;
+        }
+    }
+}

@@ -153,7 +153,7 @@ fn bad_inputs_of_diff() {
     for (other, said) in [
         ("missing.json", "missing.json"),
         ("cut.json", "cut.json:1:"),
-        ("list.json", "no result of `run --explain`"),
+        ("list.json", "no result of `warpbound run`"),
         ("plain.json", "without its critical path"),
         ("check.json", "a result of `warpbound check`"),
         ("wrong.json", "does not add up to its 17 cycles"),

@@ -195,7 +195,7 @@ fn place(browser: &Browser, warp: usize, lane: u32, cycle: f64) -> (f64, f64) {
 #[ignore = "needs Chromium and ChromeDriver"]
 fn a_timeline_shows_the_schedule_and_moves() {
     let dir = scratch("browser-timeline");
-    warpbound(&dir, &["run", "fig3", "--trace", "fig3.html"], 0);
+    warpbound(&dir, &["run", "fig3", "--explain", "--trace", "fig3.html"], 0);
     let browser = Browser::start(&dir.join("profile"));
     browser.resize(1280, 900);
     browser.open(&dir.join("fig3.html"));
@@ -215,6 +215,16 @@ fn a_timeline_shows_the_schedule_and_moves() {
     let marked = browser.text("return document.querySelector('#code .hover').textContent");
     assert!(marked.contains("f1 r2"), "{marked}");
     browser.screenshot(&picture("fig3-hover.png"));
+    // the end of the run hangs on the latency of its last instruction, from the end of its initiation in 13
+    let y = browser.number(
+        "const layout = Timeline.state.layout, box = document.getElementById('canvas').getBoundingClientRect();
+         return box.top + layout.ruler + layout.items.find((one) => one.kind === 'path').y - Timeline.view.top + 5",
+    );
+    browser.pointer(&[(x - 30.0, y), (place(&browser, 0, 0, 16.5).0, y)], false);
+    let tip = browser.text("return document.getElementById('tip').textContent");
+    assert!(tip.starts_with("critical path: latency\n[13, 17): 4 cycles\nwarp 1 of block 0"), "{tip}");
+    let spent = column(&browser, "kinds-table", 1);
+    assert_eq!(spent.iter().map(|cycles| cycles.parse::<u64>().unwrap()).sum::<u64>(), 17, "{spent:?}");
     // chosen by a click, it is said and its line is marked
     browser.pointer(&[(x, y)], true);
     assert!(
@@ -323,7 +333,7 @@ fn timelines_of_kernels_are_good_to_look_at() {
         ("bias_gelu_grid", "ecrts25-orin"),
     ] {
         let page = format!("{kernel}.html");
-        warpbound(&dir, &["run", kernel, "--machine", machine, "--trace", &page], 0);
+        warpbound(&dir, &["run", kernel, "--machine", machine, "--explain", "--trace", &page], 0);
         browser.resize(1280, 900);
         browser.open(&dir.join(&page));
         browser.painted();

@@ -20,6 +20,7 @@ pub mod hunt;
 pub mod inspect;
 pub mod list;
 pub mod output;
+pub mod path_tables;
 pub mod phase_anomaly;
 pub mod phase_gantt;
 pub mod phases;

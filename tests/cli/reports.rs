@@ -227,3 +227,47 @@ fn a_run_that_is_too_long_is_refused_and_leaves_nothing() {
     assert!(said.contains("make no figure") && said.contains(".html shows longer runs"), "{said}");
     assert_eq!(names(&dir), ["t.html"], "one file does not take another with it");
 }
+
+#[test]
+fn critical_paths_and_their_difference_are_on_the_page() {
+    let dir = scratch("report-paths");
+    for policy in ["gto", "lrr"] {
+        let run =
+            in_dir(&dir, &["run", "sgemm_naive", "--scheduler", policy, "--explain", "--format", "json"]);
+        std::fs::write(dir.join(format!("{policy}.json")), &run.stdout).unwrap();
+    }
+    let output = in_dir(&dir, &["report", "gto.json", "lrr.json", "--out", "both.html"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let html = std::fs::read_to_string(dir.join("both.html")).unwrap();
+    let printed = in_dir(&dir, &["diff", "gto.json", "lrr.json", "--format", "json"]);
+    let diff: serde_json::Value = serde_json::from_slice(&printed.stdout).unwrap();
+    let (a, b) = (&diff["results"][0]["a"]["makespan"], &diff["results"][0]["b"]["makespan"]);
+    for words in [
+        format!("each of the {a} cycles"),
+        format!("each of the {b} cycles"),
+        "From sgemm_naive on ecrts25-orin under gto to sgemm_naive on ecrts25-orin under lrr".to_owned(),
+        "id=\"kind-differences-1\"".to_owned(),
+    ] {
+        assert!(html.contains(&words), "{words}");
+    }
+    // every cycle of the difference is in the table
+    let table = html.split("id=\"kind-differences-1\"").nth(1).unwrap().split("</table>").next().unwrap();
+    let differences = table.split("<tr>").skip(2).map(|row| {
+        let cell = row.split("data-k=\"").nth(3).expect("four cells");
+        cell.split('"').next().unwrap().parse::<i64>().unwrap()
+    });
+    assert_eq!(Some(differences.sum::<i64>()), diff["results"][0]["difference"].as_i64());
+    // one that is not as `run` writes it
+    let broken = std::fs::read_to_string(dir.join("gto.json")).unwrap().replace("\"links\"", "\"lynx\"");
+    std::fs::write(dir.join("broken.json"), broken).unwrap();
+    let output = in_dir(&dir, &["report", "broken.json", "--out", "broken.html"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("no critical path"), "{}", stderr(&output));
+    assert!(!dir.join("broken.html").exists());
+
+    // and on that of a timeline
+    let output = in_dir(&dir, &["run", "sgemm_naive", "--explain", "--trace", "run.html"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let html = std::fs::read_to_string(dir.join("run.html")).unwrap();
+    assert!(html.contains(&format!("each of the {a} cycles")) && html.contains("id=\"kinds-table\""));
+}

@@ -10,7 +10,7 @@ use crate::cli::output::{Ending, Outcome};
 use crate::cli::session::Session;
 use crate::diag::{Diagnostic, Diagnostics, shortened};
 use crate::report::count;
-use crate::report::results::{Collected, page, plots, records_of_check};
+use crate::report::results::{Collected, explained, page, plots, records_of_check};
 use crate::sweep::Manifest;
 
 /// The file with the lines in a folder of results.
@@ -86,7 +86,7 @@ impl Input {
         let name = path.display().to_string();
         let problem = |message: String| {
             Diagnostic::general(name.clone(), message)
-                .hint("name a folder that `warpbound sweep` or `merge` wrote, a results.jsonl file, or what `check --format json` printed")
+                .hint("name a folder that `warpbound sweep` or `merge` wrote, a results.jsonl file, or what `check` or `run --explain` printed with `--format json`")
         };
         let there =
             std::fs::metadata(path).map_err(|error| problem(format!("cannot read the results: {error}")))?;
@@ -132,6 +132,11 @@ impl Input {
                 wrong(if column > 250 { 1 } else { column }, format!("this line is no record: {error}"))
             })?;
             let listed = records_of_check(&record);
+            for explained in
+                explained(&record).map_err(|why| wrong(1, format!("this is no critical path: {why}")))?
+            {
+                all.explain(explained);
+            }
             for record in listed.as_ref().map_or(std::slice::from_ref(&record), Vec::as_slice) {
                 all.add(record).map_err(|why| wrong(1, format!("this line is no record: {why}")))?;
                 records += 1;

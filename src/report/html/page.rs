@@ -1,5 +1,6 @@
 //! A page and its sections.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 use super::escape::text;
@@ -13,7 +14,7 @@ const SCRIPTS: [&str; 2] = [include_str!("assets/theme.js"), include_str!("asset
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
     /// Its anchor, a word.
-    pub id: &'static str,
+    pub id: Cow<'static, str>,
     /// Its heading, plain text.
     pub title: String,
     /// HTML.
@@ -89,7 +90,11 @@ mod tests {
     fn a_page_stands_alone_and_names_are_text() {
         let page = Page {
             title: "a </title><script>b".to_owned(),
-            sections: vec![Section { id: "one", title: "<one>".to_owned(), body: "<p>x</p>".to_owned() }],
+            sections: vec![Section {
+                id: "one".into(),
+                title: "<one>".to_owned(),
+                body: "<p>x</p>".to_owned(),
+            }],
             data: vec![("d", script_data(&"</script>"))],
             ..Page::default()
         };

@@ -1,5 +1,6 @@
 //! Tables that can be sorted and filtered. Without scripts they are plain tables.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 use super::escape::text;
@@ -40,6 +41,8 @@ pub enum HtmlCell {
     Count(u64),
     /// A count that stands out unless it is 0.
     BadCount(u64),
+    /// A difference, shown with its sign.
+    Signed(i64),
     /// A fraction, shown in percent.
     Percent(f64),
     /// A number, shown with two digits.
@@ -54,6 +57,14 @@ impl HtmlCell {
             Self::Bad(shown) => write!(html, "<td class=\"bad\">{}</td>", text(shown)),
             Self::BadCount(number @ 1..) => {
                 write!(html, "<td class=\"n bad\" data-k=\"{number}\">{}</td>", grouped(*number))
+            }
+            Self::Signed(number) => {
+                let sign = if *number < 0 { "-" } else { "+" };
+                write!(
+                    html,
+                    "<td class=\"n\" data-k=\"{number}\">{sign}{}</td>",
+                    grouped(number.unsigned_abs())
+                )
             }
             Self::Count(number) | Self::BadCount(number) => {
                 write!(html, "<td class=\"n\" data-k=\"{number}\">{}</td>", grouped(*number))
@@ -87,7 +98,7 @@ pub fn grouped(number: u64) -> String {
 #[derive(Clone, Debug, PartialEq)]
 pub struct HtmlTable {
     /// Its id, a word.
-    pub id: &'static str,
+    pub id: Cow<'static, str>,
     /// What it shows, plain text.
     pub caption: String,
     /// Its columns.
@@ -141,7 +152,7 @@ mod tests {
     #[test]
     fn cells_are_text_and_carry_what_they_are_sorted_by() {
         let table = HtmlTable {
-            id: "t",
+            id: "t".into(),
             caption: "<c>".to_owned(),
             columns: vec![HtmlColumn::words("k<"), HtmlColumn::numbers("n", "a \"hint\"")],
             rows: vec![vec![HtmlCell::Text("</td>".to_owned()), HtmlCell::Percent(-0.05)]],

@@ -1,12 +1,15 @@
-//! What `check --format json` printed, as records of results.
+//! What `check` and `run` printed with `--format json`, as records of results.
 
 use std::collections::BTreeSet;
 
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
+
+use crate::report::explain::Explained;
 
 /// A record for each run that was judged and for each kernel that failed; nothing if it is something else.
 pub fn records_of_check(printed: &Value) -> Option<Vec<Value>> {
-    if printed["command"] != "check" {
+    if printed["command"] != "check" && printed["command"] != "run" {
         return None;
     }
     let results = printed["results"].as_array()?;
@@ -65,6 +68,16 @@ pub fn records_of_check(printed: &Value) -> Option<Vec<Value>> {
     Some(records)
 }
 
+/// The critical paths of what `run --explain --format json` printed.
+///
+/// # Errors
+/// What is not as `run` writes it.
+pub fn explained(printed: &Value) -> Result<Vec<Explained>, String> {
+    let results = printed["results"].as_array().into_iter().flatten();
+    let explanations = results.map(|result| &result["explanation"]).filter(|one| !one.is_null());
+    explanations.map(|one| Explained::deserialize(one).map_err(|error| error.to_string())).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -84,7 +97,7 @@ mod tests {
         assert_eq!((all.total.points, all.total.violated, all.total.failed), (3, 1, 1));
         assert_eq!(all.meaning.bounds, ["gub", "srr"]);
         assert_eq!((all.spreads[&(0, 0)].mean(), all.spreads[&(1, 1)].violated), (Some(0.5), 1));
-        assert_eq!(records_of_check(&json!({"command": "run", "results": []})), None);
+        assert_eq!(records_of_check(&json!({"command": "phases", "results": []})), None);
         assert_eq!(records_of_check(&json!([1])), None);
     }
 }

@@ -8,6 +8,7 @@ use super::names::Names;
 use super::record::Read;
 use super::singles::Singles;
 use super::spread::Spread;
+use crate::report::explain::Explained;
 use crate::sweep::{Manifest, Meaning};
 
 /// Combinations of kernel, machine and policy that are kept apart.
@@ -16,6 +17,9 @@ const GROUPS: usize = 20_000;
 const ERRORS: usize = 100;
 /// An axis with more values is not shown.
 const AXIS_VALUES: usize = 64;
+
+/// Critical paths that a page shows.
+const EXPLAINED: usize = 20;
 
 /// Where results come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,6 +124,8 @@ pub struct Collected {
     pub(super) by_axis: Vec<Option<ByValue>>,
     pub(super) errors: Vec<Failure>,
     pub(super) singles: Singles,
+    /// Critical paths, each with the name of its source.
+    pub(super) explained: Vec<(String, Explained)>,
 }
 
 impl Collected {
@@ -127,6 +133,14 @@ impl Collected {
     pub fn begin(&mut self, name: String, manifest: Option<Manifest>) {
         self.sources.push(Source { name, manifest, points: 0 });
         self.current = None;
+    }
+
+    /// Takes the critical path of a run of the source that was begun; beyond [`EXPLAINED`] they are left out.
+    pub fn explain(&mut self, explained: Explained) {
+        if self.explained.len() < EXPLAINED {
+            let source = self.sources.last().map_or(String::new(), |source| source.name.clone());
+            self.explained.push((source, explained));
+        }
     }
 
     /// Takes a record of the source that was begun.

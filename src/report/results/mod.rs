@@ -13,7 +13,7 @@ mod singles;
 mod spread;
 mod tables;
 
-pub use checks::records_of_check;
+pub use checks::{explained, records_of_check};
 pub use collected::{Collected, Source};
 pub use page::page;
 pub use plots::plots;

@@ -5,19 +5,34 @@ use std::fmt::Write;
 use super::collected::{Collected, Source};
 use super::{plots, tables};
 use crate::report::count;
+use crate::report::diff::DiffResult;
+use crate::report::explain::Explained;
 use crate::report::html::{Page, Section, grouped, text};
+use crate::report::path_tables;
 use crate::report::plot::themed;
 
 /// Makes the page.
 pub fn page(all: &Collected) -> Page {
-    let section = |id, title: &str, body| Section { id, title: title.to_owned(), body };
-    let sections = vec![
+    let section =
+        |id: &str, title: &str, body| Section { id: id.to_owned().into(), title: title.to_owned(), body };
+    let mut sections = vec![
         section("summary", "Summary", summary(all)),
         section("plots", "Plots", figures(all)),
         section("bounds", "Bounds", tables::bounds(all).render()),
         section("kernels", "Kernels", tables::groups(all).render()),
         section("points", "Points", tables::singles(all).render()),
     ];
+    for (number, (name, explained)) in all.explained.iter().enumerate() {
+        let id = format!("-{number}");
+        let title = format!("Critical path of {}", name_of(explained));
+        sections.push(section(&format!("path{id}"), &title, path_tables::path(explained, &id)));
+        // each beside the first one
+        let (first_name, first) = &all.explained[0];
+        if let (1.., Ok(diff)) = (number, DiffResult::new((first_name, first), (name, explained))) {
+            let title = format!("From {} to {}", name_of(first), name_of(explained));
+            sections.push(section(&format!("difference{id}"), &title, path_tables::difference(&diff, &id)));
+        }
+    }
     let names: Vec<&str> = all.sources.iter().map(|source| source.name.as_str()).collect();
     Page {
         title: "Bounds against simulated times".to_owned(),
@@ -25,6 +40,10 @@ pub fn page(all: &Collected) -> Page {
         sections,
         ..Page::default()
     }
+}
+
+fn name_of(explained: &Explained) -> String {
+    format!("{} on {} under {}", explained.kernel, explained.machine, explained.scheduler)
 }
 
 fn summary(all: &Collected) -> String {

@@ -36,7 +36,7 @@ pub fn bounds(all: &Collected) -> HtmlTable {
         ]
     });
     let caption = "Each bound under each policy, over all points".to_owned();
-    HtmlTable { id: "bounds-table", caption, columns, rows: rows.collect() }
+    HtmlTable { id: "bounds-table".into(), caption, columns, rows: rows.collect() }
 }
 
 /// Kernels on machines under policies.
@@ -95,7 +95,7 @@ pub fn groups(all: &Collected) -> HtmlTable {
     if all.ungrouped > 0 {
         caption.push_str(&format!(". {} points of further combinations are only in the sums", all.ungrouped));
     }
-    HtmlTable { id: "kernels-table", caption, rows: rows.collect(), columns }
+    HtmlTable { id: "kernels-table".into(), caption, rows: rows.collect(), columns }
 }
 
 /// Points that are named.
@@ -149,5 +149,5 @@ pub fn singles(all: &Collected) -> HtmlTable {
     let caption = format!(
         "Single points: the first {VIOLATED} that are violated, the first {FAILED} that failed, and the {WORST} whose lowest bound is farthest above the makespan"
     );
-    HtmlTable { id: "points-table", caption, rows, columns }
+    HtmlTable { id: "points-table".into(), caption, rows, columns }
 }

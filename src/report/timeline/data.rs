@@ -1,5 +1,7 @@
 //! What the scripts of a timeline get: columns of numbers, each the difference to the one before where they ascend.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::about::About;
@@ -7,6 +9,7 @@ use super::packed::Packed;
 use super::recording::Recording;
 use crate::base::Pc;
 use crate::trace::StallReason;
+use crate::why::Kind;
 
 /// The whole of it. Rows are warps.
 #[derive(Debug, Serialize)]
@@ -36,6 +39,9 @@ pub(super) struct Data<'a> {
     releases: Vec<Packed>,
     /// By row: lengths of the phases alone, exec and idle in turn.
     alone: Vec<Packed>,
+    kinds: Vec<&'static str>,
+    /// The critical path from cycle 0, without gap: length, kind, row + 1 (0 for none), line of each stretch.
+    path: Packed,
 }
 
 /// Each less the one before.
@@ -67,7 +73,17 @@ impl<'a> Data<'a> {
                 [from, gap.to - gap.from, u64::from(gap.reason), row, pc]
             }))
         });
+        let row_of: BTreeMap<(u32, u16), u64> =
+            (1..).zip(&recording.rows).map(|(row, of)| ((of.block, of.warp), row)).collect();
+        let path = about.path().iter().flat_map(|stretch| {
+            let of = stretch.of.as_ref();
+            let row = of.and_then(|of| row_of.get(&(of.block, of.warp)).copied()).unwrap_or(0);
+            let line = of.map_or(0, |of| u64::from(of.line));
+            [stretch.to - stretch.from, stretch.kind as u64, row, line]
+        });
         Self {
+            kinds: Kind::ALL.iter().map(|kind| kind.name()).collect(),
+            path: Packed::of(path),
             end: recording.end(),
             sub_cores: recording.gaps.len(),
             reasons: StallReason::ALL.iter().map(|reason| reason.name()).collect(),

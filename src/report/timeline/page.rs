@@ -9,6 +9,7 @@ use super::source;
 use crate::check::overestimation;
 use crate::report::count;
 use crate::report::html::{HtmlCell, HtmlColumn, HtmlTable, Page, Section, grouped, script_data};
+use crate::report::path_tables;
 use crate::trace::StallReason;
 
 const STYLE: &str = include_str!("assets/timeline.css");
@@ -27,12 +28,21 @@ const CANVAS: &str = include_str!("assets/timeline.html");
 
 /// Makes the page.
 pub fn page(recording: &Recording, about: &About<'_>) -> Page {
-    let section = |id, title: &str, body| Section { id, title: title.to_owned(), body };
+    let section =
+        |id: &str, title: &str, body| Section { id: id.to_owned().into(), title: title.to_owned(), body };
     let code = format!(
         "<div class=\"beside\">\n{}<div>{}</div>\n</div>",
         source::listing(about),
         source::stalls(recording, about).render()
     );
+    let mut sections = vec![
+        section("timeline", "Timeline", CANVAS.to_owned()),
+        section("source", "Source and stalls", code),
+        section("result", "Result", result(about)),
+    ];
+    if let Some(explained) = about.explained {
+        sections.insert(1, section("why", "Critical path", path_tables::path(explained, "")));
+    }
     Page {
         title: format!("{} on {}", about.kernel, about.machine),
         subtitle: format!(
@@ -42,11 +52,7 @@ pub fn page(recording: &Recording, about: &About<'_>) -> Page {
             about.checked.verdict().name(),
             count(about.checked.launch_blocks as usize, "block")
         ),
-        sections: vec![
-            section("timeline", "Timeline", CANVAS.to_owned()),
-            section("source", "Source and stalls", code),
-            section("result", "Result", result(about)),
-        ],
+        sections,
         styles: vec![STYLE],
         scripts: SCRIPTS.to_vec(),
         data: vec![("timeline-data", script_data(&Data::new(recording, about)))],
@@ -92,6 +98,6 @@ fn result(about: &About<'_>) -> String {
         ]
     });
     let caption = "Bounds of this run".to_owned();
-    html.push_str(&HtmlTable { id: "bounds-table", caption, rows: rows.collect(), columns }.render());
+    html.push_str(&HtmlTable { id: "bounds-table".into(), caption, rows: rows.collect(), columns }.render());
     html
 }

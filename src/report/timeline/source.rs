@@ -90,7 +90,7 @@ pub(super) fn stalls(recording: &Recording, about: &About<'_>) -> HtmlTable {
         row
     });
     let caption = "Stalls by line: cycles without an issue, by the line whose instruction waited".to_owned();
-    HtmlTable { id: "stalls-table", caption, rows: rows.collect(), columns }
+    HtmlTable { id: "stalls-table".into(), caption, rows: rows.collect(), columns }
 }
 
 fn short(line: &str) -> String {

@@ -76,7 +76,8 @@ pub fn run(args: &Run, kernel: &LoadedKernel, verbose: bool, session: &Session) 
     if let Some(recording) = &mut recording {
         more.push(recording);
     }
-    let keep = if verbose { explain::LINKS } else { 0 };
+    // the page shows the path, too
+    let keep = if verbose || records { explain::LINKS } else { 0 };
     let mut explainer = args.explain.then(|| Explainer::new(&table, &machine, keep));
     more.extend(explainer.as_mut().map(|explainer| explainer as &mut dyn Observer));
     let mut waited = source.spent;
@@ -108,19 +109,19 @@ pub fn run(args: &Run, kernel: &LoadedKernel, verbose: bool, session: &Session) 
         true => explainer.finish(checked.makespan),
         false => Err(Unexplained::Unfinished),
     });
-    let with = (args.on.common.seed, verbose);
-    let explained = |found: &_| explain::report(kernel, &machine, &checked, &units, found, with);
+    let explained = |with_path: bool| {
+        let found = found.as_ref()?.as_ref().ok()?;
+        let with = (args.on.common.seed, with_path);
+        Some(explain::report(kernel, &machine, &checked, &units, found, with))
+    };
     let result = RunResult {
-        explanation: found.as_ref().and_then(|found| found.as_ref().ok()).map(explained),
+        explanation: explained(verbose),
         details: (!args.timings).then(details),
         seconds: args.timings.then_some(seconds),
         ..RunResult::new(CheckResult::new(&kernel.workload.name, &machine, &checked), &checked)
     };
     let mut ending = Ending::default();
     ending.report(session, args.on.common.format, &output(args, result, &checked, session));
-    if let Some(Err(why)) = found {
-        ending.late.push(explain::problem("--explain", why));
-    }
     if args.gantt && args.on.common.format == Format::Text {
         match draw::gantt(kernel, &machine, &policy, &args.on.common) {
             Ok(drawn) => ending.print(session, &format!("\n{drawn}")),
@@ -132,7 +133,9 @@ pub fn run(args: &Run, kernel: &LoadedKernel, verbose: bool, session: &Session) 
             1 => draw::alone(kernel, &machine, &args.on.common)?,
             _ => Vec::new(),
         };
+        let explained = explained(true);
         let about = About {
+            explained: explained.as_ref(),
             kernel: &kernel.workload.name,
             machine: machine.name(),
             checked: &checked,
@@ -145,6 +148,9 @@ pub fn run(args: &Run, kernel: &LoadedKernel, verbose: bool, session: &Session) 
                 *written = trace.fill(&recording, &about);
             }
         }
+    }
+    if let Some(Err(why)) = found {
+        ending.late.push(explain::problem("--explain", why));
     }
     if checked.is_complete() {
         place_files(traces, written, dumps, &source.source, &mut ending);

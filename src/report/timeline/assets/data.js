@@ -94,6 +94,14 @@ Timeline.load = (raw) => {
     const next = data.lowerBound(from, 0, from.length, end);
     return next === 0 ? 0 : before[next - 1] + Math.min(to[next - 1], end) - from[next - 1];
   };
+  const [lengths, kinds, rows, lines] = [0, 1, 2, 3].map((column) => unpack(raw.path).filter((_, i) => i % 4 === column));
+  data.kinds = raw.kinds;
+  data.path = { from: new Float64Array(lengths.length), to: new Float64Array(lengths.length), kind: kinds, row: rows, line: lines };
+  for (let i = 0, at = 0; i < lengths.length; i += 1) {
+    data.path.from[i] = at;
+    at += lengths[i];
+    data.path.to[i] = at;
+  }
   data.alone = raw.alone.map((text) => {
     let at = 0;
     return Array.from(unpack(text), (length, index) => ({ from: at, to: (at += length), exec: index % 2 === 0 }));

@@ -46,6 +46,14 @@ Timeline.details = (data, view, state, redraw) => {
       const who = row ? `\nwarp ${row.warp} of block ${row.block} waits to issue\n${data.texts[pc]}${data.lines[pc] > 0 ? ` (line ${data.lines[pc]})` : ""}` : "";
       return { text: `no issue: ${data.reasons[gaps.reason[i]]}\n[${gaps.from[i]}, ${gaps.to[i]}): ${gaps.to[i] - gaps.from[i]} cycles${who}`, line: pc >= 0 ? data.lines[pc] : 0 };
     }
+    if (item.kind === "path") {
+      const { path } = data;
+      const i = found(path);
+      if (i < 0) return null;
+      const row = path.row[i] > 0 ? data.rows[path.row[i] - 1] : null;
+      const who = row ? `\nwarp ${row.warp} of block ${row.block}${path.line[i] > 0 ? `, line ${path.line[i]}` : ""}` : "";
+      return { text: `critical path: ${data.kinds[path.kind[i]]}\n[${path.from[i]}, ${path.to[i]}): ${path.to[i] - path.from[i]} cycles${who}`, line: path.line[i] };
+    }
     if (item.kind === "unit") {
       const busy = data.busy[item.unit];
       const i = found(busy);

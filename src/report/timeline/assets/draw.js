@@ -17,13 +17,22 @@ Timeline.painter = (canvas, data, view, state) => {
   const used = [...new Set(names.filter((name, i) => data.busy[i].from.length > 0))];
   const indices = names.map((name) => Math.max(used.indexOf(name), 0) % 8);
   const unitColour = (unit) => colours.series[indices[unit]];
+  // those that are on the path, the longest first, so that the frequent ones have colours far apart
+  const cyclesOf = data.kinds.map(() => 0);
+  data.path.kind.forEach((kind, i) => {
+    cyclesOf[kind] += data.path.to[i] - data.path.from[i];
+  });
+  const onPath = data.kinds.map((_, kind) => kind).filter((kind) => cyclesOf[kind] > 0).sort((a, b) => cyclesOf[b] - cyclesOf[a]);
+  const kindIndex = data.kinds.map((_, kind) => onPath.indexOf(kind) % 8);
+  const kindColour = (kind) => colours.series[kindIndex[kind]];
   const legend = () => {
     const swatch = (colour, name) => `<span style="--swatch:${colour}"></span>`.replace("></span>", `>${name}</span>`);
     const safe = (text) => text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
     const units = used.map((name, i) => swatch(`var(--s${i % 8})`, safe(name)));
     const seen = data.reasons.map((name, i) => (data.gaps.some((gaps) => gaps.reason.includes(i)) ? swatch(`var(--stall-${name})`, safe(name)) : ""));
+    const path = onPath.map((kind) => swatch(`var(--s${kindIndex[kind]})`, `${data.kinds[kind]} ${((100 * cyclesOf[kind]) / data.end).toFixed(1)}\u202f%`));
     document.getElementById("legend").innerHTML =
-      `<b>Units</b> ${units.join("")} <b>Idle issue slots</b> ${seen.join("")} <i><b>Warps</b> line: waits for its unit; thick: initiation; thin: latency${data.alone.length ? "; below, alone: exec and idle phases" : ""}; hatched: at a barrier</i>`;
+      `${path.length ? `<b>Critical path</b> ${path.join("")} ` : ""}<b>Units</b> ${units.join("")} <b>Idle issue slots</b> ${seen.join("")} <i><b>Warps</b> line: waits for its unit; thick: initiation; thin: latency${data.alone.length ? "; below, alone: exec and idle phases" : ""}; hatched: at a barrier</i>`;
   };
 
   const ruler = (width) => {
@@ -87,6 +96,22 @@ Timeline.painter = (canvas, data, view, state) => {
     const begin = state.layout.labels + Math.max(0, view.x(0));
     context.fillRect(begin, y, Math.max(0, end - begin), item.height);
     intervals(gaps, y, item.height, (i) => colours.reasons[gaps.reason[i]], 0);
+  };
+
+  // of each pixel the kind at its left, so that the work does not grow with the path
+  const path = (item, y) => {
+    const { from, to, kind } = data.path;
+    const width = state.width - state.layout.labels;
+    if (!tooMany(from, 0, from.length)) {
+      intervals(data.path, y, item.height, (i) => kindColour(kind[i]), view.scale() > 6 ? 1 : 0);
+      return;
+    }
+    const end = to[to.length - 1];
+    for (let x = Math.max(0, view.x(0)); x < width && view.cycle(x) < end; x += 1) {
+      const i = data.lowerBound(to, 0, to.length - 1, view.cycle(x) + 1e-9);
+      context.fillStyle = kindColour(kind[i]);
+      context.fillRect(state.layout.labels + x, y, 1, item.height);
+    }
   };
 
   const warp = (item, y) => {
@@ -195,7 +220,8 @@ Timeline.painter = (canvas, data, view, state) => {
         const busy = data.busy[item.unit];
         if (tooMany(busy.from, 0, busy.from.length)) density((cycle) => data.covered(busy, cycle), y, item.height, unitColour(item.unit));
         else intervals(busy, y, item.height, () => unitColour(item.unit), view.scale() > 6 ? 1 : 0);
-      } else if (item.kind === "warp") warp(item, y);
+      } else if (item.kind === "path") path(item, y);
+      else if (item.kind === "warp") warp(item, y);
       else if (item.kind === "alone") alone(item, y);
     }
     // names stand over what was painted

@@ -30,6 +30,10 @@ Timeline.layout = (data, bySubCore) => {
   for (let core = 0; core < data.subCores; core += 1) {
     place({ kind: "slots", core, label: data.subCores > 1 ? `sub-core ${core}` : "issues" }, 16, 3);
   }
+  if (data.path.from.length > 0) {
+    heading("Critical path");
+    place({ kind: "path", label: "hangs on" }, 14, 3);
+  }
   heading("Units");
   data.units.forEach((name, unit) => {
     if (data.busy[unit].from.length > 0) place({ kind: "unit", unit, label: name }, 12, 3);

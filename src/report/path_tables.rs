@@ -1,0 +1,128 @@
+//! Critical paths and the difference of two, as parts of a page.
+
+use std::fmt::Write;
+
+use super::diff::DiffResult;
+use super::explain::Explained;
+use super::html::{HtmlCell, HtmlColumn, HtmlTable, text};
+use super::place::Place;
+
+/// Rows by instruction; smaller ones are summed up.
+const MAX_ROWS: usize = 500;
+
+fn table(id: &str, caption: &str, columns: Vec<HtmlColumn>, rows: Vec<Vec<HtmlCell>>) -> String {
+    HtmlTable { id: id.to_owned().into(), caption: caption.to_owned(), columns, rows }.render()
+}
+
+fn line(place: Option<&Place>) -> HtmlCell {
+    place.map_or(HtmlCell::Empty, |place| HtmlCell::Count(u64::from(place.line)))
+}
+
+fn code(place: Option<&Place>) -> HtmlCell {
+    place.map_or(HtmlCell::Empty, |place| HtmlCell::Text(place.text.clone()))
+}
+
+/// A critical path. The ids of its tables end with `id`, so that a page can have several.
+pub fn path(explained: &Explained, id: &str) -> String {
+    let of_sm =
+        if explained.sms > 1 { format!(" of SM {}, which ends last", explained.sm) } else { String::new() };
+    let mut html = format!(
+        "<p>What each of the {} cycles{of_sm} hangs on: a chain from the last result back to cycle 0, in which what was \
+         waited for ended just when what waited began.</p>\n",
+        explained.makespan
+    );
+    let kinds = explained.kinds.iter().map(|row| {
+        vec![
+            HtmlCell::Text(row.kind.name().to_owned()),
+            HtmlCell::Count(row.cycles),
+            HtmlCell::Percent(row.share.0),
+            HtmlCell::Count(row.links),
+            HtmlCell::Text(row.kind.meaning().to_owned()),
+        ]
+    });
+    let columns = vec![
+        HtmlColumn::words("kind"),
+        HtmlColumn::numbers("cycles", ""),
+        HtmlColumn::numbers("share", "of the makespan"),
+        HtmlColumn::numbers("times", "links of the path"),
+        HtmlColumn::words("in these cycles"),
+    ];
+    html.push_str(&table(&format!("kinds-table{id}"), "The critical path by kind", columns, kinds.collect()));
+    let lines = explained.lines.iter().take(MAX_ROWS).map(|row| {
+        let place = row.instruction.as_ref();
+        vec![
+            line(place),
+            code(place),
+            HtmlCell::Text(row.kind.name().to_owned()),
+            HtmlCell::Count(row.cycles),
+            HtmlCell::Percent(row.share.0),
+            HtmlCell::Count(row.links),
+        ]
+    });
+    let columns = vec![
+        HtmlColumn::numbers("line", ""),
+        HtmlColumn::words("text"),
+        HtmlColumn::words("kind"),
+        HtmlColumn::numbers("cycles", ""),
+        HtmlColumn::numbers("share", "of the makespan"),
+        HtmlColumn::numbers("times", "links of the path"),
+    ];
+    let caption = "The critical path by instruction, the longest first";
+    html.push_str(&table(&format!("path-table{id}"), caption, columns, lines.collect()));
+    let rest: u64 = explained.lines.iter().skip(MAX_ROWS).map(|row| row.cycles).sum();
+    if rest > 0 {
+        let _ = writeln!(
+            html,
+            "<p>Smaller rows have {rest} more cycles; <code>--format json</code> lists all.</p>"
+        );
+    }
+    for barrier in &explained.barriers {
+        let _ = writeln!(
+            html,
+            "<p>The path passes the barrier of line {} <code>{}</code> {} times; from the first arrival to the release \
+             {:.1} cycles on average.</p>",
+            barrier.instruction.line,
+            text(&barrier.instruction.text),
+            barrier.releases,
+            barrier.average()
+        );
+    }
+    html
+}
+
+/// Where the difference of two runs comes from.
+pub fn difference(diff: &DiffResult, id: &str) -> String {
+    let mut html = String::new();
+    for reason in &diff.reasons {
+        let _ = writeln!(html, "<p>{}</p>", text(reason));
+    }
+    let numbers = || {
+        [("A", diff.a.given.as_str()), ("B", diff.b.given.as_str()), ("B - A", "")]
+            .map(|(title, hint)| HtmlColumn::numbers(title, hint))
+    };
+    let cells = |a, b, difference| [HtmlCell::Count(a), HtmlCell::Count(b), HtmlCell::Signed(difference)];
+    let kinds = diff.kinds.iter().map(|row| {
+        [HtmlCell::Text(row.kind.name().to_owned())]
+            .into_iter()
+            .chain(cells(row.a, row.b, row.difference))
+            .chain([HtmlCell::Text(row.kind.meaning().to_owned())])
+            .collect()
+    });
+    let columns = [HtmlColumn::words("kind")].into_iter().chain(numbers());
+    let columns = columns.chain([HtmlColumn::words("in these cycles")]).collect();
+    html.push_str(&table(
+        &format!("kind-differences{id}"),
+        "Both critical paths by kind",
+        columns,
+        kinds.collect(),
+    ));
+    let lines = diff.lines.iter().take(MAX_ROWS).map(|row| {
+        let place = row.instruction.as_ref();
+        [line(place), code(place)].into_iter().chain(cells(row.a, row.b, row.difference)).collect()
+    });
+    let columns = [HtmlColumn::numbers("line", ""), HtmlColumn::words("text")];
+    let columns = columns.into_iter().chain(numbers()).collect();
+    let caption = "Both critical paths by instruction, the largest difference first";
+    html.push_str(&table(&format!("line-differences{id}"), caption, columns, lines.collect()));
+    html
+}

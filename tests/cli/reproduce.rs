@@ -92,7 +92,7 @@ fn what_there_is_is_listed_with_its_paper() {
     let listed = json(&["reproduce"], 0);
     let names: Vec<&str> =
         listed["results"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
-    assert_eq!(names.len(), 10);
+    assert_eq!(names.len(), 11);
     let text = stdout(&warpbound(&["reproduce"]));
     let wrong = warpbound(&["reproduce", "fig5"]);
     let errors = stderr(&wrong);

@@ -50,7 +50,7 @@
 //! # Memory
 //! Where no block is resident the path has only one way to go. There the path so far is summed up and its
 //! events are forgotten, so with one resident block at a time memory holds the events of a block. Where blocks overlap the
-//! events of all of them are kept, up to a limit ([`TooLong`]).
+//! events of all of them are kept, up to a limit ([`Unexplained::TooLong`]).
 
 mod arrivals;
 mod events;

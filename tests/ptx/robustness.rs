@@ -230,6 +230,11 @@ fn deep_and_long() {
     in_time("names", format!(".entry k(){{ {} }}", ".reg .b32 x;".repeat(MANY / 8)));
     let unknown: String = (0..MANY / 8).map(|i| format!("mov.u32 %x{i}, 1; ")).collect();
     in_time("unknown names on one line", format!(".entry k(){{ .reg .b32 %r<9>; {unknown} }}"));
+}
+
+#[test]
+fn long_chains_and_tables() {
+    const MANY: usize = 2_000_000;
     let chain: String =
         (0..MANY / 20).map(|i| format!(".func f{i}(){{ call f{}; ret; }}\n", i + 1)).collect();
     in_time("chain of calls", format!("{chain}.func f{}(){{ ret; }} .entry k(){{ call f0; }}", MANY / 20));

@@ -135,7 +135,7 @@ impl Collected {
         self.current = None;
     }
 
-    /// Takes the critical path of a run of the source that was begun; beyond [`EXPLAINED`] they are left out.
+    /// Takes the critical path of a run of the source that was begun; beyond twenty they are left out.
     pub fn explain(&mut self, explained: Explained) {
         if self.explained.len() < EXPLAINED {
             let source = self.sources.last().map_or(String::new(), |source| source.name.clone());

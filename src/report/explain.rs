@@ -272,6 +272,19 @@ impl Explained {
         }
     }
 
+    /// The same, if it is what a run can come to; files may have anything.
+    ///
+    /// # Errors
+    /// That its path is not of its makespan.
+    pub fn added_up(self) -> Result<Self, String> {
+        let kinds = self.kinds.iter().try_fold(0, |sum: u64, row| sum.checked_add(row.cycles));
+        let lines = self.lines.iter().try_fold(0, |sum: u64, row| sum.checked_add(row.cycles));
+        if kinds != Some(self.makespan) || lines != kinds {
+            return Err(format!("its critical path does not add up to its {} cycles", self.makespan));
+        }
+        Ok(self)
+    }
+
     /// For people; goes below the report of the run.
     pub fn text(&self, style: Style) -> String {
         let of_sm = if self.sms > 1 { format!(" of SM {}, which ends last", self.sm) } else { String::new() };

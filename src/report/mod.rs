@@ -57,5 +57,6 @@ impl Serialize for Fraction {
 
 /// A number of things.
 pub fn count(number: usize, of: &str) -> String {
-    format!("{number} {of}{}", if number == 1 { "" } else { "s" })
+    let plural = if of.ends_with("ch") { "es" } else { "s" };
+    format!("{number} {of}{}", if number == 1 { "" } else { plural })
 }

@@ -276,7 +276,7 @@ impl Summary {
         let percent = |value: Fraction| format!("{:.1} %", value.0 * 100.0);
         let mut text = format!(
             "\n{}, the worst case of {} known exactly: worst found {} cycles in all, tightest proved bounds {}\n",
-            count(self.launches, "launch").replace("launchs", "launches"),
+            count(self.launches, "launch"),
             self.exact,
             self.worst,
             self.bound
@@ -319,8 +319,7 @@ impl Report for WorstReport {
             ];
             let policies = row.policies.iter().map(|row| row.makespan.to_string());
             let value = |name: Option<&str>| {
-                name.and_then(|name| self::WorstResult::bound(row, name))
-                    .map_or_else(|| "-".to_owned(), Bound::value_text)
+                name.and_then(|name| row.bound(name)).map_or_else(|| "-".to_owned(), Bound::value_text)
             };
             let mark = if row.exact { " (exact)" } else { "" };
             let slack = row.slack_cycles.map_or_else(|| "-".to_owned(), |slack| slack.to_string());

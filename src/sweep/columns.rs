@@ -20,9 +20,14 @@ pub const RUN: [&str; 9] = [
 /// Columns at the end.
 pub const AFTER: [&str; 2] = ["races", "error"];
 
+/// Whether every plan has a column of this name, besides those of bounds and stalls.
+fn is_of_every_plan(name: &str) -> bool {
+    BEFORE.iter().chain(&RUN).chain(&AFTER).any(|fixed| *fixed == name)
+}
+
 /// Whether every plan has a column of this name, or none may.
 pub fn is_fixed(name: &str, bounds: &[Box<dyn Bound>]) -> bool {
-    BEFORE.iter().chain(&RUN).chain(&AFTER).any(|fixed| *fixed == name)
+    is_of_every_plan(name)
         || name == "scheduler"
         || of_bounds(bounds).chain(of_stalls()).any(|fixed| fixed == name)
 }
@@ -60,9 +65,9 @@ impl Meaning {
             bounds.iter().any(|known| known == bound)
         };
         let stalls: Vec<String> = of_stalls().collect();
-        let fixed = |name: &str| BEFORE.iter().chain(&RUN).chain(&AFTER).any(|fixed| *fixed == name);
-        let is_axis =
-            |name: &str| !fixed(name) && !of_bound(name) && !stalls.iter().any(|stall| stall == name);
+        let is_axis = |name: &str| {
+            !is_of_every_plan(name) && !of_bound(name) && !stalls.iter().any(|stall| stall == name)
+        };
         let axes = columns.iter().filter(|name| is_axis(name)).cloned().collect();
         Self { axes, bounds }
     }

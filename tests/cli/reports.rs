@@ -265,6 +265,15 @@ fn critical_paths_and_their_difference_are_on_the_page() {
     assert!(stderr(&output).contains("no critical path"), "{}", stderr(&output));
     assert!(!dir.join("broken.html").exists());
 
+    // nor one whose path is not of its makespan
+    let mut short: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(dir.join("gto.json")).unwrap()).unwrap();
+    short["results"][0]["explanation"]["makespan"] = 1.into();
+    std::fs::write(dir.join("short.json"), format!("{short}\n")).unwrap();
+    let output = in_dir(&dir, &["report", "short.json", "--out", "short.html"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("does not add up to its 1 cycles"), "{}", stderr(&output));
+
     // and on that of a timeline
     let output = in_dir(&dir, &["run", "sgemm_naive", "--explain", "--trace", "run.html"]);
     assert!(output.status.success(), "{}", stderr(&output));

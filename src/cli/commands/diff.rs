@@ -106,11 +106,5 @@ fn from_file(file: &str) -> Result<Explained, Diagnostic> {
     }
     let explained = printed.results.into_iter().find_map(|run| run.explanation);
     let explained = explained.ok_or_else(|| wrong("a run without its critical path".to_owned()))?;
-    let kinds = explained.kinds.iter().try_fold(0, |sum: u64, row| sum.checked_add(row.cycles));
-    let lines = explained.lines.iter().try_fold(0, |sum: u64, row| sum.checked_add(row.cycles));
-    if kinds != Some(explained.makespan) || lines != kinds {
-        let message = format!("its critical path does not add up to its {} cycles", explained.makespan);
-        return Err(wrong(message));
-    }
-    Ok(explained)
+    explained.added_up().map_err(wrong)
 }

@@ -59,15 +59,16 @@ impl Facts {
         for (warp, path) in paths.warps.iter().enumerate() {
             let from = facts.ins.len();
             let mut steps = path.steps().iter().copied().filter(|step| table.issues(*step)).peekable();
-            let mut number = 0;
-            while steps.peek().is_some() {
+            for number in 0.. {
+                if steps.peek().is_none() {
+                    break;
+                }
                 one.take_section(&mut steps)?;
                 if facts.ins.len() + one.steps.len() > MOST_ISSUES {
                     return Err(Unsupported::TooLarge);
                 }
                 let first = facts.ins.len();
                 cycles += one.add(warp, number, &mut facts.ins);
-                let number = number_then_next(&mut number);
                 if facts.sections.len() <= number {
                     facts.sections.resize_with(number + 1, Vec::new);
                 }
@@ -95,12 +96,6 @@ impl Facts {
         };
         self.sections.iter().map(of_section).fold(0, u64::saturating_add)
     }
-}
-
-/// The number of a section; the next one has the next.
-fn number_then_next(number: &mut usize) -> usize {
-    *number += 1;
-    *number - 1
 }
 
 /// Looks at one section of one warp at a time; keeps its memory.

@@ -75,7 +75,8 @@ pub fn records_of_check(printed: &Value) -> Option<Vec<Value>> {
 pub fn explained(printed: &Value) -> Result<Vec<Explained>, String> {
     let results = printed["results"].as_array().into_iter().flatten();
     let explanations = results.map(|result| &result["explanation"]).filter(|one| !one.is_null());
-    explanations.map(|one| Explained::deserialize(one).map_err(|error| error.to_string())).collect()
+    let read = |one: &Value| Explained::deserialize(one).map_err(|error| error.to_string())?.added_up();
+    explanations.map(read).collect()
 }
 
 #[cfg(test)]

@@ -35,7 +35,7 @@
 
 use super::operands::{ready, writes};
 use super::phase::{Event, Phase, PhaseKind};
-use crate::base::{Cycle, Cycles};
+use crate::base::{Cycle, Cycles, RegId};
 use crate::machine::OpTiming;
 use crate::path::Step;
 use crate::program::{Flow, TimingTable};
@@ -60,6 +60,8 @@ pub(super) struct Profile {
     pub isolated: Cycles,
     /// Sum of the exec phases, E(w).
     pub exec: Cycles,
+    /// End of the last initiation, or `done` of the barrier that ends the section if that is later.
+    pub settled: Cycles,
 }
 
 /// A countdown, as the elapsed time at which it reaches zero.
@@ -77,6 +79,8 @@ impl Countdown {
 #[derive(Clone, Debug)]
 pub(super) struct Countdowns {
     elapsed: Cycle,
+    /// When the run that is under way, or ended last, began.
+    origin: Cycle,
     fu_state: Vec<Countdown>,
     reg_state: Vec<Countdown>,
     /// The longest of `fu_state`.
@@ -96,6 +100,7 @@ impl Countdowns {
     pub(super) fn new(table: &TimingTable) -> Self {
         Self {
             elapsed: Cycle::ZERO,
+            origin: Cycle::ZERO,
             fu_state: vec![Countdown::default(); table.units()],
             reg_state: vec![Countdown::default(); table.regs()],
             longest_fu: Countdown::default(),
@@ -115,6 +120,14 @@ impl Countdowns {
             self.longest = Countdown::default();
             self.elapsed = Cycle::ZERO;
         }
+    }
+
+    /// Registers whose value, in the run that ended last, is not available before so long after its start; and when
+    /// it is, in time since then. What was written before that run was available when it started.
+    pub(super) fn in_flight(&self, from: Cycles) -> Vec<(RegId, Cycles)> {
+        let regs = self.reg_state.iter().enumerate();
+        let later = regs.filter(|(_, available)| available.0 > self.origin + from);
+        later.map(|(reg, available)| (RegId::from_index(reg), available.0 - self.origin)).collect()
     }
 
     /// How long the instruction has to wait before it can issue.
@@ -151,6 +164,7 @@ impl Countdowns {
     ) -> Profile {
         self.run_down();
         let origin = self.elapsed;
+        self.origin = origin;
         let since = |instant: Cycle| Cycle::ZERO + (instant - origin);
         let mut profile = Profile::default();
         let mut exec_from = origin;
@@ -177,6 +191,7 @@ impl Countdowns {
             profile.instructions += 1;
             self.elapsed += Cycles::ONE;
             if table.instr(step.pc()).flow == Flow::Barrier {
+                profile.settled = done - origin;
                 if extent == Extent::Section {
                     break;
                 }
@@ -191,6 +206,7 @@ impl Countdowns {
         let end = self.longest.0;
         profile.exec += closed - exec_from;
         profile.isolated = end - origin;
+        profile.settled = profile.settled.max(closed - origin);
         phase(Phase { kind: PhaseKind::Exec, start: since(exec_from), end: since(closed) });
         if end > closed {
             phase(Phase { kind: PhaseKind::Idle, start: since(closed), end: since(end) });

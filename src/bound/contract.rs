@@ -4,16 +4,19 @@ use std::fmt;
 
 use super::context::{Context, NotApplicable};
 use super::resident::LaunchShares;
-use super::section::{BlockAnalysis, SectionAnalysis};
+use super::section::{BlockAnalysis, SectionAnalysis, WarpSection};
 use super::value::BoundValue;
-use crate::base::WarpId;
+use crate::base::{Cycles, WarpId};
 use crate::machine::SchedulerKind;
 
-/// The bound of one section.
+/// The bound of one section. Its cycles count from when, by the bound, the sections before have settled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SectionBound {
-    /// From the bound of the sections before to the last `done` of this one.
+    /// Up to the last `done` of the section.
     pub value: BoundValue,
+    /// Until it has settled: nothing that is in flight from then on can delay a later section. No more than
+    /// `value`; less only where the bound's proof knows the difference ([`Bound::tail`]).
+    pub settled: BoundValue,
     /// The warp whose value is the largest; the first of them.
     pub warp: WarpId,
 }
@@ -21,12 +24,14 @@ pub struct SectionBound {
 /// What a bound says about one block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BoundReport {
-    /// From the start of the block to its last `done`: the sum of the sections.
+    /// From the start of the block to its last `done`.
     pub value: BoundValue,
+    /// From the start of the block until all sections so far have settled: the sum of theirs. The next section
+    /// counts from here.
+    pub settled: BoundValue,
     /// Each section.
     pub sections: Vec<SectionBound>,
-    /// From the start of the block to each warp's own last `done`, by warp id: the sections before
-    /// the last one in which the warp has instructions, and the warp's own value there.
+    /// From the start of the block to each warp's own last `done`, by warp id.
     pub warps: Vec<BoundValue>,
 }
 
@@ -104,17 +109,25 @@ pub trait Bound: Sync {
     fn applicable(&self, context: &Context) -> Result<(), NotApplicable>;
 
     /// For each warp, how long its instructions of the section may take under interference of the
-    /// other warps, counted from when everything of the sections before is done. Fills `values`,
+    /// other warps, counted from when the sections before have settled. Fills `values`,
     /// one entry per warp.
     fn warp_values(&self, section: &SectionAnalysis, values: &mut Vec<BoundValue>);
+
+    /// By how much a warp's part of a section has settled before its value is over. Nothing for a bound that
+    /// counts each section from the last `done` of those before.
+    fn tail(&self, _warp: &WarpSection) -> Cycles {
+        Cycles::ZERO
+    }
 
     /// Adds the next section of a block to a report that began as the default one.
     fn add_section(&self, report: &mut BoundReport, section: &SectionAnalysis) {
         let mut values = Vec::with_capacity(section.warps().len());
         self.warp_values(section, &mut values);
         report.warps.resize(section.warps().len(), BoundValue::default());
-        let before = report.value.cycles();
-        let mut largest = SectionBound { value: BoundValue::default(), warp: WarpId::new(0) };
+        let before = report.settled.cycles();
+        let after = |value: BoundValue| BoundValue::new(before + value.cycles());
+        let none = BoundValue::default();
+        let mut bound = SectionBound { value: none, settled: none, warp: WarpId::new(0) };
         for (index, (value, warp)) in values.into_iter().zip(section.warps()).enumerate() {
             // A warp without instructions here has nothing to be bounded. Leaving it out does not
             // change the maximum of the published formulas either: the others cannot delay it by
@@ -122,13 +135,16 @@ pub trait Bound: Sync {
             if warp.instructions == 0 {
                 continue;
             }
-            report.warps[index] = BoundValue::new(before + value.cycles());
-            if value > largest.value {
-                largest = SectionBound { value, warp: WarpId::from_index(index) };
+            report.warps[index] = report.warps[index].max(after(value));
+            bound.settled =
+                bound.settled.max(BoundValue::new(value.cycles().saturating_sub(self.tail(warp))));
+            if value > bound.value {
+                (bound.value, bound.warp) = (value, WarpId::from_index(index));
             }
         }
-        report.value = BoundValue::new(before + largest.value.cycles());
-        report.sections.push(largest);
+        report.value = report.value.max(after(bound.value));
+        report.settled = after(bound.settled);
+        report.sections.push(bound);
     }
 
     /// The bound of a launch whose blocks have been put together, for bounds of that scope.

@@ -5,7 +5,7 @@ use super::context::{Context, NotApplicable};
 use super::contract::{Bound, Standing};
 use super::iwb::Iwb;
 use super::long_waits::{LongWait, LongWaits};
-use super::section::SectionAnalysis;
+use super::section::{SectionAnalysis, WarpSection};
 use super::swb::Swb;
 use super::value::BoundValue;
 use crate::base::{Cycles, WarpId};
@@ -25,10 +25,18 @@ use crate::base::{Cycles, WarpId};
 ///          the smaller of D - max(V, 1) - P and (D - V) / 2 - P - 1          otherwise
 /// credit = min(around, room), at least 0
 /// LWB(w) = min( SWB(w), IWB(w) - the sum of the credits of w's long waits )
-/// LWB    = max over w of LWB(w)
 /// ```
 ///
-/// per section; the sections' values are added up. Quotients are rounded down. For `around`, let `L_1 <= L_2 <= ... <= L_n`
+/// per section. Sections are put together by when they have *settled*: C°(w) is the largest, in w's section alone from an
+/// empty machine, of the `done` of its barrier, the ends of its initiations, and the `done`s of the writes that w
+/// waits for in a later section. What else is in flight at a barrier can delay nobody. With
+///
+/// ```text
+/// G°(k) = G°(k - 1) + max over w of ( LWB(w) - C(w) + C°(w) ) in section k,   G°(0) = 0
+/// LWB   = max over the sections k of ( G°(k - 1) + max over w of LWB(w) )
+/// ```
+///
+/// Quotients are rounded down. For `around`, let `L_1 <= L_2 <= ... <= L_n`
 /// be the last issues of the n other warps, each alone from an empty machine, I the
 /// interference that SWB or IWB, the smaller one, allows for own, and
 /// `early(l) = before(l) + (0 in the first section, else max(D, V))`, where `before(l)` is the end
@@ -53,7 +61,7 @@ impl Bound for Lwb {
     }
 
     fn summary(&self) -> &'static str {
-        "long-wait bound, proved: as iwb or swb, less the slots that others must use while a warp waits for the longest latency"
+        "long-wait bound, proved: as iwb or swb, less the slots that others must use while a warp waits for the longest latency, and less what nobody waits for at barriers"
     }
 
     fn standing(&self) -> Standing {
@@ -81,6 +89,10 @@ impl Bound for Lwb {
             let credit = block.credit(section, WarpId::from_index(index), swb.min(iwb));
             *value = BoundValue::new(swb.min(iwb.saturating_sub(credit)));
         }
+    }
+
+    fn tail(&self, warp: &WarpSection) -> Cycles {
+        warp.isolated - warp.settled
     }
 }
 

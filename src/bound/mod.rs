@@ -26,7 +26,8 @@
 //! `b + 1` sections, the last one possibly empty; a warp that finished takes part in later
 //! sections with empty ones. For the bounds each section is analysed as if it started on an empty
 //! machine, and the sections' bounds are added up; why that is sound although instructions may be
-//! in flight across a release is shown in [`proofs`] (Lemma B).
+//! in flight across a release is shown in [`proofs`] (Lemma B). [`Lwb`] counts a section from when those before
+//! have settled, which is earlier than their last `done` if nobody waits for that (Lemma C).
 //!
 //! # Several sub-cores
 //! Warp w of a block is on sub-core `w mod n`, which has an issue slot, a policy and units of its own,
@@ -70,6 +71,7 @@ mod resident;
 mod runs;
 mod section;
 mod serial;
+mod settled;
 mod sharing;
 mod swb;
 mod turn;

@@ -6,6 +6,7 @@ use super::algorithm::{Countdowns, Extent, Profile};
 use super::long_waits::{Carried, LongWaitFinder, LongWaits};
 use super::runs::{RunFinder, SureRuns};
 use super::serial::Serial;
+use super::settled::settled;
 use super::turns::Turns;
 use crate::base::{Cycle, Cycles, RegId, UnitId, WarpId};
 use crate::machine::SubCores;
@@ -35,6 +36,9 @@ pub struct WarpSection {
     pub isolated: Cycles,
     /// E(w): the sum of its exec phases.
     pub exec: Cycles,
+    /// When it has settled: the largest of the ends of its initiations, the `done` of the barrier that ends it, and the
+    /// `done` of each write that the warp waits for in a later section. See [`super::Lwb`].
+    pub settled: Cycles,
     /// Instructions it issues.
     pub instructions: u64,
     /// The end of its last initiation if its initiations never overlapped, see [`super::Gsrr`].
@@ -218,6 +222,8 @@ pub struct Analyser<'t> {
 /// empty, but for the registers that may be in flight: equal steps and registers, equal results.
 struct Remembered<'p> {
     steps: &'p [Step],
+    /// These and the steps after them that were looked at to see what later sections wait for.
+    seen: &'p [Step],
     in_flight: Vec<RegId>,
     carried: Carried,
     uses: Vec<UnitUse>,
@@ -275,7 +281,7 @@ impl<'t> Analyser<'t> {
                 let known = last.as_ref().is_some_and(|seen| {
                     seen.in_flight == self.in_flight[index]
                         && seen.carried == self.carried[index]
-                        && rest.starts_with(seen.steps)
+                        && rest.starts_with(seen.seen)
                 });
                 let seen = match last.take() {
                     Some(seen) if known => seen,
@@ -290,9 +296,14 @@ impl<'t> Analyser<'t> {
                 self.consumed[index] += seen.steps.len();
                 slices[index] = &rest[..seen.steps.len()];
                 // What ends with a barrier or with the warp is a whole section wherever it is the
-                // beginning of the rest.
-                last = Some(seen)
-                    .filter(|seen| seen.steps.last().is_some_and(|&step| ends_section(self.table, step)));
+                // beginning of the rest; and what ends with the warp is all there is to be seen.
+                let ends = |seen: &Remembered<'_>| {
+                    let whole = seen.steps.last().is_some_and(|&step| ends_section(self.table, step));
+                    let all =
+                        seen.seen.len() < rest.len() || rest.last().is_some_and(|step| step.ends_warp());
+                    whole && all
+                };
+                last = Some(seen).filter(ends);
             }
             if let Some(turns) = &mut self.turns {
                 self.section.in_turns = Some(turns.section(self.table, &slices));
@@ -335,12 +346,14 @@ impl<'t> Analyser<'t> {
             |_| (),
         );
         let steps = &rest[..profile.steps];
+        let (settled, beyond) = settled(&self.state, &profile, table, &rest[profile.steps..]);
         let (runs, in_flight_after) = runs.end(table, steps.last().copied());
         let (serial, serial_end) = serial.end();
         let (long_waits, carried_after) = long_waits.end();
         let warp = WarpSection {
             isolated: profile.isolated,
             exec: profile.exec,
+            settled,
             instructions: profile.instructions,
             serial,
             serial_end,
@@ -349,6 +362,7 @@ impl<'t> Analyser<'t> {
         };
         Remembered {
             steps,
+            seen: &rest[..steps.len() + beyond],
             in_flight,
             carried,
             uses,

@@ -32,6 +32,7 @@ mod queues;
 mod resident;
 mod resident_suite;
 mod schedules;
+mod settled;
 mod sub_cores;
 mod suite;
 mod swb;

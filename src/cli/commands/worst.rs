@@ -1,6 +1,6 @@
 //! `warpbound worst`: the worst schedules that a search finds, beside makespans and bounds.
 
-use crate::base::{BlockId, Cycle, Cycles};
+use crate::base::{BlockId, Cycle};
 use crate::bound::{self, Analyser, Bound, BoundReport, Lwb, Standing};
 use crate::check::{BoundRow, Checked, Plan, Verdict, WorkloadSource, check, order};
 use crate::cli::args::Worst;
@@ -236,11 +236,10 @@ fn of_block(
 ) -> Result<Found, Unsupported> {
     let mut report = BoundReport::default();
     Analyser::new(table).for_each_section(paths, |section| Lwb.add_section(&mut report, section));
-    let ceiling: Vec<Cycles> = report.sections.iter().map(|section| section.value.cycles()).collect();
     let threads = args.jobs.unwrap_or_else(resources::threads).max(1);
     let exploration = Limits { max_states: args.max_states, max_bytes: resources::budget(), threads };
     let effort = Effort { budget: args.budget, seed: args.search_seed, exploration };
-    search(table, machine, paths, &ceiling, effort, &session.watch)
+    search(table, machine, paths, &report, effort, &session.watch)
 }
 
 /// The issues of blocks, each from its own start.

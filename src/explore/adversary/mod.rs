@@ -38,11 +38,13 @@
 //! 1802, `gauss_back` 19850 of 19851, `align` 7620).
 //!
 //! # Where slack comes from
-//! Two things that the proved bounds, and GUB, charge in full; `tests.rs` has both as blocks of a few instructions.
+//! Two things that GUB, IWB and SWB charge in full; `tests.rs` has both as blocks of a few instructions.
 //!
 //! * *Results that nobody waits for at a barrier.* The bound of a section ends with the last `done` in it, stores
 //!   included, and the next section is counted from there. But the release waits for the barrier instructions only: a
-//!   store of 200 cycles before each of k barriers costs the bound about 200 k cycles more than any schedule takes.
+//!   store of 200 cycles before each of k barriers costs these bounds about 200 k cycles more than any schedule takes.
+//!   [`Lwb`](crate::bound::Lwb), which counts a section from when those before have settled, does not charge them. A result
+//!   that is waited for at the end of the next section still counts from its beginning.
 //! * *Short waits.* A chain of dependent instructions leaves issue slots between them, which other warps use, and must
 //!   use. Credits ([`Lwb`](crate::bound::Lwb)) are given for the longest latency of the program alone.
 //!
@@ -64,6 +66,7 @@ use super::Exploration;
 use super::model::Unsupported;
 use super::search::Limits;
 use crate::base::{Cycles, Watch};
+use crate::bound::BoundReport;
 use crate::machine::Machine;
 use crate::path::BlockPaths;
 use crate::program::TimingTable;
@@ -132,8 +135,8 @@ pub struct Found {
     pub exact: bool,
 }
 
-/// Searches for a long work-conserving schedule of a block. `ceiling` has a proved bound of each section; no
-/// section is searched on that attains its own. `watch` hears of evaluations and may end the search, with what there is
+/// Searches for a long work-conserving schedule of a block. `proved` is a proved bound of it; no
+/// section is searched on that attains its own part. `watch` hears of evaluations and may end the search, with what there is
 /// by then.
 ///
 /// # Errors
@@ -142,7 +145,7 @@ pub fn search(
     table: &TimingTable,
     machine: &Machine,
     paths: &BlockPaths,
-    ceiling: &[Cycles],
+    proved: &BoundReport,
     effort: Effort,
     watch: &Watch,
 ) -> Result<Found, Unsupported> {
@@ -151,7 +154,7 @@ pub fn search(
     let runner = || Runner::new(&facts, table, paper, paths);
     let mut main = runner();
     let mut search =
-        Search { facts: &facts, ceiling, effort, watch, runner: &runner, evaluations: 0, best: None };
+        Search { facts: &facts, proved, effort, watch, runner: &runner, evaluations: 0, best: None };
     search.policies(&mut main)?;
     let by_policies = search.makespan();
     let explored = if search.is_attained() { None } else { search.explored(table, machine, paths) };
@@ -189,7 +192,7 @@ struct Best {
 
 struct Search<'s, R> {
     facts: &'s Facts,
-    ceiling: &'s [Cycles],
+    proved: &'s BoundReport,
     effort: Effort,
     watch: &'s Watch,
     runner: &'s R,
@@ -209,8 +212,7 @@ impl<'s, R: Fn() -> Runner<'s> + Sync> Search<'s, R> {
 
     /// Whether the best schedule takes as long as the bound allows.
     fn is_attained(&self) -> bool {
-        let ceiling: Cycles = self.ceiling.iter().copied().sum();
-        !self.ceiling.is_empty() && self.makespan() >= ceiling
+        !self.proved.sections.is_empty() && self.makespan() >= self.proved.value.cycles()
     }
 
     /// Explores all schedules; nothing if they are too many.
@@ -219,7 +221,7 @@ impl<'s, R: Fn() -> Runner<'s> + Sync> Search<'s, R> {
         if self.facts.positions() / HOPELESS > limits.max_states {
             return None;
         }
-        let ceiling = self.ceiling.iter().copied().sum();
+        let ceiling = self.proved.value.cycles();
         let explored = super::explore(table, machine, paths, ceiling, limits, &self.watch.beside()).ok()?;
         explored.is_complete().then_some(explored)
     }
@@ -235,10 +237,13 @@ impl<'s, R: Fn() -> Runner<'s> + Sync> Search<'s, R> {
         if self.is_attained() {
             return vec![false; self.facts.sections.len()];
         }
+        let lengths = &best.schedule.run.sections;
         let below = |(section, &cycles): (usize, &u64)| {
-            self.ceiling.get(section).is_none_or(|ceiling| cycles < ceiling.get())
+            let Some(proved) = self.proved.sections.get(section) else { return true };
+            let most = if section + 1 < lengths.len() { proved.settled } else { proved.value };
+            cycles < most.cycles().get()
         };
-        best.schedule.run.sections.iter().enumerate().map(below).collect()
+        lengths.iter().enumerate().map(below).collect()
     }
 
     /// Evaluates a plan as a whole, and keeps it if it is the longest.

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use super::checked::{Checked, Failed};
 use super::plan::Plan;
+use super::programs::check_sequences;
 use super::replay::check_all;
-use super::sequence::{SequenceChecked, SequenceFailed, SequencePlan, observe_sequence};
+use super::sequence::{SequenceChecked, SequenceFailed, SequencePlan};
 use super::workload::Workload;
 use crate::base::Watch;
 use crate::bound::Bound;
@@ -84,49 +85,42 @@ impl Run {
         Self { judged: None, problems: Some(problems) }
     }
 
-    fn of_launch(checked: Option<Checked>, problems: Option<Diagnostics>) -> Self {
+    fn of_launch(ran: Result<Checked, Failed>) -> Self {
+        let (checked, problems) = match ran {
+            Ok(checked) => (Some(checked), None),
+            Err(Failed { problems, mut judged }) => (judged.pop(), Some(problems)),
+        };
         Self { judged: checked.map(|checked| Judged::Launch(Box::new(checked))), problems }
+    }
+
+    fn of_program(ran: Result<SequenceChecked, SequenceFailed>) -> Self {
+        let (checked, problems) = match ran {
+            Ok(checked) => (Some(Box::new(checked)), None),
+            Err(SequenceFailed { problems, judged }) => (judged, Some(problems)),
+        };
+        Self { judged: checked.map(Judged::Program), problems }
     }
 }
 
 /// Runs the subject on each of these machines under the policies beside it, in their order. A launch is executed
-/// once for all that need the same to be recorded.
+/// once for all that need the same to be recorded, and so is each launch of a program.
 pub fn judge_each(subject: Subject, on: &[(&Machine, &[PolicySetup])], judging: &Judging) -> Vec<Vec<Run>> {
     match subject {
-        Subject::Launch(workload) => of_launch(workload, on, judging),
+        Subject::Launch(workload) => {
+            let plans: Vec<Plan> =
+                on.iter().map(|(machine, policies)| plan(workload, machine, policies, judging)).collect();
+            let ran = check_all(&plans.iter().collect::<Vec<_>>());
+            ran.into_iter().map(|ran| ran.into_iter().map(Run::of_launch).collect()).collect()
+        }
         Subject::Program { name, sequence } => {
-            let of_machine = |(machine, policies): &(&Machine, &[PolicySetup])| {
-                policies.iter().map(|policy| of_program(name, sequence, machine, policy, judging)).collect()
-            };
-            on.iter().map(of_machine).collect()
+            let plans: Vec<SequencePlan> =
+                on.iter().map(|(machine, _)| sequence_plan(name, sequence, machine, judging)).collect();
+            let runs: Vec<(&SequencePlan, &[PolicySetup])> =
+                plans.iter().zip(on).map(|(plan, (_, policies))| (plan, *policies)).collect();
+            let ran = check_sequences(&runs);
+            ran.into_iter().map(|ran| ran.into_iter().map(Run::of_program).collect()).collect()
         }
     }
-}
-
-fn of_launch(workload: &Workload, on: &[(&Machine, &[PolicySetup])], judging: &Judging) -> Vec<Vec<Run>> {
-    let plans: Vec<Plan> =
-        on.iter().map(|(machine, policies)| plan(workload, machine, policies, judging)).collect();
-    let ran = check_all(&plans.iter().collect::<Vec<_>>());
-    let of_machine = |(plan, ran): (&Plan, Result<Vec<Checked>, Failed>)| match ran {
-        Ok(runs) => runs.into_iter().map(|checked| Run::of_launch(Some(checked), None)).collect(),
-        Err(failed) if plan.policies.len() == 1 => vec![alone(failed)],
-        // one that fails takes nothing from the others
-        Err(_) => plan
-            .policies
-            .chunks(1)
-            .map(|policy| match check_all(&[&Plan { policies: policy, ..*plan }]).pop() {
-                Some(Ok(mut runs)) => Run::of_launch(runs.pop(), None),
-                Some(Err(failed)) => alone(failed),
-                None => Run::default(),
-            })
-            .collect(),
-    };
-    plans.iter().zip(ran).map(of_machine).collect()
-}
-
-/// The failure of the only policy of a plan.
-fn alone(Failed { problems, mut judged }: Failed) -> Run {
-    Run::of_launch(judged.pop(), Some(problems))
 }
 
 fn plan<'a>(
@@ -150,15 +144,13 @@ fn plan<'a>(
     }
 }
 
-/// A program is executed anew for each run, from its first launch.
-fn of_program(
-    name: &str,
-    sequence: &Arc<Sequence>,
-    machine: &Machine,
-    policy: &PolicySetup,
-    judging: &Judging,
-) -> Run {
-    let plan = SequencePlan {
+fn sequence_plan<'a>(
+    name: &'a str,
+    sequence: &'a Arc<Sequence>,
+    machine: &'a Machine,
+    judging: &Judging<'a>,
+) -> SequencePlan<'a> {
+    SequencePlan {
         name,
         sequence,
         machine,
@@ -170,11 +162,5 @@ fn of_program(
         self_check: judging.self_check,
         race_memory: judging.race_memory,
         watch: judging.watch,
-    };
-    match observe_sequence(&plan, policy, &mut ()) {
-        Ok((checked, _)) => Run { judged: Some(Judged::Program(Box::new(checked))), problems: None },
-        Err(SequenceFailed { problems, judged }) => {
-            Run { judged: judged.map(Judged::Program), problems: Some(problems) }
-        }
     }
 }

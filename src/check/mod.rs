@@ -12,6 +12,7 @@ mod judge;
 mod judging;
 pub mod order;
 mod plan;
+mod programs;
 mod replay;
 mod run;
 mod self_check;

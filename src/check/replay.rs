@@ -9,41 +9,76 @@ use super::ahead::ahead;
 use super::checked::{Checked, Failed};
 use super::judging::{Analysed, Judge, analyser};
 use super::plan::{Plan, resident_blocks};
-use super::run::{observe, observe_source, sim_problem};
-use crate::base::Cycles;
+use super::run::{observe_source, sim_problem};
+use super::workload::{Workload, WorkloadSource};
+use crate::base::{Cycles, Watch};
 use crate::bound::{Analyser, Scope};
 use crate::diag::Diagnostics;
 use crate::exec::Options;
 use crate::exec::races::TimeDependences;
 use crate::path::{BlockPaths, BlockSource, Footprint, Listed, WarpPath};
 use crate::program::TimingTable;
-use crate::sim::{Engine, PaperMachine, SimError};
+use crate::sim::{Engine, PaperMachine, PolicySetup, SimError};
 use crate::trace::StallReason;
 
 /// Bytes of paths that are kept to be replayed.
 const KEPT: usize = 128 << 20;
 
-/// What came of a plan: the results in the order of its policies.
-pub type Ran = Result<Vec<Checked>, Failed>;
+/// What came of a plan, by policy. What was judged before one failed is that of its own run.
+pub type Ran = Vec<Result<Checked, Failed>>;
+
+/// Starts functional runs of a launch, as many as it takes.
+pub(super) trait Executes<'e> {
+    /// A fresh run.
+    fn begin(&mut self, options: Options) -> Result<WorkloadSource<'e>, Diagnostics>;
+
+    /// Takes one back that has come to the end of the launch.
+    fn end(&mut self, source: WorkloadSource<'e>);
+}
+
+/// Of a workload that knows how it begins; nobody asks how it ends.
+struct Anew<'w>(&'w Workload, &'w Watch);
+
+impl<'w> Executes<'w> for Anew<'w> {
+    fn begin(&mut self, options: Options) -> Result<WorkloadSource<'w>, Diagnostics> {
+        Ok(self.0.source(options)?.watched(self.1))
+    }
+
+    fn end(&mut self, _source: WorkloadSource<'w>) {}
+}
 
 /// Runs the plan. The results are in the order of the policies.
 ///
 /// # Errors
 /// A launch that does not fit the machine, an error of the kernel, a schedule that does not fit,
-/// or a difference in the self-check (which is a fault of this program).
-pub fn check(plan: &Plan) -> Ran {
-    check_all(&[plan]).pop().expect("a result for each plan")
+/// or a difference in the self-check (which is a fault of this program): that of the first policy that has one,
+/// with what was judged before.
+pub fn check(plan: &Plan) -> Result<Vec<Checked>, Failed> {
+    let mut before = Vec::new();
+    for ran in check_all(&[plan]).pop().expect("a result for each plan") {
+        match ran {
+            Ok(checked) => before.push(checked),
+            Err(failed) => return Err(failed.after(before)),
+        }
+    }
+    Ok(before)
 }
 
 /// Runs plans of one workload, such as the same launch on several machines: each as [`check`] would, but the
-/// kernel is executed once for all machines that need the same to be recorded. The results are in the order of
-/// the plans.
+/// kernel is executed once for all machines that need the same to be recorded, and a policy that fails takes nothing
+/// from the others. The results are in the order of the plans.
 pub fn check_all(plans: &[&Plan]) -> Vec<Ran> {
+    let Some(first) = plans.first() else { return Vec::new() };
+    check_executed(plans, &mut Anew(first.workload, first.watch))
+}
+
+/// As [`check_all`], with functional runs of the caller's.
+pub(super) fn check_executed<'e>(plans: &[&Plan], executes: &mut dyn Executes<'e>) -> Vec<Ran> {
     let mut results: Vec<Option<Ran>> = plans.iter().map(|_| None).collect();
     let mut groups: Vec<Group> = Vec::new();
     for (index, plan) in plans.iter().enumerate() {
         match Group::of(plan) {
-            Err(problems) => results[index] = Some(Err(problems.into())),
+            Err(problems) => results[index] = Some(none_ran(plan, &problems)),
             Ok(new) => {
                 let known = groups.iter().position(|group| group.is_like(&new));
                 let group = known.unwrap_or_else(|| {
@@ -57,13 +92,18 @@ pub fn check_all(plans: &[&Plan]) -> Vec<Ran> {
     for group in groups {
         let members: Vec<&Plan> = group.members.iter().map(|&index| plans[index]).collect();
         let ran = if group.one_by_one {
-            block_by_block(&members, group.options)
+            block_by_block(&members, group.options, executes)
         } else {
-            launch_by_launch(&members, group.options)
+            launch_by_launch(&members, group.options, executes)
         };
         group.members.into_iter().zip(ran).for_each(|(index, ran)| results[index] = Some(ran));
     }
     results.into_iter().map(|ran| ran.expect("every plan is of a group")).collect()
+}
+
+/// What comes of a plan that cannot begin.
+fn none_ran(plan: &Plan, problems: &Diagnostics) -> Ran {
+    plan.policies.iter().map(|_| Err(problems.clone().into())).collect()
 }
 
 /// Plans that a functional run serves together.
@@ -86,44 +126,40 @@ impl Group {
 }
 
 /// Each block is executed once and replayed under every plan.
-fn block_by_block(plans: &[&Plan], options: Options) -> Vec<Ran> {
+fn block_by_block<'e>(plans: &[&Plan], options: Options, executes: &mut dyn Executes<'e>) -> Vec<Ran> {
     let first = plans[0];
     let program = first.workload.program();
     let tables: Vec<_> = plans.iter().map(|plan| TimingTable::new(program, plan.machine)).collect();
-    let mut runs: Vec<Result<Replays, Failed>> = plans
+    let mut runs: Vec<Result<Replays, Diagnostics>> = plans
         .iter()
         .zip(&tables)
-        .map(|(plan, table)| match table {
-            Ok(table) => Replays::new(plan, table).map_err(Failed::from),
-            Err(problems) => Err(problems.clone().into()),
-        })
+        .map(|(plan, table)| Replays::new(plan, table.as_ref().map_err(Clone::clone)?))
         .collect();
-    let mut source = match first.workload.source(options) {
-        Ok(source) => source.watched(first.watch),
-        Err(problems) => return plans.iter().map(|_| Err(problems.clone().into())).collect(),
+    let mut source = match executes.begin(options) {
+        Ok(source) => source,
+        Err(problems) => return plans.iter().map(|plan| none_ran(plan, &problems)).collect(),
     };
     let ended = ahead(&mut source, first.runs_ahead(), |blocks| {
         let mut paths = BlockPaths::default();
-        while runs.iter().any(Result::is_ok) && !first.watch.is_stopped() && blocks.next_block(&mut paths)? {
-            for run in &mut runs {
-                let Ok(replays) = run else { continue };
-                if let Err(problems) = replays.block(&paths) {
-                    *run = Err(Failed::from(problems).after(replays.so_far()));
-                }
+        while !first.watch.is_stopped() && runs.iter().flatten().any(Replays::go_on) {
+            if !blocks.next_block(&mut paths)? {
+                return Ok(true);
             }
+            runs.iter_mut().flatten().for_each(|replays| replays.block(&paths));
         }
-        Ok(())
+        Ok(false)
     });
     let dependences = source.time_dependences();
-    let finish = |run: Result<Replays, Failed>| match (run, &ended) {
-        (Ok(replays), Ok(())) => Ok(replays.finish(&dependences)),
-        (Ok(replays), Err(problems)) => {
-            let problems: Diagnostics = Clone::clone(problems);
-            Err(Failed::from(problems).after(replays.finish(&dependences)))
+    let ended = ended.map(|to_the_end| {
+        if to_the_end {
+            executes.end(source);
         }
-        (Err(failed), _) => Err(failed.ordered_by_time(&dependences, program)),
+    });
+    let finish = |(run, plan): (Result<Replays, Diagnostics>, &&Plan)| match run {
+        Ok(replays) => replays.finish(&ended, &dependences),
+        Err(problems) => none_ran(plan, &problems),
     };
-    runs.into_iter().map(finish).collect()
+    runs.into_iter().zip(plans).map(finish).collect()
 }
 
 /// The replays of one plan, block after block.
@@ -133,7 +169,8 @@ struct Replays<'p> {
     engine: Engine<'p>,
     analyser: Analyser<'p>,
     asked: Vec<bool>,
-    judges: Vec<Judge<'p>>,
+    /// By policy; and why it ended there, if it did.
+    judges: Vec<(Judge<'p>, Option<Diagnostics>)>,
 }
 
 impl<'p> Replays<'p> {
@@ -144,19 +181,36 @@ impl<'p> Replays<'p> {
             engine: Engine::new(table, PaperMachine::of(plan.machine)?),
             analyser: analyser(plan, table),
             asked: plan.bounds.iter().map(|bound| bound.scope() == Scope::Block).collect(),
-            judges: plan.policies.iter().map(|policy| Judge::new(plan, policy, 1)).collect(),
+            judges: plan.policies.iter().map(|policy| (Judge::new(plan, policy, 1), None)).collect(),
         })
     }
 
+    /// Whether some policy has not failed.
+    fn go_on(&self) -> bool {
+        self.judges.iter().any(|(_, failed)| failed.is_none())
+    }
+
     /// A block is analysed once and replayed under every policy.
-    fn block(&mut self, paths: &BlockPaths) -> Result<(), Diagnostics> {
+    fn block(&mut self, paths: &BlockPaths) {
+        if !self.go_on() {
+            return;
+        }
         let Self { plan, table, engine, analyser, asked, judges } = self;
         let analysed = Analysed::new(plan, asked, analyser, paths);
-        let checked = if plan.self_check { super::self_check(table, plan.machine, paths)? } else { 0 };
-        for judge in judges {
-            let result = engine
-                .run_block(paths, judge.policy, &mut ())
-                .map_err(|error| sim_problem(plan, judge.policy, SimError::Run(error)))?;
+        let checked = if plan.self_check { super::self_check(table, plan.machine, paths) } else { Ok(0) };
+        for (judge, failed) in judges.iter_mut().filter(|(_, failed)| failed.is_none()) {
+            let ran = checked.clone().and_then(|checked| {
+                let ran = engine.run_block(paths, judge.policy, &mut ());
+                ran.map(|result| (result, checked))
+                    .map_err(|error| sim_problem(plan, judge.policy, SimError::Run(error)))
+            });
+            let (result, checked) = match ran {
+                Ok(ran) => ran,
+                Err(problems) => {
+                    *failed = Some(problems);
+                    continue;
+                }
+            };
             judge.total.makespan += result.makespan;
             judge.total.stalls += engine.stalls();
             judge.total.sub_cores.iter_mut().zip(engine.sub_cores()).for_each(|(sum, used)| *sum += *used);
@@ -165,46 +219,50 @@ impl<'p> Replays<'p> {
             judge.block(&result, paths, &analysed, passed_over);
             plan.watch.advance(1);
         }
-        Ok(())
     }
 
-    /// What was judged, of replays that failed.
-    fn so_far(&mut self) -> Vec<Checked> {
-        let notes = &self.plan.workload.program().notes;
-        std::mem::take(&mut self.judges).into_iter().map(|judge| judge.finish(notes.clone())).collect()
-    }
-
-    fn finish(mut self, dependences: &TimeDependences) -> Vec<Checked> {
+    /// The results, given how the functional run ended.
+    fn finish(self, ended: &Result<(), Diagnostics>, dependences: &TimeDependences) -> Ran {
         let program = self.plan.workload.program();
-        let ordered = |checked: Checked| checked.ordered_by_time(dependences.clone(), program);
-        self.so_far().into_iter().map(ordered).collect()
+        let finish = |(judge, failed): (Judge, Option<Diagnostics>)| {
+            let checked = judge.finish(program.notes.clone());
+            let checked = checked.ordered_by_time(dependences.clone(), program);
+            match failed.or_else(|| ended.clone().err()) {
+                None => Ok(checked),
+                Some(problems) => Err(Failed { problems, judged: vec![checked] }),
+            }
+        };
+        self.judges.into_iter().map(finish).collect()
     }
 }
 
 /// Each plan and policy takes all blocks at its own pace.
-fn launch_by_launch(plans: &[&Plan], options: Options) -> Vec<Ran> {
+fn launch_by_launch<'e>(plans: &[&Plan], options: Options, executes: &mut dyn Executes<'e>) -> Vec<Ran> {
     let replays: usize = plans.iter().map(|plan| plan.policies.len()).sum();
-    let kept = if replays > 1 { Kept::of(plans[0], options) } else { None };
-    let run = |plan: &&Plan| {
-        let mut runs = Vec::with_capacity(plan.policies.len());
-        for policy in plan.policies {
-            let ran = match &kept {
-                Some(kept) => {
-                    let program = plan.workload.program();
-                    let ran = observe_source(plan, policy, &mut kept.source(), &mut ());
-                    ran.map(|checked| checked.ordered_by_time(kept.dependences.clone(), program))
-                        .map_err(|failed| failed.ordered_by_time(&kept.dependences, program))
-                }
-                None => observe(plan, policy, &mut ()).map(|(checked, _)| checked),
-            };
-            match ran {
-                Ok(checked) => runs.push(checked),
-                Err(failed) => return Err(failed.after(runs)),
+    let kept = if replays > 1 { Kept::of(plans[0], options, executes) } else { None };
+    let mut run = |plan: &Plan, policy: &PolicySetup| {
+        let program = plan.workload.program();
+        let (ran, dependences) = match &kept {
+            Some(kept) => {
+                (observe_source(plan, policy, &mut kept.source(), &mut ()), kept.dependences.clone())
             }
-        }
-        Ok(runs)
+            None => {
+                let mut source = executes.begin(options)?;
+                let ran = ahead(&mut source, plan.runs_ahead(), |blocks| {
+                    observe_source(plan, policy, blocks, &mut ())
+                });
+                let dependences = source.time_dependences();
+                if ran.as_ref().is_ok_and(Checked::is_complete) {
+                    executes.end(source);
+                }
+                (ran, dependences)
+            }
+        };
+        ran.map_err(|failed| failed.ordered_by_time(&dependences, program))
+            .map(|checked| checked.ordered_by_time(dependences, program))
     };
-    plans.iter().map(run).collect()
+    let mut of_plan = |plan: &&Plan| plan.policies.iter().map(|policy| run(plan, policy)).collect();
+    plans.iter().map(&mut of_plan).collect()
 }
 
 /// All blocks of a launch.
@@ -217,8 +275,8 @@ struct Kept {
 impl Kept {
     /// Nothing if it is too much, or ends with an error: whoever executes the launch again will meet it where it
     /// belongs.
-    fn of(plan: &Plan, options: Options) -> Option<Self> {
-        let mut source = plan.workload.source(options).ok()?.watched(plan.watch);
+    fn of<'e>(plan: &Plan, options: Options, executes: &mut dyn Executes<'e>) -> Option<Self> {
+        let mut source = executes.begin(options).ok()?;
         let mut blocks = Vec::new();
         let mut bytes = 0;
         loop {
@@ -232,7 +290,9 @@ impl Kept {
             bytes += paths.warps.iter().map(WarpPath::size_bytes).sum::<usize>();
             blocks.push(paths);
         }
-        Some(Self { blocks, dependences: source.time_dependences(), footprint: source.footprint() })
+        let kept = Self { blocks, dependences: source.time_dependences(), footprint: source.footprint() };
+        executes.end(source);
+        Some(kept)
     }
 
     fn source(&self) -> Replayed<'_> {

@@ -16,7 +16,7 @@ use crate::bound::Bound;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::exec::{Device, Executor};
 use crate::machine::Machine;
-use crate::program::sequence::{Action, LaunchAction, Sequence};
+use crate::program::sequence::{Action, Kernel, LaunchAction, Sequence};
 use crate::sim::PolicySetup;
 use crate::trace::Observer;
 
@@ -44,6 +44,36 @@ pub struct SequencePlan<'a> {
     pub race_memory: Option<usize>,
     /// Hears of every block that is through, and may end the run.
     pub watch: &'a Watch,
+}
+
+impl<'a> SequencePlan<'a> {
+    /// A launch of the program by itself.
+    pub(super) fn workload(&self, step: &LaunchAction) -> Workload {
+        Workload {
+            name: self.name.to_owned(),
+            kind: WorkloadKind::Step { sequence: Arc::clone(self.sequence), step: Box::new(step.clone()) },
+        }
+    }
+
+    /// The plan of one launch.
+    pub(super) fn of_launch<'p>(&self, workload: &'p Workload, policies: &'p [PolicySetup]) -> Plan<'p>
+    where
+        'a: 'p,
+    {
+        Plan {
+            workload,
+            machine: self.machine,
+            policies,
+            bounds: self.bounds,
+            gating: self.gating,
+            max_instructions_per_block: self.max_instructions_per_block,
+            threads: self.threads,
+            ahead: self.ahead,
+            self_check: self.self_check,
+            race_memory: self.race_memory,
+            watch: self.watch,
+        }
+    }
 }
 
 /// A program that ended with an error.
@@ -160,6 +190,62 @@ impl SequenceChecked {
     }
 }
 
+/// A run of a program that is under way, launch by launch.
+#[derive(Default)]
+pub(super) struct Tally(Option<SequenceChecked>);
+
+impl Tally {
+    /// Adds what came of a launch. Whether the run goes on: a launch that was ended early ends it.
+    pub fn add(&mut self, plan: &SequencePlan, step: &LaunchAction, checked: Checked) -> bool {
+        let all = self.begun(plan, &checked);
+        if !checked.is_complete() {
+            all.add_part(&checked);
+            return false;
+        }
+        let row =
+            LaunchRow { statement: step.statement as u32, warp_instructions: checked.warp_instructions };
+        all.launches.push(row);
+        add(&mut all.total, checked);
+        true
+    }
+
+    /// Adds what was judged of a launch that failed, and says in which launch that was.
+    pub fn fail(&mut self, plan: &SequencePlan, step: &LaunchAction, failed: &Failed) -> Diagnostics {
+        for part in &failed.judged {
+            self.begun(plan, part).add_part(part);
+        }
+        in_launch(&failed.problems, plan.sequence, step)
+    }
+
+    fn begun(&mut self, plan: &SequencePlan, like: &Checked) -> &mut SequenceChecked {
+        let begin = || SequenceChecked { total: empty(like, plan), launches: Vec::new() };
+        self.0.get_or_insert_with(begin)
+    }
+
+    /// The result of a run that ended so, with what it left.
+    pub fn end<T>(
+        self,
+        plan: &SequencePlan,
+        ended: Result<T, Diagnostics>,
+    ) -> Result<(SequenceChecked, T), SequenceFailed> {
+        let Self(mut all) = self;
+        if let Some(SequenceChecked { total, .. }) = all.as_mut().filter(|all| all.launches.is_empty()) {
+            // a bound that nothing was held against does not hold
+            let open = total.bounds.iter_mut().filter(|row| !row.violated);
+            open.for_each(|row| row.withdraw("no launch was simulated to its end"));
+        }
+        match ended {
+            Ok(left) => {
+                // a program launches something, or it is none
+                let none =
+                    || Diagnostics::from(Diagnostic::general(plan.name, "the program launches no kernel"));
+                Ok((all.ok_or_else(none)?, left))
+            }
+            Err(problems) => Err(SequenceFailed { problems, judged: all.map(Box::new) }),
+        }
+    }
+}
+
 /// Runs a program under one policy with an observer, and gives back the memory at its end.
 ///
 /// # Errors
@@ -169,21 +255,9 @@ pub fn observe_sequence(
     policy: &PolicySetup,
     observer: &mut dyn Observer,
 ) -> Result<(SequenceChecked, Device), SequenceFailed> {
-    let mut all = None;
-    let ended = every_launch(plan, policy, observer, &mut all);
-    if let Some(SequenceChecked { total, .. }) = all.as_mut().filter(|all| all.launches.is_empty()) {
-        // a bound that nothing was held against does not hold
-        let open = total.bounds.iter_mut().filter(|row| !row.violated);
-        open.for_each(|row| row.withdraw("no launch was simulated to its end"));
-    }
-    match ended {
-        Ok(device) => {
-            // a program launches something, or it is none
-            let none = || Diagnostics::from(Diagnostic::general(plan.name, "the program launches no kernel"));
-            Ok((all.ok_or_else(none)?, device))
-        }
-        Err(problems) => Err(SequenceFailed { problems, judged: all.map(Box::new) }),
-    }
+    let mut tally = Tally::default();
+    let ended = every_launch(plan, policy, observer, &mut tally);
+    tally.end(plan, ended)
 }
 
 /// Launch after launch, until somebody ends the run.
@@ -191,34 +265,18 @@ fn every_launch(
     plan: &SequencePlan,
     policy: &PolicySetup,
     observer: &mut dyn Observer,
-    all: &mut Option<SequenceChecked>,
+    tally: &mut Tally,
 ) -> Result<Device, Diagnostics> {
     let mut device = start(plan.sequence)?;
     for action in plan.sequence.actions() {
         device = match action.map_err(|wrong| wrong.problems)? {
             Action::Launch(step) => {
                 tracing::debug!(launch = step.number, "running");
-                let begun =
-                    |checked: &Checked| SequenceChecked { total: empty(checked, plan), launches: Vec::new() };
-                let (checked, device) = match one(plan, policy, observer, &step, device) {
-                    Ok(done) => done,
-                    Err(Failed { problems, judged }) => {
-                        for part in &judged {
-                            all.get_or_insert_with(|| begun(part)).add_part(part);
-                        }
-                        return Err(in_launch(problems, plan.sequence, &step));
-                    }
-                };
-                let all = all.get_or_insert_with(|| begun(&checked));
-                if !checked.is_complete() {
-                    all.add_part(&checked);
+                let (checked, device) = one(plan, policy, observer, &step, device)
+                    .map_err(|failed| tally.fail(plan, &step, &failed))?;
+                if !tally.add(plan, &step, checked) {
                     return Ok(device);
                 }
-                all.launches.push(LaunchRow {
-                    statement: step.statement as u32,
-                    warp_instructions: checked.warp_instructions,
-                });
-                add(&mut all.total, checked);
                 device
             }
             other => copied(device, &other)?,
@@ -235,32 +293,16 @@ fn one(
     step: &LaunchAction,
     device: Device,
 ) -> Result<(Checked, Device), Failed> {
-    let sequence = plan.sequence;
-    let kernel = sequence.kernel(step);
-    let workload = Workload {
-        name: plan.name.to_owned(),
-        kind: WorkloadKind::Step { sequence: Arc::clone(sequence), step: Box::new(step.clone()) },
-    };
-    let one = Plan {
-        workload: &workload,
-        machine: plan.machine,
-        policies: std::slice::from_ref(policy),
-        bounds: plan.bounds,
-        gating: plan.gating,
-        max_instructions_per_block: plan.max_instructions_per_block,
-        threads: plan.threads,
-        ahead: plan.ahead,
-        self_check: plan.self_check,
-        race_memory: plan.race_memory,
-        watch: plan.watch,
-    };
-    let executor = Executor::on(device, kernel.module, &kernel.program, &step.launch, one.options()?)?;
+    let workload = plan.workload(step);
+    let one = plan.of_launch(&workload, std::slice::from_ref(policy));
+    let Kernel { module, program } = plan.sequence.kernel(step);
+    let executor = Executor::on(device, *module, program, &step.launch, one.options()?)?;
     let mut executor = executor.watched(plan.watch);
     let ended =
         ahead(&mut executor, one.runs_ahead(), |blocks| observe_source(&one, policy, blocks, observer));
     let dependences = executor.time_dependences();
-    let checked = ended.map_err(|failed| failed.ordered_by_time(&dependences, &kernel.program))?;
-    Ok((checked.ordered_by_time(dependences, &kernel.program), executor.into_device()))
+    let checked = ended.map_err(|failed| failed.ordered_by_time(&dependences, program))?;
+    Ok((checked.ordered_by_time(dependences, program), executor.into_device()))
 }
 
 /// A sum of nothing, of the same shape.

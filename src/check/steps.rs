@@ -62,7 +62,7 @@ pub fn execute_sequence(
                     blocks(&step, &mut run)?;
                     Ok(run.into_device())
                 });
-                done.map_err(|problems| in_launch(problems, sequence, &step))?
+                done.map_err(|problems| in_launch(&problems, sequence, &step))?
             }
             other => copied(device, &other)?,
         };
@@ -71,7 +71,7 @@ pub fn execute_sequence(
 }
 
 /// The same problems, with the launch in which they came up.
-pub(super) fn in_launch(problems: Diagnostics, sequence: &Sequence, step: &LaunchAction) -> Diagnostics {
+pub(super) fn in_launch(problems: &Diagnostics, sequence: &Sequence, step: &LaunchAction) -> Diagnostics {
     let line = sequence.statements[step.statement].line;
     let counters: Vec<String> =
         step.counters.iter().map(|(name, value)| format!(", {name} = {value}")).collect();

@@ -171,6 +171,7 @@ impl<'a> Executor<'a> {
         launch: &'a Launch,
         options: Options,
     ) -> Result<Self, Diagnostics> {
+        tracing::debug!(file = %program.file, blocks = launch.blocks(), "executing");
         let mut problems = Diagnostics::new();
         check_shape(launch, &mut problems);
         check_program(program, options.reconvergence, &mut problems);

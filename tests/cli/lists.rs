@@ -269,3 +269,61 @@ fn a_machine_file_may_have_a_comma_in_its_name() {
     assert_eq!(alone["results"].as_array().unwrap().len(), 1);
     assert_eq!(alone["results"][0]["machine"], "mine");
 }
+
+/// Each launch of a program is executed once for all machines that need the same to be recorded, and a run that fails in the
+/// middle leaves the others alone.
+#[test]
+fn a_program_is_executed_once_and_one_run_that_fails_takes_nothing_from_the_others() {
+    let dir = scratch("lists-program");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    std::fs::copy(root.join("kernels/bitonic/bitonic.ptx"), dir.join("bitonic.ptx")).unwrap();
+    let launch = |threads: u32| {
+        format!(
+            "Launch(entry: \"bitonic_step\", grid: ({}, 1, 1), block: ({threads}, 1, 1), \
+             args: [Ptr(\"data\"), U32(1), U32(2)])",
+            512 / threads
+        )
+    };
+    let program = format!(
+        "Program(doc: \"two launches\", module: \"bitonic.ptx\", steps: [{}, {}], \
+         buffers: [Buffer(name: \"data\", elem: I32, len: 512, init: Uniform(-99, 99))])",
+        launch(64),
+        launch(256)
+    );
+    std::fs::write(dir.join("two.ron"), program).unwrap();
+    let orin = std::fs::read_to_string(root.join("configs/ecrts25-orin.ron")).unwrap();
+    let small = orin.replace("threads: 1536", "threads: 128").replace("ecrts25-orin", "small");
+    assert_ne!(small, orin);
+    std::fs::write(dir.join("small.ron"), small).unwrap();
+    let machines = ["small.ron", "ecrts25-orin", "ecrts25-orin-banks", "accelsim-sm1"];
+    let policies = ["gto", "lrr"];
+    let list = machines.join(",");
+    let of = |machine: &str, policy: &str, more: &[&str]| {
+        let args = [&["check", "two.ron", "--machine", machine, "--scheduler", policy], more].concat();
+        in_dir(&dir, &args)
+    };
+    let all = of(&list, &policies.join(","), &["--format", "json"]);
+    assert_eq!(all.status.code(), Some(1));
+    let all = crate::json_output::read(&all.stdout);
+    let told = all["errors"][0]["message"].as_str().unwrap();
+    assert!(
+        told.starts_with("in launch 1 (line 1 of the program): block larger than the SM holds"),
+        "{told}"
+    );
+    let mut results = all["results"].as_array().unwrap().iter();
+    for machine in machines {
+        for policy in policies {
+            let alone = of(machine, policy, &["--format", "json"]);
+            let alone = crate::json_output::read(&alone.stdout);
+            assert_eq!(results.next(), alone["results"].as_array().unwrap().first(), "{machine} {policy}");
+        }
+    }
+    assert_eq!(results.next(), None);
+    let executed = |machine: &str, policies: &str| {
+        stderr(&of(machine, policies, &["-v", "-v"])).matches("executing").count()
+    };
+    // the three policies of two machines in one run, and the machines that record something else in one each
+    assert_eq!(executed("ecrts25-orin", "gto"), 2);
+    assert_eq!(executed("small.ron,ecrts25-orin", "gto,lrr,srr"), 2);
+    assert_eq!(executed("ecrts25-orin,ecrts25-orin-banks", "gto,lrr"), 4);
+}

@@ -122,10 +122,11 @@ fn sections_settle_as_defined() {
 fn holds_exactly_and_needs_each_part() {
     let mut looked_at = 0;
     let mut exceeded = [0u32; 4];
-    let (mut below, mut tight) = (0, 0);
+    let (mut below, mut divided, mut tight) = (0, 0, 0);
     for (index, size) in SIZES.into_iter().enumerate() {
         for seed in 0..4000 {
-            let kernel = bound_kernels::random(seed + 7_000_000 * (index as u64 + 1), size);
+            let sub_cores = 1 + usize::from(seed % 4 == 0);
+            let kernel = bound_kernels::random_on(seed + 7_000_000 * (index as u64 + 1), size, sub_cores);
             if kernel.paths.warps.len() < 2 {
                 continue;
             }
@@ -140,6 +141,7 @@ fn holds_exactly_and_needs_each_part() {
                 .collect();
             let sum = put_together(&kernel, &in_full);
             below += u32::from(bound < sum);
+            divided += u32::from(bound < sum && sub_cores > 1);
             tight += u32::from(bound < sum && bound == worst);
             let less = |late| put_together(&kernel, &all_settled(&kernel, late));
             let of = [
@@ -151,8 +153,13 @@ fn holds_exactly_and_needs_each_part() {
             exceeded.iter_mut().zip(of).for_each(|(count, bound)| *count += u32::from(worst > bound));
         }
     }
-    println!("{looked_at} blocks, {below} below the sum of sections, {tight} of them exact; {exceeded:?}");
-    assert!(looked_at > 4000 && below > 500 && tight > 100, "{looked_at} {below} {tight}");
+    println!(
+        "{looked_at} blocks, {below} below the sum of sections, {divided} of them on two sub-cores, {tight} exact; {exceeded:?}"
+    );
+    assert!(
+        looked_at > 4000 && below > 500 && divided > 100 && tight > 100,
+        "{looked_at} {below} {divided} {tight}"
+    );
     assert!(exceeded.iter().all(|&count| count > 20), "{exceeded:?}");
 }
 

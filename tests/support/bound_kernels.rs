@@ -156,10 +156,15 @@ pub struct Size {
 /// accesses, hazards with and without WAW, asynchronous copies, barriers on their own or a shared
 /// unit, warps that finish early, exits that issue or not.
 pub fn random(seed: u64, size: Size) -> Kernel {
+    random_on(seed, size, 1)
+}
+
+/// The same on so many sub-cores, with units of which about half are shared.
+pub fn random_on(seed: u64, size: Size, sub_cores: usize) -> Kernel {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let rng = &mut rng;
     let units = rng.random_range(1..=4usize);
-    let (classes, machine) = random_machine(rng, units, size);
+    let (classes, machine) = random_machine(rng, units, size, sub_cores);
     let regs = rng.random_range(2..=8u16);
     let mut builder = Builder::new(usize::from(regs));
     let warps = rng.random_range(1..=size.warps);
@@ -199,7 +204,12 @@ pub fn random(seed: u64, size: Size) -> Kernel {
     builder.finish(&machine)
 }
 
-fn random_machine(rng: &mut ChaCha8Rng, units: usize, size: Size) -> (Vec<String>, Machine) {
+fn random_machine(
+    rng: &mut ChaCha8Rng,
+    units: usize,
+    size: Size,
+    sub_cores: usize,
+) -> (Vec<String>, Machine) {
     let mut time = |max: u64, least: u64| {
         let max = if rng.random_ratio(1, 3) { least } else { max };
         rng.random_range(least..=max)
@@ -208,7 +218,10 @@ fn random_machine(rng: &mut ChaCha8Rng, units: usize, size: Size) -> (Vec<String
     let defined: Vec<String> = names
         .iter()
         .map(|name| {
-            format!("\"{name}\": Unit(init: {}, lat: {})", time(size.max_init, 1), time(size.max_lat, 0))
+            let (init, lat) = (time(size.max_init, 1), time(size.max_lat, 0));
+            // of an even init: where there is one sub-core, nothing more is drawn
+            let shared = sub_cores > 1 && init % 2 == 0;
+            format!("\"{name}\": Unit(init: {init}, lat: {lat}, shared: {shared})")
         })
         .collect();
     let mut classes: Vec<String> = Vec::new();
@@ -232,7 +245,8 @@ fn random_machine(rng: &mut ChaCha8Rng, units: usize, size: Size) -> (Vec<String
     let hazards = if rng.random_ratio(1, 2) { "[Raw]" } else { "[Raw, Waw]" };
     let exit_issues = rng.random_ratio(1, 2);
     let text = format!(
-        "Machine(name: \"random\", hazards: {hazards}, exit_issues: {exit_issues}, units: {{ {} }}, ops: {{ {} }})",
+        "Machine(name: \"random\", hazards: {hazards}, exit_issues: {exit_issues}, sub_cores: {sub_cores}, \
+         units: {{ {} }}, ops: {{ {} }})",
         defined.join(", "),
         ops.join(", ")
     );

@@ -237,11 +237,15 @@ impl<'s, R: Fn() -> Runner<'s> + Sync> Search<'s, R> {
         if self.is_attained() {
             return vec![false; self.facts.sections.len()];
         }
+        // no section begins later than when all before it have settled by the bound; the last one ends as late as may be
+        // only if the bound is attained
         let lengths = &best.schedule.run.sections;
+        let (mut released, mut settled) = (0, 0);
         let below = |(section, &cycles): (usize, &u64)| {
-            let Some(proved) = self.proved.sections.get(section) else { return true };
-            let most = if section + 1 < lengths.len() { proved.settled } else { proved.value };
-            cycles < most.cycles().get()
+            released += cycles;
+            let proved = self.proved.sections.get(section);
+            settled = proved.map_or(u64::MAX, |proved| settled + proved.settled.cycles().get());
+            section + 1 == lengths.len() || released < settled
         };
         lengths.iter().enumerate().map(below).collect()
     }

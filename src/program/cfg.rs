@@ -4,9 +4,9 @@
 //! [`Cfg::reconvergence`] once per function; leaving the function is one virtual exit node, and a
 //! branch whose only post-dominator that is reconverges nowhere.
 
-use petgraph::algo::dominators;
-use petgraph::graph::{DiGraph, NodeIndex};
-
+use super::Instr;
+use super::graph::FlowGraph;
+use super::sem::Sem;
 use crate::base::Pc;
 
 /// Where control can go from an instruction.
@@ -24,6 +24,22 @@ impl Successors {
     /// An instruction that only goes on.
     pub fn next() -> Self {
         Self { falls_through: true, targets: Vec::new(), leaves: false }
+    }
+
+    /// Those of an instruction. A call goes on behind it.
+    pub fn of(instr: &Instr) -> Self {
+        let guarded = instr.guard.is_some();
+        let (targets, ends) = match &instr.sem {
+            Sem::Branch { target, .. } => (vec![*target], false),
+            Sem::BranchTable { targets, .. } => (targets.clone(), false),
+            // a trap ends the run with an error, so where lanes would go is of no interest; counting it
+            // as a way out would take the join from every branch around an assertion
+            Sem::Exit | Sem::Return => {
+                return Self { falls_through: guarded, targets: Vec::new(), leaves: true };
+            }
+            _ => (Vec::new(), true),
+        };
+        Self { falls_through: guarded || ends, targets, leaves: false }
     }
 
     fn ends_block(&self) -> bool {
@@ -47,8 +63,8 @@ pub struct Cfg {
     pub blocks: Vec<BasicBlock>,
     /// Index of each block's immediate post-dominator; `None` if that is the exit.
     pub post_dominator: Vec<Option<usize>>,
-    /// Index of successor blocks.
-    pub successors: Vec<Vec<usize>>,
+    /// Where control goes from each block, by index.
+    pub graph: FlowGraph,
 }
 
 impl Cfg {
@@ -71,34 +87,24 @@ impl Cfg {
         let ends = starts.iter().skip(1).copied().chain(std::iter::once(flow.len()));
         let ranges: Vec<(usize, usize)> = starts.iter().copied().zip(ends).collect();
 
-        // edges point backwards, so that dominators of the graph are post-dominators of the code
-        let mut graph = DiGraph::<(), ()>::new();
-        let nodes: Vec<NodeIndex> = ranges.iter().map(|_| graph.add_node(())).collect();
-        let exit = graph.add_node(());
         let mut successors = vec![Vec::new(); ranges.len()];
+        let mut leaves = vec![false; ranges.len()];
         for (block, &(_, end)) in ranges.iter().enumerate() {
             let last = &flow[end - 1];
             let falls = last.falls_through.then_some(end).filter(|&next| next < flow.len());
-            let leaves = last.leaves || last.falls_through && end == flow.len();
+            leaves[block] = last.leaves || last.falls_through && end == flow.len();
             for index in last.targets.iter().map(|t| t.index() - first.index()).chain(falls) {
                 let to = block_of(index);
                 if !successors[block].contains(&to) {
                     successors[block].push(to);
-                    graph.add_edge(nodes[to], nodes[block], ());
                 }
             }
-            if leaves {
-                graph.add_edge(exit, nodes[block], ());
-            }
         }
-        let tree = dominators::simple_fast(&graph, exit);
-        let post_dominator = nodes
-            .iter()
-            .map(|&node| tree.immediate_dominator(node).filter(|&d| d != exit).map(NodeIndex::index))
-            .collect();
+        let graph = FlowGraph::new(successors, leaves);
+        let post_dominator = graph.post_dominators();
         let pc = |index: usize| Pc::from_index(first.index() + index);
         let blocks = ranges.into_iter().map(|(s, e)| BasicBlock { start: pc(s), end: pc(e) }).collect();
-        Self { blocks, post_dominator, successors }
+        Self { blocks, post_dominator, graph }
     }
 
     /// The block that holds an instruction.

@@ -5,6 +5,7 @@
 
 pub mod cfg;
 pub mod expr;
+pub mod graph;
 pub mod image;
 pub mod launch;
 pub mod layout;

@@ -2,9 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use petgraph::algo::dominators;
-use petgraph::graph::{DiGraph, NodeIndex};
-
 use super::Module;
 use super::lower::{Built, FunctionCode, build};
 use super::resolve::Problem;
@@ -239,22 +236,14 @@ fn classes(program: &Program) -> Vec<ClassCount> {
 
 /// The natural loops of a function.
 fn loops(module: &Module, program: &Program, code: &FunctionCode) -> Vec<Loop> {
-    let Cfg { blocks, successors, .. } = &code.cfg;
-    let mut graph = DiGraph::<(), ()>::new();
-    let nodes: Vec<NodeIndex> = blocks.iter().map(|_| graph.add_node(())).collect();
-    for (from, targets) in successors.iter().enumerate() {
-        for &to in targets {
-            graph.add_edge(nodes[from], nodes[to], ());
-        }
-    }
-    let Some(&root) = nodes.first() else { return Vec::new() };
-    let tree = DominatorTree::new(&graph, root);
+    let Cfg { blocks, graph, .. } = &code.cfg;
+    let dominators = graph.dominators();
     // first and last block between each header and its back edges; a header may stand behind the
     // branch that closes its loop
     let mut spans: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
-    for (from, targets) in successors.iter().enumerate() {
-        for &to in targets {
-            if tree.dominates(to, from) {
+    for from in 0..graph.len() {
+        for &to in graph.successors(from) {
+            if dominators.dominates(to, from) {
                 let (first, last) = spans.entry(to).or_insert((to, to));
                 (*first, *last) = ((*first).min(from), (*last).max(from));
             }
@@ -276,44 +265,4 @@ fn loops(module: &Module, program: &Program, code: &FunctionCode) -> Vec<Loop> {
         .collect();
     list.sort_by_key(|found| (found.line, found.end_line));
     list
-}
-
-/// Numbers of a walk over the dominator tree, by block: a block dominates those whose interval
-/// lies within its own.
-struct DominatorTree {
-    intervals: Vec<(usize, usize)>,
-}
-
-impl DominatorTree {
-    fn new(graph: &DiGraph<(), ()>, root: NodeIndex) -> Self {
-        let tree = dominators::simple_fast(graph, root);
-        let mut children = vec![Vec::new(); graph.node_count()];
-        for node in graph.node_indices() {
-            if let Some(parent) = tree.immediate_dominator(node) {
-                children[parent.index()].push(node.index());
-            }
-        }
-        // blocks that cannot be reached keep an empty interval and dominate nothing
-        let mut intervals = vec![(0, 0); graph.node_count()];
-        let mut clock = 1;
-        let mut stack = vec![(root.index(), 0)];
-        intervals[root.index()].0 = clock;
-        while let Some((node, next)) = stack.last_mut() {
-            clock += 1;
-            if let Some(&child) = children[*node].get(*next) {
-                *next += 1;
-                intervals[child].0 = clock;
-                stack.push((child, 0));
-            } else {
-                intervals[*node].1 = clock;
-                stack.pop();
-            }
-        }
-        Self { intervals }
-    }
-
-    fn dominates(&self, above: usize, below: usize) -> bool {
-        let ((start, end), (at, _)) = (self.intervals[above], self.intervals[below]);
-        at > 0 && start <= at && at < end
-    }
 }

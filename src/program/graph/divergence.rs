@@ -1,0 +1,303 @@
+//! Edges that a warp takes although no lane does.
+//!
+//! Where the lanes of a warp take different sides of a branch, the warp executes one side after the other and
+//! goes on at the branch's immediate post-dominator. So it goes from the end of one side to the beginning of the next, and
+//! the graph of what lanes do is not the graph of what warps do (Betts and Donaldson, "Estimating the WCET of
+//! GPU-Accelerated Applications using Hybrid Analysis", ECRTS 2013, section IV).
+//!
+//! [`published_edges`] is that paper's algorithm (its figure 3), which looks at the graph without the edges that close
+//! loops. Two things about it are not as one would have them, both of loops and of exits:
+//!
+//! * Lanes that leave a loop early through the same side in different rounds wait for each other one by one: from the
+//!   end of that side the warp goes to its beginning. Without the edges that close the loop no such way is seen, so a warp's
+//!   path need not be a walk of the graph.
+//! * A node before the post-dominator that no side leads to gets edges to all sides.
+//!
+//! [`divergent_edges`] follows the sides themselves. From a branch b with post-dominator m, let a side be a successor of
+//! b other than m, and let it *end* in each node from which control goes to m, or leaves the function if there is no m,
+//! that can be reached from it without passing m. Whenever the warp comes to such an end, what it executes next is m, or a
+//! side that waits: it belongs to this branch, or to one around it that has the same m. A side s that waits for b has been
+//! put off while *another* side of b was executed, and what has come to the end since then is
+//! reached from that other side: maybe through b again, in a loop. So the edges are those from the ends of each side to
+//! all other sides. If every node before m belongs to a side, and without loops, these are the published ones; a test
+//! says so.
+
+use super::{FlowGraph, LoopTree};
+
+/// An edge that a warp can take because its lanes have diverged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DivergentEdge {
+    /// The end of one side.
+    pub from: usize,
+    /// The beginning of another.
+    pub to: usize,
+    /// The first branch because of which it is there.
+    pub branch: usize,
+}
+
+/// The edges that divergence adds to a graph whose branches are not all uniform, in the order of nodes.
+pub fn divergent_edges(graph: &FlowGraph, is_uniform: impl Fn(usize) -> bool) -> Vec<DivergentEdge> {
+    let post_dominators = graph.post_dominators();
+    let mut edges = Vec::new();
+    for branch in graph.reverse_post_order() {
+        let join = post_dominators[branch];
+        let sides: Vec<usize> =
+            graph.successors(branch).iter().copied().filter(|&side| Some(side) != join).collect();
+        if sides.len() < 2 || is_uniform(branch) {
+            continue;
+        }
+        for &side in &sides {
+            for end in ends(graph, side, join) {
+                let others = sides.iter().filter(|&&other| other != side);
+                edges.extend(others.map(|&to| DivergentEdge { from: end, to, branch }));
+            }
+        }
+    }
+    once(graph, edges)
+}
+
+/// Where a side ends.
+fn ends(graph: &FlowGraph, side: usize, join: Option<usize>) -> Vec<usize> {
+    let mut seen = vec![false; graph.len()];
+    seen[side] = true;
+    let mut open = vec![side];
+    let mut ends = Vec::new();
+    while let Some(node) = open.pop() {
+        if leads_to(graph, node, join) {
+            ends.push(node);
+        }
+        for &to in graph.successors(node) {
+            if Some(to) != join && !std::mem::replace(&mut seen[to], true) {
+                open.push(to);
+            }
+        }
+    }
+    ends
+}
+
+fn leads_to(graph: &FlowGraph, node: usize, join: Option<usize>) -> bool {
+    join.map_or(graph.leaves(node), |join| graph.has_edge(node, join))
+}
+
+/// The edges of the paper's figure 3. Where a branch has no post-dominator but the end of the function, the nodes
+/// that leave the function stand for those before it.
+pub fn published_edges(
+    graph: &FlowGraph,
+    loops: &LoopTree,
+    is_uniform: impl Fn(usize) -> bool,
+) -> Vec<DivergentEdge> {
+    let order = graph.reverse_post_order();
+    let forward: Vec<Vec<usize>> = (0..graph.len())
+        .map(|node| {
+            let targets = graph.successors(node).iter().copied();
+            targets.filter(|&to| !loops.is_back_edge(node, to)).collect()
+        })
+        .collect();
+    // by node, what can reach it without going back
+    let mut reaching = vec![vec![false; graph.len()]; graph.len()];
+    for &node in &order {
+        reaching[node][node] = true;
+        let from = reaching[node].clone();
+        for &to in &forward[node] {
+            reaching[to].iter_mut().zip(&from).for_each(|(to, from)| *to |= from);
+        }
+    }
+    let post_dominators = graph.post_dominators();
+    let mut edges = Vec::new();
+    for &branch in &order {
+        if !is_forward_branch(branch, &forward[branch], loops) || is_uniform(branch) {
+            continue;
+        }
+        let before_join = order.iter().filter(|&&node| leads_to(graph, node, post_dominators[branch]));
+        for &from in before_join {
+            let sides = &forward[branch];
+            let mut new: Vec<usize> = sides.iter().copied().filter(|&side| !reaching[from][side]).collect();
+            if new.is_empty() {
+                new.clone_from(sides);
+            }
+            edges.extend(new.into_iter().map(|to| DivergentEdge { from, to, branch }));
+        }
+    }
+    once(graph, edges)
+}
+
+/// Whether a node is a branch of the paper's section IV-A, given where it leads without going back.
+fn is_forward_branch(node: usize, forward: &[usize], loops: &LoopTree) -> bool {
+    let of_header = loops.innermost(node).map(|index| &loops.loops[index]).filter(|of| of.header == node);
+    forward.len() > 1 && of_header.is_none_or(|of| forward.iter().all(|&to| of.contains(to)))
+}
+
+/// Each new edge once.
+fn once(graph: &FlowGraph, mut edges: Vec<DivergentEdge>) -> Vec<DivergentEdge> {
+    edges.retain(|edge| !graph.has_edge(edge.from, edge.to));
+    // the first branch of each stays: the sort is stable
+    edges.sort_by_key(|edge| (edge.from, edge.to));
+    edges.dedup_by_key(|edge| (edge.from, edge.to));
+    edges
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+
+    /// The paper's figure 2, from what its text says of it; node n is `b(n + 6)`.
+    fn figure_2() -> FlowGraph {
+        let edges = [(6, 7), (6, 12), (7, 8), (7, 10), (8, 9), (9, 15), (10, 11), (11, 14)];
+        let more = [(12, 10), (12, 13), (13, 14), (14, 15)];
+        let mut successors = vec![Vec::new(); 10];
+        edges.iter().chain(&more).for_each(|&(from, to): &(usize, usize)| successors[from - 6].push(to - 6));
+        FlowGraph::new(successors, (0..10).map(|node| node == 9).collect())
+    }
+
+    fn named(edges: &[DivergentEdge]) -> Vec<(usize, usize)> {
+        edges.iter().map(|edge| (edge.from + 6, edge.to + 6)).collect()
+    }
+
+    #[test]
+    fn figure_2_gets_the_edges_of_its_three_regions() {
+        let graph = figure_2();
+        let loops = LoopTree::new(&graph).unwrap();
+        let edges = published_edges(&graph, &loops, |_| false);
+        // of (b6, b15): b9 to b12, b14 to both; of (b7, b15): b9 to b10, b14 to b8; of (b12, b14): b11 to b13, b13 to b10
+        assert_eq!(named(&edges), [(9, 10), (9, 12), (11, 13), (13, 10), (14, 7), (14, 8), (14, 12)]);
+        assert_eq!(named(&divergent_edges(&graph, |_| false)), named(&edges));
+        let branch_of = |from: usize, to: usize| {
+            edges.iter().find(|edge| (edge.from + 6, edge.to + 6) == (from, to)).map(|edge| edge.branch + 6)
+        };
+        assert_eq!((branch_of(9, 12), branch_of(9, 10), branch_of(13, 10)), (Some(6), Some(7), Some(12)));
+        // the new graph has a cycle between b11 and b13 that is no loop
+        let updated = graph.with_edges(edges.iter().map(|edge| (edge.from, edge.to)));
+        assert!(LoopTree::new(&updated).is_err());
+        // and none of its edges if the branch is uniform
+        assert_eq!(named(&divergent_edges(&graph, |node| node != 12 - 6)), [(11, 13), (13, 10)]);
+    }
+
+    #[test]
+    fn the_executions_of_figure_2_are_walks_of_the_new_graph_only() {
+        let graph = figure_2();
+        let edges = divergent_edges(&graph, |_| false);
+        let updated = graph.with_edges(edges.iter().map(|edge| (edge.from, edge.to)));
+        // all lanes to b12, where they part; b7 first and divergent there; b12 first
+        let executions: [&[usize]; 3] = [
+            &[6, 12, 10, 11, 13, 14, 15],
+            &[6, 7, 8, 9, 10, 11, 14, 12, 10, 11, 13, 14, 15],
+            &[6, 12, 10, 11, 13, 14, 7, 10, 11, 14, 8, 9, 15],
+        ];
+        let is_walk = |graph: &FlowGraph, walk: &[usize]| {
+            walk.windows(2).all(|step| graph.has_edge(step[0] - 6, step[1] - 6))
+        };
+        assert!(executions.iter().all(|walk| is_walk(&updated, walk)));
+        assert!(executions.iter().all(|walk| !is_walk(&graph, walk)));
+        assert!(!updated.has_edge(11 - 6, 7 - 6), "impossible, as the paper says");
+    }
+
+    /// A random graph in which every node is reached and leads to the end; forward edges, and with `loops` some back.
+    fn random(rng: &mut ChaCha8Rng, loops: bool) -> FlowGraph {
+        let nodes = rng.random_range(2..9);
+        let mut successors: Vec<Vec<usize>> = (0..nodes - 1).map(|node| vec![node + 1]).collect();
+        successors.push(Vec::new());
+        for from in 0..nodes - 1 {
+            let to = if loops && rng.random_ratio(1, 3) {
+                rng.random_range(0..=from)
+            } else {
+                rng.random_range(from + 1..nodes)
+            };
+            if rng.random_bool(0.7) && !successors[from].contains(&to) {
+                successors[from].push(to);
+            }
+        }
+        FlowGraph::new(successors, (0..nodes).map(|node| node == nodes - 1).collect())
+    }
+
+    /// The nodes that a warp executes if its lanes decide at random, as a stack of post-dominators has it.
+    fn execution(graph: &FlowGraph, rng: &mut ChaCha8Rng) -> Vec<usize> {
+        let joins = graph.post_dominators();
+        let mut path = Vec::new();
+        // next node, where it waits for others, lanes
+        let mut stack = vec![(0, None, 0xffu8)];
+        while let Some(&mut (node, join, lanes)) = stack.last_mut() {
+            if Some(node) == join {
+                stack.pop();
+                continue;
+            }
+            path.push(node);
+            if path.len() > 200 {
+                break;
+            }
+            let targets = graph.successors(node);
+            let mut sides: Vec<(usize, u8)> = targets.iter().map(|&to| (to, 0)).collect();
+            for lane in (0..8).filter(|lane| lanes >> lane & 1 == 1) {
+                if !sides.is_empty() {
+                    let chosen = rng.random_range(0..sides.len());
+                    sides[chosen].1 |= 1 << lane;
+                }
+            }
+            sides.retain(|&(_, lanes)| lanes != 0);
+            match sides[..] {
+                [] => {
+                    stack.pop();
+                }
+                [(to, _)] => stack.last_mut().expect("it is there").0 = to,
+                _ => {
+                    let around = joins[node];
+                    if around == join {
+                        stack.pop();
+                    } else {
+                        let top = stack.last_mut().expect("it is there");
+                        top.0 = around.expect("the end is nobody's join but the end's");
+                    }
+                    if rng.random_bool(0.5) {
+                        sides.reverse();
+                    }
+                    stack.extend(sides.iter().map(|&(to, lanes)| (to, around, lanes)));
+                }
+            }
+        }
+        path
+    }
+
+    #[test]
+    fn every_execution_is_a_walk() {
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let (mut added, mut beyond_published, mut looping) = (0, 0, 0);
+        for _ in 0..3000 {
+            let graph = random(&mut rng, true);
+            let edges = divergent_edges(&graph, |_| false);
+            let updated = graph.with_edges(edges.iter().map(|edge| (edge.from, edge.to)));
+            let published = LoopTree::new(&graph).ok().map(|loops| {
+                looping += usize::from(!loops.loops.is_empty());
+                let edges = published_edges(&graph, &loops, |_| false);
+                graph.with_edges(edges.iter().map(|edge| (edge.from, edge.to)))
+            });
+            for _ in 0..20 {
+                let path = execution(&graph, &mut rng);
+                for step in path.windows(2) {
+                    assert!(updated.has_edge(step[0], step[1]), "{graph:?} {path:?} {step:?}");
+                    added += usize::from(!graph.has_edge(step[0], step[1]));
+                    let known = published.as_ref().is_none_or(|graph| graph.has_edge(step[0], step[1]));
+                    beyond_published += usize::from(!known);
+                }
+            }
+        }
+        assert!(added > 1000 && looping > 500, "{added} {looping}");
+        assert!(beyond_published > 0, "the published edges would do");
+    }
+
+    #[test]
+    fn without_loops_the_sides_have_no_edge_that_is_not_published() {
+        let mut rng = ChaCha8Rng::seed_from_u64(2);
+        let mut equal = 0;
+        for _ in 0..3000 {
+            let graph = random(&mut rng, false);
+            let loops = LoopTree::new(&graph).unwrap();
+            let (ours, theirs) =
+                (divergent_edges(&graph, |_| false), published_edges(&graph, &loops, |_| false));
+            assert!(ours.iter().all(|edge| theirs.iter().any(|t| (t.from, t.to) == (edge.from, edge.to))));
+            equal += usize::from(ours == theirs);
+        }
+        assert!(equal > 500, "{equal}");
+    }
+}

@@ -1,0 +1,161 @@
+//! Natural loops and how they are nested.
+
+use super::FlowGraph;
+
+/// A natural loop: all that goes back to one header.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loop {
+    /// Its only entry.
+    pub header: usize,
+    /// The nodes from which control goes back to the header.
+    pub latches: Vec<usize>,
+    /// Its nodes, ascending; header and inner loops included.
+    pub body: Vec<usize>,
+    /// Index of the loop around it.
+    pub parent: Option<usize>,
+    /// 1 for an outermost loop.
+    pub depth: usize,
+}
+
+impl Loop {
+    /// Whether a node is in it.
+    pub fn contains(&self, node: usize) -> bool {
+        self.body.binary_search(&node).is_ok()
+    }
+}
+
+/// The loops of a graph, outer ones before those in them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LoopTree {
+    /// The loops; those around a loop come before it.
+    pub loops: Vec<Loop>,
+    innermost: Vec<Option<usize>>,
+}
+
+/// A graph has a cycle that can be entered in more than one place, so that it is no loop with a header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Irreducible {
+    /// The edge that closes the cycle.
+    pub edge: (usize, usize),
+}
+
+impl LoopTree {
+    /// The loops of a graph, of its nodes that can be reached.
+    ///
+    /// # Errors
+    /// If some cycle has no header that dominates it.
+    pub fn new(graph: &FlowGraph) -> Result<Self, Irreducible> {
+        let dominators = graph.dominators();
+        let order = graph.reverse_post_order();
+        let mut place = vec![usize::MAX; graph.len()];
+        order.iter().enumerate().for_each(|(index, &node)| place[node] = index);
+        let mut loops: Vec<Loop> = Vec::new();
+        for &header in &order {
+            let mut latches = Vec::new();
+            for &from in graph.predecessors(header).iter().filter(|&&from| place[from] != usize::MAX) {
+                if dominators.dominates(header, from) {
+                    latches.push(from);
+                } else if place[from] >= place[header] {
+                    return Err(Irreducible { edge: (from, header) });
+                }
+            }
+            if !latches.is_empty() {
+                latches.sort_unstable();
+                let is_reachable = |node: usize| place[node] != usize::MAX;
+                let body = body(graph, header, &latches, is_reachable);
+                loops.push(Loop { header, latches, body, parent: None, depth: 1 });
+            }
+        }
+        // headers in reverse post-order: a loop that contains another one's header comes first, and of those the last
+        // is the innermost
+        for inner in 1..loops.len() {
+            let header = loops[inner].header;
+            if let Some(outer) = (0..inner).rev().find(|&outer| loops[outer].contains(header)) {
+                (loops[inner].parent, loops[inner].depth) = (Some(outer), loops[outer].depth + 1);
+            }
+        }
+        let mut innermost = vec![None; graph.len()];
+        for (index, found) in loops.iter().enumerate() {
+            found.body.iter().for_each(|&node| innermost[node] = Some(index));
+        }
+        Ok(Self { loops, innermost })
+    }
+
+    /// The innermost loop that a node is in.
+    pub fn innermost(&self, node: usize) -> Option<usize> {
+        self.innermost[node]
+    }
+
+    /// Whether an edge goes back to the header of a loop.
+    pub fn is_back_edge(&self, from: usize, to: usize) -> bool {
+        let mut around = self.innermost(from);
+        while let Some(index) = around {
+            let found = &self.loops[index];
+            if found.header == to {
+                return found.latches.contains(&from);
+            }
+            around = found.parent;
+        }
+        false
+    }
+}
+
+/// What leads back to the header without leaving through it.
+fn body(
+    graph: &FlowGraph,
+    header: usize,
+    latches: &[usize],
+    is_reachable: impl Fn(usize) -> bool,
+) -> Vec<usize> {
+    let mut body = vec![header];
+    let mut seen = vec![false; graph.len()];
+    seen[header] = true;
+    let mut open = latches.to_vec();
+    while let Some(node) = open.pop() {
+        if is_reachable(node) && !std::mem::replace(&mut seen[node], true) {
+            body.push(node);
+            open.extend_from_slice(graph.predecessors(node));
+        }
+    }
+    body.sort_unstable();
+    body
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn graph(edges: &[&[usize]]) -> FlowGraph {
+        let leaves = edges.iter().map(|targets| targets.is_empty()).collect();
+        FlowGraph::new(edges.iter().map(|targets| targets.to_vec()).collect(), leaves)
+    }
+
+    #[test]
+    fn loops_are_nested_by_their_bodies() {
+        // 0 -> 1 (outer) -> 2 (inner) -> 2 | 3; 3 -> 1 | 4; 4 -> 4 | 5
+        let tree = LoopTree::new(&graph(&[&[1], &[2], &[2, 3], &[1, 4], &[4, 5], &[]])).unwrap();
+        let of = |found: &Loop| (found.header, found.body.clone(), found.parent, found.depth);
+        let loops: Vec<_> = tree.loops.iter().map(of).collect();
+        assert_eq!(loops, [(1, vec![1, 2, 3], None, 1), (2, vec![2], Some(0), 2), (4, vec![4], None, 1)]);
+        assert_eq!((tree.innermost(3), tree.innermost(2), tree.innermost(5)), (Some(0), Some(1), None));
+        assert!(tree.is_back_edge(3, 1) && tree.is_back_edge(2, 2) && !tree.is_back_edge(3, 4));
+    }
+
+    #[test]
+    fn two_ways_back_are_one_loop() {
+        let tree = LoopTree::new(&graph(&[&[1, 2], &[0], &[0, 3], &[]])).unwrap();
+        assert_eq!((tree.loops.len(), &tree.loops[0].latches), (1, &vec![1, 2]));
+    }
+
+    #[test]
+    fn a_cycle_with_two_entries_is_told() {
+        let problem = LoopTree::new(&graph(&[&[1, 2], &[2, 3], &[1], &[]])).unwrap_err();
+        assert!([(1, 2), (2, 1)].contains(&problem.edge), "{problem:?}");
+    }
+
+    #[test]
+    fn what_cannot_be_reached_is_in_no_loop() {
+        let tree = LoopTree::new(&graph(&[&[1], &[], &[3], &[2]])).unwrap();
+        assert!(tree.loops.is_empty());
+    }
+}

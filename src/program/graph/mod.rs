@@ -1,0 +1,177 @@
+//! Graphs of control flow, of whatever nodes: dominators, loops, and the edges that divergence adds.
+//!
+//! [`crate::program::cfg`] makes one of a function, whose nodes are basic blocks. Nothing in here knows of
+//! instructions.
+
+mod divergence;
+mod loops;
+
+pub use divergence::{DivergentEdge, divergent_edges, published_edges};
+pub use loops::{Irreducible, Loop, LoopTree};
+
+use petgraph::algo::dominators;
+use petgraph::graph::{DiGraph, NodeIndex};
+
+/// Nodes `0 ..`, of which 0 is the entry, and where control can go from each.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FlowGraph {
+    successors: Vec<Vec<usize>>,
+    predecessors: Vec<Vec<usize>>,
+    leaves: Vec<bool>,
+}
+
+impl FlowGraph {
+    /// A graph in which control goes from node n to any of `successors[n]` (each once), or, if `leaves[n]`, ends there.
+    ///
+    /// # Panics
+    /// If an edge leads to a node that is none, or the two lists differ in length.
+    pub fn new(successors: Vec<Vec<usize>>, leaves: Vec<bool>) -> Self {
+        assert_eq!(successors.len(), leaves.len(), "an entry for each node");
+        let mut predecessors = vec![Vec::new(); successors.len()];
+        for (from, targets) in successors.iter().enumerate() {
+            targets.iter().for_each(|&to| predecessors[to].push(from));
+        }
+        Self { successors, predecessors, leaves }
+    }
+
+    /// How many nodes.
+    pub fn len(&self) -> usize {
+        self.successors.len()
+    }
+
+    /// Whether it has no node at all.
+    pub fn is_empty(&self) -> bool {
+        self.successors.is_empty()
+    }
+
+    /// Where control can go from a node.
+    pub fn successors(&self, node: usize) -> &[usize] {
+        &self.successors[node]
+    }
+
+    /// Where it can come from.
+    pub fn predecessors(&self, node: usize) -> &[usize] {
+        &self.predecessors[node]
+    }
+
+    /// Whether it can end after a node.
+    pub fn leaves(&self, node: usize) -> bool {
+        self.leaves[node]
+    }
+
+    /// Whether there is an edge.
+    pub fn has_edge(&self, from: usize, to: usize) -> bool {
+        self.successors[from].contains(&to)
+    }
+
+    /// The same with more edges; those that are there already are not doubled.
+    #[must_use]
+    pub fn with_edges(&self, more: impl IntoIterator<Item = (usize, usize)>) -> Self {
+        let mut successors = self.successors.clone();
+        for (from, to) in more {
+            if !successors[from].contains(&to) {
+                successors[from].push(to);
+            }
+        }
+        Self::new(successors, self.leaves.clone())
+    }
+
+    /// The nodes that control can come to, in an order in which each comes before those it leads to, but for edges that go
+    /// back in a loop.
+    pub fn reverse_post_order(&self) -> Vec<usize> {
+        let mut order = Vec::with_capacity(self.len());
+        let mut seen = vec![false; self.len()];
+        let mut stack = Vec::new();
+        if !self.is_empty() {
+            seen[0] = true;
+            stack.push((0, 0));
+        }
+        while let Some((node, next)) = stack.last_mut() {
+            if let Some(&to) = self.successors[*node].get(*next) {
+                *next += 1;
+                if !std::mem::replace(&mut seen[to], true) {
+                    stack.push((to, 0));
+                }
+            } else {
+                order.push(*node);
+                stack.pop();
+            }
+        }
+        order.reverse();
+        order
+    }
+
+    /// The immediate post-dominator of each node; `None` if that is the end, which all nodes that can be left have in
+    /// common, or if there is no way to it.
+    pub fn post_dominators(&self) -> Vec<Option<usize>> {
+        // edges point backwards, so that dominators of the graph are post-dominators of the code
+        let mut graph = DiGraph::<(), ()>::new();
+        let nodes: Vec<NodeIndex> = self.successors.iter().map(|_| graph.add_node(())).collect();
+        let end = graph.add_node(());
+        for (from, targets) in self.successors.iter().enumerate() {
+            for &to in targets {
+                graph.add_edge(nodes[to], nodes[from], ());
+            }
+            if self.leaves[from] {
+                graph.add_edge(end, nodes[from], ());
+            }
+        }
+        let tree = dominators::simple_fast(&graph, end);
+        let of = |&node: &NodeIndex| tree.immediate_dominator(node).filter(|&above| above != end);
+        nodes.iter().map(|node| of(node).map(NodeIndex::index)).collect()
+    }
+
+    /// Which nodes dominate which.
+    pub fn dominators(&self) -> Dominators {
+        let mut graph = DiGraph::<(), ()>::new();
+        let nodes: Vec<NodeIndex> = self.successors.iter().map(|_| graph.add_node(())).collect();
+        for (from, targets) in self.successors.iter().enumerate() {
+            targets.iter().for_each(|&to| {
+                graph.add_edge(nodes[from], nodes[to], ());
+            });
+        }
+        Dominators::new(&graph, nodes.first().copied())
+    }
+}
+
+/// Numbers of a walk over the dominator tree, by node: one dominates those whose interval lies within its own.
+#[derive(Clone, Debug)]
+pub struct Dominators {
+    intervals: Vec<(usize, usize)>,
+}
+
+impl Dominators {
+    fn new(graph: &DiGraph<(), ()>, root: Option<NodeIndex>) -> Self {
+        // nodes that cannot be reached keep an empty interval and dominate nothing
+        let mut intervals = vec![(0, 0); graph.node_count()];
+        let Some(root) = root else { return Self { intervals } };
+        let tree = dominators::simple_fast(graph, root);
+        let mut children = vec![Vec::new(); graph.node_count()];
+        for node in graph.node_indices() {
+            if let Some(parent) = tree.immediate_dominator(node) {
+                children[parent.index()].push(node.index());
+            }
+        }
+        let mut clock = 1;
+        let mut stack = vec![(root.index(), 0)];
+        intervals[root.index()].0 = clock;
+        while let Some((node, next)) = stack.last_mut() {
+            clock += 1;
+            if let Some(&child) = children[*node].get(*next) {
+                *next += 1;
+                intervals[child].0 = clock;
+                stack.push((child, 0));
+            } else {
+                intervals[*node].1 = clock;
+                stack.pop();
+            }
+        }
+        Self { intervals }
+    }
+
+    /// Whether every way from the entry to `below` leads through `above`; every node dominates itself.
+    pub fn dominates(&self, above: usize, below: usize) -> bool {
+        let ((start, end), (at, _)) = (self.intervals[above], self.intervals[below]);
+        at > 0 && start <= at && at < end
+    }
+}

@@ -30,6 +30,8 @@
 //!   a small grammar ([`explore::grammar`]), and the Fermi model of Raravi and Andersson, 2010 ([`explore::fermi`]).
 //! * [`sweep`] runs the points of a plan, each as [`check`] would, with one functional run for all that can share it
 //!   ([`check::judge_each`], which the commands `check` and `compare` use too).
+//! * [`hybrid`] is the other way to an execution time: it measures warps between points of the code in traces, from whatever
+//!   machine, and puts the times together along the control flow graph.
 //! * [`why`] reads the events of a run and finds the critical path: what each cycle of its makespan hangs on.
 //! * [`check`] is the only place where a simulated makespan meets a bound. [`report`] turns results into
 //!   text and JSON, [`cli`] does all input and output.
@@ -60,7 +62,7 @@
 //! ```text
 //!  cli                          arguments, files, exit codes; the only layer that does IO
 //!  report   sweep               what each command prints: text and JSON of one struct; plans, points, results
-//!  check    explore  why        verdicts, counterexamples; all schedules, hunts, anomalies; the critical path of a run
+//!  check    explore  hybrid  why  verdicts, counterexamples; all schedules, hunts, anomalies; estimates from traces; critical paths
 //!  sim      bound               timing engine; phases and bounds        (never each other)
 //!  exec     trace               functional run; events and observers
 //!  ptx      micro               front ends
@@ -112,6 +114,7 @@
 //! | bounds that do not hold | [`bound::failed`] |
 //! | the transition system that is searched | `src/explore/model.rs`, of several blocks `src/explore/resident.rs` |
 //! | the worst schedule of a large block, slack and luck | [`explore::adversary`], `src/report/worst.rs` |
+//! | the hybrid analysis of Betts and Donaldson, ECRTS 2013 | [`hybrid`]; the format of its traces is `src/hybrid/trace.rs` |
 //! | what a PTX instruction does | `src/ptx/lower/` (to semantics), `src/exec/` (its execution) |
 //! | what a launch file may say, and how it becomes a launch | `src/program/launch/` |
 //! | textures and surfaces: what they are, how a fetch computes | [`program::image`], `src/exec/image/` |
@@ -153,6 +156,7 @@
 //! | bound, premise, feature | a claim about makespans; what it needs to hold; something of a machine or kernel beyond the paper model |
 //! | gates, standing | whether a bound decides the exit code; what a bound rests on: published, proved or conjectured |
 //! | verdict, status | what became of a bound, with the reason; the same as one word |
+//! | ipoint, transition | a point of the code whose passing is in a trace ([`hybrid`]); a way from one to the next |
 //! | critical path, link | the chain of causes from the end of a run back to its beginning; one of them, with the cycles it took |
 //! | witness | a schedule, block or run that shows something |
 //! | transaction | one access of a bank or cache that an instruction's lanes share |
@@ -166,6 +170,7 @@ pub mod cli;
 pub mod diag;
 pub mod exec;
 pub mod explore;
+pub mod hybrid;
 pub mod isa;
 pub mod machine;
 pub mod micro;

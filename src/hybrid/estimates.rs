@@ -1,0 +1,94 @@
+//! The estimates of the hybrid analysis, together.
+
+use std::fmt;
+
+use super::ilp::{IlpError, Limits, Program, Worst};
+use super::ipg::Ipg;
+use super::observed::Observed;
+use super::tree::{NoTree, tree_value};
+use crate::base::Cycles;
+
+/// An estimate beside the high-water mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Estimate {
+    /// The estimate.
+    pub value: Cycles,
+    /// Whether a run took longer than that: then it is no bound.
+    pub below_high_water: bool,
+}
+
+impl Estimate {
+    fn new(value: Cycles, high_water: Cycles) -> Self {
+        Self { value, below_high_water: value < high_water }
+    }
+}
+
+/// All that the analysis says of a kernel. Estimates are of what was observed, put together; they bound
+/// nothing that was not (Betts and Donaldson, section II-B).
+#[derive(Clone, Debug)]
+pub struct Estimates {
+    /// The longest run that was observed.
+    pub high_water: Cycles,
+    /// Z_warp, of one warp alone: from the integer linear program.
+    pub warp: Estimate,
+    /// The counts that give Z_warp.
+    pub worst: Worst,
+    /// What limited them.
+    pub limits: Limits,
+    /// Z_warp by the tree rule, with loop bounds only, where it applies.
+    pub tree: Result<Estimate, NoTree>,
+    /// Z_dynamic: Z_warp after the longest release jitter.
+    pub dynamic: Estimate,
+    /// Z_hybrid: Z_warp in waves, each warp of which delays the next.
+    pub hybrid: Estimate,
+    /// Transitions of the graph that no warp took, which no estimate accounts for.
+    pub unobserved: Vec<usize>,
+}
+
+/// Why there are no estimates.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoEstimate {
+    /// There is no Z_warp.
+    Warp(IlpError),
+    /// An estimate is beyond 64 bits.
+    TooLarge,
+}
+
+impl fmt::Display for NoEstimate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Warp(error) => error.fmt(f),
+            Self::TooLarge => f.write_str("an estimate is beyond 64 bits"),
+        }
+    }
+}
+
+impl std::error::Error for NoEstimate {}
+
+/// What limits the counts if nobody says otherwise: loop bounds, and where divergence adds transitions the counts that were
+/// observed too.
+pub fn default_limits(ipg: &Ipg) -> Limits {
+    if ipg.has_divergence() { Limits::Counts } else { Limits::Loops }
+}
+
+/// The estimates from what was observed.
+///
+/// # Errors
+/// If there is no Z_warp with these limits, or a number is too large.
+pub fn estimate(ipg: &Ipg, observed: &Observed, limits: Limits) -> Result<Estimates, NoEstimate> {
+    let worst = Program::new(ipg, &observed.timing, limits)
+        .and_then(|program| program.solve())
+        .map_err(NoEstimate::Warp)?;
+    let compared = |value| Estimate::new(value, observed.high_water);
+    let z_warp = worst.value;
+    Ok(Estimates {
+        high_water: observed.high_water,
+        warp: compared(z_warp),
+        limits,
+        tree: tree_value(ipg, &observed.timing).map(compared),
+        dynamic: compared(observed.waves.dynamic(z_warp).ok_or(NoEstimate::TooLarge)?),
+        hybrid: compared(observed.waves.hybrid(z_warp).ok_or(NoEstimate::TooLarge)?),
+        unobserved: (0..ipg.transitions().len()).filter(|&at| observed.timing.wcet[at].is_none()).collect(),
+        worst,
+    })
+}

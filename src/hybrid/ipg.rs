@@ -1,0 +1,335 @@
+//! The instrumentation point graph: where a warp can be seen next.
+//!
+//! Betts and Donaldson, section II-B. Its vertices are the instrumentation points (ipoints) of a control flow graph, each
+//! at the start of a node. A transition from one to another is there if some path of the graph leads from the one to
+//! the other and past no third.
+//!
+//! # Loops
+//! Loops are those of the control flow graph *without* the edges that divergence adds (section IV-C: with them the graph is
+//! irreducible). Given a loop L, a transition from u to v
+//! * *iterates* L if both are in L and an ipoint-free path between them stays in L and goes back to L's header;
+//! * *enters* L if v is in L, but no ipoint-free path from u to v stays in L.
+//!
+//! It may iterate several loops, or iterate one and enter another; it never does both to the same. If all paths of a
+//! transition are without divergence, every cycle of transitions has one that iterates a loop which none of the cycle's
+//! enters: follow the cycle in the control flow graph, and take the innermost loop that it stays in. It passes that loop's
+//! header, or it would stay in one further in. So with a bound on iterations per entry for each loop, all counts
+//! are bounded. With divergence edges that is not so.
+//!
+//! Where not every node is an ipoint, one transition may stand for several paths, of which some go back to a header
+//! and some do not. It then counts as an iteration whenever it is taken, in traces as in the calculation, so that a
+//! bound read from traces holds of them.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use crate::program::graph::{FlowGraph, Irreducible, Loop, LoopTree};
+
+/// A transition between two ipoints.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transition {
+    /// The ipoint it leaves.
+    pub from: usize,
+    /// The ipoint it leads to.
+    pub to: usize,
+    /// Whether all its paths take an edge that divergence added.
+    pub divergent: bool,
+    /// The loops that it iterates, ascending.
+    pub iterates: Vec<usize>,
+    /// The loops that it enters, ascending.
+    pub enters: Vec<usize>,
+}
+
+/// A loop of the control flow graph that has ipoints in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IpgLoop {
+    /// Its header, a node of the control flow graph.
+    pub header: usize,
+    /// The ipoint at its header, if there is one.
+    pub ipoint: Option<usize>,
+    /// The ipoints in it, ascending.
+    pub ipoints: Vec<usize>,
+    /// The loop around it; it comes before.
+    pub parent: Option<usize>,
+}
+
+/// The instrumentation point graph of a control flow graph.
+#[derive(Clone, Debug)]
+pub struct Ipg {
+    names: Vec<String>,
+    nodes: Vec<usize>,
+    exits: Vec<bool>,
+    transitions: Vec<Transition>,
+    /// By ipoint the transitions that leave it: where to, and which; ascending.
+    leaving: Vec<Vec<(usize, usize)>>,
+    loops: Vec<IpgLoop>,
+    by_name: HashMap<Vec<u8>, usize>,
+}
+
+/// Why there is no instrumentation point graph.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum IpgError {
+    /// The control flow graph has no nodes.
+    Empty,
+    /// The control flow graph has a cycle that is no loop, before divergence edges are added.
+    Irreducible(Irreducible),
+    /// Control can end after this node, and also go on. [`with_end`] gives the end a node of its own.
+    ExitGoesOn(usize),
+    /// The name of this node's ipoint is not a word of letters, digits and `_` that begins with no digit.
+    NotAWord(usize, String),
+    /// The names of two nodes' ipoints are the same, or one is `run`, which is no name.
+    Taken(usize, String),
+}
+
+impl fmt::Display for IpgError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => f.write_str("the control flow graph is empty"),
+            Self::Irreducible(found) => write!(
+                f,
+                "the control flow graph is irreducible: node {} goes back to node {}, which is not the only entry of that loop",
+                found.edge.0, found.edge.1
+            ),
+            Self::ExitGoesOn(node) => {
+                write!(f, "control can end after node {node} and also go on from there")
+            }
+            Self::NotAWord(node, name) => write!(f, "the name `{name}` of node {node} is not a word"),
+            Self::Taken(node, name) => write!(f, "the name `{name}` of node {node} is taken"),
+        }
+    }
+}
+
+impl std::error::Error for IpgError {}
+
+/// A graph with one more node, its last, to which control goes where it could end before: the ipoint there
+/// is passed when a warp ends. Divergence edges are computed on the result.
+pub fn with_end(graph: &FlowGraph) -> FlowGraph {
+    let end = graph.len();
+    let mut successors: Vec<Vec<usize>> = (0..end).map(|node| graph.successors(node).to_vec()).collect();
+    (0..end).filter(|&node| graph.leaves(node)).for_each(|node| successors[node].push(end));
+    successors.push(Vec::new());
+    let mut leaves = vec![false; end];
+    leaves.push(true);
+    FlowGraph::new(successors, leaves)
+}
+
+impl Ipg {
+    /// The graph of the nodes that `instrumented` takes, and of the entry and all exits in any case. `divergent` are the
+    /// edges that divergence adds, `name` says what the ipoint of a node is called in traces.
+    ///
+    /// # Errors
+    /// See [`IpgError`].
+    pub fn new(
+        graph: &FlowGraph,
+        divergent: &[(usize, usize)],
+        instrumented: impl Fn(usize) -> bool,
+        name: impl Fn(usize) -> String,
+    ) -> Result<Self, IpgError> {
+        if graph.is_empty() {
+            return Err(IpgError::Empty);
+        }
+        let tree = LoopTree::new(graph).map_err(IpgError::Irreducible)?;
+        let updated = graph.with_edges(divergent.iter().copied());
+        if let Some(node) =
+            (0..graph.len()).find(|&node| graph.leaves(node) && !updated.successors(node).is_empty())
+        {
+            return Err(IpgError::ExitGoesOn(node));
+        }
+        let nodes: Vec<usize> =
+            (0..graph.len()).filter(|&node| node == 0 || graph.leaves(node) || instrumented(node)).collect();
+        let mut ipoint_of = vec![None; graph.len()];
+        nodes.iter().enumerate().for_each(|(ipoint, &node)| ipoint_of[node] = Some(ipoint));
+        let (names, by_name) = named(&nodes, name)?;
+        let mut ipg = Self {
+            exits: nodes.iter().map(|&node| graph.leaves(node)).collect(),
+            loops: loops_with_ipoints(&tree, &ipoint_of),
+            leaving: vec![Vec::new(); nodes.len()],
+            transitions: Vec::new(),
+            names,
+            nodes,
+            by_name,
+        };
+        ipg.connect(graph, &updated, &ipoint_of);
+        ipg.classify(&updated, &tree, &ipoint_of);
+        Ok(ipg)
+    }
+
+    fn connect(&mut self, graph: &FlowGraph, updated: &FlowGraph, ipoint_of: &[Option<usize>]) {
+        for (from, &node) in self.nodes.iter().enumerate() {
+            let lanes = next_ipoints(graph, node, ipoint_of, |_| true, |_, _| false);
+            for Reached { ipoint: to, .. } in next_ipoints(updated, node, ipoint_of, |_| true, |_, _| false) {
+                let divergent = !lanes.iter().any(|reached| reached.ipoint == to);
+                self.leaving[from].push((to, self.transitions.len()));
+                self.transitions.push(Transition {
+                    from,
+                    to,
+                    divergent,
+                    iterates: Vec::new(),
+                    enters: Vec::new(),
+                });
+            }
+        }
+    }
+
+    fn classify(&mut self, updated: &FlowGraph, tree: &LoopTree, ipoint_of: &[Option<usize>]) {
+        for (index, of) in self.loops.iter().enumerate() {
+            let body: &Loop =
+                tree.loops.iter().find(|all| all.header == of.header).expect("one loop a header");
+            let goes_back = |from: usize, to: usize| to == body.header && body.latches.contains(&from);
+            let mut inside = vec![false; updated.len()];
+            body.body.iter().for_each(|&node| inside[node] = true);
+            for &from in &of.ipoints {
+                let reached =
+                    next_ipoints(updated, self.nodes[from], ipoint_of, |node| inside[node], goes_back);
+                for &(to, transition) in &self.leaving[from] {
+                    let within = reached.iter().find(|reached| reached.ipoint == to);
+                    let transition = &mut self.transitions[transition];
+                    match within {
+                        Some(reached) if reached.marked => transition.iterates.push(index),
+                        Some(_) => {}
+                        None if inside[self.nodes[to]] => transition.enters.push(index),
+                        None => {}
+                    }
+                }
+            }
+            for transition in &mut self.transitions {
+                if !inside[self.nodes[transition.from]] && inside[self.nodes[transition.to]] {
+                    transition.enters.push(index);
+                }
+            }
+        }
+    }
+
+    /// How many ipoints there are; they are numbered in the order of their nodes, and 0 is the entry.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Never: the entry is always instrumented.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// What an ipoint is called in traces.
+    pub fn name(&self, ipoint: usize) -> &str {
+        &self.names[ipoint]
+    }
+
+    /// The names of all ipoints.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(String::as_str)
+    }
+
+    /// The ipoint with this name.
+    pub fn ipoint(&self, name: &[u8]) -> Option<usize> {
+        self.by_name.get(name).copied()
+    }
+
+    /// The node of the control flow graph that an ipoint is at.
+    pub fn node(&self, ipoint: usize) -> usize {
+        self.nodes[ipoint]
+    }
+
+    /// Whether a warp ends at an ipoint; then no transition leaves it.
+    pub fn is_exit(&self, ipoint: usize) -> bool {
+        self.exits[ipoint]
+    }
+
+    /// All transitions, by where they come from and then by where they lead.
+    pub fn transitions(&self) -> &[Transition] {
+        &self.transitions
+    }
+
+    /// The number of the transition between two ipoints.
+    pub fn transition(&self, from: usize, to: usize) -> Option<usize> {
+        let leaving = &self.leaving[from];
+        leaving.binary_search_by_key(&to, |&(to, _)| to).ok().map(|at| leaving[at].1)
+    }
+
+    /// The transitions that leave an ipoint: where to, and which.
+    pub fn leaving(&self, ipoint: usize) -> &[(usize, usize)] {
+        &self.leaving[ipoint]
+    }
+
+    /// The loops; those around a loop come before it.
+    pub fn loops(&self) -> &[IpgLoop] {
+        &self.loops
+    }
+
+    /// Whether any transition is there only because of divergence.
+    pub fn has_divergence(&self) -> bool {
+        self.transitions.iter().any(|transition| transition.divergent)
+    }
+}
+
+fn is_word(name: &str) -> bool {
+    let letter = |c: char| c.is_ascii_alphabetic() || c == '_';
+    name.starts_with(letter) && name.chars().all(|c| letter(c) || c.is_ascii_digit())
+}
+
+type Named = (Vec<String>, HashMap<Vec<u8>, usize>);
+
+fn named(nodes: &[usize], name: impl Fn(usize) -> String) -> Result<Named, IpgError> {
+    let mut by_name = HashMap::new();
+    let mut names = Vec::with_capacity(nodes.len());
+    for (ipoint, &node) in nodes.iter().enumerate() {
+        let name = name(node);
+        if !is_word(&name) {
+            return Err(IpgError::NotAWord(node, name));
+        }
+        if name == "run" || by_name.insert(name.clone().into_bytes(), ipoint).is_some() {
+            return Err(IpgError::Taken(node, name));
+        }
+        names.push(name);
+    }
+    Ok((names, by_name))
+}
+
+/// Loops without ipoints cannot be seen in traces: what they cost is in the transitions that pass them.
+fn loops_with_ipoints(tree: &LoopTree, ipoint_of: &[Option<usize>]) -> Vec<IpgLoop> {
+    let mut number = vec![None; tree.loops.len()];
+    let mut loops = Vec::new();
+    for (index, of) in tree.loops.iter().enumerate() {
+        let ipoints: Vec<usize> = of.body.iter().filter_map(|&node| ipoint_of[node]).collect();
+        if !ipoints.is_empty() {
+            number[index] = Some(loops.len());
+            // what is in a loop is in those around it, so that they have numbers
+            let parent = of.parent.and_then(|parent| number[parent]);
+            loops.push(IpgLoop { header: of.header, ipoint: ipoint_of[of.header], ipoints, parent });
+        }
+    }
+    loops
+}
+
+/// An ipoint that comes next, and whether some way to it takes a marked edge.
+struct Reached {
+    ipoint: usize,
+    marked: bool,
+}
+
+/// The ipoints to which ipoint-free paths lead from a node through nodes that are `allowed`, ascending.
+fn next_ipoints(
+    graph: &FlowGraph,
+    start: usize,
+    ipoint_of: &[Option<usize>],
+    allowed: impl Fn(usize) -> bool,
+    marks: impl Fn(usize, usize) -> bool,
+) -> Vec<Reached> {
+    // a node is visited at most twice: reached without a marked edge, and with one
+    let mut seen = vec![[false; 2]; graph.len()];
+    let mut open = vec![(start, false)];
+    while let Some((node, marked)) = open.pop() {
+        for &to in graph.successors(node).iter().filter(|&&to| allowed(to)) {
+            let marked = marked || marks(node, to);
+            if !std::mem::replace(&mut seen[to][usize::from(marked)], true) && ipoint_of[to].is_none() {
+                open.push((to, marked));
+            }
+        }
+    }
+    let mut reached: Vec<Reached> = (0..graph.len())
+        .filter(|&node| seen[node] != [false; 2])
+        .filter_map(|node| ipoint_of[node].map(|ipoint| Reached { ipoint, marked: seen[node][1] }))
+        .collect();
+    reached.sort_by_key(|reached| reached.ipoint);
+    reached
+}

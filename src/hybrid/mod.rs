@@ -1,0 +1,37 @@
+//! Hybrid WCET analysis: times from traces, put together along the control flow graph.
+//!
+//! Adam Betts and Alastair Donaldson, "Estimating the WCET of GPU-Accelerated Applications using Hybrid Analysis",
+//! ECRTS 2013. Warps are timed between instrumentation points; the longest time of each transition goes into a longest
+//! path through the instrumentation point graph, which gives the estimate of one warp alone. How warps start gives two
+//! estimates for a whole kernel.
+//!
+//! ```text
+//!  FlowGraph, ipoints ──> Ipg ─────────────────┬──> tree_value ──┐
+//!                          │                   ├──> Program ─────┼──> Estimates
+//!  text ──Reader──> Event ─┴─Observer──> Observed ──> waves ─────┘
+//! ```
+//!
+//! All of it rests on what was observed: an estimate that exceeds every run is no proof of anything, and one that
+//! does not is reported as such ([`Estimate::below_high_water`]). This is the measurement-based counterpart of
+//! the bounds in `bound`, with which it shares nothing.
+
+pub mod estimates;
+pub mod ilp;
+pub mod ipg;
+pub mod observed;
+mod reading;
+pub mod trace;
+pub mod tree;
+pub mod waves;
+
+pub use estimates::{Estimate, Estimates, NoEstimate, default_limits, estimate};
+pub use ilp::{IlpError, Limits, Program, Worst};
+pub use ipg::{Ipg, IpgError, with_end};
+pub use observed::{Fault, FaultKind, Observed, Observer, Timing};
+pub use reading::read_traces;
+pub use trace::{Event, Reader, Record};
+pub use tree::{NoTree, tree_value};
+pub use waves::WaveParameters;
+
+#[cfg(test)]
+mod tests;

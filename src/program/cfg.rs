@@ -6,7 +6,7 @@
 
 use super::graph::FlowGraph;
 use super::sem::Sem;
-use super::{Flow, Instr};
+use super::{Flow, Instr, Program};
 use crate::base::Pc;
 
 /// Where control can go from an instruction.
@@ -112,6 +112,11 @@ impl Cfg {
         let pc = |index: usize| Pc::from_index(first.index() + index);
         let blocks = ranges.into_iter().map(|(s, e)| BasicBlock { start: pc(s), end: pc(e) }).collect();
         Self { blocks, post_dominator, graph }
+    }
+
+    /// The last instruction of a block.
+    pub fn last<'p>(&self, program: &'p Program, block: usize) -> &'p Instr {
+        &program.instrs[self.blocks[block].end.index() - 1]
     }
 
     /// The block that holds an instruction.

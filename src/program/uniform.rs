@@ -52,7 +52,7 @@ impl Uniformity {
                 if found.branch_varies(program, cfg, index) {
                     let join = cfg.post_dominator[index];
                     for &side in cfg.graph.successors(index).iter().filter(|&&side| Some(side) != join) {
-                        mark(cfg, side, join, &mut spread);
+                        cfg.graph.reached(side, join).into_iter().for_each(|node| spread[node] = true);
                     }
                 }
             }
@@ -67,9 +67,9 @@ impl Uniformity {
         self.varying[reg.index()]
     }
 
-    /// Whether the lanes of a warp may take different ways at the end of a block.
+    /// Whether the lanes of a warp may take different ways at the end of a block of the kernel.
     pub fn branch_varies(&self, program: &Program, cfg: &Cfg, block: usize) -> bool {
-        let instr = &program.instrs[cfg.blocks[block].end.index() - 1];
+        let instr = cfg.last(program, block);
         let Successors { falls_through, targets, leaves, .. } = Successors::of(instr);
         let by_guard = instr.guard.is_some_and(|guard| self.varies(guard.reg));
         let by_table = matches!(instr.sem, Sem::BranchTable { .. }) && self.reads_varying(instr);
@@ -157,21 +157,6 @@ impl Uniformity {
             | Sem::Call(_)
             | Sem::CallPointer(_) => true,
             _ => self.reads_varying(instr),
-        }
-    }
-}
-
-/// Marks what can be reached from a side of a branch without passing its join.
-fn mark(cfg: &Cfg, side: usize, join: Option<usize>, marked: &mut [bool]) {
-    let mut open = vec![side];
-    let mut seen = vec![false; marked.len()];
-    seen[side] = true;
-    while let Some(node) = open.pop() {
-        marked[node] = true;
-        for &to in cfg.graph.successors(node) {
-            if Some(to) != join && !std::mem::replace(&mut seen[to], true) {
-                open.push(to);
-            }
         }
     }
 }

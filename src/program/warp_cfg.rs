@@ -83,7 +83,7 @@ impl WarpCfg {
         let mut added = Vec::new();
         for (number, FunctionCfg { first, cfg, loops, .. }) in functions.iter().enumerate() {
             let is_uniform = |block: usize| {
-                let last = &program.instrs[cfg.blocks[block].end.index() - 1];
+                let last = cfg.last(program, block);
                 let may_vary = last.guard.is_some() || matches!(last.sem, Sem::BranchTable { .. });
                 !may_vary || number == 0 && !uniformity.branch_varies(program, cfg, block)
             };
@@ -96,11 +96,9 @@ impl WarpCfg {
                 to: edge.to + first,
                 branch: edge.branch + first,
             }));
-            let calls_differ = |block: usize| {
-                let last = &program.instrs[cfg.blocks[block].end.index() - 1];
-                matches!(last.sem, Sem::CallPointer(_))
-            };
-            diverges.extend((0..cfg.blocks.len()).map(|block| !is_uniform(block) || calls_differ(block)));
+            diverges.extend((0..cfg.blocks.len()).map(|block| {
+                !is_uniform(block) || matches!(cfg.last(program, block).sem, Sem::CallPointer(_))
+            }));
             blocks.extend_from_slice(&cfg.blocks);
         }
         let lanes = lanes(program, &functions);
@@ -179,8 +177,8 @@ fn lanes(program: &Program, functions: &[FunctionCfg]) -> FlowGraph {
         functions.iter().position(|function| function.cfg.blocks.first().is_some_and(|b| b.start == pc))
     };
     for caller in functions {
-        for (index, block) in caller.cfg.blocks.iter().enumerate() {
-            let call = &program.instrs[block.end.index() - 1];
+        for index in 0..caller.cfg.blocks.len() {
+            let call = caller.cfg.last(program, index);
             let callees: Vec<usize> = match &call.sem {
                 Sem::Call(call) => at(call.target).into_iter().collect(),
                 Sem::CallPointer(_) => (1..functions.len()).collect(),

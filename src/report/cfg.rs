@@ -7,6 +7,7 @@ use layout::backends::svg::SVGWriter;
 use layout::gv::{DotParser, GraphBuilder};
 use serde::Serialize;
 
+use super::count;
 use super::output::{Output, Report};
 use super::style::Style;
 use super::table::Table;
@@ -159,12 +160,11 @@ impl CfgResult {
     fn text(&self, width: Option<usize>) -> String {
         let diverging = self.blocks.iter().filter(|block| block.diverges).count();
         let mut text = format!(
-            "{}: {} blocks, {} edges, {} branches whose lanes may part, {} edges added by divergence ({})\n\n",
+            "{}: {}, {}, lanes may part at the end of {diverging}; {} that divergence adds ({})\n\n",
             self.kernel,
-            self.blocks.len(),
-            self.edges.len(),
-            diverging,
-            self.added.len(),
+            count(self.blocks.len(), "block"),
+            count(self.edges.len(), "edge"),
+            count(self.added.len(), "edge"),
             self.divergence
         );
         let mut targets: BTreeMap<usize, Vec<usize>> = BTreeMap::new();

@@ -18,7 +18,7 @@ fn lanes_that_leave_a_loop_early_wait_for_each_other() {
     let [ours, published] = [ours, published].map(|result| pairs(&result["added"], "from", "to"));
     assert!(ours.iter().any(|(from, to)| from == to) && published.iter().all(|(from, to)| from != to));
     let text = stdout(&warpbound(&["cfg", "loopbreak"]));
-    assert!(text.contains("5 branches whose lanes may part") && text.contains("loop at line"), "{text}");
+    assert!(text.contains("lanes may part at the end of 5;") && text.contains("loop at line"), "{text}");
 }
 
 /// What is the same in all lanes decides no divergence; with whole warps in a row of threads, `%tid.y` is.

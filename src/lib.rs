@@ -100,7 +100,7 @@
 //! | functional runs ahead of the simulation, on a thread | `src/check/ahead.rs` |
 //! | cycles against another simulator | `tests/engine/accelsim.rs` |
 //! | what each simplification costs | [`check::ablation`] |
-//! | one functional run for several machines and policies | `src/check/replay.rs`; where one that fails takes nothing from the others, `src/check/each.rs` |
+//! | one functional run for several machines and policies, of which one that fails takes nothing from the others | `src/check/replay.rs`; of a program `src/check/programs.rs`; of either `src/check/each.rs` |
 //! | lists of machines and policies on the command line | `src/cli/lists.rs`; batches on threads `src/cli/batch.rs` |
 //! | plans, their points, records and shards | [`sweep`]; the folder of results is `src/cli/files/results.rs`, as a by-product of `check` and `compare` `src/cli/commands/sweep/recording.rs` |
 //! | numbers of papers beside ours | `src/report/reproduce/` (published ones in `published.rs`), `plans/` |
@@ -118,12 +118,13 @@
 //! | what a PTX instruction does | `src/ptx/lower/` (to semantics), `src/exec/` (its execution) |
 //! | what a launch file may say, and how it becomes a launch | `src/program/launch/` |
 //! | textures and surfaces: what they are, how a fetch computes | [`program::image`], `src/exec/image/` |
-//! | programs of several launches: steps, loops | `src/program/sequence/`, run by `src/check/sequence.rs` |
+//! | programs of several launches: steps, loops | `src/program/sequence/`, run by `src/check/sequence.rs`, side by side by `src/check/programs.rs` |
 //! | guessed launches | [`program::params`], [`program::template`] |
 //! | options that replace parts of a launch | `src/cli/launches.rs` |
 //! | where in a RON file a value stands | `src/diag/place.rs` |
 //! | where the elements of a matrix are, how products round | [`program::sem::Fragment`], [`program::sem::Product`] |
 //! | reconvergence of diverged lanes | [`program::cfg`], `src/exec/stack/` |
+//! | where warps can go, and which branches are uniform | [`program::warp_cfg`], [`program::uniform`]; loops, and the edges of divergence, [`program::graph`] |
 //! | what is in a trace, and how it is written | `src/trace/csv.rs`, `kanata.rs`, `perfetto/`; counters of the memory `src/sim/pipeline/samples.rs` |
 //! | latencies and their sources | `configs/*.ron` |
 //! | how a run is watched and ended early | [`base::Watch`], `src/cli/stop.rs`, `src/cli/progress.rs` |

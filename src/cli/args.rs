@@ -94,6 +94,8 @@ pub enum Command {
     Report(Report),
     /// A table or figure of a paper: ours, the published number, the difference
     Reproduce(Reproduce),
+    /// The control flow of a kernel's warps: blocks, loops, what divergence adds
+    Cfg(Cfg),
     /// What is in a .ptx, .warp or machine file
     Inspect(Inspect),
     /// Embedded kernels, machines and plans, policies, bounds
@@ -200,6 +202,40 @@ pub struct Phases {
     pub of_block: u32,
     #[command(flatten)]
     pub on: OneKernel,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Cfg {
+    /// Embedded kernel, launch .ron file, or .ptx with --entry --grid --block --arg; `-` is stdin
+    pub kernel: String,
+    /// Which edges stand for divergence: those between the sides of a branch, or those of the published algorithm
+    #[arg(long, value_enum, default_value_t = Edges::Sides)]
+    pub edges: Edges,
+    /// Write the graph in the language of Graphviz
+    #[arg(long, value_name = "FILE")]
+    pub dot: Option<PathBuf>,
+    /// Draw it
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    #[command(flatten)]
+    pub writing: Writing,
+    #[command(flatten)]
+    pub ptx: PtxLaunch,
+    /// Seed of random data
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+    /// Output
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+/// Which edges stand for divergence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Edges {
+    /// From the ends of each side of a branch to the other sides
+    Sides,
+    /// As Betts and Donaldson, ECRTS 2013, figure 3
+    Published,
 }
 
 #[derive(Debug, clap::Args)]

@@ -62,6 +62,7 @@ fn run(args: &Args, session: &Session) -> Outcome {
         Command::Merge(merge) => commands::merge::run(merge, session),
         Command::Report(report) => commands::report::run(report, session),
         Command::Reproduce(reproduce) => commands::reproduce::run(reproduce, session),
+        Command::Cfg(cfg) => commands::cfg::run(cfg, session),
         Command::Inspect(inspect) => commands::inspect::run(inspect, session),
         Command::List(list) => commands::list::run(list, session),
         Command::Completions(completions) => commands::completions::run(completions, session),
@@ -121,6 +122,7 @@ impl Args {
             Command::Merge(_) => "merge",
             Command::Report(_) => "report",
             Command::Reproduce(_) => "reproduce",
+            Command::Cfg(_) => "cfg",
             Command::Inspect(_) => "inspect",
             Command::List(_) => "list",
             Command::Completions(_) => "completions",
@@ -145,6 +147,7 @@ impl Args {
             Command::Sweep(sweep) => sweep.format,
             Command::Merge(merge) => merge.format,
             Command::Reproduce(reproduce) => reproduce.format,
+            Command::Cfg(cfg) => cfg.format,
             Command::Inspect(inspect) => inspect.format,
             Command::List(list) => list.format,
             Command::Family(_) | Command::Report(_) | Command::Completions(_) | Command::Man(_) => {

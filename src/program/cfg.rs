@@ -4,9 +4,9 @@
 //! [`Cfg::reconvergence`] once per function; leaving the function is one virtual exit node, and a
 //! branch whose only post-dominator that is reconverges nowhere.
 
-use super::Instr;
 use super::graph::FlowGraph;
 use super::sem::Sem;
+use super::{Flow, Instr, Program};
 use crate::base::Pc;
 
 /// Where control can go from an instruction.
@@ -18,12 +18,14 @@ pub struct Successors {
     pub targets: Vec<Pc>,
     /// Whether lanes may leave the function here.
     pub leaves: bool,
+    /// Whether other code may run before the next instruction: that of a function which is called.
+    pub calls: bool,
 }
 
 impl Successors {
     /// An instruction that only goes on.
     pub fn next() -> Self {
-        Self { falls_through: true, targets: Vec::new(), leaves: false }
+        Self { falls_through: true, targets: Vec::new(), leaves: false, calls: false }
     }
 
     /// Those of an instruction. A call goes on behind it.
@@ -35,15 +37,20 @@ impl Successors {
             // a trap ends the run with an error, so where lanes would go is of no interest; counting it
             // as a way out would take the join from every branch around an assertion
             Sem::Exit | Sem::Return => {
-                return Self { falls_through: guarded, targets: Vec::new(), leaves: true };
+                return Self { falls_through: guarded, leaves: true, ..Self::next() };
+            }
+            // straight-line code without meaning
+            Sem::None if instr.flow == Flow::Exit => {
+                return Self { falls_through: false, leaves: true, ..Self::next() };
             }
             _ => (Vec::new(), true),
         };
-        Self { falls_through: guarded || ends, targets, leaves: false }
+        let calls = matches!(instr.sem, Sem::Call(_) | Sem::CallPointer(_));
+        Self { falls_through: guarded || ends, targets, leaves: false, calls }
     }
 
     fn ends_block(&self) -> bool {
-        !self.falls_through || !self.targets.is_empty() || self.leaves
+        !self.falls_through || !self.targets.is_empty() || self.leaves || self.calls
     }
 }
 
@@ -107,6 +114,11 @@ impl Cfg {
         Self { blocks, post_dominator, graph }
     }
 
+    /// The last instruction of a block.
+    pub fn last<'p>(&self, program: &'p Program, block: usize) -> &'p Instr {
+        &program.instrs[self.blocks[block].end.index() - 1]
+    }
+
     /// The block that holds an instruction.
     pub fn block_of(&self, pc: Pc) -> usize {
         self.blocks.partition_point(|block| block.start <= pc) - 1
@@ -123,11 +135,11 @@ mod tests {
     use super::*;
 
     fn branch(target: u32, conditional: bool) -> Successors {
-        Successors { falls_through: conditional, targets: vec![Pc::new(target)], leaves: false }
+        Successors { falls_through: conditional, targets: vec![Pc::new(target)], ..Successors::next() }
     }
 
     fn ret() -> Successors {
-        Successors { falls_through: false, targets: Vec::new(), leaves: true }
+        Successors { falls_through: false, leaves: true, ..Successors::next() }
     }
 
     #[test]

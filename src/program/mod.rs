@@ -16,6 +16,8 @@ pub mod sem;
 pub mod sequence;
 pub mod template;
 pub mod timing;
+pub mod uniform;
+pub mod warp_cfg;
 
 use std::fmt;
 

@@ -6,6 +6,7 @@
 pub mod ablation;
 pub mod anomaly;
 pub mod banks;
+pub mod cfg;
 pub mod check;
 pub mod compare;
 pub mod diff;

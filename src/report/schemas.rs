@@ -10,7 +10,7 @@ use schemars::generate::SchemaSettings;
 
 use super::output::Output;
 use super::{
-    ablation, anomaly, compare, diff, evidence, explore, fermi, hunt, inspect, list, output, phases,
+    ablation, anomaly, cfg, compare, diff, evidence, explore, fermi, hunt, inspect, list, output, phases,
     reproduce, run, suite, sweep, worst,
 };
 
@@ -30,6 +30,7 @@ fn the_schema_files_are_those_of_the_types() {
         schema::<Output<run::RunResult>>("run"),
         schema::<Output<diff::DiffResult>>("diff"),
         schema::<Output<phases::PhasesResult>>("phases"),
+        schema::<Output<cfg::CfgResult>>("cfg"),
         schema::<Output<compare::CompareResult>>("compare"),
         schema::<Output<evidence::EvidenceResult>>("evidence"),
         schema::<Output<explore::ExploreResult>>("explore"),

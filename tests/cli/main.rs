@@ -4,6 +4,7 @@
 mod ablate;
 mod anomaly;
 mod batches;
+mod cfg;
 mod compilers;
 mod explain;
 mod fermi;

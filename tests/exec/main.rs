@@ -27,3 +27,4 @@ mod races;
 mod simt_stack;
 mod values;
 mod vectors;
+mod walks;

@@ -13,6 +13,7 @@ use warpbound::path::{BlockPaths, BlockSource};
 use warpbound::program::Program;
 use warpbound::program::image::Bound;
 use warpbound::program::launch::{Arg, Buffer, Elem, Launch};
+use warpbound::program::warp_cfg::{Divergence as Edges, WarpCfg};
 use warpbound::ptx::Module;
 
 /// A launch being put together.
@@ -167,7 +168,23 @@ impl Kernel {
         let buffers = (0..launch.buffers.len()).map(|i| executor.buffer(i).to_vec()).collect();
         let time = executor.time_dependences();
         let divergence = executor.divergence().expect("asked for").clone();
+        self.holds_of_warps(&program, &blocks, &divergence);
         Ok(Outcome { blocks, buffers, time, program: program.clone(), divergence })
+    }
+
+    /// Whatever a kernel does, its warps walk over its control flow, and lanes part only where they may.
+    fn holds_of_warps(&self, program: &Program, blocks: &[BlockPaths], divergence: &Divergence) {
+        // irreducible code is refused
+        let Ok(graph) = WarpCfg::new(program, Some(self.block), Edges::Sides) else { return };
+        for path in blocks.iter().flat_map(|block| &block.warps) {
+            let line = |index: usize| program.instrs[path.steps()[index].pc().index()].line;
+            if let Some(index) = graph.first_impossible(path.steps()) {
+                panic!("no walk leads from line {} to {}\n{}", line(index - 1), line(index), self.text());
+            }
+        }
+        for branch in divergence.branches().filter(|branch| branch.diverged > 0) {
+            assert!(graph.diverges[graph.block_of(branch.pc)], "{:?} diverged\n{}", branch.pc, self.text());
+        }
     }
 
     pub fn ok(self) -> Outcome {

@@ -3,6 +3,7 @@
 pub mod ablate;
 pub mod again;
 pub mod anomaly;
+pub mod cfg;
 pub mod check;
 pub mod compare;
 pub mod completions;

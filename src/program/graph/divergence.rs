@@ -47,7 +47,7 @@ pub fn divergent_edges(graph: &FlowGraph, is_uniform: impl Fn(usize) -> bool) ->
             continue;
         }
         for &side in &sides {
-            for end in ends(graph, side, join) {
+            for end in graph.reached(side, join).into_iter().filter(|&node| leads_to(graph, node, join)) {
                 let others = sides.iter().filter(|&&other| other != side);
                 edges.extend(others.map(|&to| DivergentEdge { from: end, to, branch }));
             }
@@ -56,25 +56,7 @@ pub fn divergent_edges(graph: &FlowGraph, is_uniform: impl Fn(usize) -> bool) ->
     once(graph, edges)
 }
 
-/// Where a side ends.
-fn ends(graph: &FlowGraph, side: usize, join: Option<usize>) -> Vec<usize> {
-    let mut seen = vec![false; graph.len()];
-    seen[side] = true;
-    let mut open = vec![side];
-    let mut ends = Vec::new();
-    while let Some(node) = open.pop() {
-        if leads_to(graph, node, join) {
-            ends.push(node);
-        }
-        for &to in graph.successors(node) {
-            if Some(to) != join && !std::mem::replace(&mut seen[to], true) {
-                open.push(to);
-            }
-        }
-    }
-    ends
-}
-
+/// Whether a side that comes to a node may end there.
 fn leads_to(graph: &FlowGraph, node: usize, join: Option<usize>) -> bool {
     join.map_or(graph.leaves(node), |join| graph.has_edge(node, join))
 }
@@ -199,14 +181,14 @@ mod tests {
         let nodes = rng.random_range(2..9);
         let mut successors: Vec<Vec<usize>> = (0..nodes - 1).map(|node| vec![node + 1]).collect();
         successors.push(Vec::new());
-        for from in 0..nodes - 1 {
+        for (from, targets) in successors.iter_mut().enumerate().take(nodes - 1) {
             let to = if loops && rng.random_ratio(1, 3) {
                 rng.random_range(0..=from)
             } else {
                 rng.random_range(from + 1..nodes)
             };
-            if rng.random_bool(0.7) && !successors[from].contains(&to) {
-                successors[from].push(to);
+            if rng.random_bool(0.7) && !targets.contains(&to) {
+                targets.push(to);
             }
         }
         FlowGraph::new(successors, (0..nodes).map(|node| node == nodes - 1).collect())

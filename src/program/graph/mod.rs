@@ -101,6 +101,23 @@ impl FlowGraph {
         order
     }
 
+    /// The nodes that control can come to from `side`, itself included, without passing `join`.
+    pub fn reached(&self, side: usize, join: Option<usize>) -> Vec<usize> {
+        let mut seen = vec![false; self.len()];
+        seen[side] = true;
+        let mut reached = vec![side];
+        let mut next = 0;
+        while let Some(&node) = reached.get(next) {
+            next += 1;
+            for &to in &self.successors[node] {
+                if Some(to) != join && !std::mem::replace(&mut seen[to], true) {
+                    reached.push(to);
+                }
+            }
+        }
+        reached
+    }
+
     /// The immediate post-dominator of each node; `None` if that is the end, which all nodes that can be left have in
     /// common, or if there is no way to it.
     pub fn post_dominators(&self) -> Vec<Option<usize>> {

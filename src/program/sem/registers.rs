@@ -1,6 +1,6 @@
 //! Which registers an instruction reads and writes, from its meaning.
 
-use super::{ArgLocation, BarrierKind, CompareInto, MbarrierOp, Operand, PredSrc, Sem, SurfaceData};
+use super::{ArgLocation, BarrierKind, CompareInto, MbarrierOp, Operand, PredSrc, Sem, Special, SurfaceData};
 use crate::base::RegId;
 use crate::program::RegList;
 
@@ -189,12 +189,16 @@ pub struct Registers {
     pub srcs: RegList,
     /// Written.
     pub dsts: RegList,
+    /// Special registers read, which no instruction writes; may list one twice.
+    pub specials: Vec<Special>,
 }
 
 impl Registers {
     fn read(&mut self, operand: Operand) -> &mut Self {
-        if let Some(reg) = operand.reg() {
-            self.srcs.insert(reg);
+        match operand {
+            Operand::Reg(reg) => self.srcs.insert(reg),
+            Operand::Special(special) => self.specials.push(special),
+            Operand::Imm(_) => {}
         }
         self
     }

@@ -1,0 +1,60 @@
+//! `warpbound cfg`: the control flow of a kernel's warps.
+
+use std::io::Write;
+
+use crate::base::Pc;
+use crate::cli::args::{Cfg, Edges};
+use crate::cli::files::Outputs;
+use crate::cli::load;
+use crate::cli::output::{self, Outcome};
+use crate::cli::session::Session;
+use crate::diag::{Diagnostic, Diagnostics};
+use crate::program::Program;
+use crate::program::warp_cfg::{Divergence, IrreducibleCode, WarpCfg};
+use crate::report::cfg::CfgResult;
+use crate::report::output::Output;
+
+/// Runs the command.
+pub fn run(args: &Cfg, session: &Session) -> Outcome {
+    let kernel = load::kernel(&args.kernel, &args.ptx, args.seed)?;
+    let program = kernel.workload.program();
+    let (divergence, name) = match args.edges {
+        Edges::Sides => (Divergence::Sides, "sides"),
+        Edges::Published => (Divergence::Published, "published"),
+    };
+    let block = kernel.workload.launch().map(|launch| launch.block);
+    let graph = WarpCfg::new(program, block, divergence).map_err(|code| irreducible(program, &code))?;
+    let result = CfgResult::new(&kernel.workload.name, program, name, &graph);
+    let mut outputs = Outputs::new(&kernel.inputs, args.writing.force, &session.parts);
+    let mut problems = Diagnostics::new();
+    for (option, path) in [("--dot", &args.dot), ("--svg", &args.svg)] {
+        let Some(path) = path else { continue };
+        let place = format!("{option} {}", path.display());
+        let written = outputs.file(option, path).and_then(|mut part| {
+            let text = if option == "--dot" { Ok(result.dot()) } else { result.svg() };
+            let text =
+                text.map_err(|why| Diagnostic::general(place.clone(), format!("no picture of it: {why}")))?;
+            let written = part.write_all(text.as_bytes()).and_then(|()| part.place());
+            written.map_err(|error| {
+                Diagnostic::general(place.clone(), format!("cannot write the file: {error}"))
+            })
+        });
+        if let Err(problem) = written {
+            problems.push(problem);
+        }
+    }
+    problems.into_result(())?;
+    output::report(session, args.format, &Output::new("cfg", None, vec![result]))
+}
+
+fn irreducible(program: &Program, code: &IrreducibleCode) -> Diagnostic {
+    let line = |pc: Pc| program.instrs[pc.index()].line;
+    let message = format!(
+        "the control flow of `{}` is irreducible: line {} leads into a cycle that is entered at line {}, too",
+        code.function,
+        line(code.from),
+        line(code.to)
+    );
+    Diagnostic::general(program.file.clone(), message)
+        .hint("a cycle with two entries has no header, so that nothing can be said of its rounds")
+}

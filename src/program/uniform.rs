@@ -1,0 +1,162 @@
+//! What is the same in all lanes of a warp, as far as the code tells.
+//!
+//! A value is *uniform* if, whenever the warp executes an instruction that reads it, all lanes that execute it
+//! have the same: constants, parameters, block ids, what is loaded from an address that is uniform, and what is computed from
+//! those. It is *varying* if lanes may differ: thread ids, what is loaded from addresses that differ, what atomics give
+//! back, and what is computed from those.
+//!
+//! Control decides too. Between a branch whose condition varies and its post-dominator only some lanes execute an instruction;
+//! afterwards its result is that of either side, or, in a loop which lanes leave in different rounds, that of
+//! different rounds. So everything that is written there counts as varying, and so does what is written under a guard that
+//! varies. Registers are looked at as wholes, whatever the place in the code: that errs to the side of varying. In functions,
+//! and in what they hand back, everything varies.
+
+use super::cfg::{Cfg, Successors};
+use super::sem::{ArgLocation, Sem, Special};
+use super::{Instr, Program};
+use crate::base::{RegId, WARP_SIZE};
+use crate::isa::Space;
+
+/// Which registers may differ between lanes.
+#[derive(Clone, Debug)]
+pub struct Uniformity {
+    varying: Vec<bool>,
+    /// Threads of a block by axis, where they are known.
+    block: Option<[u32; 3]>,
+}
+
+impl Uniformity {
+    /// Analyses the kernel of a program, whose code `cfg` is of. If the size of a block is known, so is which of the axes
+    /// of thread ids all lanes of a warp share.
+    pub fn new(program: &Program, cfg: &Cfg, block: Option<[u32; 3]>) -> Self {
+        let mut found = Self { varying: vec![false; program.regs.len()], block };
+        let kernel = cfg.blocks.last().map_or(0, |last| last.end.index());
+        for instr in &program.instrs[kernel..] {
+            found.write_all(instr);
+        }
+        for instr in &program.instrs {
+            found.write_handed_back(instr);
+        }
+        let mut spread = vec![false; cfg.blocks.len()];
+        loop {
+            let before = found.count();
+            for (index, block) in cfg.blocks.iter().enumerate() {
+                for instr in &program.instrs[block.start.index()..block.end.index()] {
+                    let only_some = spread[index] || instr.guard.is_some_and(|guard| found.varies(guard.reg));
+                    if only_some || found.result_varies(instr) {
+                        found.write_all(instr);
+                    }
+                }
+            }
+            for index in 0..cfg.blocks.len() {
+                if found.branch_varies(program, cfg, index) {
+                    let join = cfg.post_dominator[index];
+                    for &side in cfg.graph.successors(index).iter().filter(|&&side| Some(side) != join) {
+                        cfg.graph.reached(side, join).into_iter().for_each(|node| spread[node] = true);
+                    }
+                }
+            }
+            if found.count() == before {
+                return found;
+            }
+        }
+    }
+
+    /// Whether lanes may have different values in a register.
+    pub fn varies(&self, reg: RegId) -> bool {
+        self.varying[reg.index()]
+    }
+
+    /// Whether the lanes of a warp may take different ways at the end of a block of the kernel.
+    pub fn branch_varies(&self, program: &Program, cfg: &Cfg, block: usize) -> bool {
+        let instr = cfg.last(program, block);
+        let Successors { falls_through, targets, leaves, .. } = Successors::of(instr);
+        let by_guard = instr.guard.is_some_and(|guard| self.varies(guard.reg));
+        let by_table = matches!(instr.sem, Sem::BranchTable { .. }) && self.reads_varying(instr);
+        let ways = targets.len() + usize::from(falls_through) + usize::from(leaves);
+        ways > 1 && (by_guard || by_table)
+    }
+
+    fn count(&self) -> usize {
+        self.varying.iter().filter(|varies| **varies).count()
+    }
+
+    fn write_all(&mut self, instr: &Instr) {
+        instr.dsts.as_slice().iter().for_each(|reg| self.varying[reg.index()] = true);
+    }
+
+    fn write_handed_back(&mut self, instr: &Instr) {
+        let mut write = |place: &ArgLocation| {
+            if let ArgLocation::Reg(reg) = place {
+                self.varying[reg.index()] = true;
+            }
+        };
+        match &instr.sem {
+            Sem::Call(call) => call.give_back.iter().for_each(|transfer| write(&transfer.to)),
+            Sem::CallPointer(call) => {
+                call.results.iter().filter_map(|(place, _)| place.as_ref()).for_each(write)
+            }
+            _ => {}
+        }
+    }
+
+    fn reads_varying(&self, instr: &Instr) -> bool {
+        let registers = instr.sem.registers();
+        registers.srcs.as_slice().iter().any(|&reg| self.varies(reg))
+            || registers.specials.iter().any(|&special| self.special_varies(special))
+    }
+
+    fn special_varies(&self, special: Special) -> bool {
+        let warp = WARP_SIZE as u64;
+        match special {
+            Special::Tid(axis) => {
+                // so many threads share their coordinate, one after the other
+                let run = self.block.map(|block| {
+                    block[..usize::from(axis)].iter().map(|&threads| u64::from(threads)).product::<u64>()
+                });
+                let alone = self.block.is_some_and(|block| block[usize::from(axis)] == 1);
+                !alone && run.is_none_or(|run| run % warp != 0)
+            }
+            Special::LaneId
+            | Special::LaneMaskEq
+            | Special::LaneMaskLt
+            | Special::LaneMaskLe
+            | Special::LaneMaskGt
+            | Special::LaneMaskGe => true,
+            Special::Ntid(_)
+            | Special::Ctaid(_)
+            | Special::Nctaid(_)
+            | Special::WarpId
+            | Special::NumWarps
+            | Special::SmId
+            | Special::NumSms
+            | Special::GridId
+            | Special::Clock
+            | Special::DynamicSharedBytes
+            | Special::TotalSharedBytes
+            | Special::Frame(_) => false,
+        }
+    }
+
+    /// Whether an instruction may write different values in lanes that execute it together.
+    fn result_varies(&self, instr: &Instr) -> bool {
+        match &instr.sem {
+            // all lanes that execute it get the same, whatever they bring, if they are of one group
+            Sem::ActiveMask { .. } | Sem::Barrier(_) | Sem::Vote { members: None, .. } => false,
+            Sem::Reduce { members, .. }
+            | Sem::Match { all: true, members, .. }
+            | Sem::Vote { members: Some(members), .. } => members.reg().is_some_and(|reg| self.varies(reg)),
+            // lanes have memory of their own, or lose a race against each other, or get parts of a whole, or what
+            // some other lane has
+            Sem::Load { space: Space::Local | Space::Generic, .. }
+            | Sem::Atomic(_)
+            | Sem::Match { .. }
+            | Sem::Matrix(_)
+            | Sem::Mbarrier(_)
+            | Sem::Shuffle(_)
+            | Sem::Call(_)
+            | Sem::CallPointer(_) => true,
+            _ => self.reads_varying(instr),
+        }
+    }
+}

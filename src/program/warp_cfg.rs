@@ -1,0 +1,216 @@
+//! The control flow of warps: what lanes can do, calls included, and what a warp can do beyond that because its
+//! lanes diverge.
+//!
+//! Every path of a warp is a walk over [`WarpCfg::warps`]; the branches of lanes alone, [`WarpCfg::lanes`], would not do
+//! (Betts and Donaldson, "Estimating the WCET of GPU-Accelerated Applications using Hybrid Analysis", ECRTS 2013, section
+//! IV). Loops are those of each function by itself, before edges of divergence make its graph irreducible, and
+//! with a call as a step that goes on behind it.
+
+use super::Program;
+use super::cfg::{BasicBlock, Cfg, Successors};
+use super::graph::{DivergentEdge, FlowGraph, Irreducible, LoopTree, divergent_edges, published_edges};
+use super::sem::Sem;
+use super::uniform::Uniformity;
+use crate::base::Pc;
+use crate::path::Step;
+
+/// Which edges stand for divergence.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Divergence {
+    /// From the ends of each side to the other sides: [`divergent_edges`].
+    #[default]
+    Sides,
+    /// The published algorithm: [`published_edges`].
+    Published,
+}
+
+/// The code of one function.
+#[derive(Clone, Debug)]
+pub struct FunctionCfg {
+    /// Its name; of the kernel the program's.
+    pub name: String,
+    /// Index of its first block.
+    pub first: usize,
+    /// Its blocks by themselves, from 0.
+    pub cfg: Cfg,
+    /// Its loops, of its own blocks.
+    pub loops: LoopTree,
+}
+
+/// The control flow of a program's warps. Blocks are numbered through all functions, the kernel's first.
+#[derive(Clone, Debug)]
+pub struct WarpCfg {
+    /// By ascending start.
+    pub blocks: Vec<BasicBlock>,
+    /// The kernel, then the functions that it may call.
+    pub functions: Vec<FunctionCfg>,
+    /// Where lanes can go; a call leads into the function, and its end behind the call.
+    pub lanes: FlowGraph,
+    /// What divergence adds.
+    pub added: Vec<DivergentEdge>,
+    /// Where warps can go: both.
+    pub warps: FlowGraph,
+    /// By block, whether lanes of a warp may part at its end.
+    pub diverges: Vec<bool>,
+}
+
+/// A function has a cycle that is no loop, so that what is said of loops does not hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IrreducibleCode {
+    /// The function.
+    pub function: String,
+    /// The branch that closes the cycle.
+    pub from: Pc,
+    /// Where it leads.
+    pub to: Pc,
+}
+
+impl WarpCfg {
+    /// The control flow of a program, for blocks of this size if that is known.
+    ///
+    /// # Errors
+    /// A function whose control flow is irreducible.
+    pub fn new(
+        program: &Program,
+        block: Option<[u32; 3]>,
+        divergence: Divergence,
+    ) -> Result<Self, Box<IrreducibleCode>> {
+        let functions = functions(program)?;
+        let kernel = &functions[0].cfg;
+        let uniformity = Uniformity::new(program, kernel, block);
+        let mut blocks = Vec::new();
+        let mut diverges = Vec::new();
+        let mut added = Vec::new();
+        for (number, FunctionCfg { first, cfg, loops, .. }) in functions.iter().enumerate() {
+            let is_uniform = |block: usize| {
+                let last = cfg.last(program, block);
+                let may_vary = last.guard.is_some() || matches!(last.sem, Sem::BranchTable { .. });
+                !may_vary || number == 0 && !uniformity.branch_varies(program, cfg, block)
+            };
+            let edges = match divergence {
+                Divergence::Sides => divergent_edges(&cfg.graph, is_uniform),
+                Divergence::Published => published_edges(&cfg.graph, loops, is_uniform),
+            };
+            added.extend(edges.into_iter().map(|edge| DivergentEdge {
+                from: edge.from + first,
+                to: edge.to + first,
+                branch: edge.branch + first,
+            }));
+            diverges.extend((0..cfg.blocks.len()).map(|block| {
+                !is_uniform(block) || matches!(cfg.last(program, block).sem, Sem::CallPointer(_))
+            }));
+            blocks.extend_from_slice(&cfg.blocks);
+        }
+        let lanes = lanes(program, &functions);
+        added.retain(|edge| !lanes.has_edge(edge.from, edge.to));
+        let warps = lanes.with_edges(added.iter().map(|edge| (edge.from, edge.to)));
+        Ok(Self { blocks, functions, lanes, added, warps, diverges })
+    }
+
+    /// The block that holds an instruction.
+    pub fn block_of(&self, pc: Pc) -> usize {
+        self.blocks.partition_point(|block| block.start <= pc) - 1
+    }
+
+    /// The function that a block is of.
+    pub fn function_of(&self, block: usize) -> &FunctionCfg {
+        &self.functions[self.functions.partition_point(|function| function.first <= block) - 1]
+    }
+
+    /// How deep a block is in loops of its function.
+    pub fn depth(&self, block: usize) -> usize {
+        let FunctionCfg { first, loops, .. } = self.function_of(block);
+        loops.innermost(block - first).map_or(0, |index| loops.loops[index].depth)
+    }
+
+    /// The first step of a warp's path that no walk has after the step before it: its index. A path begins with a block.
+    pub fn first_impossible(&self, steps: &[Step]) -> Option<usize> {
+        let starts = |pc: Pc| self.blocks[self.block_of(pc)].start == pc;
+        if steps.first().is_some_and(|step| !starts(step.pc())) {
+            return Some(0);
+        }
+        let follows = |a: Pc, b: Pc| {
+            let (from, to) = (self.block_of(a), self.block_of(b));
+            let within = from == to && b.get() == a.get() + 1;
+            let between = self.blocks[from].end.get() == a.get() + 1
+                && self.blocks[to].start == b
+                && self.warps.has_edge(from, to);
+            within || between
+        };
+        steps.windows(2).position(|pair| !follows(pair[0].pc(), pair[1].pc())).map(|index| index + 1)
+    }
+}
+
+/// Every function by itself.
+fn functions(program: &Program) -> Result<Vec<FunctionCfg>, Box<IrreducibleCode>> {
+    let mut starts: Vec<(Pc, &str)> = vec![(Pc::new(0), &program.name)];
+    starts.extend(program.functions.iter().map(|function| (function.first, function.name.as_str())));
+    starts.sort_unstable_by_key(|&(first, _)| first);
+    let ends = starts.iter().skip(1).map(|&(next, _)| next.index()).chain([program.instrs.len()]);
+    let mut functions: Vec<FunctionCfg> = Vec::new();
+    for (&(start, name), end) in starts.iter().zip(ends) {
+        let flow: Vec<Successors> = program.instrs[start.index()..end].iter().map(Successors::of).collect();
+        let cfg = Cfg::new(start, &flow);
+        let loops = LoopTree::new(&cfg.graph).map_err(|Irreducible { edge: (from, to) }| {
+            let pc = |block: usize| cfg.blocks[block].start;
+            let last = Pc::new(cfg.blocks[from].end.get() - 1);
+            Box::new(IrreducibleCode { function: name.to_owned(), from: last, to: pc(to) })
+        })?;
+        let first = functions.last().map_or(0, |before| before.first + before.cfg.blocks.len());
+        functions.push(FunctionCfg { name: name.to_owned(), first, cfg, loops });
+    }
+    Ok(functions)
+}
+
+/// The edges of all functions, and those between them.
+fn lanes(program: &Program, functions: &[FunctionCfg]) -> FlowGraph {
+    let count = functions.last().map_or(0, |last| last.first + last.cfg.blocks.len());
+    let mut successors: Vec<Vec<usize>> = Vec::with_capacity(count);
+    let mut leaves = Vec::with_capacity(count);
+    for FunctionCfg { first, cfg, .. } in functions {
+        for block in 0..cfg.blocks.len() {
+            successors.push(cfg.graph.successors(block).iter().map(|to| to + first).collect());
+            leaves.push(cfg.graph.leaves(block));
+        }
+    }
+    let at = |pc: Pc| {
+        functions.iter().position(|function| function.cfg.blocks.first().is_some_and(|b| b.start == pc))
+    };
+    for caller in functions {
+        for index in 0..caller.cfg.blocks.len() {
+            let call = caller.cfg.last(program, index);
+            let callees: Vec<usize> = match &call.sem {
+                Sem::Call(call) => at(call.target).into_iter().collect(),
+                Sem::CallPointer(_) => (1..functions.len()).collect(),
+                _ => continue,
+            };
+            let (from, behind) = (caller.first + index, caller.first + index + 1);
+            if call.guard.is_none() && !callees.is_empty() {
+                successors[from].retain(|&to| to != behind);
+            }
+            let entries: Vec<usize> = callees.iter().map(|&callee| functions[callee].first).collect();
+            connect(&mut successors, from, &entries);
+            for &callee in &callees {
+                let FunctionCfg { first, cfg, .. } = &functions[callee];
+                for end in (0..cfg.blocks.len()).filter(|&block| cfg.graph.leaves(block)) {
+                    if behind < caller.first + caller.cfg.blocks.len() {
+                        connect(&mut successors, first + end, &[behind]);
+                    }
+                    // lanes that hold different pointers go through the functions one after the other
+                    let others: Vec<usize> =
+                        entries.iter().copied().filter(|&entry| entry != *first).collect();
+                    connect(&mut successors, first + end, &others);
+                }
+            }
+        }
+    }
+    FlowGraph::new(successors, leaves)
+}
+
+fn connect(successors: &mut [Vec<usize>], from: usize, to: &[usize]) {
+    for &to in to {
+        if !successors[from].contains(&to) {
+            successors[from].push(to);
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! The control flow of a kernel's warps: basic blocks, loops, and the edges that divergence adds.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use layout::backends::svg::SVGWriter;
+use layout::gv::{DotParser, GraphBuilder};
+use serde::Serialize;
+
+use super::count;
+use super::output::{Output, Report};
+use super::style::Style;
+use super::table::Table;
+use crate::program::Program;
+use crate::program::warp_cfg::WarpCfg;
+
+/// A kernel's control flow.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct CfgResult {
+    /// The kernel.
+    pub kernel: String,
+    /// Its source file.
+    pub file: String,
+    /// Which edges stand for divergence: `sides` or `published`.
+    pub divergence: &'static str,
+    /// The basic blocks, the kernel's first.
+    pub blocks: Vec<Block>,
+    /// Where lanes can go, calls included.
+    pub edges: Vec<[usize; 2]>,
+    /// Where warps can go besides, because their lanes diverge.
+    pub added: Vec<Added>,
+    /// The loops, outer ones before those in them.
+    pub loops: Vec<LoopRow>,
+}
+
+/// A basic block.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Block {
+    /// The function it is of.
+    pub function: String,
+    /// Lines of its first and last instruction.
+    pub lines: [u32; 2],
+    /// Instructions.
+    pub instructions: usize,
+    /// Loops around it.
+    pub depth: usize,
+    /// Where lanes that part at its end meet again; none if only the function's end is common to them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub post_dominator: Option<usize>,
+    /// Whether lanes of a warp may part at its end.
+    pub diverges: bool,
+    /// Whether lanes may end, or return, after it.
+    pub leaves: bool,
+}
+
+/// An edge that divergence adds.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Added {
+    /// The block where one side of a branch ends.
+    pub from: usize,
+    /// The block where another begins.
+    pub to: usize,
+    /// The block that ends with the branch.
+    pub branch: usize,
+}
+
+/// A loop.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct LoopRow {
+    /// Its only entry.
+    pub header: usize,
+    /// The line where that begins.
+    pub line: u32,
+    /// Loops around it, itself included.
+    pub depth: usize,
+    /// Its blocks.
+    pub blocks: Vec<usize>,
+}
+
+impl CfgResult {
+    /// Of a program's warps.
+    pub fn new(kernel: &str, program: &Program, divergence: &'static str, graph: &WarpCfg) -> Self {
+        let line = |index: usize| program.instrs[index].line;
+        let block = |(index, block): (usize, &crate::program::cfg::BasicBlock)| {
+            let function = graph.function_of(index);
+            let join = function.cfg.post_dominator[index - function.first];
+            Block {
+                function: function.name.clone(),
+                lines: [line(block.start.index()), line(block.end.index() - 1)],
+                instructions: block.end.index() - block.start.index(),
+                depth: graph.depth(index),
+                post_dominator: join.map(|join| join + function.first),
+                diverges: graph.diverges[index],
+                leaves: graph.lanes.leaves(index),
+            }
+        };
+        let loops = graph.functions.iter().flat_map(|function| {
+            function.loops.loops.iter().map(|found| LoopRow {
+                header: found.header + function.first,
+                line: line(graph.blocks[found.header + function.first].start.index()),
+                depth: found.depth,
+                blocks: found.body.iter().map(|block| block + function.first).collect(),
+            })
+        });
+        let nodes = 0..graph.blocks.len();
+        Self {
+            kernel: kernel.to_owned(),
+            file: program.file.clone(),
+            divergence,
+            blocks: graph.blocks.iter().enumerate().map(block).collect(),
+            edges: nodes
+                .flat_map(|from| graph.lanes.successors(from).iter().map(move |&to| [from, to]))
+                .collect(),
+            added: graph
+                .added
+                .iter()
+                .map(|edge| Added { from: edge.from, to: edge.to, branch: edge.branch })
+                .collect(),
+            loops: loops.collect(),
+        }
+    }
+
+    /// The graph in the language of Graphviz: what lanes do in full lines, what divergence adds in dashed red ones.
+    pub fn dot(&self) -> String {
+        let mut text =
+            format!("digraph \"{}\" {{\n  node [shape=box];\n", self.kernel.replace(['"', '\\'], "_"));
+        for (index, block) in self.blocks.iter().enumerate() {
+            let [first, last] = block.lines;
+            let lines =
+                if first == last { format!("line {first}") } else { format!("lines {first} to {last}") };
+            let fill = if block.diverges { ", style=filled, fillcolor=\"#fff2cc\"" } else { "" };
+            let _ = writeln!(text, "  b{index} [label=\"b{index}: {lines}\"{fill}];");
+        }
+        for [from, to] in &self.edges {
+            let _ = writeln!(text, "  b{from} -> b{to};");
+        }
+        for Added { from, to, .. } in &self.added {
+            let _ = writeln!(text, "  b{from} -> b{to} [style=dashed, color=red];");
+        }
+        text + "}\n"
+    }
+
+    /// The same as a picture.
+    ///
+    /// # Errors
+    /// What the layout says if it cannot make one.
+    pub fn svg(&self) -> Result<String, String> {
+        let graph = DotParser::new(&self.dot()).process()?;
+        let mut builder = GraphBuilder::new();
+        builder.visit_graph(&graph);
+        let mut writer = SVGWriter::new();
+        builder.get().do_it(false, false, false, &mut writer);
+        Ok(writer.finalize())
+    }
+
+    fn text(&self, width: Option<usize>) -> String {
+        let diverging = self.blocks.iter().filter(|block| block.diverges).count();
+        let mut text = format!(
+            "{}: {}, {}, lanes may part at the end of {diverging}; {} that divergence adds ({})\n\n",
+            self.kernel,
+            count(self.blocks.len(), "block"),
+            count(self.edges.len(), "edge"),
+            count(self.added.len(), "edge"),
+            self.divergence
+        );
+        let mut targets: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        self.edges.iter().for_each(|&[from, to]| targets.entry(from).or_default().push(to));
+        let mut added: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        self.added.iter().for_each(|edge| added.entry(edge.from).or_default().push(edge.to));
+        let names = |list: Option<&Vec<usize>>| {
+            let list: Vec<String> = list.into_iter().flatten().map(|block| format!("b{block}")).collect();
+            list.join(" ")
+        };
+        let heading = ["block", "lines", "instructions", "depth", "to", "by divergence", "lanes", "meet at"];
+        let mut table = Table::new(heading, &[0, 1, 4, 5, 6, 7]);
+        for (index, block) in self.blocks.iter().enumerate() {
+            let [first, last] = block.lines;
+            let lines = if first == last { first.to_string() } else { format!("{first}-{last}") };
+            let mut to = names(targets.get(&index));
+            if block.leaves {
+                to += if to.is_empty() { "end" } else { " end" };
+            }
+            let meet = match block.post_dominator {
+                Some(join) if block.diverges => format!("b{join}"),
+                None if block.diverges => "end".to_owned(),
+                _ => String::new(),
+            };
+            table.row([
+                format!("b{index}"),
+                lines,
+                block.instructions.to_string(),
+                block.depth.to_string(),
+                to,
+                names(added.get(&index)),
+                if block.diverges { "may part" } else { "" }.to_owned(),
+                meet,
+            ]);
+        }
+        text += &table.render(2, width);
+        for found in &self.loops {
+            let _ = write!(
+                text,
+                "\nloop at line {}, depth {}: {}",
+                found.line,
+                found.depth,
+                names(Some(&found.blocks))
+            );
+        }
+        if !self.loops.is_empty() {
+            text.push('\n');
+        }
+        text
+    }
+}
+
+impl Report for Output<CfgResult> {
+    fn text(&self, style: Style) -> String {
+        self.results.iter().map(|result| result.text(style.width)).collect()
+    }
+}

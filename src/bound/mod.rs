@@ -40,6 +40,7 @@
 //! What was tried and does not hold is in [`failed`], with witnesses.
 
 mod algorithm;
+pub mod all_paths;
 mod alone;
 mod claim;
 mod context;
@@ -78,6 +79,7 @@ mod turn;
 mod turns;
 mod value;
 
+pub use all_paths::{StaticBound, static_bound, static_premises};
 pub use alone::analyse_alone;
 pub use context::{Context, NotApplicable};
 pub use contract::{Bound, BoundReport, Scope, SectionBound, Standing};

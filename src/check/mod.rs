@@ -8,6 +8,7 @@ mod ahead;
 mod checked;
 pub mod counterexample;
 mod each;
+pub mod every_path;
 mod judge;
 mod judging;
 pub mod order;

@@ -57,9 +57,14 @@ impl Plan<'_> {
 
 /// Blocks of the launch that an SM of the machine holds together.
 pub(super) fn resident_blocks(plan: &Plan) -> Result<u32, Diagnostics> {
-    let occupancy = plan.machine.limits().occupancy(&plan.workload.needs()).map_err(|error| {
-        Diagnostic::general(plan.workload.name.clone(), format!("block larger than the SM holds: {error}"))
-            .hint(format!("choose a smaller block, or another machine than `{}`", plan.machine.name()))
+    resident_blocks_on(plan.workload, plan.machine)
+}
+
+/// Blocks of a launch that an SM of a machine holds together.
+pub(super) fn resident_blocks_on(workload: &Workload, machine: &Machine) -> Result<u32, Diagnostics> {
+    let occupancy = machine.limits().occupancy(&workload.needs()).map_err(|error| {
+        Diagnostic::general(workload.name.clone(), format!("block larger than the SM holds: {error}"))
+            .hint(format!("choose a smaller block, or another machine than `{}`", machine.name()))
     })?;
-    Ok(occupancy.blocks.min(plan.workload.blocks()))
+    Ok(occupancy.blocks.min(workload.blocks()))
 }

@@ -12,7 +12,7 @@ use crate::path::AsyncRing;
 const MAX_IN_FLIGHT: usize = AsyncRing::SLOTS as usize - 1;
 
 /// The groups of one warp.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct AsyncGroups {
     /// Closed groups so far, empty ones included.
     closed: u64,

@@ -14,6 +14,18 @@ const MOST_WORDS: usize = 8 * WARP_SIZE;
 ///
 /// Each enabled lane accesses `bytes` bytes at its address, aligned to that.
 pub(super) fn extra_transactions(banks: Banks, addresses: &Lanes, bytes: usize, enabled: LaneMask) -> u8 {
+    most_extra_transactions(banks, addresses, bytes, enabled, LaneMask::empty())
+}
+
+/// As [`extra_transactions`], at most: some or all of `enabled` access memory at their address, and some or all of
+/// `anywhere` wherever it is worst.
+pub(super) fn most_extra_transactions(
+    banks: Banks,
+    addresses: &Lanes,
+    bytes: usize,
+    enabled: LaneMask,
+    anywhere: LaneMask,
+) -> u8 {
     let words_per_lane = match banks.rule {
         // its count looks at the first word only
         BankRule::Words => 1,
@@ -31,7 +43,10 @@ pub(super) fn extra_transactions(banks: Banks, addresses: &Lanes, bytes: usize, 
                 count += 1;
             }
         }
-        extra += most_loaded(banks.count, &mut words[..count]).saturating_sub(1);
+        let pool = (first..first + lanes_per_pool).filter(|&lane| anywhere.has(lane)).count() as u32;
+        // a lane's words are side by side
+        let to_one_bank = pool * (words_per_lane as u32).div_ceil(banks.count);
+        extra += (most_loaded(banks.count, &mut words[..count]) + to_one_bank).saturating_sub(1);
     }
     // at most 255: 256 words in one bank, or 32 in each of 8 pools
     u8::try_from(extra).unwrap_or(u8::MAX)

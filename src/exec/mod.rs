@@ -13,6 +13,7 @@
 //!   indirect branches, calls through pointers and of functions with frames aside).
 
 mod access;
+pub mod all_paths;
 mod arith;
 mod async_groups;
 mod banks;

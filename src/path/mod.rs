@@ -4,9 +4,11 @@
 //! the analyser on the other. It is compact: four bytes a step, plus one mask per change of the
 //! active lanes. Where asked for, the memory lines of its accesses stand beside the steps.
 
+mod set;
 mod step;
 mod traffic;
 
+pub use set::{PathPart, PathSet, Rounds, Sides, Way};
 pub use step::{AsyncRing, BarrierUse, MemoryUse, Step};
 pub use traffic::LineUse;
 

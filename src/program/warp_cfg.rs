@@ -12,6 +12,7 @@ use super::graph::{DivergentEdge, FlowGraph, Irreducible, LoopTree, divergent_ed
 use super::sem::Sem;
 use super::uniform::Uniformity;
 use crate::base::Pc;
+use crate::diag::Diagnostic;
 use crate::path::Step;
 
 /// Which edges stand for divergence.
@@ -63,6 +64,21 @@ pub struct IrreducibleCode {
     pub from: Pc,
     /// Where it leads.
     pub to: Pc,
+}
+
+impl IrreducibleCode {
+    /// What to say of it.
+    pub fn problem(&self, program: &Program) -> Diagnostic {
+        let line = |pc: Pc| program.instrs[pc.index()].line;
+        let message = format!(
+            "the control flow of `{}` is irreducible: line {} leads into a cycle that is entered at line {}, too",
+            self.function,
+            line(self.from),
+            line(self.to)
+        );
+        Diagnostic::general(program.file.clone(), message)
+            .hint("a cycle with two entries has no header, so that nothing can be said of its rounds")
+    }
 }
 
 impl WarpCfg {

@@ -13,7 +13,7 @@ pub(super) use copy::async_copy;
 pub(super) use matrix::{load_matrix, load_rows, store_matrix, store_rows};
 pub(super) use plain::{Access, load, store};
 
-use super::banks::extra_transactions;
+use super::banks::{extra_transactions, most_extra_transactions};
 use super::context::Context;
 use super::fault::{self, Fault};
 use super::lanes::Lanes;
@@ -95,7 +95,13 @@ impl Targets {
 
     /// What the path says of the access, once it is done. `apart`: lanes on the same bytes do not
     /// go together.
-    fn used(&self, enabled: LaneMask, apart: bool, warp: &Warp, context: &mut Context) -> MemoryUse {
+    pub(super) fn used(
+        &self,
+        enabled: LaneMask,
+        apart: bool,
+        warp: &Warp,
+        context: &mut Context,
+    ) -> MemoryUse {
         let space = self.resolved(enabled);
         let transactions = match context.record.banks {
             Some(banks) if space == Space::Shared => self.extra_transactions(banks, enabled),
@@ -112,6 +118,39 @@ impl Targets {
     fn extra_transactions(&self, banks: Banks, enabled: LaneMask) -> u8 {
         let (addresses, lanes) = self.in_shared(enabled);
         extra_transactions(banks, &addresses, self.size, lanes)
+    }
+
+    /// The spaces that [`Self::resolved`] may give if some or all of the enabled lanes access memory, `unknown` ones of them
+    /// anywhere and `sure` ones certainly.
+    pub(super) fn may_resolve(&self, enabled: LaneMask, unknown: LaneMask, sure: LaneMask) -> Vec<Space> {
+        if self.space != Space::Generic {
+            return vec![self.space];
+        }
+        if !(enabled & unknown).is_empty() {
+            return vec![Space::Global, Space::Shared, Space::Local, Space::Const, Space::Param];
+        }
+        let mut spaces = if sure.is_empty() { vec![Space::Global] } else { Vec::new() };
+        // the first that accesses memory is one of those up to the first that is sure to
+        let first_sure = sure.lanes().next().unwrap_or(WARP_SIZE);
+        for lane in enabled.lanes().take_while(|&lane| lane <= first_sure) {
+            let (space, _) = self.of(lane);
+            if !spaces.contains(&space) {
+                spaces.push(space);
+            }
+        }
+        spaces
+    }
+
+    /// The most transactions beyond those of an access without conflicts, where lanes are as for [`Self::may_resolve`].
+    pub(super) fn most_extra_transactions(
+        &self,
+        banks: Option<Banks>,
+        enabled: LaneMask,
+        unknown: LaneMask,
+    ) -> u8 {
+        let Some(banks) = banks else { return 0 };
+        let (addresses, lanes) = self.in_shared(enabled - unknown);
+        most_extra_transactions(banks, &addresses, self.size, lanes, unknown & enabled)
     }
 
     /// Adds the lines of the access.

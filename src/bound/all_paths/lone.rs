@@ -1,0 +1,198 @@
+//! What a lone warp takes over all paths: times, sums of weights, barriers.
+
+use super::measure::Measure;
+use crate::base::Cycles;
+use crate::bound::operands::{ready, writes};
+use crate::path::Step;
+use crate::program::{Flow, TimingTable};
+
+/// The time that a warp takes alone. Sections begin with nothing in flight.
+pub(super) struct Time<'t> {
+    table: &'t TimingTable,
+    /// Whether units take instructions only when they are free, as the bounds have it where queues are bounded.
+    unqueued: bool,
+}
+
+/// Instants of a lone warp since its section began.
+#[derive(Clone, Debug)]
+pub(super) struct Instants {
+    /// When the next instruction may issue.
+    next: u64,
+    /// By register: when its value is there.
+    available: Vec<u64>,
+    /// By unit: when it is free.
+    free: Vec<u64>,
+    /// When all is done.
+    done: u64,
+    /// The longest of the sections that ended within a part.
+    longest: u64,
+}
+
+impl<'t> Time<'t> {
+    pub(super) fn new(table: &'t TimingTable) -> Self {
+        Self { table, unqueued: table.bounded_queues() }
+    }
+
+    /// At the beginning of a section.
+    pub(super) fn begin(&self) -> Instants {
+        Instants {
+            next: 0,
+            available: vec![0; self.table.regs()],
+            free: vec![0; self.table.units()],
+            done: 0,
+            longest: 0,
+        }
+    }
+}
+
+impl Instants {
+    /// The longest section, that which is under way included.
+    pub(super) fn longest(&self) -> Cycles {
+        Cycles::new(self.longest.max(self.done))
+    }
+
+    /// What may matter later, as times from when the next instruction may issue: whatever is there by then is there.
+    fn ahead(&self) -> impl Iterator<Item = u64> + '_ {
+        let all = self.available.iter().chain(&self.free).chain(std::iter::once(&self.done));
+        all.map(|&instant| instant.saturating_sub(self.next))
+    }
+}
+
+impl Measure for Time<'_> {
+    type State = Instants;
+
+    fn step(&self, state: &mut Instants, step: Step) {
+        if !self.table.issues(step) {
+            return;
+        }
+        let op = self.table.op(step);
+        let free = &mut state.free[op.unit.index()];
+        let ready = ready(self.table, step, state.next, |reg| state.available[reg.index()]);
+        let start = ready.max(*free);
+        let issue = if self.unqueued { start } else { ready };
+        *free = start + op.init.get();
+        let done = *free + op.lat.get();
+        for reg in writes(self.table, step) {
+            state.available[reg.index()] = done;
+        }
+        state.next = issue + 1;
+        state.done = state.done.max(done);
+        if self.table.instr(step.pc()).flow == Flow::Barrier {
+            let longest = state.longest.max(state.done);
+            *state = Instants { longest, ..self.begin() };
+        }
+    }
+
+    fn join(&self, state: &mut Instants, other: &Instants) {
+        let larger = |mine: &mut u64, theirs: &u64| *mine = (*mine).max(*theirs);
+        larger(&mut state.next, &other.next);
+        larger(&mut state.done, &other.done);
+        larger(&mut state.longest, &other.longest);
+        state.available.iter_mut().zip(&other.available).for_each(|(mine, theirs)| larger(mine, theirs));
+        state.free.iter_mut().zip(&other.free).for_each(|(mine, theirs)| larger(mine, theirs));
+    }
+
+    fn growth(&self, before: &Instants, after: &Instants) -> Option<u64> {
+        let same = before.longest == after.longest && before.ahead().eq(after.ahead());
+        same.then(|| after.next.checked_sub(before.next)).flatten()
+    }
+
+    fn grow(&self, state: &mut Instants, by: u64) {
+        // times that have passed need not grow, but may
+        let all = state.available.iter_mut().chain(&mut state.free);
+        all.chain([&mut state.next, &mut state.done])
+            .for_each(|instant| *instant = instant.saturating_add(by));
+    }
+}
+
+/// The sum of weights of a warp's instructions, by unit.
+pub(super) struct Sum<'t> {
+    table: &'t TimingTable,
+    weights: &'t [Weight],
+}
+
+/// What an instruction on a unit weighs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Weight {
+    /// Nothing.
+    Nothing,
+    /// An issue slot.
+    Slot,
+    /// Its initiation.
+    Init,
+}
+
+/// A sum within a section.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Weighed {
+    sum: u64,
+    largest: u64,
+}
+
+impl Weighed {
+    /// The largest sum of a section, that which is under way included.
+    pub(super) fn largest(self) -> Cycles {
+        Cycles::new(self.largest.max(self.sum))
+    }
+}
+
+impl<'t> Sum<'t> {
+    pub(super) fn new(table: &'t TimingTable, weights: &'t [Weight]) -> Self {
+        Self { table, weights }
+    }
+}
+
+impl Measure for Sum<'_> {
+    type State = Weighed;
+
+    fn step(&self, state: &mut Weighed, step: Step) {
+        if !self.table.issues(step) {
+            return;
+        }
+        let op = self.table.op(step);
+        state.sum = state.sum.saturating_add(match self.weights[op.unit.index()] {
+            Weight::Nothing => 0,
+            Weight::Slot => 1,
+            Weight::Init => op.init.get(),
+        });
+        if self.table.instr(step.pc()).flow == Flow::Barrier {
+            *state = Weighed { sum: 0, largest: state.largest.max(state.sum) };
+        }
+    }
+
+    fn join(&self, state: &mut Weighed, other: &Weighed) {
+        state.sum = state.sum.max(other.sum);
+        state.largest = state.largest.max(other.largest);
+    }
+
+    fn growth(&self, before: &Weighed, after: &Weighed) -> Option<u64> {
+        (before.largest == after.largest).then(|| after.sum.checked_sub(before.sum)).flatten()
+    }
+
+    fn grow(&self, state: &mut Weighed, by: u64) {
+        state.sum = state.sum.saturating_add(by);
+    }
+}
+
+/// The number of barriers.
+pub(super) struct Barriers<'t>(pub(super) &'t TimingTable);
+
+impl Measure for Barriers<'_> {
+    type State = u64;
+
+    fn step(&self, state: &mut u64, step: Step) {
+        *state += u64::from(self.0.instr(step.pc()).flow == Flow::Barrier);
+    }
+
+    fn join(&self, state: &mut u64, other: &u64) {
+        *state = (*state).max(*other);
+    }
+
+    fn growth(&self, before: &u64, after: &u64) -> Option<u64> {
+        after.checked_sub(*before)
+    }
+
+    fn grow(&self, state: &mut u64, by: u64) {
+        *state = state.saturating_add(by);
+    }
+}

@@ -1,0 +1,201 @@
+//! What an instruction does that goes on to the next one, as far as that is known.
+
+use super::super::access::{self, Targets};
+use super::super::code::Code;
+use super::super::context::Context;
+use super::super::fault::{self, Fault};
+use super::super::step;
+use super::values::Values;
+use crate::base::{LaneMask, Pc};
+use crate::isa::Space;
+use crate::path::{MemoryUse, Step};
+use crate::program::sem::{Address, Matrix, Operand, PredOp, Special};
+use crate::program::{Program, Sem};
+
+/// What the execution of an instruction may be to timing: one of these, of which there is at least one.
+pub(super) type Executions = Vec<Step>;
+
+/// What is needed to execute instructions that go on.
+pub(super) struct Effects {
+    /// By pc: whether the result depends on how much was executed before.
+    reads_clock: Vec<bool>,
+    /// Whether constants are what the module says, and so known.
+    pub(super) constants_known: bool,
+}
+
+impl Effects {
+    pub(super) fn new(program: &Program, constants_known: bool) -> Self {
+        let clock = |sem: &Sem| sem.registers().specials.contains(&Special::Clock);
+        Self { reads_clock: program.instrs.iter().map(|instr| clock(&instr.sem)).collect(), constants_known }
+    }
+
+    /// Executes an instruction in the lanes that may be active, of which `sure` are if any is.
+    ///
+    /// # Errors
+    /// What cannot be executed without knowing more, and what the kernel does wrong whatever the data are.
+    pub(super) fn execute(
+        &self,
+        values: &mut Values,
+        context: &mut Context,
+        code: &Code,
+        pc: Pc,
+        (active, sure): (LaneMask, LaneMask),
+    ) -> Result<Executions, Fault> {
+        let program = context.program;
+        let instr = program.instr(pc);
+        let guard = values.guard(instr.guard, active);
+        let enabled = guard.may;
+        let perhaps = guard.may - guard.must;
+        let one = |step: Step| Ok(vec![step]);
+        let dsts = instr.dsts.as_slice();
+        let write = |values: &mut Values, unknown: LaneMask, origin: Option<Pc>| {
+            dsts.iter().for_each(|&dst| values.written(dst, enabled, unknown | perhaps, origin));
+        };
+        let places = |values: &mut Values, step: Step, unknown: LaneMask| {
+            let origin = values.origin_of(instr.srcs.as_slice()).unwrap_or(pc);
+            write(values, unknown, Some(origin));
+            Ok(vec![step])
+        };
+        match &instr.sem {
+            Sem::Load { space, addr, dsts: parts, ty } => {
+                let size = usize::from(ty.bits / 8) * parts.len();
+                let place = (*space, addr);
+                let executions =
+                    accesses(values, context, pc, place, (size, false), (enabled, guard.must), sure);
+                let readable = match space {
+                    Space::Param => true,
+                    Space::Const => self.constants_known,
+                    _ => false,
+                };
+                let mut unknown = enabled;
+                if readable {
+                    let known = enabled - unknown_address(values, addr);
+                    // an access that is not allowed makes nothing known; a run that comes here will say so
+                    if access::load(&mut values.warp, context, pc, code.access(pc), known).is_ok() {
+                        unknown = enabled - known;
+                    }
+                }
+                write(values, unknown, Some(pc));
+                Ok(executions)
+            }
+            Sem::Store { space, bits, srcs, addr } => {
+                let size = usize::from(bits / 8) * srcs.len();
+                Ok(accesses(values, context, pc, (*space, addr), (size, false), (enabled, guard.must), sure))
+            }
+            Sem::Atomic(atomic) => {
+                let place = (atomic.space, &atomic.addr);
+                let size = (atomic.ty.bytes(), true);
+                let executions = accesses(values, context, pc, place, size, (enabled, guard.must), sure);
+                write(values, enabled, Some(pc));
+                Ok(executions)
+            }
+            Sem::Fetch(_) | Sem::Surface(_) => places(
+                values,
+                Step::with(pc, MemoryUse { space: Space::Global, extra_transactions: 0 }),
+                enabled,
+            ),
+            Sem::ImageQuery(_) => places(values, Step::plain(pc), enabled),
+            Sem::AsyncCopy { .. } => {
+                let slot = values.warp.groups.copy().ok_or_else(|| {
+                    let message = "more than 31 groups of asynchronous copies in flight".to_owned();
+                    fault::at(program, pc, message, "wait with cp.async.wait_group before committing more")
+                })?;
+                one(Step::with(pc, slot))
+            }
+            Sem::Matrix(matrix) => {
+                let address = match &**matrix {
+                    Matrix::Load { from, .. } => Some(&from.addr),
+                    Matrix::Store { to, .. } => Some(&to.addr),
+                    Matrix::LoadRows { from, .. } => Some(&from.addr),
+                    Matrix::StoreRows { to, .. } => Some(&to.addr),
+                    Matrix::Multiply(_) | Matrix::Transpose { .. } => None,
+                };
+                if address.is_some_and(|address| !unknown_address(values, address).is_empty()) {
+                    let hint = "this analysis needs to know where a matrix is";
+                    return Err(fault::at(
+                        program,
+                        pc,
+                        "the place of a matrix depends on data".to_owned(),
+                        hint,
+                    ));
+                }
+                let step = step::data(&mut values.warp, context, code, pc, enabled)?;
+                places(values, step, enabled)
+            }
+            Sem::Shuffle(_)
+            | Sem::Vote { .. }
+            | Sem::Match { .. }
+            | Sem::Reduce { .. }
+            | Sem::ActiveMask { .. }
+            | Sem::WarpSync { .. } => {
+                let known = values.unknown_of(instr.srcs.as_slice()).is_empty();
+                if known && perhaps.is_empty() && sure == active {
+                    let step = step::data(&mut values.warp, context, code, pc, enabled)?;
+                    return places(values, step, LaneMask::empty());
+                }
+                places(values, Step::plain(pc), enabled)
+            }
+            Sem::Mbarrier(_) => {
+                let message =
+                    "mbarrier objects take no time here, so there is no bound on what waits for them";
+                Err(fault::at(program, pc, message.to_owned(), ""))
+            }
+            Sem::Select { p, a, b, .. } => {
+                let chosen = values.pred(*p);
+                let of =
+                    |operand: &Operand| operand.reg().map_or(LaneMask::empty(), |reg| values.unknown(reg));
+                let unknown =
+                    (chosen.may - chosen.must) | of(a) & chosen.may | of(b) & (LaneMask::ALL - chosen.must);
+                let step = step::data(&mut values.warp, context, code, pc, enabled)?;
+                places(values, step, unknown)
+            }
+            Sem::PredLogic { op: op @ (PredOp::And | PredOp::Or), a, b, .. } => {
+                let (a, b) = (values.pred(*a), values.pred(*b));
+                let unknown = match op {
+                    PredOp::And => (a.may & b.may) - (a.must & b.must),
+                    _ => (a.may | b.may) - (a.must | b.must),
+                };
+                // the value of what is known must not come from what is not
+                let holds = if *op == PredOp::And { a.must & b.must } else { a.must | b.must };
+                instr.dsts.as_slice().iter().for_each(|&dst| values.warp.set_pred(dst, holds, enabled));
+                places(values, Step::plain(pc), unknown)
+            }
+            _ => {
+                let sources = values.unknown_of(instr.srcs.as_slice());
+                let unknown = if self.reads_clock[pc.index()] { enabled } else { sources };
+                let step = step::data(&mut values.warp, context, code, pc, enabled)?;
+                places(values, step, unknown)
+            }
+        }
+    }
+}
+
+/// The lanes that may go elsewhere than it seems.
+fn unknown_address(values: &Values, address: &Address) -> LaneMask {
+    address.base.reg().map_or(LaneMask::empty(), |reg| values.unknown(reg))
+}
+
+/// What an access may be to timing. `apart`: lanes on the same bytes do not go together. Of the lanes that may access memory some
+/// do if the instruction is executed by all that are sure to be there.
+fn accesses(
+    values: &Values,
+    context: &mut Context,
+    pc: Pc,
+    place: (Space, &Address),
+    (size, apart): (usize, bool),
+    (enabled, guarded): (LaneMask, LaneMask),
+    sure: LaneMask,
+) -> Executions {
+    let targets = Targets::new(&values.warp, context, pc, place, size, "access");
+    let unknown = unknown_address(values, place.1) & enabled;
+    if unknown.is_empty() && enabled == guarded & sure {
+        return vec![Step::with(pc, targets.used(enabled, apart, &values.warp, context))];
+    }
+    let spaces = targets.may_resolve(enabled, unknown, guarded & sure);
+    let extra = targets.most_extra_transactions(context.record.banks, enabled, unknown);
+    let of = |space: Space| {
+        let extra_transactions = if space == Space::Shared { extra } else { 0 };
+        Step::with(pc, MemoryUse { space, extra_transactions })
+    };
+    spaces.into_iter().map(of).collect()
+}

@@ -1,0 +1,6 @@
+//! Tests of the paths that are in every set, and of the bound over them: a file for each question.
+
+#[path = "../support/shipped.rs"]
+mod shipped;
+
+mod suite;

@@ -1,0 +1,132 @@
+//! The launches of the suite: one path where control and addresses depend on no data, and every run's paths otherwise.
+
+use std::collections::HashMap;
+
+use warpbound::base::{Pc, Watch};
+use warpbound::bound::{Analyser, Bound, BoundReport, Iwb};
+use warpbound::check::every_path::{EveryPath, StaticLaunch, every_path, for_each_block};
+use warpbound::check::{Workload, WorkloadKind};
+use warpbound::exec::{Executor, Options};
+use warpbound::machine::Machine;
+use warpbound::path::{BlockPaths, BlockSource};
+use warpbound::program::TimingTable;
+use warpbound::program::warp_cfg::{Divergence, WarpCfg};
+
+use crate::shipped::{Shipped, isa, launch_files, load_by, machine};
+
+const STEPS: u64 = 1 << 26;
+
+fn workload(shipped: &Shipped) -> Workload {
+    let kind = WorkloadKind::Launch {
+        program: Box::new(shipped.program.clone()),
+        launch: Box::new(shipped.launch.clone()),
+    };
+    Workload { name: shipped.name.clone(), kind }
+}
+
+/// IWB over the paths of a run, and how many of these are in the sets of all paths.
+fn run(
+    shipped: &Shipped,
+    machine: &Machine,
+    bounds: &HashMap<Pc, u64>,
+) -> Result<(u64, StaticLaunch), String> {
+    let workload = workload(shipped);
+    let watch = Watch::default();
+    let found = every_path(&workload, machine, bounds, STEPS, &watch).map_err(|e| e.to_string())?;
+    let EveryPath::Bound(found) = found else { panic!("{}: {found:?}", shipped.name) };
+    let options = Options::of(machine, STEPS);
+    let mut sets = Vec::new();
+    for_each_block(&workload, options, bounds, &watch, |block| sets.push(block)).expect("as before");
+    let table = TimingTable::new(&shipped.program, machine).expect("it fits");
+    let mut executor = Executor::new(&shipped.program, &shipped.launch, options).expect("a launch");
+    let (mut paths, mut analyser, mut iwb) = (BlockPaths::default(), Analyser::new(&table), 0);
+    while executor.next_block(&mut paths).unwrap_or_else(|error| panic!("{}: {error}", shipped.name)) {
+        let sets = &sets[paths.block.index()].warps;
+        for (id, (path, set)) in paths.warps.iter().zip(sets).enumerate() {
+            assert!(
+                set.contains(path.steps()),
+                "{}: block {} w{id}: {set:?} does not contain {:?}",
+                shipped.name,
+                paths.block.get(),
+                path.steps()
+            );
+        }
+        let mut report = BoundReport::default();
+        analyser.for_each_section(&paths, |section| Iwb.add_section(&mut report, section));
+        iwb += report.value.cycles().get();
+    }
+    Ok((iwb, found))
+}
+
+/// By loop of the kernel: the most that a warp of a run goes back to its beginning each time it comes to it from outside.
+fn observed_bounds(shipped: &Shipped) -> HashMap<Pc, u64> {
+    let graph =
+        WarpCfg::new(&shipped.program, Some(shipped.launch.block), Divergence::Sides).expect("reducible");
+    let kernel = &graph.functions[0];
+    let options = Options { max_instructions_per_block: STEPS, ..Options::default() };
+    let mut executor = Executor::new(&shipped.program, &shipped.launch, options).expect("a launch");
+    let (mut paths, mut most) = (BlockPaths::default(), HashMap::new());
+    while executor.next_block(&mut paths).unwrap_or_else(|error| panic!("{}: {error}", shipped.name)) {
+        for path in &paths.warps {
+            let mut rounds = vec![None; kernel.loops.loops.len()];
+            for step in path.steps() {
+                let block = graph.block_of(step.pc());
+                if graph.blocks[block].start != step.pc() {
+                    continue;
+                }
+                for (index, found) in kernel.loops.loops.iter().enumerate() {
+                    rounds[index] = match rounds[index] {
+                        _ if !found.contains(block) => None,
+                        Some(count) if found.header == block => Some(count + 1),
+                        None => Some(0u64),
+                        count => count,
+                    };
+                    let header = graph.blocks[found.header].start;
+                    let known: &mut u64 = most.entry(header).or_default();
+                    *known = rounds[index].unwrap_or(0).max(*known);
+                }
+            }
+        }
+    }
+    most
+}
+
+#[test]
+fn look() {
+    let isa = isa();
+    let machine = machine("ecrts25-orin");
+    for compiler in ["ptx", "nvrtc.ptx"] {
+        for file in launch_files() {
+            let shipped = load_by(&file, &isa, 0, compiler);
+            if compiler == "nvrtc.ptx"
+                && shipped.name.starts_with("b")
+                && file.display().to_string().contains("micro")
+            {
+                continue;
+            }
+            let begun = std::time::Instant::now();
+            let mut done = run(&shipped, &machine, &HashMap::new());
+            let mut how = "";
+            if let Err(error) = &done {
+                println!("{} {compiler}: {}", shipped.name, error.lines().next().unwrap());
+                how = "bounded";
+                let bounds = observed_bounds(&shipped);
+                println!("   {bounds:?}");
+                done = run(&shipped, &machine, &bounds);
+            }
+            match done {
+                Ok((iwb, found)) => println!(
+                    "{} {compiler} {how} iwb {iwb} static {} {} one {} of {} irr {} {:?}",
+                    shipped.name,
+                    found.value.get(),
+                    if iwb == found.value.get() { "=" } else { "x" },
+                    found.with_one_path,
+                    found.warps,
+                    found.irregular,
+                    begun.elapsed()
+                ),
+                Err(e) => println!("{} {compiler} ERR {e}", shipped.name),
+            }
+        }
+    }
+}

@@ -81,6 +81,17 @@ impl PathSet {
         set
     }
 
+    /// These paths or those.
+    pub fn either(these: Self, those: Self) -> Self {
+        let sides = Sides { first: these, second: those, both: false, first_alone: true, second_alone: true };
+        Self { parts: vec![PathPart::Sides(Box::new(sides))] }
+    }
+
+    /// Where all lanes may leave a loop, and have nothing to do then.
+    pub fn leaving() -> Self {
+        Self { parts: vec![PathPart::Leave(Box::new(Way { paths: Self::default(), first: true }))] }
+    }
+
     /// What comes one after the other.
     pub fn parts(&self) -> &[PathPart] {
         &self.parts
@@ -199,10 +210,9 @@ impl PathSet {
 impl Rounds {
     /// The ways of those that leave while others stay and go on.
     pub fn ways_after(&self) -> impl Iterator<Item = &PathSet> {
-        self.round.parts.iter().filter_map(|part| match part {
-            PathPart::Leave(way) if !way.first && !way.paths.is_empty() => Some(&way.paths),
-            _ => None,
-        })
+        let mut found = Vec::new();
+        ways_after(&self.round, &mut found);
+        found.into_iter()
     }
 
     fn ends(&self, steps: &[Step], mut at: Vec<usize>) -> Vec<usize> {
@@ -224,6 +234,20 @@ impl Rounds {
             left.extend(&more);
         }
         sorted(left)
+    }
+}
+
+fn ways_after<'s>(set: &'s PathSet, found: &mut Vec<&'s PathSet>) {
+    for part in set.parts() {
+        match part {
+            PathPart::Leave(way) if !way.first && !way.paths.is_empty() => found.push(&way.paths),
+            PathPart::Sides(sides) => {
+                ways_after(&sides.first, found);
+                ways_after(&sides.second, found);
+            }
+            PathPart::Perhaps(rest) => ways_after(rest, found),
+            _ => {}
+        }
     }
 }
 

@@ -15,6 +15,8 @@ pub(super) struct CodeFlow {
     heads: Vec<Option<usize>>,
     /// By loop: how often lanes go back to its beginning at most, each time they come to it.
     bounds: Vec<Option<u64>>,
+    /// By loop: see [`Self::parts_for_good`].
+    apart: Vec<bool>,
     /// One past the kernel's last instruction.
     end: Pc,
 }
@@ -36,8 +38,20 @@ impl CodeFlow {
         let first = |header: usize| kernel.cfg.blocks[header].start;
         let bounds =
             kernel.loops.loops.iter().map(|found| bounds.get(&first(found.header)).copied()).collect();
+        let apart = kernel.loops.loops.iter().map(|found| {
+            let inside = |block: &usize| found.contains(*block);
+            found.body.iter().any(|&block| {
+                let ways = kernel.cfg.graph.successors(block);
+                let meet = kernel.cfg.post_dominator[block];
+                diverges[block]
+                    && ways.len() > 1
+                    && ways.iter().all(inside)
+                    && !meet.as_ref().is_some_and(inside)
+            })
+        });
+        let apart = apart.collect();
         let end = kernel.cfg.blocks.last().map_or(Pc::new(0), |block| block.end);
-        Ok(Self { may_part: diverges, heads, bounds, end, kernel })
+        Ok(Self { may_part: diverges, heads, bounds, apart, end, kernel })
     }
 
     /// The block that begins at an instruction.
@@ -69,6 +83,16 @@ impl CodeFlow {
     /// How often lanes go back to the beginning of a loop at most, if somebody said so.
     pub(super) fn bound(&self, index: usize) -> Option<u64> {
         self.bounds[index]
+    }
+
+    /// The first instruction of a loop.
+    pub(super) fn header(&self, index: usize) -> Pc {
+        self.kernel.cfg.blocks[self.kernel.loops.loops[index].header].start
+    }
+
+    /// Whether lanes may part in a loop and go round apart from each other, since they meet only behind it.
+    pub(super) fn parts_for_good(&self, index: usize) -> bool {
+        self.apart[index]
     }
 
     /// The outermost of the loops around one.

@@ -75,6 +75,8 @@ struct Whole {
     /// Those that left.
     left: Option<State>,
     gone: LaneMask,
+    /// What lanes do, to the beginning of the loop, that went another way than others and waited until those had left.
+    starts: Vec<PathSet>,
 }
 
 /// Walks the warps of a block.
@@ -200,7 +202,7 @@ impl<'w, 'a> Walker<'w, 'a> {
                         pc = next;
                         continue;
                     }
-                    let join = reconverge.or(until);
+                    let mut join = reconverge.or(until);
                     if let Some((leaving, outer)) = self.leaves_whole(pc, *reconverge, (*target, next))? {
                         let join = reconverge.or(outer);
                         let stay = self.leave(state, (*target, next), &sides, leaving, join, &mut out)?;
@@ -212,7 +214,18 @@ impl<'w, 'a> Walker<'w, 'a> {
                             None => break,
                         }
                     }
-                    if !self.fork(state, (*target, next), sides, join, &mut out)? {
+                    let apart = self.goes_apart(pc, *reconverge);
+                    if let Some(header) = apart {
+                        // whoever takes the other way does so when the others have left the loop
+                        (sides.both, join) = (false, Some(header));
+                    }
+                    let possible = self.fork(state, (*target, next), sides, join, &mut out)?;
+                    if let (Some(_), Some(PathPart::Sides(sides))) = (apart, out.paths.parts().last())
+                        && let Some(whole) = self.wholes.last_mut()
+                    {
+                        whole.starts.push(sides.second.clone());
+                    }
+                    if !possible {
                         self.depth -= 1;
                         return Ok(Walked { possible: false, ..out });
                     }
@@ -397,7 +410,8 @@ impl<'w, 'a> Walker<'w, 'a> {
     fn is_to_be_whole(&self, state: &State, pc: Pc) -> Option<(usize, u64)> {
         let index = self.flow.loop_headed_by(self.flow.block_at(pc)?)?;
         let inside = state.loops.iter().find(|inside| inside.index == index)?;
-        let rounds = inside.rounds.filter(|&rounds| rounds >= ROUNDS_APART)?;
+        let rounds =
+            inside.rounds.filter(|&rounds| rounds >= ROUNDS_APART || self.flow.parts_for_good(index))?;
         self.flow.bound(index).filter(|&most| most > rounds).map(|_| (index, rounds))
     }
 
@@ -432,7 +446,14 @@ impl<'w, 'a> Walker<'w, 'a> {
             for inside in after.loops.iter_mut().filter(|inside| inside.index == index) {
                 (inside.rounds, inside.arrivals) = (Some(0), 0);
             }
-            self.wholes.push(Whole { index, until, join: None, left: None, gone: LaneMask::empty() });
+            self.wholes.push(Whole {
+                index,
+                until,
+                join: None,
+                left: None,
+                gone: LaneMask::empty(),
+                starts: Vec::new(),
+            });
             let walked = self.walk(&mut after, header, Some(header), Begin::Round);
             let whole = self.wholes.pop().expect("pushed above");
             let walked = walked?;
@@ -448,8 +469,32 @@ impl<'w, 'a> Walker<'w, 'a> {
             return Err(fault::at(self.context.program, header, "a loop that does not end".to_owned(), hint));
         };
         out.gone |= round.gone | whole.gone;
-        let rounds = Rounds { header, round: round.paths, most: if round.possible { most } else { 0 } };
-        out.paths.push_part(PathPart::Loop(Box::new(rounds)));
+        let most = if round.possible { most } else { 0 };
+        let mut paths = round.paths;
+        let starts = whole.starts;
+        if starts.is_empty() {
+            out.paths.push_part(PathPart::Loop(Box::new(Rounds { header, round: paths, most })));
+        } else {
+            // lanes go round apart from each other: some until they have left, then others, from where they were. However
+            // often they part, there are no more of these than lanes.
+            let lanes = u64::from(state.may.count());
+            for start in starts {
+                paths = PathSet::either(paths, start);
+            }
+            let strand = PathPart::Loop(Box::new(Rounds { header, round: paths, most }));
+            let PathPart::Loop(rounds) = &strand else { unreachable!("made above") };
+            let ways: Vec<PathSet> = rounds.ways_after().cloned().collect();
+            let mut more = PathSet::leaving();
+            more.push_part(strand.clone());
+            out.paths.push_part(strand);
+            out.paths.push_part(PathPart::Loop(Box::new(Rounds { header, round: more, most: lanes - 1 })));
+            for way in ways {
+                let mut again = PathSet::leaving();
+                again.append(way);
+                let most = lanes.saturating_mul(most.saturating_add(1));
+                out.paths.push_part(PathPart::Loop(Box::new(Rounds { header, round: again, most })));
+            }
+        }
         *state = left;
         state.must = before - out.gone;
         Ok(whole.join.flatten())
@@ -471,12 +516,16 @@ impl<'w, 'a> Walker<'w, 'a> {
         match (inside(target), inside(next)) {
             (true, false) => Ok(Some((Leaving::Stays, whole.until))),
             (false, true) => Ok(Some((Leaving::Taken, whole.until))),
-            (false, false) => Ok(None),
-            (true, true) => {
-                Err(self
-                    .beyond(pc, "a loop of more than 64 rounds whose lanes go round apart from each other"))
-            }
+            // neither; or both stay, and meet nowhere in the loop
+            (false, false) | (true, true) => Ok(None),
         }
+    }
+
+    /// The beginning of the loop that is taken as a whole, if the sides of a branch in it both stay there and do not meet in it.
+    fn goes_apart(&self, pc: Pc, join: Option<Pc>) -> Option<Pc> {
+        let whole = self.wholes.last()?;
+        let inside = |pc: Pc| self.flow.contains_pc(whole.index, pc);
+        (inside(pc) && !join.is_some_and(inside)).then(|| self.flow.header(whole.index))
     }
 
     /// Some lanes leave the loop that is taken as a whole. Where the others go on, if there are any.

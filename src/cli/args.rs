@@ -96,6 +96,8 @@ pub enum Command {
     Reproduce(Reproduce),
     /// The control flow of a kernel's warps: blocks, loops, what divergence adds
     Cfg(Cfg),
+    /// A guaranteed bound over all paths, whatever the data are; without KERNEL the embedded suite
+    Static(Static),
     /// What is in a .ptx, .warp or machine file
     Inspect(Inspect),
     /// Embedded kernels, machines and plans, policies, bounds
@@ -227,6 +229,21 @@ pub struct Cfg {
     /// Output
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Static {
+    /// Embedded kernels, .warp or launch .ron files, or one .ptx with --entry --grid --block --arg; none: the embedded suite
+    pub kernels: Vec<String>,
+    /// How often a thread goes back to the beginning of the loop in line LINE of the PTX at most, each time it comes to it from outside
+    ///
+    /// Loops need it whose rounds depend on data; the error without it names the loop. A number that is too small makes the bound wrong.
+    #[arg(long, value_name = "LINE=N")]
+    pub loop_bound: Vec<String>,
+    #[command(flatten)]
+    pub common: Common,
+    #[command(flatten)]
+    pub ptx: PtxLaunch,
 }
 
 /// Which edges stand for divergence.

@@ -63,6 +63,7 @@ fn run(args: &Args, session: &Session) -> Outcome {
         Command::Report(report) => commands::report::run(report, session),
         Command::Reproduce(reproduce) => commands::reproduce::run(reproduce, session),
         Command::Cfg(cfg) => commands::cfg::run(cfg, session),
+        Command::Static(all) => commands::every_path::run(all, session),
         Command::Inspect(inspect) => commands::inspect::run(inspect, session),
         Command::List(list) => commands::list::run(list, session),
         Command::Completions(completions) => commands::completions::run(completions, session),
@@ -123,6 +124,7 @@ impl Args {
             Command::Report(_) => "report",
             Command::Reproduce(_) => "reproduce",
             Command::Cfg(_) => "cfg",
+            Command::Static(_) => "static",
             Command::Inspect(_) => "inspect",
             Command::List(_) => "list",
             Command::Completions(_) => "completions",
@@ -148,6 +150,7 @@ impl Args {
             Command::Merge(merge) => merge.format,
             Command::Reproduce(reproduce) => reproduce.format,
             Command::Cfg(cfg) => cfg.format,
+            Command::Static(all) => all.common.format,
             Command::Inspect(inspect) => inspect.format,
             Command::List(list) => list.format,
             Command::Family(_) | Command::Report(_) | Command::Completions(_) | Command::Man(_) => {

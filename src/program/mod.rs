@@ -9,6 +9,7 @@ pub mod graph;
 pub mod image;
 pub mod launch;
 pub mod layout;
+pub mod loop_bounds;
 mod memory_op;
 pub mod names;
 pub mod params;

@@ -11,6 +11,7 @@ pub mod check;
 pub mod compare;
 pub mod diff;
 pub mod divergence;
+pub mod every_path;
 pub mod evidence;
 pub mod explain;
 pub mod explore;

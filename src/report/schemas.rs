@@ -10,8 +10,8 @@ use schemars::generate::SchemaSettings;
 
 use super::output::Output;
 use super::{
-    ablation, anomaly, cfg, compare, diff, evidence, explore, fermi, hunt, inspect, list, output, phases,
-    reproduce, run, suite, sweep, worst,
+    ablation, anomaly, cfg, compare, diff, every_path, evidence, explore, fermi, hunt, inspect, list, output,
+    phases, reproduce, run, suite, sweep, worst,
 };
 
 fn schema<R: JsonSchema>(title: &str) -> (String, String) {
@@ -31,6 +31,7 @@ fn the_schema_files_are_those_of_the_types() {
         schema::<Output<diff::DiffResult>>("diff"),
         schema::<Output<phases::PhasesResult>>("phases"),
         schema::<Output<cfg::CfgResult>>("cfg"),
+        schema::<every_path::StaticReport>("static"),
         schema::<Output<compare::CompareResult>>("compare"),
         schema::<Output<evidence::EvidenceResult>>("evidence"),
         schema::<Output<explore::ExploreResult>>("explore"),

@@ -9,6 +9,7 @@ pub mod compare;
 pub mod completions;
 pub mod diff;
 pub mod draw;
+pub mod every_path;
 pub mod evidence;
 pub mod explore;
 pub mod family;

@@ -1,0 +1,200 @@
+//! The bound over all paths, beside a run and the bounds on its paths.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use super::output::{Origin, Output, Report};
+use super::style::Style;
+use super::table::Table;
+use super::verdict::{self, Bound, Status};
+use crate::base::Cycles;
+use crate::check::every_path::EveryPath;
+use crate::check::{Checked, Verdict, Workload};
+use crate::machine::Machine;
+use crate::program::loop_bounds::LoopBound;
+
+/// What `static` says.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct StaticReport {
+    /// The results.
+    #[serde(flatten)]
+    pub output: Output<StaticResult>,
+}
+
+/// A launch. Times are cycles, of blocks that run one after the other.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct StaticResult {
+    /// The kernel.
+    pub kernel: String,
+    /// The machine.
+    #[serde(flatten)]
+    pub origin: Origin,
+    /// Blocks.
+    pub blocks: u32,
+    /// Warps of all blocks; none if there is no bound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warps: Option<u64>,
+    /// Of these, warps that take the same path whatever the data are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warps_with_one_path: Option<u64>,
+    /// Whether the number of barriers depends on the path, so that sections are bounded all alike.
+    pub barriers_vary: bool,
+    /// What was said of loops.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub loop_bounds: Vec<Given>,
+    /// The policy of the run.
+    pub scheduler: String,
+    /// What the launch takes with the data of the seed.
+    pub makespan: u64,
+    /// The bound `static`, which is over all paths, then those on the paths of this run.
+    pub bounds: Vec<Bound>,
+}
+
+/// A bound of a loop.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Given {
+    /// Where it begins.
+    pub line: u32,
+    /// How often a thread goes back there at most, each time it comes to it from outside.
+    pub most: u64,
+}
+
+impl StaticResult {
+    /// Of a launch, with a run of it.
+    pub fn new(
+        workload: &Workload,
+        machine: &Machine,
+        given: &[LoopBound],
+        found: &EveryPath,
+        run: &Checked,
+    ) -> Self {
+        let launch = match found {
+            EveryPath::Bound(launch) => Some(launch),
+            _ => None,
+        };
+        let mut bounds = vec![bound(found, run)];
+        bounds.extend(run.judged().map(|row| Bound::of_run(row, run.makespan)));
+        Self {
+            kernel: workload.name.clone(),
+            origin: Origin::new(machine),
+            blocks: workload.blocks(),
+            warps: launch.map(|launch| launch.warps),
+            warps_with_one_path: launch.map(|launch| launch.with_one_path),
+            barriers_vary: launch.is_some_and(|launch| launch.irregular),
+            loop_bounds: given.iter().map(|bound| Given { line: bound.line, most: bound.most }).collect(),
+            scheduler: run.scheduler.clone(),
+            makespan: run.makespan.get(),
+            bounds,
+        }
+    }
+
+    /// With that of the run.
+    pub fn verdict(&self, run: &Checked) -> Verdict {
+        let mine = match self.bounds[0].status {
+            Status::Violated => Verdict::Violated,
+            Status::Holds => Verdict::Holds,
+            _ => Verdict::NotApplicable(self.bounds[0].reason.clone().unwrap_or_default()),
+        };
+        Verdict::combine([mine, run.verdict()].into_iter())
+    }
+
+    /// The bound of this name.
+    pub fn bound(&self, name: &str) -> Option<&Bound> {
+        self.bounds.iter().find(|bound| bound.name == name)
+    }
+}
+
+/// The bound over all paths, against a run.
+pub fn bound(found: &EveryPath, run: &Checked) -> Bound {
+    let (value, verdict) = match found {
+        EveryPath::Bound(launch) => {
+            let holds = run.makespan <= launch.value;
+            (Some(launch.value), if holds { Verdict::Holds } else { Verdict::Violated })
+        }
+        EveryPath::NotApplicable(why) => (None, Verdict::NotApplicable(why.reason().to_owned())),
+        EveryPath::Stopped => (None, Verdict::Undecided("it was ended before".to_owned())),
+    };
+    Bound::of_worst_case("static", value, &verdict, Some(run.makespan))
+}
+
+impl Report for StaticReport {
+    fn text(&self, style: Style) -> String {
+        let mut text = match self.output.results.as_slice() {
+            [] => String::new(),
+            [one] => one.text(style),
+            several => table(several, style),
+        };
+        text.push_str(&self.output.batch.text());
+        text
+    }
+}
+
+impl StaticResult {
+    fn text(&self, style: Style) -> String {
+        let mut text = format!(
+            "{} on {}, {}: {} cycles with the data of this run\n",
+            self.kernel, self.origin.machine, self.scheduler, self.makespan
+        );
+        if let (Some(warps), Some(one)) = (self.warps, self.warps_with_one_path) {
+            let paths = match one {
+                all if all == warps => "every warp takes one path, whatever the data are".to_owned(),
+                0 => "the paths of all warps depend on data".to_owned(),
+                some => format!("{some} of {warps} warps take one path, whatever the data are"),
+            };
+            let _ = writeln!(text, "  {paths}");
+        }
+        if self.barriers_vary {
+            text.push_str("  the number of barriers depends on data: sections are bounded all alike\n");
+        }
+        for given in &self.loop_bounds {
+            let _ =
+                writeln!(text, "  the loop of line {} goes back at most {} times", given.line, given.most);
+        }
+        text.push_str(&verdict::table(&self.bounds, "over", style));
+        text
+    }
+}
+
+fn table(results: &[StaticResult], style: Style) -> String {
+    let heading =
+        ["kernel", "blocks", "warps", "one path", "makespan", "iwb", "lwb", "static", "over", "verdict"];
+    let mut table = Table::new(heading, &[0, 9]).expendable([1, 2, 6, 3]);
+    for row in results {
+        let value = |name| row.bound(name).map_or_else(|| "-".to_owned(), Bound::value_text);
+        let number = |number: Option<u64>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
+        table.row([
+            row.kernel.clone(),
+            row.blocks.to_string(),
+            number(row.warps),
+            number(row.warps_with_one_path),
+            row.makespan.to_string(),
+            value("iwb"),
+            value("lwb"),
+            value("static"),
+            row.bounds[0].over_text(),
+            row.bounds[0].status.text(style),
+        ]);
+    }
+    let with = |name: &str| -> Cycles {
+        let values = results.iter().filter_map(|row| row.bound(name)?.value.map(Cycles::new));
+        values.sum()
+    };
+    let equal = results.iter().filter(|row| {
+        let value = |name| row.bound(name).and_then(|bound| bound.value);
+        value("static").is_some() && value("static") == value("iwb")
+    });
+    let mut text = table.render(0, style.width);
+    let _ = writeln!(
+        text,
+        "\n{}: static {} cycles in all, iwb on the paths of these runs {}; equal on {}",
+        super::count(results.len(), "launch"),
+        with("static").get(),
+        with("iwb").get(),
+        equal.count()
+    );
+    text
+}

@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::hash::{BuildHasherDefault, Hasher};
 
 use super::ipg::Ipg;
 use super::trace::Event;
@@ -165,16 +166,42 @@ struct Sm {
     arrivals: Arrivals,
 }
 
+/// A hash of numbers, for one or two look-ups an event.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mixed(u64);
+
+impl Hasher for Mixed {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_u64(u64::from(byte)));
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        self.write_u64(u64::from(number));
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        let mixed = (self.0 ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = mixed ^ mixed >> 32;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
 /// Reads events and keeps what is to be known of them.
 #[derive(Clone, Debug)]
 pub struct Observer<'a> {
     ipg: &'a Ipg,
     found: Observed,
     sms: Vec<Sm>,
-    sm_of: HashMap<u32, usize>,
-    live: HashMap<(u32, u32), Live>,
+    sm_of: HashMap<u32, usize, BuildHasherDefault<Mixed>>,
+    /// By multiprocessor and warp, which state is its.
+    live: HashMap<u64, usize, BuildHasherDefault<Mixed>>,
+    /// As many as warps were running at the same time.
+    states: Vec<Live>,
     /// States of warps that have ended, to be used again.
-    spare: Vec<Live>,
+    spare: Vec<usize>,
     in_run: bool,
 }
 
@@ -202,8 +229,9 @@ impl<'a> Observer<'a> {
             ipg,
             found,
             sms: Vec::new(),
-            sm_of: HashMap::new(),
-            live: HashMap::new(),
+            sm_of: HashMap::default(),
+            live: HashMap::default(),
+            states: Vec::new(),
             spare: Vec::new(),
             in_run: false,
         }
@@ -236,7 +264,9 @@ impl<'a> Observer<'a> {
             return fault(FaultKind::Unsorted(state.now));
         }
         state.now = cycle;
-        if let Some(live) = self.live.get_mut(&(sm, warp)) {
+        let id = u64::from(sm) << 32 | u64::from(warp);
+        if let Some(&slot) = self.live.get(&id) {
+            let live = &mut self.states[slot];
             let Some(transition) = self.ipg.transition(live.at, ipoint) else {
                 return fault(if ipoint == 0 {
                     FaultKind::BeginsAgain
@@ -247,20 +277,25 @@ impl<'a> Observer<'a> {
             live.advance(self.ipg, transition, cycle, &mut self.found, at);
         } else if ipoint == 0 {
             state.arrivals.start(cycle);
-            let mut live = self.spare.pop().unwrap_or_else(|| Live {
-                counts: vec![0; self.found.timing.wcet.len()],
-                iterations: vec![0; self.found.timing.bound.len()],
-                ..Live::default()
+            let slot = self.spare.pop().unwrap_or_else(|| {
+                self.states.push(Live {
+                    counts: vec![0; self.found.timing.wcet.len()],
+                    iterations: vec![0; self.found.timing.bound.len()],
+                    ..Live::default()
+                });
+                self.states.len() - 1
             });
+            let live = &mut self.states[slot];
             live.iterations.fill(0);
             (live.at, live.since, live.start, live.line) = (0, cycle, cycle, line);
-            self.live.insert((sm, warp), live);
+            self.live.insert(id, slot);
         } else {
             return fault(FaultKind::NotStarted(ipoint));
         }
         if self.ipg.is_exit(ipoint)
-            && let Some(mut live) = self.live.remove(&(sm, warp))
+            && let Some(slot) = self.live.remove(&id)
         {
+            let live = &mut self.states[slot];
             state.arrivals.end();
             state.last_end = cycle;
             self.found.warps += 1;
@@ -269,7 +304,7 @@ impl<'a> Observer<'a> {
                 let most = &mut self.found.timing.count[transition];
                 *most = (*most).max(std::mem::take(&mut live.counts[transition]));
             }
-            self.spare.push(live);
+            self.spare.push(slot);
         }
         Ok(())
     }
@@ -283,8 +318,10 @@ impl<'a> Observer<'a> {
             let at = Origin { run: self.found.runs + 1, sm: 0, warp: 0, line: 0 };
             return Err(Fault { at, kind: FaultKind::EmptyRun });
         }
-        if let Some((&(sm, warp), live)) = self.live.iter().min_by_key(|(id, _)| **id) {
-            let at = Origin { run: self.found.runs, sm, warp, line: live.line };
+        if let Some((&id, &slot)) = self.live.iter().min_by_key(|(id, _)| **id) {
+            let live = &self.states[slot];
+            let half = |number: u64| u32::try_from(number & u64::from(u32::MAX)).expect("32 bits");
+            let at = Origin { run: self.found.runs, sm: half(id >> 32), warp: half(id), line: live.line };
             return Err(Fault { at, kind: FaultKind::NeverEnds(live.at) });
         }
         let start = self.sms.iter().filter_map(|sm| sm.arrivals.first()).min();

@@ -258,13 +258,18 @@ impl Ipg {
         &self.loops
     }
 
+    /// What a loop is called: as the ipoint at its header, or by its number if there is none.
+    pub fn loop_name(&self, of: usize) -> String {
+        self.loops[of].ipoint.map_or_else(|| format!("loop {of}"), |at| format!("`{}`", self.name(at)))
+    }
+
     /// Whether any transition is there only because of divergence.
     pub fn has_divergence(&self) -> bool {
         self.transitions.iter().any(|transition| transition.divergent)
     }
 }
 
-fn is_word(name: &str) -> bool {
+pub(super) fn is_word(name: &str) -> bool {
     let letter = |c: char| c.is_ascii_alphabetic() || c == '_';
     name.starts_with(letter) && name.chars().all(|c| letter(c) || c.is_ascii_digit())
 }

@@ -10,7 +10,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use super::ipg::Ipg;
 use super::trace::Event;
-use super::waves::{Arrivals, WaveParameters};
+use super::waves::{Arrivals, BlockWaves, WaveParameters};
 use crate::base::{Cycle, Cycles};
 
 /// What a calculation reads of traces, by the numbers of an [`Ipg`].
@@ -22,6 +22,25 @@ pub struct Timing {
     pub count: Vec<u64>,
     /// By loop, how often a warp iterated it at most between two entries.
     pub bound: Vec<u64>,
+}
+
+impl Timing {
+    /// Puts bounds that somebody knows in the place of those that were observed; runs must have kept them.
+    ///
+    /// How often a transition was taken is no limit then where it is due to the loop alone: within a loop that may go
+    /// round n times as often as was seen, transitions may be taken n times as often, rounded up.
+    pub fn set_bounds(&mut self, ipg: &Ipg, bounds: &[Option<u64>]) {
+        for (index, &bound) in bounds.iter().enumerate() {
+            let Some(bound) = bound else { continue };
+            let seen = std::mem::replace(&mut self.bound[index], bound).max(1);
+            let inside = |ipoint: usize| ipg.loops()[index].ipoints.binary_search(&ipoint).is_ok();
+            for (count, transition) in self.count.iter_mut().zip(ipg.transitions()) {
+                if inside(transition.from) && inside(transition.to) {
+                    *count = count.saturating_mul(bound.div_ceil(seen).max(1));
+                }
+            }
+        }
+    }
 }
 
 /// Where in the traces something was.
@@ -54,12 +73,43 @@ pub struct Observed {
     pub longest_warp: Cycles,
     /// How warps start.
     pub waves: WaveParameters,
+    /// What the scheduler of blocks did, where it could be watched.
+    pub blocks: Option<BlockWaves>,
     /// How many runs.
     pub runs: u64,
     /// How many warps, of all runs.
     pub warps: u64,
     /// How many events.
     pub events: u64,
+}
+
+impl Observed {
+    /// Joins what was seen of the same graph in later runs.
+    pub fn then(&mut self, later: Self) {
+        let before = self.runs;
+        for (index, time) in later.timing.wcet.into_iter().enumerate() {
+            if time > self.timing.wcet[index] {
+                self.timing.wcet[index] = time;
+                let origin = later.longest[index];
+                self.longest[index] = origin.map(|at| Origin { run: at.run + before, ..at });
+            }
+        }
+        let larger = |mine: &mut Vec<u64>, theirs: Vec<u64>| {
+            mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine = (*mine).max(theirs));
+        };
+        larger(&mut self.timing.count, later.timing.count);
+        larger(&mut self.timing.bound, later.timing.bound);
+        if later.high_water > self.high_water {
+            (self.high_water, self.high_water_run) = (later.high_water, later.high_water_run + before);
+        }
+        self.shortest_run = self.shortest_run.min(later.shortest_run);
+        self.longest_warp = self.longest_warp.max(later.longest_warp);
+        self.waves = self.waves.max(later.waves);
+        self.blocks = self.blocks.zip(later.blocks).map(|(mine, theirs)| mine.max(theirs));
+        self.runs += later.runs;
+        self.warps += later.warps;
+        self.events += later.events;
+    }
 }
 
 /// Why a trace cannot be one of the graph.
@@ -86,6 +136,8 @@ pub enum FaultKind {
     NeverEnds(usize),
     /// The run has no events.
     EmptyRun,
+    /// The warp goes round this loop more often than somebody said it does.
+    BoundExceeded(usize, u64),
 }
 
 impl Fault {
@@ -106,6 +158,9 @@ impl Fault {
             }
             FaultKind::NeverEnds(ipoint) => format!("{who} never ends: it stays at `{}`", ipg.name(ipoint)),
             FaultKind::EmptyRun => format!("run {run} has no events"),
+            FaultKind::BoundExceeded(of, bound) => {
+                format!("{who} goes round the loop at {} more than {bound} times", ipg.loop_name(of))
+            }
         }
     }
 
@@ -126,6 +181,9 @@ impl Fault {
                 format!("from {} a warp can go to {}", ipg.name(from), list(next))
             }
             FaultKind::EmptyRun => "leave the line out".to_owned(),
+            FaultKind::BoundExceeded(..) => {
+                "the bound that was given for this loop is wrong: it is exceeded by a run".to_owned()
+            }
         }
     }
 }
@@ -139,6 +197,7 @@ impl fmt::Display for FaultKind {
             Self::Impossible(..) => "impossible transition",
             Self::NeverEnds(_) => "never ends",
             Self::EmptyRun => "empty run",
+            Self::BoundExceeded(..) => "loop bound exceeded",
         })
     }
 }
@@ -194,6 +253,8 @@ impl Hasher for Mixed {
 pub struct Observer<'a> {
     ipg: &'a Ipg,
     found: Observed,
+    /// By loop, the iterations between two entries that it is allowed; as many as there are.
+    allowed: Vec<u64>,
     sms: Vec<Sm>,
     sm_of: HashMap<u32, usize, BuildHasherDefault<Mixed>>,
     /// By multiprocessor and warp, which state is its.
@@ -221,6 +282,7 @@ impl<'a> Observer<'a> {
             shortest_run: Cycles::new(u64::MAX),
             longest_warp: Cycles::ZERO,
             waves: WaveParameters::default(),
+            blocks: None,
             runs: 0,
             warps: 0,
             events: 0,
@@ -228,6 +290,7 @@ impl<'a> Observer<'a> {
         Self {
             ipg,
             found,
+            allowed: vec![u64::MAX; ipg.loops().len()],
             sms: Vec::new(),
             sm_of: HashMap::default(),
             live: HashMap::default(),
@@ -235,6 +298,15 @@ impl<'a> Observer<'a> {
             spare: Vec::new(),
             in_run: false,
         }
+    }
+
+    /// The same, which refuses runs that go round a loop more often than somebody says; by loop.
+    pub fn with_bounds(ipg: &'a Ipg, bounds: &[Option<u64>]) -> Self {
+        let mut observer = Self::new(ipg);
+        for (allowed, bound) in observer.allowed.iter_mut().zip(bounds) {
+            *allowed = bound.unwrap_or(u64::MAX);
+        }
+        observer
     }
 
     /// The next event; `line` is what messages call its place.
@@ -275,6 +347,10 @@ impl<'a> Observer<'a> {
                 });
             };
             live.advance(self.ipg, transition, cycle, &mut self.found, at);
+            let exceeded = |&&of: &&usize| live.iterations[of] > self.allowed[of];
+            if let Some(&of) = self.ipg.transitions()[transition].iterates.iter().find(exceeded) {
+                return fault(FaultKind::BoundExceeded(of, self.allowed[of]));
+            }
         } else if ipoint == 0 {
             state.arrivals.start(cycle);
             let slot = self.spare.pop().unwrap_or_else(|| {

@@ -3,11 +3,13 @@
 mod args;
 mod assets;
 mod batch;
+mod campaign;
 mod commands;
 mod dumps;
 mod failures;
 mod files;
 mod format;
+mod ipoints;
 mod launches;
 mod lists;
 mod load;
@@ -63,6 +65,7 @@ fn run(args: &Args, session: &Session) -> Outcome {
         Command::Report(report) => commands::report::run(report, session),
         Command::Reproduce(reproduce) => commands::reproduce::run(reproduce, session),
         Command::Cfg(cfg) => commands::cfg::run(cfg, session),
+        Command::Hybrid(hybrid) => commands::hybrid::run(hybrid, session),
         Command::Inspect(inspect) => commands::inspect::run(inspect, session),
         Command::List(list) => commands::list::run(list, session),
         Command::Completions(completions) => commands::completions::run(completions, session),
@@ -123,6 +126,7 @@ impl Args {
             Command::Report(_) => "report",
             Command::Reproduce(_) => "reproduce",
             Command::Cfg(_) => "cfg",
+            Command::Hybrid(_) => "hybrid",
             Command::Inspect(_) => "inspect",
             Command::List(_) => "list",
             Command::Completions(_) => "completions",
@@ -148,6 +152,7 @@ impl Args {
             Command::Merge(merge) => merge.format,
             Command::Reproduce(reproduce) => reproduce.format,
             Command::Cfg(cfg) => cfg.format,
+            Command::Hybrid(hybrid) => hybrid.common.format,
             Command::Inspect(inspect) => inspect.format,
             Command::List(list) => list.format,
             Command::Family(_) | Command::Report(_) | Command::Completions(_) | Command::Man(_) => {

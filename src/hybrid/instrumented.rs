@@ -6,13 +6,14 @@ use super::ipg::{Ipg, IpgError, with_end};
 use crate::base::Pc;
 use crate::program::Program;
 use crate::program::graph::LoopTree;
+use crate::program::sem::Sem;
 use crate::program::warp_cfg::{Divergence, IrreducibleCode, WarpCfg};
 use crate::trace::IpointMap;
 
 /// What is instrumented besides the entry and the end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Density {
-    /// Every basic block.
+    /// Every basic block, but for those that are a mere `exit`.
     #[default]
     Blocks,
     /// The headers of loops.
@@ -71,9 +72,16 @@ impl Instrumented {
         let end = graph.len() - 1;
         let tree = LoopTree::new(&graph).map_err(|found| NoGraph::Ipg(IpgError::Irreducible(found)))?;
         let added: Vec<(usize, usize)> = code.added.iter().map(|edge| (edge.from, edge.to)).collect();
+        // the exit that ends a warp need not issue: before it a warp could be seen on some machines only
+        let only_exits = |node: usize| {
+            code.blocks.get(node).is_some_and(|block| {
+                block.end.get() == block.start.get() + 1
+                    && matches!(program.instrs[block.start.index()].sem, Sem::Exit)
+            })
+        };
         let chosen = |node: usize| match density {
-            Density::Blocks => true,
-            Density::Loops => tree.loops.iter().any(|of| of.header == node),
+            Density::Blocks => !only_exits(node),
+            Density::Loops => tree.loops.iter().any(|of| of.header == node) && !only_exits(node),
         };
         let name = |node: usize| if node == end { "end".to_owned() } else { format!("b{node}") };
         let ipg = Ipg::new(&graph, &added, chosen, name).map_err(NoGraph::Ipg)?;

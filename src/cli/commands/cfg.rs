@@ -2,15 +2,14 @@
 
 use std::io::Write;
 
-use crate::base::Pc;
 use crate::cli::args::{Cfg, Edges};
 use crate::cli::files::Outputs;
+use crate::cli::ipoints::irreducible;
 use crate::cli::load;
 use crate::cli::output::{self, Outcome};
 use crate::cli::session::Session;
 use crate::diag::{Diagnostic, Diagnostics};
-use crate::program::Program;
-use crate::program::warp_cfg::{Divergence, IrreducibleCode, WarpCfg};
+use crate::program::warp_cfg::{Divergence, WarpCfg};
 use crate::report::cfg::CfgResult;
 use crate::report::output::Output;
 
@@ -45,16 +44,4 @@ pub fn run(args: &Cfg, session: &Session) -> Outcome {
     }
     problems.into_result(())?;
     output::report(session, args.format, &Output::new("cfg", None, vec![result]))
-}
-
-fn irreducible(program: &Program, code: &IrreducibleCode) -> Diagnostic {
-    let line = |pc: Pc| program.instrs[pc.index()].line;
-    let message = format!(
-        "the control flow of `{}` is irreducible: line {} leads into a cycle that is entered at line {}, too",
-        code.function,
-        line(code.from),
-        line(code.to)
-    );
-    Diagnostic::general(program.file.clone(), message)
-        .hint("a cycle with two entries has no header, so that nothing can be said of its rounds")
 }

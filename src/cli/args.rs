@@ -2,6 +2,7 @@
 
 mod diff;
 mod experiments;
+mod hybrid;
 mod laboratory;
 
 use std::path::PathBuf;
@@ -18,6 +19,7 @@ use crate::machine::{Machine, SchedulerKind};
 
 pub use diff::{Diff, QuotedRun};
 pub use experiments::{Merge, Report, Reproduce, Sweep, What};
+pub use hybrid::{Hybrid, IpointsAt};
 pub use laboratory::{
     Ablate, Anomaly, Compare, Evidence, Explore, Family, FamilyName, Fermi, Hunt, TableFormat, Worst,
 };
@@ -98,6 +100,8 @@ pub enum Command {
     Cfg(Cfg),
     /// A guaranteed bound over all paths, whatever the data are; without KERNEL the embedded suite
     Static(Static),
+    /// Estimates from times between points of the code, put together along its control flow (Betts and Donaldson, ECRTS 2013)
+    Hybrid(Hybrid),
     /// What is in a .ptx, .warp or machine file
     Inspect(Inspect),
     /// Embedded kernels, machines and plans, policies, bounds
@@ -158,9 +162,10 @@ impl Several {
 
 #[derive(Debug, clap::Args)]
 pub struct Run {
-    /// Write a trace; the ending decides: .html a timeline, .svg a figure, .json Perfetto, .kanata, .csv, .replay a schedule to replay
+    /// Write a trace; the ending decides: .html a timeline, .svg a figure, .json Perfetto, .kanata, .csv, .replay a schedule to
+    /// replay, .ipoints for `hybrid`
     ///
-    /// On several SMs it is that of SM 0. All times are cycles of the SM.
+    /// On several SMs it is that of SM 0, but for .ipoints, which has all. All times are cycles of the SM.
     ///
     /// .html: a page for any browser, with a timeline of the warps beside the source and its stalls; up to two million
     /// instructions and idle intervals.
@@ -177,6 +182,9 @@ pub struct Run {
     /// .csv: block,warp,index,pc,issue,start,done,unit,line,text, an instruction a line.
     ///
     /// .replay: the schedule, for --scheduler replay:FILE.
+    ///
+    /// .ipoints: `ipoint sm warp cycle`, a line whenever a warp begins a basic block (b0, b1, .. as `cfg` counts them) or ends
+    /// (end); the warp is its slot on the SM.
     #[arg(long, value_name = "FILE")]
     pub trace: Vec<PathBuf>,
     /// Write a buffer or module variable after the kernel, raw little endian

@@ -3,11 +3,13 @@
 mod args;
 mod assets;
 mod batch;
+mod campaign;
 mod commands;
 mod dumps;
 mod failures;
 mod files;
 mod format;
+mod ipoints;
 mod launches;
 mod lists;
 mod load;
@@ -64,6 +66,7 @@ fn run(args: &Args, session: &Session) -> Outcome {
         Command::Reproduce(reproduce) => commands::reproduce::run(reproduce, session),
         Command::Cfg(cfg) => commands::cfg::run(cfg, session),
         Command::Static(all) => commands::every_path::run(all, session),
+        Command::Hybrid(hybrid) => commands::hybrid::run(hybrid, session),
         Command::Inspect(inspect) => commands::inspect::run(inspect, session),
         Command::List(list) => commands::list::run(list, session),
         Command::Completions(completions) => commands::completions::run(completions, session),
@@ -125,6 +128,7 @@ impl Args {
             Command::Reproduce(_) => "reproduce",
             Command::Cfg(_) => "cfg",
             Command::Static(_) => "static",
+            Command::Hybrid(_) => "hybrid",
             Command::Inspect(_) => "inspect",
             Command::List(_) => "list",
             Command::Completions(_) => "completions",
@@ -151,6 +155,7 @@ impl Args {
             Command::Reproduce(reproduce) => reproduce.format,
             Command::Cfg(cfg) => cfg.format,
             Command::Static(all) => all.common.format,
+            Command::Hybrid(hybrid) => hybrid.common.format,
             Command::Inspect(inspect) => inspect.format,
             Command::List(list) => list.format,
             Command::Family(_) | Command::Report(_) | Command::Completions(_) | Command::Man(_) => {

@@ -4,24 +4,29 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use super::files::{Outputs, Part};
+use super::ipoints;
 use super::load::LoadedKernel;
 use crate::base::Pc;
 use crate::check::counterexample::ScheduleRecorder;
 use crate::diag::{Diagnostic, Diagnostics};
+use crate::hybrid::{Density, Instrumented};
 use crate::machine::Machine;
 use crate::program::Instr;
+use crate::program::warp_cfg::Divergence;
 use crate::report::timeline::{self, About, Recording, TooLong};
-use crate::trace::{CsvTrace, KanataTrace, Listing, Observer, PerfettoTrace, UnitInstances};
+use crate::trace::{CsvTrace, IpointTrace, KanataTrace, Listing, Observer, PerfettoTrace, UnitInstances};
 
 /// Refuses files whose ending names no kind of trace.
 pub fn check_endings(paths: &[PathBuf]) -> Result<(), Diagnostics> {
     let mut problems = Diagnostics::new();
-    let known =
-        |path: &Path| is_recorded(path) || matches!(ending(path), "json" | "kanata" | "csv" | "replay");
+    let known = |path: &Path| {
+        is_recorded(path) || matches!(ending(path), "json" | "kanata" | "csv" | "replay" | "ipoints")
+    };
     for path in paths.iter().filter(|path| !known(path)) {
         problems.push(
             Diagnostic::general(path.display().to_string(), "the ending names no kind of trace").hint(
-                ".html timeline, .svg figure, .json Perfetto, .kanata Konata, .csv table, .replay schedule",
+                ".html timeline, .svg figure, .json Perfetto, .kanata Konata, .csv table, .replay schedule, \
+                 .ipoints for hybrid",
             ),
         );
     }
@@ -33,6 +38,12 @@ pub fn listing(files: &[TraceFile], kernel: &LoadedKernel) -> Listing {
     let instrs = if files.is_empty() { &[] } else { &kernel.workload.program().instrs[..] };
     let said = |(index, instr): (usize, &Instr)| (instr.line, kernel.text_of(Pc::from_index(index)));
     Listing::new(instrs.iter().enumerate().map(said))
+}
+
+/// The ipoints of a kernel, if a trace is to have them.
+pub fn instrumented(paths: &[PathBuf], kernel: &LoadedKernel) -> Result<Option<Instrumented>, Diagnostic> {
+    let wanted = paths.iter().any(|path| ending(path) == "ipoints");
+    wanted.then(|| ipoints::instrumented(kernel, Divergence::Sides, Density::Blocks)).transpose()
 }
 
 /// Whether a file is made of a whole run, when it is over.
@@ -57,8 +68,16 @@ impl<'a> TraceFile<'a> {
     }
 
     /// The observer that fills the file.
-    pub fn writer<'w>(&'w mut self, machine: &Machine, listing: &'w Listing) -> Writer<'w> {
+    pub fn writer<'w>(
+        &'w mut self,
+        machine: &Machine,
+        listing: &'w Listing,
+        code: Option<&'w Instrumented>,
+    ) -> Writer<'w> {
         let units = UnitInstances::new(machine);
+        if let (Some(code), "ipoints") = (code, ending(self.path)) {
+            return Writer::Ipoints(IpointTrace::new(&mut self.out, &code.map, &code.names));
+        }
         match ending(self.path) {
             "csv" => Writer::Csv(CsvTrace::new(&mut self.out, units, listing)),
             "kanata" => Writer::Kanata(KanataTrace::new(&mut self.out, units, listing)),
@@ -103,6 +122,14 @@ impl<'a> TraceFile<'a> {
     }
 }
 
+/// What listens to a simulation.
+pub enum Listener<'w> {
+    /// To SM 0.
+    FirstSm(&'w mut dyn Observer),
+    /// To all of them.
+    AllSms(&'w mut dyn Observer),
+}
+
 /// Fills one trace file.
 pub enum Writer<'a> {
     /// A table.
@@ -113,18 +140,21 @@ pub enum Writer<'a> {
     Perfetto(Box<PerfettoTrace<'a>>),
     /// A schedule, written at the end.
     Replay(ScheduleRecorder, &'a mut dyn Write),
+    /// Where warps were when, on all SMs.
+    Ipoints(IpointTrace<'a>),
     /// Something that is made of a [`Recording`].
     Later,
 }
 
 impl Writer<'_> {
-    /// What listens to the simulation.
-    pub fn observer(&mut self) -> Option<&mut dyn Observer> {
+    /// What listens to the simulation: to all SMs, or to the first alone.
+    pub fn observer(&mut self) -> Option<Listener<'_>> {
         match self {
-            Self::Csv(trace) => Some(trace),
-            Self::Kanata(trace) => Some(trace),
-            Self::Perfetto(trace) => Some(&mut **trace),
-            Self::Replay(recorder, _) => Some(recorder),
+            Self::Csv(trace) => Some(Listener::FirstSm(trace)),
+            Self::Kanata(trace) => Some(Listener::FirstSm(trace)),
+            Self::Perfetto(trace) => Some(Listener::FirstSm(&mut **trace)),
+            Self::Replay(recorder, _) => Some(Listener::FirstSm(recorder)),
+            Self::Ipoints(trace) => Some(Listener::AllSms(trace)),
             Self::Later => None,
         }
     }
@@ -135,6 +165,7 @@ impl Writer<'_> {
             Self::Csv(trace) => trace.finish(),
             Self::Kanata(trace) => trace.finish(),
             Self::Perfetto(trace) => trace.finish(),
+            Self::Ipoints(trace) => trace.finish(),
             Self::Replay(recorder, out) => {
                 let text = recorder
                     .text()

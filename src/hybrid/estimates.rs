@@ -6,6 +6,7 @@ use super::ilp::{IlpError, Limits, Program, Worst};
 use super::ipg::Ipg;
 use super::observed::Observed;
 use super::tree::{NoTree, tree_value};
+use super::waves::BlockWaves;
 use crate::base::Cycles;
 
 /// An estimate beside the high-water mark.
@@ -41,6 +42,9 @@ pub struct Estimates {
     pub dynamic: Estimate,
     /// Z_hybrid: Z_warp in waves, each warp of which delays the next.
     pub hybrid: Estimate,
+    /// Waves of blocks instead of the paper's, [`BlockWaves::hybrid`](super::BlockWaves::hybrid); none where the scheduler of
+    /// blocks was not watched.
+    pub blocks: Option<Estimate>,
     /// Transitions of the graph that no warp took, which no estimate accounts for.
     pub unobserved: Vec<usize>,
 }
@@ -81,6 +85,7 @@ pub fn estimate(ipg: &Ipg, observed: &Observed, limits: Limits) -> Result<Estima
         .map_err(NoEstimate::Warp)?;
     let compared = |value| Estimate::new(value, observed.high_water);
     let z_warp = worst.value;
+    let of_blocks = |waves: BlockWaves| waves.hybrid(z_warp).ok_or(NoEstimate::TooLarge);
     Ok(Estimates {
         high_water: observed.high_water,
         warp: compared(z_warp),
@@ -88,6 +93,7 @@ pub fn estimate(ipg: &Ipg, observed: &Observed, limits: Limits) -> Result<Estima
         tree: tree_value(ipg, &observed.timing).map(compared),
         dynamic: compared(observed.waves.dynamic(z_warp).ok_or(NoEstimate::TooLarge)?),
         hybrid: compared(observed.waves.hybrid(z_warp).ok_or(NoEstimate::TooLarge)?),
+        blocks: observed.blocks.map(of_blocks).transpose()?.map(compared),
         unobserved: (0..ipg.transitions().len()).filter(|&at| observed.timing.wcet[at].is_none()).collect(),
         worst,
     })

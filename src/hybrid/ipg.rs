@@ -22,7 +22,9 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::hash::{BuildHasherDefault, Hasher};
 
+use crate::base::Fnv1a;
 use crate::program::graph::{FlowGraph, Irreducible, Loop, LoopTree};
 
 /// A transition between two ipoints.
@@ -63,7 +65,7 @@ pub struct Ipg {
     /// By ipoint the transitions that leave it: where to, and which; ascending.
     leaving: Vec<Vec<(usize, usize)>>,
     loops: Vec<IpgLoop>,
-    by_name: HashMap<Vec<u8>, usize>,
+    by_name: ByName,
 }
 
 /// Why there is no instrumentation point graph.
@@ -256,21 +258,42 @@ impl Ipg {
         &self.loops
     }
 
+    /// What a loop is called: as the ipoint at its header, or by its number if there is none.
+    pub fn loop_name(&self, of: usize) -> String {
+        self.loops[of].ipoint.map_or_else(|| format!("loop {of}"), |at| format!("`{}`", self.name(at)))
+    }
+
     /// Whether any transition is there only because of divergence.
     pub fn has_divergence(&self) -> bool {
         self.transitions.iter().any(|transition| transition.divergent)
     }
 }
 
-fn is_word(name: &str) -> bool {
+pub(super) fn is_word(name: &str) -> bool {
     let letter = |c: char| c.is_ascii_alphabetic() || c == '_';
     name.starts_with(letter) && name.chars().all(|c| letter(c) || c.is_ascii_digit())
 }
 
-type Named = (Vec<String>, HashMap<Vec<u8>, usize>);
+/// Every event of a trace is looked up here.
+type ByName = HashMap<Vec<u8>, usize, BuildHasherDefault<NameHash>>;
+
+#[derive(Clone, Default)]
+struct NameHash(Fnv1a);
+
+impl Hasher for NameHash {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.write(bytes);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0.finish()
+    }
+}
+
+type Named = (Vec<String>, ByName);
 
 fn named(nodes: &[usize], name: impl Fn(usize) -> String) -> Result<Named, IpgError> {
-    let mut by_name = HashMap::new();
+    let mut by_name = ByName::default();
     let mut names = Vec::with_capacity(nodes.len());
     for (ipoint, &node) in nodes.iter().enumerate() {
         let name = name(node);

@@ -11,27 +11,35 @@
 //!  text ──Reader──> Event ─┴─Observer──> Observed ──> waves ─────┘
 //! ```
 //!
+//! A kernel's graph is [`Instrumented`]; a [`Run`] listens to the simulation of it in the place of a text.
+//!
 //! All of it rests on what was observed: an estimate that exceeds every run is no proof of anything, and one that
 //! does not is reported as such ([`Estimate::below_high_water`]). This is the measurement-based counterpart of
 //! the bounds in `bound`, with which it shares nothing.
 
 pub mod estimates;
+mod graph_text;
 pub mod ilp;
+mod instrumented;
 pub mod ipg;
 pub mod observed;
 mod reading;
+mod run;
 pub mod trace;
 pub mod tree;
 pub mod waves;
 
 pub use estimates::{Estimate, Estimates, NoEstimate, default_limits, estimate};
+pub use graph_text::WrittenGraph;
 pub use ilp::{IlpError, Limits, Program, Worst};
+pub use instrumented::{Density, Instrumented, NoGraph};
 pub use ipg::{Ipg, IpgError, with_end};
 pub use observed::{Fault, FaultKind, Observed, Observer, Timing};
 pub use reading::read_traces;
+pub use run::Run;
 pub use trace::{Event, Reader, Record};
 pub use tree::{NoTree, tree_value};
-pub use waves::WaveParameters;
+pub use waves::{BlockWaves, WaveParameters};
 
 #[cfg(test)]
 mod tests;

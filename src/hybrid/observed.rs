@@ -6,10 +6,11 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::hash::{BuildHasherDefault, Hasher};
 
 use super::ipg::Ipg;
 use super::trace::Event;
-use super::waves::{Arrivals, WaveParameters};
+use super::waves::{Arrivals, BlockWaves, WaveParameters};
 use crate::base::{Cycle, Cycles};
 
 /// What a calculation reads of traces, by the numbers of an [`Ipg`].
@@ -21,6 +22,25 @@ pub struct Timing {
     pub count: Vec<u64>,
     /// By loop, how often a warp iterated it at most between two entries.
     pub bound: Vec<u64>,
+}
+
+impl Timing {
+    /// Puts bounds that somebody knows in the place of those that were observed; runs must have kept them.
+    ///
+    /// How often a transition was taken is no limit then where it is due to the loop alone: within a loop that may go
+    /// round n times as often as was seen, transitions may be taken n times as often, rounded up.
+    pub fn set_bounds(&mut self, ipg: &Ipg, bounds: &[Option<u64>]) {
+        for (index, &bound) in bounds.iter().enumerate() {
+            let Some(bound) = bound else { continue };
+            let seen = std::mem::replace(&mut self.bound[index], bound).max(1);
+            let inside = |ipoint: usize| ipg.loops()[index].ipoints.binary_search(&ipoint).is_ok();
+            for (count, transition) in self.count.iter_mut().zip(ipg.transitions()) {
+                if inside(transition.from) && inside(transition.to) {
+                    *count = count.saturating_mul(bound.div_ceil(seen).max(1));
+                }
+            }
+        }
+    }
 }
 
 /// Where in the traces something was.
@@ -53,12 +73,43 @@ pub struct Observed {
     pub longest_warp: Cycles,
     /// How warps start.
     pub waves: WaveParameters,
+    /// What the scheduler of blocks did, where it could be watched.
+    pub blocks: Option<BlockWaves>,
     /// How many runs.
     pub runs: u64,
     /// How many warps, of all runs.
     pub warps: u64,
     /// How many events.
     pub events: u64,
+}
+
+impl Observed {
+    /// Joins what was seen of the same graph in later runs.
+    pub fn then(&mut self, later: Self) {
+        let before = self.runs;
+        for (index, time) in later.timing.wcet.into_iter().enumerate() {
+            if time > self.timing.wcet[index] {
+                self.timing.wcet[index] = time;
+                let origin = later.longest[index];
+                self.longest[index] = origin.map(|at| Origin { run: at.run + before, ..at });
+            }
+        }
+        let larger = |mine: &mut Vec<u64>, theirs: Vec<u64>| {
+            mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine = (*mine).max(theirs));
+        };
+        larger(&mut self.timing.count, later.timing.count);
+        larger(&mut self.timing.bound, later.timing.bound);
+        if later.high_water > self.high_water {
+            (self.high_water, self.high_water_run) = (later.high_water, later.high_water_run + before);
+        }
+        self.shortest_run = self.shortest_run.min(later.shortest_run);
+        self.longest_warp = self.longest_warp.max(later.longest_warp);
+        self.waves = self.waves.max(later.waves);
+        self.blocks = self.blocks.zip(later.blocks).map(|(mine, theirs)| mine.max(theirs));
+        self.runs += later.runs;
+        self.warps += later.warps;
+        self.events += later.events;
+    }
 }
 
 /// Why a trace cannot be one of the graph.
@@ -85,6 +136,8 @@ pub enum FaultKind {
     NeverEnds(usize),
     /// The run has no events.
     EmptyRun,
+    /// The warp goes round this loop more often than somebody said it does.
+    BoundExceeded(usize, u64),
 }
 
 impl Fault {
@@ -105,6 +158,9 @@ impl Fault {
             }
             FaultKind::NeverEnds(ipoint) => format!("{who} never ends: it stays at `{}`", ipg.name(ipoint)),
             FaultKind::EmptyRun => format!("run {run} has no events"),
+            FaultKind::BoundExceeded(of, bound) => {
+                format!("{who} goes round the loop at {} more than {bound} times", ipg.loop_name(of))
+            }
         }
     }
 
@@ -125,6 +181,9 @@ impl Fault {
                 format!("from {} a warp can go to {}", ipg.name(from), list(next))
             }
             FaultKind::EmptyRun => "leave the line out".to_owned(),
+            FaultKind::BoundExceeded(..) => {
+                "the bound that was given for this loop is wrong: it is exceeded by a run".to_owned()
+            }
         }
     }
 }
@@ -138,6 +197,7 @@ impl fmt::Display for FaultKind {
             Self::Impossible(..) => "impossible transition",
             Self::NeverEnds(_) => "never ends",
             Self::EmptyRun => "empty run",
+            Self::BoundExceeded(..) => "loop bound exceeded",
         })
     }
 }
@@ -165,16 +225,44 @@ struct Sm {
     arrivals: Arrivals,
 }
 
+/// A hash of numbers, for one or two look-ups an event.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mixed(u64);
+
+impl Hasher for Mixed {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_u64(u64::from(byte)));
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        self.write_u64(u64::from(number));
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        let mixed = (self.0 ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = mixed ^ mixed >> 32;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
 /// Reads events and keeps what is to be known of them.
 #[derive(Clone, Debug)]
 pub struct Observer<'a> {
     ipg: &'a Ipg,
     found: Observed,
+    /// By loop, the iterations between two entries that it is allowed; as many as there are.
+    allowed: Vec<u64>,
     sms: Vec<Sm>,
-    sm_of: HashMap<u32, usize>,
-    live: HashMap<(u32, u32), Live>,
+    sm_of: HashMap<u32, usize, BuildHasherDefault<Mixed>>,
+    /// By multiprocessor and warp, which state is its.
+    live: HashMap<u64, usize, BuildHasherDefault<Mixed>>,
+    /// As many as warps were running at the same time.
+    states: Vec<Live>,
     /// States of warps that have ended, to be used again.
-    spare: Vec<Live>,
+    spare: Vec<usize>,
     in_run: bool,
 }
 
@@ -194,6 +282,7 @@ impl<'a> Observer<'a> {
             shortest_run: Cycles::new(u64::MAX),
             longest_warp: Cycles::ZERO,
             waves: WaveParameters::default(),
+            blocks: None,
             runs: 0,
             warps: 0,
             events: 0,
@@ -201,12 +290,23 @@ impl<'a> Observer<'a> {
         Self {
             ipg,
             found,
+            allowed: vec![u64::MAX; ipg.loops().len()],
             sms: Vec::new(),
-            sm_of: HashMap::new(),
-            live: HashMap::new(),
+            sm_of: HashMap::default(),
+            live: HashMap::default(),
+            states: Vec::new(),
             spare: Vec::new(),
             in_run: false,
         }
+    }
+
+    /// The same, which refuses runs that go round a loop more often than somebody says; by loop.
+    pub fn with_bounds(ipg: &'a Ipg, bounds: &[Option<u64>]) -> Self {
+        let mut observer = Self::new(ipg);
+        for (allowed, bound) in observer.allowed.iter_mut().zip(bounds) {
+            *allowed = bound.unwrap_or(u64::MAX);
+        }
+        observer
     }
 
     /// The next event; `line` is what messages call its place.
@@ -236,7 +336,9 @@ impl<'a> Observer<'a> {
             return fault(FaultKind::Unsorted(state.now));
         }
         state.now = cycle;
-        if let Some(live) = self.live.get_mut(&(sm, warp)) {
+        let id = u64::from(sm) << 32 | u64::from(warp);
+        if let Some(&slot) = self.live.get(&id) {
+            let live = &mut self.states[slot];
             let Some(transition) = self.ipg.transition(live.at, ipoint) else {
                 return fault(if ipoint == 0 {
                     FaultKind::BeginsAgain
@@ -245,22 +347,31 @@ impl<'a> Observer<'a> {
                 });
             };
             live.advance(self.ipg, transition, cycle, &mut self.found, at);
+            let exceeded = |&&of: &&usize| live.iterations[of] > self.allowed[of];
+            if let Some(&of) = self.ipg.transitions()[transition].iterates.iter().find(exceeded) {
+                return fault(FaultKind::BoundExceeded(of, self.allowed[of]));
+            }
         } else if ipoint == 0 {
             state.arrivals.start(cycle);
-            let mut live = self.spare.pop().unwrap_or_else(|| Live {
-                counts: vec![0; self.found.timing.wcet.len()],
-                iterations: vec![0; self.found.timing.bound.len()],
-                ..Live::default()
+            let slot = self.spare.pop().unwrap_or_else(|| {
+                self.states.push(Live {
+                    counts: vec![0; self.found.timing.wcet.len()],
+                    iterations: vec![0; self.found.timing.bound.len()],
+                    ..Live::default()
+                });
+                self.states.len() - 1
             });
+            let live = &mut self.states[slot];
             live.iterations.fill(0);
             (live.at, live.since, live.start, live.line) = (0, cycle, cycle, line);
-            self.live.insert((sm, warp), live);
+            self.live.insert(id, slot);
         } else {
             return fault(FaultKind::NotStarted(ipoint));
         }
         if self.ipg.is_exit(ipoint)
-            && let Some(mut live) = self.live.remove(&(sm, warp))
+            && let Some(slot) = self.live.remove(&id)
         {
+            let live = &mut self.states[slot];
             state.arrivals.end();
             state.last_end = cycle;
             self.found.warps += 1;
@@ -269,7 +380,7 @@ impl<'a> Observer<'a> {
                 let most = &mut self.found.timing.count[transition];
                 *most = (*most).max(std::mem::take(&mut live.counts[transition]));
             }
-            self.spare.push(live);
+            self.spare.push(slot);
         }
         Ok(())
     }
@@ -283,8 +394,10 @@ impl<'a> Observer<'a> {
             let at = Origin { run: self.found.runs + 1, sm: 0, warp: 0, line: 0 };
             return Err(Fault { at, kind: FaultKind::EmptyRun });
         }
-        if let Some((&(sm, warp), live)) = self.live.iter().min_by_key(|(id, _)| **id) {
-            let at = Origin { run: self.found.runs, sm, warp, line: live.line };
+        if let Some((&id, &slot)) = self.live.iter().min_by_key(|(id, _)| **id) {
+            let live = &self.states[slot];
+            let half = |number: u64| u32::try_from(number & u64::from(u32::MAX)).expect("32 bits");
+            let at = Origin { run: self.found.runs, sm: half(id >> 32), warp: half(id), line: live.line };
             return Err(Fault { at, kind: FaultKind::NeverEnds(live.at) });
         }
         let start = self.sms.iter().filter_map(|sm| sm.arrivals.first()).min();

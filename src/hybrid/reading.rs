@@ -9,14 +9,21 @@ use crate::diag::{Diagnostic, Diagnostics};
 
 /// Reads traces to their end, in memory that does not depend on how long they are. Messages call the input `file`.
 ///
+/// `bounds` are the iterations that each loop is allowed, where somebody says so.
+///
 /// Every line that is none is reported. Of events that cannot follow each other the first is, since those after it
 /// may be wrong only because of it; and none after a line that could not be read.
 ///
 /// # Errors
 /// The outer error is of the input, the inner one of what it says.
-pub fn read_traces(input: impl BufRead, file: &str, ipg: &Ipg) -> io::Result<Result<Observed, Diagnostics>> {
+pub fn read_traces(
+    input: impl BufRead,
+    file: &str,
+    ipg: &Ipg,
+    bounds: &[Option<u64>],
+) -> io::Result<Result<Observed, Diagnostics>> {
     let mut reader = Reader::new(input, file, ipg);
-    let mut observer = Observer::new(ipg);
+    let mut observer = Observer::with_bounds(ipg, bounds);
     let mut wrong = Diagnostics::new();
     let mut begun = false;
     loop {
@@ -82,7 +89,7 @@ mod tests {
     }
 
     fn read(text: &str) -> Result<Observed, Diagnostics> {
-        read_traces(text.as_bytes(), "t", &diamond()).unwrap()
+        read_traces(text.as_bytes(), "t", &diamond(), &[]).unwrap()
     }
 
     fn problems(text: &str) -> Vec<(u32, u32, String)> {
@@ -155,7 +162,7 @@ mod tests {
     fn garbage_is_no_panic_and_long_lines_are_skipped() {
         let mut text = vec![b'a'; 100_000];
         text.extend_from_slice(b"\na 0 0 \xff\n\xff\xfe 1 2 3\n\0\n");
-        let wrong = read_traces(text.as_slice(), "t", &diamond()).unwrap().unwrap_err();
+        let wrong = read_traces(text.as_slice(), "t", &diamond(), &[]).unwrap().unwrap_err();
         let lines: Vec<u32> = wrong.list().iter().map(|problem| problem.line).collect();
         assert_eq!(lines, [1, 2, 3, 4]);
         assert!(wrong.to_string().contains("4096 bytes"));

@@ -77,7 +77,7 @@ i1 0 1 1\ni1 0 2 3\ni1 0 3 5\ni3 0 1 9\ni2 0 2 15\ni3 0 3 18\ni4 0 1 20\ni4 0 2 
 #[test]
 fn the_running_example_of_section_v() {
     let ipg = figure_1();
-    let observed = read_traces(FIGURE_4.as_bytes(), "figure 4", &ipg).unwrap().unwrap();
+    let observed = read_traces(FIGURE_4.as_bytes(), "figure 4", &ipg, &[]).unwrap().unwrap();
     let of = |name: &str| named(&ipg).iter().position(|known| known == name).unwrap();
     for (name, time, run, warp) in
         [("i1 i2", 12, 2, 2), ("i1 i3", 13, 2, 3), ("i2 i4", 18, 1, 3), ("i3 i4", 14, 1, 2)]
@@ -110,7 +110,7 @@ fn nested_loops_by_hand() {
     // read from a trace: the inner loop twice, then once, in two outer iterations
     let walk = [0, 1, 2, 3, 2, 3, 2, 1, 2, 3, 2, 1, 4];
     let text: String = walk.iter().enumerate().map(|(at, node)| format!("b{node} 0 0 {at}\n")).collect();
-    let observed = read_traces(text.as_bytes(), "t", &ipg).unwrap().unwrap();
+    let observed = read_traces(text.as_bytes(), "t", &ipg, &[]).unwrap().unwrap();
     assert_eq!(observed.timing.bound, [2, 2]);
     let counts: Vec<u64> = observed.timing.count.clone();
     assert_eq!(counts, [1, 2, 1, 2, 3, 3]);
@@ -139,7 +139,7 @@ fn divergence_needs_counts() {
     let added: Vec<bool> = ipg.transitions().iter().map(|t| t.divergent).collect();
     assert_eq!(added, [false, false, true, false, true, false]);
     let text = "b0 0 0 0\nb1 0 0 5\nb2 0 0 9\nb3 0 0 11\nb0 0 1 11\nb2 0 1 12\nb1 0 1 13\nb3 0 1 14\n";
-    let observed = read_traces(text.as_bytes(), "t", &ipg).unwrap().unwrap();
+    let observed = read_traces(text.as_bytes(), "t", &ipg, &[]).unwrap().unwrap();
     assert_eq!(Program::new(&ipg, &observed.timing, Limits::Loops).unwrap_err(), IlpError::Divergent);
     assert_eq!(tree_value(&ipg, &observed.timing), Err(NoTree::Divergent));
     // 0 -> 1 -> 2 -> 3 with 5 + 4 + 2, and a turn 2 -> 1 -> 2 more, which the counts allow once: one 1 -> 2 and
@@ -338,7 +338,7 @@ fn no_warp_that_was_observed_takes_longer_than_the_estimates() {
         if text.is_empty() {
             continue;
         }
-        let observed = read_traces(text.as_bytes(), "t", &ipg).unwrap().unwrap();
+        let observed = read_traces(text.as_bytes(), "t", &ipg, &[]).unwrap().unwrap();
         for limits in [Limits::Counts, Limits::Loops] {
             if limits == Limits::Loops && ipg.has_divergence() {
                 continue;

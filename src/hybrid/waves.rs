@@ -9,6 +9,10 @@
 //!   largest number of waves on a multiprocessor in a run, φ the largest number of warps in a wave, and Δ the longest time between
 //!   consecutive starts of the same wave.
 //!
+//! A start anywhere on a multiprocessor after an end anywhere on it begins a wave, so that where blocks come and go independently
+//! there are many more waves than blocks that ran one after the other. [`BlockWaves`] are ours: where the scheduler of
+//! blocks can be watched, the blocks that one place of a multiprocessor held one after the other are counted.
+//!
 //! The paper inserts an empty set of warps on every end; a set that stays empty is no wave (its figure 6 has two waves
 //! although warps end after the second).
 
@@ -95,6 +99,119 @@ impl Arrivals {
     }
 }
 
+/// What runs say of the blocks in the places of multiprocessors.
+///
+/// A place is taken by one block after the other. From the end of one, or the start of the run, until the last
+/// warp of the next starts it takes at most the jitter; then each warp takes its own time. So no run that was
+/// observed takes longer than the number of blocks times both together, if no warp takes longer than its estimate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BlockWaves {
+    /// The largest number of blocks that a place held in a run.
+    pub waves: u64,
+    /// The longest time from the end of the block before it in its place, or the start of the run, until the last warp of a
+    /// block starts.
+    pub jitter: Cycles,
+}
+
+impl BlockWaves {
+    /// Waves of blocks: the number of blocks in a place times the jitter and `z_warp`; `None` if that is beyond a `u64`.
+    pub fn hybrid(&self, z_warp: Cycles) -> Option<Cycles> {
+        z_warp.get().checked_add(self.jitter.get())?.checked_mul(self.waves).map(Cycles::new)
+    }
+
+    /// The larger of each value.
+    #[must_use]
+    pub fn max(self, other: Self) -> Self {
+        Self { waves: self.waves.max(other.waves), jitter: self.jitter.max(other.jitter) }
+    }
+}
+
+/// A position for a block on a multiprocessor.
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    blocks: u64,
+    /// When the last warp of the block before ended; none for the first block.
+    free: Option<Cycle>,
+    /// When the last warp so far of the present block ended.
+    end: Option<Cycle>,
+}
+
+/// A slot for a warp on a multiprocessor.
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    place: usize,
+    live: bool,
+}
+
+/// The places of all multiprocessors in one run, as blocks and warps come and go.
+#[derive(Clone, Debug, Default)]
+pub struct Places {
+    /// By multiprocessor: its places by their first slot, and its slots.
+    sms: Vec<(Vec<Place>, Vec<Slot>)>,
+    first: Option<Cycle>,
+    /// The last start among the first blocks of all places.
+    last_of_first: Option<Cycle>,
+    jitter: Cycles,
+}
+
+impl Places {
+    /// A block takes these slots.
+    pub fn block(&mut self, sm: u32, first_slot: usize, warps: usize) {
+        let (places, slots) = self.sm(sm);
+        if slots.len() < first_slot + warps {
+            slots.resize(first_slot + warps, Slot::default());
+            places.resize(first_slot + warps, Place::default());
+        }
+        slots[first_slot..first_slot + warps].fill(Slot { place: first_slot, live: false });
+        let place = &mut places[first_slot];
+        place.blocks += 1;
+        place.free = place.end;
+    }
+
+    /// A warp passes an ipoint: its start, if it is the first.
+    pub fn seen(&mut self, sm: u32, slot: u32, now: Cycle) {
+        let (places, slots) = self.sm(sm);
+        let Some(slot) = slots.get_mut(slot as usize) else { return };
+        if std::mem::replace(&mut slot.live, true) {
+            return;
+        }
+        let free = places[slot.place].free;
+        self.first = Some(self.first.map_or(now, |first| first.min(now)));
+        match free {
+            None => self.last_of_first = self.last_of_first.max(Some(now)),
+            Some(free) if free < now => self.jitter = self.jitter.max(now - free),
+            Some(_) => {}
+        }
+    }
+
+    /// A warp ends.
+    pub fn ended(&mut self, sm: u32, slot: u32, now: Cycle) {
+        let (places, slots) = self.sm(sm);
+        let Some(slot) = slots.get_mut(slot as usize) else { return };
+        slot.live = false;
+        let place = &mut places[slot.place];
+        place.end = place.end.max(Some(now));
+    }
+
+    /// What the run says.
+    pub fn waves(&self) -> BlockWaves {
+        let of_first = self.last_of_first.zip(self.first).map_or(Cycles::ZERO, |(last, first)| last - first);
+        let places = self.sms.iter().flat_map(|(places, _)| places);
+        BlockWaves {
+            waves: places.map(|place| place.blocks).max().unwrap_or(0),
+            jitter: self.jitter.max(of_first),
+        }
+    }
+
+    fn sm(&mut self, sm: u32) -> &mut (Vec<Place>, Vec<Slot>) {
+        let sm = sm as usize;
+        if self.sms.len() <= sm {
+            self.sms.resize_with(sm + 1, Default::default);
+        }
+        &mut self.sms[sm]
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -125,6 +242,32 @@ mod tests {
         }
         let found = arrivals.parameters(Cycle::ZERO);
         assert_eq!((found.waves, found.warps_per_wave, found.spacing.get()), (3, 1, 0));
+    }
+
+    #[test]
+    fn blocks_of_a_place_follow_each_other() {
+        // two places of two warps; the first holds a second block, whose last warp starts 6 after the end before it
+        let mut places = Places::default();
+        let at = Cycle::new;
+        places.block(0, 0, 2);
+        places.block(0, 2, 2);
+        for (slot, start) in [(0, 3), (1, 4), (2, 5), (3, 8)] {
+            places.seen(0, slot, at(start));
+        }
+        // passing another ipoint is no start
+        places.seen(0, 0, at(15));
+        places.ended(0, 0, at(18));
+        places.ended(0, 1, at(20));
+        places.block(0, 0, 2);
+        places.seen(0, 0, at(21));
+        places.seen(0, 1, at(26));
+        for (slot, end) in [(0, 30), (1, 31), (2, 40), (3, 39)] {
+            places.ended(0, slot, at(end));
+        }
+        let found = places.waves();
+        assert_eq!((found.waves, found.jitter.get()), (2, 6));
+        assert_eq!(found.hybrid(Cycles::new(35)), Some(Cycles::new(82)));
+        assert_eq!(found.hybrid(Cycles::new(u64::MAX / 2)), None);
     }
 
     #[test]

@@ -19,6 +19,7 @@ pub mod fermi;
 pub mod gantt;
 pub mod html;
 pub mod hunt;
+pub mod hybrid;
 pub mod inspect;
 pub mod list;
 pub mod output;

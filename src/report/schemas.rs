@@ -10,8 +10,8 @@ use schemars::generate::SchemaSettings;
 
 use super::output::Output;
 use super::{
-    ablation, anomaly, cfg, compare, diff, every_path, evidence, explore, fermi, hunt, inspect, list, output,
-    phases, reproduce, run, suite, sweep, worst,
+    ablation, anomaly, cfg, compare, diff, every_path, evidence, explore, fermi, hunt, hybrid, inspect, list,
+    output, phases, reproduce, run, suite, sweep, worst,
 };
 
 fn schema<R: JsonSchema>(title: &str) -> (String, String) {
@@ -37,6 +37,7 @@ fn the_schema_files_are_those_of_the_types() {
         schema::<Output<explore::ExploreResult>>("explore"),
         schema::<worst::WorstReport>("worst"),
         schema::<Output<hunt::HuntResult>>("hunt"),
+        schema::<Output<hybrid::HybridResult>>("hybrid"),
         schema::<Output<anomaly::AnomalyResult>>("anomaly"),
         schema::<Output<fermi::FermiResult>>("fermi"),
         schema::<Output<ablation::Ablation>>("ablate"),

@@ -9,6 +9,7 @@ mod compilers;
 mod explain;
 mod fermi;
 mod hunt;
+mod hybrid;
 mod inputs;
 #[path = "../support/json_output.rs"]
 mod json_output;

@@ -15,6 +15,7 @@ pub mod explore;
 pub mod family;
 pub mod fermi;
 pub mod hunt;
+pub mod hybrid;
 pub mod inspect;
 pub mod list;
 pub mod man;

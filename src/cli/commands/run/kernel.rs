@@ -15,9 +15,10 @@ use crate::cli::format::Format;
 use crate::cli::load::{self, LoadedKernel};
 use crate::cli::output::{Ending, Outcome};
 use crate::cli::session::Session;
-use crate::cli::trace_files::{self, TraceFile, Writer};
+use crate::cli::trace_files::{self, Listener, TraceFile, Writer};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::exec::Options;
+use crate::hybrid::Instrumented;
 use crate::machine::Machine;
 use crate::path::{BlockPaths, BlockSource, Footprint};
 use crate::program::launch;
@@ -37,6 +38,7 @@ pub fn run(args: &Run, kernel: &LoadedKernel, verbose: bool, session: &Session) 
     let (machine, _) = load::machine(&args.on.common, kernel)?;
     let policy = load::policy(&args.on.common, kernel, &machine)?;
     trace_files::check_endings(&args.trace)?;
+    let ipoints = trace_files::instrumented(&args.trace, kernel)?;
     let dumps = names(kernel).dumps(&args.dump)?;
     let inputs = load::inputs(&args.on.common, kernel, &policy);
     let mut outputs = Outputs::new(&inputs, args.writing.force, &session.parts);
@@ -82,13 +84,14 @@ pub fn run(args: &Run, kernel: &LoadedKernel, verbose: bool, session: &Session) 
     more.extend(explainer.as_mut().map(|explainer| explainer as &mut dyn Observer));
     let mut waited = source.spent;
     let listing = trace_files::listing(&traces, kernel);
-    let (checked, mut written) = traced(&mut traces, &listing, &machine, more, |mut observer| {
-        ahead(&mut source, plan.runs_ahead(), |blocks| {
-            let checked = observe_source(&plan, &policy, blocks, &mut observer);
-            waited += blocks.waited();
-            checked
-        })
-    });
+    let (checked, mut written) =
+        traced(&mut traces, (&listing, ipoints.as_ref()), &machine, more, |mut observer| {
+            ahead(&mut source, plan.runs_ahead(), |blocks| {
+                let checked = observe_source(&plan, &policy, blocks, &mut observer);
+                waited += blocks.waited();
+                checked
+            })
+        });
     let checked = checked.map_err(|failed| failed.problems.with_excerpts(&kernel.code))?;
     let checked = checked.ordered_by_time(source.source.time_dependences(), kernel.workload.program());
     let all = began.elapsed();
@@ -248,15 +251,22 @@ fn names(kernel: &LoadedKernel) -> Names {
 /// written.
 fn traced(
     files: &mut [TraceFile],
-    listing: &Listing,
+    (listing, ipoints): (&Listing, Option<&Instrumented>),
     machine: &Machine,
     more: Vec<&mut dyn Observer>,
     simulate: impl FnOnce(&mut dyn Observer) -> Result<Checked, Failed>,
 ) -> (Result<Checked, Failed>, Vec<std::io::Result<()>>) {
-    let mut writers: Vec<Writer> = files.iter_mut().map(|file| file.writer(machine, listing)).collect();
+    let mut writers: Vec<Writer> =
+        files.iter_mut().map(|file| file.writer(machine, listing, ipoints)).collect();
     let checked = {
-        let own: Vec<&mut dyn Observer> = writers.iter_mut().filter_map(Writer::observer).collect();
-        simulate(&mut (FirstSm::new(own), more))
+        let (mut own, mut all): (Vec<&mut dyn Observer>, Vec<&mut dyn Observer>) = Default::default();
+        for listener in writers.iter_mut().filter_map(Writer::observer) {
+            match listener {
+                Listener::FirstSm(observer) => own.push(observer),
+                Listener::AllSms(observer) => all.push(observer),
+            }
+        }
+        simulate(&mut (FirstSm::new(own), (all, more)))
     };
     (checked, writers.into_iter().map(Writer::finish).collect())
 }

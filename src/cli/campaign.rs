@@ -1,0 +1,116 @@
+//! Runs of a kernel with random inputs, observed between instrumentation points.
+
+use super::args::{Common, PtxLaunch};
+use super::assets;
+use super::load;
+use super::resources;
+use super::session::Session;
+use crate::base::Watch;
+use crate::check::{Plan, observe};
+use crate::diag::{Diagnostic, Diagnostics};
+use crate::hybrid::{Instrumented, Observed, Run};
+use crate::machine::Machine;
+use crate::sim::PolicySetup;
+use crate::sweep::in_order;
+
+/// Runs of a kernel with the next seed each.
+pub struct Campaign<'a> {
+    /// The kernel, as the command line names it.
+    pub name: &'a str,
+    /// What replaces parts of its launch.
+    pub ptx: &'a PtxLaunch,
+    /// The seed of the first run, and how the simulation goes.
+    pub common: &'a Common,
+    /// How many runs, at least one.
+    pub runs: u64,
+    /// Threads, which change no result; all cores if nobody says.
+    pub jobs: Option<usize>,
+    /// Its ipoints.
+    pub code: &'a Instrumented,
+    /// By loop, a bound that runs have to keep.
+    pub given: &'a [Option<u64>],
+    /// The machine.
+    pub machine: &'a Machine,
+    /// The policy.
+    pub policy: &'a PolicySetup,
+}
+
+impl Campaign<'_> {
+    /// Simulates all runs: what was observed in them.
+    ///
+    /// # Errors
+    /// A run that fails, or is none of the graph or the bounds; or if somebody ended the command before the last.
+    pub fn run(&self, session: &Session) -> Result<Observed, Diagnostics> {
+        let runs = self.runs;
+        if runs > 1 && self.name == assets::FROM_STDIN {
+            let problem =
+                Diagnostic::general("-", "the kernel is read anew for each run, and stdin but once");
+            return Err(problem.hint("--runs 1, or a file").into());
+        }
+        let first = self.common.seed;
+        if first.checked_add(runs - 1).is_none() {
+            let message = "the last run's seed is beyond 64 bits";
+            return Err(Diagnostic::general(format!("--seed {first}"), message).hint("fewer --runs").into());
+        }
+        let jobs = self.jobs.unwrap_or_else(resources::threads).max(1);
+        let threads = jobs.min(usize::try_from(runs).unwrap_or(usize::MAX));
+        session.progress.begin(format!("simulating {}", self.name), Some(runs), "runs");
+        let watch = session.watch.beside();
+        let mut all: Option<Observed> = None;
+        let one = |number| self.one(number, threads, &watch);
+        in_order(0..runs, threads, one, |found| {
+            let found = found?;
+            match &mut all {
+                Some(all) => all.then(found),
+                None => all = Some(found),
+            }
+            session.watch.advance(1);
+            Ok::<(), Diagnostics>(())
+        })
+        .map_err(|problems| match session.stopped() {
+            Some(reason) => {
+                let message = format!("{} before the last run: there is no estimate", reason.text());
+                Diagnostic::general(self.name, message).into()
+            }
+            None => problems,
+        })?;
+        Ok(all.expect("there is a run at least"))
+    }
+
+    /// A run; its number counts from 0.
+    fn one(&self, number: u64, threads: usize, watch: &Watch) -> Result<Observed, Diagnostics> {
+        let common = self.common;
+        let seed = common.seed + number;
+        let kernel = load::kernel(self.name, self.ptx, seed)?;
+        let plan = Plan {
+            workload: &kernel.workload,
+            machine: self.machine,
+            policies: std::slice::from_ref(self.policy),
+            bounds: &[],
+            gating: &[],
+            max_instructions_per_block: common.fuel(),
+            threads: common.threads(),
+            ahead: threads == 1 && common.runs_ahead(),
+            self_check: false,
+            watch,
+            race_memory: None,
+        };
+        let mut run = Run::new(self.code, self.given);
+        let (checked, _) = observe(&plan, self.policy, &mut run)
+            .map_err(|failed| failed.problems.with_excerpts(&kernel.code))?;
+        if !checked.is_complete() {
+            return Err(Diagnostic::general(self.name, "a run did not come to its end").into());
+        }
+        run.finish().map_err(|mut fault| {
+            fault.at.run = number + 1;
+            let message = format!("{} (seed {seed})", fault.describe(&self.code.ipg));
+            let mut problem = Diagnostic::general(kernel.workload.program().file.clone(), message)
+                .hint(fault.hint(&self.code.ipg));
+            if fault.at.line > 0 {
+                problem.line = u32::try_from(fault.at.line).unwrap_or(u32::MAX);
+                (problem.column, problem.width) = (1, 1);
+            }
+            Diagnostics::from(problem).with_excerpts(&kernel.code)
+        })
+    }
+}

@@ -1,0 +1,27 @@
+//! Kernels with instrumentation points, and what is wrong with those that can have none.
+
+use super::load::LoadedKernel;
+use crate::diag::Diagnostic;
+use crate::hybrid::{Density, Instrumented, NoGraph};
+use crate::program::warp_cfg::Divergence;
+
+/// The ipoints of a kernel.
+///
+/// # Errors
+/// A kernel without control flow of its own, or with cycles that are no loops.
+pub fn instrumented(
+    kernel: &LoadedKernel,
+    divergence: Divergence,
+    density: Density,
+) -> Result<Instrumented, Diagnostic> {
+    let program = kernel.workload.program();
+    let Some(launch) = kernel.workload.launch() else {
+        let message = "a .warp kernel has no control flow to instrument: its warps are straight-line code";
+        return Err(Diagnostic::general(kernel.workload.name.clone(), message).hint("name a PTX kernel"));
+    };
+    Instrumented::new(program, Some(launch.block), divergence, density).map_err(|why| match why {
+        NoGraph::Function(code) => code.problem(program),
+        NoGraph::Ipg(error) => Diagnostic::general(program.file.clone(), error.to_string())
+            .hint("nodes are numbered as `warpbound cfg` shows them"),
+    })
+}

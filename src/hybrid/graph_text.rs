@@ -1,0 +1,209 @@
+//! Control flow graphs as text, for traces of what is no kernel of ours.
+//!
+//! ```text
+//! # the entry is what is named first
+//! i1 -> i2 i3
+//! i2 -> b2
+//! b2 ~> i3        # divergence adds this edge
+//! plain b2        # no ipoint
+//! ```
+//!
+//! Nodes are words; what no `->` leaves is an end.
+
+use std::ops::Range;
+
+use super::ipg::{Ipg, IpgError};
+use crate::diag::{Diagnostic, Diagnostics, SourceText};
+use crate::program::graph::FlowGraph;
+
+const FORMAT: &str = "a line is `a -> b c`, `a ~> b` for edges that divergence adds, or `plain a b` for nodes without an ipoint";
+
+/// A control flow graph that somebody wrote.
+#[derive(Clone, Debug)]
+pub struct WrittenGraph {
+    /// The graph.
+    pub graph: FlowGraph,
+    /// The edges that divergence adds.
+    pub divergent: Vec<(usize, usize)>,
+    /// Names of the nodes.
+    pub names: Vec<String>,
+    /// Nodes without ipoints.
+    pub plain: Vec<usize>,
+}
+
+#[derive(Default)]
+struct Parts {
+    names: Vec<String>,
+    places: Vec<Range<usize>>,
+    edges: Vec<(usize, usize)>,
+    divergent: Vec<(usize, usize, Range<usize>)>,
+    plain: Vec<(usize, Range<usize>)>,
+}
+
+impl Parts {
+    fn node(&mut self, word: &str, place: Range<usize>) -> usize {
+        self.names.iter().position(|name| name == word).unwrap_or_else(|| {
+            self.names.push(word.to_owned());
+            self.places.push(place);
+            self.names.len() - 1
+        })
+    }
+}
+
+impl WrittenGraph {
+    /// Reads a text.
+    ///
+    /// # Errors
+    /// Every line that is none, and nodes that nothing leads to.
+    pub fn parse(source: &SourceText) -> Result<Self, Diagnostics> {
+        let mut wrong = Diagnostics::new();
+        let mut parts = Parts::default();
+        let mut start = 0;
+        for line in source.text().split_inclusive('\n') {
+            let code = line.split('#').next().unwrap_or("");
+            if let Err(problem) = parse_line(source, start, code, &mut parts) {
+                wrong.push(problem);
+            }
+            start += line.len();
+        }
+        wrong.into_result(())?;
+        let Parts { names, places, edges, divergent, plain } = parts;
+        if names.is_empty() {
+            return Err(Diagnostic::general(source.name(), "a graph without nodes").hint(FORMAT).into());
+        }
+        let mut successors = vec![Vec::new(); names.len()];
+        edges.iter().for_each(|&(from, to)| successors[from].push(to));
+        let leaves: Vec<bool> = successors.iter().map(Vec::is_empty).collect();
+        let mut wrong = Diagnostics::new();
+        for (from, _, place) in divergent.iter().filter(|(from, ..)| leaves[*from]) {
+            let message = format!("`{}` is an end: nothing can be added to it", names[*from]);
+            wrong.push(source.error(place.clone(), message).hint("an end is what no -> leaves"));
+        }
+        for (node, place) in plain.iter().filter(|(node, _)| *node == 0 || leaves[*node]) {
+            let what = if *node == 0 { "the entry" } else { "an end" };
+            let message = format!("`{}` is {what}, which has an ipoint in any case", names[*node]);
+            wrong.push(source.error(place.clone(), message).hint(FORMAT));
+        }
+        let graph = FlowGraph::new(successors, leaves);
+        let reached = graph.reached(0, None);
+        for node in (0..names.len()).filter(|node| !reached.contains(node)) {
+            let message = format!("nothing leads from the entry `{}` to `{}`", names[0], names[node]);
+            wrong.push(source.error(places[node].clone(), message).hint("the entry is what is named first"));
+        }
+        if !reached.iter().any(|&node| graph.leaves(node)) {
+            wrong.push(
+                Diagnostic::general(source.name(), "the graph has no end")
+                    .hint("an end is what no -> leaves"),
+            );
+        }
+        wrong.into_result(())?;
+        let divergent = divergent.into_iter().map(|(from, to, _)| (from, to)).collect();
+        Ok(Self { graph, divergent, names, plain: plain.into_iter().map(|(node, _)| node).collect() })
+    }
+
+    /// Its instrumentation point graph.
+    ///
+    /// # Errors
+    /// See [`IpgError`].
+    pub fn ipg(&self) -> Result<Ipg, IpgError> {
+        Ipg::new(
+            &self.graph,
+            &self.divergent,
+            |node| !self.plain.contains(&node),
+            |node| self.names[node].clone(),
+        )
+    }
+}
+
+fn parse_line(source: &SourceText, start: usize, code: &str, parts: &mut Parts) -> Result<(), Diagnostic> {
+    let mut words = Vec::new();
+    let mut at = 0;
+    for word in code.split_inclusive(char::is_whitespace) {
+        let text = word.trim_end();
+        if !text.is_empty() {
+            words.push((text, start + at..start + at + text.len()));
+        }
+        at += word.len();
+    }
+    let Some((first, place)) = words.first().cloned() else { return Ok(()) };
+    let is_arrow = |word: &str| matches!(word, "->" | "~>");
+    let arrow = words.get(1).map(|(word, _)| *word).filter(|word| is_arrow(word));
+    let names = if arrow.is_some() { &words[2..] } else { &words[1..] };
+    let odd = |(word, _): &&(&str, Range<usize>)| is_arrow(word) || !super::ipg::is_word(word);
+    if is_arrow(first) || (arrow.is_none() && first != "plain") || names.is_empty() {
+        return Err(source.error(place, "this is no line of a graph").hint(FORMAT));
+    }
+    if let Some((word, place)) = std::iter::once(&words[0]).chain(names).find(odd) {
+        let message = format!("`{word}` is no name of a node");
+        let hint = "a name is a word of letters, digits and _ that begins with no digit";
+        return Err(source.error(place.clone(), message).hint(hint));
+    }
+    if arrow.is_none() {
+        for (word, place) in names {
+            let Some(node) = parts.names.iter().position(|name| name == word) else {
+                let message = format!("no line before this one names `{word}`");
+                return Err(source.error(place.clone(), message).hint(FORMAT));
+            };
+            parts.plain.push((node, place.clone()));
+        }
+        return Ok(());
+    }
+    let from = parts.node(first, place);
+    for (word, place) in names {
+        let to = parts.node(word, place.clone());
+        if arrow == Some("~>") {
+            parts.divergent.push((from, to, place.clone()));
+        } else if parts.edges.contains(&(from, to)) {
+            let message = format!("the edge from `{first}` to `{word}` is there already");
+            return Err(source.error(place.clone(), message));
+        } else {
+            parts.edges.push((from, to));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<WrittenGraph, Diagnostics> {
+        WrittenGraph::parse(&SourceText::new("g", text))
+    }
+
+    #[test]
+    fn graphs_are_read() {
+        let found =
+            parse("# comment\ni1 -> i2 i3 # more\n\n i2 -> b2\nb2 -> i3\r\nb2 ~> i2\nplain b2\n").unwrap();
+        assert_eq!(found.names, ["i1", "i2", "i3", "b2"]);
+        assert_eq!((found.graph.successors(0), found.graph.leaves(2)), ([1, 2].as_slice(), true));
+        assert_eq!(
+            (found.divergent.as_slice(), found.plain.as_slice()),
+            ([(3, 1)].as_slice(), [3].as_slice())
+        );
+        let ipg = found.ipg().unwrap();
+        assert_eq!(ipg.names().collect::<Vec<_>>(), ["i1", "i2", "i3"]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_place() {
+        for (text, line, column, message) in [
+            ("a -> b\nb c\n", 2, 1, "no line of a graph"),
+            ("a ->\n", 1, 1, "no line of a graph"),
+            ("a -> b -> c\n", 1, 8, "`->` is no name"),
+            ("a -> 1b\n", 1, 6, "`1b` is no name"),
+            ("a -> b b\n", 1, 8, "there already"),
+            ("a -> b\nplain q\n", 2, 7, "names `q`"),
+            ("a -> b\nc -> b\n", 2, 1, "nothing leads"),
+            ("a -> b\nb ~> a\n", 2, 6, "`b` is an end"),
+            ("a -> b\nplain a\n", 2, 7, "the entry"),
+            ("a -> b\nb -> a\n", 0, 0, "no end"),
+            ("# nothing\n", 0, 0, "without nodes"),
+        ] {
+            let wrong = parse(text).unwrap_err();
+            let first = &wrong.list()[0];
+            assert_eq!((first.line, first.column), (line, column), "{text}{wrong}");
+            assert!(first.message.contains(message), "{text}{wrong}");
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! A simulated run, observed without a text in between.
+
+use super::instrumented::Instrumented;
+use super::observed::{Fault, Observed, Observer};
+use super::trace::Event;
+use super::waves::Places;
+use crate::base::{BlockId, Cycle};
+use crate::trace::{self, BlockStart, Ipoints, Issue, Passed, PassedSink, WarpFinish};
+
+/// Listens to one run of a kernel. What it finds is joined with that of other runs by [`Observed::then`].
+pub struct Run<'a>(Ipoints<'a, Feed<'a>>);
+
+impl<'a> Run<'a> {
+    /// Before the run; `bounds` are the iterations that each loop is allowed, where somebody says so.
+    pub fn new(kernel: &'a Instrumented, bounds: &[Option<u64>]) -> Self {
+        let observer = Observer::with_bounds(&kernel.ipg, bounds);
+        let feed = Feed { kernel, observer, places: Places::default(), fault: None };
+        Self(Ipoints::new(&kernel.map, feed))
+    }
+
+    /// After the run.
+    ///
+    /// # Errors
+    /// What in it the graph or a bound does not allow; the line of its place is the one of the source.
+    pub fn finish(self) -> Result<Observed, Fault> {
+        let Feed { observer, places, fault, .. } = self.0.finish();
+        match fault {
+            Some(fault) => Err(fault),
+            None => Ok(Observed { blocks: Some(places.waves()), ..observer.finish()? }),
+        }
+    }
+}
+
+struct Feed<'a> {
+    kernel: &'a Instrumented,
+    observer: Observer<'a>,
+    places: Places,
+    fault: Option<Fault>,
+}
+
+impl PassedSink for Feed<'_> {
+    fn passed(&mut self, passed: Passed) {
+        let Passed { ipoint, sm, slot, cycle, pc } = passed;
+        match pc {
+            Some(_) => self.places.seen(sm, slot, cycle),
+            None => self.places.ended(sm, slot, cycle),
+        }
+        if self.fault.is_none() {
+            let line = u64::from(self.kernel.lines[ipoint]);
+            self.fault = self.observer.event(Event { ipoint, sm, warp: slot, cycle }, line).err();
+        }
+    }
+
+    fn block_started(&mut self, sm: u32, first_slot: usize, warps: usize) {
+        self.places.block(sm, first_slot, warps);
+    }
+}
+
+impl trace::Observer for Run<'_> {
+    fn on_sm(&mut self, sm: usize) {
+        self.0.on_sm(sm);
+    }
+    fn block_started(&mut self, start: &BlockStart) {
+        self.0.block_started(start);
+    }
+    fn issued(&mut self, issue: &Issue) {
+        self.0.issued(issue);
+    }
+    fn warp_finished(&mut self, finish: &WarpFinish) {
+        self.0.warp_finished(finish);
+    }
+    fn block_ended(&mut self, block: BlockId, end: Cycle) {
+        self.0.block_ended(block, end);
+    }
+}

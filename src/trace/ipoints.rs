@@ -1,0 +1,244 @@
+//! When warps pass the instrumentation points (ipoints) of their code.
+//!
+//! An ipoint stands before an instruction, and a warp passes it in the cycle in which it issues that instruction; one
+//! more, the end, is passed when the warp's last result is there. The time between two of them is therefore all that
+//! the warp spent there: its own instructions, and the cycles in which it was ready and others issued. That is
+//! what a probe in the code measures, and what Betts and Donaldson, "Estimating the WCET of GPU-Accelerated Applications using
+//! Hybrid Analysis", ECRTS 2013, account for interference with.
+//!
+//! The end of a warp is known when its last instruction issues, and lies ahead then. It is held back until
+//! the time of its SM has come to it, so that what is told of an SM is sorted by time.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::io::{self, Write};
+
+use super::{BlockStart, Issue, Observer, WarpFinish};
+use crate::base::{BlockId, Cycle, Pc};
+
+/// Which instructions have an ipoint before them, by numbers of the caller's.
+#[derive(Clone, Debug, Default)]
+pub struct IpointMap {
+    at: Vec<Option<usize>>,
+    end: usize,
+}
+
+impl IpointMap {
+    /// Ipoints before these instructions, and the one that is passed at the end.
+    pub fn new(before: impl IntoIterator<Item = (Pc, usize)>, end: usize) -> Self {
+        let mut at = Vec::new();
+        for (pc, ipoint) in before {
+            if at.len() <= pc.index() {
+                at.resize(pc.index() + 1, None);
+            }
+            at[pc.index()] = Some(ipoint);
+        }
+        Self { at, end }
+    }
+}
+
+/// A warp passed an ipoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Passed {
+    /// Which.
+    pub ipoint: usize,
+    /// The SM.
+    pub sm: u32,
+    /// The warp's slot, which no other warp on the SM has until this one's block has ended.
+    pub slot: u32,
+    /// When.
+    pub cycle: Cycle,
+    /// The instruction behind it; none at the end.
+    pub pc: Option<Pc>,
+}
+
+/// Hears of ipoints that are passed; of each SM in the order of time.
+pub trait PassedSink {
+    /// A warp passed an ipoint.
+    fn passed(&mut self, passed: Passed);
+
+    /// A block became resident on an SM; its warps have these slots, from the first on.
+    fn block_started(&mut self, sm: u32, first_slot: usize, warps: usize) {
+        let _ = (sm, first_slot, warps);
+    }
+}
+
+/// Tells a sink of the ipoints that the warps of a run pass.
+#[derive(Clone, Debug)]
+pub struct Ipoints<'a, S> {
+    map: &'a IpointMap,
+    sm: usize,
+    /// By SM, the ends that lie ahead.
+    ends: Vec<BinaryHeap<Reverse<(Cycle, u32)>>>,
+    sink: S,
+}
+
+impl<'a, S: PassedSink> Ipoints<'a, S> {
+    /// Tells this sink.
+    pub fn new(map: &'a IpointMap, sink: S) -> Self {
+        Self { map, sm: 0, ends: vec![BinaryHeap::new()], sink }
+    }
+
+    /// Tells of the ends that are left, and gives the sink back. For when the run is over.
+    pub fn finish(mut self) -> S {
+        for sm in 0..self.ends.len() {
+            self.sm = sm;
+            self.ends_until(None);
+        }
+        self.sink
+    }
+
+    fn number(&self) -> u32 {
+        u32::try_from(self.sm).unwrap_or(u32::MAX)
+    }
+
+    /// Tells of the ends up to a cycle, itself included: what is free in a cycle is taken again in it.
+    fn ends_until(&mut self, now: Option<Cycle>) {
+        let sm = self.number();
+        let ends = &mut self.ends[self.sm];
+        while let Some(&Reverse((cycle, slot))) = ends.peek()
+            && now.is_none_or(|now| cycle <= now)
+        {
+            ends.pop();
+            self.sink.passed(Passed { ipoint: self.map.end, sm, slot, cycle, pc: None });
+        }
+    }
+}
+
+impl<S: PassedSink> Observer for Ipoints<'_, S> {
+    fn on_sm(&mut self, sm: usize) {
+        self.sm = sm;
+        if self.ends.len() <= sm {
+            self.ends.resize_with(sm + 1, BinaryHeap::new);
+        }
+    }
+
+    fn block_started(&mut self, start: &BlockStart) {
+        self.ends_until(Some(start.at));
+        self.sink.block_started(self.number(), start.first_slot, start.warps);
+    }
+
+    fn issued(&mut self, issue: &Issue) {
+        let pc = issue.step.pc();
+        let Some(ipoint) = self.map.at.get(pc.index()).copied().flatten() else { return };
+        self.ends_until(Some(issue.issue));
+        let slot = slot(issue.slot);
+        self.sink.passed(Passed { ipoint, sm: self.number(), slot, cycle: issue.issue, pc: Some(pc) });
+    }
+
+    fn warp_finished(&mut self, finish: &WarpFinish) {
+        // a warp that issued nothing passed nothing
+        if finish.issues > 0 {
+            self.ends[self.sm].push(Reverse((finish.done, slot(finish.slot))));
+        }
+    }
+
+    fn block_ended(&mut self, _: BlockId, end: Cycle) {
+        self.ends_until(Some(end));
+    }
+}
+
+fn slot(slot: usize) -> u32 {
+    u32::try_from(slot).unwrap_or(u32::MAX)
+}
+
+/// Writes `ipoint sm warp cycle`, a line for each ipoint that is passed, after a line `run`.
+pub struct IpointTrace<'a>(Ipoints<'a, Lines<'a>>);
+
+/// The lines of a trace.
+struct Lines<'a> {
+    out: &'a mut dyn Write,
+    names: &'a [String],
+    written: io::Result<()>,
+}
+
+impl<'a> IpointTrace<'a> {
+    /// Writes to `out`, best a buffered one; `names` are those of the numbers of `map`.
+    pub fn new(out: &'a mut dyn Write, map: &'a IpointMap, names: &'a [String]) -> Self {
+        let written = writeln!(out, "# ipoint sm warp cycle\nrun");
+        Self(Ipoints::new(map, Lines { out, names, written }))
+    }
+
+    /// Writes what is left and flushes.
+    ///
+    /// # Errors
+    /// The first write that failed, whenever that was.
+    pub fn finish(self) -> io::Result<()> {
+        let lines = self.0.finish();
+        lines.written?;
+        lines.out.flush()
+    }
+}
+
+impl PassedSink for Lines<'_> {
+    fn passed(&mut self, passed: Passed) {
+        if self.written.is_ok() {
+            let Passed { ipoint, sm, slot, cycle, .. } = passed;
+            self.written = writeln!(self.out, "{} {sm} {slot} {cycle}", self.names[ipoint]);
+        }
+    }
+}
+
+impl Observer for IpointTrace<'_> {
+    fn on_sm(&mut self, sm: usize) {
+        self.0.on_sm(sm);
+    }
+    fn block_started(&mut self, start: &BlockStart) {
+        self.0.block_started(start);
+    }
+    fn issued(&mut self, issue: &Issue) {
+        self.0.issued(issue);
+    }
+    fn warp_finished(&mut self, finish: &WarpFinish) {
+        self.0.warp_finished(finish);
+    }
+    fn block_ended(&mut self, block: BlockId, end: Cycle) {
+        self.0.block_ended(block, end);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::WarpId;
+    use crate::trace::perfetto::tests::issue;
+
+    fn start(first_slot: usize, at: u64) -> BlockStart {
+        BlockStart { block: BlockId::new(0), first_slot, warps: 1, at: Cycle::new(at) }
+    }
+
+    #[test]
+    fn ends_come_when_their_time_has_come_and_before_what_takes_their_slot() {
+        let map = IpointMap::new([(Pc::new(0), 0)], 1);
+        let names = ["a".to_owned(), "end".to_owned()];
+        let mut out = Vec::new();
+        let mut trace = IpointTrace::new(&mut out, &map, &names);
+        let issue =
+            |slot, cycle| Issue { slot, issue: Cycle::new(cycle), ..issue(0, cycle, cycle, cycle + 1) };
+        let finish = |slot, done, issues| WarpFinish {
+            block: BlockId::new(0),
+            slot,
+            warp: WarpId::from_index(0),
+            done: Cycle::new(done),
+            issues,
+        };
+        trace.block_started(&start(0, 0));
+        trace.issued(&issue(0, 0));
+        trace.warp_finished(&finish(0, 9, 1));
+        trace.warp_finished(&finish(5, 9, 0));
+        trace.issued(&issue(1, 4));
+        trace.warp_finished(&finish(1, 7, 1));
+        trace.block_started(&start(0, 9));
+        trace.issued(&issue(0, 9));
+        trace.on_sm(2);
+        trace.issued(&issue(0, 3));
+        trace.warp_finished(&finish(0, 5, 1));
+        trace.on_sm(0);
+        trace.warp_finished(&finish(0, 30, 1));
+        trace.finish().unwrap();
+        assert_eq!(
+            String::from_utf8(out).unwrap(),
+            "# ipoint sm warp cycle\nrun\na 0 0 0\na 0 1 4\nend 0 1 7\nend 0 0 9\na 0 0 9\na 2 0 3\nend 0 0 30\nend 2 0 5\n"
+        );
+    }
+}

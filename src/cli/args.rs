@@ -100,6 +100,8 @@ pub enum Command {
     Cfg(Cfg),
     /// A guaranteed bound over all paths, whatever the data are; without KERNEL the embedded suite
     Static(Static),
+    /// The worst case over inputs, policies and schedules: runs, bounds, estimates and the guarantee beside each other
+    Wcet(Wcet),
     /// Estimates from times between points of the code, put together along its control flow (Betts and Donaldson, ECRTS 2013)
     Hybrid(Hybrid),
     /// What is in a .ptx, .warp or machine file
@@ -248,6 +250,29 @@ pub struct Static {
     /// Loops need it whose rounds depend on data; the error without it names the loop. A number that is too small makes the bound wrong.
     #[arg(long, value_name = "LINE=N")]
     pub loop_bound: Vec<String>,
+    #[command(flatten)]
+    pub common: Common,
+    #[command(flatten)]
+    pub ptx: PtxLaunch,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Wcet {
+    /// Embedded kernels or launch .ron files, or one .ptx with --entry --grid --block --arg
+    #[arg(required = true)]
+    pub kernels: Vec<String>,
+    /// Inputs; the random data of each is drawn with the next seed, from --seed on
+    #[arg(long, default_value_t = 100, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub runs: u64,
+    /// As for `static`
+    #[arg(long, value_name = "LINE=N")]
+    pub loop_bound: Vec<String>,
+    /// States to visit at most to know the worst schedule of a block exactly, 50 to 150 bytes each
+    #[arg(long, default_value_t = 20_000, value_name = "N")]
+    pub max_states: u64,
+    /// Threads; the result does not depend on it [default: all cores]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
     #[command(flatten)]
     pub common: Common,
     #[command(flatten)]

@@ -6,7 +6,8 @@ use super::load;
 use super::resources;
 use super::session::Session;
 use crate::base::Watch;
-use crate::check::{Plan, observe};
+use crate::bound::Bound;
+use crate::check::{Checked, Plan, observe};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::hybrid::{Instrumented, Observed, Run};
 use crate::machine::Machine;
@@ -33,14 +34,20 @@ pub struct Campaign<'a> {
     pub machine: &'a Machine,
     /// The policy.
     pub policy: &'a PolicySetup,
+    /// Bounds to be judged on the runs.
+    pub bounds: &'a [Box<dyn Bound>],
 }
 
 impl Campaign<'_> {
-    /// Simulates all runs: what was observed in them.
+    /// Simulates all runs: what was observed in them. `each` gets the seed of each run and what became of it, in order.
     ///
     /// # Errors
     /// A run that fails, or is none of the graph or the bounds; or if somebody ended the command before the last.
-    pub fn run(&self, session: &Session) -> Result<Observed, Diagnostics> {
+    pub fn run(
+        &self,
+        session: &Session,
+        mut each: impl FnMut(u64, &Checked),
+    ) -> Result<Observed, Diagnostics> {
         let runs = self.runs;
         if runs > 1 && self.name == assets::FROM_STDIN {
             let problem =
@@ -58,8 +65,11 @@ impl Campaign<'_> {
         let watch = session.watch.beside();
         let mut all: Option<Observed> = None;
         let one = |number| self.one(number, threads, &watch);
-        in_order(0..runs, threads, one, |found| {
-            let found = found?;
+        let mut seed = first;
+        in_order(0..runs, threads, one, |done| {
+            let (checked, found) = done?;
+            each(seed, &checked);
+            seed = seed.wrapping_add(1);
             match &mut all {
                 Some(all) => all.then(found),
                 None => all = Some(found),
@@ -78,7 +88,7 @@ impl Campaign<'_> {
     }
 
     /// A run; its number counts from 0.
-    fn one(&self, number: u64, threads: usize, watch: &Watch) -> Result<Observed, Diagnostics> {
+    fn one(&self, number: u64, threads: usize, watch: &Watch) -> Result<(Checked, Observed), Diagnostics> {
         let common = self.common;
         let seed = common.seed + number;
         let kernel = load::kernel(self.name, self.ptx, seed)?;
@@ -86,7 +96,7 @@ impl Campaign<'_> {
             workload: &kernel.workload,
             machine: self.machine,
             policies: std::slice::from_ref(self.policy),
-            bounds: &[],
+            bounds: self.bounds,
             gating: &[],
             max_instructions_per_block: common.fuel(),
             threads: common.threads(),
@@ -101,7 +111,7 @@ impl Campaign<'_> {
         if !checked.is_complete() {
             return Err(Diagnostic::general(self.name, "a run did not come to its end").into());
         }
-        run.finish().map_err(|mut fault| {
+        let found = run.finish().map_err(|mut fault| {
             fault.at.run = number + 1;
             let message = format!("{} (seed {seed})", fault.describe(&self.code.ipg));
             let mut problem = Diagnostic::general(kernel.workload.program().file.clone(), message)
@@ -111,6 +121,7 @@ impl Campaign<'_> {
                 (problem.column, problem.width) = (1, 1);
             }
             Diagnostics::from(problem).with_excerpts(&kernel.code)
-        })
+        })?;
+        Ok((checked, found))
     }
 }

@@ -41,6 +41,7 @@ pub mod sweep;
 pub mod table;
 pub mod timeline;
 pub mod verdict;
+pub mod wcet;
 pub mod worst;
 
 use serde::{Deserialize, Serialize, Serializer};

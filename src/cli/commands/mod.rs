@@ -25,4 +25,5 @@ pub mod report;
 pub mod reproduce;
 pub mod run;
 pub mod sweep;
+pub mod wcet;
 pub mod worst;

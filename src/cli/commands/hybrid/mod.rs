@@ -80,8 +80,9 @@ fn of_kernel(args: &Hybrid, name: &str, session: &Session) -> Outcome {
             given: &given,
             machine: &machine,
             policy: &policy,
+            bounds: &[],
         };
-        let observed = campaign.run(session)?;
+        let observed = campaign.run(session, |_, _| ())?;
         let last = common.seed + (args.runs - 1);
         let scheduler = policy.kind().to_string();
         (observed, Source::simulated(&machine, scheduler, [common.seed, last]), Some(common.seed))

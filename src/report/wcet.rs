@@ -1,0 +1,281 @@
+//! What is known of a worst case, one method beside the other.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use super::every_path::Given;
+use super::output::{Origin, Output, Report};
+use super::style::Style;
+use super::table::Table;
+use super::{Fraction, count};
+use crate::base::Cycles;
+use crate::check::{Checked, Workload};
+use crate::hybrid::{Estimate, Estimates};
+use crate::machine::Machine;
+use crate::program::loop_bounds::LoopBound;
+use crate::sim::PolicySetup;
+
+/// A kernel: times are cycles.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct WcetResult {
+    /// The kernel.
+    pub kernel: String,
+    /// The machine.
+    #[serde(flatten)]
+    pub origin: Origin,
+    /// Blocks.
+    pub blocks: u32,
+    /// Inputs: each with the next seed.
+    pub runs: u64,
+    /// The policies that each input was simulated under.
+    pub schedulers: Vec<String>,
+    /// What was said of loops.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub loop_bounds: Vec<Given>,
+    /// The shortest of all simulated times.
+    pub shortest: u64,
+    /// What each method says; the first is the longest simulated time.
+    pub methods: Vec<MethodRow>,
+}
+
+/// What a method says.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct MethodRow {
+    /// `simulated`; bounds on the paths of the runs by their names; `z_warp`, `z_dynamic`, `z_hybrid`; `explored`; `static`.
+    pub name: &'static str,
+    /// What it is about.
+    pub about: About,
+    /// Its value; none if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<u64>,
+    /// (value - longest simulated time) / longest simulated time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub over: Option<Fraction>,
+    /// Whether something is known to take longer: a run, or a schedule of the paths of one.
+    pub undershoots: bool,
+    /// The seed of the input that it is from, where it is from one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// More: the policy, or why there is no value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// What a value is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum About {
+    /// The runs.
+    Runs,
+    /// All work-conserving schedules of the paths of the runs: proved.
+    Paths,
+    /// All schedules of the paths of the runs: published, and not proved.
+    PathsUnproved,
+    /// An estimate from the times of the runs.
+    Estimate,
+    /// All inputs and all work-conserving schedules: proved.
+    All,
+}
+
+impl About {
+    fn text(self) -> &'static str {
+        match self {
+            Self::Runs => "these runs",
+            Self::Paths => "all schedules of these paths",
+            Self::PathsUnproved => "the same, not proved",
+            Self::Estimate => "an estimate",
+            Self::All => "all inputs and schedules",
+        }
+    }
+}
+
+/// What runs came to.
+#[derive(Clone, Debug, Default)]
+pub struct Simulated {
+    longest: Option<(Cycles, u64, String)>,
+    shortest: Option<Cycles>,
+    /// By bound the largest value, with the seed; or why one of the runs has none.
+    bounds: Vec<(&'static str, bool, Result<(Cycles, u64), String>)>,
+}
+
+impl Simulated {
+    /// Adds a run.
+    pub fn add(&mut self, seed: u64, run: &Checked) {
+        if self.longest.as_ref().is_none_or(|(longest, ..)| run.makespan > *longest) {
+            self.longest = Some((run.makespan, seed, run.scheduler.clone()));
+        }
+        self.shortest = Some(self.shortest.map_or(run.makespan, |shortest| shortest.min(run.makespan)));
+        for row in run.judged() {
+            let value = row.value.clone().map(|value| (value, seed));
+            let proved = row.standing == crate::bound::Standing::Proved;
+            match self.bounds.iter_mut().find(|(name, ..)| *name == row.name) {
+                None => self.bounds.push((row.name, proved, value)),
+                Some((_, _, most)) => match (&most, &value) {
+                    (Ok((most_value, _)), Ok((value, _))) if value <= most_value => {}
+                    (Err(_), _) => {}
+                    _ => *most = value,
+                },
+            }
+        }
+    }
+}
+
+/// The worst case over schedules, of the paths of the runs.
+#[derive(Clone, Debug)]
+pub enum Explored {
+    /// Exactly, and the seed of the input that has it.
+    Worst(Cycles, u64),
+    /// Why it is not known.
+    Missing(String),
+}
+
+/// The bound over all paths.
+#[derive(Clone, Debug)]
+pub enum StaticOf {
+    /// Its value.
+    Bound(Cycles),
+    /// Why there is none.
+    Missing(String),
+}
+
+/// What all methods found.
+pub struct Largest {
+    /// Runs.
+    pub simulated: Simulated,
+    /// Estimates from times between points of the code, or why there are none.
+    pub estimates: Result<Estimates, String>,
+    /// The bound over all paths.
+    pub found: StaticOf,
+    /// All schedules.
+    pub explored: Explored,
+}
+
+impl WcetResult {
+    /// Of a launch with several inputs.
+    pub fn new(
+        workload: &Workload,
+        machine: &Machine,
+        runs: u64,
+        policies: &[PolicySetup],
+        given: &[LoopBound],
+        all: &Largest,
+    ) -> Self {
+        let (longest, seed, scheduler) =
+            all.simulated.longest.clone().unwrap_or((Cycles::ZERO, 0, String::new()));
+        // what is known to happen
+        let truth = match all.explored {
+            Explored::Worst(worst, _) => longest.max(worst),
+            Explored::Missing(_) => longest,
+        };
+        let over = |value: Cycles| {
+            let (value, longest) = (value.get() as f64, longest.get() as f64);
+            (longest > 0.0).then(|| Fraction((value - longest) / longest))
+        };
+        let row = |name, about, value: Result<(Cycles, Option<u64>), String>, note: Option<String>| {
+            let known = value.as_ref().ok();
+            MethodRow {
+                name,
+                about,
+                value: known.map(|(value, _)| value.get()),
+                over: known.and_then(|(value, _)| over(*value)),
+                undershoots: known.is_some_and(|(value, _)| *value < truth),
+                seed: known.and_then(|(_, seed)| *seed),
+                note: value.err().or(note),
+            }
+        };
+        let mut methods = vec![row(
+            "simulated",
+            About::Runs,
+            Ok((longest, Some(seed))),
+            Some(format!("under {scheduler}")),
+        )];
+        methods.push(match &all.explored {
+            Explored::Worst(worst, seed) => row("explored", About::Paths, Ok((*worst, Some(*seed))), None),
+            Explored::Missing(why) => row("explored", About::Paths, Err(why.clone()), None),
+        });
+        for (name, proved, value) in &all.simulated.bounds {
+            let about = if *proved { About::Paths } else { About::PathsUnproved };
+            let value = value.clone().map(|(value, seed)| (value, Some(seed)));
+            methods.push(row(name, about, value, None));
+        }
+        let of =
+            |estimates: &Estimates, which: fn(&Estimates) -> Estimate| Ok((which(estimates).value, None));
+        let kinds: [(&'static str, fn(&Estimates) -> Estimate); 3] = [
+            ("z_warp", |estimates| estimates.warp),
+            ("z_dynamic", |estimates| estimates.dynamic),
+            ("z_hybrid", |estimates| estimates.hybrid),
+        ];
+        for (name, which) in kinds {
+            let value = all.estimates.as_ref().map_err(Clone::clone).and_then(|found| of(found, which));
+            methods.push(row(name, About::Estimate, value, None));
+        }
+        methods.push(match &all.found {
+            StaticOf::Bound(value) => row("static", About::All, Ok((*value, None)), None),
+            StaticOf::Missing(why) => row("static", About::All, Err(why.clone()), None),
+        });
+        Self {
+            kernel: workload.name.clone(),
+            origin: Origin::new(machine),
+            blocks: workload.blocks(),
+            runs,
+            schedulers: policies.iter().map(|policy| policy.kind().to_string()).collect(),
+            loop_bounds: given.iter().map(|bound| Given { line: bound.line, most: bound.most }).collect(),
+            shortest: all.simulated.shortest.unwrap_or(Cycles::ZERO).get(),
+            methods,
+        }
+    }
+
+    /// Whether something took longer than a proved bound on it allows.
+    pub fn is_violated(&self) -> bool {
+        let proved =
+            |row: &&MethodRow| row.name != "explored" && matches!(row.about, About::Paths | About::All);
+        self.methods.iter().filter(proved).any(|row| row.undershoots)
+    }
+
+    fn text(&self, style: Style) -> String {
+        let mut text = format!(
+            "{} on {}: {} under {}\n",
+            self.kernel,
+            self.origin.machine,
+            count(usize::try_from(self.runs).unwrap_or(usize::MAX), "input"),
+            self.schedulers.join(", ")
+        );
+        for given in &self.loop_bounds {
+            let _ =
+                writeln!(text, "  the loop of line {} goes back at most {} times", given.line, given.most);
+        }
+        let mut table = Table::new(["method", "cycles", "over", "holds for", ""], &[0, 3, 4]);
+        for row in &self.methods {
+            let mut notes = Vec::new();
+            if row.undershoots {
+                notes.push(match row.about {
+                    About::Paths | About::All => style.paint("1;31", "VIOLATED"),
+                    _ => style.paint("33", "UNDERSHOOTS"),
+                });
+            }
+            notes.extend(row.seed.map(|seed| format!("seed {seed}")));
+            notes.extend(row.note.clone());
+            table.row([
+                row.name.to_owned(),
+                row.value.map_or_else(|| "-".to_owned(), |value| value.to_string()),
+                row.over.map_or_else(|| "-".to_owned(), |over| format!("{:+.1} %", over.0 * 100.0)),
+                row.about.text().to_owned(),
+                notes.join(", "),
+            ]);
+        }
+        text.push_str(&table.render(2, style.width));
+        let _ = writeln!(text, "  shortest of these runs: {} cycles", self.shortest);
+        text
+    }
+}
+
+impl Report for Output<WcetResult> {
+    fn text(&self, style: Style) -> String {
+        let tables: Vec<String> = self.results.iter().map(|result| result.text(style)).collect();
+        tables.join("\n") + &self.batch.text()
+    }
+}

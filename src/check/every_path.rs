@@ -4,14 +4,16 @@ use std::collections::HashMap;
 
 use super::plan::resident_blocks_on;
 use super::workload::{Workload, WorkloadKind, WorkloadSource};
-use crate::base::{Cycles, Pc, Watch};
+use crate::base::{Cycles, LaneMask, Pc, WARP_SIZE, Watch};
 use crate::bound::{Context, NotApplicable, StaticBound, static_bound, static_premises};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::exec::Options;
 use crate::exec::all_paths::{AllPaths, BlockPathSets, NoPaths};
 use crate::machine::{Machine, SchedulerKind};
-use crate::path::{BlockPaths, BlockSource, PathSet};
+use crate::path::{BlockPaths, BlockSource, PathSet, WarpPath};
 use crate::program::TimingTable;
+use crate::program::graph::Loop;
+use crate::program::warp_cfg::{Divergence, WarpCfg};
 
 /// Stack of the thread that walks: paths whose branches nest deeply need it.
 const STACK: usize = 1 << 29;
@@ -143,4 +145,103 @@ fn written_paths(
         visit(BlockPathSets { warps, partial_barriers: block.partial_barriers });
     }
     Ok(true)
+}
+
+/// A thread that goes back to the beginning of a loop more often than somebody said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Contradiction {
+    /// The loop's first instruction.
+    pub header: Pc,
+    /// What was said.
+    pub most: u64,
+    /// How often it goes back at least.
+    pub rounds: u64,
+    /// Its warp in the block.
+    pub warp: usize,
+    /// Its lane.
+    pub lane: usize,
+}
+
+/// The first thread in a block of a run that contradicts these bounds.
+pub fn contradiction(
+    graph: &WarpCfg,
+    bounds: &HashMap<Pc, u64>,
+    paths: &BlockPaths,
+) -> Option<Contradiction> {
+    let kernel = &graph.functions[0];
+    let header = |known: &Loop| kernel.cfg.blocks[known.header].start;
+    let bounded = kernel.loops.loops.iter().filter_map(|known| Some((known, *bounds.get(&header(known))?)));
+    bounded
+        .flat_map(|(known, most)| {
+            let of_warp = move |(warp, path): (usize, &WarpPath)| {
+                // by lane: how often it went back since it came from outside; none outside of the loop
+                let mut rounds: [Option<u64>; WARP_SIZE] = [None; WARP_SIZE];
+                let mut masks = path.masks().iter().peekable();
+                let mut active = LaneMask::empty();
+                for (index, step) in path.steps().iter().enumerate() {
+                    while let Some((_, mask)) = masks.next_if(|(from, _)| *from as usize <= index) {
+                        active = *mask;
+                    }
+                    let Some(block) = graph.block_starting_at(step.pc()) else { continue };
+                    if !known.contains(block) {
+                        active.lanes().for_each(|lane| rounds[lane] = None);
+                    } else if block == known.header {
+                        for lane in active.lanes() {
+                            let now = rounds[lane].map_or(0, |rounds| rounds + 1);
+                            rounds[lane] = Some(now);
+                            if now > most {
+                                return Some(Contradiction {
+                                    header: header(known),
+                                    most,
+                                    rounds: now,
+                                    warp,
+                                    lane,
+                                });
+                            }
+                        }
+                    }
+                }
+                None
+            };
+            paths.warps.iter().enumerate().filter_map(of_warp).collect::<Vec<_>>()
+        })
+        .next()
+}
+
+/// Whether a run keeps to what was said of loops.
+///
+/// # Errors
+/// The first thread that does not, and whatever stops the run.
+pub fn keeps_bounds(
+    workload: &Workload,
+    options: Options,
+    bounds: &HashMap<Pc, u64>,
+    watch: &Watch,
+) -> Result<(), Diagnostics> {
+    if bounds.is_empty() {
+        return Ok(());
+    }
+    let program = workload.program();
+    let graph = WarpCfg::new(program, workload.launch().map(|launch| launch.block), Divergence::Sides)
+        .map_err(|code| code.problem(program))?;
+    let mut source = workload.source(options)?.watched(watch);
+    let mut paths = BlockPaths::default();
+    while source.next_block(&mut paths)? {
+        if let Some(found) = contradiction(&graph, bounds, &paths) {
+            let line = program.instr(found.header).line;
+            let message = format!(
+                "the bound of the loop of line {line} is {}, and lane {} of warp {} in block {} goes back {} times",
+                found.most,
+                found.lane,
+                found.warp,
+                paths.block.get(),
+                found.rounds
+            );
+            let mut problem = Diagnostic::general(&program.file, message)
+                .hint(format!("--loop-bound {line}=N with a larger N; this run shows that one is needed"));
+            (problem.line, problem.column, problem.width) = (line, 1, 1);
+            return Err(problem.into());
+        }
+    }
+    Ok(())
 }

@@ -128,6 +128,11 @@ impl WarpCfg {
         self.blocks.partition_point(|block| block.start <= pc) - 1
     }
 
+    /// The block that begins with an instruction.
+    pub fn block_starting_at(&self, pc: Pc) -> Option<usize> {
+        self.blocks.binary_search_by_key(&pc, |block| block.start).ok()
+    }
+
     /// The function that a block is of.
     pub fn function_of(&self, block: usize) -> &FunctionCfg {
         &self.functions[self.functions.partition_point(|function| function.first <= block) - 1]

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::base::Pc;
 use crate::bound;
-use crate::check::every_path::{EveryPath, every_path};
+use crate::check::every_path::{EveryPath, every_path, keeps_bounds};
 use crate::check::{Plan, Verdict, check};
 use crate::cli::args::Static;
 use crate::cli::failures::Batch;
@@ -13,6 +13,7 @@ use crate::cli::output::{Ending, Outcome};
 use crate::cli::session::Session;
 use crate::cli::suite::suite_kernels;
 use crate::diag::{Diagnostic, Diagnostics};
+use crate::exec::Options;
 use crate::program::loop_bounds::{self, LoopBound};
 use crate::program::warp_cfg::{Divergence, WarpCfg};
 use crate::report::every_path::{StaticReport, StaticResult};
@@ -85,6 +86,8 @@ fn row(
     let Loaded::Kernel(kernel) = &loaded else { unreachable!("made above") };
     let resolved = resolved_bounds(kernel, bounds)?;
     let excerpts = |problems: Diagnostics| problems.with_excerpts(&kernel.code);
+    let options = Options::of(&machine, args.common.fuel());
+    keeps_bounds(&kernel.workload, options, &resolved, &session.watch).map_err(excerpts)?;
     let found = every_path(&kernel.workload, &machine, &resolved, args.common.fuel(), &session.watch)
         .map_err(excerpts)?;
     let checked = check(&Plan {

@@ -6,7 +6,7 @@ use super::every_path::{parsed_bounds, resolved_bounds};
 use crate::base::{Cycles, Pc};
 use crate::bound;
 use crate::check::Checked;
-use crate::check::every_path::{EveryPath, every_path};
+use crate::check::every_path::{EveryPath, every_path, keeps_bounds};
 use crate::cli::args::Wcet;
 use crate::cli::campaign::Campaign;
 use crate::cli::failures::Batch;
@@ -17,6 +17,7 @@ use crate::cli::policies;
 use crate::cli::resources;
 use crate::cli::session::Session;
 use crate::diag::{Diagnostic, Diagnostics};
+use crate::exec::Options;
 use crate::explore::explore;
 use crate::explore::search::Limits;
 use crate::hybrid::{Density, Observed, default_limits, estimate};
@@ -68,6 +69,20 @@ fn row(name: &str, args: &Wcet, given: &[LoopBound], session: &Session) -> Resul
         Some(_) => vec![load::policy(&args.common, &kernel, &machine)?],
         None => kinds(args).iter().map(policies::setup).collect::<Result<Vec<_>, _>>()?,
     };
+    let annotated = if resolved.is_empty() { 0 } else { args.runs };
+    for number in 0..annotated {
+        let seed = args.common.seed.wrapping_add(number);
+        let kernel = load::kernel(name, &args.ptx, seed)?;
+        let options = Options::of(&machine, args.common.fuel());
+        let kept = keeps_bounds(&kernel.workload, options, &resolved, &session.watch);
+        kept.map_err(|problems| {
+            let mut said = Diagnostics::new();
+            for problem in problems.list() {
+                said.push(Diagnostic { message: format!("{} (seed {seed})", problem.message), ..problem.clone() });
+            }
+            said.with_excerpts(&kernel.code)
+        })?;
+    }
     let bounds = bound::all();
     let unbounded = vec![None; code.ipg.loops().len()];
     let mut simulated = Simulated::default();

@@ -351,3 +351,48 @@ fn no_warp_that_was_observed_takes_longer_than_the_estimates() {
     }
     assert!(divergent > 20, "{divergent}");
 }
+
+#[test]
+fn runs_that_are_joined_are_as_good_as_one_trace() {
+    let ipg = figure_1();
+    let read = |text: &str| read_traces(text.as_bytes(), "t", &ipg, &[]).unwrap().unwrap();
+    let (first, second) = FIGURE_4.trim_start_matches("run\n").split_once("run\n").unwrap();
+    for (one, two) in [(first, second), (second, first)] {
+        let whole = read(&format!("run\n{one}run\n{two}"));
+        let mut joined = read(one);
+        joined.then(read(two));
+        assert_eq!(joined.timing, whole.timing);
+        let place = |at: &Option<observed::Origin>| at.map(|at| (at.run, at.sm, at.warp));
+        let places = |found: &Observed| found.longest.iter().map(place).collect::<Vec<_>>();
+        assert_eq!(places(&joined), places(&whole));
+        assert_eq!((joined.high_water, joined.high_water_run), (whole.high_water, whole.high_water_run));
+        assert_eq!((joined.shortest_run, joined.longest_warp), (whole.shortest_run, whole.longest_warp));
+        assert_eq!((joined.waves, joined.blocks), (whole.waves, None));
+        assert_eq!((joined.runs, joined.warps, joined.events), (2, 6, 18));
+    }
+}
+
+#[test]
+fn given_bounds_widen_the_counts_of_their_loop_alone() {
+    let ipg = figure_1();
+    let times = [("i1 i2", 10), ("i2 i2", 7), ("i2 i4", 7), ("i1 i3", 3), ("i3 i4", 5)];
+    let mut given = Timing { count: vec![1, 1, 2, 1, 1], ..timing(&ipg, &times, &[2]) };
+    assert_eq!(ilp(&ipg, &given, Limits::Counts), 31);
+    given.set_bounds(&ipg, &[None]);
+    assert_eq!(
+        (given.bound.as_slice(), given.count.as_slice()),
+        ([2].as_slice(), [1, 1, 2, 1, 1].as_slice())
+    );
+    given.set_bounds(&ipg, &[Some(5)]);
+    // 2 iterations were seen, 5 are allowed: three times as often, rounded up; the loop's bound is what counts then
+    assert_eq!(
+        (given.bound.as_slice(), given.count.as_slice()),
+        ([5].as_slice(), [1, 1, 6, 1, 1].as_slice())
+    );
+    assert_eq!(ilp(&ipg, &given, Limits::Counts), 10 + 5 * 7 + 7);
+    let text = "i1 0 0 0\ni2 0 0 1\ni2 0 0 2\ni2 0 0 3\ni4 0 0 4\n";
+    let wrong = read_traces(text.as_bytes(), "t", &ipg, &[Some(1)]).unwrap().unwrap_err();
+    assert_eq!(wrong.list()[0].line, 4);
+    assert!(wrong.list()[0].message.contains("goes round the loop at `i2` more than 1 times"), "{wrong}");
+    assert!(read_traces(text.as_bytes(), "t", &ipg, &[Some(2)]).unwrap().is_ok());
+}

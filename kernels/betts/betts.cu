@@ -29,10 +29,10 @@ extern "C" __global__ void bitonic_merge(int *data, unsigned k) {
   data[t + blockDim.x] = s[t + blockDim.x];
 }
 
-// ---- Eigenvalues of a symmetric tridiagonal matrix of at most 64 rows, by bisection. `beside[i]` is the element between
+// ---- Eigenvalues of a symmetric tridiagonal matrix of at most 256 rows, by bisection. `beside[i]` is the element between
 // rows i-1 and i, for i > 0. Eigenvalues are numbered from 0, ascending.
 
-#define ROWS 64
+#define ROWS 256
 
 __shared__ float diagonal_s[ROWS], square_s[ROWS];
 
@@ -85,7 +85,7 @@ WB_INLINE void halve(unsigned n, unsigned first) {
 // From the matrix to intervals: halves what Gerschgorin's discs cover until each interval has one eigenvalue, or for
 // `rounds` rounds; a thread an interval. What still has several then is a cluster. Leaves in place t the ends of the
 // interval that begins with eigenvalue t and the number of its eigenvalues, or zeros. One block, a power of two and at
-// least n threads, at most 64.
+// least n threads, at most 256.
 extern "C" __global__ void eigen_intervals(const float *diagonal, const float *beside, float *left, float *right,
                                            unsigned *count, unsigned n, unsigned rounds) {
   unsigned t = threadIdx.x;
@@ -138,7 +138,7 @@ extern "C" __global__ void eigen_single(const float *diagonal, const float *besi
 
 // From clusters to eigenvalues: a block for each interval, which may have any number of eigenvalues. All its parts are
 // halved until they are at most `width` wide, a thread each. Block b leaves the eigenvalues of its interval in row b of
-// `value`, n to a row, and their number in count[b]. A block has at least n threads, at most 64.
+// `value`, n to a row, and their number in count[b]. A block has at least n threads, at most 256.
 extern "C" __global__ void eigen_cluster(const float *diagonal, const float *beside, const float *left,
                                          const float *right, float *value, unsigned *count, unsigned n, float width) {
   __shared__ unsigned below_s[2];
@@ -147,7 +147,7 @@ extern "C" __global__ void eigen_cluster(const float *diagonal, const float *bes
   __syncthreads();
   if (t < 2) below_s[t] = count_below(n, t == 0 ? left[b] : right[b]);
   __syncthreads();
-  unsigned first = below_s[0], found = below_s[1] - first;
+  unsigned first = below_s[0], found = below_s[1] > first ? below_s[1] - first : 0;
   left_s[t] = left[b];
   right_s[t] = right[b];
   end_s[t] = t == 0 ? found : 0;

@@ -24,6 +24,17 @@ fn disagreements(figure: &Value) -> Vec<(String, u64, u64)> {
     numbers(figure).into_iter().filter(|(_, ours, published)| ours != published).collect()
 }
 
+/// Each kernel of the study by Betts and Donaldson has a launch that the tool knows by name.
+#[test]
+fn kernels_of_the_hybrid_study_are_embedded() {
+    let listed = json(&["list"], 0);
+    let known: Vec<&str> =
+        listed["kernels"].as_array().unwrap().iter().map(|kernel| kernel["name"].as_str().unwrap()).collect();
+    for row in warpbound::report::reproduce::betts::TABLE_II {
+        assert!(known.contains(&row.launch), "{} is for {}", row.launch, row.kernel);
+    }
+}
+
 #[test]
 fn the_worked_example_is_that_of_the_paper() {
     let fig2 = reproduced("fig2");

@@ -60,9 +60,9 @@ fn difference(got: &[u8], expected: &[u8], how: Match) -> Option<String> {
     None
 }
 
-/// What is wrong with a launch.
-fn check(file: &Path, isa: &IsaTable, ending: &str) -> Vec<String> {
-    let Shipped { spec, program, launch, .. } = load_by(file, isa, 1, ending);
+/// What is wrong with a launch on the inputs of a seed.
+fn check(file: &Path, isa: &IsaTable, ending: &str, seed: u64) -> Vec<String> {
+    let Shipped { spec, program, launch, .. } = load_by(file, isa, seed, ending);
 
     let mut expected: Vec<Vec<u8>> = launch.buffers.iter().map(|buffer| buffer.bytes.clone()).collect();
     let scalars: Vec<Scalar> = spec.args.iter().flat_map(scalars).collect();
@@ -121,9 +121,28 @@ fn every_launch_leaves_what_its_reference_computes() {
             *ending == "ptx" || !file.parent().is_some_and(|folder| folder.ends_with("micro"))
         })
         .flat_map(|(file, ending)| {
-            let wrong = check(file, &isa, ending).into_iter();
+            let wrong = check(file, &isa, ending, 1).into_iter();
             wrong.map(move |what| format!("{}, {ending}: {what}", file.display()))
         })
         .collect();
     assert!(wrong.is_empty(), "{} differences:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// The launches of `betts` are run on many random inputs, and what those of eigenvalues do depends on them.
+#[test]
+fn launches_of_betts_hold_on_other_inputs() {
+    let isa = isa();
+    let files: Vec<_> = launch_files()
+        .into_iter()
+        .filter(|file| file.parent().is_some_and(|folder| folder.ends_with("betts")))
+        .collect();
+    assert_eq!(files.len(), 6);
+    for (file, ending, seed) in files
+        .iter()
+        .flat_map(|file| ["ptx", "nvrtc.ptx"].map(|ending| (file, ending)))
+        .flat_map(|(file, ending)| [0, 2, 3].map(|seed| (file, ending, seed)))
+    {
+        let wrong = check(file, &isa, ending, seed);
+        assert!(wrong.is_empty(), "{}, {ending}, seed {seed}: {wrong:?}", file.display());
+    }
 }

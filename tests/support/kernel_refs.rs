@@ -7,6 +7,8 @@
 
 #[path = "micro_refs.rs"]
 mod micro_refs;
+#[path = "refs_betts.rs"]
+mod refs_betts;
 #[path = "refs_dense.rs"]
 mod refs_dense;
 #[path = "refs_graphs.rs"]
@@ -102,6 +104,7 @@ pub fn reference(entry: &str, io: &mut RefIo) -> Option<Vec<Match>> {
                 .or_else(|| refs_physics::reference(entry, io))
                 .or_else(|| refs_signals::reference(entry, io))
                 .or_else(|| refs_sorting::reference(entry, io))
+                .or_else(|| refs_betts::reference(entry, io))
                 .or_else(|| {
                     refs_grids::reference(entry, io)
                         .or_else(|| refs_graphs::reference(entry, io))
@@ -459,14 +462,19 @@ fn sort_segments(io: &mut RefIo, length: usize) {
 fn bitonic_step(io: &mut RefIo) {
     let mut data = io.i32s(0);
     let (distance, sequence) = (io.size(0), io.size(1));
-    for low in (0..io.threads()).filter(|i| i & distance == 0) {
+    exchange(&mut data[..io.threads()], distance, sequence);
+    io.put_i32s(0, &data);
+}
+
+/// A step of bitonic sort: partners at this distance, alternate sequences of this length in alternate directions.
+fn exchange(data: &mut [i32], distance: usize, sequence: usize) {
+    for low in (0..data.len()).filter(|i| i & distance == 0) {
         let high = low | distance;
         let ascending = low & sequence == 0;
         if (data[low] > data[high]) == ascending {
             data.swap(low, high);
         }
     }
-    io.put_i32s(0, &data);
 }
 
 fn xorhash(io: &mut RefIo) {

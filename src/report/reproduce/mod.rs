@@ -1,6 +1,7 @@
 //! Tables and figures of papers, ours beside theirs.
 
 pub mod anomaly;
+pub mod betts;
 pub mod example;
 pub mod fermi;
 pub mod figure;

@@ -30,6 +30,8 @@
 //!   a small grammar ([`explore::grammar`]), and the Fermi model of Raravi and Andersson, 2010 ([`explore::fermi`]).
 //! * [`sweep`] runs the points of a plan, each as [`check`] would, with one functional run for all that can share it
 //!   ([`check::judge_each`], which the commands `check` and `compare` use too).
+//! * What holds for *every* input needs no run: [`exec::all_paths`] executes warps with loaded data unknown and gives
+//!   [`path::PathSet`]s instead of paths, and [`bound::all_paths`] bounds whatever path each warp takes.
 //! * [`hybrid`] is the other way to an execution time: it measures warps between points of the code in traces, from whatever
 //!   machine, and puts the times together along the control flow graph.
 //! * [`why`] reads the events of a run and finds the critical path: what each cycle of its makespan hangs on.
@@ -114,6 +116,7 @@
 //! | bounds that do not hold | [`bound::failed`] |
 //! | the transition system that is searched | `src/explore/model.rs`, of several blocks `src/explore/resident.rs` |
 //! | the worst schedule of a large block, slack and luck | [`explore::adversary`], `src/report/worst.rs` |
+//! | what warps may execute whatever the data are, and the bound over it | [`exec::all_paths`] makes sets of paths ([`path::PathSet`]), [`bound::all_paths`] bounds them, with the proof; put together in `src/check/every_path.rs` |
 //! | the hybrid analysis of Betts and Donaldson, ECRTS 2013 | [`hybrid`]; the format of its traces is `src/hybrid/trace.rs` |
 //! | where a warp passes which point of the code, as text and for `hybrid` | `src/trace/ipoints.rs`; the points of a kernel are `src/hybrid/instrumented.rs`, a run without a text is `src/hybrid/run.rs` |
 //! | what a PTX instruction does | `src/ptx/lower/` (to semantics), `src/exec/` (its execution) |

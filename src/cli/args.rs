@@ -369,6 +369,22 @@ pub enum Races {
 }
 
 impl Common {
+    /// A machine by name, and nothing else said.
+    pub fn on(machine: &str) -> Self {
+        Self {
+            machine: Some(machine.to_owned()),
+            scheduler: None,
+            mem_latency: None,
+            set: Vec::new(),
+            seed: 0,
+            format: Format::Text,
+            max_instructions: MAX_INSTRUCTIONS,
+            sm_threads: None,
+            races: Races::Ignore,
+            race_memory: 0,
+        }
+    }
+
     /// Memory of the watch for races, bytes; none if nobody wants it.
     pub fn race_memory(&self) -> Option<usize> {
         (self.races == Races::Report).then(|| self.race_memory as usize * (1 << 20))

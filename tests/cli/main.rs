@@ -6,6 +6,7 @@ mod anomaly;
 mod batches;
 mod cfg;
 mod compilers;
+mod every_path;
 mod explain;
 mod fermi;
 mod hunt;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::Writing;
 use crate::cli::format::Format;
-use crate::report::reproduce::{PAPER, fermi};
+use crate::report::reproduce::{PAPER, betts, fermi};
 use crate::sweep::Shard;
 
 #[derive(Debug, clap::Args)]
@@ -63,12 +63,15 @@ pub struct Report {
 
 #[derive(Debug, clap::Args)]
 pub struct Reproduce {
-    /// The table or figure, or `all`; without it a list of them
+    /// The table or figure, or `all` but betts; without it a list of them
     #[arg(value_name = "NAME")]
     pub what: Option<String>,
     /// For tables over kernels: their PTX by another compiler, nvrtc
     #[arg(long, value_name = "NAME")]
     pub compiler: Option<String>,
+    /// For betts: random runs of each kernel [default: 1000, as the paper]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub runs: Option<u64>,
     /// Threads; the results do not depend on it [default: all cores]
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,
@@ -91,11 +94,12 @@ pub enum What {
     FermiFig3,
     FermiFig4,
     FermiFig5,
+    Betts,
 }
 
 impl What {
     /// All, in the order of the papers.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Fig2,
         Self::Fig3,
         Self::Fig4,
@@ -107,6 +111,7 @@ impl What {
         Self::FermiFig4,
         Self::FermiFig5,
         Self::Fermi,
+        Self::Betts,
     ];
 
     /// Its name on the command line.
@@ -123,12 +128,18 @@ impl What {
             Self::FermiFig3 => "fermi-fig3",
             Self::FermiFig4 => "fermi-fig4",
             Self::FermiFig5 => "fermi-fig5",
+            Self::Betts => "betts",
         }
     }
 
     /// Whether it is made of the records of a plan.
     pub fn is_of_a_plan(self) -> bool {
         matches!(self, Self::Table3 | Self::Table3Calls | Self::Table4)
+    }
+
+    /// Whether it takes minutes, so that it is only run by its own name.
+    pub fn takes_minutes(self) -> bool {
+        self == Self::Betts
     }
 
     /// What it is in which paper, and what that is about.
@@ -144,6 +155,7 @@ impl What {
             Self::FermiFig3 => ("Figure 3", fermi::PAPER, "two schedules of 64 threads"),
             Self::FermiFig4 => ("Figure 4", fermi::PAPER, "a schedule, sub-block twice"),
             Self::FermiFig5 => ("Figure 5", fermi::PAPER, "a schedule, sub-block three times"),
+            Self::Betts => ("Table II", betts::PAPER, "hybrid estimates over 1000 random runs of 25 kernels"),
             Self::Fermi => ("formula FT", fermi::PAPER, "finishing time of W warps, against every schedule"),
         };
         (what, paper, about)

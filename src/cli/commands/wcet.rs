@@ -78,7 +78,10 @@ fn row(name: &str, args: &Wcet, given: &[LoopBound], session: &Session) -> Resul
         kept.map_err(|problems| {
             let mut said = Diagnostics::new();
             for problem in problems.list() {
-                said.push(Diagnostic { message: format!("{} (seed {seed})", problem.message), ..problem.clone() });
+                said.push(Diagnostic {
+                    message: format!("{} (seed {seed})", problem.message),
+                    ..problem.clone()
+                });
             }
             said.with_excerpts(&kernel.code)
         })?;

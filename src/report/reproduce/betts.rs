@@ -5,7 +5,20 @@
 //! the sort in shared memory to the merge, from the plain version to the optimised one. They are smaller, and with our own
 //! code: a row is a kernel of the same kind and not the same program.
 
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use crate::base::Cycles;
+use crate::hybrid::{Estimate, Estimates, Observed};
+use crate::report::Fraction;
+use crate::report::style::Style;
+use crate::report::table::Table;
+
 use Printed::{BelowOne, Percent};
+
+/// The paper.
+pub const PAPER: &str = "Betts and Donaldson, ECRTS 2013";
 
 /// A difference to the high-water mark as the paper prints it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,6 +147,205 @@ pub const MEANS: [u64; 2] = [102, 796];
 /// Printed percentages that are not those of the times beside them: the kernel, what is printed, and what the times
 /// give. Both are slips of print: the mean of the text comes out with 4046 and not with 4064.
 pub const MISPRINTED: [(&str, u64, u64); 2] = [("ScalarProduct", 591, 592), ("Scan-1", 4064, 4046)];
+
+/// Table II with our numbers.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct BettsResult {
+    /// Which table.
+    pub table: &'static str,
+    /// Where it is from.
+    pub paper: &'static str,
+    /// The machine of our runs.
+    pub machine: &'static str,
+    /// Runs of each kernel, each with random data.
+    pub runs: u64,
+    /// A kernel each.
+    pub rows: Vec<BettsRow>,
+    /// Means of `dynamic_over`, `hybrid_over` and `blocks_over`, ours, percent.
+    pub means: [Fraction; 3],
+    /// The first two as the paper has them.
+    pub published_means: [u64; 2],
+    /// What a reader must know to compare.
+    pub notes: Vec<&'static str>,
+}
+
+/// A kernel. Times are cycles, differences percent of the longest run.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct BettsRow {
+    /// The paper's name.
+    pub kernel: &'static str,
+    /// Our launch.
+    pub launch: &'static str,
+    /// Warp executions of instructions over all runs.
+    pub warp_instructions: u64,
+    /// The longest run.
+    pub high_water: u64,
+    /// Z_warp.
+    pub z_warp: u64,
+    /// Z_dynamic.
+    pub z_dynamic: u64,
+    /// That above the longest run.
+    pub dynamic_over: Fraction,
+    /// The paper's difference; below 1 is 1.
+    pub published_dynamic_over: u64,
+    /// Z_hybrid.
+    pub z_hybrid: u64,
+    /// That above the longest run.
+    pub hybrid_over: Fraction,
+    /// The paper's difference; below 1 is 1.
+    pub published_hybrid_over: u64,
+    /// With waves of blocks as the block scheduler made them, which is ours.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hybrid_blocks: Option<u64>,
+    /// That above the longest run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blocks_over: Option<Fraction>,
+    /// Waves by the paper's rule, and the most blocks that a place of an SM held one after the other.
+    pub waves: [u64; 2],
+    /// Estimates that are below the longest run.
+    pub below_high_water: Vec<&'static str>,
+}
+
+impl BettsRow {
+    /// What was found of a kernel.
+    pub fn new(published: &Row, warp_instructions: u64, observed: &Observed, found: &Estimates) -> Self {
+        let over = |value: Cycles| {
+            let mark = found.high_water.get() as f64;
+            Fraction(if mark > 0.0 { 100.0 * (value.get() as f64 - mark) / mark } else { 0.0 })
+        };
+        let printed = |printed| match printed {
+            Percent(percent) => percent,
+            BelowOne => 1,
+        };
+        let mut below = Vec::new();
+        let blocks = found.blocks;
+        let named: [(&'static str, Option<Estimate>); 4] = [
+            ("z_warp", Some(found.warp)),
+            ("z_dynamic", Some(found.dynamic)),
+            ("z_hybrid", Some(found.hybrid)),
+            ("hybrid_blocks", blocks),
+        ];
+        for (name, estimate) in named {
+            if estimate.is_some_and(|estimate| estimate.below_high_water) {
+                below.push(name);
+            }
+        }
+        Self {
+            kernel: published.kernel,
+            launch: published.launch,
+            warp_instructions,
+            high_water: found.high_water.get(),
+            z_warp: found.warp.value.get(),
+            z_dynamic: found.dynamic.value.get(),
+            dynamic_over: over(found.dynamic.value),
+            published_dynamic_over: printed(published.dynamic_over),
+            z_hybrid: found.hybrid.value.get(),
+            hybrid_over: over(found.hybrid.value),
+            published_hybrid_over: printed(published.hybrid_over),
+            hybrid_blocks: blocks.map(|estimate| estimate.value.get()),
+            blocks_over: blocks.map(|estimate| over(estimate.value)),
+            waves: [observed.waves.waves, observed.blocks.map_or(0, |blocks| blocks.waves)],
+            below_high_water: below,
+        }
+    }
+}
+
+impl BettsResult {
+    /// Over these kernels.
+    pub fn new(machine: &'static str, runs: u64, rows: Vec<BettsRow>) -> Self {
+        let mean = |of: fn(&BettsRow) -> Option<Fraction>| {
+            let values: Vec<f64> = rows.iter().filter_map(of).map(|value| value.0).collect();
+            Fraction(values.iter().sum::<f64>() / values.len().max(1) as f64)
+        };
+        Self {
+            table: "Table II",
+            paper: PAPER,
+            machine,
+            runs,
+            means: [
+                mean(|row| Some(row.dynamic_over)),
+                mean(|row| Some(row.hybrid_over)),
+                mean(|row| row.blocks_over),
+            ],
+            published_means: MEANS,
+            notes: NOTES.to_vec(),
+            rows,
+        }
+    }
+
+    /// For people.
+    pub fn text(&self, style: Style) -> String {
+        let heading = format!(
+            "{}, {}: estimates above the longest of {} random runs, ours and the paper's\n\n",
+            self.table, self.paper, self.runs
+        );
+        let mut text = style.fill(&style.strong(&heading));
+        let columns = [
+            "kernel",
+            "launch",
+            "longest",
+            "z_warp",
+            "z_dynamic",
+            "over",
+            "paper",
+            "z_hybrid",
+            "over",
+            "paper",
+            "waves",
+            "by blocks",
+            "over",
+            "waves",
+        ];
+        let mut table = Table::new(columns, &[0, 1]).expendable([13, 10, 3, 1]);
+        let percent = |value: Fraction| format!("{:.0} %", value.0);
+        let whole = |value: u64| format!("{value} %");
+        for row in &self.rows {
+            table.row([
+                row.kernel.to_owned(),
+                row.launch.to_owned(),
+                row.high_water.to_string(),
+                row.z_warp.to_string(),
+                row.z_dynamic.to_string(),
+                percent(row.dynamic_over),
+                whole(row.published_dynamic_over),
+                row.z_hybrid.to_string(),
+                percent(row.hybrid_over),
+                whole(row.published_hybrid_over),
+                row.waves[0].to_string(),
+                row.hybrid_blocks.map_or_else(|| "-".to_owned(), |value| value.to_string()),
+                row.blocks_over.map_or_else(|| "-".to_owned(), percent),
+                row.waves[1].to_string(),
+            ]);
+        }
+        text.push_str(&table.render(0, style.width));
+        let [dynamic, hybrid, blocks] = self.means;
+        let [published_dynamic, published_hybrid] = self.published_means;
+        let _ = writeln!(
+            text,
+            "\nmeans: z_dynamic {} (the paper's {published_dynamic} %), z_hybrid {} (the paper's {published_hybrid} %), by blocks {}",
+            percent(dynamic),
+            percent(hybrid),
+            percent(blocks)
+        );
+        for row in self.rows.iter().filter(|row| row.below_high_water.iter().any(|name| *name != "z_warp")) {
+            let _ =
+                writeln!(text, "{}: below the longest run: {}", row.kernel, row.below_high_water.join(", "));
+        }
+        for note in &self.notes {
+            text.push_str(&style.fill(&format!("note: {note}\n")));
+        }
+        text
+    }
+}
+
+/// What a reader must know.
+const NOTES: &[&str] = &[
+    "kernels of the same kind with our own code, and smaller: rows are not the paper's programs",
+    "the paper runs GPGPU-Sim; here times are those of our fermi-c2050, whose latencies are chosen",
+    "z_warp is of one warp and need not exceed the longest run; `by blocks` counts waves from the starts and ends of blocks",
+];
 
 #[cfg(test)]
 mod tests {

@@ -279,6 +279,8 @@ pub enum Reproduced {
     Table(Box<ReproduceResult>),
     /// A figure.
     Figure(FigureResult),
+    /// A table of estimates.
+    Estimates(Box<betts::BettsResult>),
     /// What can be reproduced, where nothing is named.
     Listed(Reproducible),
 }
@@ -305,6 +307,7 @@ impl Report for Output<Reproduced> {
             match result {
                 Reproduced::Table(table) => parts.push(table.text(style)),
                 Reproduced::Figure(figure) => parts.push(figure.text(style)),
+                Reproduced::Estimates(table) => parts.push(table.text(style)),
                 Reproduced::Listed(Reproducible { name, what, paper, about }) => {
                     listed.row([name.as_str(), what, paper, about]);
                 }

@@ -1,5 +1,6 @@
 //! `warpbound reproduce`: tables and figures of papers, ours beside theirs.
 
+mod betts;
 mod figures;
 mod tables;
 
@@ -13,7 +14,7 @@ use crate::diag::{Diagnostic, Diagnostics, closest};
 use crate::report::output::{Batch, Output};
 use crate::report::reproduce::{Paper, Reproduced, Reproducible};
 
-/// Everything in turn.
+/// Everything in turn that takes no minutes.
 const ALL: &str = "all";
 
 /// What came of one of them.
@@ -39,7 +40,13 @@ pub fn run(args: &Reproduce, session: &Session) -> Outcome {
         ending.report(session, args.format, &Output::new("reproduce", None, all));
         return Ok(ending);
     };
-    let wanted = if name == ALL { What::ALL.to_vec() } else { vec![named(name)?] };
+    let quick = What::ALL.into_iter().filter(|what| !what.takes_minutes());
+    let wanted = if name == ALL { quick.collect() } else { vec![named(name)?] };
+    if let (Some(runs), false) = (args.runs, wanted.contains(&What::Betts)) {
+        let problem =
+            Diagnostic::general(format!("--runs {runs}"), format!("`{name}` has no number of runs"));
+        return Err(problem.hint("it is for betts").into());
+    }
     if let (Some(compiler), true) = (&args.compiler, wanted.iter().any(|what| !what.is_of_a_plan())) {
         let plans: Vec<&str> =
             What::ALL.into_iter().filter(|what| what.is_of_a_plan()).map(What::name).collect();
@@ -83,6 +90,7 @@ fn reproduced(what: What, args: &Reproduce, session: &Session) -> Result<Done, D
         What::Fermi => Ok(figures::of_fermi(OfFermi::Formula, session)),
         What::FermiFig3 => Ok(figures::of_fermi(OfFermi::Fig3, session)),
         What::FermiFig4 => Ok(figures::of_fermi(OfFermi::Fig4, session)),
+        What::Betts => betts::table(args, session),
         What::FermiFig5 => Ok(figures::of_fermi(OfFermi::Fig5, session)),
     }
 }

@@ -63,8 +63,9 @@ fn eigenvalues(mut a: Vec<Vec<f64>>) -> Vec<f64> {
                 for row in &mut a {
                     (row[p], row[q]) = (c * row[p] - s * row[q], s * row[p] + c * row[q]);
                 }
-                for k in 0..n {
-                    (a[p][k], a[q][k]) = (c * a[p][k] - s * a[q][k], s * a[p][k] + c * a[q][k]);
+                let (above, below) = a.split_at_mut(q);
+                for (x, y) in above[p].iter_mut().zip(&mut below[0]) {
+                    (*x, *y) = (c * *x - s * *y, s * *x + c * *y);
                 }
             }
         }
@@ -158,9 +159,8 @@ fn histogram64_partial(io: &mut RefIo) {
 
 fn histogram64_merge(io: &mut RefIo) {
     let partial = io.u32s(0);
-    let bins: Vec<u32> = (0..64)
-        .map(|bin| partial[..64 * io.size(0)].iter().skip(bin).step_by(64).fold(0, |sum, n| sum + n))
-        .collect();
+    let bins: Vec<u32> =
+        (0..64).map(|bin| partial[..64 * io.size(0)].iter().skip(bin).step_by(64).sum()).collect();
     io.put_u32s(1, &bins);
 }
 

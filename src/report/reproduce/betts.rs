@@ -144,8 +144,9 @@ pub const TABLE_II: [Row; 25] = [
 /// Means of both differences over all rows, percent, as the text has them.
 pub const MEANS: [u64; 2] = [102, 796];
 
-/// Printed percentages that are not those of the times beside them: the kernel, what is printed, and what the times
-/// give. Both are slips of print: the mean of the text comes out with 4046 and not with 4064.
+/// Printed percentages that are not the nearest to those of the times beside them: the kernel, what is printed, and what
+/// the times give. The first is cut off; of the second two digits are exchanged, for the mean of the text comes out with
+/// 4046 only.
 pub const MISPRINTED: [(&str, u64, u64); 2] = [("ScalarProduct", 591, 592), ("Scan-1", 4064, 4046)];
 
 /// Table II with our numbers.

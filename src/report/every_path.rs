@@ -99,7 +99,7 @@ impl StaticResult {
             Status::Holds => Verdict::Holds,
             _ => Verdict::NotApplicable(self.bounds[0].reason.clone().unwrap_or_default()),
         };
-        Verdict::combine([mine, run.verdict()].into_iter())
+        Verdict::combine([mine, run.verdict()])
     }
 
     /// The bound of this name.

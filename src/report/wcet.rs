@@ -93,13 +93,21 @@ impl About {
     }
 }
 
+/// A bound over the paths of runs.
+#[derive(Clone, Debug)]
+struct BoundOfRuns {
+    name: &'static str,
+    proved: bool,
+    /// The largest value, with the seed; or why one of the runs has none.
+    value: Result<(Cycles, u64), String>,
+}
+
 /// What runs came to.
 #[derive(Clone, Debug, Default)]
 pub struct Simulated {
     longest: Option<(Cycles, u64, String)>,
     shortest: Option<Cycles>,
-    /// By bound the largest value, with the seed; or why one of the runs has none.
-    bounds: Vec<(&'static str, bool, Result<(Cycles, u64), String>)>,
+    bounds: Vec<BoundOfRuns>,
 }
 
 impl Simulated {
@@ -112,9 +120,9 @@ impl Simulated {
         for row in run.judged() {
             let value = row.value.clone().map(|value| (value, seed));
             let proved = row.standing == crate::bound::Standing::Proved;
-            match self.bounds.iter_mut().find(|(name, ..)| *name == row.name) {
-                None => self.bounds.push((row.name, proved, value)),
-                Some((_, _, most)) => match (&most, &value) {
+            match self.bounds.iter_mut().find(|known| known.name == row.name) {
+                None => self.bounds.push(BoundOfRuns { name: row.name, proved, value }),
+                Some(BoundOfRuns { value: most, .. }) => match (&most, &value) {
                     (Ok((most_value, _)), Ok((value, _))) if value <= most_value => {}
                     (Err(_), _) => {}
                     _ => *most = value,
@@ -197,22 +205,17 @@ impl WcetResult {
             Explored::Worst(worst, seed) => row("explored", About::Paths, Ok((*worst, Some(*seed))), None),
             Explored::Missing(why) => row("explored", About::Paths, Err(why.clone()), None),
         });
-        for (name, proved, value) in &all.simulated.bounds {
+        for BoundOfRuns { name, proved, value } in &all.simulated.bounds {
             let about = if *proved { About::Paths } else { About::PathsUnproved };
             let value = value.clone().map(|(value, seed)| (value, Some(seed)));
             methods.push(row(name, about, value, None));
         }
-        let of =
-            |estimates: &Estimates, which: fn(&Estimates) -> Estimate| Ok((which(estimates).value, None));
-        let kinds: [(&'static str, fn(&Estimates) -> Estimate); 3] = [
-            ("z_warp", |estimates| estimates.warp),
-            ("z_dynamic", |estimates| estimates.dynamic),
-            ("z_hybrid", |estimates| estimates.hybrid),
-        ];
-        for (name, which) in kinds {
-            let value = all.estimates.as_ref().map_err(Clone::clone).and_then(|found| of(found, which));
-            methods.push(row(name, About::Estimate, value, None));
-        }
+        let estimated = |which: fn(&Estimates) -> Estimate| {
+            all.estimates.as_ref().map(|found| (which(found).value, None)).map_err(Clone::clone)
+        };
+        methods.push(row("z_warp", About::Estimate, estimated(|found| found.warp), None));
+        methods.push(row("z_dynamic", About::Estimate, estimated(|found| found.dynamic), None));
+        methods.push(row("z_hybrid", About::Estimate, estimated(|found| found.hybrid), None));
         methods.push(match &all.found {
             StaticOf::Bound(value) => row("static", About::All, Ok((*value, None)), None),
             StaticOf::Missing(why) => row("static", About::All, Err(why.clone()), None),

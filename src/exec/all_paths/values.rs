@@ -57,7 +57,7 @@ impl Values {
     pub(super) fn guard(&self, guard: Option<Guard>, active: LaneMask) -> Holds {
         let Some(guard) = guard else { return Holds { may: active, must: active } };
         let (holds, unknown) = (self.warp.guard(guard), self.unknown(guard.reg));
-        Holds { may: (holds | unknown) & active, must: holds & active - unknown }
+        Holds { may: (holds | unknown) & active, must: holds & (active - unknown) }
     }
 
     /// As [`Values::guard`], of a predicate in all lanes.

@@ -180,10 +180,13 @@ impl Writer {
                 let p = self.pick(PREDICATES);
                 self.line(&format!("{guard}selp.b32 %r{d}, %r{a}, %r{b}, %p{p};"));
             }
+            15 if !alike || self.ends || self.jumps => {
+                // a lane would see what is in one that does not take part
+                self.line(&format!("{guard}xor.b32 %r{d}, %r{a}, %r{b};"));
+            }
             15 => {
-                // only from lanes that take part
                 let lane = self.pick(0..32);
-                self.line(&format!("{guard}shfl.sync.bfly.b32 %r{d}, %r{a}, {lane}, 31, -1;"));
+                self.line(&format!("shfl.sync.bfly.b32 %r{d}, %r{a}, {lane}, 31, -1;"));
             }
             16 => self.line(&format!("{guard}activemask.b32 %r{d};")),
             17 => {

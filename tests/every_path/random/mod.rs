@@ -2,6 +2,7 @@
 
 mod generate;
 mod lanes;
+mod member;
 mod measured;
 mod written;
 
@@ -46,6 +47,8 @@ pub struct Counts {
     pub one_path: u64,
     pub sets_with_loops: u64,
     pub bounded: u64,
+    /// Paths of which `PathSet::contains` says something else than the independent check.
+    pub membership: u64,
 }
 
 /// How a case went that is no violation.
@@ -156,7 +159,11 @@ pub fn attack(case: &Case, isa: &IsaTable, machine: &Machine, simulate: bool) ->
                 let lines = |steps: &[warpbound::path::Step]| -> Vec<u32> {
                     steps.iter().map(|step| program.instr(step.pc()).line).collect()
                 };
-                if !set.contains(path.steps()) {
+                let mine = member::contains(set, path.steps());
+                if mine != set.contains(path.steps()) {
+                    counts.membership += 1;
+                }
+                if !mine {
                     return Err(format!(
                         "block {} w{id}: a path is in no set\nbounds {bounds:?}\nlines {:?}\nset {set:?}",
                         paths.block.get(),
@@ -237,6 +244,7 @@ fn campaign(seeds: std::ops::Range<u64>, limit: std::time::Duration) -> Campaign
                 all.counts.one_path += counts.one_path;
                 all.counts.sets_with_loops += counts.sets_with_loops;
                 all.counts.bounded += counts.bounded;
+                all.counts.membership += counts.membership;
             }
             Ok(Went::NoRun(error)) => *all.no_run.entry(reason(&error)).or_default() += 1,
             Ok(Went::Refused(error)) => *all.refused.entry(reason(&error)).or_default() += 1,

@@ -32,6 +32,8 @@ struct Writer {
     jumps: bool,
     collectives: bool,
     depth: u32,
+    /// Loops around.
+    inside: u32,
 }
 
 impl Writer {
@@ -215,7 +217,9 @@ impl Writer {
     fn jump(&mut self, alike: bool) {
         let condition = self.condition(alike);
         let end = self.ends && (self.chance(30) || self.targets.len() <= self.apart_from);
-        let end = end && !alike;
+        // lanes that end in a loop that is taken as a whole: switched off to look behind that
+        let calm = std::env::var_os("ADVERSARY_CALM").is_some();
+        let end = end && !alike && !(calm && self.inside > 0);
         let target = if end {
             None
         } else {
@@ -333,7 +337,9 @@ impl Writer {
 
     fn in_loop(&mut self, alike: bool) {
         // without barriers lanes may leave apart from each other, and what is alike is so no longer
+        self.inside += 1;
         self.statements(alike && (self.barriers || !self.jumps));
+        self.inside -= 1;
     }
 
     fn statements(&mut self, alike: bool) {
@@ -425,6 +431,7 @@ pub fn case(seed: u64) -> Case {
         jumps,
         collectives,
         depth: 0,
+        inside: 0,
     };
     writer.line("mov.u32 %r0, %tid.x;\nmov.u32 %r3, %tid.y;\nmov.u32 %r4, %ntid.x;");
     writer.line("mad.lo.u32 %r1, %r3, %r4, %r0;\nmov.u32 %r2, %ctaid.x;");
@@ -464,6 +471,7 @@ pub fn case(seed: u64) -> Case {
         inputs,
         number: rng.random_range(0..32),
         bounds_first: rng.random_range(0..2) == 0,
+        by_warp: false,
         slack: if rng.random_range(0..3) == 0 { rng.random_range(1..4) } else { 0 },
     }
 }

@@ -15,6 +15,7 @@ pub fn observed_bounds<'p>(
     program: &Program,
     block: [u32; 3],
     runs: impl Iterator<Item = &'p BlockPaths>,
+    by_warp: bool,
 ) -> Result<HashMap<Pc, u64>, String> {
     let graph = WarpCfg::new(program, Some(block), Divergence::Sides)
         .map_err(|code| code.problem(program).to_string())?;
@@ -26,7 +27,7 @@ pub fn observed_bounds<'p>(
         let mut mask = LaneMask::empty();
         for (index, step) in path.steps().iter().enumerate() {
             while let Some((_, next)) = masks.next_if(|(start, _)| *start as usize <= index) {
-                mask = *next;
+                mask = if by_warp { LaneMask::lane(0) } else { *next };
             }
             let block = graph.block_of(step.pc());
             if graph.blocks[block].start != step.pc() {

@@ -63,9 +63,11 @@ fn after(set: &PathSet, steps: &[Step], from: &Places, left: &mut Places) -> Pla
             }
             PathPart::Loop(rounds) => {
                 let mut away = Places::new();
-                let mut now = at;
+                // a place that was come to in fewer rounds has more of them left
+                let (mut now, mut seen) = (at.clone(), at);
                 for _ in 0..=rounds.most {
                     now = after(&rounds.round, steps, &now, &mut away);
+                    now.retain(|place| seen.insert(*place));
                     if now.is_empty() {
                         break;
                     }
@@ -76,10 +78,10 @@ fn after(set: &PathSet, steps: &[Step], from: &Places, left: &mut Places) -> Pla
                     for way in rounds.ways_after() {
                         next.extend(after(way, steps, &more, &mut Places::new()));
                     }
+                    next.retain(|place| away.insert(*place));
                     if next.is_empty() {
                         break;
                     }
-                    away.extend(&next);
                     more = next;
                 }
                 away

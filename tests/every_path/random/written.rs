@@ -11,6 +11,7 @@ fn case(threads: u32, body: &str, inputs: Vec<Vec<u32>>) -> Case {
         number: 7,
         bounds_first: true,
         slack: 0,
+        by_warp: false,
     }
 }
 
@@ -43,7 +44,7 @@ fn two_ways_out_that_wait_in_each_round() {
          D: add.u32 %r2, %r2, 1;\nbra L;\nOUT: ret;"
     );
     // lanes leave in the last rounds, one by each way
-    let input = (0..32).map(|lane| 140 + lane % 4).collect();
+    let input = (0..32).map(|lane| 128 + lane % 4).collect();
     holds(&case(32, &body, vec![input]));
 }
 
@@ -52,11 +53,11 @@ fn two_ways_out_that_wait_in_each_round() {
 fn lanes_end_in_a_loop_that_others_left() {
     let body = format!(
         "{LANE}\nmov.u32 %r2, 0;\nL: setp.ne.u32 %p0, %r1, %r2;\n@%p0 bra C;\nbra OUT;\n\
-         C: setp.eq.u32 %p1, %r2, 69;\nadd.u32 %r6, %r1, 1;\nsetp.eq.u32 %p1, %r6, %r2;\n@%p1 ret;\nadd.u32 %r2, %r2, 1;\nbra L;\n\
+         C: add.u32 %r6, %r2, 1000;\nsetp.eq.u32 %p1, %r1, %r6;\n@%p1 ret;\nadd.u32 %r2, %r2, 1;\nbra L;\n\
          OUT: add.u32 %r4, %r4, 1;\nret;"
     );
     let input = |odd: u32| (0..32).map(|lane| if lane % 2 == 0 { 68 } else { odd }).collect();
-    holds(&case(32, &body, vec![input(67), input(68), input(69)]));
+    holds(&case(32, &body, vec![input(1066), input(1068), input(1069), vec![70; 32]]));
 }
 
 /// All lanes end in the loop.
@@ -113,4 +114,19 @@ fn a_way_out_that_runs_first() {
     for shift in [0, 60, 80] {
         holds(&case(32, &body, vec![(0..32).map(|lane| shift + lane % 4).collect(), vec![shift + 3; 32]]));
     }
+    // rounds counted on the warp's path, from where it comes into the loop again
+    let by_warp = Case { by_warp: true, ..case(32, &body, vec![(0..32).map(|lane| lane % 16).collect()]) };
+    holds(&by_warp);
+}
+
+/// A way out of a loop whose lanes go round apart, which all lanes that come there are known to take.
+#[test]
+fn a_known_way_out_where_lanes_went_apart() {
+    // lanes below 14 leave in the first round; the others go round by data
+    let body = format!(
+        "{LANE}\nmov.u32 %r2, 0;\nH: setp.lt.u32 %p0, %r0, 14;\n@!%p0 bra E;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra LATCH;\n\
+         setp.lt.u32 %p2, %r0, 17;\n@%p2 bra OUT;\nE: add.u32 %r4, %r4, 1;\n\
+         LATCH: add.u32 %r2, %r2, 1;\nsetp.lt.u32 %p3, %r2, %r1;\n@%p3 bra H;\nOUT: add.u32 %r5, %r5, 1;\nret;"
+    );
+    holds(&case(32, &body, vec![vec![0; 32], vec![3; 32], (0..32).map(|lane| lane & 1).collect()]));
 }

@@ -183,7 +183,7 @@ impl PathSet {
                         .collect()
                 }
                 PathPart::Sides(sides) => {
-                    let first = sides.first.ends(steps, &at, last, left);
+                    let first = sides.first.ends(steps, &at, last && !sides.both, left);
                     let mut into_second = if sides.second_alone { at.clone() } else { Vec::new() };
                     if sides.both {
                         into_second.extend(&first);

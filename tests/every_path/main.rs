@@ -3,4 +3,8 @@
 #[path = "../support/shipped.rs"]
 mod shipped;
 
+#[path = "../support/runs.rs"]
+mod runs;
+
 mod suite;
+mod random;

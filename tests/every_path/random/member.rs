@@ -1,0 +1,100 @@
+//! Whether a path is one of a set: written a second time.
+
+use std::collections::BTreeSet;
+
+use warpbound::path::{PathPart, PathSet, Step};
+
+type Places = BTreeSet<usize>;
+
+/// Whether all steps are one of the paths of a set, with as many transactions or fewer.
+pub fn contains(set: &PathSet, steps: &[Step]) -> bool {
+    after(set, steps, &Places::from([0]), &mut Places::new()).contains(&steps.len())
+}
+
+fn one(wanted: Step, taken: Step) -> bool {
+    let (w, t) = (wanted.memory(), taken.memory());
+    let ending = taken.ends_warp();
+    let plain = if ending { wanted.ending_warp() } else { wanted };
+    plain == taken
+        || wanted.pc() == taken.pc()
+            && !ending
+            && w.space == t.space
+            && t.extra_transactions <= w.extra_transactions
+}
+
+fn after(set: &PathSet, steps: &[Step], from: &Places, left: &mut Places) -> Places {
+    let mut at = from.clone();
+    for part in set.parts() {
+        at = match part {
+            PathPart::Steps(wanted) => at
+                .iter()
+                .filter(|&&at| {
+                    let taken = steps.get(at..at + wanted.len());
+                    taken.is_some_and(|taken| wanted.iter().zip(taken).all(|(&w, &t)| !t.ends_warp() && one(w, t)))
+                })
+                .map(|at| at + wanted.len())
+                .collect(),
+            PathPart::OneOf(any) => at
+                .iter()
+                .filter(|&&at| steps.get(at).is_some_and(|&taken| any.iter().any(|&step| one(step, taken))))
+                .map(|at| at + 1)
+                .collect(),
+            PathPart::End(step) => at
+                .iter()
+                .filter(|&&at| steps.get(at).is_some_and(|&taken| one(*step, taken)))
+                .map(|at| at + 1)
+                .collect(),
+            PathPart::Sides(sides) => {
+                let first = after(&sides.first, steps, &at, left);
+                let mut into = if sides.second_alone { at } else { Places::new() };
+                if sides.both {
+                    into.extend(&first);
+                }
+                let mut all = after(&sides.second, steps, &into, left);
+                if sides.first_alone {
+                    all.extend(first);
+                }
+                all
+            }
+            PathPart::Perhaps(rest) => {
+                let mut all = after(rest, steps, &at, left);
+                all.extend(at);
+                all
+            }
+            PathPart::Loop(rounds) => {
+                let mut away = Places::new();
+                // a place that was come to in fewer rounds has more of them left
+                let (mut now, mut seen) = (at.clone(), at);
+                for _ in 0..=rounds.most {
+                    now = after(&rounds.round, steps, &now, &mut away);
+                    now.retain(|place| seen.insert(*place));
+                    if now.is_empty() {
+                        break;
+                    }
+                }
+                let mut more = away.clone();
+                for _ in 0..rounds.most {
+                    let mut next = Places::new();
+                    for way in rounds.ways_after() {
+                        next.extend(after(way, steps, &more, &mut Places::new()));
+                    }
+                    next.retain(|place| away.insert(*place));
+                    if next.is_empty() {
+                        break;
+                    }
+                    more = next;
+                }
+                away
+            }
+            PathPart::Leave(way) => {
+                let gone = after(&way.paths, steps, &at, &mut Places::new());
+                left.extend(&gone);
+                if way.first {
+                    at.extend(gone);
+                }
+                at
+            }
+        };
+    }
+    at
+}

@@ -1,0 +1,303 @@
+//! Random kernels against the bound over all paths: every run's paths are in the sets, and no run takes longer.
+
+mod generate;
+mod lanes;
+mod member;
+mod measured;
+mod written;
+
+use std::collections::{BTreeMap, HashMap};
+
+use warpbound::base::{Pc, Watch};
+use warpbound::bound::{Analyser, Bound, BoundReport, Iwb, static_bound};
+use warpbound::check::every_path::for_each_block;
+use warpbound::diag::SourceText;
+use warpbound::exec::{Executor, Options};
+use warpbound::isa::IsaTable;
+use warpbound::machine::Machine;
+use warpbound::path::{BlockPaths, BlockSource};
+use warpbound::program::launch::{Arg, Buffer, Elem, Launch};
+use warpbound::program::{Program, TimingTable};
+use warpbound::ptx::Module;
+use warpbound::sim::PolicySetup;
+
+use crate::runs;
+
+/// A kernel with the data that it runs on.
+pub struct Case {
+    /// The body, for a kernel `k` with a pointer to data in `%rd0` and a number in `%r9`.
+    pub body: String,
+    pub grid: [u32; 3],
+    pub block: [u32; 3],
+    /// What the buffer holds, run by run.
+    pub inputs: Vec<Vec<u32>>,
+    /// The number.
+    pub number: u32,
+    /// Whether every loop gets its bound at once, or none if it can do without.
+    pub bounds_first: bool,
+    /// What is added to the bounds.
+    pub slack: u64,
+    /// Whether bounds are counted on the path of a warp, from where it comes into a loop again.
+    pub by_warp: bool,
+}
+
+/// What was compared.
+#[derive(Debug, Default)]
+pub struct Counts {
+    pub paths: u64,
+    pub runs: u64,
+    pub one_path: u64,
+    pub sets_with_loops: u64,
+    pub bounded: u64,
+    /// Paths of which `PathSet::contains` says something else than the independent check.
+    pub membership: u64,
+    /// Warps with one path in their set, of which the run's differs in transactions.
+    pub looser: u64,
+}
+
+/// How a case went that is no violation.
+#[derive(Debug)]
+pub enum Went {
+    Held(Counts),
+    /// No run, by its error.
+    NoRun(String),
+    /// Refused by the analysis.
+    Refused(String),
+}
+
+impl Case {
+    pub fn text(&self) -> String {
+        format!(
+            ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p0, .param .u32 p1)\n{{\n\
+             .reg .pred %p<30>; .reg .b32 %r<200>; .reg .b64 %rd<40>; .reg .f32 %f<10>; .shared .align 16 .b8 sm[4096];\n\
+             ld.param.u64 %rd0, [p0]; ld.param.u32 %r9, [p1];\n{}\n}}\n",
+            self.body
+        )
+    }
+
+    pub fn program(&self, isa: &IsaTable) -> Result<Program, String> {
+        let text = self.text();
+        let module = Module::parse(&SourceText::new("k.ptx", text.as_str())).map_err(|e| e.to_string())?;
+        module.program("k", isa).map_err(|e| e.to_string())
+    }
+
+    pub fn launch(&self, input: &[u32]) -> Launch {
+        let bytes = input.iter().flat_map(|word| word.to_le_bytes()).collect();
+        Launch {
+            grid: self.grid,
+            block: self.block,
+            dynamic_shared: 0,
+            registers: None,
+            args: vec![Arg::Buffer(0), Arg::Value(self.number.to_le_bytes().to_vec())],
+            buffers: vec![Buffer { name: "p0".to_owned(), elem: Elem::U8, bytes }],
+            symbols: Vec::new(),
+            images: Vec::new(),
+        }
+    }
+}
+
+fn executed(program: &Program, launch: &Launch, options: Options) -> Result<Vec<BlockPaths>, String> {
+    let mut executor = Executor::new(program, launch, options).map_err(|e| e.to_string())?;
+    let (mut paths, mut blocks) = (BlockPaths::default(), Vec::new());
+    while executor.next_block(&mut paths).map_err(|e| e.to_string())? {
+        blocks.push(paths.clone());
+    }
+    Ok(blocks)
+}
+
+/// Steps that the analysis may write down.
+const STEPS: u64 = 40_000;
+
+/// Runs a case and compares.
+///
+/// # Errors
+/// What contradicts the claims.
+pub fn attack(case: &Case, isa: &IsaTable, machine: &Machine, simulate: bool) -> Result<Went, String> {
+    let program = case.program(isa).unwrap_or_else(|error| panic!("{error}\n{}", case.text()));
+    let launches: Vec<Launch> = case.inputs.iter().map(|input| case.launch(input)).collect();
+    let options = Options::of(machine, 1 << 18);
+    let mut runs = Vec::new();
+    for launch in &launches {
+        match executed(&program, launch, options) {
+            Ok(blocks) => runs.push(blocks),
+            Err(error) => return Ok(Went::NoRun(error)),
+        }
+    }
+    let observed = match lanes::observed_bounds(&program, case.block, runs.iter().flatten(), case.by_warp) {
+        Ok(observed) => observed,
+        Err(error) => return Ok(Went::Refused(error)),
+    };
+    let bounds: HashMap<Pc, u64> = observed.into_iter().map(|(pc, most)| (pc, most + case.slack)).collect();
+    let watch = Watch::default();
+    let workload = runs::workload("k", program.clone(), launches[0].clone());
+    let analysed = |bounds: &HashMap<Pc, u64>| {
+        let mut sets = Vec::new();
+        let options = Options::of(machine, STEPS);
+        for_each_block(&workload, options, bounds, &watch, |block| sets.push(block))
+            .map_err(|e| e.to_string())?;
+        Ok::<_, String>(sets)
+    };
+    let mut found = if case.bounds_first { analysed(&bounds) } else { analysed(&HashMap::new()) };
+    let mut counts = Counts::default();
+    if found.is_err() {
+        found = analysed(&bounds);
+        counts.bounded += 1;
+    }
+    let sets = match found {
+        Ok(sets) => sets,
+        Err(error) if error.contains("has no path within the bounds") => {
+            return Err(format!("no path: {error}\nbounds {bounds:?}"));
+        }
+        Err(error) => return Ok(Went::Refused(error)),
+    };
+    let table = TimingTable::new(&program, machine).map_err(|e| e.to_string())?;
+    let values: Vec<u64> = sets.iter().map(|block| static_bound(&table, &block.warps).value.get()).collect();
+    let value: u64 = values.iter().sum();
+    let mut analyser = Analyser::new(&table);
+    let mut missing = None;
+    for (run, launch) in runs.iter().zip(&launches) {
+        counts.runs += 1;
+        let (mut iwb, mut all_one) = (0, true);
+        for (paths, sets) in run.iter().zip(&sets) {
+            for (id, (path, set)) in paths.warps.iter().zip(&sets.warps).enumerate() {
+                counts.paths += 1;
+                let lines = |steps: &[warpbound::path::Step]| -> Vec<u32> {
+                    steps.iter().map(|step| program.instr(step.pc()).line).collect()
+                };
+                let theirs = set.contains(path.steps());
+                let mine = member::contains(set, path.steps());
+                if mine != theirs {
+                    counts.membership += 1;
+                }
+                if !mine && missing.is_none() {
+                    missing = Some(format!(
+                        "block {} w{id}: a path is in no set\nbounds {bounds:?}\nlines {:?}\nset {set:?}",
+                        paths.block.get(),
+                        lines(path.steps())
+                    ));
+                }
+                match set.only_path() {
+                    // memory accesses of a run may have fewer transactions
+                    Some(only) if only != path.steps() => (counts.looser, all_one) = (counts.looser + 1, false),
+                    Some(_) => counts.one_path += 1,
+                    None => all_one = false,
+                }
+            }
+            if paths.partial_barriers && !sets.partial_barriers {
+                return Err("partial barriers unseen".to_owned());
+            }
+            let mut report = BoundReport::default();
+            analyser.for_each_section(paths, |section| Iwb.add_section(&mut report, section));
+            let of_block = report.value.cycles().get();
+            let of_sets = values[paths.block.index()];
+            if of_block > of_sets {
+                return Err(format!("block {}: IWB {of_block} > static {of_sets}", paths.block.get()));
+            }
+            iwb += of_block;
+        }
+        if iwb > value || all_one && iwb != value {
+            return Err(format!("IWB {iwb}, static {value}, one path: {all_one}"));
+        }
+        if simulate && !run.iter().any(|paths| paths.partial_barriers) {
+            let workload = runs::workload("k", program.clone(), launch.clone());
+            for policy in [PolicySetup::Gto, PolicySetup::Lrr] {
+                let makespan = runs::run(&workload, machine, &policy, &mut ()).makespan.get();
+                if makespan > value {
+                    return Err(format!("makespan {makespan} > static {value} under {policy:?}"));
+                }
+            }
+        }
+    }
+    if let Some(missing) = missing {
+        return Err(missing);
+    }
+    let looped = sets.iter().flat_map(|block| &block.warps).filter(|set| format!("{set:?}").contains("Loop("));
+    counts.sets_with_loops = looped.count() as u64;
+    Ok(Went::Held(counts))
+}
+
+/// Counts over many cases.
+#[derive(Debug, Default)]
+struct Campaign {
+    kernels: u64,
+    held: u64,
+    counts: Counts,
+    no_run: BTreeMap<String, u64>,
+    refused: BTreeMap<String, u64>,
+    violations: Vec<(u64, String)>,
+}
+
+/// An error without its numbers.
+fn reason(error: &str) -> String {
+    let line = error.lines().find(|line| line.contains("error") || line.contains(": ")).unwrap_or(error);
+    line.chars().map(|c| if c.is_ascii_digit() { '#' } else { c }).take(140).collect()
+}
+
+fn campaign(seeds: std::ops::Range<u64>, limit: std::time::Duration) -> Campaign {
+    let isa = crate::shipped::isa();
+    let machines = ["ecrts25-orin-banks", "ecrts25-orin"].map(crate::shipped::machine);
+    let begun = std::time::Instant::now();
+    let mut all = Campaign::default();
+    for seed in seeds {
+        if begun.elapsed() > limit {
+            break;
+        }
+        let case = generate::case(seed);
+        all.kernels += 1;
+        match attack(&case, &isa, &machines[usize::from(seed % 4 == 3)], seed % 2 == 0) {
+            Ok(Went::Held(counts)) => {
+                all.held += 1;
+                all.counts.paths += counts.paths;
+                all.counts.runs += counts.runs;
+                all.counts.one_path += counts.one_path;
+                all.counts.sets_with_loops += counts.sets_with_loops;
+                all.counts.bounded += counts.bounded;
+                all.counts.membership += counts.membership;
+                all.counts.looser += counts.looser;
+            }
+            Ok(Went::NoRun(error)) => *all.no_run.entry(reason(&error)).or_default() += 1,
+            Ok(Went::Refused(error)) => *all.refused.entry(reason(&error)).or_default() += 1,
+            Err(error) => all.violations.push((seed, error)),
+        }
+    }
+    all
+}
+
+#[test]
+fn runs_of_random_kernels_are_in_their_sets() {
+    let all = campaign(0..1500, std::time::Duration::from_secs(600));
+    assert!(all.held > 0, "{all:?}");
+    assert!(all.violations.is_empty(), "{:?}: {:.3000}", all.violations[0].0, all.violations[0].1);
+}
+
+#[test]
+#[ignore = "a long campaign; ADVERSARY_SEEDS=FROM..TO"]
+fn long_campaign() {
+    let text = std::env::var("ADVERSARY_SEEDS").unwrap_or_else(|_| "0..10000".to_owned());
+    let (from, to) = text.split_once("..").expect("FROM..TO");
+    let seeds = from.parse().expect("a seed")..to.parse().expect("a seed");
+    let all = campaign(seeds, std::time::Duration::from_secs(3000));
+    println!("kernels {} held {} {:?}", all.kernels, all.held, all.counts);
+    println!("no run {:#?}\nrefused {:#?}", all.no_run, all.refused);
+    println!("violations {}", all.violations.len());
+    for (seed, violation) in all.violations.iter().take(40) {
+        println!("seed {seed}: {:.200}", violation.replace('\n', " | "));
+    }
+}
+
+#[test]
+#[ignore = "shows one kernel; ADVERSARY_SEED=N"]
+fn show() {
+    let seed = std::env::var("ADVERSARY_SEED").unwrap().parse().unwrap();
+    let case = generate::case(seed);
+    for (number, line) in case.text().lines().enumerate() {
+        println!("{:4} {line}", number + 1);
+    }
+    println!("grid {:?} block {:?} slack {} first {}", case.grid, case.block, case.slack, case.bounds_first);
+    let machines = ["ecrts25-orin-banks", "ecrts25-orin"].map(crate::shipped::machine);
+    let went = attack(&case, &crate::shipped::isa(), &machines[usize::from(seed % 4 == 3)], true);
+    match went {
+        Ok(went) => println!("{went:?}"),
+        Err(violation) => println!("{violation}"),
+    }
+}

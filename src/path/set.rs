@@ -132,6 +132,16 @@ impl PathSet {
         last && index + 1 == self.parts.len()
     }
 
+    /// Whether lanes may leave a loop around it on some path.
+    pub fn leaves(&self) -> bool {
+        self.parts.iter().any(|part| match part {
+            PathPart::Leave(_) => true,
+            PathPart::Sides(sides) => sides.first.leaves() || sides.second.leaves(),
+            PathPart::Perhaps(rest) => rest.leaves(),
+            PathPart::Steps(_) | PathPart::OneOf(_) | PathPart::End(_) | PathPart::Loop(_) => false,
+        })
+    }
+
     /// The steps, if there is but one path, and it is that of a whole warp.
     pub fn only_path(&self) -> Option<Vec<Step>> {
         let mut steps = Vec::new();
@@ -224,7 +234,9 @@ impl Rounds {
         }
         let mut left = sorted(left);
         let mut more = left.clone();
-        for _ in 0..self.most {
+        // in each round one for each of the ways, less that of those that leave last
+        let ways = self.ways_after().count() as u64;
+        for _ in 1..self.most.saturating_add(1).saturating_mul(ways) {
             more = sorted(
                 self.ways_after().flat_map(|way| way.ends(steps, &more, false, &mut Vec::new())).collect(),
             );

@@ -22,7 +22,7 @@ fn the_suite_has_one_path_nearly_everywhere() {
         assert!(bound(result, "static") >= bound(result, "iwb"), "{result}");
         assert!(bound(result, "static") >= result["makespan"].as_u64().unwrap());
         if result["warps"] == result["warps_with_one_path"] {
-            assert!(equal(&result), "{result}");
+            assert!(equal(&result), "{result:#}");
         }
         assert_eq!(result["bounds"][0]["status"], "holds");
     }

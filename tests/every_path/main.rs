@@ -6,5 +6,5 @@ mod shipped;
 #[path = "../support/runs.rs"]
 mod runs;
 
-mod suite;
 mod random;
+mod suite;

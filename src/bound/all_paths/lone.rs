@@ -70,12 +70,12 @@ impl Measure for Time<'_> {
         let ready = ready(self.table, step, state.next, |reg| state.available[reg.index()]);
         let start = ready.max(*free);
         let issue = if self.unqueued { start } else { ready };
-        *free = start + op.init.get();
-        let done = *free + op.lat.get();
+        *free = start.saturating_add(op.init.get());
+        let done = free.saturating_add(op.lat.get());
         for reg in writes(self.table, step) {
             state.available[reg.index()] = done;
         }
-        state.next = issue + 1;
+        state.next = issue.saturating_add(1);
         state.done = state.done.max(done);
         if self.table.instr(step.pc()).flow == Flow::Barrier {
             let longest = state.longest.max(state.done);

@@ -113,7 +113,9 @@ fn rounds_of<M: Measure>(measure: &M, rounds: &Rounds, state: &mut M::State) {
     if rounds.ways_after().next().is_some() {
         // those that left in earlier rounds, one after the other
         let mut most = left.clone();
-        repeat(measure, &mut left, rounds.most, |state| {
+        let ways = rounds.ways_after().count() as u64;
+        let waiting = rounds.most.saturating_add(1).saturating_mul(ways) - 1;
+        repeat(measure, &mut left, waiting, |state| {
             let mut after = None;
             for way in rounds.ways_after() {
                 let mut gone = state.clone();

@@ -12,8 +12,13 @@ use crate::path::{MemoryUse, Step};
 use crate::program::sem::{Address, Matrix, Operand, PredOp, Special};
 use crate::program::{Program, Sem};
 
-/// What the execution of an instruction may be to timing: one of these, of which there is at least one.
-pub(super) type Executions = Vec<Step>;
+/// What the execution of an instruction is to timing.
+pub(super) enum Executions {
+    /// This.
+    Exactly(Step),
+    /// At most one of these, of which there is at least one.
+    AtMost(Vec<Step>),
+}
 
 /// What is needed to execute instructions that go on.
 pub(super) struct Effects {
@@ -46,15 +51,16 @@ impl Effects {
         let guard = values.guard(instr.guard, active);
         let enabled = guard.may;
         let perhaps = guard.may - guard.must;
-        let one = |step: Step| Ok(vec![step]);
+        let one = |step: Step| Ok(Executions::Exactly(step));
         let dsts = instr.dsts.as_slice();
         let write = |values: &mut Values, unknown: LaneMask, origin: Option<Pc>| {
             dsts.iter().for_each(|&dst| values.written(dst, enabled, unknown | perhaps, origin));
         };
         let places = |values: &mut Values, step: Step, unknown: LaneMask| {
             let origin = values.origin_of(instr.srcs.as_slice()).unwrap_or(pc);
+            let unknown = if self.reads_clock[pc.index()] { enabled } else { unknown };
             write(values, unknown, Some(origin));
-            Ok(vec![step])
+            Ok(Executions::Exactly(step))
         };
         match &instr.sem {
             Sem::Load { space, addr, dsts: parts, ty } => {
@@ -129,7 +135,9 @@ impl Effects {
             | Sem::ActiveMask { .. }
             | Sem::WarpSync { .. } => {
                 let known = values.unknown_of(instr.srcs.as_slice()).is_empty();
-                if known && perhaps.is_empty() && sure == active {
+                // a shuffle reads lanes that are elsewhere, too, as they are by then: nothing is known of those
+                let all = !matches!(instr.sem, Sem::Shuffle(_)) || active == values.warp.stack.live();
+                if known && perhaps.is_empty() && sure == active && all {
                     let step = step::data(&mut values.warp, context, code, pc, enabled)?;
                     return places(values, step, LaneMask::empty());
                 }
@@ -161,8 +169,7 @@ impl Effects {
                 places(values, Step::plain(pc), unknown)
             }
             _ => {
-                let sources = values.unknown_of(instr.srcs.as_slice());
-                let unknown = if self.reads_clock[pc.index()] { enabled } else { sources };
+                let unknown = values.unknown_of(instr.srcs.as_slice());
                 let step = step::data(&mut values.warp, context, code, pc, enabled)?;
                 places(values, step, unknown)
             }
@@ -189,7 +196,7 @@ fn accesses(
     let targets = Targets::new(&values.warp, context, pc, place, size, "access");
     let unknown = unknown_address(values, place.1) & enabled;
     if unknown.is_empty() && enabled == guarded & sure {
-        return vec![Step::with(pc, targets.used(enabled, apart, &values.warp, context))];
+        return Executions::Exactly(Step::with(pc, targets.used(enabled, apart, &values.warp, context)));
     }
     let spaces = targets.may_resolve(enabled, unknown, guarded & sure);
     let extra = targets.most_extra_transactions(context.record.banks, enabled, unknown);
@@ -197,5 +204,8 @@ fn accesses(
         let extra_transactions = if space == Space::Shared { extra } else { 0 };
         Step::with(pc, MemoryUse { space, extra_transactions })
     };
-    spaces.into_iter().map(of).collect()
+    match spaces.as_slice() {
+        [space] if extra == 0 || *space != Space::Shared => Executions::Exactly(of(*space)),
+        _ => Executions::AtMost(spaces.into_iter().map(of).collect()),
+    }
 }

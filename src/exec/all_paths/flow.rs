@@ -85,6 +85,11 @@ impl CodeFlow {
         self.bounds[index]
     }
 
+    /// The innermost loop around an instruction.
+    pub(super) fn innermost(&self, pc: Pc) -> Option<usize> {
+        self.kernel.loops.innermost(self.kernel.cfg.block_of(pc))
+    }
+
     /// The first instruction of a loop.
     pub(super) fn header(&self, index: usize) -> Pc {
         self.kernel.cfg.blocks[self.kernel.loops.loops[index].header].start

@@ -5,7 +5,7 @@ use super::super::code::Code;
 use super::super::context::Context;
 use super::super::fault::{self, Fault};
 use super::super::lanes::width_mask;
-use super::effect::Effects;
+use super::effect::{Effects, Executions};
 use super::flow::CodeFlow;
 use super::values::Values;
 use crate::base::{LaneMask, Pc, RegId};
@@ -194,6 +194,14 @@ impl<'w, 'a> Walker<'w, 'a> {
                         self.note_exit(state, pc, &regs, (*target, next), &sides);
                     }
                     out.paths.push(Step::plain(pc));
+                    if (sides.stay.is_empty() || sides.taken.is_empty())
+                        && let Some((leaving, outer)) = self.leaves_whole(pc, *reconverge, (*target, next))?
+                        && (leaving == Leaving::Taken) == sides.stay.is_empty()
+                    {
+                        let join = reconverge.or(outer);
+                        self.leave(state, (*target, next), &sides, leaving, join, &mut out)?;
+                        break;
+                    }
                     if sides.stay.is_empty() {
                         pc = *target;
                         continue;
@@ -278,9 +286,9 @@ impl<'w, 'a> Walker<'w, 'a> {
                     let lanes = (state.may, state.must);
                     let executions =
                         self.effects.execute(&mut state.values, self.context, self.code, pc, lanes)?;
-                    match executions.as_slice() {
-                        [step] => out.paths.push(*step),
-                        _ => out.paths.push_part(PathPart::OneOf(executions)),
+                    match executions {
+                        Executions::Exactly(step) => out.paths.push(step),
+                        Executions::AtMost(steps) => out.paths.push_part(PathPart::OneOf(steps)),
                     }
                     pc = next;
                 }
@@ -337,6 +345,13 @@ impl<'w, 'a> Walker<'w, 'a> {
             return Err(self.beyond(target, "asynchronous copies that depend on data"));
         }
         out.gone |= first.gone | second.gone;
+        let lost = |side: &Walked| !side.possible && side.paths.leaves();
+        if lost(&first) || lost(&second) {
+            return Err(self.beyond(
+                target,
+                "loops of more than 64 rounds that lanes leave before others exceed a bound",
+            ));
+        }
         match (first.possible, second.possible) {
             (true, true) => {
                 if sequential {
@@ -468,7 +483,16 @@ impl<'w, 'a> Walker<'w, 'a> {
             let hint = "no way out of it was found after its first rounds";
             return Err(fault::at(self.context.program, header, "a loop that does not end".to_owned(), hint));
         };
-        out.gone |= round.gone | whole.gone;
+        if !(round.gone | whole.gone).is_empty() {
+            let message = "threads that end in a loop that is taken as a whole: one of more than 64 rounds, or with lanes that part for good";
+            return Err(self.beyond(header, message));
+        }
+        // lanes that leave several such loops at once
+        if let (Some(outer), Some(join)) = (self.wholes.last(), whole.join)
+            && !join.is_some_and(|join| self.flow.contains_pc(outer.index, join))
+        {
+            return Err(self.beyond(header, "ways out of several loops that are taken as a whole"));
+        }
         let most = if round.possible { most } else { 0 };
         let mut paths = round.paths;
         let starts = whole.starts;
@@ -488,10 +512,11 @@ impl<'w, 'a> Walker<'w, 'a> {
             more.push_part(strand.clone());
             out.paths.push_part(strand);
             out.paths.push_part(PathPart::Loop(Box::new(Rounds { header, round: more, most: lanes - 1 })));
+            let waiting = lanes.saturating_mul(ways.len() as u64);
             for way in ways {
                 let mut again = PathSet::leaving();
                 again.append(way);
-                let most = lanes.saturating_mul(most.saturating_add(1));
+                let most = waiting.saturating_mul(most.saturating_add(1));
                 out.paths.push_part(PathPart::Loop(Box::new(Rounds { header, round: again, most })));
             }
         }
@@ -509,9 +534,19 @@ impl<'w, 'a> Walker<'w, 'a> {
         (target, next): (Pc, Pc),
     ) -> Result<Option<(Leaving, Option<Pc>)>, Fault> {
         let Some(whole) = self.wholes.last() else { return Ok(None) };
+        let meets_beyond = |outer: &Whole| {
+            self.flow.contains_pc(outer.index, pc)
+                && !join.is_some_and(|join| self.flow.contains_pc(outer.index, join))
+        };
+        if self.wholes[..self.wholes.len() - 1].iter().any(meets_beyond) {
+            return Err(self.beyond(pc, "ways out of several loops that are taken as a whole"));
+        }
         let inside = |pc: Pc| self.flow.contains_pc(whole.index, pc);
         if !inside(pc) || join.is_some_and(inside) {
             return Ok(None);
+        }
+        if self.flow.innermost(pc) != Some(whole.index) {
+            return Err(self.beyond(pc, "ways out of several loops of which one is taken as a whole"));
         }
         match (inside(target), inside(next)) {
             (true, false) => Ok(Some((Leaving::Stays, whole.until))),
@@ -580,7 +615,9 @@ impl<'w, 'a> Walker<'w, 'a> {
             let reg = operand.and_then(crate::program::sem::Operand::reg);
             reg.is_none_or(|reg| (state.values.unknown(reg) & state.may).is_empty())
         };
-        if guard.may != guard.must || !known(Some(barrier.id)) || !known(barrier.threads) {
+        // whether a lane comes to it is known: all do that are here, or one of those that are sure to be
+        let comes = guard.may == state.may || !(guard.may & state.must).is_empty() || guard.may.is_empty();
+        if guard.may != guard.must || !comes || !known(Some(barrier.id)) || !known(barrier.threads) {
             return Err(self.beyond(pc, "barriers that depend on data"));
         }
         if let BarrierKind::And(dst, _) | BarrierKind::Or(dst, _) | BarrierKind::Popc(dst, _) = barrier.kind {

@@ -298,7 +298,9 @@ impl Writer {
         let form = self.pick(0..4);
         self.line(&format!("{head}:"));
         if form < 3 {
-            self.line(&format!("setp.ge.u32 %p12, %r{counter}, %r{limit};\nadd.u32 %r{counter}, %r{counter}, 1;"));
+            self.line(&format!(
+                "setp.ge.u32 %p12, %r{counter}, %r{limit};\nadd.u32 %r{counter}, %r{counter}, 1;"
+            ));
             if form == 0 {
                 self.line(&format!("@%p12 bra {out};"));
             } else {
@@ -345,7 +347,8 @@ impl Writer {
     fn statements(&mut self, alike: bool) {
         self.depth += 1;
         let many = self.pick(1..5);
-        let forward = (self.jumps && !alike && self.chance(35)).then(|| (self.label("FWD"), self.pick(1..many + 1)));
+        let forward =
+            (self.jumps && !alike && self.chance(35)).then(|| (self.label("FWD"), self.pick(1..many + 1)));
         let depth = self.targets.len();
         if let Some((label, _)) = &forward {
             self.targets.push(label.clone());

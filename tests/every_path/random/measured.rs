@@ -99,7 +99,7 @@ impl Drawn<'_> {
                     let first = self.rng.random_range(0..2) == 0;
                     round.push_part(PathPart::Leave(Box::new(Way { paths, first })));
                     round.push_part(PathPart::Steps(self.steps(2)));
-                    let most = self.rng.random_range(0..3);
+                    let most = self.rng.random_range(0..2);
                     set.push_part(PathPart::Loop(Box::new(Rounds { header: Pc::new(0), round, most })));
                 }
                 6 if in_loop => {
@@ -168,7 +168,7 @@ fn words(set: &PathSet, mut before: Vec<Word>, left: &mut Vec<Word>) -> Option<V
                     before = words(&rounds.round, before, &mut away)?;
                 }
                 let mut all = away.clone();
-                for _ in 0..rounds.most {
+                for _ in 1..(rounds.most + 1) * rounds.ways_after().count() as u64 {
                     let mut next = Vec::new();
                     for way in rounds.ways_after() {
                         next.extend(words(way, away.clone(), &mut Vec::new())?);

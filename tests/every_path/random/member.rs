@@ -30,7 +30,9 @@ fn after(set: &PathSet, steps: &[Step], from: &Places, left: &mut Places) -> Pla
                 .iter()
                 .filter(|&&at| {
                     let taken = steps.get(at..at + wanted.len());
-                    taken.is_some_and(|taken| wanted.iter().zip(taken).all(|(&w, &t)| !t.ends_warp() && one(w, t)))
+                    taken.is_some_and(|taken| {
+                        wanted.iter().zip(taken).all(|(&w, &t)| !t.ends_warp() && one(w, t))
+                    })
                 })
                 .map(|at| at + wanted.len())
                 .collect(),
@@ -73,7 +75,8 @@ fn after(set: &PathSet, steps: &[Step], from: &Places, left: &mut Places) -> Pla
                     }
                 }
                 let mut more = away.clone();
-                for _ in 0..rounds.most {
+                // every round leaves one for each of the ways, but for those that leave last
+                for _ in 1..(rounds.most + 1) * rounds.ways_after().count() as u64 {
                     let mut next = Places::new();
                     for way in rounds.ways_after() {
                         next.extend(after(way, steps, &more, &mut Places::new()));

@@ -2,8 +2,8 @@
 
 mod generate;
 mod lanes;
-mod member;
 mod measured;
+mod member;
 mod written;
 
 use std::collections::{BTreeMap, HashMap};
@@ -178,7 +178,9 @@ pub fn attack(case: &Case, isa: &IsaTable, machine: &Machine, simulate: bool) ->
                 }
                 match set.only_path() {
                     // memory accesses of a run may have fewer transactions
-                    Some(only) if only != path.steps() => (counts.looser, all_one) = (counts.looser + 1, false),
+                    Some(only) if only != path.steps() => {
+                        (counts.looser, all_one) = (counts.looser + 1, false)
+                    }
                     Some(_) => counts.one_path += 1,
                     None => all_one = false,
                 }
@@ -211,7 +213,8 @@ pub fn attack(case: &Case, isa: &IsaTable, machine: &Machine, simulate: bool) ->
     if let Some(missing) = missing {
         return Err(missing);
     }
-    let looped = sets.iter().flat_map(|block| &block.warps).filter(|set| format!("{set:?}").contains("Loop("));
+    let looped =
+        sets.iter().flat_map(|block| &block.warps).filter(|set| format!("{set:?}").contains("Loop("));
     counts.sets_with_loops = looped.count() as u64;
     Ok(Went::Held(counts))
 }
@@ -265,8 +268,9 @@ fn campaign(seeds: std::ops::Range<u64>, limit: std::time::Duration) -> Campaign
 
 #[test]
 fn runs_of_random_kernels_are_in_their_sets() {
-    let all = campaign(0..1500, std::time::Duration::from_secs(600));
-    assert!(all.held > 0, "{all:?}");
+    let all = campaign(300..700, std::time::Duration::from_secs(60));
+    assert!(all.held > 250, "{all:?}");
+    assert_eq!(all.counts.membership, 0, "{all:?}");
     assert!(all.violations.is_empty(), "{:?}: {:.3000}", all.violations[0].0, all.violations[0].1);
 }
 

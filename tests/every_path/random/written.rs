@@ -24,7 +24,8 @@ fn holds(case: &Case) {
     }
 }
 
-const LANE: &str = "mov.u32 %r0, %tid.x; mul.wide.u32 %rd1, %r0, 4; add.s64 %rd2, %rd0, %rd1; ld.global.u32 %r1, [%rd2];";
+const LANE: &str =
+    "mov.u32 %r0, %tid.x; mul.wide.u32 %rd1, %r0, 4; add.s64 %rd2, %rd0, %rd1; ld.global.u32 %r1, [%rd2];";
 
 /// A lane that waits has what it wrote on the side that ran first.
 #[test]

@@ -2,7 +2,7 @@
 //!
 //! A warp runs *abstractly*: thread ids, block ids, the sizes of grid and block, parameters and constants are what they are, and what
 //! is computed from them too; what is loaded is unknown, and so is what is computed from that. Each lane has its own
-//! values and knows in which registers they mean something ([`values`]). Most control flow and most addresses of kernels
+//! values and knows in which registers they mean something (`values.rs`). Most control flow and most addresses of kernels
 //! depend on nothing unknown. Then there is one path, and it is that of every run, with its bank conflicts.
 //!
 //! Where a branch depends on something unknown, lanes may be on either side, or on both. Both are walked, each with the lanes that
@@ -26,7 +26,8 @@
 //! has (a) in `may` every lane that the run has there, and if the run has any, in `must` none that it has not; (b) in each
 //! register that is known in a lane of these the value that the run has there.
 //! * *An instruction* computes the same from the same in a lane, whatever other lanes do, but for those in which lanes see each other: those
-//!   are known only where (a) gives all lanes that take part.
+//!   are known only where (a) gives all lanes that take part. A shuffle reads lanes that do not, too, as they are by then, so
+//!   that its result is known only where the whole warp is together.
 //! * *A branch.* Lanes in which the condition is known go where it says. The others are in `may` of both sides, and of neither
 //!   `must`. The stack runs the side that takes the branch first, then the other, to the post-dominator, which is where both walks
 //!   stop. Walking a side changes nothing that the lanes on the other side have: registers are a lane's own, and memory is not
@@ -35,9 +36,15 @@
 //! * *Rounds that are taken as a whole*: the state at the beginning of the loop is one that a round leads from to itself; what it knows
 //!   holds at the beginning of each of these rounds, by induction over them.
 //!
+//!   Lanes that leave in a round go their way before the others go on, or when these have left, so that there may be as many
+//!   waiting ways as rounds and ways in each. Where lanes part for good in a loop, since they meet only behind it,
+//!   they go round one group after the other, each at most as often as the bound says of a thread, and there are no more groups than
+//!   lanes; a group may go on from wherever lanes can wait in a round.
+//!
 //! # What it does not know
 //! Calls, tables of branches, the reconvergence of machine code, barriers that only some paths reach by a guard on unknown
-//! data: these are errors, and no set of paths is given.
+//! data; and of loops that are taken as a whole those in which threads end, and ways out of several loops at once: these are errors,
+//! and no set of paths is given. A constant that a launch file sets is unknown like other data, and so is local memory.
 
 mod effect;
 mod flow;
@@ -96,7 +103,7 @@ pub enum NoPaths {
 }
 
 impl<'a> AllPaths<'a> {
-    /// The paths of a launch, with bounds of loops by their first instruction. `constants`: whether constants are what the module says.
+    /// The paths of a launch, with bounds of loops by their first instruction.
     ///
     /// # Errors
     /// A program without semantics or with irreducible code, a launch that does not fit it.

@@ -103,7 +103,7 @@ fn what_there_is_is_listed_with_its_paper() {
     let listed = json(&["reproduce"], 0);
     let names: Vec<&str> =
         listed["results"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
-    assert_eq!(names.len(), 11);
+    assert_eq!(names.len(), 12);
     let text = stdout(&warpbound(&["reproduce"]));
     let wrong = warpbound(&["reproduce", "fig5"]);
     let errors = stderr(&wrong);
@@ -112,6 +112,7 @@ fn what_there_is_is_listed_with_its_paper() {
         ("fig3", "Figure 3", "Jeanmougin et al., ECRTS 2025"),
         ("fermi-fig3", "Figure 3", "Raravi and Andersson, 2010"),
         ("table3", "Table 3", "Jeanmougin et al., ECRTS 2025"),
+        ("betts", "Table II", "Betts and Donaldson, ECRTS 2013"),
     ] {
         assert!(names.contains(&name));
         let line = text.lines().find(|line| line.starts_with(&format!("{name} "))).expect("a line");

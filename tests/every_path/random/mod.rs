@@ -268,8 +268,8 @@ fn campaign(seeds: std::ops::Range<u64>, limit: std::time::Duration) -> Campaign
 
 #[test]
 fn runs_of_random_kernels_are_in_their_sets() {
-    let all = campaign(300..700, std::time::Duration::from_secs(60));
-    assert!(all.held > 250, "{all:?}");
+    let all = campaign(300..500, std::time::Duration::from_secs(60));
+    assert!(all.held > 120, "{all:?}");
     assert_eq!(all.counts.membership, 0, "{all:?}");
     assert!(all.violations.is_empty(), "{:?}: {:.3000}", all.violations[0].0, all.violations[0].1);
 }

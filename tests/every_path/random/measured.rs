@@ -211,7 +211,7 @@ fn iwb(table: &TimingTable, warps: &[&Word]) -> u64 {
 fn the_value_of_a_set_is_that_of_its_longest_path() {
     let program = program();
     let (mut exact, mut above, mut compared) = (0, 0, 0);
-    for seed in 0..1200 {
+    for seed in 0..400 {
         let settings: &[&str] = &[];
         let machine = crate::shipped::machine_with("ecrts25-orin-banks", settings);
         let table = TimingTable::new(&program, &machine).unwrap();
@@ -255,7 +255,7 @@ fn the_value_of_a_set_is_that_of_its_longest_path() {
         }
     }
     println!("exact {exact} above {above} pairs {compared}");
-    assert!(exact > 300 && compared > 1000);
+    assert!(exact > 100 && compared > 1000);
 }
 
 #[test]

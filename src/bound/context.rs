@@ -73,10 +73,15 @@ impl Context {
     pub(super) fn resident_premises(&self, claim: Claim) -> Result<(), NotApplicable> {
         self.keeps_the_slot_busy()?;
         self.accounted_for_by(claim)?;
-        if self.resident_blocks <= 1 && !self.beyond.contains(Feature::SeveralSms) {
+        if !self.resident_together() {
             return Err(NotApplicable::new("blocks run one after the other, and each is judged by itself"));
         }
         self.barriers_of_all()
+    }
+
+    /// Whether several blocks may be running at a time.
+    pub(super) fn resident_together(&self) -> bool {
+        self.resident_blocks > 1 || self.beyond.contains(Feature::SeveralSms)
     }
 
     /// Sections exist: blocks run one after the other, and barriers involve all warps.

@@ -79,7 +79,7 @@ mod turn;
 mod turns;
 mod value;
 
-pub use all_paths::{StaticBound, static_bound, static_premises};
+pub use all_paths::{StaticBound, StaticKind, StaticShare, static_bound, static_premises, static_share};
 pub use alone::analyse_alone;
 pub use context::{Context, NotApplicable};
 pub use contract::{Bound, BoundReport, Scope, SectionBound, Standing};

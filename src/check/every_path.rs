@@ -2,10 +2,14 @@
 
 use std::collections::HashMap;
 
+use super::judging::residency;
 use super::plan::resident_blocks_on;
 use super::workload::{Workload, WorkloadKind, WorkloadSource};
-use crate::base::{Cycles, LaneMask, Pc, WARP_SIZE, Watch};
-use crate::bound::{Context, NotApplicable, StaticBound, static_bound, static_premises};
+use crate::base::{BlockId, Cycles, LaneMask, Pc, WARP_SIZE, Watch};
+use crate::bound::{
+    Context, LaunchShares, NotApplicable, StaticBound, StaticKind, StaticShare, static_bound,
+    static_premises, static_share,
+};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::exec::Options;
 use crate::exec::all_paths::{AllPaths, BlockPathSets, NoPaths};
@@ -18,10 +22,12 @@ use crate::program::warp_cfg::{Divergence, WarpCfg};
 /// Stack of the thread that walks: paths whose branches nest deeply need it.
 const STACK: usize = 1 << 29;
 
-/// The bound over all paths of a launch whose blocks run one after the other.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The bound over all paths of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StaticLaunch {
-    /// The sum over the blocks.
+    /// Which bound over the paths of a run it is over all paths.
+    pub kind: StaticKind,
+    /// The sum over the blocks, where they run one after the other.
     pub value: Cycles,
     /// Blocks.
     pub blocks: u32,
@@ -64,23 +70,38 @@ pub fn every_path(
         beyond: machine.beyond_the_paper_model(),
         ..Context::new(&SchedulerKind::Gto, resident, partial_barriers)
     };
-    if let Err(why) = static_premises(&context(false)) {
-        return Ok(EveryPath::NotApplicable(why));
-    }
-    let mut found = StaticLaunch::default();
+    let kind = match static_premises(&context(false)) {
+        Ok(kind) => kind,
+        Err(why) => return Ok(EveryPath::NotApplicable(why)),
+    };
+    let mut found =
+        StaticLaunch { kind, value: Cycles::ZERO, blocks: 0, warps: 0, with_one_path: 0, irregular: false };
+    let mut shares = LaunchShares::new(residency(workload, machine, resident));
     let mut partial = false;
     let options = Options::of(machine, steps);
     let all = for_each_block(workload, options, bounds, watch, |block| {
         partial |= block.partial_barriers;
-        let StaticBound { value, beyond, .. } = static_bound(&table, &block.warps);
-        found.value += value;
+        match kind {
+            StaticKind::Iwb => {
+                let StaticBound { value, beyond, .. } = static_bound(&table, &block.warps);
+                found.value += value;
+                found.irregular |= beyond.is_some();
+            }
+            StaticKind::Rbb => {
+                let StaticShare { share, irregular } = static_share(&table, &block.warps);
+                shares.add(BlockId::new(found.blocks), &share);
+                found.irregular |= irregular;
+            }
+        }
         found.blocks += 1;
         found.warps += block.warps.len() as u64;
         found.with_one_path += block.warps.iter().filter(|set| set.only_path().is_some()).count() as u64;
-        found.irregular |= beyond.is_some();
     })?;
     if let Err(why) = static_premises(&context(partial)) {
         return Ok(EveryPath::NotApplicable(why));
+    }
+    if kind == StaticKind::Rbb {
+        found.value = shares.value().cycles();
     }
     Ok(if all { EveryPath::Bound(found) } else { EveryPath::Stopped })
 }

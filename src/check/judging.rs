@@ -3,11 +3,12 @@
 use super::checked::Checked;
 use super::judge::{BlockTable, BoundRow, WarpRow};
 use super::plan::Plan;
+use super::workload::Workload;
 use crate::base::{Cycles, WarpId};
 use crate::bound::{
     Analyser, BlockShare, Bound, BoundReport, Context, LaunchShares, Residency, Scope, WarpTotals,
 };
-use crate::machine::SchedulerKind;
+use crate::machine::{Machine, SchedulerKind};
 use crate::path::BlockPaths;
 use crate::program::TimingTable;
 use crate::sim::{BlockResult, PolicySetup, SubCoreResult};
@@ -59,6 +60,17 @@ impl Analysed {
     }
 }
 
+/// How many blocks of a launch are there at a time, if an SM holds so many together.
+pub(super) fn residency(workload: &Workload, machine: &Machine, resident: u32) -> Residency {
+    Residency {
+        places: resident,
+        sms: machine.sms(),
+        blocks: workload.blocks(),
+        warps: workload.needs().warps() as usize,
+        sub_cores: machine.sub_cores().count(),
+    }
+}
+
 /// Collects what becomes of one policy.
 pub(super) struct Judge<'a> {
     plan: &'a Plan<'a>,
@@ -105,13 +117,7 @@ impl<'a> Judge<'a> {
             notes: Vec::new(),
             races: Vec::new(),
         };
-        let shares = LaunchShares::new(Residency {
-            places: resident,
-            sms: plan.machine.sms(),
-            blocks: plan.workload.blocks(),
-            warps: plan.workload.needs().warps() as usize,
-            sub_cores: plan.machine.sub_cores().count(),
-        });
+        let shares = LaunchShares::new(residency(plan.workload, plan.machine, resident));
         Self { plan, policy, resident, shares, total }
     }
 

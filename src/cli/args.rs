@@ -241,15 +241,26 @@ pub struct Cfg {
     pub format: Format,
 }
 
+/// What is said of loops.
+#[derive(Debug, clap::Args)]
+pub struct LoopBounds {
+    /// How often a thread goes back to the beginning of the loop in line LINE of the PTX at most, each time it comes to it from outside
+    ///
+    /// Loops need it whose rounds depend on data; the error without it names the loop. A number that is too small makes the bound wrong:
+    /// a run that shows it is an error. FILE:LINE=N is for the kernels of one source only.
+    #[arg(long, value_name = "LINE=N")]
+    pub loop_bound: Vec<String>,
+    /// A file of such bounds, LINE=N or FILE:LINE=N a line; a # begins a comment
+    #[arg(long, value_name = "FILE")]
+    pub annotations: Option<PathBuf>,
+}
+
 #[derive(Debug, clap::Args)]
 pub struct Static {
     /// Embedded kernels, .warp or launch .ron files, or one .ptx with --entry --grid --block --arg; none: the embedded suite
     pub kernels: Vec<String>,
-    /// How often a thread goes back to the beginning of the loop in line LINE of the PTX at most, each time it comes to it from outside
-    ///
-    /// Loops need it whose rounds depend on data; the error without it names the loop. A number that is too small makes the bound wrong.
-    #[arg(long, value_name = "LINE=N")]
-    pub loop_bound: Vec<String>,
+    #[command(flatten)]
+    pub bounds: LoopBounds,
     #[command(flatten)]
     pub common: Common,
     #[command(flatten)]
@@ -264,9 +275,8 @@ pub struct Wcet {
     /// Inputs; the random data of each is drawn with the next seed, from --seed on
     #[arg(long, default_value_t = 100, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub runs: u64,
-    /// As for `static`
-    #[arg(long, value_name = "LINE=N")]
-    pub loop_bound: Vec<String>,
+    #[command(flatten)]
+    pub bounds: LoopBounds,
     /// States to visit at most to know the worst schedule of a block exactly, 50 to 150 bytes each
     #[arg(long, default_value_t = 20_000, value_name = "N")]
     pub max_states: u64,

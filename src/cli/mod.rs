@@ -13,6 +13,7 @@ mod ipoints;
 mod launches;
 mod lists;
 mod load;
+mod loop_bounds;
 mod output;
 mod policies;
 mod programs;

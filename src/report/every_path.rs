@@ -8,7 +8,7 @@ use super::output::{Origin, Output, Report};
 use super::style::Style;
 use super::table::Table;
 use super::verdict::{self, Bound, Status};
-use crate::base::Cycles;
+use crate::bound::StaticKind;
 use crate::check::every_path::EveryPath;
 use crate::check::{Checked, Verdict, Workload};
 use crate::machine::Machine;
@@ -23,7 +23,7 @@ pub struct StaticReport {
     pub output: Output<StaticResult>,
 }
 
-/// A launch. Times are cycles, of blocks that run one after the other.
+/// A launch. Times are cycles.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StaticResult {
@@ -40,6 +40,9 @@ pub struct StaticResult {
     /// Of these, warps that take the same path whatever the data are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warps_with_one_path: Option<u64>,
+    /// The bound on the paths of a run that `static` is over all paths: `iwb`, or `rbb` where blocks are resident together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub of_paths: Option<&'static str>,
     /// Whether the number of barriers depends on the path, so that sections are bounded all alike.
     pub barriers_vary: bool,
     /// What was said of loops.
@@ -84,6 +87,10 @@ impl StaticResult {
             blocks: workload.blocks(),
             warps: launch.map(|launch| launch.warps),
             warps_with_one_path: launch.map(|launch| launch.with_one_path),
+            of_paths: launch.map(|launch| match launch.kind {
+                StaticKind::Iwb => "iwb",
+                StaticKind::Rbb => "rbb",
+            }),
             barriers_vary: launch.is_some_and(|launch| launch.irregular),
             loop_bounds: given.iter().map(|bound| Given { line: bound.line, most: bound.most }).collect(),
             scheduler: run.scheduler.clone(),
@@ -160,11 +167,12 @@ impl StaticResult {
 }
 
 fn table(results: &[StaticResult], style: Style) -> String {
+    let of_paths = of_paths_text(results);
     let heading =
-        ["kernel", "blocks", "warps", "one path", "makespan", "iwb", "lwb", "static", "over", "verdict"];
+        ["kernel", "blocks", "warps", "one path", "makespan", of_paths, "lwb", "static", "over", "verdict"];
     let mut table = Table::new(heading, &[0, 9]).expendable([1, 2, 6, 3]);
     for row in results {
-        let value = |name| row.bound(name).map_or_else(|| "-".to_owned(), Bound::value_text);
+        let value = |name: &str| row.bound(name).map_or_else(|| "-".to_owned(), Bound::value_text);
         let number = |number: Option<u64>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
         table.row([
             row.kernel.clone(),
@@ -172,29 +180,34 @@ fn table(results: &[StaticResult], style: Style) -> String {
             number(row.warps),
             number(row.warps_with_one_path),
             row.makespan.to_string(),
-            value("iwb"),
+            row.of_paths.map_or_else(|| "-".to_owned(), value),
             value("lwb"),
             value("static"),
             row.bounds[0].over_text(),
             row.bounds[0].status.text(style),
         ]);
     }
-    let with = |name: &str| -> Cycles {
-        let values = results.iter().filter_map(|row| row.bound(name)?.value.map(Cycles::new));
-        values.sum()
-    };
-    let equal = results.iter().filter(|row| {
-        let value = |name| row.bound(name).and_then(|bound| bound.value);
-        value("static").is_some() && value("static") == value("iwb")
-    });
+    let value = |row: &StaticResult, name: &str| row.bound(name).and_then(|bound| bound.value);
+    let both: Vec<(u64, u64)> =
+        results.iter().filter_map(|row| Some((value(row, "static")?, value(row, row.of_paths?)?))).collect();
     let mut text = table.render(0, style.width);
     let _ = writeln!(
         text,
-        "\n{}: static {} cycles in all, iwb on the paths of these runs {}; equal on {}",
+        "\n{}: static {} cycles in all, {of_paths} on the paths of these runs {}; equal on {}",
         super::count(results.len(), "launch"),
-        with("static").get(),
-        with("iwb").get(),
-        equal.count()
+        both.iter().map(|(all, _)| all).sum::<u64>(),
+        both.iter().map(|(_, one)| one).sum::<u64>(),
+        both.iter().filter(|(all, one)| all == one).count()
     );
     text
+}
+
+/// What `static` is over all paths.
+fn of_paths_text(results: &[StaticResult]) -> &'static str {
+    let with = |name| results.iter().any(|row| row.of_paths == Some(name));
+    match (with("iwb"), with("rbb")) {
+        (true, true) => "iwb/rbb",
+        (false, true) => "rbb",
+        _ => "iwb",
+    }
 }

@@ -70,6 +70,58 @@ fn loops_that_depend_on_data_need_a_bound() {
     assert!(twice.contains("has a bound already"), "{twice}");
 }
 
+/// A file of bounds for several kernels: each takes those of its own source.
+#[test]
+fn bounds_of_loops_come_from_a_file() {
+    let dir = scratch("static-annotations");
+    let text = "# loops that depend on data\nloopbreak.ptx:63 = 1667\n\nbfs.ptx:74=64 # a frontier\n";
+    std::fs::write(dir.join("bounds"), text).unwrap();
+    let output = in_dir(
+        &dir,
+        &["static", "loopbreak", "bfs_expand", "vecadd", "--annotations", "bounds", "--format", "json"],
+    );
+    assert!(output.status.success(), "{}", stderr(&output));
+    let all: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let given = |index: usize| all["results"][index]["loop_bounds"].clone();
+    assert_eq!(given(0), serde_json::json!([{ "line": 63, "most": 1667 }]));
+    assert_eq!(given(1), serde_json::json!([{ "line": 74, "most": 64 }]));
+    assert!(given(2).is_null());
+    let option = |index: usize, text: &str| {
+        let row = &all["results"][index];
+        let alone = json(&["static", row["kernel"].as_str().unwrap(), "--loop-bound", text], 0);
+        assert_eq!(bound(row, "static"), bound(&alone["results"][0], "static"));
+    };
+    option(0, "63=1667");
+    option(1, "74=64");
+
+    std::fs::write(dir.join("bounds"), "63=1667\nloopbreak.ptx:3=9\nx\n").unwrap();
+    let wrong = stderr(&in_dir(&dir, &["wcet", "loopbreak", "--runs", "1", "--annotations", "bounds"]));
+    assert!(wrong.contains("bounds:3:1") && wrong.contains("is not LINE=N or FILE:LINE=N"), "{wrong}");
+    std::fs::write(dir.join("bounds"), "63=1667\nloopbreak.ptx:3=9\n").unwrap();
+    let wrong = stderr(&in_dir(&dir, &["static", "loopbreak", "--annotations", "bounds"]));
+    assert!(wrong.contains("bounds:2:1") && wrong.contains("no loop begins in this line"), "{wrong}");
+    std::fs::write(dir.join("bounds"), b"\xff").unwrap();
+    let wrong = stderr(&in_dir(&dir, &["static", "loopbreak", "--annotations", "bounds"]));
+    assert!(wrong.contains("not UTF-8"), "{wrong}");
+}
+
+/// Where blocks are resident together the bound is RBB over all paths.
+#[test]
+fn blocks_that_are_resident_together_have_a_bound() {
+    let args = ["static", "sgemm_naive", "hotspot", "bitonic_shared", "--machine", "turing-tu102"];
+    let result = json(&args, 0);
+    for row in result["results"].as_array().unwrap() {
+        if row["blocks"].as_u64().unwrap() > 1 {
+            assert_eq!(row["of_paths"], "rbb");
+            assert!(bound(row, "static") >= bound(row, "rbb"), "{row}");
+        } else {
+            assert_eq!(row["of_paths"], "iwb");
+        }
+    }
+    let text = stdout(&warpbound(&args));
+    assert!(text.contains("iwb/rbb"), "{text}");
+}
+
 /// What the analysis does not know is an error with its place.
 #[test]
 fn what_is_not_known_is_said() {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use warpbound::base::{Pc, Watch};
-use warpbound::bound::{Analyser, Bound, BoundReport, Iwb};
+use warpbound::bound::{Analyser, Bound, BoundReport, Iwb, StaticKind};
 use warpbound::check::every_path::{EveryPath, StaticLaunch, every_path, for_each_block};
 use warpbound::check::{Workload, WorkloadKind};
 use warpbound::exec::{Executor, Options};
@@ -12,7 +12,8 @@ use warpbound::path::{BlockPaths, BlockSource};
 use warpbound::program::TimingTable;
 use warpbound::program::warp_cfg::{Divergence, WarpCfg};
 
-use crate::shipped::{Shipped, isa, launch_files, load_by, machine};
+use crate::runs;
+use crate::shipped::{Shipped, isa, launch_files, load_by, machine, machine_of};
 
 const STEPS: u64 = 1 << 26;
 
@@ -146,3 +147,44 @@ const BOUNDED: [&str; 11] = [
     "spmv_warp",
     "sssp_relax",
 ];
+
+/// The suite's launches of several blocks where these are resident together, with the bounds of loops that a run shows: at least
+/// RBB of that run, and RBB where there is one path and one sub-core.
+#[test]
+fn blocks_that_are_resident_together_are_bounded_as_rbb_does() {
+    let machines = [
+        "extends: \"ecrts25-orin\", limits: Limits(blocks: 2)",
+        "extends: \"ecrts25-orin-banks\", limits: Limits(blocks: 8)",
+        "extends: \"ecrts25-orin-4sub\", limits: Limits(blocks: 8)",
+        "extends: \"ecrts25-orin\", sms: 2, limits: Limits(blocks: 1), pipeline: Pipeline()",
+    ]
+    .map(|text| machine_of(format!("Machine(name: \"test\", {text})")));
+    let isa = isa();
+    let (mut launches, mut equal) = (0, 0);
+    for file in launch_files() {
+        let shipped = load_by(&file, &isa, 0, "ptx");
+        if !shipped.spec.suite || shipped.launch.blocks() == 1 {
+            continue;
+        }
+        let workload = workload(&shipped);
+        let bounds =
+            if BOUNDED.contains(&shipped.name.as_str()) { observed_bounds(&shipped) } else { HashMap::new() };
+        for machine in &machines {
+            let found = every_path(&workload, machine, &bounds, STEPS, &Watch::default());
+            let found = found.unwrap_or_else(|error| panic!("{}: {error}", shipped.name));
+            let EveryPath::Bound(found) = found else { panic!("{}: {found:?}", shipped.name) };
+            assert_eq!(found.kind, StaticKind::Rbb);
+            let run = &runs::judged(&workload, machine, None)[0];
+            let rbb = run.judged().find(|row| row.name == "rbb").expect("blocks are resident together");
+            let rbb = *rbb.value.as_ref().expect("it applies");
+            assert!(run.makespan <= rbb && rbb <= found.value, "{}: {rbb} {found:?}", shipped.name);
+            launches += 1;
+            if found.with_one_path == found.warps && machine.sub_cores().count() == 1 {
+                assert_eq!(found.value, rbb, "{}", shipped.name);
+                equal += 1;
+            }
+        }
+    }
+    println!("{launches} launches, equal on {equal}");
+    assert!(launches > 100 && equal > 60, "{equal} of {launches}");
+}

@@ -1,6 +1,6 @@
 //! What a lone warp takes over all paths: times, sums of weights, barriers.
 
-use super::measure::Measure;
+use super::measure::{Growth, Measure, grown};
 use crate::base::Cycles;
 use crate::bound::operands::{ready, writes};
 use crate::path::Step;
@@ -92,16 +92,15 @@ impl Measure for Time<'_> {
         state.free.iter_mut().zip(&other.free).for_each(|(mine, theirs)| larger(mine, theirs));
     }
 
-    fn growth(&self, before: &Instants, after: &Instants) -> Option<u64> {
-        let same = before.longest == after.longest && before.ahead().eq(after.ahead());
-        same.then(|| after.next.checked_sub(before.next)).flatten()
+    fn growth(&self, before: &Instants, after: &Instants) -> Option<Growth> {
+        let same = before.ahead().eq(after.ahead());
+        same.then(|| after.next.checked_sub(before.next)).flatten().map(Growth::from)
     }
 
-    fn grow(&self, state: &mut Instants, by: u64) {
+    fn grow(&self, state: &mut Instants, by: Growth) {
         // times that have passed need not grow, but may
         let all = state.available.iter_mut().chain(&mut state.free);
-        all.chain([&mut state.next, &mut state.done])
-            .for_each(|instant| *instant = instant.saturating_add(by));
+        all.chain([&mut state.next, &mut state.done]).for_each(|instant| *instant = grown(*instant, by));
     }
 }
 
@@ -165,12 +164,37 @@ impl Measure for Sum<'_> {
         state.largest = state.largest.max(other.largest);
     }
 
-    fn growth(&self, before: &Weighed, after: &Weighed) -> Option<u64> {
-        (before.largest == after.largest).then(|| after.sum.checked_sub(before.sum)).flatten()
+    fn growth(&self, before: &Weighed, after: &Weighed) -> Option<Growth> {
+        after.sum.checked_sub(before.sum).map(Growth::from)
     }
 
-    fn grow(&self, state: &mut Weighed, by: u64) {
-        state.sum = state.sum.saturating_add(by);
+    fn grow(&self, state: &mut Weighed, by: Growth) {
+        state.sum = grown(state.sum, by);
+    }
+}
+
+/// The sum of the initiations of a warp's instructions, of all sections together.
+pub(super) struct Inits<'t>(pub(super) &'t TimingTable);
+
+impl Measure for Inits<'_> {
+    type State = u64;
+
+    fn step(&self, state: &mut u64, step: Step) {
+        if self.0.issues(step) {
+            *state = state.saturating_add(self.0.op(step).init.get());
+        }
+    }
+
+    fn join(&self, state: &mut u64, other: &u64) {
+        *state = (*state).max(*other);
+    }
+
+    fn growth(&self, before: &u64, after: &u64) -> Option<Growth> {
+        after.checked_sub(*before).map(Growth::from)
+    }
+
+    fn grow(&self, state: &mut u64, by: Growth) {
+        *state = grown(*state, by);
     }
 }
 
@@ -188,11 +212,11 @@ impl Measure for Barriers<'_> {
         *state = (*state).max(*other);
     }
 
-    fn growth(&self, before: &u64, after: &u64) -> Option<u64> {
-        after.checked_sub(*before)
+    fn growth(&self, before: &u64, after: &u64) -> Option<Growth> {
+        after.checked_sub(*before).map(Growth::from)
     }
 
-    fn grow(&self, state: &mut u64, by: u64) {
-        *state = state.saturating_add(by);
+    fn grow(&self, state: &mut u64, by: Growth) {
+        *state = grown(*state, by);
     }
 }

@@ -15,11 +15,21 @@ pub(super) trait Measure {
     /// Becomes the larger of both.
     fn join(&self, state: &mut Self::State, other: &Self::State);
 
-    /// By how much a state has grown since another one; nothing unless everything that may matter later has by as much.
-    fn growth(&self, before: &Self::State, after: &Self::State) -> Option<u64>;
+    /// By how much a state has grown since another one; nothing unless everything that later steps depend on has by as
+    /// much. What only collects the largest of something does not count: see [`repeat`].
+    fn growth(&self, before: &Self::State, after: &Self::State) -> Option<Growth>;
 
-    /// Grows.
-    fn grow(&self, state: &mut Self::State, by: u64);
+    /// Grows; what only collects stays as it is.
+    fn grow(&self, state: &mut Self::State, by: Growth);
+}
+
+/// By how much a state grows. A barrier makes some of a state what it is at the beginning of a section, which does not
+/// grow: where there may be one, only what is not negative is one (a state that is at least that beginning stays so).
+pub(super) type Growth = i128;
+
+/// An instant or a sum that has grown.
+pub(super) fn grown(instant: u64, by: Growth) -> u64 {
+    instant.saturating_add(u64::try_from(by).unwrap_or(if by < 0 { 0 } else { u64::MAX }))
 }
 
 /// The largest state after a part.
@@ -131,8 +141,8 @@ fn rounds_of<M: Measure>(measure: &M, rounds: &Rounds, state: &mut M::State) {
 }
 
 /// Goes through so many rounds. What a round does is linear: once a state is an earlier one that has grown, the rounds
-/// from there on repeat what was before, each time as much later. All but the last of these repetitions are left out, since whatever they
-/// lead to is less than what the last one does.
+/// from there on repeat what was before, each time as much later. Whatever a repetition leads to grows from one to the next, or
+/// falls, by the same: the largest is in the first or in the last, and all between them are left out.
 fn repeat<M: Measure>(measure: &M, state: &mut M::State, times: u64, mut round: impl FnMut(&mut M::State)) {
     // the period is found as Brent does: against a state that is renewed after 1, 2, 4, .. rounds
     let (mut anchor, mut since, mut renew) = (Some(state.clone()), 0u64, 1u64);
@@ -144,7 +154,7 @@ fn repeat<M: Measure>(measure: &M, state: &mut M::State, times: u64, mut round: 
         let Some(before) = &anchor else { continue };
         if let Some(growth) = measure.growth(before, state) {
             let repetitions = (left / since).saturating_sub(1);
-            measure.grow(state, growth.saturating_mul(repetitions));
+            measure.grow(state, growth.saturating_mul(repetitions.into()));
             left -= repetitions * since;
             anchor = None;
         } else if since == renew {

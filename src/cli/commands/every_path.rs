@@ -1,28 +1,24 @@
 //! `warpbound static`: a bound over all paths.
 
-use std::collections::HashMap;
-
-use crate::base::Pc;
 use crate::bound;
 use crate::check::every_path::{EveryPath, every_path, keeps_bounds};
 use crate::check::{Plan, Verdict, check};
 use crate::cli::args::Static;
 use crate::cli::failures::Batch;
-use crate::cli::load::{self, Loaded, LoadedKernel};
+use crate::cli::load::{self, Loaded};
+use crate::cli::loop_bounds::ByLine;
 use crate::cli::output::{Ending, Outcome};
 use crate::cli::session::Session;
 use crate::cli::suite::suite_kernels;
-use crate::diag::{Diagnostic, Diagnostics};
+use crate::diag::Diagnostics;
 use crate::exec::Options;
-use crate::program::loop_bounds::{self, LoopBound};
-use crate::program::warp_cfg::{Divergence, WarpCfg};
 use crate::report::every_path::{StaticReport, StaticResult};
 use crate::report::output::Output;
 
 /// Runs the command.
 pub fn run(args: &Static, session: &Session) -> Outcome {
     let names = if args.kernels.is_empty() { suite_kernels()? } else { args.kernels.clone() };
-    let bounds = parsed_bounds(&args.loop_bound)?;
+    let bounds = ByLine::new(&args.bounds)?;
     let mut batch = Batch::new(&names);
     let mut rows: Vec<(StaticResult, Verdict)> = Vec::new();
     while let Some((_, name)) = batch.begin(session) {
@@ -46,37 +42,11 @@ pub fn run(args: &Static, session: &Session) -> Outcome {
     Ok(ending)
 }
 
-/// The bounds of loops that the command line gives.
-pub fn parsed_bounds(given: &[String]) -> Result<Vec<LoopBound>, Diagnostics> {
-    let mut problems = Diagnostics::new();
-    let mut bounds = Vec::new();
-    for text in given {
-        match LoopBound::parse(text) {
-            Ok(bound) => bounds.push(bound),
-            Err(message) => problems.push(Diagnostic::general(format!("--loop-bound {text}"), message).hint(
-                "LINE is where the loop begins in the PTX, N how often a thread goes back to it at most",
-            )),
-        }
-    }
-    problems.into_result(bounds)
-}
-
-/// The loops of a kernel that they are for.
-pub fn resolved_bounds(kernel: &LoadedKernel, bounds: &[LoopBound]) -> Result<HashMap<Pc, u64>, Diagnostics> {
-    if bounds.is_empty() {
-        return Ok(HashMap::new());
-    }
-    let program = kernel.workload.program();
-    let block = kernel.workload.launch().map(|launch| launch.block);
-    let graph = WarpCfg::new(program, block, Divergence::Sides).map_err(|code| code.problem(program))?;
-    Ok(loop_bounds::resolve(program, &graph, bounds)?)
-}
-
 /// A kernel's result; nothing if somebody ended the command before there was one.
 fn row(
     name: &str,
     args: &Static,
-    bounds: &[LoopBound],
+    bounds: &ByLine,
     session: &Session,
 ) -> Result<Option<(StaticResult, Verdict)>, Diagnostics> {
     let kernel = load::kernel(name, &args.ptx, args.common.seed)?;
@@ -84,7 +54,7 @@ fn row(
     let loaded = Loaded::Kernel(Box::new(kernel));
     let policy = load::policy_of(&args.common, &loaded, &machine)?;
     let Loaded::Kernel(kernel) = &loaded else { unreachable!("made above") };
-    let resolved = resolved_bounds(kernel, bounds)?;
+    let (given, resolved) = bounds.of(kernel)?;
     let excerpts = |problems: Diagnostics| problems.with_excerpts(&kernel.code);
     let options = Options::of(&machine, args.common.fuel());
     keeps_bounds(&kernel.workload, options, &resolved, &session.watch).map_err(excerpts)?;
@@ -106,7 +76,7 @@ fn row(
     .map_err(|failed| excerpts(failed.problems))?;
     let run = checked.into_iter().next().filter(crate::check::Checked::is_complete);
     let (Some(run), false) = (run, found == EveryPath::Stopped) else { return Ok(None) };
-    let result = StaticResult::new(&kernel.workload, &machine, bounds, &found, &run);
+    let result = StaticResult::new(&kernel.workload, &machine, &given, &found, &run);
     let verdict = result.verdict(&run);
     Ok(Some((result, verdict)))
 }

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use super::every_path::{parsed_bounds, resolved_bounds};
 use crate::base::{Cycles, Pc};
 use crate::bound;
 use crate::check::Checked;
@@ -12,6 +11,7 @@ use crate::cli::campaign::Campaign;
 use crate::cli::failures::Batch;
 use crate::cli::ipoints::instrumented;
 use crate::cli::load::{self, LoadedKernel};
+use crate::cli::loop_bounds::ByLine;
 use crate::cli::output::{Ending, Outcome};
 use crate::cli::policies;
 use crate::cli::resources;
@@ -24,14 +24,13 @@ use crate::hybrid::{Density, Observed, default_limits, estimate};
 use crate::machine::{Machine, SchedulerKind};
 use crate::path::{BlockPaths, BlockSource};
 use crate::program::TimingTable;
-use crate::program::loop_bounds::LoopBound;
 use crate::program::warp_cfg::Divergence;
 use crate::report::output::Output;
 use crate::report::wcet::{Explored, Largest, Simulated, StaticOf, WcetResult};
 
 /// Runs the command.
 pub fn run(args: &Wcet, session: &Session) -> Outcome {
-    let bounds = parsed_bounds(&args.loop_bound)?;
+    let bounds = ByLine::new(&args.bounds)?;
     let mut batch = Batch::new(&args.kernels);
     let mut results = Vec::new();
     while let Some((_, name)) = batch.begin(session) {
@@ -60,10 +59,10 @@ fn kinds(args: &Wcet) -> Vec<SchedulerKind> {
     ]
 }
 
-fn row(name: &str, args: &Wcet, given: &[LoopBound], session: &Session) -> Result<WcetResult, Diagnostics> {
+fn row(name: &str, args: &Wcet, bounds: &ByLine, session: &Session) -> Result<WcetResult, Diagnostics> {
     let kernel = load::kernel(name, &args.ptx, args.common.seed)?;
     let (machine, _) = load::machine(&args.common, &kernel)?;
-    let resolved = resolved_bounds(&kernel, given)?;
+    let (given, resolved) = bounds.of(&kernel)?;
     let code = instrumented(&kernel, Divergence::Sides, Density::Blocks)?;
     let policies = match &args.common.scheduler {
         Some(_) => vec![load::policy(&args.common, &kernel, &machine)?],
@@ -114,7 +113,7 @@ fn row(name: &str, args: &Wcet, given: &[LoopBound], session: &Session) -> Resul
     let found = static_of(&kernel, &machine, &resolved, args, session)?;
     let explored = explored(name, &machine, args, session)?;
     let largest = Largest { simulated, estimates, found, explored };
-    Ok(WcetResult::new(&kernel.workload, &machine, args.runs, &policies, given, &largest))
+    Ok(WcetResult::new(&kernel.workload, &machine, args.runs, &policies, &given, &largest))
 }
 
 /// The bound over all paths. That a loop needs a bound, or something cannot be analysed, is a result here.

@@ -1,9 +1,7 @@
-//! Loop bounds that somebody gives: `--loop-bound` and `--annotations`.
-
-use std::path::Path;
+//! Loop bounds that somebody gives, by loop.
 
 use crate::cli::args::Hybrid;
-use crate::cli::files::read;
+use crate::cli::loop_bounds::{Given, given};
 use crate::diag::{Diagnostic, Diagnostics};
 
 /// The bounds by loop; `names` are what the loops are called, a line or a node, which several may share.
@@ -13,35 +11,16 @@ use crate::diag::{Diagnostic, Diagnostics};
 pub fn bounds(args: &Hybrid, names: &[String], what: &str) -> Result<Vec<Option<u64>>, Diagnostics> {
     let mut problems = Diagnostics::new();
     let mut bounds = vec![None; names.len()];
-    let mut add = |text: &str, place: Diagnostic| match bound(text, names, what) {
-        Ok((name, bound)) => {
-            let loops = names.iter().zip(&mut bounds).filter(|(known, _)| **known == name);
-            loops.for_each(|(_, of)| *of = Some(bound));
-        }
-        Err((message, hint)) => problems.push(Diagnostic { message, hint, ..place }),
-    };
-    if let Some(path) = &args.annotations {
-        for (number, line) in annotations(path)?.lines().enumerate() {
-            let text = line.split('#').next().unwrap_or("").trim();
-            if !text.is_empty() {
-                let file = Diagnostic::general(path.display().to_string(), "");
-                let line_number = u32::try_from(number + 1).unwrap_or(u32::MAX);
-                let width = u32::try_from(text.chars().count()).unwrap_or(1);
-                let excerpt = line.to_owned();
-                add(text, Diagnostic { line: line_number, column: 1, width, excerpt, ..file });
+    for Given { text, place } in given(&args.loop_bound, args.annotations.as_deref())? {
+        match bound(&text, names, what) {
+            Ok((name, bound)) => {
+                let loops = names.iter().zip(&mut bounds).filter(|(known, _)| **known == name);
+                loops.for_each(|(_, of)| *of = Some(bound));
             }
+            Err((message, hint)) => problems.push(Diagnostic { message, hint, ..place }),
         }
-    }
-    for text in &args.loop_bound {
-        add(text, Diagnostic::general(format!("--loop-bound {text}"), ""));
     }
     problems.into_result(bounds)
-}
-
-fn annotations(path: &Path) -> Result<String, Diagnostic> {
-    let bytes = read::text(path, read::TEXT_BYTES)?;
-    String::from_utf8(bytes)
-        .map_err(|_| Diagnostic::general(path.display().to_string(), "the file is not UTF-8 text"))
 }
 
 /// A loop and its bound, or what is wrong and what to do about it.

@@ -1,0 +1,126 @@
+//! What a lone warp takes over all paths beyond what its instructions initiate: what [`Rbb`](crate::bound::Rbb) needs.
+
+use super::measure::{Growth, Measure};
+use crate::bound::operands::{ready, writes};
+use crate::path::Step;
+use crate::program::{Flow, TimingTable};
+
+/// Instants of a lone warp, less the initiations of what it has issued in the section so far. Sections begin with
+/// nothing in flight.
+pub(super) struct Surplus<'t>(pub(super) &'t TimingTable);
+
+/// Where a warp is.
+#[derive(Clone, Debug)]
+pub(super) struct Over {
+    /// When the next instruction may issue.
+    next: i64,
+    /// By register: when its value is there.
+    available: Vec<i64>,
+    /// By unit: when it is free.
+    free: Vec<i64>,
+    /// When all is done.
+    done: i64,
+    /// The largest `done` of the sections that ended within a part.
+    ended: Option<i64>,
+    /// The largest issue of all.
+    ahead: i64,
+    /// The most barriers so far.
+    barriers: u64,
+}
+
+impl Over {
+    /// The largest C - S of a section, that which is under way included.
+    pub(super) fn largest(&self) -> i64 {
+        self.ended.map_or(self.done, |ended| ended.max(self.done))
+    }
+
+    /// The most that an issue comes after the initiations of what was issued before it, at least 0.
+    pub(super) fn ahead(&self) -> i64 {
+        self.ahead
+    }
+
+    /// What may matter later, as times from when the next instruction may issue: whatever is there by then is there.
+    fn later(&self) -> impl Iterator<Item = i64> + '_ {
+        let all = self.available.iter().chain(&self.free).chain(std::iter::once(&self.done));
+        all.map(|&instant| instant.saturating_sub(self.next).max(0))
+    }
+
+    /// Every instant of the section.
+    fn each(&mut self, mut change: impl FnMut(&mut i64)) {
+        let all = self.available.iter_mut().chain(&mut self.free);
+        all.chain([&mut self.next, &mut self.done]).for_each(&mut change);
+    }
+}
+
+impl Surplus<'_> {
+    /// At the beginning of a section.
+    pub(super) fn begin(&self) -> Over {
+        Over {
+            next: 0,
+            available: vec![0; self.0.regs()],
+            free: vec![0; self.0.units()],
+            done: 0,
+            ended: None,
+            ahead: 0,
+            barriers: 0,
+        }
+    }
+}
+
+impl Measure for Surplus<'_> {
+    type State = Over;
+
+    fn step(&self, state: &mut Over, step: Step) {
+        let table = self.0;
+        if !table.issues(step) {
+            return;
+        }
+        let op = table.op(step);
+        let (init, lat) = (signed(op.init.get()), signed(op.lat.get()));
+        let free = &mut state.free[op.unit.index()];
+        let issue = ready(table, step, state.next, |reg| state.available[reg.index()]);
+        *free = issue.max(*free).saturating_add(init);
+        let done = free.saturating_add(lat);
+        for reg in writes(table, step) {
+            state.available[reg.index()] = done;
+        }
+        state.next = issue.saturating_add(1);
+        state.done = state.done.max(done);
+        state.ahead = state.ahead.max(issue);
+        state.each(|instant| *instant = instant.saturating_sub(init));
+        if table.instr(step.pc()).flow == Flow::Barrier {
+            *state = Over {
+                ended: Some(state.largest()),
+                ahead: state.ahead,
+                barriers: state.barriers.saturating_add(1),
+                ..self.begin()
+            };
+        }
+    }
+
+    fn join(&self, state: &mut Over, other: &Over) {
+        let larger = |mine: &mut i64, theirs: &i64| *mine = (*mine).max(*theirs);
+        larger(&mut state.next, &other.next);
+        larger(&mut state.done, &other.done);
+        larger(&mut state.ahead, &other.ahead);
+        state.ended = state.ended.max(other.ended);
+        state.barriers = state.barriers.max(other.barriers);
+        state.available.iter_mut().zip(&other.available).for_each(|(mine, theirs)| larger(mine, theirs));
+        state.free.iter_mut().zip(&other.free).for_each(|(mine, theirs)| larger(mine, theirs));
+    }
+
+    fn growth(&self, before: &Over, after: &Over) -> Option<Growth> {
+        let growth = Growth::from(after.next) - Growth::from(before.next);
+        let linear = growth >= 0 || before.barriers == after.barriers;
+        (linear && before.later().eq(after.later())).then_some(growth)
+    }
+
+    fn grow(&self, state: &mut Over, by: Growth) {
+        let by = i64::try_from(by).unwrap_or(if by < 0 { i64::MIN } else { i64::MAX });
+        state.each(|instant| *instant = instant.saturating_add(by));
+    }
+}
+
+fn signed(cycles: u64) -> i64 {
+    i64::try_from(cycles).unwrap_or(i64::MAX)
+}

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::output::{Origin, Output, Report};
 use super::style::Style;
@@ -57,7 +57,7 @@ pub struct StaticResult {
 }
 
 /// A bound of a loop.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Given {
     /// Where it begins.

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::count;
 use super::style::Style;
@@ -80,7 +80,7 @@ impl<R> Output<R> {
 }
 
 /// Where a result comes from, besides the seed: enough to get it again.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Origin {
     /// Name of the machine.

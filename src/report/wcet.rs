@@ -1,8 +1,9 @@
 //! What is known of a worst case, one method beside the other.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::every_path::Given;
 use super::output::{Origin, Output, Report};
@@ -17,7 +18,7 @@ use crate::program::loop_bounds::LoopBound;
 use crate::sim::PolicySetup;
 
 /// A kernel: times are cycles.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct WcetResult {
     /// The kernel.
@@ -32,7 +33,7 @@ pub struct WcetResult {
     /// The policies that each input was simulated under.
     pub schedulers: Vec<String>,
     /// What was said of loops.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub loop_bounds: Vec<Given>,
     /// The shortest of all simulated times.
     pub shortest: u64,
@@ -41,11 +42,11 @@ pub struct WcetResult {
 }
 
 /// What a method says.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MethodRow {
     /// `simulated`; bounds on the paths of the runs by their names; `z_warp`, `z_dynamic`, `z_hybrid`; `explored`; `static`.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// What it is about.
     pub about: About,
     /// Its value; none if there is none.
@@ -65,7 +66,7 @@ pub struct MethodRow {
 }
 
 /// What a value is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum About {
@@ -82,7 +83,8 @@ pub enum About {
 }
 
 impl About {
-    fn text(self) -> &'static str {
+    /// In words.
+    pub fn text(self) -> &'static str {
         match self {
             Self::Runs => "these runs",
             Self::Paths => "all schedules of these paths",
@@ -183,10 +185,13 @@ impl WcetResult {
             let (value, longest) = (value.get() as f64, longest.get() as f64);
             (longest > 0.0).then(|| Fraction((value - longest) / longest))
         };
-        let row = |name, about, value: Result<(Cycles, Option<u64>), String>, note: Option<String>| {
+        let row = |name: &'static str,
+                   about,
+                   value: Result<(Cycles, Option<u64>), String>,
+                   note: Option<String>| {
             let known = value.as_ref().ok();
             MethodRow {
-                name,
+                name: Cow::Borrowed(name),
                 about,
                 value: known.map(|(value, _)| value.get()),
                 over: known.and_then(|(value, _)| over(*value)),
@@ -263,7 +268,7 @@ impl WcetResult {
             notes.extend(row.seed.map(|seed| format!("seed {seed}")));
             notes.extend(row.note.clone());
             table.row([
-                row.name.to_owned(),
+                row.name.to_string(),
                 row.value.map_or_else(|| "-".to_owned(), |value| value.to_string()),
                 row.over.map_or_else(|| "-".to_owned(), |over| format!("{:+.1} %", over.0 * 100.0)),
                 row.about.text().to_owned(),

@@ -48,7 +48,7 @@ pub struct Merge {
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("written").required(true).multiple(true))]
 pub struct Report {
-    /// Folders that `sweep` or `merge` wrote, results.jsonl files, or files with what `check` or `run --explain` printed with `--format json`
+    /// Folders that `sweep` or `merge` wrote, results.jsonl files, or files with what `check`, `static`, `wcet` or `run --explain` printed with `--format json`
     #[arg(required = true, value_name = "RESULTS")]
     pub results: Vec<PathBuf>,
     /// A page with summary, plots and tables, for any browser; it needs no other file and no network

@@ -10,7 +10,7 @@ use crate::cli::output::{Ending, Outcome};
 use crate::cli::session::Session;
 use crate::diag::{Diagnostic, Diagnostics, shortened};
 use crate::report::count;
-use crate::report::results::{Collected, explained, page, plots, records_of_check};
+use crate::report::results::{Collected, explained, number_of, page, plots, records_of_check, worst_cases};
 use crate::sweep::Manifest;
 
 /// The file with the lines in a folder of results.
@@ -47,8 +47,7 @@ pub fn run(args: &Report, session: &Session) -> Outcome {
     }
     problems.into_result(())?;
     let mut ending = Ending::default();
-    let mut said =
-        format!("{} of {}", count(all.total.points as usize, "point"), count(all.sources.len(), "source"));
+    let mut said = format!("{} of {}", number_of(&all), count(all.sources.len(), "source"));
     said.push_str(&format!(", {} violated, {} failed\n", all.total.violated, all.total.failed));
     if let Some((path, part)) = &mut out {
         let html = page(&all).render();
@@ -86,7 +85,7 @@ impl Input {
         let name = path.display().to_string();
         let problem = |message: String| {
             Diagnostic::general(name.clone(), message)
-                .hint("name a folder that `warpbound sweep` or `merge` wrote, a results.jsonl file, or what `check` or `run --explain` printed with `--format json`")
+                .hint("name a folder that `warpbound sweep` or `merge` wrote, a results.jsonl file, or what `check`, `static`, `wcet` or `run --explain` printed with `--format json`")
         };
         let there =
             std::fs::metadata(path).map_err(|error| problem(format!("cannot read the results: {error}")))?;
@@ -131,6 +130,13 @@ impl Input {
                 let column = error.column().max(1);
                 wrong(if column > 250 { 1 } else { column }, format!("this line is no record: {error}"))
             })?;
+            let cases = worst_cases(&record)
+                .map_err(|why| wrong(1, format!("this is not what wcet writes: {why}")))?;
+            if record["command"] == "wcet" {
+                records += cases.len() as u64;
+                cases.into_iter().for_each(|case| all.compare(case));
+                continue;
+            }
             let listed = records_of_check(&record);
             for explained in
                 explained(&record).map_err(|why| wrong(1, format!("this is no critical path: {why}")))?

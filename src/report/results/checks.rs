@@ -1,4 +1,4 @@
-//! What `check` and `run` printed with `--format json`, as records of results.
+//! What `check`, `run`, `static` and `wcet` printed with `--format json`, as records of results.
 
 use std::collections::BTreeSet;
 
@@ -6,10 +6,11 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::report::explain::Explained;
+use crate::report::wcet::WcetResult;
 
 /// A record for each run that was judged and for each kernel that failed; nothing if it is something else.
 pub fn records_of_check(printed: &Value) -> Option<Vec<Value>> {
-    if printed["command"] != "check" && printed["command"] != "run" {
+    if !["check", "run", "static"].iter().any(|command| printed["command"] == *command) {
         return None;
     }
     let results = printed["results"].as_array()?;
@@ -40,7 +41,11 @@ pub fn records_of_check(printed: &Value) -> Option<Vec<Value>> {
         } else {
             set("error", json!("the run did not come to its end"));
         }
-        set("verdict", result["verdict"].clone());
+        let of_bounds = || {
+            let is = |status: &str| bounds(result).iter().any(|bound| bound["status"] == status);
+            json!(["violated", "holds"].into_iter().find(|status| is(status)).unwrap_or("not-applicable"))
+        };
+        set("verdict", result.get("verdict").cloned().unwrap_or_else(of_bounds));
         for bound in bounds(result) {
             let Some(name) = bound["name"].as_str() else { continue };
             set(&format!("{name}_verdict"), bound["status"].clone());
@@ -66,6 +71,16 @@ pub fn records_of_check(printed: &Value) -> Option<Vec<Value>> {
         records.push(Value::Object(record));
     }
     Some(records)
+}
+
+/// What `wcet --format json` printed of each kernel.
+///
+/// # Errors
+/// What is not as `wcet` writes it.
+pub fn worst_cases(printed: &Value) -> Result<Vec<WcetResult>, String> {
+    let of_wcet = if printed["command"] == "wcet" { printed["results"].as_array() } else { None };
+    let read = |one: &Value| WcetResult::deserialize(one).map_err(|error| error.to_string());
+    of_wcet.into_iter().flatten().map(read).collect()
 }
 
 /// The critical paths of what `run --explain --format json` printed.

@@ -9,6 +9,7 @@ use super::record::Read;
 use super::singles::Singles;
 use super::spread::Spread;
 use crate::report::explain::Explained;
+use crate::report::wcet::WcetResult;
 use crate::sweep::{Manifest, Meaning};
 
 /// Combinations of kernel, machine and policy that are kept apart.
@@ -20,6 +21,8 @@ const AXIS_VALUES: usize = 64;
 
 /// Critical paths that a page shows.
 const EXPLAINED: usize = 20;
+/// Kernels with methods beside each other that a page shows.
+const WORST_CASES: usize = 50;
 
 /// Where results come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -126,6 +129,8 @@ pub struct Collected {
     pub(super) singles: Singles,
     /// Critical paths, each with the name of its source.
     pub(super) explained: Vec<(String, Explained)>,
+    /// Methods beside each other, by kernel.
+    pub(super) worst_cases: Vec<WcetResult>,
 }
 
 impl Collected {
@@ -140,6 +145,13 @@ impl Collected {
         if self.explained.len() < EXPLAINED {
             let source = self.sources.last().map_or(String::new(), |source| source.name.clone());
             self.explained.push((source, explained));
+        }
+    }
+
+    /// Takes what `wcet` says of a kernel; beyond fifty they are left out.
+    pub fn compare(&mut self, methods: WcetResult) {
+        if self.worst_cases.len() < WORST_CASES {
+            self.worst_cases.push(methods);
         }
     }
 

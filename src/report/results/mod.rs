@@ -5,6 +5,7 @@
 
 mod checks;
 mod collected;
+mod methods;
 mod names;
 mod page;
 mod plots;
@@ -13,7 +14,7 @@ mod singles;
 mod spread;
 mod tables;
 
-pub use checks::{explained, records_of_check};
+pub use checks::{explained, records_of_check, worst_cases};
 pub use collected::{Collected, Source};
-pub use page::page;
+pub use page::{number_of, page};
 pub use plots::plots;

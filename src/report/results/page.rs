@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::collected::{Collected, Source};
-use super::{plots, tables};
+use super::{methods, plots, tables};
 use crate::report::count;
 use crate::report::diff::DiffResult;
 use crate::report::explain::Explained;
@@ -15,13 +15,20 @@ use crate::report::plot::themed;
 pub fn page(all: &Collected) -> Page {
     let section =
         |id: &str, title: &str, body| Section { id: id.to_owned().into(), title: title.to_owned(), body };
-    let mut sections = vec![
-        section("summary", "Summary", summary(all)),
-        section("plots", "Plots", figures(all)),
-        section("bounds", "Bounds", tables::bounds(all).render()),
-        section("kernels", "Kernels", tables::groups(all).render()),
-        section("points", "Points", tables::singles(all).render()),
-    ];
+    let mut sections = vec![section("summary", "Summary", summary(all))];
+    if all.total.points > 0 {
+        sections.extend([
+            section("plots", "Plots", figures(all)),
+            section("bounds", "Bounds", tables::bounds(all).render()),
+            section("kernels", "Kernels", tables::groups(all).render()),
+            section("points", "Points", tables::singles(all).render()),
+        ]);
+    }
+    for (number, methods) in all.worst_cases.iter().enumerate() {
+        let id = format!("worst-case-{number}");
+        let title = format!("The worst case of {} on {}", methods.kernel, methods.origin.machine);
+        sections.push(section(&id, &title, methods::section(methods, &id)));
+    }
     for (number, (name, explained)) in all.explained.iter().enumerate() {
         let id = format!("-{number}");
         let title = format!("Critical path of {}", name_of(explained));
@@ -36,9 +43,19 @@ pub fn page(all: &Collected) -> Page {
     let names: Vec<&str> = all.sources.iter().map(|source| source.name.as_str()).collect();
     Page {
         title: "Bounds against simulated times".to_owned(),
-        subtitle: format!("{} of {}", count(all.total.points as usize, "point"), names.join(", ")),
+        subtitle: format!("{} of {}", number_of(all), names.join(", ")),
         sections,
         ..Page::default()
+    }
+}
+
+/// How much there is.
+pub fn number_of(all: &Collected) -> String {
+    let worst_cases = || count(all.worst_cases.len(), "worst case");
+    match (all.total.points, all.worst_cases.len()) {
+        (0, 1..) => worst_cases(),
+        (points, 0) => count(points as usize, "point"),
+        (points, _) => format!("{} and {}", count(points as usize, "point"), worst_cases()),
     }
 }
 
@@ -47,7 +64,11 @@ fn name_of(explained: &Explained) -> String {
 }
 
 fn summary(all: &Collected) -> String {
-    let mut html = verdict(all);
+    let mut html = methods::verdict(&all.worst_cases);
+    if all.total.points == 0 && !all.worst_cases.is_empty() {
+        return html;
+    }
+    html.push_str(&verdict(all));
     html.push_str("<dl class=\"facts\">\n");
     let mut fact = |name: &str, value: String| {
         let _ = writeln!(html, "<div><dt>{name}</dt><dd>{value}</dd></div>");

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::collected::{ByValue, Collected};
+use super::methods;
 use crate::report::plot::{BarPlot, BarRow, BoxPlot, LinePlot};
 
 /// Policies that have plots of their own.
@@ -37,6 +38,7 @@ pub fn plots(all: &Collected) -> Vec<Plot> {
     plots.extend((0..all.policies.list().len().min(POLICIES)).filter_map(|policy| spread(all, policy)));
     plots.extend(overestimation_by_kernel(all));
     plots.extend(instructions_by_kernel(all));
+    plots.extend(all.worst_cases.iter().map(|case| methods::plot(case)));
     plots
 }
 
@@ -163,7 +165,7 @@ fn instructions_by_kernel(all: &Collected) -> Option<Plot> {
 }
 
 /// A name for a file.
-fn file_name(parts: &[&str]) -> String {
+pub(super) fn file_name(parts: &[&str]) -> String {
     let safe = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
     parts.join("-").chars().map(safe).collect()
 }

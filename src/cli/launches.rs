@@ -235,8 +235,8 @@ fn replace_args(
                 texts.replace(step("args", index), shown);
             }
             Target::Buffer(index) => match value(text, given, None, None) {
-                Ok(ArgSpec::Buffer { name, elem, len, init }) => {
-                    spec.buffers[index] = BufferSpec { name, elem, len, init };
+                Ok(ArgSpec::Buffer { name, elem, len, init, constant }) => {
+                    spec.buffers[index] = BufferSpec { name, elem, len, init, constant };
                     texts.replace(step("buffers", index), shown);
                 }
                 Ok(_) => problems.push(

@@ -16,6 +16,8 @@ pub(super) struct Region {
     /// Where it begins in traffic: there are no unmapped bytes between buffers there.
     pub(super) packed: u64,
     pub(super) bytes: Vec<u8>,
+    /// Whether kernels must not write it.
+    pub(super) constant: bool,
 }
 
 /// What launches find in memory and leave there.
@@ -58,7 +60,8 @@ impl Device {
         }
         for (buffer, place) in buffers.iter().zip(place_buffers(buffers.iter().map(|b| b.bytes.len() as u64)))
         {
-            let region = Region { base: place.address, packed: place.packed, bytes: buffer.bytes.clone() };
+            let (base, packed, bytes) = (place.address, place.packed, buffer.bytes.clone());
+            let region = Region { base, packed, bytes, constant: buffer.constant };
             device.regions.push(region);
             device.names.push(buffer.name.clone());
         }
@@ -99,7 +102,7 @@ impl Device {
         let region = (!globals.is_empty()).then_some(self.regions.len());
         if region.is_some() {
             let base = GLOBALS_BASE + layout.globals.start;
-            self.regions.push(Region { base, packed: base, bytes: globals });
+            self.regions.push(Region { base, packed: base, bytes: globals, constant: false });
         }
         self.modules.push(ModuleMemory {
             region,

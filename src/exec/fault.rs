@@ -69,6 +69,10 @@ impl Access {
                 "misaligned",
                 "an access has to start at a multiple of its size, for a vector that of the whole vector",
             ),
+            Denied::ReadOnly if self.space == Space::Global => (
+                "read-only",
+                "the launch says that this buffer is constant: leave out `constant: true` if it is not",
+            ),
             Denied::ReadOnly => ("read-only", "constant and parameter memory cannot be written by a kernel"),
         };
         let message = format!(

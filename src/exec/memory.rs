@@ -187,6 +187,11 @@ impl Memory {
         bytes.get(..size)
     }
 
+    /// Whether all of these bytes of global memory are in a buffer that no kernel writes.
+    pub(super) fn is_constant(&mut self, address: u64, size: usize) -> bool {
+        self.global(address, size).is_some_and(|(region, _)| self.regions[region].constant)
+    }
+
     /// As [`Memory::stretch`], for writing.
     #[inline]
     pub(super) fn stretch_mut(&mut self, space: Space, address: u64, size: u64) -> Option<&mut [u8]> {
@@ -194,7 +199,11 @@ impl Memory {
         let bytes = match space {
             Space::Global => {
                 let (region, offset) = self.global(address, size)?;
-                &mut self.regions[region].bytes[offset..]
+                let region = &mut self.regions[region];
+                if region.constant {
+                    return None;
+                }
+                &mut region.bytes[offset..]
             }
             Space::Shared => from_mut(&mut self.shared, address),
             Space::Const | Space::Param | Space::Local | Space::Generic => return None,
@@ -263,7 +272,11 @@ impl Memory {
         let bytes = match space {
             Space::Global | Space::Generic => {
                 let (region, offset) = self.global(address, size).ok_or(Denied::Unmapped)?;
-                &mut self.regions[region].bytes[offset..]
+                let region = &mut self.regions[region];
+                if region.constant {
+                    return Err(Denied::ReadOnly);
+                }
+                &mut region.bytes[offset..]
             }
             Space::Shared => from_mut(&mut self.shared, address),
             Space::Local => from_mut(self.local_mut(thread), address),
@@ -426,6 +439,7 @@ mod tests {
             name: format!("b{i}"),
             elem: Elem::U8,
             bytes: vec![i as u8; len],
+            constant: len == 300,
         };
         let launch = Launch {
             grid: [1, 1, 1],
@@ -434,7 +448,12 @@ mod tests {
             registers: None,
             args: (0..lens.len()).map(Arg::Buffer).collect(),
             buffers: lens.iter().enumerate().map(buffer).collect(),
-            symbols: vec![Buffer { name: "c".into(), elem: Elem::U32, bytes: vec![9, 8, 7, 6] }],
+            symbols: vec![Buffer {
+                name: "c".into(),
+                elem: Elem::U32,
+                bytes: vec![9, 8, 7, 6],
+                constant: false,
+            }],
             images: Vec::new(),
         };
         Memory::on(Device::of(&program, &launch).unwrap(), 0, &program, &launch, 0).unwrap()
@@ -452,8 +471,12 @@ mod tests {
         assert_eq!(memory.read(Space::Global, 0, u64::MAX - 3, 4), Err(Denied::Unmapped));
         let third = memory.buffer_address(2).unwrap();
         assert_eq!((third % BUFFER_ALIGN, third - BUFFERS_BASE > 2 * GUARD_BYTES), (0, true));
-        memory.write(Space::Global, 0, third + 4, 2).unwrap().copy_from_slice(&[7, 7]);
-        assert_eq!(memory.buffer(2)[..7], [2, 2, 2, 2, 7, 7, 2]);
+        memory.write(Space::Global, 0, BUFFERS_BASE + 4, 2).unwrap().copy_from_slice(&[7, 7]);
+        assert_eq!(memory.buffer(0)[..7], [0, 0, 0, 0, 7, 7, 0]);
+        assert_eq!(memory.write(Space::Global, 0, third + 4, 2), Err(Denied::ReadOnly), "it is constant");
+        assert!(memory.stretch_mut(Space::Global, third, 4).is_none());
+        assert!(memory.is_constant(third, 300) && !memory.is_constant(third, 301));
+        assert!(!memory.is_constant(BUFFERS_BASE, 4));
         assert!(memory.buffer(1).is_empty() && memory.buffer(3).is_empty());
     }
 

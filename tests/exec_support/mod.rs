@@ -129,7 +129,10 @@ impl Kernel {
         let text = self.text();
         let module = Module::parse(&SourceText::new("k.ptx", text.as_str()))?;
         let program = module.program("k", &isa)?;
-        let buffer = |name: String, bytes: &Vec<u8>| Buffer { name, elem: Elem::U8, bytes: bytes.clone() };
+        let buffer = |name: String, bytes: &Vec<u8>| {
+            let bytes = bytes.clone();
+            Buffer { name, elem: Elem::U8, bytes, constant: false }
+        };
         let launch = Launch {
             grid: self.grid,
             block: self.block,

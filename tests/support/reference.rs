@@ -70,7 +70,12 @@ pub fn arguments(text: &str) -> (Vec<Arg>, Vec<Buffer>) {
                 let len: u64 = len.parse().unwrap();
                 let bytes = (0..len).flat_map(|i| element(elem, rule, i, len)).collect();
                 args.push(Arg::Buffer(buffers.len()));
-                buffers.push(Buffer { name: format!("buffer {}", buffers.len()), elem, bytes });
+                buffers.push(Buffer {
+                    name: format!("buffer {}", buffers.len()),
+                    elem,
+                    bytes,
+                    constant: false,
+                });
             }
             ["f32", value] => args.push(Arg::Value(value.parse::<f32>().unwrap().to_le_bytes().to_vec())),
             [_, value] => {

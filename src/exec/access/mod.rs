@@ -120,6 +120,15 @@ impl Targets {
         extra_transactions(banks, &addresses, self.size, lanes)
     }
 
+    /// Those of the lanes that access buffers which no kernel writes.
+    pub(super) fn in_constant_buffers(&self, lanes: LaneMask, context: &mut Context) -> LaneMask {
+        let constant = |lane: &usize| {
+            let (space, address) = self.of(*lane);
+            space == Space::Global && context.memory.is_constant(address, self.size)
+        };
+        lanes.lanes().filter(constant).map(LaneMask::lane).collect()
+    }
+
     /// The spaces that [`Self::resolved`] may give if some or all of the enabled lanes access memory, `unknown` ones of them
     /// anywhere and `sure` ones certainly.
     pub(super) fn may_resolve(&self, enabled: LaneMask, unknown: LaneMask, sure: LaneMask) -> Vec<Space> {

@@ -68,14 +68,18 @@ impl Effects {
                 let place = (*space, addr);
                 let executions =
                     accesses(values, context, pc, place, (size, false), (enabled, guard.must), sure);
-                let readable = match space {
-                    Space::Param => true,
-                    Space::Const => self.constants_known,
-                    _ => false,
+                let known = enabled - unknown_address(values, addr);
+                let known = match space {
+                    Space::Param => known,
+                    Space::Const if self.constants_known => known,
+                    Space::Global | Space::Generic => {
+                        let targets = Targets::new(&values.warp, context, pc, place, size, "load");
+                        targets.in_constant_buffers(known, context)
+                    }
+                    _ => LaneMask::empty(),
                 };
                 let mut unknown = enabled;
-                if readable {
-                    let known = enabled - unknown_address(values, addr);
+                if !known.is_empty() {
                     // an access that is not allowed makes nothing known; a run that comes here will say so
                     if access::load(&mut values.warp, context, pc, code.access(pc), known).is_ok() {
                         unknown = enabled - known;

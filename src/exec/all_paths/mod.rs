@@ -1,7 +1,7 @@
 //! All paths of a launch: what its warps may execute, whatever the data are.
 //!
-//! A warp runs *abstractly*: thread ids, block ids, the sizes of grid and block, parameters and constants are what they are, and what
-//! is computed from them too; what is loaded is unknown, and so is what is computed from that. Each lane has its own
+//! A warp runs *abstractly*: thread ids, block ids, the sizes of grid and block, parameters, constants and buffers that the launch says are
+//! constant are what they are, and what is computed from them too; what else is loaded is unknown, and so is what is computed from that. Each lane has its own
 //! values and knows in which registers they mean something (`values.rs`). Most control flow and most addresses of kernels
 //! depend on nothing unknown. Then there is one path, and it is that of every run, with its bank conflicts.
 //!
@@ -11,7 +11,7 @@
 //! which of the sides a warp takes: one of them, or both, the one that branches first.
 //!
 //! Where the target of a store is unknown nothing more is lost, since no loaded value is trusted: what is known of a register was
-//! never in memory. Of an access whose address is unknown, or of which it is unknown which lanes take part, the path has the most transactions that
+//! never in memory that is written. A run that writes a constant buffer is an error, so that none of it is in question here. Of an access whose address is unknown, or of which it is unknown which lanes take part, the path has the most transactions that
 //! there can be: each unknown lane adds one to the bank that has most.
 //!
 //! # Loops
@@ -44,7 +44,7 @@
 //! # What it does not know
 //! Calls, tables of branches, the reconvergence of machine code, barriers that only some paths reach by a guard on unknown
 //! data; and of loops that are taken as a whole those in which threads end, and ways out of several loops at once: these are errors,
-//! and no set of paths is given. A constant that a launch file sets is unknown like other data, and so is local memory.
+//! and no set of paths is given. A constant that a launch file sets is unknown like other data unless it says that it is constant, and so is local memory.
 
 mod effect;
 mod flow;
@@ -144,7 +144,7 @@ impl<'a> AllPaths<'a> {
             divergence: None,
         };
         Ok(Self {
-            effects: Effects::new(program, launch.symbols.is_empty()),
+            effects: Effects::new(program, launch.symbols.iter().all(|symbol| symbol.constant)),
             context,
             code,
             map: Arc::new(map),

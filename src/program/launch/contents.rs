@@ -26,7 +26,7 @@ pub(in crate::program) fn size(spec: &BufferSpec, scope: &Scope, place: &Place) 
 }
 
 /// A buffer of this size with its contents. Random ones are drawn from the seed's stream of this
-/// number.
+/// number, those of a constant buffer from that of seed 0.
 ///
 /// # Errors
 /// Contents that do not fit the buffer.
@@ -55,7 +55,7 @@ pub(in crate::program) fn fill(
             if lo.partial_cmp(hi) != Some(std::cmp::Ordering::Less) {
                 return Err(wrong(format!("Uniform({lo}, {hi}) is empty, the first must be less")));
             }
-            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            let mut rng = ChaCha8Rng::seed_from_u64(if spec.constant { 0 } else { seed });
             rng.set_stream(stream);
             for _ in 0..len {
                 let drawn = lo + (hi - lo) * rng.random::<f64>();
@@ -97,7 +97,7 @@ pub(in crate::program) fn fill(
         return Err(wrong(format!("it holds {len} elements, {} bytes; {} bytes given", size, bytes.len())));
     }
     bytes.resize(size as usize, 0);
-    Ok(Buffer { name: name.clone(), elem, bytes })
+    Ok(Buffer { name: name.clone(), elem, bytes, constant: spec.constant })
 }
 
 fn encode(elem: Elem, value: f64, out: &mut Vec<u8>) {

@@ -43,6 +43,8 @@ pub struct Buffer {
     pub elem: Elem,
     /// Contents.
     pub bytes: Vec<u8>,
+    /// Whether kernels must not write it: see [`BufferSpec::constant`].
+    pub constant: bool,
 }
 
 /// An argument ready to be passed.
@@ -173,9 +175,9 @@ fn buffers_of<'a>(spec: &LaunchSpec, place: &Place<'a>) -> Vec<(BufferSpec, Plac
 
 fn buffers_of_arg<'a>(arg: &ArgSpec, place: &Place<'a>, found: &mut Vec<(BufferSpec, Place<'a>)>) {
     match arg {
-        ArgSpec::Buffer { name, elem, len, init } => {
-            let (name, elem, len, init) = (name.clone(), *elem, len.clone(), init.clone());
-            found.push((BufferSpec { name, elem, len, init }, place.clone()));
+        ArgSpec::Buffer { name, elem, len, init, constant } => {
+            let (name, len, init) = (name.clone(), len.clone(), init.clone());
+            found.push((BufferSpec { name, elem: *elem, len, init, constant: *constant }, place.clone()));
         }
         ArgSpec::Struct(parts) => {
             for (index, part) in parts.iter().enumerate() {

@@ -61,6 +61,8 @@ pub enum ArgSpec {
         elem: Elem,
         len: Expr,
         init: Init,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        constant: bool,
     },
     /// The address of a buffer or module variable, plus so many bytes.
     Ptr(String, #[serde(default)] Expr),
@@ -101,6 +103,10 @@ pub struct BufferSpec {
     pub len: Expr,
     /// What it holds at first.
     pub init: Init,
+    /// Whether what it holds belongs to the launch and not to its input: kernels must not write it, random data are
+    /// those of seed 0 whatever the seed is, and the analysis of all paths knows what is loaded from it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub constant: bool,
 }
 
 /// Element type of a buffer, little endian.

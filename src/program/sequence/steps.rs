@@ -105,7 +105,8 @@ impl<'a> Compiler<'a> {
                     ArgSpec::Ptr(name, _) => name.clone(),
                     _ => String::new(),
                 };
-                let data = BufferSpec { name, elem: *elem, len: len.clone(), init: init.clone() };
+                let (len, init) = (len.clone(), init.clone());
+                let data = BufferSpec { name, elem: *elem, len, init, constant: false };
                 Step::Write { to: Box::new(to.clone()), data: Box::new(data) }
             }
         })

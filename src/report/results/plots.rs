@@ -38,7 +38,7 @@ pub fn plots(all: &Collected) -> Vec<Plot> {
     plots.extend((0..all.policies.list().len().min(POLICIES)).filter_map(|policy| spread(all, policy)));
     plots.extend(overestimation_by_kernel(all));
     plots.extend(instructions_by_kernel(all));
-    plots.extend(all.worst_cases.iter().map(|case| methods::plot(case)));
+    plots.extend(all.worst_cases.iter().map(methods::plot));
     plots
 }
 

@@ -94,7 +94,7 @@ impl Case {
             dynamic_shared: 0,
             registers: None,
             args: vec![Arg::Buffer(0), Arg::Value(self.number.to_le_bytes().to_vec())],
-            buffers: vec![Buffer { name: "p0".to_owned(), elem: Elem::U8, bytes }],
+            buffers: vec![Buffer { name: "p0".to_owned(), elem: Elem::U8, bytes, constant: false }],
             symbols: Vec::new(),
             images: Vec::new(),
         }

@@ -9,6 +9,7 @@ use std::fmt;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use super::ipg::Ipg;
+use super::sections::{NoSections, SectionTiming};
 use super::trace::Event;
 use super::waves::{Arrivals, BlockWaves, WaveParameters};
 use crate::base::{Cycle, Cycles};
@@ -75,6 +76,8 @@ pub struct Observed {
     pub waves: WaveParameters,
     /// What the scheduler of blocks did, where it could be watched.
     pub blocks: Option<BlockWaves>,
+    /// What warps did between barriers, where barriers and blocks could be watched.
+    pub sections: Result<SectionTiming, NoSections>,
     /// How many runs.
     pub runs: u64,
     /// How many warps, of all runs.
@@ -106,6 +109,11 @@ impl Observed {
         self.longest_warp = self.longest_warp.max(later.longest_warp);
         self.waves = self.waves.max(later.waves);
         self.blocks = self.blocks.zip(later.blocks).map(|(mine, theirs)| mine.max(theirs));
+        match (&mut self.sections, later.sections) {
+            (Ok(mine), Ok(theirs)) => mine.max(&theirs),
+            (Ok(_), Err(why)) => self.sections = Err(why),
+            (Err(_), _) => {}
+        }
         self.runs += later.runs;
         self.warps += later.warps;
         self.events += later.events;
@@ -283,6 +291,7 @@ impl<'a> Observer<'a> {
             longest_warp: Cycles::ZERO,
             waves: WaveParameters::default(),
             blocks: None,
+            sections: Err(NoSections::Unknown),
             runs: 0,
             warps: 0,
             events: 0,

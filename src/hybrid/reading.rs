@@ -3,13 +3,14 @@
 use std::io::{self, BufRead};
 
 use super::ipg::Ipg;
+use super::layout::{Blocks, Layout};
 use super::observed::{Fault, Observed, Observer};
 use super::trace::{ReadError, Reader, Record};
 use crate::diag::{Diagnostic, Diagnostics};
 
 /// Reads traces to their end, in memory that does not depend on how long they are. Messages call the input `file`.
 ///
-/// `bounds` are the iterations that each loop is allowed, where somebody says so.
+/// `bounds` are the iterations that each loop is allowed, and `layout` the blocks, where somebody says so.
 ///
 /// Every line that is none is reported. Of events that cannot follow each other the first is, since those after it
 /// may be wrong only because of it; and none after a line that could not be read.
@@ -21,9 +22,11 @@ pub fn read_traces(
     file: &str,
     ipg: &Ipg,
     bounds: &[Option<u64>],
+    layout: Option<&Layout>,
 ) -> io::Result<Result<Observed, Diagnostics>> {
     let mut reader = Reader::new(input, file, ipg);
     let mut observer = Observer::with_bounds(ipg, bounds);
+    let mut blocks = layout.map(|layout| Blocks::new(ipg, layout));
     let mut wrong = Diagnostics::new();
     let mut begun = false;
     loop {
@@ -45,6 +48,14 @@ pub fn read_traces(
             Record::Run if begun => observer.end_run(),
             Record::Run => Ok(()),
         };
+        if let Some(blocks) = &mut blocks
+            && judged.is_ok()
+        {
+            match record {
+                Record::Event(event) => blocks.event(event),
+                Record::Run => blocks.end_run(),
+            }
+        }
         begun = true;
         if let Err(fault) = judged {
             let message = fault.describe(ipg);
@@ -61,10 +72,17 @@ pub fn read_traces(
     if !begun {
         return Ok(Err(Diagnostic::general(file, "a trace without events").into()));
     }
-    Ok(observer.finish().map_err(|fault| {
-        let message = fault.describe(ipg);
-        at_line_of(&fault, &message, file, reader.line_number()).hint(fault.hint(ipg)).into()
-    }))
+    let end = reader.line_number();
+    Ok(match observer.finish() {
+        Ok(found) => Ok(match blocks.map(Blocks::finish) {
+            Some((blocks, sections)) => Observed { blocks, sections, ..found },
+            None => found,
+        }),
+        Err(fault) => {
+            let message = fault.describe(ipg);
+            Err(at_line_of(&fault, &message, file, end).hint(fault.hint(ipg)).into())
+        }
+    })
 }
 
 /// A problem that is found at the end of a run, at the event that it is about, whose line is not there any more.
@@ -89,7 +107,7 @@ mod tests {
     }
 
     fn read(text: &str) -> Result<Observed, Diagnostics> {
-        read_traces(text.as_bytes(), "t", &diamond(), &[]).unwrap()
+        read_traces(text.as_bytes(), "t", &diamond(), &[], None).unwrap()
     }
 
     fn problems(text: &str) -> Vec<(u32, u32, String)> {
@@ -162,7 +180,7 @@ mod tests {
     fn garbage_is_no_panic_and_long_lines_are_skipped() {
         let mut text = vec![b'a'; 100_000];
         text.extend_from_slice(b"\na 0 0 \xff\n\xff\xfe 1 2 3\n\0\n");
-        let wrong = read_traces(text.as_slice(), "t", &diamond(), &[]).unwrap().unwrap_err();
+        let wrong = read_traces(text.as_slice(), "t", &diamond(), &[], None).unwrap().unwrap_err();
         let lines: Vec<u32> = wrong.list().iter().map(|problem| problem.line).collect();
         assert_eq!(lines, [1, 2, 3, 4]);
         assert!(wrong.to_string().contains("4096 bytes"));

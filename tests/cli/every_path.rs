@@ -110,7 +110,20 @@ fn wcet_puts_methods_side_by_side() {
     let names: Vec<&str> = methods.iter().map(|row| row["name"].as_str().unwrap()).collect();
     assert_eq!(
         names,
-        ["simulated", "explored", "gub", "iwb", "swb", "lwb", "z_warp", "z_dynamic", "z_hybrid", "static"]
+        [
+            "simulated",
+            "explored",
+            "gub",
+            "iwb",
+            "swb",
+            "lwb",
+            "z_warp",
+            "z_dynamic",
+            "z_hybrid",
+            "hybrid_blocks",
+            "hybrid_sections",
+            "static"
+        ]
     );
     // the same on any number of threads
     let text = |jobs: &str| stdout(&warpbound(&["wcet", "ifelse", "--runs", "5", "--jobs", jobs]));

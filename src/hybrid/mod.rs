@@ -24,6 +24,7 @@ pub mod ilp;
 mod instrumented;
 pub mod ipg;
 mod layout;
+mod numbered;
 pub mod observed;
 mod reading;
 mod run;

@@ -1,6 +1,6 @@
 //! A text of traces becomes what they say.
 
-use std::io::{self, BufRead};
+use std::io::{self, Read};
 
 use super::ipg::Ipg;
 use super::layout::{Blocks, Layout};
@@ -18,7 +18,7 @@ use crate::diag::{Diagnostic, Diagnostics};
 /// # Errors
 /// The outer error is of the input, the inner one of what it says.
 pub fn read_traces(
-    input: impl BufRead,
+    input: impl Read,
     file: &str,
     ipg: &Ipg,
     bounds: &[Option<u64>],
@@ -174,6 +174,60 @@ mod tests {
         assert!(one("run\n").2.contains("no events"));
         // another multiprocessor has its own time
         assert!(read("a 0 0 5\na 1 0 4\nc 1 0 5\nd 1 0 5\nc 0 0 6\nd 0 0 6\n").is_ok());
+    }
+
+    /// Gives its bytes a few at a time, as pipes may.
+    struct Drops<'a>(&'a [u8], usize);
+
+    impl Read for Drops<'_> {
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            let count = self.1.min(self.0.len()).min(into.len());
+            into[..count].copy_from_slice(&self.0[..count]);
+            self.0 = &self.0[count..];
+            Ok(count)
+        }
+    }
+
+    #[test]
+    fn where_blocks_of_the_input_end_does_not_matter() {
+        let mut text = "run\n".to_owned();
+        for at in 0..90 {
+            let sep = ["", " ", "  ,\t"][at % 3];
+            text += &format!("a 0 {at} {at}{sep}\nc 0  {at} {at} # {}\nd 0 {at} {at}\n", "-".repeat(at * 40));
+        }
+        let told = |found: Result<Observed, Diagnostics>| match found {
+            Ok(found) => format!("{found:?}"),
+            Err(wrong) => wrong.to_string(),
+        };
+        let long = format!("{text}{}\nq\n{}", "x".repeat(9000), "y".repeat(4097));
+        let cases = [text.clone(), text.trim_end().to_owned(), text.replace("a 0 7 7", "a 0 7 a"), long];
+        for text in &cases {
+            let whole = told(read(text));
+            for size in [1, 2, 3, 7, 64, 4095, 4096, 4097, 4098] {
+                let found = read_traces(Drops(text.as_bytes(), size), "t", &diamond(), &[], None).unwrap();
+                assert_eq!(told(found), whole, "{size}");
+            }
+        }
+        assert!(read(&text).unwrap().events == 270);
+        let lines: Vec<u32> = problems(&cases[3]).iter().map(|(line, ..)| *line).collect();
+        assert_eq!(lines, [272, 273, 274]);
+    }
+
+    #[test]
+    fn numbers_at_their_limits() {
+        let most = format!("a {0} {0} {1}\nc {0} {0} {1}\nd {0} {0} {1}\n", u32::MAX, u64::MAX);
+        let found = read(&most).unwrap();
+        assert_eq!((found.events, found.high_water), (3, Cycles::ZERO));
+        for wrong in [
+            "a 4294967296 0 0",
+            "a 0 4294967296 0",
+            "a 0 0 18446744073709551616",
+            "a 0 0 99999999999999999999",
+        ] {
+            assert_eq!(problems(&format!("{wrong}\n")).len(), 1, "{wrong}");
+        }
+        let zeros = "a 000000000000 0 00000000000000000000007\nc 0 0 8\nd 0 00 9\n";
+        assert_eq!(read(zeros).unwrap().high_water.get(), 2);
     }
 
     #[test]

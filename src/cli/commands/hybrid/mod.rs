@@ -3,7 +3,7 @@
 mod bounds;
 
 use std::fs::{self, File};
-use std::io::{BufReader, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::cli::args::{Edges, Hybrid, IpointsAt};
@@ -118,7 +118,7 @@ fn of_traces(
         if fs::metadata(path).map_err(unreadable)?.is_dir() {
             return Err(Diagnostic::general(file, "this is a directory").hint("name a trace file").into());
         }
-        let input = BufReader::with_capacity(1 << 16, File::open(path).map_err(unreadable)?);
+        let input = File::open(path).map_err(unreadable)?;
         let found = read_traces(input, &file, ipg, given, layout).map_err(unreadable)??;
         match &mut all {
             Some(all) => all.then(found),

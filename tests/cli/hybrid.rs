@@ -187,6 +187,26 @@ fn barriers_of_traces_are_sections() {
     assert!(estimate(&found, "hybrid_blocks")["missing"].is_string());
 }
 
+/// Runs with the paths of the first one are not timed again: of `scan_naive` all, of `bitonic_shared` none.
+#[test]
+fn several_runs_say_what_each_of_them_says() {
+    let longest = |found: &Value| -> Vec<Option<u64>> {
+        found["transitions"].as_array().unwrap().iter().map(|row| row["longest"].as_u64()).collect()
+    };
+    for kernel in ["scan_naive", "bitonic_shared"] {
+        let together = &json(&["hybrid", kernel, "--runs", "3", "--seed", "5"], 0)["results"][0];
+        let alone = ["5", "6", "7"]
+            .map(|seed| json(&["hybrid", kernel, "--runs", "1", "--seed", seed], 0)["results"][0].clone());
+        let most = |field: &str| alone.iter().map(|found| found[field].as_u64().unwrap()).max();
+        assert_eq!(together["high_water"].as_u64(), most("high_water"), "{kernel}");
+        let all =
+            alone.iter().map(longest).reduce(|a, b| a.into_iter().zip(b).map(|(a, b)| a.max(b)).collect());
+        assert_eq!(Some(longest(together)), all, "{kernel}");
+        let events: u64 = alone.iter().map(|found| found["events"].as_u64().unwrap()).sum();
+        assert_eq!(together["events"].as_u64(), Some(events), "{kernel}");
+    }
+}
+
 #[test]
 fn the_number_of_threads_changes_nothing() {
     let args = ["hybrid", "histogram", "--runs", "5", "--seed", "11", "--format", "json", "--jobs"];

@@ -61,12 +61,22 @@ const fn row(kernel: &'static str, launch: &'static str, times: [u64; 4], over: 
 pub const TABLE_II: [Row; 25] = [
     row(
         "BitonicSort-1",
-        "bitonic_shared",
+        "bitonic_shared_waves",
         [1_045_259, 173_548, 1_186_941, 6_929_575],
         [Percent(14), Percent(563)],
     ),
-    row("BitonicSort-2", "bitonic_step", [101_582, 7769, 107_222, 1_438_780], [Percent(6), Percent(1316)]),
-    row("BitonicSort-3", "bitonic_merge", [264_934, 39_091, 296_152, 2_448_819], [Percent(12), Percent(824)]),
+    row(
+        "BitonicSort-2",
+        "bitonic_step_waves",
+        [101_582, 7769, 107_222, 1_438_780],
+        [Percent(6), Percent(1316)],
+    ),
+    row(
+        "BitonicSort-3",
+        "bitonic_merge_waves",
+        [264_934, 39_091, 296_152, 2_448_819],
+        [Percent(12), Percent(824)],
+    ),
     row(
         "BlackScholes",
         "blackscholes",
@@ -99,32 +109,32 @@ pub const TABLE_II: [Row; 25] = [
     ),
     row(
         "Histogram-2",
-        "histogram64_merge",
+        "histogram64_merge_waves",
         [1_220_518, 69_455, 1_266_381, 2_884_400],
         [Percent(4), Percent(136)],
     ),
     row("MatrixMultiply", "sgemm_naive", [3642, 4678, 4680, 4680], [Percent(29), Percent(29)]),
     row(
         "MatrixTranspose-1",
-        "transpose_naive",
+        "transpose_naive_waves",
         [97_303, 23_364, 117_330, 2_661_646],
         [Percent(21), Percent(2635)],
     ),
     row(
         "MatrixTranspose-2",
-        "transpose_conflict",
+        "transpose_conflict_waves",
         [40_621, 6734, 44_747, 1_314_576],
         [Percent(10), Percent(3136)],
     ),
     row(
         "MatrixTranspose-3",
-        "transpose_padded",
+        "transpose_padded_waves",
         [39_671, 6406, 43_268, 898_864],
         [Percent(9), Percent(2166)],
     ),
     row(
         "MatrixTranspose-4",
-        "transpose_diagonal",
+        "transpose_diagonal_waves",
         [27_807, 6276, 32_282, 371_462],
         [Percent(16), Percent(1236)],
     ),
@@ -134,10 +144,15 @@ pub const TABLE_II: [Row; 25] = [
     row("Reduction-4", "reduce3", [1947, 3906, 3913, 3913], [Percent(101), Percent(101)]),
     row("Reduction-5", "reduce4", [1880, 2580, 2587, 2587], [Percent(38), Percent(38)]),
     row("Reduction-6", "reduce5", [1645, 2196, 2203, 2203], [Percent(34), Percent(34)]),
-    row("ScalarProduct", "dotprod", [107_625, 684_002, 744_425, 1_378_438], [Percent(591), Percent(1181)]),
-    row("Scan-1", "scan_naive", [98_838, 52_350, 146_603, 4_097_887], [Percent(48), Percent(4064)]),
+    row(
+        "ScalarProduct",
+        "dotprod_waves",
+        [107_625, 684_002, 744_425, 1_378_438],
+        [Percent(591), Percent(1181)],
+    ),
+    row("Scan-1", "scan_naive_waves", [98_838, 52_350, 146_603, 4_097_887], [Percent(48), Percent(4064)]),
     row("Scan-2", "scan_blelloch", [34_116, 50_886, 50_893, 50_893], [Percent(49), Percent(49)]),
-    row("Scan-3", "scan_padded", [46_328, 2417, 47_940, 373_170], [Percent(3), Percent(705)]),
+    row("Scan-3", "scan_padded_waves", [46_328, 2417, 47_940, 373_170], [Percent(3), Percent(705)]),
     row("VectorAdd", "vecadd", [656, 652, 659, 659], [BelowOne, BelowOne]),
 ];
 

@@ -4,7 +4,8 @@ use std::fmt;
 
 use super::ilp::{IlpError, Limits, Program, Worst};
 use super::ipg::Ipg;
-use super::observed::Observed;
+use super::observed::{Observed, Timing};
+use super::sections::NoSections;
 use super::tree::{NoTree, tree_value};
 use super::waves::BlockWaves;
 use crate::base::Cycles;
@@ -45,8 +46,19 @@ pub struct Estimates {
     /// Waves of blocks instead of the paper's, [`BlockWaves::hybrid`](super::BlockWaves::hybrid); none where the scheduler of
     /// blocks was not watched.
     pub blocks: Option<Estimate>,
+    /// The same with the path of a block instead of that of a warp, [`super::sections`], or why there is none.
+    pub sections: Result<BySections, NoSections>,
     /// Transitions of the graph that no warp took, which no estimate accounts for.
     pub unobserved: Vec<usize>,
+}
+
+/// Estimates with barriers as sections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BySections {
+    /// The longest path of a block, from the start of its last warp.
+    pub path: Cycles,
+    /// Waves of blocks, each of which takes as long.
+    pub hybrid: Estimate,
 }
 
 /// Why there are no estimates.
@@ -75,25 +87,41 @@ pub fn default_limits(ipg: &Ipg) -> Limits {
     if ipg.has_divergence() { Limits::Counts } else { Limits::Loops }
 }
 
-/// The estimates from what was observed.
+/// The estimates from what was observed; `bounds` are the iterations that somebody allows each loop, instead of those
+/// that were observed.
 ///
 /// # Errors
 /// If there is no Z_warp with these limits, or a number is too large.
-pub fn estimate(ipg: &Ipg, observed: &Observed, limits: Limits) -> Result<Estimates, NoEstimate> {
-    let worst = Program::new(ipg, &observed.timing, limits)
-        .and_then(|program| program.solve())
-        .map_err(NoEstimate::Warp)?;
+pub fn estimate(
+    ipg: &Ipg,
+    observed: &Observed,
+    bounds: &[Option<u64>],
+    limits: Limits,
+) -> Result<Estimates, NoEstimate> {
+    let mut timing = observed.timing.clone();
+    timing.set_bounds(ipg, bounds);
+    let solved = |timing: &Timing| Program::new(ipg, timing, limits).and_then(|program| program.solve());
+    let worst = solved(&timing).map_err(NoEstimate::Warp)?;
     let compared = |value| Estimate::new(value, observed.high_water);
     let z_warp = worst.value;
     let of_blocks = |waves: BlockWaves| waves.hybrid(z_warp).ok_or(NoEstimate::TooLarge);
+    let by_sections = || {
+        let sections = observed.sections.as_ref().map_err(Clone::clone)?;
+        let waves = observed.blocks.ok_or(NoSections::Unknown)?;
+        let no_path = |why: IlpError| NoSections::NoPath(why.to_string());
+        let path = solved(&sections.timing(ipg, bounds)).map_err(no_path)?.value;
+        let too_large = || NoSections::NoPath(NoEstimate::TooLarge.to_string());
+        Ok(BySections { path, hybrid: compared(waves.hybrid(path).ok_or_else(too_large)?) })
+    };
     Ok(Estimates {
         high_water: observed.high_water,
         warp: compared(z_warp),
         limits,
-        tree: tree_value(ipg, &observed.timing).map(compared),
+        tree: tree_value(ipg, &timing).map(compared),
         dynamic: compared(observed.waves.dynamic(z_warp).ok_or(NoEstimate::TooLarge)?),
         hybrid: compared(observed.waves.hybrid(z_warp).ok_or(NoEstimate::TooLarge)?),
         blocks: observed.blocks.map(of_blocks).transpose()?.map(compared),
+        sections: by_sections(),
         unobserved: (0..ipg.transitions().len()).filter(|&at| observed.timing.wcet[at].is_none()).collect(),
         worst,
     })

@@ -6,17 +6,21 @@
 //! i2 -> b2
 //! b2 ~> i3        # divergence adds this edge
 //! plain b2        # no ipoint
+//! block 4         # warps 0 to 3 of a multiprocessor are a block, 4 to 7 the next
+//! barrier i3      # here a warp waits for all of its block
 //! ```
 //!
-//! Nodes are words; what no `->` leaves is an end.
+//! Nodes are words; what no `->` leaves is an end. A node that is a barrier begins with it: a warp that passes its ipoint
+//! has come to the barrier, and at the next ipoint that it passes it was let go.
 
 use std::ops::Range;
 
 use super::ipg::{Ipg, IpgError};
+use super::layout::{Layout, MOST_WARPS};
 use crate::diag::{Diagnostic, Diagnostics, SourceText};
 use crate::program::graph::FlowGraph;
 
-const FORMAT: &str = "a line is `a -> b c`, `a ~> b` for edges that divergence adds, or `plain a b` for nodes without an ipoint";
+const FORMAT: &str = "a line is `a -> b c`, `a ~> b` for edges that divergence adds, `plain a b` for nodes without an ipoint, `barrier a b` for nodes where a warp waits for its block, or `block 4` for its warps";
 
 /// A control flow graph that somebody wrote.
 #[derive(Clone, Debug)]
@@ -29,6 +33,10 @@ pub struct WrittenGraph {
     pub names: Vec<String>,
     /// Nodes without ipoints.
     pub plain: Vec<usize>,
+    /// Nodes where a warp waits for its block.
+    pub barriers: Vec<usize>,
+    /// Warps of a block.
+    pub block: Option<u32>,
 }
 
 #[derive(Default)]
@@ -38,6 +46,8 @@ struct Parts {
     edges: Vec<(usize, usize)>,
     divergent: Vec<(usize, usize, Range<usize>)>,
     plain: Vec<(usize, Range<usize>)>,
+    barriers: Vec<(usize, Range<usize>)>,
+    block: Option<u32>,
 }
 
 impl Parts {
@@ -67,7 +77,7 @@ impl WrittenGraph {
             start += line.len();
         }
         wrong.into_result(())?;
-        let Parts { names, places, edges, divergent, plain } = parts;
+        let Parts { names, places, edges, divergent, plain, barriers, block } = parts;
         if names.is_empty() {
             return Err(Diagnostic::general(source.name(), "a graph without nodes").hint(FORMAT).into());
         }
@@ -84,6 +94,14 @@ impl WrittenGraph {
             let message = format!("`{}` is {what}, which has an ipoint in any case", names[*node]);
             wrong.push(source.error(place.clone(), message).hint(FORMAT));
         }
+        for (node, place) in &barriers {
+            let what = match plain.iter().any(|(other, _)| other == node) {
+                _ if leaves[*node] => "is an end, where no warp waits",
+                true => "has no ipoint, so that no trace tells who waits there",
+                false => continue,
+            };
+            wrong.push(source.error(place.clone(), format!("`{}` {what}", names[*node])).hint(FORMAT));
+        }
         let graph = FlowGraph::new(successors, leaves);
         let reached = graph.reached(0, None);
         for node in (0..names.len()).filter(|node| !reached.contains(node)) {
@@ -98,7 +116,16 @@ impl WrittenGraph {
         }
         wrong.into_result(())?;
         let divergent = divergent.into_iter().map(|(from, to, _)| (from, to)).collect();
-        Ok(Self { graph, divergent, names, plain: plain.into_iter().map(|(node, _)| node).collect() })
+        let nodes = |of: Vec<(usize, Range<usize>)>| of.into_iter().map(|(node, _)| node).collect();
+        Ok(Self { graph, divergent, names, plain: nodes(plain), barriers: nodes(barriers), block })
+    }
+
+    /// The blocks of its traces, by the ipoints of its graph; `None` if it does not tell.
+    pub fn layout(&self, ipg: &Ipg) -> Option<Layout> {
+        let is_barrier = |ipoint: usize| self.barriers.contains(&ipg.node(ipoint));
+        let barriers = (0..ipg.len()).map(is_barrier).collect();
+        let barriers = (!self.barriers.is_empty()).then_some(barriers);
+        self.block.map(|warps| Layout { warps, barriers })
     }
 
     /// Its instrumentation point graph.
@@ -130,8 +157,12 @@ fn parse_line(source: &SourceText, start: usize, code: &str, parts: &mut Parts) 
     let arrow = words.get(1).map(|(word, _)| *word).filter(|word| is_arrow(word));
     let names = if arrow.is_some() { &words[2..] } else { &words[1..] };
     let odd = |(word, _): &&(&str, Range<usize>)| is_arrow(word) || !super::ipg::is_word(word);
-    if is_arrow(first) || (arrow.is_none() && first != "plain") || names.is_empty() {
+    let nodes_only = matches!(first, "plain" | "barrier" | "block");
+    if is_arrow(first) || (arrow.is_none() && !nodes_only) || names.is_empty() {
         return Err(source.error(place, "this is no line of a graph").hint(FORMAT));
+    }
+    if arrow.is_none() && first == "block" {
+        return parse_block(source, place, names, parts);
     }
     if let Some((word, place)) = std::iter::once(&words[0]).chain(names).find(odd) {
         let message = format!("`{word}` is no name of a node");
@@ -144,7 +175,8 @@ fn parse_line(source: &SourceText, start: usize, code: &str, parts: &mut Parts) 
                 let message = format!("no line before this one names `{word}`");
                 return Err(source.error(place.clone(), message).hint(FORMAT));
             };
-            parts.plain.push((node, place.clone()));
+            let list = if first == "plain" { &mut parts.plain } else { &mut parts.barriers };
+            list.push((node, place.clone()));
         }
         return Ok(());
     }
@@ -159,6 +191,25 @@ fn parse_line(source: &SourceText, start: usize, code: &str, parts: &mut Parts) 
         } else {
             parts.edges.push((from, to));
         }
+    }
+    Ok(())
+}
+
+/// The number behind `block`.
+fn parse_block(
+    source: &SourceText,
+    line: Range<usize>,
+    words: &[(&str, Range<usize>)],
+    parts: &mut Parts,
+) -> Result<(), Diagnostic> {
+    let (word, place) = &words[0];
+    let warps = word.parse().ok().filter(|warps| (1..=MOST_WARPS).contains(warps) && words.len() == 1);
+    let Some(warps) = warps else {
+        let message = format!("`{word}` is not all, or no number of warps from 1 to {MOST_WARPS}");
+        return Err(source.error(place.clone(), message).hint("for example `block 4`: blocks of 4 warps"));
+    };
+    if parts.block.replace(warps).is_some() {
+        return Err(source.error(line, "how many warps a block has is said already"));
     }
     Ok(())
 }
@@ -199,6 +250,11 @@ mod tests {
             ("a -> b\nplain a\n", 2, 7, "the entry"),
             ("a -> b\nb -> a\n", 0, 0, "no end"),
             ("# nothing\n", 0, 0, "without nodes"),
+            ("a -> b\nbarrier b\n", 2, 9, "`b` is an end"),
+            ("a -> b\nb -> c\nplain b\nbarrier b\n", 4, 9, "`b` has no ipoint"),
+            ("a -> b\nblock 0\n", 2, 7, "no number of warps"),
+            ("a -> b\nblock 2 3\n", 2, 7, "not all"),
+            ("a -> b\nblock 2\nblock 2\n", 3, 1, "said already"),
         ] {
             let wrong = parse(text).unwrap_err();
             let first = &wrong.list()[0];

@@ -55,6 +55,10 @@ pub struct IpgLoop {
     pub parent: Option<usize>,
 }
 
+/// A table of transitions is made for graphs of at most this many ipoints.
+const MOST_IN_TABLE: usize = 256;
+const NONE: u32 = u32::MAX;
+
 /// The instrumentation point graph of a control flow graph.
 #[derive(Clone, Debug)]
 pub struct Ipg {
@@ -64,6 +68,8 @@ pub struct Ipg {
     transitions: Vec<Transition>,
     /// By ipoint the transitions that leave it: where to, and which; ascending.
     leaving: Vec<Vec<(usize, usize)>>,
+    /// The transition from each ipoint to each, row by row, `NONE` for none; empty if there are too many.
+    between: Vec<u32>,
     loops: Vec<IpgLoop>,
     by_name: ByName,
 }
@@ -146,6 +152,7 @@ impl Ipg {
             exits: nodes.iter().map(|&node| graph.leaves(node)).collect(),
             loops: loops_with_ipoints(&tree, &ipoint_of),
             leaving: vec![Vec::new(); nodes.len()],
+            between: Vec::new(),
             transitions: Vec::new(),
             names,
             nodes,
@@ -153,6 +160,7 @@ impl Ipg {
         };
         ipg.connect(graph, &updated, &ipoint_of);
         ipg.classify(&updated, &tree, &ipoint_of);
+        ipg.between = ipg.table();
         Ok(ipg)
     }
 
@@ -202,6 +210,18 @@ impl Ipg {
         }
     }
 
+    fn table(&self) -> Vec<u32> {
+        let ipoints = self.len();
+        if ipoints > MOST_IN_TABLE {
+            return Vec::new();
+        }
+        let mut between = vec![NONE; ipoints * ipoints];
+        for (number, transition) in (0..).zip(&self.transitions) {
+            between[transition.from * ipoints + transition.to] = number;
+        }
+        between
+    }
+
     /// How many ipoints there are; they are numbered in the order of their nodes, and 0 is the entry.
     pub fn len(&self) -> usize {
         self.nodes.len()
@@ -243,7 +263,11 @@ impl Ipg {
     }
 
     /// The number of the transition between two ipoints.
+    #[inline]
     pub fn transition(&self, from: usize, to: usize) -> Option<usize> {
+        if let Some(&number) = self.between.get(from * self.nodes.len() + to) {
+            return (number != NONE).then_some(number as usize);
+        }
         let leaving = &self.leaving[from];
         leaving.binary_search_by_key(&to, |&(to, _)| to).ok().map(|at| leaving[at].1)
     }

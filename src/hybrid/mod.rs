@@ -8,7 +8,8 @@
 //! ```text
 //!  FlowGraph, ipoints ──> Ipg ─────────────────┬──> tree_value ──┐
 //!                          │                   ├──> Program ─────┼──> Estimates
-//!  text ──Reader──> Event ─┴─Observer──> Observed ──> waves ─────┘
+//!  text ──Reader──> Event ─┼─Observer──> Observed ──> waves ─────┤
+//!                          └─Sections──> SectionTiming ──────────┘
 //! ```
 //!
 //! A kernel's graph is [`Instrumented`]; a [`Run`] listens to the simulation of it in the place of a text.
@@ -22,21 +23,26 @@ mod graph_text;
 pub mod ilp;
 mod instrumented;
 pub mod ipg;
+mod layout;
+mod numbered;
 pub mod observed;
 mod reading;
 mod run;
+pub mod sections;
 pub mod trace;
 pub mod tree;
 pub mod waves;
 
-pub use estimates::{Estimate, Estimates, NoEstimate, default_limits, estimate};
+pub use estimates::{BySections, Estimate, Estimates, NoEstimate, default_limits, estimate};
 pub use graph_text::WrittenGraph;
 pub use ilp::{IlpError, Limits, Program, Worst};
 pub use instrumented::{Density, Instrumented, NoGraph};
 pub use ipg::{Ipg, IpgError, with_end};
+pub use layout::Layout;
 pub use observed::{Fault, FaultKind, Observed, Observer, Timing};
 pub use reading::read_traces;
 pub use run::Run;
+pub use sections::{NoSections, SectionTiming, Sections};
 pub use trace::{Event, Reader, Record};
 pub use tree::{NoTree, tree_value};
 pub use waves::{BlockWaves, WaveParameters};

@@ -4,11 +4,11 @@
 //! it is done event by event. What is kept is a state for each warp that is running, and for each multiprocessor of
 //! the current run; nothing grows with the length of a trace.
 
-use std::collections::HashMap;
 use std::fmt;
-use std::hash::{BuildHasherDefault, Hasher};
 
 use super::ipg::Ipg;
+use super::numbered::Numbered;
+use super::sections::{NoSections, SectionTiming};
 use super::trace::Event;
 use super::waves::{Arrivals, BlockWaves, WaveParameters};
 use crate::base::{Cycle, Cycles};
@@ -75,6 +75,8 @@ pub struct Observed {
     pub waves: WaveParameters,
     /// What the scheduler of blocks did, where it could be watched.
     pub blocks: Option<BlockWaves>,
+    /// What warps did between barriers, where barriers and blocks could be watched.
+    pub sections: Result<SectionTiming, NoSections>,
     /// How many runs.
     pub runs: u64,
     /// How many warps, of all runs.
@@ -106,6 +108,11 @@ impl Observed {
         self.longest_warp = self.longest_warp.max(later.longest_warp);
         self.waves = self.waves.max(later.waves);
         self.blocks = self.blocks.zip(later.blocks).map(|(mine, theirs)| mine.max(theirs));
+        match (&mut self.sections, later.sections) {
+            (Ok(mine), Ok(theirs)) => mine.max(&theirs),
+            (Ok(_), Err(why)) => self.sections = Err(why),
+            (Err(_), _) => {}
+        }
         self.runs += later.runs;
         self.warps += later.warps;
         self.events += later.events;
@@ -223,29 +230,8 @@ struct Sm {
     now: Cycle,
     last_end: Cycle,
     arrivals: Arrivals,
-}
-
-/// A hash of numbers, for one or two look-ups an event.
-#[derive(Clone, Copy, Debug, Default)]
-struct Mixed(u64);
-
-impl Hasher for Mixed {
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.write_u64(u64::from(byte)));
-    }
-
-    fn write_u32(&mut self, number: u32) {
-        self.write_u64(u64::from(number));
-    }
-
-    fn write_u64(&mut self, number: u64) {
-        let mixed = (self.0 ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        self.0 = mixed ^ mixed >> 32;
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
+    /// By warp that is running, which state is its.
+    live: Numbered,
 }
 
 /// Reads events and keeps what is to be known of them.
@@ -256,9 +242,9 @@ pub struct Observer<'a> {
     /// By loop, the iterations between two entries that it is allowed; as many as there are.
     allowed: Vec<u64>,
     sms: Vec<Sm>,
-    sm_of: HashMap<u32, usize, BuildHasherDefault<Mixed>>,
-    /// By multiprocessor and warp, which state is its.
-    live: HashMap<u64, usize, BuildHasherDefault<Mixed>>,
+    sm_of: Numbered,
+    /// Warps that are running.
+    running: usize,
     /// As many as warps were running at the same time.
     states: Vec<Live>,
     /// States of warps that have ended, to be used again.
@@ -283,6 +269,7 @@ impl<'a> Observer<'a> {
             longest_warp: Cycles::ZERO,
             waves: WaveParameters::default(),
             blocks: None,
+            sections: Err(NoSections::Unknown),
             runs: 0,
             warps: 0,
             events: 0,
@@ -292,8 +279,8 @@ impl<'a> Observer<'a> {
             found,
             allowed: vec![u64::MAX; ipg.loops().len()],
             sms: Vec::new(),
-            sm_of: HashMap::default(),
-            live: HashMap::default(),
+            sm_of: Numbered::default(),
+            running: 0,
             states: Vec::new(),
             spare: Vec::new(),
             in_run: false,
@@ -322,22 +309,22 @@ impl<'a> Observer<'a> {
         let at = Origin { run: self.found.runs, sm, warp, line };
         let fault = |kind| Err(Fault { at, kind });
         self.found.events += 1;
-        let sms = &mut self.sms;
-        let index = match sms.first() {
-            // most traces are of one multiprocessor
-            Some(first) if first.number == sm => 0,
-            _ => *self.sm_of.entry(sm).or_insert_with(|| {
-                sms.push(Sm { number: sm, now: cycle, last_end: cycle, arrivals: Arrivals::default() });
-                sms.len() - 1
-            }),
+        let index = match self.sm_of.get(sm) {
+            Some(index) => index,
+            None => {
+                let (last_end, live) = (cycle, Numbered::default());
+                self.sms.push(Sm { number: sm, now: cycle, last_end, arrivals: Arrivals::default(), live });
+                self.sm_of.insert(sm, self.sms.len() - 1);
+                self.sms.len() - 1
+            }
         };
         let state = &mut self.sms[index];
         if cycle < state.now {
             return fault(FaultKind::Unsorted(state.now));
         }
         state.now = cycle;
-        let id = u64::from(sm) << 32 | u64::from(warp);
-        if let Some(&slot) = self.live.get(&id) {
+        let slot = state.live.get(warp);
+        if let Some(slot) = slot {
             let live = &mut self.states[slot];
             let Some(transition) = self.ipg.transition(live.at, ipoint) else {
                 return fault(if ipoint == 0 {
@@ -364,13 +351,16 @@ impl<'a> Observer<'a> {
             let live = &mut self.states[slot];
             live.iterations.fill(0);
             (live.at, live.since, live.start, live.line) = (0, cycle, cycle, line);
-            self.live.insert(id, slot);
+            state.live.insert(warp, slot);
+            self.running += 1;
         } else {
             return fault(FaultKind::NotStarted(ipoint));
         }
         if self.ipg.is_exit(ipoint)
-            && let Some(slot) = self.live.remove(&id)
+            && let Some(slot) = state.live.get(warp)
         {
+            state.live.remove(warp);
+            self.running -= 1;
             let live = &mut self.states[slot];
             state.arrivals.end();
             state.last_end = cycle;
@@ -394,11 +384,13 @@ impl<'a> Observer<'a> {
             let at = Origin { run: self.found.runs + 1, sm: 0, warp: 0, line: 0 };
             return Err(Fault { at, kind: FaultKind::EmptyRun });
         }
-        if let Some((&id, &slot)) = self.live.iter().min_by_key(|(id, _)| **id) {
-            let live = &self.states[slot];
-            let half = |number: u64| u32::try_from(number & u64::from(u32::MAX)).expect("32 bits");
-            let at = Origin { run: self.found.runs, sm: half(id >> 32), warp: half(id), line: live.line };
-            return Err(Fault { at, kind: FaultKind::NeverEnds(live.at) });
+        if self.running > 0 {
+            let of = |sm: &Sm| sm.live.iter().next().map(|(warp, slot)| (sm.number, warp, slot));
+            if let Some((sm, warp, slot)) = self.sms.iter().filter_map(of).min() {
+                let live = &self.states[slot];
+                let at = Origin { run: self.found.runs, sm, warp, line: live.line };
+                return Err(Fault { at, kind: FaultKind::NeverEnds(live.at) });
+            }
         }
         let start = self.sms.iter().filter_map(|sm| sm.arrivals.first()).min();
         let end = self.sms.iter().map(|sm| sm.last_end).max();

@@ -1,15 +1,16 @@
 //! A text of traces becomes what they say.
 
-use std::io::{self, BufRead};
+use std::io::{self, Read};
 
 use super::ipg::Ipg;
+use super::layout::{Blocks, Layout};
 use super::observed::{Fault, Observed, Observer};
 use super::trace::{ReadError, Reader, Record};
 use crate::diag::{Diagnostic, Diagnostics};
 
 /// Reads traces to their end, in memory that does not depend on how long they are. Messages call the input `file`.
 ///
-/// `bounds` are the iterations that each loop is allowed, where somebody says so.
+/// `bounds` are the iterations that each loop is allowed, and `layout` the blocks, where somebody says so.
 ///
 /// Every line that is none is reported. Of events that cannot follow each other the first is, since those after it
 /// may be wrong only because of it; and none after a line that could not be read.
@@ -17,13 +18,15 @@ use crate::diag::{Diagnostic, Diagnostics};
 /// # Errors
 /// The outer error is of the input, the inner one of what it says.
 pub fn read_traces(
-    input: impl BufRead,
+    input: impl Read,
     file: &str,
     ipg: &Ipg,
     bounds: &[Option<u64>],
+    layout: Option<&Layout>,
 ) -> io::Result<Result<Observed, Diagnostics>> {
     let mut reader = Reader::new(input, file, ipg);
     let mut observer = Observer::with_bounds(ipg, bounds);
+    let mut blocks = layout.map(|layout| Blocks::new(ipg, layout));
     let mut wrong = Diagnostics::new();
     let mut begun = false;
     loop {
@@ -45,6 +48,14 @@ pub fn read_traces(
             Record::Run if begun => observer.end_run(),
             Record::Run => Ok(()),
         };
+        if let Some(blocks) = &mut blocks
+            && judged.is_ok()
+        {
+            match record {
+                Record::Event(event) => blocks.event(event),
+                Record::Run => blocks.end_run(),
+            }
+        }
         begun = true;
         if let Err(fault) = judged {
             let message = fault.describe(ipg);
@@ -61,10 +72,17 @@ pub fn read_traces(
     if !begun {
         return Ok(Err(Diagnostic::general(file, "a trace without events").into()));
     }
-    Ok(observer.finish().map_err(|fault| {
-        let message = fault.describe(ipg);
-        at_line_of(&fault, &message, file, reader.line_number()).hint(fault.hint(ipg)).into()
-    }))
+    let end = reader.line_number();
+    Ok(match observer.finish() {
+        Ok(found) => Ok(match blocks.map(Blocks::finish) {
+            Some((blocks, sections)) => Observed { blocks, sections, ..found },
+            None => found,
+        }),
+        Err(fault) => {
+            let message = fault.describe(ipg);
+            Err(at_line_of(&fault, &message, file, end).hint(fault.hint(ipg)).into())
+        }
+    })
 }
 
 /// A problem that is found at the end of a run, at the event that it is about, whose line is not there any more.
@@ -89,7 +107,7 @@ mod tests {
     }
 
     fn read(text: &str) -> Result<Observed, Diagnostics> {
-        read_traces(text.as_bytes(), "t", &diamond(), &[]).unwrap()
+        read_traces(text.as_bytes(), "t", &diamond(), &[], None).unwrap()
     }
 
     fn problems(text: &str) -> Vec<(u32, u32, String)> {
@@ -158,11 +176,65 @@ mod tests {
         assert!(read("a 0 0 5\na 1 0 4\nc 1 0 5\nd 1 0 5\nc 0 0 6\nd 0 0 6\n").is_ok());
     }
 
+    /// Gives its bytes a few at a time, as pipes may.
+    struct Drops<'a>(&'a [u8], usize);
+
+    impl Read for Drops<'_> {
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            let count = self.1.min(self.0.len()).min(into.len());
+            into[..count].copy_from_slice(&self.0[..count]);
+            self.0 = &self.0[count..];
+            Ok(count)
+        }
+    }
+
+    #[test]
+    fn where_blocks_of_the_input_end_does_not_matter() {
+        let mut text = "run\n".to_owned();
+        for at in 0..90 {
+            let sep = ["", " ", "  ,\t"][at % 3];
+            text += &format!("a 0 {at} {at}{sep}\nc 0  {at} {at} # {}\nd 0 {at} {at}\n", "-".repeat(at * 40));
+        }
+        let told = |found: Result<Observed, Diagnostics>| match found {
+            Ok(found) => format!("{found:?}"),
+            Err(wrong) => wrong.to_string(),
+        };
+        let long = format!("{text}{}\nq\n{}", "x".repeat(9000), "y".repeat(4097));
+        let cases = [text.clone(), text.trim_end().to_owned(), text.replace("a 0 7 7", "a 0 7 a"), long];
+        for text in &cases {
+            let whole = told(read(text));
+            for size in [1, 2, 3, 7, 64, 4095, 4096, 4097, 4098] {
+                let found = read_traces(Drops(text.as_bytes(), size), "t", &diamond(), &[], None).unwrap();
+                assert_eq!(told(found), whole, "{size}");
+            }
+        }
+        assert!(read(&text).unwrap().events == 270);
+        let lines: Vec<u32> = problems(&cases[3]).iter().map(|(line, ..)| *line).collect();
+        assert_eq!(lines, [272, 273, 274]);
+    }
+
+    #[test]
+    fn numbers_at_their_limits() {
+        let most = format!("a {0} {0} {1}\nc {0} {0} {1}\nd {0} {0} {1}\n", u32::MAX, u64::MAX);
+        let found = read(&most).unwrap();
+        assert_eq!((found.events, found.high_water), (3, Cycles::ZERO));
+        for wrong in [
+            "a 4294967296 0 0",
+            "a 0 4294967296 0",
+            "a 0 0 18446744073709551616",
+            "a 0 0 99999999999999999999",
+        ] {
+            assert_eq!(problems(&format!("{wrong}\n")).len(), 1, "{wrong}");
+        }
+        let zeros = "a 000000000000 0 00000000000000000000007\nc 0 0 8\nd 0 00 9\n";
+        assert_eq!(read(zeros).unwrap().high_water.get(), 2);
+    }
+
     #[test]
     fn garbage_is_no_panic_and_long_lines_are_skipped() {
         let mut text = vec![b'a'; 100_000];
         text.extend_from_slice(b"\na 0 0 \xff\n\xff\xfe 1 2 3\n\0\n");
-        let wrong = read_traces(text.as_slice(), "t", &diamond(), &[]).unwrap().unwrap_err();
+        let wrong = read_traces(text.as_slice(), "t", &diamond(), &[], None).unwrap().unwrap_err();
         let lines: Vec<u32> = wrong.list().iter().map(|problem| problem.line).collect();
         assert_eq!(lines, [1, 2, 3, 4]);
         assert!(wrong.to_string().contains("4096 bytes"));

@@ -2,10 +2,11 @@
 
 use super::instrumented::Instrumented;
 use super::observed::{Fault, Observed, Observer};
+use super::sections::Sections;
 use super::trace::Event;
 use super::waves::Places;
 use crate::base::{BlockId, Cycle};
-use crate::trace::{self, BlockStart, Ipoints, Issue, Passed, PassedSink, WarpFinish};
+use crate::trace::{self, BlockStart, Ipoints, Issue, Passed, PassedSink, Release, WarpFinish};
 
 /// Listens to one run of a kernel. What it finds is joined with that of other runs by [`Observed::then`].
 pub struct Run<'a>(Ipoints<'a, Feed<'a>>);
@@ -14,7 +15,8 @@ impl<'a> Run<'a> {
     /// Before the run; `bounds` are the iterations that each loop is allowed, where somebody says so.
     pub fn new(kernel: &'a Instrumented, bounds: &[Option<u64>]) -> Self {
         let observer = Observer::with_bounds(&kernel.ipg, bounds);
-        let feed = Feed { kernel, observer, places: Places::default(), fault: None };
+        let (places, sections) = (Places::default(), Sections::new(&kernel.ipg));
+        let feed = Feed { kernel, observer, places, sections, fault: None };
         Self(Ipoints::new(&kernel.map, feed))
     }
 
@@ -23,10 +25,14 @@ impl<'a> Run<'a> {
     /// # Errors
     /// What in it the graph or a bound does not allow; the line of its place is the one of the source.
     pub fn finish(self) -> Result<Observed, Fault> {
-        let Feed { observer, places, fault, .. } = self.0.finish();
+        let Feed { observer, places, sections, fault, .. } = self.0.finish();
         match fault {
             Some(fault) => Err(fault),
-            None => Ok(Observed { blocks: Some(places.waves()), ..observer.finish()? }),
+            None => Ok(Observed {
+                blocks: Some(places.waves()),
+                sections: sections.finish(),
+                ..observer.finish()?
+            }),
         }
     }
 }
@@ -35,6 +41,7 @@ struct Feed<'a> {
     kernel: &'a Instrumented,
     observer: Observer<'a>,
     places: Places,
+    sections: Sections<'a>,
     fault: Option<Fault>,
 }
 
@@ -47,12 +54,18 @@ impl PassedSink for Feed<'_> {
         }
         if self.fault.is_none() {
             let line = u64::from(self.kernel.lines[ipoint]);
-            self.fault = self.observer.event(Event { ipoint, sm, warp: slot, cycle }, line).err();
+            let event = Event { ipoint, sm, warp: slot, cycle };
+            self.fault = self.observer.event(event, line).err();
+            self.sections.passed(event);
         }
     }
 
     fn block_started(&mut self, sm: u32, first_slot: usize, warps: usize) {
         self.places.block(sm, first_slot, warps);
+    }
+
+    fn met(&mut self, sm: u32, arrivals: &[(u32, Cycle)]) {
+        self.sections.met(sm, arrivals);
     }
 }
 
@@ -65,6 +78,9 @@ impl trace::Observer for Run<'_> {
     }
     fn issued(&mut self, issue: &Issue) {
         self.0.issued(issue);
+    }
+    fn barrier_released(&mut self, release: &Release) {
+        self.0.barrier_released(release);
     }
     fn warp_finished(&mut self, finish: &WarpFinish) {
         self.0.warp_finished(finish);

@@ -77,7 +77,7 @@ i1 0 1 1\ni1 0 2 3\ni1 0 3 5\ni3 0 1 9\ni2 0 2 15\ni3 0 3 18\ni4 0 1 20\ni4 0 2 
 #[test]
 fn the_running_example_of_section_v() {
     let ipg = figure_1();
-    let observed = read_traces(FIGURE_4.as_bytes(), "figure 4", &ipg, &[]).unwrap().unwrap();
+    let observed = read_traces(FIGURE_4.as_bytes(), "figure 4", &ipg, &[], None).unwrap().unwrap();
     let of = |name: &str| named(&ipg).iter().position(|known| known == name).unwrap();
     for (name, time, run, warp) in
         [("i1 i2", 12, 2, 2), ("i1 i3", 13, 2, 3), ("i2 i4", 18, 1, 3), ("i3 i4", 14, 1, 2)]
@@ -89,7 +89,7 @@ fn the_running_example_of_section_v() {
     assert_eq!(observed.timing.wcet[of("i2 i2")], None);
     let waves = observed.waves;
     assert_eq!((waves.waves, waves.warps_per_wave, waves.spacing.get(), waves.jitter.get()), (1, 3, 4, 7));
-    let found = estimate(&ipg, &observed, default_limits(&ipg)).unwrap();
+    let found = estimate(&ipg, &observed, &[], default_limits(&ipg)).unwrap();
     let values = [found.warp, found.dynamic, found.hybrid].map(|e| (e.value.get(), e.below_high_water));
     assert_eq!(found.high_water.get(), 34);
     assert_eq!(values, [(30, true), (37, false), (38, false)]);
@@ -110,7 +110,7 @@ fn nested_loops_by_hand() {
     // read from a trace: the inner loop twice, then once, in two outer iterations
     let walk = [0, 1, 2, 3, 2, 3, 2, 1, 2, 3, 2, 1, 4];
     let text: String = walk.iter().enumerate().map(|(at, node)| format!("b{node} 0 0 {at}\n")).collect();
-    let observed = read_traces(text.as_bytes(), "t", &ipg, &[]).unwrap().unwrap();
+    let observed = read_traces(text.as_bytes(), "t", &ipg, &[], None).unwrap().unwrap();
     assert_eq!(observed.timing.bound, [2, 2]);
     let counts: Vec<u64> = observed.timing.count.clone();
     assert_eq!(counts, [1, 2, 1, 2, 3, 3]);
@@ -139,7 +139,7 @@ fn divergence_needs_counts() {
     let added: Vec<bool> = ipg.transitions().iter().map(|t| t.divergent).collect();
     assert_eq!(added, [false, false, true, false, true, false]);
     let text = "b0 0 0 0\nb1 0 0 5\nb2 0 0 9\nb3 0 0 11\nb0 0 1 11\nb2 0 1 12\nb1 0 1 13\nb3 0 1 14\n";
-    let observed = read_traces(text.as_bytes(), "t", &ipg, &[]).unwrap().unwrap();
+    let observed = read_traces(text.as_bytes(), "t", &ipg, &[], None).unwrap().unwrap();
     assert_eq!(Program::new(&ipg, &observed.timing, Limits::Loops).unwrap_err(), IlpError::Divergent);
     assert_eq!(tree_value(&ipg, &observed.timing), Err(NoTree::Divergent));
     // 0 -> 1 -> 2 -> 3 with 5 + 4 + 2, and a turn 2 -> 1 -> 2 more, which the counts allow once: one 1 -> 2 and
@@ -338,12 +338,12 @@ fn no_warp_that_was_observed_takes_longer_than_the_estimates() {
         if text.is_empty() {
             continue;
         }
-        let observed = read_traces(text.as_bytes(), "t", &ipg, &[]).unwrap().unwrap();
+        let observed = read_traces(text.as_bytes(), "t", &ipg, &[], None).unwrap().unwrap();
         for limits in [Limits::Counts, Limits::Loops] {
             if limits == Limits::Loops && ipg.has_divergence() {
                 continue;
             }
-            let found = estimate(&ipg, &observed, limits).unwrap();
+            let found = estimate(&ipg, &observed, &[], limits).unwrap();
             assert!(found.warp.value >= observed.longest_warp, "round {round}: {text}");
             assert!(found.dynamic.value >= found.high_water, "the last warp ends last");
             assert_eq!(found.warp.below_high_water, found.warp.value < found.high_water);
@@ -355,7 +355,7 @@ fn no_warp_that_was_observed_takes_longer_than_the_estimates() {
 #[test]
 fn runs_that_are_joined_are_as_good_as_one_trace() {
     let ipg = figure_1();
-    let read = |text: &str| read_traces(text.as_bytes(), "t", &ipg, &[]).unwrap().unwrap();
+    let read = |text: &str| read_traces(text.as_bytes(), "t", &ipg, &[], None).unwrap().unwrap();
     let (first, second) = FIGURE_4.trim_start_matches("run\n").split_once("run\n").unwrap();
     for (one, two) in [(first, second), (second, first)] {
         let whole = read(&format!("run\n{one}run\n{two}"));
@@ -391,8 +391,155 @@ fn given_bounds_widen_the_counts_of_their_loop_alone() {
     );
     assert_eq!(ilp(&ipg, &given, Limits::Counts), 10 + 5 * 7 + 7);
     let text = "i1 0 0 0\ni2 0 0 1\ni2 0 0 2\ni2 0 0 3\ni4 0 0 4\n";
-    let wrong = read_traces(text.as_bytes(), "t", &ipg, &[Some(1)]).unwrap().unwrap_err();
+    let wrong = read_traces(text.as_bytes(), "t", &ipg, &[Some(1)], None).unwrap().unwrap_err();
     assert_eq!(wrong.list()[0].line, 4);
     assert!(wrong.list()[0].message.contains("goes round the loop at `i2` more than 1 times"), "{wrong}");
-    assert!(read_traces(text.as_bytes(), "t", &ipg, &[Some(2)]).unwrap().is_ok());
+    assert!(read_traces(text.as_bytes(), "t", &ipg, &[Some(2)], None).unwrap().is_ok());
+}
+
+/// Two blocks of two warps, one after the other in the same place: up to a barrier, round a loop with a barrier, to the end.
+/// `b2` is the barrier.
+fn with_barriers() -> (WrittenGraph, Ipg) {
+    let text = "b0 -> b1\nb1 -> b2\nb2 -> b3\nb3 -> b1 b4\nblock 2\nbarrier b2\n";
+    let written = WrittenGraph::parse(&crate::diag::SourceText::new("g", text)).unwrap();
+    let ipg = written.ipg().unwrap();
+    (written, ipg)
+}
+
+/// Warp 0 needs 10, waits, then 2, and comes last in the second round; warp 1 the other way round. Starts are in cycles 0
+/// and 1, the ends in 26 and 25.
+const MEETING: &str =
+    "b0 0 0 0\nb0 0 1 1\nb1 0 1 3\nb1 0 0 4\nb2 0 1 5\nb2 0 0 10\nb3 0 0 11\nb3 0 1 13\nb1 0 0 12
+b1 0 1 14\nb2 0 0 13\nb2 0 1 20\nb3 0 0 22\nb3 0 1 21\nb4 0 1 25\nb4 0 0 26\n";
+
+#[test]
+fn sections_by_hand() {
+    let (written, ipg) = with_barriers();
+    let layout = written.layout(&ipg).unwrap();
+    let sorted = |text: &str| {
+        let cycle = |line: &&str| line.rsplit(' ').next().unwrap().parse::<u64>().unwrap();
+        let mut lines: Vec<&str> = text.lines().collect();
+        lines.sort_by_key(cycle);
+        lines.join("\n") + "\n"
+    };
+    let read =
+        |text: &str| read_traces(sorted(text).as_bytes(), "t", &ipg, &[], Some(&layout)).unwrap().unwrap();
+    let once = read(MEETING);
+    let times = once.sections.as_ref().unwrap().timing(&ipg, &[]);
+    // from the last arrivals, in cycles 10 and 20, to b3: 1 and 3, then 2 and 1
+    let expected = [("b0 b1", 4), ("b1 b2", 6), ("b2 b3", 3), ("b3 b1", 1), ("b3 b4", 4)];
+    for (name, time) in expected {
+        let at = named(&ipg).iter().position(|known| known == name).unwrap();
+        assert_eq!(times.wcet[at], Some(Cycles::new(time)), "{name}");
+    }
+    assert_eq!((times.bound.as_slice(), once.timing.bound.as_slice()), ([1].as_slice(), [1].as_slice()));
+    let found = estimate(&ipg, &once, &[], Limits::Loops).unwrap();
+    // 4 + (6 + 3 + 1) + 6 + 3 + 4; the transitions of Z_warp have the waiting of warp 1 from 5 to 10 and of warp 0 from 13
+    // to 20: 4 + (6 + 9 + 1) + 6 + 9 + 4
+    let sections = found.sections.clone().unwrap();
+    assert_eq!((sections.path.get(), found.warp.value.get()), (27, 39));
+    // one block, whose last warp starts in cycle 1
+    assert_eq!(once.blocks, Some(BlockWaves { waves: 1, jitter: Cycles::new(1) }));
+    assert_eq!((sections.hybrid.value.get(), found.high_water.get()), (28, 26));
+    assert_eq!(found.blocks.unwrap().value.get(), 40);
+    // two rounds allowed instead of one
+    let wider = estimate(&ipg, &once, &[Some(2)], Limits::Loops).unwrap();
+    assert_eq!(wider.sections.unwrap().path.get(), 37);
+
+    // the next block in the same place begins 4 cycles after the end
+    let later: String = MEETING
+        .lines()
+        .map(|line| {
+            let (what, cycle) = line.rsplit_once(' ').unwrap();
+            format!("{what} {}\n", cycle.parse::<u64>().unwrap() + 30)
+        })
+        .collect();
+    let twice = read(&format!("{MEETING}{later}"));
+    assert_eq!(twice.blocks, Some(BlockWaves { waves: 2, jitter: Cycles::new(5) }));
+    let found = estimate(&ipg, &twice, &[], Limits::Loops).unwrap();
+    assert_eq!((found.sections.unwrap().hybrid.value.get(), found.high_water.get()), (64, 56));
+    // two runs are as good as one trace of both
+    let mut joined = read(MEETING);
+    joined.then(read(MEETING));
+    assert_eq!((&joined.sections, joined.blocks), (&once.sections, once.blocks));
+}
+
+#[test]
+fn where_sections_do_not_apply() {
+    let (written, ipg) = with_barriers();
+    let layout = written.layout(&ipg).unwrap();
+    let of = |text: &str, layout: Option<&Layout>| {
+        let found = read_traces(text.as_bytes(), "t", &ipg, &[], layout).unwrap().unwrap();
+        (found.sections.unwrap_err(), found.blocks.is_some())
+    };
+    let alone = "b0 0 0 0\nb1 0 0 1\nb2 0 0 2\nb3 0 0 3\nb4 0 0 4\n";
+    assert_eq!(of(alone, None), (NoSections::Unknown, false));
+    // warp 1 of the block never comes
+    assert_eq!(of(alone, Some(&layout)), (NoSections::Early(0), false));
+    let of_one = Layout { warps: 1, barriers: None };
+    assert_eq!(of(alone, Some(&of_one)), (NoSections::Unknown, true));
+    // warp 0 starts again while warp 1 of its block is there
+    let plain = Layout { warps: 2, barriers: None };
+    let again = format!("b0 0 1 0\n{alone}{}", "b0 0 0 5\nb1 0 0 5\nb2 0 0 5\nb3 0 0 5\nb4 0 0 5\n");
+    let again = again + "b1 0 1 6\nb2 0 1 6\nb3 0 1 6\nb4 0 1 6\n";
+    assert_eq!(of(&again, Some(&plain)), (NoSections::Again(0), false));
+    // barriers behind different ipoints
+    let two = "b0 -> b1 b2\nb1 -> b3\nb2 -> b3\nblock 2\nbarrier b1 b2\n";
+    let written = WrittenGraph::parse(&crate::diag::SourceText::new("g", two)).unwrap();
+    let ipg = written.ipg().unwrap();
+    let text = "b0 0 0 0\nb0 0 1 0\nb1 0 0 1\nb2 0 1 2\nb3 0 0 3\nb3 0 1 3\n";
+    let found = read_traces(text.as_bytes(), "t", &ipg, &[], written.layout(&ipg).as_ref()).unwrap().unwrap();
+    assert_eq!(found.sections, Err(NoSections::Apart("b2".to_owned(), "b1".to_owned())));
+    let found = estimate(&ipg, &found, &[], Limits::Loops).unwrap();
+    assert!(found.blocks.is_some() && found.sections.is_err());
+}
+
+/// A random block: warps go through the same walk, wait for each other, and take their own time.
+#[test]
+fn no_block_that_was_observed_takes_longer_than_its_path() {
+    let mut rng = ChaCha8Rng::seed_from_u64(77);
+    let (mut below_warp, mut met) = (0, 0);
+    for round in 0..300 {
+        let (all, _) = structured(&mut rng);
+        let ipg = Ipg::new(&all, &[], |_| true, |node| format!("b{node}")).unwrap();
+        let barriers: Vec<bool> =
+            (0..all.len()).map(|node| node > 0 && !all.leaves(node) && rng.random_range(0..3) == 0).collect();
+        let warps: u32 = rng.random_range(1..4);
+        let mut text = String::new();
+        let mut free = 0;
+        for _ in 0..rng.random_range(1..4) {
+            let Some(way) = walk(&mut rng, &all) else { continue };
+            let mut events: Vec<(u64, String)> = Vec::new();
+            let mut now: Vec<u64> = (0..warps).map(|_| free + rng.random_range(0..9)).collect();
+            for (index, &node) in way.iter().enumerate() {
+                for (warp, now) in now.iter_mut().enumerate() {
+                    if index > 0 {
+                        *now += rng.random_range(0..40);
+                    }
+                    events.push((*now, format!("b{node} 0 {warp} {now}\n")));
+                }
+                if barriers[node] {
+                    let last = now.iter().copied().max().unwrap();
+                    now.fill(last + 1);
+                    met += 1;
+                }
+            }
+            events.sort_by_key(|&(at, _)| at);
+            free = events.last().unwrap().0;
+            text.extend(events.into_iter().map(|(_, line)| line));
+        }
+        if text.is_empty() {
+            continue;
+        }
+        let layout = Layout { warps, barriers: Some(barriers) };
+        let observed = read_traces(text.as_bytes(), "t", &ipg, &[], Some(&layout)).unwrap().unwrap();
+        for limits in [Limits::Counts, Limits::Loops] {
+            let found = estimate(&ipg, &observed, &[], limits).unwrap();
+            let sections = found.sections.unwrap();
+            assert!(!sections.hybrid.below_high_water, "round {round}: {text}");
+            assert!(!found.blocks.unwrap().below_high_water, "round {round}: {text}");
+            below_warp += usize::from(sections.path < found.warp.value);
+        }
+    }
+    assert!(met > 500 && below_warp > 100, "{met} barriers, {below_warp} paths shorter than a warp's");
 }

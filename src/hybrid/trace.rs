@@ -13,14 +13,18 @@
 //! Betts and Donaldson, section VI-A. `run` begins the next run (test vector), and may be left out before the first. What follows
 //! a `#` is a comment; empty lines are skipped. A file ends with the end of a line: if it does not, it was cut off.
 //!
-//! Nothing is kept of a line that has been read.
+//! Nothing is kept of a line that has been read. Lines of the plainest form, one blank between fields and nothing else, are
+//! read without a look for anything else ([`ShortNames`]); what these lines say is the same.
 
-use std::io::BufRead;
+use std::io::{ErrorKind, Read};
 use std::ops::Range;
 
 use super::ipg::Ipg;
 use crate::base::Cycle;
 use crate::diag::{Diagnostic, SourceText, closest, shortened};
+
+/// Bytes that are read at a time.
+const BLOCK: usize = 1 << 20;
 
 /// A line longer than this many bytes is no event, and is not read to its end before that is said.
 const LONGEST_LINE: usize = 4096;
@@ -56,19 +60,108 @@ pub enum ReadError {
     Io(std::io::Error),
 }
 
+/// The ipoints with names of at most 8 bytes, in a table that is found by the bytes of the name as a number.
+struct ShortNames {
+    /// A power of two, mostly empty: the name, 0 for none, and the ipoint.
+    table: Vec<(u64, usize)>,
+}
+
+impl ShortNames {
+    fn new(ipg: &Ipg) -> Self {
+        let mut names = Self { table: vec![(0, 0); (4 * ipg.len()).next_power_of_two()] };
+        for (ipoint, name) in ipg.names().enumerate().filter(|(_, name)| name.len() <= 8) {
+            let key = name.bytes().fold(0, |key, byte| key << 8 | u64::from(byte));
+            let mut at = names.first_place(key);
+            while names.table[at].0 != 0 {
+                at = (at + 1) % names.table.len();
+            }
+            names.table[at] = (key, ipoint);
+        }
+        names
+    }
+
+    #[inline]
+    fn first_place(&self, key: u64) -> usize {
+        // the upper half is the mixed one
+        let mixed = key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+        usize::try_from(mixed).unwrap_or(0) & (self.table.len() - 1)
+    }
+
+    #[inline]
+    fn ipoint(&self, key: u64) -> Option<usize> {
+        let mut at = self.first_place(key);
+        loop {
+            match self.table[at] {
+                (0, _) => return None,
+                (known, ipoint) if known == key => return Some(ipoint),
+                _ => at = (at + 1) & (self.table.len() - 1),
+            }
+        }
+    }
+
+    /// The event of a line of the plainest form, and how long the line is; `None` for any other line, also for wrong ones.
+    #[inline]
+    fn event(&self, bytes: &[u8]) -> Option<(Event, usize)> {
+        let mut at = 0;
+        let mut key = 0u64;
+        loop {
+            let byte = *bytes.get(at)?;
+            at += 1;
+            match byte {
+                b' ' => break,
+                0 => return None,
+                _ if at > 8 => return None,
+                _ => key = key << 8 | u64::from(byte),
+            }
+        }
+        let ipoint = self.ipoint(key)?;
+        let sm = digits(bytes, &mut at, 9, b' ')?;
+        let warp = digits(bytes, &mut at, 9, b' ')?;
+        let cycle = digits(bytes, &mut at, 19, b'\n')?;
+        let small = |number: u64| u32::try_from(number).ok();
+        Some((Event { ipoint, sm: small(sm)?, warp: small(warp)?, cycle: Cycle::new(cycle) }, at))
+    }
+}
+
+/// A number of at most this many digits, no more than 19, and the byte behind it.
+#[inline]
+fn digits(bytes: &[u8], at: &mut usize, most: usize, end: u8) -> Option<u64> {
+    let start = *at;
+    let mut value = 0u64;
+    loop {
+        let byte = *bytes.get(*at)?;
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            let count = *at - start;
+            *at += 1;
+            return (byte == end && (1..=most).contains(&count)).then_some(value);
+        }
+        // what is too long wraps, and is refused at its end
+        value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
+        *at += 1;
+    }
+}
+
 /// Reads records from an input.
 pub struct Reader<'a, R> {
     input: R,
     file: &'a str,
     ipg: &'a Ipg,
-    line: Vec<u8>,
+    short: ShortNames,
+    /// What was read; from `next` to `end` nobody has looked at it.
+    block: Vec<u8>,
+    next: usize,
+    end: usize,
+    /// Where the current line is in the block.
+    line: Range<usize>,
     number: u64,
 }
 
-impl<'a, R: BufRead> Reader<'a, R> {
+impl<'a, R: Read> Reader<'a, R> {
     /// A reader of an input that messages call `file`.
     pub fn new(input: R, file: &'a str, ipg: &'a Ipg) -> Self {
-        Self { input, file, ipg, line: Vec::new(), number: 0 }
+        let short = ShortNames::new(ipg);
+        Self { input, file, ipg, short, block: vec![0; BLOCK], next: 0, end: 0, line: 0..0, number: 0 }
     }
 
     /// The number of the line read last, from 1.
@@ -80,28 +173,75 @@ impl<'a, R: BufRead> Reader<'a, R> {
     ///
     /// # Errors
     /// If the line is not what it should be, or the input cannot be read.
+    #[inline]
     pub fn next_record(&mut self) -> Result<Option<Record>, ReadError> {
-        loop {
-            self.line.clear();
-            let limit = LONGEST_LINE as u64 + 1;
-            let mut limited = std::io::Read::take(&mut self.input, limit);
-            let read = limited.read_until(b'\n', &mut self.line).map_err(ReadError::Io)?;
-            if read == 0 {
-                return Ok(None);
-            }
+        if let Some((event, length)) = self.short.event(&self.block[self.next..self.end]) {
+            self.line = self.next..self.next + length;
+            self.next += length;
             self.number += 1;
-            if self.line.last() != Some(&b'\n') {
+            return Ok(Some(Record::Event(event)));
+        }
+        self.any_record()
+    }
+
+    fn any_record(&mut self) -> Result<Option<Record>, ReadError> {
+        while self.next_line().map_err(ReadError::Io)? {
+            self.number += 1;
+            if self.bytes().last() != Some(&b'\n') {
                 return Err(self.unfinished_line());
             }
             if let Some(record) = self.record().map_err(|wrong| ReadError::Line(Box::new(wrong)))? {
                 return Ok(Some(record));
             }
         }
+        Ok(None)
+    }
+
+    /// The current line.
+    fn bytes(&self) -> &[u8] {
+        &self.block[self.line.clone()]
+    }
+
+    /// Takes the next line, as much of it as a line may have; false at the end of the input.
+    fn next_line(&mut self) -> std::io::Result<bool> {
+        let mut looked = 0;
+        loop {
+            let left = &self.block[self.next..self.end];
+            let newline = left[looked..].iter().position(|&byte| byte == b'\n').map(|at| looked + at + 1);
+            let length = newline.unwrap_or(left.len()).min(LONGEST_LINE + 1);
+            if newline.is_some() || left.len() > LONGEST_LINE {
+                self.line = self.next..self.next + length;
+                self.next += length;
+                return Ok(true);
+            }
+            looked = left.len();
+            if self.fill()? == 0 {
+                self.line = self.next..self.end;
+                self.next = self.end;
+                return Ok(!self.line.is_empty());
+            }
+        }
+    }
+
+    /// Reads on behind what is left, which is moved to the front of the block: how many bytes.
+    fn fill(&mut self) -> std::io::Result<usize> {
+        self.block.copy_within(self.next..self.end, 0);
+        (self.next, self.end) = (0, self.end - self.next);
+        loop {
+            match self.input.read(&mut self.block[self.end..]) {
+                Ok(read) => {
+                    self.end += read;
+                    return Ok(read);
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
     }
 
     /// The line has no end: the file was cut off, or it is no trace.
     fn unfinished_line(&mut self) -> ReadError {
-        let end = self.line.len();
+        let end = self.bytes().len();
         if end <= LONGEST_LINE {
             let message = "the last line does not end";
             let hint = "the trace was cut off; write it again, with a newline at its end";
@@ -110,17 +250,16 @@ impl<'a, R: BufRead> Reader<'a, R> {
         let wrong = self.error(0..1, format!("a line of more than {LONGEST_LINE} bytes")).hint(FORMAT);
         // on with the next line
         loop {
-            let (taken, ended) = match self.input.fill_buf() {
-                Ok([]) => break,
-                Ok(bytes) => match bytes.iter().position(|&byte| byte == b'\n') {
-                    Some(at) => (at + 1, true),
-                    None => (bytes.len(), false),
-                },
-                Err(error) => return ReadError::Io(error),
-            };
-            self.input.consume(taken);
-            if ended {
+            let left = &self.block[self.next..self.end];
+            if let Some(at) = left.iter().position(|&byte| byte == b'\n') {
+                self.next += at + 1;
                 break;
+            }
+            self.next = self.end;
+            match self.fill() {
+                Ok(0) => break,
+                Ok(_) => {}
+                Err(error) => return ReadError::Io(error),
             }
         }
         ReadError::Line(Box::new(wrong))
@@ -128,21 +267,21 @@ impl<'a, R: BufRead> Reader<'a, R> {
 
     /// What the current line says; `None` if nothing.
     fn record(&self) -> Result<Option<Record>, Diagnostic> {
-        let mut fields = Fields { line: &self.line, at: 0 };
+        let mut fields = Fields { line: self.bytes(), at: 0 };
         let Some(name) = fields.next() else {
             return match fields.rest() {
                 rest if rest.is_empty() => Ok(None),
                 rest => Err(self.error(rest, "the first field is empty").hint(FORMAT)),
             };
         };
-        if &self.line[name.clone()] == b"run" {
+        if &self.bytes()[name.clone()] == b"run" {
             return match fields.next() {
                 None if fields.rest().is_empty() => Ok(Some(Record::Run)),
                 Some(more) => Err(self.error(more, "`run` stands by itself on its line").hint(FORMAT)),
                 None => Err(self.error(fields.rest(), "`run` stands by itself on its line").hint(FORMAT)),
             };
         }
-        let ipoint = self.ipg.ipoint(&self.line[name.clone()]).ok_or_else(|| self.unknown(name))?;
+        let ipoint = self.ipg.ipoint(&self.bytes()[name.clone()]).ok_or_else(|| self.unknown(name))?;
         let sm = self.number(&mut fields, "sm", u64::from(u32::MAX))?;
         let warp = self.number(&mut fields, "warp", u64::from(u32::MAX))?;
         let cycle = self.number(&mut fields, "cycle", u64::MAX)?;
@@ -158,10 +297,10 @@ impl<'a, R: BufRead> Reader<'a, R> {
 
     fn number(&self, fields: &mut Fields<'_>, what: &str, most: u64) -> Result<u64, Diagnostic> {
         let Some(place) = fields.next() else {
-            let at = fields.at.min(self.line.len().saturating_sub(1));
+            let at = fields.at.min(self.bytes().len().saturating_sub(1));
             return Err(self.error(at..at, format!("the {what} is missing")).hint(FORMAT));
         };
-        let text = &self.line[place.clone()];
+        let text = &self.bytes()[place.clone()];
         let value = text.iter().try_fold(0u64, |value, &byte| {
             let digit = byte.is_ascii_digit().then(|| u64::from(byte - b'0'))?;
             value.checked_mul(10)?.checked_add(digit)
@@ -174,7 +313,7 @@ impl<'a, R: BufRead> Reader<'a, R> {
     }
 
     fn unknown(&self, place: Range<usize>) -> Diagnostic {
-        let name = String::from_utf8_lossy(&self.line[place.clone()]).into_owned();
+        let name = String::from_utf8_lossy(&self.bytes()[place.clone()]).into_owned();
         let hint = match closest(&name, self.ipg.names()) {
             Some(meant) => format!("did you mean `{meant}`?"),
             None if self.ipg.len() <= 12 => {
@@ -187,7 +326,7 @@ impl<'a, R: BufRead> Reader<'a, R> {
 
     /// A problem of the fields of the current line.
     pub fn line_error(&self, message: impl Into<String>) -> Diagnostic {
-        let mut fields = Fields { line: &self.line, at: 0 };
+        let mut fields = Fields { line: self.bytes(), at: 0 };
         let first = fields.next().unwrap_or(0..0);
         let last = std::iter::from_fn(|| fields.next()).last().unwrap_or(first.clone());
         self.error(first.start..last.end, message)
@@ -196,9 +335,9 @@ impl<'a, R: BufRead> Reader<'a, R> {
     fn error(&self, bytes: Range<usize>, message: impl Into<String>) -> Diagnostic {
         // places are counted in the text as it is shown, where what is no UTF-8 has been replaced
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let start = text(&self.line[..bytes.start]).len();
-        let width = text(&self.line[bytes.start..bytes.end.max(bytes.start)]).len();
-        let shown = SourceText::new(self.file, text(&self.line));
+        let start = text(&self.bytes()[..bytes.start]).len();
+        let width = text(&self.bytes()[bytes.start..bytes.end.max(bytes.start)]).len();
+        let shown = SourceText::new(self.file, text(self.bytes()));
         let mut wrong = shown.error(start..start + width, message);
         wrong.line = u32::try_from(self.number).unwrap_or(u32::MAX);
         wrong

@@ -9,7 +9,7 @@ use super::style::Style;
 use super::table::Table;
 use super::{Fraction, count};
 use crate::base::Cycles;
-use crate::hybrid::{Estimate, Estimates, Ipg, Limits, Observed};
+use crate::hybrid::{Estimate, Estimates, Ipg, Limits, NoSections, Observed};
 use crate::machine::Machine;
 
 /// Transitions that were never observed and are named as text before the rest is counted.
@@ -109,7 +109,8 @@ impl Source {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct EstimateRow {
-    /// `z_warp`, `z_warp_tree`, `z_dynamic`, `z_hybrid` as published, and `hybrid_blocks`, which is ours.
+    /// `z_warp`, `z_warp_tree`, `z_dynamic`, `z_hybrid` as published, and `hybrid_blocks` and
+    /// `hybrid_sections`, which are ours.
     pub name: &'static str,
     /// Its value; none if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -143,6 +144,10 @@ pub struct Waves {
     /// The longest time from the end of a block until the last warp of the next in its place starts; none of traces.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub block_jitter: Option<u64>,
+    /// The longest path of a block from the start of its last warp, of the parts that do not wait at barriers; none where they
+    /// are not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub block_path: Option<u64>,
 }
 
 /// A loop.
@@ -240,8 +245,16 @@ impl HybridResult {
         };
         let blocks = found.blocks.map(|blocks| row("hybrid_blocks", blocks));
         let blocks = blocks.unwrap_or_else(|| {
-            EstimateRow::missing("hybrid_blocks", "traces do not tell which warps are a block".to_owned())
+            let why = match &found.sections {
+                Err(why @ (NoSections::Early(_) | NoSections::Again(_))) => why.to_string(),
+                _ => "traces do not tell which warps are a block".to_owned(),
+            };
+            EstimateRow::missing("hybrid_blocks", why)
         });
+        let sections = match &found.sections {
+            Ok(sections) => row("hybrid_sections", sections.hybrid),
+            Err(why) => EstimateRow::missing("hybrid_sections", format!("sections do not apply: {why}")),
+        };
         let waves = observed.waves;
         let transition = |(index, of): (usize, &crate::hybrid::ipg::Transition)| TransitionRow {
             from: ipg.name(of.from).to_owned(),
@@ -280,6 +293,7 @@ impl HybridResult {
                 row("z_dynamic", found.dynamic),
                 row("z_hybrid", found.hybrid),
                 blocks,
+                sections,
             ],
             waves: Waves {
                 jitter: waves.jitter.get(),
@@ -288,6 +302,7 @@ impl HybridResult {
                 delta: waves.spacing.get(),
                 block_waves: observed.blocks.map(|blocks| blocks.waves),
                 block_jitter: observed.blocks.map(|blocks| blocks.jitter.get()),
+                block_path: found.sections.as_ref().ok().map(|sections| sections.path.get()),
             },
             loops: loops.collect(),
             transitions: ipg.transitions().iter().enumerate().map(transition).collect(),
@@ -321,11 +336,15 @@ impl HybridResult {
         let mut table = Table::new(["estimate", "cycles", "to the mark", ""], &[0, 3]);
         self.estimates.iter().for_each(|estimate| table.row(estimate.cells()));
         text += &table.render(2, width);
-        let Waves { jitter, waves, warps_per_wave, delta, block_waves, block_jitter } = self.waves;
+        let Waves { jitter, waves, warps_per_wave, delta, block_waves, block_jitter, block_path } =
+            self.waves;
         let _ =
             write!(text, "\njitter {jitter}, waves {waves}, warps per wave {warps_per_wave}, delta {delta}");
         if let (Some(waves), Some(jitter)) = (block_waves, block_jitter) {
             let _ = write!(text, "; blocks in a place {waves}, jitter of a block {jitter}");
+        }
+        if let Some(path) = block_path {
+            let _ = write!(text, ", path of a block {path}");
         }
         text.push('\n');
         for of in &self.loops {

@@ -45,7 +45,8 @@ pub struct WcetResult {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MethodRow {
-    /// `simulated`; bounds on the paths of the runs by their names; `z_warp`, `z_dynamic`, `z_hybrid`; `explored`; `static`.
+    /// `simulated`; bounds on the paths of the runs by their names; `z_warp`, `z_dynamic`, `z_hybrid`, `hybrid_blocks`,
+    /// `hybrid_sections`; `explored`; `static`.
     pub name: Cow<'static, str>,
     /// What it is about.
     pub about: About,
@@ -221,6 +222,13 @@ impl WcetResult {
         methods.push(row("z_warp", About::Estimate, estimated(|found| found.warp), None));
         methods.push(row("z_dynamic", About::Estimate, estimated(|found| found.dynamic), None));
         methods.push(row("z_hybrid", About::Estimate, estimated(|found| found.hybrid), None));
+        // every run is watched
+        if let Ok(Estimates { blocks: Some(blocks), sections, .. }) = &all.estimates {
+            methods.push(row("hybrid_blocks", About::Estimate, Ok((blocks.value, None)), None));
+            let value =
+                sections.as_ref().map(|found| (found.hybrid.value, None)).map_err(|why| why.to_string());
+            methods.push(row("hybrid_sections", About::Estimate, value, None));
+        }
         methods.push(match &all.found {
             StaticOf::Bound(value) => row("static", About::All, Ok((*value, None)), None),
             StaticOf::Missing(why) => row("static", About::All, Err(why.clone()), None),

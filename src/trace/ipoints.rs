@@ -13,7 +13,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io::{self, Write};
 
-use super::{BlockStart, Issue, Observer, WarpFinish};
+use super::{BlockStart, Issue, Observer, Release, WarpFinish};
 use crate::base::{BlockId, Cycle, Pc};
 
 /// Which instructions have an ipoint before them, by numbers of the caller's.
@@ -61,6 +61,11 @@ pub trait PassedSink {
     fn block_started(&mut self, sm: u32, first_slot: usize, warps: usize) {
         let _ = (sm, first_slot, warps);
     }
+
+    /// A barrier lets these warps go, by their slots; each issued it then.
+    fn met(&mut self, sm: u32, arrivals: &[(u32, Cycle)]) {
+        let _ = (sm, arrivals);
+    }
 }
 
 /// Tells a sink of the ipoints that the warps of a run pass.
@@ -70,13 +75,15 @@ pub struct Ipoints<'a, S> {
     sm: usize,
     /// By SM, the ends that lie ahead.
     ends: Vec<BinaryHeap<Reverse<(Cycle, u32)>>>,
+    /// By SM and slot, the last issue: of a warp that waits at a barrier it is the barrier.
+    last: Vec<Vec<Cycle>>,
     sink: S,
 }
 
 impl<'a, S: PassedSink> Ipoints<'a, S> {
     /// Tells this sink.
     pub fn new(map: &'a IpointMap, sink: S) -> Self {
-        Self { map, sm: 0, ends: vec![BinaryHeap::new()], sink }
+        Self { map, sm: 0, ends: vec![BinaryHeap::new()], last: vec![Vec::new()], sink }
     }
 
     /// Tells of the ends that are left, and gives the sink back. For when the run is over.
@@ -110,20 +117,34 @@ impl<S: PassedSink> Observer for Ipoints<'_, S> {
         self.sm = sm;
         if self.ends.len() <= sm {
             self.ends.resize_with(sm + 1, BinaryHeap::new);
+            self.last.resize_with(sm + 1, Vec::new);
         }
     }
 
     fn block_started(&mut self, start: &BlockStart) {
         self.ends_until(Some(start.at));
+        let last = &mut self.last[self.sm];
+        let slots = start.first_slot + start.warps;
+        last.resize(last.len().max(slots), start.at);
         self.sink.block_started(self.number(), start.first_slot, start.warps);
     }
 
     fn issued(&mut self, issue: &Issue) {
+        if let Some(last) = self.last[self.sm].get_mut(issue.slot) {
+            *last = issue.issue;
+        }
         let pc = issue.step.pc();
         let Some(ipoint) = self.map.at.get(pc.index()).copied().flatten() else { return };
         self.ends_until(Some(issue.issue));
         let slot = slot(issue.slot);
         self.sink.passed(Passed { ipoint, sm: self.number(), slot, cycle: issue.issue, pc: Some(pc) });
+    }
+
+    fn barrier_released(&mut self, release: &Release) {
+        let last = &self.last[self.sm];
+        let arrival = |at: usize| last.get(at).map(|&cycle| (slot(at), cycle));
+        let arrivals: Vec<(u32, Cycle)> = release.slots.slots().filter_map(arrival).collect();
+        self.sink.met(self.number(), &arrivals);
     }
 
     fn warp_finished(&mut self, finish: &WarpFinish) {

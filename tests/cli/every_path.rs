@@ -15,9 +15,9 @@ fn the_suite_has_one_path_nearly_everywhere() {
     let run = warpbound(&["static", "--format", "json"]);
     let all: Value = serde_json::from_slice(&run.stdout).unwrap();
     let results = all["results"].as_array().unwrap();
-    assert_eq!(results.len(), 80, "the other nine need bounds of loops");
+    assert_eq!(results.len(), 82, "the other seven need bounds of loops");
     let equal = |result: &&Value| bound(result, "static") == bound(result, "iwb");
-    assert_eq!(results.iter().filter(equal).count(), 76);
+    assert_eq!(results.iter().filter(equal).count(), 78);
     for result in results {
         assert!(bound(result, "static") >= bound(result, "iwb"), "{result}");
         assert!(bound(result, "static") >= result["makespan"].as_u64().unwrap());
@@ -162,7 +162,20 @@ fn wcet_puts_methods_side_by_side() {
     let names: Vec<&str> = methods.iter().map(|row| row["name"].as_str().unwrap()).collect();
     assert_eq!(
         names,
-        ["simulated", "explored", "gub", "iwb", "swb", "lwb", "z_warp", "z_dynamic", "z_hybrid", "static"]
+        [
+            "simulated",
+            "explored",
+            "gub",
+            "iwb",
+            "swb",
+            "lwb",
+            "z_warp",
+            "z_dynamic",
+            "z_hybrid",
+            "hybrid_blocks",
+            "hybrid_sections",
+            "static"
+        ]
     );
     // the same on any number of threads
     let text = |jobs: &str| stdout(&warpbound(&["wcet", "ifelse", "--runs", "5", "--jobs", jobs]));
@@ -192,4 +205,62 @@ fn tiny_blocks_are_explored() {
     assert!(value("simulated") <= value("explored"));
     assert!(value("explored") <= value("iwb") && value("iwb") <= value("static"));
     assert!(result["shortest"].as_u64().unwrap() < value("simulated"), "inputs take different paths");
+}
+
+/// A loop of as many rounds as the first word of a buffer says, which the launch may say is constant.
+#[test]
+fn what_a_constant_buffer_holds_is_known() {
+    let dir = scratch("static-constant");
+    let kernel = |store: &str| {
+        format!(
+            ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u64 q)\n{{\n.reg .pred %p<4>; .reg .b32 %r<4>; \
+             .reg .b64 %d<4>;\nld.param.u64 %d0, [p];\nld.param.u64 %d1, [q];\nld.global.u32 %r0, [%d0];\nmov.u32 %r1, 0;\n\
+             L: add.u32 %r1, %r1, 1;\nsetp.lt.u32 %p0, %r1, %r0;\n@%p0 bra L;\nst.global.u32 [{store}], %r1;\nret;\n}}\n"
+        )
+    };
+    let args = |command: &'static str, constant: bool, init: &str| {
+        let first = format!("Buffer(name: \"a\", elem: U32, len: 1, init: {init}, constant: {constant})");
+        let second = "Buffer(name: \"b\", elem: U32, len: 1, init: Zero)".to_owned();
+        let more = ["k.ptx", "--grid", "1", "--block", "32", "--races", "ignore", "--arg"].map(str::to_owned);
+        let launch = [first, "--arg".to_owned(), second];
+        [command.to_owned()].into_iter().chain(more).chain(launch).collect::<Vec<String>>()
+    };
+    let run = |args: &[String], more: &[&str]| {
+        let all: Vec<&str> = args.iter().map(String::as_str).chain(more.iter().copied()).collect();
+        in_dir(&dir, &all)
+    };
+    std::fs::write(dir.join("k.ptx"), kernel("%d1")).unwrap();
+    let unknown = stderr(&run(&args("static", false, "Fill(7)"), &[]));
+    assert!(
+        unknown.contains("--loop-bound 11=N") && unknown.contains("line 9") && unknown.contains("k.ptx:11"),
+        "{unknown}"
+    );
+    let value = |init: &str| {
+        let found = run(&args("static", true, init), &["--format", "json"]);
+        let found: serde_json::Value = serde_json::from_slice(&found.stdout).unwrap();
+        let row = &found["results"][0];
+        assert_eq!(bound(row, "static"), bound(row, "iwb"), "there is one path: {row}");
+        bound(row, "static")
+    };
+    let [seven, eight, nine] = ["Fill(7)", "Fill(8)", "Fill(9)"].map(value);
+    assert!(seven < eight && eight - seven == nine - eight, "{seven}, {eight}, {nine}");
+    // random contents are the same for every seed
+    let makespan = |constant: bool, seed: &str| {
+        let ran = run(&args("run", constant, "Uniform(1, 90)"), &["--seed", seed, "--format", "json"]);
+        let ran: serde_json::Value = serde_json::from_slice(&ran.stdout).unwrap();
+        ran["results"][0]["makespan"].as_u64().unwrap()
+    };
+    assert_eq!(makespan(true, "3"), makespan(true, "4"));
+    assert_eq!(makespan(true, "3"), makespan(false, "0"));
+    assert_ne!(makespan(false, "3"), makespan(false, "4"));
+    // and nobody writes them
+    std::fs::write(dir.join("k.ptx"), kernel("%d0")).unwrap();
+    assert!(run(&args("run", false, "Fill(7)"), &[]).status.success());
+    let wrong = run(&args("run", true, "Fill(7)"), &[]);
+    let said = stderr(&wrong);
+    assert_eq!(wrong.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("k.ptx:14") && said.contains("read-only") && said.contains("constant: true"),
+        "{said}"
+    );
 }

@@ -147,16 +147,63 @@ fn runs_of_kernels_are_walks_of_their_graphs() {
                 let mark = found["high_water"].as_u64().unwrap();
                 assert!(value(found, "z_warp") >= found["longest_warp"].as_u64().unwrap(), "{args:?}");
                 // the last warp starts within the jitter; blocks follow each other in their places
-                assert!(
-                    value(found, "z_dynamic") >= mark && value(found, "hybrid_blocks") >= mark,
-                    "{args:?}"
-                );
+                for name in ["z_dynamic", "hybrid_blocks", "hybrid_sections"] {
+                    assert!(value(found, name) >= mark, "{args:?} {name}");
+                }
                 for row in found["estimates"].as_array().unwrap() {
                     let below = row["value"].as_u64().map(|value| value < mark);
                     assert_eq!(row["below_high_water"].as_bool(), below, "{args:?} {row}");
                 }
             }
         }
+    }
+}
+
+/// Graph and traces say which warps are a block and where they wait. Warp 0 needs 10 cycles to the barrier and waits for
+/// nobody, warp 1 needs 3 behind it.
+#[test]
+fn barriers_of_traces_are_sections() {
+    let dir = scratch("hybrid-barriers");
+    let graph = "b0 -> b1\nb1 -> b2\nb2 -> b3\n";
+    std::fs::write(
+        dir.join("t"),
+        "b0 0 0 0\nb0 0 1 0\nb1 0 1 2\nb1 0 0 10\nb2 0 0 11\nb3 0 0 12\nb2 0 1 13\nb3 0 1 14\n",
+    )
+    .unwrap();
+    let of = |more: &str| {
+        std::fs::write(dir.join("g"), format!("{graph}{more}")).unwrap();
+        result(&dir, &["hybrid", "--graph", "g", "--traces", "t"])
+    };
+    let found = of("block 2\nbarrier b1\n");
+    // 10 + 3 + 1; a warp alone: 10 + 11 + 1
+    assert_eq!(["z_warp", "hybrid_blocks", "hybrid_sections"].map(|name| value(&found, name)), [22, 22, 14]);
+    assert_eq!((found["high_water"].as_u64(), found["waves"]["block_path"].as_u64()), (Some(14), Some(14)));
+    let found = of("block 2\n");
+    assert_eq!(value(&found, "hybrid_blocks"), 22);
+    let why = |found: &Value| estimate(found, "hybrid_sections")["missing"].as_str().unwrap().to_owned();
+    assert!(why(&found).contains("nothing says where the barriers are"), "{found}");
+    let found = of("block 3\nbarrier b1\n");
+    assert!(why(&found).contains("warp 0 went past a barrier before all of its block had come"), "{found}");
+    assert!(estimate(&found, "hybrid_blocks")["missing"].is_string());
+}
+
+/// Runs with the paths of the first one are not timed again: of `scan_naive` all, of `bitonic_shared` none.
+#[test]
+fn several_runs_say_what_each_of_them_says() {
+    let longest = |found: &Value| -> Vec<Option<u64>> {
+        found["transitions"].as_array().unwrap().iter().map(|row| row["longest"].as_u64()).collect()
+    };
+    for kernel in ["scan_naive", "bitonic_shared"] {
+        let together = &json(&["hybrid", kernel, "--runs", "3", "--seed", "5"], 0)["results"][0];
+        let alone = ["5", "6", "7"]
+            .map(|seed| json(&["hybrid", kernel, "--runs", "1", "--seed", seed], 0)["results"][0].clone());
+        let most = |field: &str| alone.iter().map(|found| found[field].as_u64().unwrap()).max();
+        assert_eq!(together["high_water"].as_u64(), most("high_water"), "{kernel}");
+        let all =
+            alone.iter().map(longest).reduce(|a, b| a.into_iter().zip(b).map(|(a, b)| a.max(b)).collect());
+        assert_eq!(Some(longest(together)), all, "{kernel}");
+        let events: u64 = alone.iter().map(|found| found["events"].as_u64().unwrap()).sum();
+        assert_eq!(together["events"].as_u64(), Some(events), "{kernel}");
     }
 }
 

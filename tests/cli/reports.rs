@@ -280,3 +280,53 @@ fn critical_paths_and_their_difference_are_on_the_page() {
     let html = std::fs::read_to_string(dir.join("run.html")).unwrap();
     assert!(html.contains(&format!("each of the {a} cycles")) && html.contains("id=\"kinds-table\""));
 }
+
+/// What `wcet` and `static` say is on the page: each method once, with its value, in the table.
+#[test]
+fn worst_cases_over_all_paths_are_on_the_page() {
+    let dir = scratch("report-wcet");
+    let found = |args: &[&str], file: &str| {
+        let printed = in_dir(&dir, args);
+        std::fs::write(dir.join(file), &printed.stdout).unwrap();
+        serde_json::from_slice::<Value>(&printed.stdout).unwrap()
+    };
+    let wcet = found(&["wcet", "ifelse", "sgemm_naive", "--runs", "2", "--format", "json"], "wcet.json");
+    let bounds = found(&["static", "vecadd", "--format", "json"], "static.json");
+    ok(&dir, &["report", "wcet.json", "static.json", "--out", "all.html"]);
+    let html = read(&dir, "all.html");
+    let of = |id: &str| -> Vec<Vec<String>> {
+        let table = html.split(&format!("id=\"{id}\"")).nth(1).unwrap_or_else(|| panic!("{id}"));
+        let rows = table.split("</table>").next().unwrap().split("<tr>").skip(2);
+        let keys = |row: &str| {
+            row.split("data-k=\"").skip(1).map(|k| k.split('"').next().unwrap().to_owned()).collect()
+        };
+        rows.map(keys).collect()
+    };
+    let ids: Vec<&str> = html.split(" id=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+    let tables = |start: &str| -> Vec<&str> {
+        ids.iter().copied().filter(|id| id.starts_with(start) && id.ends_with("-table")).collect()
+    };
+    assert_eq!(tables("worst-case").len(), 2, "{ids:?}");
+    for (result, id) in wcet["results"].as_array().unwrap().iter().zip(tables("worst-case")) {
+        let rows = of(id);
+        let methods = result["methods"].as_array().unwrap();
+        assert_eq!(rows.len(), methods.len(), "{id}");
+        for (row, method) in rows.iter().zip(methods) {
+            if let Some(value) = method["value"].as_u64() {
+                assert!(row.contains(&value.to_string()), "{method}: {row:?}");
+            }
+        }
+    }
+    assert!(html.contains("No run takes longer than a proved bound"));
+    let html = html.split("id=\"bounds-table\"").nth(1).unwrap().split("</table>").next().unwrap();
+    for row in bounds["results"][0]["bounds"].as_array().unwrap() {
+        assert!(html.contains(&format!(">{}</td>", row["name"].as_str().unwrap())), "{row}");
+    }
+    assert!(html.contains(">static</td>"));
+    // a value that is none
+    let broken = read(&dir, "wcet.json").replacen("\"runs\":2", "\"runs\":-2", 1);
+    std::fs::write(dir.join("broken.json"), broken).unwrap();
+    let said = refused(&dir, &["report", "broken.json", "--out", "broken.html"]);
+    assert!(said.contains("broken.json"), "{said}");
+    assert!(!dir.join("broken.html").exists());
+}

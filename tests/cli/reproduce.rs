@@ -35,6 +35,27 @@ fn kernels_of_the_hybrid_study_are_embedded() {
     }
 }
 
+/// In the table of Betts and Donaldson no estimate but that of a warp alone is below a run, and where there are more blocks
+/// than the machine holds the paper's rule finds more waves than there are.
+#[test]
+fn kernels_of_the_hybrid_study_are_estimated() {
+    let table = &json(&["reproduce", "betts", "--runs", "1"], 0)["results"][0];
+    let rows = table["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 25);
+    for row in rows {
+        let below = row["below_high_water"].as_array().unwrap();
+        assert!(below.iter().all(|name| name == "z_warp"), "{row}");
+        let value = |name: &str| row[name].as_u64().unwrap_or_else(|| panic!("{name}: {row}"));
+        assert!(value("hybrid_sections") >= value("high_water"), "{row}");
+        let [paper, blocks] = [0, 1].map(|at| row["waves"][at].as_u64().unwrap());
+        if row["launch"].as_str().unwrap().ends_with("_waves") {
+            assert!(blocks > 1 && paper > blocks && value("z_hybrid") > value("hybrid_blocks"), "{row}");
+        } else {
+            assert_eq!(blocks, 1, "{row}");
+        }
+    }
+}
+
 #[test]
 fn the_worked_example_is_that_of_the_paper() {
     let fig2 = reproduced("fig2");

@@ -7,7 +7,7 @@ use crate::shipped;
 use std::path::Path;
 
 use kernel_refs::{Match, RefIo, Scalar, reference};
-use shipped::{Shipped, isa, launch_files, load_by};
+use shipped::{Shipped, isa, launch_files, launches_in_waves, load_by};
 use warpbound::exec::races::BlockOrder;
 use warpbound::exec::{Executor, Options};
 use warpbound::isa::IsaTable;
@@ -126,6 +126,18 @@ fn every_launch_leaves_what_its_reference_computes() {
         })
         .collect();
     assert!(wrong.is_empty(), "{} differences:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// The launches with many blocks that `reproduce betts` times, once.
+#[test]
+fn launches_in_waves_leave_what_their_references_compute() {
+    let isa = isa();
+    let files = launches_in_waves();
+    assert_eq!(files.len(), 11);
+    for file in &files {
+        let wrong = check(file, &isa, "ptx", 1);
+        assert!(wrong.is_empty(), "{}: {wrong:?}", file.display());
+    }
 }
 
 /// The launches of `betts` are run on many random inputs, and what those of eigenvalues do depends on them.

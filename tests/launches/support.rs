@@ -42,6 +42,7 @@ pub fn run(
         name: format!("b{index}"),
         elem: Elem::U8,
         bytes: bytes.clone(),
+        constant: false,
     };
     let pointers = (0..buffers.len()).map(Arg::Buffer);
     let launch = Launch {

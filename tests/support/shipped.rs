@@ -54,9 +54,18 @@ fn make(source_text: &SourceText, settings: &[Setting]) -> Machine {
     machine.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The launch files below `kernels/`, sorted; the one of 10^8 instructions is left out, and so are programs of several
-/// launches.
+/// The launch files below `kernels/`, sorted; the one of 10^8 instructions is left out, and so are those of `reproduce betts`
+/// with many blocks ([`launches_in_waves`]) and programs of several launches.
 pub fn launch_files() -> Vec<PathBuf> {
+    launches_that(|stem| !stem.ends_with("_large") && !stem.ends_with("_waves"))
+}
+
+/// Those of `reproduce betts` with more blocks than its machine holds.
+pub fn launches_in_waves() -> Vec<PathBuf> {
+    launches_that(|stem| stem.ends_with("_waves"))
+}
+
+fn launches_that(is_wanted: impl Fn(&str) -> bool) -> Vec<PathBuf> {
     let list = |dir: &Path| -> Vec<PathBuf> {
         std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect()
     };
@@ -64,7 +73,7 @@ pub fn launch_files() -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = folders
         .flat_map(|folder| list(&folder))
         .filter(|path| path.extension().is_some_and(|e| e == "ron"))
-        .filter(|path| !path.file_stem().is_some_and(|stem| stem.to_string_lossy().ends_with("_large")))
+        .filter(|path| path.file_stem().is_some_and(|stem| is_wanted(&stem.to_string_lossy())))
         .filter(|path| !source(path).text().starts_with("Program("))
         .collect();
     files.sort();

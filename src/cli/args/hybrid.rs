@@ -17,7 +17,7 @@ pub struct Hybrid {
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub traces: Vec<PathBuf>,
     /// Traces are of this control flow graph, not of a kernel: `a -> b c`, `a ~> b` if divergence adds it, `plain b` for no
-    /// ipoint, the entry first
+    /// ipoint, the entry first; `block 4` and `barrier b` if 4 warps are a block and wait for each other at b
     #[arg(long, value_name = "FILE", requires = "traces", conflicts_with = "kernel")]
     pub graph: Option<PathBuf>,
     /// What is instrumented besides the entry and the end

@@ -109,7 +109,8 @@ fn row(name: &str, args: &Wcet, bounds: &ByLine, session: &Session) -> Result<Wc
         }
     }
     let observed = observed.ok_or_else(|| Diagnostic::general(name, "no policy"))?;
-    let estimates = estimate(&code.ipg, &observed, default_limits(&code.ipg)).map_err(|why| why.to_string());
+    let estimates =
+        estimate(&code.ipg, &observed, &[], default_limits(&code.ipg)).map_err(|why| why.to_string());
     let found = static_of(&kernel, &machine, &resolved, args, session)?;
     let explored = explored(name, &machine, args, session)?;
     let largest = Largest { simulated, estimates, found, explored };

@@ -3,7 +3,7 @@
 mod bounds;
 
 use std::fs::{self, File};
-use std::io::{BufReader, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::cli::args::{Edges, Hybrid, IpointsAt};
@@ -15,7 +15,7 @@ use crate::cli::output::{Ending, Outcome};
 use crate::cli::session::Session;
 use crate::diag::{Diagnostic, Diagnostics, SourceText};
 use crate::hybrid::{
-    Density, Estimates, Ipg, Observed, Program, WrittenGraph, default_limits, estimate, read_traces,
+    Density, Estimates, Ipg, Layout, Observed, Program, WrittenGraph, default_limits, estimate, read_traces,
 };
 use crate::program::warp_cfg::Divergence;
 use crate::report::hybrid::{About, HybridResult, Source};
@@ -44,7 +44,8 @@ fn of_graph(args: &Hybrid, path: &Path, session: &Session) -> Outcome {
     let mut inputs = args.traces.clone();
     inputs.push(path.to_owned());
     let lp = create_lp(args, &inputs, session)?;
-    let observed = of_traces(&args.traces, &ipg, &given)?;
+    let layout = written.layout(&ipg);
+    let observed = of_traces(&args.traces, &ipg, &given, layout.as_ref())?;
     let source = Source::Traces { traces: shown(&args.traces) };
     let about = About { name: file, source, ipoints_at: "nodes", ipg: &ipg, loop_lines: &[], given: &given };
     finish(args, about, observed, lp, None, session)
@@ -87,7 +88,7 @@ fn of_kernel(args: &Hybrid, name: &str, session: &Session) -> Outcome {
         let scheduler = policy.kind().to_string();
         (observed, Source::simulated(&machine, scheduler, [common.seed, last]), Some(common.seed))
     } else {
-        let observed = of_traces(&args.traces, &code.ipg, &given)?;
+        let observed = of_traces(&args.traces, &code.ipg, &given, None)?;
         (observed, Source::Traces { traces: shown(&args.traces) }, None)
     };
     let about = About {
@@ -102,7 +103,12 @@ fn of_kernel(args: &Hybrid, name: &str, session: &Session) -> Outcome {
 }
 
 /// What trace files say, one after the other.
-fn of_traces(paths: &[PathBuf], ipg: &Ipg, given: &[Option<u64>]) -> Result<Observed, Diagnostics> {
+fn of_traces(
+    paths: &[PathBuf],
+    ipg: &Ipg,
+    given: &[Option<u64>],
+    layout: Option<&Layout>,
+) -> Result<Observed, Diagnostics> {
     let mut all: Option<Observed> = None;
     for path in paths {
         let file = path.display().to_string();
@@ -112,8 +118,8 @@ fn of_traces(paths: &[PathBuf], ipg: &Ipg, given: &[Option<u64>]) -> Result<Obse
         if fs::metadata(path).map_err(unreadable)?.is_dir() {
             return Err(Diagnostic::general(file, "this is a directory").hint("name a trace file").into());
         }
-        let input = BufReader::with_capacity(1 << 16, File::open(path).map_err(unreadable)?);
-        let found = read_traces(input, &file, ipg, given).map_err(unreadable)??;
+        let input = File::open(path).map_err(unreadable)?;
+        let found = read_traces(input, &file, ipg, given, layout).map_err(unreadable)??;
         match &mut all {
             Some(all) => all.then(found),
             None => all = Some(found),
@@ -141,21 +147,20 @@ fn finish(
     session: &Session,
 ) -> Outcome {
     let limits = default_limits(about.ipg);
-    let mut bounded = observed.clone();
-    bounded.timing.set_bounds(about.ipg, about.given);
     let problem = |why: String| Diagnostic::general(about.name.clone(), why);
     let mut ending = Ending::default();
     if let (Some(mut part), Some(path)) = (lp, &args.dump_lp) {
-        let program =
-            Program::new(about.ipg, &bounded.timing, limits).map_err(|error| problem(error.to_string()))?;
+        let mut timing = observed.timing.clone();
+        timing.set_bounds(about.ipg, about.given);
+        let program = Program::new(about.ipg, &timing, limits).map_err(|error| problem(error.to_string()))?;
         let written = part.write_all(program.lp_text().as_bytes()).and_then(|()| part.place());
         if let Err(error) = written {
             let place = format!("--dump-lp {}", path.display());
             ending.late.push(Diagnostic::general(place, format!("cannot write the file: {error}")));
         }
     }
-    let found: Estimates =
-        estimate(about.ipg, &bounded, limits).map_err(|error| problem(format!("no estimate: {error}")))?;
+    let found: Estimates = estimate(about.ipg, &observed, about.given, limits)
+        .map_err(|error| problem(format!("no estimate: {error}")))?;
     let result = HybridResult::new(about, &observed, &found);
     ending.report(session, args.common.format, &Output::new("hybrid", seed, vec![result]));
     Ok(ending)

@@ -54,7 +54,7 @@ pub fn table(args: &Reproduce, session: &Session) -> Result<Done, Diagnostics> {
             Err(_) if session.watch.is_stopped() => continue,
             Err(problems) => return Err(problems),
         };
-        let found = estimate(&code.ipg, &observed, default_limits(&code.ipg))
+        let found = estimate(&code.ipg, &observed, &[], default_limits(&code.ipg))
             .map_err(|why| Diagnostic::general(name, format!("no estimate: {why}")))?;
         rows.push(BettsRow::new(published, instructions, &observed, &found));
     }

@@ -4,8 +4,9 @@ use std::fmt;
 
 use super::ilp::{IlpError, Limits, Program, Worst};
 use super::ipg::Ipg;
-use super::observed::{Observed, Timing};
+use super::observed::Observed;
 use super::sections::NoSections;
+use super::timing::Timing;
 use super::tree::{NoTree, tree_value};
 use super::waves::BlockWaves;
 use crate::base::Cycles;

@@ -19,7 +19,7 @@ use good_lp::solvers::microlp::microlp;
 use good_lp::{Expression, ProblemVariables, ResolutionError, Solution, SolverModel, Variable, variable};
 
 use super::ipg::Ipg;
-use super::observed::Timing;
+use super::timing::Timing;
 use crate::base::Cycles;
 
 /// The solver keeps integers in 31 bits; what comes near has been cut off.

@@ -15,7 +15,7 @@ pub const MOST_WARPS: u32 = 1024;
 /// of a block start before one starts again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// Warps of a block, from 1 to [`MOST_WARPS`].
+    /// Warps of a block, from 1 to `MOST_WARPS`.
     pub warps: u32,
     /// By ipoint, whether a warp that passes it has come to a barrier, where it waits for its block; `None` if nobody says.
     pub barriers: Option<Vec<bool>>,

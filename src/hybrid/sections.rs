@@ -30,7 +30,7 @@ use std::collections::HashMap;
 use std::fmt;
 
 use super::ipg::Ipg;
-use super::observed::Timing;
+use super::timing::Timing;
 use super::trace::Event;
 use crate::base::{Cycle, Cycles};
 

@@ -14,7 +14,7 @@
 //! a `#` is a comment; empty lines are skipped. A file ends with the end of a line: if it does not, it was cut off.
 //!
 //! Nothing is kept of a line that has been read. Lines of the plainest form, one blank between fields and nothing else, are
-//! read without a look for anything else ([`ShortNames`]); what these lines say is the same.
+//! read without a look for anything else (`ShortNames`); what these lines say is the same.
 
 use std::io::{ErrorKind, Read};
 use std::ops::Range;

@@ -9,7 +9,7 @@
 use std::fmt;
 
 use super::ipg::Ipg;
-use super::observed::Timing;
+use super::timing::Timing;
 use crate::base::Cycles;
 
 /// Why the tree rule does not apply.

@@ -48,8 +48,12 @@
 
 mod effect;
 mod flow;
+mod fork;
+mod loops;
+mod state;
 mod values;
 mod walk;
+mod walker;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -67,8 +71,9 @@ use crate::program::launch::Launch;
 use crate::program::warp_cfg::IrreducibleCode;
 use effect::Effects;
 use flow::CodeFlow;
+use state::State;
 use values::Values;
-use walk::{Begin, State, Walker};
+use walker::{Begin, Walker};
 
 /// What the warps of a block may execute.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

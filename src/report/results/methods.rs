@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::plots::{Plot, file_name};
+use super::figure::{Plot, file_name};
 use crate::report::count;
 use crate::report::html::{HtmlCell, HtmlColumn, HtmlTable, grouped, text};
 use crate::report::plot::{BarPlot, BarRow, themed};

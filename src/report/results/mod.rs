@@ -5,6 +5,7 @@
 
 mod checks;
 mod collected;
+mod figure;
 mod methods;
 mod names;
 mod page;

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::collected::{ByValue, Collected};
+use super::figure::{Plot, file_name};
 use super::methods;
 use crate::report::plot::{BarPlot, BarRow, BoxPlot, LinePlot};
 
@@ -10,19 +11,6 @@ use crate::report::plot::{BarPlot, BarRow, BoxPlot, LinePlot};
 const POLICIES: usize = 8;
 /// Kernels in a plot.
 const KERNELS: usize = 120;
-
-/// A plot, and what is to be said of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plot {
-    /// A word for its file.
-    pub name: String,
-    /// What it shows.
-    pub title: String,
-    /// How it is to be read.
-    pub note: String,
-    /// SVG, in colours of its own.
-    pub svg: String,
-}
 
 /// All of them: overestimation by each axis and policy, its spread by policy, bars by kernel.
 pub fn plots(all: &Collected) -> Vec<Plot> {
@@ -162,10 +150,4 @@ fn instructions_by_kernel(all: &Collected) -> Option<Plot> {
         note: format!("Warp instructions over makespans, of all points of the kernel.{left_out}"),
         svg: plot.svg(),
     })
-}
-
-/// A name for a file.
-pub(super) fn file_name(parts: &[&str]) -> String {
-    let safe = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
-    parts.join("-").chars().map(safe).collect()
 }

@@ -36,6 +36,7 @@ impl Claim {
             | Feature::WriteBack
             | Feature::LoadStore
             | Feature::LaunchCosts
+            | Feature::RandomPlacement
             | Feature::UnscoredResults => &[],
         };
         by.contains(&self)

@@ -3,8 +3,8 @@
 use crate::bound::Bound;
 use crate::trace::StallReason;
 
-/// Columns that say which point it is and have a name of their own.
-const BEFORE: [&str; 5] = ["point", "kernel", "seed", "machine", "policy"];
+/// Columns that say which point it is and have a name of their own; `draw` only where something is drawn.
+const BEFORE: [&str; 6] = ["point", "kernel", "seed", "draw", "machine", "policy"];
 /// Columns of the run.
 pub const RUN: [&str; 9] = [
     "machine_digest",

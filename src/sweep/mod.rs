@@ -1,4 +1,4 @@
-//! Sweeps: kernels x launches x seeds x machines x settings x policies, a record for each.
+//! Sweeps: kernels x launches x seeds or draws x machines x settings x policies, a record for each.
 //!
 //! A [`SweepSpec`] is what people write. [`Points`] numbers its combinations and cuts them into [`Job`]s: points
 //! that share one functional run of one launch. [`run_job`] simulates and judges a job, [`in_order`] does jobs on
@@ -9,6 +9,7 @@
 //! Files are the command line's business, which gives kernels and machines as [`Inputs`].
 
 mod columns;
+mod draws;
 mod manifest;
 mod merge;
 mod points;
@@ -19,6 +20,7 @@ mod summary;
 mod work;
 
 pub use columns::Meaning;
+pub use draws::{Draws, Source};
 pub use manifest::{FORMAT, Manifest, Shard};
 pub use merge::{MergeError, merge};
 pub use points::{Assignment, Axis, Job, Point, Points};

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::columns::is_fixed;
+use super::draws::Draws;
 use super::spec::{KernelSpec, SweepSpec, ValueSpec};
 use crate::bound::{self, Bound};
 use crate::diag::{Diagnostics, Place, SourceText, Texts};
@@ -37,11 +38,12 @@ struct Kernel {
 }
 
 /// Every combination that a plan asks for. Points that differ in the policy follow each other, then come the
-/// settings, machines, seeds, launch options and kernels.
+/// settings, machines, draws, seeds, launch options and kernels.
 #[derive(Clone, Debug)]
 pub struct Points {
     kernels: Vec<Kernel>,
     seeds: Vec<u64>,
+    draws: Option<Draws>,
     machines: Vec<String>,
     settings: Vec<Axis>,
     policies: Vec<SchedulerKind>,
@@ -71,6 +73,8 @@ pub struct Point<'p> {
     pub launch: Vec<Assignment<'p>>,
     /// The seed.
     pub seed: u64,
+    /// The number of what is drawn, if something is.
+    pub draw: Option<u64>,
     /// The machine as the plan names it.
     pub machine: &'p str,
     /// Its settings.
@@ -112,13 +116,14 @@ impl Points {
                 problems.push(root.field("bounds").item(index).error(message).hint(hint));
             }
         }
+        let (seeds, drawn) = of_draws(spec, &root, &mut problems);
         let settings = axes(&spec.settings, &root.field("settings"), bounds, &mut problems);
         let mut kernels = Vec::new();
         let mut launches: Option<u64> = Some(0);
         let mut kernel = |name: &str, axes: Vec<Axis>| {
             let variants = combinations(&axes);
             kernels.push(Kernel { name: name.to_owned(), axes, first: launches.unwrap_or(0) });
-            let of_kernel = variants.and_then(|variants| variants.checked_mul(spec.seeds.len() as u64));
+            let of_kernel = variants.and_then(|variants| variants.checked_mul(seeds));
             launches = launches.zip(of_kernel).and_then(|(sum, of_kernel)| sum.checked_add(of_kernel));
         };
         for (index, entry) in spec.kernels.iter().enumerate() {
@@ -136,8 +141,9 @@ impl Points {
                 }
             }
         }
-        let configurations =
-            combinations(&settings).and_then(|number| number.checked_mul(spec.machines.len() as u64));
+        let configurations = combinations(&settings)
+            .and_then(|number| number.checked_mul(spec.machines.len() as u64))
+            .and_then(|number| number.checked_mul(drawn));
         let all = launches
             .zip(configurations)
             .and_then(|(launches, configurations)| launches.checked_mul(configurations))
@@ -150,6 +156,7 @@ impl Points {
         let points = Self {
             kernels,
             seeds: spec.seeds.clone(),
+            draws: spec.draws.clone(),
             machines: spec.machines.clone(),
             settings,
             policies,
@@ -194,9 +201,22 @@ impl Points {
         &self.policies
     }
 
-    /// Seeds.
+    /// Seeds that the plan lists; where inputs are drawn, they have others.
     pub fn seeds(&self) -> &[u64] {
         &self.seeds
+    }
+
+    /// What is drawn.
+    pub fn draws(&self) -> Option<&Draws> {
+        self.draws.as_ref()
+    }
+
+    /// The number of seeds of each launch, and the draws that inputs are part of.
+    fn seeds_drawn(&self) -> (u64, Option<&Draws>) {
+        match &self.draws {
+            Some(draws) if draws.has_inputs() => (draws.count, Some(draws)),
+            _ => (self.seeds.len() as u64, None),
+        }
     }
 
     /// Launch options that some kernel varies, each once.
@@ -247,20 +267,53 @@ impl Points {
         let policies = self.policies.len() as u64;
         let launch = number / self.per_launch();
         let configuration = number / policies % self.configurations;
-        let per_machine = self.configurations / self.machines.len() as u64;
+        let (seeds, inputs) = self.seeds_drawn();
+        let drawn = self.draws.as_ref().filter(|_| inputs.is_none());
+        let per_draw = self.configurations / drawn.map_or(1, |draws| draws.count.max(1));
+        let per_machine = per_draw / self.machines.len() as u64;
         let kernel = &self.kernels[self.kernels.partition_point(|kernel| kernel.first <= launch) - 1];
         let of_kernel = launch - kernel.first;
-        let seeds = self.seeds.len() as u64;
+        let seed = match inputs {
+            Some(draws) => draws.from + of_kernel % seeds,
+            None => self.seeds[(of_kernel % seeds) as usize],
+        };
+        let draw = drawn.map(|draws| draws.from + configuration / per_draw);
+        let configuration = configuration % per_draw;
         Point {
             number,
             kernel: &kernel.name,
             launch: chosen(&kernel.axes, of_kernel / seeds),
-            seed: self.seeds[(of_kernel % seeds) as usize],
+            seed,
+            draw: draw.or(inputs.map(|_| seed)),
             machine: &self.machines[(configuration / per_machine) as usize],
             settings: chosen(&self.settings, configuration % per_machine),
             policy: (number % policies) as usize,
         }
     }
+}
+
+/// How many seeds a launch has, and how many draws a machine.
+fn of_draws(spec: &SweepSpec, root: &Place, problems: &mut Diagnostics) -> (u64, u64) {
+    let listed = spec.seeds.len() as u64;
+    let Some(draws) = &spec.draws else { return (listed, 1) };
+    let place = root.field("draws");
+    if draws.count == 0 || draws.from.checked_add(draws.count - 1).is_none() {
+        let problem = place.field("count").error("there are no runs of these numbers");
+        problems.push(problem.hint("at least 1, and the last number has to fit into 64 bits"));
+    }
+    if draws.of.is_empty() {
+        let problem = place.field("of").error("nothing is drawn, so all runs would be the same");
+        problems.push(problem.hint("some of Inputs, Replacement, Jitter, Placement"));
+    }
+    twice(&draws.of, &place.field("of"), problems);
+    if !draws.has_inputs() {
+        return (listed, draws.count);
+    }
+    if spec.seeds != [0] {
+        let problem = root.field("seeds").error("inputs are drawn, so there are no seeds to list");
+        problems.push(problem.hint("leave out `seeds`, or Inputs of `draws`"));
+    }
+    (draws.count, 1)
 }
 
 /// Combinations of the values of axes, if that is a number.
@@ -363,6 +416,41 @@ mod tests {
         assert_eq!(told(32), ("c", vec![("block", "32"), ("arg n", "1")], 5, "m", vec![("x.y", "10")], 0));
         assert_eq!(told(48), ("c", vec![("block", "32"), ("arg n", "2")], 5, "m", vec![("x.y", "10")], 0));
         assert_eq!(told(127), ("c", vec![("block", "64,2"), ("arg n", "3")], 6, "n", vec![("x.y", "20")], 1));
+    }
+
+    #[test]
+    fn draws_take_the_place_of_seeds_or_multiply_machines() {
+        let told = |points: &Points| -> Vec<(u64, Option<u64>, String)> {
+            let all = (0..points.len()).map(|number| points.point(number));
+            all.map(|point| (point.seed, point.draw, format!("{}{:?}", point.machine, point.settings)))
+                .collect()
+        };
+        let axes = "kernels: [Kernel(\"k\")], machines: [\"m\", \"n\"], settings: { \"s\": [1, 2] }, policies: [\"gto\"]";
+        let with = |more: &str| points(&format!("Sweep({axes}, {more})")).expect("it is a plan");
+        let inputs = with("draws: Draws(count: 3, from: 7, of: [Inputs, Jitter])");
+        assert_eq!((inputs.launches(), inputs.len()), (3, 12));
+        let seeds: Vec<_> = told(&inputs).iter().map(|(seed, draw, _)| (*seed, *draw)).collect();
+        let each = |number| std::iter::repeat_n((number, Some(number)), 4);
+        assert_eq!(seeds, each(7).chain(each(8)).chain(each(9)).collect::<Vec<_>>());
+        // one functional run for all
+        let machine = with("seeds: [5], draws: Draws(count: 300, of: [Replacement])");
+        assert_eq!((machine.launches(), machine.len(), machine.jobs()), (1, 1200, 5));
+        let all = told(&machine);
+        let once = told(&with("seeds: [5]"));
+        for (number, (seed, draw, on)) in all.iter().enumerate() {
+            assert_eq!((*seed, *draw), (5, Some(number as u64 / 4)));
+            assert_eq!(*on, once[number % 4].2);
+        }
+        for (wrong, said) in [
+            ("draws: Draws(count: 0, of: [Inputs])", "no runs"),
+            ("draws: Draws(count: 2, from: 18446744073709551615, of: [Inputs])", "no runs"),
+            ("draws: Draws(count: 2, of: [])", "nothing is drawn"),
+            ("draws: Draws(count: 2, of: [Jitter, Jitter])", "twice"),
+            ("seeds: [1], draws: Draws(count: 2, of: [Inputs])", "no seeds to list"),
+        ] {
+            let problems = points(&format!("Sweep({axes}, {wrong})")).expect_err(wrong);
+            assert!(problems.list()[0].message.contains(said), "{problems}");
+        }
     }
 
     #[test]

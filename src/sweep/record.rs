@@ -59,7 +59,9 @@ impl Columns {
         let launch_options: Vec<String> = points.launch_options().into_iter().map(str::to_owned).collect();
         let mut names: Vec<String> = vec!["point".to_owned(), "kernel".to_owned()];
         names.extend(launch_options.iter().cloned());
-        names.extend(["seed", "machine"].map(str::to_owned));
+        names.push("seed".to_owned());
+        names.extend(points.draws().map(|_| "draw".to_owned()));
+        names.push("machine".to_owned());
         names.extend(points.settings().iter().map(|axis| axis.name.clone()));
         names.push("policy".to_owned());
         names.extend(RUN.map(str::to_owned));
@@ -95,7 +97,9 @@ impl Record {
             let chosen = point.launch.iter().find(|(name, _)| name == option);
             chosen.map_or(Cell::Empty, |(_, value)| Cell::of_word(value))
         }));
-        cells.extend([Cell::Number(point.seed), Cell::Text(point.machine.to_owned())]);
+        cells.push(Cell::Number(point.seed));
+        cells.extend(point.draw.map(Cell::Number));
+        cells.push(Cell::Text(point.machine.to_owned()));
         cells.extend(point.settings.iter().map(|(_, value)| Cell::of_word(value)));
         cells.push(Cell::Text(points.policies()[point.policy].to_string()));
         let end = columns.names.len() - AFTER.len();

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::draws::Draws;
 use crate::diag::{Diagnostics, SourceText, from_ron, unique_keys};
 
 /// A plan: every combination of what it lists is a point.
@@ -17,6 +18,9 @@ pub struct SweepSpec {
     /// Seeds of random buffer contents.
     #[serde(default = "seed_zero")]
     pub seeds: Vec<u64>,
+    /// Runs that differ by chance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub draws: Option<Draws>,
     /// Names of machines, or files.
     #[serde(default = "the_machine")]
     pub machines: Vec<String>,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::points::{Assignment, Job, Points};
+use super::points::{Assignment, Job, Point, Points};
 use super::record::{Columns, Measured, Record};
 use crate::check::{Judging, Run, Subject, Workload, judge_each};
 use crate::diag::Diagnostics;
@@ -18,11 +18,11 @@ pub trait Inputs: Sync {
     /// What is wrong with it.
     fn subject(&self, kernel: &str, options: &[Assignment], seed: u64) -> Result<Loaded, Diagnostics>;
 
-    /// A machine with settings.
+    /// A machine with settings, and with what is drawn for a run.
     ///
     /// # Errors
     /// What is wrong with it.
-    fn machine(&self, name: &str, settings: &[Assignment]) -> Result<Machine, Diagnostics>;
+    fn machine(&self, point: &Point) -> Result<Machine, Diagnostics>;
 
     /// The policies of the plan, in its order.
     fn policies(&self) -> &[PolicySetup];
@@ -63,14 +63,8 @@ pub fn run_job(
     let numbers = points.numbers(job);
     let first = points.point(numbers.start);
     let loaded = inputs.subject(first.kernel, &first.launch, first.seed);
-    let machines: Vec<Result<Machine, Diagnostics>> = numbers
-        .clone()
-        .step_by(policies.len())
-        .map(|number| {
-            let point = points.point(number);
-            inputs.machine(point.machine, &point.settings)
-        })
-        .collect();
+    let machines: Vec<Result<Machine, Diagnostics>> =
+        numbers.clone().step_by(policies.len()).map(|number| inputs.machine(&points.point(number))).collect();
     let all_failed = |problems: &Diagnostics| vec![Run::failed(problems.clone()); policies.len()];
     let runs: Vec<Vec<Run>> = match &loaded {
         Err(problems) => machines.iter().map(|_| all_failed(problems)).collect(),

@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::machine::written::memory::{
     CacheSettings, Fixed, Jitter, LowerLevel, MemorySpec, Partitions, Replacement, Start,
 };
-use crate::machine::written::pipeline::{Issue, PipelineSpec};
+use crate::machine::written::pipeline::{Issue, Launch, PipelineSpec, Placement};
 use crate::machine::written::{BankRule, MachineSpec, SharedMemorySpec, UnitSpec};
 
 /// A setting that does nothing.
@@ -60,7 +60,7 @@ impl MachineSpec {
             limits: _,
             exit_issues: _,
             two_level_active: _,
-            sms: _,
+            sms,
             reconvergence: _,
         } = self;
         let mut found = Vec::new();
@@ -75,7 +75,7 @@ impl MachineSpec {
             idle(*shared && one_sub_core, &path, "there is one sub-core, nobody to share with");
         }
         if let Some(pipeline) = pipeline {
-            of_pipeline(pipeline, one_sub_core, &mut idle);
+            of_pipeline(pipeline, (one_sub_core, sms.unwrap_or(1) == 1), &mut idle);
         }
         if let Some(memory) = memory {
             of_memory(memory, &mut idle);
@@ -88,7 +88,11 @@ impl MachineSpec {
     }
 }
 
-fn of_pipeline(pipeline: &PipelineSpec, one_sub_core: bool, idle: &mut impl FnMut(bool, &str, &str)) {
+fn of_pipeline(
+    pipeline: &PipelineSpec,
+    (one_sub_core, one_sm): (bool, bool),
+    idle: &mut impl FnMut(bool, &str, &str),
+) {
     let PipelineSpec {
         issue: Issue { per_warp, distinct_units, rotate },
         collector,
@@ -99,7 +103,7 @@ fn of_pipeline(pipeline: &PipelineSpec, one_sub_core: bool, idle: &mut impl FnMu
         write_back: _,
         result_buses: _,
         load_store: _,
-        launch: _,
+        launch: Launch { start: _, end: _, blocks_per_cycle: _, placement },
         unscored: _,
     } = pipeline;
     idle(
@@ -107,6 +111,7 @@ fn of_pipeline(pipeline: &PipelineSpec, one_sub_core: bool, idle: &mut impl FnMu
         "pipeline.issue.distinct_units",
         "one instruction issues per cycle (pipeline.issue.per_warp)",
     );
+    idle(*placement != Placement::default() && one_sm, "pipeline.launch.placement", "there is one SM (sms)");
     idle(*rotate && one_sub_core, "pipeline.issue.rotate", "there is one sub-core");
     idle(
         !collect.is_empty() && collector.is_none(),
@@ -204,6 +209,11 @@ mod tests {
                 "pipeline.issue.rotate",
                 "pipeline: Pipeline(issue: Issue(rotate: true))",
                 "sub_cores: 2, pipeline: Pipeline(issue: Issue(rotate: true))",
+            ),
+            (
+                "pipeline.launch.placement",
+                "pipeline: Pipeline(launch: Launch(placement: Random(1)))",
+                "sms: 2, pipeline: Pipeline(launch: Launch(placement: Random(1)))",
             ),
             (
                 "pipeline.issue.distinct_units",

@@ -9,7 +9,7 @@ use std::fmt;
 
 use crate::machine::checked::{Parts, SubCores};
 use crate::machine::written::MemorySpec;
-use crate::machine::written::pipeline::{Issue, Launch, PipelineSpec};
+use crate::machine::written::pipeline::{Issue, Launch, PipelineSpec, Placement};
 
 /// Something that a machine does and the paper model does not. Messages list them in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -32,6 +32,8 @@ pub enum Feature {
     LoadStore,
     /// Launching takes time.
     LaunchCosts,
+    /// Blocks are placed in a random order.
+    RandomPlacement,
     /// Some results are not waited for.
     UnscoredResults,
     /// Several SMs share the blocks.
@@ -51,6 +53,7 @@ impl fmt::Display for Feature {
             Self::WriteBack => "results are written back later (pipeline.write_back)",
             Self::LoadStore => "memory accesses go through one load/store unit (pipeline.load_store)",
             Self::LaunchCosts => "launching takes time (pipeline.launch)",
+            Self::RandomPlacement => "blocks are placed at random (pipeline.launch.placement)",
             Self::UnscoredResults => "some results are not waited for (pipeline.unscored)",
             Self::SeveralSms => "several SMs share the blocks (sms)",
         })
@@ -111,13 +114,13 @@ impl Features {
             seed: _,
         } = &**memory;
         let several_sms = (sms.get() > 1).then_some(Feature::SeveralSms);
-        let of_pipeline = pipeline.iter().flat_map(|pipeline| of_pipeline(pipeline, *sub_cores));
+        let of_pipeline = pipeline.iter().flat_map(|pipeline| of_pipeline(pipeline, *sub_cores, sms.get()));
         of_pipeline.chain(several_sms).collect()
     }
 }
 
 /// What is switched on in the pipeline of an SM.
-fn of_pipeline(pipeline: &PipelineSpec, sub_cores: SubCores) -> impl Iterator<Item = Feature> {
+fn of_pipeline(pipeline: &PipelineSpec, sub_cores: SubCores, sms: u32) -> impl Iterator<Item = Feature> {
     let PipelineSpec {
         // what two instructions that issue together must be like
         issue: Issue { per_warp, rotate, distinct_units: _ },
@@ -141,7 +144,9 @@ fn of_pipeline(pipeline: &PipelineSpec, sub_cores: SubCores) -> impl Iterator<It
         (*write_back > 0, Feature::WriteBack),
         (result_buses.is_some(), Feature::ResultBuses),
         (load_store.is_some(), Feature::LoadStore),
-        (*launch != Launch::default(), Feature::LaunchCosts),
+        (Launch { placement: Placement::default(), ..*launch } != Launch::default(), Feature::LaunchCosts),
+        // with one SM there is nothing to choose
+        (launch.placement != Placement::default() && sms > 1, Feature::RandomPlacement),
         (!unscored.is_empty(), Feature::UnscoredResults),
     ]
     .into_iter()

@@ -1,12 +1,14 @@
 //! What a machine file says, as it is read. Everything may be left out, and nothing is checked but that
 //! it has the form of a machine.
 
+mod drawn;
 mod machine;
 pub mod memory;
 pub mod pipeline;
 mod scheduler;
 mod shared_memory;
 
+pub use drawn::Random;
 pub use machine::{Hazard, LimitsSpec, MachineSpec, OpSpec, Reconvergence, TimedOpSpec, UnitSpec};
 pub use memory::MemorySpec;
 pub use pipeline::PipelineSpec;

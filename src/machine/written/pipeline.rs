@@ -171,6 +171,20 @@ pub struct Launch {
     pub end: u64,
     /// Blocks placed on an SM per cycle; 0 for any number.
     pub blocks_per_cycle: u32,
+    /// Which SM gets the next block.
+    #[serde(skip_serializing_if = "is_default")]
+    pub placement: Placement,
+}
+
+/// Which of several SMs with room gets the next block. In each round every one of them gets one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub enum Placement {
+    /// The one after the last that got one.
+    #[default]
+    RoundRobin,
+    /// Any, in every round in another order, from ChaCha8 with this seed.
+    Random(u64),
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {

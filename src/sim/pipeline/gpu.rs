@@ -10,6 +10,7 @@ use super::memory::Lower;
 use super::Sm;
 use super::code::Code;
 use super::cores::{Core, Worker};
+use super::order::Order;
 use super::samples::Told;
 use crate::base::{Cycle, Cycles, WarpMask};
 use crate::machine::Machine;
@@ -74,6 +75,7 @@ fn launch_with<'a>(
         workers,
         may_place: true,
         last_served: sms - 1,
+        order: Order::new(pipeline.launch.placement, sms),
     };
     let listening = observer.is_active();
     let sampling = listening && observer.wants_samples();
@@ -182,6 +184,8 @@ struct Gpu<'a> {
     may_place: bool,
     /// The SM that got a block last.
     last_served: usize,
+    /// In which order they get blocks.
+    order: Order,
 }
 
 impl<'a> Gpu<'a> {
@@ -243,7 +247,7 @@ impl<'a> Gpu<'a> {
         }
     }
 
-    /// Every SM with room gets a block, round robin, and again up to as many as it may in a cycle.
+    /// Every SM with room gets a block, in its turn, and again up to as many as it may in a cycle.
     /// Whether there may be blocks and room left.
     fn place_blocks(&mut self, supply: &mut Supply<'_, '_>) -> Result<bool, SimError<Kept>> {
         let limit = match self.first().settings.launch.blocks_per_cycle {
@@ -252,12 +256,13 @@ impl<'a> Gpu<'a> {
         };
         for _ in 0..limit {
             let after = self.last_served + 1;
+            self.order.next_round(after);
             let mut placed = false;
             for n in 0..self.count {
                 if supply.is_exhausted() {
                     return Ok(false);
                 }
-                placed |= self.place_block((after + n) % self.count, supply)?;
+                placed |= self.place_block(self.order.at(n), supply)?;
             }
             if !placed {
                 return Ok(false);

@@ -39,6 +39,7 @@ mod latch;
 mod load_store;
 mod log;
 mod memory;
+mod order;
 mod samples;
 mod units;
 

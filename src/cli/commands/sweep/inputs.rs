@@ -9,9 +9,9 @@ use crate::cli::files::read;
 use crate::cli::load::{self, Loaded};
 use crate::cli::policies;
 use crate::diag::{Diagnostic, Diagnostics, SourceText};
-use crate::machine::{Machine, MachineSpec, SchedulerKind, Setting};
+use crate::machine::{Machine, MachineSpec, Random, SchedulerKind, Setting};
 use crate::sim::PolicySetup;
-use crate::sweep::{self, Assignment, Axis, Inputs, Points};
+use crate::sweep::{self, Assignment, Axis, Draws, Inputs, Point, Points};
 
 /// The setting that is no path of a machine file.
 const MEM_LATENCY: &str = "mem_latency";
@@ -21,6 +21,8 @@ pub struct Found {
     kernels: BTreeMap<String, Location>,
     machines: BTreeMap<String, (MachineSpec, SourceText)>,
     policies: Vec<PolicySetup>,
+    /// What machines do at random, if runs are drawn.
+    randoms: Vec<Random>,
     digest: u64,
 }
 
@@ -36,8 +38,13 @@ impl Found {
         text: &str,
     ) -> Result<Self, Diagnostics> {
         let mut problems = Diagnostics::new();
-        let mut found =
-            Self { kernels: BTreeMap::new(), machines: BTreeMap::new(), policies: Vec::new(), digest: 0 };
+        let mut found = Self {
+            kernels: BTreeMap::new(),
+            machines: BTreeMap::new(),
+            policies: Vec::new(),
+            randoms: points.draws().map(Draws::randoms).unwrap_or_default(),
+            digest: 0,
+        };
         let mut digest = Fnv1a::default();
         digest.write(text.as_bytes());
         for kind in points.policies() {
@@ -77,7 +84,7 @@ impl Found {
                 continue;
             }
             // the first of its launches stands for all: others may fail when it is their turn
-            let seed = points.seeds().first().copied().unwrap_or(0);
+            let seed = if points.is_empty() { 0 } else { points.point(0).seed };
             match found.load(name, &options, seed).and_then(|loaded| contents(&loaded)) {
                 Ok(files) => files.iter().for_each(|(name, bytes)| {
                     digest.write(name.as_bytes());
@@ -111,6 +118,12 @@ impl Found {
                         if let Err(wrong) = with_settings(&spec, &[setting]) {
                             problems.append(at(source, &["settings", setting.0, setting.1], wrong));
                         }
+                    }
+                    if let Some(draws) = points.draws()
+                        && let Err(wrong) = with_settings(&spec, &first_settings(points))
+                            .and_then(|spec| drawn(&spec, &found.randoms, draws.from))
+                    {
+                        problems.append(at(source, &["draws", name], wrong));
                     }
                     digest.write(serde_json::to_string(&spec).expect("machines are plain data").as_bytes());
                     found.machines.insert(name.clone(), (spec, code));
@@ -148,14 +161,33 @@ impl Inputs for Found {
         })
     }
 
-    fn machine(&self, name: &str, settings: &[Assignment]) -> Result<Machine, Diagnostics> {
-        let (spec, source) = &self.machines[name];
-        Machine::new(&with_settings(spec, settings)?, source)
+    fn machine(&self, point: &Point) -> Result<Machine, Diagnostics> {
+        let (spec, source) = &self.machines[point.machine];
+        let spec = with_settings(spec, &point.settings)?;
+        let spec = match point.draw {
+            Some(number) => drawn(&spec, &self.randoms, number)?,
+            None => spec,
+        };
+        Machine::new(&spec, source)
     }
 
     fn policies(&self) -> &[PolicySetup] {
         &self.policies
     }
+}
+
+/// The machine of the run of this number.
+fn drawn(spec: &MachineSpec, randoms: &[Random], number: u64) -> Result<MachineSpec, Diagnostics> {
+    spec.drawn(randoms, number).map_err(|(message, hint)| {
+        let name = spec.name.clone().unwrap_or_default();
+        Diagnostic::general(name, message).hint(hint).into()
+    })
+}
+
+/// The first value of every setting.
+fn first_settings(points: &Points) -> Vec<Assignment<'_>> {
+    let with_values = points.settings().iter().filter(|axis| !axis.values.is_empty());
+    with_values.map(|axis| (axis.name.as_str(), axis.values[0].as_str())).collect()
 }
 
 /// Every file that a kernel is made of.

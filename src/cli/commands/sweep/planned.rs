@@ -72,10 +72,7 @@ impl Planned {
     pub fn digests(&self) -> Result<Vec<u64>, Diagnostics> {
         let of_launch = 0..self.points.len() / self.points.launches();
         let first = of_launch.step_by(self.points.policies().len());
-        let digest = |number| {
-            let point = self.points.point(number);
-            self.found.machine(point.machine, &point.settings).map(|machine| machine.digest())
-        };
+        let digest = |number| self.found.machine(&self.points.point(number)).map(|machine| machine.digest());
         first.map(digest).collect()
     }
 

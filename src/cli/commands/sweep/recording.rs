@@ -134,6 +134,7 @@ impl Said<'_> {
                 kernels => kernels.iter().map(kernel).collect(),
             },
             seeds: vec![*seed],
+            draws: None,
             machines,
             settings,
             policies,

@@ -34,6 +34,7 @@
 //!   [`path::PathSet`]s instead of paths, and [`bound::all_paths`] bounds whatever path each warp takes.
 //! * [`hybrid`] is the other way to an execution time: it measures warps between points of the code in traces, from whatever
 //!   machine, and puts the times together along the control flow graph.
+//! * [`pwcet`] takes execution times, simulated or measured, and nothing else: tests, fits, and the times that runs exceed hardly ever.
 //! * [`why`] reads the events of a run and finds the critical path: what each cycle of its makespan hangs on.
 //! * [`check`] is the only place where a simulated makespan meets a bound. [`report`] turns results into
 //!   text and JSON, [`cli`] does all input and output.
@@ -64,7 +65,7 @@
 //! ```text
 //!  cli                          arguments, files, exit codes; the only layer that does IO
 //!  report   sweep               what each command prints: text and JSON of one struct; plans, points, results
-//!  check    explore  hybrid  why  verdicts, counterexamples; all schedules, hunts, anomalies; estimates from traces; critical paths
+//!  check    explore  hybrid  pwcet  why  verdicts, counterexamples; all schedules, hunts, anomalies; estimates from traces, from times; critical paths
 //!  sim      bound               timing engine; phases and bounds        (never each other)
 //!  exec     trace               functional run; events and observers
 //!  ptx      micro               front ends
@@ -106,6 +107,7 @@
 //! | lists of machines and policies on the command line | `src/cli/lists.rs`; batches on threads `src/cli/batch.rs` |
 //! | plans, their points, records and shards | [`sweep`]; the folder of results is `src/cli/files/results.rs`, as a by-product of `check` and `compare` `src/cli/commands/sweep/recording.rs` |
 //! | numbers of papers beside ours | `src/report/reproduce/` (published ones in `published.rs`, `betts.rs`), `plans/` |
+//! | execution times from elsewhere; a campaign of runs that differ by chance | `src/cli/measurements.rs`; `src/cli/commands/pwcet/`, [`sweep::Draws`] |
 //! | the page of results, its plots | `src/report/results/`, `src/report/plot/` |
 //! | the timeline of a run, its scripts | `src/report/timeline/`, `assets/` in it; what all pages have is `src/report/html/` |
 //! | pages in a browser | `tests/browser.rs`, with Chromium |
@@ -183,6 +185,7 @@ pub mod model;
 pub mod path;
 pub mod program;
 pub mod ptx;
+pub mod pwcet;
 pub mod report;
 pub mod sim;
 pub mod sweep;

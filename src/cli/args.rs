@@ -4,6 +4,7 @@ mod diff;
 mod experiments;
 mod hybrid;
 mod laboratory;
+mod pwcet;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -23,6 +24,7 @@ pub use hybrid::{Hybrid, IpointsAt};
 pub use laboratory::{
     Ablate, Anomaly, Compare, Evidence, Explore, Family, FamilyName, Fermi, Hunt, TableFormat, Worst,
 };
+pub use pwcet::Pwcet;
 
 /// Simulates kernels on one GPU streaming multiprocessor and checks execution-time bounds against every run.
 #[derive(Debug, Parser)]
@@ -102,6 +104,8 @@ pub enum Command {
     Static(Static),
     /// The worst case over inputs, policies and schedules: runs, bounds, estimates and the guarantee beside each other
     Wcet(Wcet),
+    /// Times that runs exceed hardly ever: extreme-value statistics of measured or simulated execution times
+    Pwcet(Pwcet),
     /// Estimates from times between points of the code, put together along its control flow (Betts and Donaldson, ECRTS 2013)
     Hybrid(Hybrid),
     /// What is in a .ptx, .warp or machine file

@@ -14,6 +14,7 @@ mod launches;
 mod lists;
 mod load;
 mod loop_bounds;
+mod measurements;
 mod output;
 mod policies;
 mod programs;
@@ -68,6 +69,7 @@ fn run(args: &Args, session: &Session) -> Outcome {
         Command::Cfg(cfg) => commands::cfg::run(cfg, session),
         Command::Static(all) => commands::every_path::run(all, session),
         Command::Wcet(wcet) => commands::wcet::run(wcet, session),
+        Command::Pwcet(pwcet) => commands::pwcet::run(pwcet, session),
         Command::Hybrid(hybrid) => commands::hybrid::run(hybrid, session),
         Command::Inspect(inspect) => commands::inspect::run(inspect, session),
         Command::List(list) => commands::list::run(list, session),
@@ -131,6 +133,7 @@ impl Args {
             Command::Cfg(_) => "cfg",
             Command::Static(_) => "static",
             Command::Wcet(_) => "wcet",
+            Command::Pwcet(_) => "pwcet",
             Command::Hybrid(_) => "hybrid",
             Command::Inspect(_) => "inspect",
             Command::List(_) => "list",
@@ -159,6 +162,7 @@ impl Args {
             Command::Cfg(cfg) => cfg.format,
             Command::Static(all) => all.common.format,
             Command::Wcet(wcet) => wcet.common.format,
+            Command::Pwcet(pwcet) => pwcet.common.format,
             Command::Hybrid(hybrid) => hybrid.common.format,
             Command::Inspect(inspect) => inspect.format,
             Command::List(list) => list.format,

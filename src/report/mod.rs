@@ -30,6 +30,7 @@ pub mod phases;
 pub mod place;
 pub mod plot;
 pub mod program;
+pub mod pwcet;
 pub mod reproduce;
 pub mod results;
 pub mod run;

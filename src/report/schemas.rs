@@ -11,7 +11,7 @@ use schemars::generate::SchemaSettings;
 use super::output::Output;
 use super::{
     ablation, anomaly, cfg, compare, diff, every_path, evidence, explore, fermi, hunt, hybrid, inspect, list,
-    output, phases, reproduce, run, suite, sweep, wcet, worst,
+    output, phases, pwcet, reproduce, run, suite, sweep, wcet, worst,
 };
 
 fn schema<R: JsonSchema>(title: &str) -> (String, String) {
@@ -33,6 +33,7 @@ fn the_schema_files_are_those_of_the_types() {
         schema::<Output<cfg::CfgResult>>("cfg"),
         schema::<every_path::StaticReport>("static"),
         schema::<Output<wcet::WcetResult>>("wcet"),
+        schema::<Output<pwcet::PwcetResult>>("pwcet"),
         schema::<Output<compare::CompareResult>>("compare"),
         schema::<Output<evidence::EvidenceResult>>("evidence"),
         schema::<Output<explore::ExploreResult>>("explore"),

@@ -114,6 +114,22 @@ impl Record {
         Self { cells }
     }
 
+    /// The makespan.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn makespan(&self, columns: &Columns) -> Result<u64, String> {
+        let at = |name: &str| {
+            let column = columns.names.iter().position(|known| known == name)?;
+            self.cells.get(column)
+        };
+        match (at("error"), at("makespan")) {
+            (Some(Cell::Text(error)), _) => Err(error.clone()),
+            (_, Some(Cell::Number(makespan))) => Ok(*makespan),
+            _ => Err("it has no makespan".to_owned()),
+        }
+    }
+
     /// A line of JSON, with its end.
     pub fn json(&self, columns: &Columns) -> String {
         let line = Line { columns, cells: &self.cells };

@@ -6,7 +6,7 @@ use crate::shipped;
 use warpbound::bound::{self, Context};
 use warpbound::machine::{Feature, Features, Machine, SchedulerKind};
 
-const FEATURES: [Feature; 11] = [
+const FEATURES: [Feature; 12] = [
     Feature::RotatingSubCores,
     Feature::DualIssue,
     Feature::FrontEnd,
@@ -16,6 +16,7 @@ const FEATURES: [Feature; 11] = [
     Feature::WriteBack,
     Feature::LoadStore,
     Feature::LaunchCosts,
+    Feature::RandomPlacement,
     Feature::UnscoredResults,
     Feature::SeveralSms,
 ];
@@ -37,6 +38,9 @@ fn switch(feature: Feature) -> (&'static str, [&'static [&'static str]; 2]) {
         Feature::WriteBack => ("pipeline: Pipeline(write_back: 1)", NONE),
         Feature::LoadStore => ("pipeline: Pipeline(load_store: LoadStore())", NONE),
         Feature::LaunchCosts => ("pipeline: Pipeline(launch: Launch(end: 1))", NONE),
+        Feature::RandomPlacement => {
+            ("sms: 2, pipeline: Pipeline(launch: Launch(placement: Random(1)))", NONE)
+        }
         Feature::UnscoredResults => ("pipeline: Pipeline(unscored: [\"f\"])", NONE),
         Feature::SeveralSms => ("sms: 2, pipeline: Pipeline()", [&["rbb"], &["rbb"]]),
     }
@@ -67,6 +71,8 @@ fn every_switch_is_one_feature_that_few_bounds_account_for() {
         let expected: Features = match feature {
             // there are no buses without a collector
             Feature::ResultBuses => [Feature::Collector, feature].into_iter().collect(),
+            // with one SM there is nothing to choose
+            Feature::RandomPlacement => [feature, Feature::SeveralSms].into_iter().collect(),
             _ => [feature].into_iter().collect(),
         };
         assert_eq!(machine.beyond_the_paper_model(), expected, "{settings}");
@@ -82,6 +88,7 @@ fn what_changes_nothing_by_itself_is_no_feature() {
         "sub_cores: 2, pipeline: Pipeline()",
         // nobody to take turns with, nothing to issue beside, nothing to be collected
         "pipeline: Pipeline(issue: Issue(rotate: true))",
+        "pipeline: Pipeline(launch: Launch(placement: Random(1)))",
         "pipeline: Pipeline(issue: Issue(distinct_units: false))",
         "pipeline: Pipeline(collect: [\"u\"])",
         "hazards: [Raw, Waw], exit_issues: true, two_level_active: 3, sub_cores: 4, limits: Limits(blocks: 4)",
@@ -130,7 +137,7 @@ fn what_is_not_accounted_for_is_named() {
     let all = machine(
         "sms: 2, sub_cores: 2, pipeline: Pipeline(issue: Issue(rotate: true, per_warp: 2), front_end: FrontEnd(), \
          queue: 1, collector: Collector(), result_buses: 1, write_back: 1, load_store: LoadStore(), \
-         launch: Launch(start: 1), unscored: [\"f\"])",
+         launch: Launch(start: 1, placement: Random(1)), unscored: [\"f\"])",
     );
     assert_eq!(all.beyond_the_paper_model(), FEATURES.into_iter().collect());
     assert_eq!(
@@ -144,6 +151,7 @@ fn what_is_not_accounted_for_is_named() {
          results are written back later (pipeline.write_back); \
          memory accesses go through one load/store unit (pipeline.load_store); \
          launching takes time (pipeline.launch); \
+         blocks are placed at random (pipeline.launch.placement); \
          some results are not waited for (pipeline.unscored); \
          several SMs share the blocks (sms)"
     );

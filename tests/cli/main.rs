@@ -17,6 +17,7 @@ mod json_output;
 mod lists;
 mod machines;
 mod outputs;
+mod pwcet;
 mod readme;
 mod reports;
 mod reproduce;

@@ -21,6 +21,7 @@ pub mod list;
 pub mod man;
 pub mod merge;
 pub mod phases;
+pub mod pwcet;
 pub mod report;
 pub mod reproduce;
 pub mod run;

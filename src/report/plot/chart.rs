@@ -8,14 +8,14 @@ use super::marks::Marks;
 use super::palette::Ink;
 use super::picture::{Anchor, style};
 
-const WIDTH: u32 = 620;
-const HEIGHT: u32 = 320;
+pub(super) const WIDTH: u32 = 620;
+pub(super) const HEIGHT: u32 = 320;
 /// Of a row of boxes or bars.
 const ROW: u32 = 22;
-const LEGEND: u32 = 80;
-const IN_MEMORY: &str = "drawing into memory does not fail";
+pub(super) const LEGEND: u32 = 80;
+pub(super) const IN_MEMORY: &str = "drawing into memory does not fail";
 
-type Area<'s> = DrawingArea<SVGBackend<'s>, Shift>;
+pub(super) type Area<'s> = DrawingArea<SVGBackend<'s>, Shift>;
 
 /// Overestimations by the values of something.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,7 +63,7 @@ pub struct BarPlot {
 }
 
 /// Draws into a picture of this size.
-fn drawn(height: u32, draw: impl FnOnce(&Area<'_>)) -> String {
+pub(super) fn drawn(height: u32, draw: impl FnOnce(&Area<'_>)) -> String {
     let mut svg = String::new();
     {
         let area = SVGBackend::with_string(&mut svg, (WIDTH, height)).into_drawing_area();
@@ -73,7 +73,7 @@ fn drawn(height: u32, draw: impl FnOnce(&Area<'_>)) -> String {
     svg
 }
 
-fn legend(area: &Area<'_>, names: impl Iterator<Item = (String, usize)>) {
+pub(super) fn legend(area: &Area<'_>, names: impl Iterator<Item = (String, usize)>) {
     for (row, (name, colour)) in names.enumerate() {
         let y = 18 + 18 * row as i32;
         let ink = Ink::Series(colour);
@@ -257,7 +257,7 @@ impl BarPlot {
 }
 
 /// A step that makes three to eight ticks up to `most`.
-fn nice_step(most: f64) -> f64 {
+pub(super) fn nice_step(most: f64) -> f64 {
     let mut step = 0.001;
     for factor in [2.0, 2.5, 2.0].into_iter().cycle().take(60) {
         if most / step <= 8.0 {

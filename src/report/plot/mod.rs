@@ -8,7 +8,9 @@ mod factor;
 mod marks;
 mod palette;
 mod picture;
+mod xy;
 
 pub use chart::{BarPlot, BarRow, BoxPlot, FiveNumbers, LinePlot};
 pub use palette::{Ink, themed};
 pub use picture::{Anchor, Picture};
+pub use xy::{Axis, Drawn, Scale, Series, XyPlot};

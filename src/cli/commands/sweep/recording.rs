@@ -110,7 +110,7 @@ impl Said<'_> {
     }
 
     /// The plan of which it is the sweep.
-    fn plan(&self, machines: Vec<String>, policies: Vec<String>) -> Result<SweepSpec, Diagnostics> {
+    pub fn plan(&self, machines: Vec<String>, policies: Vec<String>) -> Result<SweepSpec, Diagnostics> {
         let options = launch_options(self.launch)?;
         let kernel = |name: &String| match options.is_empty() {
             true => KernelSpec::Kernel(name.clone()),

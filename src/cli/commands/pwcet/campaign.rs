@@ -1,0 +1,229 @@
+//! Runs that differ by chance, simulated as a sweep.
+
+use std::path::PathBuf;
+
+use crate::cli::args::Pwcet;
+use crate::cli::assets;
+use crate::cli::commands::sweep::{About, Doing, Planned, Said};
+use crate::cli::files::results::Results;
+use crate::cli::load::{self, DEFAULT_MACHINE, Loaded};
+use crate::cli::measurements::Measurements;
+use crate::cli::output::Ending;
+use crate::cli::session::Session;
+use crate::diag::{Diagnostic, Diagnostics};
+use crate::machine::{Machine, MachineSpec};
+use crate::program::launch::Buffer;
+use crate::report::output::{Origin, TOOL_VERSION};
+use crate::report::pwcet::Measured;
+use crate::sweep::{Draws, FORMAT, Manifest, Source};
+
+/// Runs that are simulated if nobody says.
+const RUNS: u64 = 10_000;
+
+/// The runs of a kernel.
+pub struct Campaign {
+    planned: Planned,
+    draws: Draws,
+    machine: Machine,
+    scheduler: String,
+    kernel: String,
+    inputs: Vec<PathBuf>,
+}
+
+/// What became of a campaign.
+pub enum Simulated {
+    /// One part of it is in a folder.
+    Part(Ending),
+    /// Every run.
+    All {
+        /// What was simulated.
+        measured: Measured,
+        /// Cycles, in the order of the runs.
+        makespans: Vec<u64>,
+    },
+}
+
+impl Campaign {
+    /// Of what a command line says.
+    pub fn new(args: &Pwcet) -> Result<Self, Diagnostics> {
+        if args.what == assets::FROM_STDIN {
+            let problem = Diagnostic::general("-", "a campaign reads its kernel anew for each run");
+            return Err(problem.hint("name a file").into());
+        }
+        if args.column.is_some() {
+            let problem =
+                Diagnostic::general("--column", format!("`{}` is simulated and has no columns", args.what));
+            return Err(problem
+                .hint("measured times are in .csv, .tsv, .txt, .jsonl and .json files")
+                .into());
+        }
+        let common = &args.common;
+        let loaded = load::any(&args.what, &args.ptx, common.seed)?;
+        let (machine, spec) = load::machine_of(common, &loaded)?;
+        let policy = load::policy_of(common, &loaded, &machine)?;
+        let name = common.machine.clone().or_else(|| loaded.own_machine().map(str::to_owned));
+        let said = Said {
+            command: "pwcet",
+            kernels: std::slice::from_ref(&args.what),
+            common,
+            launch: &args.ptx,
+            bounds: &[],
+        };
+        let scheduler = policy.kind().to_string();
+        let mut plan =
+            said.plan(vec![name.unwrap_or_else(|| DEFAULT_MACHINE.to_owned())], vec![scheduler.clone()])?;
+        let of = sources(args, &loaded, &spec)?;
+        let draws = Draws { count: args.runs.unwrap_or(RUNS), from: common.seed, of };
+        if draws.has_inputs() {
+            plan.seeds = vec![0];
+        }
+        plan.draws = Some(draws.clone());
+        let planned = Planned::of_command(plan, "warpbound pwcet")?;
+        let inputs = match &loaded {
+            Loaded::Kernel(kernel) => load::inputs(common, kernel, &policy),
+            Loaded::Program(program) => load::inputs_of_program(common, program),
+        };
+        let kernel = loaded.name().to_owned();
+        Ok(Self { planned, draws, machine, scheduler, kernel, inputs })
+    }
+
+    /// Every file that is read.
+    pub fn inputs(&self) -> Vec<PathBuf> {
+        self.inputs.clone()
+    }
+
+    /// Simulates, into a folder if one is named.
+    pub fn run(&self, args: &Pwcet, session: &Session) -> Result<Simulated, Diagnostics> {
+        let makespans = match &args.out {
+            Some(_) => match self.kept(args, session)? {
+                Ok(makespans) => makespans,
+                Err(ending) => return Ok(Simulated::Part(ending)),
+            },
+            None => self.in_memory(args, session)?,
+        };
+        let longest = makespans.iter().copied().max().unwrap_or(0);
+        let first = makespans.iter().position(|makespan| *makespan == longest).unwrap_or(0);
+        let measured = Measured::Campaign {
+            kernel: self.kernel.clone(),
+            origin: Origin::new(&self.machine),
+            scheduler: self.scheduler.clone(),
+            runs: self.draws.count,
+            from: self.draws.from,
+            varied: self.draws.of.iter().map(|source| (*source).into()).collect(),
+            longest_run: self.draws.from + first as u64,
+        };
+        Ok(Simulated::All { measured, makespans })
+    }
+
+    fn doing(args: &Pwcet) -> Doing {
+        Doing { what: "simulating", threads: args.jobs, self_check: false }
+    }
+
+    fn in_memory(&self, args: &Pwcet, session: &Session) -> Result<Vec<u64>, Diagnostics> {
+        let jobs = 0..self.planned.points.jobs();
+        let mut makespans = Vec::new();
+        self.planned.run(jobs, &Self::doing(args), session, |records| {
+            for record in records {
+                makespans.push(
+                    record
+                        .makespan(&self.planned.columns)
+                        .map_err(|why| self.failed(makespans.len(), &why))?,
+                );
+            }
+            Ok(())
+        })?;
+        if (makespans.len() as u64) < self.planned.points.len() {
+            return Err(self.incomplete(session, makespans.len()).into());
+        }
+        Ok(makespans)
+    }
+
+    /// The makespans of all runs; or how the command ends, if they are not all there.
+    fn kept(&self, args: &Pwcet, session: &Session) -> Result<Result<Vec<u64>, Ending>, Diagnostics> {
+        let points = &self.planned.points;
+        let Some(dir) = &args.out else { return Ok(Ok(Vec::new())) };
+        let manifest = Manifest {
+            format: FORMAT,
+            tool_version: TOOL_VERSION.to_owned(),
+            plan_digest: self.planned.digest(),
+            points: points.len(),
+            shard: args.shard,
+            seeds: points.seeds().to_vec(),
+            columns: self.planned.columns.names().to_vec(),
+            plan: self.planned.text.clone(),
+        };
+        let mut results = Results::open(dir, manifest, args.resume, &session.parts)?;
+        let jobs = || (0..points.jobs()).filter(|job| args.shard.is_none_or(|shard| shard.has(*job)));
+        let done = results.done(jobs().map(|job| points.numbers(&points.job(job))))?;
+        let ended = self.planned.run(jobs().skip(done as usize), &Self::doing(args), session, |records| {
+            let lines: String = records.iter().map(|record| record.json(&self.planned.columns)).collect();
+            results.append(&lines)
+        });
+        ended?;
+        let wanted: u64 = jobs().map(|job| self.planned.size(job)).sum();
+        if args.shard.is_some() || session.stopped().is_some() {
+            let mut ending = Ending::default();
+            let format = args.common.format;
+            let about = About { command: "pwcet", out: dir, wanted, if_missing: "--resume goes on", format };
+            about.conclude(&results, &self.planned.bounds, session, &mut ending);
+            return Ok(Err(ending));
+        }
+        results.finish(|_| ())?;
+        let found = Measurements::read(&dir.display().to_string(), None)?;
+        Ok(Ok(found.values.iter().map(|cycles| *cycles as u64).collect()))
+    }
+
+    fn failed(&self, index: usize, why: &str) -> Diagnostic {
+        let number = self.draws.from + index as u64;
+        Diagnostic::general(self.kernel.clone(), format!("run {number} failed: {why}"))
+            .hint(format!("`warpbound run` with --seed {number} shows more"))
+    }
+
+    fn incomplete(&self, session: &Session, done: usize) -> Diagnostic {
+        let why = session.stopped().map_or("ended", crate::report::output::Stopped::text);
+        Diagnostic::general(self.kernel.clone(), format!("{why} after {done} runs: there is no curve"))
+            .hint("--out DIR keeps the runs, and --resume goes on with them")
+    }
+}
+
+/// What is drawn: what was asked for, or all that there is.
+fn sources(args: &Pwcet, loaded: &Loaded, spec: &MachineSpec) -> Result<Vec<Source>, Diagnostics> {
+    let has_inputs = has_random_inputs(args, loaded)?;
+    if !args.vary.is_empty() {
+        if args.vary.contains(&Source::Inputs) && !has_inputs {
+            let message = format!("the launch of `{}` has no random data", args.what);
+            let hint = "give a buffer random contents, for example --arg NAME='Buffer(.., init: Uniform(0, 9))', or vary \
+                        something else";
+            return Err(Diagnostic::general("--vary inputs", message).hint(hint).into());
+        }
+        return Ok(args.vary.clone());
+    }
+    let random = spec.random();
+    let varies = |source: &Source| match source.random() {
+        None => has_inputs,
+        Some(kind) => random.contains(&kind),
+    };
+    let found: Vec<Source> = Source::ALL.into_iter().filter(varies).collect();
+    if found.is_empty() {
+        let message =
+            "nothing differs between runs: no data are random, and the machine does nothing at random";
+        let hint = "for example --machine kepler-gk104 (caches that replace lines at random), or --set \
+                    'memory.jitter=Geometric(4)' on a machine with `memory`, or --vary placement with several SMs";
+        return Err(Diagnostic::general(args.what.clone(), message).hint(hint).into());
+    }
+    Ok(found)
+}
+
+/// Whether the launch has other data with another seed.
+fn has_random_inputs(args: &Pwcet, loaded: &Loaded) -> Result<bool, Diagnostics> {
+    let Loaded::Kernel(kernel) = loaded else {
+        // what a program writes between launches may be random as well
+        return Ok(true);
+    };
+    let Some(launch) = kernel.workload.launch() else { return Ok(false) };
+    let other = load::kernel(&args.what, &args.ptx, args.common.seed.wrapping_add(1))?;
+    let Some(other) = other.workload.launch() else { return Ok(false) };
+    let differ =
+        |ours: &[Buffer], theirs: &[Buffer]| ours.iter().zip(theirs).any(|(a, b)| a.bytes != b.bytes);
+    Ok(differ(&launch.buffers, &other.buffers) || differ(&launch.symbols, &other.symbols))
+}

@@ -1,0 +1,245 @@
+//! The whole analysis of a sample.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::autocorrelation::Autocorrelation;
+use super::bds::{Bds, bds};
+use super::blocks::{BlockMaxima, block_maxima};
+use super::curve::{Pwcet, pwcet};
+use super::decision::{Decision, Tests, decide};
+use super::diagnostics::Diagnostics;
+use super::extremal::{Exceedances, ExtremalIndex};
+use super::gpd_fit::{Excesses, MIN_EXCEEDANCES};
+use super::kpss::{Stationarity, stationarity};
+use super::probability::Probability;
+use super::sample::{Sample, Ties};
+use super::special::{mean, variance};
+use super::tail::{self, How, Tail};
+use super::threshold::{self, Choice, Rule};
+use crate::base::Watch;
+
+/// Replicates of a bootstrap at most.
+pub const MOST_BOOTSTRAPS: usize = 1_000_000;
+
+/// What an analysis is asked for.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Options {
+    /// A test rejects below this p-value. The paper's is 0.01.
+    pub significance: f64,
+    /// Intervals hold the true value with this probability.
+    pub level: f64,
+    /// How the threshold is chosen.
+    pub threshold: Rule,
+    /// Runs in a block, for block maxima; none: about the root of all.
+    pub block: Option<usize>,
+    /// Replicates of each bootstrap, at most [`MOST_BOOTSTRAPS`]; 0 for none.
+    pub bootstraps: usize,
+    /// The seed of the random numbers (ChaCha8).
+    pub seed: u64,
+    /// Probabilities at which the pWCET is wanted.
+    pub probabilities: Vec<Probability>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            significance: 0.01,
+            level: 0.95,
+            threshold: Rule::Automatic,
+            block: None,
+            bootstraps: 1000,
+            seed: 1,
+            probabilities: (3..=15).map(Probability::decade).collect(),
+        }
+    }
+}
+
+/// All that a report needs. The trace is the sample itself.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Analysis {
+    /// What was asked for.
+    pub options: Options,
+    /// The sample in numbers.
+    pub sample: Summary,
+    /// Stationarity: KPSS.
+    pub kpss: Stationarity,
+    /// Independence: BDS.
+    pub bds: Bds,
+    /// Autocorrelation, and Ljung-Box.
+    pub autocorrelation: Autocorrelation,
+    /// Extremal independence at the threshold.
+    pub extremal_index: ExtremalIndex,
+    /// The same at thresholds that about 10, 5, 2 and 1 percent exceed, without intervals; not where ties leave none above.
+    pub extremal_indices: Vec<ExtremalIndex>,
+    /// The threshold, and why.
+    pub threshold: Choice,
+    /// The fits above it.
+    pub tail: Tail,
+    /// Block maxima, for comparison; none if there are too few blocks.
+    pub block_maxima: Option<BlockMaxima>,
+    /// Times against probabilities.
+    pub pwcet: Pwcet,
+    /// Whether all of this applies.
+    pub decision: Decision,
+    /// Series for plots.
+    pub diagnostics: Diagnostics,
+}
+
+/// A sample in numbers, in its unit of time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Summary {
+    /// How many measurements.
+    pub measurements: usize,
+    /// The shortest.
+    pub minimum: f64,
+    /// The mean.
+    pub mean: f64,
+    /// The standard deviation, with n - 1.
+    pub standard_deviation: f64,
+    /// The longest: the high-water mark.
+    pub maximum: f64,
+    /// Values that occur more than once.
+    pub ties: Ties,
+}
+
+/// Why there is no analysis.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum NoAnalysis {
+    /// Somebody asked it to stop.
+    Stopped,
+    /// The threshold has fewer than [`MIN_EXCEEDANCES`] values above it, or all: so many.
+    Threshold(usize),
+    /// So many measurements have the same value that no threshold has [`MIN_EXCEEDANCES`] of the larger ones above it.
+    Tied,
+    /// More replicates than [`MOST_BOOTSTRAPS`].
+    Bootstraps(usize),
+    /// The significance or the level is not more than 0 and less than 1.
+    NoShare(f64),
+}
+
+impl fmt::Display for NoAnalysis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stopped => f.write_str("the analysis was stopped"),
+            Self::Threshold(exceedances) => write!(
+                f,
+                "{exceedances} measurements are above the threshold: a fit needs at least {MIN_EXCEEDANCES}, and some below"
+            ),
+            Self::Tied => write!(
+                f,
+                "too many of the largest measurements are the same: no threshold has {MIN_EXCEEDANCES} above it and most below; \
+                 measure with a finer clock"
+            ),
+            Self::Bootstraps(count) => {
+                write!(f, "{count} bootstrap replicates are more than {MOST_BOOTSTRAPS}")
+            }
+            Self::NoShare(share) => {
+                write!(f, "a significance and a level are more than 0 and less than 1, not {share}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for NoAnalysis {}
+
+/// Analyses a sample on so many threads. The result is the same, bit by bit, for any number of them.
+///
+/// # Errors
+/// If an option is out of range, a threshold has too few exceedances, or `watch` is stopped.
+pub fn analyse(
+    sample: &Sample,
+    options: &Options,
+    threads: usize,
+    watch: &Watch,
+) -> Result<Analysis, NoAnalysis> {
+    let Options { significance, level, bootstraps, seed, .. } = *options;
+    for share in [significance, level] {
+        if !(share > 0.0 && share < 1.0) {
+            return Err(NoAnalysis::NoShare(share));
+        }
+    }
+    if bootstraps > MOST_BOOTSTRAPS {
+        return Err(NoAnalysis::Bootstraps(bootstraps));
+    }
+    let choice =
+        threshold::choose(sample, options.threshold).map_err(|exceedances| match options.threshold {
+            Rule::Automatic => NoAnalysis::Tied,
+            _ => NoAnalysis::Threshold(exceedances),
+        })?;
+    let at = |threshold: f64, replicates: usize| {
+        Exceedances::of(sample, threshold).index(level, replicates, seed, threads, watch)
+    };
+    let extremal_index = at(choice.threshold, bootstraps).ok_or(NoAnalysis::Stopped)?;
+    let thresholds = [10, 20, 50, 100].map(|share| sample.threshold_for(sample.len() / share));
+    let some_above = thresholds.into_iter().filter(|&threshold| sample.above(threshold) > 1);
+    let extremal_indices: Option<Vec<_>> = some_above.map(|threshold| at(threshold, 0)).collect();
+    let how = How { significance, level, bootstraps, seed, threads, watch };
+    let exceedances = Exceedances::of(sample, choice.threshold);
+    let excesses = Excesses::new(sample.excesses(choice.threshold));
+    let excesses = excesses.ok_or(NoAnalysis::Threshold(choice.exceedances))?;
+    let analysed = tail::analyse(sample, &exceedances, (choice.threshold, excesses), how);
+    let analysed = analysed.ok_or(NoAnalysis::Stopped)?;
+    let pwcet = pwcet(sample, &analysed, &options.probabilities, level, (threads, watch));
+    let pwcet = pwcet.ok_or(NoAnalysis::Stopped)?;
+    let block_maxima = block_maxima(
+        sample,
+        options.block,
+        &options.probabilities,
+        level,
+        (bootstraps, seed),
+        (threads, watch),
+    );
+    let kpss = stationarity(sample, significance);
+    let bds = bds(sample, significance, threads, watch).ok_or(NoAnalysis::Stopped)?;
+    if watch.is_stopped() {
+        return Err(NoAnalysis::Stopped);
+    }
+    let autocorrelation = Autocorrelation::of(sample, significance);
+    let tests = Tests {
+        stationarity: &kpss,
+        bds: &bds,
+        extremal_index: &extremal_index,
+        autocorrelation: &autocorrelation,
+        tail: &analysed.tail,
+        choice: &choice,
+    };
+    let tail = &analysed.tail;
+    Ok(Analysis {
+        options: options.clone(),
+        sample: summary(sample),
+        decision: decide(sample, tests, significance),
+        diagnostics: Diagnostics::of(
+            sample,
+            &choice.candidates,
+            tail.threshold,
+            &analysed.excesses,
+            tail.best,
+            level,
+        ),
+        extremal_indices: extremal_indices.ok_or(NoAnalysis::Stopped)?,
+        kpss,
+        bds,
+        autocorrelation,
+        extremal_index,
+        threshold: choice,
+        tail: analysed.tail,
+        block_maxima,
+        pwcet,
+    })
+}
+
+fn summary(sample: &Sample) -> Summary {
+    Summary {
+        measurements: sample.len(),
+        minimum: sample.min(),
+        mean: mean(sample.values()),
+        standard_deviation: variance(sample.values(), 1).sqrt(),
+        maximum: sample.max(),
+        ties: sample.ties(),
+    }
+}

@@ -1,0 +1,178 @@
+//! The probabilistic worst-case execution time.
+
+use serde::Serialize;
+
+use super::interval::{Interval, Profile};
+use super::parallel;
+use super::probability::Probability;
+use super::sample::Sample;
+use super::special::{quantile, two_sided_z};
+use super::tail::{Analysed, Intervals};
+use crate::base::Watch;
+
+/// The part of a time that the upper limit of its interval may be above it, for a sample to support it.
+pub const SUPPORTED: f64 = 0.25;
+
+/// The probability at which the paper measures accuracy (equation 3).
+pub const ACCURACY_AT: f64 = 1e-9;
+
+/// How well a sample supports a time at a probability.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Support {
+    /// At least one run in the sample is expected to take longer.
+    Observed,
+    /// None is; the fit says how the tail goes on, and the interval is narrow.
+    Extrapolated,
+    /// The upper limit of the interval is more than [`SUPPORTED`] above the time, or there is none: a warning.
+    Unsupported,
+}
+
+/// The time that a run exceeds with a probability.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Point {
+    /// The probability of a run.
+    pub probability: Probability,
+    /// The time by the best fit; up to the threshold that of the sample.
+    pub time: f64,
+    /// The time by the exponential tail.
+    pub exponential: f64,
+    /// Intervals of the time by the best fit; none up to the threshold. To each side of that of the fit is added, as independent
+    /// errors are, what the share of runs above the threshold is uncertain by (binomial, by the delta method: S. Coles 2001,
+    /// section 4.3.3).
+    pub intervals: Option<Intervals>,
+    /// How well the sample supports it.
+    pub support: Support,
+    /// How many powers of ten the probability is below 1 / measurements; 0 if it is not.
+    pub decades_beyond: f64,
+    /// About how many measurements would support it, as an interval narrows with the root of their number; none if these do
+    /// or the interval has no upper limit.
+    pub measurements_needed: Option<u64>,
+}
+
+/// Points of the curve for a power of ten, and at most.
+const PER_DECADE: f64 = 4.0;
+const MOST_POINTS: f64 = 120.0;
+
+/// The paper's accuracy (equation 3): by which part of it the time at 10^-9 is above the largest measurement.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Accuracy {
+    /// The largest measurement.
+    pub maximum: f64,
+    /// The smallest probability that the sample can show: 1 / measurements.
+    pub observable: f64,
+    /// `a` of the best fit.
+    pub best: f64,
+    /// `a` of the exponential tail.
+    pub exponential: f64,
+}
+
+/// The pWCET curve.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Pwcet {
+    /// In the order in which probabilities were asked for.
+    pub points: Vec<Point>,
+    /// For a plot, from the threshold's probability to the smallest that was asked for, in equal ratios.
+    pub curve: Vec<Point>,
+    /// The time that no run exceeds by the best fit, if xi < 0; and its intervals' is not known better than the shape.
+    pub end_point: Option<f64>,
+    /// The paper's accuracy.
+    pub accuracy: Accuracy,
+}
+
+/// The curve of a tail at these probabilities; none if it was asked to stop.
+pub(super) fn pwcet(
+    sample: &Sample,
+    analysed: &Analysed,
+    probabilities: &[Probability],
+    level: f64,
+    (threads, watch): (usize, &Watch),
+) -> Option<Pwcet> {
+    let Analysed { tail, excesses, replicates } = analysed;
+    let profile = Profile::new(excesses, tail.best, level);
+    let n = sample.len() as f64;
+    let z = two_sided_z(level);
+    // of the logarithm of the share
+    let error_of_share = ((1.0 - tail.rate) / (n * tail.rate)).sqrt();
+    let point = |&probability: &Probability| {
+        let within = probability.get() / tail.rate;
+        // not -0
+        let decades_beyond = 0.0 - libm::log10(probability.get() * n).min(0.0);
+        let observed = probability.get() * n >= 1.0;
+        if within >= 1.0 {
+            let time = quantile(sample.sorted(), 1.0 - probability.get());
+            let support = if observed { Support::Observed } else { Support::Unsupported };
+            return Point {
+                probability,
+                time,
+                exponential: time,
+                intervals: None,
+                support,
+                decades_beyond,
+                measurements_needed: None,
+            };
+        }
+        // a heavy tail can go beyond an `f64`
+        let above = |excess: f64| (tail.threshold + excess).min(f64::MAX);
+        let time = above(tail.best.exceeded_with(within));
+        let share = z * tail.best.slope(libm::log(tail.rate / probability.get())) * error_of_share;
+        let uncertain = |interval: Interval| interval.widened(time, share);
+        let intervals = Intervals {
+            profile: uncertain(profile.excess(within).map(|excess| tail.threshold + excess)),
+            bootstrap: uncertain(
+                replicates.interval(level, |gpd| tail.threshold + gpd.exceeded_with(within)),
+            ),
+        };
+        let width = intervals.profile.upper.map(|upper| (upper - time) / time / SUPPORTED);
+        let narrow = width.is_some_and(|width| width <= 1.0);
+        Point {
+            probability,
+            time,
+            exponential: above(tail.exponential.gpd.exceeded_with(within)),
+            intervals: Some(intervals),
+            support: match (observed, narrow) {
+                (_, false) => Support::Unsupported,
+                (true, true) => Support::Observed,
+                (false, true) => Support::Extrapolated,
+            },
+            decades_beyond,
+            measurements_needed: width
+                .filter(|&width| width > 1.0 && width.is_finite())
+                .map(|width| (n * width * width).ceil() as u64),
+        }
+    };
+    let all = |probabilities: &[Probability]| -> Option<Vec<Point>> {
+        let at = |index| probabilities.get(index).map(point);
+        Some(parallel::map(probabilities.len(), threads, watch, at)?.into_iter().flatten().collect())
+    };
+    let accuracy = |gpd: super::gpd::Gpd| {
+        let time = tail.threshold + gpd.exceeded_with((ACCURACY_AT / tail.rate).min(1.0));
+        if time.is_finite() { (time - sample.max()) / time } else { 1.0 }
+    };
+    Some(Pwcet {
+        points: all(probabilities)?,
+        curve: all(&along(tail.rate, probabilities))?,
+        end_point: tail.best.end_point().map(|end| tail.threshold + end),
+        accuracy: Accuracy {
+            maximum: sample.max(),
+            observable: 1.0 / n,
+            best: accuracy(tail.best),
+            exponential: accuracy(tail.exponential.gpd),
+        },
+    })
+}
+
+/// Probabilities of the curve.
+fn along(rate: f64, asked: &[Probability]) -> Vec<Probability> {
+    let smallest = asked.iter().map(|asked| asked.get()).fold(rate, f64::min);
+    let decades = libm::log10(rate / smallest);
+    let steps = (decades * PER_DECADE).ceil().clamp(0.0, MOST_POINTS);
+    // not at the threshold itself, whose time is known
+    let probability =
+        |step: u32| Probability::new(rate * libm::pow(10.0, -decades * f64::from(step) / steps));
+    (1..=steps as u32).filter_map(|step| probability(step).ok()).collect()
+}

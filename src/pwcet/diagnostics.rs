@@ -1,0 +1,166 @@
+//! What plots of a tail show.
+
+use serde::Serialize;
+
+use super::gpd::Gpd;
+use super::gpd_fit::{Excesses, StandardErrors};
+use super::interval::Interval;
+use super::sample::Sample;
+use super::special::two_sided_z;
+use super::threshold::Candidate;
+
+/// Points of a plot at most.
+const POINTS: usize = 200;
+
+/// The series of the diagnostic plots, of at most 200 points each. Times are in the unit of the sample.
+///
+/// The trace is the sample itself, correlations are in [`Autocorrelation`](super::autocorrelation::Autocorrelation), and the
+/// fitted curve beside `exceedance` is in [`Pwcet`](super::curve::Pwcet).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Diagnostics {
+    /// Mean excess against threshold, a line where a generalized Pareto distribution holds: A. C. Davison and R. L. Smith,
+    /// "Models for Exceedances over High Thresholds", J. R. Stat. Soc. B 52, 1990.
+    pub mean_residual_life: Vec<Banded>,
+    /// xi against threshold, constant where the distribution holds.
+    pub xi_stability: Vec<Banded>,
+    /// alpha - xi * threshold against threshold, constant where the distribution holds.
+    pub alpha_stability: Vec<Banded>,
+    /// Observed times above the threshold against those that the fit has at the same probabilities.
+    pub quantiles: Vec<QuantilePair>,
+    /// The sample, from its shortest time to its longest.
+    pub exceedance: Vec<Exceeded>,
+}
+
+/// Two times of the same probability.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct QuantilePair {
+    /// By the best fit.
+    pub fitted: f64,
+    /// In the sample.
+    pub observed: f64,
+}
+
+/// How many runs took longer than a time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Exceeded {
+    /// The time.
+    pub time: f64,
+    /// The share of runs that took longer.
+    pub share: f64,
+}
+
+/// A value with a confidence band, at a threshold.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Banded {
+    /// The threshold.
+    pub threshold: f64,
+    /// The value.
+    pub value: f64,
+    /// The band, normal with the value's standard error; without limits where there is no such error (xi <= -1/2).
+    pub band: Interval,
+}
+
+impl Diagnostics {
+    /// Of a sample, fits above several thresholds, and the fit to the excesses of one; bands hold at `level`.
+    pub fn of(
+        sample: &Sample,
+        candidates: &[Candidate],
+        threshold: f64,
+        excesses: &Excesses,
+        gpd: Gpd,
+        level: f64,
+    ) -> Self {
+        let z = two_sided_z(level);
+        let stability = |value: &dyn Fn(&Candidate) -> f64,
+                         error: &dyn Fn(&Candidate, StandardErrors) -> f64| {
+            let point = |candidate: &Candidate| {
+                let value = value(candidate);
+                let errors = StandardErrors::of(candidate.gpd, candidate.exceedances);
+                let band = errors
+                    .map(|errors| z * error(candidate, errors))
+                    .map_or_else(Interval::default, |half| Interval::around(value, half));
+                Banded { threshold: candidate.threshold, value, band }
+            };
+            candidates.iter().map(point).collect()
+        };
+        Self {
+            mean_residual_life: mean_residual_life(sample, z),
+            xi_stability: stability(&|candidate| candidate.gpd.xi, &|_, errors| errors.xi),
+            alpha_stability: stability(
+                &|candidate| candidate.gpd.alpha - candidate.gpd.xi * candidate.threshold,
+                &|candidate, errors| {
+                    let u = candidate.threshold;
+                    (errors.alpha * errors.alpha + u * u * errors.xi * errors.xi
+                        - 2.0 * u * errors.covariance)
+                        .sqrt()
+                },
+            ),
+            quantiles: quantiles(excesses, threshold, gpd),
+            exceedance: exceedance(sample),
+        }
+    }
+}
+
+/// Mean excesses above thresholds that a half of the values to ten of them exceed.
+fn mean_residual_life(sample: &Sample, z: f64) -> Vec<Banded> {
+    let sorted = sample.sorted();
+    let n = sorted.len();
+    let mut points = Vec::new();
+    // sums of what is above, from the largest value on, of distances from it: no digits are lost
+    let (top, mut once, mut twice) = (sample.max(), 0.0, 0.0);
+    let shown: Vec<usize> = ranks(n / 2, 10).collect();
+    for (above, &value) in sorted.iter().rev().enumerate() {
+        let count = above as f64;
+        if shown.binary_search(&above).is_ok()
+            && points.last().is_none_or(|last: &Banded| last.threshold > value)
+        {
+            let mean = once / count;
+            let error = ((twice / count - mean * mean).max(0.0) / (count - 1.0)).sqrt();
+            let excess = (top - value) - mean;
+            let band = Interval::around(excess, z * error);
+            points.push(Banded { threshold: value, value: excess, band });
+        }
+        once += top - value;
+        twice += (top - value) * (top - value);
+    }
+    points.reverse();
+    points
+}
+
+/// Up to [`POINTS`] different numbers from `least` to `most`, in about equal ratios, from the smallest to the largest.
+fn ranks(most: usize, least: usize) -> impl Iterator<Item = usize> {
+    let (from, to) = (least.max(1), most.max(least).max(1));
+    let ratio = to as f64 / from as f64;
+    let rank = move |step: usize| {
+        (from as f64 * libm::pow(ratio, step as f64 / (POINTS - 1) as f64)).round() as usize
+    };
+    let mut before = 0;
+    (0..POINTS).map(rank).filter(move |&rank| std::mem::replace(&mut before, rank) < rank)
+}
+
+fn quantiles(excesses: &Excesses, threshold: f64, gpd: Gpd) -> Vec<QuantilePair> {
+    let n = excesses.count();
+    let observed: Vec<f64> = excesses.iter().collect();
+    let point = |rank: usize| {
+        let observed = observed.get(n.checked_sub(rank)?)?;
+        let fitted = gpd.exceeded_with((rank as f64 - 0.5) / n as f64);
+        Some(QuantilePair { fitted: (threshold + fitted).min(f64::MAX), observed: threshold + observed })
+    };
+    let mut points: Vec<QuantilePair> = ranks(n, 1).filter_map(point).collect();
+    points.reverse();
+    points
+}
+
+fn exceedance(sample: &Sample) -> Vec<Exceeded> {
+    let n = sample.len();
+    let time = |rank: usize| sample.sorted().get(n.checked_sub(rank)?).copied();
+    let exceeded = |time: f64| Exceeded { time, share: sample.above(time) as f64 / n as f64 };
+    let mut points: Vec<Exceeded> = ranks(n, 1).filter_map(time).map(exceeded).collect();
+    points.reverse();
+    points.dedup();
+    points
+}

@@ -1,0 +1,44 @@
+//! Probabilities that have been checked.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// A probability of a run, more than 0 and less than 1.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(transparent)]
+pub struct Probability(f64);
+
+/// A number that is no probability of an event that may or may not happen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NoProbability(pub f64);
+
+impl fmt::Display for NoProbability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} is not more than 0 and less than 1", self.0)
+    }
+}
+
+impl std::error::Error for NoProbability {}
+
+impl Probability {
+    /// A probability.
+    ///
+    /// # Errors
+    /// If the number is not more than 0 and less than 1.
+    pub fn new(probability: f64) -> Result<Self, NoProbability> {
+        let possible = probability > 0.0 && probability < 1.0;
+        possible.then_some(Self(probability)).ok_or(NoProbability(probability))
+    }
+
+    /// 10^-exponent; of 0 and of more than 300, 10^-1 and 10^-300.
+    pub fn decade(exponent: u32) -> Self {
+        Self(libm::pow(10.0, -f64::from(exponent.clamp(1, 300))))
+    }
+
+    /// The number.
+    pub fn get(self) -> f64 {
+        self.0
+    }
+}

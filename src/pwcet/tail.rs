@@ -1,0 +1,167 @@
+//! All about the fit above one threshold.
+
+use serde::Serialize;
+
+use super::bootstrap::{Model, Replicates};
+use super::extremal::Exceedances;
+use super::goodness::FitTests;
+use super::gpd::Gpd;
+use super::gpd_fit::{Excesses, MIN_EXCEEDANCES, Method, StandardErrors};
+use super::interval::{Interval, Profile};
+use super::sample::Sample;
+use super::special::chi_square_sf;
+use super::threshold::TailTies;
+use crate::base::Watch;
+
+/// The tail of a sample: the fit that is used, and others beside it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Tail {
+    /// Where it begins, in the unit of time.
+    pub threshold: f64,
+    /// How many values are above.
+    pub exceedances: usize,
+    /// Their share of all values: P(C > threshold).
+    pub rate: f64,
+    /// The best fit, by maximum likelihood; intervals and the pWCET are of this one.
+    pub best: Gpd,
+    /// Its standard errors; none if xi <= -1/2.
+    pub standard_errors: Option<StandardErrors>,
+    /// Intervals of its shape.
+    pub xi: Intervals,
+    /// Intervals of its scale, in the unit of time.
+    pub alpha: Intervals,
+    /// Whether it fits.
+    pub tests: FitTests,
+    /// The fit by probability-weighted moments.
+    pub probability_weighted_moments: Gpd,
+    /// The fit by L-moments.
+    pub l_moments: Gpd,
+    /// The exponential tail, xi = 0, which the paper calls the Gumbel case.
+    pub exponential: Exponential,
+    /// The fit to the largest value of each cluster; none where all come alone or there are too few clusters.
+    pub declustered: Option<Declustered>,
+    /// What ties do to it.
+    pub ties: TailTies,
+}
+
+/// Two intervals of the same.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Intervals {
+    /// By profile likelihood.
+    pub profile: Interval,
+    /// By the parametric bootstrap, percentiles. Without limits if nothing was bootstrapped.
+    pub bootstrap: Interval,
+}
+
+/// The tail without a shape.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Exponential {
+    /// The fit by maximum likelihood: xi is 0, and alpha the mean excess.
+    pub gpd: Gpd,
+    /// Whether it fits.
+    pub tests: FitTests,
+    /// Twice the log-likelihood that the best fit gains: chi-square with 1 degree of freedom if xi is 0.
+    pub likelihood_ratio: f64,
+    /// The p-value of that: a small one speaks against xi = 0.
+    pub p_value: f64,
+}
+
+/// The fit to cluster maxima.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Declustered {
+    /// Exceedances at most so far apart are one cluster.
+    pub run_length: usize,
+    /// How many clusters.
+    pub clusters: usize,
+    /// The fit by maximum likelihood.
+    pub gpd: Gpd,
+    /// The profile likelihood interval of its shape, which holds for clusters that are independent of each other.
+    pub xi: Interval,
+}
+
+/// How a tail is analysed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct How<'a> {
+    pub significance: f64,
+    pub level: f64,
+    pub bootstraps: usize,
+    pub seed: u64,
+    pub threads: usize,
+    pub watch: &'a Watch,
+}
+
+/// A tail with what later steps need of it.
+pub(super) struct Analysed {
+    pub tail: Tail,
+    pub excesses: Excesses,
+    pub replicates: Replicates,
+}
+
+/// The tail above a threshold, of these excesses; none if it was asked to stop.
+pub(super) fn analyse(
+    sample: &Sample,
+    exceedances: &Exceedances,
+    (threshold, excesses): (f64, Excesses),
+    how: How<'_>,
+) -> Option<Analysed> {
+    let resolution = sample.ties().resolution;
+    let best = excesses.fit(Method::MaximumLikelihood);
+    let draw = |gpd: Gpd| {
+        let model = Model { gpd, count: excesses.count(), resolution };
+        Replicates::draw(model, how.bootstraps, how.seed, how.threads, how.watch)
+    };
+    let replicates = draw(best)?;
+    let profile = Profile::new(&excesses, best, how.level);
+    let (xi, alpha) = std::thread::scope(|scope| {
+        // each takes as long as the other
+        let xi = (how.threads > 1).then(|| scope.spawn(|| profile.xi()));
+        let alpha = profile.alpha();
+        (xi.and_then(|xi| xi.join().ok()).unwrap_or_else(|| profile.xi()), alpha)
+    });
+    let bootstrap = |value: fn(Gpd) -> f64| replicates.interval(how.level, value);
+    let exponential = excesses.exponential();
+    let gained = excesses.log_likelihood(best) - excesses.log_likelihood(exponential);
+    let likelihood_ratio = (2.0 * gained).max(0.0);
+    let tail = Tail {
+        threshold,
+        exceedances: excesses.count(),
+        rate: excesses.count() as f64 / sample.len() as f64,
+        best,
+        standard_errors: StandardErrors::of(best, excesses.count()),
+        xi: Intervals { profile: xi, bootstrap: bootstrap(|gpd| gpd.xi) },
+        alpha: Intervals { profile: alpha, bootstrap: bootstrap(|gpd| gpd.alpha) },
+        tests: FitTests::of(&excesses, best, resolution, &replicates, how.significance),
+        probability_weighted_moments: excesses.fit(Method::ProbabilityWeightedMoments),
+        l_moments: excesses.fit(Method::LMoments),
+        exponential: Exponential {
+            gpd: exponential,
+            tests: FitTests::of(&excesses, exponential, resolution, &draw(exponential)?, how.significance),
+            likelihood_ratio,
+            p_value: chi_square_sf(likelihood_ratio, 1),
+        },
+        declustered: declustered(sample, exceedances, threshold, how.level),
+        ties: TailTies::of(&excesses, best, resolution),
+    };
+    Some(Analysed { tail, excesses, replicates })
+}
+
+fn declustered(
+    sample: &Sample,
+    exceedances: &Exceedances,
+    threshold: f64,
+    level: f64,
+) -> Option<Declustered> {
+    let run_length = exceedances.run_length();
+    let maxima = exceedances.maxima(sample, run_length);
+    if run_length == 0 || maxima.len() < MIN_EXCEEDANCES {
+        return None;
+    }
+    let excesses = Excesses::new(maxima.into_iter().map(|value| value - threshold).collect())?;
+    let gpd = excesses.fit(Method::MaximumLikelihood);
+    let xi = Profile::new(&excesses, gpd, level).xi();
+    Some(Declustered { run_length, clusters: excesses.count(), gpd, xi })
+}

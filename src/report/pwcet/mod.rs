@@ -1,0 +1,186 @@
+//! `pwcet`: what measurements say of the times that runs exceed hardly ever.
+
+mod page;
+mod plots;
+mod text;
+
+use serde::Serialize;
+
+use super::output::{Origin, Output, Report};
+use super::style::Style;
+use crate::pwcet::{Analysis, Sample};
+use crate::sweep::Source;
+
+/// Values of a trace that are kept for a plot.
+const TRACE: usize = 300;
+
+/// The analysis of one sample.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct PwcetResult {
+    /// Where the times are from.
+    pub measured: Measured,
+    /// Their unit.
+    pub unit: String,
+    /// What they say.
+    #[serde(flatten)]
+    pub analysis: Analysis,
+    /// The times in the order of the runs, thinned: of each of equal parts the shortest and the longest.
+    pub trace: Vec<TracePart>,
+}
+
+/// Where times are from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Measured {
+    /// From elsewhere.
+    Column {
+        /// The file.
+        file: String,
+        /// The column.
+        column: String,
+    },
+    /// From simulated runs.
+    Campaign {
+        /// The kernel.
+        kernel: String,
+        /// The machine, as it is without what is drawn.
+        #[serde(flatten)]
+        origin: Origin,
+        /// The policy.
+        scheduler: String,
+        /// How many runs.
+        runs: u64,
+        /// The number of the first.
+        from: u64,
+        /// What was drawn anew for each run.
+        varied: Vec<Varied>,
+        /// The run that took longest, the first of them.
+        longest_run: u64,
+    },
+}
+
+/// A source of variation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Varied {
+    /// Random contents of buffers.
+    Inputs,
+    /// Which lines of caches make room.
+    Replacement,
+    /// Additions to the latency of memory.
+    Jitter,
+    /// Which SM gets the next block.
+    Placement,
+}
+
+impl From<Source> for Varied {
+    fn from(source: Source) -> Self {
+        match source {
+            Source::Inputs => Self::Inputs,
+            Source::Replacement => Self::Replacement,
+            Source::Jitter => Self::Jitter,
+            Source::Placement => Self::Placement,
+        }
+    }
+}
+
+/// Some runs that follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct TracePart {
+    /// The first of them, from 0.
+    pub run: usize,
+    /// The shortest time.
+    pub shortest: f64,
+    /// The longest.
+    pub longest: f64,
+}
+
+impl PwcetResult {
+    /// Of a sample.
+    pub fn new(measured: Measured, unit: String, sample: &Sample, analysis: Analysis) -> Self {
+        let parts = sample.len().min(TRACE);
+        let of_part = |number: usize| {
+            let run = number * sample.len() / parts;
+            let values = &sample.values()[run..(number + 1) * sample.len() / parts];
+            TracePart {
+                run,
+                shortest: values.iter().copied().fold(f64::INFINITY, f64::min),
+                longest: values.iter().copied().fold(0.0, f64::max),
+            }
+        };
+        let trace = (0..parts).map(of_part).collect();
+        Self { measured, unit, analysis, trace }
+    }
+
+    /// What it is called.
+    pub fn title(&self) -> String {
+        match &self.measured {
+            Measured::Column { file, column } => format!("{column} of {file}"),
+            Measured::Campaign { kernel, origin, scheduler, .. } => {
+                format!("{kernel} on {} under {scheduler}", origin.machine)
+            }
+        }
+    }
+}
+
+impl Report for Output<PwcetResult> {
+    fn text(&self, style: Style) -> String {
+        let parts: Vec<String> = self.results.iter().map(|result| result.text(style)).collect();
+        parts.join("\n") + &self.batch.text()
+    }
+}
+
+/// A time as people read it: whole where the clock is.
+fn time(value: f64, resolution: f64) -> String {
+    if value.is_nan() || value.abs() >= 1e15 {
+        return format!("{value:.3e}");
+    }
+    if resolution >= 1.0 || value.abs() >= 1e6 {
+        return format!("{value:.0}");
+    }
+    format!("{value:.*}", if value.abs() >= 100.0 { 2 } else { 4 })
+}
+
+/// A statistic or a p-value in four digits or so.
+fn number(value: f64) -> String {
+    match value.abs() {
+        0.0 => "0".to_owned(),
+        size if size < 1e-4 => format!("{value:.1e}"),
+        size if size < 10.0 => format!("{value:.4}"),
+        size if size < 1e4 => format!("{value:.2}"),
+        _ => format!("{value:.3e}"),
+    }
+}
+
+/// A probability as a power of ten where it is one.
+fn probability(value: f64) -> String {
+    let exponent = libm::log10(value);
+    if (exponent - exponent.round()).abs() < 1e-9 {
+        format!("1e{}", exponent.round() as i64)
+    } else {
+        format!("{value:.1e}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        assert_eq!(
+            [time(120_594.5, 1.0), time(0.125, 0.001), time(150.25, 0.1)],
+            ["120594", "0.1250", "150.25"]
+        );
+        assert_eq!([time(1e300, 1.0), time(f64::INFINITY, 1.0)], ["1.000e300", "inf"]);
+        assert_eq!(
+            [number(0.73912), number(0.0), number(1.3e-7), number(123.456), number(1e9)],
+            ["0.7391", "0", "1.3e-7", "123.46", "1.000e9"]
+        );
+        assert_eq!([probability(1e-9), probability(0.05)], ["1e-9", "5.0e-2"]);
+    }
+}

@@ -1,0 +1,113 @@
+//! The analysis as a page.
+
+use std::fmt::Write;
+
+use super::PwcetResult;
+use super::plots::Plot;
+use crate::report::html::{HtmlCell, HtmlColumn, HtmlTable, Page, Section, text};
+use crate::report::plot::themed;
+
+impl PwcetResult {
+    /// A page with everything.
+    pub fn page(&self) -> Page {
+        let section =
+            |id: &'static str, title: &str, body| Section { id: id.into(), title: title.to_owned(), body };
+        let plots = self.plots();
+        let figures = |which: std::ops::Range<usize>| {
+            let inside: String = plots[which].iter().map(figure).collect();
+            format!("<div class=\"plots\">\n{inside}</div>\n")
+        };
+        Page {
+            title: "Times that runs exceed hardly ever".to_owned(),
+            subtitle: self.title(),
+            sections: vec![
+                section("summary", "Summary", self.summary()),
+                section(
+                    "pwcet",
+                    "pWCET",
+                    figures(0..1) + &self.times_table().render() + &lines(&self.accuracy()),
+                ),
+                section("tests", "Tests", self.tests_table().render() + &figures(1..3)),
+                section(
+                    "tail",
+                    "The tail",
+                    lines(&[self.threshold()]) + &self.fits_table().render() + &figures(3..plots.len()),
+                ),
+            ],
+            ..Page::default()
+        }
+    }
+
+    fn summary(&self) -> String {
+        let decision = self.decision();
+        let class = if self.analysis.decision.reliable { "calm" } else { "alarm" };
+        let mut html = format!("<p>{}.</p>\n", text(&self.about()));
+        let (first, more) =
+            decision.split_first().map_or(("", &[][..]), |(first, more)| (first.as_str(), more));
+        let _ = writeln!(html, "<div class=\"{class}\"><p>{}.</p></div>", text(first));
+        html.push_str(&lines(more));
+        html.push_str(
+            "<p class=\"note\">This rests on what was measured: an input, a machine state or a neighbour that no run had is in no \
+             tail. It is no bound.</p>\n",
+        );
+        html
+    }
+
+    fn tests_table(&self) -> HtmlTable {
+        let rows = self.tests().into_iter().map(|row| {
+            vec![
+                HtmlCell::Text(row.name),
+                HtmlCell::Text(row.statistic),
+                HtmlCell::Text(row.critical),
+                HtmlCell::Text(row.p_value),
+                match row.passed {
+                    None => HtmlCell::Empty,
+                    Some(true) => HtmlCell::Text("kept".to_owned()),
+                    Some(false) => HtmlCell::Bad("rejected".to_owned()),
+                },
+                HtmlCell::Text(row.asks.to_owned()),
+            ]
+        });
+        let columns = ["test", "statistic", "critical", "p-value", "", "what it asks"];
+        table("tests", "Whether the theory applies", &columns, rows.collect())
+    }
+
+    fn fits_table(&self) -> HtmlTable {
+        let columns = ["fit", "xi", "interval", "alpha", "interval"];
+        let rows = self.fits().into_iter().map(|row| row.map(HtmlCell::Text).to_vec());
+        table(
+            "fits",
+            "Fits above the threshold; those by L-moments and of block maxima for comparison",
+            &columns,
+            rows.collect(),
+        )
+    }
+
+    fn times_table(&self) -> HtmlTable {
+        let columns = ["exceeded with", &self.unit, "interval", "exponential", "the sample"];
+        let rows = self.times().into_iter().map(|row| row.map(HtmlCell::Text).to_vec());
+        table("times", "Times against probabilities of a run", &columns, rows.collect())
+    }
+}
+
+fn table(id: &str, caption: &str, columns: &[&str], rows: Vec<Vec<HtmlCell>>) -> HtmlTable {
+    HtmlTable {
+        id: format!("{id}-table").into(),
+        caption: caption.to_owned(),
+        columns: columns.iter().map(|name| HtmlColumn::words(name)).collect(),
+        rows,
+    }
+}
+
+fn lines(lines: &[String]) -> String {
+    lines.iter().map(|line| format!("<p>{}.</p>\n", text(line))).collect()
+}
+
+fn figure(plot: &Plot) -> String {
+    format!(
+        "<figure><h3>{}</h3>\n{}<figcaption>{}</figcaption></figure>\n",
+        text(plot.title),
+        themed(&plot.svg, plot.title),
+        text(plot.note)
+    )
+}

@@ -1,0 +1,350 @@
+//! The analysis as text.
+
+use std::fmt::Write;
+
+use super::{Measured, PwcetResult, number, probability, time};
+use crate::pwcet::critical::CriticalValue;
+use crate::pwcet::curve::Support;
+use crate::pwcet::decision::Question;
+use crate::pwcet::goodness::FitTest;
+use crate::pwcet::gpd::Gpd;
+use crate::pwcet::interval::Interval;
+use crate::pwcet::threshold::Rule;
+use crate::report::count;
+use crate::report::style::Style;
+use crate::report::table::Table;
+
+/// A test, a line of the table.
+pub(super) struct TestRow {
+    pub name: String,
+    pub statistic: String,
+    pub critical: String,
+    pub p_value: String,
+    /// None where the test has no say.
+    pub passed: Option<bool>,
+    /// What it asks, if it decides something.
+    pub asks: &'static str,
+    /// Whether it is a variant of another one, for those who want to see all.
+    pub is_variant: bool,
+}
+
+fn critical(values: &[CriticalValue], significance: f64) -> String {
+    let nearest = values.iter().min_by(|a, b| {
+        let far = |value: &CriticalValue| (value.significance - significance).abs();
+        far(a).total_cmp(&far(b))
+    });
+    nearest.map_or_else(String::new, |value| {
+        format!("{} ({} %)", number(value.statistic), number_of_percent(value.significance))
+    })
+}
+
+fn number_of_percent(share: f64) -> String {
+    let percent = share * 100.0;
+    if (percent - percent.round()).abs() < 1e-9 { format!("{percent:.0}") } else { format!("{percent:.1}") }
+}
+
+impl PwcetResult {
+    /// The tests, one by one.
+    pub(super) fn tests(&self) -> Vec<TestRow> {
+        let analysis = &self.analysis;
+        let significance = analysis.options.significance;
+        let mut rows = Vec::new();
+        for test in &analysis.kpss.tests {
+            let decides = *test == analysis.kpss.decisive;
+            let name = |of: &dyn std::fmt::Debug| format!("{of:?}").to_lowercase();
+            rows.push(TestRow {
+                name: format!(
+                    "KPSS {}, {} bandwidth {}",
+                    name(&test.regression),
+                    name(&test.bandwidth),
+                    test.lags
+                ),
+                statistic: number(test.statistic),
+                critical: critical(&test.critical_values, significance),
+                p_value: number(test.p_value),
+                passed: Some(test.passed),
+                asks: if decides { "stationary? This one decides" } else { "" },
+                is_variant: test.bandwidth != analysis.kpss.decisive.bandwidth,
+            });
+        }
+        for test in analysis.bds.tests.iter().filter(|test| test.enough_neighbours) {
+            rows.push(TestRow {
+                name: format!("BDS, dimension {}, distance {} sd", test.dimension, test.epsilon),
+                statistic: test.statistic.map_or_else(|| "-".to_owned(), number),
+                critical: critical(&analysis.bds.critical_values, significance),
+                p_value: number(test.p_value),
+                passed: Some(test.p_value >= significance),
+                asks: "",
+                is_variant: (test.epsilon - 1.0).abs() > 1e-9,
+            });
+        }
+        rows.push(TestRow {
+            name: "BDS together".to_owned(),
+            statistic: String::new(),
+            critical: String::new(),
+            p_value: number(analysis.bds.p_value),
+            passed: Some(analysis.bds.passed),
+            asks: "independent? This one decides",
+            is_variant: false,
+        });
+        for test in &analysis.autocorrelation.ljung_box {
+            rows.push(TestRow {
+                name: format!("Ljung-Box, {} lags", test.lags),
+                statistic: number(test.statistic),
+                critical: critical(&test.critical_values, significance),
+                p_value: number(test.p_value),
+                passed: Some(test.passed),
+                asks: "",
+                is_variant: false,
+            });
+        }
+        let index = &analysis.extremal_index;
+        rows.push(TestRow {
+            name: format!("extremal index (intervals) {}", interval(&index.interval, number)),
+            statistic: number(index.theta),
+            critical: format!("{} at least", number(index.critical)),
+            p_value: String::new(),
+            passed: Some(index.passed),
+            asks: "do large times come alone?",
+            is_variant: false,
+        });
+        for runs in &index.runs {
+            rows.push(TestRow {
+                name: format!("extremal index (runs of {})", runs.run_length),
+                statistic: number(runs.theta),
+                critical: String::new(),
+                p_value: String::new(),
+                passed: None,
+                asks: "",
+                is_variant: runs.run_length != 5,
+            });
+        }
+        let fit = |name: &str, test: &FitTest, asks| TestRow {
+            name: name.to_owned(),
+            statistic: number(test.statistic),
+            critical: test.critical_values.map_or_else(String::new, |values| critical(&values, significance)),
+            p_value: test.p_value.or(test.p_table).map_or_else(|| "-".to_owned(), number),
+            passed: test.passed,
+            asks,
+            is_variant: false,
+        };
+        let tests = &analysis.tail.tests;
+        rows.push(fit("Kolmogorov-Smirnov of the fit", &tests.kolmogorov_smirnov, "does the tail fit?"));
+        rows.push(fit("Anderson-Darling of the fit", &tests.anderson_darling, "does the tail fit?"));
+        rows
+    }
+
+    /// The fits, one by one: a name, xi, alpha, and intervals of both.
+    pub(super) fn fits(&self) -> Vec<[String; 5]> {
+        let tail = &self.analysis.tail;
+        let row = |name: &str, gpd: Gpd, intervals: [String; 2]| {
+            let [of_xi, of_alpha] = intervals;
+            [name.to_owned(), number(gpd.xi), of_xi, number(gpd.alpha), of_alpha]
+        };
+        let none = || [String::new(), String::new()];
+        let both = |xi: &Interval, alpha: &Interval| [interval(xi, number), interval(alpha, number)];
+        let mut rows = vec![
+            row("maximum likelihood, by profile", tail.best, both(&tail.xi.profile, &tail.alpha.profile)),
+            row("the same, by bootstrap", tail.best, both(&tail.xi.bootstrap, &tail.alpha.bootstrap)),
+            row("probability-weighted moments", tail.probability_weighted_moments, none()),
+            row("L-moments", tail.l_moments, none()),
+            row(
+                &format!("exponential (p {})", number(tail.exponential.p_value)),
+                tail.exponential.gpd,
+                none(),
+            ),
+        ];
+        if let Some(clusters) = &tail.declustered {
+            let name = format!("{} only", count(clusters.clusters, "largest of a cluster"));
+            rows.push(row(&name, clusters.gpd, [interval(&clusters.xi, number), String::new()]));
+        }
+        if let Some(blocks) = &self.analysis.block_maxima {
+            let gev = blocks.maximum_likelihood;
+            let name = format!("GEV of {} maxima of {} runs", blocks.blocks, blocks.block);
+            rows.push([name, number(gev.xi), interval(&blocks.xi, number), number(gev.sigma), String::new()]);
+        }
+        rows
+    }
+
+    /// The pWCET: a probability, the time, its interval, the exponential tail's time, what the sample says to it.
+    pub(super) fn times(&self) -> Vec<[String; 5]> {
+        let resolution = self.analysis.sample.ties.resolution;
+        let time = |value: f64| time(value, resolution);
+        let points = self.analysis.pwcet.points.iter();
+        let row = points.map(|point| {
+            let mut said = match point.support {
+                Support::Observed => "observed".to_owned(),
+                Support::Extrapolated => format!("{:.1} decades beyond the runs", point.decades_beyond),
+                Support::Unsupported => "NOT SUPPORTED by so few runs".to_owned(),
+            };
+            if let (Support::Unsupported, Some(needed)) = (point.support, point.measurements_needed) {
+                let _ = write!(said, ": about {needed} would do");
+            }
+            [
+                probability(point.probability.get()),
+                time(point.time),
+                point.intervals.map_or_else(String::new, |both| interval(&both.profile, time)),
+                time(point.exponential),
+                said,
+            ]
+        });
+        row.collect()
+    }
+
+    /// What was measured, in a sentence or two.
+    pub(super) fn about(&self) -> String {
+        let sample = &self.analysis.sample;
+        let time = |value: f64| time(value, sample.ties.resolution);
+        let mut text = match &self.measured {
+            Measured::Column { .. } => count(sample.measurements, "measurement"),
+            Measured::Campaign { runs, from, varied, longest_run, .. } => {
+                let varied: Vec<String> =
+                    varied.iter().map(|source| format!("{source:?}").to_lowercase()).collect();
+                format!(
+                    "{}, numbers {from} to {}; drawn anew for each: {}. The longest is number {longest_run}",
+                    count(usize::try_from(*runs).unwrap_or(usize::MAX), "run"),
+                    from + (runs - 1),
+                    varied.join(", ")
+                )
+            }
+        };
+        let _ = write!(
+            text,
+            ". {} to {} {}, mean {}, standard deviation {}, {}",
+            time(sample.minimum),
+            time(sample.maximum),
+            self.unit,
+            time(sample.mean),
+            number(sample.standard_deviation),
+            count(sample.ties.distinct, "distinct value")
+        );
+        text
+    }
+
+    /// How the threshold was chosen.
+    pub(super) fn threshold(&self) -> String {
+        let choice = &self.analysis.threshold;
+        let resolution = self.analysis.sample.ties.resolution;
+        let how = match choice.rule {
+            Rule::Automatic => format!(
+                "the lowest of {} that Anderson-Darling with ForwardStop does not reject, {} lower ones are",
+                choice.candidates.len(),
+                choice.rejected
+            ),
+            Rule::At(_) => "as asked for".to_owned(),
+            Rule::Exceedances(_) => "by the number of runs above it, as asked for".to_owned(),
+        };
+        format!(
+            "threshold {}: {} above, {:.2} % of all; {how}",
+            time(choice.threshold, resolution.min(0.5)),
+            count(choice.exceedances, "run"),
+            self.analysis.tail.rate * 100.0
+        )
+    }
+
+    /// What was decided and why, and what would help: lines.
+    pub(super) fn decision(&self) -> Vec<String> {
+        let decision = &self.analysis.decision;
+        let steps: Vec<String> = decision
+            .steps
+            .iter()
+            .map(|step| {
+                let question = match step.question {
+                    Question::Stationary => "stationary",
+                    Question::Independent => "independent",
+                    Question::ExtremallyIndependent => "extremes alone",
+                    Question::Fits => "tail fits",
+                };
+                format!("{question}: {}", if step.yes { "yes" } else { "no" })
+            })
+            .collect();
+        let confidence = &decision.confidence;
+        let mut lines = vec![
+            format!(
+                "{}, since {}",
+                if decision.reliable { "The tests accept" } else { "The tests do not accept" },
+                steps.join(", ")
+            ),
+            format!(
+                "confidence {} = min(p_KPSS {}, max(p_BDS {}, extremal index {})); as the paper counts, {}",
+                number(confidence.overall),
+                number(confidence.kpss),
+                number(confidence.bds),
+                number(confidence.extremal_index),
+                number(confidence.as_in_paper)
+            ),
+        ];
+        lines.extend(decision.advice.iter().map(|advice| format!("What would help: {advice}")));
+        lines
+    }
+
+    /// The paper's accuracy, and the end of the tail.
+    pub(super) fn accuracy(&self) -> Vec<String> {
+        let pwcet = &self.analysis.pwcet;
+        let resolution = self.analysis.sample.ties.resolution;
+        let mut lines = vec![format!(
+            "accuracy a at 1e-9: {:.3} by the best fit, {:.3} by the exponential tail",
+            pwcet.accuracy.best, pwcet.accuracy.exponential
+        )];
+        if let Some(end) = pwcet.end_point {
+            lines.push(format!("the best fit ends at {} {} (xi < 0)", time(end, resolution), self.unit));
+        }
+        if self.analysis.tail.ties.doubtful {
+            let ties = &self.analysis.tail.ties;
+            lines.push(format!(
+                "the tail has {} distinct values, in steps of {:.2} of its scale: a continuous distribution is a doubtful model",
+                ties.distinct, ties.step_over_alpha
+            ));
+        }
+        lines
+    }
+
+    pub(super) fn text(&self, style: Style) -> String {
+        let mut text = format!("{}\n", style.strong(&self.title()));
+        let _ = writeln!(text, "  {}\n", self.about());
+        let mut table =
+            Table::new(["test", "statistic", "critical", "p-value", "", ""], &[0, 4, 5]).expendable([5, 2]);
+        for row in self.tests().into_iter().filter(|row| !row.is_variant) {
+            let verdict = match row.passed {
+                Some(true) => "kept".to_owned(),
+                Some(false) => style.paint("33", "rejected"),
+                None => String::new(),
+            };
+            table.row([row.name, row.statistic, row.critical, row.p_value, verdict, row.asks.to_owned()]);
+        }
+        text.push_str(&table.render(2, style.width));
+        let lines = |text: &mut String, lines: Vec<String>| {
+            lines.iter().for_each(|line| {
+                let _ = writeln!(text, "  {line}");
+            });
+        };
+        text.push('\n');
+        lines(&mut text, self.decision());
+        let _ = writeln!(text, "\n  {}", self.threshold());
+        let mut table = Table::new(["fit", "xi", "95 %", "alpha", "95 %"], &[0, 2, 4]);
+        if (self.analysis.options.level - 0.95).abs() > 1e-9 {
+            let level = format!("{} %", number_of_percent(self.analysis.options.level));
+            table = Table::new(["fit", "xi", &level, "alpha", &level], &[0, 2, 4]);
+        }
+        self.fits().into_iter().for_each(|row| table.row(row));
+        text.push_str(&table.render(2, style.width));
+        let heading = ["exceeded with", &self.unit, "interval", "exponential", "the sample"];
+        let mut table = Table::new(heading, &[0, 2, 4]).expendable([3, 2]);
+        self.times().into_iter().for_each(|row| table.row(row));
+        text.push('\n');
+        text.push_str(&table.render(2, style.width));
+        lines(&mut text, self.accuracy());
+        text
+    }
+}
+
+/// An interval; a side without a limit is open.
+fn interval(of: &Interval, show: impl Fn(f64) -> String) -> String {
+    match (of.lower, of.upper) {
+        (None, None) => String::new(),
+        (lower, upper) => {
+            let side = |side: Option<f64>| side.map_or_else(|| "..".to_owned(), &show);
+            format!("[{}, {}]", side(lower), side(upper))
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! `pwcet`: measured times, simulated campaigns, what is no sample; sweeps of runs that differ by chance.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::support::{in_dir, json_in, names, scratch, stderr, stdout};
+
+/// Data whose reference values are in `tests/data/pwcet`.
+fn sample(name: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/pwcet").join(name).display().to_string()
+}
+
+#[track_caller]
+fn refused(dir: &Path, args: &[&str]) -> String {
+    let output = in_dir(dir, args);
+    assert_eq!(output.status.code(), Some(1), "{args:?}: {}", stdout(&output));
+    assert_eq!(stdout(&output), "", "no curve is shown");
+    stderr(&output)
+}
+
+/// The fit of another program to the same data, and a page and plots of it.
+#[test]
+fn measured_times_have_the_curve_that_others_find() {
+    let dir = scratch("pwcet-file");
+    let file = sample("heavy.txt");
+    let reference: Value =
+        serde_json::from_str(&std::fs::read_to_string(sample("heavy.json")).unwrap()).unwrap();
+    let fit = &reference["tail"];
+    let threshold = fit["threshold"].as_f64().unwrap();
+    let at = threshold.to_string();
+    let args = ["pwcet", &file, "--threshold", &at, "--unit", "us", "--page", "p.html", "--svg", "plots"];
+    let found = &json_in(&dir, &args, 0)["results"][0];
+    let near = |ours: &Value, theirs: &Value| {
+        let (ours, theirs) = (ours.as_f64().unwrap(), theirs.as_f64().unwrap());
+        assert!((ours - theirs).abs() <= 1e-4 * theirs.abs(), "{ours} and {theirs}");
+    };
+    near(&found["tail"]["best"]["xi"], &fit["xi"]);
+    near(&found["tail"]["best"]["alpha"], &fit["alpha"]);
+    near(&found["tail"]["l_moments"]["xi"], &fit["l_moments"]["xi"]);
+    assert_eq!(found["tail"]["exceedances"], fit["exceedances"]);
+    let points = found["pwcet"]["points"].as_array().unwrap();
+    let times: Vec<f64> = points.iter().map(|point| point["time"].as_f64().unwrap()).collect();
+    assert!(times.len() == 13 && times.windows(2).all(|two| two[0] <= two[1]), "{times:?}");
+    let page = std::fs::read_to_string(dir.join("p.html")).unwrap();
+    for word in [
+        "How likely a run takes longer",
+        "Autocorrelation",
+        "Mean excess against threshold",
+        ">us",
+        "It is no bound",
+    ] {
+        assert!(page.contains(word), "{word}");
+    }
+    assert_eq!(names(&dir.join("plots")).len(), 7);
+    let text = stdout(&in_dir(&dir, &["pwcet", &file, "--threshold", &at]));
+    assert!(text.contains("KPSS level") && text.contains("confidence") && text.contains("1e-9"), "{text}");
+    // through a pipe it is the same
+    let quoted = format!("\"$W\" pwcet - --threshold {at} --format json < '{file}'");
+    let piped = crate::support::shell(&dir, &quoted);
+    let piped: Value = serde_json::from_slice(&piped.stdout).unwrap();
+    assert_eq!(piped["results"][0]["pwcet"], found["pwcet"]);
+}
+
+#[test]
+fn what_is_no_sample_has_no_curve() {
+    let dir = scratch("pwcet-bad");
+    let write = |name: &str, text: &str| std::fs::write(dir.join(name), text).unwrap();
+    let many = |value: &dyn Fn(u32) -> String| (0..200).map(|n| value(n) + "\n").collect::<String>();
+    write("constant.csv", &many(&|_| "7".to_owned()));
+    write("few.csv", "1\n2\n3\n");
+    write("nan.csv", &(many(&|n| n.to_string()) + "nan\n"));
+    write("negative.csv", &(many(&|n| n.to_string()) + "-1\n"));
+    write(
+        "units.csv",
+        &many(&|n| if n % 2 == 0 { format!("{}", 1_000_000 + n) } else { format!("{}", 1000 + n) }),
+    );
+    write("suffix.csv", &(many(&|n| n.to_string()) + "12 ms\n"));
+    write("two.csv", &many(&|n| format!("{n},{n}")));
+    write("tied.csv", &many(&|n| (n / 195).to_string()));
+    for (file, said) in [
+        ("constant.csv", "all measurements are 7"),
+        ("few.csv", "3 measurements are too few"),
+        ("nan.csv", "nan.csv:201:1"),
+        ("negative.csv", "this is negative"),
+        ("units.csv", "are they of one unit?"),
+        ("suffix.csv", "units are not read"),
+        ("two.csv", "2 columns without names"),
+        ("tied.csv", "too many of the largest measurements are the same"),
+        ("nowhere.csv", "cannot read the file"),
+    ] {
+        let found = refused(&dir, &["pwcet", file]);
+        assert!(found.contains(said), "{file}: {found}");
+    }
+    write("good.csv", &many(&|n| (n * n % 977).to_string()));
+    for (more, said) in [
+        (&["--runs", "5"][..], "nothing is simulated"),
+        (&["--vary", "jitter"], "nothing is simulated"),
+        (&["--threshold", "1e9"], "0 measurements are above the threshold"),
+        (&["--probability", "2"], "2 is not more than 0 and less than 1"),
+        (&["--significance", "0"], "more than 0 and less than 1"),
+        (&["--column", "x"], "there is no column `x`"),
+        (&["--bootstraps", "9999999"], "bootstrap replicates"),
+    ] {
+        let found = refused(&dir, &[&["pwcet", "good.csv"], more].concat());
+        assert!(found.contains(said), "{more:?}: {found}");
+    }
+    assert!(refused(&dir, &["pwcet", "good.csv", "--page", "good.csv", "--force"]).contains("which is read"));
+}
+
+/// A campaign is a sweep: its runs are those of `run` with what was drawn, and it can be cut, resumed and merged.
+#[test]
+fn a_campaign_is_a_sweep() {
+    let dir = scratch("pwcet-campaign");
+    fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {
+        let base = ["pwcet", "histogram", "--machine", "kepler-gk104", "--runs", "600", "--bootstraps", "0"];
+        [&base[..], more].concat()
+    }
+    let vary = ["--vary", "inputs,replacement,placement"];
+    let whole = json_in(&dir, &with(&[&vary[..], &["--out", "all"]].concat()), 0)["results"][0].clone();
+    let campaign = &whole["measured"]["campaign"];
+    assert_eq!((campaign["runs"].as_u64(), campaign["from"].as_u64()), (Some(600), Some(0)));
+    assert_eq!(campaign["varied"], serde_json::json!(["inputs", "replacement", "placement"]));
+    // the same in memory, and on one thread
+    let again = json_in(&dir, &with(&[&vary[..], &["--jobs", "1"]].concat()), 0)["results"][0].clone();
+    assert_eq!(again, whole);
+    // and read from the folder
+    let read = json_in(&dir, &["pwcet", "all", "--bootstraps", "0"], 0)["results"][0].clone();
+    assert_eq!((&read["pwcet"], &read["kpss"]), (&whole["pwcet"], &whole["kpss"]));
+
+    let lines = std::fs::read_to_string(dir.join("all/results.jsonl")).unwrap();
+    let records: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(records.len(), 600);
+    let longest = campaign["longest_run"].as_u64().unwrap() as usize;
+    let most = records.iter().map(|record| record["makespan"].as_u64()).max().unwrap();
+    assert_eq!(records[longest]["makespan"].as_u64(), most);
+    assert!(records.iter().enumerate().all(|(n, record)| record["draw"] == n && record["seed"] == n));
+
+    // shards put together are the whole, and so is one that was cut and resumed
+    for shard in ["1/2", "2/2"] {
+        let out = format!("s{}", &shard[..1]);
+        let said = in_dir(&dir, &with(&[&vary[..], &["--shard", shard, "--out", &out]].concat()));
+        assert!(said.status.success() && stdout(&said).contains("300 of 300 points"), "{}", stdout(&said));
+    }
+    assert!(in_dir(&dir, &["merge", "s1", "s2", "--out", "both"]).status.success());
+    assert_eq!(std::fs::read_to_string(dir.join("both/results.jsonl")).unwrap(), lines);
+    let half: String = lines.lines().take(300).map(|line| format!("{line}\n")).collect();
+    std::fs::write(dir.join("all/results.jsonl"), half).unwrap();
+    assert!(refused(&dir, &with(&[&vary[..], &["--out", "all"]].concat())).contains("--resume goes on"));
+    let resumed = json_in(&dir, &with(&[&vary[..], &["--out", "all", "--resume"]].concat()), 0);
+    assert_eq!(resumed["results"][0], whole);
+    assert_eq!(std::fs::read_to_string(dir.join("all/results.jsonl")).unwrap(), lines);
+}
+
+/// What is not drawn is not there: with the same inputs, caches that replace by age and blocks in turn all runs are the same.
+#[test]
+fn every_source_of_variation_can_be_switched() {
+    let dir = scratch("pwcet-sources");
+    let makespans = |vary: &str, more: &[&str]| -> Vec<u64> {
+        let of: Vec<String> = vary.split(',').map(|word| word[..1].to_uppercase() + &word[1..]).collect();
+        let plan = format!(
+            "Sweep(kernels: [Kernel(\"histogram\")], machines: [\"kepler-gk104\"], policies: [\"gto\"], settings: {{ {} }},
+                draws: Draws(count: 12, from: 3, of: [{}]))",
+            more.join(", "),
+            of.join(", ")
+        );
+        std::fs::write(dir.join("plan.ron"), plan).unwrap();
+        let out = format!("{}-{}", vary.replace(',', "-"), more.len());
+        let ended = in_dir(&dir, &["sweep", "plan.ron", "--out", &out]);
+        assert!(ended.status.success(), "{}", stderr(&ended));
+        let lines = std::fs::read_to_string(dir.join(out).join("results.jsonl")).unwrap();
+        let record = |line: &str| serde_json::from_str::<Value>(line).unwrap();
+        lines.lines().map(|line| record(line)["makespan"].as_u64().unwrap()).collect()
+    };
+    let differ = |all: &[u64]| all.iter().any(|one| *one != all[0]);
+    let jitter = "\"memory.jitter\": [\"Geometric(20)\"]";
+    let inputs = makespans("inputs", &[jitter]);
+    let jittered = makespans("jitter", &[jitter]);
+    assert!(differ(&inputs) && differ(&jittered));
+    assert_ne!(inputs, jittered);
+    assert_ne!(makespans("inputs,jitter", &[jitter]), inputs);
+    // the caches are large enough for this kernel, and two blocks have an SM each wherever they are: nothing to be seen
+    assert!(!differ(&makespans("replacement", &[jitter])), "jitter is off, since it is not drawn");
+    // a run of the campaign is a run
+    let run = |number: u64, seed: &str| {
+        let set = format!("memory.seed={seed}");
+        let args = ["run", "histogram", "--machine", "kepler-gk104", "--set", "memory.jitter=Geometric(20)"];
+        let number = number.to_string();
+        let more = ["--seed", &number, "--set", &set, "--set", "memory.l1.cache.replacement=Lru"];
+        let lru = ["--set", "memory.partitions.l2.replacement=Lru"];
+        json_in(&dir, &[&args[..], &more, &lru].concat(), 0)["results"][0]["makespan"].as_u64().unwrap()
+    };
+    // memory.seed of draw 4: the first word of ChaCha8's stream 2^32 with that seed, from the crate's own generator
+    assert_eq!(run(0, &drawn(4).to_string()), jittered[1]);
+}
+
+fn drawn(number: u64) -> u64 {
+    use rand::{Rng, SeedableRng};
+    let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(number);
+    rng.set_stream(1 << 32);
+    rng.next_u64()
+}
+
+#[test]
+fn a_campaign_without_variation_is_refused() {
+    let dir = scratch("pwcet-still");
+    for (args, said) in [
+        (&["pwcet", "transpose_naive", "--runs", "200"][..], "nothing differs between runs"),
+        (&["pwcet", "transpose_naive", "--vary", "inputs"], "has no random data"),
+        (&["pwcet", "vecadd", "--vary", "replacement"], "no cache whose lines"),
+        (&["pwcet", "vecadd", "--machine", "kepler-gk104", "--vary", "jitter"], "memory.jitter is Off"),
+        (&["pwcet", "vecadd", "--machine", "accelsim-sm1", "--vary", "placement"], "on several SMs only"),
+        (&["pwcet", "vecadd", "--machine", "kepler-gk104", "--runs", "200"], "all measurements are"),
+        (&["pwcet", "vecadd", "--column", "a"], "is simulated and has no columns"),
+        (&["pwcet", "vecadd", "--runs", "0"], "0 is not in 1.."),
+        (&["pwcet", "vecadd", "--vary", "weather"], "inputs, replacement, jitter, placement"),
+        (&["pwcet", "nowhere"], "no embedded kernel of this name"),
+    ] {
+        let output = in_dir(&dir, args);
+        assert!(!output.status.success() && stderr(&output).contains(said), "{args:?}: {}", stderr(&output));
+    }
+}

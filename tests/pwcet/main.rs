@@ -1,0 +1,10 @@
+//! The extreme-value statistics against references, and on data whose distribution is known.
+
+mod data;
+mod decisions;
+mod plots;
+mod recovery;
+mod reference;
+mod sizes;
+mod table;
+mod whole;

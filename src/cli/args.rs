@@ -105,7 +105,7 @@ pub enum Command {
     /// The worst case over inputs, policies and schedules: runs, bounds, estimates and the guarantee beside each other
     Wcet(Wcet),
     /// Times that runs exceed hardly ever: extreme-value statistics of measured or simulated execution times
-    Pwcet(Pwcet),
+    Pwcet(Box<Pwcet>),
     /// Estimates from times between points of the code, put together along its control flow (Betts and Donaldson, ECRTS 2013)
     Hybrid(Hybrid),
     /// What is in a .ptx, .warp or machine file

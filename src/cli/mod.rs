@@ -25,6 +25,7 @@ mod stop;
 mod suite;
 mod terminal;
 mod trace_files;
+mod worst_cases;
 
 use std::io::{self, Write};
 use std::process::ExitCode;

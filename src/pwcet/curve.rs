@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::gpd::Gpd;
 use super::interval::{Interval, Profile};
 use super::parallel;
 use super::probability::Probability;
@@ -62,6 +63,8 @@ const MOST_POINTS: f64 = 120.0;
 pub struct Accuracy {
     /// The largest measurement.
     pub maximum: f64,
+    /// The time at 10^-9 by the best fit.
+    pub time: f64,
     /// The smallest probability that the sample can show: 1 / measurements.
     pub observable: f64,
     /// `a` of the best fit.
@@ -149,16 +152,17 @@ pub(super) fn pwcet(
         let at = |index| probabilities.get(index).map(point);
         Some(parallel::map(probabilities.len(), threads, watch, at)?.into_iter().flatten().collect())
     };
-    let accuracy = |gpd: super::gpd::Gpd| {
-        let time = tail.threshold + gpd.exceeded_with((ACCURACY_AT / tail.rate).min(1.0));
-        if time.is_finite() { (time - sample.max()) / time } else { 1.0 }
-    };
+    // a heavy tail can go beyond an `f64`
+    let time =
+        |gpd: Gpd| (tail.threshold + gpd.exceeded_with((ACCURACY_AT / tail.rate).min(1.0))).min(f64::MAX);
+    let accuracy = |gpd: Gpd| (time(gpd) - sample.max()) / time(gpd);
     Some(Pwcet {
         points: all(probabilities)?,
         curve: all(&along(tail.rate, probabilities))?,
         end_point: tail.best.end_point().map(|end| tail.threshold + end),
         accuracy: Accuracy {
             maximum: sample.max(),
+            time: time(tail.best),
             observable: 1.0 / n,
             best: accuracy(tail.best),
             exponential: accuracy(tail.exponential.gpd),

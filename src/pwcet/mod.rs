@@ -28,6 +28,7 @@ pub mod curve;
 pub mod decision;
 pub mod diagnostics;
 pub mod distances;
+pub mod exceeded;
 pub mod extremal;
 pub mod gev;
 pub mod goodness;

@@ -114,20 +114,24 @@ impl Record {
         Self { cells }
     }
 
+    /// What stands in a column, if that is a number.
+    pub fn number(&self, columns: &Columns, name: &str) -> Option<u64> {
+        let column = columns.names.iter().position(|known| known == name)?;
+        match self.cells.get(column) {
+            Some(Cell::Number(number)) => Some(*number),
+            _ => None,
+        }
+    }
+
     /// The makespan.
     ///
     /// # Errors
     /// Why there is none.
     pub fn makespan(&self, columns: &Columns) -> Result<u64, String> {
-        let at = |name: &str| {
-            let column = columns.names.iter().position(|known| known == name)?;
-            self.cells.get(column)
-        };
-        match (at("error"), at("makespan")) {
-            (Some(Cell::Text(error)), _) => Err(error.clone()),
-            (_, Some(Cell::Number(makespan))) => Ok(*makespan),
-            _ => Err("it has no makespan".to_owned()),
+        if let Some(Cell::Text(error)) = self.cells.last() {
+            return Err(error.clone());
         }
+        self.number(columns, "makespan").ok_or_else(|| "it has no makespan".to_owned())
     }
 
     /// A line of JSON, with its end.

@@ -220,3 +220,53 @@ fn a_campaign_without_variation_is_refused() {
         assert!(!output.status.success() && stderr(&output).contains(said), "{args:?}: {}", stderr(&output));
     }
 }
+
+/// A curve beside what it has not seen: the counts are those of the runs themselves, and no proved bound is below a run.
+#[test]
+fn a_curve_is_judged_by_further_runs() {
+    let dir = scratch("pwcet-judged");
+    let args = [
+        "pwcet",
+        "embedding",
+        "--runs",
+        "400",
+        "--judge",
+        "900",
+        "--max-states",
+        "50",
+        "--bootstraps",
+        "0",
+        "--page",
+        "p.html",
+    ];
+    let found = &json_in(&dir, &args, 0)["results"][0];
+    let judged = &found["judged"];
+    assert_eq!((judged["from"].as_u64(), judged["runs"].as_u64()), (Some(400), Some(900)));
+    // the same runs as a campaign of their own
+    let more = ["pwcet", "embedding", "--runs", "900", "--seed", "400", "--out", "more", "--bootstraps", "0"];
+    let campaign = json_in(&dir, &more, 0)["results"][0]["measured"]["campaign"].clone();
+    assert_eq!(judged["longest_run"], campaign["longest_run"]);
+    let lines = std::fs::read_to_string(dir.join("more/results.jsonl")).unwrap();
+    let records: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let makespan = |record: &Value| record["makespan"].as_f64().unwrap();
+    for at in judged["exceeded"].as_array().unwrap() {
+        let longer = records.iter().filter(|record| makespan(record) > at["time"].as_f64().unwrap()).count();
+        assert_eq!(at["runs"].as_u64(), Some(longer as u64));
+        assert_eq!(at["contradicted"].as_bool(), Some(at["p_value"].as_f64().unwrap() < 0.001));
+    }
+    let longest = judged["longest"].as_f64().unwrap();
+    assert_eq!(judged["below_run"].as_bool(), Some(judged["at_1e_9"].as_f64().unwrap() < longest));
+    let others = judged["others"].as_array().unwrap();
+    let value = |name: &str| others.iter().find(|row| row["name"] == name).unwrap()["value"].as_f64();
+    for bound in ["iwb", "swb", "lwb"] {
+        let most = records.iter().map(|record| record[bound].as_f64().unwrap()).fold(0.0, f64::max);
+        assert_eq!(value(bound), Some(most), "{bound}");
+        assert!(most >= longest, "{bound}");
+    }
+    assert!(value("static") >= value("iwb") && value("explored").is_none());
+    assert!(std::fs::read_to_string(dir.join("p.html")).unwrap().contains("Does it hold?"));
+    assert!(
+        refused(&dir, &["pwcet", "embedding", "--judge", "9", "--seed", "18446744073709551610"])
+            .contains("64 bits")
+    );
+}

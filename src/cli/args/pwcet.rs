@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{Common, PtxLaunch, Writing};
+use super::{Common, LoopBounds, PtxLaunch, Writing};
 use crate::sweep::{Shard, Source};
 
 #[derive(Debug, clap::Args)]
@@ -55,6 +55,15 @@ pub struct Pwcet {
     /// Probabilities of a run whose times are wanted [default: 1e-3 to 1e-15]
     #[arg(long, value_name = "P", value_delimiter = ',')]
     pub probability: Vec<f64>,
+    /// Does it hold? Simulate so many further runs, more than --runs, and put their longest time, the bounds on their paths, the bound
+    /// over all paths and the worst schedule of a small block beside the curve
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub judge: Option<u64>,
+    /// With --judge: states to visit at most to know the worst schedule of a block exactly, 50 to 150 bytes each
+    #[arg(long, default_value_t = 200_000, value_name = "N")]
+    pub max_states: u64,
+    #[command(flatten)]
+    pub bounds: LoopBounds,
     /// Write a page with tables and plots, for any browser
     #[arg(long, value_name = "FILE")]
     pub page: Option<PathBuf>,

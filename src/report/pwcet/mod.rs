@@ -1,10 +1,13 @@
 //! `pwcet`: what measurements say of the times that runs exceed hardly ever.
 
+mod judged;
 mod page;
 mod plots;
 mod text;
 
 use serde::Serialize;
+
+pub use judged::{Further, Judged, Other};
 
 use super::output::{Origin, Output, Report};
 use super::style::Style;
@@ -27,6 +30,9 @@ pub struct PwcetResult {
     pub analysis: Analysis,
     /// The times in the order of the runs, thinned: of each of equal parts the shortest and the longest.
     pub trace: Vec<TracePart>,
+    /// Whether the curve holds, if somebody wanted to know.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judged: Option<Judged>,
 }
 
 /// Where times are from.
@@ -113,7 +119,7 @@ impl PwcetResult {
             }
         };
         let trace = (0..parts).map(of_part).collect();
-        Self { measured, unit, analysis, trace }
+        Self { measured, unit, analysis, trace, judged: None }
     }
 
     /// What it is called.

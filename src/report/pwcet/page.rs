@@ -3,8 +3,10 @@
 use std::fmt::Write;
 
 use super::PwcetResult;
+use super::judged::Judged;
 use super::plots::Plot;
-use crate::report::html::{HtmlCell, HtmlColumn, HtmlTable, Page, Section, text};
+use crate::report::count;
+use crate::report::html::{HtmlCell, HtmlColumn, HtmlTable, Page, Section, grouped, text};
 use crate::report::plot::themed;
 
 impl PwcetResult {
@@ -17,25 +19,55 @@ impl PwcetResult {
             let inside: String = plots[which].iter().map(figure).collect();
             format!("<div class=\"plots\">\n{inside}</div>\n")
         };
+        let mut sections = vec![
+            section("summary", "Summary", self.summary()),
+            section(
+                "pwcet",
+                "pWCET",
+                figures(0..1) + &self.times_table().render() + &lines(&self.accuracy()),
+            ),
+        ];
+        if let Some(judged) = &self.judged {
+            sections.push(section("judged", "Does it hold?", self.judged_section(judged)));
+        }
+        sections.extend([
+            section("tests", "Tests", self.tests_table().render() + &figures(1..3)),
+            section(
+                "tail",
+                "The tail",
+                lines(&[self.threshold()]) + &self.fits_table().render() + &figures(3..plots.len()),
+            ),
+        ]);
         Page {
             title: "Times that runs exceed hardly ever".to_owned(),
             subtitle: self.title(),
-            sections: vec![
-                section("summary", "Summary", self.summary()),
-                section(
-                    "pwcet",
-                    "pWCET",
-                    figures(0..1) + &self.times_table().render() + &lines(&self.accuracy()),
-                ),
-                section("tests", "Tests", self.tests_table().render() + &figures(1..3)),
-                section(
-                    "tail",
-                    "The tail",
-                    lines(&[self.threshold()]) + &self.fits_table().render() + &figures(3..plots.len()),
-                ),
-            ],
+            sections,
             ..Page::default()
         }
+    }
+
+    fn judged_section(&self, judged: &Judged) -> String {
+        let class = if judged.is_contradicted() { "alarm" } else { "calm" };
+        let mut html = format!("<div class=\"{class}\"><p>{}.</p></div>\n", text(&self.verdict(judged)));
+        let _ = writeln!(
+            html,
+            "<p>{} from number {} on; the longest took {} (number {}).</p>",
+            count(usize::try_from(judged.runs).unwrap_or(usize::MAX), "further run"),
+            judged.from,
+            grouped(judged.longest),
+            judged.longest_run
+        );
+        let columns = ["exceeded with", &self.unit, "expected", "were longer", ""];
+        let rows = self.exceeded_rows(judged).into_iter().map(|row| row.map(HtmlCell::Text).to_vec());
+        html.push_str(
+            &table("exceeded", "Further runs against the curve", &columns, rows.collect()).render(),
+        );
+        let columns = ["method", &self.unit, "pWCET over it", "holds for"];
+        let rows = self.other_rows(judged).into_iter().map(|row| row.map(HtmlCell::Text).to_vec());
+        html.push_str(
+            &table("others", "Other methods beside the pWCET at 1e-9", &columns, rows.collect()).render(),
+        );
+        html
     }
 
     fn summary(&self) -> String {
@@ -46,6 +78,9 @@ impl PwcetResult {
             decision.split_first().map_or(("", &[][..]), |(first, more)| (first.as_str(), more));
         let _ = writeln!(html, "<div class=\"{class}\"><p>{}.</p></div>", text(first));
         html.push_str(&lines(more));
+        if let Some(judged) = &self.judged {
+            html.push_str(&lines(&[self.verdict(judged)]));
+        }
         html.push_str(
             "<p class=\"note\">This rests on what was measured: an input, a machine state or a neighbour that no run had is in no \
              tail. It is no bound.</p>\n",

@@ -334,6 +334,9 @@ impl PwcetResult {
         text.push('\n');
         text.push_str(&table.render(2, style.width));
         lines(&mut text, self.accuracy());
+        if let Some(judged) = &self.judged {
+            text.push_str(&self.judged_text(judged, style));
+        }
         text
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::bound::Standing;
 use crate::cli::args::Pwcet;
 use crate::cli::assets;
 use crate::cli::commands::sweep::{About, Doing, Planned, Said};
@@ -15,10 +16,7 @@ use crate::machine::{Machine, MachineSpec};
 use crate::program::launch::Buffer;
 use crate::report::output::{Origin, TOOL_VERSION};
 use crate::report::pwcet::Measured;
-use crate::sweep::{Draws, FORMAT, Manifest, Source};
-
-/// Runs that are simulated if nobody says.
-const RUNS: u64 = 10_000;
+use crate::sweep::{Columns, Draws, FORMAT, Manifest, Record, Source};
 
 /// The runs of a kernel.
 pub struct Campaign {
@@ -44,8 +42,8 @@ pub enum Simulated {
 }
 
 impl Campaign {
-    /// Of what a command line says.
-    pub fn new(args: &Pwcet) -> Result<Self, Diagnostics> {
+    /// Of what a command line says: so many runs from this number on.
+    pub fn new(args: &Pwcet, from: u64, runs: u64) -> Result<Self, Diagnostics> {
         if args.what == assets::FROM_STDIN {
             let problem = Diagnostic::general("-", "a campaign reads its kernel anew for each run");
             return Err(problem.hint("name a file").into());
@@ -73,7 +71,7 @@ impl Campaign {
         let mut plan =
             said.plan(vec![name.unwrap_or_else(|| DEFAULT_MACHINE.to_owned())], vec![scheduler.clone()])?;
         let of = sources(args, &loaded, &spec)?;
-        let draws = Draws { count: args.runs.unwrap_or(RUNS), from: common.seed, of };
+        let draws = Draws { count: runs, from, of };
         if draws.has_inputs() {
             plan.seeds = vec![0];
         }
@@ -119,22 +117,42 @@ impl Campaign {
         Doing { what: "simulating", threads: args.jobs, self_check: false }
     }
 
-    fn in_memory(&self, args: &Pwcet, session: &Session) -> Result<Vec<u64>, Diagnostics> {
-        let jobs = 0..self.planned.points.jobs();
-        let mut makespans = Vec::new();
-        self.planned.run(jobs, &Self::doing(args), session, |records| {
+    /// Simulates, and hands the records on in the order of the runs.
+    ///
+    /// # Errors
+    /// A run that fails, or that somebody ended the command before the last.
+    pub fn each(
+        &self,
+        args: &Pwcet,
+        session: &Session,
+        mut see: impl FnMut(u64, u64, &Record, &Columns),
+    ) -> Result<(), Diagnostics> {
+        let columns = &self.planned.columns;
+        let mut done = 0;
+        self.planned.run(0..self.planned.points.jobs(), &Self::doing(args), session, |records| {
             for record in records {
-                makespans.push(
-                    record
-                        .makespan(&self.planned.columns)
-                        .map_err(|why| self.failed(makespans.len(), &why))?,
-                );
+                let makespan = record.makespan(columns).map_err(|why| self.failed(done, &why))?;
+                see(self.draws.from + done, makespan, record, columns);
+                done += 1;
             }
             Ok(())
         })?;
-        if (makespans.len() as u64) < self.planned.points.len() {
-            return Err(self.incomplete(session, makespans.len()).into());
-        }
+        if done < self.planned.points.len() { Err(self.incomplete(session, done).into()) } else { Ok(()) }
+    }
+
+    /// The bounds that its records have: names, and whether they are proved.
+    pub fn bounds(&self) -> impl Iterator<Item = (&'static str, bool)> {
+        self.planned.bounds.iter().map(|bound| (bound.name(), bound.standing() == Standing::Proved))
+    }
+
+    /// The machine as it is without what is drawn.
+    pub fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    fn in_memory(&self, args: &Pwcet, session: &Session) -> Result<Vec<u64>, Diagnostics> {
+        let mut makespans = Vec::new();
+        self.each(args, session, |_, makespan, _, _| makespans.push(makespan))?;
         Ok(makespans)
     }
 
@@ -173,13 +191,13 @@ impl Campaign {
         Ok(Ok(found.values.iter().map(|cycles| *cycles as u64).collect()))
     }
 
-    fn failed(&self, index: usize, why: &str) -> Diagnostic {
-        let number = self.draws.from + index as u64;
+    fn failed(&self, index: u64, why: &str) -> Diagnostic {
+        let number = self.draws.from + index;
         Diagnostic::general(self.kernel.clone(), format!("run {number} failed: {why}"))
             .hint(format!("`warpbound run` with --seed {number} shows more"))
     }
 
-    fn incomplete(&self, session: &Session, done: usize) -> Diagnostic {
+    fn incomplete(&self, session: &Session, done: u64) -> Diagnostic {
         let why = session.stopped().map_or("ended", crate::report::output::Stopped::text);
         Diagnostic::general(self.kernel.clone(), format!("{why} after {done} runs: there is no curve"))
             .hint("--out DIR keeps the runs, and --resume goes on with them")

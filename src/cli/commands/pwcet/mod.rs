@@ -1,6 +1,7 @@
 //! `warpbound pwcet`: times that runs exceed hardly ever, of measured or simulated runs.
 
 mod campaign;
+mod judge;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -22,6 +23,9 @@ use crate::report::pwcet::{Measured, PwcetResult};
 /// More measurements take too long: a test compares all with all, 200,000 in five seconds.
 const MOST_MEASUREMENTS: usize = 500_000;
 
+/// Runs that are simulated if nobody says.
+const RUNS: u64 = 10_000;
+
 /// More threads do not help any machine that we know.
 const MOST_THREADS: usize = 256;
 
@@ -31,7 +35,7 @@ pub fn run(args: &Pwcet, session: &Session) -> Outcome {
     let (measured, sample, read) = if is_measured(&args.what) {
         from_file(args)?
     } else {
-        let campaign = Campaign::new(args)?;
+        let campaign = Campaign::new(args, args.common.seed, args.runs.unwrap_or(RUNS))?;
         match campaign.run(args, session)? {
             Simulated::Part(ending) => return Ok(ending),
             Simulated::All { measured, makespans } => {
@@ -59,7 +63,10 @@ pub fn run(args: &Pwcet, session: &Session) -> Outcome {
     let threads = args.jobs.unwrap_or_else(resources::threads).clamp(1, MOST_THREADS);
     let analysis =
         analyse(&sample, &options, threads, &session.watch).map_err(|why| no_curve(args, session, why))?;
-    let result = PwcetResult::new(measured, args.unit.clone(), &sample, analysis);
+    let mut result = PwcetResult::new(measured, args.unit.clone(), &sample, analysis);
+    if let Some(runs) = args.judge {
+        result.judged = Some(judge::judge(args, runs, &result.analysis.pwcet, session)?);
+    }
     if let Some((path, mut part)) = page {
         let html = result.page().render();
         let written = part.write_all(html.as_bytes()).and_then(|()| part.place());
@@ -109,8 +116,12 @@ fn options(args: &Pwcet) -> Result<Options, Diagnostics> {
 }
 
 fn from_file(args: &Pwcet) -> Result<(Measured, Sample, Vec<PathBuf>), Diagnostics> {
-    let of_a_campaign =
-        [("--runs", args.runs.is_some()), ("--vary", !args.vary.is_empty()), ("--out", args.out.is_some())];
+    let of_a_campaign = [
+        ("--runs", args.runs.is_some()),
+        ("--vary", !args.vary.is_empty()),
+        ("--out", args.out.is_some()),
+        ("--judge", args.judge.is_some()),
+    ];
     if let Some((option, _)) = of_a_campaign.iter().find(|(_, given)| *given) {
         let problem = Diagnostic::general(
             *option,

@@ -1,0 +1,58 @@
+//! Whether a curve holds for runs that it has not seen.
+
+use super::RUNS;
+use super::campaign::Campaign;
+use crate::cli::args::Pwcet;
+use crate::cli::load::{self, Loaded};
+use crate::cli::loop_bounds::ByLine;
+use crate::cli::session::Session;
+use crate::cli::worst_cases::{Exploring, static_of};
+use crate::diag::{Diagnostic, Diagnostics};
+use crate::pwcet::curve::Pwcet as Curve;
+use crate::report::pwcet::{Further, Judged};
+use crate::report::wcet::{Explored, StaticOf};
+
+/// Runs whose schedules are explored.
+const EXPLORED: u64 = 20;
+
+/// Puts what is known to happen and what cannot beside a curve.
+pub fn judge(args: &Pwcet, runs: u64, curve: &Curve, session: &Session) -> Result<Judged, Diagnostics> {
+    let given = args.common.seed.checked_add(args.runs.unwrap_or(RUNS));
+    let from = given.filter(|from| from.checked_add(runs - 1).is_some()).ok_or_else(|| {
+        Diagnostic::general("--judge", "the last run's number is beyond 64 bits").hint("a smaller --seed")
+    })?;
+    let campaign = Campaign::new(args, from, runs)?;
+    let bounds = campaign.bounds().map(|(name, proved)| (name, proved, Some(0)));
+    let mut further =
+        Further { from, runs, longest: None, above: vec![0; curve.points.len()], bounds: bounds.collect() };
+    campaign.each(args, session, |number, makespan, record, columns| {
+        if further.longest.is_none_or(|(longest, _)| makespan > longest) {
+            further.longest = Some((makespan, number));
+        }
+        for (above, point) in further.above.iter_mut().zip(&curve.points) {
+            *above += u64::from(makespan as f64 > point.time);
+        }
+        for (name, _, most) in &mut further.bounds {
+            *most = most.zip(record.number(columns, name)).map(|(most, value)| most.max(value));
+        }
+    })?;
+    let (explored, found) = match load::any(&args.what, &args.ptx, args.common.seed)? {
+        Loaded::Program(_) => {
+            let why = "a program has several launches";
+            (Explored::Missing(why.to_owned()), StaticOf::Missing(why.to_owned()))
+        }
+        Loaded::Kernel(kernel) => {
+            let (_, resolved) = ByLine::new(&args.bounds)?.of(&kernel)?;
+            let exploring = Exploring {
+                ptx: &args.ptx,
+                common: &args.common,
+                runs: runs.min(EXPLORED),
+                max_states: args.max_states,
+                jobs: args.jobs,
+            };
+            let explored = exploring.worst(&args.what, campaign.machine(), session)?;
+            (explored, static_of(&kernel, campaign.machine(), &resolved, args.common.fuel(), session)?)
+        }
+    };
+    Ok(Judged::new(curve, &further, &explored, &found))
+}

@@ -1,0 +1,120 @@
+//! Worst cases beyond what runs show: over all paths, over all schedules.
+
+use std::collections::HashMap;
+
+use super::args::{Common, PtxLaunch};
+use super::load::{self, LoadedKernel};
+use super::resources;
+use super::session::Session;
+use crate::base::{Cycles, Pc};
+use crate::check::every_path::{EveryPath, every_path};
+use crate::diag::{Diagnostic, Diagnostics};
+use crate::explore::explore;
+use crate::explore::search::Limits;
+use crate::machine::Machine;
+use crate::path::{BlockPaths, BlockSource};
+use crate::program::TimingTable;
+use crate::report::wcet::{Explored, StaticOf};
+
+/// Blocks of a launch that is explored.
+const MOST_BLOCKS: usize = 64;
+
+/// Runs that are kept to be compared with later ones.
+const MOST_KNOWN: usize = 64;
+
+/// The bound over all paths. That a loop needs a bound, or something cannot be analysed, is a result here.
+pub fn static_of(
+    kernel: &LoadedKernel,
+    machine: &Machine,
+    bounds: &HashMap<Pc, u64>,
+    steps: u64,
+    session: &Session,
+) -> Result<StaticOf, Diagnostics> {
+    Ok(match every_path(&kernel.workload, machine, bounds, steps, &session.watch) {
+        Ok(EveryPath::Bound(found)) => StaticOf::Bound(found.value),
+        Ok(EveryPath::NotApplicable(why)) => StaticOf::Missing(why.reason().to_owned()),
+        Ok(EveryPath::Stopped) => {
+            return Err(
+                Diagnostic::general(kernel.workload.name.clone(), "ended before there was a bound").into()
+            );
+        }
+        Err(problems) => {
+            let first = problems.list().first();
+            let said = |problem: &Diagnostic| match problem.hint.as_str() {
+                "" => problem.message.clone(),
+                hint => format!("{}; {hint}", problem.message),
+            };
+            StaticOf::Missing(first.map_or_else(String::new, said))
+        }
+    })
+}
+
+/// How schedules are explored.
+pub struct Exploring<'a> {
+    /// What replaces parts of the launch.
+    pub ptx: &'a PtxLaunch,
+    /// The seed of the first run, and how it goes.
+    pub common: &'a Common,
+    /// How many runs, each with the next seed.
+    pub runs: u64,
+    /// States to visit at most.
+    pub max_states: u64,
+    /// Threads.
+    pub jobs: Option<usize>,
+}
+
+impl Exploring<'_> {
+    /// The worst case over all schedules of the runs' paths, if that can be known of each.
+    pub fn worst(&self, name: &str, machine: &Machine, session: &Session) -> Result<Explored, Diagnostics> {
+        let threads = self.jobs.unwrap_or_else(resources::threads).max(1);
+        let limits = Limits { max_states: self.max_states, max_bytes: resources::budget(), threads };
+        let mut known: Vec<(Vec<BlockPaths>, Cycles)> = Vec::new();
+        let mut worst = None;
+        session.progress.begin(format!("exploring {name}"), Some(self.runs), "runs");
+        for number in 0..self.runs {
+            let seed = self.common.seed + number;
+            let kernel = load::kernel(name, self.ptx, seed)?;
+            let together =
+                machine.limits().occupancy(&kernel.workload.needs()).map_or(1, |found| found.blocks);
+            if kernel.workload.blocks() > 1 && (together > 1 || machine.sms() > 1) {
+                return Ok(Explored::Missing("blocks are resident together".to_owned()));
+            }
+            let table = TimingTable::new(kernel.workload.program(), machine)?;
+            let mut source = kernel.workload.source(self.common.watched(machine))?.watched(&session.watch);
+            let (mut paths, mut blocks) = (BlockPaths::default(), Vec::new());
+            while source.next_block(&mut paths).map_err(|problems| problems.with_excerpts(&kernel.code))? {
+                if blocks.len() == MOST_BLOCKS {
+                    return Ok(Explored::Missing(format!("more than {MOST_BLOCKS} blocks")));
+                }
+                blocks.push(paths.clone());
+            }
+            let same = |(other, _): &&(Vec<BlockPaths>, Cycles)| *other == blocks;
+            let sum = match known.iter().find(same) {
+                Some((_, sum)) => *sum,
+                None => {
+                    let mut sum = Cycles::ZERO;
+                    for paths in &blocks {
+                        match explore(&table, machine, paths, Cycles::ZERO, limits, &session.watch) {
+                            Ok(found) if found.is_complete() => sum += found.worst.at_least,
+                            Ok(_) => {
+                                let why = format!("more than {} states (--max-states)", self.max_states);
+                                return Ok(Explored::Missing(why));
+                            }
+                            Err(why) => return Ok(Explored::Missing(why.to_string())),
+                        }
+                    }
+                    if known.len() < MOST_KNOWN {
+                        known.push((blocks, sum));
+                    }
+                    sum
+                }
+            };
+            if worst.is_none_or(|(most, _)| sum > most) {
+                worst = Some((sum, seed));
+            }
+            session.watch.advance(1);
+        }
+        Ok(worst
+            .map_or_else(|| Explored::Missing("no run".to_owned()), |(sum, seed)| Explored::Worst(sum, seed)))
+    }
+}

@@ -1,0 +1,196 @@
+//! Whether a curve holds: what is known to happen, and what cannot, beside it.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use super::{PwcetResult, number, probability, time};
+use crate::base::Cycles;
+use crate::pwcet::curve::Pwcet;
+use crate::pwcet::exceeded::Exceeded;
+use crate::report::style::Style;
+use crate::report::table::Table;
+use crate::report::wcet::{About, Explored, StaticOf};
+use crate::report::{Fraction, count};
+
+/// Further runs, in sums.
+#[derive(Clone, Debug, Default)]
+pub struct Further {
+    /// The number of the first.
+    pub from: u64,
+    /// How many.
+    pub runs: u64,
+    /// The longest time, and the first run that took it.
+    pub longest: Option<(u64, u64)>,
+    /// Of each time that the curve was asked for, how many took longer.
+    pub above: Vec<u64>,
+    /// The largest of each bound on the paths of these runs, or none where one of them has none; by its name, and whether it is proved.
+    pub bounds: Vec<(&'static str, bool, Option<u64>)>,
+}
+
+/// What is known to happen and what cannot, beside the curve.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Judged {
+    /// The number of the first of the further runs.
+    pub from: u64,
+    /// How many.
+    pub runs: u64,
+    /// The longest of them.
+    pub longest: u64,
+    /// Its number.
+    pub longest_run: u64,
+    /// How many took longer than each time of the curve.
+    pub exceeded: Vec<Exceeded>,
+    /// The pWCET at 1e-9.
+    pub at_1e_9: f64,
+    /// Whether that is below a run.
+    pub below_run: bool,
+    /// Whether it is below the worst schedule of the paths of a run.
+    pub below_schedule: bool,
+    /// Other methods beside it.
+    pub others: Vec<Other>,
+}
+
+/// Another method.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Other {
+    /// `explored`; bounds on the paths of the further runs by their names; `static`.
+    pub name: &'static str,
+    /// What it holds for.
+    pub about: About,
+    /// Its value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<u64>,
+    /// (pWCET at 1e-9 - value) / value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pwcet_over: Option<Fraction>,
+    /// Why there is no value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+impl Judged {
+    /// Of a curve.
+    pub fn new(pwcet: &Pwcet, further: &Further, explored: &Explored, found: &StaticOf) -> Self {
+        let at_1e_9 = pwcet.accuracy.time;
+        let (longest, longest_run) = further.longest.unwrap_or((0, further.from));
+        let exceeded = pwcet
+            .points
+            .iter()
+            .zip(&further.above)
+            .map(|(point, &above)| Exceeded::new(point.probability, point.time, further.runs, above));
+        let other = |name, about, value: Result<u64, String>| Other {
+            name,
+            about,
+            value: value.as_ref().ok().copied(),
+            pwcet_over: value
+                .as_ref()
+                .ok()
+                .filter(|value| **value > 0)
+                .map(|value| Fraction((at_1e_9 - *value as f64) / *value as f64)),
+            note: value.err(),
+        };
+        let worst = match explored {
+            Explored::Worst(cycles, _) => Ok(cycles.get()),
+            Explored::Missing(why) => Err(why.clone()),
+        };
+        let below = |cycles: u64| at_1e_9 < cycles as f64;
+        let mut others = vec![other("explored", About::Paths, worst.clone())];
+        for (name, proved, value) in &further.bounds {
+            let about = if *proved { About::Paths } else { About::PathsUnproved };
+            if let Some(value) = value {
+                others.push(other(name, about, Ok(*value)));
+            }
+        }
+        let all = match found {
+            StaticOf::Bound(value) => Ok(Cycles::get(*value)),
+            StaticOf::Missing(why) => Err(why.clone()),
+        };
+        others.push(other("static", About::All, all));
+        Self {
+            from: further.from,
+            runs: further.runs,
+            longest,
+            longest_run,
+            exceeded: exceeded.collect(),
+            at_1e_9,
+            below_run: below(longest),
+            below_schedule: worst.is_ok_and(below),
+            others,
+        }
+    }
+
+    /// Whether the curve says too little somewhere.
+    pub fn is_contradicted(&self) -> bool {
+        self.below_run || self.below_schedule || self.exceeded.iter().any(|at| at.contradicted)
+    }
+}
+
+impl PwcetResult {
+    /// What it came to, in a line.
+    pub(super) fn verdict(&self, judged: &Judged) -> String {
+        let accepted = self.analysis.decision.reliable;
+        let although = if accepted { ", although the tests accept" } else { ", and the tests do not accept" };
+        let time = time(judged.at_1e_9, self.analysis.sample.ties.resolution);
+        if judged.below_run {
+            format!("the pWCET at 1e-9, {time}, lies below a run{although}")
+        } else if judged.below_schedule {
+            format!("the pWCET at 1e-9, {time}, lies below a schedule of the same runs{although}")
+        } else if judged.is_contradicted() {
+            format!("more runs took longer than the curve allows{although}")
+        } else {
+            format!("no run contradicts the curve; its time at 1e-9 is {time}")
+        }
+    }
+
+    /// The tables of what further runs and other methods say.
+    pub(super) fn exceeded_rows(&self, judged: &Judged) -> Vec<[String; 5]> {
+        let resolution = self.analysis.sample.ties.resolution;
+        // beyond one of them on, all expect none
+        let shown = judged.exceeded.iter().filter(|at| at.expected >= 1e-4 || at.runs > 0);
+        let row = |at: &Exceeded| {
+            [
+                probability(at.probability.get()),
+                time(at.time, resolution),
+                number(at.expected),
+                at.runs.to_string(),
+                if at.contradicted { format!("TOO MANY (p {})", number(at.p_value)) } else { String::new() },
+            ]
+        };
+        shown.map(row).collect()
+    }
+
+    pub(super) fn other_rows(&self, judged: &Judged) -> Vec<[String; 4]> {
+        let row = |other: &Other| {
+            [
+                other.name.to_owned(),
+                other.value.map_or_else(|| "-".to_owned(), |value| value.to_string()),
+                other.pwcet_over.map_or_else(|| "-".to_owned(), |over| format!("{:+.1} %", over.0 * 100.0)),
+                other.note.clone().unwrap_or_else(|| other.about.text().to_owned()),
+            ]
+        };
+        judged.others.iter().map(row).collect()
+    }
+
+    pub(super) fn judged_text(&self, judged: &Judged, style: Style) -> String {
+        let mut text = format!(
+            "\n  Judged by {} from number {} on: the longest took {} (number {})\n",
+            count(usize::try_from(judged.runs).unwrap_or(usize::MAX), "further run"),
+            judged.from,
+            judged.longest,
+            judged.longest_run
+        );
+        let mut table = Table::new(["exceeded with", &self.unit, "expected", "were longer", ""], &[0, 4]);
+        self.exceeded_rows(judged).into_iter().for_each(|row| table.row(row));
+        text.push_str(&table.render(2, style.width));
+        let mut table = Table::new(["method", &self.unit, "pWCET over it", "holds for"], &[0, 3]);
+        self.other_rows(judged).into_iter().for_each(|row| table.row(row));
+        text.push_str(&table.render(2, style.width));
+        let verdict = self.verdict(judged);
+        let verdict = if judged.is_contradicted() { style.paint("33", &verdict) } else { verdict };
+        let _ = writeln!(text, "  {verdict}");
+        text
+    }
+}

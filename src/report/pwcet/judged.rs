@@ -1,7 +1,5 @@
 //! Whether a curve holds: what is known to happen, and what cannot, beside it.
 
-use std::fmt::Write;
-
 use serde::Serialize;
 
 use super::{PwcetResult, number, probability, time};
@@ -135,13 +133,13 @@ impl PwcetResult {
         let although = if accepted { ", although the tests accept" } else { ", and the tests do not accept" };
         let time = time(judged.at_1e_9, self.analysis.sample.ties.resolution);
         if judged.below_run {
-            format!("the pWCET at 1e-9, {time}, lies below a run{although}")
+            format!("The pWCET at 1e-9, {time}, lies below a run{although}")
         } else if judged.below_schedule {
-            format!("the pWCET at 1e-9, {time}, lies below a schedule of the same runs{although}")
+            format!("The pWCET at 1e-9, {time}, lies below a schedule of the same runs{although}")
         } else if judged.is_contradicted() {
-            format!("more runs took longer than the curve allows{although}")
+            format!("More runs took longer than the curve allows{although}")
         } else {
-            format!("no run contradicts the curve; its time at 1e-9 is {time}")
+            format!("No run contradicts the curve; its time at 1e-9 is {time}")
         }
     }
 
@@ -190,7 +188,7 @@ impl PwcetResult {
         text.push_str(&table.render(2, style.width));
         let verdict = self.verdict(judged);
         let verdict = if judged.is_contradicted() { style.paint("33", &verdict) } else { verdict };
-        let _ = writeln!(text, "  {verdict}");
+        text.push_str(&style.fill(&format!("  {verdict}\n")));
         text
     }
 }

@@ -53,23 +53,18 @@ impl PwcetResult {
             let decides = *test == analysis.kpss.decisive;
             let name = |of: &dyn std::fmt::Debug| format!("{of:?}").to_lowercase();
             rows.push(TestRow {
-                name: format!(
-                    "KPSS {}, {} bandwidth {}",
-                    name(&test.regression),
-                    name(&test.bandwidth),
-                    test.lags
-                ),
+                name: format!("KPSS {}, {} {}", name(&test.regression), name(&test.bandwidth), test.lags),
                 statistic: number(test.statistic),
                 critical: critical(&test.critical_values, significance),
                 p_value: number(test.p_value),
                 passed: Some(test.passed),
-                asks: if decides { "stationary? This one decides" } else { "" },
+                asks: if decides { "stationary? This one decides; automatic bandwidth" } else { "" },
                 is_variant: test.bandwidth != analysis.kpss.decisive.bandwidth,
             });
         }
         for test in analysis.bds.tests.iter().filter(|test| test.enough_neighbours) {
             rows.push(TestRow {
-                name: format!("BDS, dimension {}, distance {} sd", test.dimension, test.epsilon),
+                name: format!("BDS {}, {} sd", test.dimension, test.epsilon),
                 statistic: test.statistic.map_or_else(|| "-".to_owned(), number),
                 critical: critical(&analysis.bds.critical_values, significance),
                 p_value: number(test.p_value),
@@ -84,7 +79,7 @@ impl PwcetResult {
             critical: String::new(),
             p_value: number(analysis.bds.p_value),
             passed: Some(analysis.bds.passed),
-            asks: "independent? This one decides",
+            asks: "independent? This one decides; by dimension and distance above",
             is_variant: false,
         });
         for test in &analysis.autocorrelation.ljung_box {
@@ -100,17 +95,17 @@ impl PwcetResult {
         }
         let index = &analysis.extremal_index;
         rows.push(TestRow {
-            name: format!("extremal index (intervals) {}", interval(&index.interval, number)),
+            name: "theta by intervals".to_owned(),
             statistic: number(index.theta),
             critical: format!("{} at least", number(index.critical)),
             p_value: String::new(),
             passed: Some(index.passed),
-            asks: "do large times come alone?",
+            asks: "extremal index: do large times come alone?",
             is_variant: false,
         });
         for runs in &index.runs {
             rows.push(TestRow {
-                name: format!("extremal index (runs of {})", runs.run_length),
+                name: format!("theta by runs of {}", runs.run_length),
                 statistic: number(runs.theta),
                 critical: String::new(),
                 p_value: String::new(),
@@ -129,8 +124,8 @@ impl PwcetResult {
             is_variant: false,
         };
         let tests = &analysis.tail.tests;
-        rows.push(fit("Kolmogorov-Smirnov of the fit", &tests.kolmogorov_smirnov, "does the tail fit?"));
-        rows.push(fit("Anderson-Darling of the fit", &tests.anderson_darling, "does the tail fit?"));
+        rows.push(fit("Kolmogorov-Smirnov", &tests.kolmogorov_smirnov, "does the tail fit?"));
+        rows.push(fit("Anderson-Darling", &tests.anderson_darling, "does the tail fit?"));
         rows
     }
 
@@ -144,23 +139,19 @@ impl PwcetResult {
         let none = || [String::new(), String::new()];
         let both = |xi: &Interval, alpha: &Interval| [interval(xi, number), interval(alpha, number)];
         let mut rows = vec![
-            row("maximum likelihood, by profile", tail.best, both(&tail.xi.profile, &tail.alpha.profile)),
-            row("the same, by bootstrap", tail.best, both(&tail.xi.bootstrap, &tail.alpha.bootstrap)),
-            row("probability-weighted moments", tail.probability_weighted_moments, none()),
+            row("maximum likelihood", tail.best, both(&tail.xi.profile, &tail.alpha.profile)),
+            row("- by bootstrap", tail.best, both(&tail.xi.bootstrap, &tail.alpha.bootstrap)),
+            row("PW moments", tail.probability_weighted_moments, none()),
             row("L-moments", tail.l_moments, none()),
-            row(
-                &format!("exponential (p {})", number(tail.exponential.p_value)),
-                tail.exponential.gpd,
-                none(),
-            ),
+            row(&format!("xi = 0 (p {})", number(tail.exponential.p_value)), tail.exponential.gpd, none()),
         ];
         if let Some(clusters) = &tail.declustered {
-            let name = format!("{} only", count(clusters.clusters, "largest of a cluster"));
+            let name = format!("of {}", count(clusters.clusters, "cluster"));
             rows.push(row(&name, clusters.gpd, [interval(&clusters.xi, number), String::new()]));
         }
         if let Some(blocks) = &self.analysis.block_maxima {
             let gev = blocks.maximum_likelihood;
-            let name = format!("GEV of {} maxima of {} runs", blocks.blocks, blocks.block);
+            let name = format!("GEV, blocks of {}", blocks.block);
             rows.push([name, number(gev.xi), interval(&blocks.xi, number), number(gev.sigma), String::new()]);
         }
         rows
@@ -226,8 +217,12 @@ impl PwcetResult {
         let choice = &self.analysis.threshold;
         let resolution = self.analysis.sample.ties.resolution;
         let how = match choice.rule {
+            Rule::Automatic if choice.all_rejected() => format!(
+                "the highest of {} that were tried: Anderson-Darling with ForwardStop rejects all",
+                choice.candidates.len()
+            ),
             Rule::Automatic => format!(
-                "the lowest of {} that Anderson-Darling with ForwardStop does not reject, {} lower ones are",
+                "of {} that were tried the lowest that Anderson-Darling with ForwardStop keeps ({} rejected)",
                 choice.candidates.len(),
                 choice.rejected
             ),
@@ -301,7 +296,7 @@ impl PwcetResult {
 
     pub(super) fn text(&self, style: Style) -> String {
         let mut text = format!("{}\n", style.strong(&self.title()));
-        let _ = writeln!(text, "  {}\n", self.about());
+        text.push_str(&style.fill(&format!("  {}\n\n", self.about())));
         let mut table =
             Table::new(["test", "statistic", "critical", "p-value", "", ""], &[0, 4, 5]).expendable([5, 2]);
         for row in self.tests().into_iter().filter(|row| !row.is_variant) {
@@ -315,12 +310,12 @@ impl PwcetResult {
         text.push_str(&table.render(2, style.width));
         let lines = |text: &mut String, lines: Vec<String>| {
             lines.iter().for_each(|line| {
-                let _ = writeln!(text, "  {line}");
+                text.push_str(&style.fill(&format!("  {line}\n")));
             });
         };
         text.push('\n');
         lines(&mut text, self.decision());
-        let _ = writeln!(text, "\n  {}", self.threshold());
+        text.push_str(&style.fill(&format!("\n  {}\n", self.threshold())));
         let mut table = Table::new(["fit", "xi", "95 %", "alpha", "95 %"], &[0, 2, 4]);
         if (self.analysis.options.level - 0.95).abs() > 1e-9 {
             let level = format!("{} %", number_of_percent(self.analysis.options.level));

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""Does a pWCET hold? Runs `warpbound pwcet KERNEL --judge` over the suite and writes the table of docs/pwcet.md.
+
+  scripts/pwcet-study.py target/release/warpbound > docs/pwcet.md     (about 20 minutes on two cores)
+  scripts/pwcet-study.py target/release/warpbound 2                  (the second table only)
+
+A kernel whose time does not vary has no row. Every number can be had again by the command above its table.
+"""
+
+import json
+import subprocess
+import sys
+
+STUDIES = [
+    (
+        "Inputs",
+        "random inputs on `ecrts25-orin`",
+        ["--runs", "5000", "--judge", "100000", "--vary", "inputs", "--max-states", "20000"],
+    ),
+    (
+        "Caches and placement",
+        "random replacement and placement of blocks on `kepler-gk104`, the same inputs in all runs",
+        ["--machine", "kepler-gk104", "--runs", "1000", "--judge", "10000", "--vary", "replacement,placement",
+         "--max-states", "50"],
+    ),
+    (
+        "Latencies",
+        "geometric additions to DRAM latencies on `accelsim-ecrts-dram`, the same inputs in all runs",
+        ["--machine", "accelsim-ecrts-dram", "--set", "memory.jitter=Geometric(4)", "--runs", "1000", "--judge", "10000",
+         "--vary", "jitter", "--max-states", "50"],
+    ),
+]
+
+
+def kernels(tool):
+    listed = subprocess.run([tool, "list", "--format", "json"], capture_output=True, text=True, check=True).stdout
+    return [kernel["name"] for kernel in json.loads(listed)["results"][0]["kernels"] if kernel["suite"]]
+
+
+def result(tool, kernel, options):
+    command = [tool, "pwcet", kernel, *options, "--format", "json"]
+    ran = subprocess.run(command, capture_output=True, text=True)
+    results = json.loads(ran.stdout)["results"] if ran.stdout.strip() else []
+    return results[0] if results else None
+
+
+def short(time):
+    return f"{time:.0f}" if time < 1e12 else f"{time:.1e}"
+
+
+def main():
+    tool = sys.argv[1]
+    chosen = [int(number) - 1 for number in sys.argv[2:]] or range(len(STUDIES))
+    print("# Does a pWCET hold?\n")
+    print(
+        "`pwcet` fits the tail of some thousand runs and says which time a run exceeds with probability 1e-9. Here many more runs\n"
+        "are simulated than it has seen. *accepted*: all tests of the decision flow accept (1 %). *below a run*: one of the\n"
+        "further runs took longer than the time at 1e-9. *too many*: the largest probability at which more runs took longer than\n"
+        "the curve allows (p < 0.001). *doubtful ties*: the tail has few distinct values. Bounds are the largest on the paths of\n"
+        "the further runs; `explored` is the worst schedule of the first 20 runs, where blocks are small enough.\n\n"
+        "Made by `scripts/pwcet-study.py`.\n"
+    )
+    for title, about, options in (STUDIES[number] for number in chosen):
+        rows, low, accepted_low, accepted, contradicted, still = [], 0, 0, 0, 0, 0
+        for kernel in kernels(tool):
+            found = result(tool, kernel, options)
+            print(kernel, "-" if found is None else "ok", file=sys.stderr, flush=True)
+            if found is None:
+                still += 1
+                continue
+            judged, decision = found["judged"], found["decision"]
+            others = {row["name"]: row.get("value") for row in judged["others"]}
+            reliable = decision["reliable"]
+            many = [at["probability"] for at in judged["exceeded"] if at["contradicted"]]
+            accepted += reliable
+            low += judged["below_run"]
+            accepted_low += reliable and judged["below_run"]
+            contradicted += reliable and bool(many)
+            bounds = [others.get(name) for name in ("iwb", "lwb", "static", "explored")]
+            rows.append(
+                [
+                    kernel,
+                    "yes" if reliable else "no",
+                    f"{found['tail']['best']['xi']:.2f}",
+                    "yes" if found["tail"]["ties"]["doubtful"] else "",
+                    short(found["sample"]["maximum"]),
+                    short(judged["at_1e_9"]),
+                    str(judged["longest"]),
+                    "**yes**" if judged["below_run"] else "",
+                    f"{max(many):.0e}" if many else "",
+                    *["" if bound is None else str(bound) for bound in bounds],
+                ]
+            )
+        print(f"## {title}: {about}\n")
+        print(f"    warpbound pwcet KERNEL {' '.join(options)}\n".replace("memory.jitter=Geometric(4)", "'memory.jitter=Geometric(4)'"))
+        print(
+            f"{len(rows)} kernels vary, {still} have no curve (their time is always the same, or takes too few values). The tests accept\n"
+            f"{accepted}; of these {accepted_low} have a time at 1e-9 below a run, and {contradicted} are contradicted at some\n"
+            f"probability. Of all {len(rows)}, {low} lie below a run.\n"
+        )
+        heading = ["kernel", "accepted", "xi", "doubtful ties", "longest analysed", "at 1e-9", "longest of all", "below a run",
+                   "too many from", "iwb", "lwb", "static", "explored"]
+        print("| " + " | ".join(heading) + " |")
+        print("|" + "---|" * len(heading))
+        for row in rows:
+            print("| " + " | ".join(row) + " |")
+        print(flush=True)
+
+
+main()

@@ -114,3 +114,32 @@ fn observers_hear_of_every_sm() {
     assert_eq!(lost, summary.stalls.total().get());
     assert!(profile.lost().iter().any(|lost| lost.producer.is_some()));
 }
+
+/// The order in which SMs get blocks is drawn: another one for another seed, the same on any number of threads, and each SM
+/// gets as many as in turn.
+#[test]
+fn blocks_are_placed_at_random() {
+    let placed = |placement: &str, sms: usize| {
+        let launch = "pipeline: Pipeline(launch: Launch(placement: ".to_owned() + placement + "))";
+        shipped::machine_of(format!(
+            "Machine(name: \"test\", extends: \"accelsim-ecrts-dram\", sms: {sms}, {launch})"
+        ))
+    };
+    let blocks = |machine: &Machine, threads| {
+        let (summary, mut blocks) = run(machine, "histogram.w8g4", &PolicySetup::Gto, threads);
+        blocks.sort_by_key(|result| result.block);
+        (summary, blocks)
+    };
+    let in_turn = blocks(&placed("RoundRobin", 3), 1);
+    let mut differ = 0;
+    for seed in 0..12 {
+        let machine = placed(&format!("Random({seed})"), 3);
+        let drawn = blocks(&machine, 1);
+        assert_eq!(blocks(&machine, 3), drawn, "threads change nothing");
+        assert_eq!(drawn.0.issues, in_turn.0.issues);
+        differ += usize::from(drawn.1 != in_turn.1);
+    }
+    assert!(differ > 6, "{differ} of 12");
+    // one SM has nothing to choose
+    assert_eq!(blocks(&placed("Random(1)", 1), 1), blocks(&placed("RoundRobin", 1), 1));
+}

@@ -53,6 +53,13 @@ pub struct Point {
     pub measurements_needed: Option<u64>,
 }
 
+impl Point {
+    /// The upper limit of the interval by profile likelihood, if it has one.
+    pub fn upper_limit(&self) -> Option<f64> {
+        self.intervals.and_then(|intervals| intervals.profile.upper)
+    }
+}
+
 /// Points of the curve for a power of ten, and at most.
 const PER_DECADE: f64 = 4.0;
 const MOST_POINTS: f64 = 120.0;

@@ -253,6 +253,12 @@ fn a_curve_is_judged_by_further_runs() {
         let longer = records.iter().filter(|record| makespan(record) > at["time"].as_f64().unwrap()).count();
         assert_eq!(at["runs"].as_u64(), Some(longer as u64));
         assert_eq!(at["contradicted"].as_bool(), Some(at["p_value"].as_f64().unwrap() < 0.001));
+        let limit = &at["by_upper_limit"];
+        if let Some(time) = limit["time"].as_f64() {
+            let longer = records.iter().filter(|record| makespan(record) > time).count();
+            assert_eq!(limit["runs"].as_u64(), Some(longer as u64));
+            assert!(time >= at["time"].as_f64().unwrap());
+        }
     }
     let longest = judged["longest"].as_f64().unwrap();
     assert_eq!(judged["below_run"].as_bool(), Some(judged["at_1e_9"].as_f64().unwrap() < longest));

@@ -5,11 +5,15 @@ use serde::Serialize;
 use super::{PwcetResult, number, probability, time};
 use crate::base::Cycles;
 use crate::pwcet::curve::Pwcet;
-use crate::pwcet::exceeded::Exceeded;
+use crate::pwcet::exceeded::{Exceeded, Longer};
 use crate::report::style::Style;
 use crate::report::table::Table;
 use crate::report::wcet::{About, Explored, StaticOf};
 use crate::report::{Fraction, count};
+
+/// Columns of the table of further runs.
+pub(super) const EXCEEDED: [&str; 8] =
+    ["exceeded with", "expected", "time", "longer", "", "upper limit", "longer", ""];
 
 /// Further runs, in sums.
 #[derive(Clone, Debug, Default)]
@@ -20,8 +24,8 @@ pub struct Further {
     pub runs: u64,
     /// The longest time, and the first run that took it.
     pub longest: Option<(u64, u64)>,
-    /// Of each time that the curve was asked for, how many took longer.
-    pub above: Vec<u64>,
+    /// Of each time that the curve was asked for, how many took longer; and longer than the upper limit of its interval.
+    pub above: Vec<[u64; 2]>,
     /// The largest of each bound on the paths of these runs, or none where one of them has none; by its name, and whether it is proved.
     pub bounds: Vec<(&'static str, bool, Option<u64>)>,
 }
@@ -74,11 +78,14 @@ impl Judged {
     pub fn new(pwcet: &Pwcet, further: &Further, explored: &Explored, found: &StaticOf) -> Self {
         let at_1e_9 = pwcet.accuracy.time;
         let (longest, longest_run) = further.longest.unwrap_or((0, further.from));
-        let exceeded = pwcet
-            .points
-            .iter()
-            .zip(&further.above)
-            .map(|(point, &above)| Exceeded::new(point.probability, point.time, further.runs, above));
+        let exceeded = pwcet.points.iter().zip(&further.above).map(|(point, &[above, above_limit])| {
+            let longer = |time, above| Longer::new(point.probability, time, further.runs, above);
+            Exceeded {
+                probability: point.probability,
+                by_curve: longer(point.time, above),
+                by_upper_limit: point.upper_limit().map(|limit| longer(limit, above_limit)),
+            }
+        });
         let other = |name, about, value: Result<u64, String>| Other {
             name,
             about,
@@ -122,7 +129,7 @@ impl Judged {
 
     /// Whether the curve says too little somewhere.
     pub fn is_contradicted(&self) -> bool {
-        self.below_run || self.below_schedule || self.exceeded.iter().any(|at| at.contradicted)
+        self.below_run || self.below_schedule || self.exceeded.iter().any(|at| at.by_curve.contradicted)
     }
 }
 
@@ -144,17 +151,25 @@ impl PwcetResult {
     }
 
     /// The tables of what further runs and other methods say.
-    pub(super) fn exceeded_rows(&self, judged: &Judged) -> Vec<[String; 5]> {
+    pub(super) fn exceeded_rows(&self, judged: &Judged) -> Vec<[String; 8]> {
         let resolution = self.analysis.sample.ties.resolution;
         // beyond one of them on, all expect none
-        let shown = judged.exceeded.iter().filter(|at| at.expected >= 1e-4 || at.runs > 0);
+        let shown = judged.exceeded.iter().filter(|at| at.by_curve.expected >= 1e-4 || at.by_curve.runs > 0);
+        let said = |of: &Longer| match of.contradicted {
+            true => format!("TOO MANY (p {})", number(of.p_value)),
+            false => String::new(),
+        };
         let row = |at: &Exceeded| {
+            let limit = at.by_upper_limit.as_ref();
             [
                 probability(at.probability.get()),
-                time(at.time, resolution),
-                number(at.expected),
-                at.runs.to_string(),
-                if at.contradicted { format!("TOO MANY (p {})", number(at.p_value)) } else { String::new() },
+                number(at.by_curve.expected),
+                time(at.by_curve.time, resolution),
+                at.by_curve.runs.to_string(),
+                said(&at.by_curve),
+                limit.map_or_else(|| "-".to_owned(), |limit| time(limit.time, resolution)),
+                limit.map_or_else(String::new, |limit| limit.runs.to_string()),
+                limit.map_or_else(String::new, said),
             ]
         };
         shown.map(row).collect()
@@ -180,7 +195,7 @@ impl PwcetResult {
             judged.longest,
             judged.longest_run
         );
-        let mut table = Table::new(["exceeded with", &self.unit, "expected", "were longer", ""], &[0, 4]);
+        let mut table = Table::new(EXCEEDED, &[0, 4, 7]);
         self.exceeded_rows(judged).into_iter().for_each(|row| table.row(row));
         text.push_str(&table.render(2, style.width));
         let mut table = Table::new(["method", &self.unit, "pWCET over it", "holds for"], &[0, 3]);

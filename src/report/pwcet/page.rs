@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::PwcetResult;
-use super::judged::Judged;
+use super::judged::{EXCEEDED, Judged};
 use super::plots::Plot;
 use crate::report::count;
 use crate::report::html::{HtmlCell, HtmlColumn, HtmlTable, Page, Section, grouped, text};
@@ -57,10 +57,15 @@ impl PwcetResult {
             grouped(judged.longest),
             judged.longest_run
         );
-        let columns = ["exceeded with", &self.unit, "expected", "were longer", ""];
         let rows = self.exceeded_rows(judged).into_iter().map(|row| row.map(HtmlCell::Text).to_vec());
         html.push_str(
-            &table("exceeded", "Further runs against the curve", &columns, rows.collect()).render(),
+            &table(
+                "exceeded",
+                "Further runs against the curve and the upper limit of its interval",
+                &EXCEEDED,
+                rows.collect(),
+            )
+            .render(),
         );
         let columns = ["method", &self.unit, "pWCET over it", "holds for"];
         let rows = self.other_rows(judged).into_iter().map(|row| row.map(HtmlCell::Text).to_vec());

@@ -23,14 +23,21 @@ pub fn judge(args: &Pwcet, runs: u64, curve: &Curve, session: &Session) -> Resul
     })?;
     let campaign = Campaign::new(args, from, runs)?;
     let bounds = campaign.bounds().map(|(name, proved)| (name, proved, Some(0)));
-    let mut further =
-        Further { from, runs, longest: None, above: vec![0; curve.points.len()], bounds: bounds.collect() };
+    let mut further = Further {
+        from,
+        runs,
+        longest: None,
+        above: vec![[0; 2]; curve.points.len()],
+        bounds: bounds.collect(),
+    };
     campaign.each(args, session, |number, makespan, record, columns| {
         if further.longest.is_none_or(|(longest, _)| makespan > longest) {
             further.longest = Some((makespan, number));
         }
         for (above, point) in further.above.iter_mut().zip(&curve.points) {
-            *above += u64::from(makespan as f64 > point.time);
+            let longer = |time: f64| u64::from(makespan as f64 > time);
+            above[0] += longer(point.time);
+            above[1] += point.upper_limit().map_or(0, longer);
         }
         for (name, _, most) in &mut further.bounds {
             *most = most.zip(record.number(columns, name)).map(|(most, value)| most.max(value));

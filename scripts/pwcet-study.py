@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Does a pWCET hold? Runs `warpbound pwcet KERNEL --judge` over the suite and writes the table of docs/pwcet.md.
 
-  scripts/pwcet-study.py target/release/warpbound > docs/pwcet.md     (about 20 minutes on two cores)
+  scripts/pwcet-study.py target/release/warpbound > docs/pwcet.md     (18 minutes on two cores)
   scripts/pwcet-study.py target/release/warpbound 2                  (the second table only)
 
 A kernel whose time does not vary has no row. Every number can be had again by the command above its table.

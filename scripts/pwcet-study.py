@@ -32,6 +32,21 @@ STUDIES = [
 ]
 
 
+HEAD = """`pwcet` fits the tail of some thousand runs and says which time a run exceeds with probability 1e-9. Here many more runs
+are simulated than it has seen.
+
+* *accepted*: all tests of the decision flow accept (1 %). *doubtful ties*: the tail has few distinct values.
+* *below a run*: one of the further runs took longer than the time at 1e-9, which is no whole number and not rounded for that.
+* *too many from*: the largest probability at which more runs took longer than the curve allows (p < 0.001). An estimate that is
+  right on average is a little too low every other time, which so many runs show; so the same stands there for the upper
+  limits of the intervals (95 %, profile likelihood).
+* Bounds are the largest on the paths of the further runs; `explored` is the worst schedule of the first 20 runs, where blocks are
+  small enough. On the machines of the second and third table no bound applies.
+
+Made by `scripts/pwcet-study.py`.
+"""
+
+
 def kernels(tool):
     listed = subprocess.run([tool, "list", "--format", "json"], capture_output=True, text=True, check=True).stdout
     return [kernel["name"] for kernel in json.loads(listed)["results"][0]["kernels"] if kernel["suite"]]
@@ -52,15 +67,7 @@ def main():
     tool = sys.argv[1]
     chosen = [int(number) - 1 for number in sys.argv[2:]] or range(len(STUDIES))
     print("# Does a pWCET hold?\n")
-    print(
-        "`pwcet` fits the tail of some thousand runs and says which time a run exceeds with probability 1e-9. Here many more runs\n"
-        "are simulated than it has seen. *accepted*: all tests of the decision flow accept (1 %). *below a run*: one of the\n"
-        "further runs took longer than the time at 1e-9. *too many*: the largest probability at which more runs took longer than\n"
-        "the curve allows (p < 0.001); an estimate that is right on average is a little too low every other time, which so many runs\n"
-        "show, so the same stands there for the upper limits of the intervals (95 %, profile likelihood). *doubtful ties*: the tail has few distinct values. Bounds are the largest on the paths of\n"
-        "the further runs; `explored` is the worst schedule of the first 20 runs, where blocks are small enough.\n\n"
-        "Made by `scripts/pwcet-study.py`.\n"
-    )
+    print(HEAD)
     for title, about, options in (STUDIES[number] for number in chosen):
         rows, low, accepted_low, accepted, contradicted, limit_low, limit_contradicted, still = [], 0, 0, 0, 0, 0, 0, 0
         for kernel in kernels(tool):

@@ -138,7 +138,11 @@ impl PwcetResult {
     pub(super) fn verdict(&self, judged: &Judged) -> String {
         let accepted = self.analysis.decision.reliable;
         let although = if accepted { ", although the tests accept" } else { ", and the tests do not accept" };
-        let time = time(judged.at_1e_9, self.analysis.sample.ties.resolution);
+        // not rounded: a run of 2923 cycles takes longer than 2922.6
+        let time = match judged.at_1e_9 {
+            value if value < 1e15 => format!("{value:.1}"),
+            value => number(value),
+        };
         if judged.below_run {
             format!("The pWCET at 1e-9, {time}, lies below a run{although}")
         } else if judged.below_schedule {

@@ -3,12 +3,18 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use super::assets::FROM_STDIN;
+use super::assets::{self, FROM_STDIN};
 use super::files::read;
 use crate::diag::{Diagnostic, Diagnostics, SourceText, closest};
 
 /// The largest file that is read.
 const BYTES: u64 = 1 << 30;
+
+/// The file with the runs in a folder of results.
+const LINES: &str = "results.jsonl";
+
+/// Columns of results that say what ran: runs of different ones are no sample.
+const SAME: [&str; 3] = ["kernel", "machine", "policy"];
 
 /// The column of a folder of results that is read if nobody says.
 const OF_RESULTS: &str = "makespan";
@@ -37,7 +43,8 @@ pub fn is_measured(name: &str) -> bool {
     let known = ["csv", "tsv", "txt", "dat", "jsonl", "ndjson", "json", "gz", "xz"];
     let ending = path.extension().and_then(|ending| ending.to_str());
     name == FROM_STDIN
-        || path.join("results.jsonl").is_file()
+        || path.join(LINES).is_file()
+        || path.is_dir() && assets::find_kernel(name).is_err()
         || ending.is_some_and(|ending| known.contains(&ending))
 }
 
@@ -52,7 +59,7 @@ impl Measurements {
         }
         let path = Path::new(name);
         let (path, column) = match path.is_dir() {
-            true => (path.join("results.jsonl"), Some(column.unwrap_or(OF_RESULTS))),
+            true => (path.join(LINES), Some(column.unwrap_or(OF_RESULTS))),
             false => (path.to_owned(), column),
         };
         let mut found = Self::parse(&path.display().to_string(), &read::text(&path, BYTES)?, column)?;
@@ -89,6 +96,7 @@ impl Reading<'_> {
     /// Lines of JSON, an object each.
     fn objects(&mut self, text: &str, column: Option<&str>) -> Result<String, Diagnostics> {
         let mut chosen = column.map(str::to_owned);
+        let mut of: Option<Vec<Option<serde_json::Value>>> = None;
         for (index, line) in text.lines().enumerate() {
             if line.trim().is_empty() {
                 continue;
@@ -114,6 +122,23 @@ impl Reading<'_> {
                     }
                 }
             };
+            let this: Vec<_> = SAME.iter().map(|key| object.get(*key).cloned()).collect();
+            let first = of.get_or_insert_with(|| this.clone());
+            if let Some(other) = SAME.iter().zip(first.iter().zip(&this)).find(|(_, (a, b))| a != b) {
+                let (key, (before, now)) = other;
+                let shown = |value: &Option<serde_json::Value>| {
+                    value.as_ref().map_or("none".to_owned(), ToString::to_string)
+                };
+                let message = format!(
+                    "`{key}` is {} here and {} before: runs of both are no sample",
+                    shown(now),
+                    shown(before)
+                );
+                let place = self.place(index, line, 0..line.len(), message);
+                return Err(place
+                    .hint("choose the lines of one kernel, machine and policy, for example with grep")
+                    .into());
+            }
             match object.get(&name) {
                 Some(serde_json::Value::Number(number)) => {
                     self.value(&number.to_string(), index, line, 0..line.len());
@@ -272,9 +297,14 @@ impl Reading<'_> {
     }
 
     fn wrong(&mut self, index: usize, line: &str, place: Range<usize>, message: String, hint: &str) {
-        let mut problem = SourceText::new(self.file, line).error(place, message).hint(hint);
-        problem.line = u32::try_from(index + 1).unwrap_or(u32::MAX);
+        let problem = self.place(index, line, place, message).hint(hint);
         self.problems.push(problem);
+    }
+
+    fn place(&self, index: usize, line: &str, place: Range<usize>, message: String) -> Diagnostic {
+        let mut problem = SourceText::new(self.file, line).error(place, message);
+        problem.line = u32::try_from(index + 1).unwrap_or(u32::MAX);
+        problem
     }
 }
 
@@ -342,7 +372,10 @@ fn one_unit(file: &str, values: &[f64]) -> Result<(), Diagnostic> {
                 "{} of the {} measurements are at least {} times as long as all others: are they of one unit?",
                 sorted.len() - at,
                 sorted.len(),
-                ratio as u64
+                match ratio {
+                    ratio if ratio < 1e6 => format!("{ratio:.0}"),
+                    ratio => format!("{ratio:.0e}"),
+                }
             );
             let hint = "give all times in one unit; if they are right, analyse both kinds by themselves";
             Err(Diagnostic::general(file, message).hint(hint))
@@ -405,6 +438,11 @@ mod tests {
             ("{\"a\":1}\n{\"a\":null}\n", None, "`a` is null here"),
             ("{\"a\":1}\n{\"a\":\n", None, "m:2:"),
             ("{\"a\":1,\"b\":2}\n", None, "--column: a, b"),
+            (
+                "{\"kernel\":\"x\",\"a\":1}\n{\"kernel\":\"y\",\"a\":2}\n",
+                Some("a"),
+                "`kernel` is \"y\" here and \"x\" before",
+            ),
         ] {
             let error = parse(text, column).expect_err(text);
             assert!(error.contains(said), "{text:?}: {error}");

@@ -82,6 +82,9 @@ impl fmt::Display for SampleError {
             Self::TooLarge(index, value) => {
                 write!(f, "measurement {} is beyond 2^53 cycles: {value}", index + 1)
             }
+            Self::Constant(value) if value >= 1e15 => {
+                write!(f, "all measurements are {value:e}: without variability there is no tail to model")
+            }
             Self::Constant(value) => {
                 write!(f, "all measurements are {value}: without variability there is no tail to model")
             }

@@ -69,6 +69,7 @@ fn what_is_no_sample_has_no_curve() {
     let many = |value: &dyn Fn(u32) -> String| (0..200).map(|n| value(n) + "\n").collect::<String>();
     write("constant.csv", &many(&|_| "7".to_owned()));
     write("few.csv", "1\n2\n3\n");
+    std::fs::create_dir(dir.join("empty")).unwrap();
     write("nan.csv", &(many(&|n| n.to_string()) + "nan\n"));
     write("negative.csv", &(many(&|n| n.to_string()) + "-1\n"));
     write(
@@ -88,6 +89,7 @@ fn what_is_no_sample_has_no_curve() {
         ("two.csv", "2 columns without names"),
         ("tied.csv", "too many of the largest measurements are the same"),
         ("nowhere.csv", "cannot read the file"),
+        ("empty", "cannot read the file"),
     ] {
         let found = refused(&dir, &["pwcet", file]);
         assert!(found.contains(said), "{file}: {found}");

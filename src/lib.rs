@@ -187,6 +187,7 @@ pub mod program;
 pub mod ptx;
 pub mod pwcet;
 pub mod report;
+pub mod sass;
 pub mod sim;
 pub mod sweep;
 pub mod trace;

@@ -450,8 +450,8 @@ pub struct PtxLaunch {
     /// Registers per thread, if they are to limit occupancy
     #[arg(long, value_name = "N")]
     pub registers: Option<u32>,
-    /// PTX of another compiler: MODULE.NAME.ptx beside the MODULE.ptx that the launch or program names; the embedded
-    /// kernels have `nvrtc`
+    /// Other code: MODULE.NAME.ptx beside the MODULE.ptx that the launch or program names, or, if NAME is an
+    /// architecture, the machine code MODULE.NAME.cubin; the embedded kernels have `nvrtc` and `sm_61`
     #[arg(long, value_name = "NAME")]
     pub compiler: Option<String>,
     /// Of a program file: this launch alone, from 0, in the memory that those before it leave
@@ -511,7 +511,11 @@ impl PtxLaunch {
     /// The file of a module that a launch or program names: the one of the chosen compiler.
     pub fn module(&self, file: &str) -> String {
         match &self.compiler {
-            Some(name) => format!("{}.{name}.ptx", file.strip_suffix(".ptx").unwrap_or(file)),
+            // an architecture stands for machine code
+            Some(name) => {
+                let ending = if name.starts_with("sm_") { "cubin" } else { "ptx" };
+                format!("{}.{name}.{ending}", file.strip_suffix(".ptx").unwrap_or(file))
+            }
             None => file.to_owned(),
         }
     }

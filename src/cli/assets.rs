@@ -11,11 +11,14 @@ use include_dir::{Dir, include_dir};
 use super::files::read;
 use crate::diag::{Diagnostic, Diagnostics, SourceText, closest};
 use crate::isa::IsaTable;
+use crate::sass::Encoding;
 
 static CONFIGS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/configs");
 static KERNELS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/kernels");
 static PLANS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/plans");
 const PTX_ISA: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/isa/ptx.ron"));
+/// The encoding of Maxwell and Pascal.
+const PASCAL: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/isa/pascal.ron"));
 
 /// A file, embedded or on disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -171,6 +174,11 @@ pub fn ptx_isa() -> Result<IsaTable, Diagnostics> {
     IsaTable::parse(&SourceText::new("isa/ptx.ron", PTX_ISA))
 }
 
+/// The table of encodings.
+pub fn encoding() -> Result<Encoding, Diagnostics> {
+    Encoding::parse(&SourceText::new("isa/pascal.ron", PASCAL))
+}
+
 /// Every embedded kernel: name and location, sorted by name.
 pub fn kernels() -> Vec<(String, Location)> {
     embedded(&KERNELS, Location::Kernel, &["ron", "warp"])
@@ -218,7 +226,7 @@ pub fn find_kernel(name: &str) -> Result<Location, Diagnostics> {
         return Ok(location);
     }
     let on_disk = Location::Disk(PathBuf::from(name));
-    if matches!(on_disk.extension().as_str(), "warp" | "ron" | "ptx" | "cu") || name.contains(['/', '\\']) {
+    if matches!(on_disk.extension().as_str(), "warp" | "ron" | "ptx" | "cu" | "cubin" | "fatbin") || name.contains(['/', '\\']) {
         return Ok(on_disk);
     }
     let known = kernels();

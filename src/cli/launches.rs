@@ -4,14 +4,14 @@ use std::cell::RefCell;
 use std::path::PathBuf;
 
 use super::args::{PtxLaunch, Shape};
-use super::assets::{self, Location};
+use super::assets::Location;
 use super::files::read;
+use super::modules::Module;
 use crate::diag::{Diagnostic, Diagnostics, SourceText, Step, Texts, closest};
 use crate::program::Program;
 use crate::program::expr::Expr;
 use crate::program::launch::{ArgSpec, BufferSpec, Launch, LaunchSpec, ShapeSpec, parse_arg};
 use crate::program::{Param, ParamType};
-use crate::ptx::Module;
 
 /// A launch that fits its kernel, with what it was made of.
 pub struct FittedLaunch {
@@ -21,7 +21,7 @@ pub struct FittedLaunch {
     pub program: Program,
     /// The launch.
     pub launch: Launch,
-    /// The module's PTX.
+    /// The module's code as text.
     pub code: SourceText,
     /// Every file on disk that was read.
     pub inputs: Vec<PathBuf>,
@@ -48,12 +48,12 @@ pub fn from_options(
 ) -> Result<FittedLaunch, Diagnostics> {
     let mut problems = Diagnostics::new();
     if let Some(compiler) = &options.compiler {
-        let problem = Diagnostic::general(format!("--compiler {compiler}"), "this is a .ptx file already");
+        let problem = Diagnostic::general(format!("--compiler {compiler}"), "this is the code already");
         problems.push(problem.hint("--compiler chooses the .ptx file of a launch or program file"));
     }
     for (name, given) in [("--grid", options.grid), ("--block", options.block)] {
         if given.is_none() {
-            let problem = Diagnostic::general(location.shown(), format!("a .ptx file needs {name} X,Y,Z"));
+            let problem = Diagnostic::general(location.shown(), format!("a file of code needs {name} X,Y,Z"));
             problems.push(problem.hint(
                 "or write a launch .ron beside it: `warpbound inspect FILE.ptx --template > FILE.ron`",
             ));
@@ -62,7 +62,7 @@ pub fn from_options(
     problems.into_result(())?;
     let entry = match &options.entry {
         Some(entry) => entry.clone(),
-        None => only_kernel(location, &location.text()?)?,
+        None => Module::read(location, options, 0)?.only_kernel()?,
     };
     let one = || (Expr::from(1), Expr::from(1), Expr::from(1));
     let spec = LaunchSpec {
@@ -84,36 +84,6 @@ pub fn from_options(
     fitted(spec, location, location, Texts::new(SourceText::new("command line", said)), options, seed)
 }
 
-/// The only kernel of a module.
-pub fn only_kernel(location: &Location, code: &SourceText) -> Result<String, Diagnostics> {
-    let module = Module::parse(code)?;
-    match module.entries().as_slice() {
-        [only] => Ok((*only).to_owned()),
-        [] => {
-            let problem = Diagnostic::general(location.shown(), "the file has no kernel");
-            Err(problem.hint("a kernel is a `.visible .entry NAME(...) { ... }`").into())
-        }
-        entries => {
-            let message = format!("the file has {} kernels: name one with --entry", entries.len());
-            let names: Vec<String> = entries.iter().map(|name| crate::program::names::shown(name)).collect();
-            Err(Diagnostic::general(location.shown(), message).hint(names.join(", ")).into())
-        }
-    }
-}
-
-/// The PTX of a module.
-pub fn code_of(module: &Location, options: &PtxLaunch) -> Result<SourceText, Diagnostics> {
-    let Some(compiler) = &options.compiler else { return module.text() };
-    module.text().map_err(|problems| {
-        let mut hinted = Diagnostics::new();
-        for problem in problems.list() {
-            let hint = format!("what `{compiler}` makes of the module would be {}", module.shown());
-            hinted.push(problem.clone().hint(hint));
-        }
-        hinted
-    })
-}
-
 fn fitted(
     mut spec: LaunchSpec,
     location: &Location,
@@ -133,8 +103,9 @@ fn fitted(
     if let Some(entry) = &options.entry {
         spec.entry.clone_from(entry);
     }
-    let code = code_of(module, options)?;
-    let program = Module::parse(&code)?.program(&spec.entry, &assets::ptx_isa()?)?;
+    let read_module = Module::read(module, options, 0)?;
+    let program = read_module.program(&spec.entry)?;
+    let code = read_module.code;
     spec.entry.clone_from(&program.name);
     let mut replace = |field: &'static str, option: &str, value: String| {
         let text = SourceText::new(format!("{option} {value}"), value);

@@ -170,7 +170,7 @@ pub fn any_at(name: &str, location: Location, options: &PtxLaunch, seed: u64) ->
                 launch(name, options.name_of(&location.stem()), location, fitted)
             }
         }
-        "ptx" => {
+        "ptx" | "cubin" | "fatbin" => {
             let fitted = launches::from_options(&location, options, seed)?;
             launch(name, fitted.program.name.clone(), location, fitted)
         }

@@ -15,6 +15,7 @@ mod lists;
 mod load;
 mod loop_bounds;
 mod measurements;
+mod modules;
 mod output;
 mod policies;
 mod programs;

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::args::{Common, PtxLaunch};
-use super::assets::{self, Location};
+use super::assets::Location;
+use super::modules::Module;
 use super::files::read;
 use super::{launches, policies};
 use crate::base::Watch;
@@ -15,7 +16,6 @@ use crate::diag::{Diagnostic, Diagnostics, SourceText, Step, Texts, to_ron};
 use crate::machine::{Machine, SchedulerKind};
 use crate::program::expr::Expr;
 use crate::program::sequence::{LaunchAction, Sequence, SequenceSpec};
-use crate::ptx::Module;
 use crate::sim::PolicySetup;
 
 /// A program as found.
@@ -62,7 +62,6 @@ pub fn load(
     let mut spec = SequenceSpec::parse(&source)?;
     let mut texts = Texts::new(source);
     set_constants(&mut spec, &options.constant, &mut texts)?;
-    let isa = assets::ptx_isa()?;
     let inputs = RefCell::new(location.on_disk().map(PathBuf::from).into_iter().collect::<Vec<_>>());
     let mut modules: Vec<(String, Module)> = Vec::new();
     let mut codes = Vec::new();
@@ -72,14 +71,14 @@ pub fn load(
             None => {
                 let module = location.beside(&options.module(file));
                 inputs.borrow_mut().extend(module.on_disk().map(PathBuf::from));
-                let code = launches::code_of(&module, options)?;
                 let behind = modules.last().map_or(0, |(_, module)| module.globals_end());
-                modules.push((file.to_owned(), Module::parse_behind(&code, behind)?));
-                codes.push(code);
+                let module = Module::read(&module, options, behind)?;
+                codes.push(module.code.clone());
+                modules.push((file.to_owned(), module));
                 modules.len() - 1
             }
         };
-        Ok((index, modules[index].1.program(entry, &isa)?))
+        Ok((index, modules[index].1.program(entry)?))
     };
     let read = |path: &str, most: u64| launches::read_data(&location, path, most, &mut inputs.borrow_mut());
     let sequence = Sequence::new(&spec, seed, texts, &mut kernel, &read)?;

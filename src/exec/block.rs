@@ -59,6 +59,7 @@ impl<'a> Runner<'a> {
     pub(super) fn new(context: Context<'a>, options: Options) -> Self {
         let mut map = RegisterMap::new(context.program);
         let code = Arc::new(Code::new(context.program, &mut map, options.vectors));
+        map.bind(context.memory.words());
         let map = Arc::new(map);
         let warp = |id| Warp::new(id, &map, &context.shape, options.reconvergence);
         let warps = (0..context.shape.warps).map(warp).collect();
@@ -212,7 +213,7 @@ impl<'a> Runner<'a> {
         };
         paths.thread_instructions += self.processor.run(run)?;
         let count = u64::from(end.get() - first.get());
-        warp.executed += count;
+        warp.executed += u64::from(self.code.taken[end.index()] - self.code.taken[first.index()]);
         warp.stack.advance_to(end);
         self.fuel -= count;
         Ok(())

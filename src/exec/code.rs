@@ -14,7 +14,7 @@ use super::stack::SimtStack;
 use crate::base::{Pc, RegId};
 use crate::isa::Space;
 use crate::path::{MemoryUse, Step};
-use crate::program::sem::{Carry, MbarrierOp, Operand, PredSrc, Special};
+use crate::program::sem::{Carry, MbarrierOp, Operand, PredSrc, Special, Xmad};
 use crate::program::{Guard, Instr, Program, Sem};
 
 /// An instruction, ready to run. What `d`, `a`, `b` and `c` are depends on the kind: rows, if
@@ -104,6 +104,7 @@ pub(super) enum Narrow {
     Lop3(u8),
     FunnelLeft { wrap: bool },
     FunnelRight { wrap: bool },
+    Xmad(Xmad),
 }
 
 /// Operations on 64 bits.
@@ -210,8 +211,10 @@ pub(super) enum Order {
 pub(super) struct Code {
     /// By pc.
     pub(super) ops: Vec<Op>,
-    /// By pc: the step of the instruction, as far as it does not depend on the execution.
+    /// The steps of the instructions that take one, as far as they do not depend on the execution.
     pub(super) steps: Vec<Step>,
+    /// By pc, and behind the last: how many instructions before it take a step.
+    pub(super) taken: Vec<u32>,
     /// By pc: the next instruction at or after it that stands apart, or the end of the program.
     pub(super) ends: Vec<u32>,
     /// By pc: whether lanes that come there in the kernel itself do nothing more but end.
@@ -228,6 +231,7 @@ impl Code {
         let mut code = Self {
             ops: Vec::with_capacity(program.instrs.len()),
             steps: Vec::with_capacity(program.instrs.len()),
+            taken: vec![0],
             ends: Vec::new(),
             leaves: leaves(program),
             accesses: Vec::new(),
@@ -247,12 +251,15 @@ impl Code {
             code.decode_access(instr, map, off, &mut op);
             code.ops.push(op);
             let pc = Pc::from_index(index);
-            code.steps.push(match instr.sem.access() {
-                Some((space, _)) if space != Space::Generic => {
-                    Step::with(pc, MemoryUse { space, extra_transactions: 0 })
-                }
-                _ => Step::plain(pc),
-            });
+            if !instr.folded {
+                code.steps.push(match instr.sem.access() {
+                    Some((space, _)) if space != Space::Generic => {
+                        Step::with(pc, MemoryUse { space, extra_transactions: 0 })
+                    }
+                    _ => Step::plain(pc),
+                });
+            }
+            code.taken.push(code.steps.len() as u32);
         }
         let mut end = program.instrs.len() as u32;
         code.ends = vec![end; program.instrs.len()];

@@ -6,6 +6,7 @@
 
 use super::device::{Device, ModuleMemory, Region, variable_in};
 use super::races::{Extent, targets};
+use super::registers::Words;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::isa::Space;
 use crate::path::Footprint;
@@ -96,6 +97,11 @@ impl Memory {
         let mut problems = Diagnostics::new();
         memory.params = memory.parameter_block(program, launch, &mut problems);
         problems.into_result(memory)
+    }
+
+    /// Parameters and constants, as kernels read them without loads; nothing if they are of no use to this one.
+    pub(super) fn words(&self) -> Words {
+        Words { params: self.params.clone(), constants: self.constants.clone() }
     }
 
     /// What the launch leaves behind.

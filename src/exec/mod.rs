@@ -50,7 +50,7 @@ use crate::machine::{Banks, Machine, Reconvergence, SharedMemory};
 use crate::path::{BlockPaths, BlockSource, Footprint, Step};
 use crate::program::launch::Launch;
 use crate::program::sem::ValueTy;
-use crate::program::{Program, Sem};
+use crate::program::{Instr, Program, Sem};
 
 pub use device::Device;
 
@@ -175,8 +175,13 @@ impl<'a> Executor<'a> {
         tracing::debug!(file = %program.file, blocks = launch.blocks(), "executing");
         let mut problems = Diagnostics::new();
         check_shape(launch, &mut problems);
-        check_program(program, options.reconvergence, &mut problems);
+        check_program(program, &mut problems);
         problems.into_result(())?;
+        // code that says where lanes meet again leaves the machine no choice
+        let says = |instr: &Instr| matches!(instr.sem, Sem::OpenRegion { .. } | Sem::CloseRegion { .. });
+        let explicit = program.machine_code.is_some() || program.instrs.iter().any(says);
+        let reconvergence = if explicit { Reconvergence::PascalStack } else { options.reconvergence };
+        let options = Options { reconvergence, ..options };
 
         let memory = memory::Memory::on(device, module, program, launch, options.stack_bytes)?;
         let dynamic_shared = u64::from(launch.dynamic_shared);
@@ -297,7 +302,7 @@ fn check_shape(launch: &Launch, problems: &mut Diagnostics) {
 }
 
 /// What the types of a program allow and execution does not.
-fn check_program(program: &Program, reconvergence: Reconvergence, problems: &mut Diagnostics) {
+fn check_program(program: &Program, problems: &mut Diagnostics) {
     let most = Step::MAX_PC as usize;
     if program.instrs.is_empty() || program.instrs.len() > most {
         let message =
@@ -312,11 +317,6 @@ fn check_program(program: &Program, reconvergence: Reconvergence, problems: &mut
         };
         let wrong = match &instr.sem {
             Sem::OpenRegion { .. } if instr.guard.is_some() => Some("SSY or PBK under a guard".to_owned()),
-            Sem::OpenRegion { .. } | Sem::CloseRegion { .. }
-                if reconvergence != Reconvergence::PascalStack =>
-            {
-                Some("an SSY, PBK, SYNC or BRK on a machine without `reconvergence: PascalStack`".to_owned())
-            }
             Sem::None => Some("an instruction that has timing only".to_owned()),
             Sem::Load { ty, dsts, .. } => vector(ty.bits, dsts.len()),
             Sem::Store { bits, srcs, .. } => vector(*bits, srcs.len()),

@@ -42,6 +42,22 @@ pub(super) struct RegisterMap {
     wide: usize,
     narrow_inputs: Inputs,
     wide_inputs: Inputs,
+    words: Words,
+}
+
+/// What kernels read of parameters and constants as if they were registers.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Words {
+    pub(super) params: Vec<u8>,
+    pub(super) constants: Vec<u8>,
+}
+
+impl Words {
+    /// 32 bits; what lies beyond the end is zero.
+    fn word(bytes: &[u8], at: u32) -> u64 {
+        let word = bytes.get(at as usize..).and_then(|bytes| bytes.first_chunk::<4>());
+        word.map_or(0, |word| u64::from(u32::from_le_bytes(*word)))
+    }
 }
 
 /// The inputs of one kind of row, each once.
@@ -91,7 +107,23 @@ impl RegisterMap {
             wide: wide as usize,
             narrow_inputs: Inputs::default(),
             wide_inputs: Inputs::default(),
+            words: Words::default(),
         }
+    }
+
+    /// Says what lies in parameters and constants while the launch runs.
+    pub(super) fn bind(&mut self, words: Words) {
+        self.words = words;
+    }
+
+    /// A word of the parameters.
+    pub(super) fn param(&self, at: u32) -> u64 {
+        Words::word(&self.words.params, at)
+    }
+
+    /// A word of constant memory.
+    pub(super) fn constant(&self, at: u32) -> u64 {
+        Words::word(&self.words.constants, at)
     }
 
     /// Where a register is.

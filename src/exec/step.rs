@@ -70,6 +70,7 @@ pub(super) fn execute(warp: &mut Warp, context: &mut Context, code: &Code) -> Re
                 let (end, start) = match region {
                     Region::Sync => ("SYNC", "SSY"),
                     Region::Break => ("BRK", "PBK"),
+                    Region::Continue => ("CONT", "PCNT"),
                 };
                 let message = format!("{end} of warp {}, lanes {enabled}, without {start}", warp.id);
                 return Err(fault::at(

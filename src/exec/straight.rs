@@ -4,7 +4,7 @@
 //! fuel and the path are dealt with once for all of them.
 
 use super::access;
-use super::arith::{double, single};
+use super::arith::{bits, double, single};
 use super::code::{Code, Double, Kind, Narrow, Op, Order, Relation, Single, Wide, Widen};
 use super::context::Context;
 use super::fault::Fault;
@@ -35,15 +35,16 @@ impl Vectorised for Straight<'_, '_> {
     fn run<const FUSED: bool>(self) -> Result<u64, Fault> {
         let Self { warp, context, code, path, first, end, active } = self;
         let before = path.steps().len();
-        path.extend(&code.steps[first..end], active);
+        let taken = |at: usize| code.taken[at] as usize;
+        path.extend(&code.steps[taken(first)..taken(end)], active);
         let all = spread(active);
-        let mut threads = u64::from(active.count()) * (end - first) as u64;
+        let mut threads = u64::from(active.count()) * (taken(end) - taken(first)) as u64;
         for (at, op) in (first..end).zip(&code.ops[first..end]) {
             let pc = Pc::new(at as u32);
             let (mut enabled, mut guarded) = (active, all);
             if let Some(guard) = op.guard {
                 enabled = active & warp.guard(guard);
-                threads -= u64::from((active - enabled).count());
+                threads -= u64::from((active - enabled).count()) * (taken(at + 1) - taken(at)) as u64;
                 guarded = spread(enabled);
             }
             let step = match op.kind {
@@ -80,8 +81,11 @@ impl Vectorised for Straight<'_, '_> {
                     continue;
                 }
             };
-            if step != code.steps[at] {
-                path.replace(before + at - first, step);
+            if taken(at + 1) == taken(at) {
+                continue;
+            }
+            if step != code.steps[taken(at)] {
+                path.replace(before + taken(at) - taken(first), step);
             }
             context.record.deliver(path);
         }
@@ -174,6 +178,7 @@ fn on_narrow(rows: &mut [Row<u32>], kind: Narrow, op: &Op, mask: &Row<u32>) {
             let both = u64::from(b) << 32 | u64::from(a);
             ((both << amount) >> 32) as u32
         }),
+        Narrow::Xmad(xmad) => map3(rows, d, [a, b, c], mask, |a, b, c| bits::xmad(xmad, a, b, c)),
         Narrow::FunnelRight { wrap } => map3(rows, d, [a, b, c], mask, |a, b, c| {
             let amount = if wrap { c & 31 } else { c.min(32) };
             let both = u64::from(b) << 32 | u64::from(a);

@@ -190,6 +190,8 @@ impl Warp {
             Special::Clock => self.executed,
             Special::DynamicSharedBytes => shape.dynamic_shared,
             Special::TotalSharedBytes => shape.total_shared,
+            Special::Param(at) => self.map.param(at),
+            Special::Const(at) => self.map.constant(at),
             Special::Frame(offset) => self.stack.local().wrapping_add(offset),
         };
         [same; WARP_SIZE]

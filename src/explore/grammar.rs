@@ -232,6 +232,7 @@ impl Grammar {
             for (index, &(unit, reads)) in code.iter().enumerate() {
                 let srcs = (0..index).filter(|i| reads >> i & 1 == 1).map(RegId::from_index).collect();
                 program.instrs.push(Instr {
+                folded: false,
                     class: classes[usize::from(unit)],
                     class_by_space: None,
                     dsts: std::iter::once(RegId::from_index(index)).collect(),
@@ -245,6 +246,7 @@ impl Grammar {
                 path.push(Step::plain(Pc::from_index(program.instrs.len() - 1)), LaneMask::ALL);
             }
             program.instrs.push(Instr {
+                folded: false,
                 class: classes[UNITS],
                 class_by_space: None,
                 dsts: std::iter::empty().collect(),

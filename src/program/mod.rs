@@ -52,9 +52,20 @@ pub struct Program {
     pub max_threads: Option<u32>,
     /// Texture and surface references that the code names, each once.
     pub references: Vec<Reference>,
+    /// If it is machine code, where its instructions lie.
+    pub machine_code: Option<Offsets>,
     /// Things worth telling the user: constructs that were accepted but do nothing here, and
     /// reasons why a path may depend on timing.
     pub notes: Vec<String>,
+}
+
+/// Where the instructions of machine code lie; its lines are those of a listing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Offsets {
+    /// The line of the first instruction.
+    pub first_line: u32,
+    /// The first byte of each, line by line.
+    pub bytes: Vec<u32>,
 }
 
 /// A function that is no kernel.
@@ -113,8 +124,10 @@ pub struct Instr {
     pub memory: Option<MemoryOp>,
     /// What it does; [`Sem::None`] in micro kernels.
     pub sem: Sem,
-    /// Line in the source file, from 1; 0 if unknown.
+    /// Line in the source file, from 1; 0 if unknown. Of machine code, in its listing.
     pub line: u32,
+    /// Executes as a part of an instruction that stands beside it: it takes no step and no time.
+    pub folded: bool,
 }
 
 /// `@p` or `@!p`.
@@ -297,13 +310,40 @@ impl Program {
         self.instrs.iter().find(|instr| waits(&instr.sem)).map(|instr| instr.line)
     }
 
+    /// Why the paths may depend on the order in which warps run: an instruction reads what an atomic
+    /// operation returned, or an exchange decides who comes first.
+    pub fn order_note(&self) -> Option<&'static str> {
+        let mut read = vec![false; self.regs.len()];
+        self.instrs.iter().flat_map(|instr| instr.srcs.as_slice()).for_each(|reg| read[reg.index()] = true);
+        let decides = |atomic: &sem::Atomic| {
+            matches!(atomic.op, sem::AtomOp::Exch | sem::AtomOp::Cas) || atomic.dst.is_some_and(|dst| read[dst.index()])
+        };
+        let depends = self.instrs.iter().any(|instr| matches!(&instr.sem, Sem::Atomic(atomic) if decides(atomic)));
+        depends.then_some(
+            "the kernel uses results of atomic operations: they depend on the order of warps, and so may the \
+             paths; the functional run takes one order",
+        )
+    }
+
     /// The instruction at a pc.
     pub fn instr(&self, pc: Pc) -> &Instr {
         &self.instrs[pc.index()]
     }
 
-    /// `file:line` of an instruction, for messages.
+    /// `file:line` of an instruction, or `file:kernel+byte`, for messages.
     pub fn place(&self, pc: Pc) -> String {
-        format!("{}:{}", self.file, self.instr(pc).line)
+        let line = self.instr(pc).line;
+        let byte = self.machine_code.as_ref().and_then(|code| {
+            code.bytes.get(line.checked_sub(code.first_line)? as usize)
+        });
+        match byte {
+            Some(byte) => format!("{}:{}+{byte:#x}", self.file, self.name),
+            None => format!("{}:{line}", self.file),
+        }
+    }
+
+    /// Instructions as the source has them: those that others are made of count once.
+    pub fn count(&self) -> usize {
+        self.instrs.iter().filter(|instr| !instr.folded).count()
     }
 }

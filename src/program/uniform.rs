@@ -134,6 +134,8 @@ impl Uniformity {
             | Special::Clock
             | Special::DynamicSharedBytes
             | Special::TotalSharedBytes
+            | Special::Param(_)
+            | Special::Const(_)
             | Special::Frame(_) => false,
         }
     }

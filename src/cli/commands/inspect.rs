@@ -6,7 +6,7 @@ use crate::cli::args::{Inspect, PtxLaunch};
 use crate::cli::assets::{self, Location};
 use crate::cli::output::{self, Outcome};
 use crate::cli::session::Session;
-use crate::cli::{launches, programs};
+use crate::cli::{modules, programs};
 use crate::diag::{Diagnostic, Diagnostics, SourceText};
 use crate::machine::{Machine, MachineSpec};
 use crate::micro::MicroKernel;
@@ -140,7 +140,7 @@ fn template(args: &Inspect, location: &Location, source: &SourceText, session: &
     }
     let entry = match &args.entry {
         Some(entry) => entry.clone(),
-        None => launches::only_kernel(location, source)?,
+        None => modules::Module::read(location, &PtxLaunch::default(), 0)?.only_kernel()?,
     };
     let program = Module::parse(source)?.program(&entry, &assets::ptx_isa()?)?;
     output::text(session, &template::launch_file(&program, &location.shown()))

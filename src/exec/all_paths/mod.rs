@@ -120,7 +120,7 @@ impl<'a> AllPaths<'a> {
     ) -> Result<Self, NoPaths> {
         let mut problems = Diagnostics::new();
         check_shape(launch, &mut problems);
-        check_program(program, options.reconvergence, &mut problems);
+        check_program(program, &mut problems);
         problems.into_result(()).map_err(NoPaths::Launch)?;
         let device = Device::of(program, launch).map_err(NoPaths::Launch)?;
         let memory =
@@ -137,6 +137,7 @@ impl<'a> AllPaths<'a> {
         };
         let mut map = RegisterMap::new(program);
         let code = Code::new(program, &mut map, options.vectors);
+        map.bind(memory.words());
         let options = Options { traffic: false, divergence: false, races: None, ..options };
         let context = Context {
             program,

@@ -91,6 +91,7 @@ fn narrow_kind(int: IntOp, signed: bool) -> Option<(Narrow, usize)> {
         IntOp::MulLo => (Narrow::Mul, 2),
         IntOp::MulHi if signed => (Narrow::MulHiSigned, 2),
         IntOp::MulHi => (Narrow::MulHiUnsigned, 2),
+        IntOp::Xmad(xmad) => (Narrow::Xmad(xmad), 3),
         IntOp::MadLo => (Narrow::Mad, 3),
         IntOp::And => (Narrow::And, 2),
         IntOp::Or => (Narrow::Or, 2),

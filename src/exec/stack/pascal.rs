@@ -45,7 +45,7 @@ impl SimtStack {
         let innermost = own.iter().rposition(|entry| holds(entry) && ends(entry));
         let lowest = match (region, innermost) {
             (Region::Sync, Some(at)) if at + 1 == own.len() => base + at,
-            (Region::Break, Some(at)) => base + at,
+            (Region::Break | Region::Continue, Some(at)) => base + at,
             _ if lanes.is_empty() => self.entries.len(),
             _ => return false,
         };

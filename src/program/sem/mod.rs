@@ -128,6 +128,8 @@ pub enum Region {
     Sync,
     /// PBK to BRK: around a loop.
     Break,
+    /// PCNT to CONT: around the body of a loop.
+    Continue,
 }
 
 /// A source.
@@ -173,6 +175,10 @@ pub enum Special {
     Clock,
     DynamicSharedBytes,
     TotalSharedBytes,
+    /// 32 bits of the kernel's parameters, at so many bytes.
+    Param(u32),
+    /// 32 bits of constant memory, at so many bytes.
+    Const(u32),
     /// So many bytes beyond the beginning of the running function's frame in local memory. It is no
     /// register of the language, and nothing has to wait for it.
     Frame(u64),

@@ -69,6 +69,8 @@ pub enum IntOp {
     },
     /// Position of the c-th set bit of `a` from `b` on.
     Fns,
+    /// XMAD of machine code.
+    Xmad(Xmad),
     /// Four-way byte dot product; signedness of `a` and `b`.
     Dp4a {
         a_signed: bool,
@@ -80,6 +82,37 @@ pub enum IntOp {
         b_signed: bool,
         high: bool,
     },
+}
+
+/// Product of two halves and a sum: what machine code multiplies integers with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Xmad {
+    /// The factors are upper halves.
+    pub upper: [bool; 2],
+    /// The factors have signs.
+    pub signed: [bool; 2],
+    /// The product goes to the upper half (`PSL`).
+    pub shift: bool,
+    /// The upper half of the result is the lower one of `b` (`MRG`).
+    pub merge: bool,
+    /// What of `c` is added.
+    pub addend: Addend,
+}
+
+/// What of its third source an [`Xmad`] adds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Addend {
+    /// All.
+    #[default]
+    Whole,
+    /// The lower half (`CLO`).
+    Lower,
+    /// The upper half (`CHI`).
+    Upper,
+    /// All, and the lower half of `b` in the upper one (`CBCC`).
+    WithB,
+    /// All, less a correction for each of the whole factors that is negative (`CSFU`).
+    Corrected,
 }
 
 /// Modes of `prmt`.

@@ -5,7 +5,7 @@ use super::opcode::Opcode;
 use super::operand::{Cx, Fit};
 use super::{Lowered, Refusal, Res, convert, exactly};
 use crate::program::sem::{AtomOp, Atomic, FloatTy, Operand as Src, Sem, ValueTy};
-use crate::program::{MemoryOp, Program};
+use crate::program::MemoryOp;
 use crate::ptx::ast::Operand;
 use crate::ptx::types::Type;
 
@@ -64,22 +64,6 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Ope
     };
     let sem = Sem::Atomic(Box::new(Atomic { space, op: what, ty: value, dst, addr, b, c }));
     Ok(Lowered::access(sem, op.root, ty.kind(), MemoryOp::Atomic(space.into())))
-}
-
-/// Why the paths may depend on the order in which warps run: an instruction reads what an atomic
-/// operation returned, or an exchange decides who comes first.
-pub(super) fn order_note(program: &Program) -> Option<&'static str> {
-    let mut read = vec![false; program.regs.len()];
-    program.instrs.iter().flat_map(|instr| instr.srcs.as_slice()).for_each(|reg| read[reg.index()] = true);
-    let decides = |atomic: &Atomic| {
-        matches!(atomic.op, AtomOp::Exch | AtomOp::Cas) || atomic.dst.is_some_and(|dst| read[dst.index()])
-    };
-    let depends =
-        program.instrs.iter().any(|instr| matches!(&instr.sem, Sem::Atomic(atomic) if decides(atomic)));
-    depends.then_some(
-        "the kernel uses results of atomic operations: they depend on the order of warps, and so may the \
-         paths; the functional run takes one order",
-    )
 }
 
 /// The type of the memory cell.

@@ -131,6 +131,7 @@ fn instruction<'a>(
         memory,
         sem: lowered.sem,
         line: instr.line,
+        folded: false,
     })
 }
 

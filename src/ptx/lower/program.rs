@@ -71,7 +71,7 @@ pub(in crate::ptx) fn build(module: &Module, entry: u32, isa: &IsaTable) -> Buil
             builder.function(index, scopes);
         }
     }
-    let note = super::atomic::order_note(&builder.program);
+    let note = builder.program.order_note();
     builder.program.notes.extend(note.map(str::to_owned));
     builder.program.classes = builder.classes;
     Built { program: builder.program, problems: builder.problems, functions: builder.functions }
@@ -396,6 +396,7 @@ fn placeholder(class: OpClass, line: u32) -> Instr {
         memory: None,
         sem: Sem::Nop,
         line,
+        folded: false,
     }
 }
 

@@ -1,0 +1,100 @@
+//! Code of kernels, whatever it is written in: PTX or machine code.
+
+use super::args::PtxLaunch;
+use super::assets::{self, Location};
+use super::files::read;
+use crate::diag::{Diagnostic, Diagnostics, SourceText};
+use crate::isa::IsaTable;
+use crate::program::Program;
+use crate::ptx;
+use crate::sass::{self, Encoding};
+
+/// A module with what it takes to lower its kernels.
+pub struct Module {
+    /// Its text: PTX, or the disassembly.
+    pub code: SourceText,
+    language: Language,
+}
+
+enum Language {
+    Ptx { module: ptx::Module, isa: IsaTable },
+    Machine { module: sass::Module, encoding: Encoding },
+}
+
+impl Module {
+    /// Reads a module; its variables in global memory lie behind those of another one.
+    pub fn read(location: &Location, options: &PtxLaunch, globals_start: u64) -> Result<Self, Diagnostics> {
+        let hinted = |problems| of_compiler(problems, location, options);
+        if is_machine_code(location) {
+            let bytes = location.bytes(read::PTX_BYTES).map_err(|problem| hinted(problem.into()))?;
+            return Self::machine(&location.shown(), &bytes, globals_start);
+        }
+        let code = location.text().map_err(hinted)?;
+        let module = ptx::Module::parse_behind(&code, globals_start)?;
+        Ok(Self { code, language: Language::Ptx { module, isa: assets::ptx_isa()? } })
+    }
+
+    fn machine(name: &str, bytes: &[u8], globals_start: u64) -> Result<Self, Diagnostics> {
+        let encoding = assets::encoding()?;
+        let module = sass::Module::read_behind(name, bytes, &encoding, globals_start)?;
+        let code = SourceText::new(name, module.listing(&encoding));
+        Ok(Self { code, language: Language::Machine { module, encoding } })
+    }
+
+    /// Lowers a kernel.
+    pub fn program(&self, entry: &str) -> Result<Program, Diagnostics> {
+        match &self.language {
+            Language::Ptx { module, isa } => module.program(entry, isa),
+            Language::Machine { module, encoding } => module.program(entry, encoding),
+        }
+    }
+
+    /// The names of the kernels.
+    pub fn entries(&self) -> Vec<&str> {
+        match &self.language {
+            Language::Ptx { module, .. } => module.entries(),
+            Language::Machine { module, .. } => module.entries(),
+        }
+    }
+
+    /// Where the variables of another module of the same run may begin.
+    pub fn globals_end(&self) -> u64 {
+        match &self.language {
+            Language::Ptx { module, .. } => module.globals_end(),
+            Language::Machine { module, .. } => module.globals_end(),
+        }
+    }
+
+    /// The only kernel.
+    pub fn only_kernel(&self) -> Result<String, Diagnostics> {
+        let file = self.code.name();
+        match self.entries().as_slice() {
+            [only] => Ok((*only).to_owned()),
+            [] => {
+                let problem = Diagnostic::general(file, "the file has no kernel");
+                Err(problem.hint("in PTX a kernel is a `.visible .entry NAME(...) { ... }`").into())
+            }
+            entries => {
+                let message = format!("the file has {} kernels: name one with --entry", entries.len());
+                let names: Vec<String> = entries.iter().map(|name| crate::program::names::shown(name)).collect();
+                Err(Diagnostic::general(file, message).hint(names.join(", ")).into())
+            }
+        }
+    }
+}
+
+/// Whether a file is machine code, by its name.
+pub fn is_machine_code(location: &Location) -> bool {
+    matches!(location.extension().as_str(), "cubin" | "fatbin")
+}
+
+/// What went wrong with the code of the chosen compiler.
+fn of_compiler(problems: Diagnostics, module: &Location, options: &PtxLaunch) -> Diagnostics {
+    let Some(compiler) = &options.compiler else { return problems };
+    let mut hinted = Diagnostics::new();
+    for problem in problems.list() {
+        let hint = format!("what `{compiler}` makes of the module would be {}", module.shown());
+        hinted.push(problem.clone().hint(hint));
+    }
+    hinted
+}

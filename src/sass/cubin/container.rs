@@ -1,0 +1,82 @@
+//! Files that hold cubins: the cubin itself, fat binaries, programs with fat binaries in them.
+
+use object::elf::{EM_CUDA, FileHeader64};
+use object::read::elf::FileHeader;
+use object::{LittleEndian, read::elf::SectionHeader};
+
+const FAT: [u8; 4] = 0xba55_ed50_u32.to_le_bytes();
+/// An entry of machine code, not of PTX.
+const MACHINE_CODE: u16 = 2;
+
+type Problem = (String, String);
+
+/// The cubin in a file: itself, or that for one of these architectures in a fat binary.
+pub(super) fn cubin<'a>(bytes: &'a [u8], targets: &[u32]) -> Result<&'a [u8], Problem> {
+    if bytes.starts_with(&FAT) {
+        return fat(bytes, targets);
+    }
+    if !bytes.starts_with(&object::elf::ELFMAG) {
+        let message = "no cubin: it begins neither as an ELF file nor as a fat binary".to_owned();
+        return Err((message, "a cubin is what `nvcc -cubin` or ptxas write".to_owned()));
+    }
+    match host(bytes) {
+        Some(section) => fat(section, targets),
+        None => Ok(bytes),
+    }
+}
+
+/// The fat binary of a program for a computer.
+fn host(bytes: &[u8]) -> Option<&[u8]> {
+    let header = FileHeader64::<LittleEndian>::parse(bytes).ok()?;
+    if header.e_machine(LittleEndian) == EM_CUDA {
+        return None;
+    }
+    let sections = header.sections(LittleEndian, bytes).ok()?;
+    let (_, section) = sections.section_by_name(LittleEndian, b".nv_fatbin")?;
+    section.data(LittleEndian, bytes).ok()
+}
+
+/// The first entry of machine code for one of these architectures.
+fn fat<'a>(mut bytes: &'a [u8], targets: &[u32]) -> Result<&'a [u8], Problem> {
+    let damaged = || ("a damaged fat binary".to_owned(), String::new());
+    let mut others: Vec<String> = Vec::new();
+    // one fat binary behind the other, each with a header and its entries
+    while bytes.starts_with(&FAT) {
+        let (header, size) = (half(bytes, 6).ok_or_else(damaged)?, long(bytes, 8).ok_or_else(damaged)?);
+        let rest = bytes.get(usize::from(header)..).ok_or_else(damaged)?;
+        let (mut entries, after) = rest.split_at_checked(usize::try_from(size).map_err(|_| damaged())?).ok_or_else(damaged)?;
+        while !entries.is_empty() {
+            let kind = half(entries, 0).ok_or_else(damaged)?;
+            let header = word(entries, 4).ok_or_else(damaged)? as usize;
+            let size = usize::try_from(long(entries, 8).ok_or_else(damaged)?).map_err(|_| damaged())?;
+            let (compressed, target) = (word(entries, 16).ok_or_else(damaged)?, word(entries, 28).ok_or_else(damaged)?);
+            let end = header.checked_add(size).filter(|&end| end > 0).ok_or_else(damaged)?;
+            let payload = entries.get(header..end).ok_or_else(damaged)?;
+            if kind == MACHINE_CODE && targets.contains(&target) {
+                if compressed == 0 {
+                    return Ok(payload);
+                }
+                others.push(format!("sm_{target}, compressed"));
+            } else {
+                others.push(if kind == MACHINE_CODE { format!("sm_{target}") } else { format!("PTX for sm_{target}") });
+            }
+            entries = &entries[end..];
+        }
+        bytes = after;
+    }
+    let targets: Vec<String> = targets.iter().map(|target| format!("sm_{target}")).collect();
+    let hint = format!("wanted: machine code for one of {}, not compressed (`-Xfatbin -compress=false`)", targets.join(", "));
+    Err((format!("a fat binary without machine code that can be read; it has {}", others.join("; ")), hint))
+}
+
+fn half(bytes: &[u8], at: usize) -> Option<u16> {
+    bytes.get(at..)?.first_chunk().map(|bytes| u16::from_le_bytes(*bytes))
+}
+
+fn word(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes.get(at..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes))
+}
+
+fn long(bytes: &[u8], at: usize) -> Option<u64> {
+    bytes.get(at..)?.first_chunk().map(|bytes| u64::from_le_bytes(*bytes))
+}

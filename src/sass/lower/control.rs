@@ -1,0 +1,80 @@
+//! Control: branches, regions of divergence, calls, the end.
+
+use super::{Cx, Decoded, PT, Res, Role, Value, refuse};
+use crate::base::Pc;
+use crate::program::Flow;
+use crate::program::Guard;
+use crate::program::sem::{Call, PredOp, PredSrc, Region, Sem};
+
+pub(super) fn lower(cx: &mut Cx, d: &Decoded, next: i64) -> Res<Role> {
+    let sem = d.op.sem.as_str();
+    if sem == "nop" {
+        return Ok(Role::PLAIN);
+    }
+    let condition = d.operand("cc").filter(|operand| !operand.hidden);
+    if let Some(condition) = condition {
+        return conditional(cx, d, condition.value, next);
+    }
+    let role = match sem {
+        "exit" => Role::flow(Flow::Exit),
+        _ => Role::PLAIN,
+    };
+    match sem {
+        "bra" => {
+            let target = target(cx, d, next)?;
+            cx.push(Sem::Branch { target, reconverge: None });
+        }
+        "ssy" | "pbk" | "pcnt" => {
+            let region = match sem {
+                "ssy" => Region::Sync,
+                "pbk" => Region::Break,
+                _ => Region::Continue,
+            };
+            let join = target(cx, d, next)?;
+            cx.push(Sem::OpenRegion { region, join });
+        }
+        "sync" => cx.push(Sem::CloseRegion { region: Region::Sync }),
+        "brk" => cx.push(Sem::CloseRegion { region: Region::Break }),
+        "cont" => cx.push(Sem::CloseRegion { region: Region::Continue }),
+        "cal" => {
+            let target = target(cx, d, next)?;
+            // its number is known once all are
+            cx.push(Sem::Call(Box::new(Call { target, function: 0, pass: Vec::new(), give_back: Vec::new() })));
+        }
+        "ret" => cx.push(Sem::Return),
+        _ => cx.push(Sem::Exit),
+    }
+    Ok(role)
+}
+
+/// A branch by the condition code, and by the guard.
+fn conditional(cx: &mut Cx, d: &Decoded, condition: Value, next: i64) -> Res<Role> {
+    let Value::Choice(name, _) = condition else { return refuse(format!("{} by this condition", d.op.name), "") };
+    let zero = match name {
+        "CC.EQ" | "CC.EQU" => true,
+        "CC.NE" | "CC.NEU" => false,
+        other => return refuse(format!("{} by {other}", d.op.name), "conditions on zero are known, no others"),
+    };
+    if d.op.sem != "bra" {
+        return refuse(format!("{} by {name}", d.op.name), "");
+    }
+    let target = target(cx, d, next)?;
+    let taken = cx.pred();
+    let flag = PredSrc::Reg(Guard { reg: cx.flags.zero, negate: !zero });
+    match d.guard {
+        Some((number, negate)) if number != PT => {
+            let guard = PredSrc::Reg(Guard { reg: cx.predicate(number), negate });
+            cx.push(Sem::PredLogic { op: PredOp::And, dst: taken, a: flag, b: guard });
+        }
+        _ => cx.set_pred(taken, flag),
+    }
+    cx.push_if(taken, false, Sem::Branch { target, reconverge: None });
+    Ok(Role::PLAIN)
+}
+
+fn target(cx: &Cx, d: &Decoded, next: i64) -> Res<Pc> {
+    match d.operand("t").map(|operand| operand.value) {
+        Some(Value::Target(offset)) => (cx.targets)(next + offset),
+        _ => refuse(format!("{} without a target", d.op.name), ""),
+    }
+}

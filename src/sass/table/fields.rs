@@ -1,0 +1,351 @@
+//! Reading and writing the fields of words.
+
+use super::{ControlPlace, Encoding, Field, Kind, Op, OperandSpec, Part, Source, Values, Word, low, signed};
+use crate::sass::decode::{Decoded, Operand};
+
+/// A form that a word may have.
+#[derive(Clone, Copy, Debug)]
+pub struct Found<'t> {
+    /// The instruction.
+    pub op: &'t Op,
+    /// Its form.
+    pub form: usize,
+}
+
+/// What an operand is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value<'t> {
+    /// R0 to R254, or RZ.
+    Register(u8),
+    /// P0 to P6, or PT.
+    Predicate(u8),
+    /// A word of a bank, by its offset in bytes.
+    Constant {
+        /// The bank.
+        bank: u8,
+        /// Bytes.
+        offset: i64,
+    },
+    /// A constant at a register and an offset.
+    IndexedConstant {
+        /// The bank.
+        bank: u8,
+        /// The register.
+        register: u8,
+        /// Bytes.
+        offset: i64,
+    },
+    /// A number: 32 bits, extended by sign where it has less.
+    Number(i64),
+    /// A number of few bits that has no sign.
+    Small(u64),
+    /// The bits of a float.
+    Single(u32),
+    /// The bits of a double.
+    Double(u64),
+    /// Where code goes on: bytes from the next instruction.
+    Target(i64),
+    /// A special register.
+    Special(u8),
+    /// A register, or two of them if `wide`, and an offset.
+    Address {
+        /// The register.
+        register: u8,
+        /// Bytes.
+        offset: i64,
+        /// 64 bits.
+        wide: bool,
+    },
+    /// One of several texts.
+    Choice(&'t str, u64),
+    /// A barrier of the warp.
+    Barrier(u8),
+    /// Several of them.
+    Barriers(u8),
+}
+
+type Missing<'t> = (&'t str, u64);
+
+impl Encoding {
+    /// The forms that a word may have, the most likely first.
+    pub(in crate::sass) fn candidates(&self, word: Word) -> impl Iterator<Item = Found<'_>> {
+        let top = (word >> (self.word_bytes * 8 - 8)) as usize & 0xff;
+        self.by_top[top].iter().filter_map(move |&(op, form)| {
+            let op = &self.ops[op as usize];
+            let found = op.forms[form as usize];
+            (word & found.mask == found.bits).then_some(Found { op, form: form as usize })
+        })
+    }
+
+    pub(in crate::sass) fn guard(&self, word: Word, op: &Op) -> Option<(u8, bool)> {
+        let bits = if op.guarded { (word >> self.guard & 15) as u8 } else { 7 };
+        // the predicate that is always true says nothing
+        (bits != 7).then_some((bits & 7, bits & 8 != 0))
+    }
+
+    pub(in crate::sass) fn modifiers<'t>(
+        &'t self,
+        word: Word,
+        op: &'t Op,
+    ) -> Result<Vec<(&'t str, &'t str, u64)>, Missing<'t>> {
+        let mut found = Vec::new();
+        for part in &op.mnemonic {
+            match part {
+                Part::Text(_) => {}
+                Part::Modifier(modifier) => {
+                    let number = modifier.field.get(word);
+                    let text = match &modifier.values {
+                        Values::Flag { text, inverted } if (number != 0) != *inverted => text,
+                        Values::Flag { .. } => "",
+                        Values::Choice(choice) => self.text(*choice, number).ok_or((modifier.name.as_str(), number))?,
+                    };
+                    found.push((modifier.name.as_str(), text, number));
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn text(&self, choice: usize, number: u64) -> Option<&str> {
+        self.choices[choice].texts.get(number as usize)?.as_deref()
+    }
+
+    pub(in crate::sass) fn operands<'t>(
+        &'t self,
+        word: Word,
+        op: &'t Op,
+        form: usize,
+    ) -> Result<Vec<Operand<'t>>, Missing<'t>> {
+        op.operands.iter().map(|spec| self.operand(word, spec, op.forms[form].source)).collect()
+    }
+
+    fn operand<'t>(&'t self, word: Word, spec: &'t OperandSpec, source: Source) -> Result<Operand<'t>, Missing<'t>> {
+        let bit = |bit: Option<u32>| bit.is_some_and(|bit| word >> bit & 1 != 0);
+        let (place, value) = self.value(word, spec, source)?;
+        let part = match &spec.part {
+            None => "",
+            Some((field, choice)) => {
+                let number = field.get(word);
+                self.text(*choice, number).ok_or((spec.name.as_str(), number))?
+            }
+        };
+        let register = matches!(value, Value::Register(_) | Value::Address { .. });
+        Ok(Operand {
+            name: &spec.name,
+            hidden: spec.hide == Some(place) && !matches!(value, Value::Register(_)),
+            value,
+            neg: bit(spec.neg),
+            abs: bit(spec.abs),
+            inv: bit(spec.inv),
+            not: bit(spec.not),
+            cc: bit(spec.cc),
+            half: bit(spec.half),
+            part,
+            wide: spec.wide,
+            plain: spec.plain,
+            next: spec.next,
+            joined: spec.joined,
+            apart: spec.apart,
+            slot: if register { spec.slot.or(spec.usual_slot(source)) } else { None },
+        })
+    }
+
+    /// The number in an operand's place, and what it means.
+    fn value<'t>(&'t self, word: Word, spec: &'t OperandSpec, source: Source) -> Result<(u64, Value<'t>), Missing<'t>> {
+        let field = spec.place(source);
+        let bits = field.get(word);
+        let constant = || Value::Constant { bank: (bits >> 14) as u8, offset: signed(bits & 0x3fff, 14) * 4 };
+        let value = match (spec.kind, source) {
+            (Kind::B, Source::Number) => Value::Number(signed(bits, 20)),
+            (Kind::B, Source::Single) => Value::Single((bits as u32) << 12),
+            (Kind::B, Source::Double) => Value::Double(bits << 44),
+            (Kind::B, Source::Constant) | (Kind::Constant, _) => constant(),
+            (Kind::B | Kind::Register, _) => Value::Register(bits as u8),
+            (Kind::Predicate, _) => Value::Predicate(bits as u8),
+            (Kind::IndexedConstant, _) => Value::IndexedConstant {
+                register: bits as u8,
+                offset: signed(bits >> 8, 16),
+                bank: (bits >> 24) as u8,
+            },
+            (Kind::Number(width, true), _) => Value::Number(signed(bits, width)),
+            (Kind::Number(_, false), _) => Value::Small(bits),
+            (Kind::Single, _) => Value::Single(bits as u32),
+            (Kind::Target, _) => Value::Target(signed(bits, 24)),
+            (Kind::Special, _) => Value::Special(bits as u8),
+            (Kind::Address, _) => {
+                let offset = spec.offset.as_ref().map_or(0, |(field, _)| signed(field.get(word), field.width()));
+                let offset = if spec.words { offset * 4 } else { offset };
+                Value::Address {
+                    register: bits as u8,
+                    offset,
+                    wide: spec.extended.is_some_and(|bit| word >> bit & 1 != 0),
+                }
+            }
+            (Kind::RegisterOrNumber(_), _) => match &spec.number {
+                Some((number, bit)) if word >> bit & 1 != 0 => {
+                    let bits = number.get(word);
+                    return Ok((bits, Value::Small(bits)));
+                }
+                _ => Value::Register(bits as u8),
+            },
+            (Kind::Choice(choice), _) => {
+                Value::Choice(self.text(choice, bits).ok_or((spec.name.as_str(), bits))?, bits)
+            }
+            (Kind::Barrier, _) => Value::Barrier(bits as u8),
+            (Kind::Barriers, _) => Value::Barriers(bits as u8),
+        };
+        Ok((bits, value))
+    }
+
+    /// The word of an instruction.
+    ///
+    /// # Errors
+    /// A value that does not fit its place, by the operand's name.
+    pub fn encode<'t>(&self, decoded: &Decoded<'t>) -> Result<Word, &'t str> {
+        let op = decoded.op;
+        let form = op.forms[decoded.form];
+        let mut word = form.bits;
+        if op.guarded {
+            let (register, negated) = decoded.guard.unwrap_or((7, false));
+            word |= Word::from(register & 7 | u8::from(negated) << 3) << self.guard;
+        }
+        let modifiers = op.mnemonic.iter().filter_map(|part| match part {
+            Part::Modifier(modifier) => Some(modifier),
+            Part::Text(_) => None,
+        });
+        for (modifier, &(name, _, number)) in modifiers.zip(&decoded.modifiers) {
+            if number >> modifier.field.width() != 0 {
+                return Err(name);
+            }
+            word |= modifier.field.put(number);
+        }
+        for (spec, operand) in op.operands.iter().zip(&decoded.operands) {
+            word |= self.operand_bits(spec, form.source, operand).ok_or(operand.name)?;
+        }
+        Ok(word)
+    }
+
+    fn operand_bits(&self, spec: &OperandSpec, source: Source, operand: &Operand) -> Option<Word> {
+        let fits = |value: i64, bits: u32| (signed(value as u64, bits) == value).then_some(value as u64 & (low(bits) as u64));
+        let small = |value: u64, field: &Field| (value <= low(field.width()) as u64).then_some(value);
+        let field = spec.place(source);
+        let mut word = 0;
+        let bits = match (operand.value, spec.kind) {
+            (Value::Register(register), _) => u64::from(register),
+            (Value::Predicate(register), _) => u64::from(register),
+            (Value::Constant { bank, offset }, _) if offset % 4 == 0 => fits(offset / 4, 14)? | u64::from(bank) << 14,
+            (Value::IndexedConstant { bank, register, offset }, _) => {
+                u64::from(register) | fits(offset, 16)? << 8 | u64::from(bank) << 24
+            }
+            (Value::Number(number), _) => fits(number, field.width())?,
+            (Value::Small(number), Kind::RegisterOrNumber(_)) => {
+                let (number_field, bit) = spec.number.as_ref()?;
+                return Some(number_field.put(small(number, number_field)?) | 1 << bit);
+            }
+            (Value::Small(number), _) => number,
+            (Value::Single(bits), Kind::Single) => bits.into(),
+            (Value::Single(bits), _) if bits & 0xfff == 0 => u64::from(bits >> 12),
+            (Value::Double(bits), _) if bits << 20 == 0 => bits >> 44,
+            (Value::Target(offset), _) => fits(offset, 24)?,
+            (Value::Special(register), _) => register.into(),
+            (Value::Address { register, offset, .. }, _) => {
+                let (offset_field, _) = spec.offset.as_ref()?;
+                let unit = if spec.words { 4 } else { 1 };
+                if offset % unit != 0 {
+                    return None;
+                }
+                word |= offset_field.put(fits(offset / unit, offset_field.width())?);
+                register.into()
+            }
+            (Value::Choice(_, number), _) => number,
+            (Value::Barrier(barrier) | Value::Barriers(barrier), _) => barrier.into(),
+            _ => return None,
+        };
+        word |= field.put(small(bits, &field)?);
+        let flags = [
+            (spec.neg, operand.neg),
+            (spec.abs, operand.abs),
+            (spec.inv, operand.inv),
+            (spec.not, operand.not),
+            (spec.cc, operand.cc),
+            (spec.half, operand.half),
+        ];
+        for (bit, set) in flags {
+            match (bit, set) {
+                (_, false) => {}
+                (Some(bit), true) => word |= 1 << bit,
+                (None, true) => return None,
+            }
+        }
+        if let Some((field, choice)) = &spec.part {
+            let number = self.choices[*choice].texts.iter().position(|text| text.as_deref() == Some(operand.part))?;
+            word |= field.put(number as u64);
+        }
+        Some(word)
+    }
+
+    /// Where the instruction with a number lies in the code, and where its control codes do: byte and bit.
+    pub fn place(&self, index: usize) -> (usize, (usize, u32)) {
+        match self.control {
+            ControlPlace::Bundle { instructions, bits } => {
+                let (bundle, within) = (index / instructions, index % instructions);
+                let start = bundle * (instructions + 1) * self.word_bytes;
+                (start + (within + 1) * self.word_bytes, (start, within as u32 * bits))
+            }
+            ControlPlace::Inside { bit } => (index * self.word_bytes, (index * self.word_bytes, bit)),
+        }
+    }
+
+    /// The number of the instruction at a byte of the code; nothing if none begins there.
+    pub fn index_at(&self, byte: usize) -> Option<usize> {
+        let word = byte / self.word_bytes;
+        if !byte.is_multiple_of(self.word_bytes) {
+            return None;
+        }
+        match self.control {
+            ControlPlace::Bundle { instructions, .. } => {
+                let within = word % (instructions + 1);
+                // branches go to the control word in front, too
+                Some(word / (instructions + 1) * instructions + within.saturating_sub(1))
+            }
+            ControlPlace::Inside { .. } => Some(word),
+        }
+    }
+
+    /// How many instructions so many bytes of code hold.
+    pub fn count(&self, bytes: usize) -> usize {
+        let words = bytes / self.word_bytes;
+        match self.control {
+            ControlPlace::Bundle { instructions, .. } => {
+                words / (instructions + 1) * instructions + (words % (instructions + 1)).saturating_sub(1)
+            }
+            ControlPlace::Inside { .. } => words,
+        }
+    }
+}
+
+impl OperandSpec {
+    /// The slot of a register by its place: first, second, third source.
+    fn usual_slot(&self, source: Source) -> Option<u8> {
+        match (self.kind, self.place(source).0.first()) {
+            (_, Some((8, _))) => Some(0),
+            (_, Some((20, _))) | (Kind::B, Some((39, _))) => Some(1),
+            (_, Some((39, _))) => Some(2),
+            _ => None,
+        }
+    }
+}
+
+impl Op {
+    /// What is printed of an instruction behind its name: texts, and the numbers of its modifiers.
+    pub(in crate::sass) fn suffix(&self) -> impl Iterator<Item = Result<&str, usize>> {
+        let mut next = 0;
+        self.mnemonic.iter().map(move |part| match part {
+            Part::Text(text) => Ok(text.as_str()),
+            Part::Modifier(_) => {
+                next += 1;
+                Err(next - 1)
+            }
+        })
+    }
+}

@@ -1,0 +1,149 @@
+//! Instructions as text, as NVIDIA's disassemblers print them.
+
+use std::fmt::Write;
+
+use super::decode::{Decoded, Operand};
+use super::special::special_name;
+use super::table::Value;
+
+/// The text of an instruction. `byte` is where it lies; targets are printed as what `label` says of a byte.
+pub fn text(decoded: &Decoded, next: usize, reuse: u8, label: impl Fn(i64) -> String) -> String {
+    let mut out = String::new();
+    if let Some((register, negated)) = decoded.guard {
+        let _ = write!(out, "@{}{} ", if negated { "!" } else { "" }, predicate(register));
+    }
+    out.push_str(&decoded.op.name);
+    for piece in decoded.op.suffix() {
+        match piece {
+            Ok(text) => out.push_str(text),
+            Err(modifier) => out.push_str(decoded.modifiers.get(modifier).map_or("", |(_, text, _)| text)),
+        }
+    }
+    let mut separator = " ";
+    for operand in decoded.operands.iter().filter(|operand| !operand.hidden) {
+        out.push_str(if operand.joined { " " } else { separator });
+        separator = ", ";
+        let reuse = if decoded.op.reuse { reuse } else { 0 };
+        write_operand(&mut out, operand, next, reuse, &label);
+        if let (true, Value::Register(first)) = (operand.next, operand.value) {
+            let step = if decoded.modifier("ty") == ".64" { 2 } else { 1 };
+            let _ = write!(out, ", {}", register(first.saturating_add(step)));
+        }
+    }
+    out
+}
+
+fn write_operand(out: &mut String, operand: &Operand, next: usize, reuse: u8, label: &impl Fn(i64) -> String) {
+    // the signs of numbers stand behind them
+    let number = matches!(operand.value, Value::Number(_) | Value::Small(_) | Value::Single(_) | Value::Double(_));
+    let (before, behind) = signs(operand);
+    out.push_str(if number { "" } else { &before });
+    let marked = operand.slot.is_some_and(|slot| reuse >> slot & 1 != 0);
+    match operand.value {
+        Value::Register(register) => out.push_str(&self::register(register)),
+        Value::Predicate(register) => out.push_str(&predicate(register)),
+        Value::Constant { bank, offset } => {
+            let gap = if operand.apart { " " } else { "" };
+            let _ = write!(out, "c[{bank:#x}]{gap}[");
+            hex(out, offset);
+            out.push(']');
+        }
+        Value::IndexedConstant { bank, register, offset } => {
+            let _ = write!(out, "c[{bank:#x}]");
+            address(out, register, offset, false);
+        }
+        Value::Number(number) if operand.plain => hex(out, number & 0xf_ffff),
+        Value::Number(number) => hex(out, number),
+        Value::Small(number) => {
+            let _ = write!(out, "{number:#x}");
+        }
+        Value::Single(bits) => out.push_str(&decimal(f32::from_bits(bits).into(), bits >> 31 != 0)),
+        Value::Double(bits) => out.push_str(&decimal(f64::from_bits(bits), bits >> 63 != 0)),
+        Value::Target(offset) => out.push_str(&label(next as i64 + offset)),
+        Value::Special(register) => out.push_str(&special_name(register)),
+        Value::Address { register, offset, .. } => address(out, register, offset, marked),
+        Value::Choice(text, _) => out.push_str(text),
+        Value::Barrier(barrier) => {
+            let _ = write!(out, "SB{barrier}");
+        }
+        Value::Barriers(mask) => {
+            let all: Vec<String> = (0..8).rev().filter(|bit| mask >> bit & 1 != 0).map(|bit| bit.to_string()).collect();
+            let _ = write!(out, "{{{}}}", all.join(","));
+        }
+    }
+    let half = if operand.half { ".H1" } else { "" };
+    let cc = if operand.cc { ".CC" } else { "" };
+    let bar = if operand.abs && !number { "|" } else { "" };
+    let _ = write!(out, "{}{bar}{half}{cc}{}", operand.part, if number { behind } else { "" });
+    if marked && matches!(operand.value, Value::Register(_)) {
+        out.push_str(".reuse");
+    }
+}
+
+/// What stands before an operand, or, if it is a number, behind it.
+fn signs(operand: &Operand) -> (String, &'static str) {
+    let each = [(operand.neg, "-"), (operand.inv, "~"), (operand.not, "!"), (operand.abs, "|")];
+    let before = each.iter().filter(|(set, _)| *set).map(|(_, sign)| *sign).collect();
+    let behind = match (operand.neg, operand.abs, operand.inv) {
+        (_, _, true) => ".INV",
+        (true, true, _) => ".NEG.ABS",
+        (true, false, _) => ".NEG",
+        (false, true, _) => ".ABS",
+        (false, false, false) => "",
+    };
+    (before, behind)
+}
+
+fn register(number: u8) -> String {
+    if number == 255 { "RZ".to_owned() } else { format!("R{number}") }
+}
+
+fn predicate(number: u8) -> String {
+    if number == 7 { "PT".to_owned() } else { format!("P{number}") }
+}
+
+fn hex(out: &mut String, number: i64) {
+    let _ = write!(out, "{}{:#x}", if number < 0 { "-" } else { "" }, number.unsigned_abs());
+}
+
+fn address(out: &mut String, number: u8, offset: i64, marked: bool) {
+    let reuse = if marked { ".reuse" } else { "" };
+    out.push('[');
+    if number == 255 && offset != 0 {
+        hex(out, offset);
+    } else {
+        let _ = write!(out, "{}{reuse}", register(number));
+        if offset != 0 {
+            out.push('+');
+            hex(out, offset);
+        }
+    }
+    out.push(']');
+}
+
+/// Twenty significant digits, as C prints them with `%.20g`.
+fn decimal(value: f64, negative: bool) -> String {
+    const DIGITS: usize = 20;
+    if value.is_nan() {
+        return format!("{}QNAN ", if negative { "-" } else { "+" });
+    }
+    if value.is_infinite() {
+        return format!("{}INF ", if negative { "-" } else { "+" });
+    }
+    let scientific = format!("{value:.*e}", DIGITS - 1);
+    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    if exponent < -4 {
+        let mantissa = mantissa.trim_end_matches('0').trim_end_matches('.');
+        return format!("{mantissa}e-{:02}", -exponent);
+    }
+    // large numbers have one digit more, and keep their zeros
+    if value.abs() >= 1e9 {
+        let scientific = format!("{value:.DIGITS$e}");
+        let mantissa = scientific.split('e').next().unwrap_or_default();
+        return format!("{mantissa}e+{exponent:02}");
+    }
+    let places = (DIGITS as i32 - 1 - exponent).max(0) as usize;
+    let fixed = format!("{value:.places$}");
+    if fixed.contains('.') { fixed.trim_end_matches('0').trim_end_matches('.').to_owned() } else { fixed }
+}

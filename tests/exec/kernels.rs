@@ -128,6 +128,28 @@ fn every_launch_leaves_what_its_reference_computes() {
     assert!(wrong.is_empty(), "{} differences:\n{}", wrong.len(), wrong.join("\n"));
 }
 
+/// Machine code by NVIDIA's assembler, of the same PTX: everything but kernels for newer machines, and textures.
+#[test]
+fn machine_code_leaves_what_its_reference_computes() {
+    let isa = isa();
+    let has_cubin = |file: &&std::path::PathBuf| {
+        let text = std::fs::read_to_string(file).unwrap();
+        let module = text.split("module: \"").nth(1).and_then(|rest| rest.split(".ptx").next()).unwrap();
+        file.with_file_name(format!("{module}.sm_61.cubin")).exists() && module != "texture"
+    };
+    let all = launch_files();
+    let files: Vec<_> = all.iter().filter(has_cubin).collect();
+    assert!(files.len() >= 80, "only {} launches with machine code", files.len());
+    let wrong: Vec<String> = files
+        .into_iter()
+        .flat_map(|file| {
+            let wrong = check(file, &isa, "sm_61.cubin", 1).into_iter();
+            wrong.map(move |what| format!("{}: {what}", file.display()))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{} differences:\n{}", wrong.len(), wrong.join("\n"));
+}
+
 /// The launches with many blocks that `reproduce betts` times, once.
 #[test]
 fn launches_in_waves_leave_what_their_references_compute() {

@@ -100,7 +100,7 @@ fn a_break_inside_of_an_if_leaves_the_if_too() {
 fn instr(sem: Sem, guard: Option<Guard>, line: u32) -> Instr {
     let (dsts, srcs, flow) = (RegList::new(), RegList::new(), Flow::Plain);
     let class = warpbound::base::OpClass::from_index(0);
-    Instr { class, class_by_space: None, dsts, srcs, guard, flow, memory: None, sem, line }
+    Instr { class, class_by_space: None, dsts, srcs, guard, flow, memory: None, sem, line, folded: false }
 }
 
 /// `if (lane < 2) A else B`, with SSY and SYNC as Pascal's compiler places them.

@@ -9,6 +9,7 @@ use warpbound::machine::{Machine, MachineSpec, Setting};
 use warpbound::program::Program;
 use warpbound::program::launch::{Launch, LaunchSpec};
 use warpbound::ptx::Module;
+use warpbound::sass;
 
 /// A launch file with everything it names.
 pub struct Shipped {
@@ -80,6 +81,11 @@ fn launches_that(is_wanted: impl Fn(&str) -> bool) -> Vec<PathBuf> {
     files
 }
 
+/// The encoding of the machine code that comes with the kernels.
+pub fn encoding() -> sass::Encoding {
+    sass::Encoding::parse(&source(&root().join("isa/pascal.ron"))).unwrap_or_else(|error| panic!("{error}"))
+}
+
 /// A launch below `kernels/` by name.
 pub fn launch(name: &str) -> Shipped {
     let file = launch_files().into_iter().find(|file| file.file_stem().is_some_and(|stem| stem == name));
@@ -91,14 +97,21 @@ pub fn load(file: &Path, isa: &IsaTable, seed: u64) -> Shipped {
     load_by(file, isa, seed, "ptx")
 }
 
-/// The same with the PTX of this ending, `ptx` or `nvrtc.ptx`.
+/// The same with the code of this ending, `ptx`, `nvrtc.ptx` or `sm_61.cubin`.
 pub fn load_by(file: &Path, isa: &IsaTable, seed: u64, ending: &str) -> Shipped {
     let launch_source = source(file);
     let mut spec = LaunchSpec::parse(&launch_source).unwrap_or_else(|error| panic!("{error}"));
     spec.module = spec.module.replace("ptx", ending);
     let folder = file.parent().unwrap();
-    let module = Module::parse(&source(&folder.join(&spec.module))).unwrap_or_else(|error| panic!("{error}"));
-    let program = module.program(&spec.entry, isa).unwrap_or_else(|error| panic!("{error}"));
+    let path = folder.join(&spec.module);
+    let program = if ending.ends_with("cubin") {
+        let (encoding, bytes) = (encoding(), std::fs::read(&path).unwrap());
+        let module = sass::Module::read(&spec.module, &bytes, &encoding).unwrap_or_else(|error| panic!("{error}"));
+        module.program(&spec.entry, &encoding)
+    } else {
+        Module::parse(&source(&path)).unwrap_or_else(|error| panic!("{error}")).program(&spec.entry, isa)
+    };
+    let program = program.unwrap_or_else(|error| panic!("{error}"));
     let read_file =
         |name: &str, _: u64| std::fs::read(folder.join(name)).map_err(|error| format!("{name}: {error}"));
     let launch = Launch::new(&spec, &program, seed, &launch_source, &read_file)

@@ -152,7 +152,10 @@ pub(crate) fn xmad(op: Xmad, a: u32, b: u32, c: u32) -> u32 {
         Addend::Lower => c & 0xffff,
         Addend::Upper => c >> 16,
         Addend::WithB => c.wrapping_add(b << 16),
-        Addend::Corrected => c.wrapping_sub((a >> 31) << 16).wrapping_sub((b >> 31) << 16),
+        Addend::Corrected => {
+            let correction = |sign: u32, other: u32| (sign >> 31 & u32::from(other & 0xffff != 0)) << 16;
+            c.wrapping_sub(correction(a, b)).wrapping_sub(correction(b, a))
+        }
     };
     let sum = (if op.shift { product << 16 } else { product }).wrapping_add(addend);
     if op.merge { sum & 0xffff | b << 16 } else { sum }

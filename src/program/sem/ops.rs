@@ -111,7 +111,10 @@ pub enum Addend {
     Upper,
     /// All, and the lower half of `b` in the upper one (`CBCC`).
     WithB,
-    /// All, less a correction for each of the whole factors that is negative (`CSFU`).
+    /// All, less 2^16 for each of the whole factors that is negative while the other's lower half is not zero
+    /// (`CSFU`): so many carries come out of the sum of the two middle products, whose upper half a signed product
+    /// of words adds, if they are summed as if they had no signs. That hardware does just this is inferred from
+    /// the code that compilers write for such products.
     Corrected,
 }
 

@@ -133,7 +133,7 @@ fn special(cx: &mut Cx, d: &Decoded) -> Res<()> {
         let mode = FloatMode { approx: true, ftz: true, ..FloatMode::default() };
         let src = [Src::Reg(whole), Src::Imm(0), Src::Imm(0)];
         cx.push(Sem::Float { op, ty: FloatTy::F64, mode, dst: result, src });
-        cx.push(Sem::Unpack { dsts: vec![None, Some(dst)], src: Src::Reg(result), bits: 32 });
+        cx.high(dst, result);
         return Ok(());
     }
     let mode = FloatMode { approx: true, ftz: true, sat: d.has("sat"), ..FloatMode::default() };

@@ -2,7 +2,7 @@
 
 use super::{Cx, Decoded, Operand, Refusal, Res, Role, S32, U32, U64, Value, refuse};
 use crate::base::RegId;
-use crate::program::sem::{Addend, Carry, IntOp, IntTy, Operand as Src, PredSrc, PrmtMode, Sem, Xmad};
+use crate::program::sem::{Addend, Carry, IntOp, IntTy, Operand as Src, PredSrc, PrmtMode, Sem, ValueTy, Xmad};
 
 /// What a sum does besides.
 #[derive(Clone, Copy)]
@@ -27,16 +27,19 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded) -> Res<Role> {
             let parts = ["a", "b", "c"].map(|name| part_of(cx, d, name));
             let [a, b, c] = parts;
             let (a, b, c) = (a?, b?, c?);
-            let first = cx.narrow();
             let plain = Sum { chained: false, sets: false, saturate: false };
             if sum.sets || sum.chained {
                 return iadd3_chained(cx, d, [a, b, c], sum);
             }
-            add(cx, first, (a, negated(d, "a")), (b, negated(d, "b")), plain)?;
-            let shifted = match d.modifier("shift") {
-                "" => Src::Reg(first),
-                ".RS" => cx.value(IntOp::Shr, U32, &[Src::Reg(first), Src::Imm(16)]),
-                _ => cx.value(IntOp::Shl, U32, &[Src::Reg(first), Src::Imm(16)]),
+            let shifted = if d.modifier("shift") == ".RS" {
+                upper_half(cx, d, a, b)?
+            } else {
+                let first = cx.narrow();
+                add(cx, first, (a, negated(d, "a")), (b, negated(d, "b")), plain)?;
+                match d.modifier("shift") {
+                    "" => Src::Reg(first),
+                    _ => cx.value(IntOp::Shl, U32, &[Src::Reg(first), Src::Imm(16)]),
+                }
             };
             let dst = cx.dst(d, "d")?;
             add(cx, dst, (shifted, false), (c, negated(d, "c")), plain)?;
@@ -134,6 +137,24 @@ fn add(cx: &mut Cx, dst: RegId, (a, minus_a): (Src, bool), (b, minus_b): (Src, b
         cx.note_zero(dst, chained);
     }
     Ok(())
+}
+
+/// The sum of two words with its carry, without the lower 16 bits.
+fn upper_half(cx: &mut Cx, d: &Decoded, a: Src, b: Src) -> Res<Src> {
+    if negated(d, "a") || negated(d, "b") {
+        return refuse("IADD3.RS of negated sources", "");
+    }
+    let widened = [a, b].map(|source| {
+        let dst = cx.wide();
+        cx.push(super::convert::plain(dst, source, ValueTy::Int(U32), ValueTy::Int(U64)));
+        Src::Reg(dst)
+    });
+    let (sum, shifted) = (cx.wide(), cx.wide());
+    cx.int(IntOp::Add, U64, sum, &widened);
+    cx.int(IntOp::Shr, U64, shifted, &[Src::Reg(sum), Src::Imm(16)]);
+    let low = cx.narrow();
+    cx.low(low, shifted);
+    Ok(Src::Reg(low))
 }
 
 fn one_more(cx: &mut Cx, dst: RegId, a: Src, b: Src) -> Res<()> {
@@ -404,8 +425,11 @@ fn funnel(cx: &mut Cx, d: &Decoded, dst: RegId) -> Res<()> {
             let ty = IntTy { bits: 64, signed: ty == ".S64" };
             cx.int(if left { IntOp::Shl } else { IntOp::Shr }, if left { U64 } else { ty }, shifted, &[Src::Reg(pair), amount]);
             let upper = left || d.modifier("part") == ".HI";
-            let dsts = if upper { vec![None, Some(dst)] } else { vec![Some(dst), None] };
-            cx.push(Sem::Unpack { dsts, src: Src::Reg(shifted), bits: 32 });
+            if upper {
+                cx.high(dst, shifted);
+            } else {
+                cx.low(dst, shifted);
+            }
         }
         (part, _) => return Err::<(), Refusal>((format!("{}{part}", d.op.name), String::new())),
     }

@@ -24,7 +24,7 @@ use super::cubin::{Cubin, Kernel};
 use super::decode::{Decoded, Operand};
 use super::table::Value;
 use crate::base::{Pc, RegId};
-use crate::program::sem::{Carry, IntOp, IntTy, Operand as Src, PredOp, PredSrc, Sem, Special};
+use crate::program::sem::{Carry, IntOp, IntTy, Operand as Src, PredOp, PredSrc, Sem, Special, ValueTy};
 use crate::program::{Flow, Guard, Instr, MemoryOp, RegKind, RegList, Register};
 
 /// Why something cannot be lowered: message and hint.
@@ -312,9 +312,22 @@ impl<'a> Cx<'a> {
         if let Some(Value::Register(number)) = d.operand(name).map(|operand| operand.value)
             && number != RZ
         {
-            let dsts = [number, number.saturating_add(1)].map(|number| Some(self.register(number)));
-            self.push(Sem::Unpack { dsts: dsts.to_vec(), src: Src::Reg(src), bits: 32 });
+            let [low, high] = [number, number.saturating_add(1)].map(|number| self.register(number));
+            self.low(low, src);
+            self.high(high, src);
         }
+    }
+
+    /// The lower half of 64 bits.
+    fn low(&mut self, dst: RegId, src: RegId) {
+        self.push(convert::plain(dst, Src::Reg(src), ValueTy::Int(U64), ValueTy::Int(U32)));
+    }
+
+    /// The upper half of 64 bits.
+    fn high(&mut self, dst: RegId, src: RegId) {
+        let shifted = self.wide();
+        self.int(IntOp::Shr, U64, shifted, &[Src::Reg(src), Src::Imm(32)]);
+        self.low(dst, shifted);
     }
 
     /// `dst = src` for predicates.

@@ -304,8 +304,12 @@ pub enum Edges {
 
 #[derive(Debug, clap::Args)]
 pub struct Inspect {
-    /// A .ptx, .warp, launch, program or machine .ron file, or the name of an embedded kernel or machine; `-` is stdin
+    /// A .ptx, .cubin, .warp, launch, program or machine .ron file, or the name of an embedded kernel or machine; `-` is
+    /// stdin
     pub file: String,
+    /// Of machine code: every instruction with its control codes
+    #[arg(long)]
+    pub disasm: bool,
     /// Of a .ptx file: write a launch file for a kernel to stdout, with guessed arguments
     #[arg(long)]
     pub template: bool,

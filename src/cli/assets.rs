@@ -214,6 +214,16 @@ fn files(dir: &'static Dir<'static>) -> Box<dyn Iterator<Item = String>> {
     Box::new(here.chain(dir.dirs().flat_map(files)))
 }
 
+/// `NAME@COMPILER`, as reports call a launch with other code than the one it names. A file may have an `@` in its name.
+pub fn by_compiler(name: &str) -> (&str, Option<&str>) {
+    match name.rsplit_once('@') {
+        Some((base, compiler)) if !compiler.contains(['/', '\\', '.']) && !Path::new(name).exists() => {
+            (base, Some(compiler))
+        }
+        _ => (name, None),
+    }
+}
+
 /// Finds a kernel by embedded name or path.
 pub fn find_kernel(name: &str) -> Result<Location, Diagnostics> {
     if name == FROM_STDIN {
@@ -225,8 +235,11 @@ pub fn find_kernel(name: &str) -> Result<Location, Diagnostics> {
         }
         return Ok(location);
     }
+    let (name, _) = by_compiler(name);
     let on_disk = Location::Disk(PathBuf::from(name));
-    if matches!(on_disk.extension().as_str(), "warp" | "ron" | "ptx" | "cu" | "cubin" | "fatbin") || name.contains(['/', '\\']) {
+    if matches!(on_disk.extension().as_str(), "warp" | "ron" | "ptx" | "cu" | "cubin" | "fatbin")
+        || name.contains(['/', '\\'])
+    {
         return Ok(on_disk);
     }
     let known = kernels();

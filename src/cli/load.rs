@@ -9,6 +9,7 @@ use super::args::{Common, PtxLaunch};
 use super::assets::{self, Location};
 use super::files::read;
 use super::launches::{self, FittedLaunch};
+use super::modules;
 use super::policies;
 use super::programs::{self, LoadedProgram};
 use super::session::Session;
@@ -151,6 +152,14 @@ pub fn any(name: &str, options: &PtxLaunch, seed: u64) -> Result<Loaded, Diagnos
 
 /// Reads a kernel or program that has been found under this name.
 pub fn any_at(name: &str, location: Location, options: &PtxLaunch, seed: u64) -> Result<Loaded, Diagnostics> {
+    let with_compiler;
+    let options = match assets::by_compiler(name).1 {
+        Some(compiler) => {
+            with_compiler = PtxLaunch { compiler: Some(compiler.to_owned()), ..options.clone() };
+            &with_compiler
+        }
+        None => options,
+    };
     let kernel = match location.extension().as_str() {
         "warp" if options.is_given() => {
             let message = "--entry, --grid, --block, --arg and their like belong to launches of PTX kernels";
@@ -169,6 +178,20 @@ pub fn any_at(name: &str, location: Location, options: &PtxLaunch, seed: u64) ->
                 let fitted = launches::from_file(&location, source, options, seed)?;
                 launch(name, options.name_of(&location.stem()), location, fitted)
             }
+        }
+        "cubin" | "fatbin" if options.grid.is_none() && options.block.is_none() => {
+            return match modules::launches_beside(&location)?.as_slice() {
+                [only] => any(only, options, seed),
+                several => {
+                    let message = format!("{} launches beside it are for this file", several.len());
+                    let hint = if several.is_empty() {
+                        "give --grid and --block, or write a launch .ron that names its .ptx".to_owned()
+                    } else {
+                        format!("name one of them: {}", several.join(", "))
+                    };
+                    Err(Diagnostic::general(name, message).hint(hint).into())
+                }
+            };
         }
         "ptx" | "cubin" | "fatbin" => {
             let fitted = launches::from_options(&location, options, seed)?;

@@ -41,7 +41,13 @@ use session::Session;
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
     let matches = Args::command().color(terminal::help_colour(std::env::args_os())).get_matches();
-    let args = Args::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let mut args = Args::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    // machine code alone says no launch; those beside it do
+    match &mut args.command {
+        Command::Check(check) => check.kernels = modules::expanded(&check.kernels, &check.ptx),
+        Command::Compare(compare) => compare.kernels = modules::expanded(&compare.kernels, &compare.ptx),
+        _ => {}
+    }
     let session = Session::new(&args.general);
     start_logging(&args.general, &session);
     install_panic_note();

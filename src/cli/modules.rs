@@ -1,11 +1,14 @@
 //! Code of kernels, whatever it is written in: PTX or machine code.
 
+use std::path::{Path, PathBuf};
+
 use super::args::PtxLaunch;
 use super::assets::{self, Location};
 use super::files::read;
 use crate::diag::{Diagnostic, Diagnostics, SourceText};
 use crate::isa::IsaTable;
 use crate::program::Program;
+use crate::program::launch::LaunchSpec;
 use crate::ptx;
 use crate::sass::{self, Encoding};
 
@@ -76,7 +79,8 @@ impl Module {
             }
             entries => {
                 let message = format!("the file has {} kernels: name one with --entry", entries.len());
-                let names: Vec<String> = entries.iter().map(|name| crate::program::names::shown(name)).collect();
+                let names: Vec<String> =
+                    entries.iter().map(|name| crate::program::names::shown(name)).collect();
                 Err(Diagnostic::general(file, message).hint(names.join(", ")).into())
             }
         }
@@ -86,6 +90,49 @@ impl Module {
 /// Whether a file is machine code, by its name.
 pub fn is_machine_code(location: &Location) -> bool {
     matches!(location.extension().as_str(), "cubin" | "fatbin")
+}
+
+/// The launches in a file's folder that name a module of which it is the machine code, as `LAUNCH@ARCHITECTURE`, if it has
+/// their kernel.
+pub fn launches_beside(cubin: &Location) -> Result<Vec<String>, Diagnostics> {
+    let Some(path) = cubin.on_disk() else { return Ok(Vec::new()) };
+    let stem = cubin.stem();
+    let Some((module, architecture)) = stem.rsplit_once('.') else { return Ok(Vec::new()) };
+    let entries = Module::read(cubin, &PtxLaunch::default(), 0)?;
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut found = Vec::new();
+    let files = std::fs::read_dir(folder)
+        .map_err(|error| Diagnostic::general(folder.display().to_string(), error.to_string()))?;
+    let mut files: Vec<_> = files
+        .filter_map(Result::ok)
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "ron"))
+        .collect();
+    files.sort();
+    for file in files {
+        // other files of the folder are nobody's business here, wrong ones neither
+        let location = Location::Disk(file.clone());
+        let Ok(source) = location.text() else { continue };
+        let Ok(spec) = LaunchSpec::parse(&source) else { continue };
+        if spec.module == format!("{module}.ptx") && entries.entries().contains(&spec.entry.as_str()) {
+            found.push(format!("{}@{architecture}", file.display()));
+        }
+    }
+    Ok(found)
+}
+
+/// Names of kernels, with the launches that there are for machine code in its place.
+pub fn expanded(names: &[String], options: &PtxLaunch) -> Vec<String> {
+    let with_launches = |name: &String| {
+        let location = Location::Disk(PathBuf::from(name));
+        let own = vec![name.clone()];
+        if !is_machine_code(&location) || options.grid.is_some() || options.block.is_some() {
+            return own;
+        }
+        // what is wrong with it is said where it is loaded
+        launches_beside(&location).ok().filter(|found| !found.is_empty()).unwrap_or(own)
+    };
+    names.iter().flat_map(with_launches).collect()
 }
 
 /// What went wrong with the code of the chosen compiler.

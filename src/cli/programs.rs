@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::args::{Common, PtxLaunch};
 use super::assets::Location;
-use super::modules::Module;
 use super::files::read;
+use super::modules::Module;
 use super::{launches, policies};
 use crate::base::Watch;
 use crate::bound::Bound;

@@ -4,7 +4,7 @@
 //! fuel and the path are dealt with once for all of them.
 
 use super::access;
-use super::arith::{bits, double, single};
+use super::arith::{double, single};
 use super::code::{Code, Double, Kind, Narrow, Op, Order, Relation, Single, Wide, Widen};
 use super::context::Context;
 use super::fault::Fault;
@@ -178,7 +178,7 @@ fn on_narrow(rows: &mut [Row<u32>], kind: Narrow, op: &Op, mask: &Row<u32>) {
             let both = u64::from(b) << 32 | u64::from(a);
             ((both << amount) >> 32) as u32
         }),
-        Narrow::Xmad(xmad) => map3(rows, d, [a, b, c], mask, |a, b, c| bits::xmad(xmad, a, b, c)),
+        Narrow::Xmad(xmad) => map3(rows, d, [a, b, c], mask, |a, b, c| xmad.of(a, b, c)),
         Narrow::FunnelRight { wrap } => map3(rows, d, [a, b, c], mask, |a, b, c| {
             let amount = if wrap { c & 31 } else { c.min(32) };
             let both = u64::from(b) << 32 | u64::from(a);

@@ -232,7 +232,7 @@ impl Grammar {
             for (index, &(unit, reads)) in code.iter().enumerate() {
                 let srcs = (0..index).filter(|i| reads >> i & 1 == 1).map(RegId::from_index).collect();
                 program.instrs.push(Instr {
-                folded: false,
+                    folded: false,
                     class: classes[usize::from(unit)],
                     class_by_space: None,
                     dsts: std::iter::once(RegId::from_index(index)).collect(),

@@ -256,7 +256,7 @@ impl Parser<'_> {
         let memory = class.ends_with(".global").then_some(MemoryOp::Unaddressed(Area::Global));
         let class = program.classes.intern(class);
         program.instrs.push(Instr {
-                folded: false,
+            folded: false,
             class,
             class_by_space: None,
             dsts,

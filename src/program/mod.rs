@@ -316,9 +316,11 @@ impl Program {
         let mut read = vec![false; self.regs.len()];
         self.instrs.iter().flat_map(|instr| instr.srcs.as_slice()).for_each(|reg| read[reg.index()] = true);
         let decides = |atomic: &sem::Atomic| {
-            matches!(atomic.op, sem::AtomOp::Exch | sem::AtomOp::Cas) || atomic.dst.is_some_and(|dst| read[dst.index()])
+            matches!(atomic.op, sem::AtomOp::Exch | sem::AtomOp::Cas)
+                || atomic.dst.is_some_and(|dst| read[dst.index()])
         };
-        let depends = self.instrs.iter().any(|instr| matches!(&instr.sem, Sem::Atomic(atomic) if decides(atomic)));
+        let depends =
+            self.instrs.iter().any(|instr| matches!(&instr.sem, Sem::Atomic(atomic) if decides(atomic)));
         depends.then_some(
             "the kernel uses results of atomic operations: they depend on the order of warps, and so may the \
              paths; the functional run takes one order",
@@ -333,9 +335,10 @@ impl Program {
     /// `file:line` of an instruction, or `file:kernel+byte`, for messages.
     pub fn place(&self, pc: Pc) -> String {
         let line = self.instr(pc).line;
-        let byte = self.machine_code.as_ref().and_then(|code| {
-            code.bytes.get(line.checked_sub(code.first_line)? as usize)
-        });
+        let byte = self
+            .machine_code
+            .as_ref()
+            .and_then(|code| code.bytes.get(line.checked_sub(code.first_line)? as usize));
         match byte {
             Some(byte) => format!("{}:{}+{byte:#x}", self.file, self.name),
             None => format!("{}:{line}", self.file),

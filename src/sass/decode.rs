@@ -101,8 +101,10 @@ impl Encoding {
     }
 
     fn decode_as<'t>(&'t self, word: Word, op: &'t Op, form: usize) -> Result<Decoded<'t>, Refused<'t>> {
-        let modifiers = self.modifiers(word, op).map_err(|(name, number)| Refused::Number(op, name, number))?;
-        let operands = self.operands(word, op, form).map_err(|(name, number)| Refused::Number(op, name, number))?;
+        let modifiers =
+            self.modifiers(word, op).map_err(|(name, number)| Refused::Number(op, name, number))?;
+        let operands =
+            self.operands(word, op, form).map_err(|(name, number)| Refused::Number(op, name, number))?;
         let decoded = Decoded { op, form, guard: self.guard(word, op), modifiers, operands };
         // what the table does not name is lost on the way back
         match self.encode(&decoded) {

@@ -48,7 +48,12 @@ impl Module {
     ///
     /// # Errors
     /// As [`Module::read`].
-    pub fn read_behind(name: &str, bytes: &[u8], encoding: &Encoding, globals_start: u64) -> Result<Self, Diagnostics> {
+    pub fn read_behind(
+        name: &str,
+        bytes: &[u8],
+        encoding: &Encoding,
+        globals_start: u64,
+    ) -> Result<Self, Diagnostics> {
         let start = globals_start.max(GLOBALS_BASE);
         Ok(Self { name: name.to_owned(), cubin: cubin::read(name, bytes, &encoding.targets, start)? })
     }
@@ -117,14 +122,23 @@ impl Module {
                 let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
                 let names: Vec<String> = all.iter().map(|name| names::shown(name)).collect();
                 let hint = format!("{near}its kernels: {}", names.join(", "));
-                return Err(Diagnostic::general(&self.name, format!("there is no kernel `{entry}`")).hint(hint).into());
+                return Err(Diagnostic::general(&self.name, format!("there is no kernel `{entry}`"))
+                    .hint(hint)
+                    .into());
             }
         };
         let Built { program, problems, .. } = self.build(kernel, encoding);
         let mut all = Diagnostics::new();
         for problem in problems {
-            let place = format!(".text.{}+{:#x} (byte {:#x} of the file)", kernel.name, problem.byte, kernel.at + problem.byte as u64);
-            all.push(Diagnostic::general(&self.name, format!("{place}: {}", problem.message)).hint(problem.hint));
+            let place = format!(
+                ".text.{}+{:#x} (byte {:#x} of the file)",
+                kernel.name,
+                problem.byte,
+                kernel.at + problem.byte as u64
+            );
+            all.push(
+                Diagnostic::general(&self.name, format!("{place}: {}", problem.message)).hint(problem.hint),
+            );
         }
         all.into_result(program)
     }

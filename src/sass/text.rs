@@ -33,9 +33,16 @@ pub fn text(decoded: &Decoded, next: usize, reuse: u8, label: impl Fn(i64) -> St
     out
 }
 
-fn write_operand(out: &mut String, operand: &Operand, next: usize, reuse: u8, label: &impl Fn(i64) -> String) {
+fn write_operand(
+    out: &mut String,
+    operand: &Operand,
+    next: usize,
+    reuse: u8,
+    label: &impl Fn(i64) -> String,
+) {
     // the signs of numbers stand behind them
-    let number = matches!(operand.value, Value::Number(_) | Value::Small(_) | Value::Single(_) | Value::Double(_));
+    let number =
+        matches!(operand.value, Value::Number(_) | Value::Small(_) | Value::Single(_) | Value::Double(_));
     let (before, behind) = signs(operand);
     out.push_str(if number { "" } else { &before });
     let marked = operand.slot.is_some_and(|slot| reuse >> slot & 1 != 0);
@@ -67,7 +74,8 @@ fn write_operand(out: &mut String, operand: &Operand, next: usize, reuse: u8, la
             let _ = write!(out, "SB{barrier}");
         }
         Value::Barriers(mask) => {
-            let all: Vec<String> = (0..8).rev().filter(|bit| mask >> bit & 1 != 0).map(|bit| bit.to_string()).collect();
+            let all: Vec<String> =
+                (0..8).rev().filter(|bit| mask >> bit & 1 != 0).map(|bit| bit.to_string()).collect();
             let _ = write!(out, "{{{}}}", all.join(","));
         }
     }

@@ -106,7 +106,8 @@ pub fn load_by(file: &Path, isa: &IsaTable, seed: u64, ending: &str) -> Shipped 
     let path = folder.join(&spec.module);
     let program = if ending.ends_with("cubin") {
         let (encoding, bytes) = (encoding(), std::fs::read(&path).unwrap());
-        let module = sass::Module::read(&spec.module, &bytes, &encoding).unwrap_or_else(|error| panic!("{error}"));
+        let module =
+            sass::Module::read(&spec.module, &bytes, &encoding).unwrap_or_else(|error| panic!("{error}"));
         module.program(&spec.entry, &encoding)
     } else {
         Module::parse(&source(&path)).unwrap_or_else(|error| panic!("{error}")).program(&spec.entry, isa)

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use crate::cli::args::{Inspect, PtxLaunch};
 use crate::cli::assets::{self, Location};
+use crate::cli::files::read;
 use crate::cli::output::{self, Outcome};
 use crate::cli::session::Session;
 use crate::cli::{modules, programs};
@@ -14,15 +15,24 @@ use crate::program::launch::{LaunchSpec, ShapeSpec};
 use crate::program::sequence::Action;
 use crate::program::template;
 use crate::ptx::Module;
+use crate::report::inspect::cubin::CubinFile;
 use crate::report::inspect::machine::MachineFile;
 use crate::report::inspect::ptx::{ClassCount, PtxFile};
 use crate::report::inspect::{Buffer, Contents, InspectResult, LaunchFile, MicroFile, ProgramFile, Step};
 use crate::report::output::Output;
+use crate::sass;
 
 /// Runs the command.
 pub fn run(args: &Inspect, session: &Session) -> Outcome {
     let location = find(&args.file)?;
+    if modules::is_machine_code(&location) {
+        return machine_code(args, &location, session);
+    }
     let source = location.text()?;
+    if args.disasm {
+        let problem = Diagnostic::general(location.shown(), "--disasm shows machine code, and this is none");
+        return Err(problem.hint("name a .cubin file").into());
+    }
     if args.template {
         return template(args, &location, &source, session);
     }
@@ -41,10 +51,24 @@ pub fn run(args: &Inspect, session: &Session) -> Outcome {
                 format!("`.{other}` is not a kind of file that can be inspected"),
             );
             return Err(problem
-                .hint(".ptx, .warp, launch and machine .ron files, or an embedded name")
+                .hint(".ptx, .cubin, .warp, launch and machine .ron files, or an embedded name")
                 .into());
         }
     };
+    let result = InspectResult { file: location.shown(), is };
+    output::report(session, args.format, &Output::new("inspect", None, vec![result]))
+}
+
+/// `inspect X.cubin`.
+fn machine_code(args: &Inspect, location: &Location, session: &Session) -> Outcome {
+    let bytes = location.bytes(read::PTX_BYTES)?;
+    let encoding = assets::encoding()?;
+    if args.template {
+        let problem = Diagnostic::general(location.shown(), "a template is made from PTX, which has types");
+        return Err(problem.hint("name the .ptx file that it was made from").into());
+    }
+    let module = sass::Module::read(&location.shown(), &bytes, &encoding)?;
+    let is = Contents::Cubin(CubinFile::new(&module, &encoding, args.disasm));
     let result = InspectResult { file: location.shown(), is };
     output::report(session, args.format, &Output::new("inspect", None, vec![result]))
 }

@@ -1,7 +1,7 @@
 //! Integer operations that look at single bits or bytes, as the PTX ISA states them.
 
 use super::super::lanes::{sign_extend, width_mask};
-use crate::program::sem::{Addend, PrmtMode, Xmad};
+use crate::program::sem::PrmtMode;
 
 /// `bfe`: `length` bits of `a` from `position` on, extended by sign if `signed`.
 pub(crate) fn extract(a: u64, position: u64, length: u64, bits: u32, signed: bool) -> u64 {
@@ -136,29 +136,6 @@ pub(crate) fn dot2(a: u64, b: u64, c: u64, a_signed: bool, b_signed: bool, high:
 fn part(value: u64, index: u32, bits: u32, signed: bool) -> i64 {
     let part = value >> (index * bits) & width_mask(bits);
     if signed { sign_extend(part, bits) } else { part as i64 }
-}
-
-/// Product of halves and a sum, modulo 2^32. Written without branches on values, so that it runs on rows.
-#[inline(always)]
-pub(crate) fn xmad(op: Xmad, a: u32, b: u32, c: u32) -> u32 {
-    let half = |value: u32, upper: bool, signed: bool| {
-        let half = if upper { value >> 16 } else { value & 0xffff };
-        let sign = if signed { 0x8000 } else { 0 };
-        (half ^ sign).wrapping_sub(sign)
-    };
-    let product = half(a, op.upper[0], op.signed[0]).wrapping_mul(half(b, op.upper[1], op.signed[1]));
-    let addend = match op.addend {
-        Addend::Whole => c,
-        Addend::Lower => c & 0xffff,
-        Addend::Upper => c >> 16,
-        Addend::WithB => c.wrapping_add(b << 16),
-        Addend::Corrected => {
-            let correction = |sign: u32, other: u32| (sign >> 31 & u32::from(other & 0xffff != 0)) << 16;
-            c.wrapping_sub(correction(a, b)).wrapping_sub(correction(b, a))
-        }
-    };
-    let sum = (if op.shift { product << 16 } else { product }).wrapping_add(addend);
-    if op.merge { sum & 0xffff | b << 16 } else { sum }
 }
 
 #[cfg(test)]

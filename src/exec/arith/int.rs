@@ -76,7 +76,7 @@ pub(crate) fn scalar(op: IntOp, ty: IntTy, saturate: bool, [a, b, c, d]: [u64; 4
         IntOp::Bmsk { wrap } => bits::mask(a, b, wrap),
         IntOp::Szext { wrap } => bits::extract(a, 0, bits::limited(b, wrap).into(), width, ty.signed),
         IntOp::Fns => bits::find_nth_set(a, b, c),
-        IntOp::Xmad(xmad) => u64::from(bits::xmad(xmad, a as u32, b as u32, c as u32)),
+        IntOp::Xmad(xmad) => u64::from(xmad.of(a as u32, b as u32, c as u32)),
         IntOp::Dp4a { a_signed, b_signed } => bits::dot4(a, b, c, a_signed, b_signed),
         IntOp::Dp2a { a_signed, b_signed, high } => bits::dot2(a, b, c, a_signed, b_signed, high),
     };

@@ -99,6 +99,32 @@ pub struct Xmad {
     pub addend: Addend,
 }
 
+impl Xmad {
+    /// Product of halves and a sum, modulo 2^32. Written without branches on values, so that it runs on rows.
+    #[inline(always)]
+    pub fn of(self, a: u32, b: u32, c: u32) -> u32 {
+        let half = |value: u32, upper: bool, signed: bool| {
+            let half = if upper { value >> 16 } else { value & 0xffff };
+            let sign = if signed { 0x8000 } else { 0 };
+            (half ^ sign).wrapping_sub(sign)
+        };
+        let product =
+            half(a, self.upper[0], self.signed[0]).wrapping_mul(half(b, self.upper[1], self.signed[1]));
+        let addend = match self.addend {
+            Addend::Whole => c,
+            Addend::Lower => c & 0xffff,
+            Addend::Upper => c >> 16,
+            Addend::WithB => c.wrapping_add(b << 16),
+            Addend::Corrected => {
+                let correction = |sign: u32, other: u32| (sign >> 31 & u32::from(other & 0xffff != 0)) << 16;
+                c.wrapping_sub(correction(a, b)).wrapping_sub(correction(b, a))
+            }
+        };
+        let sum = (if self.shift { product << 16 } else { product }).wrapping_add(addend);
+        if self.merge { sum & 0xffff | b << 16 } else { sum }
+    }
+}
+
 /// What of its third source an [`Xmad`] adds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Addend {

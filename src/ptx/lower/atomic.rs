@@ -4,8 +4,8 @@ use super::memory::{ignore_neutral, without_policy};
 use super::opcode::Opcode;
 use super::operand::{Cx, Fit};
 use super::{Lowered, Refusal, Res, convert, exactly};
-use crate::program::sem::{AtomOp, Atomic, FloatTy, Operand as Src, Sem, ValueTy};
 use crate::program::MemoryOp;
+use crate::program::sem::{AtomOp, Atomic, FloatTy, Operand as Src, Sem, ValueTy};
 use crate::ptx::ast::Operand;
 use crate::ptx::types::Type;
 

@@ -1,5 +1,6 @@
 //! What is in a file, before anything is run.
 
+pub mod cubin;
 pub mod machine;
 pub mod ptx;
 
@@ -12,6 +13,7 @@ use super::output::{Output, Report};
 use super::style::Style;
 use super::table::Table;
 use crate::program::names;
+use cubin::CubinFile;
 use machine::MachineFile;
 use ptx::{ClassCount, PtxFile};
 
@@ -33,6 +35,8 @@ pub struct InspectResult {
 pub enum Contents {
     /// PTX.
     Ptx(PtxFile),
+    /// Machine code.
+    Cubin(CubinFile),
     /// A launch.
     Launch(LaunchFile),
     /// A program.
@@ -120,6 +124,11 @@ impl InspectResult {
     fn text(&self, style: Style) -> String {
         let text = match &self.is {
             Contents::Ptx(ptx) => ptx.text(&self.file),
+            // lines of code are not filled
+            Contents::Cubin(cubin) if cubin.kernels.iter().any(|kernel| kernel.disassembly.is_some()) => {
+                return cubin.text(&self.file);
+            }
+            Contents::Cubin(cubin) => cubin.text(&self.file),
             Contents::Launch(launch) => {
                 format!("{}\n{}", launch.heading, launch.module.text(&launch.module_file))
             }

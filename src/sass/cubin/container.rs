@@ -44,12 +44,14 @@ fn fat<'a>(mut bytes: &'a [u8], targets: &[u32]) -> Result<&'a [u8], Problem> {
     while bytes.starts_with(&FAT) {
         let (header, size) = (half(bytes, 6).ok_or_else(damaged)?, long(bytes, 8).ok_or_else(damaged)?);
         let rest = bytes.get(usize::from(header)..).ok_or_else(damaged)?;
-        let (mut entries, after) = rest.split_at_checked(usize::try_from(size).map_err(|_| damaged())?).ok_or_else(damaged)?;
+        let (mut entries, after) =
+            rest.split_at_checked(usize::try_from(size).map_err(|_| damaged())?).ok_or_else(damaged)?;
         while !entries.is_empty() {
             let kind = half(entries, 0).ok_or_else(damaged)?;
             let header = word(entries, 4).ok_or_else(damaged)? as usize;
             let size = usize::try_from(long(entries, 8).ok_or_else(damaged)?).map_err(|_| damaged())?;
-            let (compressed, target) = (word(entries, 16).ok_or_else(damaged)?, word(entries, 28).ok_or_else(damaged)?);
+            let (compressed, target) =
+                (word(entries, 16).ok_or_else(damaged)?, word(entries, 28).ok_or_else(damaged)?);
             let end = header.checked_add(size).filter(|&end| end > 0).ok_or_else(damaged)?;
             let payload = entries.get(header..end).ok_or_else(damaged)?;
             if kind == MACHINE_CODE && targets.contains(&target) {
@@ -58,14 +60,21 @@ fn fat<'a>(mut bytes: &'a [u8], targets: &[u32]) -> Result<&'a [u8], Problem> {
                 }
                 others.push(format!("sm_{target}, compressed"));
             } else {
-                others.push(if kind == MACHINE_CODE { format!("sm_{target}") } else { format!("PTX for sm_{target}") });
+                others.push(if kind == MACHINE_CODE {
+                    format!("sm_{target}")
+                } else {
+                    format!("PTX for sm_{target}")
+                });
             }
             entries = &entries[end..];
         }
         bytes = after;
     }
     let targets: Vec<String> = targets.iter().map(|target| format!("sm_{target}")).collect();
-    let hint = format!("wanted: machine code for one of {}, not compressed (`-Xfatbin -compress=false`)", targets.join(", "));
+    let hint = format!(
+        "wanted: machine code for one of {}, not compressed (`-Xfatbin -compress=false`)",
+        targets.join(", ")
+    );
     Err((format!("a fat binary without machine code that can be read; it has {}", others.join("; ")), hint))
 }
 

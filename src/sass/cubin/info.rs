@@ -41,13 +41,19 @@ impl Info {
                     params.insert(ordinal, (offset, word(value, 8) >> 18));
                 }
                 (MAX_THREADS, value) if value.len() == 12 => {
-                    let product = [0, 4, 8].iter().map(|&at| word(value, at).max(1)).fold(1u32, u32::saturating_mul);
+                    let product =
+                        [0, 4, 8].iter().map(|&at| word(value, at).max(1)).fold(1u32, u32::saturating_mul);
                     info.max_threads = Some(product);
                 }
                 _ => {}
             }
         }
-        if let Some((ordinal, _)) = params.iter().enumerate().map(|(at, (&ordinal, _))| (ordinal, at)).find(|&(ordinal, at)| ordinal as usize != at) {
+        if let Some((ordinal, _)) = params
+            .iter()
+            .enumerate()
+            .map(|(at, (&ordinal, _))| (ordinal, at))
+            .find(|&(ordinal, at)| ordinal as usize != at)
+        {
             return Err(format!("parameter {ordinal} stands without those before it"));
         }
         info.params = params.into_values().collect();

@@ -80,11 +80,16 @@ pub struct Kernel {
 pub fn read(name: &str, bytes: &[u8], targets: &[u32], globals_start: u64) -> Result<Cubin, Diagnostics> {
     let fail = |message: String, hint: &str| Diagnostics::from(Diagnostic::general(name, message).hint(hint));
     let found = container::cubin(bytes, targets).map_err(|(message, hint)| fail(message, &hint))?;
-    let broken = |what: &str, error: object::Error| fail(format!("{what}: {error}"), "the file is damaged, or no cubin");
+    let broken = |what: &str, error: object::Error| {
+        fail(format!("{what}: {error}"), "the file is damaged, or no cubin")
+    };
     let header = Elf::parse(found).map_err(|error| broken("no ELF file of 64 bits", error))?;
     let machine = header.e_machine(ENDIAN);
     if machine != EM_CUDA {
-        return Err(fail(format!("an ELF file for machine {machine}, and not for NVIDIA GPUs (190)"), "a cubin is what `nvcc -cubin` or ptxas write"));
+        return Err(fail(
+            format!("an ELF file for machine {machine}, and not for NVIDIA GPUs (190)"),
+            "a cubin is what `nvcc -cubin` or ptxas write",
+        ));
     }
     let target = header.e_flags(ENDIAN).0 & 0xff;
     if !targets.contains(&target) {
@@ -93,7 +98,8 @@ pub fn read(name: &str, bytes: &[u8], targets: &[u32], globals_start: u64) -> Re
         return Err(fail(message, &format!("compile for one of {}", known.join(", "))));
     }
     let sections = header.sections(ENDIAN, found).map_err(|error| broken("sections", error))?;
-    let symbols = sections.symbols(ENDIAN, found, object::elf::SHT_SYMTAB).map_err(|error| broken("symbols", error))?;
+    let symbols =
+        sections.symbols(ENDIAN, found, object::elf::SHT_SYMTAB).map_err(|error| broken("symbols", error))?;
     let file = File { name, bytes: found, sections, symbols };
     file.cubin(target, globals_start)
 }
@@ -107,7 +113,9 @@ struct File<'a> {
 
 impl File<'_> {
     fn problem(&self, message: String) -> Diagnostics {
-        Diagnostic::general(self.name, message).hint("the file is damaged, or by a compiler that is not known here").into()
+        Diagnostic::general(self.name, message)
+            .hint("the file is damaged, or by a compiler that is not known here")
+            .into()
     }
 
     fn sections(&self) -> impl Iterator<Item = (SectionIndex, String)> + '_ {
@@ -123,7 +131,9 @@ impl File<'_> {
 
     fn data(&self, index: SectionIndex) -> Result<&[u8], Diagnostics> {
         let section = self.sections.section(index);
-        section.and_then(|section| section.data(ENDIAN, self.bytes)).map_err(|error| self.problem(format!("section {}: {error}", index.0)))
+        section
+            .and_then(|section| section.data(ENDIAN, self.bytes))
+            .map_err(|error| self.problem(format!("section {}: {error}", index.0)))
     }
 
     /// The bytes of a section by name; none if there is no such section.
@@ -170,7 +180,9 @@ impl File<'_> {
         let size = section.sh_size(ENDIAN);
         let align = section.sh_addralign(ENDIAN).clamp(1, 4096).next_power_of_two();
         if size > MAX_VARIABLES {
-            return Err(self.problem(format!("section {} has {size} bytes, at most {MAX_VARIABLES} work", index.0)));
+            return Err(
+                self.problem(format!("section {} has {size} bytes, at most {MAX_VARIABLES} work", index.0))
+            );
         }
         let start = segment.size.next_multiple_of(align.max(ALIGN));
         segment.size = start + size;
@@ -179,33 +191,60 @@ impl File<'_> {
             segment.init.resize((start - segment.start) as usize, 0);
             segment.init.extend_from_slice(data);
         }
-        let mut variables: Vec<_> = self.symbols.iter().filter(|symbol| usize::from(symbol.st_shndx(ENDIAN).0) == index.0 && symbol.st_type() == STT_OBJECT).collect();
+        let mut variables: Vec<_> = self
+            .symbols
+            .iter()
+            .filter(|symbol| {
+                usize::from(symbol.st_shndx(ENDIAN).0) == index.0 && symbol.st_type() == STT_OBJECT
+            })
+            .collect();
         variables.sort_by_key(|symbol| symbol.st_value(ENDIAN));
         for symbol in variables {
             let (offset, bytes) = (symbol.st_value(ENDIAN), symbol.st_size(ENDIAN));
             if offset.checked_add(bytes).is_some_and(|end| end <= size) {
                 let name = self.symbol_name(symbol);
-                segment.vars.push(crate::program::layout::Variable { name, offset: start + offset, size: bytes });
+                segment.vars.push(crate::program::layout::Variable {
+                    name,
+                    offset: start + offset,
+                    size: bytes,
+                });
             }
         }
         Ok(start)
     }
 
     /// Fills in the addresses that a section asks for.
-    fn relocate(&self, name: &str, bytes: &mut [u8], bases: &[(SectionIndex, u64)]) -> Result<(), Diagnostics> {
+    fn relocate(
+        &self,
+        name: &str,
+        bytes: &mut [u8],
+        bases: &[(SectionIndex, u64)],
+    ) -> Result<(), Diagnostics> {
         for (offset, kind, symbol, addend) in self.relocations(name)? {
-            let symbol = self.symbols.symbol(object::SymbolIndex(symbol as usize)).map_err(|error| self.problem(error.to_string()))?;
-            let base = bases.iter().find(|(index, _)| index.0 == usize::from(symbol.st_shndx(ENDIAN).0)).map(|&(_, base)| base);
-            let place = usize::try_from(offset).ok().and_then(|at| bytes.get_mut(at..)?.first_chunk_mut::<8>());
+            let symbol = self
+                .symbols
+                .symbol(object::SymbolIndex(symbol as usize))
+                .map_err(|error| self.problem(error.to_string()))?;
+            let base = bases
+                .iter()
+                .find(|(index, _)| index.0 == usize::from(symbol.st_shndx(ENDIAN).0))
+                .map(|&(_, base)| base);
+            let place =
+                usize::try_from(offset).ok().and_then(|at| bytes.get_mut(at..)?.first_chunk_mut::<8>());
             match (kind, base, place) {
                 (ABSOLUTE_64, Some(base), Some(place)) => {
                     let own = u64::from_le_bytes(*place);
-                    let address = base.wrapping_add(symbol.st_value(ENDIAN)).wrapping_add(own).wrapping_add(addend as u64);
+                    let address = base
+                        .wrapping_add(symbol.st_value(ENDIAN))
+                        .wrapping_add(own)
+                        .wrapping_add(addend as u64);
                     *place = address.to_le_bytes();
                 }
                 _ => {
                     let of = self.symbol_name(symbol);
-                    return Err(self.problem(format!("{name}: relocation {kind} by `{of}` at {offset:#x} cannot be done")));
+                    return Err(self.problem(format!(
+                        "{name}: relocation {kind} by `{of}` at {offset:#x} cannot be done"
+                    )));
                 }
             }
         }
@@ -221,12 +260,19 @@ impl File<'_> {
             if kind == SHT_REL && of.strip_prefix(".rel") == Some(name) {
                 let data = section.data_as_array::<object::elf::Rel64<LittleEndian>, _>(ENDIAN, self.bytes);
                 let data = data.map_err(|error| self.problem(format!("{of}: {error}")))?;
-                found.extend(data.iter().map(|rel| (rel.r_offset(ENDIAN), rel.r_type(ENDIAN).0, rel.r_sym(ENDIAN), 0)));
+                found.extend(
+                    data.iter().map(|rel| (rel.r_offset(ENDIAN), rel.r_type(ENDIAN).0, rel.r_sym(ENDIAN), 0)),
+                );
             } else if kind == SHT_RELA && of.strip_prefix(".rela") == Some(name) {
                 let data = section.data_as_array::<object::elf::Rela64<LittleEndian>, _>(ENDIAN, self.bytes);
                 let data = data.map_err(|error| self.problem(format!("{of}: {error}")))?;
                 found.extend(data.iter().map(|rela| {
-                    (rela.r_offset(ENDIAN), rela.r_type(ENDIAN, false).0, rela.r_sym(ENDIAN, false), rela.r_addend(ENDIAN))
+                    (
+                        rela.r_offset(ENDIAN),
+                        rela.r_type(ENDIAN, false).0,
+                        rela.r_sym(ENDIAN, false),
+                        rela.r_addend(ENDIAN),
+                    )
                 }));
             }
         }
@@ -237,15 +283,23 @@ impl File<'_> {
     fn kernel(&self, index: SectionIndex, name: &str, infos: &Infos) -> Result<Option<Kernel>, Diagnostics> {
         let own = self.find(&format!(".nv.info.{name}"));
         let Some(own) = own else { return Ok(None) };
-        let info = Info::read(self.data(own)?).map_err(|message| self.problem(format!(".nv.info.{name}: {message}")))?;
+        let info = Info::read(self.data(own)?)
+            .map_err(|message| self.problem(format!(".nv.info.{name}: {message}")))?;
         let code = self.data(index)?.to_vec();
         let section = self.sections.section(index).map_err(|error| self.problem(error.to_string()))?;
-        let inside = |symbol: &&<Elf as FileHeader>::Sym| usize::from(symbol.st_shndx(ENDIAN).0) == index.0 && symbol.st_type() == STT_FUNC;
-        let mut functions: Vec<(u64, String)> =
-            self.symbols.iter().filter(inside).map(|symbol| (symbol.st_value(ENDIAN), self.symbol_name(symbol))).collect();
+        let inside = |symbol: &&<Elf as FileHeader>::Sym| {
+            usize::from(symbol.st_shndx(ENDIAN).0) == index.0 && symbol.st_type() == STT_FUNC
+        };
+        let mut functions: Vec<(u64, String)> = self
+            .symbols
+            .iter()
+            .filter(inside)
+            .map(|symbol| (symbol.st_value(ENDIAN), self.symbol_name(symbol)))
+            .collect();
         functions.sort();
         // compilers number symbols, and their table says which is the kernel
-        let symbol = self.symbols.enumerate().find(|(_, symbol)| inside(symbol) && symbol.st_value(ENDIAN) == 0);
+        let symbol =
+            self.symbols.enumerate().find(|(_, symbol)| inside(symbol) && symbol.st_value(ENDIAN) == 0);
         let number = symbol.map_or(0, |(index, _)| index.0 as u32);
         functions.retain(|(at, _)| *at > 0);
         let shared = self.find(&format!(".nv.shared.{name}"));

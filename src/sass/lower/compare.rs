@@ -159,7 +159,11 @@ fn extended(cx: &mut Cx, d: &Decoded, cmp: Cmp, (a, b): (Src, Src)) -> Res<Quest
 /// a normal number, or a source is none. Zero over a normal divisor is none of these.
 fn check_divide(cx: &mut Cx, d: &Decoded) -> Res<()> {
     let Some(p) = cx.pred_dst(d, "p") else { return refuse("FCHK without a predicate", "") };
-    if let Some(operand) = ["a", "b"].iter().filter_map(|name| d.operand(name)).find(|operand| matches!(operand.value, Value::Predicate(_))) {
+    if let Some(operand) = ["a", "b"]
+        .iter()
+        .filter_map(|name| d.operand(name))
+        .find(|operand| matches!(operand.value, Value::Predicate(_)))
+    {
         return refuse(format!("FCHK of {}", operand.name), "");
     }
     let (a, b) = (float::source(cx, d, "a")?, float::source(cx, d, "b")?);

@@ -39,7 +39,12 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, next: i64) -> Res<Role> {
         "cal" => {
             let target = target(cx, d, next)?;
             // its number is known once all are
-            cx.push(Sem::Call(Box::new(Call { target, function: 0, pass: Vec::new(), give_back: Vec::new() })));
+            cx.push(Sem::Call(Box::new(Call {
+                target,
+                function: 0,
+                pass: Vec::new(),
+                give_back: Vec::new(),
+            })));
         }
         "ret" => cx.push(Sem::Return),
         _ => cx.push(Sem::Exit),
@@ -49,11 +54,15 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, next: i64) -> Res<Role> {
 
 /// A branch by the condition code, and by the guard.
 fn conditional(cx: &mut Cx, d: &Decoded, condition: Value, next: i64) -> Res<Role> {
-    let Value::Choice(name, _) = condition else { return refuse(format!("{} by this condition", d.op.name), "") };
+    let Value::Choice(name, _) = condition else {
+        return refuse(format!("{} by this condition", d.op.name), "");
+    };
     let zero = match name {
         "CC.EQ" | "CC.EQU" => true,
         "CC.NE" | "CC.NEU" => false,
-        other => return refuse(format!("{} by {other}", d.op.name), "conditions on zero are known, no others"),
+        other => {
+            return refuse(format!("{} by {other}", d.op.name), "conditions on zero are known, no others");
+        }
     };
     if d.op.sem != "bra" {
         return refuse(format!("{} by {name}", d.op.name), "");

@@ -6,7 +6,18 @@ use crate::program::sem::{Convert, FloatTy, IntOp, IntTy, Operand as Src, Round,
 
 /// A conversion without anything else.
 pub(super) fn plain(dst: RegId, src: Src, from: ValueTy, to: ValueTy) -> Sem {
-    let convert = Convert { dst, src, src2: None, from, to, round: Round::Nearest, integral: false, sat: false, ftz: false, relu: false };
+    let convert = Convert {
+        dst,
+        src,
+        src2: None,
+        from,
+        to,
+        round: Round::Nearest,
+        integral: false,
+        sat: false,
+        ftz: false,
+        relu: false,
+    };
     Sem::Convert(Box::new(convert))
 }
 
@@ -31,8 +42,16 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded) -> Res<Role> {
         return refuse(format!("{} with the condition code", d.op.name), "");
     }
     let sem = d.op.sem.as_str();
-    let from = if sem.starts_with('f') { ValueTy::Float(float_type(d.modifier("from"))) } else { ValueTy::Int(int_type(d.modifier("from"))?) };
-    let to = if sem.ends_with('f') { ValueTy::Float(float_type(d.modifier("to"))) } else { ValueTy::Int(int_type(d.modifier("to"))?) };
+    let from = if sem.starts_with('f') {
+        ValueTy::Float(float_type(d.modifier("from")))
+    } else {
+        ValueTy::Int(int_type(d.modifier("from"))?)
+    };
+    let to = if sem.ends_with('f') {
+        ValueTy::Float(float_type(d.modifier("to")))
+    } else {
+        ValueTy::Int(int_type(d.modifier("to"))?)
+    };
     let src = source(cx, d, from)?;
     let name = d.modifier("round");
     let round = match name {
@@ -48,7 +67,18 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded) -> Res<Role> {
     let wide = to.bytes() == 8;
     let dst = if wide { cx.wide() } else { cx.dst(d, "d")? };
     let (sat, ftz) = (d.has("sat"), d.has("ftz"));
-    cx.push(Sem::Convert(Box::new(Convert { dst, src, src2: None, from, to, round, integral, sat, ftz, relu: false })));
+    cx.push(Sem::Convert(Box::new(Convert {
+        dst,
+        src,
+        src2: None,
+        from,
+        to,
+        round,
+        integral,
+        sat,
+        ftz,
+        relu: false,
+    })));
     if wide {
         cx.unpack(d, "d", dst);
     }
@@ -61,7 +91,9 @@ fn source(cx: &mut Cx, d: &Decoded, from: ValueTy) -> Res<Src> {
     match from {
         ValueTy::Float(FloatTy::F64) => double::source(cx, d, "b"),
         ValueTy::Float(FloatTy::F32) => float::source(cx, d, "b"),
-        ValueTy::Float(_) if operand.neg || operand.abs => refuse(format!("{} of a half with a sign", d.op.name), ""),
+        ValueTy::Float(_) if operand.neg || operand.abs => {
+            refuse(format!("{} of a half with a sign", d.op.name), "")
+        }
         ValueTy::Float(_) => cx.raw(operand),
         ValueTy::Int(ty) if ty.bits == 64 => {
             if operand.neg || operand.abs {
@@ -82,7 +114,11 @@ fn source(cx: &mut Cx, d: &Decoded, from: ValueTy) -> Res<Src> {
             }
             if ty.bits < 32 && (operand.abs || operand.neg) {
                 let length = Src::Imm(ty.bits.into());
-                value = cx.value(IntOp::Bfe, IntTy { bits: 32, signed: ty.signed }, &[value, Src::Imm(0), length]);
+                value = cx.value(
+                    IntOp::Bfe,
+                    IntTy { bits: 32, signed: ty.signed },
+                    &[value, Src::Imm(0), length],
+                );
             }
             if operand.abs {
                 value = cx.value(IntOp::Abs, S32, &[value]);

@@ -7,7 +7,9 @@ const SIGN: u64 = 1 << 63;
 
 /// A source with its signs.
 pub(super) fn source(cx: &mut Cx, d: &Decoded, name: &str) -> Res<Src> {
-    let Some(operand) = d.operand(name) else { return refuse(format!("{} without operand {name}", d.op.name), "") };
+    let Some(operand) = d.operand(name) else {
+        return refuse(format!("{} without operand {name}", d.op.name), "");
+    };
     let raw = cx.pair(operand)?;
     let (op, mask) = match (operand.abs, operand.neg) {
         (false, false) => return Ok(raw),

@@ -58,7 +58,8 @@ impl Cx<'_> {
             return;
         }
         let zero = self.flags.zero;
-        let combine = chained.then_some((PredOp::And, PredSrc::Reg(crate::program::Guard { reg: zero, negate: false })));
+        let combine = chained
+            .then_some((PredOp::And, PredSrc::Reg(crate::program::Guard { reg: zero, negate: false })));
         self.push(Sem::Compare(Box::new(Compare {
             cmp: Cmp::Eq,
             ty: ValueTy::Int(super::U32),

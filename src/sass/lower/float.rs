@@ -77,7 +77,14 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded) -> Res<Role> {
         "fmnmx" => {
             let (a, b) = (source(cx, d, "a")?, source(cx, d, "b")?);
             let (mode, dst) = (mode(d)?, cx.dst(d, "d")?);
-            choose(cx, d, (FloatOp::Min, FloatOp::Max), |op, dst| Sem::Float { op, ty, mode, dst, src: [a, b, zero] }, dst, false);
+            choose(
+                cx,
+                d,
+                (FloatOp::Min, FloatOp::Max),
+                |op, dst| Sem::Float { op, ty, mode, dst, src: [a, b, zero] },
+                dst,
+                false,
+            );
         }
         "rro" => {
             // ranges are reduced where the function is computed

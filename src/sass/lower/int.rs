@@ -2,7 +2,9 @@
 
 use super::{Cx, Decoded, Operand, Refusal, Res, Role, S32, U32, U64, Value, refuse};
 use crate::base::RegId;
-use crate::program::sem::{Addend, Carry, IntOp, IntTy, Operand as Src, PredSrc, PrmtMode, Sem, ValueTy, Xmad};
+use crate::program::sem::{
+    Addend, Carry, IntOp, IntTy, Operand as Src, PredSrc, PrmtMode, Sem, ValueTy, Xmad,
+};
 
 /// What a sum does besides.
 #[derive(Clone, Copy)]
@@ -59,7 +61,8 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded) -> Res<Role> {
                 return refuse("LEA.HI into a predicate, or of a negated source", "");
             }
             // the upper half of c:a shifted, and b
-            let (a, b, c, shift) = (cx.source(d, "a")?, cx.source(d, "b")?, cx.source(d, "c")?, cx.source(d, "shift")?);
+            let (a, b, c, shift) =
+                (cx.source(d, "a")?, cx.source(d, "b")?, cx.source(d, "c")?, cx.source(d, "shift")?);
             let high = cx.value(IntOp::FunnelLeft { wrap: false }, U32, &[a, c, shift]);
             let dst = cx.dst(d, "d")?;
             add(cx, dst, (high, false), (b, false), sum)?;
@@ -132,7 +135,14 @@ fn add(cx: &mut Cx, dst: RegId, (a, minus_a): (Src, bool), (b, minus_b): (Src, b
         None
     };
     let carry = Carry { read, write: sets.then_some(cx.flags.carry) };
-    cx.push(Sem::Int { op: IntOp::Add, ty: U32, dst, src: [a, b, Src::Imm(0), Src::Imm(0)], carry, saturate: false });
+    cx.push(Sem::Int {
+        op: IntOp::Add,
+        ty: U32,
+        dst,
+        src: [a, b, Src::Imm(0), Src::Imm(0)],
+        carry,
+        saturate: false,
+    });
     if sets {
         cx.note_zero(dst, chained);
     }
@@ -176,13 +186,32 @@ fn iadd3_chained(cx: &mut Cx, d: &Decoded, sources: [Src; 3], sum: Sum) -> Res<R
     let (carry, always) = (cx.flags.carry, Some(one));
     let read = sum.chained.then_some(carry);
     let src = |a, b| [a, b, Src::Imm(0), Src::Imm(0)];
-    cx.push(Sem::Int { op: IntOp::Add, ty: U32, dst: first, src: src(a, b), carry: Carry { read, write: always }, saturate: false });
+    cx.push(Sem::Int {
+        op: IntOp::Add,
+        ty: U32,
+        dst: first,
+        src: src(a, b),
+        carry: Carry { read, write: always },
+        saturate: false,
+    });
     let dst = cx.dst(d, "d")?;
     let second = cx.pred();
-    cx.push(Sem::Int { op: IntOp::Add, ty: U32, dst, src: src(Src::Reg(first), c), carry: Carry { read: None, write: Some(second) }, saturate: false });
+    cx.push(Sem::Int {
+        op: IntOp::Add,
+        ty: U32,
+        dst,
+        src: src(Src::Reg(first), c),
+        carry: Carry { read: None, write: Some(second) },
+        saturate: false,
+    });
     if sum.sets {
         let held = |reg| PredSrc::Reg(crate::program::Guard { reg, negate: false });
-        cx.push(Sem::PredLogic { op: crate::program::sem::PredOp::Or, dst: carry, a: held(one), b: held(second) });
+        cx.push(Sem::PredLogic {
+            op: crate::program::sem::PredOp::Or,
+            dst: carry,
+            a: held(one),
+            b: held(second),
+        });
         cx.note_zero(dst, sum.chained);
     }
     Ok(Role::PLAIN)
@@ -269,7 +298,8 @@ fn xmad(cx: &mut Cx, d: &Decoded, sets: bool) -> Res<()> {
     if sets || d.has("x") {
         return refuse("XMAD with carry", "");
     }
-    let op = Xmad { upper: [upper("a"), upper("b")], signed, shift: d.has("psl"), merge: d.has("mrg"), addend };
+    let op =
+        Xmad { upper: [upper("a"), upper("b")], signed, shift: d.has("psl"), merge: d.has("mrg"), addend };
     let dst = cx.dst(d, "d")?;
     cx.int(IntOp::Xmad(op), U32, dst, &[a, b, c]);
     Ok(())
@@ -423,7 +453,12 @@ fn funnel(cx: &mut Cx, d: &Decoded, dst: RegId) -> Res<()> {
             };
             let shifted = cx.wide();
             let ty = IntTy { bits: 64, signed: ty == ".S64" };
-            cx.int(if left { IntOp::Shl } else { IntOp::Shr }, if left { U64 } else { ty }, shifted, &[Src::Reg(pair), amount]);
+            cx.int(
+                if left { IntOp::Shl } else { IntOp::Shr },
+                if left { U64 } else { ty },
+                shifted,
+                &[Src::Reg(pair), amount],
+            );
             let upper = left || d.modifier("part") == ".HI";
             if upper {
                 cx.high(dst, shifted);

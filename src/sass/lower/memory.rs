@@ -24,7 +24,8 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded) -> Res<Role> {
         }
         "store" => {
             let (ty, count) = width(d)?;
-            let srcs = registers(cx, d, count)?.into_iter().map(|reg| reg.map_or(Src::Imm(0), Src::Reg)).collect();
+            let srcs =
+                registers(cx, d, count)?.into_iter().map(|reg| reg.map_or(Src::Imm(0), Src::Reg)).collect();
             let addr = address(cx, d)?;
             cx.push(Sem::Store { space, bits: ty.bits, srcs, addr });
             Ok(Role { memory: Some(MemoryOp::Store(area)), ..Role::PLAIN })
@@ -82,7 +83,8 @@ fn address(cx: &mut Cx, d: &Decoded) -> Res<Address> {
 }
 
 fn load_const(cx: &mut Cx, d: &Decoded) -> Res<Role> {
-    let Some(Value::IndexedConstant { bank, register, offset }) = d.operand("m").map(|operand| operand.value) else {
+    let Some(Value::IndexedConstant { bank, register, offset }) = d.operand("m").map(|operand| operand.value)
+    else {
         return refuse("LDC without an address", "");
     };
     if d.has("mode") {

@@ -16,8 +16,8 @@ mod moves;
 mod program;
 mod warp;
 
-pub use program::{Built, Line, Problem};
 pub(super) use program::build;
+pub use program::{Built, Line, Problem};
 
 use super::control::Control;
 use super::cubin::{Cubin, Kernel};
@@ -93,7 +93,12 @@ enum Own {
 }
 
 impl<'a> Cx<'a> {
-    fn new(cubin: &'a Cubin, kernel: &'a Kernel, flags: flags::Uses, targets: &'a dyn Fn(i64) -> Res<Pc>) -> Self {
+    fn new(
+        cubin: &'a Cubin,
+        kernel: &'a Kernel,
+        flags: flags::Uses,
+        targets: &'a dyn Fn(i64) -> Res<Pc>,
+    ) -> Self {
         let mut cx = Self {
             cubin,
             kernel,
@@ -246,7 +251,12 @@ impl<'a> Cx<'a> {
         let Ok(at) = u32::try_from(offset) else {
             return refuse(format!("c[{bank:#x}][{offset:#x}]: an offset below zero"), "");
         };
-        let word = |bytes: &[u8]| bytes.get(at as usize..).and_then(|bytes| bytes.first_chunk::<4>()).map(|word| u32::from_le_bytes(*word));
+        let word = |bytes: &[u8]| {
+            bytes
+                .get(at as usize..)
+                .and_then(|bytes| bytes.first_chunk::<4>())
+                .map(|word| u32::from_le_bytes(*word))
+        };
         let of = |bytes: &[u8], what: &str| match word(bytes) {
             Some(word) => Ok(Src::Imm(word.into())),
             None => refuse(format!("c[{bank:#x}][{offset:#x}] lies beyond {what}"), "the file is damaged"),
@@ -296,7 +306,9 @@ impl<'a> Cx<'a> {
             Value::Register(number) => {
                 vec![Src::Reg(self.register(number)), Src::Reg(self.register(number.saturating_add(1)))]
             }
-            Value::Constant { bank, offset } => vec![self.constant(bank, offset)?, self.constant(bank, offset + 4)?],
+            Value::Constant { bank, offset } => {
+                vec![self.constant(bank, offset)?, self.constant(bank, offset + 4)?]
+            }
             _ => return refuse("an operand that is no pair", ""),
         };
         if let [Src::Imm(low), Src::Imm(high)] = parts[..] {
@@ -352,7 +364,9 @@ impl<'a> Cx<'a> {
         // a guard that an operation writes is kept until the last is done
         let parts = std::mem::take(&mut self.parts);
         let (last, before) = parts.split_last().map_or((0, &[][..]), |(_, before)| (before.len(), before));
-        let writes = |guard: Guard| before.iter().any(|part| part.sem.registers().dsts.as_slice().contains(&guard.reg));
+        let writes = |guard: Guard| {
+            before.iter().any(|part| part.sem.registers().dsts.as_slice().contains(&guard.reg))
+        };
         let blank = |sem: Sem, guard: Option<Guard>| Instr {
             class: crate::base::OpClass::default(),
             class_by_space: None,
@@ -371,7 +385,12 @@ impl<'a> Cx<'a> {
         if let Some(guard) = guard {
             if writes(guard) && !conditional {
                 let copy = self.pred();
-                let sem = Sem::PredLogic { op: PredOp::Mov, dst: copy, a: PredSrc::Reg(Guard { negate: false, ..guard }), b: PredSrc::Const(false) };
+                let sem = Sem::PredLogic {
+                    op: PredOp::Mov,
+                    dst: copy,
+                    a: PredSrc::Reg(Guard { negate: false, ..guard }),
+                    b: PredSrc::Const(false),
+                };
                 out.push(blank(sem, None));
                 kept = Some(Guard { reg: copy, negate: guard.negate });
             }
@@ -410,21 +429,28 @@ impl<'a> Cx<'a> {
     fn instruction(&mut self, d: &Decoded, next: i64, control: Control) -> Res<Role> {
         let _ = control;
         match d.op.sem.as_str() {
-            "iadd" | "iadd3" | "iscadd" | "lea" | "lea_hi" | "imnmx" | "xmad" | "imul" | "vmnmx" => int::lower(self, d),
-            "shl" | "shr" | "shf_left" | "shf_right" | "lop" | "lop3" | "bfe" | "bfi" | "popc" | "flo" | "prmt" => {
-                int::bits(self, d)
+            "iadd" | "iadd3" | "iscadd" | "lea" | "lea_hi" | "imnmx" | "xmad" | "imul" | "vmnmx" => {
+                int::lower(self, d)
             }
-            "isetp" | "iset" | "icmp" | "fsetp" | "fset" | "fcmp" | "dsetp" | "dset" | "fchk" => compare::lower(self, d),
+            "shl" | "shr" | "shf_left" | "shf_right" | "lop" | "lop3" | "bfe" | "bfi" | "popc" | "flo"
+            | "prmt" => int::bits(self, d),
+            "isetp" | "iset" | "icmp" | "fsetp" | "fset" | "fcmp" | "dsetp" | "dset" | "fchk" => {
+                compare::lower(self, d)
+            }
             "mov" | "sel" | "psetp" | "pset" | "p2r" | "r2p" | "s2r" => moves::lower(self, d),
             "fadd" | "fmul" | "ffma" | "fmnmx" | "mufu" | "rro" => float::lower(self, d),
             "dadd" | "dmul" | "dfma" | "dmnmx" => double::lower(self, d),
             "f2f" | "f2i" | "i2f" | "i2i" => convert::lower(self, d),
-            "load" | "store" | "load_const" | "atom" | "atom_cas" | "red" | "membar" | "depbar" => memory::lower(self, d),
+            "load" | "store" | "load_const" | "atom" | "atom_cas" | "red" | "membar" | "depbar" => {
+                memory::lower(self, d)
+            }
             "shfl" | "vote" | "bar" | "b2r" => warp::lower(self, d),
             "bra" | "ssy" | "pbk" | "pcnt" | "cal" | "sync" | "brk" | "cont" | "ret" | "exit" | "nop" => {
                 control::lower(self, d, next)
             }
-            _ => refuse(format!("{} is not supported", d.op.name), "compile the kernel without what needs it"),
+            _ => {
+                refuse(format!("{} is not supported", d.op.name), "compile the kernel without what needs it")
+            }
         }
     }
 }

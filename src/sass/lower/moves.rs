@@ -70,7 +70,10 @@ fn special(number: u8) -> Res<Src> {
         0x51 => return Ok(Src::Imm(0)),
         other => {
             let name = special_name(other);
-            return refuse(format!("{name} is not supported"), "what depends on the SM or on time has no value in a functional run");
+            return refuse(
+                format!("{name} is not supported"),
+                "what depends on the SM or on time has no value in a functional run",
+            );
         }
     }))
 }
@@ -100,7 +103,10 @@ fn predicates(cx: &mut Cx, d: &Decoded) -> Res<(PredSrc, PredSrc)> {
 
 /// The predicates that a mask names, and whether the whole register takes part.
 fn masked(d: &Decoded) -> Res<u8> {
-    let of_predicates = matches!(d.operand("what").map(|operand| (operand.value, operand.part)), Some((Value::Choice("PR", _), "")));
+    let of_predicates = matches!(
+        d.operand("what").map(|operand| (operand.value, operand.part)),
+        Some((Value::Choice("PR", _), ""))
+    );
     match d.operand("b").map(|operand| operand.value) {
         Some(Value::Number(mask @ 0..=0x7f)) if of_predicates => Ok(mask as u8),
         _ => refuse(format!("{} of this kind", d.op.name), ""),

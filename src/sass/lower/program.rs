@@ -66,14 +66,20 @@ pub fn build(file: &str, encoding: &Encoding, cubin: &Cubin, kernel: &Kernel, fi
     let count = encoding.count(kernel.code.len());
     let mut problems = Vec::new();
     let words: Vec<_> = (0..count).map(|index| instruction_at(encoding, &kernel.code, index)).collect();
-    let decoded: Vec<Result<Decoded, Refused>> = words.iter().map(|(_, word, _)| encoding.decode(*word)).collect();
+    let decoded: Vec<Result<Decoded, Refused>> =
+        words.iter().map(|(_, word, _)| encoding.decode(*word)).collect();
     let mut uses = Uses::default();
     decoded.iter().flatten().for_each(|d| uses.see(d));
 
     // branches name instructions by number until all have their place
     let targets = |byte: i64| {
-        let index = usize::try_from(byte).ok().and_then(|byte| encoding.index_at(byte)).filter(|&index| index < count);
-        index.map(Pc::from_index).ok_or_else(|| (format!("it goes to {byte:#x}, where no instruction is"), String::new()))
+        let index = usize::try_from(byte)
+            .ok()
+            .and_then(|byte| encoding.index_at(byte))
+            .filter(|&index| index < count);
+        index
+            .map(Pc::from_index)
+            .ok_or_else(|| (format!("it goes to {byte:#x}, where no instruction is"), String::new()))
     };
     let mut cx = Cx::new(cubin, kernel, uses, &targets);
     let mut instrs: Vec<Instr> = Vec::with_capacity(count);
@@ -86,7 +92,10 @@ pub fn build(file: &str, encoding: &Encoding, cubin: &Cubin, kernel: &Kernel, fi
         let line = first_line + firsts.len() as u32;
         let first = instrs.len();
         firsts.push(first);
-        let shown = decoded.as_ref().ok().map(|d| text(d, next as usize, control.reuse, |target| format!("{target:#x}")));
+        let shown = decoded
+            .as_ref()
+            .ok()
+            .map(|d| text(d, next as usize, control.reuse, |target| format!("{target:#x}")));
         let mut problem = |construct: &str, message: String, hint: String| {
             problems.push(Problem { byte, word, construct: construct.to_owned(), message, hint });
         };
@@ -97,8 +106,16 @@ pub fn build(file: &str, encoding: &Encoding, cubin: &Cubin, kernel: &Kernel, fi
                 name = d.op.name.clone();
                 class = d.op.class.clone();
                 if unresolved.contains(&(byte as u64)) {
-                    let of = kernel.unresolved.iter().find(|(at, _)| *at == byte as u64).map_or("", |(_, name)| name);
-                    problem(shown, format!("`{shown}` needs the address of `{of}`, which a linker fills in"), "link the file (nvlink), or compile it as a whole".to_owned());
+                    let of = kernel
+                        .unresolved
+                        .iter()
+                        .find(|(at, _)| *at == byte as u64)
+                        .map_or("", |(_, name)| name);
+                    problem(
+                        shown,
+                        format!("`{shown}` needs the address of `{of}`, which a linker fills in"),
+                        "link the file (nvlink), or compile it as a whole".to_owned(),
+                    );
                 }
                 let role = match cx.instruction(d, next, control) {
                     Ok(role) => role,
@@ -123,7 +140,13 @@ pub fn build(file: &str, encoding: &Encoding, cubin: &Cubin, kernel: &Kernel, fi
     }
     if instrs.len() > Step::MAX_PC as usize {
         let message = format!("the kernel has {} operations, at most {} work", instrs.len(), Step::MAX_PC);
-        problems.push(Problem { byte: 0, word: 0, construct: "size".to_owned(), message, hint: String::new() });
+        problems.push(Problem {
+            byte: 0,
+            word: 0,
+            construct: "size".to_owned(),
+            message,
+            hint: String::new(),
+        });
         instrs.truncate(1);
     }
     let regs = std::mem::take(&mut cx.regs);
@@ -147,7 +170,12 @@ pub fn build(file: &str, encoding: &Encoding, cubin: &Cubin, kernel: &Kernel, fi
 }
 
 /// Gives branches, regions and calls their places; the functions that are called.
-fn connect(instrs: &mut [Instr], firsts: &[usize], words: &[(usize, Word, Control)], kernel: &Kernel) -> Vec<Function> {
+fn connect(
+    instrs: &mut [Instr],
+    firsts: &[usize],
+    words: &[(usize, Word, Control)],
+    kernel: &Kernel,
+) -> Vec<Function> {
     let place = |target: Pc| firsts.get(target.index()).map_or(target, |&first| Pc::from_index(first));
     let mut called: Vec<Pc> = Vec::new();
     for instr in instrs.iter() {
@@ -233,14 +261,25 @@ fn explained(encoding: &Encoding, refused: &Refused, word: Word) -> (String, Str
     let hint = "warpbound's table of encodings (isa/pascal.ron) says what is known".to_owned();
     match refused {
         Refused::Unknown => {
-            let near = encoding.nearest(word).map_or(String::new(), |name| format!("; the nearest known opcode is {name}"));
+            let near = encoding
+                .nearest(word)
+                .map_or(String::new(), |name| format!("; the nearest known opcode is {name}"));
             (format!("{word:#0width$x} is no instruction that is known{near}", width = digits + 2), hint)
         }
-        Refused::Bits(op, bits) => {
-            (format!("{word:#0width$x} is {} with bits {bits:#x} that nobody knows", op.name, width = digits + 2), hint)
-        }
+        Refused::Bits(op, bits) => (
+            format!(
+                "{word:#0width$x} is {} with bits {bits:#x} that nobody knows",
+                op.name,
+                width = digits + 2
+            ),
+            hint,
+        ),
         Refused::Number(op, what, number) => {
-            let message = format!("{word:#0width$x} is {} with a number {number} in `{what}` that nobody knows", op.name, width = digits + 2);
+            let message = format!(
+                "{word:#0width$x} is {} with a number {number} in `{what}` that nobody knows",
+                op.name,
+                width = digits + 2
+            );
             (message, hint)
         }
     }
@@ -268,7 +307,13 @@ fn memory(program: &mut Program, cubin: &Cubin, kernel: &Kernel, problems: &mut 
     for (what, bytes) in [("shared", kernel.shared_bytes), ("local", kernel.local_bytes)] {
         if bytes > WINDOW_SIZE {
             let message = format!("{bytes} bytes of {what} memory exceed 16 MiB");
-            problems.push(Problem { byte: 0, word: 0, construct: what.to_owned(), message, hint: String::new() });
+            problems.push(Problem {
+                byte: 0,
+                word: 0,
+                construct: what.to_owned(),
+                message,
+                hint: String::new(),
+            });
         }
     }
     memory.shared = Segment { size: kernel.shared_bytes.min(WINDOW_SIZE), ..Segment::default() };

@@ -97,7 +97,9 @@ impl Encoding {
                     let text = match &modifier.values {
                         Values::Flag { text, inverted } if (number != 0) != *inverted => text,
                         Values::Flag { .. } => "",
-                        Values::Choice(choice) => self.text(*choice, number).ok_or((modifier.name.as_str(), number))?,
+                        Values::Choice(choice) => {
+                            self.text(*choice, number).ok_or((modifier.name.as_str(), number))?
+                        }
                     };
                     found.push((modifier.name.as_str(), text, number));
                 }
@@ -119,7 +121,12 @@ impl Encoding {
         op.operands.iter().map(|spec| self.operand(word, spec, op.forms[form].source)).collect()
     }
 
-    fn operand<'t>(&'t self, word: Word, spec: &'t OperandSpec, source: Source) -> Result<Operand<'t>, Missing<'t>> {
+    fn operand<'t>(
+        &'t self,
+        word: Word,
+        spec: &'t OperandSpec,
+        source: Source,
+    ) -> Result<Operand<'t>, Missing<'t>> {
         let bit = |bit: Option<u32>| bit.is_some_and(|bit| word >> bit & 1 != 0);
         let (place, value) = self.value(word, spec, source)?;
         let part = match &spec.part {
@@ -151,7 +158,12 @@ impl Encoding {
     }
 
     /// The number in an operand's place, and what it means.
-    fn value<'t>(&'t self, word: Word, spec: &'t OperandSpec, source: Source) -> Result<(u64, Value<'t>), Missing<'t>> {
+    fn value<'t>(
+        &'t self,
+        word: Word,
+        spec: &'t OperandSpec,
+        source: Source,
+    ) -> Result<(u64, Value<'t>), Missing<'t>> {
         let field = spec.place(source);
         let bits = field.get(word);
         let constant = || Value::Constant { bank: (bits >> 14) as u8, offset: signed(bits & 0x3fff, 14) * 4 };
@@ -173,7 +185,8 @@ impl Encoding {
             (Kind::Target, _) => Value::Target(signed(bits, 24)),
             (Kind::Special, _) => Value::Special(bits as u8),
             (Kind::Address, _) => {
-                let offset = spec.offset.as_ref().map_or(0, |(field, _)| signed(field.get(word), field.width()));
+                let offset =
+                    spec.offset.as_ref().map_or(0, |(field, _)| signed(field.get(word), field.width()));
                 let offset = if spec.words { offset * 4 } else { offset };
                 Value::Address {
                     register: bits as u8,
@@ -226,14 +239,18 @@ impl Encoding {
     }
 
     fn operand_bits(&self, spec: &OperandSpec, source: Source, operand: &Operand) -> Option<Word> {
-        let fits = |value: i64, bits: u32| (signed(value as u64, bits) == value).then_some(value as u64 & (low(bits) as u64));
+        let fits = |value: i64, bits: u32| {
+            (signed(value as u64, bits) == value).then_some(value as u64 & (low(bits) as u64))
+        };
         let small = |value: u64, field: &Field| (value <= low(field.width()) as u64).then_some(value);
         let field = spec.place(source);
         let mut word = 0;
         let bits = match (operand.value, spec.kind) {
             (Value::Register(register), _) => u64::from(register),
             (Value::Predicate(register), _) => u64::from(register),
-            (Value::Constant { bank, offset }, _) if offset % 4 == 0 => fits(offset / 4, 14)? | u64::from(bank) << 14,
+            (Value::Constant { bank, offset }, _) if offset % 4 == 0 => {
+                fits(offset / 4, 14)? | u64::from(bank) << 14
+            }
             (Value::IndexedConstant { bank, register, offset }, _) => {
                 u64::from(register) | fits(offset, 16)? << 8 | u64::from(bank) << 24
             }
@@ -278,7 +295,8 @@ impl Encoding {
             }
         }
         if let Some((field, choice)) = &spec.part {
-            let number = self.choices[*choice].texts.iter().position(|text| text.as_deref() == Some(operand.part))?;
+            let number =
+                self.choices[*choice].texts.iter().position(|text| text.as_deref() == Some(operand.part))?;
             word |= field.put(number as u64);
         }
         Some(word)

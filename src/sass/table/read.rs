@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::{Choice, ControlPlace, Encoding, Field, Form, Modifier, Op, OperandSpec, Part, Source, Timing, Values, Word, low, text};
+use super::{
+    Choice, ControlPlace, Encoding, Field, Form, Modifier, Op, OperandSpec, Part, Source, Timing, Values,
+    Word, low, text,
+};
 use crate::diag::{Diagnostic, Diagnostics, SourceText};
 use crate::isa::Space;
 
@@ -123,7 +126,11 @@ fn choice(name: &str, list: &str) -> Result<Choice, String> {
             text => Some(text.to_owned()),
         });
     }
-    if texts.len() < 2 { Err("a choice of less than two".to_owned()) } else { Ok(Choice { name: name.to_owned(), texts }) }
+    if texts.len() < 2 {
+        Err("a choice of less than two".to_owned())
+    } else {
+        Ok(Choice { name: name.to_owned(), texts })
+    }
 }
 
 fn instruction(spec: OpSpec, choices: &[Choice], word_bits: u32, guard: u32) -> Result<Op, String> {
@@ -131,7 +138,8 @@ fn instruction(spec: OpSpec, choices: &[Choice], word_bits: u32, guard: u32) -> 
         spec.forms.split(';').map(|form| form_of(form.trim(), word_bits)).collect::<Result<_, _>>()?;
     let (mnemonic, operands) = text::parse(&spec.text, choices)?;
     let set = Word::from(spec.set);
-    let forms = forms.into_iter().map(|form| Form { bits: form.bits | set, mask: form.mask | set, ..form }).collect();
+    let forms =
+        forms.into_iter().map(|form| Form { bits: form.bits | set, mask: form.mask | set, ..form }).collect();
     let op = Op {
         name: spec.name,
         sem: spec.sem,
@@ -149,7 +157,10 @@ fn instruction(spec: OpSpec, choices: &[Choice], word_bits: u32, guard: u32) -> 
         let mut taken = (form.mask & !free_sign(form.source)) | guard;
         for (name, mask) in op.fields(form.source) {
             // one register in two roles, source and destination
-            let twice = name == "c" && op.operands.iter().any(|operand| operand.name == "d" && operand.mask(form.source) & mask & low(8) == low(8));
+            let twice = name == "c"
+                && op.operands.iter().any(|operand| {
+                    operand.name == "d" && operand.mask(form.source) & mask & low(8) == low(8)
+                });
             if mask & taken != 0 && !twice {
                 return Err(format!("the bits of `{name}` mean something else, too"));
             }
@@ -245,7 +256,9 @@ fn by_top(ops: &[Op], word_bits: u32) -> Vec<Vec<(u16, u8)>> {
                 }
             }
         }
-        list.sort_by_key(|&(op, form)| std::cmp::Reverse(ops[op as usize].forms[form as usize].mask.count_ones()));
+        list.sort_by_key(|&(op, form)| {
+            std::cmp::Reverse(ops[op as usize].forms[form as usize].mask.count_ones())
+        });
     }
     lists
 }
@@ -256,10 +269,14 @@ fn alike(ops: &[Op], by_top: &[Vec<(u16, u8)>]) -> Vec<(usize, usize)> {
     for list in by_top {
         for (at, &(op, form)) in list.iter().enumerate() {
             for &(other, second) in &list[at + 1..] {
-                let (a, b) = (ops[op as usize].forms[form as usize], ops[other as usize].forms[second as usize]);
+                let (a, b) =
+                    (ops[op as usize].forms[form as usize], ops[other as usize].forms[second as usize]);
                 let together = a.mask & b.mask;
                 let same = a.bits & together == b.bits & together;
-                if same && a.mask.count_ones() == b.mask.count_ones() && !found.contains(&(op as usize, other as usize)) {
+                if same
+                    && a.mask.count_ones() == b.mask.count_ones()
+                    && !found.contains(&(op as usize, other as usize))
+                {
                     found.push((op as usize, other as usize));
                 }
             }
@@ -275,7 +292,13 @@ pub(super) fn values(name: &str, choices: &[Choice]) -> Result<(usize, u32), Str
     Ok((index, width))
 }
 
-pub(super) fn modifier(name: &str, text: &str, inverted: bool, at: &str, choices: &[Choice]) -> Result<Part, String> {
+pub(super) fn modifier(
+    name: &str,
+    text: &str,
+    inverted: bool,
+    at: &str,
+    choices: &[Choice],
+) -> Result<Part, String> {
     let (values, width) = if text.starts_with('.') {
         (Values::Flag { text: text.to_owned(), inverted }, 1)
     } else {

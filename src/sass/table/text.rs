@@ -17,9 +17,11 @@ pub(super) fn parse(text: &str, choices: &[Choice]) -> Result<(Vec<Part>, Vec<Op
         parts.push(match piece {
             Piece::Text(text) => Part::Text(text.to_owned()),
             Piece::Braces(inner) => {
-                let (name, rest) = inner.split_once('=').ok_or_else(|| format!("`{inner}` is no modifier"))?;
+                let (name, rest) =
+                    inner.split_once('=').ok_or_else(|| format!("`{inner}` is no modifier"))?;
                 let (name, inverted) = name.strip_suffix('!').map_or((name, false), |name| (name, true));
-                let (text, at) = rest.rsplit_once('@').ok_or_else(|| format!("`{inner}` does not say where"))?;
+                let (text, at) =
+                    rest.rsplit_once('@').ok_or_else(|| format!("`{inner}` does not say where"))?;
                 modifier(name, text, inverted, at, choices)?
             }
         });
@@ -121,7 +123,12 @@ fn operand(text: &str, choices: &[Choice]) -> Result<OperandSpec, String> {
     let mut number_at = None;
     for word in words {
         let (key, at) = word.split_once('@').unwrap_or((word, ""));
-        let bit = || at.parse::<u32>().ok().filter(|&bit| bit < 127).ok_or_else(|| format!("`{word}` does not say which bit"));
+        let bit = || {
+            at.parse::<u32>()
+                .ok()
+                .filter(|&bit| bit < 127)
+                .ok_or_else(|| format!("`{word}` does not say which bit"))
+        };
         match key {
             "neg" => spec.neg = Some(bit()?),
             "abs" => spec.abs = Some(bit()?),

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""Compares `warpbound inspect --disasm` with NVIDIA's disassembler, instruction by instruction.
+
+On the machine code of all kernels, and with --random N on words that are made from it by flipping bits and from the
+forms of the table. --digests writes tests/data/sass/disassembly.txt: a digest of what NVIDIA's disassembler prints of
+each file, which a test holds ours against. The disassembler comes with the Python package triton (3.4.0), or is what
+NVDISASM names; warpbound is target/release/warpbound, or what WARPBOUND names.
+"""
+
+import argparse
+import json
+import os
+import random
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+DIGESTS = ROOT / "tests/data/sass/disassembly.txt"
+NOP = 0x50B0000000070F00
+sys.path.insert(0, str(ROOT / "scripts"))
+tool = __import__("compile-kernels-sass").tool
+WARPBOUND = os.environ.get("WARPBOUND", str(ROOT / "target/release/warpbound"))
+
+
+def sections(path):
+    """The code of each kernel."""
+    data = path.read_bytes()
+    (start,) = struct.unpack_from("<Q", data, 0x28)
+    count, names = struct.unpack_from("<HH", data, 0x3C)
+    headers = [struct.unpack_from("<IIQQQQIIQQ", data, start + 64 * index) for index in range(count)]
+    for header in headers:
+        at = headers[names][4] + header[0]
+        name = data[at : data.index(b"\0", at)].decode()
+        if name.startswith(".text."):
+            yield name[len(".text.") :], data[header[4] : header[4] + header[5]]
+
+
+def tidy(text):
+    """Without the blanks that its printer leaves, and with bare targets."""
+    return re.sub(r"\s+", " ", text).replace(" ,", ",").strip().rstrip(";").strip()
+
+
+def theirs(code):
+    """What NVIDIA's disassembler prints, by byte; nothing if it refuses any word."""
+    with tempfile.NamedTemporaryFile(suffix=".bin") as file:
+        file.write(code)
+        file.flush()
+        options = ["-b", "SM61", "-hex", "-novliw", "-ndf", file.name]
+        out = subprocess.run([tool("nvdisasm"), *options], capture_output=True, text=True).stdout
+    lines = (re.match(r"^\s+/\*([0-9a-f]+)\*/\s+(.*?)\s*/\* 0x[0-9a-f]{16} \*/", line) for line in out.splitlines())
+    return {int(line[1], 16): tidy(line[2]) for line in lines if line}
+
+
+def ours(path):
+    """What we print of a file: by kernel and byte."""
+    out = subprocess.run([WARPBOUND, "inspect", str(path), "--disasm", "--format", "json"], capture_output=True, text=True)
+    kernels = json.loads(out.stdout)["results"][0]["kernels"]
+    return {kernel["name"]: {line["byte"]: tidy(line["text"] or "?") for line in kernel["disassembly"]} for kernel in kernels}
+
+
+def with_code(path, name, code):
+    """A copy of a file with other code of the same length for a kernel."""
+    data = bytearray(path.read_bytes())
+    for known, old in sections(path):
+        if known == name:
+            at = bytes(data).index(old)
+            data[at : at + len(old)] = code
+    return bytes(data)
+
+
+def digest(lines):
+    """FNV-1a of 64 bits."""
+    value = 0xCBF29CE484222325
+    for byte in "\n".join(lines).encode():
+        value = (value ^ byte) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
+    return value
+
+
+def compare_kernels(write):
+    total = differ = 0
+    digests = []
+    for path in sorted((ROOT / "kernels").glob("*/*.cubin")):
+        mine, lines = ours(path), []
+        for name, code in sections(path):
+            for byte, text in sorted(theirs(code).items()):
+                total += 1
+                lines.append(text)
+                if mine[name].get(byte) != text:
+                    differ += 1
+                    print(f"{path.name} {name}+{byte:#x}: theirs `{text}`, ours `{mine[name].get(byte)}`")
+        # files with instructions that we do not know have none
+        if "?" not in {text for kernel in mine.values() for text in kernel.values()}:
+            digests.append(f"{path.relative_to(ROOT)} {len(lines)} {digest(lines):016x}\n")
+    print(f"{total} instructions, {differ} differ")
+    if write:
+        DIGESTS.parent.mkdir(parents=True, exist_ok=True)
+        DIGESTS.write_text("".join(digests))
+
+
+def compare_random(count, seed):
+    """Each word on its own, for theirs stops at the first it does not know."""
+    random.seed(seed)
+    base = next(path for path in sorted((ROOT / "kernels").glob("*/*.cubin")) if "sgemm_naive" in path.name)
+    name, own = next(sections(base))
+    known = [struct.unpack_from("<Q", code, at)[0] for path in (ROOT / "kernels").glob("*/*.cubin") for _, code in sections(path) for at in range(0, len(code), 8) if at % 32]
+    table = re.findall(r'forms: "([^"]+)"', (ROOT / "isa/pascal.ron").read_text())
+    forms = [int(form.split()[1], 16) << 48 | 0x70000 for forms in table for form in forms.split(";")]
+    words = []
+    for _ in range(count):
+        word, flips = (random.choice(known), random.choice([1, 1, 2, 3])) if random.random() < 0.5 else (random.choice(forms), 6)
+        for _ in range(flips):
+            word ^= 1 << random.randrange(56)
+        words.append((word, random.choice([0, 0, 1, 2, 4, 7])))
+    bundle = lambda word, reuse: struct.pack("<4Q", (0x7F0 | reuse << 17) | 0x7F0 << 21 | 0x7F0 << 42, word, NOP, NOP)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        expected = list(pool.map(lambda both: theirs(bundle(*both)).get(8), words))
+    room = len(own) // 32
+    mine = []
+    for start in range(0, count, room):
+        part = words[start : start + room]
+        code = b"".join(bundle(*both) for both in part) + bundle(NOP, 0) * (room - len(part))
+        with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+            file.write(with_code(base, name, code))
+            file.flush()
+            lines = ours(Path(file.name))[name]
+        mine += [lines[32 * index + 8] for index in range(len(part))]
+    bare = lambda text: re.sub(r"((?:BRA|SSY|PBK|PCNT|CAL|PRET)\b.*) `?\(?-?0x[0-9a-f]+\)?$", r"\1 TARGET", text)
+    counts = {"same": 0, "differ": 0, "theirs only": 0, "ours only": 0, "neither": 0}
+    for (word, _), a, b in zip(words, expected, mine):
+        kind = ("neither" if b == "?" else "ours only") if a is None else "theirs only" if b == "?" else "same" if bare(a) == bare(b) else "differ"
+        counts[kind] += 1
+        if kind in ("differ", "ours only"):
+            print(f"{kind}: {word:#018x}: theirs `{a}`, ours `{b}`")
+    print(", ".join(f"{number} {kind}" for kind, number in counts.items()))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--random", type=int, metavar="N")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--digests", action="store_true")
+    args = parser.parse_args()
+    compare_kernels(args.digests)
+    if args.random:
+        compare_random(args.random, args.seed)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,133 @@
+//! What instructions do, against the arithmetic they stand for.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use warpbound::exec::{Executor, Options};
+use warpbound::path::{BlockPaths, BlockSource};
+use warpbound::program::sem::Sem;
+use warpbound::sass::Module;
+
+use crate::shipped::{encoding, isa, launch_files, load_by, root};
+
+/// Paths of machine code have one step for each instruction of the machine, whatever it is made of.
+#[test]
+fn an_instruction_of_the_machine_takes_one_step() {
+    let isa = isa();
+    let file = launch_files().into_iter().find(|file| file.ends_with("layernorm_welford.ron")).unwrap();
+    let shipped = load_by(&file, &isa, 1, "sm_61.cubin");
+    let (program, launch) = (&shipped.program, &shipped.launch);
+    assert!(program.instrs.iter().any(|instr| instr.folded), "nothing is folded, so nothing is tested");
+    assert_eq!(program.count(), program.machine_code.as_ref().unwrap().bytes.len());
+    for vectors in [warpbound::exec::Vectors::Detected, warpbound::exec::Vectors::Off] {
+        let mut executor = Executor::new(program, launch, Options { vectors, ..Options::default() }).unwrap();
+        let mut paths = BlockPaths::default();
+        while executor.next_block(&mut paths).unwrap() {
+            for warp in &paths.warps {
+                assert!(warp.steps().iter().all(|step| !program.instr(step.pc()).folded));
+                assert!(warp.steps().last().is_some_and(|step| step.ends_warp()));
+            }
+        }
+    }
+}
+
+/// Row by row or lane by lane: the same bytes and the same paths.
+#[test]
+fn machine_code_runs_the_same_lane_by_lane() {
+    let isa = isa();
+    for name in [
+        "fft_radix4.ron",
+        "montecarlo_pi.ron",
+        "histogram.ron",
+        "blackscholes.ron",
+        "loopbreak.ron",
+        "bitonic_shared.ron",
+    ] {
+        let Some(file) = launch_files().into_iter().find(|file| file.ends_with(name)) else {
+            panic!("no {name}")
+        };
+        let shipped = load_by(&file, &isa, 2, "sm_61.cubin");
+        let run = |vectors| {
+            let options = Options { vectors, ..Options::default() };
+            let mut executor = Executor::new(&shipped.program, &shipped.launch, options).unwrap();
+            let (mut paths, mut all) = (BlockPaths::default(), Vec::new());
+            while executor.next_block(&mut paths).unwrap() {
+                all.push(paths.clone());
+            }
+            let buffers: Vec<Vec<u8>> =
+                (0..shipped.launch.buffers.len()).map(|index| executor.buffer(index).to_vec()).collect();
+            (all, buffers)
+        };
+        assert!(run(warpbound::exec::Vectors::Detected) == run(warpbound::exec::Vectors::Off), "{name}");
+    }
+}
+
+/// Every operand that an instruction of the machine reads or writes is one that it is timed by, and registers of the
+/// lowering's own are none.
+#[test]
+fn timing_sees_the_registers_of_the_machine() {
+    let encoding = encoding();
+    let bytes = std::fs::read(root().join("kernels/imatmul_tiled/imatmul_tiled.sm_61.cubin")).unwrap();
+    let module = Module::read("x.cubin", &bytes, &encoding).unwrap();
+    let program = module.program("imatmul_tiled", &encoding).unwrap();
+    let name = |reg: &warpbound::base::RegId| program.regs[reg.index()].name.as_str();
+    let mut loads = 0;
+    for instr in program.instrs.iter().filter(|instr| !instr.folded) {
+        for reg in instr.srcs.as_slice().iter().chain(instr.dsts.as_slice()) {
+            assert!(!name(reg).starts_with('%'), "{}", name(reg));
+        }
+        if let Sem::Load { .. } = instr.sem
+            && instr.memory.is_some_and(|memory| memory.loads_global())
+        {
+            // a pair of registers is its address
+            assert_eq!(instr.srcs.as_slice().iter().filter(|reg| name(reg).starts_with('R')).count(), 2);
+            loads += 1;
+        }
+    }
+    assert!(loads >= 2);
+}
+
+/// What compilers write for the upper half of a signed product, by the formula of its parts.
+#[test]
+fn products_of_words_come_out_of_products_of_halves() {
+    use warpbound::program::sem::{Addend, Xmad};
+    let mut random = ChaCha8Rng::seed_from_u64(11);
+    let edges = [
+        0u32,
+        1,
+        0xffff,
+        0x1_0000,
+        0x7fff_ffff,
+        0x8000_0000,
+        0xffff_0000,
+        0xffff_ffff,
+        0x8000_ffff,
+        0x7fff_0000,
+    ];
+    let plain = Xmad::default();
+    let mut check = |a: u32, b: u32| {
+        let low = |op: Xmad, a, b, c| op.of(a, b, c);
+        // XMAD; XMAD.MRG; XMAD.PSL.CBCC: the lower word
+        let first = low(plain, a, b, 0);
+        let merged = low(Xmad { upper: [false, true], merge: true, ..plain }, a, b, 0);
+        let upper = Xmad { upper: [true, true], shift: true, addend: Addend::WithB, ..plain };
+        assert_eq!(low(upper, a, merged, first), a.wrapping_mul(b), "{a:#x} * {b:#x}");
+        // the upper word, without and with signs; IADD3.RS keeps the carry of its first sum
+        let middle = |signed: bool| {
+            let cross = Xmad { upper: [false, true], signed: [false, signed], ..plain }.of(a, b, 0);
+            let rest = Xmad { upper: [true, false], signed: [signed, false], addend: Addend::Upper, ..plain }
+                .of(a, b, first);
+            (u64::from(cross) + u64::from(rest)) >> 16
+        };
+        let high = Xmad { upper: [true, true], ..plain }.of(a, b, 0);
+        let unsigned = (u64::from(a) * u64::from(b) >> 32) as u32;
+        assert_eq!(high.wrapping_add(middle(false) as u32), unsigned, "{a:#x} * {b:#x}");
+        let corrected =
+            Xmad { upper: [true, true], signed: [true, true], addend: Addend::Corrected, ..plain };
+        let signed = (i64::from(a as i32) * i64::from(b as i32) >> 32) as u32;
+        assert_eq!(corrected.of(a, b, 0).wrapping_add(middle(true) as u32), signed, "{a:#x} * {b:#x}");
+    };
+    for a in edges {
+        edges.iter().for_each(|&b| check(a, b));
+    }
+    (0..100_000).for_each(|_| check(random.random(), random.random()));
+}

@@ -1,0 +1,8 @@
+//! Machine code: what words say, what files hold, what instructions do.
+
+#[path = "../support/shipped.rs"]
+mod shipped;
+
+mod disassembly;
+mod files;
+mod instructions;

@@ -20,7 +20,7 @@ use crate::sweep::Source;
 /// The machine of the paper's experiments.
 const MACHINE: &str = "kepler-gk104";
 
-/// Runs of each configuration: all of them take two to three minutes on two cores. The paper has 50,000.
+/// Runs of each configuration: all of them take 150 s on two cores. The paper has 50,000.
 const RUNS: u64 = 150;
 
 /// Everything that can differ between runs; the machine has no jitter.

@@ -150,12 +150,12 @@ fn machine_code_leaves_what_its_reference_computes() {
     assert!(wrong.is_empty(), "{} differences:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// The launches with many blocks that `reproduce betts` times, once.
+/// The launches with many blocks that `reproduce betts` and `reproduce diagxtrm` time, once.
 #[test]
 fn launches_in_waves_leave_what_their_references_compute() {
     let isa = isa();
     let files = launches_in_waves();
-    assert_eq!(files.len(), 11);
+    assert_eq!(files.len(), 15);
     for file in &files {
         let wrong = check(file, &isa, "ptx", 1);
         assert!(wrong.is_empty(), "{}: {wrong:?}", file.display());

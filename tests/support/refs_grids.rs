@@ -1,5 +1,5 @@
-//! What the kernels on grids must leave in memory: `hotspot`, `stencil3d`, `gridpath`, `align` and `diffusion`. All of
-//! them are compared byte by byte.
+//! What the kernels on grids must leave in memory: `hotspot`, `stencil3d`, `gridpath`, `align`, `diffusion` and `voronoi`.
+//! All of them are compared byte by byte.
 
 use super::{RefIo, tree_sum};
 
@@ -13,6 +13,7 @@ pub fn reference(entry: &str, io: &mut RefIo) -> Option<()> {
         "diffusion_noise" => diffusion_noise(io),
         "diffusion_edges" => diffusion_edges(io),
         "diffusion_step" => diffusion_step(io),
+        "voronoi" => voronoi(io),
         _ => return None,
     }
     Some(())
@@ -164,4 +165,21 @@ fn diffusion_step(io: &mut RefIo) {
         rate.mul_add(flow, own)
     });
     io.put_f32s(2, &after);
+}
+
+/// The colour of the nearest point, the first of equals.
+fn voronoi(io: &mut RefIo) {
+    let (width, pixels, count) = (io.size(0), io.size(1), io.size(2));
+    let (points, colours, mut image) = (io.i32s(0), io.u32s(1), io.u32s(2));
+    assert!(pixels <= io.threads(), "a thread for each pixel");
+    for (pixel, colour) in image.iter_mut().enumerate().take(pixels) {
+        let away = |point: usize| {
+            let [x, y] = [pixel % width, pixel / width].map(|place| place as i64);
+            let [dx, dy] = [i64::from(points[2 * point]) - x, i64::from(points[2 * point + 1]) - y];
+            (dx * dx + dy * dy, point)
+        };
+        let (_, nearest) = (0..count).map(away).min().expect("a point");
+        *colour = colours[nearest];
+    }
+    io.put_u32s(2, &image);
 }

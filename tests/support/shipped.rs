@@ -56,12 +56,12 @@ fn make(source_text: &SourceText, settings: &[Setting]) -> Machine {
 }
 
 /// The launch files below `kernels/`, sorted; the one of 10^8 instructions is left out, and so are those of `reproduce betts`
-/// with many blocks ([`launches_in_waves`]) and programs of several launches.
+/// and `reproduce diagxtrm` with many blocks ([`launches_in_waves`]) and programs of several launches.
 pub fn launch_files() -> Vec<PathBuf> {
     launches_that(|stem| !stem.ends_with("_large") && !stem.ends_with("_waves"))
 }
 
-/// Those of `reproduce betts` with more blocks than its machine holds.
+/// Those of `reproduce betts` and `reproduce diagxtrm` with more blocks than their machines hold.
 pub fn launches_in_waves() -> Vec<PathBuf> {
     launches_that(|stem| stem.ends_with("_waves"))
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::Writing;
 use crate::cli::format::Format;
-use crate::report::reproduce::{PAPER, betts, fermi};
+use crate::report::reproduce::{PAPER, betts, diagxtrm, fermi};
 use crate::sweep::Shard;
 
 #[derive(Debug, clap::Args)]
@@ -63,18 +63,24 @@ pub struct Report {
 
 #[derive(Debug, clap::Args)]
 pub struct Reproduce {
-    /// The table or figure, or `all` but betts; without it a list of them
+    /// The table or figure, or `all` but betts and diagxtrm; without it a list of them
     #[arg(value_name = "NAME")]
     pub what: Option<String>,
     /// For tables over kernels: their PTX by another compiler, nvrtc
     #[arg(long, value_name = "NAME")]
     pub compiler: Option<String>,
-    /// For betts: random runs of each kernel [default: 1000, as the paper]
+    /// For betts: random runs of each kernel [default: 1000, as the paper]; for diagxtrm: runs of each configuration [default: 150; the
+    /// paper has 50000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub runs: Option<u64>,
     /// Threads; the results do not depend on it [default: all cores]
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,
+    /// For diagxtrm: plots like figures 2 to 4 of the paper as SVG files, into DIR
+    #[arg(long, value_name = "DIR")]
+    pub svg: Option<PathBuf>,
+    #[command(flatten)]
+    pub writing: Writing,
     /// Output
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
@@ -95,11 +101,12 @@ pub enum What {
     FermiFig4,
     FermiFig5,
     Betts,
+    Diagxtrm,
 }
 
 impl What {
     /// All, in the order of the papers.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Fig2,
         Self::Fig3,
         Self::Fig4,
@@ -112,6 +119,7 @@ impl What {
         Self::FermiFig5,
         Self::Fermi,
         Self::Betts,
+        Self::Diagxtrm,
     ];
 
     /// Its name on the command line.
@@ -129,6 +137,7 @@ impl What {
             Self::FermiFig4 => "fermi-fig4",
             Self::FermiFig5 => "fermi-fig5",
             Self::Betts => "betts",
+            Self::Diagxtrm => "diagxtrm",
         }
     }
 
@@ -139,7 +148,12 @@ impl What {
 
     /// Whether it takes minutes, so that it is only run by its own name.
     pub fn takes_minutes(self) -> bool {
-        self == Self::Betts
+        self.has_runs()
+    }
+
+    /// Whether somebody can say of how many random runs it is.
+    pub fn has_runs(self) -> bool {
+        matches!(self, Self::Betts | Self::Diagxtrm)
     }
 
     /// What it is in which paper, and what that is about.
@@ -156,6 +170,11 @@ impl What {
             Self::FermiFig4 => ("Figure 4", fermi::PAPER, "a schedule, sub-block twice"),
             Self::FermiFig5 => ("Figure 5", fermi::PAPER, "a schedule, sub-block three times"),
             Self::Betts => ("Table II", betts::PAPER, "hybrid estimates over 1000 random runs of 25 kernels"),
+            Self::Diagxtrm => (
+                "Table 1",
+                diagxtrm::PAPER,
+                "extreme-value statistics of a kernel, 4 numbers of blocks, 3 sizes of L1",
+            ),
             Self::Fermi => ("formula FT", fermi::PAPER, "finishing time of W warps, against every schedule"),
         };
         (what, paper, about)

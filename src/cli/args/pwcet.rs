@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::{Common, LoopBounds, PtxLaunch, Writing};
+use crate::pwcet::Options;
 use crate::sweep::{Shard, Source};
 
 #[derive(Debug, clap::Args)]
@@ -76,4 +77,36 @@ pub struct Pwcet {
     pub common: Common,
     #[command(flatten)]
     pub ptx: PtxLaunch,
+}
+
+impl Pwcet {
+    /// So many runs of a kernel, for which these are drawn anew, and nothing else said.
+    pub fn of(kernel: &str, runs: u64, vary: &[Source], common: Common) -> Self {
+        let Options { significance, level, bootstraps, .. } = Options::default();
+        Self {
+            what: kernel.to_owned(),
+            column: None,
+            unit: "cycles".to_owned(),
+            runs: Some(runs),
+            vary: vary.to_vec(),
+            out: None,
+            resume: false,
+            shard: None,
+            jobs: None,
+            threshold: None,
+            exceedances: None,
+            significance,
+            level,
+            bootstraps,
+            probability: Vec::new(),
+            judge: None,
+            max_states: 0,
+            bounds: LoopBounds { loop_bound: Vec::new(), annotations: None },
+            page: None,
+            svg: None,
+            writing: Writing { force: false },
+            common,
+            ptx: PtxLaunch::default(),
+        }
+    }
 }

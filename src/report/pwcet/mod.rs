@@ -8,6 +8,7 @@ mod text;
 use serde::Serialize;
 
 pub use judged::{Further, Judged, Other};
+pub use plots::exceedances;
 
 use super::output::{Origin, Output, Report};
 use super::style::Style;
@@ -80,6 +81,19 @@ pub enum Varied {
     Jitter,
     /// Which SM gets the next block.
     Placement,
+}
+
+impl Varied {
+    /// As a command line names it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Inputs => Source::Inputs,
+            Self::Replacement => Source::Replacement,
+            Self::Jitter => Source::Jitter,
+            Self::Placement => Source::Placement,
+        }
+        .name()
+    }
 }
 
 impl From<Source> for Varied {

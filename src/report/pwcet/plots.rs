@@ -25,6 +25,21 @@ fn axis(title: &str, scale: Scale) -> Axis {
     Axis { title: title.to_owned(), scale }
 }
 
+/// Several curves in one plot, as SVG: shares of runs that took longer, and how the best fits go on. `times` is the title of
+/// their axis.
+pub fn exceedances(times: &str, curves: &[(String, &PwcetResult)]) -> String {
+    let mut all = Vec::new();
+    for (colour, (name, result)) in curves.iter().enumerate() {
+        let observed = &result.analysis.diagnostics.exceedance;
+        let curve = &result.analysis.pwcet.curve;
+        let best = curve.iter().map(|point| (point.time, point.probability.get()));
+        all.push(series(name, colour, Drawn::Dots(observed.iter().map(|at| (at.time, at.share)).collect())));
+        all.push(series(name, colour, Drawn::Line(best.collect())));
+    }
+    XyPlot { x: axis(times, Scale::Linear), y: axis("exceeded by a run with", Scale::Decades), series: all }
+        .svg()
+}
+
 impl PwcetResult {
     /// All of them.
     pub fn plots(&self) -> Vec<Plot> {
@@ -49,7 +64,8 @@ impl PwcetResult {
         ]
     }
 
-    fn exceedance(&self) -> Plot {
+    /// How likely a run takes longer.
+    pub fn exceedance(&self) -> Plot {
         let pwcet = &self.analysis.pwcet;
         let observed = &self.analysis.diagnostics.exceedance;
         let best = pwcet.curve.iter().map(|point| (point.time, point.probability.get()));

@@ -2,6 +2,7 @@
 
 pub mod anomaly;
 pub mod betts;
+pub mod diagxtrm;
 pub mod example;
 pub mod fermi;
 pub mod figure;
@@ -281,6 +282,8 @@ pub enum Reproduced {
     Figure(FigureResult),
     /// A table of estimates.
     Estimates(Box<betts::BettsResult>),
+    /// A table of extreme-value statistics.
+    Traces(Box<diagxtrm::DiagxtrmResult>),
     /// What can be reproduced, where nothing is named.
     Listed(Reproducible),
 }
@@ -308,6 +311,7 @@ impl Report for Output<Reproduced> {
                 Reproduced::Table(table) => parts.push(table.text(style)),
                 Reproduced::Figure(figure) => parts.push(figure.text(style)),
                 Reproduced::Estimates(table) => parts.push(table.text(style)),
+                Reproduced::Traces(table) => parts.push(table.text(style)),
                 Reproduced::Listed(Reproducible { name, what, paper, about }) => {
                     listed.row([name.as_str(), what, paper, about]);
                 }

@@ -6,7 +6,7 @@ mod judge;
 use std::io::Write;
 use std::path::PathBuf;
 
-use campaign::{Campaign, Simulated};
+pub use campaign::{Campaign, Simulated};
 
 use crate::cli::args::Pwcet;
 use crate::cli::files::{Folder, Outputs};
@@ -27,7 +27,7 @@ const MOST_MEASUREMENTS: usize = 500_000;
 const RUNS: u64 = 10_000;
 
 /// More threads do not help any machine that we know.
-const MOST_THREADS: usize = 256;
+pub const MOST_THREADS: usize = 256;
 
 /// Runs the command.
 pub fn run(args: &Pwcet, session: &Session) -> Outcome {
@@ -90,7 +90,10 @@ pub fn run(args: &Pwcet, session: &Session) -> Outcome {
 }
 
 /// What the analysis is asked for.
-fn options(args: &Pwcet) -> Result<Options, Diagnostics> {
+///
+/// # Errors
+/// Every probability that is none.
+pub fn options(args: &Pwcet) -> Result<Options, Diagnostics> {
     let mut problems = Diagnostics::new();
     let mut probabilities = Vec::new();
     for &probability in &args.probability {

@@ -1,6 +1,7 @@
 //! `warpbound reproduce`: tables and figures of papers, ours beside theirs.
 
 mod betts;
+mod diagxtrm;
 mod figures;
 mod tables;
 
@@ -42,10 +43,18 @@ pub fn run(args: &Reproduce, session: &Session) -> Outcome {
     };
     let quick = What::ALL.into_iter().filter(|what| !what.takes_minutes());
     let wanted = if name == ALL { quick.collect() } else { vec![named(name)?] };
-    if let (Some(runs), false) = (args.runs, wanted.contains(&What::Betts)) {
+    if let (Some(runs), false) = (args.runs, wanted.iter().any(|what| what.has_runs())) {
         let problem =
             Diagnostic::general(format!("--runs {runs}"), format!("`{name}` has no number of runs"));
-        return Err(problem.hint("it is for betts").into());
+        let with: Vec<&str> = What::ALL.into_iter().filter(|what| what.has_runs()).map(What::name).collect();
+        return Err(problem.hint(format!("it is for {}", with.join(" and "))).into());
+    }
+    if let (Some(dir), false) = (&args.svg, wanted.contains(&What::Diagxtrm)) {
+        let problem = Diagnostic::general(
+            format!("--svg {}", dir.display()),
+            format!("of `{name}` there are no plots as files"),
+        );
+        return Err(problem.hint("it is for diagxtrm").into());
     }
     if let (Some(compiler), true) = (&args.compiler, wanted.iter().any(|what| !what.is_of_a_plan())) {
         let plans: Vec<&str> =
@@ -91,6 +100,7 @@ fn reproduced(what: What, args: &Reproduce, session: &Session) -> Result<Done, D
         What::FermiFig3 => Ok(figures::of_fermi(OfFermi::Fig3, session)),
         What::FermiFig4 => Ok(figures::of_fermi(OfFermi::Fig4, session)),
         What::Betts => betts::table(args, session),
+        What::Diagxtrm => diagxtrm::table(args, session),
         What::FermiFig5 => Ok(figures::of_fermi(OfFermi::Fig5, session)),
     }
 }

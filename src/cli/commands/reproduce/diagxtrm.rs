@@ -1,0 +1,88 @@
+//! Table 1 and figures 2 to 4 of Berezovskyi et al., ARCS 2016: the campaign and the analysis of `pwcet` in each of 12
+//! configurations.
+
+use super::Done;
+use crate::cli::args::{Common, PtxLaunch, Pwcet, Reproduce};
+use crate::cli::commands::pwcet::{Campaign, MOST_THREADS, Simulated, options};
+use crate::cli::files::Folder;
+use crate::cli::load;
+use crate::cli::resources;
+use crate::cli::session::Session;
+use crate::diag::{Diagnostic, Diagnostics};
+use crate::pwcet::{NoAnalysis, Sample, analyse};
+use crate::report::output::{Batch, Origin};
+use crate::report::pwcet::PwcetResult;
+use crate::report::reproduce::Reproduced;
+use crate::report::reproduce::diagxtrm::published::{TABLE_1, Trace};
+use crate::report::reproduce::diagxtrm::{DiagxtrmResult, NoCurve, TraceRow, names, split};
+use crate::sweep::Source;
+
+/// The machine of the paper's experiments.
+const MACHINE: &str = "kepler-gk104";
+
+/// Runs of each configuration: all of them take 150 s on two cores. The paper has 50,000.
+const RUNS: u64 = 150;
+
+/// Everything that can differ between runs; the machine has no jitter.
+const VARIED: [Source; 3] = [Source::Inputs, Source::Replacement, Source::Placement];
+
+pub fn table(args: &Reproduce, session: &Session) -> Result<Done, Diagnostics> {
+    let prepare = |dir| Folder::prepare("--svg", dir, args.writing.force, &session.parts);
+    let folder = args.svg.as_deref().map(prepare).transpose()?;
+    if let Some(folder) = &folder {
+        folder.check_files(&names().iter().map(String::as_str).collect::<Vec<_>>())?;
+    }
+    let runs = args.runs.unwrap_or(RUNS);
+    let kernel = load::kernel(TABLE_1[0].launch, &PtxLaunch::default(), 0)?;
+    let origin = Origin::new(&load::machine(&Common::on(MACHINE), &kernel)?.0);
+    let mut traces = Vec::new();
+    let mut batch = Batch::default();
+    for (index, trace) in TABLE_1.iter().enumerate() {
+        match configuration(trace, runs, args.jobs, session) {
+            Ok(found) => traces.push(found),
+            Err(_) if session.watch.is_stopped() => {
+                let name = |trace: &Trace| format!("{} with {} %", trace.launch, trace.l1_percent);
+                let not_reached = TABLE_1[index..].iter().map(name).collect();
+                batch = Batch { complete: false, stopped: session.stopped(), not_reached, ..batch };
+                break;
+            }
+            Err(problems) => return Err(problems),
+        }
+    }
+    let varied = VARIED.map(Into::into).to_vec();
+    let result = DiagxtrmResult::new(origin, runs, varied, traces);
+    if let Some(folder) = folder {
+        let plots = result.plots().into_iter().map(|(name, svg)| (name, svg.into_bytes()));
+        folder.write("", &plots.collect::<Vec<_>>())?;
+    }
+    Ok(Done { batch, ..Done::new(Reproduced::Traces(Box::new(result))) })
+}
+
+/// The row of one configuration, and its makespans.
+fn configuration(
+    trace: &Trace,
+    runs: u64,
+    jobs: Option<usize>,
+    session: &Session,
+) -> Result<(TraceRow, Vec<u64>), Diagnostics> {
+    let common = Common { set: vec![split(trace.l1_percent)], ..Common::on(MACHINE) };
+    let wanted = Pwcet { jobs, ..Pwcet::of(trace.launch, runs, &VARIED, common) };
+    let campaign = Campaign::new(&wanted, wanted.common.seed, runs)?;
+    let (measured, makespans) = match campaign.run(&wanted, session)? {
+        Simulated::All { measured, makespans } => (measured, makespans),
+        // only where runs are kept in a folder
+        Simulated::Part(_) => return Err(Diagnostic::general(trace.launch, "a part of the runs").into()),
+    };
+    let threads = jobs.unwrap_or_else(resources::threads).clamp(1, MOST_THREADS);
+    let analysed = match Sample::from_cycles(&makespans) {
+        Err(why) => Err(NoCurve::Sample(why)),
+        Ok(sample) => match analyse(&sample, &options(&wanted)?, threads, &session.watch) {
+            Ok(analysis) => Ok(PwcetResult::new(measured, wanted.unit, &sample, analysis)),
+            Err(NoAnalysis::Stopped) => {
+                return Err(Diagnostic::general(trace.launch, NoAnalysis::Stopped.to_string()).into());
+            }
+            Err(why) => Err(NoCurve::Analysis(why)),
+        },
+    };
+    Ok((TraceRow::new(trace, &makespans, analysed), makespans))
+}

@@ -114,7 +114,8 @@ fn tables_with_mistakes_name_the_instruction() {
     ] {
         let text = good.replacen(from, to, 1);
         assert_ne!(text, good, "{from}");
-        let problems = Encoding::parse(&SourceText::new("t.ron", text)).map(|_| ()).expect_err(to).to_string();
+        let problems =
+            Encoding::parse(&SourceText::new("t.ron", text)).map(|_| ()).expect_err(to).to_string();
         assert!(problems.contains(expected), "{to}: {problems}");
     }
 }

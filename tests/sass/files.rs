@@ -29,7 +29,9 @@ fn kernels_parameters_and_limits_are_read() {
 fn damaged_files_give_a_message() {
     let encoding = encoding();
     let good = cubin("vecadd");
-    let fails = |bytes: &[u8]| Module::read("x.cubin", bytes, &encoding).map(|_| ()).expect_err("no cubin").to_string();
+    let fails = |bytes: &[u8]| {
+        Module::read("x.cubin", bytes, &encoding).map(|_| ()).expect_err("no cubin").to_string()
+    };
     assert!(fails(b"hello").contains("neither as an ELF file nor as a fat binary"));
     assert!(fails(&[]).contains("no cubin"));
     for length in [4, 16, 63, 64, 200, 700, good.len() / 2] {
@@ -107,8 +109,9 @@ fn fat_binaries_give_the_machine_code_that_fits() {
     let cubin = cubin("vecadd");
     let file = fat(&[(1, 61, false, b"ptx"), (2, 86, false, b"other"), (2, 61, false, &cubin)]);
     assert_eq!(Module::read("x.fatbin", &file, &encoding).unwrap().entries(), ["vecadd"]);
-    let fails =
-        |file: &[u8]| Module::read("x.fatbin", file, &encoding).map(|_| ()).expect_err("nothing fits").to_string();
+    let fails = |file: &[u8]| {
+        Module::read("x.fatbin", file, &encoding).map(|_| ()).expect_err("nothing fits").to_string()
+    };
     let message = fails(&fat(&[(1, 61, false, b"ptx"), (2, 86, false, b"other"), (2, 61, true, &cubin)]));
     for expected in ["PTX for sm_61", "sm_86", "sm_61, compressed", "-compress=false"] {
         assert!(message.contains(expected), "{message}");

@@ -1,13 +1,12 @@
 //! The machine code front end: cubins to [`crate::program::Program`].
 //!
-//! `table` reads how a generation encodes its instructions (`isa/pascal.ron`); `decode`, `control` and `text` take
-//! words apart and print them; `cubin` opens files; `lower` turns instructions into semantics and op classes.
+//! `table` reads how a generation encodes its instructions (`isa/pascal.ron`) and takes words apart; `control` reads
+//! what the compiler tells the scheduler; `text` prints; `cubin` opens files; `lower` turns instructions into semantics and op classes.
 //!
 //! Nothing here panics on any input or takes more memory than the file and its variables.
 
 mod control;
 mod cubin;
-mod decode;
 mod lower;
 mod special;
 mod table;
@@ -15,9 +14,8 @@ mod text;
 
 pub use control::{Control, instruction_at, word_at};
 pub use cubin::Kernel;
-pub use decode::{Decoded, Operand, Refused};
 pub use lower::{Built, Line, Problem};
-pub use table::{ControlPlace, Encoding, Op, Timing, Value, Word};
+pub use table::{ControlPlace, Decoded, Encoding, Op, Operand, Refused, Timing, Value, Word};
 pub use text::text;
 
 use std::fmt::Write;

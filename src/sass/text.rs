@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use super::decode::{Decoded, Operand};
 use super::special::special_name;
 use super::table::Value;
+use super::table::{Decoded, Operand};
 
 /// The text of an instruction. `byte` is where it lies; targets are printed as what `label` says of a byte.
 pub fn text(decoded: &Decoded, next: usize, reuse: u8, label: impl Fn(i64) -> String) -> String {

@@ -104,7 +104,7 @@ fn products_of_words_come_out_of_products_of_halves() {
         0x7fff_0000,
     ];
     let plain = Xmad::default();
-    let mut check = |a: u32, b: u32| {
+    let check = |a: u32, b: u32| {
         let low = |op: Xmad, a, b, c| op.of(a, b, c);
         // XMAD; XMAD.MRG; XMAD.PSL.CBCC: the lower word
         let first = low(plain, a, b, 0);

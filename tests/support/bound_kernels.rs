@@ -59,6 +59,7 @@ impl Builder {
     pub fn instr(&mut self, class: &str, dsts: &[u16], srcs: &[u16], flow: Flow) -> Pc {
         let class = self.program.classes.intern(class);
         self.program.instrs.push(Instr {
+            folded: false,
             class,
             class_by_space: None,
             dsts: dsts.iter().copied().map(RegId::new).collect(),

@@ -145,6 +145,7 @@ impl KernelBuilder {
             }
         }
         self.program.instrs.push(Instr {
+            folded: false,
             class,
             class_by_space: None,
             dsts: dst.into_iter().map(RegId::new).collect::<RegList>(),

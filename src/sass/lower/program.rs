@@ -10,7 +10,7 @@ use crate::program::sem::Sem;
 use crate::program::{ClassTable, Function, Instr, Offsets, Param, ParamType, Program};
 use crate::sass::control::{Control, instruction_at};
 use crate::sass::cubin::{Cubin, Kernel};
-use crate::sass::decode::{Decoded, Refused};
+use crate::sass::table::{Decoded, Refused};
 use crate::sass::table::{Encoding, Op, Word};
 use crate::sass::text::text;
 

@@ -1,74 +1,22 @@
 //! Reading and writing the fields of words.
 
+use super::instruction::{Decoded, Operand, Value};
 use super::{ControlPlace, Encoding, Field, Kind, Op, OperandSpec, Part, Source, Values, Word, low, signed};
-use crate::sass::decode::{Decoded, Operand};
 
 /// A form that a word may have.
 #[derive(Clone, Copy, Debug)]
-pub struct Found<'t> {
+pub(super) struct Found<'t> {
     /// The instruction.
     pub op: &'t Op,
     /// Its form.
     pub form: usize,
 }
 
-/// What an operand is.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Value<'t> {
-    /// R0 to R254, or RZ.
-    Register(u8),
-    /// P0 to P6, or PT.
-    Predicate(u8),
-    /// A word of a bank, by its offset in bytes.
-    Constant {
-        /// The bank.
-        bank: u8,
-        /// Bytes.
-        offset: i64,
-    },
-    /// A constant at a register and an offset.
-    IndexedConstant {
-        /// The bank.
-        bank: u8,
-        /// The register.
-        register: u8,
-        /// Bytes.
-        offset: i64,
-    },
-    /// A number: 32 bits, extended by sign where it has less.
-    Number(i64),
-    /// A number of few bits that has no sign.
-    Small(u64),
-    /// The bits of a float.
-    Single(u32),
-    /// The bits of a double.
-    Double(u64),
-    /// Where code goes on: bytes from the next instruction.
-    Target(i64),
-    /// A special register.
-    Special(u8),
-    /// A register, or two of them if `wide`, and an offset.
-    Address {
-        /// The register.
-        register: u8,
-        /// Bytes.
-        offset: i64,
-        /// 64 bits.
-        wide: bool,
-    },
-    /// One of several texts.
-    Choice(&'t str, u64),
-    /// A barrier of the warp.
-    Barrier(u8),
-    /// Several of them.
-    Barriers(u8),
-}
-
 type Missing<'t> = (&'t str, u64);
 
 impl Encoding {
     /// The forms that a word may have, the most likely first.
-    pub(in crate::sass) fn candidates(&self, word: Word) -> impl Iterator<Item = Found<'_>> {
+    pub(super) fn candidates(&self, word: Word) -> impl Iterator<Item = Found<'_>> {
         let top = (word >> (self.word_bytes * 8 - 8)) as usize & 0xff;
         self.by_top[top].iter().filter_map(move |&(op, form)| {
             let op = &self.ops[op as usize];
@@ -77,13 +25,13 @@ impl Encoding {
         })
     }
 
-    pub(in crate::sass) fn guard(&self, word: Word, op: &Op) -> Option<(u8, bool)> {
+    pub(super) fn guard(&self, word: Word, op: &Op) -> Option<(u8, bool)> {
         let bits = if op.guarded { (word >> self.guard & 15) as u8 } else { 7 };
         // the predicate that is always true says nothing
         (bits != 7).then_some((bits & 7, bits & 8 != 0))
     }
 
-    pub(in crate::sass) fn modifiers<'t>(
+    pub(super) fn modifiers<'t>(
         &'t self,
         word: Word,
         op: &'t Op,
@@ -112,7 +60,7 @@ impl Encoding {
         self.choices[choice].texts.get(number as usize)?.as_deref()
     }
 
-    pub(in crate::sass) fn operands<'t>(
+    pub(super) fn operands<'t>(
         &'t self,
         word: Word,
         op: &'t Op,
@@ -356,7 +304,7 @@ impl OperandSpec {
 
 impl Op {
     /// What is printed of an instruction behind its name: texts, and the numbers of its modifiers.
-    pub(in crate::sass) fn suffix(&self) -> impl Iterator<Item = Result<&str, usize>> {
+    pub fn suffix(&self) -> impl Iterator<Item = Result<&str, usize>> {
         let mut next = 0;
         self.mnemonic.iter().map(move |part| match part {
             Part::Text(text) => Ok(text.as_str()),

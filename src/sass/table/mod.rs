@@ -4,11 +4,13 @@
 //! disassembler prints it, which op class it has and what it does, by a name that [`crate::sass`]'s `lower` knows.
 //! Decoding, encoding and printing are the same code for every table.
 
+mod decode;
 mod fields;
+mod instruction;
 mod read;
 mod text;
 
-pub use fields::{Found, Value};
+pub use instruction::{Decoded, Operand, Refused, Value};
 
 use std::ops::RangeInclusive;
 
@@ -243,7 +245,7 @@ fn low(width: u32) -> Word {
 }
 
 /// The low bits of a number, as two's complement.
-pub(super) fn signed(value: u64, bits: u32) -> i64 {
+fn signed(value: u64, bits: u32) -> i64 {
     let shift = 64 - bits.clamp(1, 64);
     ((value << shift) as i64) >> shift
 }

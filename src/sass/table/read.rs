@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::{
-    Choice, ControlPlace, Encoding, Field, Form, Modifier, Op, OperandSpec, Part, Source, Timing, Values,
-    Word, low, text,
+    Choice, ControlPlace, Encoding, Form, Modifier, Op, OperandSpec, Part, Source, Timing, Word, low, text,
 };
 use crate::diag::{Diagnostic, Diagnostics, SourceText};
 use crate::isa::Space;
@@ -283,45 +282,4 @@ fn alike(ops: &[Op], by_top: &[Vec<(u16, u8)>]) -> Vec<(usize, usize)> {
         }
     }
     found
-}
-
-pub(super) fn values(name: &str, choices: &[Choice]) -> Result<(usize, u32), String> {
-    let index = choices.iter().position(|choice| choice.name == name);
-    let index = index.ok_or_else(|| format!("there is no choice `{name}`"))?;
-    let width = usize::BITS - (choices[index].texts.len() - 1).leading_zeros();
-    Ok((index, width))
-}
-
-pub(super) fn modifier(
-    name: &str,
-    text: &str,
-    inverted: bool,
-    at: &str,
-    choices: &[Choice],
-) -> Result<Part, String> {
-    let (values, width) = if text.starts_with('.') {
-        (Values::Flag { text: text.to_owned(), inverted }, 1)
-    } else {
-        let (index, width) = values(text, choices)?;
-        (Values::Choice(index), width)
-    };
-    Ok(Part::Modifier(Modifier { name: name.to_owned(), field: field(at, width)?, values }))
-}
-
-/// `48`, or `8+2,12`: bits at 8, two of them, then the one at 12. The width is that of the value if nothing else is said.
-pub(super) fn field(text: &str, width: u32) -> Result<Field, String> {
-    let number = |text: &str| text.parse::<u32>().map_err(|_| format!("`{text}` is no bit"));
-    let pieces: Vec<&str> = text.split(',').collect();
-    let mut found = Vec::new();
-    for piece in &pieces {
-        let (bit, bits) = match piece.split_once('+') {
-            Some((bit, bits)) => (number(bit)?, number(bits)?),
-            None => (number(piece)?, if pieces.len() == 1 { width } else { 1 }),
-        };
-        if bit + bits > 127 || bits > 64 {
-            return Err(format!("`{text}` lies beyond every word"));
-        }
-        found.push((bit, bits));
-    }
-    Ok(Field(found))
 }

@@ -1,7 +1,6 @@
 //! The texts of a table: mnemonic, modifiers, operands.
 
-use super::read::{field, modifier, values};
-use super::{Choice, Field, Kind, OperandSpec, Part, Source};
+use super::{Choice, Field, Kind, Modifier, OperandSpec, Part, Source, Values};
 
 /// Takes a text apart.
 pub(super) fn parse(text: &str, choices: &[Choice]) -> Result<(Vec<Part>, Vec<OperandSpec>), String> {
@@ -172,6 +171,41 @@ fn operand(text: &str, choices: &[Choice]) -> Result<OperandSpec, String> {
         }
     }
     Ok(spec)
+}
+
+fn values(name: &str, choices: &[Choice]) -> Result<(usize, u32), String> {
+    let index = choices.iter().position(|choice| choice.name == name);
+    let index = index.ok_or_else(|| format!("there is no choice `{name}`"))?;
+    let width = usize::BITS - (choices[index].texts.len() - 1).leading_zeros();
+    Ok((index, width))
+}
+
+fn modifier(name: &str, text: &str, inverted: bool, at: &str, choices: &[Choice]) -> Result<Part, String> {
+    let (values, width) = if text.starts_with('.') {
+        (Values::Flag { text: text.to_owned(), inverted }, 1)
+    } else {
+        let (index, width) = values(text, choices)?;
+        (Values::Choice(index), width)
+    };
+    Ok(Part::Modifier(Modifier { name: name.to_owned(), field: field(at, width)?, values }))
+}
+
+/// `48`, or `8+2,12`: bits at 8, two of them, then the one at 12. The width is that of the value if nothing else is said.
+fn field(text: &str, width: u32) -> Result<Field, String> {
+    let number = |text: &str| text.parse::<u32>().map_err(|_| format!("`{text}` is no bit"));
+    let pieces: Vec<&str> = text.split(',').collect();
+    let mut found = Vec::new();
+    for piece in &pieces {
+        let (bit, bits) = match piece.split_once('+') {
+            Some((bit, bits)) => (number(bit)?, number(bits)?),
+            None => (number(piece)?, if pieces.len() == 1 { width } else { 1 }),
+        };
+        if bit + bits > 127 || bits > 64 {
+            return Err(format!("`{text}` lies beyond every word"));
+        }
+        found.push((bit, bits));
+    }
+    Ok(Field(found))
 }
 
 impl OperandSpec {

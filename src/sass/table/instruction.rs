@@ -1,7 +1,6 @@
-//! From words to instructions and back.
+//! Decoded instructions.
 
-use super::table::{Encoding, Op, Word};
-use super::table::{Found, Value};
+use super::{Op, Word};
 
 /// A decoded instruction.
 #[derive(Clone, Debug)]
@@ -83,34 +82,54 @@ impl<'t> Decoded<'t> {
     }
 }
 
-impl Encoding {
-    /// What a word says.
-    ///
-    /// # Errors
-    /// It says nothing that the table knows.
-    pub fn decode(&self, word: Word) -> Result<Decoded<'_>, Refused<'_>> {
-        let mut refused = Refused::Unknown;
-        for Found { op, form } in self.candidates(word) {
-            match self.decode_as(word, op, form) {
-                Ok(decoded) => return Ok(decoded),
-                Err(why) if matches!(refused, Refused::Unknown) => refused = why,
-                Err(_) => {}
-            }
-        }
-        Err(refused)
-    }
-
-    fn decode_as<'t>(&'t self, word: Word, op: &'t Op, form: usize) -> Result<Decoded<'t>, Refused<'t>> {
-        let modifiers =
-            self.modifiers(word, op).map_err(|(name, number)| Refused::Number(op, name, number))?;
-        let operands =
-            self.operands(word, op, form).map_err(|(name, number)| Refused::Number(op, name, number))?;
-        let decoded = Decoded { op, form, guard: self.guard(word, op), modifiers, operands };
-        // what the table does not name is lost on the way back
-        match self.encode(&decoded) {
-            Ok(back) if back == word => Ok(decoded),
-            Ok(back) => Err(Refused::Bits(op, back ^ word)),
-            Err(_) => Err(Refused::Bits(op, 0)),
-        }
-    }
+/// What an operand is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value<'t> {
+    /// R0 to R254, or RZ.
+    Register(u8),
+    /// P0 to P6, or PT.
+    Predicate(u8),
+    /// A word of a bank, by its offset in bytes.
+    Constant {
+        /// The bank.
+        bank: u8,
+        /// Bytes.
+        offset: i64,
+    },
+    /// A constant at a register and an offset.
+    IndexedConstant {
+        /// The bank.
+        bank: u8,
+        /// The register.
+        register: u8,
+        /// Bytes.
+        offset: i64,
+    },
+    /// A number: 32 bits, extended by sign where it has less.
+    Number(i64),
+    /// A number of few bits that has no sign.
+    Small(u64),
+    /// The bits of a float.
+    Single(u32),
+    /// The bits of a double.
+    Double(u64),
+    /// Where code goes on: bytes from the next instruction.
+    Target(i64),
+    /// A special register.
+    Special(u8),
+    /// A register, or two of them if `wide`, and an offset.
+    Address {
+        /// The register.
+        register: u8,
+        /// Bytes.
+        offset: i64,
+        /// 64 bits.
+        wide: bool,
+    },
+    /// One of several texts.
+    Choice(&'t str, u64),
+    /// A barrier of the warp.
+    Barrier(u8),
+    /// Several of them.
+    Barriers(u8),
 }

@@ -1,0 +1,37 @@
+//! From words to instructions.
+
+use super::fields::Found;
+use super::instruction::{Decoded, Refused};
+use super::{Encoding, Op, Word};
+
+impl Encoding {
+    /// What a word says.
+    ///
+    /// # Errors
+    /// It says nothing that the table knows.
+    pub fn decode(&self, word: Word) -> Result<Decoded<'_>, Refused<'_>> {
+        let mut refused = Refused::Unknown;
+        for Found { op, form } in self.candidates(word) {
+            match self.decode_as(word, op, form) {
+                Ok(decoded) => return Ok(decoded),
+                Err(why) if matches!(refused, Refused::Unknown) => refused = why,
+                Err(_) => {}
+            }
+        }
+        Err(refused)
+    }
+
+    fn decode_as<'t>(&'t self, word: Word, op: &'t Op, form: usize) -> Result<Decoded<'t>, Refused<'t>> {
+        let modifiers =
+            self.modifiers(word, op).map_err(|(name, number)| Refused::Number(op, name, number))?;
+        let operands =
+            self.operands(word, op, form).map_err(|(name, number)| Refused::Number(op, name, number))?;
+        let decoded = Decoded { op, form, guard: self.guard(word, op), modifiers, operands };
+        // what the table does not name is lost on the way back
+        match self.encode(&decoded) {
+            Ok(back) if back == word => Ok(decoded),
+            Ok(back) => Err(Refused::Bits(op, back ^ word)),
+            Err(_) => Err(Refused::Bits(op, 0)),
+        }
+    }
+}

@@ -33,6 +33,7 @@ fn code() -> Code {
     let mut add = |class: &str, dst: Option<u16>, srcs: &[u16], flow: Flow| {
         let pc = Pc::from_index(program.instrs.len());
         program.instrs.push(Instr {
+            folded: false,
             class: program.classes.intern(class),
             class_by_space: None,
             dsts: dst.into_iter().map(RegId::new).collect(),

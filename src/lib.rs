@@ -14,7 +14,7 @@
 //!                                                └─> explore  every schedule of a block
 //! ```
 //!
-//! * A front end ([`ptx`], [`micro`]) decodes a kernel into a [`program::Program`]: instructions
+//! * A front end ([`ptx`], [`sass`] for machine code, [`micro`]) decodes a kernel into a [`program::Program`]: instructions
 //!   with op class, registers and language-neutral semantics ([`program::sem`]).
 //! * [`exec`] runs a launch functionally, once, 32 lanes at a time, and yields the
 //!   [`path::BlockPaths`] of one block after the other: what each warp executed, four bytes a
@@ -68,7 +68,7 @@
 //!  check    explore  hybrid  pwcet  why  verdicts, counterexamples; all schedules, hunts, anomalies; estimates from traces, from times; critical paths
 //!  sim      bound               timing engine; phases and bounds        (never each other)
 //!  exec     trace               functional run; events and observers
-//!  ptx      micro               front ends
+//!  ptx      sass     micro      front ends
 //!  program  path  machine  isa  decoded kernels; paths; machines; op classes
 //!  base     diag                time, ids, masks; diagnostics
 //!  model                        documentation only: the rules, the bibliography
@@ -121,6 +121,7 @@
 //! | what warps may execute whatever the data are, and the bound over it | [`exec::all_paths`] makes sets of paths ([`path::PathSet`]), [`bound::all_paths`] bounds them, with the proof; put together in `src/check/every_path.rs` |
 //! | the hybrid analysis of Betts and Donaldson, ECRTS 2013 | [`hybrid`]; the format of its traces is `src/hybrid/trace.rs` |
 //! | where a warp passes which point of the code, as text and for `hybrid` | `src/trace/ipoints.rs`; the points of a kernel are `src/hybrid/instrumented.rs`, a run without a text is `src/hybrid/run.rs` |
+//! | how an instruction of machine code is encoded, printed, what it does | `isa/pascal.ron`, `src/sass/table/`, `src/sass/lower/`; checked as `docs/machine-code.md` says |
 //! | what a PTX instruction does | `src/ptx/lower/` (to semantics), `src/exec/` (its execution) |
 //! | what a launch file may say, and how it becomes a launch | `src/program/launch/` |
 //! | textures and surfaces: what they are, how a fetch computes | [`program::image`], `src/exec/image/` |

@@ -20,8 +20,8 @@ pub struct Module {
 }
 
 enum Language {
-    Ptx { module: ptx::Module, isa: IsaTable },
-    Machine { module: sass::Module, encoding: Encoding },
+    Ptx { module: Box<ptx::Module>, isa: IsaTable },
+    Machine { module: sass::Module, encoding: Box<Encoding> },
 }
 
 impl Module {
@@ -34,14 +34,14 @@ impl Module {
         }
         let code = location.text().map_err(hinted)?;
         let module = ptx::Module::parse_behind(&code, globals_start)?;
-        Ok(Self { code, language: Language::Ptx { module, isa: assets::ptx_isa()? } })
+        Ok(Self { code, language: Language::Ptx { module: Box::new(module), isa: assets::ptx_isa()? } })
     }
 
     fn machine(name: &str, bytes: &[u8], globals_start: u64) -> Result<Self, Diagnostics> {
         let encoding = assets::encoding()?;
         let module = sass::Module::read_behind(name, bytes, &encoding, globals_start)?;
         let code = SourceText::new(name, module.listing(&encoding));
-        Ok(Self { code, language: Language::Machine { module, encoding } })
+        Ok(Self { code, language: Language::Machine { module, encoding: Box::new(encoding) } })
     }
 
     /// Lowers a kernel.
@@ -96,9 +96,9 @@ pub fn is_machine_code(location: &Location) -> bool {
 /// their kernel.
 pub fn launches_beside(cubin: &Location) -> Result<Vec<String>, Diagnostics> {
     let Some(path) = cubin.on_disk() else { return Ok(Vec::new()) };
+    let entries = Module::read(cubin, &PtxLaunch::default(), 0)?;
     let stem = cubin.stem();
     let Some((module, architecture)) = stem.rsplit_once('.') else { return Ok(Vec::new()) };
-    let entries = Module::read(cubin, &PtxLaunch::default(), 0)?;
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut found = Vec::new();
     let files = std::fs::read_dir(folder)

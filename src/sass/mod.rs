@@ -8,7 +8,6 @@
 mod control;
 mod cubin;
 mod lower;
-mod special;
 mod table;
 mod text;
 

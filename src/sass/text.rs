@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 
-use super::special::special_name;
 use super::table::Value;
 use super::table::{Decoded, Operand};
 
@@ -67,7 +66,6 @@ fn write_operand(
         Value::Single(bits) => out.push_str(&decimal(f32::from_bits(bits).into(), bits >> 31 != 0)),
         Value::Double(bits) => out.push_str(&decimal(f64::from_bits(bits), bits >> 63 != 0)),
         Value::Target(offset) => out.push_str(&label(next as i64 + offset)),
-        Value::Special(register) => out.push_str(&special_name(register)),
         Value::Address { register, offset, .. } => address(out, register, offset, marked),
         Value::Choice(text, _) => out.push_str(text),
         Value::Barrier(barrier) => {

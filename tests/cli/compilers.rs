@@ -41,7 +41,7 @@ fn a_compiler_that_is_not_there_is_named() {
         (["check", "vecadd", "--compiler", "nvcc"], "kernels/vecadd/vecadd.nvcc.ptx"),
         (["check", "jacobi", "--compiler", "nvcc"], "kernels/jacobi/jacobi.nvcc.ptx"),
         (["check", "fig3", "--compiler", "nvrtc"], "launches of PTX kernels"),
-        (["check", "kernels/vecadd/vecadd.ptx", "--compiler", "nvrtc"], "this is a .ptx file already"),
+        (["check", "kernels/vecadd/vecadd.ptx", "--compiler", "nvrtc"], "this is the code already"),
     ] {
         let output = warpbound(&args);
         assert_eq!(output.status.code(), Some(1), "{}", stdout(&output));

@@ -15,6 +15,7 @@ mod inputs;
 #[path = "../support/json_output.rs"]
 mod json_output;
 mod lists;
+mod machine_code;
 mod machines;
 mod outputs;
 mod pwcet;

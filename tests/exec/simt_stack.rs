@@ -155,15 +155,15 @@ fn launch() -> Launch {
 #[test]
 fn programs_with_explicit_instructions_run() {
     let (program, launch) = (explicit(), launch());
-    let options = Options { reconvergence: PASCAL, ..Options::default() };
-    let mut paths = BlockPaths::default();
-    Executor::new(&program, &launch, options).unwrap().next_block(&mut paths).unwrap();
-    let pcs: Vec<u32> = paths.warps[0].steps().iter().map(|step| step.pc().get()).collect();
-    assert_eq!(pcs, [0, 1, 2, 5, 6, 3, 4, 7]);
-    let masks: Vec<(u32, u32)> = paths.warps[0].masks().iter().map(|(i, m)| (*i, m.bits())).collect();
-    assert_eq!(masks, [(0, !0), (3, 3), (5, !3), (7, !0)]);
-    let refused = Executor::new(&program, &launch, Options::default()).map(|_| ()).unwrap_err();
-    assert!(refused.to_string().contains("reconvergence: PascalStack"), "{refused}");
+    // what the code says holds on any machine
+    for options in [Options { reconvergence: PASCAL, ..Options::default() }, Options::default()] {
+        let mut paths = BlockPaths::default();
+        Executor::new(&program, &launch, options).unwrap().next_block(&mut paths).unwrap();
+        let pcs: Vec<u32> = paths.warps[0].steps().iter().map(|step| step.pc().get()).collect();
+        assert_eq!(pcs, [0, 1, 2, 5, 6, 3, 4, 7]);
+        let masks: Vec<(u32, u32)> = paths.warps[0].masks().iter().map(|(i, m)| (*i, m.bits())).collect();
+        assert_eq!(masks, [(0, !0), (3, 3), (5, !3), (7, !0)]);
+    }
 }
 
 #[test]

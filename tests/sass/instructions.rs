@@ -89,7 +89,7 @@ fn timing_sees_the_registers_of_the_machine() {
 /// What compilers write for the upper half of a signed product, by the formula of its parts.
 #[test]
 fn products_of_words_come_out_of_products_of_halves() {
-    use warpbound::program::sem::{Addend, Xmad};
+    use warpbound::program::sem::{Addend, Xmad, XmadFlags};
     let mut random = ChaCha8Rng::seed_from_u64(11);
     let edges = [
         0u32,
@@ -103,28 +103,31 @@ fn products_of_words_come_out_of_products_of_halves() {
         0x8000_ffff,
         0x7fff_0000,
     ];
-    let plain = Xmad::default();
+    use XmadFlags as F;
+    let of = |flags: XmadFlags, addend: Addend| Xmad { flags, addend };
     let check = |a: u32, b: u32| {
-        let low = |op: Xmad, a, b, c| op.of(a, b, c);
         // XMAD; XMAD.MRG; XMAD.PSL.CBCC: the lower word
-        let first = low(plain, a, b, 0);
-        let merged = low(Xmad { upper: [false, true], merge: true, ..plain }, a, b, 0);
-        let upper = Xmad { upper: [true, true], shift: true, addend: Addend::WithB, ..plain };
-        assert_eq!(low(upper, a, merged, first), a.wrapping_mul(b), "{a:#x} * {b:#x}");
+        let first = of(F::empty(), Addend::Whole).of(a, b, 0);
+        let merged = of(F::UPPER_B | F::MERGE, Addend::Whole).of(a, b, 0);
+        let upper = F::UPPER_A | F::UPPER_B;
+        assert_eq!(
+            of(upper | F::SHIFT, Addend::WithB).of(a, merged, first),
+            a.wrapping_mul(b),
+            "{a:#x} * {b:#x}"
+        );
         // the upper word, without and with signs; IADD3.RS keeps the carry of its first sum
-        let middle = |signed: bool| {
-            let cross = Xmad { upper: [false, true], signed: [false, signed], ..plain }.of(a, b, 0);
-            let rest = Xmad { upper: [true, false], signed: [signed, false], addend: Addend::Upper, ..plain }
-                .of(a, b, first);
-            (u64::from(cross) + u64::from(rest)) >> 16
+        let middle = |signs: [F; 2]| {
+            let cross = of(F::UPPER_B | signs[1], Addend::Whole).of(a, b, 0);
+            let rest = of(F::UPPER_A | signs[0], Addend::Upper).of(a, b, first);
+            ((u64::from(cross) + u64::from(rest)) >> 16) as u32
         };
-        let high = Xmad { upper: [true, true], ..plain }.of(a, b, 0);
-        let unsigned = (u64::from(a) * u64::from(b) >> 32) as u32;
-        assert_eq!(high.wrapping_add(middle(false) as u32), unsigned, "{a:#x} * {b:#x}");
-        let corrected =
-            Xmad { upper: [true, true], signed: [true, true], addend: Addend::Corrected, ..plain };
-        let signed = (i64::from(a as i32) * i64::from(b as i32) >> 32) as u32;
-        assert_eq!(corrected.of(a, b, 0).wrapping_add(middle(true) as u32), signed, "{a:#x} * {b:#x}");
+        let high = of(upper, Addend::Whole).of(a, b, 0);
+        let unsigned = ((u64::from(a) * u64::from(b)) >> 32) as u32;
+        assert_eq!(high.wrapping_add(middle([F::empty(); 2])), unsigned, "{a:#x} * {b:#x}");
+        let both = F::SIGNED_A | F::SIGNED_B;
+        let high = of(upper | both, Addend::Corrected).of(a, b, 0);
+        let signed = ((i64::from(a as i32) * i64::from(b as i32)) >> 32) as u32;
+        assert_eq!(high.wrapping_add(middle([F::SIGNED_A, F::SIGNED_B])), signed, "{a:#x} * {b:#x}");
     };
     for a in edges {
         edges.iter().for_each(|&b| check(a, b));

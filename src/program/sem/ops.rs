@@ -85,31 +85,45 @@ pub enum IntOp {
 }
 
 /// Product of two halves and a sum: what machine code multiplies integers with.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Xmad {
-    /// The factors are upper halves.
-    pub upper: [bool; 2],
-    /// The factors have signs.
-    pub signed: [bool; 2],
-    /// The product goes to the upper half (`PSL`).
-    pub shift: bool,
-    /// The upper half of the result is the lower one of `b` (`MRG`).
-    pub merge: bool,
+    /// How.
+    pub flags: XmadFlags,
     /// What of `c` is added.
     pub addend: Addend,
+}
+
+bitflags::bitflags! {
+    /// How an [`Xmad`] multiplies.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct XmadFlags: u8 {
+        /// The first factor is an upper half.
+        const UPPER_A = 1;
+        /// The second one is.
+        const UPPER_B = 2;
+        /// The first factor has a sign.
+        const SIGNED_A = 4;
+        /// The second one has.
+        const SIGNED_B = 8;
+        /// The product goes to the upper half (`PSL`).
+        const SHIFT = 16;
+        /// The upper half of the result is the lower one of `b` (`MRG`).
+        const MERGE = 32;
+    }
 }
 
 impl Xmad {
     /// Product of halves and a sum, modulo 2^32. Written without branches on values, so that it runs on rows.
     #[inline(always)]
     pub fn of(self, a: u32, b: u32, c: u32) -> u32 {
+        let has = |flag| self.flags.contains(flag);
         let half = |value: u32, upper: bool, signed: bool| {
             let half = if upper { value >> 16 } else { value & 0xffff };
             let sign = if signed { 0x8000 } else { 0 };
             (half ^ sign).wrapping_sub(sign)
         };
-        let product =
-            half(a, self.upper[0], self.signed[0]).wrapping_mul(half(b, self.upper[1], self.signed[1]));
+        let first = half(a, has(XmadFlags::UPPER_A), has(XmadFlags::SIGNED_A));
+        let product = first.wrapping_mul(half(b, has(XmadFlags::UPPER_B), has(XmadFlags::SIGNED_B)));
         let addend = match self.addend {
             Addend::Whole => c,
             Addend::Lower => c & 0xffff,
@@ -120,8 +134,8 @@ impl Xmad {
                 c.wrapping_sub(correction(a, b)).wrapping_sub(correction(b, a))
             }
         };
-        let sum = (if self.shift { product << 16 } else { product }).wrapping_add(addend);
-        if self.merge { sum & 0xffff | b << 16 } else { sum }
+        let sum = (if has(XmadFlags::SHIFT) { product << 16 } else { product }).wrapping_add(addend);
+        if has(XmadFlags::MERGE) { sum & 0xffff | b << 16 } else { sum }
     }
 }
 

@@ -165,10 +165,10 @@ impl File<'_> {
         let infos = Infos::read(&infos).map_err(|message| self.problem(format!(".nv.info: {message}")))?;
         let mut kernels = Vec::new();
         for (index, name) in self.sections() {
-            if let Some(name) = name.strip_prefix(".text.") {
-                if let Some(kernel) = self.kernel(index, name, &infos)? {
-                    kernels.push(kernel);
-                }
+            if let Some(name) = name.strip_prefix(".text.")
+                && let Some(kernel) = self.kernel(index, name, &infos)?
+            {
+                kernels.push(kernel);
             }
         }
         Ok(Cubin { target, globals, constants, addresses, kernels })

@@ -3,7 +3,7 @@
 use super::{Cx, Decoded, Operand, Refusal, Res, Role, S32, U32, U64, Value, refuse};
 use crate::base::RegId;
 use crate::program::sem::{
-    Addend, Carry, IntOp, IntTy, Operand as Src, PredSrc, PrmtMode, Sem, ValueTy, Xmad,
+    Addend, Carry, IntOp, IntTy, Operand as Src, PredSrc, PrmtMode, Sem, ValueTy, Xmad, XmadFlags,
 };
 
 /// What a sum does besides.
@@ -282,12 +282,14 @@ fn video_minimum(cx: &mut Cx, d: &Decoded) -> Res<()> {
 fn xmad(cx: &mut Cx, d: &Decoded, sets: bool) -> Res<()> {
     let (a, b, c) = (cx.source(d, "a")?, cx.source(d, "b")?, cx.source(d, "c")?);
     let upper = |name: &str| d.operand(name).is_some_and(|operand| operand.half);
-    let signed = match d.modifier("words") {
-        "" => [false, false],
-        ".S16.U16" => [true, false],
-        ".U16.S16" => [false, true],
-        _ => [true, true],
-    };
+    let types = d.modifier("words");
+    let mut flags = XmadFlags::empty();
+    flags.set(XmadFlags::UPPER_A, upper("a"));
+    flags.set(XmadFlags::UPPER_B, upper("b"));
+    flags.set(XmadFlags::SIGNED_A, types.starts_with(".S16"));
+    flags.set(XmadFlags::SIGNED_B, types.ends_with(".S16"));
+    flags.set(XmadFlags::SHIFT, d.has("psl"));
+    flags.set(XmadFlags::MERGE, d.has("mrg"));
     let addend = match d.modifier("mode") {
         "" => Addend::Whole,
         ".CLO" => Addend::Lower,
@@ -298,8 +300,7 @@ fn xmad(cx: &mut Cx, d: &Decoded, sets: bool) -> Res<()> {
     if sets || d.has("x") {
         return refuse("XMAD with carry", "");
     }
-    let op =
-        Xmad { upper: [upper("a"), upper("b")], signed, shift: d.has("psl"), merge: d.has("mrg"), addend };
+    let op = Xmad { flags, addend };
     let dst = cx.dst(d, "d")?;
     cx.int(IntOp::Xmad(op), U32, dst, &[a, b, c]);
     Ok(())

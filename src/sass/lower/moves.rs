@@ -3,7 +3,6 @@
 use super::{Cx, Decoded, PT, Res, Role, U32, Value, refuse};
 use crate::program::Guard;
 use crate::program::sem::{IntOp, Operand as Src, PredOp, PredSrc, Sem, Special};
-use crate::sass::special::special_name;
 
 pub(super) fn lower(cx: &mut Cx, d: &Decoded) -> Res<Role> {
     match d.op.sem.as_str() {
@@ -43,37 +42,37 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded) -> Res<Role> {
         "p2r" => to_register(cx, d)?,
         "r2p" => from_register(cx, d)?,
         _ => {
-            let Some(Value::Special(number)) = d.operand("s").map(|operand| operand.value) else {
+            let Some(Value::Choice(name, _)) = d.operand("s").map(|operand| operand.value) else {
                 return refuse("S2R without a special register", "");
             };
             let dst = cx.dst(d, "d")?;
-            let src = special(number)?;
+            let src = special(name)?;
             cx.push(Sem::Mov { dst, src });
         }
     }
     Ok(Role::PLAIN)
 }
 
-fn special(number: u8) -> Res<Src> {
-    Ok(Src::Special(match number {
-        0x00 => Special::LaneId,
-        0x21..=0x23 => Special::Tid(number - 0x21),
-        0x25..=0x27 => Special::Ctaid(number - 0x25),
-        0x32 => Special::TotalSharedBytes,
-        0x38 => Special::LaneMaskEq,
-        0x39 => Special::LaneMaskLt,
-        0x3a => Special::LaneMaskLe,
-        0x3b => Special::LaneMaskGt,
-        0x3c => Special::LaneMaskGe,
-        0x50 => Special::Clock,
+fn special(name: &str) -> Res<Src> {
+    Ok(Src::Special(match name {
+        "SR_LANEID" => Special::LaneId,
+        "SR_TID.X" => Special::Tid(0),
+        "SR_TID.Y" => Special::Tid(1),
+        "SR_TID.Z" => Special::Tid(2),
+        "SR_CTAID.X" => Special::Ctaid(0),
+        "SR_CTAID.Y" => Special::Ctaid(1),
+        "SR_CTAID.Z" => Special::Ctaid(2),
+        "SR_EQMASK" => Special::LaneMaskEq,
+        "SR_LTMASK" => Special::LaneMaskLt,
+        "SR_LEMASK" => Special::LaneMaskLe,
+        "SR_GTMASK" => Special::LaneMaskGt,
+        "SR_GEMASK" => Special::LaneMaskGe,
+        "SR_CLOCKLO" => Special::Clock,
         // there is no time in a functional run, and no run is so long
-        0x51 => return Ok(Src::Imm(0)),
+        "SR_CLOCKHI" => return Ok(Src::Imm(0)),
         other => {
-            let name = special_name(other);
-            return refuse(
-                format!("{name} is not supported"),
-                "what depends on the SM or on time has no value in a functional run",
-            );
+            let hint = "what depends on the SM or on time has no value in a functional run";
+            return refuse(format!("{other} is not supported"), hint);
         }
     }))
 }
@@ -103,10 +102,8 @@ fn predicates(cx: &mut Cx, d: &Decoded) -> Res<(PredSrc, PredSrc)> {
 
 /// The predicates that a mask names, and whether the whole register takes part.
 fn masked(d: &Decoded) -> Res<u8> {
-    let of_predicates = matches!(
-        d.operand("what").map(|operand| (operand.value, operand.part)),
-        Some((Value::Choice("PR", _), ""))
-    );
+    let of_predicates = !d.has("part")
+        && matches!(d.operand("what").map(|operand| operand.value), Some(Value::Choice("PR", _)));
     match d.operand("b").map(|operand| operand.value) {
         Some(Value::Number(mask @ 0..=0x7f)) if of_predicates => Ok(mask as u8),
         _ => refuse(format!("{} of this kind", d.op.name), ""),

@@ -131,7 +131,6 @@ impl Encoding {
             (Kind::Number(_, false), _) => Value::Small(bits),
             (Kind::Single, _) => Value::Single(bits as u32),
             (Kind::Target, _) => Value::Target(signed(bits, 24)),
-            (Kind::Special, _) => Value::Special(bits as u8),
             (Kind::Address, _) => {
                 let offset =
                     spec.offset.as_ref().map_or(0, |(field, _)| signed(field.get(word), field.width()));
@@ -212,7 +211,6 @@ impl Encoding {
             (Value::Single(bits), _) if bits & 0xfff == 0 => u64::from(bits >> 12),
             (Value::Double(bits), _) if bits << 20 == 0 => bits >> 44,
             (Value::Target(offset), _) => fits(offset, 24)?,
-            (Value::Special(register), _) => register.into(),
             (Value::Address { register, offset, .. }, _) => {
                 let (offset_field, _) = spec.offset.as_ref()?;
                 let unit = if spec.words { 4 } else { 1 };

@@ -115,8 +115,6 @@ pub enum Value<'t> {
     Double(u64),
     /// Where code goes on: bytes from the next instruction.
     Target(i64),
-    /// A special register.
-    Special(u8),
     /// A register, or two of them if `wide`, and an offset.
     Address {
         /// The register.

@@ -197,7 +197,6 @@ enum Kind {
     Number(u32, Signed),
     Single,
     Target,
-    Special,
     Address,
     /// A register or so many bits.
     RegisterOrNumber(u32),

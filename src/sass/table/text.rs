@@ -74,7 +74,6 @@ fn operand(text: &str, choices: &[Choice]) -> Result<OperandSpec, String> {
         "CX" => (Kind::IndexedConstant, 8),
         "F32" => (Kind::Single, 32),
         "T" => (Kind::Target, 24),
-        "SR" => (Kind::Special, 8),
         "M" => (Kind::Address, 8),
         "SB" => (Kind::Barrier, 3),
         "SBS" => (Kind::Barriers, 6),

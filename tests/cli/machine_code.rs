@@ -1,0 +1,97 @@
+//! Machine code on the command line.
+
+use crate::support::{in_dir, json, scratch, stderr, stdout, warpbound};
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+const CUBIN: &str = "kernels/imatmul_tiled/imatmul_tiled.sm_61.cubin";
+
+#[test]
+fn a_cubin_runs_under_the_launches_beside_it() {
+    let checked = json(&["check", CUBIN], 0);
+    let names: Vec<&str> =
+        checked["results"].as_array().unwrap().iter().map(|r| r["kernel"].as_str().unwrap()).collect();
+    assert_eq!(names.len(), 5, "{names:?}");
+    assert!(names.iter().any(|name| name.ends_with("imatmul_tiled_4x4@sm_61")), "{names:?}");
+    assert_eq!(checked["verdict"], "holds");
+
+    let output = warpbound(&["run", CUBIN]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        stderr(&output).contains("5 launches beside it")
+            && stderr(&output).contains("imatmul_tiled_8x8.ron@sm_61")
+    );
+
+    // a launch of one's own
+    let args = ["run", "kernels/vecadd/vecadd.sm_61.cubin", "--grid", "1", "--block", "32"];
+    let missing = warpbound(&args);
+    assert_eq!(missing.status.code(), Some(1));
+    let buffer = |name: &str| format!("Buffer(name: \"{name}\", elem: F32, len: 32, init: Iota)");
+    let (a, b, c) = (buffer("a"), buffer("b"), buffer("c"));
+    let whole = [&args[..], &["--arg", &a, "--arg", &b, "--arg", &c, "--arg", "32"]].concat();
+    assert_eq!(json(&whole, 0)["results"][0]["verdict"], "holds");
+}
+
+#[test]
+fn machine_code_leaves_what_ptx_leaves() {
+    let dir = scratch("machine-code");
+    let dump = |kernel: &str| {
+        let output = in_dir(&dir, &["run", kernel, "--dump", "c=c.bin", "--force"]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        std::fs::read(dir.join("c.bin")).unwrap()
+    };
+    assert_eq!(dump("vecadd"), dump("vecadd@sm_61"));
+    let instructions =
+        |kernel: &str| json(&["run", kernel], 0)["results"][0]["warp_instructions"].as_u64().unwrap();
+    assert_eq!(
+        instructions("vecadd@sm_61"),
+        json(&["run", "vecadd", "--compiler", "sm_61"], 0)["results"][0]["warp_instructions"]
+    );
+    assert!(instructions("vecadd@sm_61") > 0);
+}
+
+#[test]
+fn inspection_shows_what_is_in_a_cubin() {
+    let found = json(&["inspect", CUBIN, "--disasm"], 0);
+    let is = &found["results"][0];
+    assert_eq!((&is["kind"], &is["target"]), (&"cubin".into(), &"sm_61".into()));
+    let kernel = &is["kernels"][0];
+    assert_eq!(kernel["params"][3]["size_bytes"], 4);
+    let first = &kernel["disassembly"][0];
+    assert_eq!(
+        (&first["byte"], &first["text"], &first["stall"]),
+        (&8.into(), &"MOV R1, c[0x0][0x20]".into(), &6.into())
+    );
+    assert_eq!(
+        kernel["disassembly"].as_array().unwrap().len() as u64,
+        kernel["instructions"].as_u64().unwrap()
+    );
+
+    let text = stdout(&warpbound(&["inspect", CUBIN]));
+    assert!(
+        text.contains("kernel imatmul_tiled") && text.contains("XMAD") && !text.contains("c[0x0][0x20]"),
+        "{text}"
+    );
+    let texture = stdout(&warpbound(&["inspect", "kernels/texture/texture.sm_61.cubin"]));
+    assert!(texture.contains("cannot be simulated") && texture.contains("image_turn+0x138"), "{texture}");
+}
+
+#[test]
+fn what_is_no_machine_code_is_said() {
+    let dir = scratch("machine-code-bad");
+    std::fs::write(dir.join("x.cubin"), b"\x7fELF nothing").unwrap();
+    let ptx = format!("{ROOT}/kernels/vecadd/vecadd.ptx");
+    for (args, expected) in [
+        (vec!["inspect", "x.cubin"], "no ELF file of 64 bits"),
+        (vec!["check", "x.cubin"], "no ELF file of 64 bits"),
+        (vec!["inspect", "none.cubin"], "No such file"),
+        (vec!["run", "vecadd@sm_35"], "vecadd.sm_35.cubin"),
+        (vec!["inspect", &ptx, "--disasm"], "--disasm shows machine code"),
+        (vec!["run", "texture@sm_61"], "did you mean"),
+        (vec!["run", "image_turn@sm_61"], "0xd820050ff0770404 is no instruction that is known"),
+    ] {
+        let output = in_dir(&dir, &args);
+        assert_eq!(output.status.code(), Some(1), "{args:?}: {}", stdout(&output));
+        assert!(stderr(&output).contains(expected), "{args:?}: {}", stderr(&output));
+    }
+}

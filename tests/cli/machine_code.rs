@@ -87,7 +87,7 @@ fn what_is_no_machine_code_is_said() {
         (vec!["inspect", "none.cubin"], "No such file"),
         (vec!["run", "vecadd@sm_35"], "vecadd.sm_35.cubin"),
         (vec!["inspect", &ptx, "--disasm"], "--disasm shows machine code"),
-        (vec!["run", "texture@sm_61"], "did you mean"),
+        (vec!["run", "texture@sm_61"], "no embedded kernel of this name"),
         (vec!["run", "image_turn@sm_61"], "0xd820050ff0770404 is no instruction that is known"),
     ] {
         let output = in_dir(&dir, &args);

@@ -108,7 +108,7 @@ fn tables_with_mistakes_name_the_instruction() {
         ),
         ("\"- f0f8\"", "\"- f0c8\"", "a word can be this or"),
         ("cmp=icmp@49}{u!", "cmp=jcmp@49}{u!", "there is no choice `jcmp`"),
-        ("r 5c10; c 4c10", "r 5c10; q 4c10", "`q 4c10` is no form"),
+        ("r 5c10; c 4c10", "r 5c10; q 4c10", "`q` is no form"),
         ("guard: 16", "guard: 62", "the guard lies within"),
         ("bits: 21)", "bits: 20)", "do not fit a word"),
     ] {

@@ -1,6 +1,7 @@
 //! What the analyser says of a block, and what becomes of it under a policy.
 
 use super::checked::Checked;
+use super::control_codes::ControlCodes;
 use super::judge::{BlockTable, BoundRow, WarpRow};
 use super::plan::Plan;
 use super::workload::Workload;
@@ -79,6 +80,8 @@ pub(super) struct Judge<'a> {
     /// The blocks so far, for bounds of the launch.
     shares: LaunchShares,
     pub total: Checked,
+    /// Of machine code, if that is asked for.
+    codes: ControlCodes,
 }
 
 impl<'a> Judge<'a> {
@@ -118,7 +121,7 @@ impl<'a> Judge<'a> {
             races: Vec::new(),
         };
         let shares = LaunchShares::new(residency(plan.workload, plan.machine, resident));
-        Self { plan, policy, resident, shares, total }
+        Self { plan, policy, resident, shares, total, codes: ControlCodes::default() }
     }
 
     /// What bounds may rely on. `passed_over` says whether a ready warp was.
@@ -141,6 +144,9 @@ impl<'a> Judge<'a> {
     /// The result, with what a reader must know about it.
     pub fn finish(self, notes: Vec<String>) -> Checked {
         let mut total = Checked { notes, ..self.total };
+        if self.plan.checks_control_codes() {
+            total.notes.extend(self.codes.notes(self.plan.workload.program()));
+        }
         if total.blocks.is_empty() {
             // a bound that nothing was held against does not hold
             for row in &mut total.bounds {
@@ -161,6 +167,9 @@ impl<'a> Judge<'a> {
         analysed: &Analysed,
         passed_over: bool,
     ) {
+        if self.plan.checks_control_codes() {
+            self.codes.see(self.plan.workload.program(), paths);
+        }
         let context = self.context(paths.partial_barriers, passed_over);
         let total = &mut self.total;
         total.issues += result.issues;

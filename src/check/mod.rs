@@ -6,6 +6,7 @@
 pub mod ablation;
 mod ahead;
 mod checked;
+pub mod control_codes;
 pub mod counterexample;
 mod each;
 pub mod every_path;

@@ -38,6 +38,11 @@ pub struct Plan<'a> {
 }
 
 impl Plan<'_> {
+    /// Whether control codes are held against the dependences that they stand for.
+    pub fn checks_control_codes(&self) -> bool {
+        self.self_check && self.workload.program().machine_code.is_some()
+    }
+
     /// How the functional run goes.
     ///
     /// # Errors

@@ -136,7 +136,8 @@ pub struct Check {
     /// Exit 1 unless every run came to its end and some gating bound applied to it
     #[arg(long)]
     pub require_verdict: bool,
-    /// Also compare the analyser's times of every warp, run alone, with the simulator's
+    /// Also compare the analyser's times of every warp, run alone, with the simulator's; of machine code, also whether its
+    /// control codes cover its dependences
     #[arg(long)]
     pub self_check: bool,
     /// Draw the schedule (small runs)

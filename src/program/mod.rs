@@ -10,6 +10,7 @@ pub mod image;
 pub mod launch;
 pub mod layout;
 pub mod loop_bounds;
+mod machine_code;
 mod memory_op;
 pub mod names;
 pub mod params;
@@ -25,6 +26,7 @@ use std::fmt;
 use crate::base::{Few, OpClass, Pc, RegId};
 use crate::isa::Space;
 
+pub use machine_code::{Coded, Control, MachineCode};
 pub use memory_op::{Access, Area, MemoryOp};
 pub use sem::Sem;
 pub use timing::{TimedInstr, TimingTable};
@@ -52,20 +54,11 @@ pub struct Program {
     pub max_threads: Option<u32>,
     /// Texture and surface references that the code names, each once.
     pub references: Vec<Reference>,
-    /// If it is machine code, where its instructions lie.
-    pub machine_code: Option<Offsets>,
+    /// If it is machine code, what that says beside what it does.
+    pub machine_code: Option<MachineCode>,
     /// Things worth telling the user: constructs that were accepted but do nothing here, and
     /// reasons why a path may depend on timing.
     pub notes: Vec<String>,
-}
-
-/// Where the instructions of machine code lie; its lines are those of a listing.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Offsets {
-    /// The line of the first instruction.
-    pub first_line: u32,
-    /// The first byte of each, line by line.
-    pub bytes: Vec<u32>,
 }
 
 /// A function that is no kernel.
@@ -334,14 +327,10 @@ impl Program {
 
     /// `file:line` of an instruction, or `file:kernel+byte`, for messages.
     pub fn place(&self, pc: Pc) -> String {
-        let line = self.instr(pc).line;
-        let byte = self
-            .machine_code
-            .as_ref()
-            .and_then(|code| code.bytes.get(line.checked_sub(code.first_line)? as usize));
-        match byte {
-            Some(byte) => format!("{}:{}+{byte:#x}", self.file, self.name),
-            None => format!("{}:{line}", self.file),
+        let instr = self.instr(pc);
+        match self.machine_code.as_ref().and_then(|code| code.of(instr)) {
+            Some(coded) => format!("{}:{}+{:#x}", self.file, self.name, coded.byte),
+            None => format!("{}:{}", self.file, instr.line),
         }
     }
 

@@ -11,7 +11,7 @@ mod lower;
 mod table;
 mod text;
 
-pub use control::{Control, instruction_at, word_at};
+pub use control::{instruction_at, word_at};
 pub use cubin::Kernel;
 pub use lower::{Built, Line, Problem};
 pub use table::{ControlPlace, Decoded, Encoding, Op, Operand, Refused, Timing, Value, Word};

@@ -51,6 +51,18 @@ fn machine_code_leaves_what_ptx_leaves() {
 }
 
 #[test]
+fn control_codes_are_held_against_dependences() {
+    let checked = json(&["check", "layernorm_welford@sm_61", "--self-check"], 0);
+    let notes = checked["results"][0]["notes"].to_string();
+    assert!(
+        notes.contains("control codes: waits at barriers release") && notes.contains("; 0 dependences"),
+        "{notes}"
+    );
+    let without = json(&["check", "layernorm_welford@sm_61"], 0)["results"][0]["notes"].to_string();
+    assert!(!without.contains("control codes"), "{without}");
+}
+
+#[test]
 fn inspection_shows_what_is_in_a_cubin() {
     let found = json(&["inspect", CUBIN, "--disasm"], 0);
     let is = &found["results"][0];

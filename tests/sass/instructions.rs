@@ -17,7 +17,7 @@ fn an_instruction_of_the_machine_takes_one_step() {
     let shipped = load_by(&file, &isa, 1, "sm_61.cubin");
     let (program, launch) = (&shipped.program, &shipped.launch);
     assert!(program.instrs.iter().any(|instr| instr.folded), "nothing is folded, so nothing is tested");
-    assert_eq!(program.count(), program.machine_code.as_ref().unwrap().bytes.len());
+    assert_eq!(program.count(), program.machine_code.as_ref().unwrap().instructions.len());
     for vectors in [warpbound::exec::Vectors::Detected, warpbound::exec::Vectors::Off] {
         let mut executor = Executor::new(program, launch, Options { vectors, ..Options::default() }).unwrap();
         let mut paths = BlockPaths::default();

@@ -19,11 +19,11 @@ mod warp;
 pub(super) use program::build;
 pub use program::{Built, Line, Problem};
 
-use super::control::Control;
 use super::cubin::{Cubin, Kernel};
 use super::table::Value;
 use super::table::{Decoded, Operand};
 use crate::base::{Pc, RegId};
+use crate::program::Control;
 use crate::program::sem::{Carry, IntOp, IntTy, Operand as Src, PredOp, PredSrc, Sem, Special, ValueTy};
 use crate::program::{Flow, Guard, Instr, MemoryOp, RegKind, RegList, Register};
 

@@ -7,11 +7,11 @@ use crate::isa::Space;
 use crate::path::Step;
 use crate::program::layout::{Segment, WINDOW_SIZE, function_address};
 use crate::program::sem::Sem;
-use crate::program::{ClassTable, Function, Instr, Offsets, Param, ParamType, Program};
-use crate::sass::control::{Control, instruction_at};
+use crate::program::{ClassTable, Coded, Control, Function, Instr, MachineCode, Param, ParamType, Program};
+use crate::sass::control::instruction_at;
 use crate::sass::cubin::{Cubin, Kernel};
 use crate::sass::table::{Decoded, Refused};
-use crate::sass::table::{Encoding, Op, Word};
+use crate::sass::table::{Encoding, Op, Timing, Value, Word};
 use crate::sass::text::text;
 
 /// What is wrong with an instruction.
@@ -151,8 +151,14 @@ pub fn build(file: &str, encoding: &Encoding, cubin: &Cubin, kernel: &Kernel, fi
     }
     let regs = std::mem::take(&mut cx.regs);
     let functions = connect(&mut instrs, &firsts, &words, kernel);
-    let bytes = words.iter().map(|(byte, ..)| *byte as u32).collect();
-    let offsets = Offsets { first_line, bytes };
+    let coded = |((byte, _, control), decoded): (&(usize, Word, Control), &Result<Decoded, Refused>)| Coded {
+        byte: *byte as u32,
+        control: *control,
+        variable: decoded.as_ref().is_ok_and(|d| d.op.timing == Timing::Variable),
+        waits: decoded.as_ref().map_or(0, waited),
+        drains: decoded.as_ref().ok().and_then(drained),
+    };
+    let instructions = words.iter().zip(&decoded).map(coded).collect();
     let mut program = Program {
         name: kernel.name.clone(),
         file: file.to_owned(),
@@ -161,12 +167,28 @@ pub fn build(file: &str, encoding: &Encoding, cubin: &Cubin, kernel: &Kernel, fi
         classes,
         functions,
         max_threads: kernel.max_threads,
-        machine_code: Some(offsets),
+        machine_code: Some(MachineCode { first_line, instructions }),
         ..Program::default()
     };
     memory(&mut program, cubin, kernel, &mut problems);
     program.notes.extend(program.order_note().map(str::to_owned));
     Built { program, problems, listing }
+}
+
+/// The barriers that `DEPBAR` waits for.
+fn waited(d: &Decoded) -> u8 {
+    match d.operand("wait").map(|operand| operand.value) {
+        Some(Value::Barriers(barriers)) => barriers,
+        _ => 0,
+    }
+}
+
+/// The barrier that `DEPBAR.LE` waits at, and for how many.
+fn drained(d: &Decoded) -> Option<(u8, u8)> {
+    match (d.operand("sb")?.value, d.operand("n")?.value) {
+        (Value::Barrier(barrier), Value::Small(left)) => Some((barrier, left as u8)),
+        _ => None,
+    }
 }
 
 /// Gives branches, regions and calls their places; the functions that are called.

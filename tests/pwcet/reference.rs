@@ -1,4 +1,5 @@
-//! Against statsmodels, scipy, arch, lmoments3 and pyextremes: `scripts/pwcet-reference.py` makes the numbers.
+//! Against statsmodels, scipy, arch, lmoments3 and pyextremes (`scripts/pwcet-reference.py` makes the numbers), and R's evd
+//! (`scripts/pwcet-reference.R`).
 //!
 //! Deviations that are no errors:
 //! - scipy's `genextreme` has the shape c = -xi, and so has lmoments3; the script turns the sign.
@@ -159,6 +160,38 @@ fn fits_of_excesses_are_those_of_scipy_and_lmoments3() {
             set.agrees(&format!("{at}/kolmogorov_smirnov"), ours.kolmogorov_smirnov, tolerance);
             set.agrees(&format!("{at}/anderson_darling"), ours.anderson_darling, tolerance);
         }
+    }
+}
+
+/// R's evd, by another optimiser: `scripts/pwcet-reference.R`. It has the extremal index, too.
+#[test]
+fn fits_and_clusters_are_those_of_evd() {
+    let evd: Value = serde_json::from_str(&text("evd.json")).expect("JSON");
+    for set in sets() {
+        let excesses = set.excesses();
+        let says = |key: &str| number(&evd, &format!("/{}/{key}", set.name));
+        let near = |key: &str, ours: f64, tolerance: f64| {
+            let theirs = says(key);
+            assert!(
+                (ours - theirs).abs() <= tolerance * theirs.abs().max(0.1),
+                "{} {key}: {ours} is not {theirs}",
+                set.name
+            );
+        };
+        near("exceedances", excesses.count() as f64, 0.0);
+        let best = excesses.fit(Method::MaximumLikelihood);
+        near("xi", best.xi, 1e-5);
+        near("alpha", best.alpha, 1e-5);
+        near("deviance", -2.0 * excesses.log_likelihood(best), 1e-9);
+        let exceedances = Exceedances::of(&set.sample, says("threshold"));
+        near("theta", exceedances.theta(), 1e-12);
+        near("theta_runs_5", exceedances.clusters(5) as f64 / says("exceedances"), 1e-12);
+        let mut sorted = maxima(&set.sample, 10);
+        sorted.sort_unstable_by(f64::total_cmp);
+        let blocks = Gev::fit(&sorted, Method::MaximumLikelihood).expect("a fit");
+        near("mu", blocks.mu, 1e-5);
+        near("sigma", blocks.sigma, 1e-5);
+        near("gev_xi", blocks.xi, 1e-4);
     }
 }
 

@@ -102,7 +102,9 @@ fn predicates(cx: &mut Cx, d: &Decoded) -> Res<(PredSrc, PredSrc)> {
 
 /// The predicates that a mask names, and whether the whole register takes part.
 fn masked(d: &Decoded) -> Res<u8> {
-    let of_predicates = !d.has("part")
+    let whole = d.operand("a").is_none_or(|operand| operand.part.is_empty());
+    let of_predicates = whole
+        && !d.has("part")
         && matches!(d.operand("what").map(|operand| operand.value), Some(Value::Choice("PR", _)));
     match d.operand("b").map(|operand| operand.value) {
         Some(Value::Number(mask @ 0..=0x7f)) if of_predicates => Ok(mask as u8),

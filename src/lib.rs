@@ -7,6 +7,7 @@
 //!
 //! ```text
 //!  ptx    ─┐                                     ┌─> sim    schedules the warps ──events──> trace
+//!  sass   ─┤                                     │                                            │
 //!  micro  ─┴─> Program ──exec──> BlockPaths ─────┤    (two engines: paper model, pipeline)    │
 //!              (program)  once   (path)          ├─> bound  Algorithm 1, GUB, IWB, ..., RBB   │
 //!                                                │         │                                  v

@@ -25,6 +25,21 @@ fn kernels_parameters_and_limits_are_read() {
     assert!(kernel.functions.iter().any(|(at, name)| *at == 0x8a0 && name.contains("div_rn")));
 }
 
+/// Kernels of a module share constant memory: each has the same, with the compiler's constants of all.
+#[test]
+fn constants_of_all_kernels_of_a_module_have_their_own_place() {
+    let encoding = encoding();
+    let module = Module::read("betts.cubin", &cubin("betts"), &encoding).unwrap();
+    let memory = |entry: &str| module.program(entry, &encoding).unwrap().memory.constants;
+    let (first, second) = (memory("eigen_cluster"), memory("eigen_single"));
+    assert_eq!((&first.init, first.size), (&second.init, second.size));
+    let of = |name: &str| &module.kernels().iter().find(|kernel| kernel.name == name).unwrap().constants;
+    for name in ["eigen_cluster", "eigen_single", "eigen_intervals"] {
+        let bytes = of(name);
+        assert!(!bytes.is_empty() && first.init.chunks(256).any(|chunk| chunk.starts_with(bytes)), "{name}");
+    }
+}
+
 #[test]
 fn damaged_files_give_a_message() {
     let encoding = encoding();

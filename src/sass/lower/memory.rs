@@ -93,7 +93,7 @@ fn load_const(cx: &mut Cx, d: &Decoded) -> Res<Role> {
     // the compiler's constants stand behind those of the user, as `program` puts them there
     let (space, start, area) = match bank {
         0 => (Space::Param, -i64::from(cx.kernel.param_base), Area::KernelParam),
-        2 => (Space::Const, super::program::compiler_constants(cx.cubin) as i64, Area::Const),
+        2 => (Space::Const, super::program::compiler_constants(cx.cubin, cx.kernel) as i64, Area::Const),
         3 => (Space::Const, 0, Area::Const),
         _ => return refuse(format!("LDC from bank {bank}"), "0 parameters, 2 and 3 constants"),
     };

@@ -56,9 +56,13 @@ pub struct Line {
     pub class: String,
 }
 
-/// Where the compiler's constants stand among those of a program.
-pub(super) fn compiler_constants(cubin: &Cubin) -> u64 {
-    cubin.constants.size.next_multiple_of(256)
+/// Where the compiler's constants for a kernel stand among those of its module: behind the user's, one kernel's behind the
+/// other's, for all kernels of a module share the memory.
+pub(super) fn compiler_constants(cubin: &Cubin, kernel: &Kernel) -> u64 {
+    let before = cubin.kernels.iter().take_while(|other| other.name != kernel.name);
+    before
+        .fold(cubin.constants.size, |end, other| end.next_multiple_of(256) + other.constants.len() as u64)
+        .next_multiple_of(256)
 }
 
 /// Lowers a kernel, finding as many problems as there are.
@@ -320,11 +324,11 @@ fn memory(program: &mut Program, cubin: &Cubin, kernel: &Kernel, problems: &mut 
     memory.param_bytes = kernel.param_bytes;
     memory.globals = cubin.globals.clone();
     memory.constants = cubin.constants.clone();
-    if !kernel.constants.is_empty() {
-        let start = compiler_constants(cubin);
+    for other in cubin.kernels.iter().filter(|other| !other.constants.is_empty()) {
+        let start = compiler_constants(cubin, other);
         memory.constants.init.resize(start as usize, 0);
-        memory.constants.init.extend_from_slice(&kernel.constants);
-        memory.constants.size = start + kernel.constants.len() as u64;
+        memory.constants.init.extend_from_slice(&other.constants);
+        memory.constants.size = start + other.constants.len() as u64;
     }
     for (what, bytes) in [("shared", kernel.shared_bytes), ("local", kernel.local_bytes)] {
         if bytes > WINDOW_SIZE {

@@ -33,7 +33,7 @@
 //! proportion to the registers of its instruction. Likewise nothing is cleared between two runs:
 //! time advances until every countdown has reached zero, which *is* the empty machine.
 
-use super::operands::{ready, writes};
+use super::operands::{ready, stall, written};
 use super::phase::{Event, Phase, PhaseKind};
 use crate::base::{Cycle, Cycles, RegId};
 use crate::machine::OpTiming;
@@ -65,7 +65,7 @@ pub(super) struct Profile {
 }
 
 /// A countdown, as the elapsed time at which it reaches zero.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Countdown(Cycle);
 
 impl Countdown {
@@ -85,7 +85,7 @@ pub(super) struct Countdowns {
     reg_state: Vec<Countdown>,
     /// The longest of `fu_state`.
     longest_fu: Countdown,
-    /// Until the barrier that the warp waits at releases it.
+    /// Until the barrier that the warp waits at releases it, or a stall count lets it issue again.
     release: Countdown,
     /// The longest countdown of anything, registers that were overwritten since included.
     longest: Countdown,
@@ -147,7 +147,7 @@ impl Countdowns {
         *fu_state = Countdown(free);
         self.longest_fu.0 = self.longest_fu.0.max(free);
         self.longest.0 = self.longest.0.max(done);
-        writes(table, step).for_each(|reg| self.reg_state[reg.index()] = Countdown(done));
+        written(table, step, (Countdown(free), Countdown(done)), &mut self.reg_state);
         (start, done)
     }
 
@@ -165,6 +165,7 @@ impl Countdowns {
         self.run_down();
         let origin = self.elapsed;
         self.origin = origin;
+        self.release = Countdown(origin);
         let since = |instant: Cycle| Cycle::ZERO + (instant - origin);
         let mut profile = Profile::default();
         let mut exec_from = origin;
@@ -189,13 +190,17 @@ impl Countdowns {
             let issue = since(self.elapsed);
             event(Event { index, issue, start: since(start), done: since(done) }, op);
             profile.instructions += 1;
+            let again = self.elapsed + stall(table, step);
+            self.release = Countdown(again);
             self.elapsed += Cycles::ONE;
             if table.instr(step.pc()).flow == Flow::Barrier {
-                profile.settled = done - origin;
+                let over = done.max(again);
+                profile.settled = over - origin;
                 if extent == Extent::Section {
+                    self.longest.0 = self.longest.0.max(again);
                     break;
                 }
-                self.release = Countdown(done);
+                self.release = Countdown(over);
             }
         }
         if profile.instructions == 0 {

@@ -28,6 +28,7 @@ impl Claim {
         let by: &[Self] = match feature {
             Feature::BoundedQueues => &[Self::Iwb],
             Feature::SeveralSms => &[Self::Rbb],
+            Feature::ControlCodes => &[Self::Gub, Self::Iwb, Self::Swb, Self::Rbb],
             Feature::RotatingSubCores
             | Feature::DualIssue
             | Feature::FrontEnd

@@ -1,7 +1,7 @@
 //! Which registers an execution waits for and which it writes: the one place in this layer that says so,
 //! whatever a caller knows of when their values are available.
 
-use crate::base::RegId;
+use crate::base::{Cycles, RegId};
 use crate::machine::Hazards;
 use crate::path::Step;
 use crate::program::{Flow, TimingTable};
@@ -30,4 +30,35 @@ pub(super) fn writes(table: &TimingTable, step: Step) -> impl Iterator<Item = Re
     let instr = table.instr(step.pc());
     let ring = if instr.flow == Flow::AsyncCopy { table.async_reg(step) } else { None };
     instr.dsts.as_slice().iter().copied().chain(ring)
+}
+
+/// How long after its issue the warp may issue its next instruction.
+#[inline]
+pub(super) fn stall(table: &TimingTable, step: Step) -> Cycles {
+    Cycles::new(u64::from(table.instr(step.pc()).codes.stall.max(1)))
+}
+
+/// Notes when what the step writes is available, by register: at `done`; and the barriers that its control codes name, when
+/// everything that signalled them before is through too: at `read`, the end of its initiation, or at `done`.
+#[inline]
+pub(super) fn written<T: Copy + Ord>(
+    table: &TimingTable,
+    step: Step,
+    (read, done): (T, T),
+    available: &mut [T],
+) {
+    for reg in writes(table, step) {
+        available[reg.index()] = done;
+    }
+    let Some(barriers) = table.barriers() else { return };
+    let codes = table.instr(step.pc()).codes;
+    for (barrier, at) in [(codes.read, read), (codes.done, done)] {
+        let Some(barrier) = barrier else { continue };
+        let of_barrier = &mut available[barriers.of_barrier(barrier)];
+        let last = of_barrier.len() - 1;
+        let all = of_barrier[0].max(at);
+        // all but one are through when all of those before it were
+        of_barrier.copy_within(..last, 1);
+        of_barrier[0] = all;
+    }
 }

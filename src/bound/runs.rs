@@ -7,7 +7,8 @@
 //! bounds on the time between two events of one warp; which ones, and why they are, is in
 //! [`proofs::swb`](super::proofs::swb), Lemmas 9 and 10.
 //!
-//! Three things are left out, each to the safe side: a cut too many only raises the bound. Paths
+//! Four things are left out, each to the safe side: a cut too many only raises the bound. Where control codes count,
+//! whatever waits for a barrier starts a run. Paths
 //! are searched for in a window of the last [`WINDOW`] instructions. What was in flight when a
 //! section began counts as unknown until some instruction waited for it; whether it can be in flight
 //! is decided at the barrier, which is known to be done before the next section. And a unit has a
@@ -16,7 +17,7 @@
 
 use std::collections::BTreeMap;
 
-use super::operands::{waits, writes};
+use super::operands::{stall, waits, writes};
 use crate::base::{Cycles, RegId, UnitId};
 use crate::machine::OpTiming;
 use crate::path::Step;
@@ -107,6 +108,8 @@ pub(super) struct RunFinder {
     used: Vec<UnitId>,
     /// First instruction of the present run.
     run_start: u64,
+    /// Whether the instruction before holds the next one for more than a cycle.
+    stalled: bool,
     runs: u64,
     shapes: BTreeMap<Vec<(UnitId, Cycles)>, u64>,
     scratch: Vec<(UnitId, Cycles)>,
@@ -142,6 +145,7 @@ impl RunFinder {
             backlog: vec![0; table.units()],
             used: Vec::new(),
             run_start: 0,
+            stalled: false,
             runs: 0,
             shapes: BTreeMap::new(),
             scratch: Vec::new(),
@@ -176,9 +180,10 @@ impl RunFinder {
             waits: [0; MOST_WAITS],
             waits_len: 0,
         };
-        let mut sure = index > 0;
+        let mut sure = index > 0 && !std::mem::replace(&mut self.stalled, stall(table, step) > Cycles::ONE);
         for reg in waits(table, step) {
-            sure = sure && self.is_there(self.values[reg.index()]);
+            // nothing is known of when the barriers of control codes are through
+            sure = sure && table.barriers().is_none() && self.is_there(self.values[reg.index()]);
             if let Value::Of { index: producer, .. } = self.values[reg.index()]
                 && index - producer < WINDOW
             {

@@ -2,11 +2,11 @@
 //! initiation before it. With all units as one, no two initiations overlap: [`super::Gsrr`] says what
 //! that is good for, and [`super::proofs::iwb`] what the other is, under "Bounded queues".
 
-use super::operands::{ready, writes};
+use super::operands::{ready, stall, written};
 use crate::base::Cycles;
 use crate::machine::OpTiming;
 use crate::path::Step;
-use crate::program::TimingTable;
+use crate::program::{Flow, TimingTable};
 
 /// The state of such a warp, in time since its first section began. Sections follow each other
 /// without a break, so that nothing has to be cleared: whatever was written before is available.
@@ -68,13 +68,15 @@ impl Serial {
         let start = ready(table, step, from, |reg| self.available[reg.index()]);
         let end = start + op.init.get();
         let done = end + op.lat.get();
-        self.next = start + 1;
+        self.next = start + stall(table, step).get();
         self.free[unit] = end;
         self.last_end = self.last_end.max(end);
         self.latest_done = self.latest_done.max(done);
-        for reg in writes(table, step) {
-            self.available[reg.index()] = done;
+        if table.instr(step.pc()).flow == Flow::Barrier {
+            // its stall count goes on in the section after it
+            self.latest_done = self.latest_done.max(self.next);
         }
+        written(table, step, (end, done), &mut self.available);
     }
 
     /// When the last initiation of the section ended, and when everything was done.

@@ -24,6 +24,10 @@ pub(super) fn settled(
     if after.is_empty() || profile.isolated <= settled {
         return (settled, 0);
     }
+    if table.barriers().is_some() {
+        // who waits at a barrier waits for all that signalled it: nobody may be left out
+        return (profile.isolated, 0);
+    }
     let mut in_flight = state.in_flight(settled);
     for (index, &step) in after.iter().enumerate() {
         if in_flight.is_empty() {

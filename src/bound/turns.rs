@@ -1,7 +1,7 @@
 //! A section whose instructions issue in strict turns, sub-core by sub-core. [`super::Srr`] says what
 //! it is good for.
 
-use super::operands::{ready, writes};
+use super::operands::{ready, written};
 use crate::base::Cycles;
 use crate::machine::SubCores;
 use crate::path::Step;
@@ -70,9 +70,7 @@ impl Turns {
                 let start = issue.max(self.free[op.unit.index()]);
                 self.free[op.unit.index()] = start + op.init.get();
                 let done = start + (op.init + op.lat).get();
-                for reg in writes(table, step) {
-                    available[reg.index()] = done;
-                }
+                written(table, step, (start + op.init.get(), done), available);
                 now = issue + 1;
                 end = end.max(done);
                 self.turn[core] = warp + 1;

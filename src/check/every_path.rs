@@ -67,7 +67,7 @@ pub fn every_path(
     let table = TimingTable::new(workload.program(), machine)?;
     let resident = resident_blocks_on(workload, machine)?;
     let context = |partial_barriers| Context {
-        beyond: machine.beyond_the_paper_model(),
+        beyond: workload.program().beyond_the_paper_model_on(machine),
         ..Context::new(&SchedulerKind::Gto, resident, partial_barriers)
     };
     let kind = match static_premises(&context(false)) {

@@ -130,7 +130,7 @@ impl<'a> Judge<'a> {
         Context {
             // a file promises nothing, but what it did can be seen
             work_conserving: kind.work_conserving().or(Some(!passed_over)),
-            beyond: self.plan.machine.beyond_the_paper_model(),
+            beyond: self.plan.workload.program().beyond_the_paper_model_on(self.plan.machine),
             ..Context::new(&kind, self.resident, partial_barriers)
         }
     }

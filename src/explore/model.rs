@@ -7,7 +7,7 @@
 
 use crate::machine::Hazards;
 use crate::path::BlockPaths;
-use crate::program::{Flow, TimingTable};
+use crate::program::{BarrierId, Flow, TimingTable};
 
 /// Why a block cannot be explored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +22,8 @@ pub enum Unsupported {
     SubCores,
     /// A machine beyond the paper model.
     BeyondPaper,
+    /// Control codes hold instructions back, which the search for bad schedules does not follow.
+    ControlCodes,
 }
 
 impl std::fmt::Display for Unsupported {
@@ -31,6 +33,9 @@ impl std::fmt::Display for Unsupported {
             Self::TimesTooLong => "some wait may exceed 65535 cycles, more than a state stores",
             Self::TooLarge => "at most 32 warps of 30000 instructions can be explored",
             Self::SubCores => "latencies are explored on machines with one sub-core only",
+            Self::ControlCodes => {
+                "the search for bad schedules follows registers, not control codes: take a machine with dependences: Scoreboard"
+            }
             Self::BeyondPaper => "schedules are explored on machines of the paper model only",
         })
     }
@@ -50,6 +55,19 @@ pub(super) struct Op {
     pub waits: Vec<u16>,
     /// Registers it writes.
     pub writes: Vec<u16>,
+    /// A stall count of more than a cycle: a register that the next instruction waits for, and from how many cycles
+    /// after the issue it is available.
+    pub stall: Option<(u16, u16)>,
+    /// Barriers of control codes that it signals: when its initiation ends or when it is done, and the registers that
+    /// stand for the barrier.
+    pub signals: Vec<(When, Vec<u16>)>,
+}
+
+/// When a barrier of control codes is signalled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum When {
+    Read,
+    Done,
 }
 
 /// The code of one warp with what a state must remember at each place.
@@ -223,13 +241,7 @@ impl Model {
         let initiated = start + op.init;
         let done = initiated + lat.unwrap_or(op.lat);
         state.free[usize::from(op.unit)] = initiated;
-        // what the issued instruction waited for is there now, whatever the slots still say
-        for &reg in &op.waits {
-            warp.regs[usize::from(reg)] = 0;
-        }
-        for &reg in &op.writes {
-            warp.regs[usize::from(reg)] = done;
-        }
+        op.note(&mut warp.regs, initiated, done);
         warp.next += 1;
         warp.waiting = op.barrier;
         warp.ready = if op.barrier { done } else { self.ready_at(warp, 1) };
@@ -404,6 +416,31 @@ impl Ord for WarpState {
     }
 }
 
+impl Op {
+    /// Notes when the registers of its warp are available, now that it issues: from now to the end of its initiation and to
+    /// its result it takes so long.
+    pub fn note(&self, regs: &mut [u16], initiated: u16, done: u16) {
+        // what it waited for is there now, whatever the slots still say
+        for &reg in &self.waits {
+            regs[usize::from(reg)] = 0;
+        }
+        for &reg in &self.writes {
+            regs[usize::from(reg)] = done;
+        }
+        for (when, of_barrier) in &self.signals {
+            // all are through when the last is; all but one when all before this one were
+            let mut through = if *when == When::Read { initiated } else { done };
+            through = through.max(of_barrier.first().map_or(0, |&all| regs[usize::from(all)]));
+            for &reg in of_barrier {
+                std::mem::swap(&mut through, &mut regs[usize::from(reg)]);
+            }
+        }
+        if let Some((reg, cycles)) = self.stall {
+            regs[usize::from(reg)] = cycles;
+        }
+    }
+}
+
 impl Code {
     /// The code of a warp on a sub-core. `longest` grows to its longest latency.
     pub fn new(
@@ -420,6 +457,9 @@ impl Code {
             });
             index as u16
         };
+        // names no register of the program
+        let stalls = crate::base::RegId::from_index(table.regs());
+        let mut stalled = false;
         let mut ops = Vec::new();
         for &step in path.steps().iter().filter(|step| table.issues(**step)) {
             let instr = table.instr(step.pc());
@@ -432,6 +472,17 @@ impl Code {
             if table.hazards().contains(Hazards::WAW) {
                 waits.extend(&writes);
             }
+            if std::mem::replace(&mut stalled, instr.codes.stall > 1) {
+                waits.push(local(stalls));
+            }
+            let mut of_barrier = |barrier: BarrierId| -> Vec<u16> {
+                let regs = table.barriers().into_iter().flat_map(|all| all.of_barrier(barrier));
+                regs.map(|reg| local(crate::base::RegId::from_index(reg))).collect()
+            };
+            let read = instr.codes.read.map(|barrier| (When::Read, of_barrier(barrier)));
+            let done = instr.codes.done.map(|barrier| (When::Done, of_barrier(barrier)));
+            let signals = read.into_iter().chain(done).collect();
+            let stall = stalled.then(|| (local(stalls), u16::from(instr.codes.stall)));
             if instr.flow == Flow::Arrive {
                 return Err(Unsupported::PartialBarriers);
             }
@@ -446,6 +497,8 @@ impl Code {
                 barrier: instr.flow == Flow::Barrier,
                 waits,
                 writes,
+                stall,
+                signals,
             });
         }
         let registers = names.len();
@@ -460,7 +513,9 @@ fn live(ops: &[Op], registers: usize) -> (Vec<Vec<u16>>, Vec<Vec<u16>>) {
     let mut written_before = Vec::with_capacity(ops.len() + 1);
     for op in ops {
         written_before.push(written.clone());
-        op.writes.iter().for_each(|&reg| written[usize::from(reg)] = true);
+        let signalled = op.signals.iter().flat_map(|(_, regs)| regs);
+        let all = op.writes.iter().chain(signalled).chain(op.stall.iter().map(|(reg, _)| reg));
+        all.for_each(|&reg| written[usize::from(reg)] = true);
     }
     written_before.push(written);
     let mut waited = vec![false; registers];
@@ -468,7 +523,15 @@ fn live(ops: &[Op], registers: usize) -> (Vec<Vec<u16>>, Vec<Vec<u16>>) {
     let mut all = vec![Vec::new(); ops.len() + 1];
     for (index, op) in ops.iter().enumerate().rev() {
         // what comes after this instruction waits for `waited`, except what this one writes anew
-        op.writes.iter().for_each(|&reg| waited[usize::from(reg)] = false);
+        let anew = op.writes.iter().chain(op.stall.iter().map(|(reg, _)| reg));
+        anew.for_each(|&reg| waited[usize::from(reg)] = false);
+        for (_, regs) in &op.signals {
+            // each takes over what the one before it says, the first keeps what it said
+            for place in 1..regs.len() {
+                let later = std::mem::take(&mut waited[usize::from(regs[place])]);
+                waited[usize::from(regs[place - 1])] |= later;
+            }
+        }
         let mut later = waited.clone();
         op.waits.iter().for_each(|&reg| later[usize::from(reg)] = false);
         op.waits.iter().for_each(|&reg| waited[usize::from(reg)] = true);

@@ -350,14 +350,8 @@ impl Launch {
         let op = &code.ops[next];
         let free = &mut state[HEAD + usize::from(op.unit)];
         *free += op.init;
-        let done = *free + op.lat;
-        let regs = slot + SLOT;
-        for &reg in &op.waits {
-            state[regs + usize::from(reg)] = 0;
-        }
-        for &reg in &op.writes {
-            state[regs + usize::from(reg)] = done;
-        }
+        let (initiated, done) = (*free, *free + op.lat);
+        op.note(&mut state[slot + SLOT..][..code.registers], initiated, done);
         let block_done = &mut state[self.place(place) + 1];
         *block_done = (*block_done).max(done);
         state[slot] = ((next + 1) as u16) << 1 | u16::from(op.barrier);

@@ -26,6 +26,6 @@ pub use checked::{
 pub use layered::Setting;
 pub use used::{BlockNeeds, Feature, Features, Machine, Occupancy};
 pub use written::{
-    BankRule, MachineSpec, MemorySpec, OpSpec, ParseSchedulerError, PipelineSpec, Random, Reconvergence,
-    SchedulerKind, SharedMemorySpec, memory, pipeline,
+    BankRule, Dependences, MachineSpec, MemorySpec, OpSpec, ParseSchedulerError, PipelineSpec, Random,
+    Reconvergence, SchedulerKind, SharedMemorySpec, memory, pipeline,
 };

@@ -1,6 +1,7 @@
 //! What machine code says of its instructions beside what they do.
 
-use super::Instr;
+use super::{Instr, Program};
+use crate::machine::{Dependences, Feature, Features, Machine};
 
 /// Where the instructions of machine code lie, and what the compiler tells the scheduler of them. Lines are those of a listing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,6 +42,19 @@ pub struct Control {
     pub wait: u8,
     /// Sources that stay in the reuse cache, a bit for each slot.
     pub reuse: u8,
+}
+
+impl Program {
+    /// The control codes, if it has any and the machine follows them instead of registers.
+    pub fn control_codes_on(&self, machine: &Machine) -> Option<&MachineCode> {
+        self.machine_code.as_ref().filter(|_| machine.dependences() == Dependences::ControlCodes)
+    }
+
+    /// What the machine does with this program that the paper model does not.
+    pub fn beyond_the_paper_model_on(&self, machine: &Machine) -> Features {
+        let features = machine.beyond_the_paper_model();
+        if self.control_codes_on(machine).is_some() { features.with(Feature::ControlCodes) } else { features }
+    }
 }
 
 impl MachineCode {

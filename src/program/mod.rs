@@ -4,6 +4,7 @@
 //! classes to a machine for the simulator and the analyser.
 
 pub mod cfg;
+mod codes;
 pub mod expr;
 pub mod graph;
 pub mod image;
@@ -26,6 +27,7 @@ use std::fmt;
 use crate::base::{Few, OpClass, Pc, RegId};
 use crate::isa::Space;
 
+pub use codes::{BarrierId, Barriers, Codes};
 pub use machine_code::{Coded, Control, MachineCode};
 pub use memory_op::{Access, Area, MemoryOp};
 pub use sem::Sem;

@@ -4,6 +4,7 @@
 //! simulator and the analyser. It holds durations as the machine states them and computes no
 //! point in time.
 
+use super::codes::{Barriers, Codes};
 use super::sem::Operand;
 use super::{Access, Flow, Instr, MemoryOp, Program, RegList, Sem};
 use crate::base::{Pc, RegId};
@@ -19,10 +20,14 @@ pub struct TimedInstr {
     pub op: OpTiming,
     /// Unit, initiation and latency per resolved space of a generic access.
     pub by_space: Option<Box<[OpTiming; Space::RESOLVED.len()]>>,
-    /// Registers read.
+    /// Registers that must be available: those read, or, where control codes count, those of the barriers waited for.
     pub srcs: RegList,
-    /// Registers written.
+    /// Registers that are available once it is done: those written, or none where control codes count.
     pub dsts: RegList,
+    /// Registers that it writes through the register file.
+    pub results: RegList,
+    /// What its control codes say, where they count.
+    pub codes: Codes,
     /// How it takes part in the warp's flow.
     pub flow: Flow,
     /// Whether it waits for global memory when it waits for a source; see
@@ -46,8 +51,10 @@ pub struct TimedInstr {
 pub struct TimingTable {
     instrs: Vec<TimedInstr>,
     units: usize,
-    /// Registers of the program; the ring of asynchronous copies follows them.
+    /// Registers of the program; the ring of asynchronous copies follows them, and then the barriers of control codes.
     program_regs: usize,
+    /// Where control codes count.
+    barriers: Option<Barriers>,
     hazards: Hazards,
     exit_issues: bool,
     bounded_queues: bool,
@@ -96,6 +103,9 @@ impl TimingTable {
                 })
             })
             .collect();
+        let program_regs = program.regs.len();
+        let counting = program.control_codes_on(machine);
+        let barriers = counting.map(|code| Barriers::of(code, program_regs + usize::from(AsyncRing::SLOTS)));
         let instrs = program
             .instrs
             .iter()
@@ -114,6 +124,8 @@ impl TimingTable {
                     operands: operands(instr, &srcs),
                     srcs,
                     dsts: instr.dsts.clone(),
+                    results: instr.dsts.clone(),
+                    codes: Codes::default(),
                     flow: instr.flow,
                     loads_global: instr.loads_global(),
                     banks: None,
@@ -123,6 +135,10 @@ impl TimingTable {
                         pipeline.unscored.iter().any(|class| class == program.classes.name(instr.class))
                     }),
                 };
+                if let Some((code, barriers)) = counting.zip(barriers) {
+                    (timed.srcs, timed.codes) = barriers.read(code, instr);
+                    timed.dsts = RegList::new();
+                }
                 if let (Some(memory), Some(bytes)) = (machine.shared_memory(), instr.shared_bytes()) {
                     let op = timed.in_shared_memory();
                     let banks = memory.timing(*op, bytes);
@@ -135,7 +151,8 @@ impl TimingTable {
         problems.into_result(Self {
             instrs,
             units: machine.units().len(),
-            program_regs: program.regs.len(),
+            program_regs,
+            barriers,
             hazards: machine.hazards(),
             exit_issues: machine.exit_issues(),
             bounded_queues: machine.pipeline().is_some_and(|pipeline| pipeline.queue.is_some()),
@@ -154,6 +171,7 @@ impl TimingTable {
             instrs,
             units,
             program_regs: regs,
+            barriers: None,
             hazards: Hazards::RAW,
             exit_issues: false,
             bounded_queues: false,
@@ -213,10 +231,10 @@ impl TimingTable {
     }
 
     /// The pseudo-register that an asynchronous copy writes or a wait reads, `None` for other
-    /// instructions. [`TimedInstr::srcs`] and [`TimedInstr::dsts`] do not list it.
+    /// instructions and where control codes count. [`TimedInstr::srcs`] and [`TimedInstr::dsts`] do not list it.
     pub fn async_reg(&self, step: Step) -> Option<RegId> {
         match self.instr(step.pc()).flow {
-            Flow::AsyncCopy | Flow::AsyncWait => {
+            Flow::AsyncCopy | Flow::AsyncWait if self.barriers.is_none() => {
                 Some(RegId::from_index(self.program_regs + step.async_ring().index()))
             }
             _ => None,
@@ -228,7 +246,7 @@ impl TimingTable {
     pub fn loads_global(&self, step: Step) -> bool {
         let instr = self.instr(step.pc());
         instr.loads_global
-            && !instr.dsts.as_slice().is_empty()
+            && (!instr.dsts.as_slice().is_empty() || instr.codes.done.is_some())
             && (instr.by_space.is_none() || matches!(step.memory().space, Space::Global | Space::Local))
             || instr.flow == Flow::AsyncCopy
     }
@@ -253,9 +271,15 @@ impl TimingTable {
         self.exit_issues || !step.ends_warp()
     }
 
-    /// Registers, pseudo-registers of asynchronous copies included: every [`RegId`] is below.
+    /// Registers, pseudo-registers of asynchronous copies and barriers included: every [`RegId`] is below.
     pub fn regs(&self) -> usize {
-        self.program_regs + usize::from(AsyncRing::SLOTS)
+        self.program_regs + usize::from(AsyncRing::SLOTS) + self.barriers.map_or(0, Barriers::regs)
+    }
+
+    /// The registers that stand for barriers, where control codes count and not the registers of the program. The first of
+    /// a barrier's is available when all that signalled it are through, each one after it when one less is.
+    pub fn barriers(&self) -> Option<Barriers> {
+        self.barriers
     }
 
     /// Units of the machine.

@@ -22,6 +22,10 @@ pub(super) struct Op {
     pub flow: Flow,
     /// Whether the pseudo-register of an asynchronous copy must be available.
     pub waits_ring: bool,
+    /// Cycles until the warp may issue its next instruction: 1 but for machine code.
+    pub stall: u8,
+    /// Whether its control codes name a barrier.
+    pub signals: bool,
 }
 
 const _: () = assert!(size_of::<Op>() <= 64);
@@ -61,6 +65,8 @@ impl<'a> Ops<'a> {
                 special: instr.by_space.is_some()
                     || instr.banks.is_some()
                     || !matches!(instr.flow, Flow::Plain | Flow::Exit),
+                stall: instr.codes.stall.max(1),
+                signals: instr.codes.read.is_some() || instr.codes.done.is_some(),
                 flow: instr.flow,
                 waits_ring: instr.flow == Flow::AsyncWait || waw && instr.flow == Flow::AsyncCopy,
             }

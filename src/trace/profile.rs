@@ -93,6 +93,16 @@ impl Observer for StallProfile<'_> {
         for reg in instr.dsts.as_slice().iter().copied().chain(ring) {
             writers[issue.slot * regs + reg.index()] = (issue.done, Some(pc));
         }
+        for (barrier, at) in [(instr.codes.read, issue.init_end), (instr.codes.done, issue.done)] {
+            let (Some(barriers), Some(barrier)) = (self.table.barriers(), barrier) else { continue };
+            let of_slot = &mut writers[issue.slot * regs..][..regs];
+            let of_barrier = &mut of_slot[barriers.of_barrier(barrier)];
+            let last = of_barrier.len() - 1;
+            of_barrier.copy_within(..last, 1);
+            if of_barrier[0].0 <= at {
+                of_barrier[0] = (at, Some(pc));
+            }
+        }
         if last.is_none_or(|(done, _)| done < issue.done) {
             *last = Some((issue.done, pc));
         }

@@ -76,12 +76,15 @@ impl<'a> Rules<'a> {
 pub(super) enum Cause {
     /// Its block started.
     Start,
-    /// Its warp issued this one in the cycle before, or with dual issue in the same.
+    /// Its warp issued this one in the cycle before, or as long ago as its stall count says, or with dual issue in the
+    /// same.
     Before(u32),
     /// This release let its warp go.
     Release(u32),
     /// The result of this one.
     Result(u32),
+    /// This one had read its sources, as control codes ask for.
+    Read(u32),
 }
 
 /// An issued instruction. Times are cycles of the SM.
@@ -154,6 +157,16 @@ struct Slot {
     released: Option<u32>,
     /// By register: who wrote it last.
     writers: Vec<u32>,
+    /// By register that stands for a barrier of control codes: what makes it available. Empty where none count.
+    signals: Vec<Signal>,
+}
+
+/// What an instruction signals.
+#[derive(Clone, Copy, Debug)]
+struct Signal {
+    by: u32,
+    /// That it has read its sources; else its result.
+    read: bool,
 }
 
 /// A time in which a sub-core issued nothing.
@@ -251,7 +264,8 @@ impl Sm {
             arrivals: Arrivals::default(),
         });
         if self.slots.len() < slots.1 {
-            let empty = Slot { block: 0, last: NONE, released: None, writers: Vec::new() };
+            let empty =
+                Slot { block: 0, last: NONE, released: None, writers: Vec::new(), signals: Vec::new() };
             self.slots.resize(slots.1, empty);
         }
         for slot in &mut self.slots[slots.0..slots.1] {
@@ -260,6 +274,10 @@ impl Sm {
             slot.released = None;
             slot.writers.clear();
             slot.writers.resize(rules.table.regs(), NONE);
+            slot.signals.clear();
+            if rules.table.barriers().is_some() {
+                slot.signals.resize(rules.table.regs(), Signal { by: NONE, read: false });
+            }
         }
         self.resident += 1;
     }
@@ -311,6 +329,7 @@ impl Sm {
             block.arrivals.arrived(number, issue.slot, issue.step.barrier(), waits);
         }
         self.issued.push(record);
+        self.signal(issue.slot, number, issue.step, rules);
     }
 
     /// When an instruction was ready, and why not before. Results that came later did not hold it.
@@ -320,18 +339,62 @@ impl Sm {
         let (free, why) = match (slot.released, slot.last) {
             (Some(release), _) => (self.openings[release as usize].at, Cause::Release(release)),
             (None, NONE) => (self.blocks[slot.block as usize].at + rules.start_cost, Cause::Start),
-            (None, last) => (self.issued[last as usize].issue + 1, Cause::Before(last)),
+            (None, last) => (self.after(last, rules), Cause::Before(last)),
+        };
+        // a stall count goes on at a barrier
+        let (free, why) = match slot.last {
+            NONE => (free, why),
+            last => {
+                if self.after(last, rules) > free {
+                    (self.after(last, rules), Cause::Before(last))
+                } else {
+                    (free, why)
+                }
+            }
         };
         // the second of two in a cycle
         let free = free.min(at);
         let writers = rules.awaited(issue.step).filter_map(|reg| slot.writers.get(reg.index()).copied());
         let results = writers
             .filter(|&writer| writer != NONE)
-            .map(|writer| (self.issued[writer as usize].done, writer))
-            .filter(|&(done, _)| done <= at);
-        match results.max() {
-            Some((done, writer)) if done > free => (done, Cause::Result(writer)),
+            .map(|writer| (self.issued[writer as usize].done, writer, false));
+        let signals = rules.awaited(issue.step).filter_map(|reg| slot.signals.get(reg.index()).copied());
+        let signals = signals
+            .filter(|signal| signal.by != NONE)
+            .map(|signal| (self.at(signal), signal.by, signal.read));
+        match results.chain(signals).filter(|&(done, ..)| done <= at).max() {
+            Some((done, writer, false)) if done > free => (done, Cause::Result(writer)),
+            Some((read, reader, true)) if read > free => (read, Cause::Read(reader)),
             _ => (free, why),
+        }
+    }
+
+    /// From when on the warp of an instruction may issue the one after it, as far as that one goes.
+    fn after(&self, record: u32, rules: &Rules<'_>) -> u64 {
+        let before = &self.issued[record as usize];
+        before.issue + u64::from(rules.table.instr(before.step.pc()).codes.stall.max(1))
+    }
+
+    /// When a barrier was signalled.
+    fn at(&self, signal: Signal) -> u64 {
+        let by = &self.issued[signal.by as usize];
+        if signal.read { by.init_end } else { by.done }
+    }
+
+    /// Notes which barriers the instruction issued last signals.
+    fn signal(&mut self, slot: usize, number: u32, step: Step, rules: &Rules<'_>) {
+        let Some(barriers) = rules.table.barriers() else { return };
+        let codes = rules.table.instr(step.pc()).codes;
+        for (barrier, read) in [(codes.read, true), (codes.done, false)] {
+            let Some(barrier) = barrier else { continue };
+            let signal = Signal { by: number, read };
+            let of_barrier = barriers.of_barrier(barrier);
+            let before = self.slots[slot].signals[of_barrier.start];
+            let last = if before.by != NONE && self.at(before) > self.at(signal) { before } else { signal };
+            let (first, end) = (of_barrier.start, of_barrier.end);
+            let signals = &mut self.slots[slot].signals;
+            signals.copy_within(first..end - 1, first + 1);
+            signals[first] = last;
         }
     }
 

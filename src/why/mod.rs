@@ -19,9 +19,10 @@
 //! | the initiation of i, later | the unit initiated p until then | [`Kind::Unit`], of p; on with the start of p's initiation |
 //! | the issue of i, ready since r | from r on others were issued, or nobody | [`Kind::Slot`], [`Kind::Turn`] |
 //! | i is ready at r | its block starts | [`Kind::Launch`], or the end of the block that was in its place |
-//! | | its warp issued p in the cycle before | [`Kind::Issue`], of p; on with the issue of p |
+//! | | its warp issued p in the cycle before, or as long before as p's stall count says | [`Kind::Issue`], of p; on with the issue of p |
 //! | | a barrier let its warp go | none; on with the arrival that was done then, or the last issue of a warp that had ended |
 //! | | a register that it reads, or must not overwrite yet, got the result of p | none; on with the result of p |
+//! | | control codes wait until p has read its sources | p's [`Kind::Initiation`]; on with the start of p's initiation |
 //!
 //! # Which cause, of several
 //! Often several things end in the same cycle. The rule is the same everywhere:

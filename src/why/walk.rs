@@ -50,6 +50,8 @@ enum At {
     End(u32),
     /// A result is there.
     Done(u32),
+    /// Sources are read.
+    Read(u32),
     /// An initiation begins.
     Start(u32),
     /// An instruction issues.
@@ -109,7 +111,7 @@ impl Walk<'_> {
     fn before(&mut self, at: At) -> Option<At> {
         match at {
             At::End(block) => self.before_end(block),
-            At::Done(number) => {
+            At::Done(number) | At::Read(number) => {
                 let record = self.record(number);
                 let (latency, initiation) = if self.rules.is_barrier(record.step) {
                     (Kind::Barrier, Kind::Barrier)
@@ -118,7 +120,9 @@ impl Walk<'_> {
                 } else {
                     (Kind::Latency, Kind::Initiation)
                 };
-                self.spend(record.init_end.max(record.start), latency, Some(number));
+                if matches!(at, At::Done(_)) {
+                    self.spend(record.init_end.max(record.start), latency, Some(number));
+                }
                 self.spend(record.start, initiation, Some(number));
                 Some(At::Start(number))
             }
@@ -180,6 +184,7 @@ impl Walk<'_> {
             }
             Cause::Release(release) => At::Opening(release),
             Cause::Result(producer) => At::Done(producer),
+            Cause::Read(reader) => At::Read(reader),
         }
     }
 

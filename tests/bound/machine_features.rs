@@ -5,8 +5,9 @@ use crate::shipped;
 
 use warpbound::bound::{self, Context};
 use warpbound::machine::{Feature, Features, Machine, SchedulerKind};
+use warpbound::program::{MachineCode, Program};
 
-const FEATURES: [Feature; 12] = [
+const FEATURES: [Feature; 13] = [
     Feature::RotatingSubCores,
     Feature::DualIssue,
     Feature::FrontEnd,
@@ -19,6 +20,7 @@ const FEATURES: [Feature; 12] = [
     Feature::RandomPlacement,
     Feature::UnscoredResults,
     Feature::SeveralSms,
+    Feature::ControlCodes,
 ];
 
 /// Bounds of machines of the paper model: where blocks run one after the other, and where two are resident.
@@ -43,6 +45,7 @@ fn switch(feature: Feature) -> (&'static str, [&'static [&'static str]; 2]) {
         }
         Feature::UnscoredResults => ("pipeline: Pipeline(unscored: [\"f\"])", NONE),
         Feature::SeveralSms => ("sms: 2, pipeline: Pipeline()", [&["rbb"], &["rbb"]]),
+        Feature::ControlCodes => ("dependences: ControlCodes", [&["gub", "iwb", "swb"], &["rbb"]]),
     }
 }
 
@@ -51,12 +54,21 @@ fn machine(settings: &str) -> Machine {
     shipped::machine_of(format!("Machine(name: \"m\", {units}, {settings})"))
 }
 
+/// What it does with machine code. With other programs it is the same but for one.
+fn features(machine: &Machine) -> Features {
+    let plain = Program::default().beyond_the_paper_model_on(machine);
+    assert_eq!(plain, machine.beyond_the_paper_model());
+    assert!(!plain.contains(Feature::ControlCodes));
+    let code = Program { machine_code: Some(MachineCode::default()), ..Program::default() };
+    code.beyond_the_paper_model_on(machine)
+}
+
 /// The bounds that apply on it, each under a policy that it is for: with so many resident blocks.
 fn applicable(machine: &Machine) -> [Vec<&'static str>; 2] {
     [1, 2].map(|resident| {
         let applies = |bound: &dyn bound::Bound| {
             let policy = bound.policy().unwrap_or(SchedulerKind::Gto);
-            let beyond = machine.beyond_the_paper_model();
+            let beyond = features(machine);
             bound.applicable(&Context { beyond, ..Context::new(&policy, resident, false) }).is_ok()
         };
         bound::all().iter().filter(|bound| applies(bound.as_ref())).map(|bound| bound.name()).collect()
@@ -75,7 +87,7 @@ fn every_switch_is_one_feature_that_few_bounds_account_for() {
             Feature::RandomPlacement => [feature, Feature::SeveralSms].into_iter().collect(),
             _ => [feature].into_iter().collect(),
         };
-        assert_eq!(machine.beyond_the_paper_model(), expected, "{settings}");
+        assert_eq!(features(&machine), expected, "{settings}");
         assert_eq!(applicable(&machine), bounds, "{settings}");
     }
 }
@@ -95,7 +107,7 @@ fn what_changes_nothing_by_itself_is_no_feature() {
         "shared_memory: SharedMemory(rule: Words), reconvergence: PascalStack",
     ] {
         let machine = machine(settings);
-        assert_eq!(machine.beyond_the_paper_model(), Features::default(), "{settings}");
+        assert_eq!(features(&machine), Features::default(), "{settings}");
         assert_eq!(applicable(&machine), PAPER, "{settings}");
     }
 }
@@ -112,7 +124,7 @@ fn parts_of_a_feature_are_that_feature() {
         ),
     ] {
         let machine = machine(settings);
-        assert_eq!(machine.beyond_the_paper_model(), [feature].into_iter().collect(), "{settings}");
+        assert_eq!(features(&machine), [feature].into_iter().collect(), "{settings}");
         assert_eq!(applicable(&machine), NONE, "{settings}");
     }
 }
@@ -122,7 +134,7 @@ fn parts_of_a_feature_are_that_feature() {
 fn what_is_not_accounted_for_is_named() {
     let reason = |machine: &Machine, name: &str| {
         let bound = bound::all().into_iter().find(|bound| bound.name() == name).unwrap();
-        let beyond = machine.beyond_the_paper_model();
+        let beyond = features(machine);
         let context = Context { beyond, ..Context::new(&SchedulerKind::Gto, 1, false) };
         bound.applicable(&context).unwrap_err().to_string()
     };
@@ -137,9 +149,9 @@ fn what_is_not_accounted_for_is_named() {
     let all = machine(
         "sms: 2, sub_cores: 2, pipeline: Pipeline(issue: Issue(rotate: true, per_warp: 2), front_end: FrontEnd(), \
          queue: 1, collector: Collector(), result_buses: 1, write_back: 1, load_store: LoadStore(), \
-         launch: Launch(start: 1, placement: Random(1)), unscored: [\"f\"])",
+         launch: Launch(start: 1, placement: Random(1)), unscored: [\"f\"]), dependences: ControlCodes",
     );
-    assert_eq!(all.beyond_the_paper_model(), FEATURES.into_iter().collect());
+    assert_eq!(features(&all), FEATURES.into_iter().collect());
     assert_eq!(
         reason(&all, "gub"),
         "sub-cores take turns at being first (pipeline.issue.rotate); \
@@ -154,5 +166,8 @@ fn what_is_not_accounted_for_is_named() {
          blocks are placed at random (pipeline.launch.placement); \
          some results are not waited for (pipeline.unscored); \
          several SMs share the blocks (sms)"
+    );
+    assert!(
+        reason(&all, "lwb").ends_with("control codes hold instructions back, not registers (dependences)")
     );
 }

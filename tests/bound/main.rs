@@ -22,6 +22,7 @@ mod runs;
 mod shipped;
 
 mod check_random;
+mod control_codes;
 mod evidence;
 mod failed;
 mod formulas;

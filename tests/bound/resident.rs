@@ -16,7 +16,7 @@ use warpbound::sim::policy::Schedule;
 use warpbound::sim::{PolicySetup, simulate};
 
 /// RBB of a launch with so many places on each of so many SMs, its blocks added in any order.
-fn rbb(table: &TimingTable, blocks: &[BlockPaths], places: usize, sms: usize) -> u64 {
+pub fn rbb(table: &TimingTable, blocks: &[BlockPaths], places: usize, sms: usize) -> u64 {
     let mut shares = LaunchShares::new(Residency {
         places: places as u32,
         sms,

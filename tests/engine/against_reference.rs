@@ -7,7 +7,7 @@ use crate::per_cycle;
 use crate::random_kernels;
 
 use per_cycle::{Issued, Outcome, Rule};
-use random_kernels::{RandomLaunch, Shape, random_launch};
+use random_kernels::{RandomLaunch, Shape, machine, machine_text, random_launch};
 
 use warpbound::base::{BlockId, Cycle};
 use warpbound::diag::SourceText;
@@ -31,7 +31,7 @@ fn engine(launch: &RandomLaunch, setup: &PolicySetup, resident: u32) -> (Outcome
                 finish: result.warps.iter().map(|warp| warp.finish.get()).collect(),
             };
         })
-        .unwrap_or_else(|error| panic!("{error}"));
+        .unwrap_or_else(|error| panic!("{setup:?}: {error}\n{:#?}", launch.program.machine_code));
     let issues = recorder.issues().map(|issue| Issued {
         block: issue.block.index(),
         warp: issue.warp.index(),
@@ -206,6 +206,41 @@ fn both_engines_tell_the_same_of_blocks_and_barriers() {
             assert_eq!(ours, theirs, "seed {seed}");
         }
         assert_eq!(pipeline, paper, "seed {seed}");
+    });
+}
+
+/// Stall counts, barriers of both kinds, waits for all but a few, and warps that yield.
+#[test]
+fn control_codes() {
+    let codes = Shape { codes: true, ..Shape::EVERYTHING };
+    for_seeds(800_000..804_000, |seed| {
+        let sub_cores = if seed % 2 == 0 { 1 } else { 4 };
+        // on both engines
+        let shape = Shape { sub_cores, pipeline: seed % 4 < 2, ..codes };
+        every_policy(seed, &random_launch(seed, &shape, 1), 1);
+    });
+    let small = Shape { max_warps: 4, max_instructions: 8, sub_cores: 4, ..codes };
+    for_seeds(810_000..811_000, |seed| {
+        let shape = Shape { pipeline: seed % 2 == 0, ..small };
+        every_policy(seed, &random_launch(seed, &shape, 1 + seed as usize % 9), 1 + seed as usize % 4);
+    });
+    for_seeds(820_000..821_000, |seed| {
+        every_policy(seed, &random_launch(seed, &Shape { queues: 3, ..codes }, 1), 1);
+    });
+}
+
+/// A unit without a queue: what does not start does not issue.
+#[test]
+fn no_queue_at_all() {
+    for_seeds(830_000..832_000, |seed| {
+        let sub_cores = if seed % 2 == 0 { 1 } else { 4 };
+        let shape = Shape { sub_cores, pipeline: true, codes: seed % 4 < 2, ..Shape::EVERYTHING };
+        let mut launch = random_launch(seed, &shape, 1);
+        let text = machine_text(seed, &shape).replace("Pipeline()", "Pipeline(queue: 0)");
+        launch.machine = machine(&text);
+        let recorder = compare(seed, &launch, &PolicySetup::Gto, &Rule::Gto, 1);
+        assert!(recorder.issues().all(|issue| issue.start == issue.issue), "seed {seed}");
+        every_policy(seed, &launch, 1);
     });
 }
 

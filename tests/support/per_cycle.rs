@@ -14,9 +14,9 @@ use std::collections::VecDeque;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use warpbound::isa::Space;
-use warpbound::machine::{Hazards, Machine, OpTiming};
+use warpbound::machine::{Dependences, Hazards, Machine, OpTiming};
 use warpbound::path::{BlockPaths, Step};
-use warpbound::program::{Flow, Program};
+use warpbound::program::{Coded, Flow, Program};
 
 /// A policy.
 #[derive(Clone, Debug)]
@@ -74,6 +74,11 @@ struct Warp {
     /// Registers whose last writer is a load from global memory.
     from_global: Vec<bool>,
     ring: [u64; 32],
+    /// By barrier of control codes: when each instruction that signalled it is through by itself, and whether it is a
+    /// load from global memory.
+    signalled: [Vec<(u64, bool)>; 6],
+    /// When the stall count of its last instruction is over.
+    stalled_until: u64,
     at_barrier: bool,
     finished: bool,
     last_issue: u64,
@@ -108,6 +113,8 @@ struct Memory {
     turn_of: Option<(usize, usize)>,
     active: Vec<(usize, usize)>,
     pending: VecDeque<(usize, usize)>,
+    /// Who issued last, if it would rather have another one issue.
+    yielding: Option<(usize, usize)>,
     rng: ChaCha8Rng,
 }
 
@@ -204,6 +211,7 @@ fn fresh(rule: &Rule, sub_core: usize) -> Memory {
         turn_of: None,
         active: Vec::new(),
         pending: VecDeque::new(),
+        yielding: None,
         rng,
     }
 }
@@ -257,6 +265,8 @@ impl Sim<'_> {
                     avail: vec![0; regs],
                     from_global: vec![false; regs],
                     ring: [0; 32],
+                    signalled: Default::default(),
+                    stalled_until: 0,
                     at_barrier: false,
                     finished: self.steps(block, warp).is_empty(),
                     last_issue: self.t,
@@ -371,6 +381,9 @@ impl Sim<'_> {
         let Some(step) = self.next_step(warp) else { return true };
         let (core, timing) = self.unit_of(step, slot % self.free.len());
         let starts = &self.starts[core][timing.unit.index()];
+        if limit == 0 {
+            return self.free[core][timing.unit.index()] <= self.t;
+        }
         starts.iter().filter(|&&start| start > self.t).count() < limit as usize
     }
 
@@ -388,6 +401,23 @@ impl Sim<'_> {
         let warp = self.slots[slot].as_ref().expect("an eligible warp is there");
         let Some(step) = self.next_step(warp) else { return 0 };
         let instr = self.program.instr(step.pc());
+        if let Some(coded) = self.coded(step) {
+            let mut until = if only_global { 0 } else { warp.stalled_until };
+            for (barrier, signalled) in warp.signalled.iter().enumerate() {
+                let all = (coded.control.wait | coded.waits) >> barrier & 1 == 1;
+                let left = match coded.drains {
+                    _ if all => 0,
+                    Some((drained, left)) if usize::from(drained) == barrier => usize::from(left),
+                    _ => continue,
+                };
+                // in order: one is through when all before it are
+                let awaited = &signalled[..signalled.len().saturating_sub(left)];
+                let loads = awaited.iter().rposition(|&(_, global)| global).map_or(0, |last| last + 1);
+                let asked = if only_global { &awaited[..loads] } else { awaited };
+                until = until.max(asked.iter().map(|&(at, _)| at).max().unwrap_or(0));
+            }
+            return until;
+        }
         let waw = self.machine.hazards().contains(Hazards::WAW);
         let mut until = 0;
         for reg in instr.srcs.as_slice() {
@@ -406,6 +436,14 @@ impl Sim<'_> {
         until
     }
 
+    /// The control codes of an instruction, where they count.
+    fn coded(&self, step: Step) -> Option<Coded> {
+        if self.machine.dependences() != Dependences::ControlCodes {
+            return None;
+        }
+        self.program.machine_code.as_ref()?.of(self.program.instr(step.pc())).copied()
+    }
+
     fn issue(&mut self, slot: usize, sub_core: usize) {
         let t = self.t;
         let warp = self.slots[slot].as_ref().expect("a ready warp is there");
@@ -422,7 +460,25 @@ impl Sim<'_> {
             Some(_) => matches!(step.memory().space, Space::Global | Space::Local),
             None => instr.memory.is_some_and(|memory| memory.space() == Some(Space::Global)),
         };
+        let coded = self.coded(step);
         let warp = self.slots[slot].as_mut().expect("a ready warp is there");
+        self.memory[sub_core].yielding = None;
+        if let Some(Coded { control, .. }) = coded {
+            // an instruction reads its sources while it initiates
+            let global = global || instr.flow == Flow::AsyncCopy;
+            for (barrier, at, global) in [
+                (control.read_barrier, start + timing.init.get(), false),
+                (control.write_barrier, done, global),
+            ] {
+                if let Some(barrier) = barrier {
+                    warp.signalled[usize::from(barrier)].push((at, global));
+                }
+            }
+            warp.stalled_until = t + u64::from(control.stall);
+            if !control.stay {
+                self.memory[sub_core].yielding = Some((warp.block, warp.warp));
+            }
+        }
         for reg in instr.dsts.as_slice() {
             warp.avail[reg.index()] = done;
             warp.from_global[reg.index()] = global;

@@ -23,7 +23,14 @@ impl Sim<'_> {
     }
 
     pub(super) fn choose(&mut self, core: usize) -> Option<usize> {
-        let ready: Vec<usize> = self.slots_of(core).into_iter().filter(|&slot| self.ready(slot)).collect();
+        let mut ready: Vec<usize> =
+            self.slots_of(core).into_iter().filter(|&slot| self.ready(slot)).collect();
+        let yielding = self.memory[core].yielding.and_then(|id| self.slot_of(id));
+        if matches!(self.rule, Rule::Gto | Rule::Lrr | Rule::Oldest | Rule::Random(_))
+            && ready.iter().any(|&slot| Some(slot) != yielding)
+        {
+            ready.retain(|&slot| Some(slot) != yielding);
+        }
         let oldest = ready.iter().copied().min_by_key(|&slot| self.id(slot));
         match self.rule {
             Rule::Oldest => oldest,

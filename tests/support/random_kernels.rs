@@ -12,7 +12,9 @@ use warpbound::diag::SourceText;
 use warpbound::isa::Space;
 use warpbound::machine::{Machine, MachineSpec};
 use warpbound::path::{AsyncRing, BarrierUse, BlockPaths, MemoryUse, Step};
-use warpbound::program::{Area, Flow, Instr, MemoryOp, Program, RegKind, RegList, Register, Sem};
+use warpbound::program::{
+    Area, Coded, Control, Flow, Instr, MachineCode, MemoryOp, Program, RegKind, RegList, Register, Sem,
+};
 
 /// A kernel with the machine it is for and the paths of its block.
 pub struct RandomKernel {
@@ -51,6 +53,8 @@ pub struct Shape {
     pub pipeline: bool,
     /// Machines whose units' queues hold 1 to this many; without end if it is 0.
     pub queues: usize,
+    /// Machines that follow control codes, which every instruction has.
+    pub codes: bool,
 }
 
 impl Shape {
@@ -66,6 +70,7 @@ impl Shape {
         sub_cores: 1,
         pipeline: false,
         queues: 0,
+        codes: false,
     };
 
     /// The paper model with barriers: what bounds apply to.
@@ -253,7 +258,36 @@ pub fn random_launch(seed: u64, shape: &Shape, blocks: usize) -> RandomLaunch {
         }
         draw.block(&mut builder, warps);
     }
-    builder.build_launch(&ron)
+    let mut launch = builder.build_launch(&ron);
+    if shape.codes {
+        // draws of their own: kernels are the same without them
+        let mut rng = ChaCha8Rng::seed_from_u64(seed ^ 0xc0de);
+        let instructions = (0..launch.program.instrs.len()).map(|_| coded(&mut rng)).collect();
+        launch.program.machine_code = Some(MachineCode { first_line: 1, instructions });
+    }
+    launch
+}
+
+/// Control codes of an instruction, which need not make sense.
+fn coded(rng: &mut ChaCha8Rng) -> Coded {
+    let mut some = |n: u32| rng.random_ratio(1, n);
+    let (writes, reads, waits, stays, long, drains) = (some(3), some(5), some(3), !some(3), some(4), some(8));
+    let mut below = |end: u8| rng.random_range(0..end);
+    Coded {
+        byte: 0,
+        control: Control {
+            stall: if long { below(16) } else { below(3) },
+            stay: stays,
+            // two barriers, so that several instructions meet at one
+            write_barrier: writes.then(|| below(2)),
+            read_barrier: reads.then(|| below(3)),
+            wait: if waits { below(8) } else { 0 },
+            reuse: 0,
+        },
+        variable: true,
+        waits: 0,
+        drains: drains.then(|| (below(2), below(3))),
+    }
 }
 
 /// The choices of one kernel.
@@ -309,6 +343,7 @@ impl Draw<'_> {
         let exit = self.shape.exit_issues && self.one_in(3);
         let active = self.between(1, 4);
         let sub_cores = if self.shape.sub_cores > 1 { self.between(1, self.shape.sub_cores) } else { 1 };
+        let dependences = if self.shape.codes { "dependences: ControlCodes, " } else { "" };
         let pipeline = match self.shape.queues {
             0 if self.shape.pipeline => "pipeline: Pipeline(), ".to_owned(),
             0 => String::new(),
@@ -317,7 +352,7 @@ impl Draw<'_> {
         format!(
             "Machine(name: \"random\", hazards: [{hazards}], units: {{ {units} }}, ops: {{ {ops} }}, \
              exit_issues: {exit}, two_level_active: {active}, sub_cores: {sub_cores}, \
-             {pipeline}limits: Limits(blocks: 8))"
+             {pipeline}{dependences}limits: Limits(blocks: 8))"
         )
     }
 

@@ -92,6 +92,19 @@ fn blocks_of_the_paper_model() {
 }
 
 #[test]
+fn control_codes() {
+    for_seeds(50_000..51_000, |seed| {
+        let shape = Shape { codes: true, pipeline: seed % 2 == 0, ..Shape::EVERYTHING };
+        tight(seed, &random_launch(seed, &shape, 1), 1)
+    });
+    for_seeds(60_000..60_400, |seed| {
+        let shape =
+            Shape { codes: true, max_warps: 4, max_instructions: 8, sub_cores: 3, ..Shape::EVERYTHING };
+        tight(seed, &random_launch(seed, &shape, 1 + seed as usize % 9), 1 + seed as u32 % 4)
+    });
+}
+
+#[test]
 fn sub_cores_and_shared_units() {
     for_seeds(10_000..10_600, |seed| {
         let shape = Shape { sub_cores: 4, max_warps: 12, ..Shape::EVERYTHING };

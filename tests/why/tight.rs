@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use warpbound::base::RegId;
 use warpbound::machine::Hazards;
 use warpbound::path::BlockPaths;
-use warpbound::program::{Flow, TimingTable};
+use warpbound::program::{BarrierId, Flow, TimingTable};
 use warpbound::trace::{BlockStart, Event, Issue, Recorder, Release};
 use warpbound::why::{Executed, Explanation, Kind, Link};
 
@@ -79,14 +79,30 @@ impl<'a> Events<'a> {
         regs
     }
 
-    /// The instructions of its warp whose results an instruction needs: the last writers before it.
-    fn producers(&self, issue: &Issue) -> Vec<&Issue> {
+    /// The instructions of its warp that an instruction needs, and when they are as far as that: the last writers before it
+    /// with their results; or all that signal the barriers it waits for, but the last few if it says so.
+    fn producers(&self, issue: &Issue) -> Vec<(u64, &Issue)> {
         let name = (u64::from(issue.block.get()), issue.warp.get());
+        if let Some(barriers) = self.table.barriers() {
+            let awaited = self.awaited(issue).into_iter().map(|reg| barriers.barrier(reg));
+            let signals = |(awaited, left): (BarrierId, usize)| {
+                let mut signals = Vec::new();
+                for index in 0..issue.index {
+                    let before = &self.issues[&(name.0, name.1, index)];
+                    let codes = self.table.instr(before.step.pc()).codes;
+                    signals.extend((codes.read == Some(awaited)).then_some((before.init_end.get(), before)));
+                    signals.extend((codes.done == Some(awaited)).then_some((before.done.get(), before)));
+                }
+                signals.truncate(signals.len().saturating_sub(left));
+                signals
+            };
+            return awaited.flat_map(signals).collect();
+        }
         let last = |reg: &RegId| {
             let before = (0..issue.index).rev().map(|index| &self.issues[&(name.0, name.1, index)]);
             { before }.find(|before| self.written(before).contains(reg))
         };
-        self.awaited(issue).iter().filter_map(last).collect()
+        self.awaited(issue).iter().filter_map(last).map(|producer| (producer.done.get(), producer)).collect()
     }
 
     fn is_barrier(&self, issue: &Issue) -> bool {
@@ -121,12 +137,19 @@ impl<'a> Events<'a> {
     /// The first cycle in which nothing but the policy keeps an instruction.
     fn ready(&self, issue: &Issue) -> u64 {
         let block = u64::from(issue.block.get());
-        let begins = match (self.release_before(issue), issue.index.checked_sub(1)) {
-            (Some(release), _) => release.at.get(),
-            (None, None) => self.starts[&block].at.get(),
-            (None, Some(before)) => self.issues[&(block, issue.warp.get(), before)].issue.get() + 1,
+        let before =
+            issue.index.checked_sub(1).map(|before| &self.issues[&(block, issue.warp.get(), before)]);
+        let begins = match (self.release_before(issue), before) {
+            (Some(release), Some(before)) => release.at.get().max(self.after(before)),
+            (_, None) => self.starts[&block].at.get(),
+            (None, Some(before)) => self.after(before),
         };
-        self.producers(issue).iter().map(|producer| producer.done.get()).chain([begins]).max().unwrap()
+        self.producers(issue).iter().map(|producer| producer.0).chain([begins]).max().unwrap()
+    }
+
+    /// When the warp may issue again after an instruction.
+    fn after(&self, issue: &Issue) -> u64 {
+        issue.issue.get() + u64::from(self.table.instr(issue.step.pc()).codes.stall.max(1))
     }
 
     /// Whether an instruction was ready when this link ended because of what it was; without a link, that
@@ -140,6 +163,11 @@ impl<'a> Events<'a> {
         let of = self.issue(&before.of.expect("paper machines need no time to launch"));
         let ends_with_result =
             of.done.get() == at && matches!(before.kind, Kind::Latency | Kind::Initiation | Kind::Barrier);
+        let produces = || {
+            let ends = |producer: &(u64, &Issue)| producer.1 == of && producer.0 == at;
+            let read = of.init_end.get() == at && matches!(before.kind, Kind::Initiation | Kind::Barrier);
+            (ends_with_result || read) && self.producers(issue).iter().any(ends)
+        };
         let mate = of.block == issue.block && of.warp == issue.warp;
         let fine = match self.release_before(issue) {
             // a block that ended
@@ -153,9 +181,9 @@ impl<'a> Events<'a> {
                 mate_of_block
                     && (before.kind == Kind::Barrier && ends_with_result && arrived.any(|arrived| arrived)
                         || before.kind == Kind::Issue && self.is_last_of_warp(of))
-                    || ends_with_result && self.producers(issue).contains(&of)
+                    || produces()
             }
-            _ => ends_with_result && self.producers(issue).contains(&of),
+            _ => produces(),
         };
         if fine { Ok(()) } else { Err(format!("{before:?} did not make it ready")) }
     }
@@ -199,7 +227,9 @@ impl<'a> Events<'a> {
                 if continues { Ok(()) } else { self.made_ready(before, of) }
             }
             Kind::Issue => {
-                is(of.issue.get() == from && to == from + 1, "an issue")?;
+                // a barrier lets warps go a cycle after the last issue of one that has ended, whatever its stall count
+                let ends = to == from + 1 && self.is_last_of_warp(of);
+                is(of.issue.get() == from && (to == self.after(of) || ends), "an issue")?;
                 if continues { Ok(()) } else { self.made_ready(before, of) }
             }
             Kind::Latency => {

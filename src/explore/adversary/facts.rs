@@ -52,6 +52,9 @@ impl Facts {
         if paths.partial_barriers {
             return Err(Unsupported::PartialBarriers);
         }
+        if table.barriers().is_some() {
+            return Err(Unsupported::ControlCodes);
+        }
         let units = table.units() * table.sub_cores().count();
         let mut facts = Self { ins: Vec::new(), warps: Vec::new(), sections: Vec::new(), units };
         let mut one = OneWarp::new(table);

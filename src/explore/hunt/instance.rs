@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crate::base::{BlockId, Cycles, LaneMask, Pc, RegId, UnitId};
 use crate::machine::{OpTiming, SubCores};
 use crate::path::{BarrierUse, BlockPaths, Step};
-use crate::program::{Flow, RegList, TimedInstr, TimingTable};
+use crate::program::{Codes, Flow, RegList, TimedInstr, TimingTable};
 
 /// Initiation interval and latency of a unit, cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -222,13 +222,15 @@ fn timed(instance: &Instance, ins: &Ins, first: usize, pc: usize) -> TimedInstr 
             Kind::On(_) => RegList::from_iter([RegId::from_index(pc)]),
             Kind::Barrier => RegList::new(),
         },
+        results: RegList::new(),
+        codes: Codes::default(),
         flow: match ins.kind {
             Kind::On(_) => Flow::Plain,
             Kind::Barrier => Flow::Barrier,
         },
         loads_global: false,
         access: None,
-        operands: crate::program::RegList::new(),
+        operands: RegList::new(),
         unscored: false,
         banks: None,
         moves_lines: false,
@@ -241,10 +243,12 @@ fn exit() -> TimedInstr {
         by_space: None,
         srcs: RegList::new(),
         dsts: RegList::new(),
+        results: RegList::new(),
+        codes: Codes::default(),
         flow: Flow::Exit,
         loads_global: false,
         access: None,
-        operands: crate::program::RegList::new(),
+        operands: RegList::new(),
         unscored: false,
         banks: None,
         moves_lines: false,

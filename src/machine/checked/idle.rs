@@ -62,6 +62,7 @@ impl MachineSpec {
             two_level_active: _,
             sms,
             reconvergence: _,
+            dependences: _,
         } = self;
         let mut found = Vec::new();
         let mut idle = |unused: bool, path: &str, reason: &str| {

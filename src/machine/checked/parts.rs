@@ -12,7 +12,7 @@ use super::sub_cores::SubCores;
 use super::units::Units;
 use super::value::Checked;
 use crate::diag::{Diagnostics, SourceText};
-use crate::machine::written::{MachineSpec, MemorySpec, Reconvergence, SchedulerKind};
+use crate::machine::written::{Dependences, MachineSpec, MemorySpec, Reconvergence, SchedulerKind};
 
 /// SMs of a GPU.
 const MAX_SMS: u32 = 256;
@@ -35,6 +35,7 @@ pub struct Parts {
     pub sms: NonZeroU32,
     pub shared_memory: Option<SharedMemory>,
     pub reconvergence: Reconvergence,
+    pub dependences: Dependences,
 }
 
 impl Parts {
@@ -70,6 +71,7 @@ impl Parts {
             sms,
             shared_memory,
             reconvergence,
+            dependences,
         } = spec;
         let (units, units_are_fine) = Units::of(spec, check);
         let limits = Limits::of(limits.as_ref(), check);
@@ -104,6 +106,7 @@ impl Parts {
             sms: NonZeroU32::new(sms)?,
             shared_memory: shared_memory.map_or(Some(None), |checked| checked.map(Some))?,
             reconvergence: reconvergence.unwrap_or_default(),
+            dependences: dependences.unwrap_or_default(),
         })
     }
 }

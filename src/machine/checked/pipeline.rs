@@ -74,7 +74,7 @@ fn settings(pipeline: &PipelineSpec, sub_cores: u32, check: &mut Check) {
         of_front_end(*front_end, &mut check.part("front_end"));
     }
     if let Some(queue) = queue {
-        check.range("queue", *queue, 1..=1 << 16);
+        check.range("queue", *queue, 0..=1 << 16);
     }
     if let Some(collector) = collector {
         of_collector(*collector, sub_cores, &mut check.part("collector"));

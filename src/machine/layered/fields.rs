@@ -72,6 +72,7 @@ pub(super) const SETTINGS: &[(&str, Kind)] = fields_of!(MachineSpec {
     memory: Kind::Parts,
     sms: Kind::Value,
     reconvergence: Kind::Value,
+    dependences: Kind::Value,
 });
 
 /// What the setting of this name is; an unknown one, which is nobody's, is a value.

@@ -38,6 +38,8 @@ pub enum Feature {
     UnscoredResults,
     /// Several SMs share the blocks.
     SeveralSms,
+    /// The control codes of machine code count, and not its registers.
+    ControlCodes,
 }
 
 impl fmt::Display for Feature {
@@ -56,6 +58,7 @@ impl fmt::Display for Feature {
             Self::RandomPlacement => "blocks are placed at random (pipeline.launch.placement)",
             Self::UnscoredResults => "some results are not waited for (pipeline.unscored)",
             Self::SeveralSms => "several SMs share the blocks (sms)",
+            Self::ControlCodes => "control codes hold instructions back, not registers (dependences)",
         })
     }
 }
@@ -73,6 +76,13 @@ impl Features {
     /// Whether this one is among them.
     pub fn contains(&self, feature: Feature) -> bool {
         self.0.contains(&feature)
+    }
+
+    /// These and another one.
+    #[must_use]
+    pub fn with(mut self, feature: Feature) -> Self {
+        self.0.insert(feature);
+        self
     }
 
     /// Each of them, in the order of messages.
@@ -98,6 +108,8 @@ impl Features {
             // table what these cost: nothing of it depends on the schedule
             reconvergence: _,
             shared_memory: _,
+            // only where the kernel is machine code; who looks at a run of it adds it
+            dependences: _,
             memory,
             sms,
             pipeline,

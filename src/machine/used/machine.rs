@@ -6,7 +6,7 @@ use crate::diag::{Diagnostics, SourceText};
 use crate::machine::checked::{
     Hazards, Limits, MemorySystem, OpTiming, Parts, Pipeline, SharedMemory, SubCores, Unit,
 };
-use crate::machine::written::{MachineSpec, Reconvergence, SchedulerKind};
+use crate::machine::written::{Dependences, MachineSpec, Reconvergence, SchedulerKind};
 
 /// A machine that passed every check. There is no other way to one than [`Machine::new`].
 #[derive(Clone, Debug)]
@@ -107,6 +107,11 @@ impl Machine {
     /// How lanes of a warp that diverged meet again.
     pub fn reconvergence(&self) -> Reconvergence {
         self.parts.reconvergence
+    }
+
+    /// What holds an instruction of machine code back until what it needs is there.
+    pub fn dependences(&self) -> Dependences {
+        self.parts.dependences
     }
 
     /// A digest of every setting: two machines with the same digest give the same cycles.

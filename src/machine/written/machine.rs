@@ -65,6 +65,20 @@ pub struct MachineSpec {
     /// How lanes of a warp that diverged meet again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reconvergence: Option<Reconvergence>,
+    /// What holds an instruction back until what it needs is there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dependences: Option<Dependences>,
+}
+
+/// What holds an instruction back until what it needs is there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Dependences {
+    /// A scoreboard of registers, which checks [`MachineSpec::hazards`].
+    #[default]
+    Scoreboard,
+    /// The control codes of machine code: stall counts and barriers, whatever the registers. Code without them
+    /// has the scoreboard.
+    ControlCodes,
 }
 
 /// How lanes of a warp that diverged meet again.

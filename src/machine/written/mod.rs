@@ -9,7 +9,9 @@ mod scheduler;
 mod shared_memory;
 
 pub use drawn::Random;
-pub use machine::{Hazard, LimitsSpec, MachineSpec, OpSpec, Reconvergence, TimedOpSpec, UnitSpec};
+pub use machine::{
+    Dependences, Hazard, LimitsSpec, MachineSpec, OpSpec, Reconvergence, TimedOpSpec, UnitSpec,
+};
 pub use memory::MemorySpec;
 pub use pipeline::PipelineSpec;
 pub use scheduler::{ParseSchedulerError, SchedulerKind};

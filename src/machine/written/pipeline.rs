@@ -19,7 +19,7 @@ pub struct PipelineSpec {
     pub front_end: Option<FrontEnd>,
     /// How many instructions may be issued to a unit and not have started, the unit of all sub-cores if it
     /// is shared (with a collector: of each kind and sub-core, and not be in it yet); without it there is
-    /// no limit.
+    /// no limit. 0: an instruction issues only when its unit can start it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<u32>,
     /// How operands are read; without it they are there when an instruction issues.

@@ -37,6 +37,8 @@ pub struct MachineFile {
     pub sub_cores: usize,
     /// Where lanes that diverged meet, as machine files have it.
     pub reconvergence: Value,
+    /// What holds instructions of machine code back, as machine files have it.
+    pub dependences: Value,
     /// Functional units.
     pub units: Vec<UnitTiming>,
     /// Op classes.
@@ -115,6 +117,7 @@ impl MachineFile {
             sms: machine.sms(),
             sub_cores: machine.sub_cores().count(),
             reconvergence: value(&machine.reconvergence()),
+            dependences: value(&machine.dependences()),
             units: machine.units().iter().map(unit).collect(),
             ops: machine.ops().map(op).collect(),
             shared_memory: value(&machine.shared_memory()),
@@ -183,8 +186,9 @@ fn settings(machine: &Machine) -> String {
     }
     let _ = writeln!(
         text,
-        "\n  lanes that diverged meet by {:?}, two-level policies keep {} active",
+        "\n  lanes that diverged meet by {:?}, machine code waits by {:?}, two-level policies keep {} active",
         machine.reconvergence(),
+        machine.dependences(),
         count(machine.two_level_active() as usize, "warp")
     );
     match machine.shared_memory() {

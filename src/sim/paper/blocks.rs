@@ -35,7 +35,7 @@ impl Sm<'_> {
         }
         self.tracks_global = policies.iter().any(P::tracks_global);
         if self.tracks_global && self.from_global.len() < needed {
-            self.from_global.resize(needed, false);
+            self.from_global.resize(needed, 0);
         }
         self.view.by_age.push(placed.slots);
         self.follow_blocks();
@@ -45,7 +45,9 @@ impl Sm<'_> {
         for (slot, path) in (placed.first_slot..).zip(&paths.warps) {
             // registers need no reset: whatever was written in this slot before was available
             // when the block before ended, which is now at the latest
-            self.slots[slot] = Slot { next: 0, ready_at: now, last_issue: now, last_done: now };
+            self.yielding -= WarpMask::slot(slot);
+            self.slots[slot] =
+                Slot { next: 0, ready_at: now, last_issue: now, last_done: now, stalled_until: now };
             self.view.global_until[slot] = Cycle::ZERO;
             if issuing(path, self.table()).is_empty() {
                 self.finish(slot, observer);

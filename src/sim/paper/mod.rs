@@ -1,6 +1,7 @@
 //! The engine of the paper model: the state of the SM and the event loop.
 
 mod blocks;
+mod codes;
 mod idle;
 mod launch;
 mod machine;
@@ -13,12 +14,12 @@ pub use machine::PaperMachine;
 use crate::base::{Cycle, RegId, UnitId, WarpMask};
 use crate::machine::SubCores;
 use crate::path::Step;
-use crate::program::{Flow, TimingTable};
+use crate::program::{Barriers, Flow, TimingTable};
 use crate::sim::SLOTS;
 use crate::sim::blocks::{Blocks, Layout};
 use crate::sim::error::RunError;
 use crate::sim::ops::{Op, Ops};
-use crate::sim::policy::{Policy, View};
+use crate::sim::policy::{Policy, ReplayError, View};
 use crate::sim::result::SubCoreResult;
 use crate::sim::wheel::Wheel;
 use crate::trace::{Issue, Observer};
@@ -36,6 +37,8 @@ struct Slot {
     last_issue: u64,
     /// Largest `done`; the start of the block if nothing issued.
     last_done: u64,
+    /// When its stall count lets it issue again; a barrier may hold it for longer.
+    stalled_until: u64,
 }
 
 /// The SM. Time goes on until [`Sm::restart`].
@@ -47,8 +50,13 @@ struct Sm<'a> {
     avail: Vec<u64>,
     /// Whether the policy asks which loads are from global memory.
     tracks_global: bool,
-    /// Per slot and register: whether such a load wrote it. Empty unless the policy asks for it.
-    from_global: Vec<bool>,
+    /// Per slot and register: when its value is available if such a load wrote it, else 0. Empty unless the policy asks
+    /// for it.
+    from_global: Vec<u64>,
+    /// Where the registers are that stand for barriers of control codes, if these count.
+    barriers: Option<Barriers>,
+    /// Warps that issued last on their sub-core and would rather have another one issue.
+    yielding: WarpMask,
     sub_cores: SubCores,
     /// Per instance of a unit: when it can start the next initiation.
     free: Vec<u64>,
@@ -68,6 +76,8 @@ impl<'a> Sm<'a> {
             avail: Vec::new(),
             tracks_global: false,
             from_global: Vec::new(),
+            barriers: table.barriers(),
+            yielding: WarpMask::empty(),
             sub_cores: table.sub_cores(),
             free: vec![0; table.units() * table.sub_cores().count()],
             wheel: Wheel::new(),
@@ -83,6 +93,7 @@ impl<'a> Sm<'a> {
         self.avail.fill(0);
         self.free.fill(0);
         self.wheel.clear();
+        self.yielding = WarpMask::empty();
         self.view.now = Cycle::ZERO;
         self.view.ready = WarpMask::empty();
         self.view.live = WarpMask::empty();
@@ -137,7 +148,7 @@ impl<'a> Sm<'a> {
             }
             self.view.ready |= self.wheel.take(now);
             if (!conserving || !self.view.ready.is_empty())
-                && let Some(slot) = policy.choose(&self.view)?
+                && let Some(slot) = self.choose(policy)?
             {
                 debug_assert!(self.view.ready.has(slot));
                 self.issue::<O, false>(0, slot, steps, observer);
@@ -155,6 +166,20 @@ impl<'a> Sm<'a> {
             self.idle(0, WarpMask::ALL, Cycle::new(next), steps, observer);
             self.view.now = Cycle::new(next);
         }
+    }
+
+    /// What the policy decides.
+    #[inline(always)]
+    fn choose<P: Policy>(&mut self, policy: &mut P) -> Result<Option<usize>, Box<ReplayError>> {
+        let ready = self.view.ready;
+        let others = ready - self.yielding;
+        if self.yielding.is_empty() || others.is_empty() || !policy.lets_yield() {
+            return policy.choose(&self.view);
+        }
+        self.view.ready = others;
+        let chosen = policy.choose(&self.view);
+        self.view.ready = ready;
+        chosen
     }
 
     /// Issues the next instruction of a slot, now. `SEVERAL`: whether there are several sub-cores,
@@ -202,9 +227,12 @@ impl<'a> Sm<'a> {
         if self.tracks_global {
             let loads = self.ops.table.loads_global(step);
             for reg in written(op, self.ops.table.async_reg(step)) {
-                self.from_global[base + reg] = loads;
+                self.from_global[base + reg] = if loads { done } else { 0 };
             }
         }
+        let (stall, signals) = (u64::from(op.stall), op.signals);
+        let (special, flow) = (op.special, op.flow);
+        state.stalled_until = now + stall;
         state.last_issue = now;
         state.last_done = state.last_done.max(done);
         state.next += 1;
@@ -225,8 +253,11 @@ impl<'a> Sm<'a> {
                 done: Cycle::new(done),
             });
         }
-        if op.special && matches!(op.flow, Flow::Barrier | Flow::Arrive) {
-            let waits = op.flow == Flow::Barrier;
+        if self.barriers.is_some() {
+            self.follow_codes(sub_core, slot, step, signals.then_some((init_end, done)));
+        }
+        if special && matches!(flow, Flow::Barrier | Flow::Arrive) {
+            let waits = flow == Flow::Barrier;
             self.arrive(slot, step, waits, done);
             if waits {
                 return;
@@ -248,7 +279,7 @@ impl<'a> Sm<'a> {
         let op = self.ops.of(next);
         let base = slot * self.regs;
         let avail = &self.avail[base..base + self.regs];
-        let mut at = earliest;
+        let mut at = earliest.max(self.slots[slot].stalled_until);
         for &reg in op.waits() {
             at = at.max(avail[reg as usize]);
         }
@@ -260,7 +291,7 @@ impl<'a> Sm<'a> {
         if self.tracks_global {
             let ring = self.ops.table.async_reg(next).filter(|_| op.waits_ring).map(RegId::index);
             let regs = op.waits().iter().map(|&reg| reg as usize).chain(ring);
-            let until = regs.filter(|reg| self.from_global[base + reg]).map(|reg| avail[reg]).max();
+            let until = regs.map(|reg| self.from_global[base + reg]).max();
             self.view.global_until[slot] = Cycle::new(until.unwrap_or(0));
         }
         self.slots[slot].ready_at = at;

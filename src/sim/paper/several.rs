@@ -58,7 +58,7 @@ impl Sm<'_> {
         self.view.ready = ready & own;
         self.view.live = live & own;
         self.view.at_barrier = at_barrier & own;
-        let chosen = policy.choose(&self.view);
+        let chosen = self.choose(policy);
         (self.view.ready, self.view.live, self.view.at_barrier) = (ready, live, at_barrier);
         chosen
     }

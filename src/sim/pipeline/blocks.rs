@@ -49,6 +49,9 @@ impl Sm<'_> {
             if let Some(front_end) = &mut self.front_end {
                 front_end.start(slot);
             }
+            if let Some(held) = &mut self.codes {
+                held.start(slot);
+            }
         }
         placed.slots.slots().for_each(|slot| self.look_at_next(slot));
         self.finish_without_step(placed.slots);

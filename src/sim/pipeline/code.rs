@@ -32,7 +32,12 @@ impl Instr {
         &self.homes.as_slice()[..usize::from(self.reads)]
     }
 
-    /// Where the registers written are, in the order of `op.writes()`.
+    /// Every register written, as a mask.
+    pub fn all_writes(&self) -> u8 {
+        (1u16 << self.writes().len()).wrapping_sub(1) as u8
+    }
+
+    /// Where the registers written are.
     #[inline]
     pub fn writes(&self) -> &[u8] {
         &self.homes.as_slice()[usize::from(self.reads)..]
@@ -78,8 +83,8 @@ impl<'a> Code<'a> {
             scored: !instr.unscored,
             loads_global: instr.loads_global,
             homes: {
-                let writes = op.writes().iter().map(|&reg| RegId::new(reg));
-                instr.operands.as_slice().iter().copied().chain(writes).map(home).collect()
+                let writes = instr.results.as_slice();
+                instr.operands.as_slice().iter().chain(writes).copied().map(home).collect()
             },
             reads: instr.operands.as_slice().len() as u8,
         };

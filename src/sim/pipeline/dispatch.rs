@@ -23,6 +23,7 @@ impl Sm<'_> {
             let flight = self.flights.get_mut(id);
             flight.start = start;
             flight.init_end = start + init;
+            self.sources_read(id, start + init);
             self.completions.file(start + total + self.settings.write_back, id);
         }
     }
@@ -47,7 +48,7 @@ impl Sm<'_> {
         } else if let Some(limit) = self.settings.queue {
             for unit in 0..self.wants.len() {
                 let wants = self.wants[unit] & ready;
-                if !wants.is_empty() && self.waiting_for(unit, sub_core) >= limit as usize {
+                if !wants.is_empty() && self.is_full(unit, sub_core, limit as usize) {
                     out |= wants;
                 }
             }
@@ -55,13 +56,14 @@ impl Sm<'_> {
         out
     }
 
-    /// Instructions in a unit's queue.
-    fn waiting_for(&mut self, unit: usize, sub_core: usize) -> usize {
+    /// Whether a unit has so many instructions in its queue; if it has none, whether it could not start another one.
+    fn is_full(&mut self, unit: usize, sub_core: usize, limit: usize) -> bool {
         if unit == self.code.load_store {
-            return self.load_store.as_ref().map_or(0, |unit| unit.queue.len());
+            // it takes what it does from its queue
+            return self.load_store.as_ref().is_some_and(|unit| unit.queue.len() >= limit.max(1));
         }
-        let instance = self.code.instance(UnitPort::new(unit, sub_core));
-        self.units[instance].waiting(self.now)
+        let unit = &mut self.units[self.code.instance(UnitPort::new(unit, sub_core))];
+        if limit == 0 { unit.is_taken(self.now) } else { unit.waiting(self.now) >= limit }
     }
 
     /// Units take what the collector has ready.
@@ -92,10 +94,12 @@ impl Sm<'_> {
         }
         flight.start = now;
         flight.init_end = now + flight.init;
+        let read = flight.init_end;
         unit.start(now, flight.init, flight.total);
         if let Some(buses) = &mut self.buses {
             buses.take(leaves);
         }
+        self.sources_read(id, read);
         self.completions.file(leaves + self.settings.write_back, id);
         self.leave_collector(place);
         self.busy = true;

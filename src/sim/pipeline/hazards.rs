@@ -44,7 +44,7 @@ impl Sm<'_> {
         warp.in_flight -= 1;
         warp.last_done = warp.last_done.max(self.now);
         let done = warp.in_flight == 0;
-        if self.lift(slot, age, step) {
+        if self.lift(slot, age, step) | self.end_codes(slot, age, step) {
             self.refresh(slot);
         }
         if done {
@@ -119,11 +119,12 @@ impl Sm<'_> {
     }
 
     /// Whether a hazard holds a warp's next instruction.
-    fn refresh(&mut self, slot: usize) {
+    pub(super) fn refresh(&mut self, slot: usize) {
         self.wake(slot);
+        let stalled = self.codes.as_ref().is_some_and(|held| held.is_stalled(slot, self.now));
         let awaits = self.warps[slot].step.and_then(|step| self.pending_of(slot, step));
         self.warps[slot].awaits = awaits.map_or(NOTHING, |reg| reg as u32);
-        if awaits.is_none() && self.warps[slot].step.is_some() {
+        if awaits.is_none() && !stalled && self.warps[slot].step.is_some() {
             self.clear |= WarpMask::slot(slot);
         } else {
             self.clear -= WarpMask::slot(slot);
@@ -143,6 +144,10 @@ impl Sm<'_> {
     fn pending_of(&self, slot: usize, step: Step) -> Option<usize> {
         let pending = &self.pending[slot * self.regs..][..self.regs];
         let op = &self.code.of(step).op;
+        if let Some(held) = &self.codes {
+            let awaited = op.waits().iter().find(|&&reg| held.holds(slot, RegId::new(reg)));
+            return awaited.map(|&reg| usize::from(reg));
+        }
         for &reg in op.waits() {
             if pending[reg as usize] != Pending::NONE {
                 return Some(reg as usize);
@@ -156,6 +161,9 @@ impl Sm<'_> {
     fn waits_for_global(&self, slot: usize, step: Step) -> bool {
         let pending = &self.pending[slot * self.regs..][..self.regs];
         let op = &self.code.of(step).op;
+        if let Some(held) = &self.codes {
+            return op.waits().iter().any(|&reg| held.waits_for_global(slot, RegId::new(reg)));
+        }
         let ring = if op.waits_ring { self.code.table.async_reg(step) } else { None };
         let mut waits = op.waits().iter().map(|&reg| reg as usize).chain(ring.map(RegId::index));
         waits.any(|reg| pending[reg].is_global())

@@ -2,7 +2,6 @@
 
 use super::Sm;
 use super::flight::Flight;
-use super::load_store::all_writes;
 use crate::base::{Cycle, UnitId, WarpMask};
 use crate::program::{Access, Flow};
 use crate::sim::error::RunError;
@@ -40,6 +39,12 @@ impl Sm<'_> {
             wrong_path -= WarpMask::slot(slot);
         }
         self.subs[sub_core].view.ready = ready;
+        if let Some(held) = &self.codes
+            && policy.lets_yield()
+            && !(ready - held.yielding).is_empty()
+        {
+            self.subs[sub_core].view.ready = ready - held.yielding;
+        }
         let nothing = conserving && ready.is_empty() || (self.blocks.live() & mine).is_empty();
         self.subs[sub_core].wake = u64::MAX;
         let chosen = if nothing { None } else { policy.choose(&self.subs[sub_core].view)? };
@@ -51,8 +56,11 @@ impl Sm<'_> {
             return Ok(());
         };
         self.end_idle(sub_core);
-        let first_unit = self.warps[slot].unit;
+        let (first_unit, first) = (self.warps[slot].unit, self.warps[slot].step);
         self.issue_next(slot, sub_core);
+        if first.is_some_and(|step| !self.may_issue_with(step)) {
+            return Ok(());
+        }
         for _ in 1..self.settings.issue.per_warp {
             let there = self.fetched(self.going() & WarpMask::slot(slot)).0;
             ready = self.can_issue(there, sub_core);
@@ -124,7 +132,7 @@ impl Sm<'_> {
             line,
             transactions,
             unanswered: 0,
-            unwritten: all_writes(&instr.op),
+            unwritten: instr.all_writes(),
         });
         if self.listening {
             let (block, warp) = self.blocks.warp(slot);
@@ -155,6 +163,7 @@ impl Sm<'_> {
         self.issues += 1;
         self.subs[sub_core].issues += 1;
         self.reserve(slot, age, step);
+        self.begin_codes(slot, sub_core, age, step);
         self.dispatch(id);
         if instr.access == Some(Access::Fence) {
             self.fence(slot);

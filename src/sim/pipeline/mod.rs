@@ -24,6 +24,7 @@
 
 mod blocks;
 mod code;
+mod codes;
 mod collector;
 mod completions;
 mod cores;
@@ -55,6 +56,7 @@ use crate::sim::error::RunError;
 use crate::sim::policy::{AnyPolicy, View};
 use crate::trace::Stalls;
 use code::Code;
+use codes::Held;
 use collector::Collector;
 use completions::Completions;
 use flight::Flights;
@@ -137,6 +139,8 @@ struct Sm<'a> {
     pub regs: usize,
     /// Per slot and register.
     pub pending: Vec<Pending>,
+    /// What control codes hold back, where they count.
+    pub codes: Option<Box<Held>>,
     pub warps: [WarpState; SLOTS],
     pub subs: Vec<SubCore>,
     /// Warps that wait for a fence or an atomic.
@@ -200,6 +204,7 @@ impl<'a> Sm<'a> {
             tracks_global: false,
             regs: table.regs(),
             pending: vec![Pending::NONE; table.regs() * slots],
+            codes: table.barriers().map(|barriers| Box::new(Held::new(barriers))),
             warps: std::array::from_fn(|slot| WarpState {
                 sub_core: machine.sub_cores().of_slot(slot) as u8,
                 ..NO_WARP
@@ -255,6 +260,7 @@ impl<'a> Sm<'a> {
             self.busy = true;
             self.write_back(id);
         }
+        self.follow_codes();
         self.start_collected();
         if let Some(mut load_store) = self.load_store.take() {
             self.busy |= load_store.cycle(self, lower);
@@ -310,8 +316,9 @@ impl<'a> Sm<'a> {
         let load_store = self.load_store.as_ref().map_or(u64::MAX, |unit| unit.next_event(self.now));
         let fetch = self.front_end.as_ref().map_or(u64::MAX, |front_end| front_end.next_arrival());
         let wake = self.subs.iter().map(|sub| sub.wake).min().unwrap_or(u64::MAX);
-        // a queue has room again when what is first in it starts
-        let queues = self.units.iter().map(|unit| unit.next_start(self.now)).min();
+        let codes = self.codes.as_ref().map_or(u64::MAX, |held| held.next());
+        let queues =
+            self.settings.queue.and_then(|_| self.units.iter().map(|unit| unit.next_room(self.now)).min());
         self.completions
             .next()
             .min(queues.unwrap_or(u64::MAX))
@@ -319,6 +326,7 @@ impl<'a> Sm<'a> {
             .min(load_store)
             .min(fetch)
             .min(wake)
+            .min(codes)
             .max(self.now + 1)
     }
 

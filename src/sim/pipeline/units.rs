@@ -44,9 +44,10 @@ impl Unit {
         self.starts.len()
     }
 
-    /// When the next instruction leaves the queue.
-    pub fn next_start(&self, now: u64) -> u64 {
-        self.starts.iter().copied().find(|&start| start > now).unwrap_or(u64::MAX)
+    /// When the queue has room again: the next instruction leaves it, or the unit is free.
+    pub fn next_room(&self, now: u64) -> u64 {
+        let free = if self.free > now { self.free } else { u64::MAX };
+        self.starts.iter().copied().find(|&start| start > now).unwrap_or(free)
     }
 
     /// Whether an initiation is under way.

@@ -16,6 +16,10 @@ impl Policy for Gto {
         true
     }
 
+    fn lets_yield(&self) -> bool {
+        true
+    }
+
     fn restart(&mut self) {
         self.greedy = WarpMask::empty();
     }

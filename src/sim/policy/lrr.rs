@@ -15,6 +15,10 @@ impl Policy for Lrr {
         true
     }
 
+    fn lets_yield(&self) -> bool {
+        true
+    }
+
     fn restart(&mut self) {
         self.from = 0;
     }

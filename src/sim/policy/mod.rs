@@ -96,6 +96,12 @@ pub trait Policy {
     /// which something changed, and in the cycle after each issue, even if no warp is ready.
     fn is_work_conserving(&self) -> bool;
 
+    /// Whether a warp whose control codes say that it yields is hidden from it while another one is ready. The order of
+    /// policies in turns and of given schedules is all their own.
+    fn lets_yield(&self) -> bool {
+        false
+    }
+
     /// Whether the policy reads [`View::global_until`].
     fn tracks_global(&self) -> bool {
         false
@@ -146,6 +152,10 @@ pub(in crate::sim) type AnyPolicy<'a> = Box<dyn Policy + Send + 'a>;
 impl<P: Policy + ?Sized> Policy for Box<P> {
     fn is_work_conserving(&self) -> bool {
         (**self).is_work_conserving()
+    }
+
+    fn lets_yield(&self) -> bool {
+        (**self).lets_yield()
     }
 
     fn tracks_global(&self) -> bool {

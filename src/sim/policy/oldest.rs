@@ -12,6 +12,10 @@ impl Policy for Oldest {
         true
     }
 
+    fn lets_yield(&self) -> bool {
+        true
+    }
+
     fn restart(&mut self) {}
 
     #[inline]

@@ -38,6 +38,10 @@ impl Policy for Random {
         true
     }
 
+    fn lets_yield(&self) -> bool {
+        true
+    }
+
     fn restart(&mut self) {
         self.rng = stream(self.seed, self.sub_core);
     }

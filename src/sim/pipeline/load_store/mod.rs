@@ -23,7 +23,6 @@ use crate::machine::pipeline::LoadStore as Settings;
 use crate::sim::result::MemoryStats;
 
 use crate::program::Access;
-use crate::sim::ops::Op;
 use crate::trace::Counted;
 
 /// Replies that wait between the memory and the unit.
@@ -250,7 +249,7 @@ impl LoadStore {
             if sm.write_banks(id) {
                 self.writing = None;
                 let flight = sm.flights.get_mut(id);
-                flight.unwritten = all_writes(&sm.code.of(flight.step).op);
+                flight.unwritten = sm.code.of(flight.step).all_writes();
                 flight.unanswered = flight.unanswered.saturating_sub(1);
                 if flight.unanswered == 0 {
                     sm.complete(id);
@@ -297,11 +296,6 @@ impl LoadStore {
             sm.atomic_answered(flight.slot as usize, 1);
         }
     }
-}
-
-/// Every destination of an instruction.
-pub(super) fn all_writes(op: &Op) -> u8 {
-    (1u16 << op.writes().len()).wrapping_sub(1) as u8
 }
 
 impl Sm<'_> {

@@ -183,6 +183,7 @@ impl LoadStore {
     fn leave(&mut self, sm: &mut Sm<'_>, complete: bool) {
         if let Some(serving) = self.serving.take() {
             sm.flights.get_mut(serving.flight).init_end = sm.now;
+            sm.sources_read(serving.flight, sm.now);
             if complete {
                 sm.complete(serving.flight);
             }

@@ -65,6 +65,10 @@ pub fn every_path(
     watch: &Watch,
 ) -> Result<EveryPath, Diagnostics> {
     let table = TimingTable::new(workload.program(), machine)?;
+    if table.barriers().is_some() {
+        let why = "the longest path follows registers, and control codes hold this program back (dependences)";
+        return Ok(EveryPath::NotApplicable(NotApplicable::new(why)));
+    }
     let resident = resident_blocks_on(workload, machine)?;
     let context = |partial_barriers| Context {
         beyond: workload.program().beyond_the_paper_model_on(machine),

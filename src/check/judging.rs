@@ -2,6 +2,7 @@
 
 use super::checked::Checked;
 use super::control_codes::ControlCodes;
+use super::early::Early;
 use super::judge::{BlockTable, BoundRow, WarpRow};
 use super::plan::Plan;
 use super::workload::Workload;
@@ -82,6 +83,8 @@ pub(super) struct Judge<'a> {
     pub total: Checked,
     /// Of machine code, if that is asked for.
     codes: ControlCodes,
+    /// What was seen of them in time.
+    pub early: Early<'a>,
 }
 
 impl<'a> Judge<'a> {
@@ -121,7 +124,8 @@ impl<'a> Judge<'a> {
             races: Vec::new(),
         };
         let shares = LaunchShares::new(residency(plan.workload, plan.machine, resident));
-        Self { plan, policy, resident, shares, total, codes: ControlCodes::default() }
+        let early = Early::new(plan.workload.program(), plan.checks_control_codes());
+        Self { plan, policy, resident, shares, total, codes: ControlCodes::default(), early }
     }
 
     /// What bounds may rely on. `passed_over` says whether a ready warp was.
@@ -146,6 +150,7 @@ impl<'a> Judge<'a> {
         let mut total = Checked { notes, ..self.total };
         if self.plan.checks_control_codes() {
             total.notes.extend(self.codes.notes(self.plan.workload.program()));
+            total.notes.extend(self.early.notes());
         }
         if total.blocks.is_empty() {
             // a bound that nothing was held against does not hold

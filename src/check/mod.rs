@@ -9,6 +9,7 @@ mod checked;
 pub mod control_codes;
 pub mod counterexample;
 mod each;
+mod early;
 pub mod every_path;
 mod executed;
 mod judge;

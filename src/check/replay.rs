@@ -200,7 +200,11 @@ impl<'p> Replays<'p> {
         let checked = if plan.self_check { super::self_check(table, plan.machine, paths) } else { Ok(0) };
         for (judge, failed) in judges.iter_mut().filter(|(_, failed)| failed.is_none()) {
             let ran = checked.clone().and_then(|checked| {
-                let ran = engine.run_block(paths, judge.policy, &mut ());
+                let ran = if plan.checks_control_codes() {
+                    engine.run_block(paths, judge.policy, &mut judge.early)
+                } else {
+                    engine.run_block(paths, judge.policy, &mut ())
+                };
                 ran.map(|result| (result, checked))
                     .map_err(|error| sim_problem(plan, judge.policy, SimError::Run(error)))
             });

@@ -4,6 +4,7 @@ use std::cell::Cell;
 
 use super::ahead::ahead;
 use super::checked::{Checked, Failed};
+use super::early::Early;
 use super::judging::{Analysed, Judge, analyser};
 use super::plan::{Plan, resident_blocks};
 use super::workload::WorkloadSource;
@@ -50,7 +51,8 @@ pub fn observe_source(
     let passed_over = Cell::new(false);
     // a policy with a contract needs no watching
     let watched = policy.kind().work_conserving().is_none();
-    let mut observer = (PassedOver { seen: &passed_over, watched }, observer);
+    let early = Early::new(plan.workload.program(), plan.checks_control_codes());
+    let mut observer = ((PassedOver { seen: &passed_over, watched }, early), observer);
     let asked = judge.may_apply();
     let mut latest = Cycles::ZERO;
     let summary = match simulate_on(
@@ -88,6 +90,7 @@ pub fn observe_source(
     judge.total.stalls = summary.stalls;
     judge.total.memory = summary.memory;
     judge.total.sub_cores = summary.sub_cores;
+    judge.early = observer.0.1;
     Ok(judge.finish([&plan.workload.program().notes[..], &machine_notes(plan)].concat()))
 }
 

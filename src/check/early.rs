@@ -1,0 +1,128 @@
+//! Whether control codes leave results the time that they take on a machine.
+//!
+//! A stall count covers an instruction whose result always takes the same time, a barrier one whose time varies; nothing else
+//! holds the reader back where the machine follows control codes. Here each run is watched: when is a register there, and
+//! from when on do stall counts and barriers let its reader issue? What happens under guards is not judged: whether the
+//! lanes are the same is not in an event.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use crate::base::{Cycles, Pc, RegId};
+use crate::program::{MachineCode, Program};
+use crate::trace::{Issue, Observer};
+
+/// Counts of a barrier that are kept: `DEPBAR.LE` can leave no more under way.
+const KEPT: usize = 64;
+/// Pairs that are named.
+const NAMED: usize = 20;
+
+/// What a run showed.
+pub(super) struct Early<'p> {
+    program: &'p Program,
+    /// Nothing is watched without.
+    code: Option<&'p MachineCode>,
+    sm: usize,
+    /// By SM and slot.
+    warps: BTreeMap<(usize, usize), Warp>,
+    /// By writer and reader: a register, and the most cycles by which the codes let the reader go early.
+    pairs: BTreeMap<(Pc, Pc), (RegId, Cycles)>,
+    /// Reads that issued before the result was there.
+    reads: u64,
+}
+
+/// The warp in a slot.
+#[derive(Default)]
+struct Warp {
+    /// By register: from when on its value is there, and who wrote it, unless under a guard.
+    written: Vec<Option<(u64, Pc)>>,
+    /// By barrier: when all that signalled it so far are through, the last first.
+    barriers: [VecDeque<u64>; 8],
+    stalled_until: u64,
+}
+
+impl<'p> Early<'p> {
+    pub fn new(program: &'p Program, watches: bool) -> Self {
+        let code = program.machine_code.as_ref().filter(|_| watches);
+        Self { program, code, sm: 0, warps: BTreeMap::new(), pairs: BTreeMap::new(), reads: 0 }
+    }
+
+    /// In words; none if nothing was watched.
+    pub fn notes(&self) -> Vec<String> {
+        if self.code.is_none() {
+            return Vec::new();
+        }
+        let most = self.pairs.values().map(|(_, early)| *early).max().unwrap_or_default();
+        let summary = match self.pairs.len() {
+            0 => "control codes: they leave every result the time that it took in this run".to_owned(),
+            pairs => format!(
+                "control codes: {pairs} pairs of instructions leave a result less time than it took in this run, by at most \
+                 {most}; {} reads issued before it was there",
+                self.reads
+            ),
+        };
+        let pair = |(&(writer, reader), &(reg, early)): (&(Pc, Pc), &(RegId, Cycles))| {
+            let name = &self.program.regs[reg.index()].name;
+            let (writer, reader) = (self.program.place(writer), self.program.place(reader));
+            format!("control codes: {reader} may read {name} of {writer} {early} too early")
+        };
+        std::iter::once(summary).chain(self.pairs.iter().take(NAMED).map(pair)).collect()
+    }
+}
+
+impl Observer for Early<'_> {
+    fn is_active(&self) -> bool {
+        self.code.is_some()
+    }
+
+    fn on_sm(&mut self, sm: usize) {
+        self.sm = sm;
+    }
+
+    fn issued(&mut self, issue: &Issue) {
+        let Some(code) = self.code else { return };
+        let pc = issue.step.pc();
+        let instr = self.program.instr(pc);
+        let warp = self.warps.entry((self.sm, issue.slot)).or_default();
+        if issue.index == 0 {
+            *warp = Warp { written: vec![None; self.program.regs.len()], ..Warp::default() };
+        }
+        let Some(coded) = code.of(instr) else { return };
+        let at = issue.issue.get();
+        if instr.guard.is_none() {
+            let let_go = warp.let_go(coded.control.wait | coded.waits, coded.drains);
+            for &reg in instr.srcs.as_slice() {
+                let Some((there, writer)) = warp.written[reg.index()] else { continue };
+                self.reads += u64::from(there > at);
+                if there > let_go {
+                    let early = Cycles::new(there - let_go);
+                    let known = self.pairs.entry((writer, pc)).or_insert((reg, early));
+                    known.1 = known.1.max(early);
+                }
+            }
+        }
+        warp.stalled_until = at + u64::from(coded.control.stall);
+        for (barrier, through) in
+            [(coded.control.read_barrier, issue.init_end), (coded.control.write_barrier, issue.done)]
+        {
+            let Some(barrier) = barrier else { continue };
+            let signals = &mut warp.barriers[usize::from(barrier & 7)];
+            let before = signals.front().copied().unwrap_or(0);
+            signals.push_front(through.get().max(before));
+            signals.truncate(KEPT);
+        }
+        let written = instr.guard.is_none().then_some((issue.done.get(), pc));
+        instr.dsts.as_slice().iter().for_each(|reg| warp.written[reg.index()] = written);
+    }
+}
+
+impl Warp {
+    /// From when on control codes that wait for these barriers let an instruction issue.
+    fn let_go(&self, wait: u8, drains: Option<(u8, u8)>) -> u64 {
+        let through = |barrier: u8, left: u8| {
+            self.barriers[usize::from(barrier & 7)].get(usize::from(left)).copied().unwrap_or(0)
+        };
+        let all = (0..6).filter(|barrier| wait >> barrier & 1 != 0).map(|barrier| through(barrier, 0));
+        let some = drains.map(|(barrier, left)| through(barrier, left));
+        all.chain(some).fold(self.stalled_until, u64::max)
+    }
+}

@@ -276,8 +276,8 @@ const NOTES: &[&str] = &[
      images that training did not see, of the 8x8 digits of scikit-learn made 28x28, and weights rounded to a byte each \
      (scripts/train-digits.py). A like number of right ones is chance",
     "of the network the paper has no cycles; those of PasTiS were more than twice the board's",
-    "bounds know one issue a cycle on one SM, so layers are judged on another machine. Each block alone there: the board's \
-     machine has several at a time",
+    "most bounds are for one issue a cycle on one SM and for blocks one after the other, so the layers are judged on a machine \
+     that is so; its cycles are not to be compared with the others",
 ];
 
 impl PastisResult {
@@ -290,5 +290,80 @@ impl PastisResult {
     pub fn violated(&self) -> bool {
         let runs = self.network.iter().flat_map(|network| &network.codes);
         runs.flat_map(|run| &run.layers).any(|layer| layer.status == Status::Violated)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::published::PRODUCTS;
+    use super::*;
+    use crate::report::style::Style;
+
+    fn result(reads: u64, other_classes: usize, status: Status) -> PastisResult {
+        let row = |product: &Product| {
+            let counted = Counted { reads, writes: product.writes, cycles: product.pastis };
+            ProductRow::new(product, (product.launch.to_owned(), "sm_61"), counted)
+        };
+        let layer = |sizes: &[u32]| LayerRow {
+            launch: 0,
+            inputs: sizes[0],
+            neurons: sizes[1],
+            warp_instructions: 1_000_000,
+            cycles: 1_000_000,
+            cycles_judged: 10_000_000,
+            lwb: Some(11_000_000),
+            overestimation: Some(Fraction(0.1)),
+            status,
+        };
+        let run = |code| NetworkRun {
+            code,
+            right: 3 - other_classes,
+            other_classes,
+            largest_difference: 1e-14,
+            layers: SIZES.windows(2).map(layer).collect(),
+        };
+        let images = Images { labels: vec![0, 1, 1], outputs: vec![2.0, 0.0, 1.0, 1.0, 3.0, 1.0] };
+        let codes = vec![run("sm_61"), run("ptx")];
+        let network = Network::new("ecrts25-orin".to_owned(), &images, other_classes == 0, codes);
+        let origin = Origin { machine: MACHINE.to_owned(), machine_digest: String::new() };
+        PastisResult::new(origin, PRODUCTS.iter().map(row).collect(), Some(network))
+    }
+
+    #[test]
+    fn the_class_is_the_first_row_of_the_largest() {
+        let network = result(8, 0, Status::Holds).network.unwrap();
+        // the third image has two equal outputs
+        assert_eq!((network.classes, network.right, network.images), (vec![0, 1, 0], 2, 3));
+        assert_eq!(classes(&[], 2), [0, 0]);
+        assert!(classes(&[], 0).is_empty());
+    }
+
+    /// The paper prints 9.7, 7.9 and 6.1 percent; the second is cut and not rounded.
+    #[test]
+    fn errors_are_those_of_the_paper() {
+        for (row, printed) in result(8, 0, Status::Holds).products.iter().zip([9.7, 7.9, 6.1]) {
+            assert_eq!((1000.0 * row.error_pastis.0).floor() / 10.0, printed);
+            assert_eq!(row.error.0, row.error_pastis.0);
+        }
+    }
+
+    #[test]
+    fn the_text_fits_80_columns_and_says_what_differs() {
+        let style = Style { colour: false, width: Some(80) };
+        let good = result(8, 0, Status::Holds);
+        let bad = result(9, 1, Status::Violated);
+        assert!(!good.violated() && bad.violated());
+        for text in [good.text(style), bad.text(style)] {
+            for line in text.lines() {
+                assert!(line.chars().count() <= 80, "{line}");
+            }
+            assert!(!text.contains("no room"), "{text}");
+        }
+        let (good, bad) = (good.text(Style::default()), bad.text(Style::default()));
+        assert!(good.contains("the board's in 1 of 3 runs") && good.contains("8, not 88"), "{good}");
+        assert!(good.contains("leave the same bytes") && !good.contains("NOT"), "{good}");
+        for part in ["in 0 of 3 runs", "the class of 1 image is NOT numpy's", "DIFFERENT bytes", "VIOLATED"] {
+            assert!(bad.contains(part), "{part}: {bad}");
+        }
     }
 }

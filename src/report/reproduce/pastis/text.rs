@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::published::SIZES;
 use super::{Network, PastisResult, ProductRow};
 use crate::report::Fraction;
 use crate::report::style::Style;
@@ -24,8 +25,10 @@ impl PastisResult {
         );
         if let Some(network) = &self.network {
             let heading = format!(
-                "\nSection V, {}: a network 784-128-64-10 reads {} digits\n\n",
-                self.paper, network.images
+                "\nSection V, {}: a network {} reads {} digits\n\n",
+                self.paper,
+                SIZES.map(|size| size.to_string()).join("-"),
+                network.images
             );
             text.push_str(&style.fill(&style.strong(&heading)));
             text.push_str(&layers(network).render(2, style.width));
@@ -76,7 +79,7 @@ fn products(rows: &[ProductRow]) -> Table {
 
 fn layers(network: &Network) -> Table {
     let judged = format!("on {}", network.judged_on);
-    let heading = ["layer", "code", "instructions", "cycles", &judged, "lwb", "bounds"];
+    let heading = ["layer", "code", "instructions", "cycles", &judged, "lwb over", "bounds"];
     let mut table = Table::new(heading, &[0, 1, 6]);
     for at in 0..network.codes.iter().map(|run| run.layers.len()).max().unwrap_or(0) {
         for run in &network.codes {

@@ -271,7 +271,8 @@ const NOTES: &[&str] = &[
     "the paper gives no source: both kernels are ours, after its description. PTX is by clang 16 and machine code of that \
      PTX by NVIDIA's assembler 12.8, there all is by nvcc; another compiler has other instructions around the same \
      accesses. What its cycles begin and end with is not said; ours are from the first block to the end of the last",
-    "tables I and II of the paper, transactions by width and mask of lanes, are all met: tests/exec/bank_conflicts.rs",
+    "tables I and II of the paper, transactions by width and mask of lanes, are those of the machine's rule in all 108 cases \
+     (tests/exec/bank_conflicts.rs)",
     "the paper's images are from MNIST and its weights trained on the board: 98.4375 % right there and by PasTiS. Here are 64 \
      images that training did not see, of the 8x8 digits of scikit-learn made 28x28, and weights rounded to a byte each \
      (scripts/train-digits.py). A like number of right ones is chance",

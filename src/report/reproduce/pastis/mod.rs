@@ -22,7 +22,8 @@ pub const MACHINE: &str = "jetson-tx2";
 
 /// What of that machine was fitted to the cycles of figures 10 to 12.
 const FITTED: &str = "nothing is fitted to these figures: latencies and intervals of the machine are those of the sources \
-                      that its file names, and of shared memory the paper's own (section III.B)";
+                      that its file names, of shared memory the paper's own (section III.B); what no source has is marked \
+                      there as chosen";
 
 /// The bound whose distance is shown.
 const BOUND: &str = "lwb";

@@ -18,7 +18,11 @@ round sums in another order, and then some weights differ by one. Written, littl
                                 row of the largest number in its column
 """
 
+import os
 from pathlib import Path
+
+# the order of sums must not depend on the number of cores
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import numpy as np
 from sklearn.datasets import load_digits

@@ -17,7 +17,7 @@ use published::{Product, SIZES};
 /// The paper.
 pub const PAPER: &str = "Adalbert et al., ERTS 2022";
 
-/// The machine of figures 10 to 12. Whoever changes it sees to [`FITTED`].
+/// The machine of figures 10 to 12. Whoever changes it sees to `FITTED`, too.
 pub const MACHINE: &str = "jetson-tx2";
 
 /// What of that machine was fitted to the cycles of figures 10 to 12.

@@ -8,7 +8,7 @@ mod text;
 use serde::Serialize;
 
 use crate::base::Cycles;
-use crate::check::{SequenceChecked, StatementRow, overestimation};
+use crate::check::{SequenceChecked, StatementBound, StatementRow, overestimation};
 use crate::report::Fraction;
 use crate::report::output::Origin;
 use crate::report::verdict::Status;
@@ -189,11 +189,11 @@ fn layers(figures: &SequenceChecked, judged: &SequenceChecked) -> Vec<LayerRow> 
     let before = judged.len().saturating_sub(SIZES.len() - 1);
     let row = |(sizes, (on_figures, on_judged)): (&[u32], (&StatementRow, &StatementRow))| {
         let lwb = bound.and_then(|bound| on_judged.bounds[bound].value);
-        let mut bounds = on_judged.bounds.iter();
-        let status = match (bounds.any(|bound| bound.violated), lwb) {
+        let some = |of: fn(&StatementBound) -> bool| on_judged.bounds.iter().any(of);
+        let status = match (some(|bound| bound.violated), some(|bound| bound.value.is_some())) {
             (true, _) => Status::Violated,
-            (false, Some(_)) => Status::Holds,
-            (false, None) => Status::NotApplicable,
+            (false, true) => Status::Holds,
+            (false, false) => Status::NotApplicable,
         };
         LayerRow {
             launch: on_judged.statement,
@@ -270,8 +270,9 @@ pub struct PastisResult {
 const NOTES: &[&str] = &[
     FITTED,
     "the paper gives no source: both kernels are ours, after its description. PTX is by clang 16 and machine code of that \
-     PTX by NVIDIA's assembler 12.8, there all is by nvcc; another compiler has other instructions around the same \
-     accesses. What its cycles begin and end with is not said; ours are from the first block to the end of the last",
+     PTX by NVIDIA's assembler 12.8, for sm_61; there all is by nvcc, for the board's sm_62, which has the same instructions. \
+     Another compiler has other instructions around the same accesses. What its cycles begin and end with is not said; ours \
+     are from the first block to the end of the last",
     "tables I and II of the paper, transactions by width and mask of lanes, are those of the machine's rule in all 108 cases \
      (tests/exec/bank_conflicts.rs)",
     "the paper's images are from MNIST and its weights trained on the board: 98.4375 % right there and by PasTiS. Here are 64 \

@@ -31,7 +31,7 @@ impl PastisResult {
                 network.images
             );
             text.push_str(&style.fill(&style.strong(&heading)));
-            text.push_str(&layers(network).render(2, style.width));
+            text.push_str(&layers(network, style).render(2, style.width));
             text.push('\n');
             text.push_str(&style.fill(&classified(network)));
         }
@@ -77,7 +77,7 @@ fn products(rows: &[ProductRow]) -> Table {
     table
 }
 
-fn layers(network: &Network) -> Table {
+fn layers(network: &Network, style: Style) -> Table {
     let judged = format!("on {}", network.judged_on);
     let heading = ["layer", "code", "instructions", "cycles", &judged, "lwb over", "bounds"];
     let mut table = Table::new(heading, &[0, 1, 6]);
@@ -91,7 +91,7 @@ fn layers(network: &Network) -> Table {
                 layer.cycles.to_string(),
                 layer.cycles_judged.to_string(),
                 layer.overestimation.map_or_else(|| "-".to_owned(), percent),
-                layer.status.text(Style::default()),
+                layer.status.text(style),
             ]);
         }
     }

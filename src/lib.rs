@@ -107,7 +107,7 @@
 //! | one functional run for several machines and policies, of which one that fails takes nothing from the others | `src/check/replay.rs`; of a program `src/check/programs.rs`; of either `src/check/each.rs` |
 //! | lists of machines and policies on the command line | `src/cli/lists.rs`; batches on threads `src/cli/batch.rs` |
 //! | plans, their points, records and shards | [`sweep`]; the folder of results is `src/cli/files/results.rs`, as a by-product of `check` and `compare` `src/cli/commands/sweep/recording.rs` |
-//! | numbers of papers beside ours | `src/report/reproduce/` (published ones in `published.rs`, `betts.rs`, `diagxtrm/published.rs`), `plans/` |
+//! | numbers of papers beside ours | `src/report/reproduce/` (published ones in `published.rs`, `betts.rs`, `diagxtrm/published.rs`, `pastis/published.rs`), `plans/` |
 //! | execution times from elsewhere; a campaign of runs that differ by chance | `src/cli/measurements.rs`; `src/cli/commands/pwcet/`, [`sweep::Draws`] |
 //! | the page of results, its plots | `src/report/results/`, `src/report/plot/` |
 //! | the timeline of a run, its scripts | `src/report/timeline/`, `assets/` in it; what all pages have is `src/report/html/` |

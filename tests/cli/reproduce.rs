@@ -88,6 +88,50 @@ fn traces_of_the_voronoi_kernel_are_those_of_the_machine() {
     assert_eq!(replaced[0], replaced[1], "no line makes room");
 }
 
+/// Products of matrices access shared memory as often as on the board, from PTX and from machine code, and take the cycles of `run`.
+/// The network finds the classes of the reference from either code, and its layers keep every bound.
+#[test]
+fn products_and_network_of_the_pascal_study_are_those_of_either_code() {
+    let section = reproduced("pastis");
+    let products = section["products"].as_array().unwrap();
+    let of = |row: &Value, names: [&str; 4]| names.map(|name| row[name].as_u64().unwrap());
+    for (pair, published) in
+        products.chunks(2).zip([[8, 2, 1131, 1241], [32, 4, 1381, 1491], [88, 8, 1580, 1677]])
+    {
+        assert_eq!((&pair[0]["code"], &pair[1]["code"]), (&"sm_61".into(), &"ptx".into()));
+        for row in pair {
+            let theirs =
+                ["shared_reads_published", "shared_writes_published", "cycles_board", "cycles_pastis"];
+            assert_eq!(of(row, theirs), published, "{row}");
+            let [reads, writes, cycles, _] = of(row, ["shared_reads", "shared_writes", "cycles", "side"]);
+            assert_eq!([reads, writes], published[..2], "{row}");
+            let machine = section["machine"].as_str().unwrap();
+            let run = json(&["run", row["launch"].as_str().unwrap(), "--machine", machine], 0);
+            assert_eq!(Some(cycles), run["results"][0]["makespan"].as_u64(), "{row}");
+            let error = (cycles as f64 - published[2] as f64) / published[2] as f64;
+            assert!((row["error"].as_f64().unwrap() - error).abs() < 1e-4, "{row}");
+        }
+    }
+    assert_eq!(products.len(), 6);
+
+    let network = &section["network"];
+    assert_eq!((network["images"].as_u64(), network["right"].as_u64()), (Some(64), Some(63)));
+    assert_eq!((&network["same_bytes"], network["codes"].as_array().unwrap().len()), (&true.into(), 2));
+    for code in network["codes"].as_array().unwrap() {
+        assert_eq!((&code["right"], &code["other_classes"]), (&63.into(), &0.into()), "{code}");
+        // outputs are sums of numbers up to 20, each rounded in another order
+        let difference = code["largest_difference"].as_f64().unwrap();
+        assert!(0.0 < difference && difference < 1e-12, "{code}");
+        let layers = code["layers"].as_array().unwrap();
+        let sizes: Vec<_> = layers.iter().map(|l| (l["inputs"].as_u64(), l["neurons"].as_u64())).collect();
+        assert_eq!(sizes, [(Some(784), Some(128)), (Some(128), Some(64)), (Some(64), Some(10))]);
+        for layer in layers {
+            assert_eq!(layer["status"], "holds", "{layer}");
+            assert!(layer["lwb"].as_u64() >= layer["cycles_judged"].as_u64(), "{layer}");
+        }
+    }
+}
+
 #[test]
 fn only_what_is_drawn_or_run_takes_its_options() {
     for (args, place) in [
@@ -174,7 +218,7 @@ fn what_there_is_is_listed_with_its_paper() {
     let listed = json(&["reproduce"], 0);
     let names: Vec<&str> =
         listed["results"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
-    assert_eq!(names.len(), 13);
+    assert_eq!(names.len(), 14);
     let text = stdout(&warpbound(&["reproduce"]));
     let wrong = warpbound(&["reproduce", "fig5"]);
     let errors = stderr(&wrong);
@@ -183,6 +227,7 @@ fn what_there_is_is_listed_with_its_paper() {
         ("fig3", "Figure 3", "Jeanmougin et al., ECRTS 2025"),
         ("fermi-fig3", "Figure 3", "Raravi and Andersson, 2010"),
         ("table3", "Table 3", "Jeanmougin et al., ECRTS 2025"),
+        ("pastis", "Figures 10 to 12", "Adalbert et al., ERTS 2022"),
         ("betts", "Table II", "Betts and Donaldson, ECRTS 2013"),
         ("diagxtrm", "Table 1", "Berezovskyi et al., ARCS 2016"),
     ] {

@@ -36,7 +36,16 @@ fn assert_near(got: &[f32], expected: &[f32], tolerance: f32) {
 
 /// Applies the reference of a kernel to buffers.
 fn apply(entry: &str, blocks: u32, threads: u32, scalars: &[Scalar], buffers: &mut [Vec<u8>]) -> Vec<Match> {
-    let (grid, block) = ([blocks, 1, 1], [threads, 1, 1]);
+    apply_to(entry, ([blocks, 1, 1], [threads, 1, 1]), scalars, buffers)
+}
+
+/// The same with all axes.
+fn apply_to(
+    entry: &str,
+    (grid, block): ([u32; 3], [u32; 3]),
+    scalars: &[Scalar],
+    buffers: &mut [Vec<u8>],
+) -> Vec<Match> {
     let mut io = RefIo { grid, block, dynamic_shared: 0, scalars, buffers };
     reference(entry, &mut io).expect("a kernel with a reference")
 }
@@ -201,4 +210,63 @@ fn an_image_is_smoothed_and_sharpened() {
     let inner = [-0.25, -0.5, -0.25, -0.5, 4.0, -0.5, -0.25, -0.5, -0.25];
     // zeros around it add nothing
     assert_eq!(sharp, convolved(&smooth, size, &inner, 3));
+}
+
+/// A file of `digits`.
+fn stored(name: &str) -> Vec<u8> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/digits");
+    std::fs::read(format!("{folder}/digits.{name}.bin")).unwrap()
+}
+
+fn doubles(bytes: &[u8]) -> Vec<f64> {
+    bytes.as_chunks().0.iter().map(|word| f64::from_le_bytes(*word)).collect()
+}
+
+/// What the network of `digits` makes of its 64 images: a row for each output, a column for each image.
+fn read_digits() -> Vec<f64> {
+    let mut buffers = [stored("images"), vec![0; 8 * 784 * 64]];
+    apply_to("digits_enlarge", ([28, 28, 1], [64, 1, 1]), &[], &mut buffers);
+    let mut columns = doubles(&buffers[1]);
+    for (layer, neurons, scale) in [(1, 128, 256.0), (2, 64, 128.0), (3, 10, 128.0)] {
+        let (weights, bias) = (stored(&format!("weights{layer}")), doubles(&stored(&format!("bias{layer}"))));
+        let inputs = columns.len() / 64;
+        assert_eq!((weights.len(), bias.len()), (inputs * neurons, neurons));
+        let output = |at: usize| {
+            let (neuron, image) = (at / 64, at % 64);
+            let term =
+                |k: usize| f64::from(weights[neuron * inputs + k].cast_signed()) * columns[k * 64 + image];
+            ((0..inputs).map(term).sum::<f64>() / scale + bias[neuron]).max(0.0)
+        };
+        columns = (0..neurons * 64).map(output).collect();
+    }
+    columns
+}
+
+/// From PTX of two compilers and from machine code, to rounding as by plain loops and as numpy found it.
+#[test]
+fn digits_are_told_apart() {
+    let class = |outputs: &[f64], image: usize| {
+        (1..10).fold(
+            0,
+            |best, row| {
+                if outputs[64 * row + image] > outputs[64 * best + image] { row } else { best }
+            },
+        )
+    };
+    let (by_hand, by_numpy, labels) = (read_digits(), doubles(&stored("outputs")), stored("labels"));
+    let by_compiler = [&[][..], &["--compiler", "nvrtc"], &["--compiler", "sm_61"]];
+    let outputs = by_compiler.map(|options| doubles(&left("digits_program", options, &["out"])[0]));
+    assert!(outputs[0] == outputs[1] && outputs[0] == outputs[2], "no compiler moves a sum");
+    for expected in [&by_hand, &by_numpy] {
+        assert_eq!(expected.len(), 640);
+        for (got, expected) in outputs[0].iter().zip(expected) {
+            // sums of up to 784 terms, none above 20: 784 * 20 * 2^-53 at most
+            assert!((got - expected).abs() < 2e-12, "{got}, {expected} expected");
+        }
+        for image in 0..64 {
+            assert_eq!(class(&outputs[0], image), class(expected, image), "image {image}");
+        }
+    }
+    let right = (0..64).filter(|&image| class(&outputs[0], image) == usize::from(labels[image])).count();
+    assert_eq!(right, 63);
 }

@@ -11,6 +11,8 @@ mod micro_refs;
 mod refs_betts;
 #[path = "refs_dense.rs"]
 mod refs_dense;
+#[path = "refs_digits.rs"]
+mod refs_digits;
 #[path = "refs_graphs.rs"]
 mod refs_graphs;
 #[path = "refs_grids.rs"]
@@ -109,6 +111,7 @@ pub fn reference(entry: &str, io: &mut RefIo) -> Option<Vec<Match>> {
                     refs_grids::reference(entry, io)
                         .or_else(|| refs_graphs::reference(entry, io))
                         .or_else(|| refs_dense::reference(entry, io, &mut matches))
+                        .or_else(|| refs_digits::reference(entry, io))
                         .or_else(|| micro_refs::reference(entry, io))
                         .map(|()| matches)
                 });

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::Writing;
 use crate::cli::format::Format;
-use crate::report::reproduce::{PAPER, betts, diagxtrm, fermi};
+use crate::report::reproduce::{PAPER, betts, diagxtrm, fermi, pastis};
 use crate::sweep::Shard;
 
 #[derive(Debug, clap::Args)]
@@ -100,13 +100,14 @@ pub enum What {
     FermiFig3,
     FermiFig4,
     FermiFig5,
+    Pastis,
     Betts,
     Diagxtrm,
 }
 
 impl What {
     /// All, in the order of the papers.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Fig2,
         Self::Fig3,
         Self::Fig4,
@@ -118,6 +119,7 @@ impl What {
         Self::FermiFig4,
         Self::FermiFig5,
         Self::Fermi,
+        Self::Pastis,
         Self::Betts,
         Self::Diagxtrm,
     ];
@@ -136,6 +138,7 @@ impl What {
             Self::FermiFig3 => "fermi-fig3",
             Self::FermiFig4 => "fermi-fig4",
             Self::FermiFig5 => "fermi-fig5",
+            Self::Pastis => "pastis",
             Self::Betts => "betts",
             Self::Diagxtrm => "diagxtrm",
         }
@@ -169,6 +172,11 @@ impl What {
             Self::FermiFig3 => ("Figure 3", fermi::PAPER, "two schedules of 64 threads"),
             Self::FermiFig4 => ("Figure 4", fermi::PAPER, "a schedule, sub-block twice"),
             Self::FermiFig5 => ("Figure 5", fermi::PAPER, "a schedule, sub-block three times"),
+            Self::Pastis => (
+                "Figures 10 to 12",
+                pastis::PAPER,
+                "integer matrix products on the Jetson TX2, and a network, from PTX and machine code",
+            ),
             Self::Betts => ("Table II", betts::PAPER, "hybrid estimates over 1000 random runs of 25 kernels"),
             Self::Diagxtrm => (
                 "Table 1",

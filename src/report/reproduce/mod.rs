@@ -6,6 +6,7 @@ pub mod diagxtrm;
 pub mod example;
 pub mod fermi;
 pub mod figure;
+pub mod pastis;
 mod published;
 mod table2;
 mod table3;
@@ -284,6 +285,8 @@ pub enum Reproduced {
     Estimates(Box<betts::BettsResult>),
     /// A table of extreme-value statistics.
     Traces(Box<diagxtrm::DiagxtrmResult>),
+    /// A section with figures and more.
+    Section(Box<pastis::PastisResult>),
     /// What can be reproduced, where nothing is named.
     Listed(Reproducible),
 }
@@ -312,6 +315,7 @@ impl Report for Output<Reproduced> {
                 Reproduced::Figure(figure) => parts.push(figure.text(style)),
                 Reproduced::Estimates(table) => parts.push(table.text(style)),
                 Reproduced::Traces(table) => parts.push(table.text(style)),
+                Reproduced::Section(section) => parts.push(section.text(style)),
                 Reproduced::Listed(Reproducible { name, what, paper, about }) => {
                     listed.row([name.as_str(), what, paper, about]);
                 }

@@ -3,6 +3,7 @@
 mod betts;
 mod diagxtrm;
 mod figures;
+mod pastis;
 mod tables;
 
 use figures::OfFermi;
@@ -99,6 +100,7 @@ fn reproduced(what: What, args: &Reproduce, session: &Session) -> Result<Done, D
         What::Fermi => Ok(figures::of_fermi(OfFermi::Formula, session)),
         What::FermiFig3 => Ok(figures::of_fermi(OfFermi::Fig3, session)),
         What::FermiFig4 => Ok(figures::of_fermi(OfFermi::Fig4, session)),
+        What::Pastis => pastis::section(session),
         What::Betts => betts::table(args, session),
         What::Diagxtrm => diagxtrm::table(args, session),
         What::FermiFig5 => Ok(figures::of_fermi(OfFermi::Fig5, session)),

@@ -1,0 +1,148 @@
+//! Section V of Adalbert et al., ERTS 2022: products of matrices, and a network, from machine code and from PTX.
+
+use super::Done;
+use crate::base::Pc;
+use crate::bound;
+use crate::check::{Plan, SequenceChecked, observe, observe_sequence};
+use crate::cli::args::{Common, PtxLaunch};
+use crate::cli::files::read;
+use crate::cli::load::{self, DEFAULT_MACHINE, Loaded};
+use crate::cli::programs::LoadedProgram;
+use crate::cli::session::Session;
+use crate::diag::{Diagnostic, Diagnostics};
+use crate::program::{Area, MemoryOp};
+use crate::report::output::{Batch, Origin};
+use crate::report::reproduce::Reproduced;
+use crate::report::reproduce::pastis::published::{NETWORK, PRODUCTS};
+use crate::report::reproduce::pastis::{
+    Counted, Images, MACHINE, Network, NetworkRun, PastisResult, ProductRow,
+};
+use crate::trace::BankProfile;
+
+/// The codes of each launch: what reports call it, and what stands behind the name of the launch.
+const CODES: [(&str, &str); 2] = [("sm_61", "@sm_61"), ("ptx", "")];
+
+/// The buffer of a network's outputs.
+const OUTPUTS: &str = "out";
+
+pub fn section(session: &Session) -> Result<Done, Diagnostics> {
+    let common = Common::on(MACHINE);
+    let origin = Origin::new(&load::machine_of_program(&common)?.0);
+    let mut products = Vec::new();
+    let mut left = Vec::new();
+    for product in &PRODUCTS {
+        for (code, suffix) in CODES {
+            let name = format!("{}{suffix}", product.launch);
+            match measured(&name, &common, session)? {
+                Some(counted) => products.push(ProductRow::new(product, (name, code), counted)),
+                None => left.push(name),
+            }
+        }
+    }
+    let network = network(&common, session)?;
+    if network.is_none() {
+        left.push(NETWORK.to_owned());
+    }
+    let batch = match left.is_empty() {
+        true => Batch::default(),
+        false => Batch { not_reached: left, ..Batch::stopped(session.stopped()) },
+    };
+    let result = PastisResult::new(origin, products, network);
+    let violated = result.violated();
+    Ok(Done { batch, violated, ..Done::new(Reproduced::Section(Box::new(result))) })
+}
+
+/// Accesses and cycles of a product; nothing if somebody ended the run.
+fn measured(name: &str, common: &Common, session: &Session) -> Result<Option<Counted>, Diagnostics> {
+    let kernel = load::kernel(name, &PtxLaunch::default(), common.seed)?;
+    let (machine, _) = load::machine(common, &kernel)?;
+    let policy = load::policy(common, &kernel, &machine)?;
+    let plan = Plan {
+        workload: &kernel.workload,
+        machine: &machine,
+        policies: std::slice::from_ref(&policy),
+        bounds: &[],
+        gating: &[],
+        max_instructions_per_block: common.fuel(),
+        threads: common.threads(),
+        ahead: false,
+        self_check: false,
+        watch: &session.watch,
+        race_memory: None,
+    };
+    let table = load::timing(&kernel, &machine)?;
+    let mut banks = BankProfile::new(&table);
+    let (checked, _) =
+        observe(&plan, &policy, &mut banks).map_err(|failed| failed.problems.with_excerpts(&kernel.code))?;
+    if !checked.is_complete() {
+        return Ok(None);
+    }
+    let memory = |pc: Pc| kernel.workload.program().instr(pc).memory;
+    let transactions = |wanted: MemoryOp| {
+        let of_kind = banks.by_pc().filter(|(pc, _)| memory(*pc) == Some(wanted));
+        of_kind.map(|(_, used)| used.transactions).sum()
+    };
+    Ok(Some(Counted {
+        reads: transactions(MemoryOp::Load(Area::Shared)),
+        writes: transactions(MemoryOp::Store(Area::Shared)),
+        cycles: checked.makespan.get(),
+    }))
+}
+
+/// The network from every code; nothing if somebody ended a run.
+fn network(common: &Common, session: &Session) -> Result<Option<Network>, Diagnostics> {
+    let judging = Common::on(DEFAULT_MACHINE);
+    let mut images = Images::default();
+    let mut left: Vec<Vec<u8>> = Vec::new();
+    let mut runs = Vec::new();
+    for (code, suffix) in CODES {
+        let program = match load::any(&format!("{NETWORK}{suffix}"), &PtxLaunch::default(), common.seed)? {
+            Loaded::Program(program) => program,
+            Loaded::Kernel(_) => return Err(Diagnostic::general(NETWORK, "this is no program").into()),
+        };
+        images = known(&program)?;
+        let Some((figures, outputs)) = simulated(&program, common, false, session)? else { return Ok(None) };
+        let Some((judged, _)) = simulated(&program, &judging, true, session)? else { return Ok(None) };
+        runs.push(NetworkRun::new(code, &doubles(&outputs), &images, &figures, &judged));
+        left.push(outputs);
+    }
+    let same_bytes = left.windows(2).all(|pair| pair[0] == pair[1]);
+    Ok(Some(Network::new(DEFAULT_MACHINE.to_owned(), &images, same_bytes, runs)))
+}
+
+/// Labels and outputs of the reference, from files beside the program.
+fn known(program: &LoadedProgram) -> Result<Images, Diagnostic> {
+    let bytes = |name: &str| program.location.beside(name).bytes(read::DATA_BYTES);
+    Ok(Images {
+        labels: bytes("digits.labels.bin")?.into_iter().map(usize::from).collect(),
+        outputs: doubles(&bytes("digits.outputs.bin")?),
+    })
+}
+
+fn doubles(bytes: &[u8]) -> Vec<f64> {
+    bytes.as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect()
+}
+
+/// A run of the program, with every bound or none, and the outputs that it leaves.
+fn simulated(
+    program: &LoadedProgram,
+    common: &Common,
+    judged: bool,
+    session: &Session,
+) -> Result<Option<(SequenceChecked, Vec<u8>)>, Diagnostics> {
+    let (machine, _) = load::machine_of_program(common)?;
+    let policy = program.policy(&machine)?;
+    let bounds = if judged { bound::all() } else { Vec::new() };
+    let plan = program.plan(&machine, &bounds, &[], common, false, &session.watch);
+    session.progress.begin(format!("{} on {}", program.name, machine.name()), None, "blocks");
+    let (checked, device) =
+        observe_sequence(&plan, &policy, &mut ()).map_err(|failed| program.with_excerpts(failed.problems))?;
+    if !checked.total.is_complete() {
+        return Ok(None);
+    }
+    let named = program.sequence.buffers_at(None);
+    let outputs = named.iter().find(|(name, _)| name == OUTPUTS);
+    let (_, index) =
+        outputs.ok_or_else(|| Diagnostic::general(NETWORK, format!("it has no buffer `{OUTPUTS}`")))?;
+    Ok(Some((checked, device.buffer(*index).to_vec())))
+}

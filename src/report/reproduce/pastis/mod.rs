@@ -1,0 +1,372 @@
+//! Section V of Adalbert et al., "PasTiS: building an NVIDIA Pascal GPU simulator for embedded AI applications", ERTS 2022:
+//! products of integer matrices (figures 10 to 12), and a network that reads handwritten digits, from PTX and from machine
+//! code, on a simulated Jetson TX2.
+
+pub mod published;
+mod text;
+
+use serde::Serialize;
+
+use crate::base::Cycles;
+use crate::check::{SequenceChecked, StatementBound, StatementRow, overestimation};
+use crate::report::Fraction;
+use crate::report::output::Origin;
+use crate::report::verdict::Status;
+use published::{Product, SIZES};
+
+/// The paper.
+pub const PAPER: &str = "Adalbert et al., ERTS 2022";
+
+/// The machine of figures 10 to 12. Whoever changes it sees to `FITTED`, too.
+pub const MACHINE: &str = "jetson-tx2";
+
+/// What of that machine was fitted to the cycles of figures 10 to 12.
+const FITTED: &str = "nothing is fitted to these figures: latencies and intervals of the machine are those of the sources \
+                      that its file names, of shared memory the paper's own (section III.B); what no source has is marked \
+                      there as chosen";
+
+/// The bound whose distance is shown.
+const BOUND: &str = "lwb";
+
+/// A product of matrices, simulated. Errors are fractions of the board's cycles.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ProductRow {
+    /// Which figure.
+    pub figure: &'static str,
+    /// Rows and columns of the matrices.
+    pub side: u32,
+    /// Our launch.
+    pub launch: String,
+    /// `ptx`, or the architecture of the machine code.
+    pub code: &'static str,
+    /// Transactions of reads of shared memory.
+    pub shared_reads: u64,
+    /// The board's.
+    pub shared_reads_published: u64,
+    /// Transactions of writes.
+    pub shared_writes: u64,
+    /// The board's.
+    pub shared_writes_published: u64,
+    /// Cycles.
+    pub cycles: u64,
+    /// Cycles on the board.
+    pub cycles_board: u64,
+    /// Cycles by PasTiS.
+    pub cycles_pastis: u64,
+    /// Ours against the board.
+    pub error: Fraction,
+    /// PasTiS's against the board.
+    pub error_pastis: Fraction,
+}
+
+impl ProductRow {
+    /// What was counted in a run of a product's launch.
+    pub fn new(of: &Product, (launch, code): (String, &'static str), counted: Counted) -> Self {
+        let error = |cycles: u64| Fraction((cycles as f64 - of.board as f64) / of.board as f64);
+        Self {
+            figure: of.figure,
+            side: of.side,
+            launch,
+            code,
+            shared_reads: counted.reads,
+            shared_reads_published: of.reads,
+            shared_writes: counted.writes,
+            shared_writes_published: of.writes,
+            cycles: counted.cycles,
+            cycles_board: of.board,
+            cycles_pastis: of.pastis,
+            error: error(counted.cycles),
+            error_pastis: error(of.pastis),
+        }
+    }
+
+    /// Whether the transactions are those of the board.
+    fn agrees(&self) -> bool {
+        (self.shared_reads, self.shared_writes) == (self.shared_reads_published, self.shared_writes_published)
+    }
+}
+
+/// What a run of a product comes to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counted {
+    /// Transactions of reads of shared memory.
+    pub reads: u64,
+    /// Of writes.
+    pub writes: u64,
+    /// The makespan, cycles.
+    pub cycles: u64,
+}
+
+/// The network on each code.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Network {
+    /// Our program.
+    pub program: &'static str,
+    /// Images that it reads at a time.
+    pub images: usize,
+    /// The machine on which bounds are judged.
+    pub judged_on: String,
+    /// The class of each image by the reference, numpy.
+    pub classes: Vec<usize>,
+    /// Images whose class by the reference is what the writer meant.
+    pub right: usize,
+    /// Whether all codes leave the same bytes.
+    pub same_bytes: bool,
+    /// From each code.
+    pub codes: Vec<NetworkRun>,
+}
+
+/// The network from one code.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct NetworkRun {
+    /// `ptx`, or the architecture of the machine code.
+    pub code: &'static str,
+    /// Images whose class is what the writer meant.
+    pub right: usize,
+    /// Images whose class is another one than the reference's.
+    pub other_classes: usize,
+    /// The largest difference of an output to the reference's.
+    pub largest_difference: f64,
+    /// The layers, in order; what makes their weights of bytes is not in it.
+    pub layers: Vec<LayerRow>,
+}
+
+/// A launch of the network.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct LayerRow {
+    /// Its number in the program, from 0.
+    pub launch: usize,
+    /// Inputs of each neuron.
+    pub inputs: u32,
+    /// Neurons.
+    pub neurons: u32,
+    /// Executed instructions, once for each warp.
+    pub warp_instructions: u64,
+    /// Cycles on the machine of the figures.
+    pub cycles: u64,
+    /// Cycles on the machine on which bounds are judged.
+    pub cycles_judged: u64,
+    /// LWB there, if it applies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lwb: Option<u64>,
+    /// By which part of the cycles it is above them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overestimation: Option<Fraction>,
+    /// Of all bounds there.
+    pub status: Status,
+}
+
+impl NetworkRun {
+    /// From the outputs of the last layer, and the runs on the machine of the figures and on that of the bounds.
+    pub fn new(
+        code: &'static str,
+        outputs: &[f64],
+        images: &Images,
+        figures: &SequenceChecked,
+        judged: &SequenceChecked,
+    ) -> Self {
+        let classes = classes(outputs, images.labels.len());
+        let differ = |a: &[usize], b: &[usize]| a.iter().zip(b).filter(|(a, b)| a != b).count();
+        let differences = outputs.iter().zip(&images.outputs).map(|(ours, theirs)| (ours - theirs).abs());
+        Self {
+            code,
+            right: images.labels.len() - differ(&classes, &images.labels),
+            other_classes: differ(&classes, &images.classes()),
+            largest_difference: differences.fold(0.0, f64::max),
+            layers: layers(figures, judged),
+        }
+    }
+}
+
+/// The last launches of a program are the layers.
+fn layers(figures: &SequenceChecked, judged: &SequenceChecked) -> Vec<LayerRow> {
+    let bound = judged.total.bounds.iter().position(|bound| bound.name == BOUND);
+    let (figures, judged) = (figures.statements(), judged.statements());
+    let before = judged.len().saturating_sub(SIZES.len() - 1);
+    let row = |(sizes, (on_figures, on_judged)): (&[u32], (&StatementRow, &StatementRow))| {
+        let lwb = bound.and_then(|bound| on_judged.bounds[bound].value);
+        let some = |of: fn(&StatementBound) -> bool| on_judged.bounds.iter().any(of);
+        let status = match (some(|bound| bound.violated), some(|bound| bound.value.is_some())) {
+            (true, _) => Status::Violated,
+            (false, true) => Status::Holds,
+            (false, false) => Status::NotApplicable,
+        };
+        LayerRow {
+            launch: on_judged.statement,
+            inputs: sizes[0],
+            neurons: sizes[1],
+            warp_instructions: on_figures.warp_instructions,
+            cycles: on_figures.sum.get(),
+            cycles_judged: on_judged.sum.get(),
+            lwb: lwb.map(Cycles::get),
+            overestimation: lwb.and_then(|lwb| overestimation(lwb, on_judged.sum)).map(Fraction),
+            status,
+        }
+    };
+    let launches = figures.iter().zip(&judged).skip(before);
+    SIZES.windows(2).zip(launches).map(row).collect()
+}
+
+/// The images of the network, and what is known of them.
+#[derive(Clone, Debug, Default)]
+pub struct Images {
+    /// What their writers meant.
+    pub labels: Vec<usize>,
+    /// Outputs of the reference: a row for each class, a column for each image.
+    pub outputs: Vec<f64>,
+}
+
+impl Images {
+    /// The classes of the reference.
+    fn classes(&self) -> Vec<usize> {
+        classes(&self.outputs, self.labels.len())
+    }
+}
+
+/// The row of the largest number in each column, of equals the first.
+fn classes(outputs: &[f64], images: usize) -> Vec<usize> {
+    let rows: Vec<&[f64]> = outputs.chunks_exact(images.max(1)).collect();
+    let larger = |image: usize, best: usize, row: usize| {
+        if rows[row][image] > rows[best][image] { row } else { best }
+    };
+    (0..images).map(|image| (0..rows.len()).fold(0, |best, row| larger(image, best, row))).collect()
+}
+
+impl Network {
+    /// Over the codes that were run.
+    pub fn new(judged_on: String, images: &Images, same_bytes: bool, codes: Vec<NetworkRun>) -> Self {
+        let classes = images.classes();
+        let right = classes.iter().zip(&images.labels).filter(|(class, label)| class == label).count();
+        let images = images.labels.len();
+        Self { program: published::NETWORK, images, judged_on, classes, right, same_bytes, codes }
+    }
+}
+
+/// Everything.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct PastisResult {
+    /// Which figures.
+    pub figure: &'static str,
+    /// Where they are from.
+    pub paper: &'static str,
+    /// The machine.
+    #[serde(flatten)]
+    pub origin: Origin,
+    /// Figures 10 to 12, from each code.
+    pub products: Vec<ProductRow>,
+    /// The network; none if somebody ended the run before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network: Option<Network>,
+    /// What a reader must know to compare.
+    pub notes: Vec<&'static str>,
+}
+
+/// What differs from the paper.
+const NOTES: &[&str] = &[
+    FITTED,
+    "the paper gives no source: both kernels are ours, after its description. PTX is by clang 16 and machine code of that \
+     PTX by NVIDIA's assembler 12.8, for sm_61; there all is by nvcc, for the board's sm_62, which has the same instructions. \
+     Another compiler has other instructions around the same accesses. What its cycles begin and end with is not said; ours \
+     are from the first block to the end of the last",
+    "tables I and II of the paper, transactions by width and mask of lanes, are those of the machine's rule in all 108 cases \
+     (tests/exec/bank_conflicts.rs)",
+    "the paper's images are from MNIST and its weights trained on the board: 98.4375 % right there and by PasTiS. Here are 64 \
+     images that training did not see, of the 8x8 digits of scikit-learn made 28x28, and weights rounded to a byte each \
+     (scripts/train-digits.py). A like number of right ones is chance",
+    "of the network the paper has no cycles; those of PasTiS were more than twice the board's",
+    "most bounds are for one issue a cycle on one SM and for blocks one after the other, so the layers are judged on a machine \
+     that is so; its cycles are not to be compared with the others",
+];
+
+impl PastisResult {
+    /// What was run.
+    pub fn new(origin: Origin, products: Vec<ProductRow>, network: Option<Network>) -> Self {
+        Self { figure: "Figures 10 to 12", paper: PAPER, origin, products, network, notes: NOTES.to_vec() }
+    }
+
+    /// Whether some layer exceeds a bound.
+    pub fn violated(&self) -> bool {
+        let runs = self.network.iter().flat_map(|network| &network.codes);
+        runs.flat_map(|run| &run.layers).any(|layer| layer.status == Status::Violated)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::published::PRODUCTS;
+    use super::*;
+    use crate::report::style::Style;
+
+    fn result(reads: u64, other_classes: usize, status: Status) -> PastisResult {
+        let row = |product: &Product| {
+            let counted = Counted { reads, writes: product.writes, cycles: product.pastis };
+            ProductRow::new(product, (product.launch.to_owned(), "sm_61"), counted)
+        };
+        let layer = |sizes: &[u32]| LayerRow {
+            launch: 0,
+            inputs: sizes[0],
+            neurons: sizes[1],
+            warp_instructions: 1_000_000,
+            cycles: 1_000_000,
+            cycles_judged: 10_000_000,
+            lwb: Some(11_000_000),
+            overestimation: Some(Fraction(0.1)),
+            status,
+        };
+        let run = |code| NetworkRun {
+            code,
+            right: 3 - other_classes,
+            other_classes,
+            largest_difference: 1e-14,
+            layers: SIZES.windows(2).map(layer).collect(),
+        };
+        let images = Images { labels: vec![0, 1, 1], outputs: vec![2.0, 0.0, 1.0, 1.0, 3.0, 1.0] };
+        let codes = vec![run("sm_61"), run("ptx")];
+        let network = Network::new("ecrts25-orin".to_owned(), &images, other_classes == 0, codes);
+        let origin = Origin { machine: MACHINE.to_owned(), machine_digest: String::new() };
+        PastisResult::new(origin, PRODUCTS.iter().map(row).collect(), Some(network))
+    }
+
+    #[test]
+    fn the_class_is_the_first_row_of_the_largest() {
+        let network = result(8, 0, Status::Holds).network.unwrap();
+        // the third image has two equal outputs
+        assert_eq!((network.classes, network.right, network.images), (vec![0, 1, 0], 2, 3));
+        assert_eq!(classes(&[], 2), [0, 0]);
+        assert!(classes(&[], 0).is_empty());
+    }
+
+    /// The paper prints 9.7, 7.9 and 6.1 percent; the second is cut and not rounded.
+    #[test]
+    fn errors_are_those_of_the_paper() {
+        for (row, printed) in result(8, 0, Status::Holds).products.iter().zip([9.7, 7.9, 6.1]) {
+            assert_eq!((1000.0 * row.error_pastis.0).floor() / 10.0, printed);
+            assert_eq!(row.error.0, row.error_pastis.0);
+        }
+    }
+
+    #[test]
+    fn the_text_fits_80_columns_and_says_what_differs() {
+        let style = Style { colour: false, width: Some(80) };
+        let good = result(8, 0, Status::Holds);
+        let bad = result(9, 1, Status::Violated);
+        assert!(!good.violated() && bad.violated());
+        for text in [good.text(style), bad.text(style)] {
+            for line in text.lines() {
+                assert!(line.chars().count() <= 80, "{line}");
+            }
+            assert!(!text.contains("no room"), "{text}");
+        }
+        let (good, bad) = (good.text(Style::default()), bad.text(Style::default()));
+        assert!(good.contains("the board's in 1 of 3 runs") && good.contains("8, not 88"), "{good}");
+        assert!(good.contains("leave the same bytes") && !good.contains("NOT"), "{good}");
+        for part in ["in 0 of 3 runs", "the class of 1 image is NOT numpy's", "DIFFERENT bytes", "VIOLATED"] {
+            assert!(bad.contains(part), "{part}: {bad}");
+        }
+    }
+}

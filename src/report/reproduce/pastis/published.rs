@@ -1,0 +1,38 @@
+//! What the paper prints, and our launches of the same kind.
+
+/// A product of integer matrices by one block, a thread for each element of the result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Product {
+    /// Which figure.
+    pub figure: &'static str,
+    /// Rows and columns of the matrices.
+    pub side: u32,
+    /// Our embedded launch.
+    pub launch: &'static str,
+    /// Transactions of reads of shared memory, on the board and by PasTiS alike.
+    pub reads: u64,
+    /// Of writes.
+    pub writes: u64,
+    /// Cycles on the Jetson TX2.
+    pub board: u64,
+    /// Cycles by PasTiS.
+    pub pastis: u64,
+}
+
+const fn product(figure: &'static str, side: u32, launch: &'static str, numbers: [u64; 4]) -> Product {
+    let [reads, writes, board, pastis] = numbers;
+    Product { figure, side, launch, reads, writes, board, pastis }
+}
+
+/// Figures 10 to 12: on one, two and four warps.
+pub const PRODUCTS: [Product; 3] = [
+    product("Figure 10", 4, "imatmul_tiled_4x4", [8, 2, 1131, 1241]),
+    product("Figure 11", 8, "imatmul_tiled_8x8", [32, 4, 1381, 1491]),
+    product("Figure 12", 11, "imatmul_tiled_11x11", [88, 8, 1580, 1677]),
+];
+
+/// Our program of the network of section V.
+pub const NETWORK: &str = "digits_program";
+
+/// Inputs of its layers, and the outputs of the last.
+pub const SIZES: [u32; 4] = [784, 128, 64, 10];

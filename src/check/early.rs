@@ -88,7 +88,8 @@ impl Observer for Early<'_> {
         }
         let Some(coded) = code.of(instr) else { return };
         let at = issue.issue.get();
-        if instr.guard.is_none() {
+        // memory accesses and others whose time varies read some of their sources later than they issue, nobody says when
+        if instr.guard.is_none() && !coded.variable {
             let let_go = warp.let_go(coded.control.wait | coded.waits, coded.drains);
             for &reg in instr.srcs.as_slice() {
                 let Some((there, writer)) = warp.written[reg.index()] else { continue };

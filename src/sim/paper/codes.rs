@@ -17,7 +17,7 @@ impl Sm<'_> {
         ends: Option<(u64, u64)>,
     ) {
         let codes = self.ops.table.instr(step.pc()).codes;
-        self.yielding = self.yielding - self.sub_cores.slots(sub_core);
+        self.yielding -= self.sub_cores.slots(sub_core);
         if codes.yields {
             self.yielding |= WarpMask::slot(slot);
         }

@@ -120,7 +120,7 @@ impl Sm<'_> {
             held.until[slot] = now + u64::from(codes.stall);
             held.stalls.push(Reverse((held.until[slot], slot)));
         }
-        held.yielding = held.yielding - self.subs[sub_core].slots;
+        held.yielding -= self.subs[sub_core].slots;
         if codes.yields {
             held.yielding |= WarpMask::slot(slot);
         }

@@ -66,7 +66,8 @@ pub fn every_path(
 ) -> Result<EveryPath, Diagnostics> {
     let table = TimingTable::new(workload.program(), machine)?;
     if table.barriers().is_some() {
-        let why = "the longest path follows registers, and control codes hold this program back (dependences)";
+        let why =
+            "the longest path follows registers, and control codes hold this program back (dependences)";
         return Ok(EveryPath::NotApplicable(NotApplicable::new(why)));
     }
     let resident = resident_blocks_on(workload, machine)?;

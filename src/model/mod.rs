@@ -7,7 +7,7 @@
 //!
 //! Sections 1 to 7 are the *paper model*, named after Jeanmougin et al., ECRTS 2025, who describe the SM so; 8 to 10 say
 //! what its instructions take, 11 to 13 what is computed about it, 14 when none of that means anything, 15 and 16 the two
-//! other models of this crate. Papers are listed in [`bibliography`].
+//! other models of this crate, 17 what machine code changes. Papers are listed in [`bibliography`].
 //!
 //! All times are integers, in cycles. Intervals are half open: `[a, b)` covers the cycles `a` to `b - 1`.
 #![doc = include_str!("issue.md")]

@@ -27,7 +27,9 @@ const OUTPUTS: &str = "out";
 
 pub fn section(session: &Session) -> Result<Done, Diagnostics> {
     let common = Common::on(MACHINE);
-    let origin = Origin::new(&load::machine_of_program(&common)?.0);
+    let machine = load::machine_of_program(&common)?.0;
+    let launch = machine.pipeline().map_or(0, |pipeline| pipeline.launch.end);
+    let origin = Origin::new(&machine);
     let mut products = Vec::new();
     let mut left = Vec::new();
     for product in &PRODUCTS {
@@ -47,7 +49,7 @@ pub fn section(session: &Session) -> Result<Done, Diagnostics> {
         true => Batch::default(),
         false => Batch { not_reached: left, ..Batch::stopped(session.stopped()) },
     };
-    let result = PastisResult::new(origin, products, network);
+    let result = PastisResult::new(origin, products, launch, network);
     let violated = result.violated();
     Ok(Done { batch, violated, ..Done::new(Reproduced::Section(Box::new(result))) })
 }

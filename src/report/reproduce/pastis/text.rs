@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::published::SIZES;
-use super::{Network, PastisResult, ProductRow};
+use super::{Fit, Network, PastisResult, ProductRow};
 use crate::report::Fraction;
 use crate::report::style::Style;
 use crate::report::table::Table;
@@ -23,6 +23,9 @@ impl PastisResult {
             "\nshared reads and writes are the board's in {agree} of {} runs",
             self.products.len()
         );
+        let heading = "\nThe cost of a launch, cycles, by each product of machine code, and what all then are off the board\n\n";
+        text.push_str(&style.fill(&style.strong(heading)));
+        text.push_str(&fits(&self.fits, &self.products).render(2, style.width));
         if let Some(network) = &self.network {
             let heading = format!(
                 "\nSection V, {}: a network {} reads {} digits\n\n",
@@ -74,6 +77,24 @@ fn products(rows: &[ProductRow]) -> Table {
             percent(row.error_pastis),
         ]);
     }
+    table
+}
+
+fn fits(fits: &[Fit], products: &[ProductRow]) -> Table {
+    let size = |side: u32| format!("{side}x{side}");
+    let sizes = fits.iter().map(|fit| size(fit.side));
+    let heading: Vec<String> = ["by".to_owned(), "launch".to_owned()].into_iter().chain(sizes).collect();
+    let mut table = Table::new(heading.iter().map(String::as_str), &[0]);
+    for fit in fits {
+        let errors = fit
+            .errors
+            .iter()
+            .zip(fits)
+            .map(|(error, of)| if of.side == fit.side { "fitted".to_owned() } else { percent(*error) });
+        table.row([size(fit.side), fit.launch.to_string()].into_iter().chain(errors));
+    }
+    let theirs = products.iter().filter(|row| row.code != "ptx").map(|row| percent(row.error_pastis));
+    table.row(["PasTiS".to_owned(), String::new()].into_iter().chain(theirs));
     table
 }
 

@@ -50,6 +50,35 @@ fn machine_code_leaves_what_ptx_leaves() {
     assert!(instructions("vecadd@sm_61") > 0);
 }
 
+/// On a machine with the latencies that the compiler counts on, results are there when they are read; where units take longer, or
+/// queue, they are not. One kernel counts on reads of shared memory to end in order.
+#[test]
+fn runs_say_whether_control_codes_leave_results_their_time() {
+    let notes = |kernel: &str, machine: &str| {
+        let args =
+            ["check", kernel, "--machine", machine, "--set", "dependences=ControlCodes", "--self-check"];
+        json(&args, 0)["results"][0]["notes"].to_string()
+    };
+    for kernel in
+        ["imatmul_tiled", "sgemm_naive", "bitonic_shared", "montecarlo_pi", "histogram", "nbody_forces"]
+    {
+        let kernel = format!("{kernel}@sm_61");
+        let said = notes(&kernel, "jetson-tx2");
+        assert!(
+            said.contains("they leave every result the time that it took in this run"),
+            "{kernel}: {said}"
+        );
+        let said = notes(&kernel, "ecrts25-orin");
+        assert!(
+            said.contains("reads issued before it was there") && said.contains("too early"),
+            "{kernel}: {said}"
+        );
+    }
+    let said = notes("fft_radix2@sm_61", "jetson-tx2");
+    assert!(said.contains("control codes: 1 pairs"), "{said}");
+    assert!(said.contains("fft_radix2+0x3d8 may read R13 of"), "{said}");
+}
+
 #[test]
 fn control_codes_are_held_against_dependences() {
     let checked = json(&["check", "layernorm_welford@sm_61", "--self-check"], 0);

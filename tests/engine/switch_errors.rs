@@ -43,7 +43,7 @@ fn values_out_of_range_are_all_reported_at_their_lines() {
                 "icache.miss_latency is 2000000",
             ],
         ),
-        ("queue: 0", &["pipeline.queue is 0"]),
+        ("queue: 65537", &["pipeline.queue is 65537"]),
         (
             "collector: Collector(banks: 63, steps: 17, ports: 0)",
             &[

@@ -134,3 +134,30 @@ fn products_of_words_come_out_of_products_of_halves() {
     }
     (0..100_000).for_each(|_| check(random.random(), random.random()));
 }
+
+/// A branch to an address in a register goes where the compiler's table says, lanes that go elsewhere after one another.
+#[test]
+fn branches_through_tables_go_where_those_of_ptx_go() {
+    let isa = isa();
+    let file = root().join("tests/data/sass/table.ron");
+    let run = |ending| {
+        let shipped = load_by(&file, &isa, 1, ending);
+        let mut executor = Executor::new(&shipped.program, &shipped.launch, Options::default()).unwrap();
+        let mut paths = BlockPaths::default();
+        while executor.next_block(&mut paths).unwrap() {}
+        let bytes = executor.buffer(0).to_vec();
+        (shipped.program, bytes)
+    };
+    let ((code, ours), (_, theirs)) = (run("sm_61.cubin"), run("ptx"));
+    assert!(theirs.iter().any(|&byte| byte != 0) && ours == theirs);
+    let targets = code.instrs.iter().find_map(|instr| match &instr.sem {
+        Sem::BranchTable { targets, .. } => Some(targets.clone()),
+        _ => None,
+    });
+    let places: Vec<String> = targets.unwrap().iter().map(|&pc| code.place(pc)).collect();
+    assert!(
+        places.iter().zip(["+0x78", "+0xb8", "+0xf0", "+0x110"]).all(|(at, end)| at.ends_with(end)),
+        "{places:?}"
+    );
+    assert_eq!(places.len(), 4);
+}

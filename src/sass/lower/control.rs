@@ -4,7 +4,12 @@ use super::{Cx, Decoded, PT, Res, Role, Value, refuse};
 use crate::base::Pc;
 use crate::program::Flow;
 use crate::program::Guard;
-use crate::program::sem::{Call, PredOp, PredSrc, Region, Sem};
+use crate::program::sem::{
+    Call, Cmp, Compare, CompareInto, Operand as Src, PredOp, PredSrc, Region, Sem, ValueTy,
+};
+
+/// Places that a branch to an address in a register may go to.
+const MOST_PLACES: usize = 256;
 
 pub(super) fn lower(cx: &mut Cx, d: &Decoded, next: i64) -> Res<Role> {
     let sem = d.op.sem.as_str();
@@ -46,10 +51,50 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, next: i64) -> Res<Role> {
                 give_back: Vec::new(),
             })));
         }
+        "brx" => table(cx, d, next)?,
         "ret" => cx.push(Sem::Return),
         _ => cx.push(Sem::Exit),
     }
     Ok(role)
+}
+
+/// A branch to an address in a register. The compiler reads it from its constants: every word of these that is the place of an
+/// instruction of the kernel may be where it goes, and what else there is in the register is an index behind the last.
+fn table(cx: &mut Cx, d: &Decoded, next: i64) -> Res<()> {
+    let address = cx.source(d, "a")?;
+    let Some(Value::Number(offset)) = d.operand("t").map(|operand| operand.value) else {
+        return refuse("BRX without an offset", "");
+    };
+    let mut places: Vec<(u32, Pc)> = Vec::new();
+    for word in cx.kernel.constants.as_chunks().0 {
+        let word = u32::from_le_bytes(*word);
+        if let Ok(target) = (cx.targets)(i64::from(word) + offset + next)
+            && !places.iter().any(|(known, _)| *known == word)
+        {
+            places.push((word, target));
+        }
+    }
+    if places.is_empty() || places.len() > MOST_PLACES {
+        let message = format!("the constants of the kernel have {} places to go to", places.len());
+        return refuse(message, format!("1 to {MOST_PLACES} are known"));
+    }
+    let (index, here) = (cx.narrow(), cx.pred());
+    cx.push(Sem::Mov { dst: index, src: Src::Imm(places.len() as u64) });
+    for (number, (word, _)) in places.iter().enumerate() {
+        cx.push(Sem::Compare(Box::new(Compare {
+            cmp: Cmp::Eq,
+            ty: ValueTy::Int(super::U32),
+            ftz: false,
+            a: address,
+            b: Src::Imm(u64::from(*word)),
+            combine: None,
+            into: CompareInto::Preds(Some(here), None),
+        })));
+        cx.push_if(here, false, Sem::Mov { dst: index, src: Src::Imm(number as u64) });
+    }
+    let targets = places.into_iter().map(|(_, target)| target).collect();
+    cx.push(Sem::BranchTable { targets, index: Src::Reg(index), reconverge: None });
+    Ok(())
 }
 
 /// A branch by the condition code, and by the guard.

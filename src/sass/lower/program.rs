@@ -215,6 +215,9 @@ fn connect(
     for instr in instrs.iter_mut() {
         match &mut instr.sem {
             Sem::Branch { target, .. } => *target = place(*target),
+            Sem::BranchTable { targets, .. } => {
+                targets.iter_mut().for_each(|target| *target = place(*target))
+            }
             Sem::OpenRegion { join, .. } => *join = place(*join),
             Sem::Call(call) => {
                 call.function = called.iter().position(|&target| target == call.target).unwrap_or(0) as u32;

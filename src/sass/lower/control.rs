@@ -52,6 +52,10 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, next: i64) -> Res<Role> {
             })));
         }
         "brx" => table(cx, d, next)?,
+        "bpt" if d.modifier("mode") == ".TRAP" => {
+            cx.push(Sem::Trap { message: "the kernel executed `BPT.TRAP`".into() });
+        }
+        "bpt" => return refuse(format!("BPT{}", d.modifier("mode")), "a debugger would stop here"),
         "ret" => cx.push(Sem::Return),
         _ => cx.push(Sem::Exit),
     }

@@ -170,11 +170,12 @@ fn a_trap_is_an_error_of_the_kernel() {
     let encoding = encoding();
     let bytes = std::fs::read(root().join("tests/data/sass/trap.sm_61.cubin")).unwrap();
     let program = Module::read("trap.cubin", &bytes, &encoding).unwrap().program("t", &encoding).unwrap();
-    let text = "Launch(module: \"trap.cubin\", entry: \"t\", grid: (1, 1, 1), block: (64, 1, 1), args: [U64(0)])";
+    let text =
+        "Launch(module: \"trap.cubin\", entry: \"t\", grid: (1, 1, 1), block: (64, 1, 1), args: [U64(0)])";
     let source = SourceText::new("t.ron", text);
     let spec = LaunchSpec::parse(&source).unwrap();
     let launch = Launch::new(&spec, &program, 0, &source, &|_, _| Err(String::new())).unwrap();
     let mut executor = Executor::new(&program, &launch, Options::default()).unwrap();
     let error = executor.next_block(&mut BlockPaths::default()).unwrap_err().to_string();
-    assert!(error.contains("`BPT.TRAP`") && error.contains("t+0x30"), "{error}");
+    assert!(error.contains("`BPT.TRAP`") && error.contains("warp 1, lanes 0xfffffe00"), "{error}");
 }

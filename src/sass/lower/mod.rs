@@ -445,8 +445,8 @@ impl<'a> Cx<'a> {
                 memory::lower(self, d)
             }
             "shfl" | "vote" | "bar" | "b2r" => warp::lower(self, d),
-            "bra" | "brx" | "bpt" | "ssy" | "pbk" | "pcnt" | "cal" | "sync" | "brk" | "cont" | "ret" | "exit"
-            | "nop" => control::lower(self, d, next),
+            "bra" | "brx" | "bpt" | "ssy" | "pbk" | "pcnt" | "cal" | "sync" | "brk" | "cont" | "ret"
+            | "exit" | "nop" => control::lower(self, d, next),
             _ => {
                 refuse(format!("{} is not supported", d.op.name), "compile the kernel without what needs it")
             }

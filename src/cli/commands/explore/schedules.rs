@@ -73,6 +73,7 @@ pub fn explore(block: &Block, files: Witnesses) -> Outcome {
     // every schedule that is explored is work conserving, and one block is
     let context = Context {
         work_conserving: Some(true),
+        beyond: kernel.workload.program().beyond_the_paper_model_on(machine),
         ..Context::new(&SchedulerKind::Gto, 1, paths.partial_barriers)
     };
     // bounds for one policy claim nothing of all schedules, and bounds of launches nothing of a block

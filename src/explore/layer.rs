@@ -3,6 +3,11 @@
 //! States are told apart by their full keys, never by a hash alone: a wrong "worst" is not an
 //! option. The layer is split into shards by hash, so that several threads can fill it, and the
 //! numbering of states does not depend on how many do.
+//!
+//! Layers take whatever memory there is, so growing is an error that the search reports and not the end of the
+//! process.
+
+use std::collections::TryReserveError;
 
 /// Shards of a layer; fixed, because state numbers depend on it.
 pub const SHARDS: usize = 32;
@@ -40,33 +45,41 @@ impl Shard {
     }
 
     /// The index of the state with this key, new or known.
-    pub fn insert(&mut self, hash: u64, key: &[u16]) -> u32 {
+    ///
+    /// # Errors
+    /// If there is no memory for it.
+    pub fn insert(&mut self, hash: u64, key: &[u16]) -> Result<u32, TryReserveError> {
         if self.starts.is_empty() {
+            self.starts.try_reserve(1)?;
             self.starts.push(0);
         }
         if (self.len() + 1) * 2 > self.slots.len() {
-            self.grow();
+            self.grow()?;
         }
         let mask = self.slots.len() - 1;
         let mut slot = spread(hash) as usize & mask;
         while self.slots[slot] != 0 {
             let index = self.slots[slot] - 1;
             if self.key(index as usize) == key {
-                return index;
+                return Ok(index);
             }
             slot = (slot + 1) & mask;
         }
+        self.keys.try_reserve(key.len())?;
+        self.starts.try_reserve(1)?;
         let index = self.len() as u32;
         self.slots[slot] = index + 1;
         self.keys.extend_from_slice(key);
         self.starts
             .push(u32::try_from(self.keys.len()).expect("the search ends before a shard has 2^32 words"));
-        index
+        Ok(index)
     }
 
-    fn grow(&mut self) {
+    fn grow(&mut self) -> Result<(), TryReserveError> {
         let size = (self.slots.len() * 2).max(64);
-        let mut slots = vec![0u32; size];
+        let mut slots = Vec::new();
+        slots.try_reserve_exact(size)?;
+        slots.resize(size, 0u32);
         for index in 0..self.len() {
             let mut slot = spread(hash(self.key(index))) as usize & (size - 1);
             while slots[slot] != 0 {
@@ -75,6 +88,7 @@ impl Shard {
             slots[slot] = index as u32 + 1;
         }
         self.slots = slots;
+        Ok(())
     }
 }
 
@@ -108,8 +122,8 @@ mod tests {
     fn states_are_told_apart_by_their_keys() {
         let mut shard = Shard::default();
         let keys: Vec<Vec<u16>> = (0..5000u16).map(|i| vec![i, i / 3, 7]).collect();
-        let first: Vec<u32> = keys.iter().map(|key| shard.insert(hash(key), key)).collect();
-        let again: Vec<u32> = keys.iter().map(|key| shard.insert(hash(key), key)).collect();
+        let first: Vec<u32> = keys.iter().map(|key| shard.insert(hash(key), key).unwrap()).collect();
+        let again: Vec<u32> = keys.iter().map(|key| shard.insert(hash(key), key).unwrap()).collect();
         assert_eq!((shard.len(), &first), (5000, &again));
         assert!(keys.iter().zip(&first).all(|(key, &index)| shard.key(index as usize) == key.as_slice()));
     }
@@ -117,6 +131,6 @@ mod tests {
     #[test]
     fn equal_hashes_do_not_merge_states() {
         let mut shard = Shard::default();
-        assert_ne!(shard.insert(1, &[1]), shard.insert(1, &[2]));
+        assert_ne!(shard.insert(1, &[1]).unwrap(), shard.insert(1, &[2]).unwrap());
     }
 }

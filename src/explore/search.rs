@@ -7,6 +7,7 @@
 //! monotone. So one number per state and direction is enough, and past completion times are no
 //! part of a state.
 
+use std::collections::TryReserveError;
 use std::ops::Range;
 
 use super::layer::{SHARDS, Shard, hash, shard_of};
@@ -62,6 +63,13 @@ pub enum Spent {
     Memory,
     /// Somebody ended it.
     Time,
+}
+
+impl From<TryReserveError> for Spent {
+    /// There is no more memory, whatever was thought to be left: the address space may be limited or in pieces.
+    fn from(_: TryReserveError) -> Self {
+        Self::Memory
+    }
 }
 
 /// What all runs together do. A witness holds what was decided at each issue: a choice `W` of the
@@ -177,16 +185,13 @@ pub fn search_system<S: System>(
     let mut key = Vec::new();
     system.encode(&system.start(), &mut key);
     let start_hash = hash(&key);
-    layer[shard_of(start_hash)].insert(start_hash, &key);
+    let out = |states, issues| move |spent: Spent| OutOfFuel { states, issues, spent };
+    layer[shard_of(start_hash)].insert(start_hash, &key).map_err(|error| out(0, 0)(error.into()))?;
     let mut states = 1u64;
     let mut graph: Vec<Edges> = Vec::new();
     for issues in 0..system.issues() {
         let before = Before { states, bytes: graph.iter().map(Edges::bytes).sum() };
-        let (edges, next) = expand(system, &layer, limits, &before, watch).map_err(|spent| OutOfFuel {
-            states,
-            issues,
-            spent,
-        })?;
+        let (edges, next) = expand(system, &layer, limits, &before, watch).map_err(out(states, issues))?;
         states += next.iter().map(|shard| shard.len() as u64).sum::<u64>();
         graph.push(edges);
         layer = next;
@@ -231,7 +236,12 @@ fn expand<S: System>(
         let threads =
             if (to - from).saturating_mul(choices) < PARALLEL_FROM { 1 } else { limits.threads.max(1) };
         let found = in_chunks(from..to, threads, |range| follow(system, layer, &sizes, range));
-        let places = merge(&found, &mut next, threads);
+        let found = found.into_iter().collect::<Result<Vec<Found>, TryReserveError>>()?;
+        let places = merge(&found, &mut next, threads)?;
+        edges.starts.try_reserve(found.iter().map(|chunk| chunk.per_state.len()).sum())?;
+        let issues = found.iter().map(|chunk| chunk.edges.len()).sum();
+        edges.edges.try_reserve(issues)?;
+        shards_of_edges.try_reserve(issues)?;
         for (chunk, places) in found.iter().zip(&places) {
             for &count in &chunk.per_state {
                 let end = edges.starts.last().copied().unwrap_or(0) + u32::from(count);
@@ -292,7 +302,15 @@ fn in_chunks<T: Send>(
 }
 
 /// Issues every choice of the states with these numbers.
-fn follow<S: System>(system: &S, layer: &[Shard], sizes: &[usize], range: Range<usize>) -> Found {
+///
+/// # Errors
+/// If there is no memory for what is found.
+fn follow<S: System>(
+    system: &S,
+    layer: &[Shard],
+    sizes: &[usize],
+    range: Range<usize>,
+) -> Result<Found, TryReserveError> {
     let mut found = Found { lists: vec![Vec::new(); SHARDS], ..Found::default() };
     let mut state = system.start();
     let mut next = state.clone();
@@ -300,6 +318,7 @@ fn follow<S: System>(system: &S, layer: &[Shard], sizes: &[usize], range: Range<
     let mut choices = Vec::new();
     let mut shard = 0;
     let mut base = 0;
+    found.per_state.try_reserve(range.len())?;
     for number in range {
         while number - base >= sizes[shard] {
             base += sizes[shard];
@@ -308,6 +327,7 @@ fn follow<S: System>(system: &S, layer: &[Shard], sizes: &[usize], range: Range<
         system.decode(layer[shard].key(number - base), &mut state);
         choices.clear();
         system.choices(&state, &mut choices);
+        found.edges.try_reserve(choices.len())?;
         for &choice in &choices {
             next.clone_from(&state);
             let outcome = system.issue(&mut next, choice);
@@ -316,36 +336,45 @@ fn follow<S: System>(system: &S, layer: &[Shard], sizes: &[usize], range: Range<
             let target = shard_of(hash);
             let list = &mut found.lists[target];
             let edge = Edge { to: list.len() as u32, elapsed: outcome.elapsed, done: outcome.done, choice };
+            list.try_reserve(1)?;
             list.push((hash, found.keys.len() as u32, key.len() as u16));
+            found.keys.try_reserve(key.len())?;
             found.keys.extend_from_slice(&key);
             found.edges.push((edge, target as u8));
         }
         found.per_state.push(choices.len() as u16);
     }
-    found
+    Ok(found)
 }
 
 /// Index in the shard of each listed key, by chunk and shard.
 type Places = Vec<Vec<Vec<u32>>>;
 
 /// Enters what the threads found into the next layer.
-fn merge(found: &[Found], next: &mut [Shard], threads: usize) -> Places {
-    let enter = |(shard, target): (usize, &mut Shard)| -> Vec<Vec<u32>> {
+///
+/// # Errors
+/// If there is no memory for it.
+fn merge(found: &[Found], next: &mut [Shard], threads: usize) -> Result<Places, TryReserveError> {
+    type OfShard = Result<Vec<Vec<u32>>, TryReserveError>;
+    let enter = |(shard, target): (usize, &mut Shard)| -> OfShard {
         let of_chunk = |chunk: &Found, target: &mut Shard| {
-            let key = |start: u32, len: u16| &chunk.keys[start as usize..start as usize + usize::from(len)];
-            chunk.lists[shard]
-                .iter()
-                .map(|&(hash, start, len)| target.insert(hash, key(start, len)))
-                .collect()
+            let list = &chunk.lists[shard];
+            let mut places = Vec::new();
+            places.try_reserve_exact(list.len())?;
+            for &(hash, start, len) in list {
+                let key = &chunk.keys[start as usize..start as usize + usize::from(len)];
+                places.push(target.insert(hash, key)?);
+            }
+            Ok(places)
         };
         found.iter().map(|chunk| of_chunk(chunk, target)).collect()
     };
-    let mut by_shard: Vec<Vec<Vec<u32>>> = if threads <= 1 {
+    let by_shard: Vec<OfShard> = if threads <= 1 {
         next.iter_mut().enumerate().map(enter).collect()
     } else {
         let size = SHARDS.div_ceil(threads);
         let enter = &enter;
-        let parts: Vec<Vec<Vec<Vec<u32>>>> = crossbeam::thread::scope(|scope| {
+        let parts: Vec<Vec<OfShard>> = crossbeam::thread::scope(|scope| {
             let handles: Vec<_> = next
                 .chunks_mut(size)
                 .enumerate()
@@ -360,9 +389,10 @@ fn merge(found: &[Found], next: &mut [Shard], threads: usize) -> Places {
         .expect("a search thread panicked");
         parts.into_iter().flatten().collect()
     };
-    (0..found.len())
+    let mut by_shard = by_shard.into_iter().collect::<Result<Vec<Vec<Vec<u32>>>, TryReserveError>>()?;
+    Ok((0..found.len())
         .map(|chunk| by_shard.iter_mut().map(|shard| std::mem::take(&mut shard[chunk])).collect())
-        .collect()
+        .collect())
 }
 
 /// The value of every state, layer by layer from the end, and that of the first.

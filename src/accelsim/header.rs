@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::program::RegList;
+
 /// What a trace says of its kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Header {
@@ -141,6 +143,9 @@ impl Reading {
             };
             let lists = (list(dsts), list(srcs), list(guard));
             let (Some(dsts), Some(srcs), Some(guard)) = lists else { return Err(bad(key, value, hint)) };
+            if dsts.len().max(srcs.len()) > MOST_OPERANDS || guard.len() > 1 {
+                return Err(bad(key, value, "at most 36 registers of a kind, and one that guards"));
+            }
             own.operands.insert(pc, Operands { dsts, srcs, guard: guard.first().copied() });
         } else {
             return Ok(false);
@@ -163,6 +168,9 @@ impl Reading {
 pub(super) fn register_number(text: &str) -> Option<u32> {
     text.strip_prefix('R')?.parse().ok().filter(|&number| number <= MOST_REGISTER)
 }
+
+/// Registers that a line may list of a kind: with those that are added, an instruction has fewer than it may.
+pub(super) const MOST_OPERANDS: usize = RegList::MAX - 4;
 
 /// The highest number of a register.
 pub(super) const MOST_REGISTER: u32 = 59_999;

@@ -5,9 +5,8 @@
 
 use std::ops::Range;
 
-use super::header::{Header, register_number};
+use super::header::{Header, MOST_OPERANDS, register_number};
 use crate::base::{LaneMask, WARP_SIZE};
-use crate::program::RegList;
 
 /// What is wrong, where in the line, and what to do about it.
 #[derive(Debug, PartialEq, Eq)]
@@ -211,11 +210,11 @@ impl<'l> Words<'l> {
     fn registers(&mut self, what: &str) -> Result<Vec<u32>, Wrong> {
         let from = self.at;
         let count = self.decimal(what)?;
-        let count = usize::try_from(count).ok().filter(|&count| count < RegList::MAX);
+        let count = usize::try_from(count).ok().filter(|&count| count <= MOST_OPERANDS);
         let count = count.ok_or_else(|| {
             Wrong::new(
                 from..self.at,
-                format!("an instruction has fewer than {} registers of a kind", RegList::MAX),
+                format!("an instruction has at most {MOST_OPERANDS} registers of a kind"),
                 SHAPE,
             )
         })?;

@@ -107,11 +107,11 @@ impl Total {
         };
         let bounds: Vec<String> = self.bounds.iter().map(value).collect();
         format!(
-            "{} on {} under {}: {} kernels, {} warp instructions, {} cycles in all; {}\n",
+            "{} on {} under {}: {}, {} warp instructions, {} cycles in all; {}\n",
             self.list,
             self.machine,
             self.scheduler,
-            self.kernels,
+            count(self.kernels as usize, "kernel"),
             self.warp_instructions,
             self.makespan,
             bounds.join(", ")
@@ -129,7 +129,7 @@ impl Report for CheckReport<'_> {
             text.push_str(&table(results, self.several_machines, style));
             text.push_str(&summary(results, style));
         }
-        for total in &self.totals {
+        for total in self.totals.iter().filter(|total| total.kernels > 1) {
             text.push_str(&style.fill(&format!("\n{}", total.text())));
         }
         text.push_str(&self.output.batch.text());

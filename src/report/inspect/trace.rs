@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::accelsim::TracedKernel;
 use crate::program::names;
+use crate::report::count;
 use crate::report::style::Style;
 use crate::report::table::Table;
 
@@ -194,8 +195,8 @@ impl TraceList {
     /// For people.
     pub fn text(&self, file: &str, style: Style) -> String {
         let mut text = format!(
-            "{file}: {} kernels, {} warp instructions; {} copies of {} bytes to the GPU\n\n",
-            self.kernels.len(),
+            "{file}: {}, {} warp instructions; {} copies of {} bytes to the GPU\n\n",
+            count(self.kernels.len(), "kernel"),
             self.warp_instructions,
             self.copies,
             self.copied_bytes

@@ -296,8 +296,9 @@ fn said(header: &Header, summary: &Summary, taking: &Taking, actions: &[Action])
         let more = summary.unknown.len().saturating_sub(12);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         notes.push(format!(
-            "{count} warp instructions have opcodes that are not known, and count as {}: {}{more}",
+            "opcodes that are not known count as {}, in {count} of {} warp instructions: {}{more}",
             taking.unknown,
+            summary.warp_instructions,
             names.join(", ")
         ));
     }

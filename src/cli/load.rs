@@ -262,7 +262,10 @@ fn trace(
     Ok(LoadedKernel {
         name_given: name.to_owned(),
         code: SourceText::new(kernel.program.file.clone(), kernel.listing.clone()),
-        workload: Workload { name: file.stem(), kind: WorkloadKind::Trace(Arc::new(kernel)) },
+        workload: Workload {
+            name: traces::name_of(&file, &kernel),
+            kind: WorkloadKind::Trace(Arc::new(kernel)),
+        },
         location,
         inputs,
         machine: None,

@@ -9,6 +9,7 @@ use super::assets::{self, Location};
 use super::files::read;
 use crate::accelsim::{KernelsList, Listed, Open, Taking, TraceFile, TracedKernel};
 use crate::diag::{Diagnostic, Diagnostics, SourceText};
+use crate::program::names;
 
 /// A trace on disk.
 #[derive(Debug)]
@@ -39,6 +40,14 @@ pub fn read(file: &Location, options: &PtxLaunch) -> Result<TracedKernel, Diagno
         notes.for_each(|note| tracing::warn!("{}: {note}", kernel.file_name()));
     }
     Ok(kernel)
+}
+
+/// What reports call a trace: its file, and the kernel if it says which.
+pub fn name_of(file: &Location, kernel: &TracedKernel) -> String {
+    let name = names::short(&kernel.header.name);
+    // names of templates go on for pages, and nobody promises that a name is one
+    let name: String = name.chars().filter(|c| !c.is_control()).take(60).collect();
+    if name.is_empty() { file.stem() } else { format!("{}:{name}", file.stem()) }
 }
 
 /// Reads a list of traces.

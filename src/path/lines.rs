@@ -26,6 +26,18 @@ impl Lines {
     /// A lane loads or stores: lanes on one line go together.
     pub fn touch(&mut self, address: u64, bytes: usize) {
         let (line, mask) = Self::split(address, bytes);
+        // most lanes go where the one before them went, or further up
+        match self.pending.last_mut() {
+            Some((last, touched)) if *last == line => {
+                *touched |= mask;
+                return;
+            }
+            Some((last, _)) if *last > line => {}
+            _ => {
+                self.pending.push((line, mask));
+                return;
+            }
+        }
         let at = self.pending.partition_point(|&(other, _)| other < line);
         match self.pending.get_mut(at) {
             Some((same, touched)) if *same == line => *touched |= mask,

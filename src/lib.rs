@@ -9,6 +9,7 @@
 //!  ptx    ─┐                                     ┌─> sim    schedules the warps ──events──> trace
 //!  sass   ─┤                                     │                                            │
 //!  micro  ─┴─> Program ──exec──> BlockPaths ─────┤    (two engines: paper model, pipeline)    │
+//!  accelsim ─> Program, ───────> BlockPaths      │                                            │
 //!              (program)  once   (path)          ├─> bound  Algorithm 1, GUB, IWB, ..., RBB   │
 //!                                                │         │                                  v
 //!              TimingTable = Program + Machine ──┤  both ──> check: a verdict per bound ──> report ──> cli
@@ -17,6 +18,7 @@
 //!
 //! * A front end ([`ptx`], [`sass`] for machine code, [`micro`]) decodes a kernel into a [`program::Program`]: instructions
 //!   with op class, registers and language-neutral semantics ([`program::sem`]).
+//! * A trace of another tool ([`accelsim`]) gives both, the instructions that were executed and the paths: nothing is executed.
 //! * [`exec`] runs a launch functionally, once, 32 lanes at a time, and yields the
 //!   [`path::BlockPaths`] of one block after the other: what each warp executed, four bytes a
 //!   step. There is no time in it.
@@ -69,7 +71,7 @@
 //!  check    explore  hybrid  pwcet  why  verdicts, counterexamples; all schedules, hunts, anomalies; estimates from traces, from times; critical paths
 //!  sim      bound               timing engine; phases and bounds        (never each other)
 //!  exec     trace               functional run; events and observers
-//!  ptx      sass     micro      front ends
+//!  ptx   sass   micro   accelsim   front ends
 //!  program  path  machine  isa  decoded kernels; paths; machines; op classes
 //!  base     diag                time, ids, masks; diagnostics
 //!  model                        documentation only: the rules, the bibliography
@@ -123,6 +125,8 @@
 //! | the hybrid analysis of Betts and Donaldson, ECRTS 2013 | [`hybrid`]; the format of its traces is `src/hybrid/trace.rs` |
 //! | where a warp passes which point of the code, as text and for `hybrid` | `src/trace/ipoints.rs`; the points of a kernel are `src/hybrid/instrumented.rs`, a run without a text is `src/hybrid/run.rs` |
 //! | how an instruction of machine code is encoded, printed, what it does | `isa/pascal.ron`, `src/sass/table/`, `src/sass/lower/`; checked as `docs/machine-code.md` says |
+//! | how a trace of Accel-Sim's tracer is read and written, what its opcodes are | `src/accelsim/`, `isa/traces/*.ron`; `docs/traces.md` |
+//! | which lines of memory and banks an access takes | `src/path/lines.rs`, `src/path/banks.rs`, for functional runs and traces |
 //! | what a PTX instruction does | `src/ptx/lower/` (to semantics), `src/exec/` (its execution) |
 //! | what a launch file may say, and how it becomes a launch | `src/program/launch/` |
 //! | textures and surfaces: what they are, how a fetch computes | [`program::image`], `src/exec/image/` |
@@ -172,6 +176,7 @@
 //! | plan, point, job | what `sweep` runs; one combination of it; points that share a functional run |
 //! | stopped, complete | why a command ended early; whether everything was taken to its end |
 
+pub mod accelsim;
 pub mod base;
 pub mod bound;
 pub mod check;

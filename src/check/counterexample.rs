@@ -53,6 +53,7 @@ pub fn command(inputs: &Inputs) -> String {
     let kernel = match &inputs.workload.kind {
         WorkloadKind::Micro(_) => KERNEL.to_owned(),
         WorkloadKind::Launch { .. } => LAUNCH.to_owned(),
+        WorkloadKind::Trace(kernel) => kernel.file_name().to_owned(),
         WorkloadKind::Step { step, .. } => format!("{PROGRAM} --launch {}", step.number),
     };
     let scheduler = scheduler(inputs);
@@ -95,6 +96,8 @@ pub fn counterexample(inputs: &Inputs) -> Result<Vec<(String, Vec<u8>)>, Diagnos
             };
             files.push((KERNEL.to_owned(), micro::write(&own, &headline(inputs)).into_bytes()));
         }
+        // the trace stays where it is
+        WorkloadKind::Trace(_) => {}
         WorkloadKind::Launch { .. } | WorkloadKind::Step { .. } => files.extend(inputs.files.iter().cloned()),
     }
     files.extend(schedule.map(|text| (SCHEDULE.to_owned(), text.into_bytes())));
@@ -134,6 +137,8 @@ fn readme(inputs: &Inputs, command: &str) -> String {
         match &inputs.workload.kind {
             WorkloadKind::Micro(_) =>
                 "kernel.warp names its machine and schedule: it shows the same without options.\n\n",
+            WorkloadKind::Trace(_) =>
+                "The trace is not in this folder: the command names it as it was named.\n\n",
             WorkloadKind::Launch { .. } | WorkloadKind::Step { .. } => "",
         }
     );

@@ -125,6 +125,12 @@ pub fn for_each_block(
     let (program, launch) = match &workload.kind {
         WorkloadKind::Launch { program, launch } => (program, launch),
         WorkloadKind::Micro(_) => return written_paths(workload, options, visit),
+        WorkloadKind::Trace(_) => {
+            let message = "a trace has the paths that were taken, and nothing of others";
+            return Err(Diagnostic::general(workload.name.clone(), message)
+                .hint("name the kernel's code: a launch file, or a .ptx or .cubin with --entry --grid --block --arg")
+                .into());
+        }
         WorkloadKind::Step { .. } => {
             let message =
                 "the launch of a program works on what those before it leave, which is not known here";

@@ -7,7 +7,7 @@ use super::checked::{Checked, Failed};
 use super::early::Early;
 use super::judging::{Analysed, Judge, analyser};
 use super::plan::{Plan, resident_blocks};
-use super::workload::WorkloadSource;
+use super::workload::{WorkloadKind, WorkloadSource};
 use crate::base::{Cycles, Watch};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::path::{BlockPaths, BlockSource, Footprint};
@@ -107,7 +107,7 @@ fn machine_notes(plan: &Plan) -> Vec<String> {
         notes.push("no self-check: the analyser knows lone warps of the paper model only".to_owned());
     }
     let load_store = plan.machine.pipeline().is_some_and(|pipeline| pipeline.load_store.is_some());
-    if load_store && plan.workload.launch().is_none() {
+    if load_store && matches!(plan.workload.kind, WorkloadKind::Micro(_)) {
         let note = "a .warp kernel has no addresses: its memory instructions run on the units of their \
                     classes, past the load/store unit";
         notes.push(note.to_owned());

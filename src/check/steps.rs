@@ -29,8 +29,15 @@ pub(super) fn copied(mut device: Device, action: &Action) -> Result<Device, Diag
 /// # Errors
 /// What a kernel does wrong, with the launch in which it happened.
 pub(super) fn before(sequence: &Sequence, number: u64, options: Options) -> Result<Device, Diagnostics> {
-    let options =
-        Options { banks: None, traffic: false, constants: false, divergence: false, races: None, ..options };
+    let options = Options {
+        banks: None,
+        traffic: false,
+        lanes: false,
+        constants: false,
+        divergence: false,
+        races: None,
+        ..options
+    };
     let mut paths = BlockPaths::default();
     execute_sequence(sequence, Some(number), options, &Watch::new(), &mut |_, run| {
         while run.next_block(&mut paths)? {}

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::steps::before;
+use crate::accelsim::{TraceSource, TracedKernel, Wanted};
 use crate::base::Watch;
 use crate::diag::Diagnostics;
 use crate::exec::divergence::Divergence;
@@ -36,6 +37,8 @@ pub enum WorkloadKind {
         /// Grid, block and arguments.
         launch: Box<Launch>,
     },
+    /// A kernel whose paths were recorded elsewhere.
+    Trace(Arc<TracedKernel>),
     /// One launch of a program, in the memory that those before it leave.
     Step {
         /// The program.
@@ -51,6 +54,8 @@ pub enum WorkloadSource<'a> {
     Micro(MicroSource<'a>),
     /// A functional run.
     Launch(Box<Executor<'a>>),
+    /// A trace that is read.
+    Trace(Box<TraceSource<'a>>),
 }
 
 impl Workload {
@@ -59,6 +64,7 @@ impl Workload {
         match &self.kind {
             WorkloadKind::Micro(kernel) => &kernel.program,
             WorkloadKind::Launch { program, .. } => program,
+            WorkloadKind::Trace(kernel) => &kernel.program,
             WorkloadKind::Step { sequence, step } => &sequence.kernel(step).program,
         }
     }
@@ -66,7 +72,7 @@ impl Workload {
     /// The launch of a real kernel.
     pub fn launch(&self) -> Option<&Launch> {
         match &self.kind {
-            WorkloadKind::Micro(_) => None,
+            WorkloadKind::Micro(_) | WorkloadKind::Trace(_) => None,
             WorkloadKind::Launch { launch, .. } => Some(launch),
             WorkloadKind::Step { step, .. } => Some(&step.launch),
         }
@@ -76,7 +82,7 @@ impl Workload {
     /// [`WorkloadSource::buffer`].
     pub fn buffers(&self) -> Vec<(String, usize)> {
         match &self.kind {
-            WorkloadKind::Micro(_) => Vec::new(),
+            WorkloadKind::Micro(_) | WorkloadKind::Trace(_) => Vec::new(),
             WorkloadKind::Launch { launch, .. } => {
                 let names = launch.buffers.iter().map(|buffer| buffer.name.clone());
                 names.enumerate().map(|(index, name)| (name, index)).collect()
@@ -90,6 +96,7 @@ impl Workload {
         match &self.kind {
             WorkloadKind::Micro(kernel) => u32::try_from(kernel.blocks.len()).unwrap_or(u32::MAX),
             WorkloadKind::Launch { launch, .. } => launch.blocks(),
+            WorkloadKind::Trace(kernel) => kernel.blocks(),
             WorkloadKind::Step { step, .. } => step.launch.blocks(),
         }
     }
@@ -103,6 +110,7 @@ impl Workload {
                 shared_bytes: 0,
             },
             WorkloadKind::Launch { program, launch } => launch.needs(program),
+            WorkloadKind::Trace(kernel) => kernel.needs(),
             WorkloadKind::Step { sequence, step } => step.launch.needs(&sequence.kernel(step).program),
         }
     }
@@ -117,6 +125,7 @@ impl Workload {
             WorkloadKind::Launch { program, launch } => {
                 WorkloadSource::Launch(Box::new(Executor::new(program, launch, options)?))
             }
+            WorkloadKind::Trace(kernel) => WorkloadSource::Trace(Box::new(kernel.source(wanted(&options))?)),
             WorkloadKind::Step { sequence, step } => {
                 let device = before(sequence, step.number, options)?;
                 let Kernel { module, program } = sequence.kernel(step);
@@ -127,6 +136,12 @@ impl Workload {
     }
 }
 
+/// What a trace has to give where a functional run would have these options.
+fn wanted(options: &Options) -> Wanted {
+    let Options { banks, traffic, constants, max_instructions_per_block, .. } = *options;
+    Wanted { banks, traffic, constants, most: max_instructions_per_block.min(u64::from(u32::MAX)) }
+}
+
 impl<'a> WorkloadSource<'a> {
     /// Has somebody watch the run, who may end it.
     #[must_use]
@@ -134,6 +149,7 @@ impl<'a> WorkloadSource<'a> {
         match self {
             Self::Micro(source) => Self::Micro(source),
             Self::Launch(executor) => Self::Launch(Box::new(executor.watched(watch))),
+            Self::Trace(source) => Self::Trace(Box::new(source.watched(watch))),
         }
     }
 
@@ -141,7 +157,7 @@ impl<'a> WorkloadSource<'a> {
     /// after the last block.
     pub fn time_dependences(&self) -> TimeDependences {
         match self {
-            Self::Micro(_) => TimeDependences::default(),
+            Self::Micro(_) | Self::Trace(_) => TimeDependences::default(),
             Self::Launch(executor) => executor.time_dependences(),
         }
     }
@@ -149,7 +165,7 @@ impl<'a> WorkloadSource<'a> {
     /// What branches did so far, if the options asked for it.
     pub fn divergence(&self) -> Option<&Divergence> {
         match self {
-            Self::Micro(_) => None,
+            Self::Micro(_) | Self::Trace(_) => None,
             Self::Launch(executor) => executor.divergence(),
         }
     }
@@ -157,7 +173,7 @@ impl<'a> WorkloadSource<'a> {
     /// Contents of a launch buffer as they are now.
     pub fn buffer(&self, index: usize) -> Option<&[u8]> {
         match self {
-            Self::Micro(_) => None,
+            Self::Micro(_) | Self::Trace(_) => None,
             Self::Launch(executor) => Some(executor.buffer(index)),
         }
     }
@@ -165,7 +181,7 @@ impl<'a> WorkloadSource<'a> {
     /// Contents of a module variable as they are now, by its full name.
     pub fn variable(&self, name: &str) -> Option<&[u8]> {
         match self {
-            Self::Micro(_) => None,
+            Self::Micro(_) | Self::Trace(_) => None,
             Self::Launch(executor) => executor.variable(name),
         }
     }
@@ -178,6 +194,7 @@ impl BlockSource for WorkloadSource<'_> {
         match self {
             Self::Micro(source) => source.next_block(paths),
             Self::Launch(executor) => executor.next_block(paths),
+            Self::Trace(source) => source.next_block(paths),
         }
     }
 
@@ -185,6 +202,7 @@ impl BlockSource for WorkloadSource<'_> {
         match self {
             Self::Micro(source) => source.footprint(),
             Self::Launch(executor) => executor.footprint(),
+            Self::Trace(source) => source.footprint(),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod diff;
 mod experiments;
+mod export;
 mod hybrid;
 mod laboratory;
 mod pwcet;
@@ -20,6 +21,7 @@ use crate::machine::{Machine, SchedulerKind};
 
 pub use diff::{Diff, QuotedRun};
 pub use experiments::{Merge, Report, Reproduce, Sweep, What};
+pub use export::{Export, Synthetic};
 pub use hybrid::{Hybrid, IpointsAt};
 pub use laboratory::{
     Ablate, Anomaly, Compare, Evidence, Explore, Family, FamilyName, Fermi, Hunt, TableFormat, Worst,
@@ -80,6 +82,10 @@ pub enum Command {
     Worst(Worst),
     /// Search for a block that breaks a bound, and shrink what is found
     Hunt(Hunt),
+    /// The paths of a run as traces that Accel-Sim replays: kernelslist.g, and a .traceg for each launch
+    Export(Export),
+    /// A trace that is made up, as long as you like
+    Synthetic(Synthetic),
     /// Write a kernel of a family with parameters, and its machine
     Family(Family),
     /// Something gets shorter and the schedule longer: on kernels over latencies, or among phases
@@ -108,7 +114,7 @@ pub enum Command {
     Pwcet(Box<Pwcet>),
     /// Estimates from times between points of the code, put together along its control flow (Betts and Donaldson, ECRTS 2013)
     Hybrid(Hybrid),
-    /// What is in a .ptx, .warp or machine file
+    /// What is in a .ptx, .cubin, .warp, trace or machine file
     Inspect(Inspect),
     /// Embedded kernels, machines and plans, policies, bounds
     List(List),
@@ -120,8 +126,8 @@ pub enum Command {
 
 #[derive(Debug, clap::Args)]
 pub struct Check {
-    /// Embedded kernels, .warp files, launch or program .ron files, or one .ptx with --entry --grid --block --arg; `-` is
-    /// stdin
+    /// Embedded kernels, .warp files, launch or program .ron files, traces (.traceg, kernelslist.g), or one .ptx with --entry
+    /// --grid --block --arg; `-` is stdin
     pub kernels: Vec<String>,
     /// Bounds that decide the exit code
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
@@ -332,7 +338,8 @@ pub struct List {
 /// A kernel and what it is to run on.
 #[derive(Clone, Debug, clap::Args)]
 pub struct OneKernel {
-    /// Embedded kernel, .warp file, launch or program .ron file, or .ptx with --entry --grid --block --arg; `-` is stdin
+    /// Embedded kernel, .warp file, launch or program .ron file, trace (.traceg, kernelslist.g@N), or .ptx with --entry
+    /// --grid --block --arg; `-` is stdin
     pub kernel: String,
     #[command(flatten)]
     pub common: Common,
@@ -459,12 +466,18 @@ pub struct PtxLaunch {
     /// architecture, the machine code MODULE.NAME.cubin; the embedded kernels have `nvrtc` and `sm_61`
     #[arg(long, value_name = "NAME")]
     pub compiler: Option<String>,
-    /// Of a program file: this launch alone, from 0, in the memory that those before it leave
+    /// Of a program file: this launch alone, from 0, in the memory that those before it leave; of a kernelslist.g this kernel
     #[arg(long, value_name = "N")]
     pub launch: Option<u64>,
     /// Of a program file: another value for a number that its `let` names
     #[arg(long = "let", value_name = "NAME=VALUE", allow_hyphen_values = true)]
     pub constant: Vec<String>,
+    /// Of traces, which leave out predicates: whatever may read one waits for the last instruction that set one
+    #[arg(long)]
+    pub conservative_predicates: bool,
+    /// Of traces: the op class of opcodes that are not known [default: alu.misc]
+    #[arg(long, value_name = "CLASS")]
+    pub unknown_op: Option<String>,
 }
 
 impl PtxLaunch {
@@ -498,6 +511,11 @@ impl PtxLaunch {
             ("dynamic-shared", "") => self.dynamic_shared = count()?,
             ("registers", "") => self.registers = count()?,
             ("compiler", "") => self.compiler = Some(value.to_owned()),
+            ("conservative-predicates", "") => {
+                self.conservative_predicates =
+                    value.parse().map_err(|_| wrong("true or false".to_owned()))?;
+            }
+            ("unknown-op", "") => self.unknown_op = Some(value.to_owned()),
             ("launch", "") => {
                 self.launch =
                     Some(value.parse().map_err(|error: std::num::ParseIntError| wrong(error.to_string()))?);
@@ -506,7 +524,8 @@ impl PtxLaunch {
             ("arg", which) if !which.is_empty() => self.arg.push(format!("{which}={value}")),
             _ => {
                 let message = format!("`{option}` is no launch option");
-                let hint = "block, grid, entry, dynamic-shared, registers, compiler, launch, `let NAME`, `arg WHICH`";
+                let hint = "block, grid, entry, dynamic-shared, registers, compiler, launch, conservative-predicates, unknown-op, `let NAME`, \
+                     `arg WHICH`";
                 return Err((message, hint.to_owned()));
             }
         }
@@ -532,7 +551,8 @@ impl PtxLaunch {
 
     /// The options again, for a command that repeats a run.
     pub fn words(&self) -> Vec<String> {
-        let Self { entry, grid, block, arg, dynamic_shared, registers, compiler, launch, constant } = self;
+        let Self { entry, grid, block, arg, dynamic_shared, registers, compiler, launch, constant, .. } =
+            self;
         let mut words = Vec::new();
         let mut option = |name: &str, value: String| words.extend([name.to_owned(), value]);
         let shape = |s: &Shape| format!("{},{},{}", s.0, s.1, s.2);
@@ -545,6 +565,10 @@ impl PtxLaunch {
         compiler.iter().for_each(|c| option("--compiler", c.clone()));
         launch.iter().for_each(|n| option("--launch", n.to_string()));
         constant.iter().for_each(|c| option("--let", c.clone()));
+        self.unknown_op.iter().for_each(|class| option("--unknown-op", class.clone()));
+        if self.conservative_predicates {
+            words.push("--conservative-predicates".to_owned());
+        }
         words
     }
 }

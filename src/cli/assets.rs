@@ -9,6 +9,7 @@ use std::sync::Arc;
 use include_dir::{Dir, include_dir};
 
 use super::files::read;
+use crate::accelsim::Opcodes;
 use crate::diag::{Diagnostic, Diagnostics, SourceText, closest};
 use crate::isa::IsaTable;
 use crate::sass::Encoding;
@@ -16,6 +17,7 @@ use crate::sass::Encoding;
 static CONFIGS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/configs");
 static KERNELS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/kernels");
 static PLANS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/plans");
+static OPCODES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/isa/traces");
 const PTX_ISA: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/isa/ptx.ron"));
 /// The encoding of Maxwell and Pascal.
 const PASCAL: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/isa/pascal.ron"));
@@ -179,6 +181,23 @@ pub fn encoding() -> Result<Encoding, Diagnostics> {
     Encoding::parse(&SourceText::new("isa/pascal.ron", PASCAL))
 }
 
+/// The opcodes of machine code, as traces name them, by generation.
+pub fn opcodes() -> Result<Vec<Opcodes>, Diagnostics> {
+    let source = |name: &str| {
+        let path = format!("{name}.ron");
+        let text = OPCODES.get_file(&path).and_then(|file| file.contents_utf8());
+        let place = format!("isa/traces/{path}");
+        match text {
+            Some(text) => Ok(SourceText::new(place, text)),
+            None => Err(Diagnostics::from(Diagnostic::general(place, "there is no such table of opcodes"))),
+        }
+    };
+    ["kepler", "pascal", "volta", "turing", "ampere"]
+        .iter()
+        .map(|name| Opcodes::parse(&source(name)?, &source))
+        .collect()
+}
+
 /// Every embedded kernel: name and location, sorted by name.
 pub fn kernels() -> Vec<(String, Location)> {
     embedded(&KERNELS, Location::Kernel, &["ron", "warp"])
@@ -237,8 +256,10 @@ pub fn find_kernel(name: &str) -> Result<Location, Diagnostics> {
     }
     let (name, _) = by_compiler(name);
     let on_disk = Location::Disk(PathBuf::from(name));
-    if matches!(on_disk.extension().as_str(), "warp" | "ron" | "ptx" | "cu" | "cubin" | "fatbin")
-        || name.contains(['/', '\\'])
+    if matches!(
+        on_disk.extension().as_str(),
+        "warp" | "ron" | "ptx" | "cu" | "cubin" | "fatbin" | "traceg" | "g"
+    ) || name.contains(['/', '\\'])
     {
         return Ok(on_disk);
     }

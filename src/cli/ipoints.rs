@@ -16,7 +16,8 @@ pub fn instrumented(
 ) -> Result<Instrumented, Diagnostic> {
     let program = kernel.workload.program();
     let Some(launch) = kernel.workload.launch() else {
-        let message = "a .warp kernel has no control flow to instrument: its warps are straight-line code";
+        let message =
+            "a .warp kernel or trace has no control flow to instrument: its warps are straight-line code";
         return Err(Diagnostic::general(kernel.workload.name.clone(), message).hint("name a PTX kernel"));
     };
     Instrumented::new(program, Some(launch.block), divergence, density).map_err(|why| match why {

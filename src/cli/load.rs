@@ -13,6 +13,8 @@ use super::modules;
 use super::policies;
 use super::programs::{self, LoadedProgram};
 use super::session::Session;
+use super::traces;
+use crate::accelsim::Listed;
 use crate::base::Pc;
 use crate::check::{Subject, Workload, WorkloadKind, order};
 use crate::diag::{Diagnostic, Diagnostics, SourceText, to_ron};
@@ -48,6 +50,7 @@ enum Origin {
     Micro,
     Launch(Box<LaunchSpec>),
     Program(Box<LoadedProgram>),
+    Trace,
 }
 
 impl LoadedKernel {
@@ -61,7 +64,7 @@ impl LoadedKernel {
     /// What a folder needs to launch the kernel again: `launch.ron` or `program.ron`, PTX, data.
     pub fn files(&self) -> Result<Vec<(String, Vec<u8>)>, Diagnostics> {
         let launch = match &self.origin {
-            Origin::Micro => return Ok(Vec::new()),
+            Origin::Micro | Origin::Trace => return Ok(Vec::new()),
             Origin::Program(program) => return program.files(),
             Origin::Launch(launch) => launch,
         };
@@ -179,6 +182,16 @@ pub fn any_at(name: &str, location: Location, options: &PtxLaunch, seed: u64) ->
                 launch(name, options.name_of(&location.stem()), location, fitted)
             }
         }
+        "traceg" | "g" if options.says_a_launch() || !options.constant.is_empty() => {
+            let message = "--entry, --grid, --block, --arg, --let and their like belong to code, and this is a trace of a run";
+            return Err(Diagnostic::general(name, message).into());
+        }
+        "traceg" => trace(name, location, options, None)?,
+        "g" => {
+            let (list, source) = traces::list(&location)?;
+            let chosen = traces::chosen(name, &list, &source, options)?;
+            trace(name, location, options, Some(chosen))?
+        }
         "cubin" | "fatbin" if options.grid.is_none() && options.block.is_none() => {
             return match modules::launches_beside(&location)?.as_slice() {
                 [only] => any(only, options, seed),
@@ -207,7 +220,7 @@ pub fn any_at(name: &str, location: Location, options: &PtxLaunch, seed: u64) ->
                 "" => "the name has no ending that says what this is".to_owned(),
                 other => format!("`.{other}` is not a kind of kernel file"),
             };
-            let hint = "kernels are .warp, .ptx, launch and program .ron files, names that `warpbound list` shows, \
+            let hint = "kernels are .warp, .ptx, .cubin, launch and program .ron files, traces (.traceg, kernelslist.g), names that `warpbound list` shows, \
                         or `-` for stdin";
             return Err(Diagnostic::general(name, message).hint(hint).into());
         }
@@ -227,6 +240,37 @@ fn micro(name: &str, location: Location) -> Result<LoadedKernel, Diagnostics> {
         code,
         inputs: location.on_disk().map(PathBuf::from).into_iter().collect(),
         location,
+    })
+}
+
+/// A trace, by itself or from a list.
+fn trace(
+    name: &str,
+    location: Location,
+    options: &PtxLaunch,
+    of: Option<Listed>,
+) -> Result<LoadedKernel, Diagnostics> {
+    let mut inputs: Vec<PathBuf> = location.on_disk().map(PathBuf::from).into_iter().collect();
+    let (file, copies) = match of {
+        Some(listed) => (location.beside(&listed.file), listed.copies),
+        None => (location.clone(), Vec::new()),
+    };
+    let mut kernel = traces::read(&file, options)?;
+    kernel.copies = copies;
+    inputs.extend(file.on_disk().map(PathBuf::from));
+    inputs.dedup();
+    Ok(LoadedKernel {
+        name_given: name.to_owned(),
+        code: SourceText::new(kernel.program.file.clone(), kernel.listing.clone()),
+        workload: Workload {
+            name: traces::name_of(&file, &kernel),
+            kind: WorkloadKind::Trace(Arc::new(kernel)),
+        },
+        location,
+        inputs,
+        machine: None,
+        scheduler: None,
+        origin: Origin::Trace,
     })
 }
 

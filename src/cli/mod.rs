@@ -26,6 +26,7 @@ mod stop;
 mod suite;
 mod terminal;
 mod trace_files;
+mod traces;
 mod worst_cases;
 
 use std::io::{self, Write};
@@ -66,6 +67,8 @@ fn run(args: &Args, session: &Session) -> Outcome {
         Command::Explore(explore) => commands::explore::run(explore, session),
         Command::Worst(worst) => commands::worst::run(worst, session),
         Command::Hunt(hunt) => commands::hunt::run(hunt, session),
+        Command::Export(export) => commands::export::run(export, session),
+        Command::Synthetic(made) => commands::export::synthetic(made, session),
         Command::Family(family) => commands::family::run(family, session),
         Command::Anomaly(anomaly) => commands::anomaly::run(anomaly, session),
         Command::Fermi(fermi) => commands::fermi::run(fermi, session),
@@ -130,6 +133,8 @@ impl Args {
             Command::Explore(_) => "explore",
             Command::Worst(_) => "worst",
             Command::Hunt(_) => "hunt",
+            Command::Export(_) => "export",
+            Command::Synthetic(_) => "synthetic",
             Command::Family(_) => "family",
             Command::Anomaly(_) => "anomaly",
             Command::Fermi(_) => "fermi",
@@ -174,9 +179,12 @@ impl Args {
             Command::Hybrid(hybrid) => hybrid.common.format,
             Command::Inspect(inspect) => inspect.format,
             Command::List(list) => list.format,
-            Command::Family(_) | Command::Report(_) | Command::Completions(_) | Command::Man(_) => {
-                Format::Text
-            }
+            Command::Export(_)
+            | Command::Synthetic(_)
+            | Command::Family(_)
+            | Command::Report(_)
+            | Command::Completions(_)
+            | Command::Man(_) => Format::Text,
         }
     }
 }

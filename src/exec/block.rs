@@ -179,6 +179,9 @@ impl<'a> Runner<'a> {
                 let taken = step::branch(warp, &mut self.context, op, pc, active);
                 paths.thread_instructions += u64::from(taken.count());
                 paths.warps[id].push(Step::plain(pc), active);
+                if self.context.record.lanes() {
+                    paths.warps[id].push_enabled(taken);
+                }
                 self.fuel -= 1;
                 return Ok(done + 1);
             }
@@ -202,16 +205,29 @@ impl<'a> Runner<'a> {
         paths: &mut BlockPaths,
     ) -> Result<(), Fault> {
         let warp = &mut self.warps[id];
-        let run = Straight {
-            warp,
-            context: &mut self.context,
-            code: &self.code,
-            path: &mut paths.warps[id],
-            first: first.index(),
-            end: end.index(),
-            active,
-        };
-        paths.thread_instructions += self.processor.run(run)?;
+        // where the lanes of each step are recorded, one after the other
+        let lanes = self.context.record.lanes();
+        let most = if lanes { 1 } else { usize::MAX };
+        let mut next = first.index();
+        while next < end.index() {
+            let stop = next.saturating_add(most).min(end.index());
+            if lanes && self.code.taken[stop] > self.code.taken[next] {
+                let guard = self.code.ops[next].guard;
+                let enabled = guard.map_or(active, |guard| active & warp.guard(guard));
+                paths.warps[id].push_enabled(enabled);
+            }
+            let run = Straight {
+                warp,
+                context: &mut self.context,
+                code: &self.code,
+                path: &mut paths.warps[id],
+                first: next,
+                end: stop,
+                active,
+            };
+            paths.thread_instructions += self.processor.run(run)?;
+            next = stop;
+        }
         let count = u64::from(end.get() - first.get());
         warp.executed += u64::from(self.code.taken[end.index()] - self.code.taken[first.index()]);
         warp.stack.advance_to(end);
@@ -232,6 +248,9 @@ impl<'a> Runner<'a> {
         let goes_on = !matches!(meeting, Meeting::InVain);
         paths.thread_instructions += u64::from(enabled.count());
         let path = &mut paths.warps[id];
+        if self.context.record.lanes() {
+            path.push_enabled(enabled);
+        }
         if warp.stack.top().is_none() {
             path.push(step.ending_warp(), active);
             warp.state = State::Finished;

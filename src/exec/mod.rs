@@ -15,8 +15,6 @@
 mod access;
 pub mod all_paths;
 mod arith;
-mod async_groups;
-mod banks;
 mod barrier;
 mod block;
 mod calls;
@@ -29,7 +27,6 @@ pub mod divergence;
 mod fault;
 mod image;
 mod lanes;
-mod lines;
 mod loops;
 mod matrix;
 mod mbarrier;
@@ -73,6 +70,8 @@ pub struct Options {
     pub banks: Option<Banks>,
     /// Whether to record the lines that accesses to global and local memory touch.
     pub traffic: bool,
+    /// Whether to record which lanes carry out each step, and where they access memory.
+    pub lanes: bool,
     /// Whether those lines include constants and the kernel's parameters.
     pub constants: bool,
     /// How lanes that diverged meet again.
@@ -134,6 +133,7 @@ impl Default for Options {
             stack_bytes: STACK_BYTES,
             banks: None,
             traffic: false,
+            lanes: false,
             constants: false,
             reconvergence: Reconvergence::PostDominator,
             divergence: false,
@@ -219,6 +219,11 @@ impl<'a> Executor<'a> {
     pub fn watched(mut self, watch: &'a base::Watch) -> Self {
         self.runner.watch = Some(watch);
         self
+    }
+
+    /// Local memory of a thread, bytes.
+    pub fn local_bytes(&self) -> u64 {
+        self.runner.context.memory.local_per_thread()
     }
 
     /// Contents of a buffer of the launch, by its index there, after the blocks run so far; empty
@@ -317,7 +322,7 @@ fn check_program(program: &Program, problems: &mut Diagnostics) {
         };
         let wrong = match &instr.sem {
             Sem::OpenRegion { .. } if instr.guard.is_some() => Some("SSY or PBK under a guard".to_owned()),
-            Sem::None => Some("an instruction that has timing only".to_owned()),
+            Sem::None | Sem::Traced(_) => Some("an instruction that has timing only".to_owned()),
             Sem::Load { ty, dsts, .. } => vector(ty.bits, dsts.len()),
             Sem::Store { bits, srcs, .. } => vector(*bits, srcs.len()),
             Sem::Surface(access) => {

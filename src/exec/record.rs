@@ -1,13 +1,12 @@
 //! What timing wants to know of memory accesses besides their space: bank conflicts, lines.
 
 use super::Options;
-use super::lines::Lines;
 use super::memory::Memory;
 use super::warp::Shape;
 use crate::base::{Pc, WARP_SIZE};
 use crate::isa::Space;
 use crate::machine::Banks;
-use crate::path::{LineUse, WarpPath};
+use crate::path::{LineUse, Lines, WarpPath};
 use crate::program::Program;
 use crate::program::layout::LOCAL_LINES_BASE;
 
@@ -16,6 +15,8 @@ pub(super) struct Record {
     /// The banks whose conflicts count, if any do.
     pub(super) banks: Option<Banks>,
     traffic: Option<Traffic>,
+    /// Addresses of the instruction just executed, if they are recorded.
+    addresses: Option<Vec<u64>>,
 }
 
 struct Traffic {
@@ -33,7 +34,7 @@ pub(super) struct Collecting<'a> {
     traffic: &'a mut Traffic,
 }
 
-/// Bytes of a word; local memory lies word by word across the lanes of a warp.
+/// Bytes of a word.
 const WORD: u64 = 4;
 
 impl Record {
@@ -44,13 +45,30 @@ impl Record {
             lines: Lines::default(),
             group: Vec::new(),
         };
-        Self { banks: options.banks, traffic: options.traffic.then(traffic) }
+        Self {
+            banks: options.banks,
+            traffic: options.traffic.then(traffic),
+            addresses: options.lanes.then(Vec::new),
+        }
     }
 
     /// Whether anything besides the space of an access is recorded.
     #[inline(always)]
     pub(super) fn wants_addresses(&self) -> bool {
-        self.banks.is_some() || self.traffic.is_some()
+        self.banks.is_some() || self.traffic.is_some() || self.addresses.is_some()
+    }
+
+    /// Whether it is recorded which lanes do what, and where.
+    pub(super) fn lanes(&self) -> bool {
+        self.addresses.is_some()
+    }
+
+    /// Where a lane of the instruction accesses memory.
+    #[inline]
+    pub(super) fn address(&mut self, address: impl FnOnce() -> u64) {
+        if let Some(addresses) = &mut self.addresses {
+            addresses.push(address());
+        }
     }
 
     /// Starts the group of an instruction that accesses this space, if it is to have one.
@@ -69,6 +87,10 @@ impl Record {
         {
             path.push_traffic(&traffic.group);
             traffic.group.clear();
+        }
+        if let Some(addresses) = &mut self.addresses {
+            path.push_addresses(addresses);
+            addresses.clear();
         }
     }
 }
@@ -89,8 +111,7 @@ impl Collecting<'_> {
         self.traffic.lines.touch(base | offset, bytes);
     }
 
-    /// A thread's access to its local memory. The words that the lanes of a warp have at the same
-    /// local address lie side by side, so an access of 4 bytes by all lanes fills one line.
+    /// A thread's access to its local memory.
     pub(super) fn local(
         &mut self,
         memory: &Memory,
@@ -99,19 +120,10 @@ impl Collecting<'_> {
         address: u64,
         bytes: usize,
     ) {
-        let words_per_thread = memory.local_per_thread() / WORD;
+        let words = memory.local_per_thread() / WORD;
         let warp =
             shape.linear_block().wrapping_mul(shape.warps as u64).wrapping_add((thread / WARP_SIZE) as u64);
-        let mut at = address;
-        while at < address + bytes as u64 {
-            let row = warp.wrapping_mul(words_per_thread).wrapping_add(at / WORD);
-            let word = row.wrapping_mul(WARP_SIZE as u64).wrapping_add((thread % WARP_SIZE) as u64);
-            let offset = word.wrapping_mul(WORD).wrapping_add(at % WORD);
-            let next = (at / WORD + 1) * WORD;
-            let part = next.min(address + bytes as u64) - at;
-            self.traffic.lines.touch(LOCAL_LINES_BASE | offset & (LOCAL_LINES_BASE - 1), part as usize);
-            at = next;
-        }
+        self.traffic.lines.touch_local(LOCAL_LINES_BASE, (words, warp), thread % WARP_SIZE, address, bytes);
     }
 
     /// All lanes have been seen.

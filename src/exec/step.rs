@@ -272,6 +272,7 @@ pub(super) fn data(
         // no effect on values; control instructions come here when no lane is enabled, and
         // `Executor::new` refuses programs without semantics
         Sem::None
+        | Sem::Traced(_)
         | Sem::Nop
         | Sem::Barrier(_)
         | Sem::Branch { .. }

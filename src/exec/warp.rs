@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::async_groups::AsyncGroups;
 use super::lanes::{Lanes, width_mask};
 use super::registers::{Aside, RegisterMap, RegisterRow, Registers};
 use super::stack::SimtStack;
 use crate::base::{LaneMask, Pc, RegId, WARP_SIZE};
 use crate::machine::Reconvergence;
+use crate::path::AsyncGroups;
 use crate::program::Guard;
 use crate::program::sem::{Operand, PredSrc, Special};
 

@@ -4,10 +4,16 @@
 //! the analyser on the other. It is compact: four bytes a step, plus one mask per change of the
 //! active lanes. Where asked for, the memory lines of its accesses stand beside the steps.
 
+mod async_groups;
+mod banks;
+mod lines;
 mod set;
 mod step;
 mod traffic;
 
+pub use async_groups::AsyncGroups;
+pub use banks::{extra_transactions, most_extra_transactions};
+pub use lines::Lines;
 pub use set::{PathPart, PathSet, Rounds, Sides, Way};
 pub use step::{AsyncRing, BarrierUse, MemoryUse, Step};
 pub use traffic::LineUse;
@@ -27,6 +33,10 @@ pub struct WarpPath {
     /// Groups of lines, one for each step that accesses global or local memory; empty unless the
     /// functional run was told to record them.
     traffic: Vec<LineUse>,
+    /// Of each step, the active lanes whose guard held, where asked for.
+    enabled: Vec<LaneMask>,
+    /// Where asked for, an address for each enabled lane of each step that accesses memory.
+    addresses: Vec<u64>,
 }
 
 impl WarpPath {
@@ -64,6 +74,27 @@ impl WarpPath {
         self.traffic.extend_from_slice(group);
     }
 
+    /// Appends the lanes that carried out the step that was pushed last.
+    pub fn push_enabled(&mut self, enabled: LaneMask) {
+        self.enabled.push(enabled);
+    }
+
+    /// Appends the addresses of the step that was pushed last, one for each enabled lane.
+    pub fn push_addresses(&mut self, addresses: &[u64]) {
+        self.addresses.extend_from_slice(addresses);
+    }
+
+    /// Of each step, the active lanes whose guard held; empty unless the functional run was told to record them.
+    pub fn enabled(&self) -> &[LaneMask] {
+        &self.enabled
+    }
+
+    /// The addresses of every step that accesses memory, one for each enabled lane, step by step; empty unless the
+    /// functional run was told to record them.
+    pub fn addresses(&self) -> &[u64] {
+        &self.addresses
+    }
+
     /// The lines of every step that accesses global or local memory, group by group.
     pub fn traffic(&self) -> &[LineUse] {
         &self.traffic
@@ -84,6 +115,8 @@ impl WarpPath {
         self.steps.clear();
         self.masks.clear();
         self.traffic.clear();
+        self.enabled.clear();
+        self.addresses.clear();
     }
 
     /// Bytes this path occupies.
@@ -91,6 +124,8 @@ impl WarpPath {
         std::mem::size_of_val(self.steps.as_slice())
             + std::mem::size_of_val(self.masks.as_slice())
             + std::mem::size_of_val(self.traffic.as_slice())
+            + std::mem::size_of_val(self.enabled.as_slice())
+            + std::mem::size_of_val(self.addresses.as_slice())
     }
 }
 

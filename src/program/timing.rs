@@ -305,7 +305,14 @@ impl TimingTable {
 
 /// The sources of an atomic but for its address.
 fn without_address(instr: &Instr) -> RegList {
-    let Sem::Atomic(atomic) = &instr.sem else { return instr.srcs.clone() };
+    let atomic = match &instr.sem {
+        Sem::Atomic(atomic) => atomic,
+        Sem::Traced(Some(access)) => {
+            let needed = |reg: &RegId| Some(*reg) != access.atomic;
+            return instr.srcs.as_slice().iter().copied().filter(needed).collect();
+        }
+        _ => return instr.srcs.clone(),
+    };
     let is = |operand: &Operand, reg: RegId| matches!(operand, Operand::Reg(r) if *r == reg);
     let needed = |reg: &RegId| {
         !is(&atomic.addr.base, *reg)

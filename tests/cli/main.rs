@@ -2,6 +2,7 @@
 //! batches and runs that are ended early.
 
 mod ablate;
+mod accelsim;
 mod anomaly;
 mod batches;
 mod cfg;

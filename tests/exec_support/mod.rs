@@ -147,6 +147,7 @@ impl Kernel {
             max_instructions_per_block: self.fuel,
             banks: self.banks,
             traffic: self.traffic,
+            lanes: false,
             constants: self.constants,
             reconvergence: self.reconvergence,
             divergence: true,

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use crate::check::WorkloadKind;
 use crate::cli::args::{Cfg, Edges};
 use crate::cli::files::Outputs;
 use crate::cli::load;
@@ -16,6 +17,10 @@ use crate::report::output::Output;
 pub fn run(args: &Cfg, session: &Session) -> Outcome {
     let kernel = load::kernel(&args.kernel, &args.ptx, args.seed)?;
     let program = kernel.workload.program();
+    if let WorkloadKind::Trace(_) = kernel.workload.kind {
+        let problem = Diagnostic::general(kernel.name_given, "a trace has paths, and no control flow");
+        return Err(problem.hint("name the kernel's code: PTX or a cubin").into());
+    }
     let (divergence, name) = match args.edges {
         Edges::Sides => (Divergence::Sides, "sides"),
         Edges::Published => (Divergence::Published, "published"),

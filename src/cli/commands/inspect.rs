@@ -7,7 +7,7 @@ use crate::cli::assets::{self, Location};
 use crate::cli::files::read;
 use crate::cli::output::{self, Outcome};
 use crate::cli::session::Session;
-use crate::cli::{modules, programs};
+use crate::cli::{modules, programs, traces};
 use crate::diag::{Diagnostic, Diagnostics, SourceText};
 use crate::machine::{Machine, MachineSpec};
 use crate::micro::MicroKernel;
@@ -18,6 +18,7 @@ use crate::ptx::Module;
 use crate::report::inspect::cubin::CubinFile;
 use crate::report::inspect::machine::MachineFile;
 use crate::report::inspect::ptx::{ClassCount, PtxFile};
+use crate::report::inspect::trace::{TraceFile, TraceList};
 use crate::report::inspect::{Buffer, Contents, InspectResult, LaunchFile, MicroFile, ProgramFile, Step};
 use crate::report::output::Output;
 use crate::sass;
@@ -27,6 +28,10 @@ pub fn run(args: &Inspect, session: &Session) -> Outcome {
     let location = find(&args.file)?;
     if modules::is_machine_code(&location) {
         return machine_code(args, &location, session);
+    }
+    if let Some(is) = traced(&location)? {
+        let result = InspectResult { file: location.shown(), is };
+        return output::report(session, args.format, &Output::new("inspect", None, vec![result]));
     }
     let source = location.text()?;
     if args.disasm {
@@ -57,6 +62,31 @@ pub fn run(args: &Inspect, session: &Session) -> Outcome {
     };
     let result = InspectResult { file: location.shown(), is };
     output::report(session, args.format, &Output::new("inspect", None, vec![result]))
+}
+
+/// A trace, or a list of traces.
+fn traced(location: &Location) -> Result<Option<Contents>, Diagnostics> {
+    let read = |file: &Location| Ok(TraceFile::new(&traces::read(file, &PtxLaunch::default())?));
+    match location.extension().as_str() {
+        "traceg" => Ok(Some(Contents::Trace(read(location)?))),
+        "g" => {
+            let (list, _) = traces::list(location)?;
+            let kernels: Result<Vec<TraceFile>, Diagnostics> =
+                list.kernels.iter().map(|listed| read(&location.beside(&listed.file))).collect();
+            let kernels = kernels?;
+            let copies = list.kernels.last().map_or(&[][..], |listed| &listed.copies);
+            Ok(Some(Contents::TraceList(TraceList {
+                copies: copies.len(),
+                copied_bytes: copies
+                    .iter()
+                    .map(|(_, bytes)| bytes)
+                    .fold(0, |sum: u64, bytes| sum.saturating_add(*bytes)),
+                warp_instructions: kernels.iter().map(|kernel| kernel.warp_instructions).sum(),
+                kernels,
+            })))
+        }
+        _ => Ok(None),
+    }
 }
 
 /// `inspect X.cubin`.

@@ -12,6 +12,7 @@ pub mod draw;
 pub mod every_path;
 pub mod evidence;
 pub mod explore;
+pub mod export;
 pub mod family;
 pub mod fermi;
 pub mod hunt;

@@ -1,7 +1,7 @@
 //! Reading: regular files and stdin, up to a limit; gzip and xz are unpacked on the way.
 
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use crate::diag::Diagnostic;
@@ -58,6 +58,27 @@ pub fn bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Diagnostic> {
 /// As [`bytes`], and a file that cannot be unpacked.
 pub fn text(path: &Path, limit: u64) -> Result<Vec<u8>, Diagnostic> {
     unpacked(bytes(path, limit)?, limit, &path.display().to_string())
+}
+
+/// A file that is read as a stream, unpacked on the way, in memory that does not depend on its size.
+///
+/// # Errors
+/// As [`bytes`], whatever its size. What cannot be unpacked is an error of the stream.
+pub fn stream(path: &Path) -> Result<Box<dyn Read + Send>, Diagnostic> {
+    let problem = |message: String| Diagnostic::general(path.display().to_string(), message);
+    let unreadable = |error: io::Error| problem(format!("cannot read the file: {error}"));
+    let there = fs::metadata(path).map_err(unreadable)?;
+    if !there.is_file() {
+        return Err(problem("this is no regular file".to_owned()).hint("a trace is read more than once"));
+    }
+    let mut file = BufReader::with_capacity(1 << 16, File::open(path).map_err(unreadable)?);
+    Ok(match file.fill_buf().map_err(unreadable)? {
+        [0x1f, 0x8b, ..] => Box::new(flate2::bufread::MultiGzDecoder::new(file)),
+        [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => {
+            Box::new(lzma_rust2::XzReader::new_mem_limit(file, true, XZ_MEMORY_KIB))
+        }
+        _ => Box::new(file),
+    })
 }
 
 /// What comes on stdin, unpacked if it is packed.

@@ -63,6 +63,10 @@ pub(in super::super) fn async_copy(
     let whole = enabled.lanes().filter(|&lane| read_bytes[lane] == size).map(LaneMask::lane).collect();
     from.watch(whole, warp, context, Deed::Reads);
     to.watch(enabled, warp, context, Deed::Writes);
+    for lane in enabled.lanes() {
+        let Context { record, memory, .. } = &mut *context;
+        record.address(|| memory.packed_address(from.addresses[lane]));
+    }
     if let Some(mut group) = context.record.collect(pc, Space::Global) {
         for lane in enabled.lanes().filter(|&lane| read_bytes[lane] > 0) {
             group.global(&mut context.memory, from.addresses[lane], read_bytes[lane], false);

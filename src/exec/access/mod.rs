@@ -13,7 +13,6 @@ pub(super) use copy::async_copy;
 pub(super) use matrix::{load_matrix, load_rows, store_matrix, store_rows};
 pub(super) use plain::{Access, load, store};
 
-use super::banks::{extra_transactions, most_extra_transactions};
 use super::context::Context;
 use super::fault::{self, Fault};
 use super::lanes::Lanes;
@@ -26,7 +25,7 @@ use super::warp::{Shape, Warp};
 use crate::base::{LaneMask, Pc, WARP_SIZE};
 use crate::isa::Space;
 use crate::machine::Banks;
-use crate::path::MemoryUse;
+use crate::path::{MemoryUse, extra_transactions, most_extra_transactions};
 use crate::program::layout::{CONSTANT_LINES_BASE, PARAM_LINES_BASE, resolve_generic};
 use crate::program::sem::{Address, Operand};
 
@@ -107,11 +106,26 @@ impl Targets {
             Some(banks) if space == Space::Shared => self.extra_transactions(banks, enabled),
             _ => 0,
         };
+        if context.record.lanes() {
+            self.log(enabled, context);
+        }
         if let Some(mut group) = context.record.collect(self.pc, space) {
             self.touch(enabled, apart, warp, (&mut context.memory, &context.shape), &mut group);
             group.finish();
         }
         MemoryUse { space, extra_transactions: transactions }
+    }
+
+    /// Records where lanes go: in global memory where traffic shows it.
+    #[cold]
+    fn log(&self, enabled: LaneMask, context: &mut Context) {
+        let Context { record, memory, .. } = context;
+        for lane in enabled.lanes() {
+            record.address(|| match self.of(lane) {
+                (Space::Global, address) => memory.packed_address(address),
+                _ => self.addresses[lane],
+            });
+        }
     }
 
     /// Transactions beyond those of an access without conflicts.

@@ -119,7 +119,7 @@ impl Walker<'_, '_> {
                 Sem::OpenRegion { .. } | Sem::CloseRegion { .. } => {
                     return Err(self.beyond(pc, "regions that instructions open and close"));
                 }
-                Sem::None => return Err(self.beyond(pc, "instructions without meaning")),
+                Sem::None | Sem::Traced(_) => return Err(self.beyond(pc, "instructions without meaning")),
                 // a run that comes here is none
                 Sem::Trap { .. } => {
                     out.paths.push(Step::plain(pc));

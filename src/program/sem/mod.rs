@@ -31,6 +31,8 @@ use crate::isa::Space;
 pub enum Sem {
     /// Micro kernels: there is timing and nothing else.
     None,
+    /// Traces of other tools: there is timing, and for accesses to memory a width.
+    Traced(Option<TracedAccess>),
     /// Executes without effect on values: fences, prefetches.
     Nop,
     /// `dst = src`, bit by bit.
@@ -422,6 +424,17 @@ pub enum ArgLocation {
     Imm(u64),
 }
 
+/// What a trace tells of an access to memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TracedAccess {
+    /// Where it goes, as the opcode says it.
+    pub space: Space,
+    /// Bytes that each lane accesses.
+    pub bytes: u8,
+    /// Of an atomic operation, the register of the address.
+    pub atomic: Option<RegId>,
+}
+
 impl Sem {
     /// Space of a load, store or atomic, and the bytes each lane accesses. Texels lie in global memory;
     /// how many bytes of them a fetch reads is up to the texture, at most 16 for each of 8 texels.
@@ -431,6 +444,7 @@ impl Sem {
             Self::Store { space, bits, srcs, .. } => Some((*space, usize::from(bits / 8) * srcs.len())),
             Self::Atomic(atomic) => Some((atomic.space, atomic.ty.bytes())),
             Self::Matrix(matrix) => matrix.access(),
+            Self::Traced(access) => access.map(|access| (access.space, usize::from(access.bytes))),
             Self::Fetch(_) => Some((Space::Global, 128)),
             Self::Surface(access) => Some((Space::Global, access.size())),
             _ => None,

@@ -15,7 +15,7 @@ impl Sem {
 
     fn collect(&self, used: &mut Registers) {
         match self {
-            Self::None | Self::Nop | Self::AsyncCommit | Self::AsyncWait { .. } => {}
+            Self::None | Self::Traced(_) | Self::Nop | Self::AsyncCommit | Self::AsyncWait { .. } => {}
             Self::Branch { .. }
             | Self::OpenRegion { .. }
             | Self::CloseRegion { .. }

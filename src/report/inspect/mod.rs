@@ -3,6 +3,7 @@
 pub mod cubin;
 pub mod machine;
 pub mod ptx;
+pub mod trace;
 
 use std::fmt::Write;
 
@@ -16,6 +17,7 @@ use crate::program::names;
 use cubin::CubinFile;
 use machine::MachineFile;
 use ptx::{ClassCount, PtxFile};
+use trace::{TraceFile, TraceList};
 
 /// A file.
 #[derive(Clone, Debug, Serialize)]
@@ -45,6 +47,10 @@ pub enum Contents {
     Micro(MicroFile),
     /// A machine.
     Machine(MachineFile),
+    /// A trace of another tool.
+    Trace(TraceFile),
+    /// A list of those.
+    TraceList(TraceList),
 }
 
 /// A launch: what it starts, and the module it starts it from.
@@ -135,6 +141,8 @@ impl InspectResult {
             Contents::Program(program) => program.text(&self.file, style),
             Contents::Micro(micro) => micro.text(&self.file, style),
             Contents::Machine(machine) => machine.text(&self.file, style),
+            Contents::Trace(trace) => trace.text(style),
+            Contents::TraceList(list) => list.text(&self.file, style),
         };
         style.fill(&text)
     }

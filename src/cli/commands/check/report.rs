@@ -11,9 +11,10 @@ use crate::cli::lists::{Lists, Setup};
 use crate::cli::load::Loaded;
 use crate::cli::output::Ending;
 use crate::cli::session::Session;
+use crate::cli::traces;
 use crate::report::check::CheckResult;
 use crate::report::output::Output;
-use crate::report::suite::CheckReport;
+use crate::report::suite::{CheckReport, Total};
 
 /// Everything that was judged.
 pub fn report<'a>(
@@ -38,11 +39,14 @@ pub fn report<'a>(
         }
         result
     };
-    let results = runs(all).map(result).collect();
+    let results: Vec<CheckResult> = runs(all).map(result).collect();
+    let list = |judged: &'a Judged| traces::list_of(judged.what.name_given());
+    let totals = Total::of(runs(all).map(|(judged, _)| list(judged)).zip(&results));
     let verdicts: Vec<Verdict> = runs(all).map(|(_, run)| run.checked().verdict()).collect();
     let output = Output::of_batch("check", Some(args.common.seed), results, batch.report(session));
     CheckReport {
         output: output.judged(verdicts.into_iter()),
+        totals,
         in_full: args.kernels.len() == 1 && !lists.are_lists(),
         several_machines: lists.several_machines(),
     }

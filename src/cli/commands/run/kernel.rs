@@ -238,7 +238,7 @@ impl BlockSource for TimedSource<'_> {
 fn names(kernel: &LoadedKernel) -> Names {
     let module = match &kernel.workload.kind {
         WorkloadKind::Step { sequence, step } => sequence.kernel(step).module,
-        WorkloadKind::Micro(_) | WorkloadKind::Launch { .. } => 0,
+        WorkloadKind::Micro(_) | WorkloadKind::Launch { .. } | WorkloadKind::Trace(_) => 0,
     };
     let variables = launch::variables(kernel.workload.program());
     Names {

@@ -1,8 +1,10 @@
 //! Bank conflicts of one access to shared memory.
 
-use super::lanes::Lanes;
 use crate::base::{LaneMask, WARP_SIZE};
 use crate::machine::{BankRule, Banks};
+
+/// An address per lane.
+type Lanes = [u64; WARP_SIZE];
 
 /// Bytes of a word, which is what a bank delivers at a time.
 const WORD: u64 = 4;
@@ -13,13 +15,13 @@ const MOST_WORDS: usize = 8 * WARP_SIZE;
 /// less one, summed over the pools.
 ///
 /// Each enabled lane accesses `bytes` bytes at its address, aligned to that.
-pub(super) fn extra_transactions(banks: Banks, addresses: &Lanes, bytes: usize, enabled: LaneMask) -> u8 {
+pub fn extra_transactions(banks: Banks, addresses: &Lanes, bytes: usize, enabled: LaneMask) -> u8 {
     most_extra_transactions(banks, addresses, bytes, enabled, LaneMask::empty())
 }
 
 /// As [`extra_transactions`], at most: some or all of `enabled` access memory at their address, and some or all of
 /// `anywhere` wherever it is worst.
-pub(super) fn most_extra_transactions(
+pub fn most_extra_transactions(
     banks: Banks,
     addresses: &Lanes,
     bytes: usize,

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use crate::path::AsyncRing;
+use super::AsyncRing;
 
 /// Groups with copies that a warp may have in flight: one slot must stay free for waits that
 /// have nothing to wait for.
@@ -13,7 +13,7 @@ const MAX_IN_FLIGHT: usize = AsyncRing::SLOTS as usize - 1;
 
 /// The groups of one warp.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct AsyncGroups {
+pub struct AsyncGroups {
     /// Closed groups so far, empty ones included.
     closed: u64,
     /// Groups with copies so far; the next one gets the slot of this number.
@@ -26,13 +26,13 @@ pub(super) struct AsyncGroups {
 
 impl AsyncGroups {
     /// Forgets everything.
-    pub(super) fn reset(&mut self) {
+    pub fn reset(&mut self) {
         self.in_flight.clear();
         (self.closed, self.used, self.open) = (0, 0, None);
     }
 
     /// A copy joins the open group: the slot it writes. `None` if too many groups are in flight.
-    pub(super) fn copy(&mut self) -> Option<AsyncRing> {
+    pub fn copy(&mut self) -> Option<AsyncRing> {
         let slot = match self.open {
             Some(slot) => slot,
             None if self.in_flight.len() >= MAX_IN_FLIGHT => return None,
@@ -45,7 +45,7 @@ impl AsyncGroups {
     }
 
     /// Closes the open group.
-    pub(super) fn commit(&mut self) {
+    pub fn commit(&mut self) {
         if let Some(slot) = self.open.take() {
             self.in_flight.push_back((self.closed, slot));
         }
@@ -54,7 +54,7 @@ impl AsyncGroups {
 
     /// Waits until at most the last `pending` closed groups are in flight: the slot of the latest
     /// group that has to be waited for. If there is none, a slot that nothing in flight writes.
-    pub(super) fn wait(&mut self, pending: u64) -> AsyncRing {
+    pub fn wait(&mut self, pending: u64) -> AsyncRing {
         let waited_for = self.closed.saturating_sub(pending);
         let mut last = None;
         while let Some(&(group, slot)) = self.in_flight.front()

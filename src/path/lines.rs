@@ -1,12 +1,16 @@
 //! The memory lines of one access: coalescing.
 
-use crate::path::LineUse;
+use super::LineUse;
+use crate::base::WARP_SIZE;
+
+/// Bytes of a word.
+const WORD: u64 = 4;
 
 /// The lines that one instruction touches, while its lanes are gone through.
 ///
 /// Nothing here knows how many lines go per cycle; that is timing.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Lines {
+pub struct Lines {
     /// Line and bytes touched, lines ascending. Atomics: the passes over a line in a row.
     pending: Vec<(u64, u128)>,
 }
@@ -20,8 +24,20 @@ impl Lines {
     }
 
     /// A lane loads or stores: lanes on one line go together.
-    pub(super) fn touch(&mut self, address: u64, bytes: usize) {
+    pub fn touch(&mut self, address: u64, bytes: usize) {
         let (line, mask) = Self::split(address, bytes);
+        // most lanes go where the one before them went, or further up
+        match self.pending.last_mut() {
+            Some((last, touched)) if *last == line => {
+                *touched |= mask;
+                return;
+            }
+            Some((last, _)) if *last > line => {}
+            _ => {
+                self.pending.push((line, mask));
+                return;
+            }
+        }
         let at = self.pending.partition_point(|&(other, _)| other < line);
         match self.pending.get_mut(at) {
             Some((same, touched)) if *same == line => *touched |= mask,
@@ -29,10 +45,33 @@ impl Lines {
         }
     }
 
+    /// A thread's access to its local memory, whose words of the same address lie side by side for the lanes of a warp,
+    /// so that an access of 4 bytes by all lanes fills one line. `words` are those that a thread has, `warp` is the
+    /// number of the warp in the launch, and `base` where local memory lies: lines of one warp do not go beyond it.
+    pub fn touch_local(
+        &mut self,
+        base: u64,
+        (words, warp): (u64, u64),
+        lane: usize,
+        address: u64,
+        bytes: usize,
+    ) {
+        let end = address.saturating_add(bytes as u64);
+        let mut at = address;
+        while at < end {
+            let row = warp.wrapping_mul(words).wrapping_add(at / WORD);
+            let word = row.wrapping_mul(WARP_SIZE as u64).wrapping_add((lane % WARP_SIZE) as u64);
+            let offset = word.wrapping_mul(WORD).wrapping_add(at % WORD);
+            let next = (at / WORD + 1).saturating_mul(WORD).min(end);
+            self.touch(base | offset & (base - 1), (next - at) as usize);
+            at = next;
+        }
+    }
+
     /// A lane reads and writes in one go: lanes on the same bytes need a pass each. A lane goes
     /// with the first pass that leaves its bytes alone (GPGPU-Sim 4.2: 32
     /// serial transactions for one address).
-    pub(super) fn touch_apart(&mut self, address: u64, bytes: usize) {
+    pub fn touch_apart(&mut self, address: u64, bytes: usize) {
         let (line, mask) = Self::split(address, bytes);
         let first = self.pending.partition_point(|&(other, _)| other < line);
         let passes = self.pending[first..].iter().take_while(|&&(other, _)| other == line);
@@ -46,7 +85,7 @@ impl Lines {
     }
 
     /// Moves the group of the instruction to `to`.
-    pub(super) fn finish(&mut self, to: &mut Vec<LineUse>) {
+    pub fn finish(&mut self, to: &mut Vec<LineUse>) {
         let Some(last) = self.pending.len().checked_sub(1) else {
             to.push(LineUse::none());
             return;

@@ -1,0 +1,88 @@
+//! Lines of a stream, of which never more than one and a piece of the next are in memory.
+
+use std::io::{self, ErrorKind, Read};
+use std::ops::Range;
+
+/// Bytes of a line, at most: a name of a kernel may be long.
+const LONGEST: usize = 1 << 18;
+
+/// Lines, one after the other.
+pub(super) struct Lines {
+    input: Box<dyn Read + Send>,
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    number: u64,
+    ended: bool,
+}
+
+/// What keeps a line from being read.
+#[derive(Debug)]
+pub(super) enum Failed {
+    /// The input gives no more.
+    Input(io::Error),
+    /// The line is longer than any that is read.
+    TooLong,
+}
+
+impl Lines {
+    pub(super) fn new(input: Box<dyn Read + Send>) -> Self {
+        Self { input, buffer: vec![0; LONGEST], start: 0, end: 0, number: 0, ended: false }
+    }
+
+    /// Goes to the next line: where it lies, without its end.
+    pub(super) fn advance(&mut self) -> Result<Option<Range<usize>>, Failed> {
+        let mut searched = self.start;
+        loop {
+            if let Some(at) = memchr::memchr(b'\n', &self.buffer[searched..self.end]) {
+                let newline = searched + at;
+                let line = self.start..newline;
+                self.start = newline + 1;
+                self.number += 1;
+                return Ok(Some(self.trimmed(line)));
+            }
+            if self.ended {
+                if self.start == self.end {
+                    return Ok(None);
+                }
+                let line = self.start..self.end;
+                self.start = self.end;
+                self.number += 1;
+                return Ok(Some(self.trimmed(line)));
+            }
+            if self.start > 0 {
+                self.buffer.copy_within(self.start..self.end, 0);
+                self.end -= self.start;
+                self.start = 0;
+            }
+            searched = self.end;
+            if self.end == self.buffer.len() {
+                self.number += 1;
+                return Err(Failed::TooLong);
+            }
+            match self.input.read(&mut self.buffer[self.end..]) {
+                Ok(0) => self.ended = true,
+                Ok(count) => self.end += count,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(Failed::Input(error)),
+            }
+        }
+    }
+
+    fn trimmed(&self, mut line: Range<usize>) -> Range<usize> {
+        while line.end > line.start && matches!(self.buffer[line.end - 1], b'\r' | b' ' | b'\t') {
+            line.end -= 1;
+        }
+        line
+    }
+
+    /// The line that lies there, until the next is read.
+    pub(super) fn text(&self, line: Range<usize>) -> &[u8] {
+        &self.buffer[line]
+    }
+
+    /// The number of the line, from 1.
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+}

@@ -1,0 +1,330 @@
+//! Blocks of a trace, one after the other.
+
+use super::code::Guess;
+use super::instruction::{Format, Words, Wrong};
+use super::kernel::TracedKernel;
+use super::lower::Action;
+use super::stream::{Item, Stream};
+use crate::base::{BlockId, LaneMask, Pc, WARP_SIZE, Watch};
+use crate::diag::Diagnostics;
+use crate::isa::Space;
+use crate::machine::Banks;
+use crate::path::{
+    AsyncGroups, BarrierUse, BlockPaths, BlockSource, Footprint, LineUse, Lines, MemoryUse, Step,
+    extra_transactions,
+};
+use crate::program::layout::{CONSTANT_LINES_BASE, LOCAL_LINES_BASE, PARAM_LINES_BASE};
+
+/// Bytes of copies that caches are told of.
+const MOST_COPIED: u64 = 1 << 30;
+
+/// What paths are to have, as the machine needs it.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    /// The banks of shared memory, if their conflicts count.
+    pub banks: Option<Banks>,
+    /// Whether lines of device memory are recorded.
+    pub traffic: bool,
+    /// Whether those include constants and parameters.
+    pub constants: bool,
+    /// Instructions of a block, at most.
+    pub most: u64,
+}
+
+/// Reads a trace block by block.
+pub struct TraceSource<'k> {
+    kernel: &'k TracedKernel,
+    wanted: Wanted,
+    stream: Stream,
+    format: Format,
+    guess: Guess,
+    next: u32,
+    watch: Option<&'k Watch>,
+    lines: Lines,
+    group: Vec<LineUse>,
+    /// Of the warp that is read.
+    groups: AsyncGroups,
+    addresses: [u64; WARP_SIZE],
+    ended: bool,
+}
+
+impl TracedKernel {
+    /// Begins to read the blocks.
+    ///
+    /// # Errors
+    /// A file that cannot be opened any more.
+    pub fn source(&self, wanted: Wanted) -> Result<TraceSource<'_>, Diagnostics> {
+        let stream = Stream::open(&self.file)?;
+        let format = Format::of(&stream.header);
+        Ok(TraceSource {
+            kernel: self,
+            wanted,
+            stream,
+            format,
+            guess: Guess::default(),
+            next: 0,
+            watch: None,
+            lines: Lines::default(),
+            group: Vec::new(),
+            groups: AsyncGroups::default(),
+            addresses: [0; WARP_SIZE],
+            ended: false,
+        })
+    }
+}
+
+impl<'k> TraceSource<'k> {
+    /// Has somebody watch, who may end it.
+    #[must_use]
+    pub fn watched(mut self, watch: &'k Watch) -> Self {
+        self.watch = Some(watch);
+        self
+    }
+
+    fn block(&mut self, paths: &mut BlockPaths) -> Result<bool, Diagnostics> {
+        let warps = self.stream.warps();
+        let added = Step::plain(Pc::from_index(self.kernel.actions.len() - 1)).ending_warp();
+        let (mut warp, mut count) = (0, 0u64);
+        loop {
+            match self.stream.advance()? {
+                None => return Ok(false),
+                Some(Item::Block(_)) => {
+                    paths.reset(BlockId::new(self.next), warps);
+                    self.next += 1;
+                }
+                Some(Item::Warp(number, _)) => {
+                    warp = number;
+                    self.groups.reset();
+                }
+                Some(Item::Instruction(last)) => {
+                    count += 1;
+                    if count > self.wanted.most {
+                        let message = format!("a block of more than {} instructions", self.wanted.most);
+                        return Err(self
+                            .stream
+                            .problem(0..0, message, "allow more with --max-instructions")
+                            .into());
+                    }
+                    let read = self.instruction(last, warp, added, paths);
+                    read.map_err(|wrong| self.stream.problem(wrong.at, wrong.message, wrong.hint))?;
+                }
+                Some(Item::EndBlock) => {
+                    for path in paths.warps.iter_mut().filter(|path| path.steps().is_empty()) {
+                        path.push(added, LaneMask::empty());
+                    }
+                    return Ok(true);
+                }
+            }
+        }
+    }
+
+    fn instruction(
+        &mut self,
+        last: bool,
+        warp: usize,
+        added: Step,
+        paths: &mut BlockPaths,
+    ) -> Result<(), Wrong> {
+        let kernel = self.kernel;
+        let (pc, lanes, mut words) = self.format.begin(self.stream.line())?;
+        let instr = match kernel.code.known(&mut self.guess, pc, &mut words) {
+            Some(instr) => instr,
+            None => kernel.code.parsed(pc, &mut words)?.ok_or_else(|| Wrong {
+                at: 0..0,
+                message: "an instruction that was not there when the file was read first".to_owned(),
+                hint: "the file has changed since: run again",
+            })?,
+        };
+        let action = kernel.actions[instr as usize];
+        let pc = Pc::new(instr);
+        let step = match action {
+            Action::Plain | Action::Exit => Step::plain(pc),
+            Action::Barrier | Action::Arrive => {
+                let used = match kernel.header.own.whole {
+                    true => barrier(words.end()?),
+                    false => BarrierUse { id: 0, warps: 0 },
+                };
+                paths.partial_barriers |= used.warps != 0 || action == Action::Arrive;
+                Step::with(pc, used)
+            }
+            Action::Access { space, bytes, atomic } => {
+                let block = u64::from(self.next - 1);
+                let access = Access { space, bytes: usize::from(bytes), atomic, warp: (block, warp) };
+                let mut reader = Reader {
+                    wanted: &self.wanted,
+                    kernel,
+                    lines: &mut self.lines,
+                    group: &mut self.group,
+                    addresses: &mut self.addresses,
+                };
+                Step::with(pc, reader.access(words, access, lanes, paths.warps.len() as u64)?)
+            }
+            Action::Copy { bytes } => {
+                let ring = self.groups.copy().ok_or_else(|| Wrong {
+                    at: 0..0,
+                    message: "more than 31 groups of asynchronous copies are under way".to_owned(),
+                    hint: "",
+                })?;
+                if self.wanted.traffic {
+                    words.addresses(lanes, &mut self.addresses)?;
+                    for lane in lanes.lanes() {
+                        touch(&mut self.lines, self.addresses[lane], usize::from(bytes), false);
+                    }
+                    self.lines.finish(&mut self.group);
+                }
+                Step::with(pc, ring)
+            }
+            Action::Commit => {
+                self.groups.commit();
+                Step::plain(pc)
+            }
+            Action::Wait => {
+                let immediate = words.end()?.unwrap_or(0);
+                if immediate < 0 {
+                    self.groups.commit();
+                }
+                let pending = u64::try_from(immediate).unwrap_or(0);
+                Step::with(pc, self.groups.wait(pending))
+            }
+        };
+        paths.thread_instructions += u64::from(lanes.count());
+        let path = &mut paths.warps[warp];
+        path.push(if last && action == Action::Exit { step.ending_warp() } else { step }, lanes);
+        if !self.group.is_empty() {
+            path.push_traffic(&self.group);
+            self.group.clear();
+        }
+        if last && action != Action::Exit {
+            path.push(added, LaneMask::empty());
+        }
+        Ok(())
+    }
+}
+
+/// The barrier that our own traces record as an immediate.
+fn barrier(immediate: Option<i64>) -> BarrierUse {
+    let bits = immediate.unwrap_or(0);
+    BarrierUse { id: (bits & 15) as u8, warps: (bits >> 4 & 127) as u8 }
+}
+
+/// What an access is, and by whom: the block and the warp in it.
+#[derive(Clone, Copy)]
+struct Access {
+    space: Space,
+    bytes: usize,
+    atomic: bool,
+    warp: (u64, usize),
+}
+
+/// What it takes to read where an access goes.
+struct Reader<'r> {
+    wanted: &'r Wanted,
+    kernel: &'r TracedKernel,
+    lines: &'r mut Lines,
+    group: &'r mut Vec<LineUse>,
+    addresses: &'r mut [u64; WARP_SIZE],
+}
+
+impl Reader<'_> {
+    /// What the path says of an access.
+    fn access(
+        &mut self,
+        mut words: Words,
+        access: Access,
+        lanes: LaneMask,
+        warps: u64,
+    ) -> Result<MemoryUse, Wrong> {
+        let Access { space, bytes, atomic, warp: (block, warp) } = access;
+        let nobody_asks = match space {
+            Space::Generic => false,
+            Space::Shared => self.wanted.banks.is_none(),
+            space => !self.wanted.traffic || !space.has_lines(self.wanted.constants),
+        };
+        if nobody_asks {
+            return Ok(MemoryUse { space, extra_transactions: 0 });
+        }
+        words.addresses(lanes, self.addresses)?;
+        let windows = self.kernel.windows;
+        let first = lanes.lanes().next().map(|lane| windows.resolve(space, self.addresses[lane]).0);
+        let resolved = match space {
+            Space::Generic => first.unwrap_or(Space::Global),
+            space => space,
+        };
+        let mut extra = 0;
+        if let (Some(banks), Space::Shared) = (self.wanted.banks, resolved) {
+            let (mut to, mut in_shared) = ([0; WARP_SIZE], LaneMask::empty());
+            for lane in lanes.lanes() {
+                if let (Space::Shared, address) = windows.resolve(space, self.addresses[lane]) {
+                    to[lane] = address;
+                    in_shared |= LaneMask::lane(lane);
+                }
+            }
+            extra = extra_transactions(banks, &to, bytes, in_shared);
+        }
+        if self.wanted.traffic && resolved.has_lines(self.wanted.constants) {
+            let thread = (self.kernel.local_words, block.wrapping_mul(warps).wrapping_add(warp as u64));
+            for lane in lanes.lanes() {
+                match windows.resolve(space, self.addresses[lane]) {
+                    (Space::Global, address) => touch(self.lines, address, bytes, atomic),
+                    (Space::Local, address) => {
+                        self.lines.touch_local(LOCAL_LINES_BASE, thread, lane, address, bytes);
+                    }
+                    (Space::Const, address) => touch(self.lines, CONSTANT_LINES_BASE | address, bytes, false),
+                    (Space::Param, address) => touch(self.lines, PARAM_LINES_BASE | address, bytes, false),
+                    (Space::Shared | Space::Generic, _) => {}
+                }
+            }
+            self.lines.finish(self.group);
+        }
+        Ok(MemoryUse { space: resolved, extra_transactions: extra })
+    }
+}
+
+/// An access of a lane, which in a trace may lie in two lines.
+#[inline]
+fn touch(lines: &mut Lines, address: u64, bytes: usize, apart: bool) {
+    let room = (LineUse::LINE_BYTES - address % LineUse::LINE_BYTES) as usize;
+    for (address, bytes) in
+        [(address, bytes.min(room)), (address.wrapping_add(room as u64), bytes.saturating_sub(room))]
+    {
+        match (bytes, apart) {
+            (0, _) => {}
+            (_, true) => lines.touch_apart(address, bytes),
+            (_, false) => lines.touch(address, bytes),
+        }
+    }
+}
+
+impl BlockSource for TraceSource<'_> {
+    type Error = Diagnostics;
+
+    fn next_block(&mut self, paths: &mut BlockPaths) -> Result<bool, Diagnostics> {
+        if self.ended || self.watch.is_some_and(Watch::is_stopped) {
+            self.ended = true;
+            return Ok(false);
+        }
+        let read = self.block(paths);
+        self.ended = !matches!(read, Ok(true));
+        read
+    }
+
+    fn footprint(&self) -> Footprint {
+        let shared_bytes = self.kernel.header.shared_bytes.into();
+        Footprint { buffers: latest(&self.kernel.copies), shared_bytes }
+    }
+}
+
+/// The last bytes that were copied, more than any cache holds: what was copied before them has left it.
+fn latest(copies: &[(u64, u64)]) -> Vec<(u64, u64)> {
+    let mut room = MOST_COPIED;
+    let mut kept = Vec::new();
+    for &(address, bytes) in copies.iter().rev() {
+        let last = bytes.min(room);
+        if last > 0 {
+            kept.push((address + (bytes - last), last));
+        }
+        room -= last;
+    }
+    kept.reverse();
+    kept
+}

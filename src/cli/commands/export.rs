@@ -1,0 +1,218 @@
+//! `warpbound export`: the paths of a run as traces that other tools replay; and traces that are made up.
+
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use super::again::shell_word;
+use crate::accelsim::{Launched, Opcodes, Synthetic, Writer};
+use crate::base::Pc;
+use crate::check::{WorkloadKind, WorkloadSource, execute_sequence};
+use crate::cli::args::{self, Export};
+use crate::cli::assets;
+use crate::cli::files::{Folder, Outputs};
+use crate::cli::load::{self, Loaded, LoadedKernel};
+use crate::cli::output::{self, Outcome};
+use crate::cli::programs::LoadedProgram;
+use crate::cli::session::Session;
+use crate::diag::{Diagnostic, Diagnostics, SourceText};
+use crate::exec::{Executor, Options};
+use crate::path::{BlockPaths, BlockSource, Footprint};
+use crate::program::Program;
+use crate::program::launch::Launch;
+
+/// The list in the folder.
+const LIST: &str = "kernelslist.g";
+/// What the code of PTX is said to be for.
+const TARGET: u32 = 86;
+
+/// Runs the command.
+pub fn run(args: &Export, session: &Session) -> Outcome {
+    let common = &args.on.common;
+    let loaded = load::any(&args.on.kernel, &args.on.ptx, common.seed)?;
+    let (machine, _) = load::machine_of(common, &loaded)?;
+    let inputs = match &loaded {
+        Loaded::Kernel(kernel) => kernel.inputs.clone(),
+        Loaded::Program(program) => program.inputs.clone(),
+    };
+    // what is recorded does not depend on what the machine would like to know
+    let options = Options::of(&machine, common.fuel());
+    let options = Options { banks: None, traffic: false, constants: false, lanes: true, ..options };
+    let folder = Folder::prepare("--out", &args.out, args.writing.force, &session.parts)?;
+    let outputs = Outputs::new(&inputs, args.writing.force, &session.parts);
+    let mut files = Files {
+        folder,
+        outputs,
+        opcodes: assets::opcodes()?,
+        list: String::new(),
+        kernels: 0,
+        instructions: 0,
+    };
+    match &loaded {
+        Loaded::Kernel(kernel) => one(kernel, options, session, &mut files)?,
+        Loaded::Program(program) => several(program, options, session, &mut files)?,
+    }
+    files.finish(session)
+}
+
+/// Runs `warpbound synthetic`.
+pub fn synthetic(args: &args::Synthetic, session: &Session) -> Outcome {
+    let synthetic = Synthetic {
+        pattern: args.pattern.pattern(),
+        blocks: args.blocks,
+        warps: args.warps,
+        instructions: args.instructions,
+        seed: args.seed,
+    };
+    let folder = Folder::prepare("--out", &args.out, args.writing.force, &session.parts)?;
+    let outputs = Outputs::new(&[], args.writing.force, &session.parts);
+    let mut files =
+        Files { folder, outputs, opcodes: Vec::new(), list: String::new(), kernels: 0, instructions: 0 };
+    files.kernel(|to| Ok(synthetic.write(to)))?;
+    files.instructions = synthetic.warp_instructions();
+    files.finish(session)
+}
+
+/// What is written.
+struct Files {
+    folder: Folder,
+    outputs: Outputs,
+    opcodes: Vec<Opcodes>,
+    list: String,
+    kernels: u64,
+    instructions: u64,
+}
+
+impl Files {
+    /// One trace.
+    fn kernel(
+        &mut self,
+        fill: impl FnOnce(&mut dyn Write) -> Result<std::io::Result<()>, Diagnostics>,
+    ) -> Result<(), Diagnostics> {
+        self.kernels += 1;
+        let name = format!("kernel-{}.traceg", self.kernels);
+        let path = self.folder.path(&name);
+        let mut to = BufWriter::with_capacity(1 << 20, self.outputs.file("--out", &path)?);
+        let written = fill(&mut to)?;
+        let placed = written.and_then(|()| Ok(to.into_inner()?)).and_then(|part| part.place());
+        placed.map_err(|error| unwritten(&path, &error))?;
+        self.list += &format!("{name}\n");
+        Ok(())
+    }
+
+    /// The trace of a launch.
+    fn launch(
+        &mut self,
+        program: &Program,
+        code: &SourceText,
+        launch: &Launch,
+        executor: &mut Executor,
+    ) -> Result<(), Diagnostics> {
+        let machine_code = program.machine_code.is_some();
+        let target = if machine_code { 61 } else { TARGET };
+        let none = || Diagnostic::general("isa/traces", "there is no table of opcodes");
+        let opcodes = self.opcodes.iter().find(|table| table.targets.contains(&target)).ok_or_else(none)?;
+        let opcode = |pc: Pc| machine_code.then(|| opcode_of(code.line(program.instr(pc).line))).flatten();
+        let writer = Writer::new(program, opcodes, target, &opcode)?;
+        let footprint = executor.footprint();
+        for (address, bytes) in &footprint.buffers {
+            let line = format!("MemcpyHtoD,0x{address:016x},{bytes}\n");
+            if !self.list.contains(&line) {
+                self.list += &line;
+            }
+        }
+        let launched = launched(program, launch, &footprint, executor.local_bytes(), self.kernels + 1);
+        let mut count = 0;
+        self.kernel(|to| {
+            if let Err(error) = writer.header(&launched, to) {
+                return Ok(Err(error));
+            }
+            let mut paths = BlockPaths::default();
+            let [x, y, _] = launch.grid;
+            while executor.next_block(&mut paths)? {
+                let block = paths.block.index() as u32;
+                count += paths.warp_instructions();
+                if let Err(error) = writer.block(&paths, [block % x, block / x % y, block / x / y], to) {
+                    return Ok(Err(error));
+                }
+            }
+            Ok(Ok(()))
+        })?;
+        self.instructions += count;
+        Ok(())
+    }
+
+    fn finish(mut self, session: &Session) -> Outcome {
+        let path = self.folder.path(LIST);
+        let mut part = self.outputs.file("--out", &path)?;
+        let written = part.write_all(self.list.as_bytes()).and_then(|()| part.place());
+        written.map_err(|error| unwritten(&path, &error))?;
+        let word = shell_word(&path.display().to_string());
+        let (kernels, instructions) = (self.kernels, self.instructions);
+        let text = format!(
+            "wrote {word}: {kernels} kernel{}, {instructions} warp instructions; to simulate it:\n  warpbound check {word}\n",
+            if kernels == 1 { "" } else { "s" }
+        );
+        output::text(session, &text)
+    }
+}
+
+fn unwritten(path: &Path, error: &std::io::Error) -> Diagnostics {
+    Diagnostic::general(format!("--out {}", path.display()), format!("cannot write the file: {error}")).into()
+}
+
+fn launched<'a>(
+    program: &Program,
+    launch: &Launch,
+    footprint: &'a Footprint,
+    local_bytes: u64,
+    number: u64,
+) -> Launched<'a> {
+    let registers = launch.needs(program).registers_per_thread;
+    Launched { grid: launch.grid, block: launch.block, registers, footprint, local_bytes, number }
+}
+
+/// The opcode in a line of a disassembly: the word behind the control codes and the guard.
+fn opcode_of(line: &str) -> Option<String> {
+    let mut words = line.split_whitespace().filter(|word| !word.contains(':') && !word.starts_with('@'));
+    let opcode = words.find(|word| word.starts_with(|c: char| c.is_ascii_uppercase()))?;
+    let clean = opcode.trim_end_matches([';', ',']);
+    clean.bytes().all(|c| c.is_ascii_alphanumeric() || matches!(c, b'.' | b'_')).then(|| clean.to_owned())
+}
+
+fn one(
+    kernel: &LoadedKernel,
+    options: Options,
+    session: &Session,
+    files: &mut Files,
+) -> Result<(), Diagnostics> {
+    let Some(launch) = kernel.workload.launch() else {
+        let what = match kernel.workload.kind {
+            WorkloadKind::Trace(_) => "this is a trace already",
+            _ => "a .warp kernel has neither registers of a GPU nor addresses",
+        };
+        return Err(Diagnostic::general(&kernel.name_given, what)
+            .hint("name PTX or a cubin with its launch")
+            .into());
+    };
+    let source = kernel.workload.source(options)?.watched(&session.watch);
+    let WorkloadSource::Launch(mut executor) = source else {
+        return Err(Diagnostic::general(&kernel.name_given, "nothing is executed").into());
+    };
+    let written = files.launch(kernel.workload.program(), &kernel.code, launch, &mut executor);
+    written.map_err(|problems| problems.with_excerpts(&kernel.code))
+}
+
+fn several(
+    program: &LoadedProgram,
+    options: Options,
+    session: &Session,
+    files: &mut Files,
+) -> Result<(), Diagnostics> {
+    let sequence = &program.sequence;
+    execute_sequence(sequence, None, options, &session.watch, &mut |step, executor| {
+        let kernel = sequence.kernel(step);
+        files.launch(&kernel.program, &program.codes[kernel.module], &step.launch, executor)
+    })
+    .map(|_| ())
+    .map_err(|problems| program.with_excerpts(problems))
+}

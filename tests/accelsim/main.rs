@@ -1,0 +1,42 @@
+//! Traces of other tools in, and ours out.
+
+#[path = "../support/runs.rs"]
+mod runs;
+#[path = "../support/shipped.rs"]
+mod shipped;
+
+mod format;
+mod hostile;
+mod opcodes;
+mod round_trip;
+mod synthetic;
+
+use std::sync::Arc;
+
+use warpbound::accelsim::{InMemory, Opcodes, Taking, TraceFile, TracedKernel};
+use warpbound::base::Watch;
+use warpbound::check::{Workload, WorkloadKind};
+use warpbound::diag::Diagnostics;
+
+const VECADD: &str = include_str!("files/vecadd.traceg");
+
+/// The tables of the repository.
+fn tables() -> Vec<Opcodes> {
+    let source = |name: &str| Ok(shipped::source(&shipped::root().join(format!("isa/traces/{name}.ron"))));
+    let table =
+        |name| Opcodes::parse(&source(name).unwrap(), &source).unwrap_or_else(|error| panic!("{error}"));
+    ["kepler", "pascal", "volta", "turing", "ampere"].map(table).into()
+}
+
+fn read_as(text: &str, taking: &Taking) -> Result<TracedKernel, Diagnostics> {
+    let file = TraceFile { name: "t.traceg".into(), open: Arc::new(InMemory(text.as_bytes().into())) };
+    TracedKernel::read(file, &tables(), taking, Some(&Watch::new()))
+}
+
+fn read(text: &str) -> Result<TracedKernel, Diagnostics> {
+    read_as(text, &Taking::default())
+}
+
+fn workload(kernel: TracedKernel) -> Workload {
+    Workload { name: "t".into(), kind: WorkloadKind::Trace(Arc::new(kernel)) }
+}

@@ -1,0 +1,67 @@
+//! Tables of opcodes: what they name is what machines know.
+
+use std::collections::BTreeSet;
+
+use warpbound::accelsim::Does;
+use warpbound::isa::Space;
+
+use super::{shipped, tables};
+
+#[test]
+fn every_class_runs_on_the_machines() {
+    for name in ["ecrts25-orin", "accelsim-sm1", "jetson-tx2", "turing-tu102", "rtx3070"] {
+        let machine = shipped::machine(name);
+        for table in tables() {
+            for (class, does) in table.classes() {
+                let class = match does {
+                    Does::Load(Space::Generic)
+                    | Does::Store(Space::Generic)
+                    | Does::Atomic(Space::Generic) => {
+                        format!("{class}.global")
+                    }
+                    _ => class.to_owned(),
+                };
+                let tensor = class.starts_with("tensor");
+                assert!(machine.op(&class).is_some() || tensor && name == "jetson-tx2", "{name}: {class}");
+            }
+        }
+    }
+}
+
+/// The opcodes of isa/pascal.ron, with their op classes there.
+fn encoded() -> BTreeSet<(String, String)> {
+    let text = std::fs::read_to_string(shipped::root().join("isa/pascal.ron")).unwrap();
+    let field = |line: &str, key: &str| Some(line.split_once(key)?.1.split('"').next()?.to_owned());
+    let ops = text.lines().filter(|line| line.trim_start().starts_with("Op(name"));
+    ops.filter_map(|line| Some((field(line, "name: \"")?, field(line, "class: \"")?))).collect()
+}
+
+#[test]
+fn pascal_is_as_its_machine_code() {
+    let tables = tables();
+    let pascal = tables.iter().find(|table| table.targets.contains(&61)).unwrap();
+    let ops = encoded();
+    assert!(ops.len() > 80);
+    for (name, class) in ops {
+        let rule = pascal.find(&name).unwrap_or_else(|| panic!("{name} is not known"));
+        assert_eq!(rule.class, class.trim_end_matches(".*"), "{name}");
+    }
+}
+
+#[test]
+fn generations_differ() {
+    let tables = tables();
+    let of = |target: u32, opcode: &str| {
+        let table = tables.iter().find(|table| table.targets.contains(&target)).unwrap();
+        table.find(opcode).map(|rule| (rule.class.clone(), rule.does))
+    };
+    assert_eq!(of(61, "DEPBAR.LE").unwrap().1, Does::Nothing);
+    assert_eq!(of(86, "DEPBAR.LE").unwrap().1, Does::Wait);
+    assert_eq!(of(70, "LDGSTS.E"), None);
+    assert_eq!(of(86, "LDGSTS.E.BYPASS.128").unwrap().1, Does::Copy);
+    assert_eq!(of(80, "HMMA.16816.F32").unwrap().0, "tensor.f16.m16n8k16");
+    assert_eq!(of(35, "SUCLAMP").unwrap().0, "int.add");
+    assert_eq!(of(75, "UIADD3").unwrap().0, "int.add");
+    assert_eq!(of(61, "RED.E.ADD").unwrap().1, Does::Atomic(Space::Generic));
+    assert_eq!(of(86, "RED.E.ADD").unwrap().1, Does::Atomic(Space::Global));
+}

@@ -10,6 +10,7 @@ use crate::shipped;
 use reference::{Reference, fields, read};
 use warpbound::base::Cycles;
 use warpbound::machine::Machine;
+use warpbound::program::launch::Launch;
 use warpbound::sim::PolicySetup;
 
 /// One launch in one configuration.
@@ -35,9 +36,11 @@ fn cycles(machine: &Machine, reference: &Reference, scheduler: &PolicySetup) -> 
 /// Every launch of a configuration. `overhead` is in their cycles and not in ours.
 fn compare(config: &str, machine: &str, overhead: u64) -> Vec<Compared> {
     let machine = shipped::machine(machine);
-    let launches = reference::launches();
+    let file = if config == "stock" { "stock.csv" } else { "accelsim.csv" };
+    let mut launches = reference::launches();
+    launches.extend(reference::launches_of_many_blocks());
     let mut all = Vec::new();
-    for line in read("tests/data/reference/accelsim.csv").lines().skip(1) {
+    for line in read(&format!("tests/data/reference/{file}")).lines().skip(1) {
         let f = fields(line, 13);
         // +shfl only gives shfl a latency
         if f[2].trim_end_matches("+shfl") != config {
@@ -107,4 +110,33 @@ fn stock_sm() {
     let (mean, worst) = errors(&all, 0);
     assert_eq!(all.len(), 156);
     assert!(mean < 0.001 && worst < 0.025, "mean {mean}, largest {worst}");
+}
+
+#[test]
+fn stock_gpu() {
+    let all = compare("stock", "rtx3070", 5000);
+    let (mean, worst) = errors(&all, 500);
+    assert_eq!(all.len(), 177);
+    assert!(mean < 0.001 && worst < 0.02, "mean {mean}, largest {worst}");
+}
+
+/// Stores and nothing else: what is left is the crossbar, and which slice has which line.
+#[test]
+fn stores_of_many_sms() {
+    let machine = shipped::machine("rtx3070");
+    let reference = reference::launch("xorhash.w8");
+    for (blocks, threads, theirs) in [(46, 64, 307), (32, 256, 365), (16, 256, 352), (46, 256, 385)] {
+        let (args, buffers) =
+            reference::arguments(&format!("buf:u32:{}:zero;u32:12345;s32:0", blocks * threads));
+        let launch = Launch {
+            grid: [blocks, 1, 1],
+            block: [threads, 1, 1],
+            args,
+            buffers,
+            ..reference.launch.clone()
+        };
+        let workload = runs::workload(&reference.name, reference.program(), launch);
+        let ours = runs::run(&workload, &machine, &PolicySetup::Lrr, &mut ()).makespan;
+        assert_eq!(ours, Cycles::new(theirs), "{blocks} blocks of {threads} threads");
+    }
 }

@@ -119,6 +119,15 @@ pub fn launch(name: &str) -> Reference {
 
 /// Every launch.
 pub fn launches() -> Vec<Reference> {
+    of_file("tests/data/reference/launches.csv")
+}
+
+/// Those of many blocks, for a whole GPU.
+pub fn launches_of_many_blocks() -> Vec<Reference> {
+    of_file("tests/data/reference/stock_launches.csv")
+}
+
+fn of_file(path: &str) -> Vec<Reference> {
     let registers: Vec<(String, u32)> = read("tests/data/reference/kernels.csv")
         .lines()
         .skip(1)
@@ -147,5 +156,5 @@ pub fn launches() -> Vec<Reference> {
             thread_instructions: f[7].parse().unwrap(),
         }
     };
-    read("tests/data/reference/launches.csv").lines().skip(1).map(row).collect()
+    read(path).lines().skip(1).map(row).collect()
 }

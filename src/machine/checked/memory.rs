@@ -96,6 +96,7 @@ fn of_partitions(partitions: &Partitions, check: &mut Check) {
         channel_bit,
         slice_bit,
         spread,
+        spread_bits,
         clock,
         crossbar_queue,
         ejection_queue,
@@ -115,6 +116,7 @@ fn of_partitions(partitions: &Partitions, check: &mut Check) {
         let message = format!("the slices can only be spread if there is a power of two of them, not {all}");
         check.problem("spread", message, "");
     }
+    check.range("spread_bits", *spread_bits, 0..=64);
     check.range("channel_bit", *channel_bit, 5..=40);
     check.range("slice_bit", *slice_bit, 5..=40);
     ratio(*clock, check);

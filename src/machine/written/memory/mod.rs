@@ -95,6 +95,8 @@ pub struct Partitions {
     pub slice_bit: u32,
     /// What is done to the number of the slice, to spread strides.
     pub spread: Index,
+    /// Address bits above the slice's number that take part in that, from the lowest: all where it is 64.
+    pub spread_bits: u32,
     /// Clocks of the crossbar and the L2 in core cycles: `clock.0` ticks in `clock.1` cycles.
     pub clock: (u32, u32),
     /// Packets that wait at each end of the crossbar.
@@ -119,6 +121,7 @@ impl Default for Partitions {
             channel_bit: 8,
             slice_bit: 7,
             spread: Index::Linear,
+            spread_bits: 64,
             clock: (1, 1),
             crossbar_queue: 512,
             ejection_queue: 32,

@@ -1,24 +1,26 @@
 //! One direction of the crossbar between SMs and memory partitions.
 //!
-//! Each tick an input sends at most one packet and an output takes at most one; among the inputs
-//! that want the same output it is round robin (one iteration of iSLIP: McKeown, "The iSLIP
-//! scheduling algorithm for input-queued switches", IEEE/ACM ToN 1999). A packet is one request or
-//! reply, whatever its size.
+//! Each tick an output takes at most one packet; among the inputs whose first packet is for it, it is round robin
+//! (one iteration of iSLIP: McKeown, "The iSLIP scheduling algorithm for input-queued switches", IEEE/ACM ToN 1999).
+//! As in GPGPU-Sim 4.2 the outputs choose one after the other and a packet leaves its input at once, so that a later
+//! output of the same tick may take the packet behind it: iSLIP proper moves one packet per input and tick. A packet
+//! is one request or reply, whatever its size.
 
 use super::Request;
 use super::queues::Queues;
+use super::set::Set;
 
 #[derive(Clone, Debug)]
 pub(super) struct Crossbar {
     /// Packets with their output.
     inputs: Queues<(u16, Request)>,
     outputs: Queues<Request>,
+    /// Per output: the inputs whose first packet is for it.
+    wanting: Vec<Set>,
+    /// Outputs that an input wants.
+    wanted: Set,
     /// Per output: the input served last.
     served: Vec<usize>,
-    /// Per output: the best input of this tick, as (distance from the one served last, input).
-    best: Vec<Option<(usize, usize)>>,
-    /// Outputs that have one.
-    wanted: Vec<usize>,
     limit: usize,
 }
 
@@ -27,9 +29,9 @@ impl Crossbar {
         Self {
             inputs: Queues::new(inputs),
             outputs: Queues::new(outputs),
+            wanting: vec![Set::new(inputs); outputs],
+            wanted: Set::new(outputs),
             served: vec![inputs - 1; outputs],
-            best: vec![None; outputs],
-            wanted: Vec::with_capacity(outputs),
             limit,
         }
     }
@@ -39,6 +41,9 @@ impl Crossbar {
     }
 
     pub fn push(&mut self, input: usize, output: usize, packet: Request) {
+        if self.inputs.len_of(input) == 0 {
+            self.want(output, input);
+        }
         self.inputs.push(input, (output as u16, packet));
     }
 
@@ -68,38 +73,33 @@ impl Crossbar {
 
     /// One tick.
     pub fn advance(&mut self) {
-        if self.inputs.is_empty() {
-            return;
+        let mut next = self.wanted.next(0);
+        while let Some(output) = next {
+            if self.outputs.len_of(output) < self.limit {
+                self.serve(output);
+            }
+            next = self.wanted.next(output + 1);
         }
-        let count = self.inputs.count();
-        let mut next = self.inputs.next_filled(0);
-        while let Some(input) = next {
-            next = self.inputs.next_filled(input + 1);
-            let Some(&(output, _)) = self.inputs.front(input) else { continue };
-            let output = usize::from(output);
-            let served = self.served[output];
-            let distance = if input > served { input - served } else { input + count - served };
-            match &mut self.best[output] {
-                None => {
-                    self.best[output] = Some((distance, input));
-                    self.wanted.push(output);
-                }
-                Some(best) if distance < best.0 => *best = (distance, input),
-                Some(_) => {}
-            }
+    }
+
+    fn want(&mut self, output: usize, input: usize) {
+        self.wanting[output].insert(input);
+        self.wanted.insert(output);
+    }
+
+    /// A packet goes to an output that is wanted.
+    fn serve(&mut self, output: usize) {
+        let wanting = &mut self.wanting[output];
+        let Some(input) = wanting.next(self.served[output] + 1).or_else(|| wanting.next(0)) else { return };
+        let Some((_, packet)) = self.inputs.pop(input) else { return };
+        wanting.remove(input);
+        if wanting.next(0).is_none() {
+            self.wanted.remove(output);
         }
-        // an input has one packet in front, so the outputs do not get into each other's way
-        while let Some(output) = self.wanted.pop() {
-            let best = self.best[output].take();
-            if self.outputs.len_of(output) >= self.limit {
-                continue;
-            }
-            if let Some((_, input)) = best
-                && let Some((_, packet)) = self.inputs.pop(input)
-            {
-                self.outputs.push(output, packet);
-                self.served[output] = input;
-            }
+        self.outputs.push(output, packet);
+        self.served[output] = input;
+        if let Some(&(behind, _)) = self.inputs.front(input) {
+            self.want(usize::from(behind), input);
         }
     }
 }
@@ -130,6 +130,21 @@ mod tests {
         // input 1 was held up by the packet in front
         assert_eq!(arrivals(&mut crossbar, 1), [5]);
         assert!(crossbar.is_empty());
+    }
+
+    #[test]
+    fn an_input_may_send_to_several_outputs_in_ascending_order() {
+        let mut crossbar = Crossbar::new(2, 3, 8);
+        for (id, output) in [(0, 0), (1, 2), (2, 1), (3, 1)] {
+            crossbar.push(0, output, packet(id));
+        }
+        crossbar.advance();
+        assert_eq!(arrivals(&mut crossbar, 0), [0]);
+        assert_eq!(arrivals(&mut crossbar, 2), [1]);
+        // output 1 had had its turn
+        assert_eq!(arrivals(&mut crossbar, 1), []);
+        crossbar.advance();
+        assert_eq!(arrivals(&mut crossbar, 1), [2]);
     }
 
     #[test]

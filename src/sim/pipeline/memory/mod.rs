@@ -22,6 +22,7 @@ mod mshr;
 mod partition;
 mod partitioned;
 mod queues;
+mod set;
 mod slice;
 
 pub(super) use cache::{Access, Cache};

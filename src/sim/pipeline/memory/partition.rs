@@ -16,6 +16,8 @@ pub(super) struct Mapping {
     channel_bit: u32,
     slice_bit: u32,
     spread: Index,
+    /// The bits of what lies above a slice's number that decide what is done to it.
+    spread_by: u64,
     bits: u32,
 }
 
@@ -28,6 +30,7 @@ impl Mapping {
             channel_bit: settings.channel_bit,
             slice_bit: settings.slice_bit,
             spread: settings.spread,
+            spread_by: 1u64.checked_shl(settings.spread_bits).unwrap_or(0).wrapping_sub(1),
             bits: slices.trailing_zeros(),
         }
     }
@@ -41,7 +44,7 @@ impl Mapping {
             return number as usize;
         }
         // the bits above those that chose the slice decide what is done to its number
-        let above = address >> (self.channel_bit + self.bits);
+        let above = (address >> (self.channel_bit + self.bits)) & self.spread_by;
         index::of(above << self.bits | number, self.bits, self.spread)
     }
 
@@ -208,5 +211,18 @@ mod tests {
         }
         let strided: std::collections::BTreeSet<_> = (0..32).map(|n| m.slice(n << 13)).collect();
         assert!(strided.len() > 16, "a stride of 8192 bytes meets {} slices", strided.len());
+        // bits beyond those that take part
+        let narrow = Partitions {
+            channels: 16,
+            slices: 2,
+            spread: Index::Polynomial,
+            spread_bits: 15,
+            ..Partitions::default()
+        };
+        let narrow = Mapping::new(&narrow);
+        for address in (0..4096).map(|n| n * 128 * 37) {
+            assert_eq!(narrow.slice(0xc000_0000 + address), m.slice(address));
+        }
+        assert_ne!(m.slice(0xc000_0000), m.slice(0));
     }
 }

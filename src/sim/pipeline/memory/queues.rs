@@ -2,12 +2,13 @@
 
 use std::collections::VecDeque;
 
+use super::set::Set;
+
 /// A number of queues, and which of them hold something.
 #[derive(Clone, Debug)]
 pub(super) struct Queues<T> {
     queues: Vec<VecDeque<T>>,
-    /// A bit per queue.
-    filled: Vec<u64>,
+    filled: Set,
     /// Entries in all queues.
     len: usize,
 }
@@ -16,13 +17,9 @@ impl<T> Queues<T> {
     pub fn new(count: usize) -> Self {
         Self {
             queues: std::iter::repeat_with(VecDeque::new).take(count).collect(),
-            filled: vec![0; count.div_ceil(64)],
+            filled: Set::new(count),
             len: 0,
         }
-    }
-
-    pub fn count(&self) -> usize {
-        self.queues.len()
     }
 
     #[inline]
@@ -43,7 +40,7 @@ impl<T> Queues<T> {
     #[inline]
     pub fn push(&mut self, number: usize, entry: T) {
         self.queues[number].push_back(entry);
-        self.filled[number / 64] |= 1 << (number % 64);
+        self.filled.insert(number);
         self.len += 1;
     }
 
@@ -51,7 +48,7 @@ impl<T> Queues<T> {
     pub fn pop(&mut self, number: usize) -> Option<T> {
         let entry = self.queues[number].pop_front()?;
         if self.queues[number].is_empty() {
-            self.filled[number / 64] &= !(1 << (number % 64));
+            self.filled.remove(number);
         }
         self.len -= 1;
         Some(entry)
@@ -60,13 +57,7 @@ impl<T> Queues<T> {
     /// The first queue from `from` on that holds something.
     #[inline]
     pub fn next_filled(&self, from: usize) -> Option<usize> {
-        let mut word = from / 64;
-        let mut bits = self.filled.get(word)? & u64::MAX << (from % 64);
-        while bits == 0 {
-            word += 1;
-            bits = *self.filled.get(word)?;
-        }
-        Some(word * 64 + bits.trailing_zeros() as usize)
+        self.filled.next(from)
     }
 }
 

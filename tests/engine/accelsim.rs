@@ -101,7 +101,7 @@ fn dram_without_caches() {
     let all = compare("ecrts", "accelsim-ecrts-dram", 0);
     let (mean, worst) = errors(&all, 0);
     assert_eq!(all.len(), 156);
-    assert!(mean < 0.005 && worst < 0.05, "mean {mean}, largest {worst}");
+    assert!(mean < 0.001 && worst < 0.05, "mean {mean}, largest {worst}");
 }
 
 #[test]

@@ -191,14 +191,32 @@ impl Dram {
         self.occupied |= 1 << transfer.bank;
     }
 
+    /// Banks are looked at from the one whose turn it is: each may get its column command, or, if none has got that
+    /// yet, its row command. A row command passes the turn on at once, so that the banks that are still to be looked at
+    /// are counted from another one then, as in GPGPU-Sim 4.2.
     fn issue(&mut self, now: u64) {
-        let mut row_issued = false;
+        let mut looked_at = None;
         for bank in rotated(self.occupied, self.turn) {
+            let place = self.place(bank);
             if self.column(bank, now) {
                 return;
             }
-            row_issued = row_issued || self.row(bank, now);
+            if self.row(bank, now) {
+                looked_at = Some(place);
+                break;
+            }
         }
+        let Some(looked_at) = looked_at else { return };
+        for bank in rotated(self.occupied, self.turn) {
+            if self.place(bank) > looked_at && self.column(bank, now) {
+                return;
+            }
+        }
+    }
+
+    /// How many banks come before one.
+    fn place(&self, bank: usize) -> usize {
+        (bank + self.banks.len() - self.turn) % self.banks.len()
     }
 
     /// Reads or writes, if the right row is open.

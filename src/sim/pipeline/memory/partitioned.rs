@@ -202,8 +202,10 @@ impl Partitioned {
         if self.active_channels == 0 {
             return;
         }
+        // both clocks begin together, and DRAM comes first where they meet: before the n-th tick, counted from 0, lie its
+        // ticks up to n times the ratio
         let dram_ticks = |tick: u64| tick * self.dram_clock.0 / self.dram_clock.1;
-        let (from, to) = (dram_ticks(self.tick - 1), dram_ticks(self.tick));
+        let (from, to) = (dram_ticks(self.tick.saturating_sub(2)), dram_ticks(self.tick - 1));
         for number in members(self.active_channels) {
             let first = number * self.per_channel;
             let slices = &mut self.slices[first..first + self.per_channel];

@@ -116,6 +116,8 @@ pub enum Command {
     Hybrid(Hybrid),
     /// What is in a .ptx, .cubin, .warp, trace or machine file
     Inspect(Inspect),
+    /// A machine from a configuration of GPGPU-Sim (gpgpusim.config), on stdout
+    ImportConfig(ImportConfig),
     /// Embedded kernels, machines and plans, policies, bounds
     List(List),
     /// Completions for a shell, on stdout
@@ -323,6 +325,19 @@ pub struct Inspect {
     /// With --template: the kernel, if the file has several; its name or a part of it, mangled or not
     #[arg(long, requires = "template")]
     pub entry: Option<String>,
+    /// Output
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct ImportConfig {
+    /// gpgpusim.config, and others that are laid over it; what is given twice counts as it stands last
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<String>,
+    /// What the machine is called; without it as the file, or its folder where the file is gpgpusim.config
+    #[arg(long)]
+    pub name: Option<String>,
     /// Output
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,

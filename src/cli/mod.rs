@@ -83,6 +83,7 @@ fn run(args: &Args, session: &Session) -> Outcome {
         Command::Pwcet(pwcet) => commands::pwcet::run(pwcet, session),
         Command::Hybrid(hybrid) => commands::hybrid::run(hybrid, session),
         Command::Inspect(inspect) => commands::inspect::run(inspect, session),
+        Command::ImportConfig(import) => commands::import_config::run(import, session),
         Command::List(list) => commands::list::run(list, session),
         Command::Completions(completions) => commands::completions::run(completions, session),
         Command::Man(man) => commands::man::run(man, session),
@@ -149,6 +150,7 @@ impl Args {
             Command::Pwcet(_) => "pwcet",
             Command::Hybrid(_) => "hybrid",
             Command::Inspect(_) => "inspect",
+            Command::ImportConfig(_) => "import-config",
             Command::List(_) => "list",
             Command::Completions(_) => "completions",
             Command::Man(_) => "man",
@@ -178,6 +180,7 @@ impl Args {
             Command::Pwcet(pwcet) => pwcet.common.format,
             Command::Hybrid(hybrid) => hybrid.common.format,
             Command::Inspect(inspect) => inspect.format,
+            Command::ImportConfig(import) => import.format,
             Command::List(list) => list.format,
             Command::Export(_)
             | Command::Synthetic(_)

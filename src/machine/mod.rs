@@ -13,6 +13,7 @@
 //! `written` knows none of them.
 
 mod checked;
+pub mod gpgpusim;
 mod layered;
 #[cfg(test)]
 mod tests;

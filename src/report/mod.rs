@@ -20,6 +20,7 @@ pub mod gantt;
 pub mod html;
 pub mod hunt;
 pub mod hybrid;
+pub mod import_config;
 pub mod inspect;
 pub mod list;
 pub mod output;

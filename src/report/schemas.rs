@@ -10,8 +10,8 @@ use schemars::generate::SchemaSettings;
 
 use super::output::Output;
 use super::{
-    ablation, anomaly, cfg, compare, diff, every_path, evidence, explore, fermi, hunt, hybrid, inspect, list,
-    output, phases, pwcet, reproduce, run, suite, sweep, wcet, worst,
+    ablation, anomaly, cfg, compare, diff, every_path, evidence, explore, fermi, hunt, hybrid, import_config,
+    inspect, list, output, phases, pwcet, reproduce, run, suite, sweep, wcet, worst,
 };
 
 fn schema<R: JsonSchema>(title: &str) -> (String, String) {
@@ -47,6 +47,7 @@ fn the_schema_files_are_those_of_the_types() {
         schema::<Output<sweep::SweepResult>>("merge"),
         schema::<Output<reproduce::Reproduced>>("reproduce"),
         schema::<Output<inspect::InspectResult>>("inspect"),
+        schema::<Output<import_config::ImportResult>>("import-config"),
         schema::<Output<list::Listing>>("list"),
         schema::<output::Failed>("errors"),
     ];

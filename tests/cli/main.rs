@@ -12,6 +12,7 @@ mod explain;
 mod fermi;
 mod hunt;
 mod hybrid;
+mod import_config;
 mod inputs;
 #[path = "../support/json_output.rs"]
 mod json_output;

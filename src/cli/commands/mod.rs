@@ -17,6 +17,7 @@ pub mod family;
 pub mod fermi;
 pub mod hunt;
 pub mod hybrid;
+pub mod import_config;
 pub mod inspect;
 pub mod list;
 pub mod man;

@@ -1,0 +1,206 @@
+//! Configurations of GPGPU-Sim (`gpgpusim.config`) as machines.
+//!
+//! An option becomes settings of a machine, the same that `--set` takes, over a base that has GPGPU-Sim's structure.
+//! What an option says and the model has not is listed with the reason; so is what nobody knows and what is not
+//! said. Nothing is dropped without a word.
+//!
+//! `options` reads the text, `values` the small languages of single values; `core`, `timing`, `memory` and `dram` say what
+//! options mean; `left_out` knows the options that say nothing of time.
+//!
+//! Source: the options and their meaning are those of GPGPU-Sim 4.2 ([the bibliography](crate::model#bibliography)).
+
+mod core;
+mod dram;
+mod left_out;
+mod memory;
+mod options;
+#[cfg(test)]
+mod tests;
+mod timing;
+mod values;
+
+use std::collections::BTreeMap;
+
+use super::layered::Setting;
+use super::written::MachineSpec;
+use crate::diag::{Diagnostics, SourceText, closest};
+use options::Given;
+
+/// What became of an option.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Became {
+    /// These settings, `PATH=VALUE`; none where the base's are what it says.
+    Settings(Vec<String>),
+    /// Nothing: why.
+    Nothing(String),
+    /// Nothing, as no option of this name is known; one that is nearly called so.
+    Unknown(Option<&'static str>),
+    /// Nothing: it is given again in this line of this file, and the last one counts.
+    Repeated(String, u32),
+}
+
+/// An option of the configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Taken {
+    /// Its name, with the dash.
+    pub name: String,
+    /// Its value as it stands.
+    pub value: String,
+    /// Its file.
+    pub file: String,
+    /// Its line, from 1.
+    pub line: u32,
+    /// What became of it.
+    pub became: Became,
+    /// What the settings do not say of it.
+    pub but: Option<String>,
+}
+
+/// A machine, and where it comes from.
+#[derive(Clone, Debug)]
+pub struct Imported {
+    /// The machine, whole.
+    pub spec: MachineSpec,
+    /// Every option, in the order of the files.
+    pub options: Vec<Taken>,
+    /// Options that say something of time and are not given: the base's settings stand.
+    pub not_given: Vec<&'static str>,
+}
+
+/// Reads configurations, the later ones over the earlier, and lays them over a base.
+///
+/// # Errors
+/// Values that are wrong, with their places, and machines that cannot be.
+pub fn import(sources: &[SourceText], base: MachineSpec) -> Result<Imported, Diagnostics> {
+    let given = options::read(sources)?;
+    let mut import = Import::new(sources, &given, &base);
+    core::translate(&mut import);
+    timing::translate(&mut import);
+    memory::translate(&mut import);
+    dram::translate(&mut import);
+    import.finish()
+}
+
+/// A translation under way.
+struct Import<'a> {
+    sources: &'a [SourceText],
+    given: &'a [Given],
+    base: &'a MachineSpec,
+    /// The last of each name.
+    last: BTreeMap<&'a str, usize>,
+    became: Vec<Option<Became>>,
+    but: Vec<Option<String>>,
+    settings: Vec<(usize, Setting)>,
+    /// The names that mean something.
+    meant: Vec<&'static str>,
+    not_given: Vec<&'static str>,
+    problems: Diagnostics,
+}
+
+impl<'a> Import<'a> {
+    fn new(sources: &'a [SourceText], given: &'a [Given], base: &'a MachineSpec) -> Self {
+        let mut last = BTreeMap::new();
+        let mut became = vec![None; given.len()];
+        for (index, option) in given.iter().enumerate() {
+            if let Some(before) = last.insert(option.name.as_str(), index) {
+                let (file, line) = option.place(sources);
+                became[before] = Some(Became::Repeated(file, line));
+            }
+        }
+        Self {
+            sources,
+            given,
+            base,
+            last,
+            became,
+            but: vec![None; given.len()],
+            settings: Vec::new(),
+            meant: Vec::new(),
+            not_given: Vec::new(),
+            problems: Diagnostics::new(),
+        }
+    }
+
+    /// The value of an option, if it is given and has the form. It has become settings then, none so far.
+    fn value<T>(&mut self, name: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
+        let value = self.optional(name, read);
+        if !self.last.contains_key(name) {
+            self.not_given.push(name);
+        }
+        value
+    }
+
+    /// As [`Self::value`], of what need not be there.
+    fn optional<T>(&mut self, name: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
+        self.meant.push(name);
+        let &index = self.last.get(name)?;
+        self.became[index].get_or_insert_with(|| Became::Settings(Vec::new()));
+        match read(&self.given[index].value) {
+            Ok(value) => Some(value),
+            Err(message) => {
+                self.wrong(name, message);
+                None
+            }
+        }
+    }
+
+    fn wrong(&mut self, name: &'static str, message: String) {
+        if let Some(&index) = self.last.get(name) {
+            let given = &self.given[index];
+            let source = &self.sources[given.source];
+            self.problems.push(source.error(given.range.clone(), format!("{name}: {message}")));
+        }
+    }
+
+    /// A setting that an option which is given stands for.
+    fn set(&mut self, name: &'static str, path: &str, value: impl ToString) {
+        let value = value.to_string();
+        if let Some(&index) = self.last.get(name) {
+            if let Some(Became::Settings(settings)) = &mut self.became[index] {
+                settings.push(format!("{path}={value}"));
+            }
+            self.settings.push((index, Setting::new(path, value)));
+        }
+    }
+
+    /// What is not as the option says.
+    fn but(&mut self, name: &'static str, what: impl Into<String>) {
+        if let Some(&index) = self.last.get(name) {
+            let what = what.into();
+            match &mut self.but[index] {
+                Some(before) => *before = format!("{before}; {what}"),
+                none => *none = Some(what),
+            }
+        }
+    }
+
+    fn finish(mut self) -> Result<Imported, Diagnostics> {
+        let mut spec = self.base.clone();
+        for (index, setting) in std::mem::take(&mut self.settings) {
+            match spec.clone().with_settings(&[setting]) {
+                Ok(changed) => spec = changed,
+                Err(problems) => {
+                    let given = &self.given[index];
+                    let said = problems.list().first().map_or("", |problem| problem.message.as_str());
+                    let source = &self.sources[given.source];
+                    self.problems.push(source.error(given.range.clone(), format!("{}: {said}", given.name)));
+                }
+            }
+        }
+        let meant = self.meant;
+        let options = self.given.iter().zip(self.became).zip(self.but).map(|((given, became), but)| {
+            let (file, line) = given.place(self.sources);
+            let became = became.unwrap_or_else(|| {
+                let name = given.name.as_str();
+                left_out::reason(name).map_or_else(
+                    || Became::Unknown(closest(name, left_out::names().chain(meant.iter().copied()))),
+                    |reason| Became::Nothing(reason.to_owned()),
+                )
+            });
+            Taken { name: given.name.clone(), value: given.value.clone(), file, line, became, but }
+        });
+        let options = options.collect();
+        let imported = Imported { spec, options, not_given: self.not_given };
+        self.problems.into_result(imported)
+    }
+}

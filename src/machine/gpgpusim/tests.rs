@@ -1,0 +1,176 @@
+use proptest::prelude::*;
+
+use super::values::{address, cache, named, ratio, thousandths};
+use super::{Became, Imported, import};
+use crate::diag::{Diagnostics, SourceText};
+use crate::machine::{Machine, MachineSpec};
+
+const STOCK: &str = include_str!("../../../tests/data/gpgpusim/rtx3070.config");
+
+fn config(name: &str) -> SourceText {
+    let path = format!("{}/configs/{name}.ron", env!("CARGO_MANIFEST_DIR"));
+    SourceText::new(path.clone(), std::fs::read_to_string(path).unwrap())
+}
+
+fn machine(name: &str) -> MachineSpec {
+    MachineSpec::parse_with_bases(&config(name), &|name| Ok(config(name))).unwrap()
+}
+
+fn imported(text: &str) -> Result<Imported, Diagnostics> {
+    import(&[SourceText::new("gpgpusim.config", text)], machine("accelsim-sm1"))
+}
+
+fn settings(text: &str) -> Vec<String> {
+    let options = imported(text).unwrap().options;
+    let of = |became| if let Became::Settings(settings) = became { settings } else { Vec::new() };
+    options.into_iter().flat_map(|option| of(option.became)).collect()
+}
+
+/// Where two JSON values differ, as paths.
+fn differences(a: &serde_json::Value, b: &serde_json::Value, path: &str, found: &mut Vec<String>) {
+    match (a, b) {
+        (serde_json::Value::Object(a), serde_json::Value::Object(b)) => {
+            let names: std::collections::BTreeSet<_> = a.keys().chain(b.keys()).collect();
+            for name in names {
+                let none = serde_json::Value::Null;
+                let (a, b) = (a.get(name).unwrap_or(&none), b.get(name).unwrap_or(&none));
+                differences(a, b, &format!("{path}.{name}"), found);
+            }
+        }
+        _ if a == b => {}
+        _ => found.push(format!("{path}: {a} {b}")),
+    }
+}
+
+/// Every number of the machine that was written by hand comes out of the options. What differs is words of where numbers
+/// are from, and what that machine leaves out on purpose.
+#[test]
+fn the_stock_configuration_is_the_machine_that_was_written_by_hand() {
+    let mut ours = serde_json::to_value(machine("rtx3070")).unwrap();
+    let mut theirs = serde_json::to_value(imported(STOCK).unwrap().spec).unwrap();
+    for machine in [&mut ours, &mut theirs] {
+        for entries in ["units", "ops"] {
+            for entry in machine[entries].as_object_mut().unwrap().values_mut() {
+                if let Some(entry) = entry.as_object_mut() {
+                    entry.remove("source");
+                }
+            }
+        }
+    }
+    let mut found = Vec::new();
+    differences(&ours, &theirs, "", &mut found);
+    found.retain(|difference| !difference.starts_with(".name") && !difference.starts_with(".doc"));
+    // what the launch takes is no part of rtx3070
+    assert_eq!(found, [".pipeline.launch.start: 1 5001"]);
+}
+
+#[test]
+fn every_option_is_accounted_for() {
+    let all = imported(
+        "-gpgpu_n_clusters 2 # two\n-gpgpu_n_clusters 3\n-power_simulation_enabled 1\n-gpgpu_n_memm 4\n",
+    );
+    let all = all.unwrap();
+    let became: Vec<_> = all.options.into_iter().map(|option| (option.line, option.became)).collect();
+    assert_eq!(became[0], (1, Became::Repeated("gpgpusim.config".to_owned(), 2)));
+    assert_eq!(became[1], (2, Became::Settings(vec!["sms=3".to_owned()])));
+    assert!(matches!(&became[2].1, Became::Nothing(reason) if reason.contains("energy")));
+    assert_eq!(became[3].1, Became::Unknown(Some("-gpgpu_n_mem")));
+    assert!(all.not_given.contains(&"-gpgpu_n_mem") && !all.not_given.contains(&"-gpgpu_n_clusters"));
+}
+
+#[test]
+fn values_have_their_languages() {
+    let text = cache("S:64:128:16,L:B:m:L:P,A:192:4,32:0,32").unwrap().unwrap();
+    assert!(text.sectored);
+    assert_eq!((text.sets, text.line, text.ways, text.mshrs, text.merge), (64, 128, 16, 192, 4));
+    assert_eq!((text.write, text.index, text.miss_queue, text.port), ('B', 'P', 32, Some(32)));
+    assert_eq!(cache("none"), Ok(None));
+    assert_eq!(cache("N:64:128:8,L:T:m:N:H,A:32:8,8").unwrap().unwrap().port, None);
+    for wrong in [
+        "",
+        "S:64:128",
+        "S:64:128:16",
+        "Q:64:128:16,L:B:m:L:P,A:1:1,1",
+        "S:-1:128:16,L:B:m:L:P,A:1:1,1",
+        "nonee",
+    ] {
+        assert!(cache(wrong).is_err(), "{wrong}");
+    }
+    assert_eq!(
+        ["1132", "3500.5", "0.125"].map(|text| thousandths(text).unwrap()),
+        [1_132_000, 3_500_500, 125]
+    );
+    for wrong in ["", "x", "0", "-1", "1.2345", "99999999999999999999", "1e3", "1.+2"] {
+        assert!(thousandths(wrong).is_err(), "{wrong}");
+    }
+    assert_eq!(ratio(3_500_500, 1_132_000), (7001, 2264));
+    assert_eq!(named("nbk=16:CCD=4").unwrap(), [("nbk".to_owned(), 16), ("CCD".to_owned(), 4)]);
+    assert!(named("nbk=16:CCD").is_err());
+    let bits = address("00000000.00000000.00000000.00000000.0000RRRR.RRRRRRRR.BBBDDDCC.CCCSSSSS").unwrap();
+    assert_eq!((bits.channel_bit, &*bits.channel, &*bits.bank), (None, &[10, 11, 12][..], &[13, 14, 15][..]));
+    assert!(address("dramid@8;0000").is_err() && address("chip@8;").is_err());
+}
+
+#[test]
+fn older_configurations_have_other_forms() {
+    // no pipe for integers, none for doubles
+    let fermi = "-gpgpu_num_sched_per_core 2\n-gpgpu_num_int_units 0\n-gpgpu_num_dp_units 0\n\
+                 -ptx_opcode_latency_int 4,13,4,5,145\n-ptx_opcode_initiation_int 1,2,2,1,8\n\
+                 -ptx_opcode_latency_dp 8,19,8,8,330\n-ptx_opcode_initiation_dp 2,2,2,2,130\n";
+    let found = settings(fermi);
+    for setting in [
+        "ops={\"int\": Op(unit: \"fp32\", init: 1, lat: 3)}",
+        "ops={\"alu\": Op(unit: \"fp32\", init: 1, lat: 0)}",
+        "ops={\"int.max\": Op(unit: \"fp32\", init: 2, lat: 11)}",
+        "ops={\"fp64\": Op(unit: \"sfu\", init: 2, lat: 6)}",
+        "ops={\"int.div\": Op(unit: \"sfu\", init: 8, lat: 137)}",
+    ] {
+        assert!(found.iter().any(|is| is == setting), "{setting} in {found:?}");
+    }
+    let spec = imported(fermi).unwrap().spec;
+    Machine::new(&spec, &config("accelsim-sm1")).unwrap();
+    // channel bits among the others: the bank's are counted without them
+    let found = settings(
+        "-gpgpu_mem_addr_mapping 00000000.00000000.00000000.00000000.0000RRRR.RRRRRRRR.BBBDDDCC.CCCSSSSS",
+    );
+    assert!(found.contains(&"memory.partitions.channel_bit=10".to_owned()), "{found:?}");
+    assert!(found.contains(&"memory.partitions.dram.bank_bits=[10, 11, 12]".to_owned()), "{found:?}");
+    assert!(found.contains(&"memory.partitions.dram.row_bit=13".to_owned()), "{found:?}");
+}
+
+#[test]
+fn wrong_values_are_named_where_they_stand() {
+    for (text, line, message) in [
+        ("46\n", 1, "a value before any option"),
+        ("\n-gpgpu_n_clusters\n", 2, "has no value"),
+        ("-gpgpu_n_clusters x\n", 1, "no number"),
+        ("-gpgpu_n_clusters 0\n", 1, "no SM"),
+        ("# a\n-gpgpu_shader_core_pipeline 1536:64\n", 2, "32 threads"),
+        ("-gpgpu_cache:dl2 S:64:128\n", 1, "the form is"),
+        ("-gpgpu_clock_domains 1:2:3\n", 1, "the form is"),
+        ("-ptx_opcode_latency_sfu 4\n-ptx_opcode_initiation_sfu 8\n", 1, "cannot hold"),
+        ("-gpgpu_num_sched_per_core 99999999999\n", 1, "no number"),
+        ("", 1, "no option"),
+    ] {
+        let problems = imported(text).unwrap_err();
+        let first = &problems.list()[0];
+        assert_eq!(first.line, line, "{problems}");
+        assert!(first.message.contains(message), "{problems}");
+    }
+}
+
+proptest! {
+    /// Whatever stands in a file: a machine, or messages with lines.
+    #[test]
+    fn changed_files_are_read_or_refused(at in 0usize..4000, length in 0usize..40, with in ".{0,20}") {
+        let cut = |at: usize| (0..=at.min(STOCK.len())).rev().find(|&at| STOCK.is_char_boundary(at)).unwrap();
+        let (from, to) = (cut(at), cut(at + length));
+        let text = format!("{}{with}{}", &STOCK[..from], &STOCK[to..]);
+        match imported(&text) {
+            Ok(imported) => {
+                let _ = Machine::new(&imported.spec, &config("accelsim-sm1"));
+            }
+            Err(problems) => prop_assert!(problems.list().iter().all(|problem| problem.line > 0), "{problems}"),
+        }
+    }
+}

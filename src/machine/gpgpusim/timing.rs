@@ -1,0 +1,132 @@
+//! Latencies and initiation intervals of arithmetic.
+//!
+//! GPGPU-Sim gives a total latency and an interval for ADD, MAX, MUL, MAD and DIV of each type (and SHFL as a sixth of the
+//! integers); a unit here initiates for the interval and then takes the rest of the latency.
+
+use super::Import;
+use super::values::{number, numbers};
+
+/// A type: its options, its unit, its ops in the order of the lists.
+struct Type {
+    latency: &'static str,
+    interval: &'static str,
+    unit: &'static str,
+    /// The option that says how many units of its own it has.
+    own: &'static str,
+    /// Where it is executed if it has none.
+    else_on: &'static str,
+    op: &'static str,
+}
+
+const TYPES: [Type; 3] = [
+    Type {
+        latency: "-ptx_opcode_latency_int",
+        interval: "-ptx_opcode_initiation_int",
+        unit: "int",
+        own: "-gpgpu_num_int_units",
+        else_on: "fp32",
+        op: "int",
+    },
+    Type {
+        latency: "-ptx_opcode_latency_fp",
+        interval: "-ptx_opcode_initiation_fp",
+        unit: "fp32",
+        own: "-gpgpu_num_sp_units",
+        else_on: "fp32",
+        op: "fp32",
+    },
+    Type {
+        latency: "-ptx_opcode_latency_dp",
+        interval: "-ptx_opcode_initiation_dp",
+        unit: "fp64",
+        own: "-gpgpu_num_dp_units",
+        else_on: "sfu",
+        op: "fp64",
+    },
+];
+
+/// Of one cycle on the pipe of the integers, whatever the lists say.
+const SHORT: [&str; 5] = ["alu", "alu.vote", "control", "barrier", "fence"];
+
+pub(super) fn translate(import: &mut Import<'_>) {
+    for kind in &TYPES {
+        of_type(import, kind);
+    }
+    unit(import, "-ptx_opcode_latency_sfu", "-ptx_opcode_initiation_sfu", "sfu");
+    // so it is called there
+    unit(import, "-ptx_opcode_latency_tesnor", "-ptx_opcode_initiation_tensor", "tensor");
+}
+
+fn of_type(import: &mut Import<'_>, kind: &Type) {
+    let latencies = import.value(kind.latency, |text| numbers(text, 5));
+    let intervals = import.value(kind.interval, |text| numbers(text, 5));
+    let none = |import: &mut Import<'_>| import.optional(kind.own, number::<u32>) == Some(0);
+    let unit = if none(import) { kind.else_on } else { kind.unit };
+    let (Some(latencies), Some(intervals)) = (latencies, intervals) else { return };
+    let time = |n: usize| Some((*latencies.get(n)?, *intervals.get(n)?));
+    let (total, interval) = (latencies[0], intervals[0]);
+    if !holds(import, kind.latency, total, interval) {
+        return;
+    }
+    if unit == kind.unit {
+        import.set(kind.interval, &format!("units.{unit}.init"), interval);
+        import.set(kind.latency, &format!("units.{unit}.lat"), total - interval);
+    } else {
+        op(import, kind, kind.op, unit, (total, interval));
+        if kind.op == "int" {
+            for short in SHORT {
+                op(import, kind, short, unit, (1, 1));
+            }
+        }
+    }
+    // what is as the first needs no word of its own
+    for (n, name) in [(1, "max"), (2, "mul"), (3, "mad")] {
+        if let Some(time) = time(n).filter(|&time| time != (total, interval)) {
+            op(import, kind, &format!("{}.{name}", kind.op), unit, time);
+        }
+    }
+    if let Some(time) = time(4) {
+        op(import, kind, &format!("{}.div", kind.op), "sfu", time);
+    }
+    if kind.op == "int" {
+        // the one cycle more of multiplications of 24 bits
+        for name in ["int.mul24", "int.mad24"] {
+            let (total, interval) = (latencies[2], intervals[2]);
+            op(import, kind, name, unit, (total.saturating_add(1), interval.saturating_add(1)));
+        }
+        match time(5) {
+            Some(time) => op(import, kind, "shfl", unit, time),
+            None => import
+                .but(kind.latency, "without a sixth value GPGPU-Sim has no time for shfl; the base's stands"),
+        }
+    }
+}
+
+/// Whether an instruction initiates no longer than it takes, which GPGPU-Sim needs, too.
+fn holds(import: &mut Import<'_>, name: &'static str, total: u64, interval: u64) -> bool {
+    let holds = (1..=total).contains(&interval);
+    if !holds {
+        import.wrong(name, format!("a latency of {total} cannot hold an initiation interval of {interval}"));
+    }
+    holds
+}
+
+fn op(import: &mut Import<'_>, kind: &Type, name: &str, unit: &str, (total, interval): (u64, u64)) {
+    if holds(import, kind.latency, total, interval) {
+        let rest = total - interval;
+        // all of them in one setting's form: a path cannot lead to an op that is new
+        let op = format!("{{\"{name}\": Op(unit: \"{unit}\", init: {interval}, lat: {rest})}}");
+        import.set(kind.latency, "ops", op);
+    }
+}
+
+fn unit(import: &mut Import<'_>, latency: &'static str, interval: &'static str, unit: &str) {
+    let total = import.value(latency, number::<u64>);
+    let init = import.value(interval, number::<u64>);
+    if let (Some(total), Some(init)) = (total, init)
+        && holds(import, latency, total, init)
+    {
+        import.set(interval, &format!("units.{unit}.init"), init);
+        import.set(latency, &format!("units.{unit}.lat"), total - init);
+    }
+}

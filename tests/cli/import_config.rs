@@ -27,7 +27,7 @@ fn the_machine_is_that_of_the_configuration() {
 fn later_files_are_laid_over_earlier_ones() {
     let dir = scratch("import-config-over");
     std::fs::write(dir.join("over.config"), "-gpgpu_n_clusters 2\n-gpgpu_bows 3\n").unwrap();
-    let args = ["import-config", STOCK, "over.config", "--name", "two", "--format", "json"];
+    let args = ["import-config", STOCK, "over.config", "--name", "two"];
     let result = json_in(&dir, &args, 0)["results"][0].clone();
     assert_eq!(result["name"], "two");
     let names = |list: &str| -> Vec<String> {
@@ -67,5 +67,9 @@ fn bad_configurations_are_refused_where_they_are_wrong() {
     std::fs::write(dir.join("long.config"), long).unwrap();
     let output = in_dir(&dir, &["import-config", "long.config", "missing.config"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(stderr(&output).len() < 10_000 && stderr(&output).contains("missing.config"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).len() < 10_000 && stderr(&output).contains("missing.config"),
+        "{}",
+        stderr(&output)
+    );
 }

@@ -86,7 +86,6 @@ const REASONS: &[(&str, &str)] = &[
     ("-gpgpu_local_mem_map", "local memory lies as the kernel's launch says"),
     ("-gpgpu_mem_address_mask", "the mapping is that of -gpgpu_mem_addr_mapping"),
     ("-gpgpu_mem_addr_test", RUN),
-    ("-gpgpu_n_mem_per_ctrlr", "the bus width is that of one chip of a channel"),
     (
         "-dram_dual_bus_interface",
         "one command of DRAM in a tick, but for a row command before a column command",

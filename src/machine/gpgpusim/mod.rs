@@ -102,7 +102,7 @@ impl<'a> Import<'a> {
         let mut last = BTreeMap::new();
         let mut became = vec![None; given.len()];
         for (index, option) in given.iter().enumerate() {
-            if let Some(before) = last.insert(option.name.as_str(), index) {
+            if let Some(before) = last.insert(option.known_as.as_str(), index) {
                 let (file, line) = option.place(sources);
                 became[before] = Some(Became::Repeated(file, line));
             }
@@ -191,7 +191,7 @@ impl<'a> Import<'a> {
         let options = self.given.iter().zip(self.became).zip(self.but).map(|((given, became), but)| {
             let (file, line) = given.place(self.sources);
             let became = became.unwrap_or_else(|| {
-                let name = given.name.as_str();
+                let name = given.known_as.as_str();
                 left_out::reason(name).map_or_else(
                     || Became::Unknown(closest(name, left_out::names().chain(meant.iter().copied()))),
                     |reason| Became::Nothing(reason.to_owned()),

@@ -1,14 +1,42 @@
-//! The text of a configuration: `-option value`, comments from `#` to the end of the line.
+//! The text of a configuration: `-option value`, comments from `#` to the end of the line. A value may go on in the next
+//! line, as quoted ones do.
 
 use std::ops::Range;
 
 use crate::diag::{Diagnostics, SourceText};
 
+/// What options were called before they all began alike.
+const FORMER: &[(&str, &str)] = &[
+    ("-l1_latency", "-gpgpu_l1_latency"),
+    ("-l1_banks", "-gpgpu_l1_banks"),
+    ("-smem_latency", "-gpgpu_smem_latency"),
+    ("-rop_latency", "-gpgpu_l2_rop_latency"),
+    ("-gmem_skip_L1D", "-gpgpu_gmem_skip_L1D"),
+    ("-perf_sim_memcpy", "-gpgpu_perf_sim_memcpy"),
+    ("-memory_partition_indexing", "-gpgpu_memory_partition_indexing"),
+    ("-perfect_inst_const_cache", "-gpgpu_perfect_inst_const_cache"),
+    ("-inst_fetch_throughput", "-gpgpu_inst_fetch_throughput"),
+    ("-reg_file_port_throughput", "-gpgpu_reg_file_port_throughput"),
+    ("-sub_core_model", "-gpgpu_sub_core_model"),
+    ("-enable_specialized_operand_collector", "-gpgpu_enable_specialized_operand_collector"),
+    ("-adaptive_cache_config", "-gpgpu_adaptive_cache_config"),
+    ("-adaptive_volta_cache_config", "-gpgpu_adaptive_cache_config"),
+    ("-mem_unit_ports", "-gpgpu_mem_unit_ports"),
+    ("-dual_bus_interface", "-dram_dual_bus_interface"),
+    ("-Seperate_Write_Queue_Enable", "-dram_seperate_write_queue_enable"),
+    ("-Write_Queue_Size", "-dram_write_queue_size"),
+    ("-inct_in_buffer_limit", "-icnt_in_buffer_limit"),
+    ("-inct_out_buffer_limit", "-icnt_out_buffer_limit"),
+    ("-inct_subnets", "-icnt_subnets"),
+];
+
 /// An option with its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Given {
-    /// With the dash.
+    /// As it stands, with the dash.
     pub name: String,
+    /// As it is called in version 4.2.
+    pub known_as: String,
     /// Its words, with a space between them.
     pub value: String,
     /// Which of the files.
@@ -35,7 +63,10 @@ pub(super) fn read(sources: &[SourceText]) -> Result<Vec<Given>, Diagnostics> {
         let first = all.len();
         for (range, word) in words(source.text()) {
             if is_name(word) {
-                all.push(Given { name: word.to_owned(), value: String::new(), source: number, range });
+                let known_as =
+                    FORMER.iter().find(|(former, _)| *former == word).map_or(word, |&(_, now)| now);
+                let (name, known_as) = (word.to_owned(), known_as.to_owned());
+                all.push(Given { name, known_as, value: String::new(), source: number, range });
             } else if let Some(option) = all[first..].last_mut() {
                 if option.value.is_empty() {
                     option.range = range;

@@ -114,11 +114,14 @@ fn values_have_their_languages() {
 #[test]
 fn older_configurations_have_other_forms() {
     // no pipe for integers, none for doubles
-    let fermi = "-gpgpu_num_sched_per_core 2\n-gpgpu_num_int_units 0\n-gpgpu_num_dp_units 0\n\
+    let fermi = "-gpgpu_num_sched_per_core 2\n-gpgpu_num_dp_units 0\n-smem_latency 26\n\
                  -ptx_opcode_latency_int 4,13,4,5,145\n-ptx_opcode_initiation_int 1,2,2,1,8\n\
-                 -ptx_opcode_latency_dp 8,19,8,8,330\n-ptx_opcode_initiation_dp 2,2,2,2,130\n";
+                 -ptx_opcode_latency_dp 8,19,8,8,330\n-ptx_opcode_initiation_dp 2,2,2,2,130\n\
+                 -gpgpu_dram_timing_opt \"nbk=16:CCD=2:RRD=6:\n   CL=12:WL=4:nbkgrp=4:CCDL=3\" # a comment\n";
     let found = settings(fermi);
     for setting in [
+        "pipeline.load_store.shared_latency=26",
+        "memory.partitions.dram.cl=12",
         "ops={\"int\": Op(unit: \"fp32\", init: 1, lat: 3)}",
         "ops={\"alu\": Op(unit: \"fp32\", init: 1, lat: 0)}",
         "ops={\"int.max\": Op(unit: \"fp32\", init: 2, lat: 11)}",

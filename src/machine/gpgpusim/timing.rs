@@ -11,7 +11,7 @@ struct Type {
     latency: &'static str,
     interval: &'static str,
     unit: &'static str,
-    /// The option that says how many units of its own it has.
+    /// The option that says how many units of its own it has; without it integers and doubles have none.
     own: &'static str,
     /// Where it is executed if it has none.
     else_on: &'static str,
@@ -60,8 +60,8 @@ pub(super) fn translate(import: &mut Import<'_>) {
 fn of_type(import: &mut Import<'_>, kind: &Type) {
     let latencies = import.value(kind.latency, |text| numbers(text, 5));
     let intervals = import.value(kind.interval, |text| numbers(text, 5));
-    let none = |import: &mut Import<'_>| import.optional(kind.own, number::<u32>) == Some(0);
-    let unit = if none(import) { kind.else_on } else { kind.unit };
+    let own = import.optional(kind.own, number::<u32>).unwrap_or(0);
+    let unit = if own == 0 { kind.else_on } else { kind.unit };
     let (Some(latencies), Some(intervals)) = (latencies, intervals) else { return };
     let time = |n: usize| Some((*latencies.get(n)?, *intervals.get(n)?));
     let (total, interval) = (latencies[0], intervals[0]);

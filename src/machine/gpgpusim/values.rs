@@ -59,7 +59,7 @@ pub(super) fn named(text: &str) -> Result<Vec<(String, u64)>, String> {
             .ok_or_else(|| format!("`{}` is not NAME=NUMBER", crate::diag::shortened(part)))?;
         Ok((name.to_owned(), number(value)?))
     };
-    text.trim_matches('"').split(':').map(pair).collect()
+    text.trim_matches('"').split(':').map(str::trim).filter(|part| !part.is_empty()).map(pair).collect()
 }
 
 /// A cache: `S:64:128:16,L:B:m:L:P,A:192:4,32:0,32`.

@@ -79,7 +79,7 @@ impl Campaign {
         let planned = Planned::of_command(plan, "warpbound pwcet")?;
         let inputs = match &loaded {
             Loaded::Kernel(kernel) => load::inputs(common, kernel, &policy),
-            Loaded::Program(program) => load::inputs_of_program(common, program),
+            Loaded::Application(program) => load::inputs_of_application(common, program),
         };
         let kernel = loaded.name().to_owned();
         Ok(Self { planned, draws, machine, scheduler, kernel, inputs })

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::application::{Application, ApplicationPlan};
 use super::one_policy::observe_application;
 use super::plan::Plan;
-use super::reached::{Begun, Reached, groups};
+use super::reached::{Begun, Reached, groups, launches_on};
 use super::replay::{self, Executes, check_all, check_executed};
 use super::steps::{After, copied, in_launch, start};
 use super::tally::{ApplicationChecked, ApplicationFailed, Tally};
@@ -40,24 +40,28 @@ pub(super) fn check_applications(
         plans.iter().map(|plan| Runs::new(*plan, so_far.next().unwrap_or_default())).collect();
     let Some((ApplicationPlan { application, .. }, _)) = plans.first() else { return Vec::new() };
     let by_options = groups(application, plans.iter().map(|(plan, _)| plan.machine));
-    let groups = by_options.len();
-    for (group, members) in by_options.into_iter().enumerate().skip(first) {
+    let every = application.launches();
+    for (group, members) in by_options.iter().enumerate().skip(first) {
         let mut through = |all: &[Runs], launches: u64, device: Option<&Device>| {
-            // a run that has failed is not kept: another process comes to the same
-            if !all.iter().any(Runs::has_failed) {
+            // of runs that failed or were ended nothing is kept: another process comes to the same
+            let together = all.iter().enumerate().all(|(index, runs)| {
+                let through = launches_on(index, &by_options, (group, launches), every);
+                runs.tallies.iter().all(|tally| tally.launches() == through)
+            });
+            if together {
                 let runs = all.iter().map(|runs| runs.tallies.iter().map(Tally::so_far).collect()).collect();
-                keep(&Reached { group, groups, launches, runs, device });
+                keep(&Reached { group, groups: by_options.len(), launches, runs, device });
             }
         };
         let from = (std::mem::take(&mut launches), device.take());
         let ended = match application {
             Application::Program(sequence) => {
-                every_launch(&mut all, &members, sequence, from, &mut |all, launches, device| {
+                every_launch(&mut all, members, sequence, from, &mut |all, launches, device| {
                     through(all, launches, Some(device));
                 })
             }
             Application::Traces(_) => {
-                every_trace(&mut all, &members, from.0, &mut |all, launches| through(all, launches, None));
+                every_trace(&mut all, members, from.0, &mut |all, launches| through(all, launches, None));
                 Ok(())
             }
         };
@@ -89,10 +93,6 @@ impl<'p> Runs<'p> {
             ended: policies.iter().map(|_| None).collect(),
             under_way: policies.iter().cloned().enumerate().collect(),
         }
-    }
-
-    fn has_failed(&self) -> bool {
-        self.ended.iter().flatten().any(Result::is_err)
     }
 
     /// The policies of those that are under way.

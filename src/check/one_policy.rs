@@ -28,9 +28,8 @@ pub fn observe_application<O: Observer>(
     let Begun { launches, device, mut runs, .. } = begun.unwrap_or_default();
     let mut tally = Tally::from(runs.pop().and_then(|mut policies| policies.pop()).flatten());
     let mut through = |tally: &Tally, device: Option<&Device>, observer: &O| {
-        let so_far = tally.so_far();
-        let launches = so_far.map_or(0, |all| all.launches.len() as u64);
-        keep(&Reached { group: 0, groups: 1, launches, runs: vec![vec![so_far]], device }, observer);
+        let (launches, runs) = (tally.launches(), vec![vec![tally.so_far()]]);
+        keep(&Reached { group: 0, groups: 1, launches, runs, device }, observer);
     };
     let ended = match plan.application {
         Application::Program(sequence) => {

@@ -65,6 +65,20 @@ pub(super) fn groups<'m>(
     groups.into_iter().map(|(_, members)| members).collect()
 }
 
+/// Launches that every run on this machine is through with where the runs have come so far.
+pub(super) fn launches_on(
+    machine: usize,
+    groups: &[Vec<usize>],
+    (group, launches): (usize, u64),
+    all: u64,
+) -> u64 {
+    match groups.iter().position(|members| members.contains(&machine)) {
+        Some(of) if of < group => all,
+        Some(of) if of == group => launches,
+        _ => 0,
+    }
+}
+
 /// What runs, where.
 #[derive(Clone, Copy)]
 pub struct Of<'a> {
@@ -80,9 +94,9 @@ pub struct Of<'a> {
 const MOST_LINE: u64 = 1 << 30;
 
 impl Of<'_> {
-    /// How many groups the machines make that need the same to be recorded.
-    fn groups(&self) -> usize {
-        groups(self.application, self.on.iter().map(|(machine, _)| *machine)).len()
+    /// The groups that the machines make.
+    fn groups(&self) -> Vec<Vec<usize>> {
+        groups(self.application, self.on.iter().map(|(machine, _)| *machine))
     }
 }
 
@@ -127,13 +141,14 @@ impl Begun {
 
     /// As [`Reached::through`].
     pub fn through(&self, of: &Of) -> (u64, u64) {
-        through((self.group, of.groups()), self.launches, of.application.launches())
+        through((self.group, of.groups().len()), self.launches, of.application.launches())
     }
 
     /// Whether these can be results of these runs.
     fn fits(&self, of: &Of) -> Result<(), String> {
         let launches = of.application.launches();
-        if self.launches > launches || self.group >= of.groups() {
+        let groups = of.groups();
+        if self.launches > launches || self.group >= groups.len() {
             return Err(format!("more than the {launches} kernels are through"));
         }
         let statements: Vec<usize> = of.application.each().map(|launched| launched.statement).collect();
@@ -141,8 +156,12 @@ impl Begun {
         if self.runs.len() != of.on.len() || !self.runs.iter().zip(of.on).all(|(run, on)| shape(run, on)) {
             return Err("there are not as many results as runs".to_owned());
         }
-        for (policies, (machine, setups)) in self.runs.iter().zip(of.on) {
+        for (index, (policies, (machine, setups))) in self.runs.iter().zip(of.on).enumerate() {
+            let through = launches_on(index, &groups, (self.group, self.launches), launches);
             for (run, setup) in policies.iter().zip(*setups) {
+                if run.as_ref().map_or(0, |run| run.launches.len() as u64) != through {
+                    return Err("a run has not come as far as the others".to_owned());
+                }
                 let Some(run) = run else { continue };
                 fits(run, &statements, machine, setup, of.bounds)?;
             }

@@ -134,6 +134,11 @@ impl Tally {
         self.0.as_ref()
     }
 
+    /// Launches that came to their end.
+    pub fn launches(&self) -> u64 {
+        self.0.as_ref().map_or(0, |all| all.launches.len() as u64)
+    }
+
     /// Goes on after these.
     pub fn from(so_far: Option<ApplicationChecked>) -> Self {
         Self(so_far)

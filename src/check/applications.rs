@@ -152,7 +152,8 @@ fn every_trace(all: &mut [Runs], members: &[usize], launches: u64, through: &mut
     let plans: Vec<(&ApplicationPlan, Vec<PolicySetup>)> =
         members.iter().map(|&index| (all[index].plan, all[index].policies())).collect();
     let work = |index: usize| {
-        if plan.watch.is_stopped() {
+        // the first is begun all the same: what no block came of is a result as well
+        if plan.watch.is_stopped() && index as u64 > launches {
             return None;
         }
         let workload = &traces[index].workload;

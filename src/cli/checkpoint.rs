@@ -49,9 +49,15 @@ pub struct Checkpoint {
     problem: Option<Diagnostic>,
 }
 
+/// A checkpoint to be kept, and what was in it.
+pub struct Opened<O> {
+    pub checkpoint: Checkpoint,
+    /// How far another process came, and what it had counted on its own.
+    pub from: Option<(Begun, O)>,
+}
+
 impl Checkpoint {
-    /// Looks whether the file can be written; with `--resume` also what is in it: how far another process came, and what it
-    /// had counted on its own.
+    /// Looks whether the file can be written; with `--resume` also what is in it.
     pub fn open<O: DeserializeOwned>(
         options: &args::Checkpoint,
         force: bool,
@@ -59,7 +65,7 @@ impl Checkpoint {
         of: &Of,
         inputs: &[PathBuf],
         session: &Session,
-    ) -> Result<Option<(Self, Option<(Begun, O)>)>, Diagnostics> {
+    ) -> Result<Option<Opened<O>>, Diagnostics> {
         let Some(path) = &options.checkpoint else { return Ok(None) };
         let there = path.exists();
         let may_replace = force || options.resume;
@@ -77,7 +83,7 @@ impl Checkpoint {
             problem: None,
         };
         if !there || !options.resume {
-            return Ok(Some((checkpoint, None)));
+            return Ok(Some(Opened { checkpoint, from: None }));
         }
         let (begun, own) = checkpoint
             .read(of)
@@ -85,7 +91,7 @@ impl Checkpoint {
         checkpoint.kept = begun.through(of);
         let (done, all) = checkpoint.kept;
         tracing::info!("{}: going on after {done} of {all} kernels", path.display());
-        Ok(Some((checkpoint, Some((begun, own)))))
+        Ok(Some(Opened { checkpoint, from: Some((begun, own)) }))
     }
 
     /// What is in the file, or what is wrong with it and what to do.

@@ -6,7 +6,7 @@ use crate::check::{self, ApplicationChecked, Checked, Judging, Of, Reached, judg
 use crate::cli::applications::LoadedApplication;
 use crate::cli::args::Check;
 use crate::cli::assets::Location;
-use crate::cli::checkpoint::{self, Checkpoint, Identity};
+use crate::cli::checkpoint::{self, Checkpoint, Identity, Opened};
 use crate::cli::commands::sweep::Own;
 use crate::cli::lists::{Lists, Setup, policies_of};
 use crate::cli::load::{self, Loaded, LoadedKernel};
@@ -127,12 +127,12 @@ impl Prepared {
                 let inputs = load::inputs_of_application(&args.common, found);
                 Checkpoint::open(&args.checkpoint, args.writing.force, identity, &of, &inputs, session)
             });
-            let Ok(Some((checkpoint, from))) = &mut opened else { return Vec::new() };
+            let Ok(Some(Opened { checkpoint, from })) = &mut opened else { return Vec::new() };
             let begun = from.take().map(|(begun, ())| begun);
             let mut keep = |reached: &Reached| checkpoint.keep(application, reached, &());
             judge_application(&found.name, application, on, judging, begun, &mut keep)
         });
-        let checkpoint = opened?.map(|(checkpoint, _): (_, Option<(_, ())>)| checkpoint);
+        let checkpoint = opened?.map(|opened: Opened<()>| opened.checkpoint);
         *kept.lock().unwrap_or_else(PoisonError::into_inner) = checkpoint;
         Ok(runs)
     }

@@ -49,9 +49,9 @@ pub fn run(args: &Run, program: &LoadedApplication, session: &Session) -> Outcom
         let of = Of { application: &program.application, on: &on, bounds: &bounds };
         let identity = Identity::new("run", program, &on, (common, &args.on.ptx), &[], false)?;
         let opened = Checkpoint::open(&args.checkpoint, args.writing.force, identity, &of, &inputs, session)?;
-        if let Some((opened, from)) = opened {
-            checkpoint = Some(opened);
-            if let Some((from, counted)) = from {
+        if let Some(opened) = opened {
+            checkpoint = Some(opened.checkpoint);
+            if let Some((from, counted)) = opened.from {
                 (begun, units) = (Some(from), counted);
             }
         }

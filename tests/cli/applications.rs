@@ -188,7 +188,7 @@ fn killed_until_done(dir: &Path, args: &[&str], seed: u64) -> (String, u32) {
 #[test]
 fn killed_runs_go_on_to_the_same_bytes() {
     let dir = scratch("killed");
-    write_program(&dir, 12, 3000);
+    write_program(&dir, 8, 3000);
     assert!(in_dir(&dir, &["export", "app.ron", "--out", "t"]).status.success());
     let lists = ["--machine", "ecrts25-orin,accelsim-ecrts", "--scheduler", "gto,random:7"];
     let check = [&["check", "app.ron", "--format", "json"][..], &lists].concat();
@@ -304,6 +304,41 @@ fn what_it_does_not_belong_to_is_refused() {
         assert!(stderr(&output).contains("between the kernels of a program"), "{}", stderr(&output));
     }
     assert_eq!(in_dir(&dir, &["check", "app.ron", "--resume"]).status.code(), Some(2));
+}
+
+#[test]
+fn results_and_errors_are_those_of_a_run_in_one_go() {
+    let dir = scratch("checkpointed-results");
+    write_program(&dir, 2, 20);
+    let whole = in_dir(&dir, &["check", "app.ron", "--scheduler", "gto,lrr", "--out", "whole"]);
+    assert!(whole.status.success(), "{}", stderr(&whole));
+    // twice into the same folder: the second time from the checkpoint alone
+    for _ in 0..2 {
+        let args =
+            ["check", "app.ron", "--scheduler", "gto,lrr", "--out", "kept", "--checkpoint", "c", "--resume"];
+        let output = in_dir(&dir, &args);
+        assert_eq!(stdout(&output), stdout(&whole), "{}", stderr(&output));
+        for file in ["results.jsonl", "results.csv", "manifest.json"] {
+            let read = |folder: &str| std::fs::read(dir.join(folder).join(file)).unwrap();
+            assert_eq!(read("kept"), read("whole"), "{file}");
+        }
+    }
+    // the fourth kernel reads behind the buffer: what was measured before stays, and so does the error
+    let text = std::fs::read_to_string(dir.join("app.ron")).unwrap();
+    let fails = text.replace("Repeat(2, [", "Repeat(1, [").replace("bytes: 256)])]", "bytes: 256)]), LAST]");
+    let last = "Launch(entry: \"twice\", grid: (5, 1, 1), block: (64, 1, 1), args: [Ptr(\"x\"), U32(1)])";
+    std::fs::write(dir.join("fails.ron"), fails.replace("LAST", last)).unwrap();
+    for lists in [&["--scheduler", "gto"][..], &["--scheduler", "gto,lrr"]] {
+        let plain = in_dir(&dir, &[&["check", "fails.ron"], lists].concat());
+        assert_eq!(plain.status.code(), Some(1), "{}", stdout(&plain));
+        assert!(stderr(&plain).contains("in launch 3"), "{}", stderr(&plain));
+        for _ in 0..2 {
+            let kept =
+                in_dir(&dir, &[&["check", "fails.ron", "--checkpoint", "f", "--resume"], lists].concat());
+            assert_eq!((stdout(&kept), stderr(&kept)), (stdout(&plain), stderr(&plain)));
+        }
+        std::fs::remove_file(dir.join("f")).unwrap();
+    }
 }
 
 /// The lines of JSON that are packed in a checkpoint, changed, in a file that is whole.

@@ -173,7 +173,8 @@ fn application_plan<'a>(
         max_instructions_per_block: judging.max_instructions_per_block,
         threads: judging.threads,
         jobs: judging.jobs,
-        ahead: judging.ahead,
+        // kernels that are taken side by side keep all threads busy
+        ahead: judging.ahead && (judging.jobs == 1 || application.program().is_some()),
         self_check: judging.self_check,
         race_memory: judging.race_memory,
         watch: judging.watch,

@@ -94,6 +94,11 @@ pub struct Of<'a> {
 const MOST_LINE: u64 = 1 << 30;
 
 impl Of<'_> {
+    /// Launches that there are, each as often as it is executed.
+    pub fn launches(&self) -> u64 {
+        through((0, self.groups().len()), 0, self.application.launches()).1
+    }
+
     /// The groups that the machines make.
     fn groups(&self) -> Vec<Vec<usize>> {
         groups(self.application, self.on.iter().map(|(machine, _)| *machine))

@@ -78,7 +78,7 @@ impl Checkpoint {
             path: path.clone(),
             identity,
             parts: session.parts.clone(),
-            kept: (0, of.application.launches()),
+            kept: (0, of.launches()),
             written: None,
             problem: None,
         };

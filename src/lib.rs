@@ -23,7 +23,8 @@
 //!   [`path::BlockPaths`] of one block after the other: what each warp executed, four bytes a
 //!   step. There is no time in it.
 //! * A program ([`program::sequence`]) is a sequence of launches over memory that persists
-//!   ([`exec::Device`]); [`check::observe_sequence`] runs and judges them one after the other.
+//!   ([`exec::Device`]). It, or a list of traces, is an application ([`check::Application`]);
+//!   [`check::observe_application`] runs and judges its kernels one after the other.
 //! * [`program::TimingTable`] brings a program's op classes and a [`machine::Machine`] together:
 //!   unit, initiation interval and latency per instruction.
 //! * [`sim`] replays paths under a scheduling policy and tells observers ([`trace`]) what happened
@@ -106,7 +107,7 @@
 //! | functional runs ahead of the simulation, on a thread | `src/check/ahead.rs` |
 //! | cycles against another simulator | `tests/engine/accelsim.rs` |
 //! | what each simplification costs | [`check::ablation`] |
-//! | one functional run for several machines and policies, of which one that fails takes nothing from the others | `src/check/replay.rs`; of a program `src/check/programs.rs`; of either `src/check/each.rs` |
+//! | one functional run for several machines and policies, of which one that fails takes nothing from the others | `src/check/replay.rs`; of an application `src/check/applications.rs`; of either `src/check/each.rs` |
 //! | lists of machines and policies on the command line | `src/cli/lists.rs`; batches on threads `src/cli/batch.rs` |
 //! | plans, their points, records and shards | [`sweep`]; the folder of results is `src/cli/files/results.rs`, as a by-product of `check` and `compare` `src/cli/commands/sweep/recording.rs` |
 //! | numbers of papers beside ours | `src/report/reproduce/` (published ones in `published.rs`, `betts.rs`, `diagxtrm/published.rs`, `pastis/published.rs`), `plans/` |
@@ -130,7 +131,9 @@
 //! | what a PTX instruction does | `src/ptx/lower/` (to semantics), `src/exec/` (its execution) |
 //! | what a launch file may say, and how it becomes a launch | `src/program/launch/` |
 //! | textures and surfaces: what they are, how a fetch computes | [`program::image`], `src/exec/image/` |
-//! | programs of several launches: steps, loops | `src/program/sequence/`, run by `src/check/sequence.rs`, side by side by `src/check/programs.rs` |
+//! | programs of several launches: steps, loops | `src/program/sequence/` |
+//! | applications: what they are, their totals, their runs | `src/check/application.rs`, `tally.rs`, `one_policy.rs`, side by side `applications.rs` |
+//! | checkpoints: what is in them, the file, what it belongs to | `src/check/reached.rs`, `src/cli/checkpoint.rs`, `src/cli/checkpoint/identity.rs` |
 //! | guessed launches | [`program::params`], [`program::template`] |
 //! | options that replace parts of a launch | `src/cli/launches.rs` |
 //! | where in a RON file a value stands | `src/diag/place.rs` |
@@ -152,6 +155,8 @@
 //! | word | means |
 //! |---|---|
 //! | launch, block, warp, lane | as CUDA has them; a *program* is a sequence of launches |
+//! | application | several kernels in order that run as one: a program, or a list of traces |
+//! | checkpoint | a file with which another process goes on between two kernels of an application |
 //! | instruction, pc | one of a kernel's decoded program, and its number there |
 //! | op class | what an instruction is to the machine: chooses its unit, and nothing else |
 //! | step, path | an instruction that a warp executed; all of a warp's, in order |

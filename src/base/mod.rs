@@ -6,12 +6,14 @@
 mod few;
 mod ids;
 mod mask;
+mod pool;
 mod time;
 mod watch;
 
 pub use few::Few;
 pub use ids::{BlockId, OpClass, Pc, RegId, UnitId, WarpId};
 pub use mask::{LaneMask, SetBits, WARP_SIZE, WarpMask};
+pub use pool::in_order;
 pub use time::{Cycle, Cycles};
 pub use watch::Watch;
 

@@ -10,7 +10,9 @@ use std::ops::{Add, AddAssign, Mul, Sub};
 pub struct Cycle(u64);
 
 /// A duration in cycles.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
 pub struct Cycles(u64);
 
 impl Cycle {

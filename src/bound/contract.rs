@@ -36,7 +36,7 @@ pub struct BoundReport {
 }
 
 /// What a bound rests on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub enum Standing {
     /// Claimed by a paper, and checked as claimed.
     Published,

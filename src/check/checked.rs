@@ -1,5 +1,7 @@
 //! A run under one policy, judged.
 
+use serde::{Deserialize, Serialize};
+
 use super::judge::{BlockTable, BoundRow, Verdict, WarpRow};
 use crate::base::Cycles;
 use crate::diag::Diagnostics;
@@ -9,7 +11,7 @@ use crate::sim::{MemoryStats, SubCoreResult};
 use crate::trace::Stalls;
 
 /// A run under one policy, judged.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Checked {
     /// The policy.
     pub scheduler: String,
@@ -18,6 +20,7 @@ pub struct Checked {
     /// Blocks that an SM holds at a time, at most.
     pub resident_blocks: u32,
     /// Per warp, if there is one block.
+    #[serde(skip)]
     pub warps: Vec<WarpRow>,
     /// Every bound over the launch.
     pub bounds: Vec<BoundRow>,

@@ -1,19 +1,18 @@
 //! One launch or program on several machines under several policies, where one that fails takes nothing from the
 //! others. This is how `check`, `compare` and sweeps run what they judge.
 
-use std::sync::Arc;
-
+use super::application::{Application, ApplicationPlan};
+use super::applications::check_applications;
 use super::checked::{Checked, Failed};
 use super::plan::Plan;
-use super::programs::check_sequences;
+use super::reached::{Begun, Reached};
 use super::replay::check_all;
-use super::sequence::{SequenceChecked, SequenceFailed, SequencePlan};
+use super::tally::{ApplicationChecked, ApplicationFailed};
 use super::workload::Workload;
 use crate::base::Watch;
 use crate::bound::Bound;
 use crate::diag::Diagnostics;
 use crate::machine::Machine;
-use crate::program::sequence::Sequence;
 use crate::sim::PolicySetup;
 
 /// What runs.
@@ -21,12 +20,12 @@ use crate::sim::PolicySetup;
 pub enum Subject<'a> {
     /// One launch.
     Launch(&'a Workload),
-    /// Several launches, one after the other.
-    Program {
+    /// Several kernels, one after the other.
+    Application {
         /// What reports call it.
         name: &'a str,
-        /// The launches.
-        sequence: &'a Arc<Sequence>,
+        /// The kernels.
+        application: &'a Application,
     },
 }
 
@@ -41,6 +40,8 @@ pub struct Judging<'a> {
     pub max_instructions_per_block: u64,
     /// Threads for machines with several SMs.
     pub threads: usize,
+    /// Threads for kernels of an application that do not wait for each other.
+    pub jobs: usize,
     /// Whether blocks are executed on a thread of their own.
     pub ahead: bool,
     /// Memory of the watch for races; none trusts the kernels.
@@ -56,16 +57,16 @@ pub struct Judging<'a> {
 pub enum Judged {
     /// Of a launch.
     Launch(Box<Checked>),
-    /// Of a program.
-    Program(Box<SequenceChecked>),
+    /// Of an application.
+    Application(Box<ApplicationChecked>),
 }
 
 impl Judged {
-    /// The result; of a program the total.
+    /// The result; of an application the total.
     pub fn total(&self) -> &Checked {
         match self {
             Self::Launch(checked) => checked,
-            Self::Program(checked) => &checked.total,
+            Self::Application(checked) => &checked.total,
         }
     }
 }
@@ -93,17 +94,17 @@ impl Run {
         Self { judged: checked.map(|checked| Judged::Launch(Box::new(checked))), problems }
     }
 
-    fn of_program(ran: Result<SequenceChecked, SequenceFailed>) -> Self {
+    fn of_application(ran: Result<ApplicationChecked, ApplicationFailed>) -> Self {
         let (checked, problems) = match ran {
             Ok(checked) => (Some(Box::new(checked)), None),
-            Err(SequenceFailed { problems, judged }) => (judged, Some(problems)),
+            Err(ApplicationFailed { problems, judged }) => (judged, Some(problems)),
         };
-        Self { judged: checked.map(Judged::Program), problems }
+        Self { judged: checked.map(Judged::Application), problems }
     }
 }
 
 /// Runs the subject on each of these machines under the policies beside it, in their order. A launch is executed
-/// once for all that need the same to be recorded, and so is each launch of a program.
+/// once for all that need the same to be recorded, and so is each launch of an application.
 pub fn judge_each(subject: Subject, on: &[(&Machine, &[PolicySetup])], judging: &Judging) -> Vec<Vec<Run>> {
     match subject {
         Subject::Launch(workload) => {
@@ -112,15 +113,28 @@ pub fn judge_each(subject: Subject, on: &[(&Machine, &[PolicySetup])], judging: 
             let ran = check_all(&plans.iter().collect::<Vec<_>>());
             ran.into_iter().map(|ran| ran.into_iter().map(Run::of_launch).collect()).collect()
         }
-        Subject::Program { name, sequence } => {
-            let plans: Vec<SequencePlan> =
-                on.iter().map(|(machine, _)| sequence_plan(name, sequence, machine, judging)).collect();
-            let runs: Vec<(&SequencePlan, &[PolicySetup])> =
-                plans.iter().zip(on).map(|(plan, (_, policies))| (plan, *policies)).collect();
-            let ran = check_sequences(&runs);
-            ran.into_iter().map(|ran| ran.into_iter().map(Run::of_program).collect()).collect()
+        Subject::Application { name, application } => {
+            judge_application(name, application, on, judging, None, &mut |_| {})
         }
     }
+}
+
+/// The same for an application, from where other runs of it came to; `keep` hears of every launch that all of them are
+/// through with.
+pub fn judge_application(
+    name: &str,
+    application: &Application,
+    on: &[(&Machine, &[PolicySetup])],
+    judging: &Judging,
+    begun: Option<Begun>,
+    keep: &mut dyn FnMut(&Reached),
+) -> Vec<Vec<Run>> {
+    let plans: Vec<ApplicationPlan> =
+        on.iter().map(|(machine, _)| application_plan(name, application, machine, judging)).collect();
+    let runs: Vec<(&ApplicationPlan, &[PolicySetup])> =
+        plans.iter().zip(on).map(|(plan, (_, policies))| (plan, *policies)).collect();
+    let ran = check_applications(&runs, begun, keep);
+    ran.into_iter().map(|ran| ran.into_iter().map(Run::of_application).collect()).collect()
 }
 
 fn plan<'a>(
@@ -144,21 +158,23 @@ fn plan<'a>(
     }
 }
 
-fn sequence_plan<'a>(
+fn application_plan<'a>(
     name: &'a str,
-    sequence: &'a Arc<Sequence>,
+    application: &'a Application,
     machine: &'a Machine,
     judging: &Judging<'a>,
-) -> SequencePlan<'a> {
-    SequencePlan {
+) -> ApplicationPlan<'a> {
+    ApplicationPlan {
         name,
-        sequence,
+        application,
         machine,
         bounds: judging.bounds,
         gating: judging.gating,
         max_instructions_per_block: judging.max_instructions_per_block,
         threads: judging.threads,
-        ahead: judging.ahead,
+        jobs: judging.jobs,
+        // kernels that are taken side by side keep all threads busy
+        ahead: judging.ahead && (judging.jobs == 1 || application.program().is_some()),
         self_check: judging.self_check,
         race_memory: judging.race_memory,
         watch: judging.watch,

@@ -1,5 +1,8 @@
 //! One makespan against one bound.
 
+use serde::{Deserialize, Serialize};
+
+use super::saved;
 use crate::base::{BlockId, Cycles, WarpId};
 use crate::bound::Standing;
 
@@ -88,11 +91,15 @@ pub fn overestimation(bound: Cycles, makespan: Cycles) -> Option<f64> {
     if makespan > 0.0 { Some((bound - makespan) / makespan) } else { (bound == 0.0).then_some(0.0) }
 }
 
+/// The name of a bound. (Where `serde` saw a reference it would borrow from what it reads.)
+pub type BoundName = &'static str;
+
 /// A bound over a whole run: of blocks one after the other values add up.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BoundRow {
     /// The bound's name.
-    pub name: &'static str,
+    #[serde(deserialize_with = "saved::bound_name")]
+    pub name: BoundName,
     /// Its value, or why it has none: to some block it does not apply.
     pub value: Result<Cycles, Why>,
     /// Whether the makespan of some block to which it applies exceeds it.
@@ -143,17 +150,18 @@ pub struct WarpRow {
 }
 
 /// Makespan and bound values of every block, flat: a grid can have millions.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockTable {
     bounds: usize,
     /// Blocks that were entered.
     entered: usize,
     /// A makespan and the bounds of each block in launch order, up to the last that was entered.
+    #[serde(with = "saved::rows")]
     rows: Vec<u64>,
 }
 
 /// Stands for a bound that does not apply.
-const NOT_APPLICABLE: u64 = u64::MAX;
+pub(super) const NOT_APPLICABLE: u64 = u64::MAX;
 
 impl BlockTable {
     /// A table for this many bounds.
@@ -188,6 +196,14 @@ impl BlockTable {
         assert_eq!(row.len(), width, "one value per bound");
         self.rows[from..from + width].copy_from_slice(&row);
         self.entered += 1;
+    }
+
+    /// Whether these are blocks from the first on without a gap, each with this many bounds.
+    pub(super) fn is_whole(&self, bounds: usize) -> bool {
+        let width = bounds + 1;
+        self.bounds == bounds
+            && self.rows.len() == self.entered.saturating_mul(width)
+            && self.rows.chunks_exact(width).all(|row| row[0] != NOT_APPLICABLE)
     }
 
     /// The number of blocks that were entered.

@@ -5,6 +5,8 @@
 
 pub mod ablation;
 mod ahead;
+mod application;
+mod applications;
 mod checked;
 pub mod control_codes;
 pub mod counterexample;
@@ -14,27 +16,30 @@ pub mod every_path;
 mod executed;
 mod judge;
 mod judging;
+mod one_policy;
 pub mod order;
 mod plan;
-mod programs;
+mod reached;
 mod replay;
 mod run;
+mod saved;
 mod self_check;
-mod sequence;
 mod steps;
+mod tally;
 mod workload;
 
 pub use ahead::{Ahead, ahead};
+pub use application::{Application, ApplicationPlan, Launched, Statement, Traced};
 pub use checked::{Checked, Failed};
-pub use each::{Judged, Judging, Run, Subject, judge_each};
+pub use each::{Judged, Judging, Run, Subject, judge_application, judge_each};
 pub use executed::{Executed, Paths};
-pub use judge::{BlockTable, BoundRow, Verdict, WarpRow, Why, overestimation};
+pub use judge::{BlockTable, BoundName, BoundRow, Verdict, WarpRow, Why, overestimation};
+pub use one_policy::observe_application;
 pub use plan::Plan;
-pub use replay::{Ran, check, check_all};
+pub use reached::{Begun, Of, Reached, line};
+pub use replay::{OfPolicy, Ran, check, check_all};
 pub use run::{observe, observe_source};
 pub use self_check::{Difference, self_check};
-pub use sequence::{
-    LaunchRow, SequenceChecked, SequenceFailed, SequencePlan, StatementBound, StatementRow, observe_sequence,
-};
 pub use steps::execute_sequence;
+pub use tally::{ApplicationChecked, ApplicationFailed, LaunchRow, StatementBound, StatementRow};
 pub use workload::{Workload, WorkloadKind, WorkloadSource};

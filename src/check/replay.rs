@@ -25,7 +25,10 @@ use crate::trace::StallReason;
 const KEPT: usize = 128 << 20;
 
 /// What came of a plan, by policy. What was judged before one failed is that of its own run.
-pub type Ran = Vec<Result<Checked, Failed>>;
+pub type Ran = Vec<OfPolicy>;
+
+/// What came of one policy.
+pub type OfPolicy = Result<Checked, Failed>;
 
 /// Starts functional runs of a launch, as many as it takes.
 pub(super) trait Executes<'e> {

@@ -4,7 +4,7 @@ use crate::base::Watch;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::exec::{Device, Executor, Options};
 use crate::path::{BlockPaths, BlockSource};
-use crate::program::sequence::{Action, LaunchAction, Sequence};
+use crate::program::sequence::{Action, Actions, LaunchAction, Sequence, Wrong};
 
 /// Memory before the first step.
 pub(super) fn start(sequence: &Sequence) -> Result<Device, Diagnostics> {
@@ -12,6 +12,34 @@ pub(super) fn start(sequence: &Sequence) -> Result<Device, Diagnostics> {
     Device::new(modules, &sequence.buffers)
 }
 
+/// The actions that are left after so many launches: the next of them, and what is copied before it.
+pub(super) struct After<'a> {
+    actions: Actions<'a>,
+    /// Launches to pass over.
+    left: u64,
+}
+
+impl<'a> After<'a> {
+    /// None is passed over without a launch.
+    pub(super) fn launches(actions: Actions<'a>, left: u64) -> Self {
+        Self { actions, left }
+    }
+}
+
+impl Iterator for After<'_> {
+    type Item = Result<Action, Wrong>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while self.left > 0 {
+            if let Ok(Action::Launch(_)) = self.actions.next()? {
+                self.left -= 1;
+            }
+        }
+        self.actions.next()
+    }
+}
+
+/// Memory after something that is no launch.
 pub(super) fn copied(mut device: Device, action: &Action) -> Result<Device, Diagnostics> {
     let written = match action {
         Action::Launch(_) => true,

@@ -64,6 +64,20 @@ pub struct Writing {
     pub force: bool,
 }
 
+/// What a command takes that another process can go on with.
+#[derive(Debug, clap::Args)]
+pub struct Checkpoint {
+    /// Of a program or a list of traces: write FILE between kernels, with which --resume goes on
+    ///
+    /// It has what was measured so far and device memory. It is written when a kernel has ended, but so that at most a twentieth
+    /// of the time goes into it; a kernel that was under way is done again.
+    #[arg(long, value_name = "FILE")]
+    pub checkpoint: Option<PathBuf>,
+    /// Go on where the checkpoint was written, if it is there; the output is that of a run in one go
+    #[arg(long, requires = "checkpoint")]
+    pub resume: bool,
+}
+
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Simulate and judge every bound; without KERNEL the embedded suite under gto and lrr
@@ -141,6 +155,8 @@ pub struct Check {
     pub counterexamples: Option<PathBuf>,
     #[command(flatten)]
     pub writing: Writing,
+    #[command(flatten)]
+    pub checkpoint: Checkpoint,
     /// Exit 1 unless every run came to its end and some gating bound applied to it
     #[arg(long)]
     pub require_verdict: bool,
@@ -207,6 +223,8 @@ pub struct Run {
     pub dump: Vec<String>,
     #[command(flatten)]
     pub writing: Writing,
+    #[command(flatten)]
+    pub checkpoint: Checkpoint,
     /// Measure and report seconds; the output is then no longer reproducible
     #[arg(long)]
     pub timings: bool,
@@ -531,6 +549,8 @@ impl PtxLaunch {
                     value.parse().map_err(|_| wrong("true or false".to_owned()))?;
             }
             ("unknown-op", "") => self.unknown_op = Some(value.to_owned()),
+            // what a plan says where the whole application is a point beside its kernels
+            ("launch", "") if value == "all" => self.launch = None,
             ("launch", "") => {
                 self.launch =
                     Some(value.parse().map_err(|error: std::num::ParseIntError| wrong(error.to_string()))?);

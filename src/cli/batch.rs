@@ -2,8 +2,7 @@
 
 use super::failures::Batch;
 use super::session::Session;
-use crate::base::Watch;
-use crate::sweep::in_order;
+use crate::base::{Watch, in_order};
 
 /// Says how many blocks the kernel at hand has, if that is known, for whoever watches.
 pub type Blocks<'a> = &'a dyn Fn(Option<u64>);

@@ -10,14 +10,13 @@ use super::assets;
 use super::load;
 use super::resources;
 use super::session::Session;
-use crate::base::Watch;
+use crate::base::{Watch, in_order};
 use crate::bound::Bound;
 use crate::check::{Checked, Executed, Paths, Plan, observe};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::hybrid::{Instrumented, Observed, Run};
 use crate::machine::Machine;
 use crate::sim::PolicySetup;
-use crate::sweep::in_order;
 
 /// Runs of a kernel with the next seed each.
 pub struct Campaign<'a> {

@@ -3,19 +3,19 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
+use super::applications::{self, LoadedApplication};
 use super::args::{Common, PtxLaunch};
 use super::assets::{self, Location};
 use super::files::read;
 use super::launches::{self, FittedLaunch};
 use super::modules;
 use super::policies;
-use super::programs::{self, LoadedProgram};
 use super::session::Session;
 use super::traces;
 use crate::accelsim::Listed;
-use crate::base::Pc;
+use crate::base::{Fnv1a, Pc};
 use crate::check::{Subject, Workload, WorkloadKind, order};
 use crate::diag::{Diagnostic, Diagnostics, SourceText, to_ron};
 use crate::machine::{Machine, MachineSpec, SchedulerKind, Setting};
@@ -49,7 +49,7 @@ pub struct LoadedKernel {
 enum Origin {
     Micro,
     Launch(Box<LaunchSpec>),
-    Program(Box<LoadedProgram>),
+    Application(Box<LoadedApplication>),
     Trace,
 }
 
@@ -65,7 +65,7 @@ impl LoadedKernel {
     pub fn files(&self) -> Result<Vec<(String, Vec<u8>)>, Diagnostics> {
         let launch = match &self.origin {
             Origin::Micro | Origin::Trace => return Ok(Vec::new()),
-            Origin::Program(program) => return program.files(),
+            Origin::Application(of) => return of.files(),
             Origin::Launch(launch) => launch,
         };
         let module = "kernel.ptx".to_owned();
@@ -86,8 +86,8 @@ impl LoadedKernel {
 pub enum Loaded {
     /// One kernel, ready to run.
     Kernel(Box<LoadedKernel>),
-    /// Several launches, one after the other.
-    Program(Box<LoadedProgram>),
+    /// Several kernels, one after the other.
+    Application(Box<LoadedApplication>),
 }
 
 impl Loaded {
@@ -95,7 +95,7 @@ impl Loaded {
     pub fn name(&self) -> &str {
         match self {
             Self::Kernel(kernel) => &kernel.workload.name,
-            Self::Program(program) => &program.name,
+            Self::Application(program) => &program.name,
         }
     }
 
@@ -103,7 +103,7 @@ impl Loaded {
     pub fn name_given(&self) -> &str {
         match self {
             Self::Kernel(kernel) => &kernel.name_given,
-            Self::Program(program) => &program.name_given,
+            Self::Application(program) => &program.name_given,
         }
     }
 
@@ -111,15 +111,31 @@ impl Loaded {
     pub fn subject(&self) -> Subject<'_> {
         match self {
             Self::Kernel(kernel) => Subject::Launch(&kernel.workload),
-            Self::Program(program) => Subject::Program { name: &program.name, sequence: &program.sequence },
+            Self::Application(of) => Subject::Application { name: &of.name, application: &of.application },
         }
+    }
+
+    /// Digests of every file that it is made of, with their names.
+    pub fn digests(&self) -> Result<Vec<(String, u64)>, Diagnostics> {
+        let kernel = match self {
+            Self::Application(application) => return application.digests(),
+            Self::Kernel(kernel) => kernel,
+        };
+        if matches!(kernel.origin, Origin::Trace) {
+            return Ok(traces::digests(&kernel.inputs)?);
+        }
+        let files = kernel.files()?;
+        if files.is_empty() {
+            return Ok(vec![("kernel.warp".to_owned(), Fnv1a::of(kernel.code.text().as_bytes()))]);
+        }
+        Ok(files.into_iter().map(|(name, bytes)| (name, Fnv1a::of(&bytes))).collect())
     }
 
     /// Blocks to simulate in so many runs, where that is known.
     pub fn blocks(&self, runs: usize) -> Option<u64> {
         match self {
             Self::Kernel(kernel) => Some(u64::from(kernel.workload.blocks()) * runs as u64),
-            Self::Program(_) => None,
+            Self::Application(_) => None,
         }
     }
 
@@ -127,7 +143,7 @@ impl Loaded {
     pub fn own_machine(&self) -> Option<&str> {
         match self {
             Self::Kernel(kernel) => kernel.machine.as_deref(),
-            Self::Program(_) => None,
+            Self::Application(_) => None,
         }
     }
 
@@ -135,7 +151,7 @@ impl Loaded {
     pub fn with_excerpts(&self, problems: Diagnostics) -> Diagnostics {
         match self {
             Self::Kernel(kernel) => problems.with_excerpts(&kernel.code),
-            Self::Program(program) => program.with_excerpts(problems),
+            Self::Application(program) => program.with_excerpts(problems),
         }
     }
 }
@@ -144,7 +160,7 @@ impl Loaded {
 pub fn kernel(name: &str, options: &PtxLaunch, seed: u64) -> Result<LoadedKernel, Diagnostics> {
     match any(name, options, seed)? {
         Loaded::Kernel(kernel) => Ok(*kernel),
-        Loaded::Program(program) => Err(program.takes_one()),
+        Loaded::Application(program) => Err(program.takes_one()),
     }
 }
 
@@ -171,10 +187,10 @@ pub fn any_at(name: &str, location: Location, options: &PtxLaunch, seed: u64) ->
         "warp" => micro(name, location)?,
         "ron" => {
             let source = location.text()?;
-            if programs::is_program(&source) {
-                let program = programs::load(name, location, source, options, seed)?;
+            if applications::is_program(&source) {
+                let program = applications::load(name, location, source, options, seed)?;
                 match options.launch {
-                    None => return Ok(Loaded::Program(Box::new(program))),
+                    None => return Ok(Loaded::Application(Box::new(program))),
                     Some(number) => launch_of(program, number)?,
                 }
             } else {
@@ -189,8 +205,13 @@ pub fn any_at(name: &str, location: Location, options: &PtxLaunch, seed: u64) ->
         "traceg" => trace(name, location, options, None)?,
         "g" => {
             let (list, source) = traces::list(&location)?;
-            let chosen = traces::chosen(name, &list, &source, options)?;
-            trace(name, location, options, Some(chosen))?
+            match traces::chosen(&list, &source, options)? {
+                Some(chosen) => trace(name, location, options, Some(chosen))?,
+                None => {
+                    let list = applications::load_list(name, location, &list, options)?;
+                    return Ok(Loaded::Application(Box::new(list)));
+                }
+            }
         }
         "cubin" | "fatbin" if options.grid.is_none() && options.block.is_none() => {
             return match modules::launches_beside(&location)?.as_slice() {
@@ -255,17 +276,13 @@ fn trace(
         Some(listed) => (location.beside(&listed.file), listed.copies),
         None => (location.clone(), Vec::new()),
     };
-    let mut kernel = traces::read(&file, options)?;
-    kernel.copies = copies;
+    let (workload, code) = traces::workload(&file, options, copies)?;
     inputs.extend(file.on_disk().map(PathBuf::from));
     inputs.dedup();
     Ok(LoadedKernel {
         name_given: name.to_owned(),
-        code: SourceText::new(kernel.program.file.clone(), kernel.listing.clone()),
-        workload: Workload {
-            name: traces::name_of(&file, &kernel),
-            kind: WorkloadKind::Trace(Arc::new(kernel)),
-        },
+        code,
+        workload,
         location,
         inputs,
         machine: None,
@@ -291,22 +308,21 @@ fn launch(name_given: &str, name: String, location: Location, fitted: FittedLaun
     }
 }
 
-/// One launch of a program.
-pub fn launch_of(program: LoadedProgram, number: u64) -> Result<LoadedKernel, Diagnostics> {
-    let step = program.launch(number)?;
-    let module = program.sequence.kernel(&step).module;
+/// One launch of an application.
+pub fn launch_of(application: LoadedApplication, number: u64) -> Result<LoadedKernel, Diagnostics> {
+    let (workload, code) = application.launch(number)?;
     Ok(LoadedKernel {
-        name_given: program.name_given.clone(),
-        workload: Workload {
-            name: format!("{}[{number}]", program.name),
-            kind: WorkloadKind::Step { sequence: Arc::clone(&program.sequence), step: Box::new(step) },
-        },
-        code: program.codes[module].clone(),
-        location: program.location.clone(),
-        inputs: program.inputs.clone(),
+        name_given: application.name_given.clone(),
+        workload,
+        code,
+        location: application.location.clone(),
+        inputs: application.inputs.clone(),
         machine: None,
         scheduler: None,
-        origin: Origin::Program(Box::new(program)),
+        origin: match application.application.program() {
+            Some(_) => Origin::Application(Box::new(application)),
+            None => Origin::Trace,
+        },
     })
 }
 
@@ -319,7 +335,7 @@ pub fn machine(common: &Common, kernel: &LoadedKernel) -> Result<(Machine, Machi
 pub fn machine_of(common: &Common, what: &Loaded) -> Result<(Machine, MachineSpec), Diagnostics> {
     match what {
         Loaded::Kernel(kernel) => machine(common, kernel),
-        Loaded::Program(_) => machine_of_program(common),
+        Loaded::Application(_) => machine_of_application(common),
     }
 }
 
@@ -327,7 +343,7 @@ pub fn machine_of(common: &Common, what: &Loaded) -> Result<(Machine, MachineSpe
 pub fn policy_of(common: &Common, what: &Loaded, machine: &Machine) -> Result<PolicySetup, Diagnostics> {
     match what {
         Loaded::Kernel(kernel) => policy(common, kernel, machine),
-        Loaded::Program(program) => program.policy(machine),
+        Loaded::Application(program) => program.policy(machine),
     }
 }
 
@@ -350,7 +366,7 @@ pub fn inputs(common: &Common, kernel: &LoadedKernel, policy: &PolicySetup) -> V
 }
 
 /// As [`inputs`], of a program.
-pub fn inputs_of_program(common: &Common, program: &LoadedProgram) -> Vec<PathBuf> {
+pub fn inputs_of_application(common: &Common, program: &LoadedApplication) -> Vec<PathBuf> {
     let mut found = program.inputs.clone();
     found.extend(machine_inputs(common, location_for_program(common)));
     found
@@ -377,7 +393,7 @@ fn machine_inputs(common: &Common, location: Result<Location, Diagnostics>) -> V
 }
 
 /// The machine of a program: the option, else the default; then settings.
-pub fn machine_of_program(common: &Common) -> Result<(Machine, MachineSpec), Diagnostics> {
+pub fn machine_of_application(common: &Common) -> Result<(Machine, MachineSpec), Diagnostics> {
     machine_at(&location_for_program(common)?, common)
 }
 

@@ -1,9 +1,11 @@
 //! The command line: arguments, files, exit codes. The only layer that does IO.
 
+mod applications;
 mod args;
 mod assets;
 mod batch;
 mod campaign;
+mod checkpoint;
 mod commands;
 mod dumps;
 mod failures;
@@ -18,7 +20,6 @@ mod measurements;
 mod modules;
 mod output;
 mod policies;
-mod programs;
 mod progress;
 mod resources;
 mod session;

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use super::args::PtxLaunch;
 use super::assets::{self, Location};
 use super::files::read;
-use super::traces;
 use crate::diag::{Diagnostic, Diagnostics, SourceText};
 use crate::isa::IsaTable;
 use crate::program::Program;
@@ -127,9 +126,6 @@ pub fn expanded(names: &[String], options: &PtxLaunch) -> Vec<String> {
     let with_launches = |name: &String| {
         let location = Location::Disk(PathBuf::from(name));
         let own = vec![name.clone()];
-        if location.extension() == "g" {
-            return traces::expanded(&location, name, options).unwrap_or(own);
-        }
         if !is_machine_code(&location) || options.grid.is_some() || options.block.is_some() {
             return own;
         }

@@ -1,7 +1,7 @@
 //! The embedded suite.
 
+use super::applications;
 use super::assets;
-use super::programs;
 use crate::diag::Diagnostics;
 use crate::program::launch::LaunchSpec;
 
@@ -13,7 +13,7 @@ pub fn suite_kernels() -> Result<Vec<String>, Diagnostics> {
             continue;
         }
         let source = location.text()?;
-        if !programs::is_program(&source) && LaunchSpec::parse(&source)?.suite {
+        if !applications::is_program(&source) && LaunchSpec::parse(&source)?.suite {
             names.push(name);
         }
     }

@@ -8,6 +8,8 @@ use super::args::PtxLaunch;
 use super::assets::{self, Location};
 use super::files::read;
 use crate::accelsim::{KernelsList, Listed, Open, Taking, TraceFile, TracedKernel};
+use crate::base::Fnv1a;
+use crate::check::{Workload, WorkloadKind};
 use crate::diag::{Diagnostic, Diagnostics, SourceText};
 use crate::program::names;
 
@@ -43,11 +45,34 @@ pub fn read(file: &Location, options: &PtxLaunch) -> Result<TracedKernel, Diagno
 }
 
 /// What reports call a trace: its file, and the kernel if it says which.
-pub fn name_of(file: &Location, kernel: &TracedKernel) -> String {
+fn name_of(file: &Location, kernel: &TracedKernel) -> String {
     let name = names::short(&kernel.header.name);
     // names of templates go on for pages, and nobody promises that a name is one
     let name: String = name.chars().filter(|c| !c.is_control()).take(60).collect();
     if name.is_empty() { file.stem() } else { format!("{}:{name}", file.stem()) }
+}
+
+/// A trace as something to simulate, after these copies of the host, and its instructions as text.
+pub fn workload(
+    file: &Location,
+    options: &PtxLaunch,
+    copies: Vec<(u64, u64)>,
+) -> Result<(Workload, SourceText), Diagnostics> {
+    let mut kernel = read(file, options)?;
+    kernel.copies = copies;
+    let code = SourceText::new(kernel.program.file.clone(), kernel.listing.clone());
+    let name = name_of(file, &kernel);
+    Ok((Workload { name, kind: WorkloadKind::Trace(Arc::new(kernel)) }, code))
+}
+
+/// Digests of files, whatever their size, with their names.
+pub fn digests(files: &[PathBuf]) -> Result<Vec<(String, u64)>, Diagnostic> {
+    let of_file = |path: &PathBuf| {
+        let mut digest = Fnv1a::default();
+        read::each_piece(path, &mut |bytes| digest.write(bytes))?;
+        Ok((path.display().to_string(), digest.finish()))
+    };
+    files.iter().map(of_file).collect()
 }
 
 /// Reads a list of traces.
@@ -56,45 +81,20 @@ pub fn list(location: &Location) -> Result<(KernelsList, SourceText), Diagnostic
     Ok((KernelsList::parse(&source)?, source))
 }
 
-/// The kernel of a list that was named: by `--launch N`, as `LIST@N`, or because there is no other.
+/// The kernel of a list that was named: by `--launch N`, as `LIST@N`, or because there is no other; nothing if all were.
 pub fn chosen(
-    name: &str,
     list: &KernelsList,
     source: &SourceText,
     options: &PtxLaunch,
-) -> Result<Listed, Diagnostics> {
+) -> Result<Option<Listed>, Diagnostics> {
     let count = list.kernels.len();
     let named = options.compiler.as_deref().and_then(|number| number.parse().ok());
-    let number = match (options.launch, named) {
-        (Some(number), _) | (None, Some(number)) => number,
-        (None, None) if count == 1 => 0,
-        (None, None) => {
-            let message = format!("the list has {count} kernels, and this command takes one");
-            let hint =
-                format!("choose one with --launch N, 0 to {}; check and compare take lists", count - 1);
-            return Err(Diagnostic::general(name, message).hint(hint).into());
-        }
-    };
+    let only = (count == 1).then_some(0);
+    let Some(number) = options.launch.or(named).or(only) else { return Ok(None) };
     let found = usize::try_from(number).ok().and_then(|number| list.kernels.get(number));
-    found.cloned().ok_or_else(|| {
+    let none = || {
         let message = format!("{} has {count} kernels", source.name());
-        Diagnostic::general(format!("--launch {number}"), message).hint("the first has the number 0").into()
-    })
-}
-
-/// The names of all kernels of a list, unless one is chosen.
-pub fn expanded(location: &Location, name: &str, options: &PtxLaunch) -> Option<Vec<String>> {
-    if options.launch.is_some() {
-        return None;
-    }
-    // what is wrong with it is said where it is loaded
-    let (list, _) = list(location).ok()?;
-    Some((0..list.kernels.len()).map(|number| format!("{name}@{number}")).collect())
-}
-
-/// The list of a kernel that was named as `LIST@N`.
-pub fn list_of(name: &str) -> Option<&str> {
-    let (list, number) = name.rsplit_once('@')?;
-    let listed = Location::Disk(PathBuf::from(list)).extension() == "g" && number.parse::<u64>().is_ok();
-    listed.then_some(list)
+        Diagnostic::general(format!("--launch {number}"), message).hint("the first has the number 0")
+    };
+    Ok(Some(found.cloned().ok_or_else(none)?))
 }

@@ -156,6 +156,19 @@ impl Device {
         place.map(|place| place.copy_from_slice(bytes)).is_some()
     }
 
+    /// All that it holds, piece by piece: the regions, then the constant memory of each module. Pieces of the same
+    /// application have the same sizes at any time.
+    pub fn contents(&self) -> impl Iterator<Item = &[u8]> {
+        let regions = self.regions.iter().map(|region| region.bytes.as_slice());
+        regions.chain(self.modules.iter().map(|module| module.constant_bytes.as_slice()))
+    }
+
+    /// The same, to be filled.
+    pub fn contents_mut(&mut self) -> impl Iterator<Item = &mut [u8]> {
+        let regions = self.regions.iter_mut().map(|region| region.bytes.as_mut_slice());
+        regions.chain(self.modules.iter_mut().map(|module| module.constant_bytes.as_mut_slice()))
+    }
+
     /// The region that an address can lie in.
     fn region(&self, address: u64) -> Option<usize> {
         self.regions.partition_point(|region| region.base <= address).checked_sub(1)

@@ -7,7 +7,7 @@ mod table;
 
 pub use table::IsaTable;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// The op class of loads from global memory: the one whose latency a machine is asked for.
 pub const GLOBAL_LOAD: &str = "ld.global";
@@ -15,7 +15,7 @@ pub const GLOBAL_LOAD: &str = "ld.global";
 pub const BARRIER: &str = "barrier";
 
 /// A memory space, as far as op classes and access checks tell them apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Space {
     /// Kernel parameters.
     Param,

@@ -10,19 +10,18 @@ use super::program::Launches;
 use super::style::Style;
 use super::table::Table;
 use super::verdict::{self, Bound, Status};
-use crate::check::{BoundRow, Checked, SequenceChecked};
+use crate::check::{Application, ApplicationChecked, BoundRow, Checked};
 use crate::exec::races::{self, AccessKind};
 use crate::machine::Machine;
-use crate::program::sequence::Sequence;
 
 /// Rows of a warp or block table before it is cut.
 const MAX_ROWS: usize = 16;
 
-/// A kernel or program under one policy.
+/// A kernel or application under one policy.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CheckResult<'a> {
-    /// The kernel or program.
+    /// The kernel or application.
     pub kernel: String,
     /// The machine.
     #[serde(flatten)]
@@ -54,7 +53,7 @@ pub struct CheckResult<'a> {
     /// Warps on which analyser and simulator were compared alone, event by event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub self_checked_warps: Option<u64>,
-    /// Of a program: its steps and launches.
+    /// Of an application: what launches its kernels, and each launch.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub program: Option<Launches<'a>>,
     /// What shows a violation again.
@@ -206,16 +205,16 @@ impl<'a> CheckResult<'a> {
         }
     }
 
-    /// A judged program: its totals have the shape of a kernel's.
-    pub fn of_program(
+    /// A judged application: its totals have the shape of a kernel's.
+    pub fn of_application(
         name: &str,
-        sequence: &'a Sequence,
+        application: &'a Application,
         machine: &Machine,
-        checked: &'a SequenceChecked,
+        checked: &'a ApplicationChecked,
     ) -> Self {
         Self {
             blocks: Blocks(None),
-            program: Some(Launches::new(sequence, checked)),
+            program: Some(Launches::new(application, checked)),
             ..Self::new(name, machine, &checked.total)
         }
     }
@@ -259,7 +258,7 @@ impl<'a> CheckResult<'a> {
         }
         if let Some(program) = &self.program {
             text.push('\n');
-            text.push_str(&program.text(style));
+            text.push_str(&program.text((&self.bounds, self.verdict), style));
         }
         text
     }

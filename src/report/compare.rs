@@ -7,9 +7,10 @@ use super::style::Style;
 use super::table::Table;
 use crate::base::Cycles;
 use crate::bound::Standing;
-use crate::check::{BoundRow, Checked, Verdict};
+use crate::check::{Application, BoundRow, Checked, StatementRow, Verdict};
 use crate::exec::races::TimeDependences;
 use crate::machine::Machine;
+use crate::program::names as kernel_names;
 
 /// A kernel, or a program with its launches added up. Times are cycles.
 #[derive(Clone, Debug, Serialize)]
@@ -38,6 +39,43 @@ pub struct CompareResult {
     /// The proved bound with the smallest value, of those that hold under all of these policies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tightest_proved: Option<&'static str>,
+    /// Of an application: its kernels, those of each statement together.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<CompareStep>,
+}
+
+/// The launches of one statement of an application, taken together. Times are cycles.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct CompareStep {
+    /// Where it stands in the file.
+    pub line: u32,
+    /// The kernel.
+    pub entry: String,
+    /// How many launches.
+    pub launches: u64,
+    /// Warp executions of instructions.
+    pub warp_instructions: u64,
+    /// Under the policies that are compared.
+    #[serde(flatten)]
+    pub makespans: Makespans,
+    /// The worst case over all work-conserving schedules, where it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub explored_worst: Option<u64>,
+    /// Where it is not: what it is at least.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub explored_worst_at_least: Option<u64>,
+    /// Every bound.
+    pub bounds: Vec<Value>,
+}
+
+/// How makespans are named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// As those under gto and lrr, where nobody chooses policies.
+    Both,
+    /// By policy.
+    Named,
 }
 
 /// Makespans under the policies that are compared.
@@ -70,19 +108,19 @@ pub struct Makespan {
 }
 
 impl Makespans {
-    /// Of runs under gto and lrr, in this order.
-    ///
-    /// # Panics
-    /// If there are others.
-    pub fn of_both(runs: &[Checked]) -> Self {
-        let [gto, lrr] = runs else { panic!("a run under gto and one under lrr") };
-        Self::Both { makespan_gto: gto.makespan.get(), makespan_lrr: lrr.makespan.get() }
-    }
-
-    /// Of runs under any policies.
-    pub fn named(runs: &[Checked]) -> Self {
-        let one = |run: &Checked| Makespan { scheduler: run.scheduler.clone(), makespan: run.makespan.get() };
-        Self::Named { makespans: runs.iter().map(one).collect() }
+    /// Of runs, each with its makespan.
+    fn new<'r>(shown: Shown, runs: impl Iterator<Item = (&'r Checked, Cycles)>) -> Self {
+        let one = |(run, makespan): (&Checked, Cycles)| Makespan {
+            scheduler: run.scheduler.clone(),
+            makespan: makespan.get(),
+        };
+        let makespans: Vec<Makespan> = runs.map(one).collect();
+        match (shown, makespans.as_slice()) {
+            (Shown::Both, [gto, lrr]) => {
+                Self::Both { makespan_gto: gto.makespan, makespan_lrr: lrr.makespan }
+            }
+            _ => Self::Named { makespans },
+        }
     }
 
     /// Policies and makespans.
@@ -119,6 +157,15 @@ pub enum Explored {
 }
 
 impl Explored {
+    /// What it is, or what it is at least.
+    fn values(self) -> (Option<u64>, Option<u64>) {
+        match self {
+            Self::Exactly(worst) => (Some(worst.get()), None),
+            Self::AtLeast(worst) => (None, Some(worst.get())),
+            Self::NotHandled => (None, None),
+        }
+    }
+
     /// The schedules of a path that depends on the schedule say nothing.
     #[must_use]
     pub fn of_paths(self, dependences: &TimeDependences) -> Self {
@@ -143,15 +190,11 @@ impl CompareResult {
     pub fn new(
         kernel: String,
         machine: &Machine,
-        makespans: Makespans,
+        shown: Shown,
         runs: &[Checked],
         explored: Explored,
     ) -> Self {
-        let (exactly, at_least) = match explored {
-            Explored::Exactly(worst) => (Some(worst.get()), None),
-            Explored::AtLeast(worst) => (None, Some(worst.get())),
-            Explored::NotHandled => (None, None),
-        };
+        let (exactly, at_least) = explored.values();
         let rows = judged_somewhere(runs);
         let value =
             |row: &BoundRow| Value { name: row.name, value: row.value.as_ref().ok().map(|v| v.get()) };
@@ -160,11 +203,67 @@ impl CompareResult {
             origin: Origin::new(machine),
             blocks: runs.first().map_or(0, |run| run.blocks.len()),
             warp_instructions: runs.first().map_or(0, |run| run.warp_instructions),
-            makespans,
+            makespans: Makespans::new(shown, runs.iter().map(|run| (run, run.makespan))),
             explored_worst: exactly,
             explored_worst_at_least: at_least,
             bounds: rows.iter().map(|row| value(row)).collect(),
             tightest_proved: tightest(runs),
+            steps: Vec::new(),
+        }
+    }
+}
+
+impl CompareStep {
+    /// Of runs of an application, given as totals, by statement, and what was explored of each statement.
+    pub fn all(
+        application: &Application,
+        shown: Shown,
+        runs: &[Checked],
+        statements: &[Vec<StatementRow>],
+        explored: &[Explored],
+    ) -> Vec<Self> {
+        let Some(first) = statements.first() else { return Vec::new() };
+        let step = |(index, row): (usize, &StatementRow)| {
+            let statement = application.statement(row.statement);
+            let of_runs = || runs.iter().zip(statements.iter().filter_map(|rows| rows.get(index)));
+            let explored = explored.get(row.statement).copied().unwrap_or(Explored::NotHandled);
+            let (explored_worst, explored_worst_at_least) = explored.values();
+            let value = |bound: usize| {
+                let values = || {
+                    let judged = of_runs().filter(|(run, _)| !run.bounds[bound].left_out);
+                    judged.map(|(run, row)| (run.bounds[bound].name, row.bounds[bound].value))
+                };
+                let (name, value) =
+                    values().find(|(_, value)| value.is_some()).or_else(|| values().next())?;
+                Some(Value { name, value: value.map(Cycles::get) })
+            };
+            Self {
+                line: statement.line,
+                entry: statement.entry.to_owned(),
+                launches: row.launches,
+                warp_instructions: row.warp_instructions,
+                makespans: Makespans::new(shown, of_runs().map(|(run, row)| (run, row.sum))),
+                explored_worst,
+                explored_worst_at_least,
+                bounds: (0..row.bounds.len()).filter_map(value).collect(),
+            }
+        };
+        first.iter().enumerate().map(step).collect()
+    }
+}
+
+impl CompareResult {
+    /// All of it as a step.
+    fn whole(&self) -> CompareStep {
+        CompareStep {
+            line: 0,
+            entry: self.kernel.clone(),
+            launches: self.blocks as u64,
+            warp_instructions: self.warp_instructions,
+            makespans: self.makespans.clone(),
+            explored_worst: self.explored_worst,
+            explored_worst_at_least: self.explored_worst_at_least,
+            bounds: self.bounds.clone(),
         }
     }
 }
@@ -222,23 +321,34 @@ impl Report for Output<CompareResult> {
         let expendable: Vec<usize> =
             [words + 1, words].into_iter().chain((start..start + names.len()).rev()).collect();
         let mut table = Table::new(heading, &(0..words).collect::<Vec<_>>()).expendable(expendable);
-        for row in &self.results {
+        let cells = |name: String, machine: &str, row: &CompareStep, tightest: Option<&str>| {
             let explored = match (row.explored_worst, row.explored_worst_at_least) {
                 (Some(worst), _) => worst.to_string(),
                 (None, Some(worst)) => format!(">= {worst}"),
                 (None, None) => "-".to_owned(),
             };
-            let mut cells = vec![row.kernel.clone()];
-            cells.extend(several.then(|| row.origin.machine.clone()));
-            cells.extend([row.blocks.to_string(), row.warp_instructions.to_string()]);
+            let mut cells = vec![name];
+            cells.extend(several.then(|| machine.to_owned()));
+            cells.extend([row.launches.to_string(), row.warp_instructions.to_string()]);
             cells.extend(row.makespans.all().into_iter().map(|(_, makespan)| makespan.to_string()));
             cells.push(explored);
             cells.extend(names.iter().map(|name| {
                 let bound = row.bounds.iter().find(|bound| bound.name == *name);
                 bound.and_then(|bound| bound.value).map_or_else(|| "-".to_owned(), |value| value.to_string())
             }));
-            cells.push(row.tightest_proved.unwrap_or("-").to_owned());
-            table.row(cells);
+            cells.push(tightest.unwrap_or("").to_owned());
+            cells
+        };
+        for row in &self.results {
+            let machine = row.origin.machine.as_str();
+            let tightest = row.tightest_proved.unwrap_or("-");
+            table.row(cells(row.kernel.clone(), machine, &row.whole(), Some(tightest)));
+            if row.steps.len() > 1 {
+                for step in &row.steps {
+                    let name = format!("  {} {}", step.line, kernel_names::short(&step.entry));
+                    table.row(cells(name, machine, step, None));
+                }
+            }
         }
         table.render(0, style.width) + &self.batch.text()
     }

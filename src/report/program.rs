@@ -1,24 +1,23 @@
-//! The launches of a program, and those of each of its steps.
+//! The launches of an application, and those of each of its steps.
 
 use serde::ser::{Serialize, SerializeSeq, Serializer};
 
 use super::style::Style;
 use super::table::Table;
 use super::verdict::{Bound, Status, values};
-use crate::check::{BoundRow, SequenceChecked, StatementRow, Verdict};
+use crate::check::{Application, ApplicationChecked, BoundRow, StatementRow, Verdict};
 use crate::program::names;
-use crate::program::sequence::{Action, Sequence};
 
-/// What is said of a program besides its totals.
+/// What is said of an application besides its totals.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Launches<'a> {
-    /// The `Launch` steps of the file that launched something, in its order.
+    /// The `Launch` steps of a program or the kernels of a list that were launched, in the order of the file.
     pub steps: Vec<Step>,
     /// Every launch that came to its end.
-    #[cfg_attr(test, schemars(with = "Vec<LaunchResult>"))]
+    #[cfg_attr(test, schemars(with = "Vec<LaunchResult<'static>>"))]
     pub launches: Each<'a>,
-    /// Launches that the program makes.
+    /// Launches that there are.
     #[serde(skip)]
     all: u64,
 }
@@ -27,9 +26,9 @@ pub struct Launches<'a> {
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Step {
-    /// Where it stands in the program.
+    /// Where it stands in the file.
     pub line: u32,
-    /// The kernel's module.
+    /// The kernel's module, or its trace.
     pub module: String,
     /// The kernel.
     pub entry: String,
@@ -52,11 +51,13 @@ pub struct Step {
 /// A launch.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct LaunchResult {
-    /// Its number in the program, from 0.
+pub struct LaunchResult<'a> {
+    /// Its number in the application, from 0.
     pub launch: u64,
     /// The line of its step.
     pub line: u32,
+    /// The kernel.
+    pub entry: &'a str,
     /// Counters of the loops around it.
     #[serde(skip_serializing_if = "serde_json::Map::is_empty")]
     pub counters: serde_json::Map<String, serde_json::Value>,
@@ -72,37 +73,37 @@ pub struct LaunchResult {
     pub bounds: Vec<Bound>,
 }
 
-/// The launches of a program: made one by one when they are written.
+/// The launches of an application: made one by one when they are written.
 #[derive(Clone, Copy, Debug)]
 pub struct Each<'a> {
-    sequence: &'a Sequence,
-    checked: &'a SequenceChecked,
+    application: &'a Application,
+    checked: &'a ApplicationChecked,
 }
 
 impl<'a> Each<'a> {
-    fn iter(self) -> impl Iterator<Item = LaunchResult> + 'a {
-        let Self { sequence, checked } = self;
-        let actions = sequence.actions().filter_map(|action| match action {
-            Ok(Action::Launch(launch)) => Some(launch),
-            _ => None,
-        });
+    fn iter(self) -> impl Iterator<Item = LaunchResult<'a>> + 'a {
+        let Self { application, checked } = self;
         let number = |value: i128| match i64::try_from(value) {
             Ok(value) => value.into(),
             Err(_) => value.to_string().into(),
         };
         let rows = checked.launches.iter().zip(checked.total.blocks.iter());
-        actions.zip(rows).map(move |(action, (row, (_, makespan, values)))| LaunchResult {
-            launch: action.number,
-            line: sequence.statements[action.statement].line,
-            counters: action.counters.into_iter().map(|(name, value)| (name, number(value))).collect(),
-            grid: action.launch.grid,
-            block: action.launch.block,
-            makespan: makespan.get(),
-            warp_instructions: row.warp_instructions,
-            bounds: judged(&checked.total.bounds)
-                .zip(values)
-                .filter_map(|(row, value)| row.map(|row| Bound::of_part(row, value, makespan)))
-                .collect(),
+        application.each().zip(rows).map(move |(launched, (row, (_, makespan, values)))| {
+            let statement = application.statement(launched.statement);
+            LaunchResult {
+                launch: launched.number,
+                line: statement.line,
+                entry: statement.entry,
+                counters: launched.counters.into_iter().map(|(name, value)| (name, number(value))).collect(),
+                grid: launched.grid,
+                block: launched.block,
+                makespan: makespan.get(),
+                warp_instructions: row.warp_instructions,
+                bounds: judged(&checked.total.bounds)
+                    .zip(values)
+                    .filter_map(|(row, value)| row.map(|row| Bound::of_part(row, value, makespan)))
+                    .collect(),
+            }
         })
     }
 }
@@ -121,17 +122,16 @@ fn judged(rows: &[BoundRow]) -> impl Iterator<Item = Option<&BoundRow>> {
 }
 
 impl<'a> Launches<'a> {
-    /// The launches of a judged program.
-    pub fn new(sequence: &'a Sequence, checked: &'a SequenceChecked) -> Self {
-        let steps = checked.statements().iter().map(|row| Step::new(sequence, checked, row)).collect();
-        Self { steps, launches: Each { sequence, checked }, all: sequence.launches }
+    /// The launches of a judged application.
+    pub fn new(application: &'a Application, checked: &'a ApplicationChecked) -> Self {
+        let steps = checked.statements().iter().map(|row| Step::new(application, checked, row)).collect();
+        Self { steps, launches: Each { application, checked }, all: application.launches() }
     }
 }
 
 impl Step {
-    fn new(sequence: &Sequence, checked: &SequenceChecked, row: &StatementRow) -> Self {
-        let statement = &sequence.statements[row.statement];
-        let kernel = &sequence.kernels[statement.kernel];
+    fn new(application: &Application, checked: &ApplicationChecked, row: &StatementRow) -> Self {
+        let statement = application.statement(row.statement);
         let pairs = || judged(&checked.total.bounds).zip(&row.bounds);
         let verdict = |bound: &crate::check::StatementBound| match bound.value {
             _ if bound.violated => Verdict::Violated,
@@ -141,8 +141,8 @@ impl Step {
         let gating = pairs().filter(|(row, _)| row.is_some_and(|row| row.gates));
         Self {
             line: statement.line,
-            module: sequence.modules[kernel.module].name.clone(),
-            entry: kernel.program.name.clone(),
+            module: statement.module.to_owned(),
+            entry: statement.entry.to_owned(),
             launches: row.launches,
             makespan: row.sum.get(),
             makespan_min: row.least.get(),
@@ -174,8 +174,8 @@ impl Launches<'_> {
         if complete { all } else { format!("INCOMPLETE, {} of {all}", self.done()) }
     }
 
-    /// The steps, a line each.
-    pub fn text(&self, style: Style) -> String {
+    /// The steps, a line each, and all of them together if there are several: `whole` are the bounds and the verdict.
+    pub fn text(&self, whole: (&[Bound], Status), style: Style) -> String {
         let names: Vec<&str> = self
             .steps
             .first()
@@ -183,7 +183,9 @@ impl Launches<'_> {
         let heading = ["line", "kernel", "launches", "cycles", "min", "max"];
         let last = heading.len() + names.len();
         let columns = heading.into_iter().chain(names.iter().copied()).chain(["status"]);
-        let mut table = Table::new(columns, &[1, last]);
+        // shortest and longest go first, then bounds from the right, then launches
+        let expendable = [5, 4].into_iter().chain((heading.len()..last).rev()).chain([2]);
+        let mut table = Table::new(columns, &[1, last]).expendable(expendable);
         for step in &self.steps {
             let start = [
                 step.line.to_string(),
@@ -195,6 +197,21 @@ impl Launches<'_> {
             ];
             let values = values(&names, &step.bounds);
             table.row(start.into_iter().chain(values).chain([step.verdict.text(style)]));
+        }
+        if let [_, _, ..] = self.steps.as_slice() {
+            let sum = |of: fn(&Step) -> u64| self.steps.iter().map(of).sum::<u64>().to_string();
+            let least = self.steps.iter().map(|step| step.makespan_min).min().unwrap_or(0);
+            let most = self.steps.iter().map(|step| step.makespan_max).max().unwrap_or(0);
+            let start = [
+                String::new(),
+                "total".to_owned(),
+                sum(|step| step.launches),
+                sum(|step| step.makespan),
+                least.to_string(),
+                most.to_string(),
+            ];
+            let (bounds, verdict) = whole;
+            table.row(start.into_iter().chain(values(&names, bounds)).chain([verdict.text(style)]));
         }
         table.render(2, style.width)
     }

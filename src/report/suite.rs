@@ -9,7 +9,7 @@ use super::count;
 use super::output::{Output, Report};
 use super::style::Style;
 use super::table::Table;
-use super::verdict::{Bound, Status};
+use super::verdict::Status;
 
 /// What `check` says.
 #[derive(Clone, Debug, Serialize)]
@@ -18,105 +18,12 @@ pub struct CheckReport<'a> {
     /// The results.
     #[serde(flatten)]
     pub output: Output<CheckResult<'a>>,
-    /// Of each list of traces: its kernels one after the other, on each machine under each policy.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub totals: Vec<Total>,
     /// Whether text shows each of them in full: one kernel was named.
     #[serde(skip)]
     pub in_full: bool,
     /// Whether the table names the machine of each: several were named.
     #[serde(skip)]
     pub several_machines: bool,
-}
-
-/// The kernels of a list, one after the other: the end of one orders everything, so that times and bounds add up.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Total {
-    /// The list.
-    pub list: String,
-    /// The machine.
-    pub machine: String,
-    /// The policy.
-    pub scheduler: String,
-    /// Kernels in it.
-    pub kernels: u64,
-    /// Cycles of all of them.
-    pub makespan: u64,
-    /// Warp executions of instructions.
-    pub warp_instructions: u64,
-    /// Each bound, where it has a value for every kernel.
-    pub bounds: Vec<TotalBound>,
-}
-
-/// A bound over all kernels of a list.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct TotalBound {
-    /// Its name.
-    pub name: &'static str,
-    /// The sum, if it applies to all of them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub value: Option<u64>,
-    /// Whether one of them exceeds it.
-    pub violated: bool,
-}
-
-impl Total {
-    /// The sum of these results, each with the list that it is from, if it is from one.
-    pub fn of<'r>(results: impl Iterator<Item = (Option<&'r str>, &'r CheckResult<'r>)>) -> Vec<Self> {
-        let mut totals: Vec<Self> = Vec::new();
-        for (list, result) in results {
-            let Some(list) = list else { continue };
-            let like = |total: &Self| {
-                (total.list.as_str(), &total.machine, &total.scheduler)
-                    == (list, &result.origin.machine, &result.scheduler)
-            };
-            let at = totals.iter().position(like).unwrap_or_else(|| {
-                let bound = |bound: &Bound| TotalBound { name: bound.name, value: Some(0), violated: false };
-                totals.push(Self {
-                    list: list.to_owned(),
-                    machine: result.origin.machine.clone(),
-                    scheduler: result.scheduler.clone(),
-                    kernels: 0,
-                    makespan: 0,
-                    warp_instructions: 0,
-                    bounds: result.bounds.iter().map(bound).collect(),
-                });
-                totals.len() - 1
-            });
-            let total = &mut totals[at];
-            total.kernels += 1;
-            total.makespan += result.makespan;
-            total.warp_instructions += result.warp_instructions;
-            for sum in &mut total.bounds {
-                let bound = result.bounds.iter().find(|bound| bound.name == sum.name);
-                let value = bound.and_then(|bound| bound.value);
-                sum.value = sum.value.zip(value).map(|(sum, value)| sum + value);
-                sum.violated |= bound.is_some_and(|bound| bound.status == Status::Violated);
-            }
-        }
-        totals
-    }
-
-    fn text(&self) -> String {
-        let value = |bound: &TotalBound| match bound.value {
-            Some(value) if bound.violated => format!("{} {value} (exceeded by a kernel)", bound.name),
-            Some(value) => format!("{} {value}", bound.name),
-            None => format!("{} -", bound.name),
-        };
-        let bounds: Vec<String> = self.bounds.iter().map(value).collect();
-        format!(
-            "{} on {} under {}: {}, {} warp instructions, {} cycles in all; {}\n",
-            self.list,
-            self.machine,
-            self.scheduler,
-            count(self.kernels as usize, "kernel"),
-            self.warp_instructions,
-            self.makespan,
-            bounds.join(", ")
-        )
-    }
 }
 
 impl Report for CheckReport<'_> {
@@ -128,9 +35,6 @@ impl Report for CheckReport<'_> {
         } else if !results.is_empty() {
             text.push_str(&table(results, self.several_machines, style));
             text.push_str(&summary(results, style));
-        }
-        for total in self.totals.iter().filter(|total| total.kernels > 1) {
-            text.push_str(&style.fill(&format!("\n{}", total.text())));
         }
         text.push_str(&self.output.batch.text());
         if self.output.judged == Some(0) {

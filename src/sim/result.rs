@@ -2,6 +2,8 @@
 
 use std::ops::AddAssign;
 
+use serde::{Deserialize, Serialize};
+
 use crate::base::{BlockId, Cycle, Cycles};
 use crate::trace::{CacheStats, DramStats, Stalls};
 
@@ -51,7 +53,7 @@ pub struct SimSummary {
 }
 
 /// How a sub-core went.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SubCoreResult {
     /// Instructions it issued.
     pub issues: u64,
@@ -67,7 +69,7 @@ impl AddAssign for SubCoreResult {
 }
 
 /// What happened in the memory of a launch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoryStats {
     /// The L1s of all SMs.
     pub l1: CacheStats,
@@ -87,7 +89,7 @@ impl AddAssign for MemoryStats {
 }
 
 /// What happened behind the SMs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LowerStats {
     /// The L2, all slices.
     pub l2: CacheStats,

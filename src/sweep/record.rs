@@ -156,7 +156,7 @@ impl Measured<'_> {
         let checked = self.judged.total();
         let whole = |cell: Cell| if failed { Cell::Empty } else { cell };
         let number = |number: u64| whole(Cell::Number(number));
-        let (launches, blocks) = if matches!(self.judged, Judged::Program(_)) {
+        let (launches, blocks) = if matches!(self.judged, Judged::Application(_)) {
             (Some(u64::from(checked.launch_blocks)), None)
         } else {
             (Some(1), Some(u64::from(checked.launch_blocks)))

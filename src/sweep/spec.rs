@@ -55,7 +55,7 @@ pub enum KernelSpec {
     /// A name or file as `check` takes it.
     Kernel(String),
     /// The same with launch options, each with its values: `block`, `grid`, `entry`, `registers`,
-    /// `dynamic-shared`, `compiler`, `launch`, `let NAME`, `arg WHICH`. The first varies slowest.
+    /// `dynamic-shared`, `compiler`, `launch` (a number, or `all`), `let NAME`, `arg WHICH`. The first varies slowest.
     Vary(
         String,
         #[serde(deserialize_with = "unique_keys", serialize_with = "as_map")] Vec<(String, Vec<ValueSpec>)>,

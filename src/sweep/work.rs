@@ -1,13 +1,10 @@
 //! Simulating and judging the points of a job.
 
-use std::sync::Arc;
-
 use super::points::{Assignment, Job, Point, Points};
 use super::record::{Columns, Measured, Record};
-use crate::check::{Judging, Run, Subject, Workload, judge_each};
+use crate::check::{Application, Judging, Run, Subject, Workload, judge_each};
 use crate::diag::Diagnostics;
 use crate::machine::Machine;
-use crate::program::sequence::Sequence;
 use crate::sim::PolicySetup;
 
 /// Where kernels, machines and policies come from.
@@ -33,12 +30,12 @@ pub trait Inputs: Sync {
 pub enum Loaded {
     /// One launch.
     Launch(Box<Workload>),
-    /// Several launches, one after the other.
-    Program {
+    /// Several kernels, one after the other.
+    Application {
         /// What reports call it.
         name: String,
-        /// The launches.
-        sequence: Arc<Sequence>,
+        /// The kernels.
+        application: Application,
     },
 }
 
@@ -46,7 +43,7 @@ impl Loaded {
     fn subject(&self) -> Subject<'_> {
         match self {
             Self::Launch(workload) => Subject::Launch(workload),
-            Self::Program { name, sequence } => Subject::Program { name, sequence },
+            Self::Application { name, application } => Subject::Application { name, application },
         }
     }
 }

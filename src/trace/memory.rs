@@ -5,7 +5,7 @@ use std::ops::AddAssign;
 use crate::base::Cycle;
 
 /// What happened in a cache, in transactions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct CacheStats {
     /// Requests that were not stalled.
     pub accesses: u64,
@@ -33,7 +33,7 @@ impl AddAssign for CacheStats {
 }
 
 /// What happened in DRAM.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct DramStats {
     /// Column commands that read.
     pub reads: u64,

@@ -55,7 +55,7 @@ impl fmt::Display for StallReason {
 }
 
 /// Idle cycles by reason.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Stalls([Cycles; StallReason::ALL.len()]);
 
 impl Stalls {

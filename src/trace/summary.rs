@@ -5,7 +5,7 @@ use crate::base::{Cycles, UnitId};
 
 /// Cycles each unit spent initiating, and how many instructions; with several sub-cores, all
 /// instances of the unit together.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct UnitUse {
     units: Vec<(Cycles, u64)>,
 }

@@ -4,6 +4,7 @@
 mod ablate;
 mod accelsim;
 mod anomaly;
+mod applications;
 mod batches;
 mod cfg;
 mod compilers;

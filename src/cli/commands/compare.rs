@@ -4,7 +4,10 @@
 use super::sweep::{Own, Said};
 use crate::base::{Cycles, Watch};
 use crate::bound;
-use crate::check::{Checked, Judging, Run, execute_sequence, judge_each};
+use crate::check::{
+    Application, Checked, Judged as JudgedRun, Judging, Run, StatementRow, Traced, execute_sequence,
+    judge_each,
+};
 use crate::cli::args::Compare;
 use crate::cli::assets;
 use crate::cli::assets::Location;
@@ -22,7 +25,7 @@ use crate::explore::search::Limits;
 use crate::machine::{Machine, SchedulerKind};
 use crate::path::{BlockPaths, BlockSource};
 use crate::program::{Program, TimingTable};
-use crate::report::compare::{CompareResult, Explored, Makespans};
+use crate::report::compare::{CompareResult, CompareStep, Explored, Shown};
 use crate::report::output::Output;
 
 /// What is compared where nobody says.
@@ -44,14 +47,17 @@ pub fn run(args: &Compare, session: &Session) -> Outcome {
         bounds: &[],
     };
     let own = || (0..names.len()).filter_map(|index| Some(prepare(index).ok()?.own())).collect();
-    let recording = said.recording(args.several.out.as_deref(), &lists, session, own)?;
+    let recording = said.recording(args.several.out.as_deref(), &lists, (session, false), own)?;
     let threads = args.several.threads(names.len());
+    // kernels of a list of traces are taken side by side where no others are
+    let jobs = if names.len() == 1 { args.several.jobs.unwrap_or_else(resources::threads) } else { 1 };
     let work = |index: usize, watch: &Watch, begin: Blocks| {
         let judging = Judging {
             bounds: &bounds,
             gating: &[],
             max_instructions_per_block: args.common.fuel(),
             threads: args.common.threads(),
+            jobs,
             ahead: threads == 1 && args.common.runs_ahead(),
             race_memory: args.common.race_memory(),
             self_check: false,
@@ -156,9 +162,13 @@ fn row(
     session: &Session,
 ) -> Result<Option<CompareResult>, Diagnostics> {
     let mut all: Vec<Checked> = Vec::new();
+    let mut statements: Vec<Vec<StatementRow>> = Vec::new();
     for run in runs {
         if let Some(problems) = run.problems {
             return Err(problems);
+        }
+        if let Some(JudgedRun::Application(checked)) = &run.judged {
+            statements.push(checked.statements());
         }
         all.extend(run.judged.map(|judged| judged.total().clone()));
     }
@@ -166,43 +176,64 @@ fn row(
         return Ok(None);
     };
     // blocks that run at the same time are not explored
-    let explored = if all.iter().any(|run| run.resident_blocks > 1) {
-        Explored::NotHandled
+    let (explored, each) = if all.iter().any(|run| run.resident_blocks > 1) {
+        (Explored::NotHandled, Vec::new())
     } else {
         session.progress.begin(format!("exploring {label}"), None, "issues");
         explored_worst(what, setup, args, session)?
     };
-    let makespans = match &args.common.scheduler {
-        None => Makespans::of_both(&all),
-        Some(_) => Makespans::named(&all),
+    let shown = match &args.common.scheduler {
+        None => Shown::Both,
+        Some(_) => Shown::Named,
     };
-    Ok(Some(CompareResult::new(what.name().to_owned(), &setup.machine, makespans, &all, explored)))
+    let steps = match what {
+        Loaded::Kernel(_) => Vec::new(),
+        Loaded::Application(found) => CompareStep::all(&found.application, shown, &all, &statements, &each),
+    };
+    let result = CompareResult::new(what.name().to_owned(), &setup.machine, shown, &all, explored);
+    Ok(Some(CompareResult { steps, ..result }))
 }
 
-/// The worst case over all schedules: that of all blocks, one after the other, of all launches.
+/// The worst case over all schedules: that of all blocks, one after the other, of all launches; of an application also by
+/// statement.
 fn explored_worst(
     what: &Loaded,
     setup: &Setup,
     args: &Compare,
     session: &Session,
-) -> Result<Explored, Diagnostics> {
+) -> Result<(Explored, Vec<Explored>), Diagnostics> {
     let Setup { machine, common, .. } = setup;
     match what {
         Loaded::Kernel(kernel) => {
             let mut source = kernel.workload.source(common.watched(machine))?.watched(&session.watch);
             let explored = explored(kernel.workload.program(), machine, args, &mut source, session)?;
-            Ok(explored.of_paths(&source.time_dependences()))
+            Ok((explored.of_paths(&source.time_dependences()), Vec::new()))
         }
-        Loaded::Program(program) => {
-            let mut worst = Explored::Exactly(Cycles::ZERO);
+        Loaded::Application(program) => {
+            let none = Explored::Exactly(Cycles::ZERO);
+            let mut each: Vec<Explored> = Vec::new();
+            let mut add = |statement: usize, worst: Explored| {
+                each.resize(each.len().max(statement + 1), none);
+                each[statement] = each[statement].and(worst);
+            };
             let options = common.watched(machine);
-            execute_sequence(&program.sequence, None, options, &session.watch, &mut |step, run| {
-                let program = &program.sequence.kernel(step).program;
-                let of_launch = explored(program, machine, args, run, session)?;
-                worst = worst.and(of_launch.of_paths(&run.time_dependences()));
-                Ok(())
-            })?;
-            Ok(worst)
+            match &program.application {
+                Application::Program(sequence) => {
+                    execute_sequence(sequence, None, options, &session.watch, &mut |step, run| {
+                        let program = &sequence.kernel(step).program;
+                        let of_launch = explored(program, machine, args, run, session)?;
+                        add(step.statement, of_launch.of_paths(&run.time_dependences()));
+                        Ok(())
+                    })?;
+                }
+                Application::Traces(traces) => {
+                    for (index, Traced { workload, .. }) in traces.iter().enumerate() {
+                        let mut source = workload.source(options)?.watched(&session.watch);
+                        add(index, explored(workload.program(), machine, args, &mut source, session)?);
+                    }
+                }
+            }
+            Ok((each.iter().copied().fold(none, Explored::and), each))
         }
     }
 }

@@ -7,12 +7,12 @@ use super::again::shell_word;
 use crate::accelsim::{Launched, Opcodes, Synthetic, Writer};
 use crate::base::Pc;
 use crate::check::{WorkloadKind, WorkloadSource, execute_sequence};
+use crate::cli::applications::LoadedApplication;
 use crate::cli::args::{self, Export};
 use crate::cli::assets;
 use crate::cli::files::{Folder, Outputs};
 use crate::cli::load::{self, Loaded, LoadedKernel};
 use crate::cli::output::{self, Outcome};
-use crate::cli::programs::LoadedProgram;
 use crate::cli::session::Session;
 use crate::diag::{Diagnostic, Diagnostics, SourceText};
 use crate::exec::{Executor, Options};
@@ -32,7 +32,7 @@ pub fn run(args: &Export, session: &Session) -> Outcome {
     let (machine, _) = load::machine_of(common, &loaded)?;
     let inputs = match &loaded {
         Loaded::Kernel(kernel) => kernel.inputs.clone(),
-        Loaded::Program(program) => program.inputs.clone(),
+        Loaded::Application(program) => program.inputs.clone(),
     };
     // what is recorded does not depend on what the machine would like to know
     let options = Options::of(&machine, common.fuel());
@@ -49,7 +49,7 @@ pub fn run(args: &Export, session: &Session) -> Outcome {
     };
     match &loaded {
         Loaded::Kernel(kernel) => one(kernel, options, session, &mut files)?,
-        Loaded::Program(program) => several(program, options, session, &mut files)?,
+        Loaded::Application(program) => several(program, options, session, &mut files)?,
     }
     files.finish(session)
 }
@@ -203,12 +203,12 @@ fn one(
 }
 
 fn several(
-    program: &LoadedProgram,
+    program: &LoadedApplication,
     options: Options,
     session: &Session,
     files: &mut Files,
 ) -> Result<(), Diagnostics> {
-    let sequence = &program.sequence;
+    let sequence = program.program()?;
     execute_sequence(sequence, None, options, &session.watch, &mut |step, executor| {
         let kernel = sequence.kernel(step);
         files.launch(&kernel.program, &program.codes[kernel.module], &step.launch, executor)

@@ -7,7 +7,7 @@ use crate::cli::assets::{self, Location};
 use crate::cli::files::read;
 use crate::cli::output::{self, Outcome};
 use crate::cli::session::Session;
-use crate::cli::{modules, programs, traces};
+use crate::cli::{applications, modules, traces};
 use crate::diag::{Diagnostic, Diagnostics, SourceText};
 use crate::machine::{Machine, MachineSpec};
 use crate::micro::MicroKernel;
@@ -46,7 +46,7 @@ pub fn run(args: &Inspect, session: &Session) -> Outcome {
         "warp" => Contents::Micro(micro(&location, &source)?),
         // launches and machines are both RON; the first word tells
         _ if is_machine(&source) => Contents::Machine(machine(&location, &source)?),
-        "ron" if programs::is_program(&source) => {
+        "ron" if applications::is_program(&source) => {
             Contents::Program(program(&args.file, location.clone(), source)?)
         }
         "ron" => Contents::Launch(launch(&location, &source)?),
@@ -160,8 +160,8 @@ fn ron(value: &dyn erased_serde::Serialize) -> String {
 
 /// A program: its launches, step by step.
 fn program(name: &str, location: Location, source: SourceText) -> Result<ProgramFile, Diagnostics> {
-    let program = programs::load(name, location, source, &PtxLaunch::default(), 0)?;
-    let sequence = &program.sequence;
+    let program = applications::load(name, location, source, &PtxLaunch::default(), 0)?;
+    let sequence = program.program()?;
     let mut counts = vec![0u64; sequence.statements.len()];
     for action in sequence.actions() {
         if let Ok(Action::Launch(launch)) = action {
@@ -182,7 +182,7 @@ fn program(name: &str, location: Location, source: SourceText) -> Result<Program
         launches: sequence.launches,
         buffers: buffers.map(|b| Buffer { name: b.name.clone(), bytes: b.bytes.len() }).collect(),
         steps: steps.collect(),
-        program: serde_json::to_value(&program.spec).expect("a program is plain data"),
+        program: program.written(),
     })
 }
 

@@ -1,10 +1,10 @@
 //! `warpbound list`: what is embedded.
 
 use crate::bound;
+use crate::cli::applications;
 use crate::cli::args::List;
 use crate::cli::assets;
 use crate::cli::output::{self, Outcome};
-use crate::cli::programs;
 use crate::cli::session::Session;
 use crate::diag::Diagnostics;
 use crate::machine::{MachineSpec, SchedulerKind};
@@ -23,7 +23,7 @@ fn collect() -> Result<Listing, Diagnostics> {
     let mut kernels = Vec::new();
     for (name, location) in assets::kernels() {
         let source = location.text()?;
-        let (suite, doc) = if location.extension() == "ron" && programs::is_program(&source) {
+        let (suite, doc) = if location.extension() == "ron" && applications::is_program(&source) {
             (false, SequenceSpec::parse(&source)?.doc)
         } else if location.extension() == "ron" {
             let spec = LaunchSpec::parse(&source)?;

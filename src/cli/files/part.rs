@@ -74,7 +74,7 @@ impl Part {
     ///
     /// # Errors
     /// Where no file can be made.
-    pub(super) fn create(target: &Path, parts: &Parts) -> io::Result<Self> {
+    pub fn create(target: &Path, parts: &Parts) -> io::Result<Self> {
         let parts = parts.clone();
         let there = fs::metadata(target).ok();
         if there.as_ref().is_some_and(|there| !there.is_file()) {
@@ -103,6 +103,21 @@ impl Part {
             Some(part) => fs::rename(part, &self.target),
             None => Ok(()),
         }
+    }
+
+    /// The same, and it stays there if the machine loses power at once.
+    ///
+    /// # Errors
+    /// As [`Part::place`].
+    pub fn place_synced(self) -> io::Result<()> {
+        let folder = self.part.as_deref().and_then(Path::parent).map(Path::to_owned);
+        self.file.sync_all()?;
+        self.place()?;
+        // the name is in the folder; where folders cannot be synchronised the file is whole all the same
+        if let Some(Ok(folder)) = folder.map(File::open) {
+            let _ = folder.sync_all();
+        }
+        Ok(())
     }
 }
 

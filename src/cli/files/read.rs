@@ -81,6 +81,26 @@ pub fn stream(path: &Path) -> Result<Box<dyn Read + Send>, Diagnostic> {
     })
 }
 
+/// Hands on a regular file piece by piece, as it lies there.
+///
+/// # Errors
+/// A file that cannot be read.
+pub fn each_piece(path: &Path, take: &mut dyn FnMut(&[u8])) -> Result<(), Diagnostic> {
+    let unreadable = |error: io::Error| {
+        Diagnostic::general(path.display().to_string(), format!("cannot read the file: {error}"))
+    };
+    let mut file = BufReader::with_capacity(1 << 16, File::open(path).map_err(unreadable)?);
+    loop {
+        let piece = file.fill_buf().map_err(unreadable)?;
+        if piece.is_empty() {
+            return Ok(());
+        }
+        take(piece);
+        let read = piece.len();
+        file.consume(read);
+    }
+}
+
 /// What comes on stdin, unpacked if it is packed.
 ///
 /// # Errors

@@ -32,6 +32,8 @@ mod shadow;
 pub(super) mod targets;
 mod watch;
 
+use serde::{Deserialize, Serialize};
+
 use crate::base::Pc;
 use crate::isa::Space;
 use crate::program::{Program, Sem};
@@ -66,7 +68,7 @@ pub struct TimeDependences {
 }
 
 /// Two accesses to the same bytes without an order between them.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Race {
     /// The memory, [`Space::Shared`] or [`Space::Global`].
     pub space: Space,
@@ -81,7 +83,7 @@ pub struct Race {
 }
 
 /// One side of a race.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Party {
     /// Block in launch order; `None` for one of the blocks before.
     pub block: Option<u32>,
@@ -98,7 +100,7 @@ pub struct Party {
 }
 
 /// A kind of instruction that accesses memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "self-explanatory")]
 pub enum AccessKind {
     Load,

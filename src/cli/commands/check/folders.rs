@@ -51,7 +51,7 @@ impl Folders {
                     let name = std::iter::once(wanted.clone()).chain(numbered).find(free).unwrap_or_default();
                     let inputs = match &prepared.what {
                         Loaded::Kernel(kernel) => load::inputs(&setup.common, kernel, &setup.policy),
-                        Loaded::Program(program) => load::inputs_of_program(&setup.common, program),
+                        Loaded::Application(program) => load::inputs_of_application(&setup.common, program),
                     };
                     if let Err(problem) = dir.check_folder(&name, &inputs) {
                         problems.push(problem);

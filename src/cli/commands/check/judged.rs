@@ -1,14 +1,19 @@
 //! A kernel or program of `check`: what its runs need, and what came of them.
 
-use crate::check::{self, Checked, Judging, SequenceChecked, judge_each};
+use std::sync::{Mutex, PoisonError};
+
+use crate::check::{self, ApplicationChecked, Checked, Judging, Of, Reached, judge_application, judge_each};
+use crate::cli::applications::LoadedApplication;
 use crate::cli::args::Check;
 use crate::cli::assets::Location;
+use crate::cli::checkpoint::{self, Checkpoint, Identity, Opened};
 use crate::cli::commands::sweep::Own;
 use crate::cli::lists::{Lists, Setup, policies_of};
 use crate::cli::load::{self, Loaded, LoadedKernel};
-use crate::cli::programs::LoadedProgram;
+use crate::cli::session::Session;
 use crate::diag::{Diagnostic, Diagnostics};
-use crate::machine::SchedulerKind;
+use crate::machine::{Machine, SchedulerKind};
+use crate::sim::PolicySetup;
 
 /// A kernel or program with everything its runs need.
 pub struct Prepared {
@@ -34,8 +39,8 @@ pub struct Run {
 /// What came of a run.
 pub enum Ran {
     Kernel(Box<Checked>),
-    /// Of a program; with the launch that shows a violation by itself, if a folder is to hold it.
-    Program(Box<SequenceChecked>, Option<Box<(LoadedKernel, Checked)>>),
+    /// Of an application; with the launch that shows a violation by itself, if a folder is to hold it.
+    Application(Box<ApplicationChecked>, Option<Box<(LoadedKernel, Checked)>>),
 }
 
 impl Run {
@@ -43,7 +48,7 @@ impl Run {
     pub fn checked(&self) -> &Checked {
         match &self.result {
             Ran::Kernel(checked) => checked,
-            Ran::Program(checked, _) => &checked.total,
+            Ran::Application(checked, _) => &checked.total,
         }
     }
 
@@ -56,7 +61,7 @@ impl Run {
     pub fn launch(&self) -> Option<u64> {
         match &self.result {
             Ran::Kernel(_) => None,
-            Ran::Program(checked, _) => checked.first_violation(),
+            Ran::Application(checked, _) => checked.first_violation(),
         }
     }
 }
@@ -66,8 +71,8 @@ impl Judged {
     pub fn witness<'a>(&'a self, run: &'a Run) -> Option<(&'a LoadedKernel, &'a Checked)> {
         match (&self.what, &run.result) {
             (Loaded::Kernel(kernel), Ran::Kernel(checked)) => Some((kernel, checked)),
-            (_, Ran::Program(_, witness)) => witness.as_ref().map(|of| (&of.0, &of.1)),
-            (Loaded::Program(_), Ran::Kernel(_)) => None,
+            (_, Ran::Application(_, witness)) => witness.as_ref().map(|of| (&of.0, &of.1)),
+            (Loaded::Application(_), Ran::Kernel(_)) => None,
         }
     }
 }
@@ -76,7 +81,7 @@ impl Prepared {
     /// Reads what was found under a name.
     pub fn new(name: &str, location: Location, args: &Check, lists: &Lists) -> Result<Self, Diagnostics> {
         let what = load::any_at(name, location, &args.ptx, args.common.seed)?;
-        if let (Loaded::Program(program), true) = (&what, args.gantt) {
+        if let (Loaded::Application(program), true) = (&what, args.gantt) {
             return Err(program.needs_one("--gantt"));
         }
         let of_suite = [SchedulerKind::Gto, SchedulerKind::Lrr];
@@ -97,10 +102,50 @@ impl Prepared {
 
     /// Runs it everywhere.
     pub fn run(&self, judging: &Judging) -> Vec<check::Run> {
+        self.everywhere(|on| judge_each(self.what.subject(), on, judging))
+    }
+
+    /// The same from a checkpoint, which is kept up to date; it is left in `kept`.
+    pub fn run_from_checkpoint(
+        &self,
+        judging: &Judging,
+        args: &Check,
+        session: &Session,
+        kept: &Mutex<Option<Checkpoint>>,
+    ) -> Result<Vec<check::Run>, Diagnostics> {
+        let Some(path) = &args.checkpoint.checkpoint else { return Ok(self.run(judging)) };
+        let Loaded::Application(found) = &self.what else {
+            return Err(checkpoint::of_one(path, "this is one kernel").into());
+        };
+        let application = &found.application;
+        let mut opened = Ok(None);
+        let runs = self.everywhere(|on| {
+            let said = (&args.common, &args.ptx);
+            let of = Of { application, on, bounds: judging.bounds };
+            let identity = Identity::new("check", found, on, said, &args.bound, args.self_check);
+            opened = identity.and_then(|identity| {
+                let inputs = load::inputs_of_application(&args.common, found);
+                Checkpoint::open(&args.checkpoint, args.writing.force, identity, &of, &inputs, session)
+            });
+            let Ok(Some(Opened { checkpoint, from })) = &mut opened else { return Vec::new() };
+            let begun = from.take().map(|(begun, ())| begun);
+            let mut keep = |reached: &Reached| checkpoint.keep(application, reached, &());
+            judge_application(&found.name, application, on, judging, begun, &mut keep)
+        });
+        let checkpoint = opened?.map(|opened: Opened<()>| opened.checkpoint);
+        *kept.lock().unwrap_or_else(PoisonError::into_inner) = checkpoint;
+        Ok(runs)
+    }
+
+    /// With every machine, and the policies on it.
+    fn everywhere(
+        &self,
+        judge: impl FnOnce(&[(&Machine, &[PolicySetup])]) -> Vec<Vec<check::Run>>,
+    ) -> Vec<check::Run> {
         let policies = policies_of(&self.setups);
         let machines = self.setups.iter().filter_map(|runs| Some(&runs.first()?.machine));
         let on: Vec<_> = machines.zip(policies.iter().map(Vec::as_slice)).collect();
-        judge_each(self.what.subject(), &on, judging).into_iter().flatten().collect()
+        judge(&on).into_iter().flatten().collect()
     }
 
     /// What is shown of runs: as far as they came, and what went wrong. `folder` names the folder for a run, by its
@@ -120,14 +165,14 @@ impl Prepared {
             let result = match (run.judged, &what) {
                 (None, _) => None,
                 (Some(check::Judged::Launch(checked)), _) => Some(Ran::Kernel(checked)),
-                (Some(check::Judged::Program(checked)), Loaded::Program(program)) => {
+                (Some(check::Judged::Application(checked)), Loaded::Application(program)) => {
                     let wanted = checked.first_violation().filter(|_| folder(index).is_some());
                     let witness =
                         wanted.and_then(|launch| witness(program, launch, &setup, judging, &mut found));
-                    Some(Ran::Program(checked, witness))
+                    Some(Ran::Application(checked, witness))
                 }
-                (Some(check::Judged::Program(checked)), Loaded::Kernel(_)) => {
-                    Some(Ran::Program(checked, None))
+                (Some(check::Judged::Application(checked)), Loaded::Kernel(_)) => {
+                    Some(Ran::Application(checked, None))
                 }
             };
             // what is wrong with the kernel is so in each run
@@ -152,7 +197,7 @@ fn push_once(problems: &mut Diagnostics, problem: &Diagnostic) {
 
 /// The launch of a program that shows a violation, in the memory that those before it leave.
 fn witness(
-    program: &LoadedProgram,
+    program: &LoadedApplication,
     launch: u64,
     setup: &Setup,
     judging: &Judging,
@@ -172,6 +217,6 @@ fn witness(
     }
     match run.judged? {
         check::Judged::Launch(checked) => Some(Box::new((kernel, *checked))),
-        check::Judged::Program(_) => None,
+        check::Judged::Application(_) => None,
     }
 }

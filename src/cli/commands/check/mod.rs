@@ -7,6 +7,8 @@ mod report;
 use folders::Folders;
 use judged::{Judged, Prepared, Ran, Run};
 
+use std::sync::{Mutex, PoisonError};
+
 use super::sweep::Said;
 use crate::base::Watch;
 use crate::bound::{self, Bound};
@@ -14,9 +16,11 @@ use crate::check::Judging;
 use crate::cli::args::Check;
 use crate::cli::assets;
 use crate::cli::batch::{Blocks, each_kernel};
+use crate::cli::checkpoint;
 use crate::cli::failures::Batch;
 use crate::cli::lists::Lists;
 use crate::cli::output::{Ending, Outcome};
+use crate::cli::resources;
 use crate::cli::session::Session;
 use crate::cli::suite::suite_kernels;
 use crate::diag::{Diagnostic, Diagnostics};
@@ -27,6 +31,9 @@ pub fn run(args: &Check, session: &Session) -> Outcome {
     check_bound_names(&args.bound, &bounds)?;
     let lists = Lists::new(&args.common)?;
     let names = if args.kernels.is_empty() { suite_kernels()? } else { args.kernels.clone() };
+    if let (Some(path), true) = (&args.checkpoint.checkpoint, names.len() != 1) {
+        return Err(checkpoint::of_one(path, &format!("{} kernels are named", names.len())).into());
+    }
     // stdin can be read once
     let locations: Vec<_> = names.iter().map(|name| assets::find_kernel(name)).collect();
     let prepare = |index: usize| {
@@ -42,8 +49,12 @@ pub fn run(args: &Check, session: &Session) -> Outcome {
         bounds: &args.bound,
     };
     let own = || (0..names.len()).filter_map(|index| Some(prepare(index).ok()?.own())).collect();
-    let recording = said.recording(args.several.out.as_deref(), &lists, session, own)?;
+    let recording =
+        said.recording(args.several.out.as_deref(), &lists, (session, args.checkpoint.resume), own)?;
     let threads = args.several.threads(names.len());
+    // kernels of a list of traces are taken side by side where no others are
+    let jobs = if names.len() == 1 { args.several.jobs.unwrap_or_else(resources::threads) } else { 1 };
+    let kept = Mutex::new(None);
     let work = |index: usize, watch: &Watch, begin: Blocks| {
         tracing::info!(kernel = %names[index], "checking");
         let judging = Judging {
@@ -51,6 +62,7 @@ pub fn run(args: &Check, session: &Session) -> Outcome {
             gating: &args.bound,
             max_instructions_per_block: args.common.fuel(),
             threads: args.common.threads(),
+            jobs,
             ahead: threads == 1 && args.common.runs_ahead(),
             race_memory: args.common.race_memory(),
             self_check: args.self_check,
@@ -64,7 +76,10 @@ pub fn run(args: &Check, session: &Session) -> Outcome {
             }
         };
         begin(prepared.blocks());
-        let runs = prepared.run(&judging);
+        let runs = match prepared.run_from_checkpoint(&judging, args, session, &kept) {
+            Ok(runs) => runs,
+            Err(problems) => return (None, problems, None),
+        };
         let records = recording.as_ref().filter(|_| !watch.is_stopped());
         let records = records.map(|recording| recording.of_kernel(index, &runs));
         let (judged, problems) = prepared.judged(runs, &judging, &|run| folders.name(index, run));
@@ -98,6 +113,11 @@ pub fn run(args: &Check, session: &Session) -> Outcome {
     }
     if let Some(recording) = recording {
         recording.conclude(&mut ending);
+    }
+    match (&args.checkpoint.checkpoint, kept.into_inner().unwrap_or_else(PoisonError::into_inner)) {
+        (_, Some(checkpoint)) => checkpoint.conclude(session, &mut ending),
+        (Some(path), None) if batch.is_incomplete() => ending.late.push(checkpoint::not_begun(path)),
+        (_, None) => {}
     }
     ending.failures = batch.failures;
     Ok(ending)

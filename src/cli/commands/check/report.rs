@@ -11,10 +11,9 @@ use crate::cli::lists::{Lists, Setup};
 use crate::cli::load::Loaded;
 use crate::cli::output::Ending;
 use crate::cli::session::Session;
-use crate::cli::traces;
 use crate::report::check::CheckResult;
 use crate::report::output::Output;
-use crate::report::suite::{CheckReport, Total};
+use crate::report::suite::CheckReport;
 
 /// Everything that was judged.
 pub fn report<'a>(
@@ -28,8 +27,8 @@ pub fn report<'a>(
     let result = |(judged, run): (&'a Judged, &'a Run)| {
         let (name, machine) = (judged.what.name(), &run.setup.machine);
         let mut result = match (&run.result, &judged.what) {
-            (Ran::Program(checked, _), Loaded::Program(program)) => {
-                CheckResult::of_program(name, &program.sequence, machine, checked)
+            (Ran::Application(checked, _), Loaded::Application(found)) => {
+                CheckResult::of_application(name, &found.application, machine, checked)
             }
             _ => CheckResult::new(name, machine, run.checked()),
         };
@@ -40,13 +39,10 @@ pub fn report<'a>(
         result
     };
     let results: Vec<CheckResult> = runs(all).map(result).collect();
-    let list = |judged: &'a Judged| traces::list_of(judged.what.name_given());
-    let totals = Total::of(runs(all).map(|(judged, _)| list(judged)).zip(&results));
     let verdicts: Vec<Verdict> = runs(all).map(|(_, run)| run.checked().verdict()).collect();
     let output = Output::of_batch("check", Some(args.common.seed), results, batch.report(session));
     CheckReport {
         output: output.judged(verdicts.into_iter()),
-        totals,
         in_full: args.kernels.len() == 1 && !lists.are_lists(),
         several_machines: lists.several_machines(),
     }

@@ -79,7 +79,7 @@ impl Campaign {
         let planned = Planned::of_command(plan, "warpbound pwcet")?;
         let inputs = match &loaded {
             Loaded::Kernel(kernel) => load::inputs(common, kernel, &policy),
-            Loaded::Program(program) => load::inputs_of_program(common, program),
+            Loaded::Application(program) => load::inputs_of_application(common, program),
         };
         let kernel = loaded.name().to_owned();
         Ok(Self { planned, draws, machine, scheduler, kernel, inputs })
@@ -234,9 +234,10 @@ fn sources(args: &Pwcet, loaded: &Loaded, spec: &MachineSpec) -> Result<Vec<Sour
 
 /// Whether the launch has other data with another seed.
 fn has_random_inputs(args: &Pwcet, loaded: &Loaded) -> Result<bool, Diagnostics> {
-    let Loaded::Kernel(kernel) = loaded else {
-        // what a program writes between launches may be random as well
-        return Ok(true);
+    let kernel = match loaded {
+        // what a program writes between launches may be random as well; traces are what they are
+        Loaded::Application(found) => return Ok(found.application.program().is_some()),
+        Loaded::Kernel(kernel) => kernel,
     };
     let Some(launch) = kernel.workload.launch() else { return Ok(false) };
     let other = load::kernel(&args.what, &args.ptx, args.common.seed.wrapping_add(1))?;

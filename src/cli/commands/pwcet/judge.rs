@@ -44,8 +44,8 @@ pub fn judge(args: &Pwcet, runs: u64, curve: &Curve, session: &Session) -> Resul
         }
     })?;
     let (explored, found) = match load::any(&args.what, &args.ptx, args.common.seed)? {
-        Loaded::Program(_) => {
-            let why = "a program has several launches";
+        Loaded::Application(_) => {
+            let why = "it has several launches";
             (Explored::Missing(why.to_owned()), StaticOf::Missing(why.to_owned()))
         }
         Loaded::Kernel(kernel) => {

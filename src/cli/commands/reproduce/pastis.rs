@@ -3,11 +3,11 @@
 use super::Done;
 use crate::base::Pc;
 use crate::bound;
-use crate::check::{Plan, SequenceChecked, observe, observe_sequence};
+use crate::check::{ApplicationChecked, Plan, observe, observe_application};
+use crate::cli::applications::LoadedApplication;
 use crate::cli::args::{Common, PtxLaunch};
 use crate::cli::files::read;
 use crate::cli::load::{self, DEFAULT_MACHINE, Loaded};
-use crate::cli::programs::LoadedProgram;
 use crate::cli::session::Session;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::program::{Area, MemoryOp};
@@ -27,7 +27,7 @@ const OUTPUTS: &str = "out";
 
 pub fn section(session: &Session) -> Result<Done, Diagnostics> {
     let common = Common::on(MACHINE);
-    let machine = load::machine_of_program(&common)?.0;
+    let machine = load::machine_of_application(&common)?.0;
     let launch = machine.pipeline().map_or(0, |pipeline| pipeline.launch.end);
     let origin = Origin::new(&machine);
     let mut products = Vec::new();
@@ -99,7 +99,7 @@ fn network(common: &Common, session: &Session) -> Result<Option<Network>, Diagno
     let mut runs = Vec::new();
     for (code, suffix) in CODES {
         let program = match load::any(&format!("{NETWORK}{suffix}"), &PtxLaunch::default(), common.seed)? {
-            Loaded::Program(program) => program,
+            Loaded::Application(program) => program,
             Loaded::Kernel(_) => return Err(Diagnostic::general(NETWORK, "this is no program").into()),
         };
         images = known(&program)?;
@@ -113,7 +113,7 @@ fn network(common: &Common, session: &Session) -> Result<Option<Network>, Diagno
 }
 
 /// Labels and outputs of the reference, from files beside the program.
-fn known(program: &LoadedProgram) -> Result<Images, Diagnostic> {
+fn known(program: &LoadedApplication) -> Result<Images, Diagnostic> {
     let bytes = |name: &str| program.location.beside(name).bytes(read::DATA_BYTES);
     Ok(Images {
         labels: bytes("digits.labels.bin")?.into_iter().map(usize::from).collect(),
@@ -127,24 +127,25 @@ fn doubles(bytes: &[u8]) -> Vec<f64> {
 
 /// A run of the program, with every bound or none, and the outputs that it leaves.
 fn simulated(
-    program: &LoadedProgram,
+    program: &LoadedApplication,
     common: &Common,
     judged: bool,
     session: &Session,
-) -> Result<Option<(SequenceChecked, Vec<u8>)>, Diagnostics> {
-    let (machine, _) = load::machine_of_program(common)?;
+) -> Result<Option<(ApplicationChecked, Vec<u8>)>, Diagnostics> {
+    let (machine, _) = load::machine_of_application(common)?;
     let policy = program.policy(&machine)?;
     let bounds = if judged { bound::all() } else { Vec::new() };
     let plan = program.plan(&machine, &bounds, &[], common, false, &session.watch);
     session.progress.begin(format!("{} on {}", program.name, machine.name()), None, "blocks");
-    let (checked, device) =
-        observe_sequence(&plan, &policy, &mut ()).map_err(|failed| program.with_excerpts(failed.problems))?;
+    let (checked, device) = observe_application(&plan, &policy, &mut (), None, &mut |_, ()| {})
+        .map_err(|failed| program.with_excerpts(failed.problems))?;
     if !checked.total.is_complete() {
         return Ok(None);
     }
-    let named = program.sequence.buffers_at(None);
+    let named = program.program()?.buffers_at(None);
     let outputs = named.iter().find(|(name, _)| name == OUTPUTS);
     let (_, index) =
         outputs.ok_or_else(|| Diagnostic::general(NETWORK, format!("it has no buffer `{OUTPUTS}`")))?;
-    Ok(Some((checked, device.buffer(*index).to_vec())))
+    let left = device.map_or(Vec::new(), |device| device.buffer(*index).to_vec());
+    Ok(Some((checked, left)))
 }

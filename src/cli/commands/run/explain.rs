@@ -66,7 +66,7 @@ pub fn explain(args: &Run, given: &str, session: &Session) -> Result<Explained, 
     let common = &args.on.common;
     let kernel = match load::any(&args.on.kernel, &args.on.ptx, common.seed)? {
         Loaded::Kernel(kernel) => *kernel,
-        Loaded::Program(program) => return Err(program.takes_one()),
+        Loaded::Application(program) => return Err(program.takes_one()),
     };
     let (machine, _) = load::machine(common, &kernel)?;
     let policy = load::policy(common, &kernel, &machine)?;

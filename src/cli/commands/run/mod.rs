@@ -1,11 +1,12 @@
-//! `warpbound run`: simulate one kernel or program and say where its cycles went.
+//! `warpbound run`: simulate one kernel or application and say where its cycles went.
 
+mod application;
 pub mod explain;
 mod kernel;
-mod program;
 mod report;
 
 use crate::cli::args::Run;
+use crate::cli::checkpoint;
 use crate::cli::load::{self, Loaded};
 use crate::cli::output::Outcome;
 use crate::cli::session::Session;
@@ -13,7 +14,10 @@ use crate::cli::session::Session;
 /// Runs the command.
 pub fn run(args: &Run, verbose: bool, session: &Session) -> Outcome {
     match load::any(&args.on.kernel, &args.on.ptx, args.on.common.seed)? {
-        Loaded::Kernel(kernel) => kernel::run(args, &kernel, verbose, session),
-        Loaded::Program(program) => program::run(args, &program, session),
+        Loaded::Kernel(kernel) => match &args.checkpoint.checkpoint {
+            Some(path) => Err(checkpoint::of_one(path, "this is one kernel").into()),
+            None => kernel::run(args, &kernel, verbose, session),
+        },
+        Loaded::Application(program) => application::run(args, &program, session),
     }
 }

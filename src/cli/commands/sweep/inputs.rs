@@ -85,10 +85,10 @@ impl Found {
             }
             // the first of its launches stands for all: others may fail when it is their turn
             let seed = if points.is_empty() { 0 } else { points.point(0).seed };
-            match found.load(name, &options, seed).and_then(|loaded| contents(&loaded)) {
-                Ok(files) => files.iter().for_each(|(name, bytes)| {
+            match found.load(name, &options, seed).and_then(|loaded| loaded.digests()) {
+                Ok(files) => files.iter().for_each(|(name, of_file)| {
                     digest.write(name.as_bytes());
-                    digest.write(bytes);
+                    digest.write_u64(*of_file);
                 }),
                 Err(wrong) => problems.append(at(source, &[name], wrong)),
             }
@@ -100,11 +100,10 @@ impl Found {
                         |other: &Axis| if other == axis { value.clone() } else { other.values[0].clone() };
                     let mut options = PtxLaunch::default();
                     let set = axes.iter().try_for_each(|other| options.set(&other.name, &chosen(other)));
-                    let files =
-                        set.ok().and_then(|()| contents(&found.load(name, &options, seed).ok()?).ok());
+                    let files = set.ok().and_then(|()| found.load(name, &options, seed).ok()?.digests().ok());
                     // a launch that fails is a point that fails; that it did not is part of the digest
                     digest.write(&[u8::from(files.is_some())]);
-                    files.into_iter().flatten().for_each(|(_, bytes)| digest.write(&bytes));
+                    files.into_iter().flatten().for_each(|(_, of_file)| digest.write_u64(of_file));
                 }
             }
         }
@@ -155,8 +154,8 @@ impl Inputs for Found {
         }
         Ok(match self.load(kernel, &launch, seed)? {
             Loaded::Kernel(kernel) => sweep::Loaded::Launch(Box::new(kernel.workload)),
-            Loaded::Program(program) => {
-                sweep::Loaded::Program { name: program.name, sequence: program.sequence }
+            Loaded::Application(found) => {
+                sweep::Loaded::Application { name: found.name, application: found.application }
             }
         })
     }
@@ -188,20 +187,6 @@ fn drawn(spec: &MachineSpec, randoms: &[Random], number: u64) -> Result<MachineS
 fn first_settings(points: &Points) -> Vec<Assignment<'_>> {
     let with_values = points.settings().iter().filter(|axis| !axis.values.is_empty());
     with_values.map(|axis| (axis.name.as_str(), axis.values[0].as_str())).collect()
-}
-
-/// Every file that a kernel is made of.
-fn contents(loaded: &Loaded) -> Result<Vec<(String, Vec<u8>)>, Diagnostics> {
-    match loaded {
-        Loaded::Program(program) => program.files(),
-        Loaded::Kernel(kernel) => {
-            let mut files = kernel.files()?;
-            if files.is_empty() {
-                files.push(("kernel.warp".to_owned(), kernel.code.text().as_bytes().to_vec()));
-            }
-            Ok(files)
-        }
-    }
 }
 
 /// Problems of something that the plan names, at the place where it does, found word by word. Those with a place in

@@ -1,6 +1,7 @@
 //! A plan, read and found to be in order, and the running of its jobs.
 
 use super::inputs::Found;
+use crate::base::in_order;
 use crate::bound::{self, Bound};
 use crate::check::Judging;
 use crate::cli::assets::Location;
@@ -8,7 +9,7 @@ use crate::cli::resources;
 use crate::cli::session::Session;
 use crate::cli::suite::suite_kernels;
 use crate::diag::{Diagnostic, Diagnostics, SourceText, to_ron};
-use crate::sweep::{Columns, Inputs, Points, Record, SweepSpec, in_order, run_job};
+use crate::sweep::{Columns, Inputs, Points, Record, SweepSpec, run_job};
 
 /// Memory of the watch for races in each thread, bytes.
 const RACE_MEMORY: usize = 512 << 20;
@@ -100,6 +101,7 @@ impl Planned {
                 self.spec.max_instructions.unwrap_or(resources::MAX_INSTRUCTIONS),
             ),
             threads: 1,
+            jobs: 1,
             ahead: false,
             race_memory: self.spec.races.then_some(RACE_MEMORY),
             self_check: doing.self_check,

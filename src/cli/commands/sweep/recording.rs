@@ -73,7 +73,7 @@ impl Said<'_> {
         &self,
         out: Option<&Path>,
         lists: &Lists,
-        session: &Session,
+        (session, resume): (&Session, bool),
         kernels: impl FnOnce() -> Vec<Own>,
     ) -> Result<Option<Recording>, Diagnostics> {
         let Some(dir) = out else { return Ok(None) };
@@ -106,7 +106,7 @@ impl Said<'_> {
             }
         };
         problems.into_result(())?;
-        Recording::open(self.command, dir, self.plan(machines, policies)?, session).map(Some)
+        Recording::open(self.command, dir, self.plan(machines, policies)?, session, resume).map(Some)
     }
 
     /// The plan of which it is the sweep.
@@ -173,16 +173,20 @@ fn launch_options(launch: &PtxLaunch) -> Result<Vec<(String, Vec<ValueSpec>)>, D
         };
         options.push((name, vec![ValueSpec::Text(value.to_owned())]));
     }
+    if launch.conservative_predicates {
+        options.push(("conservative-predicates".to_owned(), vec![ValueSpec::Text("true".to_owned())]));
+    }
     problems.into_result(options)
 }
 
 impl Recording {
-    /// Opens the folder. Everything that the plan names is found and read before.
+    /// Opens the folder. Everything that the plan names is found and read before. With `resume` what is there is written anew.
     fn open(
         command: &'static str,
         dir: &Path,
         spec: SweepSpec,
         session: &Session,
+        resume: bool,
     ) -> Result<Self, Diagnostics> {
         let planned = Planned::of_command(spec, &format!("warpbound {command}"))?;
         let digests = planned.digests()?;
@@ -196,10 +200,11 @@ impl Recording {
             columns: planned.columns.names().to_vec(),
             plan: planned.text.clone(),
         };
-        let results = Results::open(dir, manifest, false, &session.parts).map_err(|problem| {
+        let mut results = Results::open(dir, manifest, resume, &session.parts).map_err(|problem| {
             let taken = problem.message.contains("has results");
             if taken { problem.hint("choose another folder") } else { problem }
         })?;
+        results.done(std::iter::empty())?;
         let written = Mutex::new(Written { results, done: 0, broken: false });
         Ok(Self { dir: dir.to_owned(), planned, digests, written })
     }

@@ -8,7 +8,7 @@ mod text;
 use serde::Serialize;
 
 use crate::base::Cycles;
-use crate::check::{SequenceChecked, StatementBound, StatementRow, overestimation};
+use crate::check::{ApplicationChecked, StatementBound, StatementRow, overestimation};
 use crate::report::Fraction;
 use crate::report::output::Origin;
 use crate::report::verdict::Status;
@@ -196,8 +196,8 @@ impl NetworkRun {
         code: &'static str,
         outputs: &[f64],
         images: &Images,
-        figures: &SequenceChecked,
-        judged: &SequenceChecked,
+        figures: &ApplicationChecked,
+        judged: &ApplicationChecked,
     ) -> Self {
         let classes = classes(outputs, images.labels.len());
         let differ = |a: &[usize], b: &[usize]| a.iter().zip(b).filter(|(a, b)| a != b).count();
@@ -213,7 +213,7 @@ impl NetworkRun {
 }
 
 /// The last launches of a program are the layers.
-fn layers(figures: &SequenceChecked, judged: &SequenceChecked) -> Vec<LayerRow> {
+fn layers(figures: &ApplicationChecked, judged: &ApplicationChecked) -> Vec<LayerRow> {
     let bound = judged.total.bounds.iter().position(|bound| bound.name == BOUND);
     let (figures, judged) = (figures.statements(), judged.statements());
     let before = judged.len().saturating_sub(SIZES.len() - 1);

@@ -1,16 +1,17 @@
-//! A program: all its launches, one after the other.
+//! An application: all its kernels, one after the other.
 
 use std::time::Instant;
 
 use super::report::output;
 use crate::bound;
-use crate::check::observe_sequence;
+use crate::check::{Of, observe_application};
+use crate::cli::applications::LoadedApplication;
 use crate::cli::args::Run;
+use crate::cli::checkpoint::{Checkpoint, Identity};
 use crate::cli::dumps::{Dumped, Names, OpenDump};
 use crate::cli::files::Outputs;
 use crate::cli::load;
 use crate::cli::output::{Ending, Outcome};
-use crate::cli::programs::LoadedProgram;
 use crate::cli::session::Session;
 use crate::diag::Diagnostic;
 use crate::exec::Device;
@@ -19,7 +20,7 @@ use crate::report::run::{self as report, Details, RunResult, Seconds};
 use crate::trace::UnitUse;
 
 /// Runs the command.
-pub fn run(args: &Run, program: &LoadedProgram, session: &Session) -> Outcome {
+pub fn run(args: &Run, program: &LoadedApplication, session: &Session) -> Outcome {
     if !args.trace.is_empty() {
         return Err(program.needs_one("--trace"));
     }
@@ -30,20 +31,38 @@ pub fn run(args: &Run, program: &LoadedProgram, session: &Session) -> Outcome {
         return Err(program.needs_one("--explain"));
     }
     let dumps = names(program).dumps(&args.dump)?;
-    let inputs = load::inputs_of_program(&args.on.common, program);
+    let inputs = load::inputs_of_application(&args.on.common, program);
     let mut outputs = Outputs::new(&inputs, args.writing.force, &session.parts);
     let dumps: Result<Vec<OpenDump>, _> =
         dumps.into_iter().map(|dump| OpenDump::create(dump, &mut outputs)).collect();
     let dumps = dumps?;
     let common = &args.on.common;
-    let (machine, _) = load::machine_of_program(common)?;
+    let (machine, _) = load::machine_of_application(common)?;
     let policy = program.policy(&machine)?;
     let bounds = bound::all();
     let plan = program.plan(&machine, &bounds, &[], common, false, &session.watch);
-    session.progress.begin(&program.name, None, "blocks");
     let mut units = UnitUse::new(machine.units().len());
+    let policies = std::slice::from_ref(&policy);
+    let on = [(&machine, policies)];
+    let (mut checkpoint, mut begun) = (None, None);
+    if args.checkpoint.checkpoint.is_some() {
+        let of = Of { application: &program.application, on: &on, bounds: &bounds };
+        let identity = Identity::new("run", program, &on, (common, &args.on.ptx), &[], false)?;
+        let opened = Checkpoint::open(&args.checkpoint, args.writing.force, identity, &of, &inputs, session)?;
+        if let Some(opened) = opened {
+            checkpoint = Some(opened.checkpoint);
+            if let Some((from, counted)) = opened.from {
+                (begun, units) = (Some(from), counted);
+            }
+        }
+    }
+    session.progress.begin(&program.name, None, "blocks");
     let began = Instant::now();
-    let run = observe_sequence(&plan, &policy, &mut units);
+    let run = observe_application(&plan, &policy, &mut units, begun, &mut |reached, units| {
+        if let Some(checkpoint) = &mut checkpoint {
+            checkpoint.keep(&program.application, reached, units);
+        }
+    });
     let (checked, device) = run.map_err(|failed| program.with_excerpts(failed.problems))?;
     let seconds = began.elapsed().as_secs_f64();
     let details = || Details {
@@ -53,7 +72,7 @@ pub fn run(args: &Run, program: &LoadedProgram, session: &Session) -> Outcome {
         divergence: None,
         most_branches: 0,
     };
-    let judged = CheckResult::of_program(&program.name, &program.sequence, &machine, &checked);
+    let judged = CheckResult::of_application(&program.name, &program.application, &machine, &checked);
     let result = RunResult {
         details: (!args.timings).then(details),
         seconds: args.timings.then_some(Seconds { exec_seconds: None, sim_seconds: None, seconds }),
@@ -63,7 +82,7 @@ pub fn run(args: &Run, program: &LoadedProgram, session: &Session) -> Outcome {
     ending.report(session, common.format, &output(args, result, &checked.total, session));
     if checked.total.is_complete() {
         for dump in dumps {
-            let bytes = contents(&device, &dump.what);
+            let bytes = device.as_ref().map_or(&[][..], |device| contents(device, &dump.what));
             if let Err(problem) = dump.place(bytes) {
                 ending.late.push(problem);
             }
@@ -72,12 +91,17 @@ pub fn run(args: &Run, program: &LoadedProgram, session: &Session) -> Outcome {
         let message = "not written, since the run did not come to its end";
         ending.late.push(Diagnostic::general("--dump", message));
     }
+    if let Some(checkpoint) = checkpoint {
+        checkpoint.conclude(session, &mut ending);
+    }
     Ok(ending)
 }
 
-/// What has a name when the program has ended.
-fn names(program: &LoadedProgram) -> Names {
-    let sequence = &program.sequence;
+/// What has a name when the application has ended.
+fn names(program: &LoadedApplication) -> Names {
+    let Some(sequence) = program.application.program() else {
+        return Names { buffers: Vec::new(), variables: Vec::new() };
+    };
     let of_module = |(index, module): (usize, &crate::program::sequence::Module)| {
         let vars = module.memory.globals.vars.iter().chain(&module.memory.constants.vars);
         vars.map(|variable| (variable.name.clone(), index)).collect::<Vec<_>>()

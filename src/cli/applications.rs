@@ -1,4 +1,4 @@
-//! Program files: their modules, kernels and data.
+//! Applications: program files with their modules, kernels and data, and lists of traces.
 
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -8,28 +8,29 @@ use super::args::{Common, PtxLaunch};
 use super::assets::Location;
 use super::files::read;
 use super::modules::Module;
-use super::{launches, policies};
-use crate::base::Watch;
+use super::{launches, policies, traces};
+use crate::accelsim::KernelsList;
+use crate::base::{Fnv1a, Watch};
 use crate::bound::Bound;
-use crate::check::SequencePlan;
+use crate::check::{Application, ApplicationPlan, Traced, Workload, WorkloadKind};
 use crate::diag::{Diagnostic, Diagnostics, SourceText, Step, Texts, to_ron};
 use crate::machine::{Machine, SchedulerKind};
 use crate::program::expr::Expr;
-use crate::program::sequence::{LaunchAction, Sequence, SequenceSpec};
+use crate::program::sequence::{Sequence, SequenceSpec};
 use crate::sim::PolicySetup;
 
-/// A program as found.
+/// An application as found.
 #[derive(Clone)]
-pub struct LoadedProgram {
+pub struct LoadedApplication {
     /// As the command line named it.
     pub name_given: String,
     /// What reports call it.
     pub name: String,
-    /// The program, its launches fitted to their kernels.
-    pub sequence: Arc<Sequence>,
-    /// As the file says it.
-    pub spec: SequenceSpec,
-    /// The PTX of each module.
+    /// Its kernels, in order.
+    pub application: Application,
+    /// A program as its file says it.
+    spec: Option<SequenceSpec>,
+    /// The code of each module or trace.
     pub codes: Vec<SourceText>,
     /// Where it came from.
     pub location: Location,
@@ -51,7 +52,7 @@ pub fn load(
     source: SourceText,
     options: &PtxLaunch,
     seed: u64,
-) -> Result<LoadedProgram, Diagnostics> {
+) -> Result<LoadedApplication, Diagnostics> {
     if options.says_a_launch() {
         let problem = Diagnostic::general(
             name,
@@ -82,14 +83,44 @@ pub fn load(
     };
     let read = |path: &str, most: u64| launches::read_data(&location, path, most, &mut inputs.borrow_mut());
     let sequence = Sequence::new(&spec, seed, texts, &mut kernel, &read)?;
-    Ok(LoadedProgram {
+    Ok(LoadedApplication {
         name_given: name.to_owned(),
         name: options.name_of(&location.stem()),
-        sequence: Arc::new(sequence),
-        spec,
+        application: Application::Program(Arc::new(sequence)),
+        spec: Some(spec),
         codes,
         location,
         inputs: inputs.into_inner(),
+    })
+}
+
+/// Reads the traces of a list.
+pub fn load_list(
+    name: &str,
+    location: Location,
+    list: &KernelsList,
+    options: &PtxLaunch,
+) -> Result<LoadedApplication, Diagnostics> {
+    let mut inputs: Vec<PathBuf> = location.on_disk().map(PathBuf::from).into_iter().collect();
+    let (mut all, mut codes) = (Vec::new(), Vec::new());
+    for listed in &list.kernels {
+        let (workload, code) =
+            traces::workload(&location.beside(&listed.file), options, listed.copies.clone())?;
+        inputs.extend(location.beside(&listed.file).on_disk().map(PathBuf::from));
+        codes.push(code);
+        all.push(Traced { line: listed.line, workload });
+    }
+    // a kernel may be listed more than once
+    inputs.sort();
+    inputs.dedup();
+    Ok(LoadedApplication {
+        name_given: name.to_owned(),
+        name: location.stem(),
+        application: Application::Traces(all.into()),
+        spec: None,
+        codes,
+        location,
+        inputs,
     })
 }
 
@@ -121,34 +152,74 @@ fn set_constants(spec: &mut SequenceSpec, options: &[String], texts: &mut Texts)
     problems.into_result(())
 }
 
-impl LoadedProgram {
-    /// One of its launches.
-    pub fn launch(&self, number: u64) -> Result<LaunchAction, Diagnostics> {
-        self.sequence.launch(number).ok_or_else(|| {
-            let message = format!("`{}` has {} launches", self.name, self.sequence.launches);
+impl LoadedApplication {
+    /// One of its launches as something to simulate, and its code.
+    pub fn launch(&self, number: u64) -> Result<(Workload, SourceText), Diagnostics> {
+        let found = match &self.application {
+            Application::Program(sequence) => sequence.launch(number).map(|step| {
+                let module = sequence.kernel(&step).module;
+                let kind = WorkloadKind::Step { sequence: Arc::clone(sequence), step: Box::new(step) };
+                (Workload { name: format!("{}[{number}]", self.name), kind }, self.codes[module].clone())
+            }),
+            Application::Traces(traces) => usize::try_from(number).ok().and_then(|index| {
+                Some((traces.get(index)?.workload.clone(), self.codes.get(index)?.clone()))
+            }),
+        };
+        found.ok_or_else(|| {
+            let message = format!("`{}` has {}", self.name, self.kernels());
             Diagnostic::general(format!("--launch {number}"), message)
                 .hint("the first has the number 0")
                 .into()
         })
     }
 
+    /// How many there are, in words.
+    fn kernels(&self) -> String {
+        let launches = self.application.launches();
+        match &self.application {
+            Application::Program(_) => format!("{launches} launches"),
+            Application::Traces(_) => format!("{launches} kernels"),
+        }
+    }
+
+    /// What it is, in words.
+    fn kind(&self) -> &'static str {
+        match &self.application {
+            Application::Program(_) => "program",
+            Application::Traces(_) => "list",
+        }
+    }
+
+    /// The program, if it is one.
+    pub fn program(&self) -> Result<&Arc<Sequence>, Diagnostics> {
+        self.application.program().ok_or_else(|| {
+            let message = "this takes code, and a list of traces is of runs";
+            Diagnostic::general(self.location.shown(), message).into()
+        })
+    }
+
+    /// A program as its file says it, as plain data.
+    pub fn written(&self) -> serde_json::Value {
+        serde_json::to_value(&self.spec).expect("a program is plain data")
+    }
+
     /// For what looks at one launch alone.
     pub fn takes_one(&self) -> Diagnostics {
-        let launches = self.sequence.launches;
-        let message =
-            format!("`{}` is a program of {launches} launches, and this command takes one", self.name);
+        let last = self.application.launches().saturating_sub(1);
+        let (kind, kernels) = (self.kind(), self.kernels());
+        let message = format!("`{}` is a {kind} of {kernels}, and this command takes one", self.name);
         Diagnostic::general(self.location.shown(), message)
             .hint(format!(
-                "choose one with --launch N, 0 to {}, where that is an option; check, run and compare take programs",
-                launches.saturating_sub(1)
+                "choose one with --launch N, 0 to {last}, where that is an option; check, run and compare take {kind}s"
             ))
             .into()
     }
 
     /// For an option that looks at one launch alone.
     pub fn needs_one(&self, option: &str) -> Diagnostics {
-        let message = format!("{option} is of one launch, and `{}` is a program", self.name);
-        let hint = format!("choose one with --launch N, 0 to {}", self.sequence.launches.saturating_sub(1));
+        let message = format!("{option} is of one launch, and `{}` is a {}", self.name, self.kind());
+        let last = self.application.launches().saturating_sub(1);
+        let hint = format!("choose one with --launch N, 0 to {last}");
         Diagnostic::general(option, message).hint(hint).into()
     }
 
@@ -169,15 +240,16 @@ impl LoadedProgram {
         common: &Common,
         self_check: bool,
         watch: &'a Watch,
-    ) -> SequencePlan<'a> {
-        SequencePlan {
+    ) -> ApplicationPlan<'a> {
+        ApplicationPlan {
             name: &self.name,
-            sequence: &self.sequence,
+            application: &self.application,
             machine,
             bounds,
             gating,
             max_instructions_per_block: common.fuel(),
             threads: common.threads(),
+            jobs: 1,
             ahead: common.runs_ahead(),
             self_check,
             race_memory: common.race_memory(),
@@ -185,12 +257,14 @@ impl LoadedProgram {
         }
     }
 
-    /// What a folder needs to run the program again: `program.ron`, its modules, its data.
+    /// What a folder needs to run a program again: `program.ron`, its modules, its data. Of traces nothing.
     pub fn files(&self) -> Result<Vec<(String, Vec<u8>)>, Diagnostics> {
-        let mut spec = self.spec.clone();
+        let (Some(mut spec), Some(sequence)) = (self.spec.clone(), self.application.program()) else {
+            return Ok(Vec::new());
+        };
         let mut files: Vec<(String, Vec<u8>)> = Vec::new();
         for module in spec.modules() {
-            let Some(index) = self.sequence.modules.iter().position(|known| known.name == *module) else {
+            let Some(index) = sequence.modules.iter().position(|known| known.name == *module) else {
                 continue;
             };
             *module = format!("kernel{index}.ptx");
@@ -206,6 +280,21 @@ impl LoadedProgram {
         let text = to_ron("program.ron", &spec, ron::extensions::Extensions::empty())?;
         files.push(("program.ron".to_owned(), text.into_bytes()));
         Ok(files)
+    }
+
+    /// Digests of every file that it is made of, with their names.
+    pub fn digests(&self) -> Result<Vec<(String, u64)>, Diagnostics> {
+        let (Some(spec), Some(sequence)) = (&self.spec, self.application.program()) else {
+            return Ok(traces::digests(&self.inputs)?);
+        };
+        let text = to_ron(&self.location.shown(), spec, ron::extensions::Extensions::empty())?;
+        let mut all = vec![(self.location.shown(), Fnv1a::of(text.as_bytes()))];
+        let modules = sequence.modules.iter().zip(&self.codes);
+        all.extend(modules.map(|(module, code)| (module.name.clone(), Fnv1a::of(code.text().as_bytes()))));
+        for path in spec.clone().data_files() {
+            all.push((path.clone(), Fnv1a::of(&self.location.beside(path).bytes(read::DATA_BYTES)?)));
+        }
+        Ok(all)
     }
 
     /// Problems of a run, with the lines of the modules.

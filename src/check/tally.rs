@@ -1,100 +1,34 @@
-//! A program: each launch is simulated and judged, and a kernel boundary orders everything, so that
-//! makespans and bounds add up. Copies between launches take no time here. Each launch finds caches
+//! What comes of an application: each kernel is simulated and judged, and a kernel boundary orders everything, so that
+//! makespans and bounds add up. Copies between kernels take no time here. Each kernel finds caches
 //! and DRAM as the machine says that a launch finds them.
 
-use std::sync::Arc;
+use serde::{Deserialize, Serialize};
 
-use super::ahead::ahead;
+use super::application::ApplicationPlan;
 use super::checked::{Checked, Failed};
 use super::judge::{BlockTable, BoundRow};
-use super::plan::Plan;
-use super::run::observe_source;
-use super::steps::{copied, in_launch, start};
-use super::workload::{Workload, WorkloadKind};
-use crate::base::{BlockId, Cycles, Watch};
-use crate::bound::Bound;
+use crate::base::{BlockId, Cycles};
 use crate::diag::{Diagnostic, Diagnostics};
-use crate::exec::{Device, Executor};
-use crate::machine::Machine;
-use crate::program::sequence::{Action, Kernel, LaunchAction, Sequence};
-use crate::sim::PolicySetup;
-use crate::trace::Observer;
 
-/// What to run and what to judge; as [`Plan`].
-pub struct SequencePlan<'a> {
-    /// What reports call the program.
-    pub name: &'a str,
-    /// The program.
-    pub sequence: &'a Arc<Sequence>,
-    /// The machine.
-    pub machine: &'a Machine,
-    /// The bounds.
-    pub bounds: &'a [Box<dyn Bound>],
-    /// Names of the bounds that decide the verdict; empty for all.
-    pub gating: &'a [String],
-    /// Fuel of the functional run.
-    pub max_instructions_per_block: u64,
-    /// Threads for machines with several SMs.
-    pub threads: usize,
-    /// Whether blocks are executed on a thread of their own.
-    pub ahead: bool,
-    /// Whether to compare the analyser with the simulator on every warp alone.
-    pub self_check: bool,
-    /// Memory of the watch for races within a launch, which is wanted for a verdict.
-    pub race_memory: Option<usize>,
-    /// Hears of every block that is through, and may end the run.
-    pub watch: &'a Watch,
-}
-
-impl<'a> SequencePlan<'a> {
-    /// A launch of the program by itself.
-    pub(super) fn workload(&self, step: &LaunchAction) -> Workload {
-        Workload {
-            name: self.name.to_owned(),
-            kind: WorkloadKind::Step { sequence: Arc::clone(self.sequence), step: Box::new(step.clone()) },
-        }
-    }
-
-    /// The plan of one launch.
-    pub(super) fn of_launch<'p>(&self, workload: &'p Workload, policies: &'p [PolicySetup]) -> Plan<'p>
-    where
-        'a: 'p,
-    {
-        Plan {
-            workload,
-            machine: self.machine,
-            policies,
-            bounds: self.bounds,
-            gating: self.gating,
-            max_instructions_per_block: self.max_instructions_per_block,
-            threads: self.threads,
-            ahead: self.ahead,
-            self_check: self.self_check,
-            race_memory: self.race_memory,
-            watch: self.watch,
-        }
-    }
-}
-
-/// A program that ended with an error.
+/// An application that ended with an error.
 #[derive(Debug)]
-pub struct SequenceFailed {
+pub struct ApplicationFailed {
     /// The error.
     pub problems: Diagnostics,
     /// The launches before it, if there were any. What was violated by them or by the one that failed
     /// stays so.
-    pub judged: Option<Box<SequenceChecked>>,
+    pub judged: Option<Box<ApplicationChecked>>,
 }
 
-impl From<Diagnostics> for SequenceFailed {
+impl From<Diagnostics> for ApplicationFailed {
     fn from(problems: Diagnostics) -> Self {
         Self { problems, judged: None }
     }
 }
 
-/// A program under one policy, judged.
-#[derive(Clone, Debug)]
-pub struct SequenceChecked {
+/// An application under one policy, judged.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ApplicationChecked {
     /// Over all launches: what can be added up is. Its blocks are the launches that came to their end.
     pub total: Checked,
     /// Of each launch.
@@ -102,18 +36,18 @@ pub struct SequenceChecked {
 }
 
 /// What is kept of a launch besides its makespan and bounds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LaunchRow {
-    /// Index in [`Sequence::statements`].
+    /// Which statement of the application launched it.
     pub statement: u32,
     /// Warp executions of instructions.
     pub warp_instructions: u64,
 }
 
-/// The launches of one statement of a program, taken together.
+/// The launches of one statement of an application, taken together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StatementRow {
-    /// Index in [`Sequence::statements`].
+    /// Which statement.
     pub statement: usize,
     /// How many launches.
     pub launches: u64,
@@ -125,7 +59,7 @@ pub struct StatementRow {
     pub sum: Cycles,
     /// Warp executions of instructions.
     pub warp_instructions: u64,
-    /// Each bound of the program over these launches.
+    /// Each bound over these launches.
     pub bounds: Vec<StatementBound>,
 }
 
@@ -138,7 +72,7 @@ pub struct StatementBound {
     pub violated: bool,
 }
 
-impl SequenceChecked {
+impl ApplicationChecked {
     /// The statements that launched something, in the order of the file.
     pub fn statements(&self) -> Vec<StatementRow> {
         let mut rows: Vec<Option<StatementRow>> = Vec::new();
@@ -190,130 +124,83 @@ impl SequenceChecked {
     }
 }
 
-/// A run of a program that is under way, launch by launch.
+/// A run of an application that is under way, launch by launch.
 #[derive(Default)]
-pub(super) struct Tally(Option<SequenceChecked>);
+pub struct Tally(Option<ApplicationChecked>);
 
 impl Tally {
-    /// Adds what came of a launch. Whether the run goes on: a launch that was ended early ends it.
-    pub fn add(&mut self, plan: &SequencePlan, step: &LaunchAction, checked: Checked) -> bool {
+    /// What came of the launches so far, if any did.
+    pub fn so_far(&self) -> Option<&ApplicationChecked> {
+        self.0.as_ref()
+    }
+
+    /// Launches that came to their end.
+    pub fn launches(&self) -> u64 {
+        self.0.as_ref().map_or(0, |all| all.launches.len() as u64)
+    }
+
+    /// Goes on after these.
+    pub fn from(so_far: Option<ApplicationChecked>) -> Self {
+        Self(so_far)
+    }
+
+    /// Adds what came of a launch by this statement. Whether the run goes on: a launch that was ended early ends it.
+    pub fn add(&mut self, plan: &ApplicationPlan, statement: usize, checked: Checked) -> bool {
         let all = self.begun(plan, &checked);
         if !checked.is_complete() {
             all.add_part(&checked);
             return false;
         }
-        let row =
-            LaunchRow { statement: step.statement as u32, warp_instructions: checked.warp_instructions };
+        let row = LaunchRow { statement: statement as u32, warp_instructions: checked.warp_instructions };
         all.launches.push(row);
         add(&mut all.total, checked);
         true
     }
 
-    /// Adds what was judged of a launch that failed, and says in which launch that was.
-    pub fn fail(&mut self, plan: &SequencePlan, step: &LaunchAction, failed: &Failed) -> Diagnostics {
+    /// Adds what was judged of a launch that failed.
+    pub fn fail(&mut self, plan: &ApplicationPlan, failed: &Failed) {
         for part in &failed.judged {
             self.begun(plan, part).add_part(part);
         }
-        in_launch(&failed.problems, plan.sequence, step)
     }
 
-    fn begun(&mut self, plan: &SequencePlan, like: &Checked) -> &mut SequenceChecked {
-        let begin = || SequenceChecked { total: empty(like, plan), launches: Vec::new() };
+    fn begun(&mut self, plan: &ApplicationPlan, like: &Checked) -> &mut ApplicationChecked {
+        let begin = || ApplicationChecked { total: empty(like, plan), launches: Vec::new() };
         self.0.get_or_insert_with(begin)
     }
 
     /// The result of a run that ended so, with what it left.
     pub fn end<T>(
         self,
-        plan: &SequencePlan,
+        plan: &ApplicationPlan,
         ended: Result<T, Diagnostics>,
-    ) -> Result<(SequenceChecked, T), SequenceFailed> {
+    ) -> Result<(ApplicationChecked, T), ApplicationFailed> {
         let Self(mut all) = self;
-        if let Some(SequenceChecked { total, .. }) = all.as_mut().filter(|all| all.launches.is_empty()) {
+        if let Some(ApplicationChecked { total, .. }) = all.as_mut().filter(|all| all.launches.is_empty()) {
             // a bound that nothing was held against does not hold
             let open = total.bounds.iter_mut().filter(|row| !row.violated);
             open.for_each(|row| row.withdraw("no launch was simulated to its end"));
         }
         match ended {
             Ok(left) => {
-                // a program launches something, or it is none
-                let none =
-                    || Diagnostics::from(Diagnostic::general(plan.name, "the program launches no kernel"));
+                // an application launches something, or it is none
+                let none = || Diagnostics::from(Diagnostic::general(plan.name, "nothing launches a kernel"));
                 Ok((all.ok_or_else(none)?, left))
             }
-            Err(problems) => Err(SequenceFailed { problems, judged: all.map(Box::new) }),
+            Err(problems) => Err(ApplicationFailed { problems, judged: all.map(Box::new) }),
         }
     }
 }
 
-/// Runs a program under one policy with an observer, and gives back the memory at its end.
-///
-/// # Errors
-/// As [`super::check`], with the launch in which it happened.
-pub fn observe_sequence(
-    plan: &SequencePlan,
-    policy: &PolicySetup,
-    observer: &mut dyn Observer,
-) -> Result<(SequenceChecked, Device), SequenceFailed> {
-    let mut tally = Tally::default();
-    let ended = every_launch(plan, policy, observer, &mut tally);
-    tally.end(plan, ended)
-}
-
-/// Launch after launch, until somebody ends the run.
-fn every_launch(
-    plan: &SequencePlan,
-    policy: &PolicySetup,
-    observer: &mut dyn Observer,
-    tally: &mut Tally,
-) -> Result<Device, Diagnostics> {
-    let mut device = start(plan.sequence)?;
-    for action in plan.sequence.actions() {
-        device = match action.map_err(|wrong| wrong.problems)? {
-            Action::Launch(step) => {
-                tracing::debug!(launch = step.number, "running");
-                let (checked, device) = one(plan, policy, observer, &step, device)
-                    .map_err(|failed| tally.fail(plan, &step, &failed))?;
-                if !tally.add(plan, &step, checked) {
-                    return Ok(device);
-                }
-                device
-            }
-            other => copied(device, &other)?,
-        };
-    }
-    Ok(device)
-}
-
-/// One launch, judged.
-fn one(
-    plan: &SequencePlan,
-    policy: &PolicySetup,
-    observer: &mut dyn Observer,
-    step: &LaunchAction,
-    device: Device,
-) -> Result<(Checked, Device), Failed> {
-    let workload = plan.workload(step);
-    let one = plan.of_launch(&workload, std::slice::from_ref(policy));
-    let Kernel { module, program } = plan.sequence.kernel(step);
-    let executor = Executor::on(device, *module, program, &step.launch, one.options()?)?;
-    let mut executor = executor.watched(plan.watch);
-    let ended =
-        ahead(&mut executor, one.runs_ahead(), |blocks| observe_source(&one, policy, blocks, observer));
-    let dependences = executor.time_dependences();
-    let checked = ended.map_err(|failed| failed.ordered_by_time(&dependences, program))?;
-    Ok((checked.ordered_by_time(dependences, program), executor.into_device()))
-}
-
 /// A sum of nothing, of the same shape.
-fn empty(like: &Checked, plan: &SequencePlan) -> Checked {
+fn empty(like: &Checked, plan: &ApplicationPlan) -> Checked {
     let zero = |row: &BoundRow| BoundRow { value: Ok(Cycles::ZERO), violated: false, ..row.clone() };
     Checked {
         makespan: Cycles::ZERO,
         warps: Vec::new(),
         bounds: like.bounds.iter().map(zero).collect(),
         blocks: BlockTable::new(plan.bounds.len()),
-        launch_blocks: u32::try_from(plan.sequence.launches).unwrap_or(u32::MAX),
+        launch_blocks: u32::try_from(plan.application.launches()).unwrap_or(u32::MAX),
         issues: 0,
         stalls: Default::default(),
         memory: None,

@@ -1,0 +1,257 @@
+//! An application on several machines under several policies: each launch is executed once for all that
+//! need the same to be recorded, and replayed as often as it takes.
+//!
+//! The runs go through the application side by side. One that fails, or is ended, leaves the others alone; what a launch leaves
+//! in memory does not depend on who looks at its time. The traces of a list do not wait for each other.
+
+use std::sync::Arc;
+
+use super::application::{Application, ApplicationPlan};
+use super::one_policy::observe_application;
+use super::plan::Plan;
+use super::reached::{Begun, Reached, groups, launches_on};
+use super::replay::{self, Executes, check_all, check_executed};
+use super::steps::{After, copied, in_launch, start};
+use super::tally::{ApplicationChecked, ApplicationFailed, Tally};
+use super::workload::WorkloadSource;
+use crate::base::{Watch, in_order};
+use crate::diag::Diagnostics;
+use crate::exec::{Device, Executor, Options};
+use crate::program::sequence::{Action, Kernel, LaunchAction, Sequence};
+use crate::sim::PolicySetup;
+
+/// What came of each policy of a plan.
+type Ran = Vec<Result<ApplicationChecked, ApplicationFailed>>;
+
+/// Runs one application as each of these plans says, under the policies beside it. The results are in their order. Goes on
+/// where other runs of them came to; `keep` hears of every launch that all are through with.
+pub(super) fn check_applications(
+    plans: &[(&ApplicationPlan, &[PolicySetup])],
+    begun: Option<Begun>,
+    keep: &mut dyn FnMut(&Reached),
+) -> Vec<Ran> {
+    if let [(plan @ ApplicationPlan { application: Application::Program(_), .. }, [policy])] = plans {
+        let ran = observe_application(plan, policy, &mut (), begun, &mut |reached, ()| keep(reached));
+        return vec![vec![ran.map(|(checked, _)| checked)]];
+    }
+    let Begun { group: first, mut launches, mut device, runs } = begun.unwrap_or_default();
+    let mut so_far = runs.into_iter();
+    let mut all: Vec<Runs> =
+        plans.iter().map(|plan| Runs::new(*plan, so_far.next().unwrap_or_default())).collect();
+    let Some((ApplicationPlan { application, .. }, _)) = plans.first() else { return Vec::new() };
+    let by_options = groups(application, plans.iter().map(|(plan, _)| plan.machine));
+    let every = application.launches();
+    for (group, members) in by_options.iter().enumerate().skip(first) {
+        let mut through = |all: &[Runs], launches: u64, device: Option<&Device>| {
+            // of runs that failed or were ended nothing is kept: another process comes to the same
+            let together = all.iter().enumerate().all(|(index, runs)| {
+                let through = launches_on(index, &by_options, (group, launches), every);
+                runs.tallies.iter().all(|tally| tally.launches() == through)
+            });
+            if together {
+                let runs = all.iter().map(|runs| runs.tallies.iter().map(Tally::so_far).collect()).collect();
+                keep(&Reached { group, groups: by_options.len(), launches, runs, device });
+            }
+        };
+        let from = (std::mem::take(&mut launches), device.take());
+        let ended = match application {
+            Application::Program(sequence) => {
+                every_launch(&mut all, members, sequence, from, &mut |all, launches, device| {
+                    through(all, launches, Some(device));
+                })
+            }
+            Application::Traces(_) => {
+                every_trace(&mut all, members, from.0, &mut |all, launches| through(all, launches, None));
+                Ok(())
+            }
+        };
+        members.iter().for_each(|&index| all[index].end(&ended));
+    }
+    all.into_iter().map(Runs::finish).collect()
+}
+
+/// The runs of one plan.
+struct Runs<'p> {
+    plan: &'p ApplicationPlan<'p>,
+    /// By policy.
+    tallies: Vec<Tally>,
+    /// By policy: how it ended, if it has.
+    ended: Vec<Option<Result<(), Diagnostics>>>,
+    /// The policies of those that have not, and which they are.
+    under_way: Vec<(usize, PolicySetup)>,
+}
+
+impl<'p> Runs<'p> {
+    fn new(
+        (plan, policies): (&'p ApplicationPlan<'p>, &[PolicySetup]),
+        so_far: Vec<Option<ApplicationChecked>>,
+    ) -> Self {
+        let mut so_far = so_far.into_iter();
+        Self {
+            plan,
+            tallies: policies.iter().map(|_| Tally::from(so_far.next().flatten())).collect(),
+            ended: policies.iter().map(|_| None).collect(),
+            under_way: policies.iter().cloned().enumerate().collect(),
+        }
+    }
+
+    /// The policies of those that are under way.
+    fn policies(&self) -> Vec<PolicySetup> {
+        self.under_way.iter().map(|(_, policy)| policy.clone()).collect()
+    }
+
+    /// Adds what came of a launch by this statement to those that are under way. `told` says in which launch an error
+    /// came up.
+    fn add(
+        &mut self,
+        statement: usize,
+        ran: impl IntoIterator<Item = (usize, replay::OfPolicy)>,
+        told: &dyn Fn(&Diagnostics) -> Diagnostics,
+    ) {
+        for (policy, ran) in ran {
+            if self.ended[policy].is_some() {
+                continue;
+            }
+            let tally = &mut self.tallies[policy];
+            let ended = match ran.map(|checked| tally.add(self.plan, statement, checked)) {
+                Ok(true) => continue,
+                Ok(false) => Ok(()),
+                Err(failed) => {
+                    tally.fail(self.plan, &failed);
+                    Err(told(&failed.problems))
+                }
+            };
+            self.ended[policy] = Some(ended);
+            self.under_way.retain(|(index, _)| *index != policy);
+        }
+    }
+
+    /// Ends all that are under way.
+    fn end(&mut self, how: &Result<(), Diagnostics>) {
+        for (index, _) in self.under_way.drain(..) {
+            self.ended[index] = Some(how.clone());
+        }
+    }
+
+    fn finish(mut self) -> Ran {
+        self.end(&Ok(()));
+        let ended = self.tallies.into_iter().zip(self.ended);
+        let result = |(tally, ended): (Tally, Option<_>)| tally.end(self.plan, ended.unwrap_or(Ok(())));
+        ended.map(|run| result(run).map(|(checked, ())| checked)).collect()
+    }
+}
+
+fn go_on(all: &[Runs], members: &[usize]) -> bool {
+    members.iter().any(|&index| !all[index].under_way.is_empty())
+}
+
+/// Trace after trace of a list, as long as some run goes on.
+fn every_trace(all: &mut [Runs], members: &[usize], launches: u64, through: &mut dyn FnMut(&[Runs], u64)) {
+    let Some(plan) = members.first().map(|&index| all[index].plan) else { return };
+    let Application::Traces(traces) = plan.application else { return };
+    let plans: Vec<(&ApplicationPlan, Vec<PolicySetup>)> =
+        members.iter().map(|&index| (all[index].plan, all[index].policies())).collect();
+    let work = |index: usize| {
+        // the first is begun all the same: what no block came of is a result as well
+        if plan.watch.is_stopped() && index as u64 > launches {
+            return None;
+        }
+        let workload = &traces[index].workload;
+        let plans: Vec<Plan> =
+            plans.iter().map(|(plan, policies)| plan.of_launch(workload, policies)).collect();
+        Some(check_all(&plans.iter().collect::<Vec<_>>()))
+    };
+    let mut next = launches as usize;
+    // an error ends it: nobody goes on
+    let _ = in_order(next..traces.len(), plan.jobs, work, |ran| {
+        let ran = ran.ok_or(())?;
+        for (&index, ran) in members.iter().zip(ran) {
+            all[index].add(next, ran.into_iter().enumerate(), &Clone::clone);
+        }
+        next += 1;
+        if !go_on(all, members) {
+            return Err(());
+        }
+        through(all, next as u64);
+        Ok(())
+    });
+}
+
+/// Launch after launch of a program, as long as some run goes on.
+fn every_launch(
+    all: &mut [Runs],
+    members: &[usize],
+    sequence: &Arc<Sequence>,
+    (launches, device): (u64, Option<Device>),
+    through: &mut dyn FnMut(&[Runs], u64, &Device),
+) -> Result<(), Diagnostics> {
+    let mut device = device.map_or_else(|| start(sequence), Ok)?;
+    for action in After::launches(sequence.actions(), launches) {
+        device = match action.map_err(|wrong| wrong.problems)? {
+            Action::Launch(step) => {
+                tracing::debug!(launch = step.number, "running");
+                match launch(all, members, sequence, &step, device) {
+                    Some(after) => {
+                        through(all, step.number + 1, &after);
+                        after
+                    }
+                    None => break,
+                }
+            }
+            other => copied(device, &other)?,
+        };
+    }
+    Ok(())
+}
+
+/// One launch for all runs that are under way, and what it leaves in memory; nothing if none of them goes on.
+fn launch(
+    all: &mut [Runs],
+    members: &[usize],
+    sequence: &Arc<Sequence>,
+    step: &LaunchAction,
+    device: Device,
+) -> Option<Device> {
+    let going: Vec<usize> =
+        members.iter().copied().filter(|&index| !all[index].under_way.is_empty()).collect();
+    let first = all[*going.first()?].plan;
+    let workload = first.workload(sequence, step);
+    let policies: Vec<Vec<PolicySetup>> = going.iter().map(|&index| all[index].policies()).collect();
+    let plans: Vec<Plan> = going
+        .iter()
+        .zip(&policies)
+        .map(|(&index, policies)| all[index].plan.of_launch(&workload, policies))
+        .collect();
+    let mut executes = Executed { sequence, step, watch: first.watch, device, after: None };
+    let ran = check_executed(&plans.iter().collect::<Vec<_>>(), &mut executes);
+    let told = |problems: &Diagnostics| in_launch(problems, sequence, step);
+    for (index, ran) in going.into_iter().zip(ran) {
+        let under_way: Vec<usize> = all[index].under_way.iter().map(|(policy, _)| *policy).collect();
+        all[index].add(step.statement, under_way.into_iter().zip(ran), &told);
+    }
+    executes.after.filter(|_| go_on(all, members))
+}
+
+/// A launch, in the memory that those before it leave.
+struct Executed<'s> {
+    sequence: &'s Sequence,
+    step: &'s LaunchAction,
+    watch: &'s Watch,
+    device: Device,
+    /// The memory once it has been executed.
+    after: Option<Device>,
+}
+
+impl<'s> Executes<'s> for Executed<'s> {
+    fn begin(&mut self, options: Options) -> Result<WorkloadSource<'s>, Diagnostics> {
+        let Kernel { module, program } = self.sequence.kernel(self.step);
+        let executor = Executor::on(self.device.clone(), *module, program, &self.step.launch, options)?;
+        Ok(WorkloadSource::Launch(Box::new(executor.watched(self.watch))))
+    }
+
+    fn end(&mut self, source: WorkloadSource<'s>) {
+        if let WorkloadSource::Launch(executor) = source {
+            self.after.get_or_insert_with(|| executor.into_device());
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! How far the runs of an application have come, as bytes: what was measured so far and, of a program, device memory. A
+//! process that reads them goes on as the one that wrote them would have.
+
+use std::io::{self, BufRead, Read, Write};
+
+use serde::{Deserialize, Serialize};
+
+use super::application::Application;
+use super::steps::start;
+use super::tally::ApplicationChecked;
+use crate::bound::Bound;
+use crate::exec::{Device, Options};
+use crate::machine::Machine;
+use crate::sim::PolicySetup;
+use crate::trace::Stalls;
+
+/// Digits of the largest number that is read: what is added to it later does not overflow.
+const MOST_DIGITS: usize = 16;
+/// No number is larger.
+const MOST: u64 = 10u64.pow(MOST_DIGITS as u32);
+
+/// How far runs have come: so many launches are through.
+#[derive(Serialize)]
+pub struct Reached<'r> {
+    /// Runs on machines that need different things to be recorded go one after the other: which of them are under way.
+    pub group: usize,
+    /// How many such groups there are.
+    #[serde(skip)]
+    pub groups: usize,
+    /// Launches that those under way are through with.
+    pub launches: u64,
+    /// By machine and policy: what was measured, if anything was.
+    pub runs: Vec<Vec<Option<&'r ApplicationChecked>>>,
+    /// Memory after the last of these launches; a list of traces has none.
+    #[serde(skip)]
+    pub device: Option<&'r Device>,
+}
+
+/// The same, to go on with.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Begun {
+    pub(super) group: usize,
+    pub(super) launches: u64,
+    pub(super) runs: Vec<Vec<Option<ApplicationChecked>>>,
+    #[serde(skip)]
+    pub(super) device: Option<Device>,
+}
+
+/// The numbers of machines that need the same to be recorded, together. The traces of a list are read for all of them
+/// anyway.
+pub(super) fn groups<'m>(
+    application: &Application,
+    machines: impl Iterator<Item = &'m Machine>,
+) -> Vec<Vec<usize>> {
+    let mut groups: Vec<(Options, Vec<usize>)> = Vec::new();
+    for (index, machine) in machines.enumerate() {
+        let options = Options::of(machine, 0);
+        let recorded = application.program().is_some();
+        match groups.iter_mut().find(|(known, _)| !recorded || *known == options) {
+            Some((_, members)) => members.push(index),
+            None => groups.push((options, vec![index])),
+        }
+    }
+    groups.into_iter().map(|(_, members)| members).collect()
+}
+
+/// Launches that every run on this machine is through with where the runs have come so far.
+pub(super) fn launches_on(
+    machine: usize,
+    groups: &[Vec<usize>],
+    (group, launches): (usize, u64),
+    all: u64,
+) -> u64 {
+    match groups.iter().position(|members| members.contains(&machine)) {
+        Some(of) if of < group => all,
+        Some(of) if of == group => launches,
+        _ => 0,
+    }
+}
+
+/// What runs, where.
+#[derive(Clone, Copy)]
+pub struct Of<'a> {
+    /// The application.
+    pub application: &'a Application,
+    /// The machines, each with its policies.
+    pub on: &'a [(&'a Machine, &'a [PolicySetup])],
+    /// The bounds.
+    pub bounds: &'a [Box<dyn Bound>],
+}
+
+/// A line of results is not longer.
+const MOST_LINE: u64 = 1 << 30;
+
+impl Of<'_> {
+    /// Launches that there are, each as often as it is executed.
+    pub fn launches(&self) -> u64 {
+        through((0, self.groups().len()), 0, self.application.launches()).1
+    }
+
+    /// The groups that the machines make.
+    fn groups(&self) -> Vec<Vec<usize>> {
+        groups(self.application, self.on.iter().map(|(machine, _)| *machine))
+    }
+}
+
+impl Reached<'_> {
+    /// Launches that are through, and how many there are, each as often as it is executed.
+    pub fn through(&self, of: &Application) -> (u64, u64) {
+        through((self.group, self.groups), self.launches, of.launches())
+    }
+
+    /// Writes it down.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write(&self, to: &mut dyn Write) -> io::Result<()> {
+        serde_json::to_writer(&mut *to, self)?;
+        to.write_all(b"\n")?;
+        self.device.into_iter().flat_map(Device::contents).try_for_each(|bytes| to.write_all(bytes))
+    }
+}
+
+impl Begun {
+    /// Reads what [`Reached::write`] wrote for the same application, machines, policies and bounds.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn read(from: &mut impl BufRead, of: &Of) -> Result<Self, String> {
+        let results = line(from)?;
+        let begun: Self =
+            serde_json::from_slice(&results).map_err(|error| format!("the results are none: {error}"))?;
+        begun.fits(of)?;
+        let mut device = of.application.program().map(|sequence| start(sequence)).transpose();
+        let device = device.as_mut().map_err(|problems| problems.to_string())?;
+        for piece in device.iter_mut().flat_map(Device::contents_mut) {
+            from.read_exact(piece).map_err(|error| format!("memory cannot be read: {error}"))?;
+        }
+        match from.read(&mut [0]) {
+            Ok(0) => Ok(Self { device: device.take(), ..begun }),
+            Ok(_) => Err("there is more than the memory".to_owned()),
+            Err(error) => Err(format!("the end cannot be read: {error}")),
+        }
+    }
+
+    /// As [`Reached::through`].
+    pub fn through(&self, of: &Of) -> (u64, u64) {
+        through((self.group, of.groups().len()), self.launches, of.application.launches())
+    }
+
+    /// Whether these can be results of these runs.
+    fn fits(&self, of: &Of) -> Result<(), String> {
+        let launches = of.application.launches();
+        let groups = of.groups();
+        if self.launches > launches || self.group >= groups.len() {
+            return Err(format!("more than the {launches} kernels are through"));
+        }
+        let statements: Vec<usize> = of.application.each().map(|launched| launched.statement).collect();
+        let shape = |policies: &Vec<_>, (_, on): &(&Machine, &[PolicySetup])| policies.len() == on.len();
+        if self.runs.len() != of.on.len() || !self.runs.iter().zip(of.on).all(|(run, on)| shape(run, on)) {
+            return Err("there are not as many results as runs".to_owned());
+        }
+        for (index, (policies, (machine, setups))) in self.runs.iter().zip(of.on).enumerate() {
+            let through = launches_on(index, &groups, (self.group, self.launches), launches);
+            for (run, setup) in policies.iter().zip(*setups) {
+                if run.as_ref().map_or(0, |run| run.launches.len() as u64) != through {
+                    return Err("a run has not come as far as the others".to_owned());
+                }
+                let Some(run) = run else { continue };
+                fits(run, &statements, machine, setup, of.bounds)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether this can be the result of a run of launches by these statements.
+fn fits(
+    run: &ApplicationChecked,
+    statements: &[usize],
+    machine: &Machine,
+    policy: &PolicySetup,
+    bounds: &[Box<dyn Bound>],
+) -> Result<(), String> {
+    let total = &run.total;
+    let as_planned = total.scheduler == policy.kind().to_string()
+        && total.sms == machine.sms()
+        && total.sub_cores.len() == machine.sms() * machine.sub_cores().count()
+        && total.launch_blocks == u32::try_from(statements.len()).unwrap_or(u32::MAX)
+        && total.bounds.iter().map(|row| row.name).eq(bounds.iter().map(|bound| bound.name()));
+    let by_statement = run.launches.iter().map(|launch| launch.statement as usize);
+    let in_order = run.launches.len() <= statements.len()
+        && by_statement.eq(statements.iter().copied().take(run.launches.len()));
+    if !as_planned
+        || !in_order
+        || total.blocks.len() != run.launches.len()
+        || !total.blocks.is_whole(bounds.len())
+    {
+        return Err("the results are those of other runs".to_owned());
+    }
+    let mut makespans = 0;
+    let mut sums = vec![0; bounds.len()];
+    for (_, makespan, values) in total.blocks.iter() {
+        add(&mut makespans, makespan.get())?;
+        for (sum, value) in sums.iter_mut().zip(values) {
+            add(sum, value.map_or(0, |value| value.get()))?;
+        }
+    }
+    let mut instructions = 0;
+    run.launches.iter().try_for_each(|launch| add(&mut instructions, launch.warp_instructions))?;
+    let slots = makespans * total.sub_cores.len() as u64;
+    let idle = |stalls: &Stalls, most: u64| stalls.total().get() <= most;
+    let adds_up = (makespans, instructions) == (total.makespan.get(), total.warp_instructions)
+        && idle(&total.stalls, slots)
+        && total.sub_cores.iter().all(|used| idle(&used.stalls, makespans));
+    if !adds_up {
+        return Err("the totals are not the sums of the kernels".to_owned());
+    }
+    Ok(())
+}
+
+/// A sum that stays below [`MOST`].
+fn add(sum: &mut u64, value: u64) -> Result<(), String> {
+    let new = sum.checked_add(value).filter(|sum| *sum < MOST);
+    *sum = new.ok_or_else(|| "the kernels add up to more than any run takes".to_owned())?;
+    Ok(())
+}
+
+fn through((group, groups): (usize, usize), launches: u64, all: u64) -> (u64, u64) {
+    (all.saturating_mul(group as u64).saturating_add(launches), all.saturating_mul(groups as u64))
+}
+
+/// The next line of JSON, without its end.
+///
+/// # Errors
+/// If it cannot be read, does not end, or has a number that no run comes to.
+pub fn line(from: &mut impl BufRead) -> Result<Vec<u8>, String> {
+    let mut line = Vec::new();
+    from.take(MOST_LINE)
+        .read_until(b'\n', &mut line)
+        .map_err(|error| format!("it cannot be unpacked: {error}"))?;
+    line.pop_if(|last| *last == b'\n').ok_or("a line does not end")?;
+    if has_too_large_a_number(&line) {
+        return Err(format!("a number has more than {MOST_DIGITS} digits"));
+    }
+    Ok(line)
+}
+
+/// Whether a number in JSON has too many digits.
+fn has_too_large_a_number(json: &[u8]) -> bool {
+    let (mut digits, mut in_text, mut escaped) = (0, false, false);
+    for &byte in json {
+        if in_text {
+            (in_text, escaped) = (escaped || byte != b'"', !escaped && byte == b'\\');
+            continue;
+        }
+        in_text = byte == b'"';
+        digits = if byte.is_ascii_digit() { digits + 1 } else { 0 };
+        if digits > MOST_DIGITS {
+            return true;
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_no_run_comes_to_are_not_read() {
+        for (text, too_large) in [
+            ("{\"a\":9999999999999999}", false),
+            ("{\"a\":10000000000000000}", true),
+            ("{\"12345678901234567890\":[1,\"\\\"12345678901234567890\",2]}", false),
+            ("[\"\\\\\",12345678901234567890]", true),
+            ("[1234567890,1234567890]", false),
+        ] {
+            assert_eq!(has_too_large_a_number(text.as_bytes()), too_large, "{text}");
+            let read = line(&mut format!("{text}\nmore").as_bytes());
+            assert_eq!(read.is_err(), too_large, "{text}");
+        }
+        assert!(line(&mut &b"1"[..]).is_err_and(|said| said.contains("does not end")));
+    }
+}

@@ -1,0 +1,259 @@
+//! Checkpoints: a file with which another process goes on where this one came to, written between kernels.
+//!
+//! The first line has the length and the digest of the rest, the second one says what it is of, as JSON; then comes, packed,
+//! what a command counts on its own, what was measured, and device memory. The file is replaced whole, so that there is
+//! one at any time. It is written when a kernel has ended, but not so often that more than a twentieth of the time goes into
+//! it: kernels of a few milliseconds are done again, which changes no result.
+
+use std::io::{BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use flate2::Compression;
+use flate2::read::ZlibDecoder;
+use flate2::write::ZlibEncoder;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::args;
+use super::files::{Outputs, Part, Parts, read};
+use super::output::Ending;
+use super::session::Session;
+use crate::base::Fnv1a;
+use crate::check::{Application, Begun, Of, Reached};
+use crate::diag::{Diagnostic, Diagnostics};
+
+mod identity;
+
+pub use identity::Identity;
+
+/// What the first line begins with; the number is the version of the file.
+const MAGIC: &str = "warpbound checkpoint 1";
+/// The first line is not longer.
+const MOST_HEADING: usize = 80;
+/// The file is not larger, bytes.
+const MOST_BYTES: u64 = 64 << 30;
+/// Of the time, one part in so many goes into writing.
+const SHARE: u32 = 20;
+
+/// A checkpoint that is kept up to date.
+pub struct Checkpoint {
+    path: PathBuf,
+    identity: Identity,
+    parts: Parts,
+    /// Kernels that are through, of how many, as the file has them.
+    kept: (u64, u64),
+    /// When it was written last, and how long that took.
+    written: Option<(Instant, Duration)>,
+    /// Why it cannot be written.
+    problem: Option<Diagnostic>,
+}
+
+/// A checkpoint to be kept, and what was in it.
+pub struct Opened<O> {
+    pub checkpoint: Checkpoint,
+    /// How far another process came, and what it had counted on its own.
+    pub from: Option<(Begun, O)>,
+}
+
+impl Checkpoint {
+    /// Looks whether the file can be written; with `--resume` also what is in it.
+    pub fn open<O: DeserializeOwned>(
+        options: &args::Checkpoint,
+        force: bool,
+        identity: Identity,
+        of: &Of,
+        inputs: &[PathBuf],
+        session: &Session,
+    ) -> Result<Option<Opened<O>>, Diagnostics> {
+        let Some(path) = &options.checkpoint else { return Ok(None) };
+        let there = path.exists();
+        let may_replace = force || options.resume;
+        let refused = |problem: Diagnostic| match there && !may_replace {
+            true => problem.hint("--resume goes on with it, --force begins anew; or choose another name"),
+            false => problem,
+        };
+        Outputs::new(inputs, may_replace, &session.parts).file("--checkpoint", path).map_err(refused)?;
+        let mut checkpoint = Self {
+            path: path.clone(),
+            identity,
+            parts: session.parts.clone(),
+            kept: (0, of.launches()),
+            written: None,
+            problem: None,
+        };
+        if !there || !options.resume {
+            return Ok(Some(Opened { checkpoint, from: None }));
+        }
+        let (begun, own) = checkpoint
+            .read(of)
+            .map_err(|(message, hint)| Diagnostic::general(path.display().to_string(), message).hint(hint))?;
+        checkpoint.kept = begun.through(of);
+        let (done, all) = checkpoint.kept;
+        tracing::info!("{}: going on after {done} of {all} kernels", path.display());
+        Ok(Some(Opened { checkpoint, from: Some((begun, own)) }))
+    }
+
+    /// What is in the file, or what is wrong with it and what to do.
+    fn read<O: DeserializeOwned>(&self, of: &Of) -> Result<(Begun, O), (String, &'static str)> {
+        let anew =
+            "it cannot be gone on with: begin anew with --force and without --resume, or choose another name";
+        let damaged = |message: String| (message, anew);
+        let bytes = read::bytes(&self.path, MOST_BYTES)
+            .map_err(|problem| (problem.message, "a checkpoint is written by --checkpoint"))?;
+        let (known, packed) = opened(&bytes).map_err(damaged)?;
+        if let Some(difference) = self.identity.difference(&known) {
+            return Err((
+                format!("it is of another run: {difference}"),
+                "give what it is of to go on with it; or begin anew with --force and without --resume, or choose another name",
+            ));
+        }
+        let mut inside = BufReader::new(ZlibDecoder::new(packed));
+        let own = own(&mut inside).map_err(|why| damaged(format!("behind line 2: {why}")))?;
+        let begun = Begun::read(&mut inside, of).map_err(|why| damaged(format!("behind line 2: {why}")))?;
+        Ok((begun, own))
+    }
+
+    /// A kernel has ended: writes how far the runs are, unless it has just been written. `own` is what the command counts on
+    /// its own.
+    pub fn keep(&mut self, application: &Application, reached: &Reached, own: &impl Serialize) {
+        let (done, all) = reached.through(application);
+        let early = |(at, took): (Instant, Duration)| at.elapsed() < took * SHARE;
+        if done < all && self.written.is_some_and(early) {
+            return;
+        }
+        let began = Instant::now();
+        match self.write(reached, own) {
+            Ok(()) => {
+                self.kept = (done, all);
+                self.problem = None;
+            }
+            Err(error) => {
+                let message = format!("cannot write the file: {error}");
+                self.problem = Some(Diagnostic::general(self.path.display().to_string(), message));
+            }
+        }
+        self.written = Some((Instant::now(), began.elapsed()));
+    }
+
+    fn write(&self, reached: &Reached, own: &impl Serialize) -> std::io::Result<()> {
+        let mut rest = serde_json::to_vec(&self.identity)?;
+        rest.push(b'\n');
+        let mut packed = ZlibEncoder::new(rest, Compression::fast());
+        serde_json::to_writer(&mut packed, own)?;
+        packed.write_all(b"\n")?;
+        reached.write(&mut packed)?;
+        let rest = packed.finish()?;
+        let mut part = Part::create(&self.path, &self.parts)?;
+        part.write_all(heading_of(&rest).as_bytes())?;
+        part.write_all(&rest)?;
+        part.place_synced()
+    }
+
+    /// Says how to go on, if somebody ended the command before it was through, and what could not be written.
+    pub fn conclude(self, session: &Session, ending: &mut Ending) {
+        let (done, all) = self.kept;
+        if session.stopped().is_some() && done < all {
+            let message = format!("{done} of {all} kernels are kept");
+            let problem = Diagnostic::general(self.path.display().to_string(), message);
+            ending.late.push(problem.hint("the same command with --resume goes on"));
+        }
+        ending.late.append(self.problem.map(Diagnostics::from).unwrap_or_default());
+    }
+}
+
+/// What a file with these bytes is of, and what is packed in it.
+fn opened(bytes: &[u8]) -> Result<(Identity, &[u8]), String> {
+    let heading = bytes.iter().take(MOST_HEADING).position(|&byte| byte == b'\n');
+    let (line, rest) = match heading {
+        Some(end) if bytes.starts_with(MAGIC.as_bytes()) => bytes.split_at(end + 1),
+        _ if bytes.starts_with(b"warpbound checkpoint ") => {
+            return Err("line 1 is not that of a checkpoint of this version".to_owned());
+        }
+        _ => return Err("line 1 is not that of a checkpoint".to_owned()),
+    };
+    if line != heading_of(rest).as_bytes() {
+        return Err(format!(
+            "the {} bytes behind line 1 are not those that it says: the file is cut off or has been changed",
+            rest.len()
+        ));
+    }
+    let end = rest.iter().position(|&byte| byte == b'\n').ok_or("line 2 does not end")?;
+    let identity = serde_json::from_slice(&rest[..end]);
+    let identity = identity.map_err(|error| format!("line 2 does not say what it is of: {error}"))?;
+    Ok((identity, &rest[end + 1..]))
+}
+
+/// The first line, with its end, of a file with this rest.
+fn heading_of(rest: &[u8]) -> String {
+    format!("{MAGIC} {} {:016x}\n", rest.len(), Fnv1a::of(rest))
+}
+
+/// What a command counts on its own: a line of JSON.
+fn own<O: DeserializeOwned>(from: &mut impl std::io::BufRead) -> Result<O, String> {
+    let line = crate::check::line(from)?;
+    serde_json::from_slice(&line).map_err(|error| format!("what was counted is not there: {error}"))
+}
+
+/// For a command that was ended before it opened its checkpoint.
+pub fn not_begun(path: &Path) -> Diagnostic {
+    Diagnostic::general(path.display().to_string(), "it was not looked at").hint("the same command goes on")
+}
+
+/// For commands that have several kernels, or one that is no application.
+pub fn of_one(path: &Path, what: &str) -> Diagnostic {
+    Diagnostic::general(format!("--checkpoint {}", path.display()), what.to_owned())
+        .hint("it is written between the kernels of a program file or of a list of traces; give one of these")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_cut_off_or_changed_is_seen() {
+        let mut rest = serde_json::to_vec(&Identity::default()).unwrap();
+        rest.extend(b"\n\x78\x01 whatever is packed");
+        let whole = [heading_of(&rest).as_bytes(), &rest].concat();
+        assert_eq!(opened(&whole).unwrap().1, b"\x78\x01 whatever is packed");
+        for length in 0..whole.len() {
+            opened(&whole[..length]).expect_err("it is cut off");
+        }
+        for at in 0..whole.len() {
+            for bit in 0..8 {
+                let mut changed = whole.clone();
+                changed[at] ^= 1 << bit;
+                let said = opened(&changed).expect_err("a byte is another");
+                assert!(said.contains("line "), "{said}");
+            }
+        }
+        // whole, and of nothing
+        for rest in ["", "\n", "{}\n", "{\"tool_version\":3}\n", "null\n"] {
+            let file = heading_of(rest.as_bytes()) + rest;
+            assert!(opened(file.as_bytes()).expect_err(rest).contains("line 2"), "{rest:?}");
+        }
+    }
+
+    #[test]
+    fn every_difference_has_a_name() {
+        let ours = serde_json::to_value(Identity::default()).unwrap();
+        for (key, value) in ours.as_object().unwrap() {
+            let other = match value {
+                serde_json::Value::String(_) => "x".into(),
+                serde_json::Value::Bool(_) => true.into(),
+                serde_json::Value::Array(_) if key == "policies" => serde_json::json!([["x"]]),
+                serde_json::Value::Array(_) if key == "files" || key == "machines" => {
+                    serde_json::json!([["x", "0"]])
+                }
+                serde_json::Value::Array(_) => serde_json::json!(["x"]),
+                _ => 7.into(),
+            };
+            let mut theirs = ours.clone();
+            theirs[key] = other;
+            let theirs: Identity = serde_json::from_value(theirs).unwrap();
+            let said = Identity::default().difference(&theirs).expect(key);
+            assert!(said.contains(" there, "), "{key}: {said}");
+        }
+        assert_eq!(Identity::default().difference(&Identity::default()), None);
+    }
+}

@@ -1,0 +1,448 @@
+//! Programs and lists of traces as one: kernels and totals, and checkpoints with which another process goes on.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::support::{
+    command, in_dir, json_in, names, scratch, shell, signal, start, stderr, stdout, wait_for,
+};
+
+/// Three kernels: each thread goes round a loop and then adds to what another kernel left.
+const CODE: &str = "\
+.version 6.3
+.target sm_61
+.address_size 64
+KERNEL(fill, mov.u32 %r5\\, %r2;)
+KERNEL(twice, ld.global.u32 %r5\\, [%rd3]; add.s32 %r5\\, %r5\\, %r5;)
+KERNEL(more, ld.global.u32 %r5\\, [%rd3]; add.s32 %r5\\, %r5\\, %r1;)
+";
+
+fn kernel(name: &str, body: &str) -> String {
+    format!(
+        ".visible .entry {name}(.param .u64 p, .param .u32 rounds)\n{{\n.reg .pred %p<3>;\n.reg .b32 %r<9>;\n.reg .b64 %rd<5>;\n\
+         ld.param.u64 %rd1, [p];\nld.param.u32 %r7, [rounds];\nmov.u32 %r1, 0;\n\
+         mov.u32 %r2, %ctaid.x;\nmov.u32 %r3, %ntid.x;\nmov.u32 %r4, %tid.x;\nmad.lo.s32 %r2, %r2, %r3, %r4;\n\
+         mul.wide.u32 %rd2, %r2, 4;\nadd.s64 %rd3, %rd1, %rd2;\n\
+         L:\nadd.s32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, %r7;\n@%p1 bra L;\n{body}\nst.global.u32 [%rd3], %r5;\nret;\n}}\n"
+    )
+}
+
+/// Writes `three.ptx` and `app.ron`: the kernels so often, with loops of so many rounds.
+fn write_program(dir: &Path, times: u32, rounds: u32) {
+    let mut code = String::new();
+    for line in CODE.lines() {
+        match line.strip_prefix("KERNEL(").and_then(|rest| rest.strip_suffix(')')) {
+            Some(of) => {
+                let (name, body) = of.split_once(", ").unwrap();
+                code += &kernel(name, &body.replace("\\,", ","));
+            }
+            None => code += &format!("{line}\n"),
+        }
+    }
+    std::fs::write(dir.join("three.ptx"), code).unwrap();
+    let launch = |entry: &str, grid: u32| {
+        format!(
+            "Launch(entry: \"{entry}\", grid: ({grid}, 1, 1), block: (64, 1, 1), args: [Ptr(\"x\"), U32(\"rounds\")])"
+        )
+    };
+    let steps = [launch("fill", 2), launch("twice", 4), launch("more", 1)].join(",\n ");
+    let text = format!(
+        "Program(module: \"three.ptx\", let: {{ \"rounds\": {rounds} }},\n buffers: [Buffer(name: \"x\", elem: U32, len: 256, init: Iota)],\n \
+         steps: [Repeat({times}, [{steps},\n Copy(from: Ptr(\"x\"), to: Ptr(\"x\", 512), bytes: 256)])])\n"
+    );
+    std::fs::write(dir.join("app.ron"), text).unwrap();
+}
+
+fn number(value: &Value) -> u64 {
+    value.as_u64().unwrap_or_else(|| panic!("no number: {value}"))
+}
+
+/// Whether the rows of this key add up to the whole, with every bound.
+fn adds_up(result: &Value, key: &str, makespan: &str) {
+    let rows = result[key].as_array().unwrap();
+    let sum = |of: &str| rows.iter().map(|row| number(&row[of])).sum::<u64>();
+    assert_eq!(sum(makespan), number(&result[makespan]), "{key}");
+    assert_eq!(sum("warp_instructions"), number(&result["warp_instructions"]), "{key}");
+    for bound in result["bounds"].as_array().unwrap() {
+        let Some(whole) = bound["value"].as_u64() else { continue };
+        let of_row = |row: &Value| {
+            let bounds = row["bounds"].as_array().unwrap();
+            number(&bounds.iter().find(|other| other["name"] == bound["name"]).unwrap()["value"])
+        };
+        assert_eq!(rows.iter().map(of_row).sum::<u64>(), whole, "{key}: {}", bound["name"]);
+    }
+}
+
+#[test]
+fn three_kernels_as_code_and_as_traces() {
+    let dir = scratch("three-kernels");
+    write_program(&dir, 1, 20);
+    let exported = in_dir(&dir, &["export", "app.ron", "--out", "traced"]);
+    assert!(exported.status.success(), "{}", stderr(&exported));
+    let mut makespans = Vec::new();
+    for file in ["app.ron", "traced/kernelslist.g"] {
+        let checked = json_in(&dir, &["check", file], 0);
+        let result = &checked["results"][0];
+        assert_eq!(checked["results"].as_array().unwrap().len(), 1, "it runs as one");
+        let launches = result["launches"].as_array().unwrap();
+        assert_eq!((launches.len(), &result["verdict"]), (3, &"holds".into()));
+        let entries: Vec<&str> = launches.iter().map(|launch| launch["entry"].as_str().unwrap()).collect();
+        assert_eq!(entries, ["fill", "twice", "more"]);
+        assert_eq!(launches[1]["grid"], serde_json::json!([4, 1, 1]));
+        adds_up(result, "launches", "makespan");
+        adds_up(result, "steps", "makespan");
+        makespans.push(number(&result["makespan"]));
+
+        let ran = json_in(&dir, &["run", file], 0);
+        assert_eq!(ran["results"][0]["makespan"], result["makespan"]);
+        adds_up(&ran["results"][0], "launches", "makespan");
+        let both = json_in(&dir, &["compare", file], 0);
+        let compared = &both["results"][0];
+        assert_eq!((both["results"].as_array().unwrap().len(), compared["blocks"].as_u64()), (1, Some(3)));
+        for makespan in ["makespan_gto", "makespan_lrr"] {
+            adds_up(compared, "steps", makespan);
+        }
+        assert_eq!(compared["makespan_gto"], result["makespan"]);
+        for command in ["check", "run"] {
+            let text = stdout(&in_dir(&dir, &[command, file]));
+            let total = text.lines().find(|line| line.contains(" total ")).expect("a row of totals");
+            assert!(total.contains(&result["makespan"].to_string()) && total.contains("holds"), "{text}");
+        }
+        // a kernel of it alone
+        for (number, launch) in launches.iter().enumerate() {
+            let one = json_in(&dir, &["check", file, "--launch", &number.to_string()], 0);
+            assert_eq!(one["results"][0]["makespan"], launch["makespan"]);
+        }
+        let inspected = json_in(&dir, &["inspect", file], 0);
+        let text = inspected["results"][0].to_string();
+        assert!(["fill", "twice", "more"].iter().all(|entry| text.contains(entry)), "{text}");
+    }
+    assert_eq!(makespans[0], makespans[1], "a trace of it takes as long");
+
+    let plan = "Sweep(kernels: [Vary(\"traced/kernelslist.g\", { \"launch\": [\"all\", 0, 1, 2] }), Kernel(\"app.ron\")], policies: [\"gto\", \"lrr\"])";
+    std::fs::write(dir.join("plan.ron"), plan).unwrap();
+    let swept = in_dir(&dir, &["sweep", "plan.ron", "--out", "results"]);
+    assert!(swept.status.success(), "{}", stderr(&swept));
+    let lines = std::fs::read_to_string(dir.join("results/results.jsonl")).unwrap();
+    let rows: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |launch: Value| {
+        let row = rows.iter().find(|row| row["policy"] == "gto" && row["launch"] == launch);
+        (number(&row.unwrap()["makespan"]), number(&row.unwrap()["launches"]))
+    };
+    let each: u64 = (0..3u64).map(|launch| of(launch.into()).0).sum();
+    assert_eq!(of("all".into()), (each, 3));
+    assert_eq!(of(Value::Null), (each, 3), "the program itself");
+    let page = in_dir(&dir, &["report", "results", "--out", "page.html"]);
+    assert!(page.status.success(), "{}", stderr(&page));
+    assert!(std::fs::read_to_string(dir.join("page.html")).unwrap().contains("kernelslist.g"));
+}
+
+#[test]
+fn traces_of_a_list_are_taken_side_by_side_with_the_same_output() {
+    let dir = scratch("list-jobs");
+    write_program(&dir, 4, 50);
+    assert!(in_dir(&dir, &["export", "app.ron", "--out", "t"]).status.success());
+    let args = ["check", "t/kernelslist.g", "--scheduler", "gto,lrr", "--format", "json", "--jobs"];
+    let one = in_dir(&dir, &[&args[..], &["1"]].concat());
+    let four = in_dir(&dir, &[&args[..], &["4"]].concat());
+    assert!(one.status.success(), "{}", stderr(&one));
+    assert_eq!(stdout(&one), stdout(&four));
+}
+
+/// Runs a command with a checkpoint again and again, kills it each time after a while, and gives what the run prints that
+/// comes to its end.
+fn killed_until_done(dir: &Path, args: &[&str], seed: u64) -> (String, u32) {
+    let (mut state, mut kills) = (seed, 0);
+    loop {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let threads = ["1", "2", "3"][(state >> 40) as usize % 3];
+        let limit = format!("0.{:02}", 2 + (state >> 50) % 9);
+        let ends: &[&str] = if state >> 63 == 1 { &["--time-limit", &limit] } else { &[] };
+        let again = ["--checkpoint", "c", "--resume", "--sm-threads", threads];
+        let mut child = command(dir, &[args, &again, ends].concat());
+        let mut child =
+            child.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
+        // longer and longer, so that it ends on a slow machine as well
+        if ends.is_empty() {
+            std::thread::sleep(Duration::from_millis((state >> 33) % 80 + u64::from(kills) * 5));
+        }
+        if ends.is_empty() && child.try_wait().unwrap().is_none() {
+            child.kill().unwrap();
+            kills += 1;
+        }
+        let output = child.wait_with_output().unwrap();
+        match output.status.code() {
+            Some(0) => return (stdout(&output), kills),
+            Some(1) if !ends.is_empty() => {
+                let said = stderr(&output);
+                assert!(said.contains("--resume goes on"), "{said}{}", stdout(&output));
+            }
+            Some(code) => panic!("{code}: {}", stderr(&output)),
+            None => {}
+        }
+    }
+}
+
+#[test]
+fn killed_runs_go_on_to_the_same_bytes() {
+    let dir = scratch("killed");
+    write_program(&dir, 8, 3000);
+    assert!(in_dir(&dir, &["export", "app.ron", "--out", "t"]).status.success());
+    let lists = ["--machine", "ecrts25-orin,accelsim-ecrts", "--scheduler", "gto,random:7"];
+    let check = [&["check", "app.ron", "--format", "json"][..], &lists].concat();
+    let check_traces = [&["check", "t/kernelslist.g", "--format", "json"][..], &lists].concat();
+    let run = ["run", "app.ron", "--format", "json", "--dump", "x=x.bin", "--force"];
+    let mut kills = 0;
+    for (index, args) in [&check[..], &check_traces, &run, &["check", "app.ron"]].into_iter().enumerate() {
+        let whole = in_dir(&dir, args);
+        assert!(whole.status.success(), "{}", stderr(&whole));
+        let dumped = std::fs::read(dir.join("x.bin")).ok();
+        let _ = std::fs::remove_file(dir.join("x.bin"));
+        let (resumed, killed) = killed_until_done(&dir, args, index as u64 + 1);
+        assert_eq!(resumed, stdout(&whole), "{args:?}");
+        if args[0] == "run" {
+            assert_eq!(std::fs::read(dir.join("x.bin")).ok(), dumped);
+        }
+        // all is there: nothing is simulated, and the output is the same
+        let again = in_dir(&dir, &[args, &["--checkpoint", "c", "--resume"]].concat());
+        assert_eq!(stdout(&again), stdout(&whole));
+        std::fs::remove_file(dir.join("c")).unwrap();
+        kills += killed;
+    }
+    assert!(kills > 4, "no run was killed before its end");
+}
+
+#[test]
+fn a_run_that_is_ended_says_how_to_go_on() {
+    let dir = scratch("stopped-application");
+    write_program(&dir, 2000, 1000);
+    let args = ["check", "app.ron", "--checkpoint", "c"];
+    let child = start(&dir, &args);
+    wait_for("the checkpoint", || dir.join("c").exists());
+    signal(&child, "INT");
+    let output = child.wait_with_output().unwrap();
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(stdout(&output).contains("INCOMPLETE"), "{}", stdout(&output));
+    assert!(said.contains("of 6000 kernels are kept") && said.contains("with --resume goes on"), "{said}");
+    assert_eq!(names(&dir), ["app.ron", "c", "three.ptx"], "nothing else is left");
+    let kept = std::fs::read(dir.join("c")).unwrap();
+    // without --resume it is not replaced
+    let refused = in_dir(&dir, &args);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(stderr(&refused).contains("--resume goes on with it"), "{}", stderr(&refused));
+    assert_eq!(std::fs::read(dir.join("c")).unwrap(), kept);
+    // and with it the time limit leaves more of it
+    let more = in_dir(&dir, &[&args[..], &["--resume", "--time-limit", "1"]].concat());
+    let done = |said: &str| -> u64 {
+        let before = said.split(" of 6000 kernels").next().unwrap();
+        before.rsplit(|c: char| !c.is_ascii_digit()).next().unwrap().parse().unwrap()
+    };
+    assert!(done(&stderr(&more)) > done(&said), "{}{said}", stderr(&more));
+}
+
+/// A checkpoint of a short program.
+fn kept(name: &str) -> PathBuf {
+    let dir = scratch(name);
+    write_program(&dir, 2, 20);
+    let output = in_dir(&dir, &["check", "app.ron", "--checkpoint", "c"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    dir
+}
+
+#[test]
+fn what_it_does_not_belong_to_is_refused() {
+    let dir = kept("other-checkpoints");
+    let before = std::fs::read(dir.join("c")).unwrap();
+    let resume = |more: &[&str]| {
+        let output = in_dir(&dir, &[&["check", "app.ron", "--checkpoint", "c", "--resume"], more].concat());
+        (output.status.code(), stderr(&output))
+    };
+    assert_eq!(resume(&[]), (Some(0), String::new()));
+    for (more, said) in [
+        (&["--mem-latency", "300"][..], "machine `ecrts25-orin` has changed"),
+        (&["--machine", "accelsim-ecrts"], "machines: `ecrts25-orin` there, `accelsim-ecrts` here"),
+        (&["--scheduler", "lrr"], "policies: `gto` there, `lrr` here"),
+        (&["--seed", "3"], "--seed: 0 there, 3 here"),
+        (&["--let", "rounds=21"], "options: none there, `--let rounds=21` here"),
+        (&["--bound", "gub"], "--bound: none there, `gub` here"),
+        (&["--races", "ignore"], "memory of the watch for races"),
+        (&["--max-instructions", "1000000"], "--max-instructions"),
+        (&["--self-check"], "--self-check: false there, true here"),
+    ] {
+        let (code, text) = resume(more);
+        assert_eq!(code, Some(1), "{more:?}: {text}");
+        assert!(text.contains("it is of another run: ") && text.contains(said), "{more:?}: {text}");
+        assert!(text.contains("--force"), "{more:?}: {text}");
+    }
+    let ran = in_dir(&dir, &["run", "app.ron", "--checkpoint", "c", "--resume"]);
+    assert!(stderr(&ran).contains("command: `check` there, `run` here"), "{}", stderr(&ran));
+    for (file, from, to) in [("three.ptx", "1;\nsetp", "2;\nsetp"), ("app.ron", "Repeat(2", "Repeat(3")] {
+        let text = std::fs::read_to_string(dir.join(file)).unwrap();
+        std::fs::write(dir.join(file), text.replace(from, to)).unwrap();
+        let (code, said) = resume(&[]);
+        assert!(code == Some(1) && said.contains(&format!("`{file}` has changed")), "{file}: {said}");
+        std::fs::write(dir.join(file), text).unwrap();
+    }
+    // a trace of which an address has changed
+    assert!(in_dir(&dir, &["export", "app.ron", "--out", "t"]).status.success());
+    let args = ["check", "t/kernelslist.g", "--checkpoint", "d", "--resume"];
+    assert!(in_dir(&dir, &args).status.success());
+    let trace = dir.join("t/kernel-2.traceg");
+    let text = std::fs::read_to_string(&trace).unwrap();
+    let line = text.lines().find(|line| line.contains("STG")).unwrap();
+    std::fs::write(&trace, text.replacen(line, &format!("{line} "), 1)).unwrap();
+    let said = stderr(&in_dir(&dir, &args));
+    assert!(said.contains("kernel-2.traceg` has changed"), "{said}");
+    assert_eq!(std::fs::read(dir.join("c")).unwrap(), before, "none of it was touched");
+    // one kernel, or several applications, have none
+    for args in [&["check", "fig3"][..], &["run", "fig3"], &["check", "app.ron", "fig3"], &["check"]] {
+        let output = in_dir(&dir, &[args, &["--checkpoint", "e"]].concat());
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        assert!(stderr(&output).contains("between the kernels of a program"), "{}", stderr(&output));
+    }
+    assert_eq!(in_dir(&dir, &["check", "app.ron", "--resume"]).status.code(), Some(2));
+}
+
+#[test]
+fn results_and_errors_are_those_of_a_run_in_one_go() {
+    let dir = scratch("checkpointed-results");
+    write_program(&dir, 2, 20);
+    let whole = in_dir(&dir, &["check", "app.ron", "--scheduler", "gto,lrr", "--out", "whole"]);
+    assert!(whole.status.success(), "{}", stderr(&whole));
+    // twice into the same folder: the second time from the checkpoint alone
+    for _ in 0..2 {
+        let args =
+            ["check", "app.ron", "--scheduler", "gto,lrr", "--out", "kept", "--checkpoint", "c", "--resume"];
+        let output = in_dir(&dir, &args);
+        assert_eq!(stdout(&output), stdout(&whole), "{}", stderr(&output));
+        for file in ["results.jsonl", "results.csv", "manifest.json"] {
+            let read = |folder: &str| std::fs::read(dir.join(folder).join(file)).unwrap();
+            assert_eq!(read("kept"), read("whole"), "{file}");
+        }
+    }
+    // the fourth kernel reads behind the buffer: what was measured before stays, and so does the error
+    let text = std::fs::read_to_string(dir.join("app.ron")).unwrap();
+    let fails = text.replace("Repeat(2, [", "Repeat(1, [").replace("bytes: 256)])]", "bytes: 256)]), LAST]");
+    let last = "Launch(entry: \"twice\", grid: (5, 1, 1), block: (64, 1, 1), args: [Ptr(\"x\"), U32(1)])";
+    std::fs::write(dir.join("fails.ron"), fails.replace("LAST", last)).unwrap();
+    for lists in [&["--scheduler", "gto"][..], &["--scheduler", "gto,lrr"]] {
+        let plain = in_dir(&dir, &[&["check", "fails.ron"], lists].concat());
+        assert_eq!(plain.status.code(), Some(1), "{}", stdout(&plain));
+        assert!(stderr(&plain).contains("in launch 3"), "{}", stderr(&plain));
+        for _ in 0..2 {
+            let kept =
+                in_dir(&dir, &[&["check", "fails.ron", "--checkpoint", "f", "--resume"], lists].concat());
+            assert_eq!((stdout(&kept), stderr(&kept)), (stdout(&plain), stderr(&plain)));
+        }
+        std::fs::remove_file(dir.join("f")).unwrap();
+    }
+}
+
+/// The lines of JSON that are packed in a checkpoint, changed, in a file that is whole.
+fn repacked(whole: &[u8], change: &mut dyn FnMut(&mut Vec<u8>)) -> Vec<u8> {
+    use std::io::{Read, Write};
+    let end = |from: usize| from + whole[from..].iter().position(|&byte| byte == b'\n').unwrap() + 1;
+    let first = end(0);
+    let packed = end(first);
+    let mut inside = Vec::new();
+    flate2::read::ZlibDecoder::new(&whole[packed..]).read_to_end(&mut inside).unwrap();
+    change(&mut inside);
+    let mut rest =
+        flate2::write::ZlibEncoder::new(whole[first..packed].to_vec(), flate2::Compression::fast());
+    rest.write_all(&inside).unwrap();
+    let rest = rest.finish().unwrap();
+    let digest = warpbound::base::Fnv1a::of(&rest);
+    [format!("warpbound checkpoint 1 {} {digest:016x}\n", rest.len()).as_bytes(), &rest].concat()
+}
+
+#[test]
+fn hostile_checkpoints_end_in_a_message() {
+    let dir = kept("hostile-checkpoints");
+    let whole = std::fs::read(dir.join("c")).unwrap();
+    let mut state = 11u64;
+    let mut next = |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below
+    };
+    let resume = |bytes: &[u8]| {
+        std::fs::write(dir.join("c"), bytes).unwrap();
+        let output = in_dir(&dir, &["check", "app.ron", "--checkpoint", "c", "--resume", "--format", "json"]);
+        let said = stderr(&output);
+        assert!(!said.contains("panicked"), "{said}");
+        let code = output.status.code();
+        assert!(code == Some(0) || code == Some(1), "{code:?}: {said}");
+        (code, stdout(&output))
+    };
+    assert_eq!(repacked(&whole, &mut |_| {}), whole);
+    let (mut refused, mut taken) = (0, 0);
+    for _ in 0..150 {
+        let bytes = repacked(&whole, &mut |inside| {
+            let results = inside.windows(2).position(|two| two == b"]\n" || two == b"}\n").unwrap();
+            let digits: Vec<usize> = (0..results).filter(|&at| inside[at].is_ascii_digit()).collect();
+            match next(4) {
+                0 => inside[digits[next(digits.len())]] = b'0' + next(10) as u8,
+                1 => drop(inside.splice(digits[next(digits.len())]..=results, *b"9")),
+                2 => {
+                    let at = digits[next(digits.len())];
+                    inside.splice(at..=at, *b"999999999999999");
+                }
+                _ => {
+                    let length = inside.len();
+                    inside.truncate(next(length));
+                }
+            }
+        });
+        match resume(&bytes).0 {
+            Some(0) => taken += 1,
+            _ => refused += 1,
+        }
+    }
+    // a count that nothing else depends on may be another
+    assert!(refused > 100, "{refused} were refused, {taken} taken");
+    let memory = repacked(&whole, &mut |inside| inside.push(0));
+    assert_eq!(resume(&memory).0, Some(1));
+}
+
+#[test]
+fn damaged_checkpoints_end_in_a_message() {
+    let dir = kept("damaged-checkpoints");
+    let whole = std::fs::read(dir.join("c")).unwrap();
+    let refused = |bytes: &[u8]| {
+        std::fs::write(dir.join("c"), bytes).unwrap();
+        let output = in_dir(&dir, &["check", "app.ron", "--checkpoint", "c", "--resume"]);
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.starts_with("error: ") && said.contains("--> c\n"), "{said}");
+        assert!(said.contains("--force") || said.contains("written by --checkpoint"), "{said}");
+        assert_eq!(std::fs::read(dir.join("c")).unwrap(), bytes, "it is left as it is");
+    };
+    // every truncation and every change of a byte is tried in src/cli/checkpoint.rs; here some of them
+    for length in [0, 1, 10, 30, 50, 60, whole.len() / 2, whole.len() - 1] {
+        refused(&whole[..length]);
+    }
+    let mut state = 5u64;
+    for _ in 0..20 {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let mut bytes = whole.clone();
+        let at = (state >> 20) as usize % bytes.len();
+        bytes[at] ^= 1 << (state >> 60 & 7);
+        refused(&bytes);
+    }
+    refused(&[&whole[..], b"x"].concat());
+    refused(&std::fs::read(dir.join("three.ptx")).unwrap());
+    std::fs::write(dir.join("c"), &whole).unwrap();
+    assert!(in_dir(&dir, &["check", "app.ron", "--checkpoint", "c", "--resume"]).status.success());
+    // a place where nothing can be written, or something else is
+    for (line, said) in [
+        ("$W check app.ron --checkpoint none/c", "folder"),
+        ("$W check app.ron --checkpoint three.ptx --force", "overwrite"),
+        ("$W check app.ron --checkpoint .", "directory"),
+    ] {
+        let output = shell(&dir, line);
+        assert_eq!(output.status.code(), Some(1), "{line}");
+        assert!(stderr(&output).contains(said), "{line}: {}", stderr(&output));
+    }
+}

@@ -37,8 +37,9 @@ fn first_level(import: &mut Import<'_>) {
         }
     }
     const SPLIT: &str = "-gpgpu_adaptive_cache_config";
-    match import.value(SPLIT, switch) {
-        None => {}
+    match import.optional(SPLIT, switch) {
+        // which it is where nothing else is said
+        None => import.set(L1, "memory.l1.split", "Off"),
         Some(false) => import.set(SPLIT, "memory.l1.split", "Off"),
         Some(true) => {
             let sizes = import.value("-gpgpu_shmem_option", |text| numbers(text, 1));

@@ -7,7 +7,7 @@
 //! `options` reads the text, `values` the small languages of single values; `core`, `timing`, `memory` and `dram` say what
 //! options mean; `left_out` knows the options that say nothing of time.
 //!
-//! Source: the options and their meaning are those of GPGPU-Sim 4.2 ([the bibliography](crate::model#bibliography)).
+//! Source: the options and their meaning are those of GPGPU-Sim 4.2.
 
 mod core;
 mod dram;

@@ -130,6 +130,9 @@ fn older_configurations_have_other_forms() {
     ] {
         assert!(found.iter().any(|is| is == setting), "{setting} in {found:?}");
     }
+    // an L1 of one size, whatever is shared
+    let found = settings("-gpgpu_cache:dl1 N:32:128:4,L:L:m:N:H,S:64:8,8\n");
+    assert!(found.contains(&"memory.l1.split=Off".to_owned()), "{found:?}");
     let spec = imported(fermi).unwrap().spec;
     Machine::new(&spec, &config("accelsim-sm1")).unwrap();
     // channel bits among the others: the bank's are counted without them

@@ -101,6 +101,7 @@
 //! | caches, interconnect, DRAM | `src/sim/pipeline/memory/` |
 //! | what can be switched on, and its default | [`machine::pipeline`], [`machine::memory`], [`machine::SharedMemorySpec`] |
 //! | how a machine file becomes a machine | `src/machine/`: `written`, `layered`, `checked`, `used` |
+//! | how a configuration of GPGPU-Sim becomes one | `src/machine/gpgpusim/` |
 //! | what of that is beyond the paper model, and which bound accounts for it | `src/machine/used/features.rs`, `src/bound/claim.rs` |
 //! | what timing knows of a memory access | [`program::MemoryOp`], set by the front ends |
 //! | a plan, its run, the judging of it | `src/check/`: `plan.rs`, `run.rs`, `judging.rs`, `checked.rs` |

@@ -4,7 +4,7 @@
 use crate::base::{Cycles, RegId};
 use crate::machine::Hazards;
 use crate::path::Step;
-use crate::program::{Flow, TimingTable};
+use crate::program::{Barriers, Codes, Flow, TimingTable};
 
 /// Registers that must be available before the step can issue: its sources, its destinations where
 /// the machine checks write-after-write hazards, and the pseudo-register of an asynchronous copy.
@@ -50,8 +50,15 @@ pub(super) fn written<T: Copy + Ord>(
     for reg in writes(table, step) {
         available[reg.index()] = done;
     }
-    let Some(barriers) = table.barriers() else { return };
-    let codes = table.instr(step.pc()).codes;
+    if let Some(barriers) = table.barriers() {
+        signalled(barriers, table.instr(step.pc()).codes, (read, done), available);
+    }
+}
+
+/// The barriers' part, which few machines have: out of the way of the others.
+#[cold]
+#[inline(never)]
+fn signalled<T: Copy + Ord>(barriers: Barriers, codes: Codes, (read, done): (T, T), available: &mut [T]) {
     for (barrier, at) in [(codes.read, read), (codes.done, done)] {
         let Some(barrier) = barrier else { continue };
         let of_barrier = &mut available[barriers.of_barrier(barrier)];

@@ -9,6 +9,8 @@
 //! * `used`: the [`Machine`], made of such parts and nothing else, so that nothing downstream has a path
 //!   for a bad configuration.
 //!
+//! [`gpgpusim`] makes what is written of another simulator's configuration.
+//!
 //! `layered` and `checked` know `written` and not each other, `used` knows `written` and `checked`, and
 //! `written` knows none of them.
 

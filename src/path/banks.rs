@@ -34,40 +34,56 @@ pub fn most_extra_transactions(
         BankRule::Pascal | BankRule::Turing => (bytes as u64).div_ceil(WORD),
     };
     let lanes_per_pool = WARP_SIZE / banks.pools(bytes);
-    let mut words = [0; MOST_WORDS];
     let mut extra = 0;
     for first in (0..WARP_SIZE).step_by(lanes_per_pool) {
-        let mut count = 0;
-        for lane in (first..first + lanes_per_pool).filter(|&lane| enabled.has(lane)) {
-            let word = addresses[lane] / WORD;
-            for word in word..word + words_per_lane {
-                words[count] = word;
-                count += 1;
-            }
-        }
-        let pool = (first..first + lanes_per_pool).filter(|&lane| anywhere.has(lane)).count() as u32;
+        let pool = LaneMask::from_bits_retain(u32::MAX >> (WARP_SIZE - lanes_per_pool) << first);
+        let load = if words_per_lane == 1 {
+            most_loaded::<WARP_SIZE>(banks.count, addresses, enabled & pool, 1)
+        } else {
+            most_loaded::<MOST_WORDS>(banks.count, addresses, enabled & pool, words_per_lane)
+        };
         // a lane's words are side by side
-        let to_one_bank = pool * (words_per_lane as u32).div_ceil(banks.count);
-        extra += (most_loaded(banks.count, &mut words[..count]) + to_one_bank).saturating_sub(1);
+        let to_one_bank =
+            (anywhere & pool).bits().count_ones() * (words_per_lane as u32).div_ceil(banks.count);
+        extra += (load + to_one_bank).saturating_sub(1);
     }
     // at most 255: 256 words in one bank, or 32 in each of 8 pools
     u8::try_from(extra).unwrap_or(u8::MAX)
 }
 
-/// Distinct words of the bank that has the most of them.
-fn most_loaded(banks: u32, words: &mut [u64]) -> u32 {
-    words.sort_unstable();
-    let mut load = [0u32; Banks::MOST as usize];
-    let mut most = 0;
-    let mut before = None;
-    for &word in words.iter() {
-        if before.replace(word) != Some(word) {
-            let load = &mut load[(word % u64::from(banks)) as usize];
-            *load += 1;
-            most = most.max(*load);
+/// Distinct words of the bank that has the most of them; the lanes touch at most `MOST` words.
+fn most_loaded<const MOST: usize>(
+    banks: u32,
+    addresses: &Lanes,
+    lanes: LaneMask,
+    words_per_lane: u64,
+) -> u32 {
+    let banks = u64::from(banks);
+    // nearly always: no division then
+    let mask = if banks.is_power_of_two() { Some(banks - 1) } else { None };
+    // the words of a bank are a chain, the one that came last first; 0 is no word, n the n-th
+    let mut last = [0u16; Banks::MOST as usize];
+    let mut load = [0u16; Banks::MOST as usize];
+    let (mut words, mut before) = ([0u64; MOST], [0u16; MOST]);
+    let (mut count, mut most) = (0, 0);
+    for lane in lanes.lanes() {
+        let word = addresses[lane] / WORD;
+        for word in word..word + words_per_lane {
+            let bank = mask.map_or_else(|| word % banks, |mask| word & mask) as usize;
+            let mut other = last[bank];
+            while other != 0 && words[usize::from(other) - 1] != word {
+                other = before[usize::from(other) - 1];
+            }
+            if other == 0 {
+                (words[count], before[count]) = (word, last[bank]);
+                count += 1;
+                last[bank] = count as u16;
+                load[bank] += 1;
+                most = most.max(load[bank]);
+            }
         }
     }
-    most
+    u32::from(most)
 }
 
 #[cfg(test)]
@@ -100,6 +116,39 @@ mod tests {
         assert_eq!(extra(BankRule::Turing, 16, consecutive(16), u32::MAX), 3);
         assert_eq!(extra(BankRule::Words, 8, consecutive(8), u32::MAX), 1, "base words are two apart");
         assert_eq!(extra(BankRule::Words, 16, consecutive(16), u32::MAX), 3);
+    }
+
+    /// Against sets of words.
+    #[test]
+    fn the_most_loaded_bank_counts() {
+        let mut state = 1u64;
+        let mut draw = move |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % below
+        };
+        for round in 0..3000 {
+            let rule = [BankRule::Pascal, BankRule::Turing, BankRule::Words][round % 3];
+            let banks = Banks { rule, count: [1, 3, 16, 32, 33, 64][draw(6) as usize] };
+            let bytes = [1, 4, 8, 16][draw(4) as usize];
+            let span = [2, 40, 2000][draw(3) as usize];
+            let addresses: Lanes = std::array::from_fn(|_| draw(span) * bytes);
+            let lanes = LaneMask::from_bits_retain(draw(1 << 32) as u32);
+            let per_lane = if rule == BankRule::Words { 1 } else { bytes.div_ceil(WORD) };
+            let lanes_per_pool = WARP_SIZE / banks.pools(bytes as usize);
+            let mut expected = 0;
+            for first in (0..WARP_SIZE).step_by(lanes_per_pool) {
+                let mut of_bank = vec![std::collections::BTreeSet::new(); banks.count as usize];
+                for lane in (first..first + lanes_per_pool).filter(|&lane| lanes.has(lane)) {
+                    let word = addresses[lane] / WORD;
+                    (word..word + per_lane).for_each(|word| {
+                        of_bank[(word % u64::from(banks.count)) as usize].insert(word);
+                    });
+                }
+                expected += of_bank.iter().map(|words| words.len()).max().unwrap().saturating_sub(1);
+            }
+            let got = extra_transactions(banks, &addresses, bytes as usize, lanes);
+            assert_eq!(usize::from(got), expected, "{banks:?}, {bytes} bytes, {addresses:?}");
+        }
     }
 
     #[test]

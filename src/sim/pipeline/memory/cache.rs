@@ -10,6 +10,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::mshr::Mshrs;
+use super::tags::Tags;
 use super::{Request, RequestKind, index};
 use crate::machine::memory::{CacheSettings, Replacement, WriteMiss, WritePolicy};
 use crate::trace::{CacheSample, CacheStats};
@@ -29,32 +30,21 @@ pub enum Access {
     Stall,
 }
 
-/// The lines of a cache, field by field: a search goes through one field, and what is all zero costs
-/// nothing to set up.
+/// The lines of a cache, field by field: what is all zero costs nothing to set up.
 #[derive(Clone, Debug)]
 struct Lines {
-    /// One more than the tag; 0 if it is empty.
-    tags: Vec<u64>,
-    /// Sectors, as masks.
+    /// The ways of a set in the order in which they make room, where that is not random.
+    tags: Tags,
+    /// By place: sectors, as masks.
     valid: Vec<u8>,
     dirty: Vec<u8>,
     reserved: Vec<u8>,
-    /// Ordinals of the accesses that used it last and that brought it in; 0 if it is empty.
-    used: Vec<u64>,
-    since: Vec<u64>,
 }
 
 impl Lines {
-    fn new(count: usize) -> Self {
-        let (words, masks) = (|| vec![0; count], || vec![0; count]);
-        Self {
-            tags: words(),
-            valid: masks(),
-            dirty: masks(),
-            reserved: masks(),
-            used: words(),
-            since: words(),
-        }
+    fn new(sets: usize, ways: usize) -> Self {
+        let masks = || vec![0; sets * ways];
+        Self { tags: Tags::new(sets, ways), valid: masks(), dirty: masks(), reserved: masks() }
     }
 }
 
@@ -69,7 +59,6 @@ pub struct Cache {
     /// Sectors of a line, as a shift of the 128-byte line's number and as a full mask.
     part_bits: u32,
     full: u8,
-    ordinal: u64,
     mshrs: Mshrs,
     outgoing: VecDeque<Request>,
     rng: ChaCha8Rng,
@@ -81,24 +70,23 @@ pub struct Cache {
 struct Target {
     tag: u64,
     sectors: u8,
-    first: usize,
-    /// The way that holds the line.
+    set: usize,
+    /// The place that holds it.
     place: Option<usize>,
 }
 
 impl Cache {
     /// An empty cache. `seed` is for random replacement.
     pub fn new(settings: &CacheSettings, seed: u64) -> Self {
-        let lines = settings.sets as usize * settings.ways as usize;
+        let (sets, ways) = (settings.sets as usize, settings.ways as usize);
         let per_line = settings.line / 32;
         Self {
             settings: *settings,
-            lines: Lines::new(lines),
+            lines: Lines::new(sets, ways),
             set_bits: settings.sets.trailing_zeros(),
             part_bits: 2 - per_line.trailing_zeros(),
             full: ((1u16 << per_line) - 1) as u8,
-            ordinal: 0,
-            mshrs: Mshrs::new(settings.mshrs, settings.merge),
+            mshrs: Mshrs::new(settings.mshrs, settings.merge, sets * ways),
             outgoing: VecDeque::with_capacity(settings.miss_queue as usize),
             rng: ChaCha8Rng::seed_from_u64(seed),
             stats: CacheStats::default(),
@@ -174,7 +162,7 @@ impl Cache {
                 continue;
             }
             let target = self.target(&request, number);
-            let place = target.place.or_else(|| self.victim(target.first));
+            let place = target.place.or_else(|| self.victim(target.set));
             if let Some(place) = place {
                 self.take(place, &target);
                 self.lines.valid[place] |= target.sectors;
@@ -200,10 +188,7 @@ impl Cache {
         let within = |number: u64| number << self.part_bits | u64::from(part);
         let tag = within(request.line);
         let set = index::of(within(number), self.set_bits, self.settings.index);
-        let ways = self.settings.ways as usize;
-        let first = set * ways;
-        let way = self.lines.tags[first..first + ways].iter().position(|&t| t == tag + 1);
-        Target { tag, sectors: sectors & self.full, first, place: way.map(|way| first + way) }
+        Target { tag, sectors: sectors & self.full, set, place: self.lines.tags.find(tag, set) }
     }
 
     fn load(&mut self, request: Request, target: Target) -> Access {
@@ -227,14 +212,13 @@ impl Cache {
         let wanted = if self.settings.sectored { target.sectors } else { self.full };
         let missing = wanted & !valid;
         if reserved & missing == missing
-            && let Some(fetch) = self.mshrs.find(target.tag, missing)
+            && let Some(place) = target.place
+            && let Some(fetch) = self.mshrs.find(place, target.tag, missing)
         {
             if !self.mshrs.may_merge(fetch) {
                 return Access::Stall;
             }
-            if let Some(place) = target.place {
-                self.touch(place);
-            }
+            self.touch(place);
             self.mshrs.merge(fetch, request, atomic);
             return Access::Merged;
         }
@@ -285,15 +269,16 @@ impl Cache {
     fn allocate(&mut self, target: &Target) -> Option<usize> {
         let place = match target.place {
             Some(place) => place,
-            None => self.victim(target.first)?,
+            None => self.victim(target.set)?,
         };
-        let dirty = self.lines.dirty[place];
-        if dirty != 0 && target.place.is_none() {
-            let tag = self.lines.tags[place] - 1;
+        if target.place.is_none()
+            && let Some(tag) = self.lines.tags.at(place)
+            && self.lines.dirty[place] != 0
+        {
             self.stats.write_backs += 1;
             self.outgoing.push_back(Request {
                 line: tag >> self.part_bits,
-                sectors: self.outside(tag, dirty),
+                sectors: self.outside(tag, self.lines.dirty[place]),
                 kind: RequestKind::WriteBack,
                 id: u32::MAX,
             });
@@ -303,37 +288,38 @@ impl Cache {
     }
 
     fn take(&mut self, place: usize, target: &Target) {
-        self.touch(place);
-        if target.place.is_none() {
-            self.lines.since[place] = self.ordinal;
-            self.lines.tags[place] = target.tag + 1;
-            self.lines.valid[place] = 0;
-            self.lines.dirty[place] = 0;
-            self.lines.reserved[place] = 0;
+        if target.place.is_some() {
+            return self.touch(place);
         }
+        self.lines.tags.put(target.tag, place);
+        self.lines.tags.move_to_end(place);
+        self.lines.valid[place] = 0;
+        self.lines.dirty[place] = 0;
+        self.lines.reserved[place] = 0;
     }
 
+    /// A line that is there is used.
     fn touch(&mut self, place: usize) {
-        self.ordinal += 1;
-        self.lines.used[place] = self.ordinal;
+        if self.settings.replacement == Replacement::Lru {
+            self.lines.tags.move_to_end(place);
+        }
     }
 
-    /// The line of a set that makes room; none if all wait for data.
-    fn victim(&mut self, first: usize) -> Option<usize> {
-        let reserved = &self.lines.reserved;
-        let free = (first..first + self.settings.ways as usize).filter(|&place| reserved[place] == 0);
-        match self.settings.replacement {
-            Replacement::Lru => free.min_by_key(|&place| self.lines.used[place]),
-            Replacement::Fifo => free.min_by_key(|&place| self.lines.since[place]),
-            Replacement::Random => {
-                let count = free.clone().count() as u64;
-                let empty = free.clone().find(|&place| self.lines.tags[place] == 0);
-                empty.or_else(|| {
-                    let drawn = (u64::from(self.rng.next_u32()) * count) >> 32;
-                    free.clone().nth(drawn as usize)
-                })
-            }
+    /// The place of a set that makes room; none if all wait for data.
+    fn victim(&mut self, set: usize) -> Option<usize> {
+        let Lines { tags, reserved, .. } = &self.lines;
+        let mut free = tags.in_order(set).filter(|&place| reserved[place] == 0);
+        if self.settings.replacement != Replacement::Random {
+            return free.next();
         }
+        let ways = self.settings.ways as usize;
+        let mut free = (set * ways..(set + 1) * ways).filter(|&place| reserved[place] == 0);
+        let count = free.clone().count() as u64;
+        let empty = free.clone().find(|&place| tags.at(place).is_none());
+        empty.or_else(|| {
+            let drawn = (u64::from(self.rng.next_u32()) * count) >> 32;
+            free.nth(drawn as usize)
+        })
     }
 
     /// Sectors of one of this cache's lines as sectors of the 128-byte line.

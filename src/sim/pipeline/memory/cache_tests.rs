@@ -119,9 +119,10 @@ fn random_replacement_is_uniform_and_the_seed_decides() {
             touch(&mut cache, line);
         }
         for line in 4..2004 {
-            let before = cache.lines.tags.clone();
+            let lines = |cache: &Cache| [0, 1, 2, 3].map(|place| cache.lines.tags.at(place));
+            let before = lines(&cache);
             touch(&mut cache, line);
-            let place = before.iter().zip(&cache.lines.tags).position(|(old, new)| old != new);
+            let place = before.iter().zip(&lines(&cache)).position(|(old, new)| old != new);
             evicted[place.unwrap()] += 1;
         }
         evicted

@@ -8,8 +8,8 @@
 //! SMs, which push. In another order each round trip takes a cycle less or more.
 //!
 //! What stands here is timing only: no data. Addresses come with the paths, so nothing here
-//! changes what is computed. Same settings, seed and requests: same cycles. Nothing is hashed, and
-//! storage only grows to the largest number of requests that are under way at once.
+//! changes what is computed. Same settings, seed and requests: same cycles. Storage only
+//! grows to the largest number of requests that are under way at once, and by the lines that caches hold.
 
 mod cache;
 mod crossbar;
@@ -24,6 +24,7 @@ mod partitioned;
 mod queues;
 mod set;
 mod slice;
+mod tags;
 
 pub(super) use cache::{Access, Cache};
 pub(super) use lower::Lower;

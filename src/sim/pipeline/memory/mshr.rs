@@ -19,6 +19,8 @@ struct Fetch {
     waiting: u32,
     first: u32,
     last: u32,
+    /// The next one under way for the same place.
+    next: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -41,8 +43,8 @@ pub(super) struct Mshrs {
     fetches: Vec<Fetch>,
     /// Numbers of the free ones.
     free: Vec<u32>,
-    /// Numbers of those in use; unordered.
-    used: Vec<u32>,
+    /// By place of the cache: one more than the first fetch under way for it, or 0.
+    by_place: Vec<u32>,
     merge: u32,
     waiters: Vec<Waiter>,
     free_waiter: u32,
@@ -51,7 +53,7 @@ pub(super) struct Mshrs {
 }
 
 impl Mshrs {
-    pub fn new(count: u32, merge: u32) -> Self {
+    pub fn new(count: u32, merge: u32, places: usize) -> Self {
         let empty = Fetch {
             line: 0,
             sectors: 0,
@@ -61,11 +63,12 @@ impl Mshrs {
             waiting: 0,
             first: NONE,
             last: NONE,
+            next: NONE,
         };
         Self {
             fetches: vec![empty; count as usize],
             free: (0..count).rev().collect(),
-            used: Vec::with_capacity(count as usize),
+            by_place: vec![0; places],
             merge,
             waiters: Vec::with_capacity(count as usize),
             free_waiter: NONE,
@@ -73,13 +76,28 @@ impl Mshrs {
         }
     }
 
-    /// The fetch under way that brings these sectors.
-    pub fn find(&self, line: u64, sectors: u8) -> Option<u32> {
-        let brings = |&&id: &&u32| {
+    /// The fetch under way that brings these sectors of a line to its place; of several the one that began first.
+    pub fn find(&self, place: usize, line: u64, sectors: u8) -> Option<u32> {
+        let mut fetches = self.of_place(place);
+        fetches.find(|&id| {
             let fetch = &self.fetches[id as usize];
-            fetch.pending && fetch.line == line && fetch.sectors & sectors == sectors
-        };
-        self.used.iter().find(brings).copied()
+            fetch.line == line && fetch.sectors & sectors == sectors
+        })
+    }
+
+    fn of_place(&self, place: usize) -> impl Iterator<Item = u32> {
+        let there = |id: u32| (id != NONE).then_some(id);
+        let first = self.by_place[place].checked_sub(1);
+        std::iter::successors(first, move |&id| there(self.fetches[id as usize].next))
+    }
+
+    /// What comes after a fetch of the place, or first, is another one.
+    fn link(&mut self, place: usize, before: Option<u32>, next: u32) {
+        match before {
+            Some(before) => self.fetches[before as usize].next = next,
+            // of none it becomes 0
+            None => self.by_place[place] = next.wrapping_add(1),
+        }
     }
 
     pub fn has_free(&self) -> bool {
@@ -88,7 +106,7 @@ impl Mshrs {
 
     /// How many are in use.
     pub fn in_use(&self) -> u32 {
-        self.used.len() as u32
+        (self.fetches.len() - self.free.len()) as u32
     }
 
     /// Whether another request may wait for this fetch.
@@ -108,8 +126,10 @@ impl Mshrs {
             waiting: 0,
             first: NONE,
             last: NONE,
+            next: NONE,
         };
-        self.used.push(id);
+        let last = self.of_place(place).last();
+        self.link(place, last, id);
         self.merge(id, request, atomic);
         id
     }
@@ -140,11 +160,14 @@ impl Mshrs {
 
     /// The data of a fetch is there.
     pub fn complete(&mut self, id: u32) -> Done {
-        let fetch = &mut self.fetches[id as usize];
-        assert!(fetch.pending, "memory answered a fetch that is not under way");
-        fetch.pending = false;
+        let Fetch { pending, place, sectors, atomic, next, .. } = self.fetches[id as usize];
+        assert!(pending, "memory answered a fetch that is not under way");
+        self.fetches[id as usize].pending = false;
+        let place = place as usize;
+        let before = self.of_place(place).take_while(|&other| other != id).last();
+        self.link(place, before, next);
         self.complete.push_back(id);
-        Done { place: fetch.place as usize, sectors: fetch.sectors, atomic: fetch.atomic }
+        Done { place, sectors, atomic }
     }
 
     pub fn any_ready(&self) -> bool {
@@ -164,8 +187,6 @@ impl Mshrs {
         if waiter.next == NONE {
             self.complete.pop_front();
             self.free.push(id);
-            let at = self.used.iter().position(|&used| used == id);
-            self.used.swap_remove(at.expect("a fetch under way is in use"));
         }
         Some(waiter.request)
     }

@@ -1,10 +1,10 @@
-//! SMs as the launch sees them: each with its policies and the cycle in which somebody has to look at
-//! it again; and the threads that may run some of them.
+//! SMs as the launch sees them: each with its policies, its port to memory and the cycle in which somebody has to look
+//! at it again; and the threads that may run some of them.
 
-use crossbeam::channel::{Receiver, Sender, bounded};
+use crossbeam::channel::{Receiver, Sender, unbounded};
 
 use super::Sm;
-use super::memory::Lower;
+use super::memory::{Lower, Port};
 use crate::sim::error::RunError;
 use crate::sim::policy::AnyPolicy;
 
@@ -12,13 +12,60 @@ use crate::sim::policy::AnyPolicy;
 pub(super) struct Core<'a> {
     pub sm: Sm<'a>,
     pub policies: Vec<AnyPolicy<'a>>,
+    /// To the memory behind the SM, if it is simulated.
+    pub port: Option<Port>,
     /// When something happens on it next, if memory does not answer before and it gets no block: up to
     /// there nobody looks at it.
     pub next: u64,
+    /// The cycle that it is in, or goes to next.
+    pub at: u64,
+    /// In a window: whether it stands in that cycle, where blocks are taken out and placed.
+    pub waits: bool,
+    /// In a window: where it stands in any case.
+    pub stop: u64,
+    /// In a window: what went wrong in that cycle.
+    pub failed: Option<RunError>,
 }
 
-impl Core<'_> {
-    /// What an SM does for itself in a cycle, and when something happens next.
+impl<'a> Core<'a> {
+    pub fn new(sm: Sm<'a>, policies: Vec<AnyPolicy<'a>>, port: Option<Port>) -> Self {
+        Self { sm, policies, port, next: 0, at: 0, waits: false, stop: u64::MAX, failed: None }
+    }
+
+    /// Whether a warp certainly has instructions left after so many cycles.
+    pub fn goes_on_for(&self, cycles: u64) -> bool {
+        let Sm { blocks, warps, settings, .. } = &self.sm;
+        let most = cycles.saturating_mul(settings.issue.per_warp.into());
+        blocks.live().slots().any(|slot| u64::from(warps[slot].steps - warps[slot].next) > most)
+    }
+
+    /// Takes a reply of memory, if there is one for this SM and it can.
+    pub fn receive(&mut self, lower: &mut Lower, now: u64) {
+        let Self { sm, port: Some(port), .. } = self else { return };
+        let taken = lower.deliver(sm.index, port, |port| {
+            sm.advance_to(now);
+            sm.receive(port)
+        });
+        if taken {
+            self.next = now;
+        }
+    }
+
+    /// A cycle, up to the point where blocks are placed, if something happens in it.
+    #[inline]
+    pub fn begin_cycle(&mut self, now: u64) {
+        if self.next <= now {
+            self.sm.advance_to(now);
+            let port = self.port.as_mut().map(|port| {
+                port.begin_cycle(now);
+                port
+            });
+            self.sm.begin_cycle(port);
+        }
+    }
+
+    /// The rest of it, and when something happens next.
+    #[inline]
     pub fn end_cycle(&mut self) -> Result<(), RunError> {
         self.sm.begin_due_blocks(&mut self.policies);
         self.sm.end_cycle(&mut self.policies)?;
@@ -26,53 +73,103 @@ impl Core<'_> {
         Ok(())
     }
 
-    /// As [`Self::end_cycle`], for those of several on which something happens; when it does next on
-    /// one of them.
-    pub fn end_cycles(cores: &mut [Self], now: u64) -> Result<u64, RunError> {
-        let mut next = u64::MAX;
-        for core in cores {
-            if core.next <= now {
-                core.end_cycle()?;
+    /// Goes through the cycles before `until` by itself, up to one in which a block may be taken out or placed.
+    pub fn run(&mut self, until: u64) {
+        while self.at < until && !self.waits {
+            let of_port = self.port.as_ref().map_or(u64::MAX, |port| port.next_event(self.at));
+            let now = self.next.min(of_port).max(self.at);
+            if now >= until {
+                self.at = until;
+                return;
             }
-            next = next.min(core.next);
+            self.at = now;
+            if let Some(port) = &mut self.port {
+                if port.has_replies() {
+                    self.sm.advance_to(now);
+                    if self.sm.receive(port) {
+                        self.next = now;
+                    }
+                }
+                port.eject(now);
+            }
+            if self.next > now {
+                self.at = now + 1;
+                continue;
+            }
+            self.begin_cycle(now);
+            self.waits = self.stop <= now || self.sm.has_ended();
+            if !self.waits {
+                self.finish_cycle();
+            }
         }
-        Ok(next)
     }
 
-    /// Takes a reply of memory, if there is one for this SM.
-    pub fn receive(&mut self, lower: &mut Lower, now: u64) {
-        self.sm.advance_to(now);
-        if self.sm.receive(lower) {
-            self.next = now;
+    /// The rest of the cycle in which it stands.
+    pub fn finish_cycle(&mut self) {
+        let result = self.end_cycle();
+        self.waits = result.is_err();
+        self.failed = result.err();
+        if self.sm.listening {
+            self.sm.log.settle(self.at);
+        }
+        if !self.waits {
+            self.at += 1;
         }
     }
 }
 
-/// Some SMs, and what became of their cycle.
-pub(super) type Share<'a> = (Vec<Core<'a>>, Result<u64, RunError>);
+/// Some SMs that go up to a cycle, and which ones.
+type Job<'a> = (usize, Vec<Core<'a>>, u64);
 
-/// A thread that gets some SMs in each cycle and gives them back.
-pub(super) struct Worker<'a> {
-    /// With the cycle.
-    pub there: Sender<(Vec<Core<'a>>, u64)>,
-    pub back: Receiver<Share<'a>>,
+/// Threads that take SMs from a pile and give them back.
+pub(super) struct Crew<'a> {
+    pile: Sender<Job<'a>>,
+    to_do: Receiver<Job<'a>>,
+    done: Receiver<Job<'a>>,
 }
 
-impl<'a> Worker<'a> {
-    pub fn spawn<'scope>(scope: &'scope std::thread::Scope<'scope, '_>) -> Self
+impl<'a> Crew<'a> {
+    /// So many threads beside the one that asks.
+    pub fn spawn<'scope>(scope: &'scope std::thread::Scope<'scope, '_>, threads: usize) -> Self
     where
         'a: 'scope,
     {
-        let (there, work) = bounded::<(Vec<Core<'a>>, u64)>(1);
-        let (done, back) = bounded(1);
-        scope.spawn(move || {
-            for (mut cores, now) in work {
-                let result = Core::end_cycles(&mut cores, now);
-                if done.send((cores, result)).is_err() {
-                    return;
+        let (pile, to_do) = unbounded::<Job<'a>>();
+        let (give_back, done) = unbounded();
+        for _ in 0..threads {
+            let (to_do, give_back) = (to_do.clone(), give_back.clone());
+            scope.spawn(move || {
+                for (number, mut cores, until) in to_do {
+                    cores.iter_mut().for_each(|core| core.run(until));
+                    if give_back.send((number, cores, until)).is_err() {
+                        return;
+                    }
                 }
+            });
+        }
+        Self { pile, to_do, done }
+    }
+
+    /// All these SMs go up to a cycle.
+    pub fn run(&self, shares: &mut [Vec<Core<'a>>], until: u64) {
+        let lost = "a thread of the simulator is gone";
+        let busy = |core: &Core<'a>| core.at < until && !core.waits;
+        let mut away = 0;
+        for (number, share) in shares.iter_mut().enumerate() {
+            if share.iter().any(busy) {
+                self.pile.send((number, std::mem::take(share), until)).expect(lost);
+                away += 1;
             }
-        });
-        Self { there, back }
+        }
+        // this thread takes part
+        while let Ok((number, mut cores, until)) = self.to_do.try_recv() {
+            cores.iter_mut().for_each(|core| core.run(until));
+            shares[number] = cores;
+            away -= 1;
+        }
+        for _ in 0..away {
+            let (number, cores, _) = self.done.recv().expect(lost);
+            shares[number] = cores;
+        }
     }
 }

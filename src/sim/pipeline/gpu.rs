@@ -1,15 +1,15 @@
 //! A launch on one or more SMs.
 //!
-//! SMs share the blocks of the launch and the memory behind them, and nothing else. Both are
-//! served between two parts of a cycle: first every SM in turn takes replies, sends requests and
-//! gets blocks; then each goes through its own stages, for itself. The second part may run on
-//! several threads, which therefore cannot change a cycle.
+//! SMs share the blocks of the launch and the memory behind them, and nothing else. The plain way is a cycle at a time:
+//! every SM in turn takes replies, sends requests and gets blocks; then each goes through its own stages, for itself.
+//! Where it takes memory long enough to answer, SMs go through many cycles at a time, each for itself
+//! ([`super::window`]); that may be on several threads, which therefore cannot change a cycle.
 
 use super::memory::Lower;
 
 use super::Sm;
 use super::code::Code;
-use super::cores::{Core, Worker};
+use super::cores::{Core, Crew};
 use super::order::Order;
 use super::samples::Told;
 use crate::base::{Cycle, Cycles, WarpMask};
@@ -20,10 +20,13 @@ use crate::path::Footprint;
 use crate::sim::SLOTS;
 use crate::sim::error::{Deadlock, RunError, SimError};
 use crate::sim::policy::Policy;
-use crate::sim::result::{BlockResult, MemoryStats, SimSummary, SubCoreResult};
+use crate::sim::result::{BlockResult, LowerStats, MemoryStats, SimSummary, SubCoreResult};
 use crate::sim::supply::Supply;
 use crate::sim::supply::{Kept, On, OnBlock};
 use crate::trace::{Observer, Stalls};
+
+/// SMs that one thread takes at a time, at most.
+const SHARE: usize = 4;
 
 /// Simulates a launch on a machine with this pipeline; see [`crate::sim::simulate`].
 pub(in crate::sim) fn launch(
@@ -36,8 +39,8 @@ pub(in crate::sim) fn launch(
     let threads = on.threads.clamp(1, on.machine.sms());
     let code = Code::new(on.table, on.machine, pipeline);
     std::thread::scope(|scope| {
-        let workers = (1..threads).map(|_| Worker::spawn(scope)).collect();
-        launch_with(supply, on, pipeline, &code, observer, on_block, workers)
+        let crew = Crew::spawn(scope, threads - 1);
+        launch_with(supply, on, pipeline, &code, observer, on_block, crew)
     })
 }
 
@@ -48,22 +51,24 @@ fn launch_with<'a>(
     code: &'a Code<'a>,
     observer: &mut dyn Observer,
     on_block: &mut OnBlock<'_>,
-    workers: Vec<Worker<'a>>,
+    crew: Crew<'a>,
 ) -> Result<SimSummary, SimError<Kept>> {
-    let On { machine, policy, .. } = *on;
+    let On { machine, policy, threads, .. } = *on;
     let layout = supply.layout();
     let slots = supply.slots().max(machine.limits().warps as usize).min(SLOTS);
     let sms = machine.sms();
     let footprint = supply.source().footprint();
     let shared_bytes = footprint.shared_bytes * layout.places() as u64;
-    let mut lower = lower_level(machine, &footprint);
-    let share = sms.div_ceil(workers.len() + 1);
+    let lower = lower_level(machine, &footprint);
+    let share = sms.div_ceil(threads.clamp(1, sms)).min(SHARE);
     let core = |index| {
         let mut sm = Sm::new(code, machine, pipeline, layout, slots, (index, shared_bytes));
         let policies = policy.policies(machine);
         sm.tracks_global = policies.iter().any(Policy::tracks_global);
-        Core { sm, policies, next: 0 }
+        Core::new(sm, policies, lower.as_ref().map(|lower| lower.port(index)))
     };
+    let listening = observer.is_active();
+    let sampling = listening && observer.wants_samples();
     let mut gpu = Gpu {
         shares: (0..sms)
             .step_by(share)
@@ -72,89 +77,65 @@ fn launch_with<'a>(
         share,
         count: sms,
         now: 0,
-        workers,
+        lower,
+        crew,
+        length: super::window::FIRST,
+        listening,
+        told: sampling.then(Told::default),
         may_place: true,
         last_served: sms - 1,
         order: Order::new(pipeline.launch.placement, sms),
+        result: BlockResult::default(),
     };
-    let listening = observer.is_active();
-    let sampling = listening && observer.wants_samples();
-    let mut told = sampling.then(Told::default);
     gpu.each(|core| {
         core.sm.listening = listening;
         core.sm.told = sampling.then(Box::default);
     });
-    let mut result = BlockResult::default();
+    let end = pipeline.launch.end;
     loop {
-        let now = gpu.now;
         if supply.source().is_stopped() {
             // every cycle before this one is accounted for
-            let summary = gpu.summary(supply, 0, observer);
-            sample(&mut told, lower.as_ref(), now, observer);
-            return Ok(SimSummary { memory: lower.map(|lower| gpu.memory_stats(&lower)), ..summary });
+            gpu.sample(observer);
+            let stats = gpu.lower.as_ref().map(Lower::stats);
+            return Ok(gpu.summary(supply, 0, stats, observer));
         }
-        if let Some(lower) = &mut lower {
-            if lower.has_replies() {
-                gpu.each(|core| core.receive(lower, now));
-            }
-            lower.cycle();
-        }
-        let mut ended = false;
-        gpu.each(|core| {
-            if core.next <= now {
-                core.sm.advance_to(now);
-                core.sm.begin_cycle(lower.as_mut());
-                ended |= core.sm.has_ended();
-            }
-        });
-        // a block without instructions ends in the cycle in which it is placed
-        while ended || gpu.may_place {
-            for Core { sm, policies, .. } in gpu.cores() {
-                while let Some(place) = sm.take_ended(&mut result) {
-                    for policy in &mut *policies {
-                        policy.ended(result.block).map_err(RunError::from)?;
-                    }
-                    on_block(&result, &sm.rooms[place]);
+        let cycles = gpu.window();
+        let next = if cycles > 1 {
+            match gpu.run_window(cycles, supply, observer, on_block)? {
+                Some(next) => next,
+                None => {
+                    let stats = gpu.lower.as_ref().map(|lower| lower.stats_at(gpu.now));
+                    return Ok(gpu.summary(supply, end, stats, observer));
                 }
             }
-            gpu.may_place = gpu.place_blocks(supply)?;
-            ended = gpu.cores().any(|core| core.sm.has_ended());
-            if !ended {
-                break;
+        } else {
+            if !gpu.step(supply, on_block)? {
+                let stats = gpu.lower.as_ref().map(Lower::stats);
+                gpu.sample(observer);
+                return Ok(gpu.summary(supply, end, stats, observer));
             }
-        }
-        if supply.is_exhausted() && gpu.cores().all(|core| core.sm.blocks.is_empty()) {
-            let summary = gpu.summary(supply, pipeline.launch.end, observer);
-            sample(&mut told, lower.as_ref(), now, observer);
-            return Ok(SimSummary { memory: lower.map(|lower| gpu.memory_stats(&lower)), ..summary });
-        }
-        let mut next = gpu.end_cycle()?;
-        if listening {
-            gpu.tell(observer);
-            sample(&mut told, lower.as_ref(), now, observer);
-        }
-        if let Some(lower) = &mut lower
-            && next > now + 1
+            let next = gpu.end_cycle()?;
+            if listening {
+                gpu.tell(observer);
+                gpu.sample(observer);
+            }
+            gpu.now += 1;
+            next
+        };
+        // `now` is the next cycle
+        let mut next = next.max(gpu.now);
+        if let Some(lower) = &mut gpu.lower
+            && next > gpu.now
         {
-            next = next.min(lower.quiet_for().saturating_add(now + 1));
+            next = next.min(lower.quiet_for().saturating_add(gpu.now));
             if next < u64::MAX {
-                lower.skip(next - now - 1);
+                lower.skip(next - gpu.now);
             }
         }
         if next == u64::MAX {
             return Err(RunError::Deadlock(gpu.deadlock()).into());
         }
         gpu.now = next;
-    }
-}
-
-/// Tells of the memory behind the SMs, if somebody wants to hear of it.
-fn sample(told: &mut Option<Told>, lower: Option<&Lower>, now: u64, observer: &mut dyn Observer) {
-    if let (Some(told), Some(lower)) = (told, lower) {
-        lower
-            .samples()
-            .filter_map(|counted| told.news(counted, now))
-            .for_each(|news| observer.sampled(&news));
     }
 }
 
@@ -171,71 +152,136 @@ fn lower_level(machine: &Machine, footprint: &Footprint) -> Option<Lower> {
     Some(lower)
 }
 
-struct Gpu<'a> {
-    /// The SMs, by thread.
-    shares: Vec<Vec<Core<'a>>>,
-    /// SMs of a thread, but for the last.
+pub(super) struct Gpu<'a> {
+    /// The SMs, some together.
+    pub shares: Vec<Vec<Core<'a>>>,
+    /// SMs of a share, but for the last.
     share: usize,
-    count: usize,
-    now: u64,
-    /// The threads of the shares after the first.
-    workers: Vec<Worker<'a>>,
+    pub count: usize,
+    pub now: u64,
+    /// The memory behind the SMs, if it is simulated.
+    pub lower: Option<Lower>,
+    pub crew: Crew<'a>,
+    /// How many cycles the next window has at most.
+    pub length: u64,
+    /// Whether somebody hears of events.
+    pub listening: bool,
+    /// The counters of memory that were told last, if somebody wants to hear of them.
+    pub told: Option<Told>,
     /// Whether there may be a block and room for it; there is none until a block ends.
-    may_place: bool,
+    pub may_place: bool,
     /// The SM that got a block last.
     last_served: usize,
     /// In which order they get blocks.
     order: Order,
+    /// The block that ended last.
+    result: BlockResult,
 }
 
 impl<'a> Gpu<'a> {
-    fn cores(&mut self) -> impl Iterator<Item = &mut Core<'a>> {
+    pub fn cores(&mut self) -> impl Iterator<Item = &mut Core<'a>> {
         self.shares.iter_mut().flatten()
     }
 
     /// As [`Self::cores`], for what happens in every cycle.
     #[inline]
-    fn each(&mut self, mut what: impl FnMut(&mut Core<'a>)) {
-        for share in &mut self.shares {
-            share.iter_mut().for_each(&mut what);
-        }
+    pub fn each(&mut self, what: impl FnMut(&mut Core<'a>)) {
+        each(&mut self.shares, what);
     }
 
     fn first(&mut self) -> &mut Sm<'a> {
         &mut self.shares[0][0].sm
     }
 
-    /// What SMs do for themselves in a cycle, and when something happens next on one.
-    fn end_cycle(&mut self) -> Result<u64, RunError> {
-        let now = self.now;
-        let (first, others) = self.shares.split_at_mut(1);
-        if self.workers.is_empty() {
-            return Core::end_cycles(&mut first[0], now);
+    /// A cycle of all SMs, up to the end of giving out blocks. Whether the launch goes on.
+    fn step(
+        &mut self,
+        supply: &mut Supply<'_, '_>,
+        on_block: &mut OnBlock<'_>,
+    ) -> Result<bool, SimError<Kept>> {
+        let Self { shares, lower, now, .. } = self;
+        let now = *now;
+        if let Some(lower) = lower {
+            if lower.has_replies() {
+                each(shares, |core| core.receive(lower, now));
+            }
+            lower.cycle();
         }
-        let lost = "a thread of the simulator is gone";
-        // a share in which nothing happens stays here
-        let is_due = |share: &Vec<Core<'a>>| share.iter().any(|core| core.next <= now);
-        for (worker, share) in self.workers.iter().zip(&mut *others) {
-            if is_due(share) {
-                worker.there.send((std::mem::take(share), now)).expect(lost);
+        let mut ended = false;
+        each(shares, |core| {
+            core.at = now;
+            if core.next > now {
+                return;
+            }
+            if let (Some(lower), Some(port)) = (&*lower, &mut core.port) {
+                lower.open(core.sm.index, port);
+            }
+            core.begin_cycle(now);
+            if let (Some(lower), Some(port)) = (&mut *lower, &mut core.port) {
+                lower.collect(port);
+            }
+            ended |= core.sm.has_ended();
+        });
+        if ended || self.may_place {
+            self.change_blocks(supply, on_block)?;
+        }
+        Ok(!self.is_over(supply))
+    }
+
+    /// On the SMs that stand in the present cycle, blocks that have ended are taken out and others placed.
+    pub fn change_blocks(
+        &mut self,
+        supply: &mut Supply<'_, '_>,
+        on_block: &mut OnBlock<'_>,
+    ) -> Result<(), SimError<Kept>> {
+        let now = self.now;
+        loop {
+            let Self { shares, result, .. } = self;
+            for Core { sm, policies, .. } in shares.iter_mut().flatten().filter(|core| core.at == now) {
+                while let Some(place) = sm.take_ended(result) {
+                    for policy in &mut *policies {
+                        policy.ended(result.block).map_err(RunError::from)?;
+                    }
+                    on_block(result, &sm.rooms[place]);
+                }
+            }
+            self.may_place = self.place_blocks(supply)?;
+            // a block without instructions ends in the cycle in which it is placed
+            if !self.cores().any(|core| core.at == now && core.sm.has_ended()) {
+                return Ok(());
             }
         }
-        let mut result = Core::end_cycles(&mut first[0], now);
-        for (worker, share) in self.workers.iter().zip(others) {
-            let of_share = if share.is_empty() {
-                let (cores, of_share) = worker.back.recv().expect(lost);
-                *share = cores;
-                of_share
-            } else {
-                Core::end_cycles(share, now)
-            };
-            result = result.and_then(|next| of_share.map(|of_share| next.min(of_share)));
+    }
+
+    /// Whether all blocks have ended.
+    pub fn is_over(&mut self, supply: &Supply<'_, '_>) -> bool {
+        supply.is_exhausted() && self.cores().all(|core| core.sm.blocks.is_empty())
+    }
+
+    /// What SMs do for themselves in a cycle, and when something happens next on one.
+    fn end_cycle(&mut self) -> Result<u64, RunError> {
+        let (now, mut next, mut result) = (self.now, u64::MAX, Ok(()));
+        self.each(|core| {
+            if core.next <= now && result.is_ok() {
+                result = core.end_cycle();
+            }
+            next = next.min(core.next);
+        });
+        result.map(|()| next)
+    }
+
+    /// Tells of the memory behind the SMs, if somebody wants to hear of it.
+    fn sample(&mut self, observer: &mut dyn Observer) {
+        if let (Some(told), Some(lower)) = (&mut self.told, &self.lower) {
+            lower
+                .samples()
+                .filter_map(|counted| told.news(counted, self.now))
+                .for_each(|news| observer.sampled(&news));
         }
-        result
     }
 
     /// Tells what happened, SM by SM.
-    fn tell(&mut self, observer: &mut dyn Observer) {
+    pub fn tell(&mut self, observer: &mut dyn Observer) {
         if self.count == 1 {
             return self.first().log.tell(observer);
         }
@@ -273,7 +319,7 @@ impl<'a> Gpu<'a> {
 
     /// The next block goes to an SM, if that has room. Whether it did.
     fn place_block(&mut self, index: usize, supply: &mut Supply<'_, '_>) -> Result<bool, SimError<Kept>> {
-        let Core { sm, policies, next } = &mut self.shares[index / self.share][index % self.share];
+        let Core { sm, policies, next, .. } = &mut self.shares[index / self.share][index % self.share];
         let Some(place) = sm.blocks.free_place() else { return Ok(false) };
         if !supply.next(&mut sm.rooms[place])? {
             return Ok(false);
@@ -288,7 +334,15 @@ impl<'a> Gpu<'a> {
         Ok(true)
     }
 
-    fn summary(&mut self, supply: &Supply<'_, '_>, end: u64, observer: &mut dyn Observer) -> SimSummary {
+    /// The result, if the launch was over in the present cycle and the rest takes so long; `lower` is what had happened
+    /// behind the SMs.
+    fn summary(
+        &mut self,
+        supply: &Supply<'_, '_>,
+        end: u64,
+        lower: Option<LowerStats>,
+        observer: &mut dyn Observer,
+    ) -> SimSummary {
         let now = self.now;
         let mut stalls = Stalls::default();
         let mut sub_cores = Vec::new();
@@ -317,12 +371,12 @@ impl<'a> Gpu<'a> {
             sub_cores,
             blocks: supply.given(),
             resident_blocks: supply.layout().places() as u32,
-            memory: None,
+            memory: lower.map(|lower| self.memory_stats(lower)),
         }
     }
 
-    fn memory_stats(&mut self, lower: &Lower) -> MemoryStats {
-        let mut stats = MemoryStats { lower: lower.stats(), ..MemoryStats::default() };
+    fn memory_stats(&mut self, lower: LowerStats) -> MemoryStats {
+        let mut stats = MemoryStats { lower, ..MemoryStats::default() };
         for unit in self.cores().filter_map(|core| core.sm.load_store.as_ref()) {
             unit.add_stats(&mut stats);
         }
@@ -339,7 +393,16 @@ impl<'a> Gpu<'a> {
             };
             sm.blocks.live().slots().map(warp).collect::<Vec<_>>()
         };
-        let cycle = Cycle::new(self.now);
+        // the last in which an SM did something
+        let cycle = Cycle::new(self.cores().map(|core| core.sm.now).max().unwrap_or(0));
         Deadlock { cycle, warps: self.cores().flat_map(|core| of_sm(&core.sm)).collect() }
+    }
+}
+
+/// Something for every SM.
+#[inline]
+fn each<'a>(shares: &mut [Vec<Core<'a>>], mut what: impl FnMut(&mut Core<'a>)) {
+    for share in shares {
+        share.iter_mut().for_each(&mut what);
     }
 }

@@ -24,10 +24,14 @@ enum Entry {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Log {
     waiting: VecDeque<Entry>,
-    /// (age, place among all entries ever) of the instructions under way, by ascending age.
-    places: VecDeque<(u64, u64)>,
+    /// Place among all entries ever of each issued instruction that was not told, by age from `first_age` on.
+    places: VecDeque<u64>,
+    first_age: u64,
     /// Entries told so far.
     told: u64,
+    /// Entries among the waiting ones that nothing unknown comes before, and by cycle how many of them became so in it.
+    settled: usize,
+    runs: VecDeque<(u64, usize)>,
 }
 
 impl Log {
@@ -36,14 +40,17 @@ impl Log {
     }
 
     pub fn issued(&mut self, issue: Issue, age: u64) {
-        self.places.push_back((age, self.told + self.waiting.len() as u64));
+        if self.places.is_empty() {
+            self.first_age = age;
+        }
+        debug_assert_eq!(age, self.first_age + self.places.len() as u64, "every issue is noted");
+        self.places.push_back(self.told + self.waiting.len() as u64);
         self.waiting.push_back(Entry::Issued { issue, age, complete: false });
     }
 
     /// The instruction with this age is complete.
     pub fn completed(&mut self, flight: &Flight, done: u64) {
-        let Ok(at) = self.places.binary_search_by_key(&flight.age, |&(age, _)| age) else { return };
-        let place = self.places[at].1;
+        let Some(&place) = self.places.get((flight.age - self.first_age) as usize) else { return };
         if let Some(Entry::Issued { issue, age, complete }) =
             self.waiting.get_mut((place - self.told) as usize)
         {
@@ -81,23 +88,53 @@ impl Log {
 
     /// Tells everything that nothing unknown comes before.
     pub fn tell(&mut self, observer: &mut dyn Observer) {
-        while let Some(entry) = self.waiting.front() {
-            match entry {
-                Entry::Issued { complete: false, .. } => return,
-                Entry::Issued { issue, age, .. } => {
-                    observer.issued(issue);
-                    debug_assert_eq!(self.places.front().map(|&(a, _)| a), Some(*age));
-                    self.places.pop_front();
-                }
-                Entry::BlockStarted(start) => observer.block_started(start),
-                Entry::Idled(idle) => observer.idled(idle),
-                Entry::Released(release) => observer.barrier_released(release),
-                Entry::WarpFinished(finish) => observer.warp_finished(finish),
-                Entry::BlockEnded(block, end) => observer.block_ended(*block, *end),
-                Entry::Sampled(sample) => observer.sampled(sample),
-            }
-            self.waiting.pop_front();
-            self.told += 1;
+        self.settle(0);
+        let settled = std::mem::take(&mut self.settled);
+        self.runs.clear();
+        self.tell_first(settled, observer);
+    }
+
+    /// Notes what nothing unknown comes before at the end of a cycle.
+    pub fn settle(&mut self, now: u64) {
+        let before = self.settled;
+        while let Some(entry) = self.waiting.get(self.settled)
+            && !matches!(entry, Entry::Issued { complete: false, .. })
+        {
+            self.settled += 1;
         }
+        if self.settled > before {
+            self.runs.push_back((now, self.settled - before));
+        }
+    }
+
+    /// The cycle of the first entries that were settled and not told.
+    pub fn settled_at(&self) -> Option<u64> {
+        self.runs.front().map(|&(at, _)| at)
+    }
+
+    /// Tells what was settled first.
+    pub fn tell_run(&mut self, observer: &mut dyn Observer) {
+        let Some((_, count)) = self.runs.pop_front() else { return };
+        self.settled -= count;
+        self.tell_first(count, observer);
+    }
+
+    fn tell_first(&mut self, count: usize, observer: &mut dyn Observer) {
+        for entry in self.waiting.drain(..count) {
+            match entry {
+                Entry::Issued { issue, .. } => {
+                    observer.issued(&issue);
+                    self.places.pop_front();
+                    self.first_age += 1;
+                }
+                Entry::BlockStarted(start) => observer.block_started(&start),
+                Entry::Idled(idle) => observer.idled(&idle),
+                Entry::Released(release) => observer.barrier_released(&release),
+                Entry::WarpFinished(finish) => observer.warp_finished(&finish),
+                Entry::BlockEnded(block, end) => observer.block_ended(block, end),
+                Entry::Sampled(sample) => observer.sampled(&sample),
+            }
+        }
+        self.told += count as u64;
     }
 }

@@ -43,6 +43,7 @@ mod memory;
 mod order;
 mod samples;
 mod units;
+mod window;
 
 pub(in crate::sim) use gpu::launch;
 
@@ -66,7 +67,7 @@ use idle::{EVERY, Idling};
 use latch::Latch;
 use load_store::LoadStore;
 use log::Log;
-use memory::Lower;
+use memory::Port;
 use samples::Told;
 use units::{ResultBuses, Unit};
 
@@ -246,15 +247,15 @@ impl<'a> Sm<'a> {
         &self.rooms[place].warps[warp.index()]
     }
 
-    /// Takes a reply of the lower level of memory. Whether there was one.
-    pub fn receive(&mut self, lower: &mut Lower) -> bool {
-        let received = self.load_store.as_mut().is_some_and(|unit| unit.receive(lower, self.index));
+    /// Takes a reply of memory. Whether it could.
+    pub fn receive(&mut self, port: &mut Port) -> bool {
+        let received = self.load_store.as_mut().is_some_and(|unit| unit.receive(port));
         self.busy |= received;
         received
     }
 
     /// One cycle, up to the point where blocks are placed.
-    pub fn begin_cycle(&mut self, lower: Option<&mut Lower>) {
+    pub fn begin_cycle(&mut self, port: Option<&mut Port>) {
         let now = self.now;
         while let Some(id) = self.completions.due(now) {
             self.busy = true;
@@ -263,7 +264,7 @@ impl<'a> Sm<'a> {
         self.follow_codes();
         self.start_collected();
         if let Some(mut load_store) = self.load_store.take() {
-            self.busy |= load_store.cycle(self, lower);
+            self.busy |= load_store.cycle(self, port);
             self.load_store = Some(load_store);
             self.start_access();
         }

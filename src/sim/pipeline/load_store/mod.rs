@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 use super::Sm;
 use super::first_level::FirstLevel;
 use super::flight::FlightId;
-use super::memory::{Cache, Lower, Request, RequestKind};
+use super::memory::{Cache, Port, Request, RequestKind};
 use crate::isa::Space;
 use crate::machine::MemorySystem;
 use crate::machine::pipeline::LoadStore as Settings;
@@ -115,12 +115,12 @@ impl LoadStore {
     }
 
     /// One cycle. Whether anything happened.
-    pub fn cycle(&mut self, sm: &mut Sm<'_>, mut lower: Option<&mut Lower>) -> bool {
+    pub fn cycle(&mut self, sm: &mut Sm<'_>, mut port: Option<&mut Port>) -> bool {
         if self.is_quiet(sm.now) {
             return false;
         }
         let mut busy = false;
-        if lower.is_none()
+        if port.is_none()
             && self.replies.len() < self.settings.replies as usize
             && let Some(reply) = self.inbox.pop_front()
         {
@@ -147,12 +147,12 @@ impl LoadStore {
                 busy = true;
             }
         }
-        if let (Some(cache), Some(lower)) = (&mut self.constants, &mut lower) {
-            busy |= lower.take_from(cache, sm.index);
+        if let (Some(cache), Some(port)) = (&mut self.constants, &mut port) {
+            busy |= port.take_from(cache);
         }
         if let Some(mut l1) = self.l1.take() {
-            if let Some(lower) = &mut lower {
-                busy |= lower.take_from(&mut l1.cache, sm.index);
+            if let Some(port) = &mut port {
+                busy |= port.take_from(&mut l1.cache);
             }
             let banks = if l1.has_waiting() { l1.width() } else { 0 };
             for bank in 0..banks {
@@ -164,15 +164,15 @@ impl LoadStore {
             }
             self.l1 = Some(l1);
         }
-        busy | self.serve(sm, lower)
+        busy | self.serve(sm, port)
     }
 
-    /// A reply of the lower level arrives, if there is room for it.
-    pub fn receive(&mut self, lower: &mut Lower, sm: usize) -> bool {
+    /// A reply of memory arrives, if there is room for it.
+    pub fn receive(&mut self, port: &mut Port) -> bool {
         if self.replies.len() >= self.settings.replies as usize {
             return false;
         }
-        let Some(request) = lower.reply(sm) else { return false };
+        let Some(request) = port.reply() else { return false };
         let (purpose, slot) = match request.kind {
             RequestKind::Write => (Purpose::Store, request.id as u8),
             RequestKind::Atomic => (Purpose::Atomic, 0),

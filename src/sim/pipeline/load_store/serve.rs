@@ -7,7 +7,7 @@ use crate::path::{LineUse, Step};
 use crate::program::Access;
 use crate::sim::pipeline::Sm;
 use crate::sim::pipeline::flight::FlightId;
-use crate::sim::pipeline::memory::{Access as Lookup, Lower, Request, RequestKind};
+use crate::sim::pipeline::memory::{Access as Lookup, Port, Request, RequestKind};
 
 impl Serving {
     /// Takes the next transaction of so many bytes off what is left: line and sectors.
@@ -72,7 +72,7 @@ impl LoadStore {
         });
     }
 
-    pub(super) fn serve(&mut self, sm: &mut Sm<'_>, mut lower: Option<&mut Lower>) -> bool {
+    pub(super) fn serve(&mut self, sm: &mut Sm<'_>, mut port: Option<&mut Port>) -> bool {
         let Some(mut serving) = self.serving else { return false };
         let id = serving.flight;
         match serving.space {
@@ -94,7 +94,7 @@ impl LoadStore {
                 let cached = self.l1.is_some() && serving.access != Access::Atomic;
                 let width = if cached { self.l1.as_ref().map_or(1, |l1| l1.width()) } else { 1 };
                 for _ in 0..width {
-                    if serving.left == 0 || !self.send(sm, &mut serving, cached, lower.as_deref_mut()) {
+                    if serving.left == 0 || !self.send(sm, &mut serving, cached, port.as_deref_mut()) {
                         break;
                     }
                     self.serving = Some(serving);
@@ -126,7 +126,7 @@ impl LoadStore {
         let Some(cache) = &mut self.constants else { return true };
         let mut next = *serving;
         let (line, sectors) = next.take(sm, cache.line_bytes());
-        match cache.access(Request { line, sectors, kind: RequestKind::Constant, id: next.flight }) {
+        match cache.access(Request { line, sectors, kind: RequestKind::Constant, sm: 0, id: next.flight }) {
             Lookup::Stall => return false,
             Lookup::Hit => sm.flights.get_mut(next.flight).unanswered -= 1,
             Lookup::Miss | Lookup::Merged | Lookup::Forwarded => {}
@@ -141,7 +141,7 @@ impl LoadStore {
         sm: &mut Sm<'_>,
         serving: &mut Serving,
         cached: bool,
-        lower: Option<&mut Lower>,
+        port: Option<&mut Port>,
     ) -> bool {
         let mut next = *serving;
         let (line, sectors) = next.take(sm, self.settings.transaction);
@@ -151,19 +151,19 @@ impl LoadStore {
             _ => (Purpose::Load, RequestKind::Read),
         };
         let id = if purpose == Purpose::Store { u32::from(serving.slot) } else { serving.flight };
-        let request = Request { line, sectors, kind, id };
-        match (&mut self.l1, lower) {
+        let request = Request { line, sectors, kind, sm: 0, id };
+        match (&mut self.l1, port) {
             (Some(l1), _) if cached => {
                 if !l1.accepts(&request, sm.now) {
                     return false;
                 }
                 l1.push(request, sm.now);
             }
-            (_, Some(lower)) => {
-                if !lower.accepts(sm.index, &request) {
+            (_, Some(port)) => {
+                if !port.accepts() {
                     return false;
                 }
-                lower.push(sm.index, request);
+                port.push(request);
             }
             _ => {
                 if self.inbox.len() >= INBOX {

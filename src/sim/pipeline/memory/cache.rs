@@ -157,7 +157,7 @@ impl Cache {
     /// Makes these sectors valid, as a copy into memory before the launch does.
     pub(super) fn preload_at(&mut self, line: u64, sectors: u8, number: u64) {
         for sector in 0..4 {
-            let request = Request { line, sectors: 1 << sector, kind: RequestKind::WriteBack, id: 0 };
+            let request = Request { line, sectors: 1 << sector, kind: RequestKind::WriteBack, sm: 0, id: 0 };
             if sectors & request.sectors == 0 {
                 continue;
             }
@@ -280,6 +280,7 @@ impl Cache {
                 line: tag >> self.part_bits,
                 sectors: self.outside(tag, self.lines.dirty[place]),
                 kind: RequestKind::WriteBack,
+                sm: 0,
                 id: u32::MAX,
             });
         }

@@ -19,7 +19,7 @@ const SMALL: CacheSettings = CacheSettings {
 };
 
 fn request(kind: RequestKind, line: u64, sectors: u8, id: u32) -> Request {
-    Request { line, sectors, kind, id }
+    Request { line, sectors, kind, sm: 0, id }
 }
 
 fn read(line: u64, sectors: u8) -> Request {

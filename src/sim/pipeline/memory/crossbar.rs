@@ -6,6 +6,8 @@
 //! output of the same tick may take the packet behind it: iSLIP proper moves one packet per input and tick. A packet
 //! is one request or reply, whatever its size.
 
+use std::collections::VecDeque;
+
 use super::Request;
 use super::queues::Queues;
 use super::set::Set;
@@ -14,7 +16,8 @@ use super::set::Set;
 pub(super) struct Crossbar {
     /// Packets with their output.
     inputs: Queues<(u16, Request)>,
-    outputs: Queues<Request>,
+    /// Packets with the core cycle in which they came there.
+    outputs: Queues<(u64, Request)>,
     /// Per output: the inputs whose first packet is for it.
     wanting: Vec<Set>,
     /// Outputs that an input wants.
@@ -37,7 +40,13 @@ impl Crossbar {
     }
 
     pub fn accepts(&self, input: usize) -> bool {
-        self.inputs.len_of(input) < self.limit
+        self.room_at(input) > 0
+    }
+
+    /// How many more packets an input has room for.
+    #[inline]
+    pub fn room_at(&self, input: usize) -> usize {
+        self.limit.saturating_sub(self.inputs.len_of(input))
     }
 
     pub fn push(&mut self, input: usize, output: usize, packet: Request) {
@@ -48,7 +57,7 @@ impl Crossbar {
     }
 
     pub fn pop(&mut self, output: usize) -> Option<Request> {
-        self.outputs.pop(output)
+        self.outputs.pop(output).map(|(_, packet)| packet)
     }
 
     /// The first output from this one on where packets are.
@@ -71,12 +80,23 @@ impl Crossbar {
         !self.outputs.is_empty()
     }
 
-    /// One tick.
-    pub fn advance(&mut self) {
+    /// How many more packets every input has room for, and every output.
+    pub fn room(&self) -> (usize, usize) {
+        let room = |queues: usize| self.limit.saturating_sub(queues);
+        (room(self.inputs.longest()), room(self.outputs.longest()))
+    }
+
+    /// Lets somebody change what waits at an output.
+    pub fn change_output(&mut self, output: usize, change: impl FnOnce(&mut VecDeque<(u64, Request)>)) {
+        self.outputs.change(output, change);
+    }
+
+    /// One tick, in this core cycle.
+    pub fn advance(&mut self, now: u64) {
         let mut next = self.wanted.next(0);
         while let Some(output) = next {
             if self.outputs.len_of(output) < self.limit {
-                self.serve(output);
+                self.serve(output, now);
             }
             next = self.wanted.next(output + 1);
         }
@@ -88,7 +108,7 @@ impl Crossbar {
     }
 
     /// A packet goes to an output that is wanted.
-    fn serve(&mut self, output: usize) {
+    fn serve(&mut self, output: usize, now: u64) {
         let wanting = &mut self.wanting[output];
         let Some(input) = wanting.next(self.served[output] + 1).or_else(|| wanting.next(0)) else { return };
         let Some((_, packet)) = self.inputs.pop(input) else { return };
@@ -96,7 +116,7 @@ impl Crossbar {
         if wanting.next(0).is_none() {
             self.wanted.remove(output);
         }
-        self.outputs.push(output, packet);
+        self.outputs.push(output, (now, packet));
         self.served[output] = input;
         if let Some(&(behind, _)) = self.inputs.front(input) {
             self.want(usize::from(behind), input);
@@ -109,7 +129,7 @@ mod tests {
     use super::*;
 
     fn packet(id: u32) -> Request {
-        Request { line: u64::from(id), sectors: 1, kind: super::super::RequestKind::Read, id }
+        Request { line: u64::from(id), sectors: 1, kind: super::super::RequestKind::Read, sm: 0, id }
     }
 
     fn arrivals(crossbar: &mut Crossbar, output: usize) -> Vec<u32> {
@@ -124,7 +144,7 @@ mod tests {
         }
         crossbar.push(1, 1, packet(5));
         for _ in 0..6 {
-            crossbar.advance();
+            crossbar.advance(0);
         }
         assert_eq!(arrivals(&mut crossbar, 0), [0, 4, 2, 1, 3]);
         // input 1 was held up by the packet in front
@@ -138,12 +158,12 @@ mod tests {
         for (id, output) in [(0, 0), (1, 2), (2, 1), (3, 1)] {
             crossbar.push(0, output, packet(id));
         }
-        crossbar.advance();
+        crossbar.advance(0);
         assert_eq!(arrivals(&mut crossbar, 0), [0]);
         assert_eq!(arrivals(&mut crossbar, 2), [1]);
         // output 1 had had its turn
         assert!(arrivals(&mut crossbar, 1).is_empty());
-        crossbar.advance();
+        crossbar.advance(0);
         assert_eq!(arrivals(&mut crossbar, 1), [2]);
     }
 
@@ -153,12 +173,12 @@ mod tests {
         crossbar.push(0, 1, packet(0));
         crossbar.push(1, 0, packet(1));
         assert!(!crossbar.accepts(0));
-        crossbar.advance();
+        crossbar.advance(0);
         assert!(crossbar.accepts(0) && crossbar.has_arrivals());
         crossbar.push(0, 1, packet(2));
-        crossbar.advance();
+        crossbar.advance(0);
         assert_eq!(arrivals(&mut crossbar, 1), [0]);
-        crossbar.advance();
+        crossbar.advance(0);
         assert_eq!(arrivals(&mut crossbar, 1), [2]);
         assert_eq!(arrivals(&mut crossbar, 0), [1]);
     }

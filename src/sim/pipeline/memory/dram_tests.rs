@@ -30,7 +30,7 @@ fn done(settings: &Settings, requests: &[(RequestKind, u64)]) -> Vec<u64> {
     let mut dram = Dram::new(settings);
     for (id, &(kind, address)) in requests.iter().enumerate() {
         let sector = 1 << (address / 32 % 4);
-        let request = Request { line: address / 128, sectors: sector, kind, id: id as u32 };
+        let request = Request { line: address / 128, sectors: sector, kind, sm: 0, id: id as u32 };
         dram.push(request, 0, address);
     }
     let mut ticks = vec![0; requests.len()];
@@ -104,7 +104,7 @@ fn the_bus_turns_around() {
 #[test]
 fn large_requests_take_several_bursts() {
     let mut dram = Dram::new(&settings());
-    dram.push(Request { line: 0, sectors: 0b1111, kind: Read, id: 0 }, 0, 0);
+    dram.push(Request { line: 0, sectors: 0b1111, kind: Read, sm: 0, id: 0 }, 0, 0);
     let tick = (0..).find(|&now| {
         dram.tick(now);
         dram.done().is_some()

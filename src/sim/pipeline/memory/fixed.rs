@@ -56,12 +56,13 @@ impl FixedLevel {
         Self { settings, draws, now: 0, accepted: 0, ordinal: 0, pending, count: 0 }
     }
 
-    pub fn accepts(&self) -> bool {
+    /// How many requests it takes in this cycle.
+    pub fn room(&self) -> usize {
         let overlaps = self.settings.pipelined || self.count == self.accepted as usize;
-        self.accepted < self.settings.per_cycle && overlaps
+        if overlaps { (self.settings.per_cycle - self.accepted) as usize } else { 0 }
     }
 
-    pub fn push(&mut self, sm: usize, request: Request) {
+    pub fn push(&mut self, request: Request) {
         self.accepted += 1;
         let latency = (self.settings.latency + self.draws.next()).max(1);
         if request.kind == RequestKind::WriteBack {
@@ -71,7 +72,7 @@ impl FixedLevel {
         self.count += 1;
         // the SMs push after the cycle's own step
         let at = self.now - 1 + latency;
-        self.pending[sm].push(Reverse(Pending { at, ordinal: self.ordinal, request }));
+        self.pending[usize::from(request.sm)].push(Reverse(Pending { at, ordinal: self.ordinal, request }));
     }
 
     pub fn cycle(&mut self) {

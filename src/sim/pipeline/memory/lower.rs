@@ -1,7 +1,6 @@
 //! Everything between the SMs and DRAM.
 
-use super::Request;
-use super::cache::Cache;
+use super::Port;
 use super::fixed::FixedLevel;
 use super::jitter::Draws;
 use super::partitioned::Partitioned;
@@ -15,6 +14,8 @@ use crate::trace::Counted;
 pub struct Lower {
     kind: Kind,
     warm: bool,
+    /// Replies that wait in ports.
+    waiting: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -39,7 +40,7 @@ impl Lower {
                 Kind::Partitions(Box::new(Partitioned::new(&settings.partitions, sms, seed, draws)))
             }
         };
-        Self { kind, warm: settings.start == Start::Warm }
+        Self { kind, warm: settings.start == Start::Warm, waiting: 0 }
     }
 
     /// Tells of a buffer of the launch, before the first cycle. A warm L2 then holds it.
@@ -53,30 +54,98 @@ impl Lower {
         }
     }
 
-    /// Takes a request that waits in a cache of an SM, if there is room for it. Whether it did.
-    pub fn take_from(&mut self, cache: &mut Cache, sm: usize) -> bool {
-        let Some(&request) = cache.outgoing() else { return false };
-        let accepted = self.accepts(sm, &request);
-        if accepted {
-            self.push(sm, request);
-            cache.sent();
-        }
-        accepted
-    }
-
-    /// Whether SM `sm` can hand over a request in this cycle.
-    pub fn accepts(&self, sm: usize, _request: &Request) -> bool {
+    /// The end of the way for an SM.
+    pub fn port(&self, sm: usize) -> Port {
         match &self.kind {
-            Kind::Fixed(fixed) => fixed.accepts(),
-            Kind::Partitions(partitions) => partitions.accepts(sm),
+            Kind::Fixed(_) => Port::new(sm, 1),
+            Kind::Partitions(partitions) => partitions.port(sm),
         }
     }
 
-    /// Hands over a request.
-    pub fn push(&mut self, sm: usize, request: Request) {
-        match &mut self.kind {
-            Kind::Fixed(fixed) => fixed.push(sm, request),
-            Kind::Partitions(partitions) => partitions.push(sm, request),
+    /// Replies come to an SM, which takes one if it can; once per core cycle, before [`Self::cycle`]. Whether it did.
+    pub fn deliver(&mut self, sm: usize, port: &mut Port, take: impl FnOnce(&mut Port) -> bool) -> bool {
+        if let Kind::Fixed(fixed) = &mut self.kind
+            && port.has_room()
+            && let Some(reply) = fixed.reply(sm)
+        {
+            port.arrive(reply);
+            self.waiting += 1;
+        }
+        let taken = port.has_replies() && take(port);
+        self.waiting -= usize::from(taken);
+        if let Kind::Partitions(partitions) = &mut self.kind
+            && partitions.has_arrivals()
+        {
+            self.waiting += usize::from(partitions.eject(sm, port));
+        }
+        taken
+    }
+
+    /// An SM is about to send, within a core cycle.
+    #[inline]
+    pub fn open(&self, sm: usize, port: &mut Port) {
+        port.set_room(match &self.kind {
+            Kind::Fixed(fixed) => fixed.room(),
+            Kind::Partitions(partitions) => partitions.room(sm),
+        });
+    }
+
+    /// Takes what an SM has sent in this core cycle.
+    #[inline]
+    pub fn collect(&mut self, port: &mut Port) {
+        for (_, request) in port.sent() {
+            match &mut self.kind {
+                Kind::Fixed(fixed) => fixed.push(request),
+                Kind::Partitions(partitions) => partitions.push(request),
+            }
+        }
+    }
+
+    /// For how many core cycles SMs and memory may go on without each other.
+    pub fn horizon(&self) -> u64 {
+        match &self.kind {
+            Kind::Fixed(_) => 1,
+            Kind::Partitions(partitions) => partitions.horizon(),
+        }
+    }
+
+    /// All that memory does in a window of core cycles, at most [`Self::horizon`], but for taking requests on their way;
+    /// then [`Self::open_window`]. `remembers` what has happened by when, for [`Self::stats_at`].
+    pub fn run_ahead(&mut self, cycles: u64, remembers: bool) {
+        if let Kind::Partitions(partitions) = &mut self.kind {
+            partitions.run_ahead(cycles, remembers);
+        }
+    }
+
+    /// An SM is about to go through the window.
+    pub fn open_window(&mut self, sm: usize, port: &mut Port) {
+        port.set_room(usize::MAX);
+        if let Kind::Partitions(partitions) = &mut self.kind {
+            partitions.exchange_arriving(sm, port);
+        }
+    }
+
+    /// An SM has gone through the window.
+    pub fn close_window(&mut self, sm: usize, port: &mut Port) {
+        if let Kind::Partitions(partitions) = &mut self.kind {
+            partitions.collect(port);
+            partitions.exchange_arriving(sm, port);
+        }
+    }
+
+    /// After all SMs have gone through the window: requests set out. So many replies wait in ports.
+    pub fn follow(&mut self, waiting: usize) {
+        self.waiting = waiting;
+        if let Kind::Partitions(partitions) = &mut self.kind {
+            partitions.follow();
+        }
+    }
+
+    /// What had happened by the end of a core cycle of the window.
+    pub fn stats_at(&self, cycle: u64) -> LowerStats {
+        match &self.kind {
+            Kind::Fixed(_) => LowerStats::default(),
+            Kind::Partitions(partitions) => partitions.stats_at(cycle).unwrap_or_else(|| partitions.stats()),
         }
     }
 
@@ -91,32 +160,29 @@ impl Lower {
     /// Whether there may be a reply for some SM.
     #[inline]
     pub fn has_replies(&self) -> bool {
-        match &self.kind {
-            Kind::Fixed(fixed) => !fixed.is_idle(),
-            Kind::Partitions(partitions) => partitions.has_replies(),
-        }
-    }
-
-    /// The next reply for an SM; to be called once per core cycle, before [`Self::cycle`].
-    pub fn reply(&mut self, sm: usize) -> Option<Request> {
-        match &mut self.kind {
-            Kind::Fixed(fixed) => fixed.reply(sm),
-            Kind::Partitions(partitions) => partitions.reply(sm),
-        }
+        self.waiting > 0
+            || match &self.kind {
+                Kind::Fixed(fixed) => !fixed.is_idle(),
+                Kind::Partitions(partitions) => partitions.has_arrivals(),
+            }
     }
 
     /// Whether nothing is under way.
     #[cfg(test)]
     pub fn is_idle(&self) -> bool {
-        match &self.kind {
+        let idle = match &self.kind {
             Kind::Fixed(fixed) => fixed.is_idle(),
             Kind::Partitions(partitions) => partitions.is_idle(),
-        }
+        };
+        idle && self.waiting == 0
     }
 
     /// After the last step of a core cycle: how many of the coming cycles bring no reply and
     /// change nothing here, as long as nobody pushes. Everything, if nothing is under way.
     pub fn quiet_for(&self) -> u64 {
+        if self.waiting > 0 {
+            return 0;
+        }
         match &self.kind {
             Kind::Fixed(fixed) => fixed.quiet_for(),
             Kind::Partitions(partitions) => partitions.quiet_for(),

@@ -3,7 +3,7 @@
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::super::RequestKind;
+use super::super::{Request, RequestKind};
 use super::*;
 use crate::diag::SourceText;
 use crate::machine::memory::{CacheSettings, Dram, Index, Jitter, Partitions, WriteMiss, WritePolicy};
@@ -48,47 +48,135 @@ fn partitions(channels: u32, slices: u32, with_l2: bool) -> MemorySpec {
 }
 
 fn read(line: u64, sectors: u8, id: u32) -> Request {
-    Request { line, sectors, kind: RequestKind::Read, id }
+    Request { line, sectors, kind: RequestKind::Read, sm: 0, id }
 }
 
 /// What each SM sends, as (core cycle, request): sent as soon as it can be from that cycle on.
 type Traffic = Vec<Vec<(u64, Request)>>;
 
-/// Replies as (core cycle, SM, id), until nothing is under way. `jump` uses `quiet_for` and `skip`.
-fn run(settings: &MemorySpec, traffic: &Traffic, seed: u64, jump: bool) -> Vec<(u64, usize, u32)> {
-    let settings = MemorySpec { seed, ..settings.clone() };
-    let mut lower = Lower::new(&checked(&settings), traffic.len());
-    let mut next = vec![0; traffic.len()];
-    let mut replies = Vec::new();
-    let mut cycle = 0;
-    while cycle < 1 << 20 {
-        for sm in 0..traffic.len() {
-            replies.extend(lower.reply(sm).map(|reply| (cycle, sm, reply.id)));
+/// Memory and the SMs that send to it.
+struct Run<'t> {
+    lower: Lower,
+    ports: Vec<Port>,
+    traffic: &'t Traffic,
+    /// By SM: how many requests it has sent.
+    sent: Vec<usize>,
+    /// How many it sends in a cycle at most.
+    most: usize,
+    /// As (core cycle, SM, id).
+    replies: Vec<(u64, usize, u32)>,
+}
+
+impl<'t> Run<'t> {
+    fn new(settings: &MemorySpec, traffic: &'t Traffic, seed: u64, most: usize) -> Self {
+        let settings = MemorySpec { seed, ..settings.clone() };
+        let lower = Lower::new(&checked(&settings), traffic.len());
+        let ports = (0..traffic.len()).map(|sm| lower.port(sm)).collect();
+        Self { lower, ports, traffic, sent: vec![0; traffic.len()], most, replies: Vec::new() }
+    }
+
+    /// An SM sends what it can in a cycle.
+    fn send(&mut self, sm: usize, cycle: u64) {
+        let port = &mut self.ports[sm];
+        port.begin_cycle(cycle);
+        for _ in 0..self.most {
+            match self.traffic[sm].get(self.sent[sm]) {
+                Some(&(at, request)) if at <= cycle && port.accepts() => port.push(request),
+                _ => return,
+            }
+            self.sent[sm] += 1;
+        }
+    }
+
+    fn cycle(&mut self, cycle: u64) {
+        let Self { lower, ports, replies, .. } = self;
+        for (sm, port) in ports.iter_mut().enumerate() {
+            lower.deliver(sm, port, |port| {
+                let reply = port.reply();
+                replies.extend(reply.map(|reply| (cycle, sm, reply.id)));
+                reply.is_some()
+            });
         }
         lower.cycle();
-        for (sm, sends) in traffic.iter().enumerate() {
-            while let Some((at, request)) = sends.get(next[sm])
-                && *at <= cycle
-                && lower.accepts(sm, request)
-            {
-                lower.push(sm, *request);
-                next[sm] += 1;
-            }
+        for sm in 0..self.ports.len() {
+            self.lower.open(sm, &mut self.ports[sm]);
+            self.send(sm, cycle);
+            self.lower.collect(&mut self.ports[sm]);
         }
-        let waiting =
-            traffic.iter().zip(&next).filter_map(|(sends, &n)| sends.get(n).map(|&(at, _)| at)).min();
-        if waiting.is_none() && lower.is_idle() {
-            return replies;
+    }
+
+    /// Cycles in which nobody needs the others.
+    fn window(&mut self, cycles: std::ops::Range<u64>) {
+        self.lower.run_ahead(cycles.end - cycles.start, true);
+        for sm in 0..self.ports.len() {
+            self.lower.open_window(sm, &mut self.ports[sm]);
+            for cycle in cycles.clone() {
+                self.replies.extend(self.ports[sm].reply().map(|reply| (cycle, sm, reply.id)));
+                self.ports[sm].eject(cycle);
+                self.send(sm, cycle);
+            }
+            self.lower.close_window(sm, &mut self.ports[sm]);
+        }
+        self.lower.follow(self.ports.iter().map(Port::waiting).sum());
+    }
+
+    /// When the next request is there to be sent; never, if all have been.
+    fn next(&self) -> u64 {
+        let next = |(sends, &n): (&Vec<(u64, Request)>, &usize)| sends.get(n).map(|&(at, _)| at);
+        self.traffic.iter().zip(&self.sent).filter_map(next).min().unwrap_or(u64::MAX)
+    }
+
+    fn is_over(&self) -> bool {
+        self.next() == u64::MAX && self.lower.is_idle()
+    }
+}
+
+/// Replies until nothing is under way. `jump` uses `quiet_for` and `skip`.
+fn run(settings: &MemorySpec, traffic: &Traffic, seed: u64, jump: bool) -> Vec<(u64, usize, u32)> {
+    let mut run = Run::new(settings, traffic, seed, usize::MAX);
+    let mut cycle = 0;
+    while cycle < 1 << 20 {
+        run.cycle(cycle);
+        if run.is_over() {
+            return run.replies;
         }
         cycle += 1;
-        if jump && waiting.is_none_or(|at| at > cycle) {
-            let until = waiting.unwrap_or(u64::MAX);
-            let quiet = lower.quiet_for().min(until - cycle);
-            lower.skip(quiet);
+        if jump && run.next() > cycle {
+            let quiet = run.lower.quiet_for().min(run.next() - cycle);
+            run.lower.skip(quiet);
             cycle += quiet;
         }
     }
-    panic!("requests without an answer: {lower:?}");
+    panic!("requests without an answer: {:?}", run.lower);
+}
+
+/// Replies, in order, and what had happened in memory by the end of each cycle; in windows of such lengths, where there
+/// is room for one. Also how many cycles were in windows.
+fn run_windows(
+    settings: &MemorySpec,
+    traffic: &Traffic,
+    seed: u64,
+    mut length: impl FnMut() -> u64,
+) -> (Vec<(u64, usize, u32)>, Vec<LowerStats>, u64) {
+    let mut run = Run::new(settings, traffic, seed, 3);
+    let (mut stats, mut in_windows, mut from) = (Vec::new(), 0, 0);
+    while from < 1 << 20 {
+        let cycles = run.lower.horizon().min(length());
+        if cycles > 1 {
+            run.window(from..from + cycles);
+            stats.extend((from..from + cycles).map(|cycle| run.lower.stats_at(cycle)));
+            in_windows += cycles;
+        } else {
+            run.cycle(from);
+            stats.push(run.lower.stats());
+        }
+        from += cycles.max(1);
+        if run.is_over() {
+            run.replies.sort_unstable();
+            return (run.replies, stats, in_windows);
+        }
+    }
+    panic!("requests without an answer: {:?}", run.lower);
 }
 
 /// Random traffic of two SMs, in bursts, over a few dozen lines.
@@ -104,7 +192,7 @@ fn random_traffic(seed: u64) -> Traffic {
                 1 => RequestKind::Atomic,
                 _ => RequestKind::Read,
             };
-            (at, Request { line: below(60), sectors: 1 << below(4), kind, id })
+            (at, Request { line: below(60), sectors: 1 << below(4), kind, sm: 0, id })
         };
         (0..count).map(request).collect::<Vec<_>>()
     };
@@ -160,6 +248,36 @@ fn everything_is_answered_once_and_jumping_changes_nothing() {
 }
 
 #[test]
+fn windows_change_nothing() {
+    let mut windows = 0;
+    for (number, settings) in all_settings().iter().enumerate() {
+        if settings.lower != LowerLevel::Partitions {
+            continue;
+        }
+        for (seed, crossbar_queue) in (0..12).zip([8, 200].into_iter().cycle()) {
+            let mut settings = settings.clone();
+            if settings.partitions.crossbar_queue > 1 {
+                settings.partitions.crossbar_queue = crossbar_queue;
+            }
+            let traffic = random_traffic(seed);
+            let mut narrow = settings.clone();
+            narrow.partitions.latency = 0;
+            assert_eq!(Lower::new(&checked(&narrow), 2).horizon(), 0, "nothing is ahead of itself");
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            let lengths = move || 1 + u64::from(rng.next_u32()) % 30;
+            let (replies, stats, cycles) = run_windows(&settings, &traffic, seed, lengths);
+            let (stepped, by_cycle, _) = run_windows(&settings, &traffic, seed, || 1);
+            assert_eq!(replies, stepped, "settings {number}, seed {seed}");
+            let other =
+                stats.iter().zip(&by_cycle).enumerate().find(|(_, (windows, cycles))| windows != cycles);
+            assert_eq!(other, None, "settings {number}, seed {seed}");
+            windows += cycles;
+        }
+    }
+    assert!(windows > 20_000, "few windows were tried: {windows}");
+}
+
+#[test]
 fn the_seed_decides_the_jitter() {
     let mut settings = partitions(1, 1, false);
     settings.jitter = Jitter::HeavyTail { scale: 20, shape: 1, most: 5000 };
@@ -205,6 +323,20 @@ fn a_read_passes_all_stages() {
     assert!(round_trip(&slower).abs_diff(trip + 1100) <= 1);
 }
 
+/// Cycles until the only request is answered.
+fn answered_after(lower: &mut Lower, request: Request) -> u64 {
+    let mut port = lower.port(0);
+    lower.open(0, &mut port);
+    port.push(request);
+    lower.collect(&mut port);
+    let mut cycles = 0;
+    while !lower.deliver(0, &mut port, |port| port.reply().is_some()) {
+        lower.cycle();
+        cycles += 1;
+    }
+    cycles
+}
+
 #[test]
 fn a_warm_l2_spares_the_dram() {
     let mut settings = partitions(2, 2, true);
@@ -212,22 +344,14 @@ fn a_warm_l2_spares_the_dram() {
     settings.start = Start::Warm;
     let mut lower = Lower::new(&checked(&settings), 1);
     lower.preload(0, 256);
-    lower.push(0, read(1, 0b1000, 0));
-    let mut cycles = 0;
-    while lower.reply(0).is_none() {
-        lower.cycle();
-        cycles += 1;
-    }
+    let cycles = answered_after(&mut lower, read(1, 0b1000, 0));
     assert!(cycles + 40 < cold, "{cycles} against {cold}");
     assert_eq!((lower.stats().l2.hits, lower.stats().dram.reads), (1, 0));
     // cold settings ignore what they are told
     settings.start = Start::Cold;
     let mut lower = Lower::new(&checked(&settings), 1);
     lower.preload(0, 256);
-    lower.push(0, read(1, 0b1000, 0));
-    while lower.reply(0).is_none() {
-        lower.cycle();
-    }
+    answered_after(&mut lower, read(1, 0b1000, 0));
     assert_eq!(lower.stats().dram.reads, 1);
 }
 

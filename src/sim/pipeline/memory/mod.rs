@@ -1,11 +1,13 @@
 //! The memory behind the load/store units: caches, and the lower level that all SMs share.
 //!
 //! The unit of transport is a [`Request`]: some sectors of 32 bytes of one line of 128 bytes. An
-//! SM looks a request up in its [`Cache`], which sends what it lacks, and stores, to [`Lower`];
-//! without a cache it goes to [`Lower`] as it is.
+//! SM looks a request up in its [`Cache`], which sends what it lacks, and stores, through the SM's [`Port`] to
+//! [`Lower`]; without a cache it goes there as it is.
 //!
-//! The order of one core cycle is: [`Lower::reply`] for each SM, [`Lower::cycle`] once, then the
-//! SMs, which push. In another order each round trip takes a cycle less or more.
+//! The order of one core cycle is: [`Lower::deliver`] to each SM, [`Lower::cycle`] once, then the SMs, which send, and
+//! [`Lower::collect`]. In another order each round trip takes a cycle less or more. Where the way to memory is
+//! long enough, all that can happen as well for a window of cycles at a time: [`Lower::run_ahead`], then the
+//! SMs, each for itself, then [`Lower::follow`].
 //!
 //! What stands here is timing only: no data. Addresses come with the paths, so nothing here
 //! changes what is computed. Same settings, seed and requests: same cycles. Storage only
@@ -21,6 +23,7 @@ mod lower;
 mod mshr;
 mod partition;
 mod partitioned;
+mod port;
 mod queues;
 mod set;
 mod slice;
@@ -28,6 +31,7 @@ mod tags;
 
 pub(super) use cache::{Access, Cache};
 pub(super) use lower::Lower;
+pub(super) use port::Port;
 
 use crate::machine::memory::SECTOR_BYTES;
 
@@ -40,6 +44,8 @@ pub struct Request {
     pub sectors: u8,
     /// What it is for.
     pub kind: RequestKind,
+    /// The SM that sent it; set by its [`Port`].
+    pub sm: u16,
     /// The sender's; given back in the reply.
     pub id: u32,
 }

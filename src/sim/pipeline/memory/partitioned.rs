@@ -1,14 +1,14 @@
 //! Memory partitions behind a crossbar: who does what in which tick.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::BinaryHeap;
 
 use super::cache::Cache;
 use super::crossbar::Crossbar;
 use super::jitter::Draws;
 use super::partition::{Channel, Mapping};
 use super::slice::Slice;
-use super::{Request, RequestKind};
+use super::{Port, Request};
 use crate::machine::memory::{LINE_BYTES, Partitions};
 use crate::sim::result::LowerStats;
 use crate::trace::{Counted, DramSample};
@@ -34,16 +34,31 @@ pub(super) struct Partitioned {
     active_channels: u64,
     /// Ticks at which a slice (its number) or a channel (its number + 64) has something to do.
     alarms: BinaryHeap<Reverse<(u64, u8)>>,
-    /// Per SM: replies that wait there.
-    ejected: Vec<VecDeque<Request>>,
-    ejected_count: usize,
+    /// Slices that take requests, as a mask.
+    open: u64,
+    window: Window,
     ejection_limit: usize,
-    /// Whose requests are under way, and what they call them; requests carry the place here.
-    senders: Vec<(u32, u32)>,
-    free_senders: Vec<u32>,
 }
 
 const CHANNEL: u8 = 64;
+
+/// The window in which what lies behind the requests' crossbar is ahead of it.
+#[derive(Clone, Debug, Default)]
+struct Window {
+    /// Before it: core cycles begun, ticks done, slices that took requests.
+    now: u64,
+    tick: u64,
+    open: u64,
+    /// When others took requests: from this tick on, these.
+    opened: Vec<(u64, u64)>,
+    /// What had happened by the end of a core cycle, for those in which something did; where asked for.
+    stats: Vec<(u64, LowerStats)>,
+    /// By core cycle of the window: what SMs sent.
+    sent: Vec<Vec<Request>>,
+}
+
+/// Requests that an SM can send in a cycle: of constants, of the L1, and past it.
+const SENT_PER_CYCLE: usize = 3;
 
 impl Partitioned {
     pub fn new(settings: &Partitions, sms: usize, seed: u64, draws: impl Fn(u64) -> Draws) -> Self {
@@ -68,11 +83,9 @@ impl Partitioned {
             active_slices: 0,
             active_channels: 0,
             alarms: BinaryHeap::new(),
-            ejected: vec![VecDeque::new(); sms],
-            ejected_count: 0,
+            open: u64::MAX,
+            window: Window::default(),
             ejection_limit: settings.ejection_queue as usize,
-            senders: Vec::new(),
-            free_senders: Vec::new(),
         }
     }
 
@@ -88,33 +101,31 @@ impl Partitioned {
         }
     }
 
-    pub fn accepts(&self, sm: usize) -> bool {
-        self.requests.accepts(sm)
+    /// The end of the way for an SM.
+    pub fn port(&self, sm: usize) -> Port {
+        Port::new(sm, self.ejection_limit)
     }
 
-    pub fn push(&mut self, sm: usize, request: Request) {
-        let mut id = u32::MAX;
-        if request.kind != RequestKind::WriteBack {
-            let sender = (sm as u32, request.id);
-            id = self.free_senders.pop().unwrap_or_else(|| {
-                self.senders.push((0, 0));
-                (self.senders.len() - 1) as u32
-            });
-            self.senders[id as usize] = sender;
-        }
+    /// How many requests an SM can send in this cycle.
+    pub fn room(&self, sm: usize) -> usize {
+        self.requests.room_at(sm)
+    }
+
+    pub fn push(&mut self, request: Request) {
         let slice = self.mapping.slice(request.address());
-        self.requests.push(sm, slice, Request { id, ..request });
+        self.requests.push(usize::from(request.sm), slice, request);
     }
 
+    /// Whether replies are at the SMs' end of the crossbar.
     #[inline]
-    pub fn has_replies(&self) -> bool {
-        self.ejected_count > 0
+    pub fn has_arrivals(&self) -> bool {
+        self.replies.has_arrivals()
     }
 
-    pub fn reply(&mut self, sm: usize) -> Option<Request> {
-        let request = self.ejected[sm].pop_front()?;
-        self.ejected_count -= 1;
-        Some(request)
+    /// An SM takes one reply per core cycle out of the crossbar, if it has room.
+    pub fn eject(&mut self, sm: usize, port: &mut Port) -> bool {
+        let reply = if port.has_room() { self.replies.pop(sm) } else { None };
+        reply.inspect(|&reply| port.arrive(reply)).is_some()
     }
 
     fn ticks(&self, cycles: u64) -> u64 {
@@ -122,49 +133,149 @@ impl Partitioned {
         if self.clock.0 == self.clock.1 { cycles } else { cycles * self.clock.0 / self.clock.1 }
     }
 
+    /// The core cycle in which a tick lies.
+    fn cycle_of(&self, tick: u64) -> u64 {
+        let begun =
+            if self.clock.0 == self.clock.1 { tick } else { (tick * self.clock.1).div_ceil(self.clock.0) };
+        begun - 1
+    }
+
     pub fn cycle(&mut self) {
         self.now += 1;
-        if self.replies.has_arrivals() {
-            self.eject();
-        }
         let until = self.ticks(self.now);
         while self.tick < until {
-            let next = self.next_tick();
+            let next = self.next_tick(!self.requests.is_empty());
             if next > until {
                 self.tick = until;
                 return;
             }
             self.tick = next;
-            self.step();
+            self.wake();
+            self.send_replies();
+            self.step_channels();
+            if self.requests.has_arrivals() {
+                self.take_requests(self.tick, self.open);
+            }
+            self.step_slices();
+            self.requests.advance(self.now - 1);
+            self.replies.advance(self.now - 1);
         }
     }
 
-    /// An SM takes one reply per core cycle from the crossbar.
-    fn eject(&mut self) {
-        let mut next = self.replies.next_arrival(0);
-        while let Some(sm) = next {
-            next = self.replies.next_arrival(sm + 1);
-            if self.ejected[sm].len() < self.ejection_limit
-                && let Some(request) = self.replies.pop(sm)
-            {
-                self.free_senders.push(request.id);
-                let id = self.senders[request.id as usize].1;
-                self.ejected[sm].push_back(Request { id, ..request });
-                self.ejected_count += 1;
+    /// How many core cycles [`Self::run_ahead`] may be asked for.
+    pub fn horizon(&self) -> u64 {
+        // what enters a slice in a window must not come out in it, and no queue between SMs and slices may be full in it
+        let ((inputs, _), (_, outputs)) = (self.requests.room(), self.replies.room());
+        let latency = self.slices.iter().map(Slice::latency).min().unwrap_or(0);
+        let ticks = latency.min(outputs as u64);
+        let cycles = match self.clock {
+            (ticks_per, cycles_per) if ticks_per == cycles_per => ticks,
+            (ticks_per, cycles_per) => ticks.saturating_sub(1) * cycles_per / ticks_per,
+        };
+        cycles.min((inputs / SENT_PER_CYCLE) as u64)
+    }
+
+    /// Everything but the way of the requests to the slices, for a window of core cycles. `remembers` what has happened
+    /// by when.
+    pub fn run_ahead(&mut self, cycles: u64, remembers: bool) {
+        let Window { now, tick, open, opened, stats, .. } = &mut self.window;
+        (*now, *tick, *open) = (self.now, self.tick, self.open);
+        opened.clear();
+        stats.clear();
+        if remembers {
+            let before = (self.now.wrapping_sub(1), self.stats());
+            self.window.stats.push(before);
+        }
+        self.now += cycles;
+        let until = self.ticks(self.now);
+        loop {
+            let next = self.next_tick(false);
+            if next > until {
+                self.tick = until;
+                return;
+            }
+            self.tick = next;
+            let cycle = self.cycle_of(next);
+            self.wake();
+            self.send_replies();
+            self.step_channels();
+            let open = self.open;
+            self.step_slices();
+            if self.open != open {
+                self.window.opened.push((next + 1, self.open));
+            }
+            self.replies.advance(cycle);
+            if remembers {
+                let now = (cycle, self.stats());
+                self.window.stats.push(now);
             }
         }
     }
 
-    /// The next tick in which something happens.
-    fn next_tick(&self) -> u64 {
+    /// What came to an SM's end of the crossbar within the window goes to the SM, or what is left of it back.
+    pub fn exchange_arriving(&mut self, sm: usize, port: &mut Port) {
+        self.replies.change_output(sm, |arriving| port.exchange_arriving(arriving));
+    }
+
+    /// What an SM sent within the window.
+    pub fn collect(&mut self, port: &mut Port) {
+        let Window { now, sent, .. } = &mut self.window;
+        for (at, request) in port.sent() {
+            let cycle = (at - *now) as usize;
+            if cycle >= sent.len() {
+                sent.resize_with(cycle + 1, Vec::new);
+            }
+            sent[cycle].push(request);
+        }
+    }
+
+    /// The way of the requests to the slices, for the window of [`Self::run_ahead`].
+    pub fn follow(&mut self) {
+        let Window { now, mut tick, mut open, opened, stats, mut sent } = std::mem::take(&mut self.window);
+        let mut opens = opened.iter().copied().peekable();
+        for (cycle, n) in (now..self.now).zip(0..) {
+            let until = self.ticks(cycle + 1);
+            while tick < until {
+                if self.requests.is_empty() {
+                    tick = until;
+                    break;
+                }
+                tick += 1;
+                while let Some((_, others)) = opens.next_if(|&(at, _)| at <= tick) {
+                    open = others;
+                }
+                if self.requests.has_arrivals() {
+                    self.take_requests(tick, open);
+                }
+                self.requests.advance(cycle);
+            }
+            // a cycle's requests come after its ticks
+            if let Some(sent) = sent.get_mut(n) {
+                sent.drain(..).for_each(|request| self.push(request));
+            }
+        }
+        self.window = Window { now, tick, open, opened, stats, sent };
+    }
+
+    /// What had happened by the end of a core cycle of the window.
+    pub fn stats_at(&self, cycle: u64) -> Option<LowerStats> {
+        let stats = &self.window.stats;
+        // the first stands for what was before
+        let later = stats.iter().skip(1).position(|&(at, _)| at > cycle).map_or(stats.len(), |n| n + 1);
+        later.checked_sub(1).map(|last| stats[last].1)
+    }
+
+    /// The next tick in which something happens; `sure` that it does in the next one.
+    fn next_tick(&self, sure: bool) -> u64 {
         let active = self.active_slices | self.active_channels != 0;
-        if active || !self.requests.is_empty() || self.replies.has_waiting() {
+        if active || sure || self.replies.has_waiting() {
             return self.tick + 1;
         }
         self.alarms.peek().map_or(u64::MAX, |&Reverse((at, _))| at.max(self.tick + 1))
     }
 
-    fn step(&mut self) {
+    /// Slices and channels whose alarms are due have something to do.
+    fn wake(&mut self) {
         while let Some(&Reverse((at, who))) = self.alarms.peek()
             && at <= self.tick
         {
@@ -175,14 +286,6 @@ impl Partitioned {
                 self.active_channels |= 1 << (who - CHANNEL);
             }
         }
-        self.send_replies();
-        self.step_channels();
-        if self.requests.has_arrivals() {
-            self.take_requests();
-        }
-        self.step_slices();
-        self.requests.advance();
-        self.replies.advance();
     }
 
     fn send_replies(&mut self) {
@@ -192,8 +295,7 @@ impl Partitioned {
                 && self.replies.accepts(number)
             {
                 slice.output.pop_front();
-                let sm = self.senders[request.id as usize].0;
-                self.replies.push(number, sm as usize, request);
+                self.replies.push(number, usize::from(request.sm), request);
             }
         }
     }
@@ -226,14 +328,15 @@ impl Partitioned {
         }
     }
 
-    fn take_requests(&mut self) {
+    /// The slices that are open take what has come for them by this tick.
+    fn take_requests(&mut self, tick: u64, open: u64) {
         let mut next = self.requests.next_arrival(0);
         while let Some(number) = next {
             next = self.requests.next_arrival(number + 1);
-            if self.slices[number].accepts()
+            if open >> number & 1 == 1
                 && let Some(request) = self.requests.pop(number)
             {
-                let at = self.slices[number].push(request, self.tick);
+                let at = self.slices[number].push(request, tick);
                 if at <= self.tick {
                     self.active_slices |= 1 << number;
                 } else {
@@ -248,6 +351,11 @@ impl Partitioned {
         for number in members(self.active_slices) {
             let slice = &mut self.slices[number];
             slice.cycle(self.tick, |request| mapping.line(request.address()));
+            if slice.accepts() {
+                self.open |= 1 << number;
+            } else {
+                self.open &= !(1 << number);
+            }
             if !slice.to_dram.is_empty() {
                 self.active_channels |= 1 << (number / self.per_channel);
             }
@@ -259,24 +367,21 @@ impl Partitioned {
 
     #[cfg(test)]
     pub fn is_idle(&self) -> bool {
-        self.ejected_count == 0
-            && self.requests.is_empty()
+        self.requests.is_empty()
             && self.replies.is_empty()
             && self.active_slices | self.active_channels == 0
             && self.alarms.is_empty()
     }
 
     pub fn quiet_for(&self) -> u64 {
-        if self.ejected_count > 0 || self.replies.has_arrivals() {
+        if self.replies.has_arrivals() {
             return 0;
         }
-        let tick = self.next_tick();
+        let tick = self.next_tick(!self.requests.is_empty());
         if tick == u64::MAX {
             return u64::MAX;
         }
-        // the first count of core cycles whose ticks include it
-        let cycles = (tick * self.clock.1).div_ceil(self.clock.0);
-        (cycles - 1).saturating_sub(self.now)
+        self.cycle_of(tick).saturating_sub(self.now)
     }
 
     pub fn skip(&mut self, cycles: u64) {

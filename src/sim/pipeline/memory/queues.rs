@@ -54,6 +54,24 @@ impl<T> Queues<T> {
         Some(entry)
     }
 
+    /// The length of the longest queue.
+    pub fn longest(&self) -> usize {
+        self.queues.iter().map(VecDeque::len).max().unwrap_or(0)
+    }
+
+    /// Lets somebody change a queue as a whole.
+    pub fn change(&mut self, number: usize, change: impl FnOnce(&mut VecDeque<T>)) {
+        let queue = &mut self.queues[number];
+        self.len -= queue.len();
+        change(queue);
+        self.len += queue.len();
+        if queue.is_empty() {
+            self.filled.remove(number);
+        } else {
+            self.filled.insert(number);
+        }
+    }
+
     /// The first queue from `from` on that holds something.
     #[inline]
     pub fn next_filled(&self, from: usize) -> Option<usize> {

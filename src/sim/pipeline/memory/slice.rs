@@ -48,6 +48,11 @@ impl Slice {
         self.input.len() < self.limit
     }
 
+    /// Ticks before a request that comes reaches the L2.
+    pub fn latency(&self) -> u64 {
+        self.latency
+    }
+
     /// A request comes; returns the tick at which it goes on.
     pub fn push(&mut self, request: Request, tick: u64) -> u64 {
         let at = tick + self.latency;

@@ -5,9 +5,13 @@ use crate::reference;
 use crate::runs;
 use crate::shipped;
 
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 use runs::workload;
+use warpbound::base::{BlockId, Cycle};
 use warpbound::machine::Machine;
 use warpbound::sim::{BlockResult, PolicySetup, SimSummary};
+use warpbound::trace::{BlockStart, Idle, Issue, Observer, Recorder, Release, WarpFinish};
 
 fn machine(base: &str, sms: usize) -> Machine {
     shipped::machine_of(format!("Machine(name: \"test\", extends: \"{base}\", sms: {sms})"))
@@ -83,7 +87,7 @@ fn blocks_go_round_the_sms() {
 /// What observers sum up covers every SM.
 #[test]
 fn observers_hear_of_every_sm() {
-    use warpbound::trace::{Event, FirstSm, Observer, Recorder, StallProfile};
+    use warpbound::trace::{Event, FirstSm, StallProfile};
 
     let machine = machine("accelsim-sm1", 3);
     let launch = "histogram.w8g4";
@@ -113,6 +117,115 @@ fn observers_hear_of_every_sm() {
     let lost: u64 = profile.lost().iter().map(|lost| lost.cycles.get()).sum();
     assert_eq!(lost, summary.stalls.total().get());
     assert!(profile.lost().iter().any(|lost| lost.producer.is_some()));
+}
+
+/// Every event with the SM that it is of. Who wants samples has the SMs go from cycle to cycle together.
+#[derive(Default)]
+struct Events {
+    recorder: Recorder,
+    sm: usize,
+    sms: Vec<usize>,
+    together: bool,
+}
+
+impl Events {
+    fn heard(&mut self, what: impl FnOnce(&mut Recorder)) {
+        what(&mut self.recorder);
+        self.sms.push(self.sm);
+    }
+}
+
+impl Observer for Events {
+    fn wants_samples(&self) -> bool {
+        self.together
+    }
+    fn on_sm(&mut self, sm: usize) {
+        self.sm = sm;
+    }
+    fn block_started(&mut self, start: &BlockStart) {
+        self.heard(|recorder| recorder.block_started(start));
+    }
+    fn issued(&mut self, issue: &Issue) {
+        self.heard(|recorder| recorder.issued(issue));
+    }
+    fn idled(&mut self, idle: &Idle) {
+        self.heard(|recorder| recorder.idled(idle));
+    }
+    fn barrier_released(&mut self, release: &Release) {
+        self.heard(|recorder| recorder.barrier_released(release));
+    }
+    fn warp_finished(&mut self, finish: &WarpFinish) {
+        self.heard(|recorder| recorder.warp_finished(finish));
+    }
+    fn block_ended(&mut self, block: BlockId, end: Cycle) {
+        self.heard(|recorder| recorder.block_ended(block, end));
+    }
+}
+
+/// SMs that go through many cycles by themselves, and SMs that go from cycle to cycle together: the same events in the
+/// same order, on machines drawn at random.
+#[test]
+fn windows_change_nothing() {
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    let mut draw = move |below: usize| (u64::from(rng.next_u32()) * below as u64 >> 32) as usize;
+    let launches: Vec<_> =
+        ["vecadd.w4g8", "saxpy.w8g4", "sgemm_tiled.w8g4", "blackscholes.w4g4", "bitonic.w4g4"]
+            .into_iter()
+            .chain(["histogram.w8g4", "reduce_tree.w8g8", "reduce_shfl.w8g4", "transpose_conflict.w8g4"])
+            .map(reference::launch)
+            .chain(
+                reference::launches_of_many_blocks()
+                    .into_iter()
+                    .filter(|launch| launch.name.ends_with("g46")),
+            )
+            .collect();
+    let (mut blocks, mut issues) = (0, 0);
+    for round in 0..120 {
+        let launch = &launches[draw(launches.len())];
+        let mut settings = vec![format!("sms={}", [1, 2, 3, 7, 46][draw(5)])];
+        let base = ["accelsim-sm1", "accelsim-sm1", "accelsim-ecrts-dram", "accelsim-ecrts"][draw(4)];
+        let mut set = |name: &str, values: &[&str], of: usize| {
+            if draw(of) == 0 {
+                settings.push(format!("{name}={}", values[draw(values.len())]));
+            }
+        };
+        set("pipeline.launch.start", &["0", "77", "5000"], 2);
+        set("pipeline.launch.blocks_per_cycle", &["0", "1", "2"], 2);
+        set("pipeline.launch.placement", &["Random(3)", "Random(4)"], 3);
+        if base != "accelsim-ecrts" {
+            set("memory.partitions.latency", &["0", "3", "9", "40"], 2);
+            set("memory.partitions.crossbar_queue", &["1", "8", "100"], 2);
+            set("memory.partitions.ejection_queue", &["1", "2"], 3);
+            set("memory.partitions.queue", &["1", "4"], 3);
+            set("memory.partitions.clock", &["(2, 3)", "(7, 5)", "(1, 2)"], 2);
+            set("memory.jitter", &["Geometric(20)", "Uniform(0, 9)"], 3);
+        }
+        if base == "accelsim-sm1" {
+            set("memory.l1.cache.write", &["Back", "Evict"], 3);
+        }
+        let words: Vec<&str> = settings.iter().map(String::as_str).collect();
+        let machine = shipped::machine_with(base, &words);
+        let policy = [PolicySetup::Gto, PolicySetup::Lrr, PolicySetup::TwoLevel, PolicySetup::Random(5)]
+            [draw(4)]
+        .clone();
+        let workload = workload(&launch.name, launch.program(), launch.launch.clone());
+        let observed = |together, threads| {
+            let mut events = Events { together, ..Events::default() };
+            let result = runs::observed_on(threads, &workload, &machine, &policy, &mut events);
+            (result, events.recorder, events.sms)
+        };
+        let (result, events, sms) = observed(false, 1 + round % 3);
+        let together = observed(true, 1);
+        let what = format!("{} on {base}, {settings:?}, {policy}", launch.name);
+        assert!(result == together.0, "{what}: {result:#?}\nand {:#?}", together.0);
+        let differs =
+            std::iter::zip(&events.events, &together.1.events).position(|(one, other)| one != other);
+        assert_eq!(differs, None, "{what}");
+        assert!(events == together.1 && sms == together.2, "{what}");
+        blocks += result.1.len();
+        issues += result.0.issues;
+    }
+    assert!(blocks > 1000 && issues > 500_000, "{blocks} {issues}");
 }
 
 /// The order in which SMs get blocks is drawn: another one for another seed, the same on any number of threads, and each SM

@@ -406,8 +406,8 @@ pub struct Common {
     /// default. Where memory is short the limit is lower
     #[arg(long, default_value_t = MAX_INSTRUCTIONS, value_name = "N")]
     pub max_instructions: u64,
-    /// Threads for machines with several SMs; results do not depend on it. Without this option one
-    /// thread simulates and another executes the kernel; with N = 1 there is one for both
+    /// Threads that the SMs of a machine with several run on (all cores); results do not depend on it.
+    /// Another one executes the kernel, but with N = 1, where there is one for both
     #[arg(long, value_name = "N")]
     pub sm_threads: Option<usize>,
     /// Whether to watch memory for accesses whose order shows: no bound is judged if there are any
@@ -460,10 +460,8 @@ impl Common {
     }
 
     /// Threads for machines with several SMs.
-    ///
-    /// SMs meet in every cycle, and threads that meet so often seldom pay.
     pub fn threads(&self) -> usize {
-        self.sm_threads.unwrap_or(1).max(1)
+        self.sm_threads.unwrap_or_else(resources::threads).max(1)
     }
 
     /// Whether functional execution has a thread of its own.

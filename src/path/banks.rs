@@ -51,6 +51,19 @@ pub fn most_extra_transactions(
     u8::try_from(extra).unwrap_or(u8::MAX)
 }
 
+/// Whether no two words of different lanes lie in the same bank, of a power of two of them: every bank keeps the word that
+/// was put there last, and every lane finds its own.
+fn without_conflict(banks: u32, addresses: &Lanes) -> bool {
+    let mask = u64::from(banks) - 1;
+    let mut words = [0; Banks::MOST as usize];
+    let bank = |word: u64| (word & mask) as usize % words.len();
+    let banks: [usize; WARP_SIZE] = std::array::from_fn(|lane| bank(addresses[lane] / WORD));
+    for lane in 0..WARP_SIZE {
+        words[banks[lane]] = addresses[lane] / WORD;
+    }
+    (0..WARP_SIZE).fold(0, |differ, lane| differ | (words[banks[lane]] ^ (addresses[lane] / WORD))) == 0
+}
+
 /// Distinct words of the bank that has the most of them; the lanes touch at most `MOST` words.
 fn most_loaded<const MOST: usize>(
     banks: u32,
@@ -58,6 +71,13 @@ fn most_loaded<const MOST: usize>(
     lanes: LaneMask,
     words_per_lane: u64,
 ) -> u32 {
+    if MOST == WARP_SIZE
+        && lanes == LaneMask::ALL
+        && banks.is_power_of_two()
+        && without_conflict(banks, addresses)
+    {
+        return 1;
+    }
     let banks = u64::from(banks);
     // nearly always: no division then
     let mask = if banks.is_power_of_two() { Some(banks - 1) } else { None };
@@ -132,7 +152,8 @@ mod tests {
             let bytes = [1, 4, 8, 16][draw(4) as usize];
             let span = [2, 40, 2000][draw(3) as usize];
             let addresses: Lanes = std::array::from_fn(|_| draw(span) * bytes);
-            let lanes = LaneMask::from_bits_retain(draw(1 << 32) as u32);
+            let some = LaneMask::from_bits_retain(draw(1 << 32) as u32);
+            let lanes = if draw(2) == 0 { LaneMask::ALL } else { some };
             let per_lane = if rule == BankRule::Words { 1 } else { bytes.div_ceil(WORD) };
             let lanes_per_pool = WARP_SIZE / banks.pools(bytes as usize);
             let mut expected = 0;

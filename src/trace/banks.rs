@@ -37,18 +37,20 @@ impl BankUse {
 /// Collects [`BankUse`] by instruction. Empty on a machine without bank conflicts.
 pub struct BankProfile<'a> {
     table: &'a TimingTable,
-    by_pc: BTreeMap<Pc, BankUse>,
+    /// By address; nothing where no access was.
+    by_pc: Vec<BankUse>,
 }
 
 impl<'a> BankProfile<'a> {
     /// An empty profile of a program on a machine.
     pub fn new(table: &'a TimingTable) -> Self {
-        Self { table, by_pc: BTreeMap::new() }
+        Self { table, by_pc: vec![BankUse::default(); table.instrs().len()] }
     }
 
     /// Every instruction that accessed shared memory, in program order.
     pub fn by_pc(&self) -> impl Iterator<Item = (Pc, &BankUse)> {
-        self.by_pc.iter().map(|(&pc, used)| (pc, used))
+        let accessed = |(_, used): &(usize, &BankUse)| used.accesses > 0;
+        self.by_pc.iter().enumerate().filter(accessed).map(|(index, used)| (Pc::from_index(index), used))
     }
 
     /// As [`BankProfile::by_pc`], summed over the instructions of one source line.
@@ -64,7 +66,7 @@ impl<'a> BankProfile<'a> {
 impl Observer for BankProfile<'_> {
     fn issued(&mut self, issue: &Issue) {
         if let Some((transactions, without)) = self.table.bank_transactions(issue.step) {
-            self.by_pc.entry(issue.step.pc()).or_default().add(&BankUse {
+            self.by_pc[issue.step.pc().index()].add(&BankUse {
                 accesses: 1,
                 transactions: u64::from(transactions),
                 without_conflicts: u64::from(without),

@@ -1,6 +1,8 @@
 //! Which instruction lost the cycles: idle time by waiting instruction and by what it waited for.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+
+use rustc_hash::FxHashMap;
 
 use super::{Idle, Issue, Observer, StallReason};
 use crate::base::{Cycle, Cycles, Pc, RegId};
@@ -38,13 +40,13 @@ pub struct StallProfile<'a> {
     sms: Vec<OfSm>,
     /// The SM that is told of.
     sm: usize,
-    lost: BTreeMap<(StallReason, Option<Pc>, Option<Pc>), Cycles>,
+    lost: FxHashMap<(StallReason, Option<Pc>, Option<Pc>), Cycles>,
 }
 
 impl<'a> StallProfile<'a> {
     /// An empty profile of a program on a machine.
     pub fn new(table: &'a TimingTable) -> Self {
-        Self { table, sms: vec![OfSm::default()], sm: 0, lost: BTreeMap::new() }
+        Self { table, sms: vec![OfSm::default()], sm: 0, lost: FxHashMap::default() }
     }
 
     /// Every cause, the costliest first; equal ones by reason and place in the program.
@@ -54,7 +56,7 @@ impl<'a> StallProfile<'a> {
             .iter()
             .map(|(&(reason, waiting, producer), &cycles)| LostCycles { reason, waiting, producer, cycles })
             .collect();
-        list.sort_by_key(|lost| std::cmp::Reverse(lost.cycles));
+        list.sort_by_key(|lost| (Reverse(lost.cycles), lost.reason, lost.waiting, lost.producer));
         list
     }
 

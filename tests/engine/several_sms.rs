@@ -167,7 +167,7 @@ impl Observer for Events {
 #[test]
 fn windows_change_nothing() {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
-    let mut draw = move |below: usize| (u64::from(rng.next_u32()) * below as u64 >> 32) as usize;
+    let mut draw = move |below: usize| ((u64::from(rng.next_u32()) * below as u64) >> 32) as usize;
     let launches: Vec<_> =
         ["vecadd.w4g8", "saxpy.w8g4", "sgemm_tiled.w8g4", "blackscholes.w4g4", "bitonic.w4g4"]
             .into_iter()

@@ -59,6 +59,16 @@ enum Part {
     Source(Operand),
 }
 
+/// Numbers of 32 bits as such of 64.
+#[inline(always)]
+fn widened(narrow: &[u32; WARP_SIZE]) -> Lanes {
+    let mut wide = [0; WARP_SIZE];
+    for (wide, &narrow) in wide.iter_mut().zip(narrow) {
+        *wide = u64::from(narrow);
+    }
+    wide
+}
+
 impl Access {
     /// A load.
     pub(in super::super) fn load(
@@ -135,10 +145,15 @@ impl Access {
         let (base, width) = match self.base {
             Base::Fixed(base) => ([base; WARP_SIZE], u64::MAX),
             Base::Wide(row) => (registers.wide[row as usize].0, u64::MAX),
-            Base::Narrow(row) => (registers.narrow[row as usize].0.map(u64::from), width_mask(32)),
+            Base::Narrow(row) => (widened(&registers.narrow[row as usize].0), width_mask(32)),
             Base::Other(operand, width) => (warp.operand(operand, shape), width),
         };
-        base.map(|base| base.wrapping_add(self.offset) & width)
+        // `map` of an array is a call per lane here
+        let mut addresses = base;
+        for address in &mut addresses {
+            *address = address.wrapping_add(self.offset) & width;
+        }
+        addresses
     }
 
     /// The stretch of memory of all lanes: its space, where it begins there, how the lanes lie in it.
@@ -422,7 +437,10 @@ impl Access {
     ) -> MemoryUse {
         if context.record.wants_addresses() {
             // registers may have been overwritten by now
-            let addresses = span.offsets.0.map(|offset| span.low.wrapping_add(u64::from(offset)));
+            let mut addresses = widened(&span.offsets.0);
+            for address in &mut addresses {
+                *address = address.wrapping_add(span.low);
+            }
             let targets = Targets { space: self.space, addresses, size: self.size(), verb: "access", pc };
             targets.used(enabled, false, warp, context)
         } else {

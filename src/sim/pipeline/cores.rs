@@ -56,11 +56,11 @@ impl<'a> Core<'a> {
     pub fn begin_cycle(&mut self, now: u64) {
         if self.next <= now {
             self.sm.advance_to(now);
-            let port = self.port.as_mut().map(|port| {
+            let Self { sm, port, .. } = self;
+            if let Some(port) = port {
                 port.begin_cycle(now);
-                port
-            });
-            self.sm.begin_cycle(port);
+            }
+            sm.begin_cycle(port.as_mut());
         }
     }
 

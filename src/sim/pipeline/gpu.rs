@@ -12,19 +12,20 @@ use super::code::Code;
 use super::cores::{Core, Crew};
 use super::order::Order;
 use super::samples::Told;
-use crate::base::{Cycle, Cycles, WarpMask};
 use crate::machine::Machine;
 use crate::machine::Pipeline;
 use crate::machine::memory::LowerLevel;
 use crate::path::Footprint;
 use crate::sim::SLOTS;
-use crate::sim::error::{Deadlock, RunError, SimError};
+use crate::sim::error::{RunError, SimError};
 use crate::sim::policy::Policy;
-use crate::sim::result::{BlockResult, LowerStats, MemoryStats, SimSummary, SubCoreResult};
+use crate::sim::result::{BlockResult, SimSummary};
 use crate::sim::supply::Supply;
 use crate::sim::supply::{Kept, On, OnBlock};
-use crate::trace::{Observer, Stalls};
+use crate::trace::Observer;
 
+/// Cycles of the first window.
+const FIRST_WINDOW: u64 = 64;
 /// SMs that one thread takes at a time, at most.
 const SHARE: usize = 4;
 
@@ -79,7 +80,7 @@ fn launch_with<'a>(
         now: 0,
         lower,
         crew,
-        length: super::window::FIRST,
+        length: FIRST_WINDOW,
         listening,
         told: sampling.then(Told::default),
         may_place: true,
@@ -332,70 +333,6 @@ impl<'a> Gpu<'a> {
         *next = self.now;
         self.last_served = index;
         Ok(true)
-    }
-
-    /// The result, if the launch was over in the present cycle and the rest takes so long; `lower` is what had happened
-    /// behind the SMs.
-    fn summary(
-        &mut self,
-        supply: &Supply<'_, '_>,
-        end: u64,
-        lower: Option<LowerStats>,
-        observer: &mut dyn Observer,
-    ) -> SimSummary {
-        let now = self.now;
-        let mut stalls = Stalls::default();
-        let mut sub_cores = Vec::new();
-        let mut issues = 0;
-        for Core { sm, .. } in self.cores() {
-            issues += sm.issues;
-            sm.now = now;
-            sm.sample();
-            for sub in 0..sm.subs.len() {
-                sm.now = now;
-                if end > 0 {
-                    sm.idle(sub, WarpMask::empty(), WarpMask::empty(), false);
-                }
-                sm.now = now + end;
-                sm.end_idle(sub);
-                sm.now = now;
-                stalls += sm.subs[sub].stalls;
-                sub_cores.push(SubCoreResult { issues: sm.subs[sub].issues, stalls: sm.subs[sub].stalls });
-            }
-        }
-        self.tell(observer);
-        SimSummary {
-            makespan: Cycles::new(now + end),
-            issues,
-            stalls,
-            sub_cores,
-            blocks: supply.given(),
-            resident_blocks: supply.layout().places() as u32,
-            memory: lower.map(|lower| self.memory_stats(lower)),
-        }
-    }
-
-    fn memory_stats(&mut self, lower: LowerStats) -> MemoryStats {
-        let mut stats = MemoryStats { lower, ..MemoryStats::default() };
-        for unit in self.cores().filter_map(|core| core.sm.load_store.as_ref()) {
-            unit.add_stats(&mut stats);
-        }
-        stats
-    }
-
-    fn deadlock(&mut self) -> Deadlock {
-        let of_sm = |sm: &Sm<'_>| {
-            let warp = |slot: usize| {
-                let (block, warp) = sm.blocks.warp(slot);
-                let next = sm.warps[slot].next as usize;
-                let last = next.checked_sub(1).map(|index| sm.path(slot).steps()[index].pc());
-                (block, warp, last)
-            };
-            sm.blocks.live().slots().map(warp).collect::<Vec<_>>()
-        };
-        // the last in which an SM did something
-        let cycle = Cycle::new(self.cores().map(|core| core.sm.now).max().unwrap_or(0));
-        Deadlock { cycle, warps: self.cores().flat_map(|core| of_sm(&core.sm)).collect() }
     }
 }
 

@@ -130,6 +130,23 @@ impl Latch {
     /// The place of the oldest instruction for a unit.
     #[inline]
     pub fn oldest(&self, unit: usize) -> Option<UnitPort> {
-        self.places(unit).min_by_key(|place| self.ages[place.index()])
+        let mut sub_cores = self.sub_cores[unit];
+        if sub_cores == 0 {
+            return None;
+        }
+        let mut next = || {
+            let next = UnitPort::new(unit, sub_cores.trailing_zeros() as usize);
+            sub_cores &= sub_cores - 1;
+            (next, sub_cores != 0)
+        };
+        let (mut oldest, mut others) = next();
+        while others {
+            let other;
+            (other, others) = next();
+            if self.ages[other.index()] < self.ages[oldest.index()] {
+                oldest = other;
+            }
+        }
+        Some(oldest)
     }
 }

@@ -41,6 +41,7 @@ mod load_store;
 mod log;
 mod memory;
 mod order;
+mod outcome;
 mod samples;
 mod units;
 mod window;

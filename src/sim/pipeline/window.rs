@@ -16,8 +16,7 @@ use crate::sim::error::SimError;
 use crate::sim::supply::{Kept, OnBlock, Supply};
 use crate::trace::Observer;
 
-/// Cycles of the first window, of the shortest and of the longest.
-pub(super) const FIRST: u64 = 64;
+/// Cycles of the shortest window and of the longest.
 const SHORTEST: u64 = 8;
 const LONGEST: u64 = 1024;
 /// SMs that go on by themselves after a block has ended: from so many on the crew helps.

@@ -1,7 +1,9 @@
-//! Memory partitions behind a crossbar: who does what in which tick.
+//! Memory partitions behind a crossbar: who does what in which tick. `window` does it for many core cycles at a time.
+
+mod window;
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 use super::cache::Cache;
 use super::crossbar::Crossbar;
@@ -32,15 +34,15 @@ pub(super) struct Partitioned {
     channels: Vec<Channel>,
     active_slices: u64,
     active_channels: u64,
-    /// Ticks at which a slice (its number) or a channel (its number + 64) has something to do.
-    alarms: BinaryHeap<Reverse<(u64, u8)>>,
+    /// Ticks at which slices have something to do, ascending, with these as a mask.
+    slice_alarms: VecDeque<(u64, u64)>,
+    /// Ticks at which a channel has something to do, with its number.
+    channel_alarms: BinaryHeap<Reverse<(u64, u8)>>,
     /// Slices that take requests, as a mask.
     open: u64,
     window: Window,
     ejection_limit: usize,
 }
-
-const CHANNEL: u8 = 64;
 
 /// The window in which what lies behind the requests' crossbar is ahead of it.
 #[derive(Clone, Debug, Default)]
@@ -56,9 +58,6 @@ struct Window {
     /// By core cycle of the window: what SMs sent.
     sent: Vec<Vec<Request>>,
 }
-
-/// Requests that an SM can send in a cycle: of constants, of the L1, and past it.
-const SENT_PER_CYCLE: usize = 3;
 
 impl Partitioned {
     pub fn new(settings: &Partitions, sms: usize, seed: u64, draws: impl Fn(u64) -> Draws) -> Self {
@@ -82,7 +81,8 @@ impl Partitioned {
             channels: (0..u64::from(settings.channels)).map(|c| Channel::new(settings, draws(c))).collect(),
             active_slices: 0,
             active_channels: 0,
-            alarms: BinaryHeap::new(),
+            slice_alarms: VecDeque::new(),
+            channel_alarms: BinaryHeap::new(),
             open: u64::MAX,
             window: Window::default(),
             ejection_limit: settings.ejection_queue as usize,
@@ -162,129 +162,30 @@ impl Partitioned {
         }
     }
 
-    /// How many core cycles [`Self::run_ahead`] may be asked for.
-    pub fn horizon(&self) -> u64 {
-        // what enters a slice in a window must not come out in it, and no queue between SMs and slices may be full in it
-        let ((inputs, _), (_, outputs)) = (self.requests.room(), self.replies.room());
-        let latency = self.slices.iter().map(Slice::latency).min().unwrap_or(0);
-        let ticks = latency.min(outputs as u64);
-        let cycles = match self.clock {
-            (ticks_per, cycles_per) if ticks_per == cycles_per => ticks,
-            (ticks_per, cycles_per) => ticks.saturating_sub(1) * cycles_per / ticks_per,
-        };
-        cycles.min((inputs / SENT_PER_CYCLE) as u64)
-    }
-
-    /// Everything but the way of the requests to the slices, for a window of core cycles. `remembers` what has happened
-    /// by when.
-    pub fn run_ahead(&mut self, cycles: u64, remembers: bool) {
-        let Window { now, tick, open, opened, stats, .. } = &mut self.window;
-        (*now, *tick, *open) = (self.now, self.tick, self.open);
-        opened.clear();
-        stats.clear();
-        if remembers {
-            let before = (self.now.wrapping_sub(1), self.stats());
-            self.window.stats.push(before);
-        }
-        self.now += cycles;
-        let until = self.ticks(self.now);
-        loop {
-            let next = self.next_tick(false);
-            if next > until {
-                self.tick = until;
-                return;
-            }
-            self.tick = next;
-            let cycle = self.cycle_of(next);
-            self.wake();
-            self.send_replies();
-            self.step_channels();
-            let open = self.open;
-            self.step_slices();
-            if self.open != open {
-                self.window.opened.push((next + 1, self.open));
-            }
-            self.replies.advance(cycle);
-            if remembers {
-                let now = (cycle, self.stats());
-                self.window.stats.push(now);
-            }
-        }
-    }
-
-    /// What came to an SM's end of the crossbar within the window goes to the SM, or what is left of it back.
-    pub fn exchange_arriving(&mut self, sm: usize, port: &mut Port) {
-        self.replies.change_output(sm, |arriving| port.exchange_arriving(arriving));
-    }
-
-    /// What an SM sent within the window.
-    pub fn collect(&mut self, port: &mut Port) {
-        let Window { now, sent, .. } = &mut self.window;
-        for (at, request) in port.sent() {
-            let cycle = (at - *now) as usize;
-            if cycle >= sent.len() {
-                sent.resize_with(cycle + 1, Vec::new);
-            }
-            sent[cycle].push(request);
-        }
-    }
-
-    /// The way of the requests to the slices, for the window of [`Self::run_ahead`].
-    pub fn follow(&mut self) {
-        let Window { now, mut tick, mut open, opened, stats, mut sent } = std::mem::take(&mut self.window);
-        let mut opens = opened.iter().copied().peekable();
-        for (cycle, n) in (now..self.now).zip(0..) {
-            let until = self.ticks(cycle + 1);
-            while tick < until {
-                if self.requests.is_empty() {
-                    tick = until;
-                    break;
-                }
-                tick += 1;
-                while let Some((_, others)) = opens.next_if(|&(at, _)| at <= tick) {
-                    open = others;
-                }
-                if self.requests.has_arrivals() {
-                    self.take_requests(tick, open);
-                }
-                self.requests.advance(cycle);
-            }
-            // a cycle's requests come after its ticks
-            if let Some(sent) = sent.get_mut(n) {
-                sent.drain(..).for_each(|request| self.push(request));
-            }
-        }
-        self.window = Window { now, tick, open, opened, stats, sent };
-    }
-
-    /// What had happened by the end of a core cycle of the window.
-    pub fn stats_at(&self, cycle: u64) -> Option<LowerStats> {
-        let stats = &self.window.stats;
-        // the first stands for what was before
-        let later = stats.iter().skip(1).position(|&(at, _)| at > cycle).map_or(stats.len(), |n| n + 1);
-        later.checked_sub(1).map(|last| stats[last].1)
-    }
-
     /// The next tick in which something happens; `sure` that it does in the next one.
     fn next_tick(&self, sure: bool) -> u64 {
         let active = self.active_slices | self.active_channels != 0;
         if active || sure || self.replies.has_waiting() {
             return self.tick + 1;
         }
-        self.alarms.peek().map_or(u64::MAX, |&Reverse((at, _))| at.max(self.tick + 1))
+        let slices = self.slice_alarms.front().map_or(u64::MAX, |&(at, _)| at);
+        let channels = self.channel_alarms.peek().map_or(u64::MAX, |&Reverse((at, _))| at);
+        slices.min(channels).max(self.tick + 1)
     }
 
     /// Slices and channels whose alarms are due have something to do.
     fn wake(&mut self) {
-        while let Some(&Reverse((at, who))) = self.alarms.peek()
+        while let Some(&(at, slices)) = self.slice_alarms.front()
             && at <= self.tick
         {
-            self.alarms.pop();
-            if who < CHANNEL {
-                self.active_slices |= 1 << who;
-            } else {
-                self.active_channels |= 1 << (who - CHANNEL);
-            }
+            self.slice_alarms.pop_front();
+            self.active_slices |= slices;
+        }
+        while let Some(&Reverse((at, channel))) = self.channel_alarms.peek()
+            && at <= self.tick
+        {
+            self.channel_alarms.pop();
+            self.active_channels |= 1 << channel;
         }
     }
 
@@ -319,7 +220,7 @@ impl Partitioned {
                     self.active_slices |= 1 << (first + slice);
                 }
                 if let Some(at) = alarm {
-                    self.alarms.push(Reverse((at, number as u8 + CHANNEL)));
+                    self.channel_alarms.push(Reverse((at, number as u8)));
                 }
             }
             if !channel.is_active(self.tick, slices) {
@@ -339,8 +240,12 @@ impl Partitioned {
                 let at = self.slices[number].push(request, tick);
                 if at <= self.tick {
                     self.active_slices |= 1 << number;
-                } else {
-                    self.alarms.push(Reverse((at, number as u8)));
+                    continue;
+                }
+                // all slices have the same latency, so nothing earlier follows
+                match self.slice_alarms.back_mut() {
+                    Some((last, slices)) if *last == at => *slices |= 1 << number,
+                    _ => self.slice_alarms.push_back((at, 1 << number)),
                 }
             }
         }
@@ -370,7 +275,8 @@ impl Partitioned {
         self.requests.is_empty()
             && self.replies.is_empty()
             && self.active_slices | self.active_channels == 0
-            && self.alarms.is_empty()
+            && self.slice_alarms.is_empty()
+            && self.channel_alarms.is_empty()
     }
 
     pub fn quiet_for(&self) -> u64 {

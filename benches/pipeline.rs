@@ -1,6 +1,6 @@
 //! How fast the detailed engine replays real kernels: warp instructions per second on four
 //! sub-cores with coalescing, L1, L2 and DRAM, and the same with instruction buffers, operand collector and
-//! result buses. The paths are recorded before.
+//! result buses; and on 46 SMs. The paths are recorded before.
 
 #[path = "../tests/support/runs.rs"]
 mod runs;
@@ -15,7 +15,7 @@ use warpbound::exec::Options;
 use warpbound::machine::Machine;
 use warpbound::path::{BlockPaths, BlockSource, Footprint};
 use warpbound::program::TimingTable;
-use warpbound::sim::{PolicySetup, SimSummary, simulate};
+use warpbound::sim::{PolicySetup, SimSummary, simulate_on};
 
 /// The blocks of a launch, again and again.
 struct Recorded {
@@ -57,21 +57,23 @@ const CACHES: &str = "Machine(name: \"caches\", extends: \"accelsim-sm1\", pipel
      collector: None, collect: [], queue: None, result_buses: None, write_back: 0, issue: Issue()))";
 
 fn pipeline(criterion: &mut Criterion) {
-    replay(criterion, "pipeline", &shipped::machine("accelsim-sm1"));
-    replay(criterion, "caches", &shipped::machine_of(CACHES.to_owned()));
+    replay(criterion, "pipeline", &shipped::machine("accelsim-sm1"), 1, &KERNELS);
+    replay(criterion, "caches", &shipped::machine_of(CACHES.to_owned()), 1, &KERNELS);
+    for threads in [1, 2] {
+        let name = format!("46 SMs on {threads} threads");
+        replay(criterion, &name, &shipped::machine("rtx3070"), threads, &OF_MANY_BLOCKS);
+    }
 }
 
-fn replay(criterion: &mut Criterion, name: &str, machine: &Machine) {
+const KERNELS: [&str; 6] =
+    ["sgemm_naive_w32", "sgemm_dbuf_w8", "sgemm_prefetch", "transpose_naive", "loopbreak", "bitonic_shared"];
+const OF_MANY_BLOCKS: [&str; 4] =
+    ["voronoi_1024_waves", "scan_padded_waves", "transpose_padded_waves", "transpose_naive_waves"];
+
+fn replay(criterion: &mut Criterion, name: &str, machine: &Machine, threads: usize, kernels: &[&str]) {
     let mut group = criterion.benchmark_group(name);
     group.sample_size(20);
-    for name in [
-        "sgemm_naive_w32",
-        "sgemm_dbuf_w8",
-        "sgemm_prefetch",
-        "transpose_naive",
-        "loopbreak",
-        "bitonic_shared",
-    ] {
+    for &name in kernels {
         let kernel = shipped::launch(name);
         let workload = runs::workload(name, kernel.program, kernel.launch);
         let table = TimingTable::new(workload.program(), machine).expect("every class is mapped");
@@ -80,7 +82,9 @@ fn replay(criterion: &mut Criterion, name: &str, machine: &Machine) {
         let mut run = || -> SimSummary {
             recorded.next = 0;
             let (setup, resident) = (&PolicySetup::Gto, limits.blocks);
-            simulate(&mut recorded, &table, machine, setup, resident, &mut (), |_, _| ()).expect("runs")
+            let ran =
+                simulate_on(threads, &mut recorded, &table, machine, setup, resident, &mut (), |_, _| ());
+            ran.expect("runs")
         };
         group.throughput(Throughput::Elements(run().issues));
         group.bench_function(name, |bencher| bencher.iter(&mut run));

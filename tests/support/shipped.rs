@@ -88,7 +88,8 @@ pub fn encoding() -> sass::Encoding {
 
 /// A launch below `kernels/` by name.
 pub fn launch(name: &str) -> Shipped {
-    let file = launch_files().into_iter().find(|file| file.file_stem().is_some_and(|stem| stem == name));
+    let mut files = launch_files().into_iter().chain(launches_in_waves());
+    let file = files.find(|file| file.file_stem().is_some_and(|stem| stem == name));
     load(&file.unwrap_or_else(|| panic!("no launch {name}")), &isa(), 0)
 }
 

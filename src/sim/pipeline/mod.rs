@@ -16,7 +16,8 @@
 //!  fetch                      instruction buffers are filled                (front_end.rs)
 //! ```
 //!
-//! What is here is the state of one SM, which all stages share, and the order of its stages.
+//! What is here is the state of one SM, which all stages share, and the order of its stages. Several SMs, their blocks and
+//! the memory behind them are in `gpu.rs`; `window.rs` lets each go on for itself while memory has no answer for it.
 //!
 //! With every part off, the cycles are those of the paper model; `tests/engine/against_reference.rs`
 //! compares event by event. The structure with everything on is that of GPGPU-Sim 4.2's

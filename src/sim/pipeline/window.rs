@@ -1,7 +1,7 @@
 //! Many cycles of each SM at a time.
 //!
 //! What an SM sends is not answered sooner than memory takes to answer anything, so memory can be simulated ahead by
-//! that time, and then each SM for itself, with the replies that it will get ([`Lower::run_ahead`]): conservative
+//! that time, and then each SM for itself, with the replies that it will get ([`run_ahead`](super::memory::Lower::run_ahead)): conservative
 //! parallel simulation (Fujimoto, "Parallel discrete event simulation", CACM 33(10), 1990, section 3) with memory's latency
 //! as lookahead. Blocks are given out in the order of time: an SM on which one ends stands in that cycle until no SM
 //! stands in an earlier one. Only SMs that stand there have room, so nobody else would get a block.
@@ -10,8 +10,6 @@
 
 use super::cores::Core;
 use super::gpu::Gpu;
-#[expect(unused_imports, reason = "for a link")]
-use super::memory::Lower;
 use crate::sim::error::SimError;
 use crate::sim::supply::{Kept, OnBlock, Supply};
 use crate::trace::Observer;

@@ -86,6 +86,13 @@ impl Collector {
         self.ready |= self.going[place.index()];
     }
 
+    /// Whether nothing moves in it until something is there for it or makes room.
+    #[inline]
+    pub fn is_stuck(&self, input: &Latch) -> bool {
+        let enters = (self.changed || input.fresh) && self.free != 0 && !input.is_empty();
+        self.ready == 0 && self.wanted == 0 && !enters
+    }
+
     /// One cycle: instructions go from `input` through the collector to `output`.
     pub fn cycle(&mut self, code: &Code<'_>, flights: &Flights, input: &mut Latch, output: &mut Latch) {
         self.changed |= std::mem::take(&mut input.fresh);

@@ -32,6 +32,13 @@ impl<'a> Core<'a> {
         Self { sm, policies, port, next: 0, at: 0, waits: false, stop: u64::MAX, failed: None }
     }
 
+    /// Whether memory has room again for an SM that waits for that.
+    #[inline]
+    pub fn has_room_again(&self, lower: &Lower) -> bool {
+        let Self { sm, port: Some(port), .. } = self else { return false };
+        sm.stuck_since.is_some() && port.is_full() && lower.room(sm.index) > 0
+    }
+
     /// Whether a warp certainly has instructions left after so many cycles.
     pub fn goes_on_for(&self, cycles: u64) -> bool {
         let Sm { blocks, warps, settings, .. } = &self.sm;
@@ -69,7 +76,7 @@ impl<'a> Core<'a> {
     pub fn end_cycle(&mut self) -> Result<(), RunError> {
         self.sm.begin_due_blocks(&mut self.policies);
         self.sm.end_cycle(&mut self.policies)?;
-        self.next = self.sm.next_event();
+        self.next = self.sm.next_event(self.port.as_ref().is_some_and(Port::may_be_waited_for));
         Ok(())
     }
 

@@ -92,6 +92,13 @@ impl FirstLevel {
         (true, (access == Access::Hit).then_some(request))
     }
 
+    /// The next cycle after this one in which a transaction reaches the tags.
+    pub fn next_due(&self, now: u64) -> u64 {
+        let next =
+            self.banks.iter().filter_map(|bank| bank.front()).map(|&(at, _)| at).filter(|&at| at > now);
+        next.min().unwrap_or(u64::MAX)
+    }
+
     /// The next cycle in which something can happen without a reply.
     pub fn next_event(&self, now: u64) -> u64 {
         if !self.cache.is_quiet() {

@@ -212,7 +212,10 @@ impl<'a> Gpu<'a> {
         each(shares, |core| {
             core.at = now;
             if core.next > now {
-                return;
+                if !lower.as_ref().is_some_and(|lower| core.has_room_again(lower)) {
+                    return;
+                }
+                core.next = now;
             }
             if let (Some(lower), Some(port)) = (&*lower, &mut core.port) {
                 lower.open(core.sm.index, port);

@@ -44,6 +44,7 @@ mod memory;
 mod order;
 mod outcome;
 mod samples;
+mod stuck;
 mod units;
 mod window;
 
@@ -177,6 +178,8 @@ struct Sm<'a> {
     active: bool,
     /// Whether anything happened in this cycle.
     pub busy: bool,
+    /// The cycle after which nothing moves until memory answers or takes a request; see `stuck.rs`.
+    pub stuck_since: Option<u64>,
 }
 
 impl<'a> Sm<'a> {
@@ -240,6 +243,7 @@ impl<'a> Sm<'a> {
             first: 0,
             active: false,
             busy: false,
+            stuck_since: None,
         }
     }
 
@@ -259,6 +263,7 @@ impl<'a> Sm<'a> {
     /// One cycle, up to the point where blocks are placed.
     pub fn begin_cycle(&mut self, port: Option<&mut Port>) {
         let now = self.now;
+        self.end_stuck();
         while let Some(id) = self.completions.due(now) {
             self.busy = true;
             self.write_back(id);
@@ -277,9 +282,9 @@ impl<'a> Sm<'a> {
     pub fn end_cycle(&mut self, policies: &mut [AnyPolicy<'_>]) -> Result<(), RunError> {
         if let Some(mut collector) = self.collector.take() {
             if !self.issued.is_empty() || !collector.is_empty() {
+                self.busy |= !collector.is_stuck(&self.issued);
                 collector.cycle(self.code, &self.flights, &mut self.issued, &mut self.collected);
                 self.awake |= std::mem::take(&mut self.issued.left);
-                self.busy = true;
             } else {
                 collector.written = 0;
             }
@@ -306,17 +311,25 @@ impl<'a> Sm<'a> {
         Ok(())
     }
 
-    /// The next cycle in which something can happen, after a cycle in which nothing did.
-    pub fn next_event(&self) -> u64 {
+    /// The next cycle in which something can happen, if memory neither answers nor takes a request that it had no room for.
+    pub fn next_event(&mut self, waits_for_room: bool) -> u64 {
         let collecting = || {
             !self.issued.is_empty()
                 || !self.collected.is_empty()
                 || self.collector.as_ref().is_some_and(|c| !c.is_empty())
         };
-        if self.busy || collecting() {
+        if self.busy {
             return self.now + 1;
         }
-        let load_store = self.load_store.as_ref().map_or(u64::MAX, |unit| unit.next_event(self.now));
+        let stuck = waits_for_room && self.is_stuck();
+        if stuck {
+            self.stuck_since = Some(self.now);
+        } else if collecting() {
+            return self.now + 1;
+        }
+        let load_store = self.load_store.as_ref().map_or(u64::MAX, |unit| {
+            if stuck { unit.next_by_time(self.now) } else { unit.next_event(self.now) }
+        });
         let fetch = self.front_end.as_ref().map_or(u64::MAX, |front_end| front_end.next_arrival());
         let wake = self.subs.iter().map(|sub| sub.wake).min().unwrap_or(u64::MAX);
         let codes = self.codes.as_ref().map_or(u64::MAX, |held| held.next());

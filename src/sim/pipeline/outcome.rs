@@ -26,6 +26,7 @@ impl Gpu<'_> {
         for Core { sm, .. } in self.cores() {
             issues += sm.issues;
             sm.now = now;
+            sm.end_stuck();
             sm.sample();
             for sub in 0..sm.subs.len() {
                 sm.now = now;

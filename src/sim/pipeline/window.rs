@@ -48,6 +48,10 @@ impl Gpu<'_> {
         for core in shares.iter_mut().flatten() {
             (core.at, core.stop) = (from, u64::MAX);
             if let (Some(lower), Some(port)) = (&mut *lower, &mut core.port) {
+                // there is room now
+                if core.sm.stuck_since.is_some() && port.is_full() {
+                    core.next = from;
+                }
                 lower.open_window(core.sm.index, port);
             }
         }

@@ -89,6 +89,8 @@ pub(super) struct LoadStore {
     l1: Option<Box<FirstLevel>>,
     /// The cache of constants and parameters.
     constants: Option<Box<Cache>>,
+    /// What the caches refused in the last cycle: the L1, the other one.
+    refused: (u64, u64),
 }
 
 impl LoadStore {
@@ -107,6 +109,7 @@ impl LoadStore {
             replies: VecDeque::new(),
             inbox: VecDeque::new(),
             turn: 0,
+            refused: (0, 0),
         }
     }
 
@@ -115,10 +118,54 @@ impl LoadStore {
     }
 
     /// One cycle. Whether anything happened.
-    pub fn cycle(&mut self, sm: &mut Sm<'_>, mut port: Option<&mut Port>) -> bool {
+    pub fn cycle(&mut self, sm: &mut Sm<'_>, port: Option<&mut Port>) -> bool {
+        self.refused = (0, 0);
         if self.is_quiet(sm.now) {
             return false;
         }
+        let before = self.refusals();
+        let busy = self.busy_cycle(sm, port);
+        let after = self.refusals();
+        self.refused = (after.0 - before.0, after.1 - before.1);
+        busy
+    }
+
+    /// What the caches have refused so far.
+    fn refusals(&self) -> (u64, u64) {
+        (
+            self.l1.as_ref().map_or(0, |l1| l1.cache.stats().stalls),
+            self.constants.as_ref().map_or(0, |cache| cache.stats().stalls),
+        )
+    }
+
+    /// So many cycles like the last one went by.
+    pub fn refused_for(&mut self, cycles: u64) {
+        if let Some(l1) = &mut self.l1 {
+            l1.cache.add_stalls(cycles * self.refused.0);
+        }
+        if let Some(cache) = &mut self.constants {
+            cache.add_stalls(cycles * self.refused.1);
+        }
+    }
+
+    /// Whether what is in it moves neither by itself nor by what it has.
+    pub fn is_stuck(&self) -> bool {
+        self.writing.is_none()
+            && self.arrived.is_none()
+            && self.replies.is_empty()
+            && self.inbox.is_empty()
+            && (self.serving.is_some() || self.queue.is_empty())
+            && self.l1.as_ref().is_none_or(|l1| !l1.cache.any_ready())
+            && self.constants.as_ref().is_none_or(|cache| !cache.any_ready())
+    }
+
+    /// The next cycle in which something in it is due, if it is stuck.
+    pub fn next_by_time(&self, now: u64) -> u64 {
+        let l1 = self.l1.as_ref().map_or(u64::MAX, |l1| l1.next_due(now));
+        self.shared.front().map_or(u64::MAX, |&(_, at)| at).min(l1)
+    }
+
+    fn busy_cycle(&mut self, sm: &mut Sm<'_>, mut port: Option<&mut Port>) -> bool {
         let mut busy = false;
         if port.is_none()
             && self.replies.len() < self.settings.replies as usize

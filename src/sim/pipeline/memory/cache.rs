@@ -170,6 +170,11 @@ impl Cache {
         }
     }
 
+    /// It would have refused so many accesses more.
+    pub fn add_stalls(&mut self, stalls: u64) {
+        self.stats.stalls += stalls;
+    }
+
     /// What happened so far.
     pub fn stats(&self) -> CacheStats {
         self.stats

@@ -57,7 +57,7 @@ impl Lower {
     /// The end of the way for an SM.
     pub fn port(&self, sm: usize) -> Port {
         match &self.kind {
-            Kind::Fixed(_) => Port::new(sm, 1),
+            Kind::Fixed(_) => Port::new(sm, 1, false),
             Kind::Partitions(partitions) => partitions.port(sm),
         }
     }
@@ -84,10 +84,16 @@ impl Lower {
     /// An SM is about to send, within a core cycle.
     #[inline]
     pub fn open(&self, sm: usize, port: &mut Port) {
-        port.set_room(match &self.kind {
+        port.set_room(self.room(sm));
+    }
+
+    /// How many requests an SM may send in this core cycle.
+    #[inline]
+    pub fn room(&self, sm: usize) -> usize {
+        match &self.kind {
             Kind::Fixed(fixed) => fixed.room(),
             Kind::Partitions(partitions) => partitions.room(sm),
-        });
+        }
     }
 
     /// Takes what an SM has sent in this core cycle.

@@ -20,11 +20,13 @@ pub struct Port {
     sent: Vec<(u64, Request)>,
     /// How many requests it may still send.
     room: usize,
+    /// Whether memory has something to do until there is room again, so that nobody needs to ask in every cycle.
+    keeps: bool,
 }
 
 impl Port {
     /// Of an SM to which so many replies come before the crossbar has to keep them.
-    pub(super) fn new(sm: usize, limit: usize) -> Self {
+    pub(super) fn new(sm: usize, limit: usize, keeps: bool) -> Self {
         Self {
             sm: sm as u16,
             now: 0,
@@ -33,6 +35,7 @@ impl Port {
             limit,
             sent: Vec::new(),
             room: 0,
+            keeps,
         }
     }
 
@@ -46,6 +49,18 @@ impl Port {
     #[inline]
     pub fn accepts(&self) -> bool {
         self.room > 0
+    }
+
+    /// Whether an SM that nothing moves in may be left alone: it does not wait for room, or memory says when there is some.
+    #[inline]
+    pub fn may_be_waited_for(&self) -> bool {
+        self.room > 0 || self.keeps
+    }
+
+    /// Whether it has no room.
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        self.room == 0
     }
 
     /// Sends a request.

@@ -103,7 +103,7 @@ impl Partitioned {
 
     /// The end of the way for an SM.
     pub fn port(&self, sm: usize) -> Port {
-        Port::new(sm, self.ejection_limit)
+        Port::new(sm, self.ejection_limit, true)
     }
 
     /// How many requests an SM can send in this cycle.

@@ -29,7 +29,7 @@ pub struct Checked {
     /// Blocks of the launch; more than those above if the run was ended early. Everything else is then
     /// about the run up to there.
     pub launch_blocks: u32,
-    /// Instructions issued.
+    /// Instructions issued, those of blocks that were not simulated to their end included.
     pub issues: u64,
     /// Idle issue slots by reason; with the issues they add up to the makespan times the number of
     /// sub-cores.
@@ -40,7 +40,7 @@ pub struct Checked {
     pub sub_cores: Vec<SubCoreResult>,
     /// SMs of the machine.
     pub sms: usize,
-    /// Warp executions of instructions, `ret` included.
+    /// Warp executions of instructions, `ret` included, in the blocks that were simulated to their end.
     pub warp_instructions: u64,
     /// Active, not predicated-off lanes over all instructions.
     pub thread_instructions: u64,

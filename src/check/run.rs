@@ -87,6 +87,8 @@ pub fn observe_source(
         return Err(problem.into());
     }
     judge.launch(summary.makespan);
+    // blocks that did not end have issued, too
+    judge.total.issues = summary.issues;
     judge.total.stalls = summary.stalls;
     judge.total.memory = summary.memory;
     judge.total.sub_cores = summary.sub_cores;

@@ -210,9 +210,10 @@ impl<'a> RunResult<'a> {
         let mut text = self.check.text(style);
         text.push('\n');
         text.push_str(&style.fill(&format!(
-            "  {} warp instructions, {} thread instructions, {} issued, issue utilisation {:.3}\n",
+            "  {} warp instructions, {} thread instructions{}, {} issued, issue utilisation {:.3}\n",
             self.check.warp_instructions,
             self.check.thread_instructions,
+            if self.check.complete { "" } else { " in blocks that ended" },
             self.issues,
             self.issue_utilisation.0
         )));

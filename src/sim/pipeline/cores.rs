@@ -132,7 +132,20 @@ type Job<'a> = (usize, Vec<Core<'a>>, u64);
 pub(super) struct Crew<'a> {
     pile: Sender<Job<'a>>,
     to_do: Receiver<Job<'a>>,
-    done: Receiver<Job<'a>>,
+    /// Nothing comes from a thread that panicked.
+    done: Receiver<Option<Job<'a>>>,
+}
+
+/// Says so if its thread panics: others would wait for what that has taken.
+struct Lost<'s, 'a>(&'s Sender<Option<Job<'a>>>);
+
+impl Drop for Lost<'_, '_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            // who should hear of it may be gone
+            let _ = self.0.send(None);
+        }
+    }
 }
 
 impl<'a> Crew<'a> {
@@ -146,9 +159,10 @@ impl<'a> Crew<'a> {
         for _ in 0..threads {
             let (to_do, give_back) = (to_do.clone(), give_back.clone());
             scope.spawn(move || {
+                let _lost = Lost(&give_back);
                 for (number, mut cores, until) in to_do {
                     cores.iter_mut().for_each(|core| core.run(until));
-                    if give_back.send((number, cores, until)).is_err() {
+                    if give_back.send(Some((number, cores, until))).is_err() {
                         return;
                     }
                 }
@@ -175,7 +189,7 @@ impl<'a> Crew<'a> {
             away -= 1;
         }
         for _ in 0..away {
-            let (number, cores, _) = self.done.recv().expect(lost);
+            let (number, cores, _) = self.done.recv().ok().flatten().expect(lost);
             shares[number] = cores;
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! What an SM sends is not answered sooner than memory takes to answer anything, so memory can be simulated ahead by
 //! that time, and then each SM for itself, with the replies that it will get ([`run_ahead`](super::memory::Lower::run_ahead)): conservative
-//! parallel simulation (Fujimoto, "Parallel discrete event simulation", CACM 33(10), 1990, section 3) with memory's latency
+//! parallel simulation (Fujimoto, "Parallel discrete event simulation", CACM 33(10), 1990) with memory's latency
 //! as lookahead. Blocks are given out in the order of time: an SM on which one ends stands in that cycle until no SM
 //! stands in an earlier one. Only SMs that stand there have room, so nobody else would get a block.
 //!

@@ -1,6 +1,7 @@
 //! What the pipeline needs of each instruction of the program, worked out once for all SMs.
 
 use super::latch::UnitPort;
+use super::scoreboard::RegSet;
 use crate::base::{Few, RegId, UnitId};
 use crate::machine::Pipeline;
 use crate::machine::{Machine, SubCores};
@@ -13,6 +14,11 @@ use crate::sim::ops::{Op, Ops};
 #[derive(Clone, Debug)]
 pub(super) struct Instr {
     pub op: Op,
+    /// The unit it goes to, the load/store unit included, if that is the same each time.
+    unit: u8,
+    /// Registers that must be there, and those that it writes.
+    pub waits: RegSet,
+    pub writes: RegSet,
     /// What it is to the load/store unit, if it goes there.
     pub access: Option<Access>,
     /// Whether somebody waits for its results.
@@ -34,12 +40,12 @@ impl Instr {
 
     /// Every register written, as a mask.
     pub fn all_writes(&self) -> u8 {
-        (1u16 << self.writes().len()).wrapping_sub(1) as u8
+        (1u16 << self.written_homes().len()).wrapping_sub(1) as u8
     }
 
     /// Where the registers written are.
     #[inline]
-    pub fn writes(&self) -> &[u8] {
+    pub fn written_homes(&self) -> &[u8] {
         &self.homes.as_slice()[usize::from(self.reads)..]
     }
 }
@@ -79,6 +85,13 @@ impl<'a> Code<'a> {
         let ops = Ops::new(table);
         let instr = |(instr, op): (&crate::program::TimedInstr, &Op)| Instr {
             op: op.clone(),
+            unit: if instr.access.is_some() && settings.load_store.is_some() {
+                table.units() as u8
+            } else {
+                op.unit
+            },
+            waits: op.waits().iter().map(|&reg| RegId::new(reg)).collect(),
+            writes: op.writes().iter().map(|&reg| RegId::new(reg)).collect(),
             access: instr.access.filter(|_| settings.load_store.is_some()),
             scored: !instr.unscored,
             loads_global: instr.loads_global,
@@ -108,6 +121,13 @@ impl<'a> Code<'a> {
     #[inline]
     pub fn of(&self, step: Step) -> &Instr {
         &self.instrs[step.pc().index()]
+    }
+
+    /// The unit that one execution goes to, the load/store unit included.
+    #[inline]
+    pub fn unit(&self, step: Step) -> u8 {
+        let instr = self.of(step);
+        if !instr.op.special || instr.access.is_some() { instr.unit } else { self.timing(step).unit }
     }
 
     /// Unit and times of one execution.

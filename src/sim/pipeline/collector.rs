@@ -49,6 +49,7 @@ pub(super) struct Collector {
     /// only one; and the collector units of each sub-core, as masks.
     next_share: Vec<u8>,
     shares: [u64; SubCores::MAX],
+    sub_cores: usize,
 }
 
 impl Collector {
@@ -58,6 +59,7 @@ impl Collector {
         let all = u64::MAX >> (64 - units);
         Self {
             settings,
+            sub_cores,
             holds: vec![Hold::default(); units],
             all,
             free: all,
@@ -153,7 +155,7 @@ impl Collector {
     fn accept(&mut self, code: &Code<'_>, flights: &Flights, input: &mut Latch, output: &Latch) {
         // nothing becomes free meanwhile, so who cannot enter now cannot enter at all
         let mut kinds = 0;
-        for (sub_core, &share) in self.shares.iter().enumerate() {
+        for (sub_core, &share) in self.shares[..self.sub_cores].iter().enumerate() {
             if self.free & share != 0 {
                 kinds |= input.units_of(sub_core);
             }

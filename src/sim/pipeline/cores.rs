@@ -113,9 +113,11 @@ impl<'a> Core<'a> {
 
     /// The rest of the cycle in which it stands.
     pub fn finish_cycle(&mut self) {
-        let result = self.end_cycle();
-        self.waits = result.is_err();
-        self.failed = result.err();
+        self.waits = false;
+        if let Err(error) = self.end_cycle() {
+            self.waits = true;
+            self.failed = Some(error);
+        }
         if self.sm.listening {
             self.sm.log.settle(self.at);
         }

@@ -4,6 +4,8 @@ use super::Sm;
 use super::code::Code;
 use super::flight::{Flight, FlightId};
 use super::latch::UnitPort;
+use super::load_store::LoadStore;
+use super::memory::Port;
 use crate::base::WarpMask;
 
 impl Sm<'_> {
@@ -112,33 +114,46 @@ impl Sm<'_> {
         }
     }
 
-    /// The load/store unit takes the oldest access, if it is free.
-    pub fn start_access(&mut self) {
-        let Some(mut load_store) = self.load_store.take() else { return };
-        if load_store.is_free() {
-            let next = if self.collector.is_some() {
-                let unit = self.code.load_store;
-                let oldest = self.collected.oldest(unit);
-                if let Some(place) = oldest {
-                    self.leave_collector(place);
-                }
-                oldest.map(|place| self.collected.at(place))
-            } else {
-                load_store.queue.pop_front()
-            };
-            if let Some(id) = next {
-                self.busy = true;
-                load_store.start(self, id);
-            }
+    /// A cycle of the load/store unit; then it takes the oldest access, if it is free.
+    #[inline]
+    pub fn load_and_store(&mut self, port: Option<&mut Port>) {
+        let waits = self.collected.units() >> self.code.load_store & 1 == 1;
+        let Some(unit) = &mut self.load_store else { return };
+        let quiet = unit.rests(self.now);
+        if quiet && !waits && unit.queue.is_empty() {
+            return;
         }
-        self.load_store = Some(load_store);
+        let Some(mut unit) = self.load_store.take() else { return };
+        if !quiet {
+            self.busy |= unit.cycle(self, port);
+        }
+        if unit.is_free() {
+            self.start_access(&mut unit);
+        }
+        self.load_store = Some(unit);
+    }
+
+    fn start_access(&mut self, unit: &mut LoadStore) {
+        let next = if self.collector.is_some() {
+            let oldest = self.collected.oldest(self.code.load_store);
+            if let Some(place) = oldest {
+                self.leave_collector(place);
+            }
+            oldest.map(|place| self.collected.at(place))
+        } else {
+            unit.queue.pop_front()
+        };
+        if let Some(id) = next {
+            self.busy = true;
+            unit.start(self, id);
+        }
     }
 
     /// A result reaches the registers.
     pub fn write_back(&mut self, id: FlightId) {
         if let Some(collector) = &mut self.collector {
             let flight = self.flights.get(id);
-            for &home in self.code.of(flight.step).writes() {
+            for &home in self.code.of(flight.step).written_homes() {
                 collector.written |= bank(self.code, home, flight);
             }
         }
@@ -149,7 +164,7 @@ impl Sm<'_> {
     pub fn write_banks(&mut self, id: FlightId) -> bool {
         let Some(collector) = &mut self.collector else { return true };
         let flight = self.flights.get_mut(id);
-        let homes = self.code.of(flight.step).writes();
+        let homes = self.code.of(flight.step).written_homes();
         while flight.unwritten != 0 {
             let bank = bank(self.code, homes[flight.unwritten.trailing_zeros() as usize], flight);
             if collector.written & bank != 0 {

@@ -18,6 +18,8 @@ pub(super) struct FirstLevel {
     taken_at: u64,
     /// Transactions in the banks.
     waiting: usize,
+    /// Nothing in the banks reaches the tags before.
+    due_at: u64,
     pub cache: Cache,
 }
 
@@ -31,6 +33,7 @@ impl FirstLevel {
             taken: 0,
             taken_at: 0,
             waiting: 0,
+            due_at: u64::MAX,
             cache: Cache::new(&settings.with_shared(shared_bytes), seed),
         }
     }
@@ -39,11 +42,6 @@ impl FirstLevel {
     /// looked up, sent or handed back.
     pub fn is_quiet(&self) -> bool {
         self.waiting == 0 && self.cache.is_quiet()
-    }
-
-    /// Whether transactions are on their way to the tags.
-    pub fn has_waiting(&self) -> bool {
-        self.waiting > 0
     }
 
     /// How many transactions may enter per cycle.
@@ -69,27 +67,42 @@ impl FirstLevel {
         }
         self.taken |= 1 << bank;
         self.banks[bank].push_back((now + self.latency, request));
+        self.due_at = self.due_at.min(now + self.latency);
         self.waiting += 1;
     }
 
-    /// What is at the end of a bank reaches the tags; a hit is returned. To be called once per
-    /// cycle and bank.
-    pub fn look_up(&mut self, bank: usize, now: u64) -> (bool, Option<Request>) {
-        let Some(&(at, request)) = self.banks[bank].front() else { return (false, None) };
-        if at > now {
-            return (false, None);
+    /// The banks at whose end a transaction reaches the tags in this cycle, as a mask.
+    #[inline]
+    pub fn due(&mut self, now: u64) -> u64 {
+        if now < self.due_at {
+            return 0;
         }
+        let mut due = 0;
+        self.due_at = u64::MAX;
+        for (bank, waiting) in self.banks.iter().enumerate() {
+            if let Some(&(at, _)) = waiting.front() {
+                due |= u64::from(at <= now) << bank;
+                self.due_at = self.due_at.min(at);
+            }
+        }
+        due
+    }
+
+    /// What is at the end of a bank that is due reaches the tags, if they take it; of a hit they have no more to do.
+    pub fn look_up(&mut self, bank: usize, now: u64) -> Option<Option<Request>> {
+        let &(_, request) = self.banks[bank].front()?;
         let access = self.cache.access(request);
         if access == Access::Stall {
-            return (false, None);
+            return None;
         }
         self.banks[bank].pop_front();
         self.waiting -= 1;
         // those behind it have moved up to it at most
         if let Some(next) = self.banks[bank].front_mut() {
             next.0 = next.0.max(now + 1);
+            self.due_at = self.due_at.min(next.0);
         }
-        (true, (access == Access::Hit).then_some(request))
+        Some((access == Access::Hit).then_some(request))
     }
 
     /// The next cycle after this one in which a transaction reaches the tags.

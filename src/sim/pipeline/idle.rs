@@ -21,12 +21,6 @@ pub(super) struct Idling {
 pub(super) const EVERY: u32 = u32::MAX;
 
 impl Sm<'_> {
-    /// Whether this sub-core issued nothing when something changed last.
-    #[inline]
-    pub fn is_asleep(&self, sub_core: usize) -> bool {
-        self.awake >> sub_core & 1 == 0
-    }
-
     /// Something changed for this slot.
     #[inline]
     pub fn wake(&mut self, slot: usize) {

@@ -162,7 +162,7 @@ impl Sm<'_> {
         self.warps[slot].last_issue = now;
         self.issues += 1;
         self.subs[sub_core].issues += 1;
-        self.reserve(slot, age, step);
+        self.reserve(slot, age, instr, step);
         self.begin_codes(slot, sub_core, age, step);
         self.dispatch(id);
         if instr.access == Some(Access::Fence) {

@@ -44,6 +44,7 @@ mod memory;
 mod order;
 mod outcome;
 mod samples;
+mod scoreboard;
 mod stuck;
 mod units;
 mod window;
@@ -65,13 +66,13 @@ use collector::Collector;
 use completions::Completions;
 use flight::Flights;
 use front_end::FrontEnd;
-use hazards::Pending;
 use idle::{EVERY, Idling};
 use latch::Latch;
 use load_store::LoadStore;
 use log::Log;
 use memory::Port;
 use samples::Told;
+use scoreboard::Scoreboard;
 use units::{ResultBuses, Unit};
 
 /// A warp slot.
@@ -87,8 +88,6 @@ struct WarpState {
     pub sub_core: u8,
     /// The unit the next step goes to.
     pub unit: u8,
-    /// A register that the next step waits for.
-    pub awaits: u32,
     /// Instructions under way.
     pub in_flight: u32,
     /// Transactions of stores that memory has not acknowledged.
@@ -107,7 +106,6 @@ const NO_WARP: WarpState = WarpState {
     step: None,
     sub_core: 0,
     unit: 0,
-    awaits: 0,
     in_flight: 0,
     stores: 0,
     atomics: 0,
@@ -140,9 +138,7 @@ struct Sm<'a> {
     pub listening: bool,
     /// Whether the policy asks who waits for global memory.
     pub tracks_global: bool,
-    pub regs: usize,
-    /// Per slot and register.
-    pub pending: Vec<Pending>,
+    pub scoreboard: Scoreboard,
     /// What control codes hold back, where they count.
     pub codes: Option<Box<Held>>,
     pub warps: [WarpState; SLOTS],
@@ -152,6 +148,8 @@ struct Sm<'a> {
     pub fenced: WarpMask,
     /// Sub-cores that may issue, or be idle for another reason than in the last cycle, as a mask.
     pub awake: u32,
+    /// All sub-cores, as a mask.
+    pub all_subs: u32,
     /// Warps whose next instruction has no hazard.
     pub clear: WarpMask,
     /// Per unit, the load/store unit last: warps whose next instruction goes there.
@@ -208,8 +206,7 @@ impl<'a> Sm<'a> {
             now: 0,
             listening: false,
             tracks_global: false,
-            regs: table.regs(),
-            pending: vec![Pending::NONE; table.regs() * slots],
+            scoreboard: Scoreboard::new(table, slots),
             codes: table.barriers().map(|barriers| Box::new(Held::new(barriers))),
             warps: std::array::from_fn(|slot| WarpState {
                 sub_core: machine.sub_cores().of_slot(slot) as u8,
@@ -219,6 +216,7 @@ impl<'a> Sm<'a> {
             held: WarpMask::empty(),
             fenced: WarpMask::empty(),
             awake: EVERY,
+            all_subs: EVERY >> (u32::BITS as usize - sub_cores),
             clear: WarpMask::empty(),
             wants: vec![WarpMask::empty(); units],
             units: (0..sub_cores)
@@ -268,19 +266,17 @@ impl<'a> Sm<'a> {
             self.busy = true;
             self.write_back(id);
         }
-        self.follow_codes();
-        self.start_collected();
-        if let Some(mut load_store) = self.load_store.take() {
-            self.busy |= load_store.cycle(self, port);
-            self.load_store = Some(load_store);
-            self.start_access();
+        if self.codes.is_some() {
+            self.follow_codes();
         }
+        self.start_collected();
+        self.load_and_store(port);
         self.release_barriers();
     }
 
     /// The rest of the cycle.
     pub fn end_cycle(&mut self, policies: &mut [AnyPolicy<'_>]) -> Result<(), RunError> {
-        if let Some(mut collector) = self.collector.take() {
+        if let Some(collector) = &mut self.collector {
             if !self.issued.is_empty() || !collector.is_empty() {
                 self.busy |= !collector.is_stuck(&self.issued);
                 collector.cycle(self.code, &self.flights, &mut self.issued, &mut self.collected);
@@ -288,22 +284,24 @@ impl<'a> Sm<'a> {
             } else {
                 collector.written = 0;
             }
-            self.collector = Some(collector);
         }
         if !self.fenced.is_empty() {
             self.lift_fences();
         }
-        for n in self.first..self.first + self.subs.len() {
-            let sub_core = if n < self.subs.len() { n } else { n - self.subs.len() };
-            if !self.is_asleep(sub_core) {
+        // those from the first on, and then those before it; one that issues may wake another one
+        for part in [EVERY << self.first, !(EVERY << self.first)] {
+            let mut part = part & self.all_subs;
+            while self.awake & part != 0 {
+                let sub_core = (self.awake & part).trailing_zeros() as usize;
+                part &= EVERY << sub_core << 1;
                 self.issue(sub_core, &mut policies[sub_core])?;
             }
         }
-        if let Some(mut front_end) = self.front_end.take() {
+        if let Some(front_end) = &mut self.front_end {
             let before = front_end.filled;
             self.busy |= front_end.cycle(self.now, self.blocks.live());
-            self.wake_slots(front_end.filled - before);
-            self.front_end = Some(front_end);
+            let filled = front_end.filled - before;
+            self.wake_slots(filled);
         }
         if self.told.is_some() {
             self.sample();

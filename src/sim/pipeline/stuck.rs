@@ -9,11 +9,10 @@ use super::Sm;
 impl Sm<'_> {
     /// Whether every cycle after one in which nothing happened is like that one, until something is due or comes from outside.
     pub(super) fn is_stuck(&self) -> bool {
-        let sub_cores = (1 << self.subs.len()) - 1;
         let load_store = 1 << self.code.load_store;
         // who listens to samples hears of the refusals in each cycle
         self.told.is_none()
-            && self.awake & sub_cores == 0
+            && self.awake & self.all_subs == 0
             && self.collected.units() & !load_store == 0
             && self.collector.as_ref().is_none_or(|collector| collector.is_stuck(&self.issued))
             && self.load_store.as_ref().is_some_and(|unit| unit.is_stuck())

@@ -117,25 +117,11 @@ impl LoadStore {
         self.serving.is_none()
     }
 
-    /// One cycle. Whether anything happened.
-    pub fn cycle(&mut self, sm: &mut Sm<'_>, port: Option<&mut Port>) -> bool {
+    /// Whether a cycle, which begins now, has nothing for it to do.
+    #[inline]
+    pub fn rests(&mut self, now: u64) -> bool {
         self.refused = (0, 0);
-        if self.is_quiet(sm.now) {
-            return false;
-        }
-        let before = self.refusals();
-        let busy = self.busy_cycle(sm, port);
-        let after = self.refusals();
-        self.refused = (after.0 - before.0, after.1 - before.1);
-        busy
-    }
-
-    /// What the caches have refused so far.
-    fn refusals(&self) -> (u64, u64) {
-        (
-            self.l1.as_ref().map_or(0, |l1| l1.cache.stats().stalls),
-            self.constants.as_ref().map_or(0, |cache| cache.stats().stalls),
-        )
+        self.is_quiet(now)
     }
 
     /// So many cycles like the last one went by.
@@ -165,7 +151,8 @@ impl LoadStore {
         self.shared.front().map_or(u64::MAX, |&(_, at)| at).min(l1)
     }
 
-    fn busy_cycle(&mut self, sm: &mut Sm<'_>, mut port: Option<&mut Port>) -> bool {
+    /// A cycle in which it does not rest. Whether anything happened.
+    pub fn cycle(&mut self, sm: &mut Sm<'_>, mut port: Option<&mut Port>) -> bool {
         let mut busy = false;
         if port.is_none()
             && self.replies.len() < self.settings.replies as usize
@@ -201,11 +188,14 @@ impl LoadStore {
             if let Some(port) = &mut port {
                 busy |= port.take_from(&mut l1.cache);
             }
-            let banks = if l1.has_waiting() { l1.width() } else { 0 };
-            for bank in 0..banks {
-                let (moved, hit) = l1.look_up(bank, sm.now);
-                busy |= moved;
-                if let Some(request) = hit {
+            let mut due = l1.due(sm.now);
+            while due != 0 {
+                let bank = due.trailing_zeros() as usize;
+                due &= due - 1;
+                let looked_up = l1.look_up(bank, sm.now);
+                busy |= looked_up.is_some();
+                self.refused.0 += u64::from(looked_up.is_none());
+                if let Some(Some(request)) = looked_up {
                     self.hit(sm, request);
                 }
             }

@@ -127,7 +127,10 @@ impl LoadStore {
         let mut next = *serving;
         let (line, sectors) = next.take(sm, cache.line_bytes());
         match cache.access(Request { line, sectors, kind: RequestKind::Constant, sm: 0, id: next.flight }) {
-            Lookup::Stall => return false,
+            Lookup::Stall => {
+                self.refused.1 += 1;
+                return false;
+            }
             Lookup::Hit => sm.flights.get_mut(next.flight).unanswered -= 1,
             Lookup::Miss | Lookup::Merged | Lookup::Forwarded => {}
         }

@@ -151,7 +151,7 @@ impl Lower {
     pub fn stats_at(&self, cycle: u64) -> LowerStats {
         match &self.kind {
             Kind::Fixed(_) => LowerStats::default(),
-            Kind::Partitions(partitions) => partitions.stats_at(cycle).unwrap_or_else(|| partitions.stats()),
+            Kind::Partitions(partitions) => partitions.stats_at(cycle),
         }
     }
 

@@ -13,7 +13,7 @@ use super::slice::Slice;
 use super::{Port, Request};
 use crate::machine::memory::{LINE_BYTES, Partitions};
 use crate::sim::result::LowerStats;
-use crate::trace::{Counted, DramSample};
+use crate::trace::{CacheStats, Counted, DramSample, DramStats};
 
 /// Crossbar, slices and channels. Their time is counted in ticks of the crossbar's clock.
 ///
@@ -53,10 +53,17 @@ struct Window {
     open: u64,
     /// When others took requests: from this tick on, these.
     opened: Vec<(u64, u64)>,
-    /// What had happened by the end of a core cycle, for those in which something did; where asked for.
-    stats: Vec<(u64, LowerStats)>,
+    /// What had happened in a part before a core cycle in which it may have done something; where asked for.
+    before: Vec<(u64, Before)>,
     /// By core cycle of the window: what SMs sent.
     sent: Vec<Vec<Request>>,
+}
+
+/// Counters of a slice, or of a channel, by its number.
+#[derive(Clone, Copy, Debug)]
+enum Before {
+    Slice(u8, CacheStats),
+    Channel(u8, DramStats),
 }
 
 impl Partitioned {

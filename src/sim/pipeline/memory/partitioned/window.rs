@@ -3,8 +3,9 @@
 //! A request waits out the partition's latency before a slice does anything with it, so what slices and DRAM do within
 //! that time does not depend on what is sent in it.
 
-use super::{Partitioned, Window};
+use super::{Before, Partitioned, Window, members};
 use crate::sim::pipeline::memory::Port;
+use crate::sim::pipeline::memory::cache::Cache;
 use crate::sim::pipeline::memory::slice::Slice;
 use crate::sim::result::LowerStats;
 
@@ -28,14 +29,10 @@ impl Partitioned {
     /// Everything but the way of the requests to the slices, for a window of core cycles. `remembers` what has happened
     /// by when.
     pub fn run_ahead(&mut self, cycles: u64, remembers: bool) {
-        let Window { now, tick, open, opened, stats, .. } = &mut self.window;
+        let Window { now, tick, open, opened, before, .. } = &mut self.window;
         (*now, *tick, *open) = (self.now, self.tick, self.open);
         opened.clear();
-        stats.clear();
-        if remembers {
-            let before = (self.now.wrapping_sub(1), self.stats());
-            self.window.stats.push(before);
-        }
+        before.clear();
         self.now += cycles;
         let until = self.ticks(self.now);
         loop {
@@ -48,16 +45,33 @@ impl Partitioned {
             let cycle = self.cycle_of(next);
             self.wake();
             self.send_replies();
+            if remembers {
+                self.note_channels(cycle);
+            }
             self.step_channels();
+            if remembers {
+                self.note_slices(cycle);
+            }
             let open = self.open;
             self.step_slices();
             if self.open != open {
                 self.window.opened.push((next + 1, self.open));
             }
             self.replies.advance(cycle);
-            if remembers {
-                let now = (cycle, self.stats());
-                self.window.stats.push(now);
+        }
+    }
+
+    fn note_channels(&mut self, cycle: u64) {
+        for number in members(self.active_channels) {
+            let before = Before::Channel(number as u8, self.channels[number].dram.stats());
+            self.window.before.push((cycle, before));
+        }
+    }
+
+    fn note_slices(&mut self, cycle: u64) {
+        for number in members(self.active_slices) {
+            if let Some(cache) = &self.slices[number].cache {
+                self.window.before.push((cycle, Before::Slice(number as u8, cache.stats())));
             }
         }
     }
@@ -81,7 +95,7 @@ impl Partitioned {
 
     /// The way of the requests to the slices, for the window of [`Self::run_ahead`].
     pub fn follow(&mut self) {
-        let Window { now, mut tick, mut open, opened, stats, mut sent } = std::mem::take(&mut self.window);
+        let Window { now, mut tick, mut open, opened, before, mut sent } = std::mem::take(&mut self.window);
         let mut opens = opened.iter().copied().peekable();
         for (cycle, n) in (now..self.now).zip(0..) {
             let until = self.ticks(cycle + 1);
@@ -104,14 +118,26 @@ impl Partitioned {
                 sent.drain(..).for_each(|request| self.push(request));
             }
         }
-        self.window = Window { now, tick, open, opened, stats, sent };
+        self.window = Window { now, tick, open, opened, before, sent };
     }
 
-    /// What had happened by the end of a core cycle of the window.
-    pub fn stats_at(&self, cycle: u64) -> Option<LowerStats> {
-        let stats = &self.window.stats;
-        // the first stands for what was before
-        let later = stats.iter().skip(1).position(|&(at, _)| at > cycle).map_or(stats.len(), |n| n + 1);
-        later.checked_sub(1).map(|last| stats[last].1)
+    /// What had happened by the end of a core cycle of a window that remembers.
+    pub fn stats_at(&self, cycle: u64) -> LowerStats {
+        let mut slices: Vec<_> = self
+            .slices
+            .iter()
+            .map(|slice| slice.cache.as_ref().map(Cache::stats).unwrap_or_default())
+            .collect();
+        let mut channels: Vec<_> = self.channels.iter().map(|channel| channel.dram.stats()).collect();
+        for (_, before) in self.window.before.iter().rev().take_while(|&&(at, _)| at > cycle) {
+            match *before {
+                Before::Slice(number, stats) => slices[usize::from(number)] = stats,
+                Before::Channel(number, stats) => channels[usize::from(number)] = stats,
+            }
+        }
+        let mut stats = LowerStats::default();
+        slices.into_iter().for_each(|slice| stats.l2 += slice);
+        channels.into_iter().for_each(|channel| stats.dram += channel);
+        stats
     }
 }

@@ -107,7 +107,13 @@ impl FrontEnd {
 
     /// Decodes and fetches. `live` are the warps that have instructions left. Whether anything
     /// happened.
+    #[inline]
     pub fn cycle(&mut self, now: u64, live: WarpMask) -> bool {
+        let rests = self.fetched.is_none() && self.arrivals.is_empty();
+        !(rests && (live - self.filled - self.missing).is_empty()) && self.fetch(now, live)
+    }
+
+    fn fetch(&mut self, now: u64, live: WarpMask) -> bool {
         let mut busy = false;
         for _ in 0..self.settings.fetches {
             if let Some(slot) = self.fetched.take() {

@@ -331,8 +331,11 @@ impl<'a> Sm<'a> {
         let fetch = self.front_end.as_ref().map_or(u64::MAX, |front_end| front_end.next_arrival());
         let wake = self.subs.iter().map(|sub| sub.wake).min().unwrap_or(u64::MAX);
         let codes = self.codes.as_ref().map_or(u64::MAX, |held| held.next());
-        let queues =
-            self.settings.queue.and_then(|_| self.units.iter().map(|unit| unit.next_room(self.now)).min());
+        let queues = if self.code.sleeps {
+            None
+        } else {
+            self.units.iter().map(|unit| unit.next_room(self.now)).min()
+        };
         self.completions
             .next()
             .min(queues.unwrap_or(u64::MAX))

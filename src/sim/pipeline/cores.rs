@@ -173,8 +173,8 @@ impl<'a> Crew<'a> {
         Self { pile, to_do, done }
     }
 
-    /// All these SMs go up to a cycle.
-    pub fn run(&self, shares: &mut [Vec<Core<'a>>], until: u64) {
+    /// All these SMs go up to a cycle. Before this thread takes part in that, it does something else.
+    pub fn run(&self, shares: &mut [Vec<Core<'a>>], until: u64, first: impl FnOnce()) {
         let lost = "a thread of the simulator is gone";
         let busy = |core: &Core<'a>| core.at < until && !core.waits;
         let mut away = 0;
@@ -184,6 +184,7 @@ impl<'a> Crew<'a> {
                 away += 1;
             }
         }
+        first();
         // this thread takes part
         while let Ok((number, mut cores, until)) = self.to_do.try_recv() {
             cores.iter_mut().for_each(|core| core.run(until));

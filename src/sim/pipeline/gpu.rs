@@ -12,6 +12,7 @@ use super::code::Code;
 use super::cores::{Core, Crew};
 use super::order::Order;
 use super::samples::Told;
+use super::telling::Telling;
 use crate::machine::Machine;
 use crate::machine::Pipeline;
 use crate::machine::memory::LowerLevel;
@@ -80,6 +81,7 @@ fn launch_with<'a>(
         now: 0,
         lower,
         crew,
+        telling: Telling::default(),
         length: FIRST_WINDOW,
         listening,
         told: sampling.then(Told::default),
@@ -134,6 +136,7 @@ fn launch_with<'a>(
             }
         }
         if next == u64::MAX {
+            gpu.telling.tell(observer);
             return Err(RunError::Deadlock(gpu.deadlock()).into());
         }
         gpu.now = next;
@@ -163,6 +166,8 @@ pub(super) struct Gpu<'a> {
     /// The memory behind the SMs, if it is simulated.
     pub lower: Option<Lower>,
     pub crew: Crew<'a>,
+    /// What happened in the last window, if nobody has heard of it.
+    pub telling: Telling,
     /// How many cycles the next window has at most.
     pub length: u64,
     /// Whether somebody hears of events.
@@ -286,6 +291,7 @@ impl<'a> Gpu<'a> {
 
     /// Tells what happened, SM by SM.
     pub fn tell(&mut self, observer: &mut dyn Observer) {
+        self.telling.tell(observer);
         if self.count == 1 {
             return self.first().log.tell(observer);
         }

@@ -4,6 +4,7 @@
 //! Here those are known only later, so what happened waits until everything before it is known.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use super::flight::Flight;
 use crate::base::{BlockId, Cycle};
@@ -27,11 +28,52 @@ pub(super) struct Log {
     /// Place among all entries ever of each issued instruction that was not told, by age from `first_age` on.
     places: VecDeque<u64>,
     first_age: u64,
-    /// Entries told so far.
-    told: u64,
-    /// Entries among the waiting ones that nothing unknown comes before, and by cycle how many of them became so in it.
-    settled: usize,
-    runs: VecDeque<(u64, usize)>,
+    /// Entries that wait no more.
+    passed: u64,
+    /// They are here until somebody tells or takes them.
+    settled: Settled,
+}
+
+/// Events that nothing unknown comes before.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Settled {
+    entries: Vec<Entry>,
+    /// In which cycle they became so, in ascending order, and which ones.
+    runs: Vec<(u64, Range<usize>)>,
+}
+
+impl Settled {
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    pub fn runs(&self) -> &[(u64, Range<usize>)] {
+        &self.runs
+    }
+
+    /// Tells those of a run.
+    pub fn tell(&self, run: Range<usize>, observer: &mut dyn Observer) {
+        self.entries[run].iter().for_each(|entry| entry.tell(observer));
+    }
+
+    pub fn clear(&mut self) {
+        self.entries.clear();
+        self.runs.clear();
+    }
+}
+
+impl Entry {
+    fn tell(&self, observer: &mut dyn Observer) {
+        match self {
+            Self::Issued { issue, .. } => observer.issued(issue),
+            Self::BlockStarted(start) => observer.block_started(start),
+            Self::Idled(idle) => observer.idled(idle),
+            Self::Released(release) => observer.barrier_released(release),
+            Self::WarpFinished(finish) => observer.warp_finished(finish),
+            Self::BlockEnded(block, end) => observer.block_ended(*block, *end),
+            Self::Sampled(sample) => observer.sampled(sample),
+        }
+    }
 }
 
 impl Log {
@@ -44,7 +86,7 @@ impl Log {
             self.first_age = age;
         }
         debug_assert_eq!(age, self.first_age + self.places.len() as u64, "every issue is noted");
-        self.places.push_back(self.told + self.waiting.len() as u64);
+        self.places.push_back(self.passed + self.waiting.len() as u64);
         self.waiting.push_back(Entry::Issued { issue, age, complete: false });
     }
 
@@ -52,7 +94,7 @@ impl Log {
     pub fn completed(&mut self, flight: &Flight, done: u64) {
         let Some(&place) = self.places.get((flight.age - self.first_age) as usize) else { return };
         if let Some(Entry::Issued { issue, age, complete }) =
-            self.waiting.get_mut((place - self.told) as usize)
+            self.waiting.get_mut((place - self.passed) as usize)
         {
             debug_assert_eq!(*age, flight.age);
             issue.start = Cycle::new(flight.start);
@@ -83,58 +125,39 @@ impl Log {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.waiting.is_empty()
+        self.waiting.is_empty() && self.settled.is_empty()
     }
 
     /// Tells everything that nothing unknown comes before.
     pub fn tell(&mut self, observer: &mut dyn Observer) {
         self.settle(0);
-        let settled = std::mem::take(&mut self.settled);
-        self.runs.clear();
-        self.tell_first(settled, observer);
+        let all = 0..self.settled.entries.len();
+        self.settled.tell(all, observer);
+        self.settled.clear();
     }
 
     /// Notes what nothing unknown comes before at the end of a cycle.
     pub fn settle(&mut self, now: u64) {
-        let before = self.settled;
-        while let Some(entry) = self.waiting.get(self.settled)
+        let before = self.settled.entries.len();
+        while let Some(entry) = self.waiting.front()
             && !matches!(entry, Entry::Issued { complete: false, .. })
         {
-            self.settled += 1;
-        }
-        if self.settled > before {
-            self.runs.push_back((now, self.settled - before));
-        }
-    }
-
-    /// The cycle of the first entries that were settled and not told.
-    pub fn settled_at(&self) -> Option<u64> {
-        self.runs.front().map(|&(at, _)| at)
-    }
-
-    /// Tells what was settled first.
-    pub fn tell_run(&mut self, observer: &mut dyn Observer) {
-        let Some((_, count)) = self.runs.pop_front() else { return };
-        self.settled -= count;
-        self.tell_first(count, observer);
-    }
-
-    fn tell_first(&mut self, count: usize, observer: &mut dyn Observer) {
-        for entry in self.waiting.drain(..count) {
-            match entry {
-                Entry::Issued { issue, .. } => {
-                    observer.issued(&issue);
-                    self.places.pop_front();
-                    self.first_age += 1;
-                }
-                Entry::BlockStarted(start) => observer.block_started(&start),
-                Entry::Idled(idle) => observer.idled(&idle),
-                Entry::Released(release) => observer.barrier_released(&release),
-                Entry::WarpFinished(finish) => observer.warp_finished(&finish),
-                Entry::BlockEnded(block, end) => observer.block_ended(block, end),
-                Entry::Sampled(sample) => observer.sampled(&sample),
+            if matches!(entry, Entry::Issued { .. }) {
+                self.places.pop_front();
+                self.first_age += 1;
             }
+            self.settled.entries.extend(self.waiting.pop_front());
+            self.passed += 1;
         }
-        self.told += count as u64;
+        let after = self.settled.entries.len();
+        if after > before {
+            self.settled.runs.push((now, before..after));
+        }
+    }
+
+    /// Changes what was settled and not told for something that is empty.
+    pub fn take_settled(&mut self, empty: &mut Settled) {
+        debug_assert!(empty.is_empty());
+        std::mem::swap(&mut self.settled, empty);
     }
 }

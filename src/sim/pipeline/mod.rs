@@ -46,6 +46,7 @@ mod outcome;
 mod samples;
 mod scoreboard;
 mod stuck;
+mod telling;
 mod units;
 mod window;
 

@@ -55,14 +55,15 @@ impl Gpu<'_> {
                 lower.open_window(core.sm.index, port);
             }
         }
-        self.crew.run(&mut self.shares, until);
+        // what happened in the window before is told meanwhile
+        self.crew.run(&mut self.shares, until, || self.telling.tell(observer));
         let mut stops = 0;
         while let Some(at) = self.cores().filter(|core| core.waits).map(|core| core.at).min() {
             stops += 1;
             self.now = at;
             self.change_blocks(supply, on_block)?;
             if self.is_over(supply) {
-                self.tell_settled(observer);
+                self.take_settled();
                 return Ok(None);
             }
             for core in self.cores().filter(|core| core.at == at) {
@@ -81,7 +82,7 @@ impl Gpu<'_> {
             if going < CREW {
                 self.cores().for_each(|core| core.run(until));
             } else {
-                self.crew.run(&mut self.shares, until);
+                self.crew.run(&mut self.shares, until, || {});
             }
         }
         self.now = until;
@@ -100,24 +101,14 @@ impl Gpu<'_> {
         if let Some(lower) = lower {
             lower.follow(waiting);
         }
-        self.tell_settled(observer);
+        self.take_settled();
         Ok(Some(next))
     }
 
-    /// Tells what happened, cycle by cycle.
-    fn tell_settled(&mut self, observer: &mut dyn Observer) {
-        if !self.listening {
-            return;
-        }
-        let several = self.count > 1;
-        let settled = |core: &Core<'_>| core.sm.log.settled_at();
-        while let Some(at) = self.shares.iter().flatten().filter_map(settled).min() {
-            for core in self.cores().filter(|core| settled(core) == Some(at)) {
-                if several {
-                    observer.on_sm(core.sm.index);
-                }
-                core.sm.log.tell_run(observer);
-            }
+    /// What has settled in the window is to be told.
+    fn take_settled(&mut self) {
+        if self.listening {
+            self.telling.take(self.shares.iter_mut().flatten());
         }
     }
 }

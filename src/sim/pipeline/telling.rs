@@ -1,0 +1,45 @@
+//! Telling what happened in a window, which may be while the next one is simulated.
+
+use std::ops::Range;
+
+use super::cores::Core;
+use super::log::Settled;
+use crate::trace::Observer;
+
+/// The events of a window that have not been told.
+#[derive(Debug, Default)]
+pub(super) struct Telling {
+    /// SM by SM.
+    events: Vec<Settled>,
+    /// Cycle, SM and which of its events, in the order of telling.
+    order: Vec<(u64, usize, Range<usize>)>,
+}
+
+impl Telling {
+    /// Takes what has settled on SMs, once everything from before is told.
+    pub fn take<'c, 'a: 'c>(&mut self, cores: impl Iterator<Item = &'c mut Core<'a>>) {
+        debug_assert!(self.order.is_empty(), "events are told in the order in which they happened");
+        for (number, core) in cores.enumerate() {
+            if number == self.events.len() {
+                self.events.push(Settled::default());
+            }
+            core.sm.log.take_settled(&mut self.events[number]);
+            let runs = self.events[number].runs();
+            self.order.extend(runs.iter().map(|(at, run)| (*at, number, run.clone())));
+        }
+        // those of an SM are in order already
+        self.order.sort_by_key(|&(at, number, _)| (at, number));
+    }
+
+    /// Tells all of it, cycle by cycle.
+    pub fn tell(&mut self, observer: &mut dyn Observer) {
+        let several = self.events.len() > 1;
+        for (_, number, run) in self.order.drain(..) {
+            if several {
+                observer.on_sm(number);
+            }
+            self.events[number].tell(run, observer);
+        }
+        self.events.iter_mut().for_each(Settled::clear);
+    }
+}

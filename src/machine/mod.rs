@@ -26,6 +26,7 @@ pub use checked::{
     BankTiming, Banks, Checked, Hazards, IdleSetting, Limits, MemorySystem, OpTiming, Pipeline, SharedMemory,
     SubCores, Unit,
 };
+pub(crate) use checked::MOST_DETAILED_UNITS;
 pub use layered::Setting;
 pub use used::{BlockNeeds, Feature, Features, Machine, Occupancy};
 pub use written::{

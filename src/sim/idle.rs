@@ -21,24 +21,23 @@ pub(super) struct Stalled {
 }
 
 impl Stalled {
-    fn by(&self, reason: StallReason) -> WarpMask {
-        match reason {
-            StallReason::NotMyTurn => self.ready,
-            StallReason::UnitFull => self.no_room,
-            StallReason::Scoreboard => self.awaiting,
-            StallReason::Barrier => self.at_barrier,
-            StallReason::Fetch => self.live,
-            StallReason::Drain => WarpMask::empty(),
-        }
-    }
-
-    /// The first reason, in their order, that keeps a warp, and the warps that it keeps; none if no warp has
-    /// an instruction left.
+    /// The first reason, in the order of [`StallReason::ALL`], that keeps a warp, and the warps that it keeps; none if no
+    /// warp has an instruction left.
     #[inline]
     pub fn reason(&self) -> (StallReason, WarpMask) {
-        let reasons = StallReason::ALL.into_iter().map(|reason| (reason, self.by(reason)));
-        let first = { reasons }.find(|(_, warps)| !warps.is_empty());
-        first.unwrap_or((StallReason::Drain, WarpMask::empty()))
+        if !self.ready.is_empty() {
+            (StallReason::NotMyTurn, self.ready)
+        } else if !self.no_room.is_empty() {
+            (StallReason::UnitFull, self.no_room)
+        } else if !self.awaiting.is_empty() {
+            (StallReason::Scoreboard, self.awaiting)
+        } else if !self.at_barrier.is_empty() {
+            (StallReason::Barrier, self.at_barrier)
+        } else if !self.live.is_empty() {
+            (StallReason::Fetch, self.live)
+        } else {
+            (StallReason::Drain, WarpMask::empty())
+        }
     }
 }
 

@@ -8,6 +8,10 @@ use crate::diag::closest;
 use crate::isa::BARRIER;
 use crate::machine::written::{MachineSpec, OpSpec, TimedOpSpec, UnitSpec};
 
+/// Units that a machine with a pipeline can have: its engine has a bit for each of them, and for the load/store unit, in
+/// every sub-core.
+pub const MOST_DETAILED_UNITS: usize = 15;
+
 /// A functional unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unit {
@@ -51,8 +55,7 @@ impl Units {
             units.add_units(&spec.units, &mut check.part("units"));
             units.add_ops(&spec.ops, &mut check.part("ops"));
             units.add_barrier();
-            // the detailed engine has a bit for the load/store unit beside them
-            let most = if spec.pipeline.is_some() { 63 } else { 64 };
+            let most = if spec.pipeline.is_some() { MOST_DETAILED_UNITS } else { 64 };
             let count = units.list.len();
             if count > most {
                 check.problem("units", format!("{count} units; at most {most} are supported"), "");

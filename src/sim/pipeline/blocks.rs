@@ -39,16 +39,16 @@ impl Sm<'_> {
             policy.placed(&Placed { slots, ..placed });
         }
         self.wake_all();
-        for (slot, path) in placed.slots.slots().zip(&self.rooms[place].warps) {
+        for ((number, path), slot) in self.rooms[place].warps.iter().enumerate().zip(placed.slots.slots()) {
             let warp = &mut self.warps[slot];
+            warp.room = place as u8;
+            warp.of_block = number as u8;
             warp.next = 0;
             warp.steps = issuing(path, self.code.table).len() as u32;
             warp.traffic = 0;
             warp.last_issue = self.now;
             warp.last_done = self.now;
-            if let Some(front_end) = &mut self.front_end {
-                front_end.start(slot);
-            }
+            self.front_end.start(slot);
             if let Some(held) = &mut self.codes {
                 held.start(slot);
             }
@@ -99,13 +99,19 @@ impl Sm<'_> {
 
     /// A warp without instructions is over when all of them are complete and all its stores are
     /// acknowledged.
+    #[inline]
     pub(super) fn warp_may_be_over(&mut self, slot: usize) {
-        let warp = self.warps[slot];
-        let left = self.blocks.live().has(slot) || warp.in_flight > 0 || warp.stores > 0;
-        if left || self.blocks.is_over(slot) {
+        let warp = &self.warps[slot];
+        if !self.blocks.live().has(slot) && warp.in_flight == 0 && warp.stores == 0 {
+            self.warp_is_over(slot);
+        }
+    }
+
+    fn warp_is_over(&mut self, slot: usize) {
+        if self.blocks.is_over(slot) {
             return;
         }
-        let finish = self.blocks.over(slot, warp.last_done, self.now);
+        let finish = self.blocks.over(slot, self.warps[slot].last_done, self.now);
         if self.listening {
             self.log.warp_finished(finish);
         }

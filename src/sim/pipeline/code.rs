@@ -1,6 +1,8 @@
 //! What the pipeline needs of each instruction of the program, worked out once for all SMs.
 
-use super::latch::UnitPort;
+use std::ops::RangeInclusive;
+
+use super::latch::{PLACES, Place};
 use super::scoreboard::RegSet;
 use crate::base::{Few, RegId, UnitId};
 use crate::machine::Pipeline;
@@ -14,8 +16,8 @@ use crate::sim::ops::{Op, Ops};
 #[derive(Clone, Debug)]
 pub(super) struct Instr {
     pub op: Op,
-    /// The unit it goes to, the load/store unit included, if that is the same each time.
-    unit: u8,
+    /// The kind of unit it goes to, if that is the same each time.
+    kind: u8,
     /// Registers that must be there, and those that it writes.
     pub waits: RegSet,
     pub writes: RegSet,
@@ -60,14 +62,16 @@ pub(super) struct Code<'a> {
     moved: [u8; SLOTS],
     /// Whether nothing but an event lets a sub-core issue that could not before.
     pub sleeps: bool,
-    /// By unit, the load/store unit last: its place in the order of entry to the collector.
-    pub order: Vec<usize>,
+    /// By unit, the load/store unit last: its kind, which is its place in the order of entry to the collector; and by
+    /// kind the unit.
+    kinds: Vec<u8>,
+    units: Vec<u8>,
     /// The unit number of the load/store unit.
     pub load_store: usize,
-    /// By unit: the longest time from a start to the result.
-    pub longest: Vec<u64>,
+    /// By unit: the shortest and the longest time from a start to the result.
+    pub times: Vec<RangeInclusive<u64>>,
     /// By place, but for the load/store unit's: the number of the unit's instance.
-    instances: Vec<u16>,
+    instances: [u16; PLACES],
 }
 
 /// When and for how long one execution occupies which unit.
@@ -83,12 +87,19 @@ impl<'a> Code<'a> {
         let banks = settings.collector.map_or(1, |c| c.banks as usize / machine.sub_cores().count());
         let home = |reg: RegId| (table.reg_number(reg) % banks) as u8;
         let ops = Ops::new(table);
+        let order = order(machine, settings);
+        let mut units: Vec<u8> = (0..order.len() as u8).collect();
+        units.sort_by_key(|&unit| order[usize::from(unit)]);
+        let mut kinds = vec![0; units.len()];
+        for (kind, &unit) in units.iter().enumerate() {
+            kinds[usize::from(unit)] = kind as u8;
+        }
         let instr = |(instr, op): (&crate::program::TimedInstr, &Op)| Instr {
             op: op.clone(),
-            unit: if instr.access.is_some() && settings.load_store.is_some() {
-                table.units() as u8
+            kind: if instr.access.is_some() && settings.load_store.is_some() {
+                kinds[table.units()]
             } else {
-                op.unit
+                kinds[usize::from(op.unit)]
             },
             waits: op.waits().iter().map(|&reg| RegId::new(reg)).collect(),
             writes: op.writes().iter().map(|&reg| RegId::new(reg)).collect(),
@@ -103,18 +114,22 @@ impl<'a> Code<'a> {
         };
         Self {
             table,
-            instrs: table.instrs().iter().zip(ops.all()).map(instr).collect(),
+            instrs: table.instrs().iter().zip(ops.all()).map(&instr).collect(),
             banks,
             moved: std::array::from_fn(|slot| (slot % banks) as u8),
             // a queue without a collector has room again when time comes
             sleeps: settings.collector.is_some() || settings.queue.is_none(),
-            order: order(machine, settings),
             load_store: table.units(),
-            longest: longest(table),
-            instances: (0..table.units())
-                .flat_map(|unit| (0..SubCores::MAX).map(move |sub_core| (UnitId::from_index(unit), sub_core)))
-                .map(|(unit, sub_core)| table.sub_cores().instance(unit, sub_core, table.units()) as u16)
-                .collect(),
+            times: times(table),
+            instances: std::array::from_fn(|place| {
+                let (unit, sub_core) = (place / SubCores::MAX, place % SubCores::MAX);
+                if unit >= table.units() {
+                    return 0;
+                }
+                table.sub_cores().instance(UnitId::from_index(unit), sub_core, table.units()) as u16
+            }),
+            kinds,
+            units,
         }
     }
 
@@ -123,11 +138,21 @@ impl<'a> Code<'a> {
         &self.instrs[step.pc().index()]
     }
 
-    /// The unit that one execution goes to, the load/store unit included.
+    /// The kind of unit that one execution goes to, the load/store unit included.
     #[inline]
-    pub fn unit(&self, step: Step) -> u8 {
+    pub fn kind(&self, step: Step) -> u8 {
         let instr = self.of(step);
-        if !instr.op.special || instr.access.is_some() { instr.unit } else { self.timing(step).unit }
+        if !instr.op.special || instr.access.is_some() {
+            instr.kind
+        } else {
+            self.kinds[usize::from(self.timing(step).unit)]
+        }
+    }
+
+    /// The unit of a kind in a sub-core.
+    #[inline]
+    pub fn place(&self, kind: u8, sub_core: usize) -> Place {
+        Place::new(usize::from(self.units[usize::from(kind)]), sub_core)
     }
 
     /// Unit and times of one execution.
@@ -143,7 +168,7 @@ impl<'a> Code<'a> {
 
     /// The number of a unit's instance.
     #[inline]
-    pub fn instance(&self, place: UnitPort) -> usize {
+    pub fn instance(&self, place: Place) -> usize {
         usize::from(self.instances[place.index()])
     }
 
@@ -155,16 +180,16 @@ impl<'a> Code<'a> {
     }
 }
 
-fn longest(table: &TimingTable) -> Vec<u64> {
-    let mut longest = vec![0; table.units()];
+fn times(table: &TimingTable) -> Vec<RangeInclusive<u64>> {
+    let mut times = vec![u64::MAX..=0; table.units()];
     for timing in table.instrs().iter().flat_map(|instr| instr.timings()) {
-        let of_unit = &mut longest[timing.unit.index()];
-        *of_unit = (*of_unit).max((timing.init + timing.lat).get());
+        let (of_unit, total) = (&mut times[timing.unit.index()], (timing.init + timing.lat).get());
+        *of_unit = total.min(*of_unit.start())..=total.max(*of_unit.end());
     }
-    longest
+    times
 }
 
-/// By unit, the load/store unit last: where it stands in the order of entry to the collector.
+/// By unit, the load/store unit last: a number that says when it is its turn to enter the collector.
 fn order(machine: &Machine, settings: &Pipeline) -> Vec<usize> {
     let named = |name: &str| settings.collect.iter().position(|other| other == name);
     let units = machine.units();

@@ -1,76 +1,82 @@
 //! The operand collector: reads the operands of issued instructions from register banks.
 //!
 //! Each collector unit holds an instruction until its operands are read. A bank is read once in a
-//! step, first come first served; a bank that is written in this cycle is not read in its first
+//! step, first come first served; a bank that is written in a cycle is not read in its first
 //! step. An instruction without register operands passes in the step after it entered.
-
-use std::collections::VecDeque;
+//!
+//! So the step of each read is known when an instruction enters, and nothing has to be done for it then: only a write
+//! to a bank that somebody wants to read puts off what waits for that bank. Steps are counted from the first cycle on.
 
 use super::code::Code;
 use super::flight::{FlightId, Flights};
-use super::latch::{Latch, UNIT_PORTS, UnitPort};
+use super::latch::{Latch, PLACES, Place, Places};
 use crate::machine::SubCores;
 use crate::machine::pipeline::Collector as Settings;
+
+/// Collector units, and register banks, at most.
+const MOST: usize = 64;
 
 /// A collector unit.
 #[derive(Clone, Copy, Debug, Default)]
 struct Hold {
     flight: FlightId,
-    age: u64,
     /// Where its instruction goes: a place in the output.
-    place: UnitPort,
-    /// Operands to be read.
-    unread: u8,
+    place: Place,
+    /// The step in which its last operand is read.
+    last_read: u64,
+    /// The banks that it reads, as a mask.
+    banks: u64,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct Collector {
     settings: Settings,
-    holds: Vec<Hold>,
+    holds: [Hold; MOST],
     /// All collector units, and those that are free, as masks.
     all: u64,
     free: u64,
+    /// Those that wait for operands.
+    reading: u64,
     /// By place in the output: collector units whose operands are read and that go there.
-    going: [u64; UNIT_PORTS],
+    going: [u64; PLACES],
     /// Those among them whose place is free.
     ready: u64,
     /// Whether something entered or left since the last try to let instructions enter that
     /// let nothing in.
     changed: bool,
-    /// Per bank: collector units that want to read it, in order.
-    reads: Vec<VecDeque<u8>>,
-    /// Banks that somebody wants to read.
-    wanted: u64,
+    /// Per bank: the step from which on nobody wants to read it. From the present step up to there it is read in each.
+    wanted_until: [u64; MOST],
+    /// By collector unit and bank: the step in which it reads the bank last, if it does.
+    reads: Vec<u64>,
     /// Banks written in this cycle.
-    pub written: u64,
-    /// Per port: where the search for the next instruction begins.
+    written: u64,
+    /// Per port: where the search for the next instruction begins; none if there is a port for each collector unit.
     search_from: Vec<u8>,
-    /// By collector unit: the first one of the next sub-core, which is the first of all if there is
-    /// only one; and the collector units of each sub-core, as masks.
-    next_share: Vec<u8>,
+    /// Collector units of a sub-core; and those of each, as masks.
+    share: usize,
     shares: [u64; SubCores::MAX],
-    sub_cores: usize,
 }
 
 impl Collector {
     pub fn new(settings: Settings, sub_cores: usize) -> Self {
-        let units = settings.units as usize;
+        let (units, banks) = (settings.units as usize, settings.banks as usize);
         let share = units / sub_cores;
-        let all = u64::MAX >> (64 - units);
+        let all = u64::MAX >> (MOST - units);
+        let ports = if settings.ports < settings.units { settings.ports as usize } else { 0 };
         Self {
             settings,
-            sub_cores,
-            holds: vec![Hold::default(); units],
+            holds: [Hold::default(); MOST],
             all,
             free: all,
-            going: [0; UNIT_PORTS],
+            reading: 0,
+            going: [0; PLACES],
             ready: 0,
             changed: false,
-            reads: vec![VecDeque::new(); settings.banks as usize],
-            wanted: 0,
+            wanted_until: [0; MOST],
+            reads: vec![0; units * banks],
             written: 0,
-            search_from: vec![(share % units) as u8; settings.ports as usize],
-            next_share: (0..units).map(|unit| ((unit / share + 1) * share % units) as u8).collect(),
+            search_from: vec![(share % units) as u8; ports],
+            share,
             shares: std::array::from_fn(|n| {
                 if n < sub_cores { all >> (units - share) << (n * share) } else { 0 }
             }),
@@ -84,7 +90,7 @@ impl Collector {
 
     /// A place in the output is free again.
     #[inline]
-    pub fn freed(&mut self, place: UnitPort) {
+    pub fn freed(&mut self, place: Place) {
         self.ready |= self.going[place.index()];
     }
 
@@ -92,96 +98,161 @@ impl Collector {
     #[inline]
     pub fn is_stuck(&self, input: &Latch) -> bool {
         let enters = (self.changed || input.fresh) && self.free != 0 && !input.is_empty();
-        self.ready == 0 && self.wanted == 0 && !enters
+        self.ready == 0 && self.reading == 0 && !enters
+    }
+
+    /// Before a cycle of the collector: a bank is written in it.
+    #[inline]
+    pub fn write(&mut self, bank: usize, now: u64) {
+        let first = now * u64::from(self.settings.steps);
+        let bank = bank % MOST;
+        if self.wanted_until[bank] > first && !self.is_written(bank) {
+            self.put_off(bank, first);
+        }
+        self.written |= 1 << bank;
+    }
+
+    /// Whether a bank is written in this cycle.
+    #[inline]
+    pub fn is_written(&self, bank: usize) -> bool {
+        self.written >> bank & 1 == 1
+    }
+
+    /// A cycle in which it is empty and nothing comes.
+    #[inline]
+    pub fn rest(&mut self) {
+        self.written = 0;
+    }
+
+    /// Everything that reads a bank from this step on does so a step later.
+    #[cold]
+    fn put_off(&mut self, bank: usize, from: u64) {
+        self.wanted_until[bank] += 1;
+        let banks = self.settings.banks as usize;
+        let mut reading = self.reading;
+        while reading != 0 {
+            let unit = reading.trailing_zeros() as usize;
+            reading &= reading - 1;
+            let hold = &mut self.holds[unit];
+            let read = &mut self.reads[unit * banks + bank];
+            if hold.banks >> bank & 1 == 1 && *read >= from {
+                *read += 1;
+                hold.last_read = hold.last_read.max(*read);
+            }
+        }
     }
 
     /// One cycle: instructions go from `input` through the collector to `output`.
-    pub fn cycle(&mut self, code: &Code<'_>, flights: &Flights, input: &mut Latch, output: &mut Latch) {
+    #[inline]
+    pub fn cycle(
+        &mut self,
+        now: u64,
+        code: &Code<'_>,
+        flights: &Flights,
+        input: &mut Latch,
+        output: &mut Latch,
+    ) {
         self.changed |= std::mem::take(&mut input.fresh);
-        for _ in 0..self.settings.steps {
+        let steps = u64::from(self.settings.steps);
+        for step in now * steps..(now + 1) * steps {
             if self.ready != 0 {
                 self.hand_over(output);
             }
-            let banks = self.wanted & !self.written;
-            if banks != 0 {
-                self.read(banks, output);
+            if self.reading != 0 {
+                self.read(step, output);
             }
             if self.changed && self.free != 0 {
-                self.accept(code, flights, input, output);
+                self.accept(step, code, flights, input, output);
             }
-            self.written = 0;
+        }
+        self.written = 0;
+    }
+
+    /// Instructions go whose place in `output` is free. Of several with the same place, which are of one sub-core, the one
+    /// in the first collector unit goes.
+    #[inline]
+    fn hand_over(&mut self, output: &mut Latch) {
+        self.changed = true;
+        if !self.search_from.is_empty() {
+            return self.hand_over_by_port(output);
+        }
+        while self.ready != 0 {
+            self.leave(self.ready.trailing_zeros() as usize, output);
         }
     }
 
-    /// Each port lets an instruction go whose place in `output` is free.
-    fn hand_over(&mut self, output: &mut Latch) {
-        for search_from in &mut self.search_from {
-            let after = self.ready & u64::MAX << *search_from;
-            let unit = if after != 0 { after } else { self.ready }.trailing_zeros() as usize;
-            let hold = self.holds[unit];
-            output.put(hold.place, hold.flight, hold.age);
-            let going = &mut self.going[hold.place.index()];
-            self.ready &= !*going;
-            *going &= !(1 << unit);
-            self.free |= 1 << unit;
-            self.changed = true;
-            *search_from = self.next_share[unit];
+    /// Where there are fewer ports than collector units: each lets one go, from the sub-core after that of its last on.
+    #[cold]
+    fn hand_over_by_port(&mut self, output: &mut Latch) {
+        for port in 0..self.search_from.len() {
             if self.ready == 0 {
                 return;
             }
+            let after = self.ready & u64::MAX << self.search_from[port];
+            let unit = if after != 0 { after } else { self.ready }.trailing_zeros() as usize;
+            self.leave(unit, output);
+            let next = (unit / self.share + 1) * self.share;
+            self.search_from[port] = (next % self.settings.units as usize) as u8;
         }
     }
 
-    /// Each of these banks is read once.
-    fn read(&mut self, mut banks: u64, output: &Latch) {
-        while banks != 0 {
-            let bank = banks.trailing_zeros() as usize;
-            banks &= banks - 1;
-            if let Some(unit) = self.reads[bank].pop_front() {
-                let hold = &mut self.holds[usize::from(unit)];
-                hold.unread -= 1;
-                if hold.unread == 0 {
-                    let place = hold.place;
-                    self.operands_are_read(usize::from(unit), place, output);
-                }
-            }
-            if self.reads[bank].is_empty() {
-                self.wanted &= !(1 << bank);
+    #[inline]
+    fn leave(&mut self, unit: usize, output: &mut Latch) {
+        let hold = &self.holds[unit % MOST];
+        output.put(hold.place, hold.flight);
+        let going = &mut self.going[hold.place.index()];
+        self.ready &= !*going;
+        *going &= !(1 << unit);
+        self.free |= 1 << unit;
+    }
+
+    /// Some operands are read in this step, the last ones of some instructions.
+    #[inline]
+    fn read(&mut self, step: u64, output: &Latch) {
+        let mut reading = self.reading;
+        while reading != 0 {
+            let unit = reading.trailing_zeros() as usize;
+            reading &= reading - 1;
+            let hold = &self.holds[unit % MOST];
+            if hold.last_read <= step {
+                self.reading &= !(1 << unit);
+                let place = hold.place;
+                self.operands_are_read(unit, place, output);
             }
         }
     }
 
     /// Each port takes an instruction for each unit, if there is a free collector unit for it.
-    fn accept(&mut self, code: &Code<'_>, flights: &Flights, input: &mut Latch, output: &Latch) {
+    #[inline]
+    fn accept(
+        &mut self,
+        step: u64,
+        code: &Code<'_>,
+        flights: &Flights,
+        input: &mut Latch,
+        output: &Latch,
+    ) {
         // nothing becomes free meanwhile, so who cannot enter now cannot enter at all
-        let mut kinds = 0;
-        for (sub_core, &share) in self.shares[..self.sub_cores].iter().enumerate() {
-            if self.free & share != 0 {
-                kinds |= input.units_of(sub_core);
-            }
-        }
-        if kinds == 0 {
-            self.changed = false;
-            return;
-        }
-        for _ in 0..self.settings.ports {
+        let mut kinds = input.full();
+        let mut ports = self.settings.ports;
+        while !kinds.is_empty() && ports > 0 {
+            ports -= 1;
             let mut waiting = kinds;
-            while waiting != 0 {
-                let unit = first(waiting, &code.order);
-                waiting &= !(1 << unit);
-                if !self.enter(code, flights, unit, input, output) || input.units() >> unit & 1 == 0 {
-                    kinds &= !(1 << unit);
+            while let Some(place) = waiting.first() {
+                let unit = place.unit();
+                let of_unit = Places::of_unit(unit);
+                waiting = waiting.without(of_unit);
+                let entered = self.enter(step, code, flights, unit, input, output);
+                if !entered || input.full().among(of_unit).is_empty() {
+                    kinds = kinds.without(of_unit);
                 }
             }
-            if kinds == 0 {
-                self.changed = false;
-                return;
-            }
         }
+        self.changed = !kinds.is_empty();
     }
 
     #[inline]
-    fn operands_are_read(&mut self, unit: usize, place: UnitPort, output: &Latch) {
+    fn operands_are_read(&mut self, unit: usize, place: Place, output: &Latch) {
         self.going[place.index()] |= 1 << unit;
         if output.is_free(place) {
             self.ready |= 1 << unit;
@@ -189,52 +260,43 @@ impl Collector {
     }
 
     /// The oldest instruction for a unit enters, if there is one and it can.
+    #[inline]
     fn enter(
         &mut self,
+        step: u64,
         code: &Code<'_>,
         flights: &Flights,
         unit: usize,
         input: &mut Latch,
         output: &Latch,
     ) -> bool {
-        let Some(place) = input.oldest(unit) else { return false };
-        let (sub_core, id) = (place.sub_core(), input.at(place));
+        let Some(entry) = input.oldest(unit, flights) else { return false };
+        let (sub_core, id) = (entry.sub_core(), input.at(entry));
         let mine = self.free & self.shares[sub_core];
         if mine == 0 {
             return false;
         }
         let free = mine.trailing_zeros() as usize;
-        input.take(place);
+        input.take(entry);
         self.free &= !(1 << free);
         let flight = flights.get(id);
-        let reads = code.of(flight.step).reads();
-        for &home in reads {
-            let bank = code.bank(home, flight.slot as usize, sub_core);
-            self.reads[bank].push_back(free as u8);
-            self.wanted |= 1 << bank;
+        let place = flight.place;
+        let mut hold = Hold { flight: id, place, last_read: step, banks: 0 };
+        let own = &mut self.reads[free * self.settings.banks as usize..];
+        for &home in code.of(flight.step).reads() {
+            let bank = code.bank(home, flight.slot as usize, sub_core) % MOST;
+            let read = self.wanted_until[bank].max(step + 1);
+            self.wanted_until[bank] = read + 1;
+            own[bank] = read;
+            hold.banks |= 1 << bank;
+            hold.last_read = hold.last_read.max(read);
         }
-        let unread = reads.len() as u8;
-        // the latches before and after the collector are alike
-        self.holds[free] = Hold { flight: id, age: flight.age, place, unread };
-        if unread == 0 {
+        self.holds[free % MOST] = hold;
+        if hold.banks == 0 {
             self.operands_are_read(free, place, output);
+        } else {
+            self.reading |= 1 << free;
         }
         true
-    }
-}
-
-/// Of these units, not none, the one that comes first.
-#[inline]
-fn first(mut units: u64, order: &[usize]) -> usize {
-    let mut first = units.trailing_zeros() as usize;
-    loop {
-        units &= units - 1;
-        if units == 0 {
-            return first;
-        }
-        let unit = units.trailing_zeros() as usize;
-        if order[unit] < order[first] {
-            first = unit;
-        }
     }
 }

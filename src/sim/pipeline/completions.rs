@@ -9,16 +9,19 @@ use super::flight::FlightId;
 const NEAR: usize = 256;
 const WORDS: usize = NEAR / 64;
 
+/// No instruction.
+const NONE: FlightId = FlightId::MAX;
+
 /// Instructions by the cycle of their write-back; of one cycle, the one that was filed first
 /// comes first.
 #[derive(Clone, Debug)]
 pub(super) struct Completions {
-    /// By cycle mod NEAR, for the cycles from `now` on: filed and not yet taken, in order.
-    buckets: Vec<Vec<FlightId>>,
+    /// By cycle mod NEAR, for the cycles from `now` on: the first and the last that were filed and not yet taken.
+    buckets: Box<[(FlightId, FlightId); NEAR]>,
+    /// By instruction: the next one of its bucket.
+    following: Vec<FlightId>,
     /// Buckets that are not empty.
     filled: [u64; WORDS],
-    /// Taken from the present bucket.
-    taken: usize,
     now: u64,
     /// What was filed for later cycles, and when. It comes before what is in the bucket of its
     /// cycle, which was filed later.
@@ -29,9 +32,9 @@ pub(super) struct Completions {
 impl Default for Completions {
     fn default() -> Self {
         Self {
-            buckets: vec![Vec::new(); NEAR],
+            buckets: Box::new([(NONE, NONE); NEAR]),
+            following: Vec::new(),
             filled: [0; WORDS],
-            taken: 0,
             now: 0,
             far: BinaryHeap::new(),
             filed: 0,
@@ -44,39 +47,54 @@ impl Completions {
     #[inline]
     pub fn file(&mut self, at: u64, flight: FlightId) {
         debug_assert!(at > self.now, "a write-back in the past");
-        if at - self.now < NEAR as u64 {
-            let place = at as usize % NEAR;
-            self.buckets[place].push(flight);
-            self.filled[place / 64] |= 1 << (place % 64);
-        } else {
+        if at - self.now >= NEAR as u64 {
             self.filed += 1;
             self.far.push(Reverse((at, self.filed, flight)));
+            return;
         }
+        if self.following.len() <= flight as usize {
+            self.following.resize(flight as usize + 1, NONE);
+        }
+        self.following[flight as usize] = NONE;
+        let place = at as usize % NEAR;
+        let (first, last) = &mut self.buckets[place];
+        if *first == NONE {
+            *first = flight;
+            self.filled[place / 64] |= 1 << (place % 64);
+        } else {
+            self.following[*last as usize] = flight;
+        }
+        *last = flight;
     }
 
     /// The next one that is due. `now` never decreases, and skips no cycle in which one is due.
     #[inline]
     pub fn due(&mut self, now: u64) -> Option<FlightId> {
         self.now = now;
-        if let Some(&Reverse((at, _, flight))) = self.far.peek()
-            && at <= now
+        if !self.far.is_empty()
+            && let Some(flight) = self.due_far(now)
         {
-            self.far.pop();
             return Some(flight);
         }
         let place = now as usize % NEAR;
-        if self.filled[place / 64] >> (place % 64) & 1 == 0 {
+        let first = &mut self.buckets[place].0;
+        if *first == NONE {
             return None;
         }
-        let bucket = &mut self.buckets[place];
-        if let Some(&flight) = bucket.get(self.taken) {
-            self.taken += 1;
-            return Some(flight);
+        let flight = *first;
+        *first = self.following[flight as usize];
+        if *first == NONE {
+            self.filled[place / 64] &= !(1 << (place % 64));
         }
-        bucket.clear();
-        self.taken = 0;
-        self.filled[place / 64] &= !(1 << (place % 64));
-        None
+        Some(flight)
+    }
+
+    fn due_far(&mut self, now: u64) -> Option<FlightId> {
+        let &Reverse((at, _, flight)) = self.far.peek()?;
+        (at <= now).then(|| {
+            self.far.pop();
+            flight
+        })
     }
 
     /// When the next one after the present cycle is due.

@@ -3,54 +3,60 @@
 use super::Sm;
 use super::code::Code;
 use super::flight::{Flight, FlightId};
-use super::latch::UnitPort;
+use super::latch::{Place, Places};
 use super::load_store::LoadStore;
 use super::memory::Port;
 use crate::base::WarpMask;
 
 impl Sm<'_> {
     /// Sends an issued instruction on its way.
-    pub fn dispatch(&mut self, id: FlightId) {
-        let Flight { unit, sub_core, init, total, age, .. } = *self.flights.get(id);
-        let (unit, sub_core) = (unit as usize, sub_core as usize);
+    #[inline]
+    pub fn dispatch(&mut self, id: FlightId, kind: u8, sub_core: usize) {
         if self.collector.is_some() {
-            self.issued.put(UnitPort::new(unit, sub_core), id, age);
-        } else if unit == self.code.load_store {
+            self.issued.put(Place::new(kind.into(), sub_core), id);
+        } else {
+            self.dispatch_at_once(id);
+        }
+    }
+
+    /// Without a collector.
+    fn dispatch_at_once(&mut self, id: FlightId) {
+        let Flight { place, init, total, .. } = *self.flights.get(id);
+        if place.unit() == self.code.load_store {
             if let Some(load_store) = &mut self.load_store {
                 load_store.queue.push_back(id);
             }
-        } else {
-            let instance = self.code.instance(UnitPort::new(unit, sub_core));
-            let start = self.units[instance].enqueue(self.now, init, self.settings.queue.is_some());
-            let flight = self.flights.get_mut(id);
-            flight.start = start;
-            flight.init_end = start + init;
-            self.sources_read(id, start + init);
-            self.completions.file(start + total + self.settings.write_back, id);
+            return;
         }
+        let instance = self.code.instance(place);
+        let start = self.units[instance].enqueue(self.now, init, self.settings.queue.is_some());
+        let flight = self.flights.get_mut(id);
+        flight.start = start;
+        flight.init_end = start + init;
+        self.sources_read(id, start + init);
+        self.completions.file(start + total + self.settings.write_back, id);
     }
 
     /// When an instruction that was dispatched without a collector to a unit will be done.
     pub fn done_of(&self, id: FlightId) -> Option<u64> {
         let flight = self.flights.get(id);
-        let known = self.collector.is_none() && flight.unit as usize != self.code.load_store;
+        let known = self.collector.is_none() && flight.place.unit() != self.code.load_store;
         known.then(|| flight.start + flight.total + self.settings.write_back)
     }
 
     /// Of warps that could issue now, those whose next instruction's unit takes no more from this
     /// sub-core.
+    #[inline]
     pub fn without_room(&mut self, ready: WarpMask, sub_core: usize) -> WarpMask {
         let mut out = WarpMask::empty();
         if self.collector.is_some() {
-            let mut full = self.issued.units_of(sub_core);
-            while full != 0 {
-                out |= self.wants[full.trailing_zeros() as usize] & ready;
-                full &= full - 1;
+            for place in self.issued.full().among(Places::of_sub_core(sub_core)) {
+                out |= self.wants[place.unit()] & ready;
             }
         } else if let Some(limit) = self.settings.queue {
-            for unit in 0..self.wants.len() {
-                let wants = self.wants[unit] & ready;
-                if !wants.is_empty() && self.is_full(unit, sub_core, limit as usize) {
+            for kind in 0..self.wants.len() {
+                let wants = self.wants[kind] & ready;
+                if !wants.is_empty() && self.is_full(self.code.place(kind as u8, sub_core), limit as usize) {
                     out |= wants;
                 }
             }
@@ -59,30 +65,27 @@ impl Sm<'_> {
     }
 
     /// Whether a unit has so many instructions in its queue; if it has none, whether it could not start another one.
-    fn is_full(&mut self, unit: usize, sub_core: usize, limit: usize) -> bool {
-        if unit == self.code.load_store {
+    fn is_full(&mut self, place: Place, limit: usize) -> bool {
+        if place.unit() == self.code.load_store {
             // it takes what it does from its queue
             return self.load_store.as_ref().is_some_and(|unit| unit.queue.len() >= limit.max(1));
         }
-        let unit = &mut self.units[self.code.instance(UnitPort::new(unit, sub_core))];
+        let unit = &mut self.units[self.code.instance(place)];
         if limit == 0 { unit.is_taken(self.now) } else { unit.waiting(self.now) >= limit }
     }
 
     /// Units take what the collector has ready.
+    #[inline]
     pub fn start_collected(&mut self) {
-        let mut units = self.collected.units() & !(1 << self.code.load_store);
-        while units != 0 {
-            let unit = units.trailing_zeros() as usize;
-            units &= units - 1;
-            for place in self.collected.places(unit) {
-                self.start_in(self.code.instance(place), self.collected.at(place), place);
-            }
+        for place in self.collected.full().without(Places::of_unit(self.code.load_store)) {
+            self.start_in(self.code.instance(place), self.collected.at(place), place);
         }
     }
 
     /// The unit starts an instruction from a place behind the collector, if it can and the result
     /// will find a bus.
-    fn start_in(&mut self, instance: usize, id: FlightId, place: UnitPort) {
+    #[inline]
+    fn start_in(&mut self, instance: usize, id: FlightId, place: Place) {
         let now = self.now;
         let unit = &mut self.units[instance];
         if unit.is_taken(now) {
@@ -101,13 +104,15 @@ impl Sm<'_> {
         if let Some(buses) = &mut self.buses {
             buses.take(leaves);
         }
-        self.sources_read(id, read);
+        if self.codes.is_some() {
+            self.sources_read(id, read);
+        }
         self.completions.file(leaves + self.settings.write_back, id);
         self.leave_collector(place);
         self.busy = true;
     }
 
-    fn leave_collector(&mut self, place: UnitPort) {
+    fn leave_collector(&mut self, place: Place) {
         self.collected.take(place);
         if let Some(collector) = &mut self.collector {
             collector.freed(place);
@@ -117,7 +122,7 @@ impl Sm<'_> {
     /// A cycle of the load/store unit; then it takes the oldest access, if it is free.
     #[inline]
     pub fn load_and_store(&mut self, port: Option<&mut Port>) {
-        let waits = self.collected.units() >> self.code.load_store & 1 == 1;
+        let waits = !self.collected.full().among(Places::of_unit(self.code.load_store)).is_empty();
         let Some(unit) = &mut self.load_store else { return };
         let quiet = unit.rests(self.now);
         if quiet && !waits && unit.queue.is_empty() {
@@ -135,7 +140,7 @@ impl Sm<'_> {
 
     fn start_access(&mut self, unit: &mut LoadStore) {
         let next = if self.collector.is_some() {
-            let oldest = self.collected.oldest(self.code.load_store);
+            let oldest = self.collected.oldest(self.code.load_store, &self.flights);
             if let Some(place) = oldest {
                 self.leave_collector(place);
             }
@@ -154,7 +159,7 @@ impl Sm<'_> {
         if let Some(collector) = &mut self.collector {
             let flight = self.flights.get(id);
             for &home in self.code.of(flight.step).written_homes() {
-                collector.written |= bank(self.code, home, flight);
+                collector.write(bank(self.code, home, flight), self.now);
             }
         }
         self.complete(id);
@@ -167,17 +172,17 @@ impl Sm<'_> {
         let homes = self.code.of(flight.step).written_homes();
         while flight.unwritten != 0 {
             let bank = bank(self.code, homes[flight.unwritten.trailing_zeros() as usize], flight);
-            if collector.written & bank != 0 {
+            if collector.is_written(bank) {
                 return false;
             }
-            collector.written |= bank;
+            collector.write(bank, self.now);
             flight.unwritten &= flight.unwritten - 1;
         }
         true
     }
 }
 
-/// The bank of one of an instruction's registers, as a mask.
-fn bank(code: &Code<'_>, home: u8, flight: &Flight) -> u64 {
-    1 << code.bank(home, flight.slot as usize, flight.sub_core as usize)
+/// The bank of one of an instruction's registers.
+fn bank(code: &Code<'_>, home: u8, flight: &Flight) -> usize {
+    code.bank(home, flight.slot as usize, flight.place.sub_core())
 }

@@ -1,14 +1,11 @@
 //! Instructions between issue and completion.
 
+use super::latch::Place;
 use crate::path::Step;
 
 /// An issued instruction that is not complete.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Flight {
-    pub slot: u8,
-    pub sub_core: u8,
-    pub unit: u8,
-    pub step: Step,
     /// Counts issues of the SM: the larger, the younger.
     pub age: u64,
     pub start: u64,
@@ -17,15 +14,21 @@ pub(super) struct Flight {
     pub init: u64,
     /// Cycles from its start to its result, without the pipeline around the unit.
     pub total: u64,
+    pub step: Step,
     /// The first line of its memory traffic in the warp's path.
     pub line: u32,
     /// Its memory transactions.
     pub transactions: u32,
     /// Those that have not been answered.
     pub unanswered: u32,
+    pub slot: u8,
+    /// Its unit and sub-core.
+    pub place: Place,
     /// Destinations whose bank was not yet free to be written, as a mask.
     pub unwritten: u8,
 }
+
+const _: () = assert!(size_of::<Flight>() <= 64);
 
 /// Index of a flight.
 pub(super) type FlightId = u32;
@@ -38,15 +41,22 @@ pub(super) struct Flights {
 }
 
 impl Flights {
+    #[inline]
     pub fn add(&mut self, flight: Flight) -> FlightId {
         if let Some(id) = self.free.pop() {
             self.all[id as usize] = flight;
             return id;
         }
+        self.add_another(flight)
+    }
+
+    #[cold]
+    fn add_another(&mut self, flight: Flight) -> FlightId {
         self.all.push(flight);
         (self.all.len() - 1) as FlightId
     }
 
+    #[inline]
     pub fn remove(&mut self, id: FlightId) {
         self.free.push(id);
     }

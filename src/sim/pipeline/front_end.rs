@@ -22,7 +22,8 @@ pub(super) struct Buffer {
 
 #[derive(Clone, Debug)]
 pub(super) struct FrontEnd {
-    settings: Settings,
+    /// Without them instructions are always there.
+    settings: Option<Settings>,
     buffers: [Buffer; SLOTS],
     /// Per slot: the instruction that its warp goes to next.
     next: [u32; SLOTS],
@@ -45,19 +46,19 @@ pub(super) struct FrontEnd {
 }
 
 impl FrontEnd {
-    pub fn new(settings: Settings, slots: usize) -> Self {
+    pub fn new(settings: Option<Settings>, slots: usize) -> Self {
         Self {
             settings,
             buffers: [Buffer::default(); SLOTS],
             next: [0; SLOTS],
-            filled: WarpMask::empty(),
+            filled: if settings.is_some() { WarpMask::empty() } else { WarpMask::ALL },
             wrong_path: WarpMask::empty(),
             missing: WarpMask::empty(),
             arrivals: Vec::new(),
             fetched: None,
             // as in GPGPU-Sim (shader.cc, create_front_pipeline), so slot 1 is fetched first
             last: 0,
-            cache: settings.icache.map(Lines::new),
+            cache: settings.and_then(|settings| settings.icache).map(Lines::new),
             slots,
             fetches: 0,
             misses: 0,
@@ -72,8 +73,10 @@ impl FrontEnd {
     /// The instruction that a warp goes to next.
     #[inline]
     pub fn goes_to(&mut self, slot: usize, pc: u32) {
-        self.next[slot] = pc;
-        self.compare(slot);
+        if self.settings.is_some() {
+            self.next[slot] = pc;
+            self.compare(slot);
+        }
     }
 
     #[inline]
@@ -90,6 +93,9 @@ impl FrontEnd {
     /// The instruction at the head issued.
     #[inline]
     pub fn step(&mut self, slot: usize) {
+        if self.settings.is_none() {
+            return;
+        }
         let buffer = &mut self.buffers[slot];
         buffer.pc += 1;
         buffer.count -= 1;
@@ -100,6 +106,9 @@ impl FrontEnd {
 
     /// Empties a buffer; the warp goes on at `pc`.
     pub fn flush(&mut self, slot: usize, pc: u32) {
+        if self.settings.is_none() {
+            return;
+        }
         self.buffers[slot] = Buffer { pc, count: 0 };
         self.filled -= WarpMask::slot(slot);
         self.wrong_path -= WarpMask::slot(slot);
@@ -114,15 +123,18 @@ impl FrontEnd {
     }
 
     fn fetch(&mut self, now: u64, live: WarpMask) -> bool {
+        let Some(settings) = self.settings else { return false };
         let mut busy = false;
-        for _ in 0..self.settings.fetches {
+        for _ in 0..settings.fetches {
             if let Some(slot) = self.fetched.take() {
-                self.buffers[slot as usize].count = self.settings.buffer;
+                self.buffers[slot as usize].count = settings.buffer;
                 self.filled |= WarpMask::slot(slot as usize);
                 self.compare(slot as usize);
                 busy = true;
             }
-            if let Some(place) = self.arrivals.iter().position(|&(at, _)| at <= now) {
+            if !self.arrivals.is_empty()
+                && let Some(place) = self.arrivals.iter().position(|&(at, _)| at <= now)
+            {
                 let (_, slot) = self.arrivals.remove(place);
                 self.missing -= WarpMask::slot(slot as usize);
                 self.fetched = Some(slot);
@@ -147,7 +159,7 @@ impl FrontEnd {
             } else {
                 self.misses += 1;
                 self.missing |= WarpMask::slot(slot);
-                let latency = self.settings.icache.map_or(0, |cache| cache.miss_latency);
+                let latency = settings.icache.map_or(0, |cache| cache.miss_latency);
                 self.arrivals.push((now + latency, slot as u8));
             }
         }
@@ -155,14 +167,14 @@ impl FrontEnd {
     }
 
     /// Its counters; `live` are the warps that have instructions left.
-    pub fn sample(&self, live: WarpMask) -> FetchSample {
+    pub fn sample(&self, live: WarpMask) -> Option<FetchSample> {
         let count = |warps: WarpMask| warps.slots().count() as u32;
-        FetchSample {
+        self.settings.is_some().then(|| FetchSample {
             fetches: self.fetches,
             misses: self.misses,
             filled: count(self.filled & live),
             missing: count(self.missing),
-        }
+        })
     }
 
     /// The next cycle in which instructions arrive.
@@ -211,7 +223,7 @@ mod tests {
 
     #[test]
     fn a_fetch_is_decoded_when_the_next_begins() {
-        let mut front = FrontEnd::new(Settings { buffer: 2, fetches: 2, icache: None }, 4);
+        let mut front = FrontEnd::new(Some(Settings { buffer: 2, fetches: 2, icache: None }), 4);
         front.cycle(0, warps(&[0, 1, 2]));
         assert_eq!(front.filled, warps(&[1]), "slot 1 is fetched first");
         front.cycle(1, warps(&[0, 1, 2]));
@@ -223,7 +235,7 @@ mod tests {
 
     #[test]
     fn a_buffer_with_other_instructions_is_known() {
-        let mut front = FrontEnd::new(Settings { buffer: 2, fetches: 2, icache: None }, 4);
+        let mut front = FrontEnd::new(Some(Settings { buffer: 2, fetches: 2, icache: None }), 4);
         front.cycle(0, warps(&[0]));
         front.goes_to(0, 7);
         assert_eq!(front.wrong_path, warps(&[0]));

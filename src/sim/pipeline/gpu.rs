@@ -67,6 +67,9 @@ fn launch_with<'a>(
         let mut sm = Sm::new(code, machine, pipeline, layout, slots, (index, shared_bytes));
         let policies = policy.policies(machine);
         sm.tracks_global = policies.iter().any(Policy::tracks_global);
+        for (sub, policy) in sm.subs.iter_mut().zip(&policies) {
+            sub.conserving = policy.is_work_conserving();
+        }
         Core::new(sm, policies, lower.as_ref().map(|lower| lower.port(index)))
     };
     let listening = observer.is_active();

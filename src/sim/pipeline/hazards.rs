@@ -10,6 +10,7 @@ use crate::program::Flow;
 
 impl Sm<'_> {
     /// An instruction is complete: its registers are there, and it leaves the SM.
+    #[inline]
     pub fn complete(&mut self, id: FlightId) {
         let flight = self.flights.get(id);
         let (slot, age, step) = (usize::from(flight.slot), flight.age, flight.step);
@@ -19,8 +20,8 @@ impl Sm<'_> {
         self.flights.remove(id);
         let warp = &mut self.warps[slot];
         warp.in_flight -= 1;
-        warp.last_done = warp.last_done.max(self.now);
-        let done = warp.in_flight == 0;
+        warp.last_done = self.now;
+        let (done, next) = (warp.in_flight == 0, warp.step);
         let code = self.code;
         let instr = code.of(step);
         if instr.scored {
@@ -34,7 +35,7 @@ impl Sm<'_> {
                 self.refresh(slot);
             }
         } else if !self.clear.has(slot)
-            && let Some(next) = self.warps[slot].step
+            && let Some(next) = next
             && self.is_there(slot, code.of(next), next)
         {
             self.clear |= WarpMask::slot(slot);
@@ -72,30 +73,31 @@ impl Sm<'_> {
     }
 
     /// Looks at the next step of a warp: which unit it wants, and whether a hazard holds it.
+    #[inline]
     pub fn look_at_next(&mut self, slot: usize) {
-        let (place, of_block) = self.blocks.seat(slot);
         let warp = &mut self.warps[slot];
-        let (before, had) = (warp.unit, warp.step.is_some());
-        warp.step = None;
-        if warp.next < warp.steps {
-            let step = self.rooms[place].warps[of_block.index()].steps()[warp.next as usize];
-            warp.step = Some(step);
-            warp.unit = self.code.unit(step);
-            if let Some(front_end) = &mut self.front_end {
-                front_end.goes_to(slot, step.pc().get());
-            }
+        if warp.next >= warp.steps {
+            let kind = usize::from(warp.kind);
+            warp.step = None;
+            self.wants[kind] -= WarpMask::slot(slot);
+            self.refresh(slot);
+            return;
         }
-        let (after, has) = (warp.unit, warp.step.is_some());
-        if (before, had) != (after, has) {
-            self.wants[usize::from(before)] -= WarpMask::slot(slot);
-            if has {
-                self.wants[usize::from(after)] |= WarpMask::slot(slot);
-            }
+        let step =
+            self.rooms[usize::from(warp.room)].warps[usize::from(warp.of_block)].steps()[warp.next as usize];
+        let kind = self.code.kind(step);
+        if kind != warp.kind || warp.step.is_none() {
+            self.wants[usize::from(warp.kind)] -= WarpMask::slot(slot);
+            self.wants[usize::from(kind)] |= WarpMask::slot(slot);
+            warp.kind = kind;
         }
+        warp.step = Some(step);
+        self.front_end.goes_to(slot, step.pc().get());
         self.refresh(slot);
     }
 
     /// Whether a hazard holds a warp's next instruction.
+    #[inline]
     pub(super) fn refresh(&mut self, slot: usize) {
         let step = self.warps[slot].step;
         let code = self.code;
@@ -117,7 +119,7 @@ impl Sm<'_> {
             let waits = step.is_some_and(|step| self.waits_for_global(slot, step));
             // nobody knows until when
             let until = if waits { Cycle::NEVER } else { Cycle::ZERO };
-            let sub_core = self.code.table.sub_cores().of_slot(slot);
+            let sub_core = usize::from(self.warps[slot].sub_core);
             self.subs[sub_core].view.global_until[slot] = until;
         }
     }

@@ -14,7 +14,6 @@ use crate::trace::{Idle, StallReason, Waiting};
 pub(super) struct Idling {
     from: u64,
     reason: StallReason,
-    waiting: Option<Waiting>,
 }
 
 /// Every sub-core, as a mask.
@@ -37,9 +36,24 @@ impl Sm<'_> {
         self.awake = EVERY;
     }
 
+    /// Instructions of these slots were fetched. A sub-core need not know if one of its warps waits for something that
+    /// comes before a fetch among the reasons, and none of these can issue.
+    #[inline]
+    pub fn wake_fetched(&mut self, slots: WarpMask) {
+        let go_on = self.clear | self.front_end.wrong_path;
+        for slot in slots.slots() {
+            let sub_core = self.warps[slot].sub_core;
+            let idle = &self.subs[usize::from(sub_core)].idle;
+            if go_on.has(slot) || idle.is_none_or(|idle| idle.reason > StallReason::Scoreboard) {
+                self.awake |= 1 << sub_core;
+            }
+        }
+    }
+
     /// A sub-core issues nothing in this cycle. Of its warps, `there` are those that no barrier,
     /// fence or atomic holds and whose next instruction is there; `ready` those that could have
     /// issued. It `sleeps` if nothing but a change can alter that.
+    #[inline]
     pub fn idle(&mut self, sub_core: usize, there: WarpMask, ready: WarpMask, sleeps: bool) {
         if sleeps {
             self.awake &= !(1 << sub_core);
@@ -49,21 +63,27 @@ impl Sm<'_> {
             return;
         }
         self.end_idle(sub_core);
-        let waiting =
-            if self.listening { warps.lowest().and_then(|slot| self.waiting(slot, reason)) } else { None };
-        self.subs[sub_core].idle = Some(Idling { from: self.now, reason, waiting });
+        if reason == StallReason::UnitFull {
+            self.without_room |= 1 << sub_core;
+        }
+        self.subs[sub_core].idle = Some(Idling { from: self.now, reason });
+        if self.listening {
+            let waiting = warps.lowest().and_then(|slot| self.waiting(slot, reason));
+            self.subs[sub_core].waiting = waiting;
+        }
     }
 
     /// The present idle interval of a sub-core is over, if there is one.
     #[inline]
     pub fn end_idle(&mut self, sub_core: usize) {
         let sub = &mut self.subs[sub_core];
-        let Some(Idling { from, reason, waiting }) = sub.idle.take() else { return };
+        let Some(Idling { from, reason }) = sub.idle.take() else { return };
+        self.without_room &= !(1 << sub_core);
         let (from, to) = (Cycle::new(from), Cycle::new(self.now));
-        let idle = Idle { sub_core: sub_core as u8, from, to, reason, waiting };
-        sub.stalls.add(reason, idle.cycles());
+        sub.stalls.add(reason, to - from);
         if self.listening {
-            self.log.idled(idle);
+            let waiting = sub.waiting;
+            self.log.idled(Idle { sub_core: sub_core as u8, from, to, reason, waiting });
         }
     }
 
@@ -72,6 +92,7 @@ impl Sm<'_> {
     }
 
     /// The warps of a sub-core, by what keeps them. A fence or an atomic holds a warp as a register does.
+    #[inline]
     fn stalled(&self, sub_core: usize, there: WarpMask, ready: WarpMask) -> Stalled {
         let own = self.subs[sub_core].slots;
         let live = self.blocks.live() & own;

@@ -1,21 +1,25 @@
 //! The registers between two stages of the pipeline.
 
-use super::flight::FlightId;
+use super::flight::{FlightId, Flights};
 use crate::machine::SubCores;
 
-/// Units, the load/store unit included; `machine/checked/units.rs` refuses more.
-pub(super) const UNITS: usize = 64;
-/// Places of a latch.
-pub(super) const UNIT_PORTS: usize = UNITS * SubCores::MAX;
+/// Places of a latch, for each unit (the load/store unit included) and sub-core.
+pub(super) const PLACES: usize = u64::BITS as usize;
+/// Bits of a unit's places.
+const OF_UNIT: u64 = (1 << SubCores::MAX) - 1;
+/// The places of sub-core 0.
+const OF_SUB_CORE: u64 = u64::MAX / OF_UNIT;
+
+const _: () = assert!(PLACES >= SubCores::MAX * (crate::machine::MOST_DETAILED_UNITS + 1));
 
 /// Where instructions of a sub-core wait that go to a unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct UnitPort(u8);
+pub(super) struct Place(u8);
 
-impl UnitPort {
+impl Place {
     #[inline]
     pub fn new(unit: usize, sub_core: usize) -> Self {
-        debug_assert!(unit < UNITS && sub_core < SubCores::MAX);
+        debug_assert!(unit < PLACES / SubCores::MAX && sub_core < SubCores::MAX);
         Self((unit * SubCores::MAX + sub_core) as u8)
     }
 
@@ -31,22 +35,74 @@ impl UnitPort {
 
     #[inline]
     pub fn index(self) -> usize {
-        usize::from(self.0)
+        usize::from(self.0) % PLACES
+    }
+
+    fn bit(self) -> u64 {
+        1 << self.index()
     }
 }
 
-/// One instruction per unit and sub-core, each in a place of its own.
+/// Some places.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Places(u64);
+
+impl Places {
+    /// All of a unit.
+    #[inline]
+    pub fn of_unit(unit: usize) -> Self {
+        Self(OF_UNIT << (unit * SubCores::MAX % PLACES))
+    }
+
+    /// All of a sub-core.
+    #[inline]
+    pub fn of_sub_core(sub_core: usize) -> Self {
+        Self(OF_SUB_CORE << (sub_core % SubCores::MAX))
+    }
+
+    #[inline]
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    #[inline]
+    pub fn has(self, place: Place) -> bool {
+        self.0 >> place.index() & 1 == 1
+    }
+
+    #[inline]
+    pub fn without(self, others: Self) -> Self {
+        Self(self.0 & !others.0)
+    }
+
+    #[inline]
+    pub fn among(self, others: Self) -> Self {
+        Self(self.0 & others.0)
+    }
+
+    /// The first one: by unit, and then by sub-core.
+    #[inline]
+    pub fn first(self) -> Option<Place> {
+        (self.0 != 0).then(|| Place(self.0.trailing_zeros() as u8))
+    }
+}
+
+impl Iterator for Places {
+    type Item = Place;
+
+    #[inline]
+    fn next(&mut self) -> Option<Place> {
+        let first = self.first()?;
+        self.0 &= self.0 - 1;
+        Some(first)
+    }
+}
+
+/// One instruction per place.
 #[derive(Clone, Debug)]
 pub(super) struct Latch {
-    /// By place.
-    flights: [FlightId; UNIT_PORTS],
-    ages: [u64; UNIT_PORTS],
-    /// By unit: sub-cores of which an instruction waits for it, as a mask.
-    sub_cores: [u8; UNITS],
-    /// By sub-core: units that an instruction waits for, as a mask.
-    units: [u64; SubCores::MAX],
-    /// Those of all sub-cores.
-    any: u64,
+    flights: [FlightId; PLACES],
+    full: Places,
     /// Whether something came since somebody last looked.
     pub fresh: bool,
     /// Sub-cores of which something left since somebody last looked, as a mask.
@@ -55,95 +111,51 @@ pub(super) struct Latch {
 
 impl Latch {
     pub fn new() -> Self {
-        Self {
-            flights: [0; UNIT_PORTS],
-            ages: [0; UNIT_PORTS],
-            sub_cores: [0; UNITS],
-            units: [0; SubCores::MAX],
-            any: 0,
-            fresh: false,
-            left: 0,
-        }
+        Self { flights: [0; PLACES], full: Places::default(), fresh: false, left: 0 }
     }
 
     #[inline]
-    pub fn is_free(&self, place: UnitPort) -> bool {
-        self.units[place.sub_core()] >> place.unit() & 1 == 0
+    pub fn is_free(&self, place: Place) -> bool {
+        !self.full.has(place)
     }
 
     /// What waits in a place that is not free.
     #[inline]
-    pub fn at(&self, place: UnitPort) -> FlightId {
+    pub fn at(&self, place: Place) -> FlightId {
         self.flights[place.index()]
     }
 
-    /// `age` says which of several instructions issued first.
     #[inline]
-    pub fn put(&mut self, place: UnitPort, flight: FlightId, age: u64) {
+    pub fn put(&mut self, place: Place, flight: FlightId) {
         self.flights[place.index()] = flight;
-        self.ages[place.index()] = age;
-        self.sub_cores[place.unit()] |= 1 << place.sub_core();
-        self.units[place.sub_core()] |= 1 << place.unit();
-        self.any |= 1 << place.unit();
+        self.full.0 |= place.bit();
         self.fresh = true;
     }
 
     #[inline]
-    pub fn take(&mut self, place: UnitPort) {
-        let sub_cores = &mut self.sub_cores[place.unit()];
-        *sub_cores &= !(1 << place.sub_core());
-        if *sub_cores == 0 {
-            self.any &= !(1 << place.unit());
-        }
-        self.units[place.sub_core()] &= !(1 << place.unit());
+    pub fn take(&mut self, place: Place) {
+        self.full.0 &= !place.bit();
         self.left |= 1 << place.sub_core();
     }
 
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.any == 0
+        self.full.is_empty()
     }
 
-    /// The units that some instruction waits for, as a mask.
+    /// The places in which something waits.
     #[inline]
-    pub fn units(&self) -> u64 {
-        self.any
+    pub fn full(&self) -> Places {
+        self.full
     }
 
-    /// The units that an instruction of this sub-core waits for.
+    /// The place of the instruction for a unit that issued first.
     #[inline]
-    pub fn units_of(&self, sub_core: usize) -> u64 {
-        self.units[sub_core]
-    }
-
-    /// The places where something waits for a unit, by ascending sub-core.
-    #[inline]
-    pub fn places(&self, unit: usize) -> impl Iterator<Item = UnitPort> + use<> {
-        let mut sub_cores = self.sub_cores[unit];
-        std::iter::from_fn(move || {
-            let next = (sub_cores != 0).then(|| UnitPort::new(unit, sub_cores.trailing_zeros() as usize))?;
-            sub_cores &= sub_cores - 1;
-            Some(next)
-        })
-    }
-
-    /// The place of the oldest instruction for a unit.
-    #[inline]
-    pub fn oldest(&self, unit: usize) -> Option<UnitPort> {
-        let mut sub_cores = self.sub_cores[unit];
-        if sub_cores == 0 {
-            return None;
-        }
-        let mut next = || {
-            let next = UnitPort::new(unit, sub_cores.trailing_zeros() as usize);
-            sub_cores &= sub_cores - 1;
-            (next, sub_cores != 0)
-        };
-        let (mut oldest, mut others) = next();
-        while others {
-            let other;
-            (other, others) = next();
-            if self.ages[other.index()] < self.ages[oldest.index()] {
+    pub fn oldest(&self, unit: usize, flights: &Flights) -> Option<Place> {
+        let mut places = self.full.among(Places::of_unit(unit));
+        let mut oldest = places.next()?;
+        for other in places {
+            if flights.get(self.at(other)).age < flights.get(self.at(oldest)).age {
                 oldest = other;
             }
         }

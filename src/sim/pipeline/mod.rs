@@ -60,7 +60,7 @@ use crate::sim::SLOTS;
 use crate::sim::blocks::{Blocks, Layout};
 use crate::sim::error::RunError;
 use crate::sim::policy::{AnyPolicy, View};
-use crate::trace::Stalls;
+use crate::trace::{Stalls, Waiting};
 use code::Code;
 use codes::Held;
 use collector::Collector;
@@ -87,8 +87,11 @@ struct WarpState {
     pub step: Option<Step>,
     /// The sub-core of the slot.
     pub sub_core: u8,
-    /// The unit the next step goes to.
-    pub unit: u8,
+    /// The kind of unit that the next step goes to.
+    pub kind: u8,
+    /// The room of its block, and its number in the block.
+    pub room: u8,
+    pub of_block: u8,
     /// Instructions under way.
     pub in_flight: u32,
     /// Transactions of stores that memory has not acknowledged.
@@ -106,7 +109,9 @@ const NO_WARP: WarpState = WarpState {
     steps: 0,
     step: None,
     sub_core: 0,
-    unit: 0,
+    kind: 0,
+    room: 0,
+    of_block: 0,
     in_flight: 0,
     stores: 0,
     atomics: 0,
@@ -120,12 +125,16 @@ const NO_WARP: WarpState = WarpState {
 struct SubCore {
     pub slots: WarpMask,
     pub view: View,
+    /// Whether its policy issues whenever it can.
+    pub conserving: bool,
     pub stalls: Stalls,
     pub issues: u64,
     /// When its policy wants to decide again even if nothing happens.
     pub wake: u64,
     /// Its present idle interval.
     pub idle: Option<Idling>,
+    /// What stands for that interval, if somebody listens.
+    pub waiting: Option<Waiting>,
 }
 
 /// One SM.
@@ -149,11 +158,13 @@ struct Sm<'a> {
     pub fenced: WarpMask,
     /// Sub-cores that may issue, or be idle for another reason than in the last cycle, as a mask.
     pub awake: u32,
+    /// Those that are idle because units take no more.
+    pub without_room: u32,
     /// All sub-cores, as a mask.
     pub all_subs: u32,
     /// Warps whose next instruction has no hazard.
     pub clear: WarpMask,
-    /// Per unit, the load/store unit last: warps whose next instruction goes there.
+    /// Per kind of unit: warps whose next instruction goes there.
     pub wants: Vec<WarpMask>,
     pub units: Vec<Unit>,
     pub flights: Flights,
@@ -163,7 +174,7 @@ struct Sm<'a> {
     pub issued: Latch,
     pub collected: Latch,
     pub load_store: Option<Box<LoadStore>>,
-    pub front_end: Option<Box<FrontEnd>>,
+    pub front_end: Box<FrontEnd>,
     pub log: Log,
     /// The counters that were told last, if somebody wants to hear of them.
     pub told: Option<Box<Told>>,
@@ -199,7 +210,9 @@ impl<'a> Sm<'a> {
             stalls: Stalls::default(),
             issues: 0,
             wake: u64::MAX,
+            conserving: true,
             idle: None,
+            waiting: None,
         };
         Self {
             code,
@@ -217,11 +230,12 @@ impl<'a> Sm<'a> {
             held: WarpMask::empty(),
             fenced: WarpMask::empty(),
             awake: EVERY,
+            without_room: 0,
             all_subs: EVERY >> (u32::BITS as usize - sub_cores),
             clear: WarpMask::empty(),
             wants: vec![WarpMask::empty(); units],
             units: (0..sub_cores)
-                .flat_map(|_| code.longest.iter().map(|&longest| Unit::new(longest)))
+                .flat_map(|_| code.times.iter().map(Unit::new))
                 .collect(),
             flights: Flights::default(),
             completions: Completions::default(),
@@ -233,7 +247,7 @@ impl<'a> Sm<'a> {
                 .load_store
                 .map(|settings| Box::new(LoadStore::new(settings, machine.memory(), shared_bytes, index))),
             index,
-            front_end: settings.front_end.map(|f| Box::new(FrontEnd::new(f, slots))),
+            front_end: Box::new(FrontEnd::new(settings.front_end, slots)),
             log: Log::default(),
             told: None,
             blocks: Blocks::new(layout),
@@ -248,8 +262,8 @@ impl<'a> Sm<'a> {
 
     /// The path of the warp in a slot.
     pub fn path(&self, slot: usize) -> &WarpPath {
-        let (place, warp) = self.blocks.seat(slot);
-        &self.rooms[place].warps[warp.index()]
+        let warp = &self.warps[slot];
+        &self.rooms[usize::from(warp.room)].warps[usize::from(warp.of_block)]
     }
 
     /// Takes a reply of memory. Whether it could.
@@ -260,9 +274,12 @@ impl<'a> Sm<'a> {
     }
 
     /// One cycle, up to the point where blocks are placed.
+    #[inline]
     pub fn begin_cycle(&mut self, port: Option<&mut Port>) {
         let now = self.now;
-        self.end_stuck();
+        if self.stuck_since.is_some() {
+            self.end_stuck();
+        }
         while let Some(id) = self.completions.due(now) {
             self.busy = true;
             self.write_back(id);
@@ -270,39 +287,39 @@ impl<'a> Sm<'a> {
         if self.codes.is_some() {
             self.follow_codes();
         }
-        self.start_collected();
+        if !self.collected.is_empty() {
+            self.start_collected();
+        }
         self.load_and_store(port);
         self.release_barriers();
     }
 
     /// The rest of the cycle.
+    #[inline]
     pub fn end_cycle(&mut self, policies: &mut [AnyPolicy<'_>]) -> Result<(), RunError> {
         if let Some(collector) = &mut self.collector {
             if !self.issued.is_empty() || !collector.is_empty() {
                 self.busy |= !collector.is_stuck(&self.issued);
-                collector.cycle(self.code, &self.flights, &mut self.issued, &mut self.collected);
-                self.awake |= std::mem::take(&mut self.issued.left);
+                collector.cycle(self.now, self.code, &self.flights, &mut self.issued, &mut self.collected);
+                self.awake |= std::mem::take(&mut self.issued.left) & self.without_room;
             } else {
-                collector.written = 0;
+                collector.rest();
             }
         }
         if !self.fenced.is_empty() {
             self.lift_fences();
         }
-        // those from the first on, and then those before it; one that issues may wake another one
-        for part in [EVERY << self.first, !(EVERY << self.first)] {
-            let mut part = part & self.all_subs;
-            while self.awake & part != 0 {
-                let sub_core = (self.awake & part).trailing_zeros() as usize;
-                part &= EVERY << sub_core << 1;
-                self.issue(sub_core, &mut policies[sub_core])?;
-            }
+        if self.awake & self.all_subs != 0 {
+            // those from the first on, and then those before it
+            let from_first = EVERY << self.first;
+            self.issue_on(from_first & self.all_subs, policies)?;
+            self.issue_on(!from_first & self.all_subs, policies)?;
         }
-        if let Some(front_end) = &mut self.front_end {
-            let before = front_end.filled;
-            self.busy |= front_end.cycle(self.now, self.blocks.live());
-            let filled = front_end.filled - before;
-            self.wake_slots(filled);
+        let before = self.front_end.filled;
+        self.busy |= self.front_end.cycle(self.now, self.blocks.live());
+        let fetched = self.front_end.filled - before;
+        if !fetched.is_empty() {
+            self.wake_fetched(fetched);
         }
         if self.told.is_some() {
             self.sample();
@@ -311,15 +328,17 @@ impl<'a> Sm<'a> {
     }
 
     /// The next cycle in which something can happen, if memory neither answers nor takes a request that it had no room for.
+    #[inline]
     pub fn next_event(&mut self, waits_for_room: bool) -> u64 {
+        if self.busy { self.now + 1 } else { self.next_by_time(waits_for_room) }
+    }
+
+    fn next_by_time(&mut self, waits_for_room: bool) -> u64 {
         let collecting = || {
             !self.issued.is_empty()
                 || !self.collected.is_empty()
                 || self.collector.as_ref().is_some_and(|c| !c.is_empty())
         };
-        if self.busy {
-            return self.now + 1;
-        }
         let stuck = waits_for_room && self.is_stuck();
         if stuck {
             self.stuck_since = Some(self.now);
@@ -329,7 +348,7 @@ impl<'a> Sm<'a> {
         let load_store = self.load_store.as_ref().map_or(u64::MAX, |unit| {
             if stuck { unit.next_by_time(self.now) } else { unit.next_event(self.now) }
         });
-        let fetch = self.front_end.as_ref().map_or(u64::MAX, |front_end| front_end.next_arrival());
+        let fetch = self.front_end.next_arrival();
         let wake = self.subs.iter().map(|sub| sub.wake).min().unwrap_or(u64::MAX);
         let codes = self.codes.as_ref().map_or(u64::MAX, |held| held.next());
         let queues = if self.code.sleeps {
@@ -349,6 +368,7 @@ impl<'a> Sm<'a> {
     }
 
     /// Goes to a later cycle, or stays in this one.
+    #[inline]
     pub fn advance_to(&mut self, to: u64) {
         if to == self.now {
             return;

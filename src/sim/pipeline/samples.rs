@@ -24,8 +24,7 @@ impl Sm<'_> {
     /// Notes the counters that have changed, if somebody wants to hear of them.
     pub fn sample(&mut self) {
         let Some(told) = &mut self.told else { return };
-        let fetch =
-            self.front_end.iter().map(|front_end| Counted::Fetch(front_end.sample(self.blocks.live())));
+        let fetch = self.front_end.sample(self.blocks.live()).map(Counted::Fetch).into_iter();
         let caches = self.load_store.iter().flat_map(|unit| unit.samples());
         for news in fetch.chain(caches).filter_map(|counted| told.news(counted, self.now)) {
             self.log.sampled(news);

@@ -28,7 +28,7 @@ impl Regs {
 
 /// Any registers.
 #[derive(Clone, Debug, Default)]
-pub(super) struct RegSet(Few<Regs, 2>);
+pub(super) struct RegSet(Few<Regs, 3>);
 
 impl RegSet {
     #[inline]

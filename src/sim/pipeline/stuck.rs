@@ -5,15 +5,16 @@
 //! answers or takes a request, or until something is due by itself. Only the refusals count on.
 
 use super::Sm;
+use super::latch::Places;
 
 impl Sm<'_> {
     /// Whether every cycle after one in which nothing happened is like that one, until something is due or comes from outside.
     pub(super) fn is_stuck(&self) -> bool {
-        let load_store = 1 << self.code.load_store;
+        let load_store = Places::of_unit(self.code.load_store);
         // who listens to samples hears of the refusals in each cycle
         self.told.is_none()
             && self.awake & self.all_subs == 0
-            && self.collected.units() & !load_store == 0
+            && self.collected.full().without(load_store).is_empty()
             && self.collector.as_ref().is_none_or(|collector| collector.is_stuck(&self.issued))
             && self.load_store.as_ref().is_some_and(|unit| unit.is_stuck())
     }

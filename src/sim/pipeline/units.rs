@@ -1,6 +1,7 @@
 //! Functional units: when instructions start, and when their results may leave.
 
 use std::collections::VecDeque;
+use std::ops::RangeInclusive;
 
 /// Results further ahead than this are not checked against each other, on a bus and at the end of a
 /// unit.
@@ -15,15 +16,16 @@ pub(super) struct Unit {
     /// Starts of the instructions in its queue, ascending (without a collector).
     starts: VecDeque<u64>,
     /// By cycle modulo its length, a power of two: the last cycle in which a result leaves it (with a
-    /// collector).
+    /// collector). Empty if all its operations take the same time, so that results leave as operations start.
     leaving: Vec<u64>,
 }
 
 impl Unit {
-    /// A unit whose results leave it at most so many cycles after they started.
-    pub fn new(longest: u64) -> Self {
-        let length = longest.saturating_add(1).min(LEAVING).next_power_of_two();
-        Self { free: 0, starts: VecDeque::new(), leaving: vec![u64::MAX; length as usize] }
+    /// A unit whose results leave it so many cycles after they started.
+    pub fn new(times: &RangeInclusive<u64>) -> Self {
+        let length = times.end().saturating_add(1).min(LEAVING).next_power_of_two();
+        let length = if times.start() < times.end() { length as usize } else { 0 };
+        Self { free: 0, starts: VecDeque::new(), leaving: vec![u64::MAX; length] }
     }
 
     /// Takes an instruction into the queue in this cycle: its start.
@@ -59,15 +61,18 @@ impl Unit {
     /// Whether a result leaves it in this cycle.
     #[inline]
     pub fn emits_at(&self, at: u64) -> bool {
-        self.leaving[at as usize & (self.leaving.len() - 1)] == at
+        self.leaving.get(at as usize & self.leaving.len().wrapping_sub(1)) == Some(&at)
     }
 
     /// Starts an instruction.
+    #[inline]
     pub fn start(&mut self, now: u64, init: u64, total: u64) {
         self.free = now + init;
         let at = now + total;
-        let place = at as usize & (self.leaving.len() - 1);
-        self.leaving[place] = at;
+        let place = at as usize & self.leaving.len().wrapping_sub(1);
+        if let Some(leaving) = self.leaving.get_mut(place) {
+            *leaving = at;
+        }
     }
 }
 
@@ -76,20 +81,22 @@ impl Unit {
 pub(super) struct ResultBuses {
     buses: u8,
     /// By cycle mod HORIZON: which cycle, and the buses taken in it.
-    used: Vec<(u64, u8)>,
+    used: Box<[(u64, u8); HORIZON]>,
 }
 
 impl ResultBuses {
     pub fn new(buses: u32) -> Self {
-        Self { buses: buses as u8, used: vec![(0, 0); HORIZON] }
+        Self { buses: buses as u8, used: Box::new([(0, 0); HORIZON]) }
     }
 
     /// Whether a bus is free in a cycle less than HORIZON ahead.
+    #[inline]
     pub fn has_room(&self, at: u64) -> bool {
         let (cycle, taken) = self.used[at as usize % HORIZON];
         cycle != at || taken < self.buses
     }
 
+    #[inline]
     pub fn take(&mut self, at: u64) {
         let used = &mut self.used[at as usize % HORIZON];
         *used = if used.0 == at { (at, used.1 + 1) } else { (at, 1) };
@@ -102,7 +109,7 @@ mod tests {
 
     #[test]
     fn a_bounded_queue_holds_what_has_not_started() {
-        let mut unit = Unit::new(6);
+        let mut unit = Unit::new(&(1..=6));
         assert_eq!(unit.enqueue(0, 4, true), 0);
         assert_eq!(unit.enqueue(1, 4, true), 4);
         assert_eq!(unit.enqueue(2, 4, true), 8);
@@ -111,7 +118,7 @@ mod tests {
 
     #[test]
     fn two_results_of_a_unit_do_not_leave_together() {
-        let mut unit = Unit::new(6);
+        let mut unit = Unit::new(&(4..=6));
         unit.start(0, 2, 4);
         assert!(unit.is_taken(1) && !unit.is_taken(2));
         assert!(unit.emits_at(4) && !unit.emits_at(6));

@@ -22,7 +22,7 @@ impl Step {
     pub const MAX_PC: u32 = (1 << PC_BITS) - 1;
 
     /// An instruction whose timing does not depend on the execution.
-    pub fn plain(pc: Pc) -> Self {
+    pub const fn plain(pc: Pc) -> Self {
         assert!(pc.get() <= Self::MAX_PC, "programs are limited to 2^20 instructions");
         Self(pc.get())
     }

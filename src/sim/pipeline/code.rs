@@ -8,29 +8,37 @@ use crate::base::{Few, RegId, UnitId};
 use crate::machine::Pipeline;
 use crate::machine::{Machine, SubCores};
 use crate::path::Step;
-use crate::program::{Access, TimingTable};
+use crate::program::{Access, Flow, TimingTable};
 use crate::sim::SLOTS;
 use crate::sim::ops::{Op, Ops};
 
 /// An instruction.
 #[derive(Clone, Debug)]
 pub(super) struct Instr {
-    pub op: Op,
-    /// The kind of unit it goes to, if that is the same each time.
-    kind: u8,
     /// Registers that must be there, and those that it writes.
     pub waits: RegSet,
     pub writes: RegSet,
+    /// Its initiation and the time to its result, if they are the same each time.
+    pub init: u64,
+    pub total: u64,
+    /// The kind of unit it goes to, if that is the same each time.
+    pub kind: u8,
+    /// Whether unit and times are the same each time, it does not go to the load/store unit, it takes no part in barriers
+    /// and the like, and somebody may wait for its results.
+    pub ordinary: bool,
+    reads: u8,
+    /// Every register written, as a mask.
+    pub all_writes: u8,
+    /// Where registers of slot 0 are, the ones that the collector reads and then the ones written:
+    /// their banks, counted from a sub-core's first one.
+    homes: Few<u8, 14>,
     /// What it is to the load/store unit, if it goes there.
     pub access: Option<Access>,
     /// Whether somebody waits for its results.
     pub scored: bool,
     /// Whether a warp that waits for its result may be waiting for global memory.
     pub loads_global: bool,
-    /// Where registers of slot 0 are, the ones that the collector reads and then the ones written:
-    /// their banks, counted from a sub-core's first one.
-    homes: Few<u8, 14>,
-    reads: u8,
+    pub op: Op,
 }
 
 impl Instr {
@@ -38,11 +46,6 @@ impl Instr {
     #[inline]
     pub fn reads(&self) -> &[u8] {
         &self.homes.as_slice()[..usize::from(self.reads)]
-    }
-
-    /// Every register written, as a mask.
-    pub fn all_writes(&self) -> u8 {
-        (1u16 << self.written_homes().len()).wrapping_sub(1) as u8
     }
 
     /// Where the registers written are.
@@ -94,23 +97,24 @@ impl<'a> Code<'a> {
         for (kind, &unit) in units.iter().enumerate() {
             kinds[usize::from(unit)] = kind as u8;
         }
-        let instr = |(instr, op): (&crate::program::TimedInstr, &Op)| Instr {
-            op: op.clone(),
-            kind: if instr.access.is_some() && settings.load_store.is_some() {
-                kinds[table.units()]
-            } else {
-                kinds[usize::from(op.unit)]
-            },
-            waits: op.waits().iter().map(|&reg| RegId::new(reg)).collect(),
-            writes: op.writes().iter().map(|&reg| RegId::new(reg)).collect(),
-            access: instr.access.filter(|_| settings.load_store.is_some()),
-            scored: !instr.unscored,
-            loads_global: instr.loads_global,
-            homes: {
-                let writes = instr.results.as_slice();
-                instr.operands.as_slice().iter().chain(writes).copied().map(home).collect()
-            },
-            reads: instr.operands.as_slice().len() as u8,
+        let instr = |(instr, op): (&crate::program::TimedInstr, &Op)| {
+            let access = instr.access.filter(|_| settings.load_store.is_some());
+            let (operands, results) = (instr.operands.as_slice(), instr.results.as_slice());
+            Instr {
+                waits: op.waits().iter().map(|&reg| RegId::new(reg)).collect(),
+                writes: op.writes().iter().map(|&reg| RegId::new(reg)).collect(),
+                init: op.init,
+                total: op.total,
+                kind: kinds[if access.is_some() { table.units() } else { usize::from(op.unit) }],
+                ordinary: !op.special && access.is_none() && op.flow == Flow::Plain && !instr.unscored,
+                reads: operands.len() as u8,
+                all_writes: (1u16 << results.len().min(8)).wrapping_sub(1) as u8,
+                homes: operands.iter().chain(results).copied().map(home).collect(),
+                access,
+                scored: !instr.unscored,
+                loads_global: instr.loads_global,
+                op: op.clone(),
+            }
         };
         Self {
             table,

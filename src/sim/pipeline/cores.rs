@@ -75,7 +75,7 @@ impl<'a> Core<'a> {
     #[inline]
     pub fn end_cycle(&mut self) -> Result<(), RunError> {
         self.sm.begin_due_blocks(&mut self.policies);
-        self.sm.end_cycle(&mut self.policies)?;
+        self.sm.end_cycle(&mut self.policies).map_err(RunError::from)?;
         self.next = self.sm.next_event(self.port.as_ref().is_some_and(Port::may_be_waited_for));
         Ok(())
     }

@@ -47,7 +47,7 @@ impl Sm<'_> {
     /// Of warps that could issue now, those whose next instruction's unit takes no more from this
     /// sub-core.
     #[inline]
-    pub fn without_room(&mut self, ready: WarpMask, sub_core: usize) -> WarpMask {
+    pub fn without_room_for(&mut self, ready: WarpMask, sub_core: usize) -> WarpMask {
         let mut out = WarpMask::empty();
         if self.collector.is_some() {
             for place in self.issued.full().among(Places::of_sub_core(sub_core)) {

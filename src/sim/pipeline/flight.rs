@@ -1,10 +1,12 @@
 //! Instructions between issue and completion.
 
 use super::latch::Place;
+use crate::base::Pc;
 use crate::path::Step;
 
 /// An issued instruction that is not complete.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub(super) struct Flight {
     /// Counts issues of the SM: the larger, the younger.
     pub age: u64,
@@ -30,6 +32,21 @@ pub(super) struct Flight {
 
 const _: () = assert!(size_of::<Flight>() <= 64);
 
+const NEW: Flight = Flight {
+    age: 0,
+    start: 0,
+    init_end: 0,
+    init: 0,
+    total: 0,
+    step: Step::plain(Pc::new(0)),
+    line: 0,
+    transactions: 0,
+    unanswered: 0,
+    slot: 0,
+    place: Place::FIRST,
+    unwritten: 0,
+};
+
 /// Index of a flight.
 pub(super) type FlightId = u32;
 
@@ -41,19 +58,14 @@ pub(super) struct Flights {
 }
 
 impl Flights {
+    /// Room for another one. What is in it is of one that was here before.
     #[inline]
-    pub fn add(&mut self, flight: Flight) -> FlightId {
-        if let Some(id) = self.free.pop() {
-            self.all[id as usize] = flight;
-            return id;
+    pub fn add(&mut self) -> (FlightId, &mut Flight) {
+        let id = self.free.pop().unwrap_or(self.all.len() as FlightId);
+        if id as usize == self.all.len() {
+            self.all.push(NEW);
         }
-        self.add_another(flight)
-    }
-
-    #[cold]
-    fn add_another(&mut self, flight: Flight) -> FlightId {
-        self.all.push(flight);
-        (self.all.len() - 1) as FlightId
+        (id, &mut self.all[id as usize])
     }
 
     #[inline]

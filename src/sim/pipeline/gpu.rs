@@ -64,12 +64,8 @@ fn launch_with<'a>(
     let lower = lower_level(machine, &footprint);
     let share = sms.div_ceil(threads.clamp(1, sms)).min(SHARE);
     let core = |index| {
-        let mut sm = Sm::new(code, machine, pipeline, layout, slots, (index, shared_bytes));
         let policies = policy.policies(machine);
-        sm.tracks_global = policies.iter().any(Policy::tracks_global);
-        for (sub, policy) in sm.subs.iter_mut().zip(&policies) {
-            sub.conserving = policy.is_work_conserving();
-        }
+        let sm = Sm::new(code, machine, pipeline, layout, slots, (index, shared_bytes), &policies);
         Core::new(sm, policies, lower.as_ref().map(|lower| lower.port(index)))
     };
     let listening = observer.is_active();

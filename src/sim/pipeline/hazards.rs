@@ -3,7 +3,7 @@
 use super::Sm;
 use super::code::Instr;
 use super::flight::FlightId;
-use super::scoreboard::Regs;
+use super::scoreboard::{RegSet, Regs};
 use crate::base::{Cycle, RegId, WarpMask};
 use crate::path::Step;
 use crate::program::Flow;
@@ -25,21 +25,23 @@ impl Sm<'_> {
         let code = self.code;
         let instr = code.of(step);
         if instr.scored {
-            self.scoreboard.release(slot, instr.writes.parts(), age);
-            if let Some(ring) = self.written_ring(instr, step) {
-                self.scoreboard.release(slot, &[ring], age);
+            self.scoreboard.release(slot, &instr.writes, age);
+            if !instr.ordinary
+                && let Some(ring) = self.written_ring(instr, step)
+            {
+                self.scoreboard.release(slot, &ring, age);
             }
         }
-        if self.codes.is_some() || self.tracks_global {
-            if self.end_codes(slot, age, step) || !self.clear.has(slot) {
-                self.refresh(slot);
+        if self.only_registers {
+            if !self.clear.has(slot)
+                && let Some(next) = next
+                && self.is_there(slot, code.of(next), next)
+            {
+                self.clear |= WarpMask::slot(slot);
+                self.wake(slot);
             }
-        } else if !self.clear.has(slot)
-            && let Some(next) = next
-            && self.is_there(slot, code.of(next), next)
-        {
-            self.clear |= WarpMask::slot(slot);
-            self.wake(slot);
+        } else if self.end_codes(slot, age, step) || !self.clear.has(slot) {
+            self.refresh(slot);
         }
         if done {
             self.warp_may_be_over(slot);
@@ -53,23 +55,26 @@ impl Sm<'_> {
             return;
         }
         let loads_global = self.tracks_global && instr.loads_global && self.code.table.loads_global(step);
-        self.scoreboard.reserve(slot, instr.writes.parts(), age, loads_global);
-        if let Some(ring) = self.written_ring(instr, step) {
-            self.scoreboard.reserve(slot, &[ring], age, loads_global);
+        self.scoreboard.reserve(slot, &instr.writes, age, loads_global);
+        if !instr.ordinary
+            && let Some(ring) = self.written_ring(instr, step)
+        {
+            self.scoreboard.reserve(slot, &ring, age, loads_global);
         }
     }
 
     /// The pseudo-register that an asynchronous copy writes.
     #[inline]
-    fn written_ring(&self, instr: &Instr, step: Step) -> Option<Regs> {
+    fn written_ring(&self, instr: &Instr, step: Step) -> Option<RegSet> {
         let copies = instr.op.flow == Flow::AsyncCopy;
-        if copies { self.code.table.async_reg(step).map(Regs::one) } else { None }
+        if copies { self.code.table.async_reg(step).map(|ring| Regs::one(ring).into()) } else { None }
     }
 
     /// The pseudo-register that an asynchronous copy or a wait needs.
     #[inline]
-    fn awaited_ring(&self, instr: &Instr, step: Step) -> Option<Regs> {
-        if instr.op.waits_ring { self.code.table.async_reg(step).map(Regs::one) } else { None }
+    fn awaited_ring(&self, instr: &Instr, step: Step) -> Option<RegSet> {
+        let waits = instr.op.waits_ring;
+        if waits { self.code.table.async_reg(step).map(|ring| Regs::one(ring).into()) } else { None }
     }
 
     /// Looks at the next step of a warp: which unit it wants, and whether a hazard holds it.
@@ -83,9 +88,11 @@ impl Sm<'_> {
             self.refresh(slot);
             return;
         }
-        let step =
-            self.rooms[usize::from(warp.room)].warps[usize::from(warp.of_block)].steps()[warp.next as usize];
-        let kind = self.code.kind(step);
+        let room = &self.rooms[usize::from(warp.room)];
+        let step = room.warps[usize::from(warp.of_block)].steps()[warp.next as usize];
+        let code = self.code;
+        let instr = code.of(step);
+        let kind = if instr.ordinary { instr.kind } else { code.kind(step) };
         if kind != warp.kind || warp.step.is_none() {
             self.wants[usize::from(warp.kind)] -= WarpMask::slot(slot);
             self.wants[usize::from(kind)] |= WarpMask::slot(slot);
@@ -93,7 +100,14 @@ impl Sm<'_> {
         }
         warp.step = Some(step);
         self.front_end.goes_to(slot, step.pc().get());
-        self.refresh(slot);
+        if !self.only_registers {
+            return self.refresh(slot);
+        }
+        self.wake(slot);
+        self.clear -= WarpMask::slot(slot);
+        if self.is_there(slot, instr, step) {
+            self.clear |= WarpMask::slot(slot);
+        }
     }
 
     /// Whether a hazard holds a warp's next instruction.
@@ -127,8 +141,9 @@ impl Sm<'_> {
     /// Whether everything that an instruction needs is there.
     #[inline]
     fn is_there(&self, slot: usize, instr: &Instr, step: Step) -> bool {
-        !self.scoreboard.misses(slot, instr.waits.parts())
-            && self.awaited_ring(instr, step).is_none_or(|ring| !self.scoreboard.misses(slot, &[ring]))
+        !self.scoreboard.misses(slot, &instr.waits)
+            && (instr.ordinary
+                || self.awaited_ring(instr, step).is_none_or(|ring| !self.scoreboard.misses(slot, &ring)))
     }
 
     /// Whether neither a stall count nor a barrier of control codes holds an instruction.
@@ -146,8 +161,8 @@ impl Sm<'_> {
         if let Some(held) = &self.codes {
             return instr.op.waits().iter().any(|&reg| held.waits_for_global(slot, RegId::new(reg)));
         }
-        self.scoreboard.misses_global(slot, instr.waits.parts())
-            || self.awaited_ring(instr, step).is_some_and(|ring| self.scoreboard.misses_global(slot, &[ring]))
+        self.scoreboard.misses_global(slot, &instr.waits)
+            || self.awaited_ring(instr, step).is_some_and(|ring| self.scoreboard.misses_global(slot, &ring))
     }
 
     /// A fence holds its warp until none of its registers is pending.

@@ -1,12 +1,13 @@
 //! Issue: what each sub-core's policy chooses.
 
-use super::flight::Flight;
+use super::code::Instr;
+use super::flight::{Flight, FlightId};
 use super::idle::EVERY;
 use super::{Sm, SubCore};
 use crate::base::{Cycle, UnitId, WarpMask};
+use crate::path::Step;
 use crate::program::{Access, Flow};
-use crate::sim::error::RunError;
-use crate::sim::policy::{AnyPolicy, Policy};
+use crate::sim::policy::{AnyPolicy, Policy, ReplayError};
 use crate::trace::Issue;
 
 impl Sm<'_> {
@@ -16,7 +17,7 @@ impl Sm<'_> {
         &mut self,
         mut sub_cores: u32,
         policies: &mut [AnyPolicy<'_>],
-    ) -> Result<(), RunError> {
+    ) -> Result<(), Box<ReplayError>> {
         while self.awake & sub_cores != 0 {
             let sub_core = (self.awake & sub_cores).trailing_zeros() as usize;
             sub_cores &= EVERY << sub_core << 1;
@@ -26,7 +27,7 @@ impl Sm<'_> {
     }
 
     /// The issue slot of one sub-core in this cycle.
-    fn issue(&mut self, sub_core: usize, policy: &mut AnyPolicy<'_>) -> Result<(), RunError> {
+    fn issue(&mut self, sub_core: usize, policy: &mut AnyPolicy<'_>) -> Result<(), Box<ReplayError>> {
         let SubCore { slots, conserving, .. } = self.subs[sub_core];
         let fetched = self.fetched(slots);
         let wrong_path = fetched & self.front_end.wrong_path;
@@ -87,7 +88,7 @@ impl Sm<'_> {
     #[inline]
     fn can_issue(&mut self, there: WarpMask, sub_core: usize) -> WarpMask {
         let ready = there & self.clear;
-        if ready.is_empty() { ready } else { ready - self.without_room(ready, sub_core) }
+        if ready.is_empty() { ready } else { ready - self.without_room_for(ready, sub_core) }
     }
 
     /// Those among these warps that a policy is shown: those that would rather have another one issue are not if there is one.
@@ -131,55 +132,53 @@ impl Sm<'_> {
     /// Issues the next instruction of a warp.
     #[inline]
     fn issue_next(&mut self, slot: usize, sub_core: usize) {
+        let (now, age, code) = (self.now, self.issues, self.code);
         let warp = &mut self.warps[slot];
         let Some(step) = warp.step else { return };
         let (index, kind) = (warp.next, warp.kind);
         warp.next += 1;
         warp.in_flight += 1;
-        warp.last_issue = self.now;
-        let (now, age, code) = (self.now, self.issues, self.code);
+        warp.last_issue = now;
         self.busy = true;
         self.issues += 1;
         self.subs[sub_core].issues += 1;
         let instr = code.of(step);
-        let timing = code.timing(step);
+        let (id, flight) = self.flights.add();
+        flight.age = age;
+        flight.step = step;
+        flight.slot = slot as u8;
+        flight.place = code.place(kind, sub_core);
+        flight.init = instr.init;
+        flight.total = instr.total;
+        if self.listening {
+            self.note_issue(slot, sub_core, index, step);
+        }
+        self.front_end.step(slot);
+        if instr.ordinary && self.only_registers {
+            self.scoreboard.reserve(slot, &instr.writes, age, false);
+            self.dispatch(id, kind, sub_core);
+            self.look_at_next(slot);
+        } else {
+            self.issue_special(slot, sub_core, id, instr);
+        }
+        if self.warps[slot].step.is_none() && !self.blocks.at_barrier().has(slot) {
+            self.finish(slot);
+        }
+    }
+
+    /// The rest of issuing an instruction that may be anything.
+    fn issue_special(&mut self, slot: usize, sub_core: usize, id: FlightId, instr: &Instr) {
+        let Flight { step, age, .. } = *self.flights.get(id);
+        let timing = self.code.timing(step);
         let (line, transactions) = match instr.access {
             Some(access) => self.claim_traffic(slot, step, access),
             None => (0, 0),
         };
-        let id = self.flights.add(Flight {
-            age,
-            start: now,
-            init_end: now,
-            init: timing.init,
-            total: timing.total,
-            step,
-            line,
-            transactions,
-            unanswered: 0,
-            slot: slot as u8,
-            place: code.place(kind, sub_core),
-            unwritten: instr.all_writes(),
-        });
-        if self.listening {
-            let (block, warp) = self.blocks.warp(slot);
-            let at = Cycle::new(now);
-            let issue = Issue {
-                block,
-                slot,
-                sub_core: sub_core as u8,
-                warp,
-                index,
-                step,
-                unit: UnitId::new(timing.unit),
-                issue: at,
-                start: at,
-                init_end: at,
-                done: at,
-            };
-            self.log.issued(issue, age);
-        }
-        self.front_end.step(slot);
+        let flight = self.flights.get_mut(id);
+        (flight.init, flight.total) = (timing.init, timing.total);
+        (flight.line, flight.transactions) = (line, transactions);
+        flight.unanswered = 0;
+        flight.unwritten = instr.all_writes;
         if instr.op.flow == Flow::Exit && !step.ends_warp() {
             self.front_end.flush(slot, step.pc().get() + 1);
         }
@@ -187,17 +186,33 @@ impl Sm<'_> {
         if self.codes.is_some() {
             self.begin_codes(slot, sub_core, age, step);
         }
-        self.dispatch(id, kind, sub_core);
+        self.dispatch(id, self.warps[slot].kind, sub_core);
         if instr.access == Some(Access::Fence) {
             self.fence(slot);
         }
         if matches!(instr.op.flow, Flow::Barrier | Flow::Arrive) {
-            let done = self.done_of(id).unwrap_or(now);
+            let done = self.done_of(id).unwrap_or(self.now);
             self.arrive(slot, step, instr.op.flow == Flow::Barrier, done);
         }
         self.look_at_next(slot);
-        if self.warps[slot].step.is_none() && !self.blocks.at_barrier().has(slot) {
-            self.finish(slot);
-        }
+    }
+
+    fn note_issue(&mut self, slot: usize, sub_core: usize, index: u32, step: Step) {
+        let (block, warp) = self.blocks.warp(slot);
+        let at = Cycle::new(self.now);
+        let issue = Issue {
+            block,
+            slot,
+            sub_core: sub_core as u8,
+            warp,
+            index,
+            step,
+            unit: UnitId::new(self.code.timing(step).unit),
+            issue: at,
+            start: at,
+            init_end: at,
+            done: at,
+        };
+        self.log.issued(issue, self.issues - 1);
     }
 }

@@ -17,6 +17,8 @@ const _: () = assert!(PLACES >= SubCores::MAX * (crate::machine::MOST_DETAILED_U
 pub(super) struct Place(u8);
 
 impl Place {
+    pub const FIRST: Self = Self(0);
+
     #[inline]
     pub fn new(unit: usize, sub_core: usize) -> Self {
         debug_assert!(unit < PLACES / SubCores::MAX && sub_core < SubCores::MAX);

@@ -58,8 +58,7 @@ use crate::machine::Pipeline;
 use crate::path::{BlockPaths, Step, WarpPath};
 use crate::sim::SLOTS;
 use crate::sim::blocks::{Blocks, Layout};
-use crate::sim::error::RunError;
-use crate::sim::policy::{AnyPolicy, View};
+use crate::sim::policy::{AnyPolicy, Policy, ReplayError, View};
 use crate::trace::{Stalls, Waiting};
 use code::Code;
 use codes::Held;
@@ -78,6 +77,7 @@ use units::{ResultBuses, Unit};
 
 /// A warp slot.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 struct WarpState {
     /// Index of the next step.
     pub next: u32,
@@ -148,6 +148,8 @@ struct Sm<'a> {
     pub listening: bool,
     /// Whether the policy asks who waits for global memory.
     pub tracks_global: bool,
+    /// Whether nothing but registers and fences keeps an instruction from issuing, and nobody asks what they wait for.
+    pub only_registers: bool,
     pub scoreboard: Scoreboard,
     /// What control codes hold back, where they count.
     pub codes: Option<Box<Held>>,
@@ -200,17 +202,19 @@ impl<'a> Sm<'a> {
         layout: Layout,
         slots: usize,
         (index, shared_bytes): (usize, u64),
+        policies: &[AnyPolicy<'_>],
     ) -> Self {
         let sub_cores = machine.sub_cores().count();
         let table = code.table;
         let units = table.units() + 1;
+        let tracks_global = policies.iter().any(Policy::tracks_global);
         let sub = |index: usize| SubCore {
             slots: machine.sub_cores().slots(index),
             view: View::new(),
             stalls: Stalls::default(),
             issues: 0,
             wake: u64::MAX,
-            conserving: true,
+            conserving: policies[index].is_work_conserving(),
             idle: None,
             waiting: None,
         };
@@ -219,8 +223,9 @@ impl<'a> Sm<'a> {
             settings,
             now: 0,
             listening: false,
-            tracks_global: false,
-            scoreboard: Scoreboard::new(table, slots),
+            tracks_global,
+            only_registers: !tracks_global && table.barriers().is_none(),
+            scoreboard: Scoreboard::new(table, slots, tracks_global),
             codes: table.barriers().map(|barriers| Box::new(Held::new(barriers))),
             warps: std::array::from_fn(|slot| WarpState {
                 sub_core: machine.sub_cores().of_slot(slot) as u8,
@@ -296,7 +301,7 @@ impl<'a> Sm<'a> {
 
     /// The rest of the cycle.
     #[inline]
-    pub fn end_cycle(&mut self, policies: &mut [AnyPolicy<'_>]) -> Result<(), RunError> {
+    pub fn end_cycle(&mut self, policies: &mut [AnyPolicy<'_>]) -> Result<(), Box<ReplayError>> {
         if let Some(collector) = &mut self.collector {
             if !self.issued.is_empty() || !collector.is_empty() {
                 self.busy |= !collector.is_stuck(&self.issued);

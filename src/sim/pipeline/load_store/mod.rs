@@ -286,7 +286,7 @@ impl LoadStore {
             if sm.write_banks(id) {
                 self.writing = None;
                 let flight = sm.flights.get_mut(id);
-                flight.unwritten = sm.code.of(flight.step).all_writes();
+                flight.unwritten = sm.code.of(flight.step).all_writes;
                 flight.unanswered = flight.unanswered.saturating_sub(1);
                 if flight.unanswered == 0 {
                     sm.complete(id);

@@ -379,6 +379,8 @@ fn machine_inputs(common: &Common, location: Result<Location, Diagnostics>) -> V
     // what came on stdin is no file, and cannot be read again
     if common.machine.as_deref() != Some(assets::FROM_STDIN)
         && let Ok(location) = location
+        // what an embedded machine extends is embedded
+        && location.on_disk().is_some()
     {
         note(&location);
         let base = |name: &str| {

@@ -60,8 +60,10 @@ impl Instr {
 pub(super) struct Code<'a> {
     pub table: &'a TimingTable,
     instrs: Vec<Instr>,
-    /// Register banks of a sub-core, and by slot by how many its registers are moved on.
-    banks: usize,
+    /// Register banks of a sub-core, and the first of each.
+    banks: u8,
+    first_banks: [u8; SubCores::MAX],
+    /// By slot: by how many banks its registers are moved on.
     moved: [u8; SLOTS],
     /// Whether nothing but an event lets a sub-core issue that could not before.
     pub sleeps: bool,
@@ -119,7 +121,8 @@ impl<'a> Code<'a> {
         Self {
             table,
             instrs: table.instrs().iter().zip(ops.all()).map(&instr).collect(),
-            banks,
+            banks: banks as u8,
+            first_banks: std::array::from_fn(|sub_core| (sub_core * banks) as u8),
             moved: std::array::from_fn(|slot| (slot % banks) as u8),
             // a queue without a collector has room again when time comes
             sleeps: settings.collector.is_some() || settings.queue.is_none(),
@@ -176,11 +179,21 @@ impl<'a> Code<'a> {
         usize::from(self.instances[place.index()])
     }
 
-    /// The bank of a warp's register among all banks of the SM.
+    /// The banks of a warp's registers among all banks of the SM.
     #[inline]
-    pub fn bank(&self, home: u8, slot: usize, sub_core: usize) -> usize {
-        let place = usize::from(home) + usize::from(self.moved[slot]);
-        sub_core * self.banks + if place >= self.banks { place - self.banks } else { place }
+    pub fn banks<'h>(
+        &self,
+        homes: &'h [u8],
+        slot: u8,
+        sub_core: usize,
+    ) -> impl Iterator<Item = usize> + use<'h, 'a> {
+        let (banks, first, moved) =
+            (self.banks, self.first_banks[sub_core], self.moved[usize::from(slot) % SLOTS]);
+        homes.iter().map(move |&home| {
+            let place = home.wrapping_add(moved);
+            let place = if place >= banks { place.wrapping_sub(banks) } else { place };
+            usize::from(first.wrapping_add(place))
+        })
     }
 }
 

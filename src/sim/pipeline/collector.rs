@@ -7,11 +7,22 @@
 //! So the step of each read is known when an instruction enters, and nothing has to be done for it then: only a write
 //! to a bank that somebody wants to read puts off what waits for that bank. Steps are counted from the first cycle on.
 
-use super::code::Code;
-use super::flight::{FlightId, Flights};
+use super::flight::FlightId;
 use super::latch::{Latch, PLACES, Place, Places};
 use crate::machine::SubCores;
 use crate::machine::pipeline::Collector as Settings;
+
+/// What it asks about instructions.
+pub(super) trait Operands {
+    /// The larger, the later it issued.
+    fn age(&self, id: FlightId) -> u64;
+
+    /// Where it goes.
+    fn place(&self, id: FlightId) -> Place;
+
+    /// The banks that its operands are in, one by one.
+    fn banks(&self, id: FlightId) -> impl Iterator<Item = usize>;
+}
 
 /// Collector units, and register banks, at most.
 const MOST: usize = 64;
@@ -147,8 +158,7 @@ impl Collector {
     pub fn cycle(
         &mut self,
         now: u64,
-        code: &Code<'_>,
-        flights: &Flights,
+        operands: &impl Operands,
         input: &mut Latch,
         output: &mut Latch,
     ) {
@@ -162,7 +172,7 @@ impl Collector {
                 self.read(step, output);
             }
             if self.changed && self.free != 0 {
-                self.accept(step, code, flights, input, output);
+                self.accept(step, operands, input, output);
             }
         }
         self.written = 0;
@@ -227,11 +237,15 @@ impl Collector {
     fn accept(
         &mut self,
         step: u64,
-        code: &Code<'_>,
-        flights: &Flights,
+        operands: &impl Operands,
         input: &mut Latch,
         output: &Latch,
     ) {
+        if self.all_can_enter(input.full()) {
+            input.full().for_each(|entry| self.admit(entry, step, operands, input, output));
+            self.changed = false;
+            return;
+        }
         // nothing becomes free meanwhile, so who cannot enter now cannot enter at all
         let mut kinds = input.full();
         let mut ports = self.settings.ports;
@@ -242,13 +256,27 @@ impl Collector {
                 let unit = place.unit();
                 let of_unit = Places::of_unit(unit);
                 waiting = waiting.without(of_unit);
-                let entered = self.enter(step, code, flights, unit, input, output);
+                let entered = self.enter(step, operands, unit, input, output);
                 if !entered || input.full().among(of_unit).is_empty() {
                     kinds = kinds.without(of_unit);
                 }
             }
         }
         self.changed = !kinds.is_empty();
+    }
+
+    /// Whether the instructions in these places can all enter and their order makes no difference: what an instruction
+    /// takes is its sub-core's.
+    #[inline]
+    fn all_can_enter(&self, waiting: Places) -> bool {
+        let mut seen = 0;
+        let mut alone = self.settings.ports as usize >= SubCores::MAX;
+        for entry in waiting {
+            let sub_core = entry.sub_core();
+            alone &= seen >> sub_core & 1 == 0 && self.free & self.shares[sub_core] != 0;
+            seen |= 1 << sub_core;
+        }
+        alone
     }
 
     #[inline]
@@ -260,43 +288,56 @@ impl Collector {
     }
 
     /// The oldest instruction for a unit enters, if there is one and it can.
-    #[inline]
     fn enter(
         &mut self,
         step: u64,
-        code: &Code<'_>,
-        flights: &Flights,
+        operands: &impl Operands,
         unit: usize,
         input: &mut Latch,
         output: &Latch,
     ) -> bool {
-        let Some(entry) = input.oldest(unit, flights) else { return false };
-        let (sub_core, id) = (entry.sub_core(), input.at(entry));
-        let mine = self.free & self.shares[sub_core];
-        if mine == 0 {
-            return false;
+        let Some(entry) = input.oldest(unit, |id| operands.age(id)) else { return false };
+        let can = self.free & self.shares[entry.sub_core()] != 0;
+        if can {
+            self.admit(entry, step, operands, input, output);
         }
-        let free = mine.trailing_zeros() as usize;
+        can
+    }
+
+    /// An instruction enters that can.
+    #[inline]
+    fn admit(
+        &mut self,
+        entry: Place,
+        step: u64,
+        operands: &impl Operands,
+        input: &mut Latch,
+        output: &Latch,
+    ) {
+        let id = input.at(entry);
+        let free = (self.free & self.shares[entry.sub_core()]).trailing_zeros() as usize % MOST;
         input.take(entry);
         self.free &= !(1 << free);
-        let flight = flights.get(id);
-        let place = flight.place;
+        let place = operands.place(id);
         let mut hold = Hold { flight: id, place, last_read: step, banks: 0 };
         let own = &mut self.reads[free * self.settings.banks as usize..];
-        for &home in code.of(flight.step).reads() {
-            let bank = code.bank(home, flight.slot as usize, sub_core) % MOST;
+        for bank in operands.banks(id) {
+            let bank = bank % MOST;
             let read = self.wanted_until[bank].max(step + 1);
             self.wanted_until[bank] = read + 1;
             own[bank] = read;
             hold.banks |= 1 << bank;
             hold.last_read = hold.last_read.max(read);
         }
-        self.holds[free % MOST] = hold;
+        self.holds[free] = hold;
         if hold.banks == 0 {
             self.operands_are_read(free, place, output);
         } else {
             self.reading |= 1 << free;
         }
-        true
     }
 }
+
+#[cfg(test)]
+#[path = "collector_tests.rs"]
+mod tests;

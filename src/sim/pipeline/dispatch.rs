@@ -1,7 +1,6 @@
 //! From issue through the units to the registers.
 
 use super::Sm;
-use super::code::Code;
 use super::flight::{Flight, FlightId};
 use super::latch::{Place, Places};
 use super::load_store::LoadStore;
@@ -10,7 +9,7 @@ use crate::base::WarpMask;
 
 impl Sm<'_> {
     /// Sends an issued instruction on its way.
-    #[inline]
+    #[inline(always)]
     pub fn dispatch(&mut self, id: FlightId, kind: u8, sub_core: usize) {
         if self.collector.is_some() {
             self.issued.put(Place::new(kind.into(), sub_core), id);
@@ -46,7 +45,7 @@ impl Sm<'_> {
 
     /// Of warps that could issue now, those whose next instruction's unit takes no more from this
     /// sub-core.
-    #[inline]
+    #[inline(always)]
     pub fn without_room_for(&mut self, ready: WarpMask, sub_core: usize) -> WarpMask {
         let mut out = WarpMask::empty();
         if self.collector.is_some() {
@@ -140,7 +139,7 @@ impl Sm<'_> {
 
     fn start_access(&mut self, unit: &mut LoadStore) {
         let next = if self.collector.is_some() {
-            let oldest = self.collected.oldest(self.code.load_store, &self.flights);
+            let oldest = self.collected.oldest(self.code.load_store, |id| self.flights.get(id).age);
             if let Some(place) = oldest {
                 self.leave_collector(place);
             }
@@ -155,11 +154,13 @@ impl Sm<'_> {
     }
 
     /// A result reaches the registers.
+    #[inline(always)]
     pub fn write_back(&mut self, id: FlightId) {
         if let Some(collector) = &mut self.collector {
-            let flight = self.flights.get(id);
-            for &home in self.code.of(flight.step).written_homes() {
-                collector.write(bank(self.code, home, flight), self.now);
+            let Flight { step, slot, place, .. } = *self.flights.get(id);
+            let homes = self.code.of(step).written_homes();
+            for bank in self.code.banks(homes, slot, place.sub_core()) {
+                collector.write(bank, self.now);
             }
         }
         self.complete(id);
@@ -171,18 +172,15 @@ impl Sm<'_> {
         let flight = self.flights.get_mut(id);
         let homes = self.code.of(flight.step).written_homes();
         while flight.unwritten != 0 {
-            let bank = bank(self.code, homes[flight.unwritten.trailing_zeros() as usize], flight);
-            if collector.is_written(bank) {
-                return false;
+            let home = &homes[flight.unwritten.trailing_zeros() as usize..][..1];
+            for bank in self.code.banks(home, flight.slot, flight.place.sub_core()) {
+                if collector.is_written(bank) {
+                    return false;
+                }
+                collector.write(bank, self.now);
             }
-            collector.write(bank, self.now);
             flight.unwritten &= flight.unwritten - 1;
         }
         true
     }
-}
-
-/// The bank of one of an instruction's registers.
-fn bank(code: &Code<'_>, home: u8, flight: &Flight) -> usize {
-    code.bank(home, flight.slot as usize, flight.place.sub_core())
 }

@@ -10,7 +10,7 @@ use crate::program::Flow;
 
 impl Sm<'_> {
     /// An instruction is complete: its registers are there, and it leaves the SM.
-    #[inline]
+    #[inline(always)]
     pub fn complete(&mut self, id: FlightId) {
         let flight = self.flights.get(id);
         let (slot, age, step) = (usize::from(flight.slot), flight.age, flight.step);
@@ -78,7 +78,7 @@ impl Sm<'_> {
     }
 
     /// Looks at the next step of a warp: which unit it wants, and whether a hazard holds it.
-    #[inline]
+    #[inline(always)]
     pub fn look_at_next(&mut self, slot: usize) {
         let warp = &mut self.warps[slot];
         if warp.next >= warp.steps {
@@ -139,7 +139,7 @@ impl Sm<'_> {
     }
 
     /// Whether everything that an instruction needs is there.
-    #[inline]
+    #[inline(always)]
     fn is_there(&self, slot: usize, instr: &Instr, step: Step) -> bool {
         !self.scoreboard.misses(slot, &instr.waits)
             && (instr.ordinary

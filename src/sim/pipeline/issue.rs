@@ -79,20 +79,20 @@ impl Sm<'_> {
     }
 
     /// Of these warps, those with an instruction that is in their buffer and that no barrier, fence or atomic holds.
-    #[inline]
+    #[inline(always)]
     fn fetched(&self, warps: WarpMask) -> WarpMask {
         (self.blocks.live() & warps & self.front_end.filled) - self.blocks.at_barrier() - self.held
     }
 
     /// Those among these warps, whose next instruction is there, that can issue it.
-    #[inline]
+    #[inline(always)]
     fn can_issue(&mut self, there: WarpMask, sub_core: usize) -> WarpMask {
         let ready = there & self.clear;
         if ready.is_empty() { ready } else { ready - self.without_room_for(ready, sub_core) }
     }
 
     /// Those among these warps that a policy is shown: those that would rather have another one issue are not if there is one.
-    #[inline]
+    #[inline(always)]
     fn willing(&self, policy: &AnyPolicy<'_>, ready: WarpMask) -> WarpMask {
         let Some(held) = &self.codes else { return ready };
         let willing = ready - held.yielding;

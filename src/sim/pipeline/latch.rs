@@ -1,6 +1,6 @@
 //! The registers between two stages of the pipeline.
 
-use super::flight::{FlightId, Flights};
+use super::flight::FlightId;
 use crate::machine::SubCores;
 
 /// Places of a latch, for each unit (the load/store unit included) and sub-core.
@@ -153,11 +153,11 @@ impl Latch {
 
     /// The place of the instruction for a unit that issued first.
     #[inline]
-    pub fn oldest(&self, unit: usize, flights: &Flights) -> Option<Place> {
+    pub fn oldest(&self, unit: usize, age: impl Fn(FlightId) -> u64) -> Option<Place> {
         let mut places = self.full.among(Places::of_unit(unit));
         let mut oldest = places.next()?;
         for other in places {
-            if flights.get(self.at(other)).age < flights.get(self.at(oldest)).age {
+            if age(self.at(other)) < age(self.at(oldest)) {
                 oldest = other;
             }
         }

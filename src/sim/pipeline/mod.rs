@@ -62,12 +62,12 @@ use crate::sim::policy::{AnyPolicy, Policy, ReplayError, View};
 use crate::trace::{Stalls, Waiting};
 use code::Code;
 use codes::Held;
-use collector::Collector;
+use collector::{Collector, Operands};
 use completions::Completions;
-use flight::Flights;
+use flight::{Flight, FlightId, Flights};
 use front_end::FrontEnd;
 use idle::{EVERY, Idling};
-use latch::Latch;
+use latch::{Latch, Place};
 use load_store::LoadStore;
 use log::Log;
 use memory::Port;
@@ -194,6 +194,30 @@ struct Sm<'a> {
     pub stuck_since: Option<u64>,
 }
 
+/// What the operand collector asks about instructions.
+struct InFlight<'s> {
+    code: &'s Code<'s>,
+    flights: &'s Flights,
+}
+
+impl Operands for InFlight<'_> {
+    #[inline]
+    fn age(&self, id: FlightId) -> u64 {
+        self.flights.get(id).age
+    }
+
+    #[inline]
+    fn place(&self, id: FlightId) -> Place {
+        self.flights.get(id).place
+    }
+
+    #[inline]
+    fn banks(&self, id: FlightId) -> impl Iterator<Item = usize> {
+        let Flight { step, slot, place, .. } = *self.flights.get(id);
+        self.code.banks(self.code.of(step).reads(), slot, place.sub_core())
+    }
+}
+
 impl<'a> Sm<'a> {
     pub fn new(
         code: &'a Code<'a>,
@@ -305,7 +329,8 @@ impl<'a> Sm<'a> {
         if let Some(collector) = &mut self.collector {
             if !self.issued.is_empty() || !collector.is_empty() {
                 self.busy |= !collector.is_stuck(&self.issued);
-                collector.cycle(self.now, self.code, &self.flights, &mut self.issued, &mut self.collected);
+                let operands = InFlight { code: self.code, flights: &self.flights };
+                collector.cycle(self.now, &operands, &mut self.issued, &mut self.collected);
                 self.awake |= std::mem::take(&mut self.issued.left) & self.without_room;
             } else {
                 collector.rest();

@@ -91,18 +91,18 @@ impl Scoreboard {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn word(&self, slot: usize, part: Regs) -> usize {
         (slot << self.shift) + part.word as usize
     }
 
-    #[inline]
+    #[inline(always)]
     fn misses_part(&self, slot: usize, part: Regs) -> bool {
         self.pending[self.word(slot, part)] & part.bits != 0
     }
 
     /// Whether some of these are not there.
-    #[inline]
+    #[inline(always)]
     pub fn misses(&self, slot: usize, regs: &RegSet) -> bool {
         self.misses_part(slot, regs.first) || regs.others.iter().any(|&part| self.misses_part(slot, part))
     }
@@ -120,7 +120,7 @@ impl Scoreboard {
     }
 
     /// An instruction of this age will write these.
-    #[inline]
+    #[inline(always)]
     pub fn reserve(&mut self, slot: usize, regs: &RegSet, age: u64, loads_global: bool) {
         let first = self.word(slot, regs.first);
         self.pending[first] |= regs.first.bits;
@@ -134,7 +134,7 @@ impl Scoreboard {
     }
 
     /// The instruction of this age has written these; those that a later one is going to write too are not there yet.
-    #[inline]
+    #[inline(always)]
     pub fn release(&mut self, slot: usize, regs: &RegSet, age: u64) {
         if self.detailed {
             return self.release_last(slot, regs, age);

@@ -91,6 +91,8 @@ pub(super) struct LoadStore {
     constants: Option<Box<Cache>>,
     /// What the caches refused in the last cycle: the L1, the other one.
     refused: (u64, u64),
+    /// Before this cycle there is nothing for it to do, unless it gets something.
+    rests_until: u64,
 }
 
 impl LoadStore {
@@ -110,6 +112,7 @@ impl LoadStore {
             inbox: VecDeque::new(),
             turn: 0,
             refused: (0, 0),
+            rests_until: 0,
         }
     }
 
@@ -120,8 +123,16 @@ impl LoadStore {
     /// Whether a cycle, which begins now, has nothing for it to do.
     #[inline]
     pub fn rests(&mut self, now: u64) -> bool {
+        now < self.rests_until || self.comes_to_rest(now)
+    }
+
+    fn comes_to_rest(&mut self, now: u64) -> bool {
         self.refused = (0, 0);
-        self.is_quiet(now)
+        let quiet = self.is_quiet(now);
+        if quiet {
+            self.rests_until = self.shared.front().map_or(u64::MAX, |&(_, at)| at);
+        }
+        quiet
     }
 
     /// So many cycles like the last one went by.
@@ -210,6 +221,7 @@ impl LoadStore {
             return false;
         }
         let Some(request) = port.reply() else { return false };
+        self.rests_until = 0;
         let (purpose, slot) = match request.kind {
             RequestKind::Write => (Purpose::Store, request.id as u8),
             RequestKind::Atomic => (Purpose::Atomic, 0),

@@ -60,6 +60,7 @@ impl LoadStore {
         let space = if access == Access::Fence { Space::Param } else { code.table.space(step) };
         let banks = if space == Space::Shared { bank_transactions(step) } else { 0 };
         flight.unanswered = if space == Space::Shared { 1 } else { flight.transactions };
+        self.rests_until = 0;
         self.serving = Some(Serving {
             flight: id,
             access,

@@ -1,13 +1,17 @@
-//! Where the lines of a cache are, and which makes room first. Neither is searched for.
+//! Where the lines of a cache are, and which makes room first. Neither is searched for, but that a few ways are looked
+//! through faster than a table.
 
 use rustc_hash::FxHashMap;
+
+/// Up to so many ways are looked through.
+const FEW: usize = 16;
 
 /// The tags of a cache by set and way, with an order of the ways of each set. A line's place is
 /// `set * ways + way`.
 #[derive(Clone, Debug)]
 pub(super) struct Tags {
     ways: usize,
-    /// Place by tag and set. Nobody goes through it, so its order decides nothing.
+    /// Place by tag and set, where there are more than a few ways. Nobody goes through it, so its order decides nothing.
     places: FxHashMap<(u64, u32), u32>,
     /// By place: one more than the tag, 0 if it is empty.
     tags: Vec<u64>,
@@ -37,7 +41,11 @@ impl Tags {
     /// The place of a line.
     #[inline]
     pub fn find(&self, tag: u64, set: usize) -> Option<usize> {
-        self.places.get(&(tag, set as u32)).map(|&place| place as usize)
+        if self.ways > FEW {
+            return self.places.get(&(tag, set as u32)).map(|&place| place as usize);
+        }
+        let base = set * self.ways;
+        self.tags[base..base + self.ways].iter().position(|&other| other == tag + 1).map(|way| base + way)
     }
 
     /// The line in a place, if there is one.
@@ -47,12 +55,15 @@ impl Tags {
 
     /// A line comes to a place, and what was there leaves.
     pub fn put(&mut self, tag: u64, place: usize) {
-        let set = (place / self.ways) as u32;
-        if let Some(old) = self.at(place) {
-            self.places.remove(&(old, set));
-        }
+        let old = self.at(place);
         self.tags[place] = tag + 1;
-        self.places.insert((tag, set), place as u32);
+        if self.ways > FEW {
+            let set = (place / self.ways) as u32;
+            if let Some(old) = old {
+                self.places.remove(&(old, set));
+            }
+            self.places.insert((tag, set), place as u32);
+        }
     }
 
     /// The places of a set, in order.
@@ -118,7 +129,7 @@ mod tests {
     /// Against lists.
     #[test]
     fn places_and_their_order() {
-        for ways in [1, 2, 3, 16] {
+        for ways in [1, 2, 3, 16, 17] {
             let mut tags = Tags::new(4, ways);
             let mut lists: Vec<Vec<usize>> =
                 (0..4).map(|set| (set * ways..(set + 1) * ways).collect()).collect();

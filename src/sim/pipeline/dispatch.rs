@@ -73,19 +73,18 @@ impl Sm<'_> {
         if limit == 0 { unit.is_taken(self.now) } else { unit.waiting(self.now) >= limit }
     }
 
-    /// Units take what the collector has ready.
+    /// Units take in this cycle what the collector has ready.
     #[inline]
-    pub fn start_collected(&mut self) {
+    pub fn start_collected(&mut self, now: u64) {
         for place in self.collected.full().without(Places::of_unit(self.code.load_store)) {
-            self.start_in(self.code.instance(place), self.collected.at(place), place);
+            self.start_in(self.code.instance(place), self.collected.at(place), place, now);
         }
     }
 
     /// The unit starts an instruction from a place behind the collector, if it can and the result
     /// will find a bus.
     #[inline]
-    fn start_in(&mut self, instance: usize, id: FlightId, place: Place) {
-        let now = self.now;
+    fn start_in(&mut self, instance: usize, id: FlightId, place: Place, now: u64) {
         let unit = &mut self.units[instance];
         if unit.is_taken(now) {
             return;
@@ -109,6 +108,20 @@ impl Sm<'_> {
         self.completions.file(leaves + self.settings.write_back, id);
         self.leave_collector(place);
         self.busy = true;
+    }
+
+    /// The next cycle at whose end a unit may take something that the collector has ready.
+    pub fn next_start(&self) -> u64 {
+        let next = self.now + 1;
+        let load_store = Places::of_unit(self.code.load_store);
+        let units = self.collected.full().without(load_store).map(|place| {
+            // a unit that is free lacks a bus
+            let unit = &self.units[self.code.instance(place)];
+            unit.free_from().saturating_sub(1).max(next)
+        });
+        let access = !self.collected.full().among(load_store).is_empty()
+            && self.load_store.as_ref().is_some_and(|unit| unit.is_free());
+        units.min().unwrap_or(u64::MAX).min(if access { next } else { u64::MAX })
     }
 
     fn leave_collector(&mut self, place: Place) {

@@ -316,9 +316,6 @@ impl<'a> Sm<'a> {
         if self.codes.is_some() {
             self.follow_codes();
         }
-        if !self.collected.is_empty() {
-            self.start_collected();
-        }
         self.load_and_store(port);
         self.release_barriers();
     }
@@ -334,6 +331,10 @@ impl<'a> Sm<'a> {
                 self.awake |= std::mem::take(&mut self.issued.left) & self.without_room;
             } else {
                 collector.rest();
+            }
+            // they do so when the next cycle begins, but nothing before that changes what they do
+            if !self.collected.is_empty() {
+                self.start_collected(self.now + 1);
             }
         }
         if !self.fenced.is_empty() {
@@ -364,17 +365,15 @@ impl<'a> Sm<'a> {
     }
 
     fn next_by_time(&mut self, waits_for_room: bool) -> u64 {
-        let collecting = || {
-            !self.issued.is_empty()
-                || !self.collected.is_empty()
-                || self.collector.as_ref().is_some_and(|c| !c.is_empty())
-        };
         let stuck = waits_for_room && self.is_stuck();
         if stuck {
             self.stuck_since = Some(self.now);
-        } else if collecting() {
+        }
+        let collecting = self.collector.as_ref().is_some_and(|collector| !collector.is_stuck(&self.issued));
+        if collecting {
             return self.now + 1;
         }
+        let start = self.next_start();
         let load_store = self.load_store.as_ref().map_or(u64::MAX, |unit| {
             if stuck { unit.next_by_time(self.now) } else { unit.next_event(self.now) }
         });
@@ -391,6 +390,7 @@ impl<'a> Sm<'a> {
             .min(queues.unwrap_or(u64::MAX))
             .min(self.blocks.due())
             .min(load_store)
+            .min(start)
             .min(fetch)
             .min(wake)
             .min(codes)

@@ -52,6 +52,12 @@ impl Unit {
         self.starts.iter().copied().find(|&start| start > now).unwrap_or(free)
     }
 
+    /// When no initiation is under way any more.
+    #[inline]
+    pub fn free_from(&self) -> u64 {
+        self.free
+    }
+
     /// Whether an initiation is under way.
     #[inline]
     pub fn is_taken(&self, now: u64) -> bool {

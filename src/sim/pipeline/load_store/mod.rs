@@ -61,8 +61,8 @@ struct Serving {
     access: Access,
     space: Space,
     slot: u8,
-    /// Bank transactions to go.
-    banks: u32,
+    /// The cycle in which its last bank transaction is served; it waits for nothing but that before.
+    last_bank: u64,
     /// Place of the present line in the path's traffic.
     line: u32,
     /// Sectors of it to go, as a mask.
@@ -130,7 +130,7 @@ impl LoadStore {
         self.refused = (0, 0);
         let quiet = self.is_quiet(now);
         if quiet {
-            self.rests_until = self.shared.front().map_or(u64::MAX, |&(_, at)| at);
+            self.rests_until = self.next_result(now);
         }
         quiet
     }
@@ -159,7 +159,14 @@ impl LoadStore {
     /// The next cycle in which something in it is due, if it is stuck.
     pub fn next_by_time(&self, now: u64) -> u64 {
         let l1 = self.l1.as_ref().map_or(u64::MAX, |l1| l1.next_due(now));
-        self.shared.front().map_or(u64::MAX, |&(_, at)| at).min(l1)
+        self.next_result(now).min(l1)
+    }
+
+    /// The next cycle in which banks of shared memory have served the instruction, or one has passed its pipeline.
+    fn next_result(&self, now: u64) -> u64 {
+        let served = self.serving.map_or(u64::MAX, |serving| serving.last_bank);
+        let served = if served > now { served } else { u64::MAX };
+        self.shared.front().map_or(u64::MAX, |&(_, at)| at).min(served)
     }
 
     /// A cycle in which it does not rest. Whether anything happened.
@@ -248,10 +255,10 @@ impl LoadStore {
         }
     }
 
-    /// Whether an instruction or a reply is somewhere in the unit, but for what waits for the L1
-    /// or passes the pipeline of shared memory.
-    fn has_work(&self) -> bool {
-        self.serving.is_some()
+    /// Whether an instruction or a reply is somewhere in the unit, but for what waits for the L1 or for banks of shared
+    /// memory, or passes the pipeline of that.
+    fn has_work(&self, now: u64) -> bool {
+        self.serving.is_some_and(|serving| serving.last_bank <= now)
             || self.writing.is_some()
             || self.arrived.is_some()
             || !self.replies.is_empty()
@@ -277,18 +284,18 @@ impl LoadStore {
 
     /// Whether nothing happens in this cycle.
     fn is_quiet(&self, now: u64) -> bool {
-        !self.has_work()
+        !self.has_work(now)
             && self.shared.front().is_none_or(|&(_, at)| at > now)
             && self.l1.as_ref().is_none_or(|l1| l1.is_quiet())
     }
 
     /// The next cycle in which something can happen by itself.
     pub fn next_event(&self, now: u64) -> u64 {
-        if self.has_work() || !self.queue.is_empty() {
+        if self.has_work(now + 1) || self.serving.is_none() && !self.queue.is_empty() {
             return now + 1;
         }
         let l1 = self.l1.as_ref().map_or(u64::MAX, |l1| l1.next_event(now));
-        self.shared.front().map_or(u64::MAX, |&(_, at)| at).min(l1)
+        self.next_result(now).min(l1)
     }
 
     fn write_back(&mut self, sm: &mut Sm<'_>) -> bool {

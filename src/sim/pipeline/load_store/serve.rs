@@ -66,7 +66,7 @@ impl LoadStore {
             access,
             space,
             slot: flight.slot,
-            banks,
+            last_bank: now + banks,
             line: flight.line,
             sectors: 0,
             left: flight.transactions,
@@ -78,10 +78,8 @@ impl LoadStore {
         let id = serving.flight;
         match serving.space {
             Space::Shared => {
-                serving.banks = serving.banks.saturating_sub(1);
-                self.serving = Some(serving);
-                if serving.banks > 0 {
-                    return true;
+                if sm.now < serving.last_bank {
+                    return false;
                 }
                 if serving.access == Access::Store {
                     self.leave(sm, true);
@@ -196,8 +194,8 @@ impl LoadStore {
 }
 
 /// Cycles for which a shared-memory access keeps the banks.
-fn bank_transactions(step: Step) -> u32 {
-    u32::from(step.memory().extra_transactions) + 1
+fn bank_transactions(step: Step) -> u64 {
+    u64::from(step.memory().extra_transactions) + 1
 }
 
 impl Sm<'_> {

@@ -322,6 +322,10 @@ impl Cache {
         let mut free = (set * ways..(set + 1) * ways).filter(|&place| reserved[place] == 0);
         let count = free.clone().count() as u64;
         let empty = free.clone().find(|&place| tags.at(place).is_none());
+        // where nothing is drawn from, nothing is drawn: it makes no difference how often somebody tries
+        if count == 0 {
+            return None;
+        }
         empty.or_else(|| {
             let drawn = (u64::from(self.rng.next_u32()) * count) >> 32;
             free.nth(drawn as usize)

@@ -22,11 +22,11 @@ mod tests;
 mod used;
 mod written;
 
+pub(crate) use checked::MOST_DETAILED_UNITS;
 pub use checked::{
     BankTiming, Banks, Checked, Hazards, IdleSetting, Limits, MemorySystem, OpTiming, Pipeline, SharedMemory,
     SubCores, Unit,
 };
-pub(crate) use checked::MOST_DETAILED_UNITS;
 pub use layered::Setting;
 pub use used::{BlockNeeds, Feature, Features, Machine, Occupancy};
 pub use written::{

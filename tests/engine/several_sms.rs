@@ -228,6 +228,24 @@ fn windows_change_nothing() {
     assert!(blocks > 1000 && issues > 500_000, "{blocks} {issues}");
 }
 
+/// An access that a cache refuses is tried again whenever somebody looks at the SM, and who wants samples looks more often. A cache
+/// whose victims are drawn draws none then, or samples would change its hits.
+#[test]
+fn samples_change_no_draws() {
+    let launches = reference::launches_of_many_blocks();
+    let launch = launches.iter().find(|launch| launch.name == "pchase.w8g46").unwrap();
+    let workload = workload(&launch.name, launch.program(), launch.launch.clone());
+    let machine = shipped::machine("kepler-gk104");
+    let observed = |together| {
+        let mut events = Events { together, ..Events::default() };
+        runs::observed_on(1, &workload, &machine, &PolicySetup::Lrr, &mut events)
+    };
+    let plain = observed(false);
+    let l1 = plain.0.memory.as_ref().unwrap().l1;
+    assert!(l1.stalls > 10_000 && l1.misses > 10_000, "{l1:?}");
+    assert_eq!(plain, observed(true));
+}
+
 /// The order in which SMs get blocks is drawn: another one for another seed, the same on any number of threads, and each SM
 /// gets as many as in turn.
 #[test]

@@ -1,9 +1,8 @@
 //! What the pipeline needs of each instruction of the program, worked out once for all SMs.
 
-use std::ops::RangeInclusive;
-
-use super::latch::{PLACES, Place};
+use super::place::{PLACES, Place};
 use super::scoreboard::RegSet;
+use super::units::Times;
 use crate::base::{Few, RegId, UnitId};
 use crate::machine::Pipeline;
 use crate::machine::{Machine, SubCores};
@@ -73,8 +72,8 @@ pub(super) struct Code<'a> {
     units: Vec<u8>,
     /// The unit number of the load/store unit.
     pub load_store: usize,
-    /// By unit: the shortest and the longest time from a start to the result.
-    pub times: Vec<RangeInclusive<u64>>,
+    /// By unit: how long its operations take.
+    pub times: Vec<Times>,
     /// By place, but for the load/store unit's: the number of the unit's instance.
     instances: [u16; PLACES],
 }
@@ -197,11 +196,12 @@ impl<'a> Code<'a> {
     }
 }
 
-fn times(table: &TimingTable) -> Vec<RangeInclusive<u64>> {
-    let mut times = vec![u64::MAX..=0; table.units()];
+fn times(table: &TimingTable) -> Vec<Times> {
+    let mut times = vec![Times { shortest: u64::MAX, longest: 0 }; table.units()];
     for timing in table.instrs().iter().flat_map(|instr| instr.timings()) {
         let (of_unit, total) = (&mut times[timing.unit.index()], (timing.init + timing.lat).get());
-        *of_unit = total.min(*of_unit.start())..=total.max(*of_unit.end());
+        of_unit.shortest = of_unit.shortest.min(total);
+        of_unit.longest = of_unit.longest.max(total);
     }
     times
 }

@@ -8,7 +8,8 @@
 //! to a bank that somebody wants to read puts off what waits for that bank. Steps are counted from the first cycle on.
 
 use super::flight::FlightId;
-use super::latch::{Latch, PLACES, Place, Places};
+use super::latch::Latch;
+use super::place::{PLACES, Place, Places};
 use crate::machine::SubCores;
 use crate::machine::pipeline::Collector as Settings;
 
@@ -155,13 +156,7 @@ impl Collector {
 
     /// One cycle: instructions go from `input` through the collector to `output`.
     #[inline]
-    pub fn cycle(
-        &mut self,
-        now: u64,
-        operands: &impl Operands,
-        input: &mut Latch,
-        output: &mut Latch,
-    ) {
+    pub fn cycle(&mut self, now: u64, operands: &impl Operands, input: &mut Latch, output: &mut Latch) {
         self.changed |= std::mem::take(&mut input.fresh);
         let steps = u64::from(self.settings.steps);
         for step in now * steps..(now + 1) * steps {
@@ -234,13 +229,7 @@ impl Collector {
 
     /// Each port takes an instruction for each unit, if there is a free collector unit for it.
     #[inline]
-    fn accept(
-        &mut self,
-        step: u64,
-        operands: &impl Operands,
-        input: &mut Latch,
-        output: &Latch,
-    ) {
+    fn accept(&mut self, step: u64, operands: &impl Operands, input: &mut Latch, output: &Latch) {
         if self.all_can_enter(input.full()) {
             input.full().for_each(|entry| self.admit(entry, step, operands, input, output));
             self.changed = false;

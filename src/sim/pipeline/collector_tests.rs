@@ -99,7 +99,8 @@ impl ByStep {
         for _ in 0..self.settings.ports {
             for unit in 0..PLACES / SubCores::MAX {
                 let places = (0..self.sub_cores).map(|sub_core| Place::new(unit, sub_core));
-                let oldest = places.filter(|&place| !input.is_free(place)).min_by_key(|&place| input.at(place));
+                let oldest =
+                    places.filter(|&place| !input.is_free(place)).min_by_key(|&place| input.at(place));
                 let Some(entry) = oldest.filter(|_| !stuck.contains(&unit)) else { continue };
                 let from = entry.sub_core() * self.share();
                 let Some(free) = (from..from + self.share()).find(|&unit| self.units[unit].is_none()) else {

@@ -2,9 +2,9 @@
 
 use super::Sm;
 use super::flight::{Flight, FlightId};
-use super::latch::{Place, Places};
 use super::load_store::LoadStore;
 use super::memory::Port;
+use super::place::{Place, Places};
 use crate::base::WarpMask;
 
 impl Sm<'_> {

@@ -1,6 +1,6 @@
 //! Instructions between issue and completion.
 
-use super::latch::Place;
+use super::place::Place;
 use crate::base::Pc;
 use crate::path::Step;
 

@@ -43,6 +43,7 @@ mod log;
 mod memory;
 mod order;
 mod outcome;
+mod place;
 mod samples;
 mod scoreboard;
 mod stuck;
@@ -67,10 +68,11 @@ use completions::Completions;
 use flight::{Flight, FlightId, Flights};
 use front_end::FrontEnd;
 use idle::{EVERY, Idling};
-use latch::{Latch, Place};
+use latch::Latch;
 use load_store::LoadStore;
 use log::Log;
 use memory::Port;
+use place::Place;
 use samples::Told;
 use scoreboard::Scoreboard;
 use units::{ResultBuses, Unit};
@@ -263,9 +265,7 @@ impl<'a> Sm<'a> {
             all_subs: EVERY >> (u32::BITS as usize - sub_cores),
             clear: WarpMask::empty(),
             wants: vec![WarpMask::empty(); units],
-            units: (0..sub_cores)
-                .flat_map(|_| code.times.iter().map(Unit::new))
-                .collect(),
+            units: (0..sub_cores).flat_map(|_| code.times.iter().copied().map(Unit::new)).collect(),
             flights: Flights::default(),
             completions: Completions::default(),
             buses: settings.result_buses.map(ResultBuses::new),

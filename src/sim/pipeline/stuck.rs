@@ -5,7 +5,7 @@
 //! answers or takes a request, or until something is due by itself. Only the refusals count on.
 
 use super::Sm;
-use super::latch::Places;
+use super::place::Places;
 
 impl Sm<'_> {
     /// Whether every cycle after one in which nothing happened is like that one, until something is due or comes from outside.

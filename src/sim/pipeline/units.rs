@@ -1,12 +1,18 @@
 //! Functional units: when instructions start, and when their results may leave.
 
 use std::collections::VecDeque;
-use std::ops::RangeInclusive;
 
 /// Results further ahead than this are not checked against each other, on a bus and at the end of a
 /// unit.
 const HORIZON: usize = 1024;
 const LEAVING: u64 = 1 << 16;
+
+/// From a start in a unit to the result.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Times {
+    pub shortest: u64,
+    pub longest: u64,
+}
 
 /// One instance of a unit.
 #[derive(Clone, Debug)]
@@ -21,10 +27,10 @@ pub(super) struct Unit {
 }
 
 impl Unit {
-    /// A unit whose results leave it so many cycles after they started.
-    pub fn new(times: &RangeInclusive<u64>) -> Self {
-        let length = times.end().saturating_add(1).min(LEAVING).next_power_of_two();
-        let length = if times.start() < times.end() { length as usize } else { 0 };
+    /// A unit whose operations take so long.
+    pub fn new(times: Times) -> Self {
+        let length = times.longest.saturating_add(1).min(LEAVING).next_power_of_two();
+        let length = if times.shortest < times.longest { length as usize } else { 0 };
         Self { free: 0, starts: VecDeque::new(), leaving: vec![u64::MAX; length] }
     }
 
@@ -115,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_bounded_queue_holds_what_has_not_started() {
-        let mut unit = Unit::new(&(1..=6));
+        let mut unit = Unit::new(Times { shortest: 1, longest: 6 });
         assert_eq!(unit.enqueue(0, 4, true), 0);
         assert_eq!(unit.enqueue(1, 4, true), 4);
         assert_eq!(unit.enqueue(2, 4, true), 8);
@@ -124,7 +130,7 @@ mod tests {
 
     #[test]
     fn two_results_of_a_unit_do_not_leave_together() {
-        let mut unit = Unit::new(&(4..=6));
+        let mut unit = Unit::new(Times { shortest: 4, longest: 6 });
         unit.start(0, 2, 4);
         assert!(unit.is_taken(1) && !unit.is_taken(2));
         assert!(unit.emits_at(4) && !unit.emits_at(6));

@@ -1,0 +1,110 @@
+//! Units of sub-cores, as places of a latch.
+
+use crate::machine::SubCores;
+
+/// Places of a latch, for each unit (the load/store unit included) and sub-core.
+pub(super) const PLACES: usize = u64::BITS as usize;
+/// Bits of a unit's places.
+const OF_UNIT: u64 = (1 << SubCores::MAX) - 1;
+/// The places of sub-core 0.
+const OF_SUB_CORE: u64 = u64::MAX / OF_UNIT;
+
+const _: () = assert!(PLACES >= SubCores::MAX * (crate::machine::MOST_DETAILED_UNITS + 1));
+
+/// Where instructions of a sub-core wait that go to a unit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Place(u8);
+
+impl Place {
+    pub const FIRST: Self = Self(0);
+
+    #[inline]
+    pub fn new(unit: usize, sub_core: usize) -> Self {
+        debug_assert!(unit < PLACES / SubCores::MAX && sub_core < SubCores::MAX);
+        Self((unit * SubCores::MAX + sub_core) as u8)
+    }
+
+    #[inline]
+    pub fn unit(self) -> usize {
+        self.index() / SubCores::MAX
+    }
+
+    #[inline]
+    pub fn sub_core(self) -> usize {
+        self.index() % SubCores::MAX
+    }
+
+    #[inline]
+    pub fn index(self) -> usize {
+        usize::from(self.0) % PLACES
+    }
+
+    fn bit(self) -> u64 {
+        1 << self.index()
+    }
+}
+
+/// Some places.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Places(u64);
+
+impl Places {
+    /// All of a unit.
+    #[inline]
+    pub fn of_unit(unit: usize) -> Self {
+        Self(OF_UNIT << (unit * SubCores::MAX % PLACES))
+    }
+
+    /// All of a sub-core.
+    #[inline]
+    pub fn of_sub_core(sub_core: usize) -> Self {
+        Self(OF_SUB_CORE << (sub_core % SubCores::MAX))
+    }
+
+    #[inline]
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    #[inline]
+    pub fn has(self, place: Place) -> bool {
+        self.0 >> place.index() & 1 == 1
+    }
+
+    #[inline]
+    pub fn without(self, others: Self) -> Self {
+        Self(self.0 & !others.0)
+    }
+
+    #[inline]
+    pub fn among(self, others: Self) -> Self {
+        Self(self.0 & others.0)
+    }
+
+    #[inline]
+    pub fn insert(&mut self, place: Place) {
+        self.0 |= place.bit();
+    }
+
+    #[inline]
+    pub fn remove(&mut self, place: Place) {
+        self.0 &= !place.bit();
+    }
+
+    /// The first one: by unit, and then by sub-core.
+    #[inline]
+    pub fn first(self) -> Option<Place> {
+        (self.0 != 0).then(|| Place(self.0.trailing_zeros() as u8))
+    }
+}
+
+impl Iterator for Places {
+    type Item = Place;
+
+    #[inline]
+    fn next(&mut self) -> Option<Place> {
+        let first = self.first()?;
+        self.0 &= self.0 - 1;
+        Some(first)
+    }
+}

@@ -25,6 +25,27 @@ fn with_pipeline(lines: &[&str]) -> Vec<Diagnostic> {
     load(&text).unwrap_err().list().to_vec()
 }
 
+/// As many units as there are places for run on all four sub-cores, one more does not.
+#[test]
+fn a_pipeline_has_fifteen_units() {
+    let machine = |units: usize| {
+        let unit = |number| format!("\"u{number}\": Unit(init: 1, lat: 2)");
+        let units: Vec<String> = (0..units).map(unit).collect();
+        let text = format!(
+            "Machine(name: \"m\", sub_cores: 4, units: {{ {} }}, ops: {{ \"barrier\": \"u0\" }},\npipeline: \
+             Pipeline(collector: Collector(), load_store: LoadStore()))",
+            units.join(", ")
+        );
+        load(&text)
+    };
+    if let Err(errors) = machine(15) {
+        panic!("{errors:?}");
+    }
+    let errors = machine(16).unwrap_err();
+    let message = &errors.list()[0].message;
+    assert!(message.contains("16 units; at most 15 are supported with a pipeline"), "{message}");
+}
+
 #[test]
 fn values_out_of_range_are_all_reported_at_their_lines() {
     // line by line: the setting, and what is said about it

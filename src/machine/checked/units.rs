@@ -55,10 +55,11 @@ impl Units {
             units.add_units(&spec.units, &mut check.part("units"));
             units.add_ops(&spec.ops, &mut check.part("ops"));
             units.add_barrier();
-            let most = if spec.pipeline.is_some() { MOST_DETAILED_UNITS } else { 64 };
+            let (most, of) =
+                if spec.pipeline.is_some() { (MOST_DETAILED_UNITS, " with a pipeline") } else { (64, "") };
             let count = units.list.len();
             if count > most {
-                check.problem("units", format!("{count} units; at most {most} are supported"), "");
+                check.problem("units", format!("{count} units; at most {most} are supported{of}"), "");
             }
         });
         (units, fine)

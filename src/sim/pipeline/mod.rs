@@ -2,19 +2,25 @@
 //!
 //! The paper model knows when an instruction starts and ends as soon as it issues. Here it does
 //! not: instructions wait in registers between stages, share register banks, result buses and the
-//! load/store unit, and memory answers when it likes. So this engine goes cycle by cycle (and jumps
-//! over cycles in which nothing can happen). A cycle runs through the stages from the back to the
+//! load/store unit, and memory answers when it likes. So this engine goes from cycle to cycle, but for those in which
+//! nothing can happen. A cycle runs through the stages from the back to the
 //! front, so that what a stage lets go is free for the one before it in the same cycle:
 //!
 //! ```text
 //!  replies of memory          load_store.rs
 //!  write-back                 results reach registers, hazards are lifted   (hazards.rs)
-//!  units                      instructions start                            (dispatch.rs, load_store.rs)
+//!  load/store unit            transactions are sent, accesses start         (load_store.rs)
 //!  blocks                     end, and make room                            (blocks.rs, ../blocks/)
 //!  operand collector          operands are read                             (collector.rs)
+//!  units                      instructions start, with the next cycle       (dispatch.rs)
 //!  issue                      each sub-core's policy decides                (issue.rs)
 //!  fetch                      instruction buffers are filled                (front_end.rs)
 //! ```
+//!
+//! What only waits costs nothing. When an instruction enters the collector it is known which operand is read when, and when
+//! it enters a unit, when its result is there; a sub-core that issues nothing sleeps until something changes for it; the
+//! load/store unit knows when the banks of shared memory have served an access. Who has competitors (for a place in the
+//! collector or behind it, a bus, a bank that is written) takes part in the cycles in which they are told apart.
 //!
 //! What is here is the state of one SM, which all stages share, and the order of its stages. Several SMs, their blocks and
 //! the memory behind them are in `gpu.rs`; `window.rs` lets each go on for itself while memory has no answer for it.

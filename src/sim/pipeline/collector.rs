@@ -34,6 +34,7 @@ struct Hold {
     flight: FlightId,
     /// Where its instruction goes: a place in the output.
     place: Place,
+    age: u64,
     /// The step in which its last operand is read.
     last_read: u64,
     /// The banks that it reads, as a mask.
@@ -204,7 +205,7 @@ impl Collector {
     #[inline]
     fn leave(&mut self, unit: usize, output: &mut Latch) {
         let hold = &self.holds[unit % MOST];
-        output.put(hold.place, hold.flight);
+        output.put(hold.place, hold.flight, hold.age);
         let going = &mut self.going[hold.place.index()];
         self.ready &= !*going;
         *going &= !(1 << unit);
@@ -230,8 +231,11 @@ impl Collector {
     /// Each port takes an instruction for each unit, if there is a free collector unit for it.
     #[inline]
     fn accept(&mut self, step: u64, operands: &impl Operands, input: &mut Latch, output: &Latch) {
-        if self.all_can_enter(input.full()) {
+        let (all, any) = self.can_enter(input.full());
+        if all {
             input.full().for_each(|entry| self.admit(entry, step, operands, input, output));
+        }
+        if all || !any {
             self.changed = false;
             return;
         }
@@ -254,18 +258,20 @@ impl Collector {
         self.changed = !kinds.is_empty();
     }
 
-    /// Whether the instructions in these places can all enter and their order makes no difference: what an instruction
-    /// takes is its sub-core's.
+    /// Whether the instructions in these places can all enter so that their order makes no difference, for what an instruction
+    /// takes is its sub-core's; and whether one of them can.
     #[inline]
-    fn all_can_enter(&self, waiting: Places) -> bool {
+    fn can_enter(&self, waiting: Places) -> (bool, bool) {
         let mut seen = 0;
-        let mut alone = self.settings.ports as usize >= SubCores::MAX;
+        let (mut all, mut any) = (self.settings.ports as usize >= SubCores::MAX, false);
         for entry in waiting {
             let sub_core = entry.sub_core();
-            alone &= seen >> sub_core & 1 == 0 && self.free & self.shares[sub_core] != 0;
+            let free = self.free & self.shares[sub_core] != 0;
+            all &= free && seen >> sub_core & 1 == 0;
+            any |= free;
             seen |= 1 << sub_core;
         }
-        alone
+        (all, any)
     }
 
     #[inline]
@@ -285,7 +291,7 @@ impl Collector {
         input: &mut Latch,
         output: &Latch,
     ) -> bool {
-        let Some(entry) = input.oldest(unit, |id| operands.age(id)) else { return false };
+        let Some(entry) = input.oldest(unit) else { return false };
         let can = self.free & self.shares[entry.sub_core()] != 0;
         if can {
             self.admit(entry, step, operands, input, output);
@@ -307,8 +313,8 @@ impl Collector {
         let free = (self.free & self.shares[entry.sub_core()]).trailing_zeros() as usize % MOST;
         input.take(entry);
         self.free &= !(1 << free);
-        let place = operands.place(id);
-        let mut hold = Hold { flight: id, place, last_read: step, banks: 0 };
+        let (place, age) = (operands.place(id), operands.age(id));
+        let mut hold = Hold { flight: id, place, age, last_read: step, banks: 0 };
         let own = &mut self.reads[free * self.settings.banks as usize..];
         for bank in operands.banks(id) {
             let bank = bank % MOST;

@@ -78,7 +78,7 @@ impl ByStep {
             let from = self.search_from[port];
             let Some(unit) = (from..from + count).map(|unit| unit % count).find(goes) else { continue };
             let taken = self.units[unit].take().unwrap();
-            output.put(taken.place, taken.id);
+            output.put(taken.place, taken.id, taken.id.into());
             self.search_from[port] = (unit / self.share() + 1) * self.share() % count;
         }
     }
@@ -170,8 +170,8 @@ fn operands_are_read_when_a_collector_that_goes_by_steps_reads_them() {
                     let id = issued.0.len() as FlightId;
                     let operands = (0..draw(5)).map(|_| sub_core * banks + draw(banks)).collect();
                     issued.0.push((place, operands));
-                    input.put(place, id);
-                    input_by_step.put(place, id);
+                    input.put(place, id, id.into());
+                    input_by_step.put(place, id, id.into());
                 }
             }
         }

@@ -12,7 +12,7 @@ impl Sm<'_> {
     #[inline(always)]
     pub fn dispatch(&mut self, id: FlightId, kind: u8, sub_core: usize) {
         if self.collector.is_some() {
-            self.issued.put(Place::new(kind.into(), sub_core), id);
+            self.issued.put(Place::new(kind.into(), sub_core), id, self.issues);
         } else {
             self.dispatch_at_once(id);
         }
@@ -152,7 +152,7 @@ impl Sm<'_> {
 
     fn start_access(&mut self, unit: &mut LoadStore) {
         let next = if self.collector.is_some() {
-            let oldest = self.collected.oldest(self.code.load_store, |id| self.flights.get(id).age);
+            let oldest = self.collected.oldest(self.code.load_store);
             if let Some(place) = oldest {
                 self.leave_collector(place);
             }

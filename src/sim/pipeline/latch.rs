@@ -7,6 +7,7 @@ use super::place::{PLACES, Place, Places};
 #[derive(Clone, Debug)]
 pub(super) struct Latch {
     flights: [FlightId; PLACES],
+    ages: [u64; PLACES],
     full: Places,
     /// Whether something came since somebody last looked.
     pub fresh: bool,
@@ -16,7 +17,7 @@ pub(super) struct Latch {
 
 impl Latch {
     pub fn new() -> Self {
-        Self { flights: [0; PLACES], full: Places::default(), fresh: false, left: 0 }
+        Self { flights: [0; PLACES], ages: [0; PLACES], full: Places::default(), fresh: false, left: 0 }
     }
 
     #[inline]
@@ -30,9 +31,11 @@ impl Latch {
         self.flights[place.index()]
     }
 
+    /// `age` says which of several instructions issued first.
     #[inline]
-    pub fn put(&mut self, place: Place, flight: FlightId) {
+    pub fn put(&mut self, place: Place, flight: FlightId, age: u64) {
         self.flights[place.index()] = flight;
+        self.ages[place.index()] = age;
         self.full.insert(place);
         self.fresh = true;
     }
@@ -56,11 +59,11 @@ impl Latch {
 
     /// The place of the instruction for a unit that issued first.
     #[inline]
-    pub fn oldest(&self, unit: usize, age: impl Fn(FlightId) -> u64) -> Option<Place> {
+    pub fn oldest(&self, unit: usize) -> Option<Place> {
         let mut places = self.full.among(Places::of_unit(unit));
         let mut oldest = places.next()?;
         for other in places {
-            if age(self.at(other)) < age(self.at(oldest)) {
+            if self.ages[other.index()] < self.ages[oldest.index()] {
                 oldest = other;
             }
         }

@@ -39,10 +39,8 @@ impl Sm<'_> {
             policy.placed(&Placed { slots, ..placed });
         }
         self.wake_all();
-        for ((number, path), slot) in self.rooms[place].warps.iter().enumerate().zip(placed.slots.slots()) {
+        for (slot, path) in placed.slots.slots().zip(&self.rooms[place].warps) {
             let warp = &mut self.warps[slot];
-            warp.room = place as u8;
-            warp.of_block = number as u8;
             warp.next = 0;
             warp.steps = issuing(path, self.code.table).len() as u32;
             warp.traffic = 0;

@@ -17,11 +17,8 @@ pub(super) struct Instr {
     /// Registers that must be there, and those that it writes.
     pub waits: RegSet,
     pub writes: RegSet,
-    /// Its initiation and the time to its result, if they are the same each time.
-    pub init: u64,
-    pub total: u64,
     /// The kind of unit it goes to, if that is the same each time.
-    pub kind: u8,
+    kind: u8,
     /// Whether unit and times are the same each time, it does not go to the load/store unit, it takes no part in barriers
     /// and the like, and somebody may wait for its results.
     pub ordinary: bool,
@@ -104,8 +101,6 @@ impl<'a> Code<'a> {
             Instr {
                 waits: op.waits().iter().map(|&reg| RegId::new(reg)).collect(),
                 writes: op.writes().iter().map(|&reg| RegId::new(reg)).collect(),
-                init: op.init,
-                total: op.total,
                 kind: kinds[if access.is_some() { table.units() } else { usize::from(op.unit) }],
                 ordinary: !op.special && access.is_none() && op.flow == Flow::Plain && !instr.unscored,
                 reads: operands.len() as u8,
@@ -119,7 +114,7 @@ impl<'a> Code<'a> {
         };
         Self {
             table,
-            instrs: table.instrs().iter().zip(ops.all()).map(&instr).collect(),
+            instrs: table.instrs().iter().zip(ops.all()).map(instr).collect(),
             banks: banks as u8,
             first_banks: std::array::from_fn(|sub_core| (sub_core * banks) as u8),
             moved: std::array::from_fn(|slot| (slot % banks) as u8),

@@ -132,6 +132,7 @@ impl Sm<'_> {
     }
 
     /// The sources of an instruction are read in this cycle, or will be.
+    #[inline]
     pub fn sources_read(&mut self, id: FlightId, at: u64) {
         let Some(held) = &mut self.codes else { return };
         let flight = self.flights.get(id);

@@ -102,9 +102,7 @@ impl Sm<'_> {
         if let Some(buses) = &mut self.buses {
             buses.take(leaves);
         }
-        if self.codes.is_some() {
-            self.sources_read(id, read);
-        }
+        self.sources_read(id, read);
         self.completions.file(leaves + self.settings.write_back, id);
         self.leave_collector(place);
         self.busy = true;

@@ -132,9 +132,7 @@ impl FrontEnd {
                 self.compare(slot as usize);
                 busy = true;
             }
-            if !self.arrivals.is_empty()
-                && let Some(place) = self.arrivals.iter().position(|&(at, _)| at <= now)
-            {
+            if let Some(place) = self.arrivals.iter().position(|&(at, _)| at <= now) {
                 let (_, slot) = self.arrivals.remove(place);
                 self.missing -= WarpMask::slot(slot as usize);
                 self.fetched = Some(slot);

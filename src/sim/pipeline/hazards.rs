@@ -26,9 +26,7 @@ impl Sm<'_> {
         let instr = code.of(step);
         if instr.scored {
             self.scoreboard.release(slot, &instr.writes, age);
-            if !instr.ordinary
-                && let Some(ring) = self.written_ring(instr, step)
-            {
+            if let Some(ring) = self.written_ring(instr, step) {
                 self.scoreboard.release(slot, &ring, age);
             }
         }
@@ -56,9 +54,7 @@ impl Sm<'_> {
         }
         let loads_global = self.tracks_global && instr.loads_global && self.code.table.loads_global(step);
         self.scoreboard.reserve(slot, &instr.writes, age, loads_global);
-        if !instr.ordinary
-            && let Some(ring) = self.written_ring(instr, step)
-        {
+        if let Some(ring) = self.written_ring(instr, step) {
             self.scoreboard.reserve(slot, &ring, age, loads_global);
         }
     }
@@ -80,34 +76,24 @@ impl Sm<'_> {
     /// Looks at the next step of a warp: which unit it wants, and whether a hazard holds it.
     #[inline(always)]
     pub fn look_at_next(&mut self, slot: usize) {
+        let (place, of_block) = self.blocks.seat(slot);
         let warp = &mut self.warps[slot];
-        if warp.next >= warp.steps {
-            let kind = usize::from(warp.kind);
-            warp.step = None;
-            self.wants[kind] -= WarpMask::slot(slot);
-            self.refresh(slot);
-            return;
+        let (before, had) = (warp.kind, warp.step.is_some());
+        warp.step = None;
+        if warp.next < warp.steps {
+            let step = self.rooms[place].warps[of_block.index()].steps()[warp.next as usize];
+            warp.step = Some(step);
+            warp.kind = self.code.kind(step);
+            self.front_end.goes_to(slot, step.pc().get());
         }
-        let room = &self.rooms[usize::from(warp.room)];
-        let step = room.warps[usize::from(warp.of_block)].steps()[warp.next as usize];
-        let code = self.code;
-        let instr = code.of(step);
-        let kind = if instr.ordinary { instr.kind } else { code.kind(step) };
-        if kind != warp.kind || warp.step.is_none() {
-            self.wants[usize::from(warp.kind)] -= WarpMask::slot(slot);
-            self.wants[usize::from(kind)] |= WarpMask::slot(slot);
-            warp.kind = kind;
+        let (after, has) = (warp.kind, warp.step.is_some());
+        if (before, had) != (after, has) {
+            self.wants[usize::from(before)] -= WarpMask::slot(slot);
+            if has {
+                self.wants[usize::from(after)] |= WarpMask::slot(slot);
+            }
         }
-        warp.step = Some(step);
-        self.front_end.goes_to(slot, step.pc().get());
-        if !self.only_registers {
-            return self.refresh(slot);
-        }
-        self.wake(slot);
-        self.clear -= WarpMask::slot(slot);
-        if self.is_there(slot, instr, step) {
-            self.clear |= WarpMask::slot(slot);
-        }
+        self.refresh(slot);
     }
 
     /// Whether a hazard holds a warp's next instruction.

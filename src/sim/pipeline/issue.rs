@@ -148,8 +148,8 @@ impl Sm<'_> {
         flight.step = step;
         flight.slot = slot as u8;
         flight.place = code.place(kind, sub_core);
-        flight.init = instr.init;
-        flight.total = instr.total;
+        flight.init = instr.op.init;
+        flight.total = instr.op.total;
         if self.listening {
             self.note_issue(slot, sub_core, index, step);
         }
@@ -183,9 +183,7 @@ impl Sm<'_> {
             self.front_end.flush(slot, step.pc().get() + 1);
         }
         self.reserve(slot, age, instr, step);
-        if self.codes.is_some() {
-            self.begin_codes(slot, sub_core, age, step);
-        }
+        self.begin_codes(slot, sub_core, age, step);
         self.dispatch(id, self.warps[slot].kind, sub_core);
         if instr.access == Some(Access::Fence) {
             self.fence(slot);

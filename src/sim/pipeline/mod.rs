@@ -97,9 +97,6 @@ struct WarpState {
     pub sub_core: u8,
     /// The kind of unit that the next step goes to.
     pub kind: u8,
-    /// The room of its block, and its number in the block.
-    pub room: u8,
-    pub of_block: u8,
     /// Instructions under way.
     pub in_flight: u32,
     /// Transactions of stores that memory has not acknowledged.
@@ -118,8 +115,6 @@ const NO_WARP: WarpState = WarpState {
     step: None,
     sub_core: 0,
     kind: 0,
-    room: 0,
-    of_block: 0,
     in_flight: 0,
     stores: 0,
     atomics: 0,
@@ -297,8 +292,8 @@ impl<'a> Sm<'a> {
 
     /// The path of the warp in a slot.
     pub fn path(&self, slot: usize) -> &WarpPath {
-        let warp = &self.warps[slot];
-        &self.rooms[usize::from(warp.room)].warps[usize::from(warp.of_block)]
+        let (place, warp) = self.blocks.seat(slot);
+        &self.rooms[place].warps[warp.index()]
     }
 
     /// Takes a reply of memory. Whether it could.

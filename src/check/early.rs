@@ -74,6 +74,10 @@ impl Observer for Early<'_> {
         self.code.is_some()
     }
 
+    fn wants_order(&self) -> bool {
+        self.is_active()
+    }
+
     fn on_sm(&mut self, sm: usize) {
         self.sm = sm;
     }

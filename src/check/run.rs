@@ -147,6 +147,10 @@ struct PassedOver<'a> {
 }
 
 impl Observer for PassedOver<'_> {
+    fn wants_order(&self) -> bool {
+        false
+    }
+
     fn is_active(&self) -> bool {
         self.watched
     }

@@ -64,6 +64,10 @@ impl<'a> BankProfile<'a> {
 }
 
 impl Observer for BankProfile<'_> {
+    fn wants_order(&self) -> bool {
+        false
+    }
+
     fn issued(&mut self, issue: &Issue) {
         if let Some((transactions, without)) = self.table.bank_transactions(issue.step) {
             self.by_pc[issue.step.pc().index()].add(&BankUse {

@@ -34,6 +34,10 @@ impl<O: Observer> Observer for FirstSm<O> {
     fn wants_samples(&self) -> bool {
         self.inner.wants_samples()
     }
+    fn wants_order(&self) -> bool {
+        // of one SM
+        false
+    }
     fn on_sm(&mut self, sm: usize) {
         self.elsewhere = sm != 0;
     }

@@ -53,6 +53,12 @@ pub trait Observer {
         false
     }
 
+    /// Whether what happens on several SMs is to be told cycle by cycle. Otherwise it may be told SM by SM, for many cycles
+    /// at a time, which costs less: the order on each SM is the same.
+    fn wants_order(&self) -> bool {
+        true
+    }
+
     /// What comes next happened on this SM. Told only where there are several: of one cycle then
     /// comes what happened on SM 0, then on SM 1, and so on.
     fn on_sm(&mut self, sm: usize) {
@@ -209,6 +215,9 @@ impl Observer for () {
     fn is_active(&self) -> bool {
         false
     }
+    fn wants_order(&self) -> bool {
+        false
+    }
 }
 
 impl<O: Observer + ?Sized> Observer for &mut O {
@@ -217,6 +226,9 @@ impl<O: Observer + ?Sized> Observer for &mut O {
     }
     fn wants_samples(&self) -> bool {
         (**self).wants_samples()
+    }
+    fn wants_order(&self) -> bool {
+        (**self).wants_order()
     }
     fn on_sm(&mut self, sm: usize) {
         (**self).on_sm(sm);
@@ -251,6 +263,9 @@ impl Observer for Listening<'_> {
     fn wants_samples(&self) -> bool {
         self.0.wants_samples()
     }
+    fn wants_order(&self) -> bool {
+        self.0.wants_order()
+    }
     fn on_sm(&mut self, sm: usize) {
         self.0.on_sm(sm);
     }
@@ -283,6 +298,9 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     }
     fn wants_samples(&self) -> bool {
         self.0.wants_samples() || self.1.wants_samples()
+    }
+    fn wants_order(&self) -> bool {
+        self.0.wants_order() || self.1.wants_order()
     }
     fn on_sm(&mut self, sm: usize) {
         self.0.on_sm(sm);
@@ -325,6 +343,9 @@ impl Observer for Vec<&mut dyn Observer> {
     }
     fn wants_samples(&self) -> bool {
         self.iter().any(|observer| observer.wants_samples())
+    }
+    fn wants_order(&self) -> bool {
+        self.iter().any(|observer| observer.wants_order())
     }
     fn on_sm(&mut self, sm: usize) {
         self.iter_mut().for_each(|observer| observer.on_sm(sm));

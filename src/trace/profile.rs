@@ -2,8 +2,6 @@
 
 use std::cmp::Reverse;
 
-use rustc_hash::FxHashMap;
-
 use super::{Idle, Issue, Observer, StallReason};
 use crate::base::{Cycle, Cycles, Pc, RegId};
 use crate::machine::Hazards;
@@ -40,22 +38,19 @@ pub struct StallProfile<'a> {
     sms: Vec<OfSm>,
     /// The SM that is told of.
     sm: usize,
-    lost: FxHashMap<(StallReason, Option<Pc>, Option<Pc>), Cycles>,
+    /// By the instruction that waited, the last of those for no instruction.
+    lost: Vec<Vec<LostCycles>>,
 }
 
 impl<'a> StallProfile<'a> {
     /// An empty profile of a program on a machine.
     pub fn new(table: &'a TimingTable) -> Self {
-        Self { table, sms: vec![OfSm::default()], sm: 0, lost: FxHashMap::default() }
+        Self { table, sms: vec![OfSm::default()], sm: 0, lost: vec![Vec::new(); table.instrs().len() + 1] }
     }
 
     /// Every cause, the costliest first; equal ones by reason and place in the program.
     pub fn lost(&self) -> Vec<LostCycles> {
-        let mut list: Vec<LostCycles> = self
-            .lost
-            .iter()
-            .map(|(&(reason, waiting, producer), &cycles)| LostCycles { reason, waiting, producer, cycles })
-            .collect();
+        let mut list = self.lost.concat();
         list.sort_by_key(|lost| (Reverse(lost.cycles), lost.reason, lost.waiting, lost.producer));
         list
     }
@@ -76,6 +71,10 @@ impl<'a> StallProfile<'a> {
 }
 
 impl Observer for StallProfile<'_> {
+    fn wants_order(&self) -> bool {
+        false
+    }
+
     fn on_sm(&mut self, sm: usize) {
         self.sm = sm;
         if sm >= self.sms.len() {
@@ -116,7 +115,13 @@ impl Observer for StallProfile<'_> {
             (StallReason::Drain, _) => self.sms[self.sm].last.map(|(_, pc)| pc),
             _ => None,
         };
-        let key = (idle.reason, idle.waiting.map(|waiting| waiting.step.pc()), producer);
-        *self.lost.entry(key).or_default() += idle.cycles();
+        let waiting = idle.waiting.map(|waiting| waiting.step.pc());
+        let causes = &mut self.lost[waiting.map_or(self.table.instrs().len(), Pc::index)];
+        match causes.iter_mut().find(|lost| (lost.reason, lost.producer) == (idle.reason, producer)) {
+            Some(lost) => lost.cycles += idle.cycles(),
+            None => {
+                causes.push(LostCycles { reason: idle.reason, waiting, producer, cycles: idle.cycles() });
+            }
+        }
     }
 }

@@ -29,6 +29,10 @@ impl UnitUse {
 }
 
 impl Observer for UnitUse {
+    fn wants_order(&self) -> bool {
+        false
+    }
+
     fn issued(&mut self, issue: &Issue) {
         if let Some((busy, count)) = self.units.get_mut(issue.unit.index()) {
             *busy += issue.init_end - issue.start;

@@ -118,8 +118,8 @@ impl<'a> Core<'a> {
             self.waits = true;
             self.failed = Some(error);
         }
-        if self.sm.listening {
-            self.sm.log.settle(self.at);
+        if self.sm.keeps_order {
+            self.sm.log.settle_at(self.at);
         }
         if !self.waits {
             self.at += 1;

@@ -23,6 +23,8 @@ pub(super) struct Flight {
     pub transactions: u32,
     /// Those that have not been answered.
     pub unanswered: u32,
+    /// What the log calls it, if somebody listens.
+    pub entry: u32,
     pub slot: u8,
     /// Its unit and sub-core.
     pub place: Place,
@@ -42,6 +44,7 @@ const NEW: Flight = Flight {
     line: 0,
     transactions: 0,
     unanswered: 0,
+    entry: 0,
     slot: 0,
     place: Place::FIRST,
     unwritten: 0,

@@ -89,8 +89,10 @@ fn launch_with<'a>(
         order: Order::new(pipeline.launch.placement, sms),
         result: BlockResult::default(),
     };
+    let keeps_order = listening && observer.wants_order();
     gpu.each(|core| {
         core.sm.listening = listening;
+        core.sm.keeps_order = keeps_order;
         core.sm.told = sampling.then(Box::default);
     });
     let end = pipeline.launch.end;

@@ -5,7 +5,6 @@ use super::flight::{Flight, FlightId};
 use super::idle::EVERY;
 use super::{Sm, SubCore};
 use crate::base::{Cycle, UnitId, WarpMask};
-use crate::path::Step;
 use crate::program::{Access, Flow};
 use crate::sim::policy::{AnyPolicy, Policy, ReplayError};
 use crate::trace::Issue;
@@ -151,7 +150,7 @@ impl Sm<'_> {
         flight.init = instr.op.init;
         flight.total = instr.op.total;
         if self.listening {
-            self.note_issue(slot, sub_core, index, step);
+            self.note_issue(id, sub_core, index);
         }
         self.front_end.step(slot);
         if instr.ordinary && self.only_registers {
@@ -195,10 +194,12 @@ impl Sm<'_> {
         self.look_at_next(slot);
     }
 
-    fn note_issue(&mut self, slot: usize, sub_core: usize, index: u32, step: Step) {
+    fn note_issue(&mut self, id: FlightId, sub_core: usize, index: u32) {
+        let flight = self.flights.get_mut(id);
+        let (slot, step) = (usize::from(flight.slot), flight.step);
         let (block, warp) = self.blocks.warp(slot);
         let at = Cycle::new(self.now);
-        let issue = Issue {
+        flight.entry = self.log.issued(Issue {
             block,
             slot,
             sub_core: sub_core as u8,
@@ -210,7 +211,6 @@ impl Sm<'_> {
             start: at,
             init_end: at,
             done: at,
-        };
-        self.log.issued(issue, self.issues - 1);
+        });
     }
 }

@@ -3,7 +3,6 @@
 //! Observers hear of an instruction when it issues, with the cycles of its start and its result.
 //! Here those are known only later, so what happened waits until everything before it is known.
 
-use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::flight::Flight;
@@ -13,7 +12,7 @@ use crate::trace::{BlockStart, Idle, Issue, Observer, Release, Sample, WarpFinis
 #[derive(Clone, Copy, Debug)]
 enum Entry {
     BlockStarted(BlockStart),
-    Issued { issue: Issue, age: u64, complete: bool },
+    Issued { issue: Issue, complete: bool },
     Idled(Idle),
     Released(Release),
     WarpFinished(WarpFinish),
@@ -24,31 +23,34 @@ enum Entry {
 /// Events that wait to be told. Holds nothing if nobody listens.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Log {
-    waiting: VecDeque<Entry>,
-    /// Place among all entries ever of each issued instruction that was not told, by age from `first_age` on.
-    places: VecDeque<u64>,
-    first_age: u64,
-    /// Entries that wait no more.
-    passed: u64,
-    /// They are here until somebody tells or takes them.
-    settled: Settled,
+    /// In the order in which they were decided: those that were told, those that nothing unknown comes before, and the rest.
+    entries: Vec<Entry>,
+    told: usize,
+    settled: usize,
+    /// Entries that were here before the first of these; counts in a circle.
+    passed: u32,
+    /// Which became settled in which cycle, if somebody wants to know.
+    runs: Vec<(u64, Range<usize>)>,
 }
 
 /// Events that nothing unknown comes before.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Settled {
     entries: Vec<Entry>,
+    /// Those before this one were told.
+    told: usize,
     /// In which cycle they became so, in ascending order, and which ones.
     runs: Vec<(u64, Range<usize>)>,
 }
 
 impl Settled {
-    pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
-    }
-
     pub fn runs(&self) -> &[(u64, Range<usize>)] {
         &self.runs
+    }
+
+    /// Whether nothing is to be told.
+    pub fn is_empty(&self) -> bool {
+        self.told == self.entries.len()
     }
 
     /// Tells those of a run.
@@ -56,9 +58,15 @@ impl Settled {
         self.entries[run].iter().for_each(|entry| entry.tell(observer));
     }
 
+    /// Tells all.
+    pub fn tell_all(&self, observer: &mut dyn Observer) {
+        self.tell(self.told..self.entries.len(), observer);
+    }
+
     pub fn clear(&mut self) {
         self.entries.clear();
         self.runs.clear();
+        self.told = 0;
     }
 }
 
@@ -76,27 +84,24 @@ impl Entry {
     }
 }
 
+/// So many entries that were told are kept rather than moving those after them.
+const KEPT: usize = 256;
+
 impl Log {
     pub fn block_started(&mut self, start: BlockStart) {
-        self.waiting.push_back(Entry::BlockStarted(start));
+        self.entries.push(Entry::BlockStarted(start));
     }
 
-    pub fn issued(&mut self, issue: Issue, age: u64) {
-        if self.places.is_empty() {
-            self.first_age = age;
-        }
-        debug_assert_eq!(age, self.first_age + self.places.len() as u64, "every issue is noted");
-        self.places.push_back(self.passed + self.waiting.len() as u64);
-        self.waiting.push_back(Entry::Issued { issue, age, complete: false });
+    /// What names it when it is [complete](Self::completed).
+    pub fn issued(&mut self, issue: Issue) -> u32 {
+        self.entries.push(Entry::Issued { issue, complete: false });
+        self.passed.wrapping_add(self.entries.len() as u32 - 1)
     }
 
-    /// The instruction with this age is complete.
+    /// An instruction is complete.
     pub fn completed(&mut self, flight: &Flight, done: u64) {
-        let Some(&place) = self.places.get((flight.age - self.first_age) as usize) else { return };
-        if let Some(Entry::Issued { issue, age, complete }) =
-            self.waiting.get_mut((place - self.passed) as usize)
-        {
-            debug_assert_eq!(*age, flight.age);
+        let place = flight.entry.wrapping_sub(self.passed) as usize;
+        if let Some(Entry::Issued { issue, complete }) = self.entries.get_mut(place) {
             issue.start = Cycle::new(flight.start);
             issue.init_end = Cycle::new(flight.init_end);
             issue.done = Cycle::new(done);
@@ -105,59 +110,68 @@ impl Log {
     }
 
     pub fn idled(&mut self, idle: Idle) {
-        self.waiting.push_back(Entry::Idled(idle));
+        self.entries.push(Entry::Idled(idle));
     }
 
     pub fn released(&mut self, release: Release) {
-        self.waiting.push_back(Entry::Released(release));
+        self.entries.push(Entry::Released(release));
     }
 
     pub fn warp_finished(&mut self, finish: WarpFinish) {
-        self.waiting.push_back(Entry::WarpFinished(finish));
+        self.entries.push(Entry::WarpFinished(finish));
     }
 
     pub fn block_ended(&mut self, block: BlockId, end: Cycle) {
-        self.waiting.push_back(Entry::BlockEnded(block, end));
+        self.entries.push(Entry::BlockEnded(block, end));
     }
 
     pub fn sampled(&mut self, sample: Sample) {
-        self.waiting.push_back(Entry::Sampled(sample));
+        self.entries.push(Entry::Sampled(sample));
     }
 
+    /// Whether nothing waits.
     pub fn is_empty(&self) -> bool {
-        self.waiting.is_empty() && self.settled.is_empty()
+        self.told == self.entries.len()
     }
 
     /// Tells everything that nothing unknown comes before.
     pub fn tell(&mut self, observer: &mut dyn Observer) {
-        self.settle(0);
-        let all = 0..self.settled.entries.len();
-        self.settled.tell(all, observer);
-        self.settled.clear();
-    }
-
-    /// Notes what nothing unknown comes before at the end of a cycle.
-    pub fn settle(&mut self, now: u64) {
-        let before = self.settled.entries.len();
-        while let Some(entry) = self.waiting.front()
-            && !matches!(entry, Entry::Issued { complete: false, .. })
-        {
-            if matches!(entry, Entry::Issued { .. }) {
-                self.places.pop_front();
-                self.first_age += 1;
-            }
-            self.settled.entries.extend(self.waiting.pop_front());
-            self.passed += 1;
-        }
-        let after = self.settled.entries.len();
-        if after > before {
-            self.settled.runs.push((now, before..after));
+        self.settle();
+        self.entries[self.told..self.settled].iter().for_each(|entry| entry.tell(observer));
+        self.told = self.settled;
+        if self.told > KEPT && self.told > self.entries.len() / 2 {
+            self.entries.drain(..self.told);
+            self.passed = self.passed.wrapping_add(self.told as u32);
+            (self.told, self.settled) = (0, 0);
         }
     }
 
-    /// Changes what was settled and not told for something that is empty.
+    /// Notes in which cycle, which is at its end, something became settled.
+    pub fn settle_at(&mut self, now: u64) {
+        let before = self.settled;
+        self.settle();
+        if self.settled > before {
+            self.runs.push((now, before..self.settled));
+        }
+    }
+
+    /// Looks how far nothing is unknown.
+    pub fn settle(&mut self) {
+        let unknown = |entry: &Entry| matches!(entry, Entry::Issued { complete: false, .. });
+        let rest = &self.entries[self.settled..];
+        self.settled += rest.iter().position(unknown).unwrap_or(rest.len());
+    }
+
+    /// Changes what is settled and was not told for something that is empty.
     pub fn take_settled(&mut self, empty: &mut Settled) {
-        debug_assert!(empty.is_empty());
-        std::mem::swap(&mut self.settled, empty);
+        debug_assert!(empty.is_empty() && empty.runs.is_empty());
+        empty.entries.clear();
+        empty.told = self.told;
+        std::mem::swap(&mut self.entries, &mut empty.entries);
+        std::mem::swap(&mut self.runs, &mut empty.runs);
+        self.entries.extend_from_slice(&empty.entries[self.settled..]);
+        empty.entries.truncate(self.settled);
+        self.passed = self.passed.wrapping_add(self.settled as u32);
+        (self.told, self.settled) = (0, 0);
     }
 }

@@ -149,6 +149,8 @@ struct Sm<'a> {
     pub settings: &'a Pipeline,
     pub now: u64,
     pub listening: bool,
+    /// Whether somebody wants to hear of all SMs cycle by cycle.
+    pub keeps_order: bool,
     /// Whether the policy asks who waits for global memory.
     pub tracks_global: bool,
     /// Whether nothing but registers and fences keeps an instruction from issuing, and nobody asks what they wait for.
@@ -250,6 +252,7 @@ impl<'a> Sm<'a> {
             settings,
             now: 0,
             listening: false,
+            keeps_order: false,
             tracks_global,
             only_registers: !tracks_global && table.barriers().is_none(),
             scoreboard: Scoreboard::new(table, slots, tracks_global),

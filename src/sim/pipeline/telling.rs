@@ -11,7 +11,7 @@ use crate::trace::Observer;
 pub(super) struct Telling {
     /// SM by SM.
     events: Vec<Settled>,
-    /// Cycle, SM and which of its events, in the order of telling.
+    /// Cycle, SM and which of its events, in the order of telling; empty if they are told SM by SM.
     order: Vec<(u64, usize, Range<usize>)>,
 }
 
@@ -23,6 +23,9 @@ impl Telling {
             if number == self.events.len() {
                 self.events.push(Settled::default());
             }
+            if !core.sm.keeps_order {
+                core.sm.log.settle();
+            }
             core.sm.log.take_settled(&mut self.events[number]);
             let runs = self.events[number].runs();
             self.order.extend(runs.iter().map(|(at, run)| (*at, number, run.clone())));
@@ -31,9 +34,17 @@ impl Telling {
         self.order.sort_by_key(|&(at, number, _)| (at, number));
     }
 
-    /// Tells all of it, cycle by cycle.
+    /// Tells all of it: cycle by cycle if somebody asked in which cycle what settled, or else SM by SM.
     pub fn tell(&mut self, observer: &mut dyn Observer) {
         let several = self.events.len() > 1;
+        if self.order.is_empty() {
+            for (number, settled) in self.events.iter().enumerate().filter(|(_, settled)| !settled.is_empty()) {
+                if several {
+                    observer.on_sm(number);
+                }
+                settled.tell_all(observer);
+            }
+        }
         for (_, number, run) in self.order.drain(..) {
             if several {
                 observer.on_sm(number);

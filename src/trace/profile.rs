@@ -55,18 +55,26 @@ impl<'a> StallProfile<'a> {
         list
     }
 
-    fn writer(&self, slot: usize, reg: RegId) -> (Cycle, Option<Pc>) {
-        self.sms[self.sm].writers.get(slot * self.table.regs() + reg.index()).copied().unwrap_or_default()
-    }
-
     /// The writer of the last register to become available that the step has to wait for.
     fn producer(&self, slot: usize, step: Step) -> Option<Pc> {
         let instr = self.table.instr(step.pc());
+        let regs = self.table.regs();
+        let writers = self.sms[self.sm].writers.get(slot * regs..).unwrap_or(&[]);
         let checks_dsts = self.table.hazards().contains(Hazards::WAW);
         let dsts = if checks_dsts { instr.dsts.as_slice() } else { &[] };
         let ring = self.table.async_reg(step).filter(|_| checks_dsts || instr.flow == Flow::AsyncWait);
-        let waits_for = instr.srcs.as_slice().iter().chain(dsts).copied().chain(ring);
-        waits_for.map(|reg| self.writer(slot, reg)).max_by_key(|(done, _)| *done).and_then(|(_, pc)| pc)
+        let mut last = (Cycle::ZERO, None);
+        let mut look_at = |reg: RegId| {
+            if let Some(&writer) = writers.get(reg.index())
+                && writer.0 >= last.0
+            {
+                last = writer;
+            }
+        };
+        instr.srcs.as_slice().iter().for_each(|&reg| look_at(reg));
+        dsts.iter().for_each(|&reg| look_at(reg));
+        ring.into_iter().for_each(look_at);
+        last.1
     }
 }
 

@@ -71,6 +71,8 @@ struct Pending {
 pub(super) struct Ended {
     /// Where it was.
     pub place: usize,
+    /// The slots of its warps.
+    pub slots: WarpMask,
     /// How many blocks were on the SM that had been launched before it.
     pub older: usize,
 }
@@ -323,6 +325,7 @@ impl Blocks {
         let place = self.age.remove(older) as usize;
         let resident = &mut self.residents[place];
         resident.occupied = false;
+        let slots = resident.slots;
         let start = Cycle::new(resident.start);
         result.block = resident.block;
         result.start = start;
@@ -334,7 +337,7 @@ impl Blocks {
             WarpResult { finish: done - start, issues }
         }));
         self.reschedule();
-        Some(Ended { place, older })
+        Some(Ended { place, slots, older })
     }
 
     fn reschedule(&mut self) {

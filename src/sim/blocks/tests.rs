@@ -48,7 +48,7 @@ fn a_block_ends_when_its_last_warp_is_over() {
     assert_eq!((blocks.live(), blocks.due()), (slots(&[]), 90));
     assert!(!blocks.has_ended(89) && blocks.take_ended(89, &mut result).is_none());
     assert!(blocks.has_ended(90));
-    assert_eq!(blocks.take_ended(90, &mut result), Some(Ended { place: 1, older: 0 }));
+    assert_eq!(blocks.take_ended(90, &mut result).map(|ended| (ended.place, ended.older)), Some((1, 0)));
     assert_eq!((result.block, result.makespan, result.issues), (BlockId::new(7), Cycles::new(80), 5));
     let finishes: Vec<u64> = result.warps.iter().map(|warp| warp.finish.get()).collect();
     assert_eq!(finishes, [25, 80]);
@@ -125,8 +125,8 @@ fn of_blocks_that_end_together_the_oldest_comes_first() {
         blocks.left(slot, 1, 0, 0);
         blocks.over(slot, 6, 0);
     }
-    assert_eq!(blocks.take_ended(6, &mut result), Some(Ended { place: 1, older: 0 }));
+    assert_eq!(blocks.take_ended(6, &mut result).map(|ended| (ended.place, ended.older)), Some((1, 0)));
     assert_eq!((result.block, blocks.free_place()), (BlockId::new(0), Some(1)));
-    assert_eq!(blocks.take_ended(6, &mut result), Some(Ended { place: 0, older: 0 }));
+    assert_eq!(blocks.take_ended(6, &mut result).map(|ended| (ended.place, ended.older)), Some((0, 0)));
     assert_eq!(blocks.take_ended(6, &mut result), None);
 }

@@ -39,10 +39,11 @@ impl Sm<'_> {
             policy.placed(&Placed { slots, ..placed });
         }
         self.wake_all();
-        for (slot, path) in placed.slots.slots().zip(&self.rooms[place].warps) {
+        self.exchange_paths(place, placed.slots);
+        for slot in placed.slots.slots() {
             let warp = &mut self.warps[slot];
             warp.next = 0;
-            warp.steps = issuing(path, self.code.table).len() as u32;
+            warp.steps = issuing(&self.paths[slot], self.code.table).len() as u32;
             warp.traffic = 0;
             warp.last_issue = self.now;
             warp.last_done = self.now;
@@ -53,6 +54,13 @@ impl Sm<'_> {
         }
         placed.slots.slots().for_each(|slot| self.look_at_next(slot));
         self.finish_without_step(placed.slots);
+    }
+
+    /// The paths of a block that begins or has ended go from its room to its slots or back.
+    fn exchange_paths(&mut self, place: usize, slots: WarpMask) {
+        for (slot, path) in slots.slots().zip(&mut self.rooms[place].warps) {
+            std::mem::swap(&mut self.paths[slot], path);
+        }
     }
 
     /// A warp has issued a barrier.
@@ -125,7 +133,8 @@ impl Sm<'_> {
     /// the one placed first.
     pub fn take_ended(&mut self, result: &mut BlockResult) -> Option<usize> {
         let ended = self.blocks.take_ended(self.now, result)?;
-        for sub in &mut self.subs {
+        self.exchange_paths(ended.place, ended.slots);
+        for sub in self.subs.iter_mut().take(self.sub_cores) {
             sub.view.by_age.remove(ended.older);
         }
         if self.listening {

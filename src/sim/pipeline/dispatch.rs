@@ -4,7 +4,7 @@ use super::Sm;
 use super::flight::{Flight, FlightId};
 use super::load_store::LoadStore;
 use super::memory::Port;
-use super::place::{Place, Places};
+use super::place::{KINDS, Place, Places};
 use crate::base::WarpMask;
 
 impl Sm<'_> {
@@ -53,7 +53,7 @@ impl Sm<'_> {
                 out |= self.wants[place.unit()] & ready;
             }
         } else if let Some(limit) = self.settings.queue {
-            for kind in 0..self.wants.len() {
+            for kind in 0..KINDS {
                 let wants = self.wants[kind] & ready;
                 if !wants.is_empty() && self.is_full(self.code.place(kind as u8, sub_core), limit as usize) {
                     out |= wants;

@@ -6,9 +6,9 @@
 //! one warp whose buffer is empty, round robin; what it brought is decoded when the next fetch
 //! begins.
 
+use super::per::PerSlot;
 use crate::base::WarpMask;
 use crate::machine::pipeline::{FrontEnd as Settings, InstructionCache};
-use crate::sim::SLOTS;
 use crate::trace::FetchSample;
 
 /// The buffer of one warp.
@@ -24,9 +24,9 @@ pub(super) struct Buffer {
 pub(super) struct FrontEnd {
     /// Without them instructions are always there.
     settings: Option<Settings>,
-    buffers: [Buffer; SLOTS],
+    buffers: PerSlot<Buffer>,
     /// Per slot: the instruction that its warp goes to next.
-    next: [u32; SLOTS],
+    next: PerSlot<u32>,
     /// Warps whose buffer is not empty.
     pub filled: WarpMask,
     /// Warps among them whose buffer begins with another instruction than the next one.
@@ -49,8 +49,8 @@ impl FrontEnd {
     pub fn new(settings: Option<Settings>, slots: usize) -> Self {
         Self {
             settings,
-            buffers: [Buffer::default(); SLOTS],
-            next: [0; SLOTS],
+            buffers: PerSlot::new(|_| Buffer::default()),
+            next: PerSlot::new(|_| 0),
             filled: if settings.is_some() { WarpMask::empty() } else { WarpMask::ALL },
             wrong_path: WarpMask::empty(),
             missing: WarpMask::empty(),

@@ -76,12 +76,11 @@ impl Sm<'_> {
     /// Looks at the next step of a warp: which unit it wants, and whether a hazard holds it.
     #[inline(always)]
     pub fn look_at_next(&mut self, slot: usize) {
-        let (place, of_block) = self.blocks.seat(slot);
         let warp = &mut self.warps[slot];
         let (before, had) = (warp.kind, warp.step.is_some());
         warp.step = None;
         if warp.next < warp.steps {
-            let step = self.rooms[place].warps[of_block.index()].steps()[warp.next as usize];
+            let step = self.paths[slot].steps()[warp.next as usize];
             warp.step = Some(step);
             warp.kind = self.code.kind(step);
             self.front_end.goes_to(slot, step.pc().get());

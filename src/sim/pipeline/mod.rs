@@ -49,6 +49,7 @@ mod log;
 mod memory;
 mod order;
 mod outcome;
+mod per;
 mod place;
 mod samples;
 mod scoreboard;
@@ -60,10 +61,8 @@ mod window;
 pub(in crate::sim) use gpu::launch;
 
 use crate::base::WarpMask;
-use crate::machine::Machine;
-use crate::machine::Pipeline;
+use crate::machine::{Machine, Pipeline};
 use crate::path::{BlockPaths, Step, WarpPath};
-use crate::sim::SLOTS;
 use crate::sim::blocks::{Blocks, Layout};
 use crate::sim::policy::{AnyPolicy, Policy, ReplayError, View};
 use crate::trace::{Stalls, Waiting};
@@ -78,7 +77,8 @@ use latch::Latch;
 use load_store::LoadStore;
 use log::Log;
 use memory::Port;
-use place::Place;
+use per::{Per, PerSlot, PerSubCore};
+use place::{KINDS, Place};
 use samples::Told;
 use scoreboard::Scoreboard;
 use units::{ResultBuses, Unit};
@@ -158,8 +158,9 @@ struct Sm<'a> {
     pub scoreboard: Scoreboard,
     /// What control codes hold back, where they count.
     pub codes: Option<Box<Held>>,
-    pub warps: [WarpState; SLOTS],
-    pub subs: Vec<SubCore>,
+    pub warps: PerSlot<WarpState>,
+    pub subs: PerSubCore<SubCore>,
+    pub sub_cores: usize,
     /// Warps that wait for a fence or an atomic.
     pub held: WarpMask,
     pub fenced: WarpMask,
@@ -172,7 +173,7 @@ struct Sm<'a> {
     /// Warps whose next instruction has no hazard.
     pub clear: WarpMask,
     /// Per kind of unit: warps whose next instruction goes there.
-    pub wants: Vec<WarpMask>,
+    pub wants: Per<WarpMask, KINDS>,
     pub units: Vec<Unit>,
     pub flights: Flights,
     pub completions: Completions,
@@ -186,8 +187,9 @@ struct Sm<'a> {
     /// The counters that were told last, if somebody wants to hear of them.
     pub told: Option<Box<Told>>,
     pub blocks: Blocks,
-    /// The blocks' paths, by place.
+    /// The blocks' paths, by place, but for those of warps that have begun: they are by slot.
     pub rooms: Vec<BlockPaths>,
+    pub paths: Box<PerSlot<WarpPath>>,
     pub issues: u64,
     /// The sub-core that issues first in this cycle.
     pub first: usize,
@@ -235,15 +237,14 @@ impl<'a> Sm<'a> {
     ) -> Self {
         let sub_cores = machine.sub_cores().count();
         let table = code.table;
-        let units = table.units() + 1;
         let tracks_global = policies.iter().any(Policy::tracks_global);
         let sub = |index: usize| SubCore {
-            slots: machine.sub_cores().slots(index),
+            slots: if index < sub_cores { machine.sub_cores().slots(index) } else { WarpMask::empty() },
             view: View::new(),
             stalls: Stalls::default(),
             issues: 0,
             wake: u64::MAX,
-            conserving: policies[index].is_work_conserving(),
+            conserving: policies.get(index).is_none_or(Policy::is_work_conserving),
             idle: None,
             waiting: None,
         };
@@ -257,18 +258,19 @@ impl<'a> Sm<'a> {
             only_registers: !tracks_global && table.barriers().is_none(),
             scoreboard: Scoreboard::new(table, slots, tracks_global),
             codes: table.barriers().map(|barriers| Box::new(Held::new(barriers))),
-            warps: std::array::from_fn(|slot| WarpState {
+            warps: PerSlot::new(|slot| WarpState {
                 sub_core: machine.sub_cores().of_slot(slot) as u8,
                 ..NO_WARP
             }),
-            subs: (0..sub_cores).map(sub).collect(),
+            subs: PerSubCore::new(sub),
+            sub_cores,
             held: WarpMask::empty(),
             fenced: WarpMask::empty(),
             awake: EVERY,
             without_room: 0,
             all_subs: EVERY >> (u32::BITS as usize - sub_cores),
             clear: WarpMask::empty(),
-            wants: vec![WarpMask::empty(); units],
+            wants: Per::new(|_| WarpMask::empty()),
             units: (0..sub_cores).flat_map(|_| code.times.iter().copied().map(Unit::new)).collect(),
             flights: Flights::default(),
             completions: Completions::default(),
@@ -285,6 +287,7 @@ impl<'a> Sm<'a> {
             told: None,
             blocks: Blocks::new(layout),
             rooms: vec![BlockPaths::default(); layout.places()],
+            paths: Box::new(PerSlot::new(|_| WarpPath::default())),
             issues: 0,
             first: 0,
             active: false,
@@ -295,8 +298,7 @@ impl<'a> Sm<'a> {
 
     /// The path of the warp in a slot.
     pub fn path(&self, slot: usize) -> &WarpPath {
-        let (place, warp) = self.blocks.seat(slot);
-        &self.rooms[place].warps[warp.index()]
+        &self.paths[slot]
     }
 
     /// Takes a reply of memory. Whether it could.
@@ -412,7 +414,7 @@ impl<'a> Sm<'a> {
             let turns = if self.blocks.is_empty() { 1 } else { to - self.now };
             // nearly always the next cycle: no division then
             let first = self.first + turns as usize;
-            self.first = if first < self.subs.len() { first } else { first % self.subs.len() };
+            self.first = if first < self.sub_cores { first } else { first % self.sub_cores };
         }
         self.active = !self.blocks.is_empty();
         self.now = to;

@@ -28,7 +28,7 @@ impl Gpu<'_> {
             sm.now = now;
             sm.end_stuck();
             sm.sample();
-            for sub in 0..sm.subs.len() {
+            for sub in 0..sm.sub_cores {
                 sm.now = now;
                 if end > 0 {
                     sm.idle(sub, WarpMask::empty(), WarpMask::empty(), false);

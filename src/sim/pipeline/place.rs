@@ -4,6 +4,8 @@ use crate::machine::SubCores;
 
 /// Places of a latch, for each unit (the load/store unit included) and sub-core.
 pub(super) const PLACES: usize = u64::BITS as usize;
+/// Units of a sub-core, the load/store unit included.
+pub(super) const KINDS: usize = PLACES / SubCores::MAX;
 /// Bits of a unit's places.
 const OF_UNIT: u64 = (1 << SubCores::MAX) - 1;
 /// The places of sub-core 0.

@@ -52,7 +52,7 @@ impl Sm<'_> {
                 held.start(slot);
             }
         }
-        placed.slots.slots().for_each(|slot| self.look_at_next(slot));
+        placed.slots.slots().for_each(|slot| self.look_at_next::<false>(slot));
         self.finish_without_step(placed.slots);
     }
 

@@ -62,26 +62,39 @@ impl<'a> Core<'a> {
     #[inline]
     pub fn begin_cycle(&mut self, now: u64) {
         if self.next <= now {
-            self.sm.advance_to(now);
-            let Self { sm, port, .. } = self;
-            if let Some(port) = port {
-                port.begin_cycle(now);
-            }
-            sm.begin_cycle(port.as_mut());
+            if self.sm.plain { self.begin::<true>(now) } else { self.begin::<false>(now) }
         }
     }
 
+    #[inline(always)]
+    fn begin<const PLAIN: bool>(&mut self, now: u64) {
+        self.sm.advance_to(now);
+        let Self { sm, port, .. } = self;
+        if let Some(port) = port {
+            port.begin_cycle(now);
+        }
+        sm.begin_cycle::<PLAIN>(port.as_mut());
+    }
+
     /// The rest of it, and when something happens next.
-    #[inline]
     pub fn end_cycle(&mut self) -> Result<(), RunError> {
+        if self.sm.plain { self.end::<true>() } else { self.end::<false>() }
+    }
+
+    #[inline(always)]
+    fn end<const PLAIN: bool>(&mut self) -> Result<(), RunError> {
         self.sm.begin_due_blocks(&mut self.policies);
-        self.sm.end_cycle(&mut self.policies).map_err(RunError::from)?;
+        self.sm.end_cycle::<PLAIN>(&mut self.policies).map_err(RunError::from)?;
         self.next = self.sm.next_event(self.port.as_ref().is_some_and(Port::may_be_waited_for));
         Ok(())
     }
 
     /// Goes through the cycles before `until` by itself, up to one in which a block may be taken out or placed.
     pub fn run(&mut self, until: u64) {
+        if self.sm.plain { self.run_as::<true>(until) } else { self.run_as::<false>(until) }
+    }
+
+    fn run_as<const PLAIN: bool>(&mut self, until: u64) {
         while self.at < until && !self.waits {
             let of_port = self.port.as_ref().map_or(u64::MAX, |port| port.next_event(self.at));
             let now = self.next.min(of_port).max(self.at);
@@ -103,22 +116,27 @@ impl<'a> Core<'a> {
                 self.at = now + 1;
                 continue;
             }
-            self.begin_cycle(now);
+            self.begin::<PLAIN>(now);
             self.waits = self.stop <= now || self.sm.has_ended();
             if !self.waits {
-                self.finish_cycle();
+                self.finish::<PLAIN>();
             }
         }
     }
 
     /// The rest of the cycle in which it stands.
     pub fn finish_cycle(&mut self) {
+        if self.sm.plain { self.finish::<true>() } else { self.finish::<false>() }
+    }
+
+    #[inline(always)]
+    fn finish<const PLAIN: bool>(&mut self) {
         self.waits = false;
-        if let Err(error) = self.end_cycle() {
+        if let Err(error) = self.end::<PLAIN>() {
             self.waits = true;
             self.failed = Some(error);
         }
-        if self.sm.keeps_order {
+        if !PLAIN && self.sm.keeps_order {
             self.sm.log.settle_at(self.at);
         }
         if !self.waits {

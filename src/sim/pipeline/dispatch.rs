@@ -75,16 +75,16 @@ impl Sm<'_> {
 
     /// Units take in this cycle what the collector has ready.
     #[inline]
-    pub fn start_collected(&mut self, now: u64) {
+    pub fn start_collected<const PLAIN: bool>(&mut self, now: u64) {
         for place in self.collected.full().without(Places::of_unit(self.code.load_store)) {
-            self.start_in(self.code.instance(place), self.collected.at(place), place, now);
+            self.start_in::<PLAIN>(self.code.instance(place), self.collected.at(place), place, now);
         }
     }
 
     /// The unit starts an instruction from a place behind the collector, if it can and the result
     /// will find a bus.
     #[inline]
-    fn start_in(&mut self, instance: usize, id: FlightId, place: Place, now: u64) {
+    fn start_in<const PLAIN: bool>(&mut self, instance: usize, id: FlightId, place: Place, now: u64) {
         let unit = &mut self.units[instance];
         if unit.is_taken(now) {
             return;
@@ -95,14 +95,17 @@ impl Sm<'_> {
         if !room || unit.emits_at(leaves) {
             return;
         }
-        flight.start = now;
-        flight.init_end = now + flight.init;
-        let read = flight.init_end;
+        let read = now + flight.init;
+        if !PLAIN {
+            (flight.start, flight.init_end) = (now, read);
+        }
         unit.start(now, flight.init, flight.total);
         if let Some(buses) = &mut self.buses {
             buses.take(leaves);
         }
-        self.sources_read(id, read);
+        if !PLAIN {
+            self.sources_read(id, read);
+        }
         self.completions.file(leaves + self.settings.write_back, id);
         self.leave_collector(place);
         self.busy = true;
@@ -166,7 +169,7 @@ impl Sm<'_> {
 
     /// A result reaches the registers.
     #[inline(always)]
-    pub fn write_back(&mut self, id: FlightId) {
+    pub fn write_back<const PLAIN: bool>(&mut self, id: FlightId) {
         if let Some(collector) = &mut self.collector {
             let Flight { step, slot, place, .. } = *self.flights.get(id);
             let homes = self.code.of(step).written_homes();
@@ -174,7 +177,7 @@ impl Sm<'_> {
                 collector.write(bank, self.now);
             }
         }
-        self.complete(id);
+        self.complete_as::<PLAIN>(id);
     }
 
     /// Allocates banks for the destinations that have none yet. Whether all have one.

@@ -91,9 +91,7 @@ fn launch_with<'a>(
     };
     let keeps_order = listening && observer.wants_order();
     gpu.each(|core| {
-        core.sm.listening = listening;
-        core.sm.keeps_order = keeps_order;
-        core.sm.told = sampling.then(Box::default);
+        core.sm.listen(listening, keeps_order, sampling.then(Box::default));
     });
     let end = pipeline.launch.end;
     loop {

@@ -10,11 +10,15 @@ use crate::program::Flow;
 
 impl Sm<'_> {
     /// An instruction is complete: its registers are there, and it leaves the SM.
-    #[inline(always)]
     pub fn complete(&mut self, id: FlightId) {
+        self.complete_as::<false>(id);
+    }
+
+    #[inline(always)]
+    pub fn complete_as<const PLAIN: bool>(&mut self, id: FlightId) {
         let flight = self.flights.get(id);
         let (slot, age, step) = (usize::from(flight.slot), flight.age, flight.step);
-        if self.listening {
+        if !PLAIN && self.listening {
             self.log.completed(flight, self.now);
         }
         self.flights.remove(id);
@@ -30,7 +34,7 @@ impl Sm<'_> {
                 self.scoreboard.release(slot, &ring, age);
             }
         }
-        if self.only_registers {
+        if PLAIN || self.only_registers {
             if !self.clear.has(slot)
                 && let Some(next) = next
                 && self.is_there(slot, code.of(next), next)
@@ -75,7 +79,7 @@ impl Sm<'_> {
 
     /// Looks at the next step of a warp: which unit it wants, and whether a hazard holds it.
     #[inline(always)]
-    pub fn look_at_next(&mut self, slot: usize) {
+    pub fn look_at_next<const PLAIN: bool>(&mut self, slot: usize) {
         let warp = &mut self.warps[slot];
         let (before, had) = (warp.kind, warp.step.is_some());
         warp.step = None;
@@ -92,17 +96,21 @@ impl Sm<'_> {
                 self.wants[usize::from(after)] |= WarpMask::slot(slot);
             }
         }
-        self.refresh(slot);
+        self.refresh_as::<PLAIN>(slot);
     }
 
     /// Whether a hazard holds a warp's next instruction.
-    #[inline]
     pub(super) fn refresh(&mut self, slot: usize) {
+        self.refresh_as::<false>(slot);
+    }
+
+    #[inline(always)]
+    fn refresh_as<const PLAIN: bool>(&mut self, slot: usize) {
         let step = self.warps[slot].step;
         let code = self.code;
         let free = step.is_some_and(|step| {
             let instr = code.of(step);
-            if self.codes.is_some() {
+            if !PLAIN && self.codes.is_some() {
                 self.codes_let_issue(slot, instr)
             } else {
                 self.is_there(slot, instr, step)
@@ -114,7 +122,7 @@ impl Sm<'_> {
         } else {
             self.clear -= WarpMask::slot(slot);
         }
-        if self.tracks_global {
+        if !PLAIN && self.tracks_global {
             let waits = step.is_some_and(|step| self.waits_for_global(slot, step));
             // nobody knows until when
             let until = if waits { Cycle::NEVER } else { Cycle::ZERO };

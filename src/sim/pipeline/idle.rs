@@ -54,7 +54,7 @@ impl Sm<'_> {
     /// fence or atomic holds and whose next instruction is there; `ready` those that could have
     /// issued. It `sleeps` if nothing but a change can alter that.
     #[inline]
-    pub fn idle(&mut self, sub_core: usize, there: WarpMask, ready: WarpMask, sleeps: bool) {
+    pub fn idle<const PLAIN: bool>(&mut self, sub_core: usize, there: WarpMask, ready: WarpMask, sleeps: bool) {
         if sleeps {
             self.awake &= !(1 << sub_core);
         }
@@ -62,12 +62,12 @@ impl Sm<'_> {
         if self.subs[sub_core].idle.is_some_and(|idle| idle.reason == reason) {
             return;
         }
-        self.end_idle(sub_core);
+        self.end_idle::<PLAIN>(sub_core);
         if reason == StallReason::UnitFull {
             self.without_room |= 1 << sub_core;
         }
         self.subs[sub_core].idle = Some(Idling { from: self.now, reason });
-        if self.listening {
+        if !PLAIN && self.listening {
             let waiting = warps.lowest().and_then(|slot| self.waiting(slot, reason));
             self.subs[sub_core].waiting = waiting;
         }
@@ -75,13 +75,13 @@ impl Sm<'_> {
 
     /// The present idle interval of a sub-core is over, if there is one.
     #[inline]
-    pub fn end_idle(&mut self, sub_core: usize) {
+    pub fn end_idle<const PLAIN: bool>(&mut self, sub_core: usize) {
         let sub = &mut self.subs[sub_core];
         let Some(Idling { from, reason }) = sub.idle.take() else { return };
         self.without_room &= !(1 << sub_core);
         let (from, to) = (Cycle::new(from), Cycle::new(self.now));
         sub.stalls.add(reason, to - from);
-        if self.listening {
+        if !PLAIN && self.listening {
             let waiting = sub.waiting;
             self.log.idled(Idle { sub_core: sub_core as u8, from, to, reason, waiting });
         }

@@ -12,7 +12,7 @@ use crate::trace::Issue;
 impl Sm<'_> {
     /// The issue slots of these sub-cores in this cycle, as far as they are awake; one that issues may wake another one.
     #[inline]
-    pub(super) fn issue_on(
+    pub(super) fn issue_on<const PLAIN: bool>(
         &mut self,
         mut sub_cores: u32,
         policies: &mut [AnyPolicy<'_>],
@@ -20,20 +20,25 @@ impl Sm<'_> {
         while self.awake & sub_cores != 0 {
             let sub_core = (self.awake & sub_cores).trailing_zeros() as usize;
             sub_cores &= EVERY << sub_core << 1;
-            self.issue(sub_core, &mut policies[sub_core])?;
+            self.issue::<PLAIN>(sub_core, &mut policies[sub_core])?;
         }
         Ok(())
     }
 
     /// The issue slot of one sub-core in this cycle.
-    fn issue(&mut self, sub_core: usize, policy: &mut AnyPolicy<'_>) -> Result<(), Box<ReplayError>> {
+    fn issue<const PLAIN: bool>(
+        &mut self,
+        sub_core: usize,
+        policy: &mut AnyPolicy<'_>,
+    ) -> Result<(), Box<ReplayError>> {
         let SubCore { slots, conserving, .. } = self.subs[sub_core];
+        let conserving = PLAIN || conserving;
         let fetched = self.fetched(slots);
         let wrong_path = fetched & self.front_end.wrong_path;
         let there = fetched - wrong_path;
         let ready = self.can_issue(there, sub_core);
         if conserving && (ready | wrong_path).is_empty() {
-            self.idle(sub_core, there, ready, self.code.sleeps);
+            self.idle::<PLAIN>(sub_core, there, ready, PLAIN || self.code.sleeps);
             return Ok(());
         }
         let live = self.blocks.live() & slots;
@@ -44,7 +49,7 @@ impl Sm<'_> {
         if !wrong_path.is_empty() {
             self.redirect_before(sub_core, policy, ready, wrong_path);
         }
-        self.subs[sub_core].view.ready = self.willing(policy, ready);
+        self.subs[sub_core].view.ready = if PLAIN { ready } else { self.willing(policy, ready) };
         let nothing = conserving && ready.is_empty() || live.is_empty();
         let chosen = if nothing { None } else { policy.choose(&self.subs[sub_core].view)? };
         if !conserving {
@@ -53,13 +58,13 @@ impl Sm<'_> {
             self.subs[sub_core].wake = if wakes { policy.wake(view).get() } else { u64::MAX };
         }
         let Some(slot) = chosen else {
-            self.idle(sub_core, there, ready, false);
+            self.idle::<PLAIN>(sub_core, there, ready, false);
             return Ok(());
         };
-        self.end_idle(sub_core);
+        self.end_idle::<PLAIN>(sub_core);
         let (first_kind, first) = (self.warps[slot].kind, self.warps[slot].step);
-        self.issue_next(slot, sub_core);
-        if self.settings.issue.per_warp > 1 && first.is_some_and(|step| self.may_issue_with(step)) {
+        self.issue_next::<PLAIN>(slot, sub_core);
+        if !PLAIN && self.settings.issue.per_warp > 1 && first.is_some_and(|step| self.may_issue_with(step)) {
             self.issue_more(slot, sub_core, first_kind);
         }
         Ok(())
@@ -73,7 +78,7 @@ impl Sm<'_> {
             if same || self.can_issue(there, sub_core).is_empty() {
                 break;
             }
-            self.issue_next(slot, sub_core);
+            self.issue_next::<false>(slot, sub_core);
         }
     }
 
@@ -130,7 +135,7 @@ impl Sm<'_> {
 
     /// Issues the next instruction of a warp.
     #[inline]
-    fn issue_next(&mut self, slot: usize, sub_core: usize) {
+    fn issue_next<const PLAIN: bool>(&mut self, slot: usize, sub_core: usize) {
         let (now, age, code) = (self.now, self.issues, self.code);
         let warp = &mut self.warps[slot];
         let Some(step) = warp.step else { return };
@@ -149,14 +154,14 @@ impl Sm<'_> {
         flight.place = code.place(kind, sub_core);
         flight.init = instr.op.init;
         flight.total = instr.op.total;
-        if self.listening {
+        if !PLAIN && self.listening {
             self.note_issue(id, sub_core, index);
         }
         self.front_end.step(slot);
-        if instr.ordinary && self.only_registers {
+        if instr.ordinary && (PLAIN || self.only_registers) {
             self.scoreboard.reserve(slot, &instr.writes, age, false);
             self.dispatch(id, kind, sub_core);
-            self.look_at_next(slot);
+            self.look_at_next::<PLAIN>(slot);
         } else {
             self.issue_special(slot, sub_core, id, instr);
         }
@@ -191,7 +196,7 @@ impl Sm<'_> {
             let done = self.done_of(id).unwrap_or(self.now);
             self.arrive(slot, step, instr.op.flow == Flow::Barrier, done);
         }
-        self.look_at_next(slot);
+        self.look_at_next::<false>(slot);
     }
 
     fn note_issue(&mut self, id: FlightId, sub_core: usize, index: u32) {

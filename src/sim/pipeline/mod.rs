@@ -153,6 +153,10 @@ struct Sm<'a> {
     pub keeps_order: bool,
     /// Whether the policy asks who waits for global memory.
     pub tracks_global: bool,
+    /// Whether nobody listens and everything is as on most machines: an operand collector, policies that conserve work, one
+    /// issue of a warp per cycle, nothing but registers and fences that keeps an instruction from issuing. The stages are
+    /// compiled once for that, so that they ask for none of it.
+    pub plain: bool,
     /// Whether nothing but registers and fences keeps an instruction from issuing, and nobody asks what they wait for.
     pub only_registers: bool,
     pub scoreboard: Scoreboard,
@@ -255,6 +259,7 @@ impl<'a> Sm<'a> {
             listening: false,
             keeps_order: false,
             tracks_global,
+            plain: false,
             only_registers: !tracks_global && table.barriers().is_none(),
             scoreboard: Scoreboard::new(table, slots, tracks_global),
             codes: table.barriers().map(|barriers| Box::new(Held::new(barriers))),
@@ -308,18 +313,29 @@ impl<'a> Sm<'a> {
         received
     }
 
+    /// Says who listens, before the first cycle.
+    pub fn listen(&mut self, listening: bool, keeps_order: bool, told: Option<Box<Told>>) {
+        (self.listening, self.keeps_order, self.told) = (listening, keeps_order, told);
+        self.plain = !listening
+            && self.told.is_none()
+            && self.only_registers
+            && self.collector.is_some()
+            && self.settings.issue.per_warp == 1
+            && self.subs.iter().all(|sub| sub.conserving);
+    }
+
     /// One cycle, up to the point where blocks are placed.
-    #[inline]
-    pub fn begin_cycle(&mut self, port: Option<&mut Port>) {
+    #[inline(always)]
+    pub fn begin_cycle<const PLAIN: bool>(&mut self, port: Option<&mut Port>) {
         let now = self.now;
         if self.stuck_since.is_some() {
             self.end_stuck();
         }
         while let Some(id) = self.completions.due(now) {
             self.busy = true;
-            self.write_back(id);
+            self.write_back::<PLAIN>(id);
         }
-        if self.codes.is_some() {
+        if !PLAIN && self.codes.is_some() {
             self.follow_codes();
         }
         self.load_and_store(port);
@@ -327,8 +343,8 @@ impl<'a> Sm<'a> {
     }
 
     /// The rest of the cycle.
-    #[inline]
-    pub fn end_cycle(&mut self, policies: &mut [AnyPolicy<'_>]) -> Result<(), Box<ReplayError>> {
+    #[inline(always)]
+    pub fn end_cycle<const PLAIN: bool>(&mut self, policies: &mut [AnyPolicy<'_>]) -> Result<(), Box<ReplayError>> {
         if let Some(collector) = &mut self.collector {
             if !self.issued.is_empty() || !collector.is_empty() {
                 self.busy |= !collector.is_stuck(&self.issued);
@@ -340,7 +356,7 @@ impl<'a> Sm<'a> {
             }
             // they do so when the next cycle begins, but nothing before that changes what they do
             if !self.collected.is_empty() {
-                self.start_collected(self.now + 1);
+                self.start_collected::<PLAIN>(self.now + 1);
             }
         }
         if !self.fenced.is_empty() {
@@ -349,8 +365,8 @@ impl<'a> Sm<'a> {
         if self.awake & self.all_subs != 0 {
             // those from the first on, and then those before it
             let from_first = EVERY << self.first;
-            self.issue_on(from_first & self.all_subs, policies)?;
-            self.issue_on(!from_first & self.all_subs, policies)?;
+            self.issue_on::<PLAIN>(from_first & self.all_subs, policies)?;
+            self.issue_on::<PLAIN>(!from_first & self.all_subs, policies)?;
         }
         let before = self.front_end.filled;
         self.busy |= self.front_end.cycle(self.now, self.blocks.live());
@@ -358,7 +374,7 @@ impl<'a> Sm<'a> {
         if !fetched.is_empty() {
             self.wake_fetched(fetched);
         }
-        if self.told.is_some() {
+        if !PLAIN && self.told.is_some() {
             self.sample();
         }
         Ok(())

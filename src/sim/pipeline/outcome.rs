@@ -31,10 +31,10 @@ impl Gpu<'_> {
             for sub in 0..sm.sub_cores {
                 sm.now = now;
                 if end > 0 {
-                    sm.idle(sub, WarpMask::empty(), WarpMask::empty(), false);
+                    sm.idle::<false>(sub, WarpMask::empty(), WarpMask::empty(), false);
                 }
                 sm.now = now + end;
-                sm.end_idle(sub);
+                sm.end_idle::<false>(sub);
                 sm.now = now;
                 stalls += sm.subs[sub].stalls;
                 sub_cores.push(SubCoreResult { issues: sm.subs[sub].issues, stalls: sm.subs[sub].stalls });

@@ -70,8 +70,14 @@ impl Sm<'_> {
     }
 
     /// Lets go the warps whose barriers are due.
-    #[inline]
+    #[inline(always)]
     pub(super) fn release_barriers(&mut self) {
+        if self.blocks.due() <= self.now {
+            self.release_due_barriers();
+        }
+    }
+
+    fn release_due_barriers(&mut self) {
         while let Some(release) = self.blocks.release(self.now) {
             self.release(release);
         }

@@ -91,8 +91,7 @@ impl Sm<'_> {
         }
         let flight = self.flights.get_mut(id);
         let leaves = now + flight.total;
-        let room = self.buses.as_ref().is_none_or(|buses| buses.has_room(leaves));
-        if !room || unit.emits_at(leaves) {
+        if unit.emits_at(leaves) || !self.buses.as_mut().is_none_or(|buses| buses.take(leaves)) {
             return;
         }
         let read = now + flight.init;
@@ -100,9 +99,6 @@ impl Sm<'_> {
             (flight.start, flight.init_end) = (now, read);
         }
         unit.start(now, flight.init, flight.total);
-        if let Some(buses) = &mut self.buses {
-            buses.take(leaves);
-        }
         if !PLAIN {
             self.sources_read(id, read);
         }
@@ -170,14 +166,14 @@ impl Sm<'_> {
     /// A result reaches the registers.
     #[inline(always)]
     pub fn write_back<const PLAIN: bool>(&mut self, id: FlightId) {
+        let flight = *self.flights.get(id);
+        let instr = self.code.of(flight.step);
         if let Some(collector) = &mut self.collector {
-            let Flight { step, slot, place, .. } = *self.flights.get(id);
-            let homes = self.code.of(step).written_homes();
-            for bank in self.code.banks(homes, slot, place.sub_core()) {
+            for bank in self.code.banks(instr.written_homes(), flight.slot, flight.place.sub_core()) {
                 collector.write(bank, self.now);
             }
         }
-        self.complete_as::<PLAIN>(id);
+        self.complete_as::<PLAIN>(id, &flight, instr);
     }
 
     /// Allocates banks for the destinations that have none yet. Whether all have one.

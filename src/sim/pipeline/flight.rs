@@ -53,27 +53,40 @@ const NEW: Flight = Flight {
 /// Index of a flight.
 pub(super) type FlightId = u32;
 
+/// No flight.
+const NONE: FlightId = FlightId::MAX;
+
 /// All flights of an SM, without allocation per instruction.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Flights {
     all: Vec<Flight>,
-    free: Vec<FlightId>,
+    /// One that is over; its `line` says which was so before it.
+    free: FlightId,
+}
+
+impl Default for Flights {
+    fn default() -> Self {
+        Self { all: Vec::new(), free: NONE }
+    }
 }
 
 impl Flights {
     /// Room for another one. What is in it is of one that was here before.
     #[inline]
     pub fn add(&mut self) -> (FlightId, &mut Flight) {
-        let id = self.free.pop().unwrap_or(self.all.len() as FlightId);
-        if id as usize == self.all.len() {
-            self.all.push(NEW);
+        if self.free == NONE {
+            self.all.push(Flight { line: NONE, ..NEW });
+            self.free = self.all.len() as FlightId - 1;
         }
-        (id, &mut self.all[id as usize])
+        let id = self.free;
+        let flight = &mut self.all[id as usize];
+        self.free = flight.line;
+        (id, flight)
     }
 
     #[inline]
     pub fn remove(&mut self, id: FlightId) {
-        self.free.push(id);
+        self.all[id as usize].line = std::mem::replace(&mut self.free, id);
     }
 
     #[inline]

@@ -2,7 +2,7 @@
 
 use super::Sm;
 use super::code::Instr;
-use super::flight::FlightId;
+use super::flight::{Flight, FlightId};
 use super::scoreboard::{RegSet, Regs};
 use crate::base::{Cycle, RegId, WarpMask};
 use crate::path::Step;
@@ -11,12 +11,12 @@ use crate::program::Flow;
 impl Sm<'_> {
     /// An instruction is complete: its registers are there, and it leaves the SM.
     pub fn complete(&mut self, id: FlightId) {
-        self.complete_as::<false>(id);
+        let flight = *self.flights.get(id);
+        self.complete_as::<false>(id, &flight, self.code.of(flight.step));
     }
 
     #[inline(always)]
-    pub fn complete_as<const PLAIN: bool>(&mut self, id: FlightId) {
-        let flight = self.flights.get(id);
+    pub fn complete_as<const PLAIN: bool>(&mut self, id: FlightId, flight: &Flight, instr: &Instr) {
         let (slot, age, step) = (usize::from(flight.slot), flight.age, flight.step);
         if !PLAIN && self.listening {
             self.log.completed(flight, self.now);
@@ -27,10 +27,11 @@ impl Sm<'_> {
         warp.last_done = self.now;
         let (done, next) = (warp.in_flight == 0, warp.step);
         let code = self.code;
-        let instr = code.of(step);
         if instr.scored {
             self.scoreboard.release(slot, &instr.writes, age);
-            if let Some(ring) = self.written_ring(instr, step) {
+            if !instr.ordinary
+                && let Some(ring) = self.written_ring(instr, step)
+            {
                 self.scoreboard.release(slot, &ring, age);
             }
         }

@@ -42,10 +42,12 @@ impl Sm<'_> {
             return Ok(());
         }
         let live = self.blocks.live() & slots;
-        let view = &mut self.subs[sub_core].view;
-        view.now = Cycle::new(self.now);
-        view.live = live;
-        view.at_barrier = self.blocks.at_barrier() & slots;
+        if !conserving {
+            let view = &mut self.subs[sub_core].view;
+            view.now = Cycle::new(self.now);
+            view.live = live;
+            view.at_barrier = self.blocks.at_barrier() & slots;
+        }
         if !wrong_path.is_empty() {
             self.redirect_before(sub_core, policy, ready, wrong_path);
         }

@@ -93,7 +93,7 @@ impl Scoreboard {
 
     #[inline(always)]
     fn word(&self, slot: usize, part: Regs) -> usize {
-        (slot << self.shift) + part.word as usize
+        slot.wrapping_shl(self.shift).wrapping_add(part.word as usize)
     }
 
     #[inline(always)]

@@ -101,17 +101,16 @@ impl ResultBuses {
         Self { buses: buses as u8, used: Box::new([(0, 0); HORIZON]) }
     }
 
-    /// Whether a bus is free in a cycle less than HORIZON ahead.
+    /// Takes a bus in a cycle less than HORIZON ahead. Whether one was free.
     #[inline]
-    pub fn has_room(&self, at: u64) -> bool {
-        let (cycle, taken) = self.used[at as usize % HORIZON];
-        cycle != at || taken < self.buses
-    }
-
-    #[inline]
-    pub fn take(&mut self, at: u64) {
-        let used = &mut self.used[at as usize % HORIZON];
-        *used = if used.0 == at { (at, used.1 + 1) } else { (at, 1) };
+    pub fn take(&mut self, at: u64) -> bool {
+        let (cycle, taken) = &mut self.used[at as usize % HORIZON];
+        if *cycle != at {
+            (*cycle, *taken) = (at, 0);
+        }
+        let room = *taken < self.buses;
+        *taken += u8::from(room);
+        room
     }
 }
 
@@ -141,9 +140,7 @@ mod tests {
     #[test]
     fn buses_know_their_cycle() {
         let mut buses = ResultBuses::new(2);
-        buses.take(7);
-        assert!(buses.has_room(7));
-        buses.take(7);
-        assert!(!buses.has_room(7) && buses.has_room(8) && buses.has_room(7 + HORIZON as u64));
+        assert!(buses.take(7) && buses.take(7) && !buses.take(7));
+        assert!(buses.take(8) && !buses.take(7) && buses.take(7 + HORIZON as u64));
     }
 }

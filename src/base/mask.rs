@@ -53,14 +53,18 @@ impl LaneMask {
 }
 
 impl WarpMask {
-    /// The set with one slot.
+    /// The set with one slot. There are 64.
+    #[inline]
     pub fn slot(slot: usize) -> Self {
-        Self::from_bits_retain(1u64 << slot)
+        debug_assert!(slot < 64);
+        Self::from_bits_retain(1u64.wrapping_shl(slot as u32))
     }
 
     /// Whether the slot is in the set.
+    #[inline]
     pub fn has(self, slot: usize) -> bool {
-        self.bits() >> slot & 1 == 1
+        debug_assert!(slot < 64);
+        self.bits().wrapping_shr(slot as u32) & 1 == 1
     }
 
     /// The number of slots.
@@ -69,11 +73,13 @@ impl WarpMask {
     }
 
     /// The lowest slot.
+    #[inline]
     pub fn lowest(self) -> Option<usize> {
         (!self.is_empty()).then(|| self.bits().trailing_zeros() as usize)
     }
 
     /// The slots in ascending order.
+    #[inline]
     pub fn slots(self) -> SetBits {
         SetBits(self.bits())
     }
@@ -86,6 +92,7 @@ pub struct SetBits(u64);
 impl Iterator for SetBits {
     type Item = usize;
 
+    #[inline]
     fn next(&mut self) -> Option<usize> {
         if self.0 == 0 {
             return None;

@@ -1,6 +1,7 @@
 //! What the pipeline needs of each instruction of the program, worked out once for all SMs.
 
-use super::place::{PLACES, Place};
+use super::per::Per;
+use super::place::{KINDS, PLACES, Place};
 use super::scoreboard::RegSet;
 use super::units::Times;
 use crate::base::{Few, RegId, UnitId};
@@ -65,8 +66,8 @@ pub(super) struct Code<'a> {
     pub sleeps: bool,
     /// By unit, the load/store unit last: its kind, which is its place in the order of entry to the collector; and by
     /// kind the unit.
-    kinds: Vec<u8>,
-    units: Vec<u8>,
+    kinds: Per<u8, KINDS>,
+    units: Per<u8, KINDS>,
     /// The unit number of the load/store unit.
     pub load_store: usize,
     /// By unit: how long its operations take.
@@ -91,9 +92,10 @@ impl<'a> Code<'a> {
         let order = order(machine, settings);
         let mut units: Vec<u8> = (0..order.len() as u8).collect();
         units.sort_by_key(|&unit| order[usize::from(unit)]);
-        let mut kinds = vec![0; units.len()];
-        for (kind, &unit) in units.iter().enumerate() {
-            kinds[usize::from(unit)] = kind as u8;
+        let units = Per::new(|kind| units.get(kind).copied().unwrap_or(0));
+        let mut kinds = Per::new(|_| 0);
+        for kind in (0..order.len()).rev() {
+            kinds[usize::from(units[kind])] = kind as u8;
         }
         let instr = |(instr, op): (&crate::program::TimedInstr, &Op)| {
             let access = instr.access.filter(|_| settings.load_store.is_some());
@@ -140,7 +142,7 @@ impl<'a> Code<'a> {
     }
 
     /// The kind of unit that one execution goes to, the load/store unit included.
-    #[inline]
+    #[inline(always)]
     pub fn kind(&self, step: Step) -> u8 {
         let instr = self.of(step);
         if !instr.op.special || instr.access.is_some() {

@@ -117,7 +117,10 @@ impl Sm<'_> {
                 self.is_there(slot, instr, step)
             }
         });
-        self.wake(slot);
+        if !PLAIN {
+            // or else it has just issued something
+            self.wake(slot);
+        }
         if free {
             self.clear |= WarpMask::slot(slot);
         } else {

@@ -23,7 +23,7 @@ impl Sm<'_> {
     /// Something changed for this slot.
     #[inline]
     pub fn wake(&mut self, slot: usize) {
-        self.awake |= 1 << self.warps[slot].sub_core;
+        self.awake |= 1u32.wrapping_shl(self.warps[slot].sub_core.into());
     }
 
     /// Something changed for these slots.
@@ -56,7 +56,7 @@ impl Sm<'_> {
     #[inline]
     pub fn idle<const PLAIN: bool>(&mut self, sub_core: usize, there: WarpMask, ready: WarpMask, sleeps: bool) {
         if sleeps {
-            self.awake &= !(1 << sub_core);
+            self.awake &= !1u32.wrapping_shl(sub_core as u32);
         }
         let (reason, warps) = self.stalled(sub_core, there, ready).reason();
         if self.subs[sub_core].idle.is_some_and(|idle| idle.reason == reason) {
@@ -78,7 +78,7 @@ impl Sm<'_> {
     pub fn end_idle<const PLAIN: bool>(&mut self, sub_core: usize) {
         let sub = &mut self.subs[sub_core];
         let Some(Idling { from, reason }) = sub.idle.take() else { return };
-        self.without_room &= !(1 << sub_core);
+        self.without_room &= !1u32.wrapping_shl(sub_core as u32);
         let (from, to) = (Cycle::new(from), Cycle::new(self.now));
         sub.stalls.add(reason, to - from);
         if !PLAIN && self.listening {

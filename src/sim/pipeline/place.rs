@@ -8,6 +8,7 @@ pub(super) const PLACES: usize = u64::BITS as usize;
 pub(super) const KINDS: usize = PLACES / SubCores::MAX;
 /// Bits of a unit's places.
 const OF_UNIT: u64 = (1 << SubCores::MAX) - 1;
+const SUB_CORE_BITS: u32 = SubCores::MAX.trailing_zeros();
 /// The places of sub-core 0.
 const OF_SUB_CORE: u64 = u64::MAX / OF_UNIT;
 
@@ -23,7 +24,7 @@ impl Place {
     #[inline]
     pub fn new(unit: usize, sub_core: usize) -> Self {
         debug_assert!(unit < PLACES / SubCores::MAX && sub_core < SubCores::MAX);
-        Self((unit * SubCores::MAX + sub_core) as u8)
+        Self((unit << SUB_CORE_BITS | sub_core) as u8)
     }
 
     #[inline]

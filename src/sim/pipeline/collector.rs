@@ -117,7 +117,7 @@ impl Collector {
     /// Before a cycle of the collector: a bank is written in it.
     #[inline]
     pub fn write(&mut self, bank: usize, now: u64) {
-        let first = now * u64::from(self.settings.steps);
+        let first = now.wrapping_mul(self.settings.steps.into());
         let bank = bank % MOST;
         if self.wanted_until[bank] > first && !self.is_written(bank) {
             self.put_off(bank, first);
@@ -155,12 +155,20 @@ impl Collector {
         }
     }
 
-    /// One cycle: instructions go from `input` through the collector to `output`.
+    /// One cycle: instructions go from `input` through the collector to `output`. Whether anything can have moved.
     #[inline]
-    pub fn cycle(&mut self, now: u64, operands: &impl Operands, input: &mut Latch, output: &mut Latch) {
+    pub fn cycle(
+        &mut self,
+        now: u64,
+        operands: &impl Operands,
+        input: &mut Latch,
+        output: &mut Latch,
+    ) -> bool {
         self.changed |= std::mem::take(&mut input.fresh);
+        let moves = !self.is_stuck(input);
         let steps = u64::from(self.settings.steps);
-        for step in now * steps..(now + 1) * steps {
+        let first = now.wrapping_mul(steps);
+        for step in first..first.wrapping_add(steps) {
             if self.ready != 0 {
                 self.hand_over(output);
             }
@@ -172,6 +180,7 @@ impl Collector {
             }
         }
         self.written = 0;
+        moves
     }
 
     /// Instructions go whose place in `output` is free. Of several with the same place, which are of one sub-core, the one

@@ -95,15 +95,19 @@ impl<'a> Core<'a> {
     }
 
     fn run_as<const PLAIN: bool>(&mut self, until: u64) {
+        let of_port =
+            |port: &Option<Port>, from| port.as_ref().map_or(u64::MAX, |port: &Port| port.next_event(from));
+        let mut next_of_port = of_port(&self.port, self.at);
         while self.at < until && !self.waits {
-            let of_port = self.port.as_ref().map_or(u64::MAX, |port| port.next_event(self.at));
-            let now = self.next.min(of_port).max(self.at);
+            let now = self.next.min(next_of_port).max(self.at);
             if now >= until {
                 self.at = until;
                 return;
             }
             self.at = now;
-            if let Some(port) = &mut self.port {
+            if next_of_port <= now
+                && let Some(port) = &mut self.port
+            {
                 if port.has_replies() {
                     self.sm.advance_to(now);
                     if self.sm.receive(port) {
@@ -111,6 +115,7 @@ impl<'a> Core<'a> {
                     }
                 }
                 port.eject(now);
+                next_of_port = of_port(&self.port, now + 1);
             }
             if self.next > now {
                 self.at = now + 1;

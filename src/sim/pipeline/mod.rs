@@ -347,9 +347,8 @@ impl<'a> Sm<'a> {
     pub fn end_cycle<const PLAIN: bool>(&mut self, policies: &mut [AnyPolicy<'_>]) -> Result<(), Box<ReplayError>> {
         if let Some(collector) = &mut self.collector {
             if !self.issued.is_empty() || !collector.is_empty() {
-                self.busy |= !collector.is_stuck(&self.issued);
                 let operands = InFlight { code: self.code, flights: &self.flights };
-                collector.cycle(self.now, &operands, &mut self.issued, &mut self.collected);
+                self.busy |= collector.cycle(self.now, &operands, &mut self.issued, &mut self.collected);
                 self.awake |= std::mem::take(&mut self.issued.left) & self.without_room;
             } else {
                 collector.rest();
@@ -430,7 +429,11 @@ impl<'a> Sm<'a> {
             let turns = if self.blocks.is_empty() { 1 } else { to - self.now };
             // nearly always the next cycle: no division then
             let first = self.first + turns as usize;
-            self.first = if first < self.sub_cores { first } else { first % self.sub_cores };
+            self.first = match first.checked_sub(self.sub_cores) {
+                None => first,
+                Some(beyond) if beyond < self.sub_cores => beyond,
+                Some(beyond) => beyond % self.sub_cores,
+            };
         }
         self.active = !self.blocks.is_empty();
         self.now = to;

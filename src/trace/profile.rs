@@ -96,20 +96,26 @@ impl Observer for StallProfile<'_> {
         if writers.len() < (issue.slot + 1) * regs {
             writers.resize((issue.slot + 1) * regs, (Cycle::ZERO, None));
         }
+        let of_slot = &mut writers[issue.slot * regs..][..regs];
         let pc = issue.step.pc();
         let instr = self.table.instr(pc);
-        let ring = self.table.async_reg(issue.step).filter(|_| instr.flow == Flow::AsyncCopy);
-        for reg in instr.dsts.as_slice().iter().copied().chain(ring) {
-            writers[issue.slot * regs + reg.index()] = (issue.done, Some(pc));
+        for reg in instr.dsts.as_slice() {
+            of_slot[reg.index()] = (issue.done, Some(pc));
         }
-        for (barrier, at) in [(instr.codes.read, issue.init_end), (instr.codes.done, issue.done)] {
-            let (Some(barriers), Some(barrier)) = (self.table.barriers(), barrier) else { continue };
-            let of_slot = &mut writers[issue.slot * regs..][..regs];
-            let of_barrier = &mut of_slot[barriers.of_barrier(barrier)];
-            let last = of_barrier.len() - 1;
-            of_barrier.copy_within(..last, 1);
-            if of_barrier[0].0 <= at {
-                of_barrier[0] = (at, Some(pc));
+        if instr.flow == Flow::AsyncCopy
+            && let Some(ring) = self.table.async_reg(issue.step)
+        {
+            of_slot[ring.index()] = (issue.done, Some(pc));
+        }
+        if let Some(barriers) = self.table.barriers() {
+            for (barrier, at) in [(instr.codes.read, issue.init_end), (instr.codes.done, issue.done)] {
+                let Some(barrier) = barrier else { continue };
+                let of_barrier = &mut of_slot[barriers.of_barrier(barrier)];
+                let last = of_barrier.len() - 1;
+                of_barrier.copy_within(..last, 1);
+                if of_barrier[0].0 <= at {
+                    of_barrier[0] = (at, Some(pc));
+                }
             }
         }
         if last.is_none_or(|(done, _)| done < issue.done) {

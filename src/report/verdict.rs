@@ -129,13 +129,14 @@ fn is_true(gates: &bool) -> bool {
     *gates
 }
 
-/// Bounds, a line each.
+/// Bounds, a line each. Where premises of a machine would make lines of a paragraph, they have a table of their own.
 pub fn table(bounds: &[Bound], over: &'static str, style: Style) -> String {
     let mut table = Table::new(["bound", "cycles", over, "status", ""], &[0, 3, 4]);
     for (index, bound) in bounds.iter().enumerate() {
-        // premises of a machine are many words; the same ones are said once
+        // what is said in many words is said once
         let said = bounds[..index].iter().find(|before| before.reason == bound.reason);
         let more = match (&bound.reason, said) {
+            (Some(reason), _) if is_list(reason) => String::new(),
             (Some(_), Some(before)) => format!("as {}", before.name),
             (Some(reason), None) => reason.clone(),
             (None, _) if !bound.gates => "(does not gate)".to_owned(),
@@ -145,7 +146,35 @@ pub fn table(bounds: &[Bound], over: &'static str, style: Style) -> String {
             [bound.name.to_owned(), bound.value_text(), bound.over_text(), bound.status.text(style), more];
         table.row(row);
     }
-    table.render(2, style.width)
+    table.render(2, style.width) + &premises(bounds, style)
+}
+
+/// Reasons longer than this are not for the line of a bound, if they consist of several.
+const LONG: usize = 80;
+
+fn is_list(reason: &str) -> bool {
+    reason.len() > LONG && reason.contains("; ")
+}
+
+/// Which of the bounds do not account for what, where that is a list.
+fn premises(bounds: &[Bound], style: Style) -> String {
+    let mut rows: Vec<(&str, Vec<&str>)> = Vec::new();
+    for bound in bounds {
+        for part in bound.reason.iter().filter(|reason| is_list(reason)).flat_map(|reason| reason.split("; ")) {
+            match rows.iter_mut().find(|(said, _)| *said == part) {
+                Some((_, names)) => names.push(bound.name),
+                None => rows.push((part, vec![bound.name])),
+            }
+        }
+    }
+    if rows.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new(["not accounted for", "by"], &[0, 1]);
+    for (part, names) in rows {
+        table.row([part.to_owned(), names.join(" ")]);
+    }
+    format!("\n{}", table.render(2, style.width))
 }
 
 /// The values of these bounds, for the columns of a table.

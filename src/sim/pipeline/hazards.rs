@@ -109,14 +109,11 @@ impl Sm<'_> {
     fn refresh_as<const PLAIN: bool>(&mut self, slot: usize) {
         let step = self.warps[slot].step;
         let code = self.code;
-        let free = step.is_some_and(|step| {
-            let instr = code.of(step);
-            if !PLAIN && self.codes.is_some() {
-                self.codes_let_issue(slot, instr)
-            } else {
-                self.is_there(slot, instr, step)
-            }
-        });
+        let free = match step {
+            Some(step) if !PLAIN && self.codes.is_some() => self.codes_let_issue(slot, code.of(step)),
+            Some(step) => self.is_there(slot, code.of(step), step),
+            None => false,
+        };
         if !PLAIN {
             // or else it has just issued something
             self.wake(slot);

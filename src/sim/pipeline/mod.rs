@@ -29,6 +29,7 @@
 //! compares event by event. The structure with everything on is that of GPGPU-Sim 4.2's
 //! shader core, as read from its sources ([`crate::model`], section 15); `tests/engine/accelsim.rs` compares cycles.
 
+mod accesses;
 mod blocks;
 mod code;
 mod codes;

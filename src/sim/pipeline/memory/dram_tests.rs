@@ -30,7 +30,7 @@ fn done(settings: &Settings, requests: &[(RequestKind, u64)]) -> Vec<u64> {
     let mut dram = Dram::new(settings);
     for (id, &(kind, address)) in requests.iter().enumerate() {
         let sector = 1 << (address / 32 % 4);
-        let request = Request { line: address / 128, sectors: sector, kind, sm: 0, id: id as u32 };
+        let request = Request::new(address / 128, sector, kind, Token::Flight(id as u32));
         dram.push(request, 0, address);
     }
     let mut ticks = vec![0; requests.len()];

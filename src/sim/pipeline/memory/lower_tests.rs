@@ -3,7 +3,7 @@
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::super::{Request, RequestKind};
+use super::super::{Request, RequestKind, Token};
 use super::*;
 use crate::diag::SourceText;
 use crate::machine::memory::{CacheSettings, Dram, Index, Jitter, Partitions, WriteMiss, WritePolicy};
@@ -48,7 +48,7 @@ fn partitions(channels: u32, slices: u32, with_l2: bool) -> MemorySpec {
 }
 
 fn read(line: u64, sectors: u8, id: u32) -> Request {
-    Request { line, sectors, kind: RequestKind::Read, sm: 0, id }
+    Request::new(line, sectors, RequestKind::Read, Token::Flight(id))
 }
 
 /// What each SM sends, as (core cycle, request): sent as soon as it can be from that cycle on.
@@ -93,7 +93,7 @@ impl<'t> Run<'t> {
         for (sm, port) in ports.iter_mut().enumerate() {
             lower.deliver(sm, port, |port| {
                 let reply = port.reply();
-                replies.extend(reply.map(|reply| (cycle, sm, reply.id)));
+                replies.extend(reply.map(|reply| (cycle, sm, id(reply.token))));
                 reply.is_some()
             });
         }
@@ -111,7 +111,7 @@ impl<'t> Run<'t> {
         for sm in 0..self.ports.len() {
             self.lower.open_window(sm, &mut self.ports[sm]);
             for cycle in cycles.clone() {
-                self.replies.extend(self.ports[sm].reply().map(|reply| (cycle, sm, reply.id)));
+                self.replies.extend(self.ports[sm].reply().map(|reply| (cycle, sm, id(reply.token))));
                 self.ports[sm].eject(cycle);
                 self.send(sm, cycle);
             }
@@ -192,7 +192,7 @@ fn random_traffic(seed: u64) -> Traffic {
                 1 => RequestKind::Atomic,
                 _ => RequestKind::Read,
             };
-            (at, Request { line: below(60), sectors: 1 << below(4), kind, sm: 0, id })
+            (at, Request::new(below(60), 1 << below(4), kind, Token::Flight(id)))
         };
         (0..count).map(request).collect::<Vec<_>>()
     };

@@ -24,6 +24,12 @@ pub(super) struct Slice {
     port: u64,
     data_taken: u64,
     fill_taken: u64,
+    /// The next tick in which something can happen without a push.
+    pub next: u64,
+    /// In a window: the ticks from which on it takes requests from the crossbar, or no more, in turns; and how many of
+    /// them have been passed.
+    turns: Vec<u64>,
+    passed: usize,
 }
 
 impl Slice {
@@ -40,6 +46,9 @@ impl Slice {
             port: u64::from(port),
             data_taken: 0,
             fill_taken: 0,
+            next: u64::MAX,
+            turns: Vec::new(),
+            passed: 0,
         }
     }
 
@@ -53,10 +62,32 @@ impl Slice {
         self.latency
     }
 
+    /// A window begins.
+    pub fn begin_window(&mut self) {
+        self.turns.clear();
+        self.passed = 0;
+    }
+
+    /// In a window: whether it takes requests from the crossbar has changed.
+    pub fn note_turn(&mut self, tick: u64) {
+        self.turns.push(tick + 1);
+    }
+
+    /// Whether it takes requests from the crossbar in a tick of a window that it has gone through. Ticks ascend.
+    #[inline]
+    pub fn accepted_in(&mut self, tick: u64) -> bool {
+        while self.turns.get(self.passed).is_some_and(|&at| at <= tick) {
+            self.passed += 1;
+        }
+        self.accepts() ^ ((self.turns.len() - self.passed) % 2 == 1)
+    }
+
     /// A request comes; returns the tick at which it goes on.
+    #[inline]
     pub fn push(&mut self, request: Request, tick: u64) -> u64 {
         let at = tick + self.latency;
         self.delay.push_back((at, request));
+        self.next = self.next.min(at);
         at
     }
 
@@ -65,18 +96,20 @@ impl Slice {
         self.from_dram.len() < self.limit
     }
 
-    pub fn push_done(&mut self, request: Request) {
+    /// DRAM has done a request in this tick.
+    pub fn push_done(&mut self, request: Request, tick: u64) {
         self.from_dram.push_back(request);
+        self.next = tick;
     }
 
-    /// Whether something can happen in the next tick without a push.
-    pub fn is_active(&self, tick: u64) -> bool {
-        !self.input.is_empty()
-            || !self.from_dram.is_empty()
+    fn next_after(&self, tick: u64) -> u64 {
+        let goes_on = !self.input.is_empty()
             || !self.output.is_empty()
+            || !self.from_dram.is_empty()
             || self.data_taken + self.fill_taken > 0
-            || self.cache.as_ref().is_some_and(|cache| !cache.is_quiet())
-            || self.delay.front().is_some_and(|&(at, _)| at <= tick)
+            || self.cache.as_ref().is_some_and(|cache| !cache.is_quiet());
+        let next = if goes_on { 0 } else { self.delay.front().map_or(u64::MAX, |&(at, _)| at) };
+        next.max(tick + 1)
     }
 
     /// One tick. `number` is the line's as the cache's sets see it.
@@ -111,6 +144,7 @@ impl Slice {
             self.delay.pop_front();
             self.input.push_back(request);
         }
+        self.next = self.next_after(tick);
     }
 
     fn take_done(&mut self) {
@@ -120,7 +154,7 @@ impl Slice {
             && request.kind != RequestKind::Write
         {
             if self.fill_taken == 0 {
-                cache.fill(request.id);
+                cache.fill(request.token);
                 self.fill_taken += request.bytes().div_ceil(self.port);
                 self.from_dram.pop_front();
             }

@@ -61,14 +61,17 @@ impl Sm<'_> {
         let Self { now, code, flights, collector, blocks, rooms, load_store: Some(unit), .. } = self else {
             return;
         };
-        if !unit.rests(*now) {
+        if unit.rests(*now) {
+            if !waits && unit.queue.is_empty() {
+                return;
+            }
+        } else {
             let mut asked = Asked { now: *now, code, flights, collector, blocks, rooms };
-            self.busy |= unit.cycle(*now, &mut asked, port);
+            unit.cycle(*now, &mut asked, port);
             if !unit.answers.is_empty() {
+                self.busy = true;
                 self.take_answers();
             }
-        } else if !waits && unit.queue.is_empty() {
-            return;
         }
         self.start_access(waits);
     }

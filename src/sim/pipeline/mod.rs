@@ -194,6 +194,8 @@ struct Sm<'a> {
     active: bool,
     /// Whether anything happened in this cycle.
     pub busy: bool,
+    /// Before this cycle nothing happens in it but in the load/store unit, and what follows from that.
+    others_next: u64,
     /// The cycle after which nothing moves until memory answers or takes a request; see `stuck.rs`.
     pub stuck_since: Option<u64>,
 }
@@ -287,6 +289,7 @@ impl<'a> Sm<'a> {
             first: 0,
             active: false,
             busy: false,
+            others_next: 0,
             stuck_since: None,
         }
     }
@@ -299,9 +302,7 @@ impl<'a> Sm<'a> {
 
     /// Takes a reply of memory. Whether it could.
     pub fn receive(&mut self, port: &mut Port) -> bool {
-        let received = self.load_store.as_mut().is_some_and(|unit| unit.receive(port));
-        self.busy |= received;
-        received
+        self.load_store.as_mut().is_some_and(|unit| unit.receive(port))
     }
 
     /// One cycle, up to the point where blocks are placed.
@@ -311,20 +312,42 @@ impl<'a> Sm<'a> {
         if self.stuck_since.is_some() {
             self.end_stuck();
         }
-        while let Some(id) = self.completions.due(now) {
-            self.busy = true;
-            self.write_back(id);
-        }
-        if self.codes.is_some() {
-            self.follow_codes();
+        if now >= self.others_next {
+            while let Some(id) = self.completions.due(now) {
+                self.busy = true;
+                self.write_back(id);
+            }
+            if self.codes.is_some() {
+                self.follow_codes();
+            }
         }
         self.load_and_store(port);
-        self.release_barriers();
+        if !self.others_rest() {
+            self.release_barriers();
+        }
+    }
+
+    /// Whether nothing has happened in this cycle but in the load/store unit, and nothing will.
+    #[inline]
+    pub fn others_rest(&self) -> bool {
+        self.now < self.others_next && !self.busy
+    }
+
+    /// The rest of a cycle in which nothing happens but in the load/store unit.
+    #[inline]
+    pub fn rest_others(&mut self) {
+        if let Some(collector) = &mut self.collector {
+            collector.rest();
+        }
     }
 
     /// The rest of the cycle.
     #[inline]
     pub fn end_cycle(&mut self, policies: &mut [AnyPolicy<'_>]) -> Result<(), Box<ReplayError>> {
+        if self.others_rest() {
+            self.rest_others();
+            return Ok(());
+        }
         if let Some(collector) = &mut self.collector {
             if !self.issued.is_empty() || !collector.is_empty() {
                 self.busy |= !collector.is_stuck(&self.issued);
@@ -363,22 +386,43 @@ impl<'a> Sm<'a> {
     /// The next cycle in which something can happen, if memory neither answers nor takes a request that it had no room for.
     #[inline]
     pub fn next_event(&mut self, waits_for_room: bool) -> u64 {
-        if self.busy { self.now + 1 } else { self.next_by_time(waits_for_room) }
+        if self.busy {
+            self.others_next = 0;
+            return self.now + 1;
+        }
+        if self.now >= self.others_next {
+            self.others_next = self.next_of_others();
+        }
+        let next = self.others_next.min(self.next_of_unit(waits_for_room)).max(self.now + 1);
+        // who may issue looks at it in each cycle, and who listens to samples hears of the unit's
+        if self.awake & self.all_subs != 0 || self.told.is_some() {
+            self.others_next = 0;
+        }
+        next
     }
 
-    fn next_by_time(&mut self, waits_for_room: bool) -> u64 {
-        let stuck = waits_for_room && self.is_stuck();
-        if stuck {
-            self.stuck_since = Some(self.now);
+    /// The next cycle in which something can happen in the load/store unit.
+    #[inline]
+    fn next_of_unit(&mut self, waits_for_room: bool) -> u64 {
+        let Some(unit) = &self.load_store else { return u64::MAX };
+        if unit.acted {
+            return self.now + 1;
         }
+        if !waits_for_room || !self.is_stuck() {
+            return unit.next_event(self.now);
+        }
+        self.stuck_since = Some(self.now);
+        unit.next_by_time(self.now)
+    }
+
+    /// The next cycle in which something can happen but in the load/store unit, if nothing happens there.
+    #[inline(never)]
+    fn next_of_others(&mut self) -> u64 {
         let collecting = self.collector.as_ref().is_some_and(|collector| !collector.is_stuck(&self.issued));
         if collecting {
             return self.now + 1;
         }
         let start = self.next_start();
-        let load_store = self.load_store.as_ref().map_or(u64::MAX, |unit| {
-            if stuck { unit.next_by_time(self.now) } else { unit.next_event(self.now) }
-        });
         let fetch = self.front_end.next_arrival();
         let wake = self.subs.iter().map(|sub| sub.wake).min().unwrap_or(u64::MAX);
         let codes = self.codes.as_ref().map_or(u64::MAX, |held| held.next());
@@ -391,7 +435,6 @@ impl<'a> Sm<'a> {
             .next()
             .min(queues.unwrap_or(u64::MAX))
             .min(self.blocks.due())
-            .min(load_store)
             .min(start)
             .min(fetch)
             .min(wake)

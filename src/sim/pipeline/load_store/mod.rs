@@ -113,6 +113,8 @@ pub(super) struct LoadStore {
     refused: (u64, u64),
     /// Before this cycle there is nothing for it to do, unless it gets something.
     rests_until: u64,
+    /// Whether anything happened in it in the last cycle.
+    pub acted: bool,
 }
 
 impl LoadStore {
@@ -136,6 +138,7 @@ impl LoadStore {
             turn: 0,
             refused: (0, 0),
             rests_until: 0,
+            acted: false,
         }
     }
 
@@ -160,6 +163,7 @@ impl LoadStore {
     /// Whether a cycle, which begins now, has nothing for it to do.
     #[inline]
     pub fn rests(&mut self, now: u64) -> bool {
+        self.acted = false;
         now < self.rests_until || self.comes_to_rest(now)
     }
 
@@ -209,8 +213,9 @@ impl LoadStore {
         self.shared.front().map_or(u64::MAX, |shared| shared.at).min(served)
     }
 
-    /// A cycle in which it does not rest. Whether anything happened.
-    pub fn cycle(&mut self, now: u64, beside: &mut impl Beside, mut port: Option<&mut Port>) -> bool {
+    /// A cycle in which it does not rest.
+    #[inline]
+    pub fn cycle(&mut self, now: u64, beside: &mut impl Beside, mut port: Option<&mut Port>) {
         let mut busy = false;
         if port.is_none()
             && self.replies.len() < self.settings.replies as usize
@@ -237,10 +242,11 @@ impl LoadStore {
         if self.serving.is_some() {
             busy |= self.serve(now, beside, port);
         }
-        busy
+        self.acted = busy;
     }
 
     /// The first reply goes on, if it can.
+    #[inline]
     fn take_reply(&mut self, reply: Reply) -> bool {
         match (reply, &mut self.l1, &mut self.constants) {
             (Reply::Stored(slot), ..) => self.answers.push(Answer::Stored(slot)),

@@ -97,6 +97,7 @@ impl Cache {
 
     /// A transaction reaches the tags. It must lie in one line of this cache: with lines shorter
     /// than 128 bytes the sender coalesces to those.
+    #[inline]
     pub fn access(&mut self, request: Request) -> Access {
         self.access_at(request, request.line)
     }
@@ -122,16 +123,19 @@ impl Cache {
     }
 
     /// Whether nothing waits to be sent or to be handed back.
+    #[inline]
     pub fn is_quiet(&self) -> bool {
         self.outgoing.is_empty() && !self.any_ready()
     }
 
     /// Requests that wait to be sent to the next level: the first of them.
+    #[inline]
     pub fn outgoing(&self) -> Option<&Request> {
         self.outgoing.front()
     }
 
     /// The first waiting request has been sent.
+    #[inline]
     pub fn sent(&mut self) {
         self.outgoing.pop_front();
     }
@@ -149,11 +153,13 @@ impl Cache {
     }
 
     /// A waiting transaction whose data is there now, at most one per call.
+    #[inline]
     pub fn ready(&mut self) -> Option<Request> {
         self.mshrs.ready()
     }
 
     /// Whether [`Self::ready`] has something.
+    #[inline]
     pub fn any_ready(&self) -> bool {
         self.mshrs.any_ready()
     }
@@ -187,9 +193,14 @@ impl Cache {
         CacheSample { stats: self.stats, mshrs: self.mshrs.in_use() }
     }
 
+    #[inline(always)]
     fn target(&self, request: &Request, number: u64) -> Target {
-        let part =
-            if self.part_bits == 0 { 0 } else { request.sectors.trailing_zeros() >> (2 - self.part_bits) };
+        if self.part_bits == 0 {
+            // nearly always: the cache's lines are those of requests
+            let (tag, set) = (request.line, index::of(number, self.set_bits, self.settings.index));
+            return Target { tag, sectors: request.sectors, set, place: self.lines.tags.find(tag, set) };
+        }
+        let part = request.sectors.trailing_zeros() >> (2 - self.part_bits);
         let sectors = request.sectors >> (part << (2 - self.part_bits));
         debug_assert!(sectors & !self.full == 0, "a request spans lines of the cache: {request:?}");
         let within = |number: u64| number << self.part_bits | u64::from(part);
@@ -198,6 +209,7 @@ impl Cache {
         Target { tag, sectors: sectors & self.full, set, place: self.lines.tags.find(tag, set) }
     }
 
+    #[inline(always)]
     fn load(&mut self, request: Request, target: Target) -> Access {
         let atomic = request.kind == RequestKind::Atomic;
         let [valid, _, reserved] = target.place.map_or([0; 3], |place| self.lines.sectors[place]);
@@ -274,6 +286,7 @@ impl Cache {
     }
 
     /// The place of the target's line, which is taken if it has none yet.
+    #[inline]
     fn allocate(&mut self, target: &Target) -> Option<usize> {
         if let Some(place) = target.place {
             self.touch(place, target.set);
@@ -319,11 +332,13 @@ impl Cache {
     }
 
     /// The place of a set that makes room; none if all wait for data.
+    #[inline]
     fn victim(&mut self, set: usize) -> Option<usize> {
         let Lines { tags, sectors } = &self.lines;
         let is_free = |&place: &usize| sectors[place][RESERVED] == 0;
         if self.settings.replacement != Replacement::Random {
-            return tags.in_order(set).find(is_free);
+            let first = tags.first(set);
+            return if is_free(&first) { Some(first) } else { tags.in_order(set).find(is_free) };
         }
         let ways = self.settings.ways as usize;
         let mut free = (set * ways..(set + 1) * ways).filter(is_free);
@@ -340,7 +355,11 @@ impl Cache {
     }
 
     /// Sectors of one of this cache's lines as sectors of the 128-byte line.
+    #[inline]
     fn outside(&self, tag: u64, sectors: u8) -> u8 {
+        if self.part_bits == 0 {
+            return sectors;
+        }
         let part = tag & ((1 << self.part_bits) - 1);
         sectors << (part << (2 - self.part_bits))
     }

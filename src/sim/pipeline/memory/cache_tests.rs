@@ -30,6 +30,11 @@ fn write(line: u64, sectors: u8) -> Request {
     request(RequestKind::Write, line, sectors, 9)
 }
 
+fn id(token: Token) -> u32 {
+    let Token::Flight(id) = token else { panic!("{token:?} was not sent") };
+    id
+}
+
 /// Sends everything that waits, answers the fetches, and returns what was sent.
 fn serve(cache: &mut Cache) -> Vec<(RequestKind, u64, u8)> {
     let mut sent = Vec::new();

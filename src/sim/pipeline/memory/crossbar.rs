@@ -28,9 +28,6 @@ pub(super) struct Crossbar {
     inputs: Vec<Packets>,
     outputs: Vec<Packets>,
     kind: Outputs,
-    /// Packets at inputs and at outputs.
-    waiting: usize,
-    arrived: usize,
     /// Outputs that have packets.
     filled: Set,
     /// Per output: the inputs whose first packet is for it and is there.
@@ -40,7 +37,7 @@ pub(super) struct Crossbar {
     /// In a window, by the time that has passed in it: the inputs whose first packet is there from then on.
     coming: Vec<Vec<u16>>,
     window: u64,
-    /// Inputs that want an output or whose packet is coming.
+    /// Inputs that want an output or whose packet is coming: but within a window all that have packets.
     listed: Set,
     /// Per output: the input served last.
     served: Vec<usize>,
@@ -53,8 +50,6 @@ impl Crossbar {
             inputs: vec![VecDeque::new(); inputs],
             outputs: vec![VecDeque::new(); outputs],
             kind,
-            waiting: 0,
-            arrived: 0,
             filled: Set::new(outputs),
             wanting: Sets::new(outputs, inputs),
             wanted: Set::new(outputs),
@@ -84,14 +79,12 @@ impl Crossbar {
             self.listed.insert(input);
         }
         self.inputs[input].push_back((0, packet));
-        self.waiting += 1;
     }
 
     /// The next packet at an output.
     #[inline]
     pub fn pop(&mut self, output: usize) -> Option<Request> {
         let (_, packet) = self.outputs[output].pop_front()?;
-        self.arrived -= 1;
         if self.outputs[output].is_empty() {
             self.filled.remove(output);
         }
@@ -107,19 +100,19 @@ impl Crossbar {
     /// Whether no packet is in it.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.waiting == 0 && self.arrived == 0
+        self.listed.is_empty() && self.filled.is_empty()
     }
 
     /// Whether packets are at inputs.
     #[inline]
     pub fn has_waiting(&self) -> bool {
-        self.waiting > 0
+        !self.listed.is_empty()
     }
 
     /// Whether packets are at outputs.
     #[inline]
     pub fn has_arrivals(&self) -> bool {
-        self.arrived > 0
+        !self.filled.is_empty()
     }
 
     /// How many more packets every input has room for, and every output.
@@ -133,17 +126,13 @@ impl Crossbar {
 
     /// In a window, who sends has the packets of an input: they go there, or come back.
     pub fn exchange_input(&mut self, input: usize, packets: &mut Packets) {
-        self.waiting -= self.inputs[input].len();
         std::mem::swap(&mut self.inputs[input], packets);
-        self.waiting += self.inputs[input].len();
     }
 
     /// In a window, who takes has the packets of an output: they go there, or come back.
     pub fn exchange_output(&mut self, output: usize, packets: &mut Packets) {
         let queue = &mut self.outputs[output];
-        self.arrived -= queue.len();
         std::mem::swap(queue, packets);
-        self.arrived += queue.len();
         if queue.is_empty() {
             self.filled.remove(output);
         } else {
@@ -198,31 +187,31 @@ impl Crossbar {
             {
                 self.outputs[output].push_back((cycle, packet));
                 self.filled.insert(output);
-                self.arrived += 1;
             }
             next = self.wanted.next(output + 1);
         }
     }
 
     /// The packet that goes to an output that is wanted.
-    #[inline]
+    #[inline(always)]
     fn serve(&mut self, output: usize, now: u64) -> Option<Request> {
         let input = self.wanting.next_around(output, self.served[output] + 1)?;
-        let (_, packet) = self.inputs[input].pop_front()?;
-        self.waiting -= 1;
+        let queue = &mut self.inputs[input];
+        let (_, packet) = queue.pop_front()?;
+        let behind = queue.front().copied();
         if self.wanting.remove(output, input) {
             self.wanted.remove(output);
         }
         self.served[output] = input;
-        match self.inputs[input].front() {
-            Some(&(at, behind)) => self.look_at(input, at, &behind, now),
+        match behind {
+            Some((at, behind)) => self.look_at(input, at, &behind, now),
             None => self.listed.remove(input),
         }
         Some(packet)
     }
 
     /// An input has another first packet.
-    #[inline]
+    #[inline(always)]
     fn look_at(&mut self, input: usize, at: u64, packet: &Request, now: u64) {
         if at <= now {
             self.want(input, packet);
@@ -231,7 +220,7 @@ impl Crossbar {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn want(&mut self, input: usize, packet: &Request) {
         let output = match self.kind {
             Outputs::Slices => packet.slice.into(),

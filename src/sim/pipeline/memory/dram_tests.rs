@@ -1,6 +1,6 @@
 //! Tests of the DRAM.
 
-use super::super::RequestKind;
+use super::super::{RequestKind, Token};
 use super::*;
 
 /// Four banks in bits 8 and 9, rows from bit 10.
@@ -40,7 +40,8 @@ fn done(settings: &Settings, requests: &[(RequestKind, u64)]) -> Vec<u64> {
         }
         let written_back = dram.tick(now);
         for transfer in written_back.iter().chain(dram.done()) {
-            ticks[transfer.request.id as usize] = now;
+            let Token::Flight(id) = transfer.request.token else { unreachable!() };
+            ticks[id as usize] = now;
         }
         dram.take_done();
     }

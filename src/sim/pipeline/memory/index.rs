@@ -11,7 +11,7 @@ const PRIMITIVE: [u64; 17] = [
 
 /// The index among `2^bits` of a number. Linear in GF(2), so two numbers that differ in the low
 /// bits alone never meet.
-#[inline]
+#[inline(always)]
 pub(super) fn of(number: u64, bits: u32, function: Index) -> usize {
     let mask = (1u64 << bits) - 1;
     let index = match function {
@@ -45,7 +45,7 @@ static REMAINDERS: [[[u16; 256]; 8]; PRIMITIVE.len()] = {
     all
 };
 
-#[inline]
+#[inline(always)]
 fn remainder(mut number: u64, bits: u32) -> u64 {
     let mut sum = 0;
     for of_place in &REMAINDERS[bits as usize] {

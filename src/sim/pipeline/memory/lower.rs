@@ -1,6 +1,6 @@
 //! Everything between the SMs and DRAM.
 
-use super::Port;
+use super::{Port, Share};
 use super::fixed::FixedLevel;
 use super::jitter::Draws;
 use super::partitioned::Partitioned;
@@ -116,10 +116,11 @@ impl Lower {
     }
 
     /// All that memory does in a window of core cycles, at most [`Self::horizon`], but for taking requests on their way;
-    /// then [`Self::open_window`]. `remembers` what has happened by when, for [`Self::stats_at`].
-    pub fn run_ahead(&mut self, cycles: u64, remembers: bool) {
+    /// then [`Self::open_window`]. `remembers` what has happened by when, for [`Self::stats_at`]. Somebody `runs` all
+    /// shares of it, in any order.
+    pub fn run_ahead(&mut self, cycles: u64, remembers: bool, run: impl FnOnce(&mut [Share])) {
         if let Kind::Partitions(partitions) = &mut self.kind {
-            partitions.run_ahead(cycles, remembers);
+            partitions.run_ahead(cycles, remembers, run);
         }
     }
 

@@ -51,6 +51,11 @@ fn read(line: u64, sectors: u8, id: u32) -> Request {
     Request::new(line, sectors, RequestKind::Read, Token::Flight(id))
 }
 
+fn id(token: Token) -> u32 {
+    let Token::Flight(id) = token else { panic!("{token:?} was not sent") };
+    id
+}
+
 /// What each SM sends, as (core cycle, request): sent as soon as it can be from that cycle on.
 type Traffic = Vec<Vec<(u64, Request)>>;
 
@@ -107,7 +112,10 @@ impl<'t> Run<'t> {
 
     /// Cycles in which nobody needs the others.
     fn window(&mut self, cycles: std::ops::Range<u64>) {
-        self.lower.run_ahead(cycles.end - cycles.start, true);
+        self.lower.run_ahead(cycles.end - cycles.start, true, |shares| {
+            // in another order than they have
+            shares.iter_mut().rev().for_each(Share::run);
+        });
         for sm in 0..self.ports.len() {
             self.lower.open_window(sm, &mut self.ports[sm]);
             for cycle in cycles.clone() {

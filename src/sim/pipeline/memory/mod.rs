@@ -27,12 +27,14 @@ mod partition;
 mod partitioned;
 mod port;
 mod set;
+mod share;
 mod slice;
 mod tags;
 
 pub(super) use cache::{Access, Cache};
 pub(super) use lower::Lower;
 pub(super) use port::Port;
+pub(super) use share::Share;
 
 use super::flight::FlightId;
 use crate::machine::memory::SECTOR_BYTES;
@@ -104,4 +106,11 @@ impl Request {
     fn bytes(&self) -> u64 {
         u64::from(self.sectors.count_ones()) * SECTOR_BYTES
     }
+}
+
+/// The core cycle in which a tick lies, with ticks per cycles.
+#[inline]
+fn cycle_of(tick: u64, (ticks, cycles): (u64, u64)) -> u64 {
+    let begun = if ticks == cycles { tick } else { (tick * cycles).div_ceil(ticks) };
+    begun - 1
 }

@@ -13,6 +13,10 @@ use super::mapping::Mapping;
 use super::slice::Slice;
 use crate::machine::memory::Partitions;
 use crate::sim::result::LowerStats;
+use crate::trace::{CacheStats, DramStats};
+
+/// What a window of a busy DRAM channel is worth, in requests at the L2.
+const DRAM_LOAD: usize = 100;
 
 /// Replies with the tick in which they set out.
 pub(super) type Replies = VecDeque<(u64, Request)>;
@@ -30,8 +34,15 @@ pub(super) struct Partition {
     pub next: u64,
     /// By slice, in a window: what leaves.
     pub replies: Vec<Replies>,
-    /// In a window: what had happened here before a core cycle in which something may have; where asked for.
-    before: Vec<(u64, LowerStats)>,
+    /// In a window: what had happened in a part before a core cycle in which something may have; where asked for.
+    before: Vec<(u64, Before)>,
+}
+
+/// Counters of a slice, by its number, or of DRAM.
+#[derive(Clone, Copy, Debug)]
+enum Before {
+    Slice(u8, CacheStats),
+    Dram(DramStats),
 }
 
 impl Partition {
@@ -105,13 +116,12 @@ impl Partition {
         while self.next <= until {
             let tick = self.next;
             if let Some(cycle_of) = &remembers {
-                let cycle = cycle_of(tick);
-                if self.before.last().is_none_or(|&(last, _)| last < cycle) {
-                    self.before.push((cycle, self.stats()));
-                }
+                self.note(tick, cycle_of(tick));
             }
             let turned = self.step(tick, |slice, output| {
-                replies[slice].extend(output.pop_front().map(|reply| (tick, reply)));
+                if let Some(reply) = output.pop_front() {
+                    replies[slice].push_back((tick, reply));
+                }
             });
             if turned != 0 {
                 let turned = self.slices.iter_mut().enumerate().filter(|(number, _)| turned >> number & 1 == 1);
@@ -121,19 +131,45 @@ impl Partition {
         self.replies = replies;
     }
 
+    fn note(&mut self, tick: u64, cycle: u64) {
+        for (number, slice) in self.slices.iter().enumerate() {
+            if slice.next <= tick
+                && let Some(cache) = &slice.cache
+            {
+                self.before.push((cycle, Before::Slice(number as u8, cache.stats())));
+            }
+        }
+        if self.channel_next <= tick {
+            self.before.push((cycle, Before::Dram(self.channel.dram.stats())));
+        }
+    }
+
+    /// How much there is to do, roughly: requests that wait, and a channel that goes from tick to tick.
+    pub fn load(&self) -> usize {
+        let waiting: usize = self.slices.iter().map(Slice::waiting).sum();
+        waiting + if self.channel_next < u64::MAX { DRAM_LOAD } else { 0 }
+    }
+
     /// What happened so far.
     pub fn stats(&self) -> LowerStats {
-        let mut stats = LowerStats::default();
-        for cache in self.slices.iter().filter_map(|slice| slice.cache.as_ref()) {
-            stats.l2 += cache.stats();
-        }
-        stats.dram += self.channel.dram.stats();
-        stats
+        self.stats_at(u64::MAX)
     }
 
     /// What had happened by the end of a core cycle of a window that was remembered.
     pub fn stats_at(&self, cycle: u64) -> LowerStats {
-        let after = self.before.partition_point(|&(at, _)| at <= cycle);
-        self.before.get(after).map_or_else(|| self.stats(), |&(_, stats)| stats)
+        let mut slices: Vec<_> = self
+            .slices
+            .iter()
+            .map(|slice| slice.cache.as_ref().map(Cache::stats).unwrap_or_default())
+            .collect();
+        let mut stats = LowerStats { dram: self.channel.dram.stats(), ..LowerStats::default() };
+        for (_, before) in self.before.iter().rev().take_while(|&&(at, _)| at > cycle) {
+            match *before {
+                Before::Slice(number, of_slice) => slices[usize::from(number)] = of_slice,
+                Before::Dram(dram) => stats.dram = dram,
+            }
+        }
+        slices.into_iter().for_each(|slice| stats.l2 += slice);
+        stats
     }
 }

@@ -12,28 +12,28 @@ impl Set {
         Self { bits: vec![0; limit.div_ceil(64)] }
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn insert(&mut self, member: usize) {
         self.bits[member / 64] |= 1 << (member % 64);
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn remove(&mut self, member: usize) {
         self.bits[member / 64] &= !(1 << (member % 64));
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn has(&self, member: usize) -> bool {
         self.bits[member / 64] >> (member % 64) & 1 == 1
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.bits.iter().all(|&word| word == 0)
     }
 
     /// The first member from `from` on.
-    #[inline]
+    #[inline(always)]
     pub fn next(&self, from: usize) -> Option<usize> {
         next(&self.bits, from)
     }
@@ -53,29 +53,39 @@ impl Sets {
         Self { words, bits: vec![0; count * words] }
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn insert(&mut self, set: usize, member: usize) {
         self.bits[set * self.words + member / 64] |= 1 << (member % 64);
     }
 
     /// Whether the set is empty then.
-    #[inline]
+    #[inline(always)]
     pub fn remove(&mut self, set: usize, member: usize) -> bool {
+        if self.words == 1 {
+            self.bits[set] &= !(1 << (member % 64));
+            return self.bits[set] == 0;
+        }
         let words = &mut self.bits[set * self.words..][..self.words];
         words[member / 64] &= !(1 << (member % 64));
         words.iter().all(|&word| word == 0)
     }
 
     /// The first member of a set from `from` on, or else from 0 on.
-    #[inline]
+    #[inline(always)]
     pub fn next_around(&self, set: usize, from: usize) -> Option<usize> {
+        if self.words == 1 {
+            let all = self.bits[set];
+            let after = if from < 64 { all & u64::MAX << from } else { 0 };
+            let bits = if after != 0 { after } else { all };
+            return (bits != 0).then(|| bits.trailing_zeros() as usize);
+        }
         let words = &self.bits[set * self.words..][..self.words];
         next(words, from).or_else(|| next(words, 0))
     }
 }
 
 /// The first member from `from` on of the set that these bits are.
-#[inline]
+#[inline(always)]
 fn next(words: &[u64], from: usize) -> Option<usize> {
     let mut word = from / 64;
     let mut bits = words.get(word)? & u64::MAX << (from % 64);

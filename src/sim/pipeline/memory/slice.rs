@@ -15,7 +15,8 @@ pub(super) struct Slice {
     latency: u64,
     /// With the tick at which they go on.
     delay: VecDeque<(u64, Request)>,
-    input: VecDeque<Request>,
+    /// How many of them have, and wait for the L2.
+    input: usize,
     pub to_dram: VecDeque<Request>,
     from_dram: VecDeque<Request>,
     pub output: VecDeque<Request>,
@@ -38,7 +39,7 @@ impl Slice {
             limit: limit as usize,
             latency,
             delay: VecDeque::new(),
-            input: VecDeque::new(),
+            input: 0,
             to_dram: VecDeque::new(),
             from_dram: VecDeque::new(),
             output: VecDeque::new(),
@@ -53,13 +54,14 @@ impl Slice {
     }
 
     /// Whether it takes requests from the crossbar.
+    #[inline]
     pub fn accepts(&self) -> bool {
-        self.input.len() < self.limit
+        self.input < self.limit
     }
 
-    /// Ticks before a request that comes reaches the L2.
-    pub fn latency(&self) -> u64 {
-        self.latency
+    /// How many requests wait for its cache, or for time to pass.
+    pub fn waiting(&self) -> usize {
+        self.delay.len()
     }
 
     /// A window begins.
@@ -102,8 +104,9 @@ impl Slice {
         self.next = tick;
     }
 
+    #[inline]
     fn next_after(&self, tick: u64) -> u64 {
-        let goes_on = !self.input.is_empty()
+        let goes_on = self.input > 0
             || !self.output.is_empty()
             || !self.from_dram.is_empty()
             || self.data_taken + self.fill_taken > 0
@@ -113,6 +116,7 @@ impl Slice {
     }
 
     /// One tick. `number` is the line's as the cache's sets see it.
+    #[inline]
     pub fn cycle(&mut self, tick: u64, number: impl Fn(&Request) -> u64) {
         if let Some(cache) = &mut self.cache
             && self.output.len() < self.limit
@@ -131,22 +135,24 @@ impl Slice {
             self.data_taken = self.data_taken.saturating_sub(1);
             self.fill_taken = self.fill_taken.saturating_sub(1);
         }
-        if let Some(&request) = self.input.front()
+        if self.input > 0
             && self.to_dram.len() < self.limit
+            && let Some(&(_, request)) = self.delay.front()
             && self.look_up(request, number(&request))
         {
-            self.input.pop_front();
+            self.delay.pop_front();
+            self.input -= 1;
         }
-        if self.input.len() < self.limit
-            && let Some(&(at, request)) = self.delay.front()
+        if self.input < self.limit
+            && let Some(&(at, _)) = self.delay.get(self.input)
             && at <= tick
         {
-            self.delay.pop_front();
-            self.input.push_back(request);
+            self.input += 1;
         }
         self.next = self.next_after(tick);
     }
 
+    #[inline]
     fn take_done(&mut self) {
         let Some(&request) = self.from_dram.front() else { return };
         // a store that went past the cache only brings its acknowledgement
@@ -165,6 +171,7 @@ impl Slice {
     }
 
     /// Whether the L2, or the way past it, took the request.
+    #[inline(always)]
     fn look_up(&mut self, request: Request, number: u64) -> bool {
         let Some(cache) = &mut self.cache else {
             self.to_dram.push_back(request);

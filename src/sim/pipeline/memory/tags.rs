@@ -36,7 +36,7 @@ impl Tags {
     }
 
     /// The place of a line.
-    #[inline]
+    #[inline(always)]
     pub fn find(&self, tag: u64, set: usize) -> Option<usize> {
         let base = set * self.ways;
         let mut next = self.heads[self.head(tag)];
@@ -85,6 +85,12 @@ impl Tags {
         self.others[before - 1] = next;
     }
 
+    /// The place of a set that comes first.
+    #[inline]
+    pub fn first(&self, set: usize) -> usize {
+        set * self.ways + self.first[set] as usize
+    }
+
     /// The places of a set, in order.
     pub fn in_order(&self, set: usize) -> impl Iterator<Item = usize> + Clone + use<'_> {
         let base = set * self.ways;
@@ -94,23 +100,26 @@ impl Tags {
     }
 
     /// A place becomes the last of its set.
-    #[inline]
+    #[inline(always)]
     pub fn move_to_end(&mut self, place: usize, set: usize) {
         let base = set * self.ways;
         let ring = &mut self.ring[base..base + self.ways];
-        let (way, first) = (place - base, self.first[set] as usize);
-        if way == first {
-            self.first[set] = next(ring, first) as u32;
-            return;
-        }
-        let last = before(ring, first);
-        if way != last {
-            let (before, next) = (before(ring, way), next(ring, way));
-            link(ring, before, next);
-            link(ring, last, way);
-            link(ring, way, first);
+        let first = &mut self.first[set];
+        let way = place - base;
+        if way == *first as usize {
+            *first = next(ring, way) as u32;
+        } else if way != before(ring, *first as usize) {
+            relink(ring, way, *first as usize);
         }
     }
+}
+
+/// A way leaves its place in the ring and comes before the first one.
+fn relink(ring: &mut [[u32; 2]], way: usize, first: usize) {
+    let (last, before, next) = (before(ring, first), before(ring, way), next(ring, way));
+    link(ring, before, next);
+    link(ring, last, way);
+    link(ring, way, first);
 }
 
 #[inline]

@@ -2,13 +2,13 @@
 
 mod window;
 
-use super::Port;
-use super::Request;
 use super::cache::Cache;
 use super::crossbar::{Crossbar, Outputs};
 use super::jitter::Draws;
 use super::mapping::Mapping;
 use super::partition::Partition;
+use super::share::Share;
+use super::{Port, Request, cycle_of};
 use crate::machine::memory::{LINE_BYTES, Partitions};
 use crate::sim::result::LowerStats;
 use crate::trace::{Counted, DramSample};
@@ -18,15 +18,14 @@ use crate::trace::{Counted, DramSample};
 pub(super) struct Partitioned {
     clock: (u64, u64),
     mapping: Mapping,
-    /// Slices of a partition.
-    slices: Divided,
+    slices: Numbers,
     latency: u64,
     /// Core cycles begun, ticks done.
     now: u64,
     tick: u64,
     requests: Crossbar,
     replies: Crossbar,
-    partitions: Vec<Partition>,
+    shares: Vec<Share>,
     /// The next tick in which a partition has something to do.
     next: u64,
     /// Before the present window: core cycles begun, ticks done.
@@ -34,15 +33,26 @@ pub(super) struct Partitioned {
     ejection_limit: usize,
 }
 
-/// By the number of a slice: its partition and its number there.
+/// By the number of a slice: its share, its partition's number in that, and its own number in the partition.
 #[derive(Clone, Debug)]
-struct Divided(Vec<(u8, u8)>);
+struct Numbers(Vec<(u8, u8, u8)>);
 
-impl Divided {
+impl Numbers {
+    /// Of so many partitions with so many slices each.
+    fn new(partitions: u32, slices: u32) -> Self {
+        let of = |slice: u32| {
+            let partition = (slice / slices) as usize;
+            let (share, of_share) = (partition / Share::PARTITIONS, partition % Share::PARTITIONS);
+            (share as u8, of_share as u8, (slice % slices) as u8)
+        };
+        Self((0..partitions * slices).map(of).collect())
+    }
+
+    /// The partition of a slice, and its number there.
     #[inline]
-    fn at(&self, slice: usize) -> (usize, usize) {
-        let (partition, of) = self.0[slice];
-        (partition.into(), of.into())
+    fn at<'s>(&self, shares: &'s mut [Share], slice: usize) -> (&'s mut Partition, usize) {
+        let (share, of_share, of) = self.0[slice];
+        (&mut shares[usize::from(share)].partitions[usize::from(of_share)], of.into())
     }
 }
 
@@ -51,19 +61,19 @@ impl Partitioned {
         let Partitions { channels, slices, .. } = *settings;
         let count = (channels * slices) as usize;
         let limit = settings.crossbar_queue as usize;
-        let numbers = |slice: u32| ((slice / slices) as u8, (slice % slices) as u8);
+        let partitions: Vec<Partition> = (0..channels)
+            .map(|number| Partition::new(settings, number, seed, draws(number.into())))
+            .collect();
         Self {
             clock: (settings.clock.0.into(), settings.clock.1.into()),
             mapping: Mapping::new(settings),
-            slices: Divided((0..channels * slices).map(numbers).collect()),
+            slices: Numbers::new(channels, slices),
             latency: settings.latency,
             now: 0,
             tick: 0,
             requests: Crossbar::new(sms, (Outputs::Slices, count), limit),
             replies: Crossbar::new(count, (Outputs::Sms, sms), limit),
-            partitions: (0..channels)
-                .map(|number| Partition::new(settings, number, seed, draws(number.into())))
-                .collect(),
+            shares: partitions.chunks(Share::PARTITIONS).map(Share::new).collect(),
             next: u64::MAX,
             before: (0, 0),
             ejection_limit: settings.ejection_queue as usize,
@@ -75,8 +85,8 @@ impl Partitioned {
         // bits below the line can choose the slice, too
         for sector in 0..4 {
             let address = address + sector * 32;
-            let (partition, of) = self.slices.at(self.mapping.slice(address));
-            if let Some(cache) = &mut self.partitions[partition].slices[of].cache {
+            let (partition, of) = self.slices.at(&mut self.shares, self.mapping.slice(address));
+            if let Some(cache) = &mut partition.slices[of].cache {
                 cache.preload_at(line, 1 << sector, self.mapping.line(address));
             }
         }
@@ -148,8 +158,7 @@ impl Partitioned {
         let mut next = self.requests.next_arrival(0);
         while let Some(number) = next {
             next = self.requests.next_arrival(number + 1);
-            let (partition, of) = self.slices.at(number);
-            let partition = &mut self.partitions[partition];
+            let (partition, of) = self.slices.at(&mut self.shares, number);
             if partition.slices[of].accepts()
                 && let Some(request) = self.requests.pop(number)
             {
@@ -160,10 +169,10 @@ impl Partitioned {
     }
 
     fn step_partitions(&mut self) {
-        let Self { partitions, replies, tick, .. } = self;
+        let Self { shares, replies, tick, .. } = self;
         self.next = u64::MAX;
         let mut first = 0;
-        for partition in partitions {
+        for partition in shares.iter_mut().flat_map(|share| &mut share.partitions) {
             if partition.next <= *tick {
                 partition.step(*tick, |slice, output| {
                     if replies.accepts(first + slice)
@@ -200,19 +209,28 @@ impl Partitioned {
 
     /// The counters of the L2, if there is one, and of DRAM.
     pub fn samples(&self) -> impl Iterator<Item = Counted> {
-        let slices = self.partitions.iter().flat_map(|partition| &partition.slices);
+        let slices = self.partitions().flat_map(|partition| &partition.slices);
         let caches = slices.filter_map(|slice| slice.cache.as_ref());
         let l2 = caches.map(Cache::sample).reduce(|mut sum, slice| {
             sum += slice;
             sum
         });
         let mut dram = DramSample::default();
-        self.partitions.iter().for_each(|partition| dram += partition.channel.dram.sample());
+        self.partitions().for_each(|partition| dram += partition.channel.dram.sample());
         l2.map(Counted::L2).into_iter().chain([Counted::Dram(dram)])
     }
 
     pub fn stats(&self) -> LowerStats {
-        sum(self.partitions.iter().map(Partition::stats))
+        sum(self.partitions().map(Partition::stats))
+    }
+
+    fn partitions(&self) -> impl Iterator<Item = &Partition> {
+        self.shares.iter().flat_map(|share| &share.partitions)
+    }
+
+    /// The next tick in which a partition has something to do.
+    fn next_of_partitions(&self) -> u64 {
+        self.partitions().map(|partition| partition.next).min().unwrap_or(u64::MAX)
     }
 }
 
@@ -223,10 +241,4 @@ fn sum(parts: impl Iterator<Item = LowerStats>) -> LowerStats {
         stats.dram += part.dram;
     }
     stats
-}
-
-/// The core cycle in which a tick lies, with ticks per cycles.
-fn cycle_of(tick: u64, (ticks, cycles): (u64, u64)) -> u64 {
-    let begun = if ticks == cycles { tick } else { (tick * cycles).div_ceil(ticks) };
-    begun - 1
 }

@@ -4,8 +4,8 @@
 //! that time does not depend on what is sent in it. Nor do partitions depend on each other, as long as all they send
 //! finds room.
 
-use super::{Partitioned, cycle_of, sum};
-use crate::sim::pipeline::memory::Port;
+use super::{Partitioned, sum};
+use crate::sim::pipeline::memory::{Port, Share, cycle_of};
 use crate::sim::result::LowerStats;
 
 /// Requests that an SM can send in a cycle: of constants, of the L1, and past it.
@@ -26,18 +26,15 @@ impl Partitioned {
     }
 
     /// Everything but the way of the requests to the slices, for a window of core cycles. `remembers` what has happened
-    /// by when.
-    pub fn run_ahead(&mut self, cycles: u64, remembers: bool) {
+    /// by when. Somebody `runs` all shares, in any order.
+    pub fn run_ahead(&mut self, cycles: u64, remembers: bool, run: impl FnOnce(&mut [Share])) {
         self.before = (self.now, self.tick);
         self.now += cycles;
-        let until = self.ticks(self.now);
+        let (clock, until) = (self.clock, self.ticks(self.now));
         self.exchange_replies();
-        let clock = self.clock;
-        for partition in &mut self.partitions {
-            partition.run(until, remembers.then_some(|tick| cycle_of(tick, clock)));
-        }
+        self.shares.iter_mut().for_each(|share| share.begin(until, remembers.then_some(clock)));
+        run(&mut self.shares);
         self.exchange_replies();
-        self.next = self.partitions.iter().map(|partition| partition.next).min().unwrap_or(u64::MAX);
         self.replies.begin_window(self.tick, until - self.tick);
         for tick in self.tick + 1..=until {
             if self.replies.pass(tick) {
@@ -49,7 +46,8 @@ impl Partitioned {
 
     /// What partitions send to the crossbar is theirs, or the crossbar's again.
     fn exchange_replies(&mut self) {
-        let queues = self.partitions.iter_mut().flat_map(|partition| &mut partition.replies);
+        let partitions = self.shares.iter_mut().flat_map(|share| &mut share.partitions);
+        let queues = partitions.flat_map(|partition| &mut partition.replies);
         queues.enumerate().for_each(|(slice, replies)| self.replies.exchange_input(slice, replies));
     }
 
@@ -69,11 +67,10 @@ impl Partitioned {
             while tick < until && (wanted || self.requests.has_arrivals()) {
                 tick += 1;
                 self.take_requests_in(tick);
-                let Self { requests, partitions, slices, .. } = self;
+                let Self { requests, shares, slices, .. } = self;
                 requests.advance(cycle, cycle, |slice, &request| {
                     // what would be alone at an output goes on with the next tick
-                    let (partition, of) = slices.at(slice);
-                    let partition = &mut partitions[partition];
+                    let (partition, of) = slices.at(shares, slice);
                     let takes = partition.slices[of].accepted_in(tick + 1);
                     if takes {
                         partition.push(of, request, tick + 1);
@@ -86,7 +83,7 @@ impl Partitioned {
         }
         // a cycle's requests come after its ticks
         self.requests.pass(self.now);
-        self.next = self.partitions.iter().map(|partition| partition.next).min().unwrap_or(u64::MAX);
+        self.next = self.next_of_partitions();
     }
 
     /// In a tick of the window, slices take what has come for them, if they were open then.
@@ -94,8 +91,7 @@ impl Partitioned {
         let mut next = self.requests.next_arrival(0);
         while let Some(number) = next {
             next = self.requests.next_arrival(number + 1);
-            let (partition, of) = self.slices.at(number);
-            let partition = &mut self.partitions[partition];
+            let (partition, of) = self.slices.at(&mut self.shares, number);
             if partition.slices[of].accepted_in(tick)
                 && let Some(request) = self.requests.pop(number)
             {
@@ -106,6 +102,6 @@ impl Partitioned {
 
     /// What had happened by the end of a core cycle of a window that remembers.
     pub fn stats_at(&self, cycle: u64) -> LowerStats {
-        sum(self.partitions.iter().map(|partition| partition.stats_at(cycle)))
+        sum(self.partitions().map(|partition| partition.stats_at(cycle)))
     }
 }

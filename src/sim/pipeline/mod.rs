@@ -7,9 +7,9 @@
 //! front, so that what a stage lets go is free for the one before it in the same cycle:
 //!
 //! ```text
-//!  replies of memory          load_store.rs
+//!  replies of memory          load_store/
 //!  write-back                 results reach registers, hazards are lifted   (hazards.rs)
-//!  load/store unit            transactions are sent, accesses start         (load_store.rs)
+//!  load/store unit            transactions are sent, accesses start         (accesses.rs, load_store/)
 //!  blocks                     end, and make room                            (blocks.rs, ../blocks/)
 //!  operand collector          operands are read                             (collector.rs)
 //!  units                      instructions start, with the next cycle       (dispatch.rs)
@@ -19,7 +19,8 @@
 //!
 //! What only waits costs nothing. When an instruction enters the collector it is known which operand is read when, and when
 //! it enters a unit, when its result is there; a sub-core that issues nothing sleeps until something changes for it; the
-//! load/store unit knows when the banks of shared memory have served an access. Who has competitors (for a place in the
+//! load/store unit knows when the banks of shared memory have served an access, and has cycles for itself while nothing
+//! happens elsewhere. Who has competitors (for a place in the
 //! collector or behind it, a bus, a bank that is written) takes part in the cycles in which they are told apart.
 //!
 //! What is here is the state of one SM, which all stages share, and the order of its stages. Several SMs, their blocks and

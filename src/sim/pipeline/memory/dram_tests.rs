@@ -105,7 +105,7 @@ fn the_bus_turns_around() {
 #[test]
 fn large_requests_take_several_bursts() {
     let mut dram = Dram::new(&settings());
-    dram.push(Request { line: 0, sectors: 0b1111, kind: Read, sm: 0, id: 0 }, 0, 0);
+    dram.push(Request::new(0, 0b1111, Read, Token::None), 0, 0);
     let tick = (0..).find(|&now| {
         dram.tick(now);
         dram.done().is_some()

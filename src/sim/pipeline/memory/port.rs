@@ -67,7 +67,6 @@ impl Port {
     }
 
     /// Sends a request.
-    #[inline]
     pub fn push(&mut self, request: Request) {
         debug_assert!(self.room > 0, "no room for {request:?}");
         self.room -= 1;
@@ -78,13 +77,14 @@ impl Port {
     /// Sends the first request that waits in a cache, if there is one and room for it. Whether it did.
     #[inline]
     pub fn take_from(&mut self, cache: &mut Cache) -> bool {
-        let Some(&request) = cache.outgoing() else { return false };
-        let accepted = self.accepts();
-        if accepted {
-            self.push(request);
-            cache.sent();
+        match cache.outgoing() {
+            Some(&request) if self.accepts() => {
+                self.push(request);
+                cache.sent();
+                true
+            }
+            _ => false,
         }
-        accepted
     }
 
     /// Whether the SM can take a reply.

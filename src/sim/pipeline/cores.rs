@@ -4,7 +4,7 @@
 use crossbeam::channel::{Receiver, Sender, unbounded};
 
 use super::Sm;
-use super::memory::{Lower, Port};
+use super::memory::{Lower, Port, Share};
 use crate::sim::error::RunError;
 use crate::sim::policy::AnyPolicy;
 
@@ -122,6 +122,12 @@ impl<'a> Core<'a> {
                 continue;
             }
             self.begin::<PLAIN>(now);
+            if self.sm.others_rest() && now < self.stop && (PLAIN || !self.sm.listening) {
+                self.sm.rest_others();
+                self.next = self.sm.next_event(self.port.as_ref().is_some_and(Port::may_be_waited_for));
+                self.at = now + 1;
+                continue;
+            }
             self.waits = self.stop <= now || self.sm.has_ended();
             if !self.waits {
                 self.finish::<PLAIN>();
@@ -150,11 +156,29 @@ impl<'a> Core<'a> {
     }
 }
 
-/// Some SMs that go up to a cycle, and which ones.
-type Job<'a> = (usize, Vec<Core<'a>>, u64);
+/// Something for a thread, with its number among its like.
+enum Job<'a> {
+    /// Some SMs go up to a cycle.
+    Sms(usize, Vec<Core<'a>>, u64),
+    /// Some of memory goes through a window.
+    Memory(usize, Share),
+}
 
-/// Threads that take SMs from a pile and give them back.
+impl Job<'_> {
+    fn run(&mut self) {
+        match self {
+            Self::Sms(_, cores, until) => cores.iter_mut().for_each(|core| core.run(*until)),
+            Self::Memory(_, share) => share.run(),
+        }
+    }
+}
+
+/// Requests that wait in memory from which on the crew helps.
+const CREW_LOAD: usize = 400;
+
+/// Threads that take SMs and parts of memory from a pile and give them back.
 pub(super) struct Crew<'a> {
+    threads: usize,
     pile: Sender<Job<'a>>,
     to_do: Receiver<Job<'a>>,
     /// Nothing comes from a thread that panicked.
@@ -185,38 +209,61 @@ impl<'a> Crew<'a> {
             let (to_do, give_back) = (to_do.clone(), give_back.clone());
             scope.spawn(move || {
                 let _lost = Lost(&give_back);
-                for (number, mut cores, until) in to_do {
-                    cores.iter_mut().for_each(|core| core.run(until));
-                    if give_back.send(Some((number, cores, until))).is_err() {
+                for mut job in to_do {
+                    job.run();
+                    if give_back.send(Some(job)).is_err() {
                         return;
                     }
                 }
             });
         }
-        Self { pile, to_do, done }
+        Self { threads, pile, to_do, done }
     }
 
     /// All these SMs go up to a cycle. Before this thread takes part in that, it does something else.
     pub fn run(&self, shares: &mut [Vec<Core<'a>>], until: u64, first: impl FnOnce()) {
-        let lost = "a thread of the simulator is gone";
         let busy = |core: &Core<'a>| core.at < until && !core.waits;
         let mut away = 0;
         for (number, share) in shares.iter_mut().enumerate() {
             if share.iter().any(busy) {
-                self.pile.send((number, std::mem::take(share), until)).expect(lost);
+                self.pile.send(Job::Sms(number, std::mem::take(share), until)).expect(LOST);
                 away += 1;
             }
         }
         first();
-        // this thread takes part
-        while let Ok((number, mut cores, until)) = self.to_do.try_recv() {
-            cores.iter_mut().for_each(|core| core.run(until));
-            shares[number] = cores;
-            away -= 1;
+        self.work_off(away, |job| {
+            if let Job::Sms(number, cores, _) = job {
+                shares[number] = cores;
+            }
+        });
+    }
+
+    /// All of memory goes through a window.
+    pub fn run_memory(&self, shares: &mut [Share]) {
+        if self.threads == 0 || shares.iter().map(Share::load).sum::<usize>() < CREW_LOAD {
+            return shares.iter_mut().for_each(Share::run);
         }
-        for _ in 0..away {
-            let (number, cores, _) = self.done.recv().ok().flatten().expect(lost);
-            shares[number] = cores;
+        for (number, share) in shares.iter_mut().enumerate() {
+            self.pile.send(Job::Memory(number, std::mem::take(share))).expect(LOST);
+        }
+        self.work_off(shares.len(), |job| {
+            if let Job::Memory(number, share) = job {
+                shares[number] = share;
+            }
+        });
+    }
+
+    /// This thread takes part until all jobs, so many, are done and put back.
+    fn work_off(&self, mut jobs: usize, mut put_back: impl FnMut(Job<'a>)) {
+        while let Ok(mut job) = self.to_do.try_recv() {
+            job.run();
+            put_back(job);
+            jobs -= 1;
+        }
+        for _ in 0..jobs {
+            put_back(self.done.recv().ok().flatten().expect(LOST));
         }
     }
 }
+
+const LOST: &str = "a thread of the simulator is gone";

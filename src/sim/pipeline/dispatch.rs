@@ -2,8 +2,6 @@
 
 use super::Sm;
 use super::flight::{Flight, FlightId};
-use super::load_store::LoadStore;
-use super::memory::Port;
 use super::place::{KINDS, Place, Places};
 use crate::base::WarpMask;
 
@@ -121,45 +119,10 @@ impl Sm<'_> {
         units.min().unwrap_or(u64::MAX).min(if access { next } else { u64::MAX })
     }
 
-    fn leave_collector(&mut self, place: Place) {
+    pub(super) fn leave_collector(&mut self, place: Place) {
         self.collected.take(place);
         if let Some(collector) = &mut self.collector {
             collector.freed(place);
-        }
-    }
-
-    /// A cycle of the load/store unit; then it takes the oldest access, if it is free.
-    #[inline]
-    pub fn load_and_store(&mut self, port: Option<&mut Port>) {
-        let waits = !self.collected.full().among(Places::of_unit(self.code.load_store)).is_empty();
-        let Some(unit) = &mut self.load_store else { return };
-        let quiet = unit.rests(self.now);
-        if quiet && !waits && unit.queue.is_empty() {
-            return;
-        }
-        let Some(mut unit) = self.load_store.take() else { return };
-        if !quiet {
-            self.busy |= unit.cycle(self, port);
-        }
-        if unit.is_free() {
-            self.start_access(&mut unit);
-        }
-        self.load_store = Some(unit);
-    }
-
-    fn start_access(&mut self, unit: &mut LoadStore) {
-        let next = if self.collector.is_some() {
-            let oldest = self.collected.oldest(self.code.load_store);
-            if let Some(place) = oldest {
-                self.leave_collector(place);
-            }
-            oldest.map(|place| self.collected.at(place))
-        } else {
-            unit.queue.pop_front()
-        };
-        if let Some(id) = next {
-            self.busy = true;
-            unit.start(self, id);
         }
     }
 
@@ -174,23 +137,5 @@ impl Sm<'_> {
             }
         }
         self.complete_as::<PLAIN>(id, &flight, instr);
-    }
-
-    /// Allocates banks for the destinations that have none yet. Whether all have one.
-    pub fn write_banks(&mut self, id: FlightId) -> bool {
-        let Some(collector) = &mut self.collector else { return true };
-        let flight = self.flights.get_mut(id);
-        let homes = self.code.of(flight.step).written_homes();
-        while flight.unwritten != 0 {
-            let home = &homes[flight.unwritten.trailing_zeros() as usize..][..1];
-            for bank in self.code.banks(home, flight.slot, flight.place.sub_core()) {
-                if collector.is_written(bank) {
-                    return false;
-                }
-                collector.write(bank, self.now);
-            }
-            flight.unwritten &= flight.unwritten - 1;
-        }
-        true
     }
 }

@@ -5,8 +5,19 @@
 
 use std::collections::VecDeque;
 
-use super::memory::{Access, Cache, Request};
+use super::memory::{Access, Cache, Request, Token};
 use crate::machine::memory::L1;
+
+/// What became of a transaction at the end of a bank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LookedUp {
+    /// It is as it was.
+    Refused,
+    /// The tags have no more to do with this one.
+    Hit(Token),
+    /// It waits in the cache, or goes on.
+    Taken,
+}
 
 #[derive(Clone, Debug)]
 pub(super) struct FirstLevel {
@@ -16,8 +27,6 @@ pub(super) struct FirstLevel {
     /// Banks that took a transaction in a cycle, and which cycle.
     taken: u64,
     taken_at: u64,
-    /// Transactions in the banks.
-    waiting: usize,
     /// Nothing in the banks reaches the tags before.
     due_at: u64,
     pub cache: Cache,
@@ -32,7 +41,6 @@ impl FirstLevel {
             banks: vec![VecDeque::new(); settings.banks as usize],
             taken: 0,
             taken_at: 0,
-            waiting: 0,
             due_at: u64::MAX,
             cache: Cache::new(&settings.with_shared(shared_bytes), seed),
         }
@@ -40,43 +48,51 @@ impl FirstLevel {
 
     /// Whether a cycle without replies and new transactions changes nothing: nothing is to be
     /// looked up, sent or handed back.
-    pub fn is_quiet(&self) -> bool {
-        self.waiting == 0 && self.cache.is_quiet()
+    #[inline]
+    pub fn is_quiet(&self, now: u64) -> bool {
+        now < self.due_at && self.cache.is_quiet()
     }
 
     /// How many transactions may enter per cycle.
+    #[inline]
     pub fn width(&self) -> usize {
         self.banks.len()
     }
 
+    #[inline]
     fn bank(&self, request: &Request) -> usize {
         let sector = request.line * 4 + u64::from(request.sectors.trailing_zeros());
-        (sector % self.banks.len() as u64) as usize
+        let banks = self.banks.len() as u64;
+        let bank = if banks.is_power_of_two() { sector & (banks - 1) } else { sector % banks };
+        bank as usize
     }
 
-    pub fn accepts(&self, request: &Request, now: u64) -> bool {
-        let bank = self.bank(request);
-        let taken = if self.taken_at == now { self.taken } else { 0 };
-        taken >> bank & 1 == 0 && self.banks[bank].len() < self.latency as usize
-    }
-
-    pub fn push(&mut self, request: Request, now: u64) {
-        let bank = self.bank(&request);
+    /// Takes a transaction into its bank, if that can take one in this cycle.
+    #[inline]
+    pub fn take(&mut self, request: Request, now: u64) -> bool {
+        let number = self.bank(&request);
         if self.taken_at != now {
             (self.taken_at, self.taken) = (now, 0);
         }
-        self.taken |= 1 << bank;
-        self.banks[bank].push_back((now + self.latency, request));
+        let bank = &mut self.banks[number];
+        if self.taken >> number & 1 == 1 || bank.len() >= self.latency as usize {
+            return false;
+        }
+        self.taken |= 1 << number;
+        bank.push_back((now + self.latency, request));
         self.due_at = self.due_at.min(now + self.latency);
-        self.waiting += 1;
+        true
     }
 
-    /// The banks at whose end a transaction reaches the tags in this cycle, as a mask.
+    /// Whether a transaction reaches the tags in this cycle.
+    #[inline]
+    pub fn is_due(&self, now: u64) -> bool {
+        self.due_at <= now
+    }
+
+    /// The banks at whose end a transaction does, as a mask.
     #[inline]
     pub fn due(&mut self, now: u64) -> u64 {
-        if now < self.due_at {
-            return 0;
-        }
         let mut due = 0;
         self.due_at = u64::MAX;
         for (bank, waiting) in self.banks.iter().enumerate() {
@@ -88,36 +104,38 @@ impl FirstLevel {
         due
     }
 
-    /// What is at the end of a bank that is due reaches the tags, if they take it; of a hit they have no more to do.
-    pub fn look_up(&mut self, bank: usize, now: u64) -> Option<Option<Request>> {
-        let &(_, request) = self.banks[bank].front()?;
+    /// What is at the end of a bank that is due reaches the tags, if they take it.
+    #[inline]
+    pub fn look_up(&mut self, bank: usize, now: u64) -> LookedUp {
+        let bank = &mut self.banks[bank];
+        let Some(&(_, request)) = bank.front() else { return LookedUp::Refused };
         let access = self.cache.access(request);
         if access == Access::Stall {
-            return None;
+            return LookedUp::Refused;
         }
-        self.banks[bank].pop_front();
-        self.waiting -= 1;
+        bank.pop_front();
         // those behind it have moved up to it at most
-        if let Some(next) = self.banks[bank].front_mut() {
+        if let Some(next) = bank.front_mut() {
             next.0 = next.0.max(now + 1);
             self.due_at = self.due_at.min(next.0);
         }
-        Some((access == Access::Hit).then_some(request))
+        if access == Access::Hit { LookedUp::Hit(request.token) } else { LookedUp::Taken }
     }
 
     /// The next cycle after this one in which a transaction reaches the tags.
+    #[inline]
     pub fn next_due(&self, now: u64) -> u64 {
+        if self.due_at > now {
+            return self.due_at;
+        }
         let next =
             self.banks.iter().filter_map(|bank| bank.front()).map(|&(at, _)| at).filter(|&at| at > now);
         next.min().unwrap_or(u64::MAX)
     }
 
     /// The next cycle in which something can happen without a reply.
+    #[inline]
     pub fn next_event(&self, now: u64) -> u64 {
-        if !self.cache.is_quiet() {
-            return now + 1;
-        }
-        let next = self.banks.iter().filter_map(|bank| bank.front()).map(|&(at, _)| at).min();
-        next.map_or(u64::MAX, |at| at.max(now + 1))
+        if self.cache.is_quiet() { self.due_at.max(now + 1) } else { now + 1 }
     }
 }

@@ -17,12 +17,10 @@ pub(super) struct Flight {
     /// Cycles from its start to its result, without the pipeline around the unit.
     pub total: u64,
     pub step: Step,
-    /// The first line of its memory traffic in the warp's path.
+    /// The end of its memory traffic in the warp's path.
     pub line: u32,
     /// Its memory transactions.
     pub transactions: u32,
-    /// Those that have not been answered.
-    pub unanswered: u32,
     /// What the log calls it, if somebody listens.
     pub entry: u32,
     pub slot: u8,
@@ -43,7 +41,6 @@ const NEW: Flight = Flight {
     step: Step::plain(Pc::new(0)),
     line: 0,
     transactions: 0,
-    unanswered: 0,
     entry: 0,
     slot: 0,
     place: Place::FIRST,

@@ -183,7 +183,6 @@ impl Sm<'_> {
         let flight = self.flights.get_mut(id);
         (flight.init, flight.total) = (timing.init, timing.total);
         (flight.line, flight.transactions) = (line, transactions);
-        flight.unanswered = 0;
         flight.unwritten = instr.all_writes;
         if instr.op.flow == Flow::Exit && !step.ends_warp() {
             self.front_end.flush(slot, step.pc().get() + 1);

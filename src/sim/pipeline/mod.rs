@@ -7,9 +7,9 @@
 //! front, so that what a stage lets go is free for the one before it in the same cycle:
 //!
 //! ```text
-//!  replies of memory          load_store.rs
+//!  replies of memory          load_store/
 //!  write-back                 results reach registers, hazards are lifted   (hazards.rs)
-//!  load/store unit            transactions are sent, accesses start         (load_store.rs)
+//!  load/store unit            transactions are sent, accesses start         (accesses.rs, load_store/)
 //!  blocks                     end, and make room                            (blocks.rs, ../blocks/)
 //!  operand collector          operands are read                             (collector.rs)
 //!  units                      instructions start, with the next cycle       (dispatch.rs)
@@ -19,7 +19,8 @@
 //!
 //! What only waits costs nothing. When an instruction enters the collector it is known which operand is read when, and when
 //! it enters a unit, when its result is there; a sub-core that issues nothing sleeps until something changes for it; the
-//! load/store unit knows when the banks of shared memory have served an access. Who has competitors (for a place in the
+//! load/store unit knows when the banks of shared memory have served an access, and has cycles for itself while nothing
+//! happens elsewhere. Who has competitors (for a place in the
 //! collector or behind it, a bus, a bank that is written) takes part in the cycles in which they are told apart.
 //!
 //! What is here is the state of one SM, which all stages share, and the order of its stages. Several SMs, their blocks and
@@ -29,6 +30,7 @@
 //! compares event by event. The structure with everything on is that of GPGPU-Sim 4.2's
 //! shader core, as read from its sources ([`crate::model`], section 15); `tests/engine/accelsim.rs` compares cycles.
 
+mod accesses;
 mod blocks;
 mod code;
 mod codes;
@@ -201,6 +203,8 @@ struct Sm<'a> {
     active: bool,
     /// Whether anything happened in this cycle.
     pub busy: bool,
+    /// Before this cycle nothing happens in it but in the load/store unit, and what follows from that.
+    others_next: u64,
     /// The cycle after which nothing moves until memory answers or takes a request; see `stuck.rs`.
     pub stuck_since: Option<u64>,
 }
@@ -297,6 +301,7 @@ impl<'a> Sm<'a> {
             first: 0,
             active: false,
             busy: false,
+            others_next: 0,
             stuck_since: None,
         }
     }
@@ -308,9 +313,7 @@ impl<'a> Sm<'a> {
 
     /// Takes a reply of memory. Whether it could.
     pub fn receive(&mut self, port: &mut Port) -> bool {
-        let received = self.load_store.as_mut().is_some_and(|unit| unit.receive(port));
-        self.busy |= received;
-        received
+        self.load_store.as_mut().is_some_and(|unit| unit.receive(port))
     }
 
     /// Says who listens, before the first cycle.
@@ -331,20 +334,42 @@ impl<'a> Sm<'a> {
         if self.stuck_since.is_some() {
             self.end_stuck();
         }
-        while let Some(id) = self.completions.due(now) {
-            self.busy = true;
-            self.write_back::<PLAIN>(id);
-        }
-        if !PLAIN && self.codes.is_some() {
-            self.follow_codes();
+        if now >= self.others_next {
+            while let Some(id) = self.completions.due(now) {
+                self.busy = true;
+                self.write_back::<PLAIN>(id);
+            }
+            if !PLAIN && self.codes.is_some() {
+                self.follow_codes();
+            }
         }
         self.load_and_store(port);
-        self.release_barriers();
+        if !self.others_rest() {
+            self.release_barriers();
+        }
+    }
+
+    /// Whether nothing has happened in this cycle but in the load/store unit, and nothing will.
+    #[inline]
+    pub fn others_rest(&self) -> bool {
+        self.now < self.others_next && !self.busy
+    }
+
+    /// The rest of a cycle in which nothing happens but in the load/store unit.
+    #[inline]
+    pub fn rest_others(&mut self) {
+        if let Some(collector) = &mut self.collector {
+            collector.rest();
+        }
     }
 
     /// The rest of the cycle.
     #[inline(always)]
     pub fn end_cycle<const PLAIN: bool>(&mut self, policies: &mut [AnyPolicy<'_>]) -> Result<(), Box<ReplayError>> {
+        if self.others_rest() {
+            self.rest_others();
+            return Ok(());
+        }
         if let Some(collector) = &mut self.collector {
             if !self.issued.is_empty() || !collector.is_empty() {
                 let operands = InFlight { code: self.code, flights: &self.flights };
@@ -382,22 +407,43 @@ impl<'a> Sm<'a> {
     /// The next cycle in which something can happen, if memory neither answers nor takes a request that it had no room for.
     #[inline]
     pub fn next_event(&mut self, waits_for_room: bool) -> u64 {
-        if self.busy { self.now + 1 } else { self.next_by_time(waits_for_room) }
+        if self.busy {
+            self.others_next = 0;
+            return self.now + 1;
+        }
+        if self.now >= self.others_next {
+            self.others_next = self.next_of_others();
+        }
+        let next = self.others_next.min(self.next_of_unit(waits_for_room)).max(self.now + 1);
+        // who may issue looks at it in each cycle, and who listens to samples hears of the unit's
+        if self.awake & self.all_subs != 0 || self.told.is_some() {
+            self.others_next = 0;
+        }
+        next
     }
 
-    fn next_by_time(&mut self, waits_for_room: bool) -> u64 {
-        let stuck = waits_for_room && self.is_stuck();
-        if stuck {
-            self.stuck_since = Some(self.now);
+    /// The next cycle in which something can happen in the load/store unit.
+    #[inline]
+    fn next_of_unit(&mut self, waits_for_room: bool) -> u64 {
+        let Some(unit) = &self.load_store else { return u64::MAX };
+        if unit.acted {
+            return self.now + 1;
         }
+        if !waits_for_room || !self.is_stuck() {
+            return unit.next_event(self.now);
+        }
+        self.stuck_since = Some(self.now);
+        unit.next_by_time(self.now)
+    }
+
+    /// The next cycle in which something can happen but in the load/store unit, if nothing happens there.
+    #[inline(never)]
+    fn next_of_others(&mut self) -> u64 {
         let collecting = self.collector.as_ref().is_some_and(|collector| !collector.is_stuck(&self.issued));
         if collecting {
             return self.now + 1;
         }
         let start = self.next_start();
-        let load_store = self.load_store.as_ref().map_or(u64::MAX, |unit| {
-            if stuck { unit.next_by_time(self.now) } else { unit.next_event(self.now) }
-        });
         let fetch = self.front_end.next_arrival();
         let wake = self.subs.iter().map(|sub| sub.wake).min().unwrap_or(u64::MAX);
         let codes = self.codes.as_ref().map_or(u64::MAX, |held| held.next());
@@ -410,7 +456,6 @@ impl<'a> Sm<'a> {
             .next()
             .min(queues.unwrap_or(u64::MAX))
             .min(self.blocks.due())
-            .min(load_store)
             .min(start)
             .min(fetch)
             .min(wake)

@@ -42,7 +42,7 @@ impl Gpu<'_> {
         let (from, until) = (self.now, self.now + cycles);
         let may_end = !self.cores().any(|core| core.goes_on_for(cycles));
         if let Some(lower) = &mut self.lower {
-            lower.run_ahead(cycles, may_end);
+            lower.run_ahead(cycles, may_end, |shares| self.crew.run_memory(shares));
         }
         let Self { shares, lower, .. } = self;
         for core in shares.iter_mut().flatten() {

@@ -8,22 +8,29 @@
 //! and bank; what hits in a cache is complete without a turn at the write-back. Atomics go past the
 //! L1. Loads hold their registers until the last answer is written back, stores leave when their last
 //! transaction does. One result is written back per cycle, the sources taking turns.
+//!
+//! It knows nothing of the SM but what that tells it of an instruction ([`Start`]) and answers when asked ([`Beside`]);
+//! what a cycle of it means for the SM is left in [`LoadStore::answers`].
 
+mod parts;
 mod serve;
+mod start;
+
+pub(super) use parts::Parts;
+pub(super) use start::Start;
 
 use std::collections::VecDeque;
 
-use super::Sm;
-use super::first_level::FirstLevel;
+use super::first_level::{FirstLevel, LookedUp};
 use super::flight::FlightId;
-use super::memory::{Cache, Port, Request, RequestKind};
+use super::memory::{Cache, Port, Request, RequestKind, Token};
 use crate::isa::Space;
 use crate::machine::MemorySystem;
 use crate::machine::pipeline::LoadStore as Settings;
+use crate::path::LineUse;
 use crate::sim::result::MemoryStats;
-
-use crate::program::Access;
 use crate::trace::Counted;
+use serve::Serving;
 
 /// Replies that wait between the memory and the unit.
 const INBOX: usize = 32;
@@ -35,40 +42,47 @@ const ARRIVED: u32 = 2;
 const FROM_L1: u32 = 3;
 const SOURCES: u32 = 4;
 
-/// What a transaction was for.
+/// What the unit asks of the SM.
+pub(super) trait Beside {
+    /// A line of the memory traffic of a warp.
+    fn line(&self, slot: u8, number: u32) -> LineUse;
+
+    /// Writes the destinations of an instruction that have not been written yet. Whether all could be.
+    fn write(&mut self, flight: FlightId) -> bool;
+}
+
+/// What happened in the unit, for the SM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Purpose {
-    Load,
-    /// Data for the L1, or for the constant cache; `flight` is the cache's own number.
-    Fill,
-    ConstantFill,
-    Atomic,
-    Store,
+pub(super) enum Answer {
+    /// An instruction has made room for the next one, its sources are read.
+    Left(FlightId),
+    /// An instruction is complete.
+    Complete(FlightId),
+    /// Memory acknowledged a store of the warp in this slot.
+    Stored(u8),
+    /// A transaction of an atomic is back.
+    Atomic(FlightId),
 }
 
 /// An answer of memory.
 #[derive(Clone, Copy, Debug)]
-struct Reply {
-    flight: FlightId,
-    slot: u8,
-    purpose: Purpose,
+enum Reply {
+    Load(FlightId),
+    Atomic(FlightId),
+    Stored(u8),
+    /// Data for the L1, or for the constant cache.
+    Fill(Token),
+    ConstantFill(Token),
 }
 
-/// The instruction that is served.
+/// A shared-memory load in its pipeline.
 #[derive(Clone, Copy, Debug)]
-struct Serving {
+struct Shared {
     flight: FlightId,
-    access: Access,
-    space: Space,
-    slot: u8,
-    /// The cycle in which its last bank transaction is served; it waits for nothing but that before.
-    last_bank: u64,
-    /// Place of the present line in the path's traffic.
-    line: u32,
-    /// Sectors of it to go, as a mask.
-    sectors: u8,
-    /// Memory transactions to go.
-    left: u32,
+    /// Whether it is an atomic that holds its warp.
+    atomic: bool,
+    /// The cycle from which it can be written back.
+    at: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -76,11 +90,15 @@ pub(super) struct LoadStore {
     settings: Settings,
     /// Issued accesses, if there is no collector.
     pub queue: VecDeque<FlightId>,
+    /// What happened in the last cycle, in this order.
+    pub answers: Vec<Answer>,
     serving: Option<Serving>,
-    /// Shared-memory loads, with the cycle from which they can be written back.
-    shared: VecDeque<(FlightId, u64)>,
+    /// By instruction: its transactions that have not been answered.
+    unanswered: Vec<u32>,
+    shared: VecDeque<Shared>,
     /// The result that is written back.
     writing: Option<FlightId>,
+    /// A load or an atomic that is back.
     arrived: Option<Reply>,
     replies: VecDeque<Reply>,
     inbox: VecDeque<Reply>,
@@ -89,10 +107,14 @@ pub(super) struct LoadStore {
     l1: Option<Box<FirstLevel>>,
     /// The cache of constants and parameters.
     constants: Option<Box<Cache>>,
+    /// How memory transactions divide lines.
+    parts: Parts,
     /// What the caches refused in the last cycle: the L1, the other one.
     refused: (u64, u64),
     /// Before this cycle there is nothing for it to do, unless it gets something.
     rests_until: u64,
+    /// Whether anything happened in it in the last cycle.
+    pub acted: bool,
 }
 
 impl LoadStore {
@@ -103,8 +125,11 @@ impl LoadStore {
             settings,
             l1: memory.l1.as_ref().map(|l1| Box::new(FirstLevel::new(l1, shared_bytes, seed))),
             constants: memory.constant.as_ref().map(|cache| Box::new(Cache::new(cache, !seed))),
+            parts: Parts::of(settings.transaction),
             queue: VecDeque::new(),
+            answers: Vec::new(),
             serving: None,
+            unanswered: Vec::new(),
             shared: VecDeque::new(),
             writing: None,
             arrived: None,
@@ -113,24 +138,41 @@ impl LoadStore {
             turn: 0,
             refused: (0, 0),
             rests_until: 0,
+            acted: false,
         }
     }
 
+    #[inline]
     pub fn is_free(&self) -> bool {
         self.serving.is_none()
+    }
+
+    /// Whether atomics hold their warps.
+    pub fn atomics_block(&self) -> bool {
+        self.settings.atomics_block
+    }
+
+    /// How the transactions of an access to a space divide lines.
+    pub fn parts(&self, space: Space) -> Parts {
+        match (&self.constants, space) {
+            (Some(cache), Space::Const | Space::Param) => Parts::of(cache.line_bytes()),
+            _ => self.parts,
+        }
     }
 
     /// Whether a cycle, which begins now, has nothing for it to do.
     #[inline]
     pub fn rests(&mut self, now: u64) -> bool {
+        self.acted = false;
         now < self.rests_until || self.comes_to_rest(now)
     }
 
+    #[inline]
     fn comes_to_rest(&mut self, now: u64) -> bool {
         self.refused = (0, 0);
         let quiet = self.is_quiet(now);
         if quiet {
-            self.rests_until = self.next_result(now);
+            self.rests_until = self.next_by_time(now);
         }
         quiet
     }
@@ -156,21 +198,24 @@ impl LoadStore {
             && self.constants.as_ref().is_none_or(|cache| !cache.any_ready())
     }
 
-    /// The next cycle in which something in it is due, if it is stuck.
+    /// The next cycle in which something in it is due, if it is stuck or rests.
+    #[inline]
     pub fn next_by_time(&self, now: u64) -> u64 {
         let l1 = self.l1.as_ref().map_or(u64::MAX, |l1| l1.next_due(now));
         self.next_result(now).min(l1)
     }
 
     /// The next cycle in which banks of shared memory have served the instruction, or one has passed its pipeline.
+    #[inline]
     fn next_result(&self, now: u64) -> u64 {
-        let served = self.serving.map_or(u64::MAX, |serving| serving.last_bank);
+        let served = self.serving.as_ref().map_or(u64::MAX, |serving| serving.last_bank);
         let served = if served > now { served } else { u64::MAX };
-        self.shared.front().map_or(u64::MAX, |&(_, at)| at).min(served)
+        self.shared.front().map_or(u64::MAX, |shared| shared.at).min(served)
     }
 
-    /// A cycle in which it does not rest. Whether anything happened.
-    pub fn cycle(&mut self, sm: &mut Sm<'_>, mut port: Option<&mut Port>) -> bool {
+    /// A cycle in which it does not rest.
+    #[inline]
+    pub fn cycle(&mut self, now: u64, beside: &mut impl Beside, mut port: Option<&mut Port>) {
         let mut busy = false;
         if port.is_none()
             && self.replies.len() < self.settings.replies as usize
@@ -179,47 +224,69 @@ impl LoadStore {
             self.replies.push_back(reply);
             busy = true;
         }
-        busy |= self.write_back(sm);
+        busy |= self.write_back(now, beside);
         if let Some(&reply) = self.replies.front() {
-            if reply.purpose == Purpose::Store {
-                self.replies.pop_front();
-                sm.warps[reply.slot as usize].stores -= 1;
-                sm.warp_acknowledged(reply.slot as usize);
-                busy = true;
-            } else if let (Some(l1), Purpose::Fill) = (&mut self.l1, reply.purpose) {
-                l1.cache.fill(reply.flight);
-                self.replies.pop_front();
-                busy = true;
-            } else if let (Some(cache), Purpose::ConstantFill) = (&mut self.constants, reply.purpose) {
-                cache.fill(reply.flight);
-                self.replies.pop_front();
-                busy = true;
-            } else if self.arrived.is_none() {
-                self.arrived = self.replies.pop_front();
-                busy = true;
-            }
+            busy |= self.take_reply(reply);
         }
         if let (Some(cache), Some(port)) = (&mut self.constants, &mut port) {
             busy |= port.take_from(cache);
         }
-        if let Some(mut l1) = self.l1.take() {
+        if let Some(l1) = &mut self.l1 {
             if let Some(port) = &mut port {
                 busy |= port.take_from(&mut l1.cache);
             }
-            let mut due = l1.due(sm.now);
-            while due != 0 {
-                let bank = due.trailing_zeros() as usize;
-                due &= due - 1;
-                let looked_up = l1.look_up(bank, sm.now);
-                busy |= looked_up.is_some();
-                self.refused.0 += u64::from(looked_up.is_none());
-                if let Some(Some(request)) = looked_up {
-                    self.hit(sm, request);
+            if l1.is_due(now) {
+                busy |= self.look_up(now);
+            }
+        }
+        if self.serving.is_some() {
+            busy |= self.serve(now, beside, port);
+        }
+        self.acted = busy;
+    }
+
+    /// The first reply goes on, if it can.
+    #[inline]
+    fn take_reply(&mut self, reply: Reply) -> bool {
+        match (reply, &mut self.l1, &mut self.constants) {
+            (Reply::Stored(slot), ..) => self.answers.push(Answer::Stored(slot)),
+            (Reply::Fill(fetch), Some(l1), _) => l1.cache.fill(fetch),
+            (Reply::ConstantFill(fetch), _, Some(cache)) => cache.fill(fetch),
+            _ if self.arrived.is_some() => return false,
+            _ => self.arrived = Some(reply),
+        }
+        self.replies.pop_front();
+        true
+    }
+
+    /// What has passed the banks of the L1 reaches the tags. What hits needs no turn at the write-back, nor does a store
+    /// that the L1 keeps. Whether anything did.
+    fn look_up(&mut self, now: u64) -> bool {
+        let Self { l1: Some(l1), unanswered, answers, refused, .. } = self else { return false };
+        let mut busy = false;
+        let mut due = l1.due(now);
+        while due != 0 {
+            let bank = due.trailing_zeros() as usize;
+            due &= due - 1;
+            match l1.look_up(bank, now) {
+                LookedUp::Refused => refused.0 += 1,
+                LookedUp::Taken => busy = true,
+                LookedUp::Hit(Token::Warp(slot)) => {
+                    busy = true;
+                    answers.push(Answer::Stored(slot));
+                }
+                LookedUp::Hit(token) => {
+                    busy = true;
+                    let flight = waiting(token);
+                    let unanswered = &mut unanswered[flight as usize];
+                    *unanswered -= 1;
+                    if *unanswered == 0 {
+                        answers.push(Answer::Complete(flight));
+                    }
                 }
             }
-            self.l1 = Some(l1);
         }
-        busy | self.serve(sm, port)
+        busy
     }
 
     /// A reply of memory arrives, if there is room for it.
@@ -227,38 +294,23 @@ impl LoadStore {
         if self.replies.len() >= self.settings.replies as usize {
             return false;
         }
-        let Some(request) = port.reply() else { return false };
+        let Some(Request { kind, token, .. }) = port.reply() else { return false };
         self.rests_until = 0;
-        let (purpose, slot) = match request.kind {
-            RequestKind::Write => (Purpose::Store, request.id as u8),
-            RequestKind::Atomic => (Purpose::Atomic, 0),
-            RequestKind::Constant => (Purpose::ConstantFill, 0),
-            _ if self.l1.is_some() => (Purpose::Fill, 0),
-            _ => (Purpose::Load, 0),
-        };
-        self.replies.push_back(Reply { flight: request.id, slot, purpose });
+        self.replies.push_back(match (kind, token) {
+            (_, Token::Warp(slot)) => Reply::Stored(slot),
+            (RequestKind::Atomic, _) => Reply::Atomic(waiting(token)),
+            (RequestKind::Constant, _) => Reply::ConstantFill(token),
+            (_, Token::Flight(flight)) => Reply::Load(flight),
+            _ => Reply::Fill(token),
+        });
         true
-    }
-
-    /// A transaction finds its data in the L1: it needs no turn at the write-back. A store does so
-    /// if the L1 keeps it.
-    fn hit(&mut self, sm: &mut Sm<'_>, request: Request) {
-        if request.kind == RequestKind::Write {
-            sm.warps[request.id as usize].stores -= 1;
-            sm.warp_acknowledged(request.id as usize);
-            return;
-        }
-        let flight = sm.flights.get_mut(request.id);
-        flight.unanswered -= 1;
-        if flight.unanswered == 0 {
-            sm.complete(request.id);
-        }
     }
 
     /// Whether an instruction or a reply is somewhere in the unit, but for what waits for the L1 or for banks of shared
     /// memory, or passes the pipeline of that.
+    #[inline]
     fn has_work(&self, now: u64) -> bool {
-        self.serving.is_some_and(|serving| serving.last_bank <= now)
+        self.serving.as_ref().is_some_and(|serving| serving.last_bank <= now)
             || self.writing.is_some()
             || self.arrived.is_some()
             || !self.replies.is_empty()
@@ -283,13 +335,15 @@ impl LoadStore {
     }
 
     /// Whether nothing happens in this cycle.
+    #[inline]
     fn is_quiet(&self, now: u64) -> bool {
         !self.has_work(now)
-            && self.shared.front().is_none_or(|&(_, at)| at > now)
-            && self.l1.as_ref().is_none_or(|l1| l1.is_quiet())
+            && self.shared.front().is_none_or(|shared| shared.at > now)
+            && self.l1.as_ref().is_none_or(|l1| l1.is_quiet(now))
     }
 
     /// The next cycle in which something can happen by itself.
+    #[inline]
     pub fn next_event(&self, now: u64) -> u64 {
         if self.has_work(now + 1) || self.serving.is_none() && !self.queue.is_empty() {
             return now + 1;
@@ -298,66 +352,65 @@ impl LoadStore {
         self.next_result(now).min(l1)
     }
 
-    fn write_back(&mut self, sm: &mut Sm<'_>) -> bool {
+    #[inline]
+    fn write_back(&mut self, now: u64, beside: &mut impl Beside) -> bool {
         let mut busy = false;
-        if let Some(id) = self.writing {
+        if let Some(flight) = self.writing {
             busy = true;
-            if sm.write_banks(id) {
-                self.writing = None;
-                let flight = sm.flights.get_mut(id);
-                flight.unwritten = sm.code.of(flight.step).all_writes;
-                flight.unanswered = flight.unanswered.saturating_sub(1);
-                if flight.unanswered == 0 {
-                    sm.complete(id);
-                }
+            if !beside.write(flight) {
+                return true;
+            }
+            self.writing = None;
+            let unanswered = &mut self.unanswered[flight as usize];
+            *unanswered = unanswered.saturating_sub(1);
+            if *unanswered == 0 {
+                self.answers.push(Answer::Complete(flight));
             }
         }
-        if self.writing.is_some() {
-            return busy;
-        }
-        let ready = self.ready_sources(sm.now);
+        let ready = self.ready_sources(now);
         if ready == 0 {
             return busy;
         }
         let after = ready & u32::MAX << self.turn;
         let source = if after != 0 { after } else { ready }.trailing_zeros();
         self.turn = (source + 1) % SOURCES;
-        self.writing = match source {
-            SHARED => self.shared.pop_front().map(|(id, _)| id).inspect(|&id| self.answered(sm, id)),
-            CONSTANTS => self.constants.as_mut().and_then(|cache| cache.ready()).map(|request| request.id),
-            ARRIVED => self.arrived.take().map(|reply| {
-                if reply.purpose == Purpose::Atomic {
-                    self.answered(sm, reply.flight);
-                }
-                reply.flight
+        let result = match source {
+            SHARED => self.shared.pop_front().map(|shared| (shared.flight, shared.atomic)),
+            CONSTANTS => self.constants.as_mut().and_then(|cache| cache.ready()).map(waits),
+            ARRIVED => self.arrived.take().map(|reply| match reply {
+                Reply::Atomic(flight) => (flight, self.settings.atomics_block),
+                Reply::Load(flight) => (flight, false),
+                _ => unreachable!("nothing else waits there"),
             }),
-            _ => self.l1.as_mut().and_then(|l1| l1.cache.ready()).map(|request| request.id),
+            _ => self.l1.as_mut().and_then(|l1| l1.cache.ready()).map(waits),
         };
+        if let Some((flight, atomic)) = result {
+            self.writing = Some(flight);
+            if atomic {
+                self.answers.push(Answer::Atomic(flight));
+            }
+        }
         true
     }
 
     /// The sources that have a result, as a mask.
     #[inline]
     fn ready_sources(&self, now: u64) -> u32 {
-        u32::from(self.shared.front().is_some_and(|&(_, at)| at <= now)) << SHARED
+        u32::from(self.shared.front().is_some_and(|shared| shared.at <= now)) << SHARED
             | u32::from(self.constants.as_ref().is_some_and(|cache| cache.any_ready())) << CONSTANTS
             | u32::from(self.arrived.is_some()) << ARRIVED
             | u32::from(self.l1.as_ref().is_some_and(|l1| l1.cache.any_ready())) << FROM_L1
     }
-
-    /// A transaction of an atomic is back.
-    fn answered(&self, sm: &mut Sm<'_>, id: FlightId) {
-        let flight = *sm.flights.get(id);
-        if self.settings.atomics_block && sm.code.of(flight.step).access == Some(Access::Atomic) {
-            sm.atomic_answered(flight.slot as usize, 1);
-        }
-    }
 }
 
-impl Sm<'_> {
-    /// Memory acknowledged a store of this warp.
-    fn warp_acknowledged(&mut self, slot: usize) {
-        self.warps[slot].last_done = self.warps[slot].last_done.max(self.now);
-        self.warp_may_be_over(slot);
-    }
+/// The instruction that a transaction is of.
+#[inline]
+fn waiting(token: Token) -> FlightId {
+    let Token::Flight(flight) = token else { panic!("no instruction waits for {token:?}") };
+    flight
+}
+
+/// A transaction of a load whose data has come to a cache: whose it is, and that it is no atomic.
+fn waits(request: Request) -> (FlightId, bool) {
+    (waiting(request.token), false)
 }

@@ -11,7 +11,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::mshr::Mshrs;
 use super::tags::Tags;
-use super::{Request, RequestKind, index};
+use super::{Request, RequestKind, Token, index};
 use crate::machine::memory::{CacheSettings, Replacement, WriteMiss, WritePolicy};
 use crate::trace::{CacheSample, CacheStats};
 
@@ -35,22 +35,24 @@ pub enum Access {
 struct Lines {
     /// The ways of a set in the order in which they make room, where that is not random.
     tags: Tags,
-    /// By place: sectors, as masks.
-    valid: Vec<u8>,
-    dirty: Vec<u8>,
-    reserved: Vec<u8>,
+    /// By place: sectors that are valid, dirty, and reserved for a fetch under way, as masks.
+    sectors: Vec<[u8; 3]>,
 }
+
+/// Which of the masks is which.
+const VALID: usize = 0;
+const DIRTY: usize = 1;
+const RESERVED: usize = 2;
 
 impl Lines {
     fn new(sets: usize, ways: usize) -> Self {
-        let masks = || vec![0; sets * ways];
-        Self { tags: Tags::new(sets, ways), valid: masks(), dirty: masks(), reserved: masks() }
+        Self { tags: Tags::new(sets, ways), sectors: vec![[0; 3]; sets * ways] }
     }
 }
 
 /// A cache: the data cache of an SM, or a slice of the L2.
 ///
-/// What it sends to the next level carries, if it is a fetch, an id of the cache's own.
+/// What it sends to the next level carries, if it is a fetch, a token of the cache's own.
 #[derive(Clone, Debug)]
 pub struct Cache {
     settings: CacheSettings,
@@ -95,6 +97,7 @@ impl Cache {
 
     /// A transaction reaches the tags. It must lie in one line of this cache: with lines shorter
     /// than 128 bytes the sender coalesces to those.
+    #[inline]
     pub fn access(&mut self, request: Request) -> Access {
         self.access_at(request, request.line)
     }
@@ -120,36 +123,43 @@ impl Cache {
     }
 
     /// Whether nothing waits to be sent or to be handed back.
+    #[inline]
     pub fn is_quiet(&self) -> bool {
         self.outgoing.is_empty() && !self.any_ready()
     }
 
     /// Requests that wait to be sent to the next level: the first of them.
+    #[inline]
     pub fn outgoing(&self) -> Option<&Request> {
         self.outgoing.front()
     }
 
     /// The first waiting request has been sent.
+    #[inline]
     pub fn sent(&mut self) {
         self.outgoing.pop_front();
     }
 
-    /// The reply to a fetch, by the id that the fetch carried.
-    pub fn fill(&mut self, id: u32) {
+    /// The reply to a fetch, by the token that the fetch carried.
+    pub fn fill(&mut self, token: Token) {
+        let Token::Fetch(id) = token else { panic!("{token:?} is no fetch of a cache") };
         let done = self.mshrs.complete(id);
-        self.lines.reserved[done.place] &= !done.sectors;
-        self.lines.valid[done.place] |= done.sectors;
+        let masks = &mut self.lines.sectors[done.place];
+        masks[RESERVED] &= !done.sectors;
+        masks[VALID] |= done.sectors;
         if done.atomic {
-            self.lines.dirty[done.place] |= done.sectors;
+            masks[DIRTY] |= done.sectors;
         }
     }
 
     /// A waiting transaction whose data is there now, at most one per call.
+    #[inline]
     pub fn ready(&mut self) -> Option<Request> {
         self.mshrs.ready()
     }
 
     /// Whether [`Self::ready`] has something.
+    #[inline]
     pub fn any_ready(&self) -> bool {
         self.mshrs.any_ready()
     }
@@ -157,15 +167,13 @@ impl Cache {
     /// Makes these sectors valid, as a copy into memory before the launch does.
     pub(super) fn preload_at(&mut self, line: u64, sectors: u8, number: u64) {
         for sector in 0..4 {
-            let request = Request { line, sectors: 1 << sector, kind: RequestKind::WriteBack, sm: 0, id: 0 };
+            let request = Request::new(line, 1 << sector, RequestKind::WriteBack, Token::None);
             if sectors & request.sectors == 0 {
                 continue;
             }
             let target = self.target(&request, number);
-            let place = target.place.or_else(|| self.victim(target.set));
-            if let Some(place) = place {
-                self.take(place, &target);
-                self.lines.valid[place] |= target.sectors;
+            if let Some(place) = self.place_of(&target) {
+                self.lines.sectors[place][VALID] |= target.sectors;
             }
         }
     }
@@ -185,9 +193,14 @@ impl Cache {
         CacheSample { stats: self.stats, mshrs: self.mshrs.in_use() }
     }
 
+    #[inline(always)]
     fn target(&self, request: &Request, number: u64) -> Target {
-        let part =
-            if self.part_bits == 0 { 0 } else { request.sectors.trailing_zeros() >> (2 - self.part_bits) };
+        if self.part_bits == 0 {
+            // nearly always: the cache's lines are those of requests
+            let (tag, set) = (request.line, index::of(number, self.set_bits, self.settings.index));
+            return Target { tag, sectors: request.sectors, set, place: self.lines.tags.find(tag, set) };
+        }
+        let part = request.sectors.trailing_zeros() >> (2 - self.part_bits);
         let sectors = request.sectors >> (part << (2 - self.part_bits));
         debug_assert!(sectors & !self.full == 0, "a request spans lines of the cache: {request:?}");
         let within = |number: u64| number << self.part_bits | u64::from(part);
@@ -196,15 +209,15 @@ impl Cache {
         Target { tag, sectors: sectors & self.full, set, place: self.lines.tags.find(tag, set) }
     }
 
+    #[inline(always)]
     fn load(&mut self, request: Request, target: Target) -> Access {
         let atomic = request.kind == RequestKind::Atomic;
-        let (valid, reserved) =
-            target.place.map_or((0, 0), |place| (self.lines.valid[place], self.lines.reserved[place]));
+        let [valid, _, reserved] = target.place.map_or([0; 3], |place| self.lines.sectors[place]);
         if valid & target.sectors == target.sectors {
             if let Some(place) = target.place {
-                self.touch(place);
+                self.touch(place, target.set);
                 if atomic {
-                    self.lines.dirty[place] |= target.sectors;
+                    self.lines.sectors[place][DIRTY] |= target.sectors;
                 }
             }
             self.stats.hits += 1;
@@ -223,7 +236,7 @@ impl Cache {
             if !self.mshrs.may_merge(fetch) {
                 return Access::Stall;
             }
-            self.touch(place);
+            self.touch(place, target.set);
             self.mshrs.merge(fetch, request, atomic);
             return Access::Merged;
         }
@@ -231,17 +244,18 @@ impl Cache {
             return Access::Stall;
         }
         let Some(place) = self.allocate(&target) else { return Access::Stall };
-        self.lines.reserved[place] |= missing;
+        self.lines.sectors[place][RESERVED] |= missing;
         let id = self.mshrs.start(target.tag, missing, place, request, atomic);
-        self.outgoing.push_back(Request { sectors: self.outside(target.tag, missing), id, ..request });
+        let (sectors, token) = (self.outside(target.tag, missing), Token::Fetch(id));
+        self.outgoing.push_back(Request { sectors, token, ..request });
         self.stats.misses += 1;
         Access::Miss
     }
 
     fn store(&mut self, request: Request, target: Target) -> Access {
         let back = self.settings.write == WritePolicy::Back;
-        let there =
-            target.place.is_some_and(|place| self.lines.valid[place] & target.sectors == target.sectors);
+        let [valid, ..] = target.place.map_or([0; 3], |place| self.lines.sectors[place]);
+        let there = target.place.is_some() && valid & target.sectors == target.sectors;
         let takes = there || self.settings.write_miss == WriteMiss::Allocate;
         let absorbed = back && takes;
         if !(absorbed && there) && self.outgoing.len() >= self.settings.miss_queue as usize {
@@ -249,13 +263,14 @@ impl Cache {
         }
         if self.settings.write == WritePolicy::Evict {
             if let Some(place) = target.place {
-                self.lines.valid[place] &= !target.sectors;
+                self.lines.sectors[place][VALID] &= !target.sectors;
             }
         } else if takes {
             let Some(place) = self.allocate(&target) else { return Access::Stall };
-            self.lines.valid[place] |= target.sectors;
+            let masks = &mut self.lines.sectors[place];
+            masks[VALID] |= target.sectors;
             if back {
-                self.lines.dirty[place] |= target.sectors;
+                masks[DIRTY] |= target.sectors;
             }
         }
         if there {
@@ -271,55 +286,62 @@ impl Cache {
     }
 
     /// The place of the target's line, which is taken if it has none yet.
+    #[inline]
     fn allocate(&mut self, target: &Target) -> Option<usize> {
-        let place = match target.place {
-            Some(place) => place,
-            None => self.victim(target.set)?,
-        };
-        if target.place.is_none()
+        if let Some(place) = target.place {
+            self.touch(place, target.set);
+            return Some(place);
+        }
+        let place = self.victim(target.set)?;
+        let dirty = self.lines.sectors[place][DIRTY];
+        if dirty != 0
             && let Some(tag) = self.lines.tags.at(place)
-            && self.lines.dirty[place] != 0
         {
             self.stats.write_backs += 1;
-            self.outgoing.push_back(Request {
-                line: tag >> self.part_bits,
-                sectors: self.outside(tag, self.lines.dirty[place]),
-                kind: RequestKind::WriteBack,
-                sm: 0,
-                id: u32::MAX,
-            });
+            let (line, sectors) = (tag >> self.part_bits, self.outside(tag, dirty));
+            self.outgoing.push_back(Request::new(line, sectors, RequestKind::WriteBack, Token::None));
         }
         self.take(place, target);
         Some(place)
     }
 
-    fn take(&mut self, place: usize, target: &Target) {
-        if target.place.is_some() {
-            return self.touch(place);
+    /// As [`Self::allocate`], for a line that need not be written back.
+    fn place_of(&mut self, target: &Target) -> Option<usize> {
+        if let Some(place) = target.place {
+            self.touch(place, target.set);
+            return Some(place);
         }
+        let place = self.victim(target.set)?;
+        self.take(place, target);
+        Some(place)
+    }
+
+    /// The target's line comes to a place.
+    fn take(&mut self, place: usize, target: &Target) {
         self.lines.tags.put(target.tag, place);
-        self.lines.tags.move_to_end(place);
-        self.lines.valid[place] = 0;
-        self.lines.dirty[place] = 0;
-        self.lines.reserved[place] = 0;
+        self.lines.tags.move_to_end(place, target.set);
+        self.lines.sectors[place] = [0; 3];
     }
 
     /// A line that is there is used.
-    fn touch(&mut self, place: usize) {
+    #[inline]
+    fn touch(&mut self, place: usize, set: usize) {
         if self.settings.replacement == Replacement::Lru {
-            self.lines.tags.move_to_end(place);
+            self.lines.tags.move_to_end(place, set);
         }
     }
 
     /// The place of a set that makes room; none if all wait for data.
+    #[inline]
     fn victim(&mut self, set: usize) -> Option<usize> {
-        let Lines { tags, reserved, .. } = &self.lines;
-        let mut free = tags.in_order(set).filter(|&place| reserved[place] == 0);
+        let Lines { tags, sectors } = &self.lines;
+        let is_free = |&place: &usize| sectors[place][RESERVED] == 0;
         if self.settings.replacement != Replacement::Random {
-            return free.next();
+            let first = tags.first(set);
+            return if is_free(&first) { Some(first) } else { tags.in_order(set).find(is_free) };
         }
         let ways = self.settings.ways as usize;
-        let mut free = (set * ways..(set + 1) * ways).filter(|&place| reserved[place] == 0);
+        let mut free = (set * ways..(set + 1) * ways).filter(is_free);
         let count = free.clone().count() as u64;
         let empty = free.clone().find(|&place| tags.at(place).is_none());
         // where nothing is drawn from, nothing is drawn: it makes no difference how often somebody tries
@@ -333,7 +355,11 @@ impl Cache {
     }
 
     /// Sectors of one of this cache's lines as sectors of the 128-byte line.
+    #[inline]
     fn outside(&self, tag: u64, sectors: u8) -> u8 {
+        if self.part_bits == 0 {
+            return sectors;
+        }
         let part = tag & ((1 << self.part_bits) - 1);
         sectors << (part << (2 - self.part_bits))
     }

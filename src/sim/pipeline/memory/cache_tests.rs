@@ -19,7 +19,7 @@ const SMALL: CacheSettings = CacheSettings {
 };
 
 fn request(kind: RequestKind, line: u64, sectors: u8, id: u32) -> Request {
-    Request { line, sectors, kind, sm: 0, id }
+    Request::new(line, sectors, kind, Token::Flight(id))
 }
 
 fn read(line: u64, sectors: u8) -> Request {
@@ -30,6 +30,11 @@ fn write(line: u64, sectors: u8) -> Request {
     request(RequestKind::Write, line, sectors, 9)
 }
 
+fn id(token: Token) -> u32 {
+    let Token::Flight(id) = token else { panic!("{token:?} was not sent") };
+    id
+}
+
 /// Sends everything that waits, answers the fetches, and returns what was sent.
 fn serve(cache: &mut Cache) -> Vec<(RequestKind, u64, u8)> {
     let mut sent = Vec::new();
@@ -37,7 +42,7 @@ fn serve(cache: &mut Cache) -> Vec<(RequestKind, u64, u8)> {
         cache.sent();
         sent.push((out.kind, out.line, out.sectors));
         if !out.kind.is_write() {
-            cache.fill(out.id);
+            cache.fill(out.token);
         }
     }
     while cache.ready().is_some() {}
@@ -143,8 +148,8 @@ fn requests_merge_into_a_fetch_up_to_its_limit() {
     cache.sent();
     assert!(cache.outgoing().is_none(), "one fetch serves both");
     assert_eq!(cache.ready(), None);
-    cache.fill(fetch.id);
-    let ready: Vec<u32> = std::iter::from_fn(|| cache.ready()).map(|r| r.id).collect();
+    cache.fill(fetch.token);
+    let ready: Vec<u32> = std::iter::from_fn(|| cache.ready()).map(|r| id(r.token)).collect();
     assert_eq!(ready, [20, 21]);
     assert!(cache.outgoing().is_none() && !cache.any_ready());
     assert_eq!(cache.stats().stalls, 1);

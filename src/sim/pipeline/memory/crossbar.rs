@@ -5,40 +5,63 @@
 //! As in GPGPU-Sim 4.2 the outputs choose one after the other and a packet leaves its input at once, so that a later
 //! output of the same tick may take the packet behind it: iSLIP proper moves one packet per input and tick. A packet
 //! is one request or reply, whatever its size.
+//!
+//! In a window, what comes to an input is known beforehand, with the time from which on it is there.
 
 use std::collections::VecDeque;
 
 use super::Request;
-use super::queues::Queues;
-use super::set::Set;
+use super::set::{Set, Sets};
+
+/// Packets with a time: at an input, from when on it is there; at an output, the core cycle in which it came there.
+pub(super) type Packets = VecDeque<(u64, Request)>;
+
+/// What the outputs are.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Outputs {
+    Slices,
+    Sms,
+}
 
 #[derive(Clone, Debug)]
 pub(super) struct Crossbar {
-    /// Packets with their output.
-    inputs: Queues<(u16, Request)>,
-    /// Packets with the core cycle in which they came there.
-    outputs: Queues<(u64, Request)>,
-    /// Per output: the inputs whose first packet is for it.
-    wanting: Vec<Set>,
+    inputs: Vec<Packets>,
+    outputs: Vec<Packets>,
+    kind: Outputs,
+    /// Outputs that have packets.
+    filled: Set,
+    /// Per output: the inputs whose first packet is for it and is there.
+    wanting: Sets,
     /// Outputs that an input wants.
     wanted: Set,
+    /// In a window, by the time that has passed in it: the inputs whose first packet is there from then on.
+    coming: Vec<Vec<u16>>,
+    window: u64,
+    /// Inputs that want an output or whose packet is coming: but within a window all that have packets.
+    listed: Set,
     /// Per output: the input served last.
     served: Vec<usize>,
     limit: usize,
 }
 
 impl Crossbar {
-    pub fn new(inputs: usize, outputs: usize, limit: usize) -> Self {
+    pub fn new(inputs: usize, (kind, outputs): (Outputs, usize), limit: usize) -> Self {
         Self {
-            inputs: Queues::new(inputs),
-            outputs: Queues::new(outputs),
-            wanting: vec![Set::new(inputs); outputs],
+            inputs: vec![VecDeque::new(); inputs],
+            outputs: vec![VecDeque::new(); outputs],
+            kind,
+            filled: Set::new(outputs),
+            wanting: Sets::new(outputs, inputs),
             wanted: Set::new(outputs),
+            coming: Vec::new(),
+            window: 0,
+            listed: Set::new(inputs),
             served: vec![inputs - 1; outputs],
             limit,
         }
     }
 
+    /// Whether an input has room for another packet.
     pub fn accepts(&self, input: usize) -> bool {
         self.room_at(input) > 0
     }
@@ -46,105 +69,199 @@ impl Crossbar {
     /// How many more packets an input has room for.
     #[inline]
     pub fn room_at(&self, input: usize) -> usize {
-        self.limit.saturating_sub(self.inputs.len_of(input))
+        self.limit.saturating_sub(self.inputs[input].len())
     }
 
-    pub fn push(&mut self, input: usize, output: usize, packet: Request) {
-        if self.inputs.len_of(input) == 0 {
-            self.want(output, input);
+    /// A packet comes to an input and is there at once.
+    pub fn push(&mut self, input: usize, packet: Request) {
+        if self.inputs[input].is_empty() {
+            self.want(input, &packet);
+            self.listed.insert(input);
         }
-        self.inputs.push(input, (output as u16, packet));
+        self.inputs[input].push_back((0, packet));
     }
 
+    /// The next packet at an output.
+    #[inline]
     pub fn pop(&mut self, output: usize) -> Option<Request> {
-        self.outputs.pop(output).map(|(_, packet)| packet)
+        let (_, packet) = self.outputs[output].pop_front()?;
+        if self.outputs[output].is_empty() {
+            self.filled.remove(output);
+        }
+        Some(packet)
     }
 
     /// The first output from this one on where packets are.
+    #[inline]
     pub fn next_arrival(&self, from: usize) -> Option<usize> {
-        self.outputs.next_filled(from)
+        self.filled.next(from)
     }
 
     /// Whether no packet is in it.
+    #[inline]
     pub fn is_empty(&self) -> bool {
-        self.inputs.is_empty() && self.outputs.is_empty()
+        self.listed.is_empty() && self.filled.is_empty()
     }
 
     /// Whether packets are at inputs.
+    #[inline]
     pub fn has_waiting(&self) -> bool {
-        !self.inputs.is_empty()
+        !self.listed.is_empty()
     }
 
     /// Whether packets are at outputs.
+    #[inline]
     pub fn has_arrivals(&self) -> bool {
-        !self.outputs.is_empty()
+        !self.filled.is_empty()
     }
 
     /// How many more packets every input has room for, and every output.
     pub fn room(&self) -> (usize, usize) {
-        let room = |queues: usize| self.limit.saturating_sub(queues);
-        (room(self.inputs.longest()), room(self.outputs.longest()))
+        let room = |queues: &[Packets]| {
+            let longest = queues.iter().map(VecDeque::len).max().unwrap_or(0);
+            self.limit.saturating_sub(longest)
+        };
+        (room(&self.inputs), room(&self.outputs))
     }
 
-    /// Lets somebody change what waits at an output.
-    pub fn change_output(&mut self, output: usize, change: impl FnOnce(&mut VecDeque<(u64, Request)>)) {
-        self.outputs.change(output, change);
+    /// In a window, who sends has the packets of an input: they go there, or come back.
+    pub fn exchange_input(&mut self, input: usize, packets: &mut Packets) {
+        std::mem::swap(&mut self.inputs[input], packets);
     }
 
-    /// One tick, in this core cycle.
-    pub fn advance(&mut self, now: u64) {
+    /// In a window, who takes has the packets of an output: they go there, or come back.
+    pub fn exchange_output(&mut self, output: usize, packets: &mut Packets) {
+        let queue = &mut self.outputs[output];
+        std::mem::swap(queue, packets);
+        if queue.is_empty() {
+            self.filled.remove(output);
+        } else {
+            self.filled.insert(output);
+        }
+    }
+
+    /// A window begins: what its inputs have is there from times on that go up to `length` from `now`.
+    pub fn begin_window(&mut self, now: u64, length: u64) {
+        self.window = now;
+        self.coming.resize_with((length + 1) as usize, Vec::new);
+        for input in 0..self.inputs.len() {
+            if !self.listed.has(input)
+                && let Some(&(at, packet)) = self.inputs[input].front()
+            {
+                self.listed.insert(input);
+                self.look_at(input, at, &packet, now);
+            }
+        }
+    }
+
+    /// In a window: a time has come. Whether there is something to do for [`Self::advance`].
+    #[inline]
+    pub fn pass(&mut self, now: u64) -> bool {
+        let coming = (now - self.window) as usize;
+        if !self.coming[coming].is_empty() {
+            let mut inputs = std::mem::take(&mut self.coming[coming]);
+            for input in inputs.drain(..) {
+                if let Some(&(_, packet)) = self.inputs[usize::from(input)].front() {
+                    self.want(input.into(), &packet);
+                }
+            }
+            self.coming[coming] = inputs;
+        }
+        self.is_wanted()
+    }
+
+    /// Whether an output is wanted.
+    #[inline]
+    pub fn is_wanted(&self) -> bool {
+        !self.wanted.is_empty()
+    }
+
+    /// One tick at this time, in this core cycle. `take` may take a packet that would come to an empty output.
+    #[inline]
+    pub fn advance(&mut self, now: u64, cycle: u64, mut take: impl FnMut(usize, &Request) -> bool) {
         let mut next = self.wanted.next(0);
         while let Some(output) = next {
-            if self.outputs.len_of(output) < self.limit {
-                self.serve(output, now);
+            if self.outputs[output].len() < self.limit
+                && let Some(packet) = self.serve(output, now)
+                && (!self.outputs[output].is_empty() || !take(output, &packet))
+            {
+                self.outputs[output].push_back((cycle, packet));
+                self.filled.insert(output);
             }
             next = self.wanted.next(output + 1);
         }
     }
 
-    fn want(&mut self, output: usize, input: usize) {
-        self.wanting[output].insert(input);
-        self.wanted.insert(output);
-    }
-
-    /// A packet goes to an output that is wanted.
-    fn serve(&mut self, output: usize, now: u64) {
-        let wanting = &mut self.wanting[output];
-        let Some(input) = wanting.next(self.served[output] + 1).or_else(|| wanting.next(0)) else { return };
-        let Some((_, packet)) = self.inputs.pop(input) else { return };
-        wanting.remove(input);
-        if wanting.next(0).is_none() {
+    /// The packet that goes to an output that is wanted.
+    #[inline(always)]
+    fn serve(&mut self, output: usize, now: u64) -> Option<Request> {
+        let input = self.wanting.next_around(output, self.served[output] + 1)?;
+        let queue = &mut self.inputs[input];
+        let (_, packet) = queue.pop_front()?;
+        let behind = queue.front().copied();
+        if self.wanting.remove(output, input) {
             self.wanted.remove(output);
         }
-        self.outputs.push(output, (now, packet));
         self.served[output] = input;
-        if let Some(&(behind, _)) = self.inputs.front(input) {
-            self.want(usize::from(behind), input);
+        match behind {
+            Some((at, behind)) => self.look_at(input, at, &behind, now),
+            None => self.listed.remove(input),
         }
+        Some(packet)
+    }
+
+    /// An input has another first packet.
+    #[inline(always)]
+    fn look_at(&mut self, input: usize, at: u64, packet: &Request, now: u64) {
+        if at <= now {
+            self.want(input, packet);
+        } else {
+            self.coming[(at - self.window) as usize].push(input as u16);
+        }
+    }
+
+    #[inline(always)]
+    fn want(&mut self, input: usize, packet: &Request) {
+        let output = match self.kind {
+            Outputs::Slices => packet.slice.into(),
+            Outputs::Sms => packet.sm.into(),
+        };
+        self.wanting.insert(output, input);
+        self.wanted.insert(output);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::{RequestKind, Token};
     use super::*;
 
-    fn packet(id: u32) -> Request {
-        Request { line: u64::from(id), sectors: 1, kind: super::super::RequestKind::Read, sm: 0, id }
+    fn packet(id: u32, output: u8) -> Request {
+        let packet = Request::new(u64::from(id), 1, RequestKind::Read, Token::Flight(id));
+        Request { slice: output, ..packet }
     }
 
-    fn arrivals(crossbar: &mut Crossbar, output: usize) -> Vec<u32> {
-        std::iter::from_fn(|| crossbar.pop(output)).map(|p| p.id).collect()
+    fn crossbar(inputs: usize, outputs: usize, limit: usize) -> Crossbar {
+        Crossbar::new(inputs, (Outputs::Slices, outputs), limit)
+    }
+
+    fn advance(crossbar: &mut Crossbar) {
+        crossbar.advance(0, 0, |_, _| false);
+    }
+
+    fn arrivals(crossbar: &mut Crossbar, output: usize) -> Vec<u64> {
+        std::iter::from_fn(|| crossbar.pop(output)).map(|p| p.line).collect()
     }
 
     #[test]
     fn inputs_take_turns_at_an_output() {
-        let mut crossbar = Crossbar::new(3, 2, 8);
+        let mut crossbar = crossbar(3, 2, 8);
         for (id, input) in [(0, 0), (1, 0), (2, 2), (3, 2), (4, 1)] {
-            crossbar.push(input, 0, packet(id));
+            crossbar.push(input, packet(id, 0));
         }
-        crossbar.push(1, 1, packet(5));
+        crossbar.push(1, packet(5, 1));
         for _ in 0..6 {
-            crossbar.advance(0);
+            advance(&mut crossbar);
         }
         assert_eq!(arrivals(&mut crossbar, 0), [0, 4, 2, 1, 3]);
         // input 1 was held up by the packet in front
@@ -154,32 +271,51 @@ mod tests {
 
     #[test]
     fn an_input_may_send_to_several_outputs_in_ascending_order() {
-        let mut crossbar = Crossbar::new(2, 3, 8);
+        let mut crossbar = crossbar(2, 3, 8);
         for (id, output) in [(0, 0), (1, 2), (2, 1), (3, 1)] {
-            crossbar.push(0, output, packet(id));
+            crossbar.push(0, packet(id, output));
         }
-        crossbar.advance(0);
+        advance(&mut crossbar);
         assert_eq!(arrivals(&mut crossbar, 0), [0]);
         assert_eq!(arrivals(&mut crossbar, 2), [1]);
         // output 1 had had its turn
         assert!(arrivals(&mut crossbar, 1).is_empty());
-        crossbar.advance(0);
+        advance(&mut crossbar);
         assert_eq!(arrivals(&mut crossbar, 1), [2]);
     }
 
     #[test]
     fn different_outputs_work_in_parallel_and_full_ones_wait() {
-        let mut crossbar = Crossbar::new(2, 2, 1);
-        crossbar.push(0, 1, packet(0));
-        crossbar.push(1, 0, packet(1));
+        let mut crossbar = crossbar(2, 2, 1);
+        crossbar.push(0, packet(0, 1));
+        crossbar.push(1, packet(1, 0));
         assert!(!crossbar.accepts(0));
-        crossbar.advance(0);
+        advance(&mut crossbar);
         assert!(crossbar.accepts(0) && crossbar.has_arrivals());
-        crossbar.push(0, 1, packet(2));
-        crossbar.advance(0);
+        crossbar.push(0, packet(2, 1));
+        advance(&mut crossbar);
         assert_eq!(arrivals(&mut crossbar, 1), [0]);
-        crossbar.advance(0);
+        advance(&mut crossbar);
         assert_eq!(arrivals(&mut crossbar, 1), [2]);
         assert_eq!(arrivals(&mut crossbar, 0), [1]);
+    }
+
+    #[test]
+    fn packets_of_a_window_are_there_from_their_time_on() {
+        let mut crossbar = crossbar(70, 2, 8);
+        let mut packets = [(5, packet(0, 1)), (7, packet(1, 0))].into();
+        crossbar.exchange_input(69, &mut packets);
+        crossbar.begin_window(4, 4);
+        let mut taken = Vec::new();
+        for now in 4..=8 {
+            if crossbar.pass(now) {
+                crossbar.advance(now, now, |output, packet| {
+                    taken.push((now, output, packet.line));
+                    true
+                });
+            }
+        }
+        assert_eq!(taken, [(5, 1, 0), (7, 0, 1)]);
+        assert!(crossbar.is_empty());
     }
 }

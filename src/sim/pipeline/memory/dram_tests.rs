@@ -1,6 +1,6 @@
 //! Tests of the DRAM.
 
-use super::super::RequestKind;
+use super::super::{RequestKind, Token};
 use super::*;
 
 /// Four banks in bits 8 and 9, rows from bit 10.
@@ -30,7 +30,7 @@ fn done(settings: &Settings, requests: &[(RequestKind, u64)]) -> Vec<u64> {
     let mut dram = Dram::new(settings);
     for (id, &(kind, address)) in requests.iter().enumerate() {
         let sector = 1 << (address / 32 % 4);
-        let request = Request { line: address / 128, sectors: sector, kind, sm: 0, id: id as u32 };
+        let request = Request::new(address / 128, sector, kind, Token::Flight(id as u32));
         dram.push(request, 0, address);
     }
     let mut ticks = vec![0; requests.len()];
@@ -40,7 +40,8 @@ fn done(settings: &Settings, requests: &[(RequestKind, u64)]) -> Vec<u64> {
         }
         let written_back = dram.tick(now);
         for transfer in written_back.iter().chain(dram.done()) {
-            ticks[transfer.request.id as usize] = now;
+            let Token::Flight(id) = transfer.request.token else { unreachable!() };
+            ticks[id as usize] = now;
         }
         dram.take_done();
     }
@@ -104,7 +105,7 @@ fn the_bus_turns_around() {
 #[test]
 fn large_requests_take_several_bursts() {
     let mut dram = Dram::new(&settings());
-    dram.push(Request { line: 0, sectors: 0b1111, kind: Read, sm: 0, id: 0 }, 0, 0);
+    dram.push(Request::new(0, 0b1111, Read, Token::None), 0, 0);
     let tick = (0..).find(|&now| {
         dram.tick(now);
         dram.done().is_some()

@@ -11,6 +11,7 @@ const PRIMITIVE: [u64; 17] = [
 
 /// The index among `2^bits` of a number. Linear in GF(2), so two numbers that differ in the low
 /// bits alone never meet.
+#[inline(always)]
 pub(super) fn of(number: u64, bits: u32, function: Index) -> usize {
     let mask = (1u64 << bits) - 1;
     let index = match function {
@@ -21,18 +22,21 @@ pub(super) fn of(number: u64, bits: u32, function: Index) -> usize {
     index as usize
 }
 
-/// By degree, place of four bits in a number, and those bits: their remainder. Remainders are linear,
-/// so that of a number is the sum of those of its parts.
-static REMAINDERS: [[[u32; 16]; 16]; PRIMITIVE.len()] = {
-    let mut all = [[[0; 16]; 16]; PRIMITIVE.len()];
+/// By degree, place of a byte in a number, and that byte: its remainder. Remainders are linear, so that of a number is
+/// the sum of those of its parts.
+static REMAINDERS: [[[u16; 256]; 8]; PRIMITIVE.len()] = {
+    let mut all = [[[0; 256]; 8]; PRIMITIVE.len()];
     let mut degree = 1;
     while degree < PRIMITIVE.len() {
         let mut place = 0;
-        while place < 16 {
-            let mut part = 0;
-            while part < 16 {
-                all[degree][place][part] = by_division((part as u64) << (4 * place), degree as u32) as u32;
-                part += 1;
+        while place < 8 {
+            let mut byte = 1;
+            while byte < 256 {
+                let others = byte & (byte - 1);
+                let lowest = ((byte ^ others) as u64) << (8 * place);
+                all[degree][place][byte] =
+                    all[degree][place][others] ^ by_division(lowest, degree as u32) as u16;
+                byte += 1;
             }
             place += 1;
         }
@@ -41,14 +45,15 @@ static REMAINDERS: [[[u32; 16]; 16]; PRIMITIVE.len()] = {
     all
 };
 
+#[inline(always)]
 fn remainder(mut number: u64, bits: u32) -> u64 {
     let mut sum = 0;
     for of_place in &REMAINDERS[bits as usize] {
+        sum ^= of_place[number as usize % 256];
+        number >>= 8;
         if number == 0 {
             break;
         }
-        sum ^= of_place[number as usize % 16];
-        number >>= 4;
     }
     sum.into()
 }

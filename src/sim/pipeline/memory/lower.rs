@@ -1,6 +1,6 @@
 //! Everything between the SMs and DRAM.
 
-use super::Port;
+use super::{Port, Share};
 use super::fixed::FixedLevel;
 use super::jitter::Draws;
 use super::partitioned::Partitioned;
@@ -57,7 +57,7 @@ impl Lower {
     /// The end of the way for an SM.
     pub fn port(&self, sm: usize) -> Port {
         match &self.kind {
-            Kind::Fixed(_) => Port::new(sm, 1, false),
+            Kind::Fixed(_) => Port::new(sm, 1, None),
             Kind::Partitions(partitions) => partitions.port(sm),
         }
     }
@@ -99,7 +99,7 @@ impl Lower {
     /// Takes what an SM has sent in this core cycle.
     #[inline]
     pub fn collect(&mut self, port: &mut Port) {
-        for (_, request) in port.sent() {
+        for (_, request) in port.sent().drain(..) {
             match &mut self.kind {
                 Kind::Fixed(fixed) => fixed.push(request),
                 Kind::Partitions(partitions) => partitions.push(request),
@@ -116,10 +116,11 @@ impl Lower {
     }
 
     /// All that memory does in a window of core cycles, at most [`Self::horizon`], but for taking requests on their way;
-    /// then [`Self::open_window`]. `remembers` what has happened by when, for [`Self::stats_at`].
-    pub fn run_ahead(&mut self, cycles: u64, remembers: bool) {
+    /// then [`Self::open_window`]. `remembers` what has happened by when, for [`Self::stats_at`]. Somebody `runs` all
+    /// shares of it, in any order.
+    pub fn run_ahead(&mut self, cycles: u64, remembers: bool, run: impl FnOnce(&mut [Share])) {
         if let Kind::Partitions(partitions) = &mut self.kind {
-            partitions.run_ahead(cycles, remembers);
+            partitions.run_ahead(cycles, remembers, run);
         }
     }
 
@@ -127,15 +128,14 @@ impl Lower {
     pub fn open_window(&mut self, sm: usize, port: &mut Port) {
         port.set_room(usize::MAX);
         if let Kind::Partitions(partitions) = &mut self.kind {
-            partitions.exchange_arriving(sm, port);
+            partitions.exchange(sm, port);
         }
     }
 
     /// An SM has gone through the window.
     pub fn close_window(&mut self, sm: usize, port: &mut Port) {
         if let Kind::Partitions(partitions) = &mut self.kind {
-            partitions.collect(port);
-            partitions.exchange_arriving(sm, port);
+            partitions.exchange(sm, port);
         }
     }
 

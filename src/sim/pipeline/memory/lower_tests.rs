@@ -3,7 +3,7 @@
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::super::{Request, RequestKind};
+use super::super::{Request, RequestKind, Token};
 use super::*;
 use crate::diag::SourceText;
 use crate::machine::memory::{CacheSettings, Dram, Index, Jitter, Partitions, WriteMiss, WritePolicy};
@@ -48,7 +48,12 @@ fn partitions(channels: u32, slices: u32, with_l2: bool) -> MemorySpec {
 }
 
 fn read(line: u64, sectors: u8, id: u32) -> Request {
-    Request { line, sectors, kind: RequestKind::Read, sm: 0, id }
+    Request::new(line, sectors, RequestKind::Read, Token::Flight(id))
+}
+
+fn id(token: Token) -> u32 {
+    let Token::Flight(id) = token else { panic!("{token:?} was not sent") };
+    id
 }
 
 /// What each SM sends, as (core cycle, request): sent as soon as it can be from that cycle on.
@@ -93,7 +98,7 @@ impl<'t> Run<'t> {
         for (sm, port) in ports.iter_mut().enumerate() {
             lower.deliver(sm, port, |port| {
                 let reply = port.reply();
-                replies.extend(reply.map(|reply| (cycle, sm, reply.id)));
+                replies.extend(reply.map(|reply| (cycle, sm, id(reply.token))));
                 reply.is_some()
             });
         }
@@ -107,11 +112,14 @@ impl<'t> Run<'t> {
 
     /// Cycles in which nobody needs the others.
     fn window(&mut self, cycles: std::ops::Range<u64>) {
-        self.lower.run_ahead(cycles.end - cycles.start, true);
+        self.lower.run_ahead(cycles.end - cycles.start, true, |shares| {
+            // in another order than they have
+            shares.iter_mut().rev().for_each(Share::run);
+        });
         for sm in 0..self.ports.len() {
             self.lower.open_window(sm, &mut self.ports[sm]);
             for cycle in cycles.clone() {
-                self.replies.extend(self.ports[sm].reply().map(|reply| (cycle, sm, reply.id)));
+                self.replies.extend(self.ports[sm].reply().map(|reply| (cycle, sm, id(reply.token))));
                 self.ports[sm].eject(cycle);
                 self.send(sm, cycle);
             }
@@ -192,7 +200,7 @@ fn random_traffic(seed: u64) -> Traffic {
                 1 => RequestKind::Atomic,
                 _ => RequestKind::Read,
             };
-            (at, Request { line: below(60), sectors: 1 << below(4), kind, sm: 0, id })
+            (at, Request::new(below(60), 1 << below(4), kind, Token::Flight(id)))
         };
         (0..count).map(request).collect::<Vec<_>>()
     };

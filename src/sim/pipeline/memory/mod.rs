@@ -14,25 +14,29 @@
 //! grows to the largest number of requests that are under way at once, and by the lines that caches hold.
 
 mod cache;
+mod channel;
 mod crossbar;
 mod dram;
 mod fixed;
 mod index;
 mod jitter;
 mod lower;
+mod mapping;
 mod mshr;
 mod partition;
 mod partitioned;
 mod port;
-mod queues;
 mod set;
+mod share;
 mod slice;
 mod tags;
 
 pub(super) use cache::{Access, Cache};
 pub(super) use lower::Lower;
 pub(super) use port::Port;
+pub(super) use share::Share;
 
+use super::flight::FlightId;
 use crate::machine::memory::SECTOR_BYTES;
 
 /// A transaction: some sectors of a line.
@@ -46,8 +50,23 @@ pub struct Request {
     pub kind: RequestKind,
     /// The SM that sent it; set by its [`Port`].
     pub sm: u16,
-    /// The sender's; given back in the reply.
-    pub id: u32,
+    /// The slice of memory that it goes to; set there.
+    pub slice: u8,
+    /// Whose it is.
+    pub token: Token,
+}
+
+/// What the sender of a request knows it by; given back in the reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Token {
+    /// The instruction that waits for it.
+    Flight(FlightId),
+    /// The slot of the warp that stores.
+    Warp(u8),
+    /// A cache's fetch, by the cache's own number.
+    Fetch(u32),
+    /// Nobody waits.
+    None,
 }
 
 /// What a request is for.
@@ -73,6 +92,11 @@ impl RequestKind {
 }
 
 impl Request {
+    /// A new one.
+    pub fn new(line: u64, sectors: u8, kind: RequestKind, token: Token) -> Self {
+        Self { line, sectors, kind, sm: 0, slice: 0, token }
+    }
+
     /// The address of its first byte.
     fn address(&self) -> u64 {
         self.line * 128 + u64::from(self.sectors.trailing_zeros().min(3)) * SECTOR_BYTES
@@ -82,4 +106,11 @@ impl Request {
     fn bytes(&self) -> u64 {
         u64::from(self.sectors.count_ones()) * SECTOR_BYTES
     }
+}
+
+/// The core cycle in which a tick lies, with ticks per cycles.
+#[inline]
+fn cycle_of(tick: u64, (ticks, cycles): (u64, u64)) -> u64 {
+    let begun = if ticks == cycles { tick } else { (tick * cycles).div_ceil(ticks) };
+    begun - 1
 }

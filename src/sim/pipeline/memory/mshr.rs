@@ -10,13 +10,17 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug)]
 struct Fetch {
     line: u64,
+    /// Who waits for it: first this one, then others.
+    request: Request,
     sectors: u8,
-    /// Where the cache keeps the line.
-    place: u32,
     /// Whether it is under way, its data not there yet.
     pending: bool,
     atomic: bool,
+    /// Where the cache keeps the line.
+    place: u32,
+    /// How many wait.
     waiting: u32,
+    /// The others, in order.
     first: u32,
     last: u32,
     /// The next one under way for the same place.
@@ -41,7 +45,9 @@ pub(super) struct Done {
 #[derive(Clone, Debug)]
 pub(super) struct Mshrs {
     fetches: Vec<Fetch>,
-    /// Numbers of the free ones.
+    /// How many there may be.
+    count: usize,
+    /// Numbers of those that were there and are free.
     free: Vec<u32>,
     /// By place of the cache: one more than the first fetch under way for it, or 0.
     by_place: Vec<u32>,
@@ -54,25 +60,15 @@ pub(super) struct Mshrs {
 
 impl Mshrs {
     pub fn new(count: u32, merge: u32, places: usize) -> Self {
-        let empty = Fetch {
-            line: 0,
-            sectors: 0,
-            place: 0,
-            pending: false,
-            atomic: false,
-            waiting: 0,
-            first: NONE,
-            last: NONE,
-            next: NONE,
-        };
         Self {
-            fetches: vec![empty; count as usize],
-            free: (0..count).rev().collect(),
+            fetches: Vec::new(),
+            count: count as usize,
+            free: Vec::new(),
             by_place: vec![0; places],
             merge,
-            waiters: Vec::with_capacity(count as usize),
+            waiters: Vec::new(),
             free_waiter: NONE,
-            complete: VecDeque::with_capacity(count as usize),
+            complete: VecDeque::new(),
         }
     }
 
@@ -101,7 +97,7 @@ impl Mshrs {
     }
 
     pub fn has_free(&self) -> bool {
-        !self.free.is_empty()
+        !self.free.is_empty() || self.fetches.len() < self.count
     }
 
     /// How many are in use.
@@ -115,22 +111,37 @@ impl Mshrs {
     }
 
     /// Starts a fetch for a request; there must be a free one.
+    #[inline]
     pub fn start(&mut self, line: u64, sectors: u8, place: usize, request: Request, atomic: bool) -> u32 {
-        let id = self.free.pop().expect("the caller has asked for a free one");
-        self.fetches[id as usize] = Fetch {
+        debug_assert!(self.has_free(), "the caller has asked for a free one");
+        let fetch = Fetch {
             line,
+            request,
             sectors,
-            place: place as u32,
             pending: true,
-            atomic: false,
-            waiting: 0,
+            atomic,
+            place: place as u32,
+            waiting: 1,
             first: NONE,
             last: NONE,
             next: NONE,
         };
-        let last = self.of_place(place).last();
-        self.link(place, last, id);
-        self.merge(id, request, atomic);
+        let id = match self.free.pop() {
+            Some(id) => {
+                self.fetches[id as usize] = fetch;
+                id
+            }
+            None => {
+                self.fetches.push(fetch);
+                (self.fetches.len() - 1) as u32
+            }
+        };
+        if self.by_place[place] == 0 {
+            self.by_place[place] = id + 1;
+        } else {
+            let last = self.of_place(place).last();
+            self.link(place, last, id);
+        }
         id
     }
 
@@ -149,8 +160,7 @@ impl Mshrs {
         let fetch = &mut self.fetches[id as usize];
         fetch.atomic |= atomic;
         fetch.waiting += 1;
-        let last = fetch.last;
-        fetch.last = number;
+        let last = std::mem::replace(&mut fetch.last, number);
         if last == NONE {
             fetch.first = number;
         } else {
@@ -159,35 +169,44 @@ impl Mshrs {
     }
 
     /// The data of a fetch is there.
+    #[inline(always)]
     pub fn complete(&mut self, id: u32) -> Done {
-        let Fetch { pending, place, sectors, atomic, next, .. } = self.fetches[id as usize];
-        assert!(pending, "memory answered a fetch that is not under way");
-        self.fetches[id as usize].pending = false;
-        let place = place as usize;
-        let before = self.of_place(place).take_while(|&other| other != id).last();
-        self.link(place, before, next);
+        let fetch = &mut self.fetches[id as usize];
+        let (place, sectors, atomic, next) = (fetch.place as usize, fetch.sectors, fetch.atomic, fetch.next);
+        assert!(fetch.pending, "memory answered a fetch that is not under way");
+        fetch.pending = false;
+        if self.by_place[place] == id + 1 {
+            self.link(place, None, next);
+        } else {
+            let before = self.of_place(place).take_while(|&other| other != id).last();
+            self.link(place, before, next);
+        }
         self.complete.push_back(id);
         Done { place, sectors, atomic }
     }
 
+    #[inline]
     pub fn any_ready(&self) -> bool {
         !self.complete.is_empty()
     }
 
     /// The next request whose data is there: in the order of completion, then of arrival.
+    #[inline(always)]
     pub fn ready(&mut self) -> Option<Request> {
         let id = *self.complete.front()?;
         let fetch = &mut self.fetches[id as usize];
-        let number = fetch.first;
-        let waiter = self.waiters[number as usize];
-        fetch.first = waiter.next;
+        let request = fetch.request;
         fetch.waiting -= 1;
-        self.waiters[number as usize].next = self.free_waiter;
-        self.free_waiter = number;
-        if waiter.next == NONE {
+        if fetch.waiting == 0 {
             self.complete.pop_front();
             self.free.push(id);
+        } else {
+            let number = fetch.first;
+            let waiter = &mut self.waiters[number as usize];
+            (fetch.request, fetch.first) = (waiter.request, waiter.next);
+            waiter.next = self.free_waiter;
+            self.free_waiter = number;
         }
-        Some(waiter.request)
+        Some(request)
     }
 }

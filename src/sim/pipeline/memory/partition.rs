@@ -1,228 +1,175 @@
-//! A memory partition's way to its DRAM, and which addresses are whose.
+//! A memory partition: some slices and the DRAM channel behind them.
+//!
+//! It sees others only at the ends of its slices. So it can go through many ticks by itself, as long as what comes to
+//! a slice waits out a latency first, and what leaves finds room.
 
 use std::collections::VecDeque;
 
-use super::dram::Dram;
+use super::Request;
+use super::cache::Cache;
+use super::channel::Channel;
 use super::jitter::Draws;
+use super::mapping::Mapping;
 use super::slice::Slice;
-use super::{Request, index};
-use crate::machine::memory::{Index, LINE_BYTES, Partitions};
+use crate::machine::memory::Partitions;
+use crate::sim::result::LowerStats;
+use crate::trace::{CacheStats, DramStats};
 
-/// Where addresses lie.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Mapping {
-    channels: u64,
-    slices: u64,
-    channel_bit: u32,
-    slice_bit: u32,
-    spread: Index,
-    /// The bits of what lies above a slice's number that decide what is done to it.
-    spread_by: u64,
-    bits: u32,
-}
+/// What a window of a busy DRAM channel is worth, in requests at the L2.
+const DRAM_LOAD: usize = 100;
 
-impl Mapping {
-    pub fn new(settings: &Partitions) -> Self {
-        let slices = settings.channels * settings.slices;
-        Self {
-            channels: settings.channels.into(),
-            slices: settings.slices.into(),
-            channel_bit: settings.channel_bit,
-            slice_bit: settings.slice_bit,
-            spread: settings.spread,
-            spread_by: 1u64.checked_shl(settings.spread_bits).unwrap_or(0).wrapping_sub(1),
-            bits: slices.trailing_zeros(),
-        }
-    }
+/// Replies with the tick in which they set out.
+pub(super) type Replies = VecDeque<(u64, Request)>;
 
-    /// The number of an address's slice, channel by channel.
-    pub fn slice(&self, address: u64) -> usize {
-        let channel = (address >> self.channel_bit) % self.channels;
-        let slice = (self.inner(address) >> self.slice_bit) % self.slices;
-        let number = channel * self.slices + slice;
-        if self.spread == Index::Linear {
-            return number as usize;
-        }
-        // the bits above those that chose the slice decide what is done to its number
-        let above = (address >> (self.channel_bit + self.bits)) & self.spread_by;
-        index::of(above << self.bits | number, self.bits, self.spread)
-    }
-
-    /// The address within its channel.
-    pub fn inner(&self, address: u64) -> u64 {
-        let low = address & ((1 << self.channel_bit) - 1);
-        (((address >> self.channel_bit) / self.channels) << self.channel_bit) | low
-    }
-
-    /// The number of a line among those of a slice, for the sets of the L2.
-    pub fn line(&self, address: u64) -> u64 {
-        let inner = self.inner(address);
-        let low = inner & ((1 << self.slice_bit) - 1);
-        ((((inner >> self.slice_bit) / self.slices) << self.slice_bit) | low) / LINE_BYTES
-    }
-}
-
-/// A channel: what its slices send to DRAM waits out a latency, one request per DRAM tick.
 #[derive(Clone, Debug)]
-pub(super) struct Channel {
-    slices: usize,
-    latency: u64,
-    draws: Draws,
-    /// With the L2 tick at which they go on.
-    delay: VecDeque<(u64, u8, Request)>,
-    pub dram: Dram,
-    /// Requests between the slices and the return from DRAM: one for each slice of its own, and
-    /// some for all.
-    own: Vec<bool>,
-    common: usize,
-    common_limit: usize,
-    served: usize,
+pub(super) struct Partition {
+    mapping: Mapping,
+    /// DRAM ticks per tick.
+    clock: (u64, u64),
+    pub slices: Vec<Slice>,
+    pub channel: Channel,
+    /// The next tick in which the channel has something to do.
+    channel_next: u64,
+    /// The next tick in which anything here has.
+    pub next: u64,
+    /// By slice, in a window: what leaves.
+    pub replies: Vec<Replies>,
+    /// In a window: what had happened in a part before a core cycle in which something may have; where asked for.
+    before: Vec<(u64, Before)>,
 }
 
-impl Channel {
-    pub fn new(settings: &Partitions, draws: Draws) -> Self {
-        let slices = settings.slices as usize;
-        let room = (settings.dram.queue + settings.dram.returns) as usize;
-        Self {
-            slices,
-            latency: settings.dram.latency,
-            draws,
-            delay: VecDeque::new(),
-            dram: Dram::new(&settings.dram),
-            own: vec![false; slices],
-            common: 0,
-            common_limit: room.saturating_sub(slices - 1),
-            served: slices - 1,
-        }
-    }
-
-    /// Whether something can happen in the next tick without a push.
-    pub fn is_active(&self, tick: u64, slices: &[Slice]) -> bool {
-        !self.dram.is_idle()
-            || self.delay.front().is_some_and(|&(at, ..)| at <= tick)
-            || slices.iter().any(|slice| !slice.to_dram.is_empty())
-    }
-
-    /// One DRAM tick, `now`, within the L2 tick `tick`. `slices` are this channel's. Returns the
-    /// slice that something came back to, and the tick at which a request goes on to DRAM.
-    pub fn cycle(
-        &mut self,
-        now: u64,
-        tick: u64,
-        slices: &mut [Slice],
-        inner: impl Fn(u64) -> u64,
-    ) -> (Option<usize>, Option<u64>) {
-        let mut woken = None;
-        if let Some(done) = self.dram.done() {
-            let (slice, request) = (usize::from(done.slice), done.request);
-            if slices[slice].accepts_done() {
-                slices[slice].push_done(request);
-                self.dram.take_done();
-                self.release(slice);
-                woken = Some(slice);
-            }
-        }
-        if let Some(written_back) = self.dram.tick(now) {
-            self.release(usize::from(written_back.slice));
-        }
-        let mut alarm = None;
-        for n in 1..=self.slices {
-            // while DRAM's queue is full nothing sets out for it
-            if !self.dram.accepts() {
-                break;
-            }
-            let slice = (self.served + n) % self.slices;
-            if slices[slice].to_dram.is_empty() || !slices[slice].accepts_done() || !self.reserve(slice) {
-                continue;
-            }
-            if let Some(request) = slices[slice].to_dram.pop_front() {
-                self.served = slice;
-                // a jitter delays what is behind it too
-                let behind = self.delay.back().map_or(0, |&(at, ..)| at);
-                let at = (tick + self.latency + self.draws.next()).max(behind);
-                self.delay.push_back((at, slice as u8, request));
-                alarm = Some(at);
-            }
-            break;
-        }
-        if let Some(&(at, slice, request)) = self.delay.front()
-            && at <= tick
-            && self.dram.accepts()
-        {
-            self.delay.pop_front();
-            self.dram.push(request, slice, inner(request.address()));
-        }
-        (woken, alarm)
-    }
-
-    fn reserve(&mut self, slice: usize) -> bool {
-        if !self.own[slice] {
-            self.own[slice] = true;
-        } else if self.common < self.common_limit {
-            self.common += 1;
-        } else {
-            return false;
-        }
-        true
-    }
-
-    fn release(&mut self, slice: usize) {
-        if self.own[slice] {
-            self.own[slice] = false;
-        } else {
-            self.common -= 1;
-        }
-    }
+/// Counters of a slice, by its number, or of DRAM.
+#[derive(Clone, Copy, Debug)]
+enum Before {
+    Slice(u8, CacheStats),
+    Dram(DramStats),
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn mapping(channels: u32, slices: u32, spread: Index) -> Mapping {
-        Mapping::new(&Partitions { channels, slices, spread, ..Partitions::default() })
-    }
-
-    #[test]
-    fn lines_are_dealt_out_to_channels_and_slices() {
-        let m = mapping(16, 2, Index::Linear);
-        assert_eq!([0, 32, 128, 256, 384, 512].map(|a| m.slice(a)), [0, 0, 1, 2, 3, 4]);
-        assert_eq!(m.slice(16 * 256), 0);
-        assert_eq!(m.inner(16 * 256 + 128 + 5), 256 + 128 + 5);
-        // lines of one slice are numbered without gaps
-        let of_slice_three = (0..512).map(|n| n * 128).filter(|&a| m.slice(a) == 3);
-        assert!(of_slice_three.map(|a| m.line(a)).eq(0..16));
-        // numbers of channels that are no power of two
-        let m = mapping(3, 1, Index::Linear);
-        assert_eq!([0, 256, 512, 768].map(|a| m.slice(a)), [0, 1, 2, 0]);
-        let of_channel_one = (0..60).map(|n| n * 128).filter(|&a| m.slice(a) == 1);
-        assert!(of_channel_one.map(|a| m.line(a)).eq(0..20));
-    }
-
-    #[test]
-    fn spreading_permutes_the_slices_of_each_row() {
-        let m = mapping(16, 2, Index::Polynomial);
-        for row in [0, 1, 77, 0x60000] {
-            let mut seen = [0; 32];
-            for line in 0..32 {
-                seen[m.slice(row << 13 | line << 7)] += 1;
-            }
-            assert_eq!(seen, [1; 32], "row {row}");
-        }
-        let strided: std::collections::BTreeSet<_> = (0..32).map(|n| m.slice(n << 13)).collect();
-        assert!(strided.len() > 16, "a stride of 8192 bytes meets {} slices", strided.len());
-        // bits beyond those that take part
-        let narrow = Partitions {
-            channels: 16,
-            slices: 2,
-            spread: Index::Polynomial,
-            spread_bits: 15,
-            ..Partitions::default()
+impl Partition {
+    /// The partition with this number.
+    pub fn new(settings: &Partitions, number: u32, seed: u64, draws: Draws) -> Self {
+        let slice = |of: u32| {
+            let seed = seed ^ u64::from(number * settings.slices + of);
+            let cache = settings.l2.as_ref().map(|l2| Cache::new(l2, seed));
+            let port = settings.l2.as_ref().map_or(1, |l2| l2.port);
+            Slice::new(settings.queue, settings.latency, cache, port)
         };
-        let narrow = Mapping::new(&narrow);
-        for address in (0..4096).map(|n| n * 128 * 37) {
-            assert_eq!(narrow.slice(0xc000_0000 + address), m.slice(address));
+        Self {
+            mapping: Mapping::new(settings),
+            clock: (settings.dram.clock.0.into(), settings.dram.clock.1.into()),
+            slices: (0..settings.slices).map(slice).collect(),
+            channel: Channel::new(settings, draws),
+            channel_next: u64::MAX,
+            next: u64::MAX,
+            replies: vec![VecDeque::new(); settings.slices as usize],
+            before: Vec::new(),
         }
-        assert_ne!(m.slice(0xc000_0000), m.slice(0));
+    }
+
+    /// A request comes to a slice.
+    #[inline]
+    pub fn push(&mut self, slice: usize, request: Request, tick: u64) {
+        self.next = self.next.min(self.slices[slice].push(request, tick));
+    }
+
+    /// One tick in which something happens. `send` takes the next reply of a slice, if it can. Returns the slices that
+    /// take requests from now on, or no more, as a mask.
+    pub fn step(&mut self, tick: u64, mut send: impl FnMut(usize, &mut VecDeque<Request>)) -> u64 {
+        let Self { mapping, slices, channel, .. } = self;
+        for (number, slice) in slices.iter_mut().enumerate() {
+            if !slice.output.is_empty() {
+                send(number, &mut slice.output);
+            }
+        }
+        if self.channel_next <= tick {
+            // both clocks begin together, and DRAM comes first where they meet: before the n-th tick, counted from 0,
+            // lie its ticks up to n times the ratio
+            let dram_ticks = |tick: u64| tick * self.clock.0 / self.clock.1;
+            for now in dram_ticks(tick.saturating_sub(2)) + 1..=dram_ticks(tick - 1) {
+                channel.cycle(now, tick, slices, |address| mapping.inner(address));
+            }
+            self.channel_next = channel.next(tick);
+        }
+        let (mut next, mut to_dram, mut turned) = (u64::MAX, false, 0);
+        for (number, slice) in slices.iter_mut().enumerate() {
+            if slice.next <= tick {
+                let accepted = slice.accepts();
+                slice.cycle(tick, |request| mapping.line(request.address()));
+                turned |= u64::from(accepted != slice.accepts()) << number;
+            }
+            next = next.min(slice.next);
+            to_dram |= !slice.to_dram.is_empty();
+        }
+        if to_dram {
+            self.channel_next = tick + 1;
+        }
+        self.next = next.min(self.channel_next);
+        turned
+    }
+
+    /// All ticks up to this one, within a window. With the core cycles in which ticks lie, it remembers what had
+    /// happened by when, for [`Self::stats_at`].
+    pub fn run(&mut self, until: u64, remembers: Option<impl Fn(u64) -> u64>) {
+        self.before.clear();
+        self.slices.iter_mut().for_each(Slice::begin_window);
+        let mut replies = std::mem::take(&mut self.replies);
+        while self.next <= until {
+            let tick = self.next;
+            if let Some(cycle_of) = &remembers {
+                self.note(tick, cycle_of(tick));
+            }
+            let turned = self.step(tick, |slice, output| {
+                if let Some(reply) = output.pop_front() {
+                    replies[slice].push_back((tick, reply));
+                }
+            });
+            if turned != 0 {
+                let turned = self.slices.iter_mut().enumerate().filter(|(number, _)| turned >> number & 1 == 1);
+                turned.for_each(|(_, slice)| slice.note_turn(tick));
+            }
+        }
+        self.replies = replies;
+    }
+
+    fn note(&mut self, tick: u64, cycle: u64) {
+        for (number, slice) in self.slices.iter().enumerate() {
+            if slice.next <= tick
+                && let Some(cache) = &slice.cache
+            {
+                self.before.push((cycle, Before::Slice(number as u8, cache.stats())));
+            }
+        }
+        if self.channel_next <= tick {
+            self.before.push((cycle, Before::Dram(self.channel.dram.stats())));
+        }
+    }
+
+    /// How much there is to do, roughly: requests that wait, and a channel that goes from tick to tick.
+    pub fn load(&self) -> usize {
+        let waiting: usize = self.slices.iter().map(Slice::waiting).sum();
+        waiting + if self.channel_next < u64::MAX { DRAM_LOAD } else { 0 }
+    }
+
+    /// What happened so far.
+    pub fn stats(&self) -> LowerStats {
+        self.stats_at(u64::MAX)
+    }
+
+    /// What had happened by the end of a core cycle of a window that was remembered.
+    pub fn stats_at(&self, cycle: u64) -> LowerStats {
+        let mut slices: Vec<_> = self
+            .slices
+            .iter()
+            .map(|slice| slice.cache.as_ref().map(Cache::stats).unwrap_or_default())
+            .collect();
+        let mut stats = LowerStats { dram: self.channel.dram.stats(), ..LowerStats::default() };
+        for (_, before) in self.before.iter().rev().take_while(|&&(at, _)| at > cycle) {
+            match *before {
+                Before::Slice(number, of_slice) => slices[usize::from(number)] = of_slice,
+                Before::Dram(dram) => stats.dram = dram,
+            }
+        }
+        slices.into_iter().for_each(|slice| stats.l2 += slice);
+        stats
     }
 }

@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 
 use super::Request;
 use super::cache::Cache;
+use super::crossbar::Packets;
+use super::mapping::Mapping;
 
 /// The SM's end of the way to memory and back. What is sent stays here until [`super::Lower`] takes it, so that an SM
 /// needs nothing else of memory within a cycle, or a [window](super::Lower::run_ahead) of them.
@@ -12,30 +14,31 @@ pub struct Port {
     sm: u16,
     now: u64,
     /// Within a window: replies at this end of the crossbar, with the cycle in which they came there.
-    arriving: VecDeque<(u64, Request)>,
+    arriving: Packets,
     /// Those that the SM can take, and how many there can be.
     replies: VecDeque<Request>,
     limit: usize,
-    /// What the SM has sent, with the cycle.
-    sent: Vec<(u64, Request)>,
+    /// What the SM has sent, with the cycle from which on it is there.
+    sent: Packets,
     /// How many requests it may still send.
     room: usize,
-    /// Whether memory has something to do until there is room again, so that nobody needs to ask in every cycle.
-    keeps: bool,
+    /// Which slice a request goes to, if there are slices. They have something to do until there is room again, so that
+    /// nobody needs to ask in every cycle.
+    mapping: Option<Mapping>,
 }
 
 impl Port {
     /// Of an SM to which so many replies come before the crossbar has to keep them.
-    pub(super) fn new(sm: usize, limit: usize, keeps: bool) -> Self {
+    pub(super) fn new(sm: usize, limit: usize, mapping: Option<Mapping>) -> Self {
         Self {
             sm: sm as u16,
             now: 0,
             arriving: VecDeque::new(),
             replies: VecDeque::new(),
             limit,
-            sent: Vec::new(),
+            sent: VecDeque::new(),
             room: 0,
-            keeps,
+            mapping,
         }
     }
 
@@ -54,7 +57,7 @@ impl Port {
     /// Whether an SM that nothing moves in may be left alone: it does not wait for room, or memory says when there is some.
     #[inline]
     pub fn may_be_waited_for(&self) -> bool {
-        self.room > 0 || self.keeps
+        self.room > 0 || self.mapping.is_some()
     }
 
     /// Whether it has no room.
@@ -64,23 +67,24 @@ impl Port {
     }
 
     /// Sends a request.
-    #[inline]
     pub fn push(&mut self, request: Request) {
         debug_assert!(self.room > 0, "no room for {request:?}");
         self.room -= 1;
-        self.sent.push((self.now, Request { sm: self.sm, ..request }));
+        let slice = self.mapping.as_ref().map_or(0, |mapping| mapping.slice(request.address()));
+        self.sent.push_back((self.now + 1, Request { sm: self.sm, slice: slice as u8, ..request }));
     }
 
     /// Sends the first request that waits in a cache, if there is one and room for it. Whether it did.
     #[inline]
     pub fn take_from(&mut self, cache: &mut Cache) -> bool {
-        let Some(&request) = cache.outgoing() else { return false };
-        let accepted = self.accepts();
-        if accepted {
-            self.push(request);
-            cache.sent();
+        match cache.outgoing() {
+            Some(&request) if self.accepts() => {
+                self.push(request);
+                cache.sent();
+                true
+            }
+            _ => false,
         }
-        accepted
     }
 
     /// Whether the SM can take a reply.
@@ -138,14 +142,14 @@ impl Port {
         self.room = room;
     }
 
-    /// A window begins or ends: what is in the crossbar for it comes here or goes back.
-    pub(super) fn exchange_arriving(&mut self, arriving: &mut VecDeque<(u64, Request)>) {
-        std::mem::swap(&mut self.arriving, arriving);
+    /// In a window: what is in the crossbar for the SM.
+    pub(super) fn arriving(&mut self) -> &mut Packets {
+        &mut self.arriving
     }
 
-    /// What was sent, which is nothing then.
+    /// What was sent.
     #[inline]
-    pub(super) fn sent(&mut self) -> std::vec::Drain<'_, (u64, Request)> {
-        self.sent.drain(..)
+    pub(super) fn sent(&mut self) -> &mut Packets {
+        &mut self.sent
     }
 }

@@ -15,7 +15,8 @@ pub(super) struct Slice {
     latency: u64,
     /// With the tick at which they go on.
     delay: VecDeque<(u64, Request)>,
-    input: VecDeque<Request>,
+    /// How many of them have, and wait for the L2.
+    input: usize,
     pub to_dram: VecDeque<Request>,
     from_dram: VecDeque<Request>,
     pub output: VecDeque<Request>,
@@ -24,6 +25,12 @@ pub(super) struct Slice {
     port: u64,
     data_taken: u64,
     fill_taken: u64,
+    /// The next tick in which something can happen without a push.
+    pub next: u64,
+    /// In a window: the ticks from which on it takes requests from the crossbar, or no more, in turns; and how many of
+    /// them have been passed.
+    turns: Vec<u64>,
+    passed: usize,
 }
 
 impl Slice {
@@ -32,7 +39,7 @@ impl Slice {
             limit: limit as usize,
             latency,
             delay: VecDeque::new(),
-            input: VecDeque::new(),
+            input: 0,
             to_dram: VecDeque::new(),
             from_dram: VecDeque::new(),
             output: VecDeque::new(),
@@ -40,23 +47,49 @@ impl Slice {
             port: u64::from(port),
             data_taken: 0,
             fill_taken: 0,
+            next: u64::MAX,
+            turns: Vec::new(),
+            passed: 0,
         }
     }
 
     /// Whether it takes requests from the crossbar.
+    #[inline]
     pub fn accepts(&self) -> bool {
-        self.input.len() < self.limit
+        self.input < self.limit
     }
 
-    /// Ticks before a request that comes reaches the L2.
-    pub fn latency(&self) -> u64 {
-        self.latency
+    /// How many requests wait for its cache, or for time to pass.
+    pub fn waiting(&self) -> usize {
+        self.delay.len()
+    }
+
+    /// A window begins.
+    pub fn begin_window(&mut self) {
+        self.turns.clear();
+        self.passed = 0;
+    }
+
+    /// In a window: whether it takes requests from the crossbar has changed.
+    pub fn note_turn(&mut self, tick: u64) {
+        self.turns.push(tick + 1);
+    }
+
+    /// Whether it takes requests from the crossbar in a tick of a window that it has gone through. Ticks ascend.
+    #[inline]
+    pub fn accepted_in(&mut self, tick: u64) -> bool {
+        while self.turns.get(self.passed).is_some_and(|&at| at <= tick) {
+            self.passed += 1;
+        }
+        self.accepts() ^ ((self.turns.len() - self.passed) % 2 == 1)
     }
 
     /// A request comes; returns the tick at which it goes on.
+    #[inline]
     pub fn push(&mut self, request: Request, tick: u64) -> u64 {
         let at = tick + self.latency;
         self.delay.push_back((at, request));
+        self.next = self.next.min(at);
         at
     }
 
@@ -65,21 +98,25 @@ impl Slice {
         self.from_dram.len() < self.limit
     }
 
-    pub fn push_done(&mut self, request: Request) {
+    /// DRAM has done a request in this tick.
+    pub fn push_done(&mut self, request: Request, tick: u64) {
         self.from_dram.push_back(request);
+        self.next = tick;
     }
 
-    /// Whether something can happen in the next tick without a push.
-    pub fn is_active(&self, tick: u64) -> bool {
-        !self.input.is_empty()
-            || !self.from_dram.is_empty()
+    #[inline]
+    fn next_after(&self, tick: u64) -> u64 {
+        let goes_on = self.input > 0
             || !self.output.is_empty()
+            || !self.from_dram.is_empty()
             || self.data_taken + self.fill_taken > 0
-            || self.cache.as_ref().is_some_and(|cache| !cache.is_quiet())
-            || self.delay.front().is_some_and(|&(at, _)| at <= tick)
+            || self.cache.as_ref().is_some_and(|cache| !cache.is_quiet());
+        let next = if goes_on { 0 } else { self.delay.front().map_or(u64::MAX, |&(at, _)| at) };
+        next.max(tick + 1)
     }
 
     /// One tick. `number` is the line's as the cache's sets see it.
+    #[inline]
     pub fn cycle(&mut self, tick: u64, number: impl Fn(&Request) -> u64) {
         if let Some(cache) = &mut self.cache
             && self.output.len() < self.limit
@@ -98,21 +135,24 @@ impl Slice {
             self.data_taken = self.data_taken.saturating_sub(1);
             self.fill_taken = self.fill_taken.saturating_sub(1);
         }
-        if let Some(&request) = self.input.front()
+        if self.input > 0
             && self.to_dram.len() < self.limit
+            && let Some(&(_, request)) = self.delay.front()
             && self.look_up(request, number(&request))
         {
-            self.input.pop_front();
+            self.delay.pop_front();
+            self.input -= 1;
         }
-        if self.input.len() < self.limit
-            && let Some(&(at, request)) = self.delay.front()
+        if self.input < self.limit
+            && let Some(&(at, _)) = self.delay.get(self.input)
             && at <= tick
         {
-            self.delay.pop_front();
-            self.input.push_back(request);
+            self.input += 1;
         }
+        self.next = self.next_after(tick);
     }
 
+    #[inline]
     fn take_done(&mut self) {
         let Some(&request) = self.from_dram.front() else { return };
         // a store that went past the cache only brings its acknowledgement
@@ -120,7 +160,7 @@ impl Slice {
             && request.kind != RequestKind::Write
         {
             if self.fill_taken == 0 {
-                cache.fill(request.id);
+                cache.fill(request.token);
                 self.fill_taken += request.bytes().div_ceil(self.port);
                 self.from_dram.pop_front();
             }
@@ -131,6 +171,7 @@ impl Slice {
     }
 
     /// Whether the L2, or the way past it, took the request.
+    #[inline(always)]
     fn look_up(&mut self, request: Request, number: u64) -> bool {
         let Some(cache) = &mut self.cache else {
             self.to_dram.push_back(request);

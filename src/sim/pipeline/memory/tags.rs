@@ -1,25 +1,20 @@
-//! Where the lines of a cache are, and which makes room first. Neither is searched for, but that a few ways are looked
-//! through faster than a table.
-
-use rustc_hash::FxHashMap;
-
-/// Up to so many ways are looked through.
-const FEW: usize = 16;
+//! Where the lines of a cache are, and which makes room first. Neither is searched for.
 
 /// The tags of a cache by set and way, with an order of the ways of each set. A line's place is
-/// `set * ways + way`.
+/// `set * ways + way`. What is all zero costs nothing to set up, so all of it begins so.
 #[derive(Clone, Debug)]
 pub(super) struct Tags {
     ways: usize,
-    /// Place by tag and set, where there are more than a few ways. Nobody goes through it, so its order decides nothing.
-    places: FxHashMap<(u64, u32), u32>,
     /// By place: one more than the tag, 0 if it is empty.
     tags: Vec<u64>,
-    /// The ways of a set in a ring, by place: the next and the one before. They are kept as the difference (`^`) from
-    /// the way with the next number and the one before, so that a cache of zeros, which costs nothing to set up, has
-    /// its ways in order.
-    next: Vec<u32>,
-    before: Vec<u32>,
+    /// By a hash of the tag: one more than the first place that holds such a one; then by place: than the next.
+    heads: Vec<u32>,
+    others: Vec<u32>,
+    /// How far hashes are shifted.
+    shift: u32,
+    /// The ways of a set in a ring, by place: the next and the one before, kept as the difference (`^`) from the way
+    /// with the next number and the one before.
+    ring: Vec<[u32; 2]>,
     /// By set: the way that comes first.
     first: Vec<u32>,
 }
@@ -28,98 +23,130 @@ impl Tags {
     /// All places empty, way 0 first.
     pub fn new(sets: usize, ways: usize) -> Self {
         let count = sets * ways;
+        let heads = count.next_power_of_two().max(2);
         Self {
             ways,
-            places: FxHashMap::default(),
             tags: vec![0; count],
-            next: vec![0; count],
-            before: vec![0; count],
+            heads: vec![0; heads],
+            others: vec![0; count],
+            shift: u64::BITS - heads.trailing_zeros(),
+            ring: vec![[0; 2]; count],
             first: vec![0; sets],
         }
     }
 
     /// The place of a line.
-    #[inline]
+    #[inline(always)]
     pub fn find(&self, tag: u64, set: usize) -> Option<usize> {
-        if self.ways > FEW {
-            return self.places.get(&(tag, set as u32)).map(|&place| place as usize);
-        }
         let base = set * self.ways;
-        self.tags[base..base + self.ways].iter().position(|&other| other == tag + 1).map(|way| base + way)
+        let mut next = self.heads[self.head(tag)];
+        while next != 0 {
+            let place = next as usize - 1;
+            if self.tags[place] == tag + 1 && place.wrapping_sub(base) < self.ways {
+                return Some(place);
+            }
+            next = self.others[place];
+        }
+        None
+    }
+
+    /// Where the places of a tag begin.
+    #[inline]
+    fn head(&self, tag: u64) -> usize {
+        (tag.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift) as usize
     }
 
     /// The line in a place, if there is one.
+    #[inline]
     pub fn at(&self, place: usize) -> Option<u64> {
         self.tags[place].checked_sub(1)
     }
 
     /// A line comes to a place, and what was there leaves.
     pub fn put(&mut self, tag: u64, place: usize) {
-        let old = self.at(place);
-        self.tags[place] = tag + 1;
-        if self.ways > FEW {
-            let set = (place / self.ways) as u32;
-            if let Some(old) = old {
-                self.places.remove(&(old, set));
-            }
-            self.places.insert((tag, set), place as u32);
+        if let Some(old) = self.at(place) {
+            self.remove(old, place);
         }
+        self.tags[place] = tag + 1;
+        let head = self.head(tag);
+        self.others[place] = std::mem::replace(&mut self.heads[head], place as u32 + 1);
+    }
+
+    fn remove(&mut self, tag: u64, place: usize) {
+        let (head, next) = (self.head(tag), self.others[place]);
+        let mut before = self.heads[head] as usize;
+        if before == place + 1 {
+            self.heads[head] = next;
+            return;
+        }
+        while self.others[before - 1] as usize != place + 1 {
+            before = self.others[before - 1] as usize;
+        }
+        self.others[before - 1] = next;
+    }
+
+    /// The place of a set that comes first.
+    #[inline]
+    pub fn first(&self, set: usize) -> usize {
+        set * self.ways + self.first[set] as usize
     }
 
     /// The places of a set, in order.
     pub fn in_order(&self, set: usize) -> impl Iterator<Item = usize> + Clone + use<'_> {
         let base = set * self.ways;
-        let first = self.first[set] as usize;
-        let after = move |&way: &usize| Some(self.next(base, way));
-        std::iter::successors(Some(first), after).take(self.ways).map(move |way| base + way)
+        let ring = &self.ring[base..base + self.ways];
+        let after = move |&way: &usize| Some(next(ring, way));
+        std::iter::successors(Some(self.first[set] as usize), after).take(self.ways).map(move |way| base + way)
     }
 
     /// A place becomes the last of its set.
-    #[inline]
-    pub fn move_to_end(&mut self, place: usize) {
-        let set = place / self.ways;
+    #[inline(always)]
+    pub fn move_to_end(&mut self, place: usize, set: usize) {
         let base = set * self.ways;
+        let ring = &mut self.ring[base..base + self.ways];
+        let first = &mut self.first[set];
         let way = place - base;
-        let first = self.first[set] as usize;
-        if way == first {
-            self.first[set] = self.next(base, first) as u32;
-            return;
+        if way == *first as usize {
+            *first = next(ring, way) as u32;
+        } else if way != before(ring, *first as usize) {
+            relink(ring, way, *first as usize);
         }
-        let last = self.before(base, first);
-        if way == last {
-            return;
-        }
-        let (before, next) = (self.before(base, way), self.next(base, way));
-        self.link(base, before, next);
-        self.link(base, last, way);
-        self.link(base, way, first);
     }
+}
 
-    #[inline]
-    fn next(&self, base: usize, way: usize) -> usize {
-        self.next[base + way] as usize ^ self.up(way)
-    }
+/// A way leaves its place in the ring and comes before the first one.
+fn relink(ring: &mut [[u32; 2]], way: usize, first: usize) {
+    let (last, before, next) = (before(ring, first), before(ring, way), next(ring, way));
+    link(ring, before, next);
+    link(ring, last, way);
+    link(ring, way, first);
+}
 
-    #[inline]
-    fn before(&self, base: usize, way: usize) -> usize {
-        self.before[base + way] as usize ^ self.down(way)
-    }
+#[inline]
+fn next(ring: &[[u32; 2]], way: usize) -> usize {
+    ring[way][0] as usize ^ up(ring, way)
+}
 
-    fn link(&mut self, base: usize, way: usize, next: usize) {
-        self.next[base + way] = (next ^ self.up(way)) as u32;
-        self.before[base + next] = (way ^ self.down(next)) as u32;
-    }
+#[inline]
+fn before(ring: &[[u32; 2]], way: usize) -> usize {
+    ring[way][1] as usize ^ down(ring, way)
+}
 
-    /// The ways with the next number and the one before, around.
-    #[inline]
-    fn up(&self, way: usize) -> usize {
-        if way + 1 == self.ways { 0 } else { way + 1 }
-    }
+#[inline]
+fn link(ring: &mut [[u32; 2]], way: usize, next: usize) {
+    ring[way][0] = (next ^ up(ring, way)) as u32;
+    ring[next][1] = (way ^ down(ring, next)) as u32;
+}
 
-    #[inline]
-    fn down(&self, way: usize) -> usize {
-        if way == 0 { self.ways - 1 } else { way - 1 }
-    }
+/// The ways with the next number and the one before, around.
+#[inline]
+fn up(ring: &[[u32; 2]], way: usize) -> usize {
+    if way + 1 == ring.len() { 0 } else { way + 1 }
+}
+
+#[inline]
+fn down(ring: &[[u32; 2]], way: usize) -> usize {
+    if way == 0 { ring.len() - 1 } else { way - 1 }
 }
 
 #[cfg(test)]
@@ -144,7 +171,7 @@ mod tests {
                         there[place] = Some(tag);
                     }
                 }
-                tags.move_to_end(place);
+                tags.move_to_end(place, set);
                 lists[set].retain(|&other| other != place);
                 lists[set].push(place);
                 assert!(tags.in_order(set).eq(lists[set].iter().copied()));

@@ -1,12 +1,11 @@
 //! Many core cycles at a time: what lies behind the requests' crossbar first, that crossbar when the SMs have sent.
 //!
 //! A request waits out the partition's latency before a slice does anything with it, so what slices and DRAM do within
-//! that time does not depend on what is sent in it.
+//! that time does not depend on what is sent in it. Nor do partitions depend on each other, as long as all they send
+//! finds room.
 
-use super::{Before, Partitioned, Window, members};
-use crate::sim::pipeline::memory::Port;
-use crate::sim::pipeline::memory::cache::Cache;
-use crate::sim::pipeline::memory::slice::Slice;
+use super::{Partitioned, sum};
+use crate::sim::pipeline::memory::{Port, Share, cycle_of};
 use crate::sim::result::LowerStats;
 
 /// Requests that an SM can send in a cycle: of constants, of the L1, and past it.
@@ -15,10 +14,10 @@ const SENT_PER_CYCLE: usize = 3;
 impl Partitioned {
     /// How many core cycles [`Self::run_ahead`] may be asked for.
     pub fn horizon(&self) -> u64 {
-        // what enters a slice in a window must not come out in it, and no queue between SMs and slices may be full in it
-        let ((inputs, _), (_, outputs)) = (self.requests.room(), self.replies.room());
-        let latency = self.slices.iter().map(Slice::latency).min().unwrap_or(0);
-        let ticks = latency.min(outputs as u64);
+        // what enters a slice in a window must not come out in it, and no queue that leads to or from SMs may be full
+        // in it
+        let ((inputs, _), (leaving, outputs)) = (self.requests.room(), self.replies.room());
+        let ticks = self.latency.min(leaving.min(outputs) as u64);
         let cycles = match self.clock {
             (ticks_per, cycles_per) if ticks_per == cycles_per => ticks,
             (ticks_per, cycles_per) => ticks.saturating_sub(1) * cycles_per / ticks_per,
@@ -27,117 +26,82 @@ impl Partitioned {
     }
 
     /// Everything but the way of the requests to the slices, for a window of core cycles. `remembers` what has happened
-    /// by when.
-    pub fn run_ahead(&mut self, cycles: u64, remembers: bool) {
-        let Window { now, tick, open, opened, before, .. } = &mut self.window;
-        (*now, *tick, *open) = (self.now, self.tick, self.open);
-        opened.clear();
-        before.clear();
+    /// by when. Somebody `runs` all shares, in any order.
+    pub fn run_ahead(&mut self, cycles: u64, remembers: bool, run: impl FnOnce(&mut [Share])) {
+        self.before = (self.now, self.tick);
         self.now += cycles;
-        let until = self.ticks(self.now);
-        loop {
-            let next = self.next_tick(false);
-            if next > until {
-                self.tick = until;
-                return;
-            }
-            self.tick = next;
-            let cycle = self.cycle_of(next);
-            self.wake();
-            self.send_replies();
-            if remembers {
-                self.note_channels(cycle);
-            }
-            self.step_channels();
-            if remembers {
-                self.note_slices(cycle);
-            }
-            let open = self.open;
-            self.step_slices();
-            if self.open != open {
-                self.window.opened.push((next + 1, self.open));
-            }
-            self.replies.advance(cycle);
-        }
-    }
-
-    fn note_channels(&mut self, cycle: u64) {
-        for number in members(self.active_channels) {
-            let before = Before::Channel(number as u8, self.channels[number].dram.stats());
-            self.window.before.push((cycle, before));
-        }
-    }
-
-    fn note_slices(&mut self, cycle: u64) {
-        for number in members(self.active_slices) {
-            if let Some(cache) = &self.slices[number].cache {
-                self.window.before.push((cycle, Before::Slice(number as u8, cache.stats())));
+        let (clock, until) = (self.clock, self.ticks(self.now));
+        self.exchange_replies();
+        self.shares.iter_mut().for_each(|share| share.begin(until, remembers.then_some(clock)));
+        run(&mut self.shares);
+        self.exchange_replies();
+        self.replies.begin_window(self.tick, until - self.tick);
+        for tick in self.tick + 1..=until {
+            if self.replies.pass(tick) {
+                self.replies.advance(tick, cycle_of(tick, clock), |_, _| false);
             }
         }
+        self.tick = until;
     }
 
-    /// What came to an SM's end of the crossbar within the window goes to the SM, or what is left of it back.
-    pub fn exchange_arriving(&mut self, sm: usize, port: &mut Port) {
-        self.replies.change_output(sm, |arriving| port.exchange_arriving(arriving));
+    /// What partitions send to the crossbar is theirs, or the crossbar's again.
+    fn exchange_replies(&mut self) {
+        let partitions = self.shares.iter_mut().flat_map(|share| &mut share.partitions);
+        let queues = partitions.flat_map(|partition| &mut partition.replies);
+        queues.enumerate().for_each(|(slice, replies)| self.replies.exchange_input(slice, replies));
     }
 
-    /// What an SM sent within the window.
-    pub fn collect(&mut self, port: &mut Port) {
-        let Window { now, sent, .. } = &mut self.window;
-        for (at, request) in port.sent() {
-            let cycle = (at - *now) as usize;
-            if cycle >= sent.len() {
-                sent.resize_with(cycle + 1, Vec::new);
-            }
-            sent[cycle].push(request);
-        }
+    /// Who stands at an SM's end of the crossbar within the window: the SM, or the crossbar again.
+    pub fn exchange(&mut self, sm: usize, port: &mut Port) {
+        self.replies.exchange_output(sm, port.arriving());
+        self.requests.exchange_input(sm, port.sent());
     }
 
     /// The way of the requests to the slices, for the window of [`Self::run_ahead`].
     pub fn follow(&mut self) {
-        let Window { now, mut tick, mut open, opened, before, mut sent } = std::mem::take(&mut self.window);
-        let mut opens = opened.iter().copied().peekable();
-        for (cycle, n) in (now..self.now).zip(0..) {
+        let (now, mut tick) = self.before;
+        self.requests.begin_window(now, self.now - now);
+        for cycle in now..self.now {
             let until = self.ticks(cycle + 1);
-            while tick < until {
-                if self.requests.is_empty() {
-                    tick = until;
-                    break;
-                }
+            let mut wanted = self.requests.pass(cycle);
+            while tick < until && (wanted || self.requests.has_arrivals()) {
                 tick += 1;
-                while let Some((_, others)) = opens.next_if(|&(at, _)| at <= tick) {
-                    open = others;
-                }
-                if self.requests.has_arrivals() {
-                    self.take_requests(tick, open);
-                }
-                self.requests.advance(cycle);
+                self.take_requests_in(tick);
+                let Self { requests, shares, slices, .. } = self;
+                requests.advance(cycle, cycle, |slice, &request| {
+                    // what would be alone at an output goes on with the next tick
+                    let (partition, of) = slices.at(shares, slice);
+                    let takes = partition.slices[of].accepted_in(tick + 1);
+                    if takes {
+                        partition.push(of, request, tick + 1);
+                    }
+                    takes
+                });
+                wanted = self.requests.is_wanted();
             }
-            // a cycle's requests come after its ticks
-            if let Some(sent) = sent.get_mut(n) {
-                sent.drain(..).for_each(|request| self.push(request));
+            tick = until;
+        }
+        // a cycle's requests come after its ticks
+        self.requests.pass(self.now);
+        self.next = self.next_of_partitions();
+    }
+
+    /// In a tick of the window, slices take what has come for them, if they were open then.
+    fn take_requests_in(&mut self, tick: u64) {
+        let mut next = self.requests.next_arrival(0);
+        while let Some(number) = next {
+            next = self.requests.next_arrival(number + 1);
+            let (partition, of) = self.slices.at(&mut self.shares, number);
+            if partition.slices[of].accepted_in(tick)
+                && let Some(request) = self.requests.pop(number)
+            {
+                partition.push(of, request, tick);
             }
         }
-        self.window = Window { now, tick, open, opened, before, sent };
     }
 
     /// What had happened by the end of a core cycle of a window that remembers.
     pub fn stats_at(&self, cycle: u64) -> LowerStats {
-        let mut slices: Vec<_> = self
-            .slices
-            .iter()
-            .map(|slice| slice.cache.as_ref().map(Cache::stats).unwrap_or_default())
-            .collect();
-        let mut channels: Vec<_> = self.channels.iter().map(|channel| channel.dram.stats()).collect();
-        for (_, before) in self.window.before.iter().rev().take_while(|&&(at, _)| at > cycle) {
-            match *before {
-                Before::Slice(number, stats) => slices[usize::from(number)] = stats,
-                Before::Channel(number, stats) => channels[usize::from(number)] = stats,
-            }
-        }
-        let mut stats = LowerStats::default();
-        slices.into_iter().for_each(|slice| stats.l2 += slice);
-        channels.into_iter().for_each(|channel| stats.dram += channel);
-        stats
+        sum(self.partitions().map(|partition| partition.stats_at(cycle)))
     }
 }

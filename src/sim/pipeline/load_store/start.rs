@@ -1,0 +1,47 @@
+//! What the unit is told of an instruction.
+
+use super::LoadStore;
+use super::serve::Serving;
+use crate::isa::Space;
+use crate::program::Access;
+use crate::sim::pipeline::flight::FlightId;
+
+/// An access that starts.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::sim::pipeline) struct Start {
+    pub flight: FlightId,
+    pub slot: u8,
+    pub access: Access,
+    pub space: Space,
+    /// For how many cycles it keeps the banks of shared memory.
+    pub banks: u64,
+    /// The end of its lines in the traffic of its warp.
+    pub lines_end: u32,
+    /// Its memory transactions.
+    pub transactions: u32,
+}
+
+impl LoadStore {
+    /// Takes an instruction, in a cycle in which it is free.
+    pub fn start(&mut self, start: Start, now: u64) {
+        let Start { flight, slot, access, space, banks, lines_end, transactions } = start;
+        let shared = space == Space::Shared;
+        let number = flight as usize;
+        if self.unanswered.len() <= number {
+            self.unanswered.resize(number + 1, 0);
+        }
+        self.unanswered[number] = if shared { 1 } else { transactions };
+        self.rests_until = 0;
+        self.serving = Some(Serving {
+            flight,
+            slot,
+            access,
+            space,
+            last_bank: now + if shared { banks } else { 0 },
+            number: lines_end,
+            line: 0,
+            sectors: 0,
+            left: transactions,
+        });
+    }
+}

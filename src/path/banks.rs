@@ -51,17 +51,41 @@ pub fn most_extra_transactions(
     u8::try_from(extra).unwrap_or(u8::MAX)
 }
 
-/// Whether no two words of different lanes lie in the same bank, of a power of two of them: every bank keeps the word that
-/// was put there last, and every lane finds its own.
-fn without_conflict(banks: u32, addresses: &Lanes) -> bool {
-    let mask = u64::from(banks) - 1;
-    let mut words = [0; Banks::MOST as usize];
-    let bank = |word: u64| (word & mask) as usize % words.len();
-    let banks: [usize; WARP_SIZE] = std::array::from_fn(|lane| bank(addresses[lane] / WORD));
-    for lane in 0..WARP_SIZE {
-        words[banks[lane]] = addresses[lane] / WORD;
+/// Distinct words of the most loaded of a power of two of banks, for words that kernels usually access: as far apart from
+/// one to the next, all of them or those of each half, or after words that follow themselves are left out. Nothing for others.
+fn most_loaded_in_steps(banks: u64, addresses: &Lanes) -> Option<u32> {
+    let mut words: Lanes = addresses.map(|address| address / WORD);
+    if let Some(most) = of_steps(banks, &words) {
+        return Some(most);
     }
-    (0..WARP_SIZE).fold(0, |differ, lane| differ | (words[banks[lane]] ^ (addresses[lane] / WORD))) == 0
+    let (first, second) = words.split_at(WARP_SIZE / 2);
+    if first == second {
+        return of_steps(banks, first);
+    }
+    let mut count = 1;
+    for lane in 1..WARP_SIZE {
+        let word = words[lane];
+        // where they stand, nothing is read any more
+        words[count % WARP_SIZE] = word;
+        count += usize::from(word != words[count - 1]);
+    }
+    of_steps(banks, &words[..count])
+}
+
+/// Distinct words of the most loaded bank, if the words are equally far apart.
+fn of_steps(banks: u64, words: &[u64]) -> Option<u32> {
+    let [first, second, ..] = *words else { return Some(words.len() as u32) };
+    let step = second.wrapping_sub(first);
+    let differ = words.iter().zip(&words[1..]).fold(0, |differ, (a, b)| differ | (b.wrapping_sub(*a) ^ step));
+    if differ != 0 {
+        return None;
+    }
+    if step == 0 {
+        return Some(1);
+    }
+    // so many words lie in different banks, and those after them in the same ones again
+    let apart = banks >> step.trailing_zeros().min(banks.trailing_zeros());
+    Some((words.len() as u64).div_ceil(apart) as u32)
 }
 
 /// Distinct words of the bank that has the most of them; the lanes touch at most `MOST` words.
@@ -71,14 +95,14 @@ fn most_loaded<const MOST: usize>(
     lanes: LaneMask,
     words_per_lane: u64,
 ) -> u32 {
+    let banks = u64::from(banks);
     if MOST == WARP_SIZE
         && lanes == LaneMask::ALL
         && banks.is_power_of_two()
-        && without_conflict(banks, addresses)
+        && let Some(most) = most_loaded_in_steps(banks, addresses)
     {
-        return 1;
+        return most;
     }
-    let banks = u64::from(banks);
     // nearly always: no division then
     let mask = if banks.is_power_of_two() { Some(banks - 1) } else { None };
     // the words of a bank are a chain, the one that came last first; 0 is no word, n the n-th
@@ -151,7 +175,14 @@ mod tests {
             let banks = Banks { rule, count: [1, 3, 16, 32, 33, 64][draw(6) as usize] };
             let bytes = [1, 4, 8, 16][draw(4) as usize];
             let span = [2, 40, 2000][draw(3) as usize];
-            let addresses: Lanes = std::array::from_fn(|_| draw(span) * bytes);
+            let (step, every) = (draw(70).wrapping_sub(20), [1, 2, 3, 8, 16, 32][draw(6) as usize]);
+            let (again, odd) = ([8, 16, 32][draw(3) as usize], draw(3 * WARP_SIZE as u64));
+            let drawn = draw(2) == 0;
+            let addresses: Lanes = std::array::from_fn(|lane| {
+                let lane = lane as u64;
+                let steps = (lane % again / every).wrapping_mul(step).wrapping_add(10_000);
+                (if drawn || lane == odd { draw(span) } else { steps }) * bytes
+            });
             let some = LaneMask::from_bits_retain(draw(1 << 32) as u32);
             let lanes = if draw(2) == 0 { LaneMask::ALL } else { some };
             let per_lane = if rule == BankRule::Words { 1 } else { bytes.div_ceil(WORD) };

@@ -160,7 +160,8 @@ fn is_list(reason: &str) -> bool {
 fn premises(bounds: &[Bound], style: Style) -> String {
     let mut rows: Vec<(&str, Vec<&str>)> = Vec::new();
     for bound in bounds {
-        for part in bound.reason.iter().filter(|reason| is_list(reason)).flat_map(|reason| reason.split("; ")) {
+        for part in bound.reason.iter().filter(|reason| is_list(reason)).flat_map(|reason| reason.split("; "))
+        {
             match rows.iter_mut().find(|(said, _)| *said == part) {
                 Some((_, names)) => names.push(bound.name),
                 None => rows.push((part, vec![bound.name])),

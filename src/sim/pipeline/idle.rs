@@ -54,7 +54,13 @@ impl Sm<'_> {
     /// fence or atomic holds and whose next instruction is there; `ready` those that could have
     /// issued. It `sleeps` if nothing but a change can alter that.
     #[inline]
-    pub fn idle<const PLAIN: bool>(&mut self, sub_core: usize, there: WarpMask, ready: WarpMask, sleeps: bool) {
+    pub fn idle<const PLAIN: bool>(
+        &mut self,
+        sub_core: usize,
+        there: WarpMask,
+        ready: WarpMask,
+        sleeps: bool,
+    ) {
         if sleeps {
             self.awake &= !1u32.wrapping_shl(sub_core as u32);
         }

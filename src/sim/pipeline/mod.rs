@@ -365,7 +365,10 @@ impl<'a> Sm<'a> {
 
     /// The rest of the cycle.
     #[inline(always)]
-    pub fn end_cycle<const PLAIN: bool>(&mut self, policies: &mut [AnyPolicy<'_>]) -> Result<(), Box<ReplayError>> {
+    pub fn end_cycle<const PLAIN: bool>(
+        &mut self,
+        policies: &mut [AnyPolicy<'_>],
+    ) -> Result<(), Box<ReplayError>> {
         if self.others_rest() {
             self.rest_others();
             return Ok(());

@@ -38,7 +38,8 @@ impl Telling {
     pub fn tell(&mut self, observer: &mut dyn Observer) {
         let several = self.events.len() > 1;
         if self.order.is_empty() {
-            for (number, settled) in self.events.iter().enumerate().filter(|(_, settled)| !settled.is_empty()) {
+            for (number, settled) in self.events.iter().enumerate().filter(|(_, settled)| !settled.is_empty())
+            {
                 if several {
                     observer.on_sm(number);
                 }

@@ -1,9 +1,9 @@
 //! Everything between the SMs and DRAM.
 
-use super::{Port, Share};
 use super::fixed::FixedLevel;
 use super::jitter::Draws;
 use super::partitioned::Partitioned;
+use super::{Port, Share};
 use crate::machine::MemorySystem;
 use crate::machine::memory::{Fixed, LINE_BYTES, LowerLevel, Start};
 use crate::sim::result::LowerStats;

@@ -124,7 +124,8 @@ impl Partition {
                 }
             });
             if turned != 0 {
-                let turned = self.slices.iter_mut().enumerate().filter(|(number, _)| turned >> number & 1 == 1);
+                let turned =
+                    self.slices.iter_mut().enumerate().filter(|(number, _)| turned >> number & 1 == 1);
                 turned.for_each(|(_, slice)| slice.note_turn(tick));
             }
         }

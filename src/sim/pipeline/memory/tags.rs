@@ -96,7 +96,9 @@ impl Tags {
         let base = set * self.ways;
         let ring = &self.ring[base..base + self.ways];
         let after = move |&way: &usize| Some(next(ring, way));
-        std::iter::successors(Some(self.first[set] as usize), after).take(self.ways).map(move |way| base + way)
+        std::iter::successors(Some(self.first[set] as usize), after)
+            .take(self.ways)
+            .map(move |way| base + way)
     }
 
     /// A place becomes the last of its set.

@@ -1,17 +1,19 @@
 //! Functional execution ahead of the simulation, on a thread of its own.
 //!
 //! Blocks are executed in launch order and know nothing of time, so that nothing but the clock on
-//! the wall can tell the difference. A few batches of blocks are under way at a time, however large the
-//! grid.
+//! the wall can tell the difference. As SMs often want their next blocks together, many of them should be ready; how many
+//! bytes are under way at a time is limited, however large the grid.
 
 use std::time::{Duration, Instant};
 
-use crossbeam::channel::{Receiver, Sender, bounded};
+use crossbeam::channel::{Receiver, Sender, unbounded};
 
-use crate::path::{BlockPaths, BlockSource, Footprint};
+use crate::path::{BlockPaths, BlockSource, Footprint, WarpPath};
 
-/// Batches that wait for the simulator.
-const READY: usize = 2;
+/// No batch is begun while blocks of so many bytes wait for the simulator.
+const READY: usize = 1 << 25;
+/// Of a warp, beside its path.
+const WARP: usize = size_of::<WarpPath>() + 64;
 /// A batch is complete with so many steps or so many blocks: handing over costs about as much as
 /// simulating a few hundred steps.
 const STEPS: u64 = 1 << 14;
@@ -32,15 +34,19 @@ enum Kind<'s, E> {
     Thread {
         batches: Receiver<Batch<E>>,
         /// Rooms to be filled again.
-        spare: Sender<Vec<BlockPaths>>,
+        spare: Sender<Spare>,
         present: Batch<E>,
         footprint: Footprint,
     },
 }
 
+/// Rooms of blocks that have been taken, and how many bytes these were.
+type Spare = (Vec<BlockPaths>, usize);
+
 /// Executed blocks.
 struct Batch<E> {
     rooms: Vec<BlockPaths>,
+    bytes: usize,
     /// Of the rooms: those that the simulator has taken, and those that hold a block.
     taken: usize,
     filled: usize,
@@ -50,7 +56,7 @@ struct Batch<E> {
 
 impl<E> Batch<E> {
     fn new(rooms: Vec<BlockPaths>) -> Self {
-        Self { rooms, taken: 0, filled: 0, end: None }
+        Self { rooms, bytes: 0, taken: 0, filled: 0, end: None }
     }
 
     fn fill(&mut self, source: &mut Source<'_, E>) {
@@ -63,6 +69,7 @@ impl<E> Batch<E> {
             match source.next_block(room) {
                 Ok(true) => {
                     steps += room.warp_instructions();
+                    self.bytes += room.warps.iter().map(|warp| WARP + warp.size_bytes()).sum::<usize>();
                     self.filled += 1;
                 }
                 Ok(false) => self.end = Some(Ok(())),
@@ -97,11 +104,12 @@ impl<E> BlockSource for Ahead<'_, E> {
                 // an error is told once, and there is no block after it
                 return std::mem::replace(end, Ok(())).map(|()| false);
             }
-            let began = Instant::now();
-            let next = batches.recv().expect("the last batch of a source says so");
-            self.waited += began.elapsed();
+            let over = std::mem::replace(present, Batch::new(Vec::new()));
             // nobody takes them back when the last batch is under way
-            let _ = spare.send(std::mem::replace(present, next).rooms);
+            let _ = spare.send((over.rooms, over.bytes));
+            let began = Instant::now();
+            *present = batches.recv().expect("the last batch of a source says so");
+            self.waited += began.elapsed();
         }
         std::mem::swap(paths, &mut present.rooms[present.taken]);
         present.taken += 1;
@@ -127,26 +135,35 @@ pub fn ahead<E: Send, R>(
         return body(&mut Ahead { kind: Kind::Here(source), waited: Duration::ZERO });
     }
     std::thread::scope(|scope| {
-        let (ready, batches) = bounded(READY);
-        // as many as there are at a time: ready, being made, being simulated
-        let (spare, rooms) = bounded(READY + 2);
+        let (ready, batches) = unbounded();
+        let (spare, rooms) = unbounded();
         let footprint = source.footprint();
-        scope.spawn(move || {
-            loop {
-                let mut batch = Batch::new(rooms.try_recv().unwrap_or_default());
-                batch.fill(source);
-                let last = batch.end.is_some();
-                // whoever stopped listening wants no more
-                if ready.send(batch).is_err() || last {
-                    return;
-                }
-            }
-        });
+        scope.spawn(move || make(source, &ready, &rooms));
         let kind = Kind::Thread { batches, spare, present: Batch::new(Vec::new()), footprint };
         // dropped here, so that the thread does not wait for ever
         let mut ahead = Ahead { kind, waited: Duration::ZERO };
         body(&mut ahead)
     })
+}
+
+/// Makes batches as long as somebody takes them.
+fn make<E>(source: &mut Source<'_, E>, ready: &Sender<Batch<E>>, back: &Receiver<Spare>) {
+    let (mut waiting, mut spare) = (0, Vec::new());
+    loop {
+        while let Some((rooms, bytes)) = if waiting < READY { back.try_recv().ok() } else { back.recv().ok() }
+        {
+            waiting -= bytes;
+            spare.push(rooms);
+        }
+        let mut batch = Batch::new(spare.pop().unwrap_or_default());
+        batch.fill(source);
+        waiting += batch.bytes;
+        let last = batch.end.is_some();
+        // whoever stopped listening wants no more
+        if ready.send(batch).is_err() || last {
+            return;
+        }
+    }
 }
 
 #[cfg(test)]
@@ -207,6 +224,7 @@ mod tests {
             blocks.next_block(&mut room).map(|there| (there, room.block))
         });
         assert_eq!(first, Ok((true, BlockId::new(0))));
-        assert!(source.next <= (READY as u32 + 2) * BLOCKS as u32);
+        // a batch may begin just before there are enough bytes
+        assert!(source.next as usize <= READY / WARP + BLOCKS);
     }
 }

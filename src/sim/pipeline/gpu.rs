@@ -28,7 +28,7 @@ use crate::trace::Observer;
 /// Cycles of the first window.
 const FIRST_WINDOW: u64 = 64;
 /// SMs that one thread takes at a time, at most.
-const SHARE: usize = 4;
+const SHARE: usize = 2;
 
 /// Simulates a launch on a machine with this pipeline; see [`crate::sim::simulate`].
 pub(in crate::sim) fn launch(

@@ -3,14 +3,12 @@
 use super::Sm;
 use super::code::Code;
 use super::collector::Collector;
-use super::flight::{Flight, FlightId, Flights};
+use super::flight::{Aside, Flight, FlightId, Flights};
 use super::load_store::{Answer, Beside, Start};
 use super::memory::Port;
-use super::per::PerSlot;
-use super::place::Places;
-use crate::base::WarpMask;
+use super::warps::Warps;
 use crate::isa::Space;
-use crate::path::{LineUse, Step, WarpPath};
+use crate::path::{LineUse, Step};
 use crate::program::Access;
 
 /// What the load/store unit asks.
@@ -19,13 +17,13 @@ struct Asked<'s, 'a> {
     code: &'s Code<'a>,
     flights: &'s mut Flights,
     collector: &'s mut Option<Box<Collector>>,
-    paths: &'s PerSlot<WarpPath>,
+    warps: &'s Warps<'a>,
 }
 
 impl Beside for Asked<'_, '_> {
     #[inline]
     fn line(&self, slot: u8, number: u32) -> LineUse {
-        self.paths[slot.into()].traffic()[number as usize]
+        self.warps.line(slot.into(), number)
     }
 
     /// Allocates banks for the destinations that have none yet. Whether all have one.
@@ -34,15 +32,13 @@ impl Beside for Asked<'_, '_> {
         let Some(collector) = &mut *self.collector else { return true };
         let flight = self.flights.get_mut(id);
         let instr = self.code.of(flight.step);
-        let homes = instr.written_homes();
         while flight.unwritten != 0 {
-            let home = &homes[flight.unwritten.trailing_zeros() as usize..][..1];
-            for bank in self.code.banks(home, flight.slot, flight.place.sub_core()) {
-                if collector.is_written(bank) {
-                    return false;
-                }
-                collector.write(bank, self.now);
+            let number = flight.unwritten.trailing_zeros() as usize;
+            let bank = 1 << self.code.result_bank(instr, number, flight.slot, flight.place.sub_core());
+            if collector.writes(bank) {
+                return false;
             }
+            collector.write(bank, self.now);
             flight.unwritten &= flight.unwritten - 1;
         }
         // the next transaction writes them again
@@ -53,62 +49,59 @@ impl Beside for Asked<'_, '_> {
 
 impl Sm<'_> {
     /// A cycle of the load/store unit; then it takes the oldest access, if it is free.
-    #[inline]
-    pub fn load_and_store(&mut self, port: Option<&mut Port>) {
-        let waits = !self.collected.full().among(Places::of_unit(self.code.load_store)).is_empty();
-        let Self { now, code, flights, collector, paths, load_store: Some(unit), .. } = self else {
-            return;
-        };
-        if unit.rests(*now) {
-            if !waits && unit.queue.is_empty() {
-                return;
-            }
-        } else {
-            let mut asked = Asked { now: *now, code, flights, collector, paths };
+    #[inline(always)]
+    pub(super) fn load_and_store<const PLAIN: bool>(&mut self, port: Option<&mut Port>) {
+        let Self { now, code, flights, collector, warps, load_store: Some(unit), .. } = self else { return };
+        if !unit.rests(*now) {
+            let mut asked = Asked { now: *now, code, flights, collector, warps };
             unit.cycle(*now, &mut asked, port);
             if !unit.answers.is_empty() {
                 self.busy = true;
-                self.take_answers();
+                self.take_answers::<PLAIN>();
             }
         }
-        self.start_access(waits);
+        self.start_access();
     }
 
-    fn take_answers(&mut self) {
-        let Some(unit) = &mut self.load_store else { return };
-        let mut answers = std::mem::take(&mut unit.answers);
-        for answer in answers.drain(..) {
+    fn take_answers<const PLAIN: bool>(&mut self) {
+        for number in 0.. {
+            let Some(&answer) = self.load_store.as_ref().and_then(|unit| unit.answers.get(number)) else {
+                break;
+            };
             match answer {
                 Answer::Left(id) => {
-                    self.flights.get_mut(id).init_end = self.now;
-                    self.sources_read(id, self.now);
+                    if !PLAIN {
+                        let &Flight { slot, age, step, .. } = self.flights.get(id);
+                        self.flights.aside_mut(id).init_end = self.now;
+                        self.sources_read((slot, age), step, self.now);
+                    }
                 }
-                Answer::Complete(id) => self.complete(id),
+                Answer::Complete(id) => self.complete::<PLAIN>(id),
                 Answer::Stored(slot) => {
-                    let slot = usize::from(slot);
-                    let warp = &mut self.warps[slot];
-                    warp.stores -= 1;
-                    warp.last_done = warp.last_done.max(self.now);
-                    self.warp_may_be_over(slot);
+                    self.warps.stored(slot.into(), self.now);
+                    self.warp_may_be_over(slot.into());
                 }
-                Answer::Atomic(id) => self.atomic_answered(self.flights.get(id).slot.into(), 1),
+                Answer::Atomic(id) => {
+                    let slot = self.flights.get(id).slot.into();
+                    if self.warps.atomic_answered(slot) {
+                        self.schedulers.wake(slot);
+                    }
+                }
             }
         }
         if let Some(unit) = &mut self.load_store {
-            unit.answers = answers;
+            unit.answers.clear();
         }
     }
 
-    /// The unit takes the oldest access, if it is free and there `is` one behind the collector, or one in its queue.
-    #[inline]
-    fn start_access(&mut self, is: bool) {
+    /// The unit takes the oldest access, if it is free and there is one behind the collector, or one in its queue.
+    #[inline(always)]
+    fn start_access(&mut self) {
         let Some(unit) = self.load_store.as_mut().filter(|unit| unit.is_free()) else { return };
-        let next = if self.collector.is_some() {
-            let oldest = if is { self.collected.oldest(self.code.load_store) } else { None };
-            oldest.map(|place| {
-                self.leave_collector(place);
-                self.collected.at(place)
-            })
+        let next = if let Some(collector) = &mut self.collector {
+            let Some(place) = collector.oldest(self.code.load_store) else { return };
+            collector.take(place);
+            Some(collector.at(place))
         } else {
             unit.queue.pop_front()
         };
@@ -120,45 +113,32 @@ impl Sm<'_> {
 
     fn start(&mut self, id: FlightId) {
         let Some(unit) = &mut self.load_store else { return };
-        let flight = self.flights.get_mut(id);
-        flight.start = self.now;
-        let Flight { step, slot, line, transactions, .. } = *flight;
+        let &Flight { step, slot, .. } = self.flights.get(id);
+        let aside = self.flights.aside_mut(id);
+        aside.start = self.now;
+        let Aside { line, transactions, .. } = *aside;
         let access = self.code.of(step).access.unwrap_or(Access::Fence);
         let space = if access == Access::Fence { Space::Param } else { self.code.table.space(step) };
         let banks = if space == Space::Shared { bank_transactions(step) } else { 0 };
         if access == Access::Store && matches!(space, Space::Global | Space::Local) {
-            self.warps[usize::from(slot)].stores += transactions;
+            self.warps.store(slot.into(), transactions);
         }
         unit.start(Start { flight: id, slot, access, space, banks, lines_end: line, transactions }, self.now);
     }
 
     /// What an access that is about to issue asks of memory: the end of its traffic, and its
     /// transactions.
-    pub fn claim_traffic(&mut self, slot: usize, step: Step, access: Access) -> (u32, u32) {
-        let Some(unit) = &self.load_store else { return (0, 0) };
+    pub(super) fn claim_traffic(&mut self, id: FlightId, step: Step, access: Access) {
+        let Some(unit) = &self.load_store else { return };
+        let slot = usize::from(self.flights.get(id).slot);
         let space = self.code.table.space(step);
-        let (parts, atomics_block) = (unit.parts(space), unit.atomics_block());
-        let first = self.warps[slot].traffic;
-        let mut transactions = 0;
-        if self.code.table.moves_lines(step) {
-            let mut lines = 0;
-            for line in self.path(slot).traffic().get(first as usize..).unwrap_or(&[]) {
-                lines += 1;
-                transactions += parts.count(line.sectors());
-                if line.is_last() {
-                    break;
-                }
-            }
-            self.warps[slot].traffic += lines;
+        let moves = self.code.table.moves_lines(step);
+        let (line, transactions) = self.warps.claim_traffic(slot, unit.parts(space), moves);
+        if access == Access::Atomic && unit.atomics_block() {
+            self.warps.hold(slot, if space == Space::Shared { 1 } else { transactions });
         }
-        if access == Access::Atomic && atomics_block {
-            let answers = if space == Space::Shared { 1 } else { transactions };
-            self.warps[slot].atomics += answers;
-            if answers > 0 {
-                self.held |= WarpMask::slot(slot);
-            }
-        }
-        (self.warps[slot].traffic, transactions)
+        let aside = self.flights.aside_mut(id);
+        (aside.line, aside.transactions) = (line, transactions);
     }
 }
 

@@ -3,8 +3,7 @@
 use super::Sm;
 use crate::base::{Cycle, WarpMask};
 use crate::path::Step;
-use crate::sim::ops::issuing;
-use crate::sim::policy::{AnyPolicy, Placed, Policy};
+use crate::sim::policy::{AnyPolicy, Policy};
 use crate::sim::result::BlockResult;
 use crate::trace::Release;
 
@@ -33,33 +32,25 @@ impl Sm<'_> {
 
     fn begin_block(&mut self, place: usize, policies: &mut [AnyPolicy<'_>]) {
         let placed = self.blocks.begin(place);
-        for (sub, policy) in self.subs.iter_mut().zip(policies) {
-            let slots = placed.slots & sub.slots;
-            sub.view.by_age.push(slots);
-            policy.placed(&Placed { slots, ..placed });
+        for (sub_core, policy) in policies.iter_mut().enumerate() {
+            policy.placed(&self.schedulers.place(sub_core, placed));
         }
-        self.wake_all();
+        self.schedulers.wake_all();
         self.exchange_paths(place, placed.slots);
         for slot in placed.slots.slots() {
-            let warp = &mut self.warps[slot];
-            warp.next = 0;
-            warp.steps = issuing(&self.paths[slot], self.code.table).len() as u32;
-            warp.traffic = 0;
-            warp.last_issue = self.now;
-            warp.last_done = self.now;
+            self.warps.begin(slot, self.now);
             self.front_end.start(slot);
-            if let Some(held) = &mut self.codes {
-                held.start(slot);
+            if let Some(pc) = self.warps.look_at_next(slot, self.now) {
+                self.front_end.goes_to(slot, pc);
             }
         }
-        placed.slots.slots().for_each(|slot| self.look_at_next::<false>(slot));
         self.finish_without_step(placed.slots);
     }
 
     /// The paths of a block that begins or has ended go from its room to its slots or back.
     fn exchange_paths(&mut self, place: usize, slots: WarpMask) {
         for (slot, path) in slots.slots().zip(&mut self.rooms[place].warps) {
-            std::mem::swap(&mut self.paths[slot], path);
+            self.warps.exchange_path(slot, path);
         }
     }
 
@@ -88,14 +79,14 @@ impl Sm<'_> {
         if self.listening {
             self.log.released(release);
         }
-        self.wake_slots(release.slots);
+        self.schedulers.wake_slots(release.slots);
         self.finish_without_step(release.slots);
     }
 
     /// Of these warps, those that have no instruction left are told so.
     fn finish_without_step(&mut self, slots: WarpMask) {
         for slot in slots.slots() {
-            if self.warps[slot].step.is_none() {
+            if !self.warps.has_next(slot) {
                 self.finish(slot);
             }
         }
@@ -103,9 +94,9 @@ impl Sm<'_> {
 
     /// A warp has no instruction left to issue.
     pub(super) fn finish(&mut self, slot: usize) {
-        let warp = self.warps[slot];
-        self.blocks.left(slot, warp.next, warp.last_issue, self.now);
-        self.wake(slot);
+        let (issues, last_issue) = self.warps.issued(slot);
+        self.blocks.left(slot, issues, last_issue, self.now);
+        self.schedulers.wake(slot);
         self.warp_may_be_over(slot);
     }
 
@@ -113,8 +104,7 @@ impl Sm<'_> {
     /// acknowledged.
     #[inline]
     pub(super) fn warp_may_be_over(&mut self, slot: usize) {
-        let warp = &self.warps[slot];
-        if !self.blocks.live().has(slot) && warp.in_flight == 0 && warp.stores == 0 {
+        if !self.blocks.live().has(slot) && self.warps.rests(slot) {
             self.warp_is_over(slot);
         }
     }
@@ -123,7 +113,7 @@ impl Sm<'_> {
         if self.blocks.is_over(slot) {
             return;
         }
-        let finish = self.blocks.over(slot, self.warps[slot].last_done, self.now);
+        let finish = self.blocks.over(slot, self.warps.last_done(slot), self.now);
         if self.listening {
             self.log.warp_finished(finish);
         }
@@ -140,9 +130,7 @@ impl Sm<'_> {
     pub fn take_ended(&mut self, result: &mut BlockResult) -> Option<usize> {
         let ended = self.blocks.take_ended(self.now, result)?;
         self.exchange_paths(ended.place, ended.slots);
-        for sub in self.subs.iter_mut().take(self.sub_cores) {
-            sub.view.by_age.remove(ended.older);
-        }
+        self.schedulers.remove(ended.older);
         if self.listening {
             self.log.block_ended(result.block, Cycle::new(self.now));
         }

@@ -2,53 +2,84 @@
 
 use super::per::Per;
 use super::place::{KINDS, PLACES, Place};
-use super::scoreboard::RegSet;
 use super::units::Times;
+use super::warps::{RegSet, Regs};
 use crate::base::{Few, RegId, UnitId};
 use crate::machine::Pipeline;
 use crate::machine::{Machine, SubCores};
 use crate::path::Step;
-use crate::program::{Access, Flow, TimingTable};
+use crate::program::{Access, Flow, RegList, TimingTable};
 use crate::sim::SLOTS;
 use crate::sim::ops::{Op, Ops};
 
 /// An instruction.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 pub(super) struct Instr {
-    /// Registers that must be there, and those that it writes.
-    pub waits: RegSet,
-    pub writes: RegSet,
+    /// Registers that must be there, and those that it writes: all of them if it is [simple](Self::simple).
+    pub waits: Regs,
+    pub writes: Regs,
+    /// Cycles that its unit is taken and until its result, if these are the same each time.
+    pub init: u64,
+    pub total: u64,
+    /// The banks that the collector reads and those that are written, of slot 0 and counted from a sub-core's first one.
+    reads: Reads,
+    written: u64,
     /// The kind of unit it goes to, if that is the same each time.
     kind: u8,
+    has_kind: bool,
     /// Whether unit and times are the same each time, it does not go to the load/store unit, it takes no part in barriers
-    /// and the like, and somebody may wait for its results.
-    pub ordinary: bool,
-    reads: u8,
-    /// Every register written, as a mask.
-    pub all_writes: u8,
-    /// Where registers of slot 0 are, the ones that the collector reads and then the ones written:
-    /// their banks, counted from a sub-core's first one.
-    homes: Few<u8, 14>,
-    /// What it is to the load/store unit, if it goes there.
-    pub access: Option<Access>,
+    /// and the like, somebody may wait for its results, the registers of either list lie in one word, and its operands are
+    /// [counted](Self::counted).
+    pub simple: bool,
+    /// Whether no bank is read more often than [`Reads`] can say.
+    pub counted: bool,
     /// Whether somebody waits for its results.
     pub scored: bool,
+    /// Every register written, as a mask.
+    pub all_writes: u8,
+    /// What it is to the load/store unit, if it goes there.
+    pub access: Option<Access>,
+    pub flow: Flow,
+    pub rare: Box<Rare>,
+}
+
+/// What few ask about an instruction.
+#[derive(Clone, Debug)]
+pub(super) struct Rare {
+    pub waits: RegSet,
+    pub writes: RegSet,
+    /// The banks of its operands, and of its results, one by one, as above.
+    operands: Few<u8, 14>,
+    results: Few<u8, 14>,
     /// Whether a warp that waits for its result may be waiting for global memory.
     pub loads_global: bool,
     pub op: Op,
 }
 
-impl Instr {
-    /// Where the registers are that the collector reads.
-    #[inline]
-    pub fn reads(&self) -> &[u8] {
-        &self.homes.as_slice()[..usize::from(self.reads)]
-    }
+/// Banks that an instruction reads, and of how many of its operands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Reads {
+    /// At least one, at least two, at least three.
+    pub once: u64,
+    pub twice: u64,
+    pub thrice: u64,
+}
 
-    /// Where the registers written are.
-    #[inline]
-    pub fn written_homes(&self) -> &[u8] {
-        &self.homes.as_slice()[usize::from(self.reads)..]
+impl Reads {
+    /// The banks of these operands, if no bank has more than three of them.
+    pub fn of(operands: impl IntoIterator<Item = u8>) -> Option<Self> {
+        let mut reads = Self::default();
+        for bank in operands {
+            let bank = 1 << bank;
+            if reads.thrice & bank != 0 {
+                return None;
+            }
+            reads.thrice |= reads.twice & bank;
+            reads.twice |= reads.once & bank;
+            reads.once |= bank;
+        }
+        Some(reads)
     }
 }
 
@@ -57,8 +88,9 @@ impl Instr {
 pub(super) struct Code<'a> {
     pub table: &'a TimingTable,
     instrs: Vec<Instr>,
-    /// Register banks of a sub-core, and the first of each.
+    /// Register banks of a sub-core, all of them as a mask, and the first of each sub-core.
     banks: u8,
+    all_banks: u64,
     first_banks: [u8; SubCores::MAX],
     /// By slot: by how many banks its registers are moved on.
     moved: [u8; SLOTS],
@@ -99,25 +131,46 @@ impl<'a> Code<'a> {
         }
         let instr = |(instr, op): (&crate::program::TimedInstr, &Op)| {
             let access = instr.access.filter(|_| settings.load_store.is_some());
-            let (operands, results) = (instr.operands.as_slice(), instr.results.as_slice());
+            let regs = |regs: &[u16]| -> RegSet { regs.iter().map(|&reg| RegId::new(reg)).collect() };
+            let (waits, writes) = (regs(op.waits()), regs(op.writes()));
+            let homes =
+                |regs: &RegList| -> Few<u8, 14> { regs.as_slice().iter().copied().map(home).collect() };
+            let (operands, results) = (homes(&instr.operands), homes(&instr.results));
+            let reads = Reads::of(operands.as_slice().iter().copied());
+            let ordinary = !op.special && access.is_none() && op.flow == Flow::Plain && !instr.unscored;
             Instr {
-                waits: op.waits().iter().map(|&reg| RegId::new(reg)).collect(),
-                writes: op.writes().iter().map(|&reg| RegId::new(reg)).collect(),
+                waits: waits.in_one_word().unwrap_or_default(),
+                writes: writes.in_one_word().unwrap_or_default(),
+                init: op.init,
+                total: op.total,
+                reads: reads.unwrap_or_default(),
+                written: results.as_slice().iter().fold(0, |banks, &bank| banks | 1 << bank),
                 kind: kinds[if access.is_some() { table.units() } else { usize::from(op.unit) }],
-                ordinary: !op.special && access.is_none() && op.flow == Flow::Plain && !instr.unscored,
-                reads: operands.len() as u8,
-                all_writes: (1u16 << results.len().min(8)).wrapping_sub(1) as u8,
-                homes: operands.iter().chain(results).copied().map(home).collect(),
-                access,
+                has_kind: !op.special || access.is_some(),
+                simple: ordinary
+                    && reads.is_some()
+                    && waits.in_one_word().is_some()
+                    && writes.in_one_word().is_some(),
+                counted: reads.is_some(),
                 scored: !instr.unscored,
-                loads_global: instr.loads_global,
-                op: op.clone(),
+                all_writes: (1u16 << results.as_slice().len().min(8)).wrapping_sub(1) as u8,
+                access,
+                flow: op.flow,
+                rare: Box::new(Rare {
+                    waits,
+                    writes,
+                    operands,
+                    results,
+                    loads_global: instr.loads_global,
+                    op: op.clone(),
+                }),
             }
         };
         Self {
             table,
             instrs: table.instrs().iter().zip(ops.all()).map(instr).collect(),
             banks: banks as u8,
+            all_banks: u64::MAX >> (u64::BITS as usize - banks),
             first_banks: std::array::from_fn(|sub_core| (sub_core * banks) as u8),
             moved: std::array::from_fn(|slot| (slot % banks) as u8),
             // a queue without a collector has room again when time comes
@@ -143,13 +196,8 @@ impl<'a> Code<'a> {
 
     /// The kind of unit that one execution goes to, the load/store unit included.
     #[inline(always)]
-    pub fn kind(&self, step: Step) -> u8 {
-        let instr = self.of(step);
-        if !instr.op.special || instr.access.is_some() {
-            instr.kind
-        } else {
-            self.kinds[usize::from(self.timing(step).unit)]
-        }
+    pub fn kind(&self, step: Step, instr: &Instr) -> u8 {
+        if instr.has_kind { instr.kind } else { self.kinds[usize::from(self.timing(step).unit)] }
     }
 
     /// The unit of a kind in a sub-core.
@@ -161,7 +209,7 @@ impl<'a> Code<'a> {
     /// Unit and times of one execution.
     #[inline]
     pub fn timing(&self, step: Step) -> Timing {
-        let op = &self.of(step).op;
+        let op = &self.of(step).rare.op;
         if !op.special {
             return Timing { unit: op.unit, init: op.init, total: op.total };
         }
@@ -175,21 +223,52 @@ impl<'a> Code<'a> {
         usize::from(self.instances[place.index()])
     }
 
-    /// The banks of a warp's registers among all banks of the SM.
-    #[inline]
-    pub fn banks<'h>(
-        &self,
-        homes: &'h [u8],
+    /// Banks of a sub-core, as they are counted for slot 0, among all banks of the SM, for another slot.
+    #[inline(always)]
+    fn of_slot(&self, banks: u64, slot: u8, sub_core: usize) -> u64 {
+        let moved = u32::from(self.moved[usize::from(slot) % SLOTS]);
+        // with 64 banks and nothing moved that is what was there already
+        let around = banks.wrapping_shr(u32::from(self.banks).wrapping_sub(moved));
+        let moved = (banks.wrapping_shl(moved) | around) & self.all_banks;
+        moved.wrapping_shl(self.first_banks[sub_core % SubCores::MAX].into())
+    }
+
+    /// The banks that an instruction of a warp reads, if they are [counted](Instr::counted).
+    #[inline(always)]
+    pub fn reads(&self, instr: &Instr, slot: u8, sub_core: usize) -> Reads {
+        let Reads { once, twice, thrice } = instr.reads;
+        let once = self.of_slot(once, slot, sub_core);
+        if twice == 0 {
+            return Reads { once, ..Reads::default() };
+        }
+        let [twice, thrice] = [twice, thrice].map(|banks| self.of_slot(banks, slot, sub_core));
+        Reads { once, twice, thrice }
+    }
+
+    /// The banks that an instruction of a warp writes.
+    #[inline(always)]
+    pub fn written(&self, instr: &Instr, slot: u8, sub_core: usize) -> u64 {
+        self.of_slot(instr.written, slot, sub_core)
+    }
+
+    /// The bank of each operand of an instruction of a warp.
+    pub fn operand_banks<'s>(
+        &'s self,
+        instr: &'s Instr,
         slot: u8,
         sub_core: usize,
-    ) -> impl Iterator<Item = usize> + use<'h, 'a> {
-        let (banks, first, moved) =
-            (self.banks, self.first_banks[sub_core], self.moved[usize::from(slot) % SLOTS]);
-        homes.iter().map(move |&home| {
-            let place = home.wrapping_add(moved);
-            let place = if place >= banks { place.wrapping_sub(banks) } else { place };
-            usize::from(first.wrapping_add(place))
-        })
+    ) -> impl Iterator<Item = usize> {
+        instr.rare.operands.as_slice().iter().map(move |&home| self.bank(home, slot, sub_core))
+    }
+
+    /// The bank of one of the registers that an instruction of a warp writes.
+    #[inline]
+    pub fn result_bank(&self, instr: &Instr, number: usize, slot: u8, sub_core: usize) -> usize {
+        self.bank(instr.rare.results.as_slice()[number], slot, sub_core)
+    }
+
+    fn bank(&self, home: u8, slot: u8, sub_core: usize) -> usize {
+        self.of_slot(1 << home, slot, sub_core).trailing_zeros() as usize
     }
 }
 

@@ -12,12 +12,9 @@ use super::*;
 struct Issued(Vec<(Place, Vec<usize>)>);
 
 impl Operands for Issued {
-    fn age(&self, id: FlightId) -> u64 {
-        u64::from(id)
-    }
-
-    fn place(&self, id: FlightId) -> Place {
-        self.0[id as usize].0
+    fn entering(&self, id: FlightId) -> Entering {
+        let (place, banks) = &self.0[id as usize];
+        Entering { age: id.into(), place: *place, reads: Reads::of(banks.iter().map(|&bank| bank as u8)) }
     }
 
     fn banks(&self, id: FlightId) -> impl Iterator<Item = usize> {
@@ -132,45 +129,43 @@ fn operands_are_read_when_a_collector_that_goes_by_steps_reads_them() {
         };
         let banks = settings.banks as usize / sub_cores;
         let (mut ours, mut theirs) = (Collector::new(settings, sub_cores), ByStep::new(settings, sub_cores));
-        let latches = || (Latch::new(), Latch::new());
-        let ((mut input, mut output), (mut input_by_step, mut output_by_step)) = (latches(), latches());
+        let (mut input_by_step, mut output_by_step) = (Latch::new(), Latch::new());
         let mut issued = Issued::default();
         let (kinds, eager, writes) = (1 + draw(4), 1 + draw(4), draw(4));
         for now in 0..300 {
             for _ in 0..draw(1 + writes) {
                 let bank = draw(settings.banks as usize);
                 put_off += usize::from(ours.wanted_until[bank] > now * u64::from(settings.steps));
-                ours.write(bank, now);
+                ours.write(1 << bank, now);
                 theirs.written[bank] = true;
-                assert!(ours.is_written(bank));
+                assert!(ours.writes(1 << bank));
             }
-            for place in output.full() {
+            for place in ours.collected() {
                 if draw(eager) == 0 {
-                    output.take(place);
-                    ours.freed(place);
+                    ours.take(place);
                     output_by_step.take(place);
                     handed_over += 1;
                 }
             }
-            if input.is_empty() && ours.is_empty() {
+            if ours.is_stuck() {
                 ours.rest();
-                theirs.written.fill(false);
             } else {
-                ours.cycle(now, &issued, &mut input, &mut output);
-                theirs.cycle(&issued, &mut input_by_step, &mut output_by_step);
+                ours.cycle(now, &issued);
             }
+            theirs.cycle(&issued, &mut input_by_step, &mut output_by_step);
             let all = |latch: &Latch| latch.full().map(|place| (place, latch.at(place))).collect::<Vec<_>>();
-            assert_eq!(all(&output), all(&output_by_step), "round {round}, cycle {now}, {settings:?}");
-            assert_eq!(all(&input), all(&input_by_step), "round {round}, cycle {now}, {settings:?}");
-            assert_eq!(ours.is_empty(), theirs.units.iter().all(Option::is_none));
+            assert_eq!(all(&ours.output), all(&output_by_step), "round {round}, cycle {now}, {settings:?}");
+            assert_eq!(all(&ours.input), all(&input_by_step), "round {round}, cycle {now}, {settings:?}");
+            let taken = theirs.units.iter().flatten().count() as u32;
+            assert_eq!(ours.free.count_ones(), settings.units - taken);
             for sub_core in 0..sub_cores {
                 // the latches before and after are numbered alike here
                 let place = Place::new(draw(kinds), sub_core);
-                if input.is_free(place) && draw(2) == 0 {
+                if !ours.waiting().has(place) && draw(2) == 0 {
                     let id = issued.0.len() as FlightId;
                     let operands = (0..draw(5)).map(|_| sub_core * banks + draw(banks)).collect();
                     issued.0.push((place, operands));
-                    input.put(place, id, id.into());
+                    ours.put(place, id, id.into());
                     input_by_step.put(place, id, id.into());
                 }
             }

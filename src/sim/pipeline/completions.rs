@@ -3,23 +3,19 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::flight::FlightId;
+use super::flight::{FlightId, Flights, NONE};
 
 /// Cycles that have a bucket of their own.
 const NEAR: usize = 256;
 const WORDS: usize = NEAR / 64;
-
-/// No instruction.
-const NONE: FlightId = FlightId::MAX;
 
 /// Instructions by the cycle of their write-back; of one cycle, the one that was filed first
 /// comes first.
 #[derive(Clone, Debug)]
 pub(super) struct Completions {
     /// By cycle mod NEAR, for the cycles from `now` on: the first and the last that were filed and not yet taken.
+    /// The others follow by [`super::flight::Flight::next`].
     buckets: Box<[(FlightId, FlightId); NEAR]>,
-    /// By instruction: the next one of its bucket.
-    following: Vec<FlightId>,
     /// Buckets that are not empty.
     filled: [u64; WORDS],
     now: u64,
@@ -33,7 +29,6 @@ impl Default for Completions {
     fn default() -> Self {
         Self {
             buckets: Box::new([(NONE, NONE); NEAR]),
-            following: Vec::new(),
             filled: [0; WORDS],
             now: 0,
             far: BinaryHeap::new(),
@@ -45,44 +40,51 @@ impl Default for Completions {
 impl Completions {
     /// `at` lies after the cycle that [`Self::due`] was last asked about.
     #[inline]
-    pub fn file(&mut self, at: u64, flight: FlightId) {
+    pub fn file(&mut self, at: u64, flight: FlightId, flights: &mut Flights) {
         debug_assert!(at > self.now, "a write-back in the past");
-        if at - self.now >= NEAR as u64 {
-            self.filed += 1;
-            self.far.push(Reverse((at, self.filed, flight)));
-            return;
+        if at.wrapping_sub(self.now) >= NEAR as u64 {
+            return self.file_far(at, flight);
         }
-        if self.following.len() <= flight as usize {
-            self.following.resize(flight as usize + 1, NONE);
-        }
-        self.following[flight as usize] = NONE;
+        flights.get_mut(flight).next = NONE;
         let place = at as usize % NEAR;
         let (first, last) = &mut self.buckets[place];
         if *first == NONE {
             *first = flight;
             self.filled[place / 64] |= 1 << (place % 64);
         } else {
-            self.following[*last as usize] = flight;
+            flights.get_mut(*last).next = flight;
         }
         *last = flight;
     }
 
-    /// The next one that is due. `now` never decreases, and skips no cycle in which one is due.
+    #[cold]
+    fn file_far(&mut self, at: u64, flight: FlightId) {
+        self.filed += 1;
+        self.far.push(Reverse((at, self.filed, flight)));
+    }
+
+    /// Whether one is due. `now` never decreases, and skips no cycle in which one is due.
     #[inline]
-    pub fn due(&mut self, now: u64) -> Option<FlightId> {
+    pub fn is_due(&mut self, now: u64) -> bool {
         self.now = now;
+        self.buckets[now as usize % NEAR].0 != NONE || !self.far.is_empty()
+    }
+
+    /// The next one that is due in the cycle that [`Self::is_due`] was last asked about.
+    #[inline]
+    pub fn due(&mut self, flights: &Flights) -> Option<FlightId> {
         if !self.far.is_empty()
-            && let Some(flight) = self.due_far(now)
+            && let Some(flight) = self.due_far(self.now)
         {
             return Some(flight);
         }
-        let place = now as usize % NEAR;
+        let place = self.now as usize % NEAR;
         let first = &mut self.buckets[place].0;
         if *first == NONE {
             return None;
         }
         let flight = *first;
-        *first = self.following[flight as usize];
+        *first = flights.get(flight).next;
         if *first == NONE {
             self.filled[place / 64] &= !(1 << (place % 64));
         }
@@ -122,38 +124,49 @@ impl Completions {
 mod tests {
     use super::*;
 
-    fn all(completions: &mut Completions, now: u64) -> Vec<FlightId> {
-        std::iter::from_fn(|| completions.due(now)).collect()
+    fn flights(count: u32) -> Flights {
+        let mut flights = Flights::default();
+        (0..count).for_each(|_| {
+            flights.add();
+        });
+        flights
+    }
+
+    fn all(completions: &mut Completions, now: u64, flights: &Flights) -> Vec<FlightId> {
+        completions.is_due(now);
+        std::iter::from_fn(|| completions.due(flights)).collect()
     }
 
     #[test]
     fn near_and_far_come_in_the_order_of_filing() {
+        let flights = &mut flights(6);
         let mut completions = Completions::default();
-        completions.file(400, 1);
-        completions.file(5, 2);
-        completions.file(5, 3);
+        completions.file(400, 1, flights);
+        completions.file(5, 2, flights);
+        completions.file(5, 3, flights);
         assert_eq!(completions.next(), 5);
-        assert_eq!(all(&mut completions, 5), [2, 3]);
+        assert_eq!(all(&mut completions, 5, flights), [2, 3]);
         assert_eq!(completions.next(), 400);
-        assert!(all(&mut completions, 300).is_empty());
-        completions.file(400, 4);
-        completions.file(302, 5);
+        assert!(all(&mut completions, 300, flights).is_empty());
+        completions.file(400, 4, flights);
+        completions.file(302, 5, flights);
         assert_eq!(completions.next(), 302);
-        assert_eq!(all(&mut completions, 302), [5]);
-        assert_eq!(all(&mut completions, 400), [1, 4]);
+        assert_eq!(all(&mut completions, 302, flights), [5]);
+        assert_eq!(all(&mut completions, 400, flights), [1, 4]);
         assert_eq!(completions.next(), u64::MAX);
     }
 
     /// Against a plain list.
     #[test]
     fn the_wheel_turns() {
+        let flights = &mut flights(3000);
         let mut completions = Completions::default();
         let mut list: Vec<(u64, FlightId)> = Vec::new();
         let mut now = 0;
         for id in 0..3000 {
-            assert_eq!(all(&mut completions, now), due(&mut list, now));
+            assert_eq!(all(&mut completions, now, flights), due(&mut list, now));
             let at = now + 1 + u64::from(id * id) % 300;
-            completions.file(at, id);
+            completions.file(at, id, flights);
             list.push((at, id));
             let next = list.iter().map(|&(at, _)| at).min().unwrap();
             assert_eq!(completions.next(), next);

@@ -43,7 +43,7 @@ impl<'a> Core<'a> {
     pub fn goes_on_for(&self, cycles: u64) -> bool {
         let Sm { blocks, warps, settings, .. } = &self.sm;
         let most = cycles.saturating_mul(settings.issue.per_warp.into());
-        blocks.live().slots().any(|slot| u64::from(warps[slot].steps - warps[slot].next) > most)
+        blocks.live().slots().any(|slot| u64::from(warps.left(slot)) > most)
     }
 
     /// Takes a reply of memory, if there is one for this SM and it can.

@@ -1,58 +1,46 @@
 //! From issue through the units to the registers.
 
-use super::Sm;
 use super::flight::{Flight, FlightId};
 use super::place::{KINDS, Place, Places};
+use super::{InFlight, Sm};
 use crate::base::WarpMask;
 
 impl Sm<'_> {
-    /// Sends an issued instruction on its way.
-    #[inline(always)]
-    pub fn dispatch(&mut self, id: FlightId, kind: u8, sub_core: usize) {
-        if self.collector.is_some() {
-            self.issued.put(Place::new(kind.into(), sub_core), id, self.issues);
-        } else {
-            self.dispatch_at_once(id);
-        }
-    }
-
-    /// Without a collector.
-    fn dispatch_at_once(&mut self, id: FlightId) {
-        let Flight { place, init, total, .. } = *self.flights.get(id);
+    /// Sends an issued instruction on its way, if there is no collector. When it will be done, if that is known.
+    pub(super) fn dispatch_at_once(&mut self, id: FlightId) -> Option<u64> {
+        let place = self.flights.get(id).place;
         if place.unit() == self.code.load_store {
             if let Some(load_store) = &mut self.load_store {
                 load_store.queue.push_back(id);
             }
-            return;
+            return None;
         }
-        let instance = self.code.instance(place);
-        let start = self.units[instance].enqueue(self.now, init, self.settings.queue.is_some());
-        let flight = self.flights.get_mut(id);
-        flight.start = start;
-        flight.init_end = start + init;
-        self.sources_read(id, start + init);
-        self.completions.file(start + total + self.settings.write_back, id);
+        let (instance, bounded) = (self.code.instance(place), self.settings.queue.is_some());
+        let (start, done) = self.units.enqueue(instance, self.now, id, &mut self.flights, bounded);
+        self.note_start(id, start);
+        Some(done)
     }
 
-    /// When an instruction that was dispatched without a collector to a unit will be done.
-    pub fn done_of(&self, id: FlightId) -> Option<u64> {
-        let flight = self.flights.get(id);
-        let known = self.collector.is_none() && flight.place.unit() != self.code.load_store;
-        known.then(|| flight.start + flight.total + self.settings.write_back)
+    /// A unit starts an instruction.
+    fn note_start(&mut self, id: FlightId, start: u64) {
+        let &Flight { init, slot, age, step, .. } = self.flights.get(id);
+        let read = start + init;
+        let aside = self.flights.aside_mut(id);
+        (aside.start, aside.init_end) = (start, read);
+        self.sources_read((slot, age), step, read);
     }
 
-    /// Of warps that could issue now, those whose next instruction's unit takes no more from this
-    /// sub-core.
+    /// Of warps that could issue now, those whose next instruction's unit takes no more from this sub-core.
     #[inline(always)]
-    pub fn without_room_for(&mut self, ready: WarpMask, sub_core: usize) -> WarpMask {
+    pub(super) fn without_room_for(&mut self, ready: WarpMask, sub_core: usize) -> WarpMask {
         let mut out = WarpMask::empty();
-        if self.collector.is_some() {
-            for place in self.issued.full().among(Places::of_sub_core(sub_core)) {
-                out |= self.wants[place.unit()] & ready;
+        if let Some(collector) = &self.collector {
+            for place in collector.waiting().among(Places::of_sub_core(sub_core)) {
+                out |= self.warps.wanting(place.unit()) & ready;
             }
         } else if let Some(limit) = self.settings.queue {
             for kind in 0..KINDS {
-                let wants = self.wants[kind] & ready;
+                let wants = self.warps.wanting(kind) & ready;
                 if !wants.is_empty() && self.is_full(self.code.place(kind as u8, sub_core), limit as usize) {
                     out |= wants;
                 }
@@ -67,75 +55,101 @@ impl Sm<'_> {
             // it takes what it does from its queue
             return self.load_store.as_ref().is_some_and(|unit| unit.queue.len() >= limit.max(1));
         }
-        let unit = &mut self.units[self.code.instance(place)];
-        if limit == 0 { unit.is_taken(self.now) } else { unit.waiting(self.now) >= limit }
+        self.units.is_full(self.code.instance(place), limit, self.now)
     }
 
-    /// Units take in this cycle what the collector has ready.
-    #[inline]
-    pub fn start_collected<const PLAIN: bool>(&mut self, now: u64) {
-        for place in self.collected.full().without(Places::of_unit(self.code.load_store)) {
-            self.start_in::<PLAIN>(self.code.instance(place), self.collected.at(place), place, now);
+    /// A cycle of the collector; and units take what it has ready.
+    #[inline(always)]
+    pub(super) fn collect<const PLAIN: bool>(&mut self) {
+        let Some(collector) = &mut self.collector else { return };
+        if collector.is_stuck() {
+            collector.rest();
+        } else {
+            self.busy = true;
+            collector.cycle(self.now, &InFlight { code: self.code, flights: &self.flights });
+            self.schedulers.wake_for_room(collector.entered());
+        }
+        let waiting = collector.collected().without(Places::of_unit(self.code.load_store));
+        if !waiting.is_empty() {
+            // they do so when the next cycle begins, but nothing before that changes what they do
+            self.start_collected::<PLAIN>(waiting, self.now + 1);
         }
     }
 
-    /// The unit starts an instruction from a place behind the collector, if it can and the result
-    /// will find a bus.
-    #[inline]
-    fn start_in<const PLAIN: bool>(&mut self, instance: usize, id: FlightId, place: Place, now: u64) {
-        let unit = &mut self.units[instance];
-        if unit.is_taken(now) {
-            return;
+    fn start_collected<const PLAIN: bool>(&mut self, waiting: Places, now: u64) {
+        for place in waiting {
+            let Self { collector: Some(collector), units, flights, code, .. } = self else { return };
+            let id = collector.at(place);
+            if units.start(code.instance(place), now, id, flights) {
+                collector.take(place);
+                self.busy = true;
+                if !PLAIN {
+                    self.note_start(id, now);
+                }
+            }
         }
-        let flight = self.flights.get_mut(id);
-        let leaves = now + flight.total;
-        if unit.emits_at(leaves) || !self.buses.as_mut().is_none_or(|buses| buses.take(leaves)) {
-            return;
-        }
-        let read = now + flight.init;
-        if !PLAIN {
-            (flight.start, flight.init_end) = (now, read);
-        }
-        unit.start(now, flight.init, flight.total);
-        if !PLAIN {
-            self.sources_read(id, read);
-        }
-        self.completions.file(leaves + self.settings.write_back, id);
-        self.leave_collector(place);
-        self.busy = true;
     }
 
     /// The next cycle at whose end a unit may take something that the collector has ready.
-    pub fn next_start(&self) -> u64 {
-        let next = self.now + 1;
-        let load_store = Places::of_unit(self.code.load_store);
-        let units = self.collected.full().without(load_store).map(|place| {
+    pub(super) fn next_start(&self) -> u64 {
+        let Some(collector) = &self.collector else { return u64::MAX };
+        let (next, load_store) = (self.now + 1, Places::of_unit(self.code.load_store));
+        let units = collector.collected().without(load_store).map(|place| {
             // a unit that is free lacks a bus
-            let unit = &self.units[self.code.instance(place)];
-            unit.free_from().saturating_sub(1).max(next)
+            self.units.free_from(self.code.instance(place)).saturating_sub(1).max(next)
         });
-        let access = !self.collected.full().among(load_store).is_empty()
+        let access = !collector.collected().among(load_store).is_empty()
             && self.load_store.as_ref().is_some_and(|unit| unit.is_free());
         units.min().unwrap_or(u64::MAX).min(if access { next } else { u64::MAX })
     }
 
-    pub(super) fn leave_collector(&mut self, place: Place) {
-        self.collected.take(place);
-        if let Some(collector) = &mut self.collector {
-            collector.freed(place);
+    /// Results that are due reach the registers.
+    #[inline(always)]
+    pub(super) fn write_back<const PLAIN: bool>(&mut self) {
+        while let Some(id) = self.units.completions.due(&self.flights) {
+            self.busy = true;
+            if let Some(collector) = &mut self.collector {
+                collector.write(self.flights.get(id).banks, self.now);
+            }
+            self.complete::<PLAIN>(id);
         }
     }
 
-    /// A result reaches the registers.
+    /// An instruction is complete: its registers are there, and it leaves the SM.
     #[inline(always)]
-    pub fn write_back<const PLAIN: bool>(&mut self, id: FlightId) {
-        let flight = *self.flights.get(id);
-        let instr = self.code.of(flight.step);
-        if let Some(collector) = &mut self.collector {
-            for bank in self.code.banks(instr.written_homes(), flight.slot, flight.place.sub_core()) {
-                collector.write(bank, self.now);
-            }
+    pub(super) fn complete<const PLAIN: bool>(&mut self, id: FlightId) {
+        let &Flight { writes, slot, age, step, simple, .. } = self.flights.get(id);
+        let slot = usize::from(slot);
+        if !PLAIN && self.listening {
+            self.log.completed(self.flights.aside(id), self.now);
         }
-        self.complete_as::<PLAIN>(id, &flight, instr);
+        self.flights.remove(id);
+        let completed = if PLAIN && simple {
+            self.warps.complete_simply(slot, writes, self.now)
+        } else {
+            self.warps.complete(slot, age, step, self.now)
+        };
+        if completed.wakes {
+            self.schedulers.wake(slot);
+        }
+        if completed.over {
+            self.warp_may_be_over(slot);
+        }
+    }
+
+    /// The sources of an instruction, of this slot and age, are read in this cycle, or will be.
+    #[inline(always)]
+    pub(super) fn sources_read(&mut self, (slot, age): (u8, u64), step: crate::path::Step, at: u64) {
+        let slot = usize::from(slot);
+        if self.warps.sources_read(slot, age, step, at, self.now) {
+            self.schedulers.wake(slot);
+        }
+    }
+
+    /// Follows what control codes wait for that is over in this cycle.
+    pub(super) fn follow_codes(&mut self) {
+        let concerned = self.warps.follow_codes(self.now);
+        self.schedulers.wake_slots(concerned);
+        self.busy |= !concerned.is_empty();
     }
 }

@@ -1,6 +1,7 @@
 //! Instructions between issue and completion.
 
 use super::place::Place;
+use super::warps::SlotRegs;
 use crate::base::Pc;
 use crate::path::Step;
 
@@ -8,62 +9,74 @@ use crate::path::Step;
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(super) struct Flight {
+    /// The registers that it writes, if it is simple.
+    pub writes: SlotRegs,
+    /// The banks of the SM that it writes.
+    pub banks: u64,
     /// Counts issues of the SM: the larger, the younger.
     pub age: u64,
-    pub start: u64,
-    pub init_end: u64,
-    /// Cycles its initiation takes.
+    /// Cycles its initiation takes, and from its start to its result, without the pipeline around the unit.
     pub init: u64,
-    /// Cycles from its start to its result, without the pipeline around the unit.
     pub total: u64,
     pub step: Step,
-    /// The end of its memory traffic in the warp's path.
-    pub line: u32,
-    /// Its memory transactions.
-    pub transactions: u32,
-    /// What the log calls it, if somebody listens.
-    pub entry: u32,
+    /// The flight after it, of those that are complete in the same cycle, or that are over.
+    pub next: FlightId,
     pub slot: u8,
     /// Its unit and sub-core.
     pub place: Place,
     /// Destinations whose bank was not yet free to be written, as a mask.
     pub unwritten: u8,
+    /// Whether nothing follows from its result but that its registers are there.
+    pub simple: bool,
 }
 
 const _: () = assert!(size_of::<Flight>() <= 64);
 
+/// What few instructions need.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Aside {
+    /// When its unit began with it, and took the next one.
+    pub start: u64,
+    pub init_end: u64,
+    /// The end of its memory traffic in the warp's path, and its memory transactions.
+    pub line: u32,
+    pub transactions: u32,
+    /// What the log calls it, if somebody listens.
+    pub entry: u32,
+}
+
 const NEW: Flight = Flight {
+    writes: SlotRegs::NONE,
+    banks: 0,
     age: 0,
-    start: 0,
-    init_end: 0,
     init: 0,
     total: 0,
     step: Step::plain(Pc::new(0)),
-    line: 0,
-    transactions: 0,
-    entry: 0,
+    next: NONE,
     slot: 0,
     place: Place::FIRST,
     unwritten: 0,
+    simple: false,
 };
 
 /// Index of a flight.
 pub(super) type FlightId = u32;
 
 /// No flight.
-const NONE: FlightId = FlightId::MAX;
+pub(super) const NONE: FlightId = FlightId::MAX;
 
 /// All flights of an SM, without allocation per instruction.
 #[derive(Clone, Debug)]
 pub(super) struct Flights {
     all: Vec<Flight>,
-    /// One that is over; its `line` says which was so before it.
+    aside: Vec<Aside>,
+    /// The one that was over last; those before it follow.
     free: FlightId,
 }
 
 impl Default for Flights {
     fn default() -> Self {
-        Self { all: Vec::new(), free: NONE }
+        Self { all: Vec::new(), aside: Vec::new(), free: NONE }
     }
 }
 
@@ -72,18 +85,24 @@ impl Flights {
     #[inline]
     pub fn add(&mut self) -> (FlightId, &mut Flight) {
         if self.free == NONE {
-            self.all.push(Flight { line: NONE, ..NEW });
-            self.free = self.all.len() as FlightId - 1;
+            self.grow();
         }
         let id = self.free;
         let flight = &mut self.all[id as usize];
-        self.free = flight.line;
+        self.free = flight.next;
         (id, flight)
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        self.free = self.all.len() as FlightId;
+        self.all.push(NEW);
+        self.aside.push(Aside::default());
     }
 
     #[inline]
     pub fn remove(&mut self, id: FlightId) {
-        self.all[id as usize].line = std::mem::replace(&mut self.free, id);
+        self.all[id as usize].next = std::mem::replace(&mut self.free, id);
     }
 
     #[inline]
@@ -94,5 +113,15 @@ impl Flights {
     #[inline]
     pub fn get_mut(&mut self, id: FlightId) -> &mut Flight {
         &mut self.all[id as usize]
+    }
+
+    #[inline]
+    pub fn aside(&self, id: FlightId) -> &Aside {
+        &self.aside[id as usize]
+    }
+
+    #[inline]
+    pub fn aside_mut(&mut self, id: FlightId) -> &mut Aside {
+        &mut self.aside[id as usize]
     }
 }

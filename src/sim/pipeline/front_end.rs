@@ -28,9 +28,9 @@ pub(super) struct FrontEnd {
     /// Per slot: the instruction that its warp goes to next.
     next: PerSlot<u32>,
     /// Warps whose buffer is not empty.
-    pub filled: WarpMask,
+    filled: WarpMask,
     /// Warps among them whose buffer begins with another instruction than the next one.
-    pub wrong_path: WarpMask,
+    wrong_path: WarpMask,
     /// Warps that wait for the instruction cache.
     missing: WarpMask,
     /// When their instructions are there.
@@ -65,13 +65,25 @@ impl FrontEnd {
         }
     }
 
+    /// Warps whose buffer is not empty.
+    #[inline(always)]
+    pub fn filled(&self) -> WarpMask {
+        self.filled
+    }
+
+    /// Warps among them whose buffer begins with another instruction than the next one.
+    #[inline(always)]
+    pub fn wrong_path(&self) -> WarpMask {
+        self.wrong_path
+    }
+
     /// A new warp begins at address 0.
     pub fn start(&mut self, slot: usize) {
         self.flush(slot, 0);
     }
 
     /// The instruction that a warp goes to next.
-    #[inline]
+    #[inline(always)]
     pub fn goes_to(&mut self, slot: usize, pc: u32) {
         if self.settings.is_some() {
             self.next[slot] = pc;
@@ -79,26 +91,25 @@ impl FrontEnd {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn compare(&mut self, slot: usize) {
         let bit = WarpMask::slot(slot);
         let buffer = &self.buffers[slot];
+        self.wrong_path -= bit;
         if buffer.count > 0 && buffer.pc != self.next[slot] {
             self.wrong_path |= bit;
-        } else {
-            self.wrong_path -= bit;
         }
     }
 
     /// The instruction at the head issued.
-    #[inline]
-    pub fn step(&mut self, slot: usize) {
+    #[inline(always)]
+    pub fn issued(&mut self, slot: usize) {
         if self.settings.is_none() {
             return;
         }
         let buffer = &mut self.buffers[slot];
-        buffer.pc += 1;
-        buffer.count -= 1;
+        buffer.pc = buffer.pc.wrapping_add(1);
+        buffer.count = buffer.count.wrapping_sub(1);
         if buffer.count == 0 {
             self.filled -= WarpMask::slot(slot);
         }
@@ -114,12 +125,51 @@ impl FrontEnd {
         self.wrong_path -= WarpMask::slot(slot);
     }
 
-    /// Decodes and fetches. `live` are the warps that have instructions left. Whether anything
-    /// happened.
-    #[inline]
-    pub fn cycle(&mut self, now: u64, live: WarpMask) -> bool {
+    /// Decodes and fetches. `live` are the warps that have instructions left. The warps whose buffers were filled, and
+    /// whether anything happened.
+    #[inline(always)]
+    pub fn cycle(&mut self, now: u64, live: WarpMask) -> (WarpMask, bool) {
         let rests = self.fetched.is_none() && self.arrivals.is_empty();
-        !(rests && (live - self.filled - self.missing).is_empty()) && self.fetch(now, live)
+        if rests && (live - self.filled - self.missing).is_empty() {
+            return (WarpMask::empty(), false);
+        }
+        let before = self.filled;
+        let busy = if self.cache.is_none() { self.fetch_at_once(live) } else { self.fetch(now, live) };
+        (self.filled - before, busy)
+    }
+
+    /// A buffer gets what was fetched for it.
+    #[inline(always)]
+    fn decode(&mut self, slot: usize, count: u32) {
+        self.buffers[slot].count = count;
+        self.filled |= WarpMask::slot(slot);
+        self.compare(slot);
+    }
+
+    /// Without a cache nobody waits for what is fetched but for its decoding.
+    fn fetch_at_once(&mut self, live: WarpMask) -> bool {
+        let Some(settings) = self.settings else { return false };
+        let decoded = self.fetched.take();
+        if let Some(slot) = decoded {
+            self.decode(slot.into(), settings.buffer);
+        }
+        let mut hungry = live - self.filled;
+        let busy = decoded.is_some() || !hungry.is_empty();
+        let mut left = settings.fetches;
+        while left > 0 {
+            let after = if self.last + 1 < self.slots { self.last + 1 } else { 0 };
+            let Some(slot) = crate::sim::policy::next_from(hungry, after) else { break };
+            hungry -= WarpMask::slot(slot);
+            self.last = slot;
+            self.fetches = self.fetches.wrapping_add(1);
+            left -= 1;
+            if left > 0 {
+                self.decode(slot, settings.buffer);
+            } else {
+                self.fetched = Some(slot as u8);
+            }
+        }
+        busy
     }
 
     fn fetch(&mut self, now: u64, live: WarpMask) -> bool {
@@ -127,9 +177,7 @@ impl FrontEnd {
         let mut busy = false;
         for _ in 0..settings.fetches {
             if let Some(slot) = self.fetched.take() {
-                self.buffers[slot as usize].count = settings.buffer;
-                self.filled |= WarpMask::slot(slot as usize);
-                self.compare(slot as usize);
+                self.decode(slot.into(), settings.buffer);
                 busy = true;
             }
             if let Some(place) = self.arrivals.iter().position(|&(at, _)| at <= now) {
@@ -226,8 +274,8 @@ mod tests {
         assert_eq!(front.filled, warps(&[1]), "slot 1 is fetched first");
         front.cycle(1, warps(&[0, 1, 2]));
         assert_eq!(front.filled, warps(&[0, 1, 2]));
-        front.step(1);
-        front.step(1);
+        front.issued(1);
+        front.issued(1);
         assert_eq!((front.filled, front.buffers[1].pc), (warps(&[0, 2]), 2));
     }
 

@@ -1,25 +1,25 @@
 //! Issue: what each sub-core's policy chooses.
 
+use super::Sm;
 use super::code::Instr;
 use super::flight::{Flight, FlightId};
-use super::idle::EVERY;
-use super::{Sm, SubCore};
+use super::place::Place;
+use super::warps::Issuing;
 use crate::base::{Cycle, UnitId, WarpMask};
 use crate::program::{Access, Flow};
+use crate::sim::idle::{Stalled, waiting};
 use crate::sim::policy::{AnyPolicy, Policy, ReplayError};
-use crate::trace::Issue;
+use crate::trace::{Idle, Issue};
 
 impl Sm<'_> {
     /// The issue slots of these sub-cores in this cycle, as far as they are awake; one that issues may wake another one.
-    #[inline]
+    #[inline(always)]
     pub(super) fn issue_on<const PLAIN: bool>(
         &mut self,
         mut sub_cores: u32,
         policies: &mut [AnyPolicy<'_>],
     ) -> Result<(), Box<ReplayError>> {
-        while self.awake & sub_cores != 0 {
-            let sub_core = (self.awake & sub_cores).trailing_zeros() as usize;
-            sub_cores &= EVERY << sub_core << 1;
+        while let Some(sub_core) = self.schedulers.next_awake(&mut sub_cores) {
             self.issue::<PLAIN>(sub_core, &mut policies[sub_core])?;
         }
         Ok(())
@@ -31,10 +31,10 @@ impl Sm<'_> {
         sub_core: usize,
         policy: &mut AnyPolicy<'_>,
     ) -> Result<(), Box<ReplayError>> {
-        let SubCore { slots, conserving, .. } = self.subs[sub_core];
-        let conserving = PLAIN || conserving;
+        let slots = self.schedulers.slots(sub_core);
+        let conserving = PLAIN || self.schedulers.conserves(sub_core);
         let fetched = self.fetched(slots);
-        let wrong_path = fetched & self.front_end.wrong_path;
+        let wrong_path = fetched & self.front_end.wrong_path();
         let there = fetched - wrong_path;
         let ready = self.can_issue(there, sub_core);
         if conserving && (ready | wrong_path).is_empty() {
@@ -42,41 +42,57 @@ impl Sm<'_> {
             return Ok(());
         }
         let live = self.blocks.live() & slots;
-        if !conserving {
-            let view = &mut self.subs[sub_core].view;
-            view.now = Cycle::new(self.now);
-            view.live = live;
-            view.at_barrier = self.blocks.at_barrier() & slots;
+        if !PLAIN {
+            self.show(sub_core, live);
         }
         if !wrong_path.is_empty() {
             self.redirect_before(sub_core, policy, ready, wrong_path);
         }
-        self.subs[sub_core].view.ready = if PLAIN { ready } else { self.willing(policy, ready) };
+        let shown = if PLAIN { ready } else { self.willing(policy, ready) };
+        let view = self.schedulers.view(sub_core);
+        view.ready = shown;
         let nothing = conserving && ready.is_empty() || live.is_empty();
-        let chosen = if nothing { None } else { policy.choose(&self.subs[sub_core].view)? };
+        let chosen = if nothing { None } else { policy.choose(view)? };
         if !conserving {
-            let wakes = chosen.is_none() && !nothing;
-            let view = &self.subs[sub_core].view;
-            self.subs[sub_core].wake = if wakes { policy.wake(view).get() } else { u64::MAX };
+            let wake = if chosen.is_none() && !nothing { policy.wake(view).get() } else { u64::MAX };
+            self.schedulers.wake_at(sub_core, wake);
         }
         let Some(slot) = chosen else {
             self.idle::<PLAIN>(sub_core, there, ready, false);
             return Ok(());
         };
-        self.end_idle::<PLAIN>(sub_core);
-        let (first_kind, first) = (self.warps[slot].kind, self.warps[slot].step);
+        let idle = self.schedulers.end_idle(sub_core, self.now);
+        if !PLAIN {
+            self.note_idle(idle);
+        }
+        let first = self.warps.next(slot);
         self.issue_next::<PLAIN>(slot, sub_core);
-        if !PLAIN && self.settings.issue.per_warp > 1 && first.is_some_and(|step| self.may_issue_with(step)) {
-            self.issue_more(slot, sub_core, first_kind);
+        if !PLAIN && self.settings.issue.per_warp > 1 && self.warps.may_issue_with(first.step) {
+            self.issue_more(slot, sub_core, first.kind);
         }
         Ok(())
+    }
+
+    /// Shows the policy of a sub-core more than who is ready.
+    fn show(&mut self, sub_core: usize, live: WarpMask) {
+        let at_barrier = self.blocks.at_barrier() & self.schedulers.slots(sub_core);
+        let view = self.schedulers.view(sub_core);
+        view.now = Cycle::new(self.now);
+        view.live = live;
+        view.at_barrier = at_barrier;
+        if let Some(global) = self.warps.waiting_for_global() {
+            for slot in live.slots() {
+                // nobody knows until when
+                view.global_until[slot] = if global.has(slot) { Cycle::NEVER } else { Cycle::ZERO };
+            }
+        }
     }
 
     /// Further instructions of a warp that has issued one to this kind of unit in this cycle.
     fn issue_more(&mut self, slot: usize, sub_core: usize, first_kind: u8) {
         for _ in 1..self.settings.issue.per_warp {
-            let there = self.fetched(WarpMask::slot(slot)) - self.front_end.wrong_path;
-            let same = self.settings.issue.distinct_units && self.warps[slot].kind == first_kind;
+            let there = self.fetched(WarpMask::slot(slot)) - self.front_end.wrong_path();
+            let same = self.settings.issue.distinct_units && self.warps.next(slot).kind == first_kind;
             if same || self.can_issue(there, sub_core).is_empty() {
                 break;
             }
@@ -87,26 +103,26 @@ impl Sm<'_> {
     /// Of these warps, those with an instruction that is in their buffer and that no barrier, fence or atomic holds.
     #[inline(always)]
     fn fetched(&self, warps: WarpMask) -> WarpMask {
-        (self.blocks.live() & warps & self.front_end.filled) - self.blocks.at_barrier() - self.held
+        (self.blocks.live() & warps & self.front_end.filled()) - self.blocks.at_barrier() - self.warps.held()
     }
 
     /// Those among these warps, whose next instruction is there, that can issue it.
     #[inline(always)]
     fn can_issue(&mut self, there: WarpMask, sub_core: usize) -> WarpMask {
-        let ready = there & self.clear;
+        let ready = there & self.warps.clear();
         if ready.is_empty() { ready } else { ready - self.without_room_for(ready, sub_core) }
     }
 
     /// Those among these warps that a policy is shown: those that would rather have another one issue are not if there is one.
-    #[inline(always)]
     fn willing(&self, policy: &AnyPolicy<'_>, ready: WarpMask) -> WarpMask {
-        let Some(held) = &self.codes else { return ready };
-        let willing = ready - held.yielding;
+        let Some(yielding) = self.warps.yielding() else { return ready };
+        let willing = ready - yielding;
         if willing.is_empty() || !policy.lets_yield() { ready } else { willing }
     }
 
     /// The policy goes through its warps; one whose buffer holds the wrong instructions is put right when its turn comes,
     /// which does not end the search.
+    #[inline(never)]
     fn redirect_before(
         &mut self,
         sub_core: usize,
@@ -115,7 +131,7 @@ impl Sm<'_> {
         mut wrong_path: WarpMask,
     ) {
         while !wrong_path.is_empty() {
-            let first = policy.first(&self.subs[sub_core].view, ready | wrong_path);
+            let first = policy.first(self.schedulers.view(sub_core), ready | wrong_path);
             let Some(slot) = first.filter(|&slot| wrong_path.has(slot)) else {
                 if first.is_none() {
                     wrong_path.slots().for_each(|slot| self.redirect(slot));
@@ -130,82 +146,132 @@ impl Sm<'_> {
     /// The buffer of a warp gets ready for where the warp really goes.
     fn redirect(&mut self, slot: usize) {
         self.busy = true;
-        if let Some(step) = self.warps[slot].step {
+        if let Some(step) = self.warps.next_step(slot) {
             self.front_end.flush(slot, step.pc().get());
         }
     }
 
-    /// Issues the next instruction of a warp.
-    #[inline]
+    /// Issues the next instruction of a warp, which it has.
+    #[inline(always)]
     fn issue_next<const PLAIN: bool>(&mut self, slot: usize, sub_core: usize) {
         let (now, age, code) = (self.now, self.issues, self.code);
-        let warp = &mut self.warps[slot];
-        let Some(step) = warp.step else { return };
-        let (index, kind) = (warp.next, warp.kind);
-        warp.next += 1;
-        warp.in_flight += 1;
-        warp.last_issue = now;
-        self.busy = true;
-        self.issues += 1;
-        self.subs[sub_core].issues += 1;
+        let Issuing { step, index, kind } = self.warps.next(slot);
         let instr = code.of(step);
+        self.warps.issue(slot, now);
+        self.schedulers.issued(sub_core);
+        self.busy = true;
+        self.issues = age.wrapping_add(1);
+        let simple = PLAIN && instr.simple;
         let (id, flight) = self.flights.add();
         flight.age = age;
         flight.step = step;
         flight.slot = slot as u8;
         flight.place = code.place(kind, sub_core);
-        flight.init = instr.op.init;
-        flight.total = instr.op.total;
+        flight.banks = code.written(instr, slot as u8, sub_core);
+        flight.init = instr.init;
+        flight.total = instr.total;
+        flight.simple = simple;
+        if simple {
+            flight.writes = self.warps.reserve_simply(slot, instr);
+        }
         if !PLAIN && self.listening {
             self.note_issue(id, sub_core, index);
         }
-        self.front_end.step(slot);
-        if instr.ordinary && (PLAIN || self.only_registers) {
-            self.scoreboard.reserve(slot, &instr.writes, age, false);
-            self.dispatch(id, kind, sub_core);
-            self.look_at_next::<PLAIN>(slot);
-        } else {
+        self.front_end.issued(slot);
+        if !simple {
             self.issue_special(slot, sub_core, id, instr);
         }
-        if self.warps[slot].step.is_none() && !self.blocks.at_barrier().has(slot) {
+        if let Some(collector) = &mut self.collector {
+            collector.put(Place::new(kind.into(), sub_core), id, age);
+        }
+        match self.warps.look_at_next(slot, now) {
+            Some(pc) => self.front_end.goes_to(slot, pc),
+            None => self.has_issued_all(slot),
+        }
+    }
+
+    /// A warp has issued its last instruction.
+    #[inline(never)]
+    fn has_issued_all(&mut self, slot: usize) {
+        if !self.blocks.at_barrier().has(slot) {
             self.finish(slot);
         }
     }
 
-    /// The rest of issuing an instruction that may be anything.
+    /// What else there is to issuing an instruction that may be anything.
+    #[inline(never)]
     fn issue_special(&mut self, slot: usize, sub_core: usize, id: FlightId, instr: &Instr) {
-        let Flight { step, age, .. } = *self.flights.get(id);
-        let timing = self.code.timing(step);
-        let (line, transactions) = match instr.access {
-            Some(access) => self.claim_traffic(slot, step, access),
-            None => (0, 0),
-        };
-        let flight = self.flights.get_mut(id);
-        (flight.init, flight.total) = (timing.init, timing.total);
-        (flight.line, flight.transactions) = (line, transactions);
-        flight.unwritten = instr.all_writes;
-        if instr.op.flow == Flow::Exit && !step.ends_warp() {
+        let &Flight { step, age, .. } = self.flights.get(id);
+        if let Some(access) = instr.access {
+            self.claim_traffic(id, step, access);
+        } else {
+            let timing = self.code.timing(step);
+            let flight = self.flights.get_mut(id);
+            (flight.init, flight.total) = (timing.init, timing.total);
+        }
+        self.flights.get_mut(id).unwritten = instr.all_writes;
+        if instr.flow == Flow::Exit && !step.ends_warp() {
             self.front_end.flush(slot, step.pc().get() + 1);
         }
-        self.reserve(slot, age, instr, step);
-        self.begin_codes(slot, sub_core, age, step);
-        self.dispatch(id, self.warps[slot].kind, sub_core);
+        self.warps.reserve(slot, age, instr, step);
+        self.warps.begin_codes(slot, self.schedulers.slots(sub_core), age, step, self.now);
+        let done = if self.collector.is_some() { None } else { self.dispatch_at_once(id) };
         if instr.access == Some(Access::Fence) {
-            self.fence(slot);
+            self.warps.fence(slot);
         }
-        if matches!(instr.op.flow, Flow::Barrier | Flow::Arrive) {
-            let done = self.done_of(id).unwrap_or(self.now);
-            self.arrive(slot, step, instr.op.flow == Flow::Barrier, done);
+        if matches!(instr.flow, Flow::Barrier | Flow::Arrive) {
+            self.arrive(slot, step, instr.flow == Flow::Barrier, done.unwrap_or(self.now));
         }
-        self.look_at_next::<false>(slot);
+    }
+
+    /// A sub-core issues nothing in this cycle. Of its warps, `there` are those that no barrier, fence or atomic holds and
+    /// whose next instruction is there; `ready` those that could have issued. It `sleeps` if nothing but a change can alter
+    /// that. A fence or an atomic holds a warp as a register does.
+    #[inline(always)]
+    fn idle<const PLAIN: bool>(&mut self, sub_core: usize, there: WarpMask, ready: WarpMask, sleeps: bool) {
+        let slots = self.schedulers.slots(sub_core);
+        let (live, clear) = (self.blocks.live() & slots, self.warps.clear());
+        let stalled = Stalled {
+            ready,
+            no_room: there & clear,
+            awaiting: (there - clear) | (self.warps.held() & live),
+            at_barrier: self.blocks.at_barrier() & slots,
+            live,
+        };
+        let change = self.schedulers.idle(sub_core, &stalled, sleeps, self.now);
+        if !PLAIN
+            && self.listening
+            && let Some(change) = change
+        {
+            self.note_idle(change.ended);
+            let waiting = change.warps.lowest().and_then(|slot| {
+                let (next, _) = self.warps.issued(slot);
+                waiting(&self.blocks, slot, change.reason, next, self.warps.steps(slot))
+            });
+            self.schedulers.note_waiting(sub_core, waiting);
+        }
+    }
+
+    /// A sub-core of an SM that is left has no instruction.
+    pub(super) fn drain(&mut self, sub_core: usize) {
+        self.idle::<false>(sub_core, WarpMask::empty(), WarpMask::empty(), false);
+    }
+
+    /// An idle interval is over, if there was one.
+    pub(super) fn note_idle(&mut self, idle: Option<Idle>) {
+        if self.listening
+            && let Some(idle) = idle
+        {
+            self.log.idled(idle);
+        }
     }
 
     fn note_issue(&mut self, id: FlightId, sub_core: usize, index: u32) {
-        let flight = self.flights.get_mut(id);
-        let (slot, step) = (usize::from(flight.slot), flight.step);
+        let &Flight { slot, step, .. } = self.flights.get(id);
+        let slot = usize::from(slot);
         let (block, warp) = self.blocks.warp(slot);
         let at = Cycle::new(self.now);
-        flight.entry = self.log.issued(Issue {
+        self.flights.aside_mut(id).entry = self.log.issued(Issue {
             block,
             slot,
             sub_core: sub_core as u8,

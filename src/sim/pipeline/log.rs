@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::flight::Flight;
+use super::flight::Aside;
 use crate::base::{BlockId, Cycle};
 use crate::trace::{BlockStart, Idle, Issue, Observer, Release, Sample, WarpFinish};
 
@@ -99,7 +99,7 @@ impl Log {
     }
 
     /// An instruction is complete.
-    pub fn completed(&mut self, flight: &Flight, done: u64) {
+    pub fn completed(&mut self, flight: &Aside, done: u64) {
         let place = flight.entry.wrapping_sub(self.passed) as usize;
         if let Some(Entry::Issued { issue, complete }) = self.entries.get_mut(place) {
             issue.start = Cycle::new(flight.start);

@@ -33,7 +33,6 @@
 mod accesses;
 mod blocks;
 mod code;
-mod codes;
 mod collector;
 mod completions;
 mod cores;
@@ -42,8 +41,6 @@ mod first_level;
 mod flight;
 mod front_end;
 mod gpu;
-mod hazards;
-mod idle;
 mod issue;
 mod latch;
 mod load_store;
@@ -54,159 +51,69 @@ mod outcome;
 mod per;
 mod place;
 mod samples;
-mod scoreboard;
+mod schedulers;
 mod stuck;
 mod telling;
 mod units;
+mod warps;
 mod window;
 
 pub(in crate::sim) use gpu::launch;
 
-use crate::base::WarpMask;
 use crate::machine::{Machine, Pipeline};
-use crate::path::{BlockPaths, Step, WarpPath};
+use crate::path::BlockPaths;
 use crate::sim::blocks::{Blocks, Layout};
-use crate::sim::policy::{AnyPolicy, Policy, ReplayError, View};
-use crate::trace::{Stalls, Waiting};
+use crate::sim::policy::{AnyPolicy, Policy, ReplayError};
 use code::Code;
-use codes::Held;
-use collector::{Collector, Operands};
-use completions::Completions;
+use collector::{Collector, Entering, Operands};
 use flight::{Flight, FlightId, Flights};
 use front_end::FrontEnd;
-use idle::{EVERY, Idling};
-use latch::Latch;
 use load_store::LoadStore;
 use log::Log;
 use memory::Port;
-use per::{Per, PerSlot, PerSubCore};
-use place::{KINDS, Place};
 use samples::Told;
-use scoreboard::Scoreboard;
-use units::{ResultBuses, Unit};
+use schedulers::Schedulers;
+use units::Units;
+use warps::Warps;
 
-/// A warp slot.
-#[derive(Clone, Copy, Debug)]
-#[repr(align(64))]
-struct WarpState {
-    /// Index of the next step.
-    pub next: u32,
-    /// Steps that take an issue slot.
-    pub steps: u32,
-    /// The next step, if there is one.
-    pub step: Option<Step>,
-    /// The sub-core of the slot.
-    pub sub_core: u8,
-    /// The kind of unit that the next step goes to.
-    pub kind: u8,
-    /// Instructions under way.
-    pub in_flight: u32,
-    /// Transactions of stores that memory has not acknowledged.
-    pub stores: u32,
-    /// Transactions of atomics that are under way.
-    pub atomics: u32,
-    /// Next group of memory traffic in the path.
-    pub traffic: u32,
-    pub last_issue: u64,
-    pub last_done: u64,
-}
-
-const NO_WARP: WarpState = WarpState {
-    next: 0,
-    steps: 0,
-    step: None,
-    sub_core: 0,
-    kind: 0,
-    in_flight: 0,
-    stores: 0,
-    atomics: 0,
-    traffic: 0,
-    last_issue: 0,
-    last_done: 0,
-};
-
-/// One sub-core.
-#[derive(Clone, Debug)]
-struct SubCore {
-    pub slots: WarpMask,
-    pub view: View,
-    /// Whether its policy issues whenever it can.
-    pub conserving: bool,
-    pub stalls: Stalls,
-    pub issues: u64,
-    /// When its policy wants to decide again even if nothing happens.
-    pub wake: u64,
-    /// Its present idle interval.
-    pub idle: Option<Idling>,
-    /// What stands for that interval, if somebody listens.
-    pub waiting: Option<Waiting>,
-}
-
-/// One SM.
+/// One SM: its stages, and what goes from one to the next.
 #[derive(Clone, Debug)]
 struct Sm<'a> {
     /// Its number.
-    pub index: usize,
-    pub code: &'a Code<'a>,
-    pub settings: &'a Pipeline,
-    pub now: u64,
-    pub listening: bool,
-    /// Whether somebody wants to hear of all SMs cycle by cycle.
-    pub keeps_order: bool,
-    /// Whether the policy asks who waits for global memory.
-    pub tracks_global: bool,
+    index: usize,
+    code: &'a Code<'a>,
+    settings: &'a Pipeline,
+    now: u64,
+    /// Whether anything happened in this cycle.
+    busy: bool,
     /// Whether nobody listens and everything is as on most machines: an operand collector, policies that conserve work, one
     /// issue of a warp per cycle, nothing but registers and fences that keeps an instruction from issuing. The stages are
     /// compiled once for that, so that they ask for none of it.
-    pub plain: bool,
-    /// Whether nothing but registers and fences keeps an instruction from issuing, and nobody asks what they wait for.
-    pub only_registers: bool,
-    pub scoreboard: Scoreboard,
-    /// What control codes hold back, where they count.
-    pub codes: Option<Box<Held>>,
-    pub warps: PerSlot<WarpState>,
-    pub subs: PerSubCore<SubCore>,
-    pub sub_cores: usize,
-    /// Warps that wait for a fence or an atomic.
-    pub held: WarpMask,
-    pub fenced: WarpMask,
-    /// Sub-cores that may issue, or be idle for another reason than in the last cycle, as a mask.
-    pub awake: u32,
-    /// Those that are idle because units take no more.
-    pub without_room: u32,
-    /// All sub-cores, as a mask.
-    pub all_subs: u32,
-    /// Warps whose next instruction has no hazard.
-    pub clear: WarpMask,
-    /// Per kind of unit: warps whose next instruction goes there.
-    pub wants: Per<WarpMask, KINDS>,
-    pub units: Vec<Unit>,
-    pub flights: Flights,
-    pub completions: Completions,
-    pub buses: Option<ResultBuses>,
-    pub collector: Option<Box<Collector>>,
-    pub issued: Latch,
-    pub collected: Latch,
-    pub load_store: Option<Box<LoadStore>>,
-    pub front_end: Box<FrontEnd>,
-    pub log: Log,
-    /// The counters that were told last, if somebody wants to hear of them.
-    pub told: Option<Box<Told>>,
-    pub blocks: Blocks,
-    /// The blocks' paths, by place, but for those of warps that have begun: they are by slot.
-    pub rooms: Vec<BlockPaths>,
-    pub paths: Box<PerSlot<WarpPath>>,
-    pub issues: u64,
-    /// The sub-core that issues first in this cycle.
-    pub first: usize,
+    plain: bool,
+    listening: bool,
+    /// Whether somebody wants to hear of all SMs cycle by cycle.
+    keeps_order: bool,
     /// Whether a block was there when this cycle began: without one nothing takes turns.
     active: bool,
-    /// Whether anything happened in this cycle.
-    pub busy: bool,
     /// Before this cycle nothing happens in it but in the load/store unit, and what follows from that.
     others_next: u64,
     /// The cycle after which nothing moves until memory answers or takes a request; see `stuck.rs`.
-    pub stuck_since: Option<u64>,
+    stuck_since: Option<u64>,
+    /// Instructions issued so far.
+    issues: u64,
+    warps: Warps<'a>,
+    front_end: FrontEnd,
+    schedulers: Schedulers,
+    flights: Flights,
+    collector: Option<Box<Collector>>,
+    units: Units,
+    load_store: Option<Box<LoadStore>>,
+    blocks: Blocks,
+    /// The blocks' paths, by place, but for those of warps that have begun, which have them.
+    rooms: Vec<BlockPaths>,
+    log: Log,
+    /// The counters that were told last, if somebody wants to hear of them.
+    told: Option<Box<Told>>,
 }
 
 /// What the operand collector asks about instructions.
@@ -216,20 +123,17 @@ struct InFlight<'s> {
 }
 
 impl Operands for InFlight<'_> {
-    #[inline]
-    fn age(&self, id: FlightId) -> u64 {
-        self.flights.get(id).age
+    #[inline(always)]
+    fn entering(&self, id: FlightId) -> Entering {
+        let &Flight { step, slot, place, age, .. } = self.flights.get(id);
+        let instr = self.code.of(step);
+        let reads = instr.counted.then(|| self.code.reads(instr, slot, place.sub_core()));
+        Entering { age, place, reads }
     }
 
-    #[inline]
-    fn place(&self, id: FlightId) -> Place {
-        self.flights.get(id).place
-    }
-
-    #[inline]
     fn banks(&self, id: FlightId) -> impl Iterator<Item = usize> {
-        let Flight { step, slot, place, .. } = *self.flights.get(id);
-        self.code.banks(self.code.of(step).reads(), slot, place.sub_core())
+        let &Flight { step, slot, place, .. } = self.flights.get(id);
+        self.code.operand_banks(self.code.of(step), slot, place.sub_core())
     }
 }
 
@@ -243,72 +147,35 @@ impl<'a> Sm<'a> {
         (index, shared_bytes): (usize, u64),
         policies: &[AnyPolicy<'_>],
     ) -> Self {
-        let sub_cores = machine.sub_cores().count();
-        let table = code.table;
-        let tracks_global = policies.iter().any(Policy::tracks_global);
-        let sub = |index: usize| SubCore {
-            slots: if index < sub_cores { machine.sub_cores().slots(index) } else { WarpMask::empty() },
-            view: View::new(),
-            stalls: Stalls::default(),
-            issues: 0,
-            wake: u64::MAX,
-            conserving: policies.get(index).is_none_or(Policy::is_work_conserving),
-            idle: None,
-            waiting: None,
-        };
+        let sub_cores = machine.sub_cores();
+        let conserving = |sub_core: usize| policies.get(sub_core).is_none_or(Policy::is_work_conserving);
+        let load_store = |settings| Box::new(LoadStore::new(settings, machine.memory(), shared_bytes, index));
+        let times = (0..sub_cores.count()).flat_map(|_| code.times.iter().copied());
         Self {
+            index,
             code,
             settings,
             now: 0,
+            busy: false,
+            plain: false,
             listening: false,
             keeps_order: false,
-            tracks_global,
-            plain: false,
-            only_registers: !tracks_global && table.barriers().is_none(),
-            scoreboard: Scoreboard::new(table, slots, tracks_global),
-            codes: table.barriers().map(|barriers| Box::new(Held::new(barriers))),
-            warps: PerSlot::new(|slot| WarpState {
-                sub_core: machine.sub_cores().of_slot(slot) as u8,
-                ..NO_WARP
-            }),
-            subs: PerSubCore::new(sub),
-            sub_cores,
-            held: WarpMask::empty(),
-            fenced: WarpMask::empty(),
-            awake: EVERY,
-            without_room: 0,
-            all_subs: EVERY >> (u32::BITS as usize - sub_cores),
-            clear: WarpMask::empty(),
-            wants: Per::new(|_| WarpMask::empty()),
-            units: (0..sub_cores).flat_map(|_| code.times.iter().copied().map(Unit::new)).collect(),
-            flights: Flights::default(),
-            completions: Completions::default(),
-            buses: settings.result_buses.map(ResultBuses::new),
-            collector: settings.collector.map(|c| Box::new(Collector::new(c, sub_cores))),
-            issued: Latch::new(),
-            collected: Latch::new(),
-            load_store: settings
-                .load_store
-                .map(|settings| Box::new(LoadStore::new(settings, machine.memory(), shared_bytes, index))),
-            index,
-            front_end: Box::new(FrontEnd::new(settings.front_end, slots)),
-            log: Log::default(),
-            told: None,
-            blocks: Blocks::new(layout),
-            rooms: vec![BlockPaths::default(); layout.places()],
-            paths: Box::new(PerSlot::new(|_| WarpPath::default())),
-            issues: 0,
-            first: 0,
             active: false,
-            busy: false,
             others_next: 0,
             stuck_since: None,
+            issues: 0,
+            warps: Warps::new(code, slots, policies.iter().any(Policy::tracks_global)),
+            front_end: FrontEnd::new(settings.front_end, slots),
+            schedulers: Schedulers::new(sub_cores, conserving),
+            flights: Flights::default(),
+            collector: settings.collector.map(|c| Box::new(Collector::new(c, sub_cores.count()))),
+            units: Units::new(times, settings.result_buses, settings.write_back),
+            load_store: settings.load_store.map(load_store),
+            blocks: Blocks::new(layout),
+            rooms: vec![BlockPaths::default(); layout.places()],
+            log: Log::default(),
+            told: None,
         }
-    }
-
-    /// The path of the warp in a slot.
-    pub fn path(&self, slot: usize) -> &WarpPath {
-        &self.paths[slot]
     }
 
     /// Takes a reply of memory. Whether it could.
@@ -321,10 +188,10 @@ impl<'a> Sm<'a> {
         (self.listening, self.keeps_order, self.told) = (listening, keeps_order, told);
         self.plain = !listening
             && self.told.is_none()
-            && self.only_registers
+            && self.warps.are_plain()
             && self.collector.is_some()
             && self.settings.issue.per_warp == 1
-            && self.subs.iter().all(|sub| sub.conserving);
+            && self.schedulers.conserve();
     }
 
     /// One cycle, up to the point where blocks are placed.
@@ -335,28 +202,27 @@ impl<'a> Sm<'a> {
             self.end_stuck();
         }
         if now >= self.others_next {
-            while let Some(id) = self.completions.due(now) {
-                self.busy = true;
-                self.write_back::<PLAIN>(id);
+            if self.units.completions.is_due(now) {
+                self.write_back::<PLAIN>();
             }
-            if !PLAIN && self.codes.is_some() {
+            if !PLAIN {
                 self.follow_codes();
             }
         }
-        self.load_and_store(port);
+        self.load_and_store::<PLAIN>(port);
         if !self.others_rest() {
             self.release_barriers();
         }
     }
 
     /// Whether nothing has happened in this cycle but in the load/store unit, and nothing will.
-    #[inline]
+    #[inline(always)]
     pub fn others_rest(&self) -> bool {
         self.now < self.others_next && !self.busy
     }
 
     /// The rest of a cycle in which nothing happens but in the load/store unit.
-    #[inline]
+    #[inline(always)]
     pub fn rest_others(&mut self) {
         if let Some(collector) = &mut self.collector {
             collector.rest();
@@ -373,33 +239,20 @@ impl<'a> Sm<'a> {
             self.rest_others();
             return Ok(());
         }
-        if let Some(collector) = &mut self.collector {
-            if !self.issued.is_empty() || !collector.is_empty() {
-                let operands = InFlight { code: self.code, flights: &self.flights };
-                self.busy |= collector.cycle(self.now, &operands, &mut self.issued, &mut self.collected);
-                self.awake |= std::mem::take(&mut self.issued.left) & self.without_room;
-            } else {
-                collector.rest();
-            }
-            // they do so when the next cycle begins, but nothing before that changes what they do
-            if !self.collected.is_empty() {
-                self.start_collected::<PLAIN>(self.now + 1);
-            }
-        }
-        if !self.fenced.is_empty() {
+        self.collect::<PLAIN>();
+        if self.warps.have_fences() {
             self.lift_fences();
         }
-        if self.awake & self.all_subs != 0 {
-            // those from the first on, and then those before it
-            let from_first = EVERY << self.first;
-            self.issue_on::<PLAIN>(from_first & self.all_subs, policies)?;
-            self.issue_on::<PLAIN>(!from_first & self.all_subs, policies)?;
+        if self.schedulers.any_awake() {
+            for sub_cores in self.schedulers.in_turn() {
+                self.issue_on::<PLAIN>(sub_cores, policies)?;
+            }
         }
-        let before = self.front_end.filled;
-        self.busy |= self.front_end.cycle(self.now, self.blocks.live());
-        let fetched = self.front_end.filled - before;
+        let (fetched, busy) = self.front_end.cycle(self.now, self.blocks.live());
+        self.busy |= busy;
         if !fetched.is_empty() {
-            self.wake_fetched(fetched);
+            let go_on = self.warps.clear() | self.front_end.wrong_path();
+            self.schedulers.wake_fetched(fetched, go_on);
         }
         if !PLAIN && self.told.is_some() {
             self.sample();
@@ -407,26 +260,37 @@ impl<'a> Sm<'a> {
         Ok(())
     }
 
+    /// Lets warps go whose fences are over.
+    fn lift_fences(&mut self) {
+        let lifted = self.warps.lift_fences();
+        self.schedulers.wake_slots(lifted);
+        self.busy |= !lifted.is_empty();
+    }
+
     /// The next cycle in which something can happen, if memory neither answers nor takes a request that it had no room for.
-    #[inline]
+    #[inline(always)]
     pub fn next_event(&mut self, waits_for_room: bool) -> u64 {
         if self.busy {
             self.others_next = 0;
             return self.now + 1;
         }
+        self.next_if_quiet(waits_for_room)
+    }
+
+    #[inline(never)]
+    fn next_if_quiet(&mut self, waits_for_room: bool) -> u64 {
         if self.now >= self.others_next {
             self.others_next = self.next_of_others();
         }
         let next = self.others_next.min(self.next_of_unit(waits_for_room)).max(self.now + 1);
         // who may issue looks at it in each cycle, and who listens to samples hears of the unit's
-        if self.awake & self.all_subs != 0 || self.told.is_some() {
+        if self.schedulers.any_awake() || self.told.is_some() {
             self.others_next = 0;
         }
         next
     }
 
     /// The next cycle in which something can happen in the load/store unit.
-    #[inline]
     fn next_of_unit(&mut self, waits_for_room: bool) -> u64 {
         let Some(unit) = &self.load_store else { return u64::MAX };
         if unit.acted {
@@ -440,48 +304,32 @@ impl<'a> Sm<'a> {
     }
 
     /// The next cycle in which something can happen but in the load/store unit, if nothing happens there.
-    #[inline(never)]
     fn next_of_others(&mut self) -> u64 {
-        let collecting = self.collector.as_ref().is_some_and(|collector| !collector.is_stuck(&self.issued));
-        if collecting {
+        if self.collector.as_ref().is_some_and(|collector| !collector.is_stuck()) {
             return self.now + 1;
         }
-        let start = self.next_start();
-        let fetch = self.front_end.next_arrival();
-        let wake = self.subs.iter().map(|sub| sub.wake).min().unwrap_or(u64::MAX);
-        let codes = self.codes.as_ref().map_or(u64::MAX, |held| held.next());
-        let queues = if self.code.sleeps {
-            None
-        } else {
-            self.units.iter().map(|unit| unit.next_room(self.now)).min()
-        };
-        self.completions
+        let room = if self.code.sleeps { u64::MAX } else { self.units.next_room(self.now) };
+        self.units
+            .completions
             .next()
-            .min(queues.unwrap_or(u64::MAX))
+            .min(room)
             .min(self.blocks.due())
-            .min(start)
-            .min(fetch)
-            .min(wake)
-            .min(codes)
+            .min(self.next_start())
+            .min(self.front_end.next_arrival())
+            .min(self.schedulers.next_wake())
+            .min(self.warps.next_of_codes())
             .max(self.now + 1)
     }
 
     /// Goes to a later cycle, or stays in this one.
-    #[inline]
+    #[inline(always)]
     pub fn advance_to(&mut self, to: u64) {
         if to == self.now {
             return;
         }
-        if self.settings.issue.rotate && self.active {
+        if self.active && self.settings.issue.rotate {
             // if the last block has ended, it did so in the cycle after which this begins
-            let turns = if self.blocks.is_empty() { 1 } else { to - self.now };
-            // nearly always the next cycle: no division then
-            let first = self.first + turns as usize;
-            self.first = match first.checked_sub(self.sub_cores) {
-                None => first,
-                Some(beyond) if beyond < self.sub_cores => beyond,
-                Some(beyond) => beyond % self.sub_cores,
-            };
+            self.schedulers.turn(if self.blocks.is_empty() { 1 } else { to.wrapping_sub(self.now) });
         }
         self.active = !self.blocks.is_empty();
         self.now = to;

@@ -3,9 +3,9 @@
 use super::Sm;
 use super::cores::Core;
 use super::gpu::Gpu;
-use crate::base::{Cycle, Cycles, WarpMask};
+use crate::base::{Cycle, Cycles};
 use crate::sim::error::Deadlock;
-use crate::sim::result::{LowerStats, MemoryStats, SimSummary, SubCoreResult};
+use crate::sim::result::{LowerStats, MemoryStats, SimSummary};
 use crate::sim::supply::Supply;
 use crate::trace::{Observer, Stalls};
 
@@ -28,16 +28,15 @@ impl Gpu<'_> {
             sm.now = now;
             sm.end_stuck();
             sm.sample();
-            for sub in 0..sm.sub_cores {
-                sm.now = now;
+            for sub_core in 0..sm.schedulers.count() {
                 if end > 0 {
-                    sm.idle::<false>(sub, WarpMask::empty(), WarpMask::empty(), false);
+                    sm.drain(sub_core);
                 }
-                sm.now = now + end;
-                sm.end_idle::<false>(sub);
-                sm.now = now;
-                stalls += sm.subs[sub].stalls;
-                sub_cores.push(SubCoreResult { issues: sm.subs[sub].issues, stalls: sm.subs[sub].stalls });
+                let idle = sm.schedulers.end_idle(sub_core, now + end);
+                sm.note_idle(idle);
+                let result = sm.schedulers.result(sub_core);
+                stalls += result.stalls;
+                sub_cores.push(result);
             }
         }
         self.tell(observer);
@@ -64,8 +63,8 @@ impl Gpu<'_> {
         let of_sm = |sm: &Sm<'_>| {
             let warp = |slot: usize| {
                 let (block, warp) = sm.blocks.warp(slot);
-                let next = sm.warps[slot].next as usize;
-                let last = next.checked_sub(1).map(|index| sm.path(slot).steps()[index].pc());
+                let (issued, _) = sm.warps.issued(slot);
+                let last = (issued as usize).checked_sub(1).map(|index| sm.warps.steps(slot)[index].pc());
                 (block, warp, last)
             };
             sm.blocks.live().slots().map(warp).collect::<Vec<_>>()

@@ -13,9 +13,10 @@ impl Sm<'_> {
         let load_store = Places::of_unit(self.code.load_store);
         // who listens to samples hears of the refusals in each cycle
         self.told.is_none()
-            && self.awake & self.all_subs == 0
-            && self.collected.full().without(load_store).is_empty()
-            && self.collector.as_ref().is_none_or(|collector| collector.is_stuck(&self.issued))
+            && !self.schedulers.any_awake()
+            && self.collector.as_ref().is_none_or(|collector| {
+                collector.is_stuck() && collector.collected().without(load_store).is_empty()
+            })
             && self.load_store.as_ref().is_some_and(|unit| unit.is_stuck())
     }
 

@@ -2,6 +2,9 @@
 
 use std::collections::VecDeque;
 
+use super::completions::Completions;
+use super::flight::{FlightId, Flights};
+
 /// Results further ahead than this are not checked against each other, on a bus and at the end of a
 /// unit.
 const HORIZON: usize = 1024;
@@ -16,7 +19,7 @@ pub(super) struct Times {
 
 /// One instance of a unit.
 #[derive(Clone, Debug)]
-pub(super) struct Unit {
+struct Unit {
     /// When it can start the next initiation.
     free: u64,
     /// Starts of the instructions in its queue, ascending (without a collector).
@@ -28,14 +31,14 @@ pub(super) struct Unit {
 
 impl Unit {
     /// A unit whose operations take so long.
-    pub fn new(times: Times) -> Self {
+    fn new(times: Times) -> Self {
         let length = times.longest.saturating_add(1).min(LEAVING).next_power_of_two();
         let length = if times.shortest < times.longest { length as usize } else { 0 };
         Self { free: 0, starts: VecDeque::new(), leaving: vec![u64::MAX; length] }
     }
 
     /// Takes an instruction into the queue in this cycle: its start.
-    pub fn enqueue(&mut self, now: u64, init: u64, bounded: bool) -> u64 {
+    fn enqueue(&mut self, now: u64, init: u64, bounded: bool) -> u64 {
         let start = now.max(self.free);
         self.free = start + init;
         if bounded && start > now {
@@ -45,7 +48,7 @@ impl Unit {
     }
 
     /// Instructions that wait in the queue.
-    pub fn waiting(&mut self, now: u64) -> usize {
+    fn waiting(&mut self, now: u64) -> usize {
         while self.starts.front().is_some_and(|&start| start <= now) {
             self.starts.pop_front();
         }
@@ -53,64 +56,131 @@ impl Unit {
     }
 
     /// When the queue has room again: the next instruction leaves it, or the unit is free.
-    pub fn next_room(&self, now: u64) -> u64 {
+    fn next_room(&self, now: u64) -> u64 {
         let free = if self.free > now { self.free } else { u64::MAX };
         self.starts.iter().copied().find(|&start| start > now).unwrap_or(free)
     }
 
-    /// When no initiation is under way any more.
-    #[inline]
-    pub fn free_from(&self) -> u64 {
-        self.free
-    }
-
     /// Whether an initiation is under way.
-    #[inline]
-    pub fn is_taken(&self, now: u64) -> bool {
+    #[inline(always)]
+    fn is_taken(&self, now: u64) -> bool {
         self.free > now
     }
 
     /// Whether a result leaves it in this cycle.
-    #[inline]
-    pub fn emits_at(&self, at: u64) -> bool {
+    #[inline(always)]
+    fn emits_at(&self, at: u64) -> bool {
         self.leaving.get(at as usize & self.leaving.len().wrapping_sub(1)) == Some(&at)
     }
 
-    /// Starts an instruction.
-    #[inline]
-    pub fn start(&mut self, now: u64, init: u64, total: u64) {
-        self.free = now + init;
-        let at = now + total;
-        let place = at as usize & self.leaving.len().wrapping_sub(1);
+    /// Starts an instruction whose result leaves it in this cycle.
+    #[inline(always)]
+    fn start(&mut self, now: u64, init: u64, leaves: u64) {
+        self.free = now.wrapping_add(init);
+        let place = leaves as usize & self.leaving.len().wrapping_sub(1);
         if let Some(leaving) = self.leaving.get_mut(place) {
-            *leaving = at;
+            *leaving = leaves;
         }
     }
 }
 
 /// The buses that carry results to write-back.
 #[derive(Clone, Debug)]
-pub(super) struct ResultBuses {
-    buses: u8,
-    /// By cycle mod HORIZON: which cycle, and the buses taken in it.
-    used: Box<[(u64, u8); HORIZON]>,
+struct ResultBuses {
+    buses: u64,
+    /// By cycle modulo its length: the cycle, and how many buses are taken in it, in its last byte.
+    used: Box<[u64; HORIZON]>,
 }
 
 impl ResultBuses {
-    pub fn new(buses: u32) -> Self {
-        Self { buses: buses as u8, used: Box::new([(0, 0); HORIZON]) }
+    fn new(buses: u32) -> Self {
+        Self { buses: buses.into(), used: Box::new([0; HORIZON]) }
     }
 
     /// Takes a bus in a cycle less than HORIZON ahead. Whether one was free.
-    #[inline]
-    pub fn take(&mut self, at: u64) -> bool {
-        let (cycle, taken) = &mut self.used[at as usize % HORIZON];
-        if *cycle != at {
-            (*cycle, *taken) = (at, 0);
-        }
-        let room = *taken < self.buses;
-        *taken += u8::from(room);
+    #[inline(always)]
+    fn take(&mut self, at: u64) -> bool {
+        let used = &mut self.used[at as usize % HORIZON];
+        let none = at << 8;
+        let taken = used.wrapping_sub(none);
+        // what is not of this cycle is of one that has passed
+        let taken = if taken > u64::from(u8::MAX) { 0 } else { taken };
+        let room = taken < self.buses;
+        *used = none + taken + u64::from(room);
         room
+    }
+}
+
+/// The units of an SM: what they start, and when results reach the registers.
+#[derive(Clone, Debug)]
+pub(super) struct Units {
+    /// By number of the instance.
+    units: Vec<Unit>,
+    buses: Option<ResultBuses>,
+    /// Cycles from the unit to the registers.
+    write_back: u64,
+    pub completions: Completions,
+}
+
+impl Units {
+    /// Instances whose operations take so long.
+    pub fn new(times: impl Iterator<Item = Times>, buses: Option<u32>, write_back: u64) -> Self {
+        Self {
+            units: times.map(Unit::new).collect(),
+            buses: buses.map(ResultBuses::new),
+            write_back,
+            completions: Completions::default(),
+        }
+    }
+
+    /// Starts an instruction in this cycle, if the instance can and the result will find a bus. Whether it did.
+    #[inline(always)]
+    pub fn start(&mut self, instance: usize, now: u64, id: FlightId, flights: &mut Flights) -> bool {
+        let unit = &mut self.units[instance];
+        if unit.is_taken(now) {
+            return false;
+        }
+        let flight = flights.get(id);
+        let (init, leaves) = (flight.init, now.wrapping_add(flight.total));
+        if unit.emits_at(leaves) || !self.buses.as_mut().is_none_or(|buses| buses.take(leaves)) {
+            return false;
+        }
+        unit.start(now, init, leaves);
+        self.completions.file(leaves.wrapping_add(self.write_back), id, flights);
+        true
+    }
+
+    /// Takes an instruction into the queue of an instance in this cycle, where there is no collector: its start, and when
+    /// its result is there.
+    pub fn enqueue(
+        &mut self,
+        instance: usize,
+        now: u64,
+        id: FlightId,
+        flights: &mut Flights,
+        bounded: bool,
+    ) -> (u64, u64) {
+        let flight = flights.get(id);
+        let start = self.units[instance].enqueue(now, flight.init, bounded);
+        let done = start + flight.total + self.write_back;
+        self.completions.file(done, id, flights);
+        (start, done)
+    }
+
+    /// Whether an instance has so many instructions in its queue; if it has none, whether it could not start another one.
+    pub fn is_full(&mut self, instance: usize, limit: usize, now: u64) -> bool {
+        let unit = &mut self.units[instance];
+        if limit == 0 { unit.is_taken(now) } else { unit.waiting(now) >= limit }
+    }
+
+    /// When an instance has no initiation under way any more.
+    pub fn free_from(&self, instance: usize) -> u64 {
+        self.units[instance].free
+    }
+
+    /// When a queue has room again.
+    pub fn next_room(&self, now: u64) -> u64 {
+        self.units.iter().map(|unit| unit.next_room(now)).min().unwrap_or(u64::MAX)
     }
 }
 
@@ -133,7 +203,7 @@ mod tests {
         unit.start(0, 2, 4);
         assert!(unit.is_taken(1) && !unit.is_taken(2));
         assert!(unit.emits_at(4) && !unit.emits_at(6));
-        unit.start(5, 2, 4);
+        unit.start(5, 2, 9);
         assert!(unit.emits_at(9) && !unit.emits_at(12));
     }
 

@@ -146,8 +146,62 @@ pub trait Policy {
     }
 }
 
-/// A policy chosen at run time.
-pub(in crate::sim) type AnyPolicy<'a> = Box<dyn Policy + Send + 'a>;
+/// A policy chosen at run time. Those that nearly everybody chooses are no objects, so that their decisions are inlined.
+pub(in crate::sim) enum AnyPolicy<'a> {
+    Gto(Gto),
+    Lrr(Lrr),
+    Other(Box<dyn Policy + Send + 'a>),
+}
+
+/// The same of whichever it is.
+macro_rules! of_any {
+    ($any:expr, $policy:ident => $what:expr) => {
+        match $any {
+            AnyPolicy::Gto($policy) => $what,
+            AnyPolicy::Lrr($policy) => $what,
+            AnyPolicy::Other($policy) => $what,
+        }
+    };
+}
+
+impl Policy for AnyPolicy<'_> {
+    fn is_work_conserving(&self) -> bool {
+        of_any!(self, policy => policy.is_work_conserving())
+    }
+
+    fn lets_yield(&self) -> bool {
+        of_any!(self, policy => policy.lets_yield())
+    }
+
+    fn tracks_global(&self) -> bool {
+        of_any!(self, policy => policy.tracks_global())
+    }
+
+    fn restart(&mut self) {
+        of_any!(self, policy => policy.restart());
+    }
+
+    fn placed(&mut self, placed: &Placed) {
+        of_any!(self, policy => policy.placed(placed));
+    }
+
+    #[inline(always)]
+    fn choose(&mut self, view: &View) -> Result<Option<usize>, Box<ReplayError>> {
+        of_any!(self, policy => policy.choose(view))
+    }
+
+    fn first(&self, view: &View, warps: WarpMask) -> Option<usize> {
+        of_any!(self, policy => policy.first(view, warps))
+    }
+
+    fn wake(&self, view: &View) -> Cycle {
+        of_any!(self, policy => policy.wake(view))
+    }
+
+    fn ended(&mut self, block: BlockId) -> Result<(), Box<ReplayError>> {
+        of_any!(self, policy => policy.ended(block))
+    }
+}
 
 impl<P: Policy + ?Sized> Policy for Box<P> {
     fn is_work_conserving(&self) -> bool {
@@ -234,16 +288,16 @@ impl PolicySetup {
     pub(in crate::sim) fn policies(&self, machine: &Machine) -> Vec<AnyPolicy<'_>> {
         let sub_cores = machine.sub_cores();
         let on = |sub_core| -> AnyPolicy<'_> {
-            match self {
-                Self::Gto => Box::new(Gto::default()),
-                Self::Lrr => Box::new(Lrr::default()),
+            AnyPolicy::Other(match self {
+                Self::Gto => return AnyPolicy::Gto(Gto::default()),
+                Self::Lrr => return AnyPolicy::Lrr(Lrr::default()),
                 Self::Srr => Box::new(Srr::default()),
                 Self::Gsrr => Box::new(Gsrr::default()),
                 Self::Oldest => Box::new(Oldest),
                 Self::TwoLevel => Box::new(TwoLevel::new(machine.two_level_active())),
                 Self::Random(seed) => Box::new(Random::on_sub_core(*seed, sub_core)),
                 Self::Replay(schedule) => Box::new(Replay::on_sub_core(schedule, sub_cores, sub_core)),
-            }
+            })
         };
         (0..sub_cores.count()).map(on).collect()
     }

@@ -6,9 +6,20 @@ use crate::program::TimingTable;
 
 /// Registers whose numbers differ in their last six bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Regs {
+pub(in crate::sim::pipeline) struct Regs {
     bits: u64,
     word: u32,
+}
+
+/// Some of a slot's registers, with the place of their word.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::sim::pipeline) struct SlotRegs {
+    bits: u64,
+    at: u32,
+}
+
+impl SlotRegs {
+    pub const NONE: Self = Self { bits: 0, at: 0 };
 }
 
 impl Regs {
@@ -28,12 +39,18 @@ impl Regs {
 
 /// Any registers: in most instructions those of one word, and few others.
 #[derive(Clone, Debug, Default)]
-pub(super) struct RegSet {
+pub(in crate::sim::pipeline) struct RegSet {
     first: Regs,
     others: Box<[Regs]>,
 }
 
 impl RegSet {
+    /// All of them, if they lie in one word.
+    #[inline]
+    pub fn in_one_word(&self) -> Option<Regs> {
+        self.others.is_empty().then_some(self.first)
+    }
+
     fn parts(&self) -> impl Iterator<Item = Regs> {
         std::iter::once(self.first).chain(self.others.iter().copied())
     }
@@ -89,6 +106,36 @@ impl Scoreboard {
             writers: shared.then(|| vec![0; words * 64 * slots]),
             detailed: shared || tracks_global,
         }
+    }
+
+    /// Whether nothing is noted but what is not there.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        !self.detailed
+    }
+
+    /// Registers of a slot, for those who ask for them more than once.
+    #[inline(always)]
+    pub fn of_slot(&self, slot: usize, part: Regs) -> SlotRegs {
+        SlotRegs { bits: part.bits, at: self.word(slot, part) as u32 }
+    }
+
+    /// Whether some of these are not there.
+    #[inline(always)]
+    pub fn lacks(&self, regs: SlotRegs) -> bool {
+        self.pending[regs.at as usize] & regs.bits != 0
+    }
+
+    /// An instruction will write these, and nothing more is noted.
+    #[inline(always)]
+    pub fn reserve_plainly(&mut self, regs: SlotRegs) {
+        self.pending[regs.at as usize] |= regs.bits;
+    }
+
+    /// These are written, and nothing more is noted.
+    #[inline(always)]
+    pub fn release_plainly(&mut self, regs: SlotRegs) {
+        self.pending[regs.at as usize] &= !regs.bits;
     }
 
     #[inline(always)]

@@ -3,8 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use super::Sm;
-use super::flight::FlightId;
+use super::{Instr, Warps};
 use crate::base::{RegId, WarpMask};
 use crate::path::Step;
 use crate::program::{BarrierId, Barriers, Codes};
@@ -56,9 +55,9 @@ impl Held {
         }
     }
 
-    /// Whether the stall count of a warp keeps it from issuing.
-    pub fn is_stalled(&self, slot: usize, now: u64) -> bool {
-        now < self.until[slot]
+    /// Whether a stall count or a barrier keeps an instruction of a warp from issuing.
+    pub fn holds_back(&self, slot: usize, instr: &Instr, now: u64) -> bool {
+        now < self.until[slot] || instr.rare.op.waits().iter().any(|&reg| self.holds(slot, RegId::new(reg)))
     }
 
     /// A warp comes to this slot. What was signalled there before is through, as its block has ended.
@@ -68,7 +67,7 @@ impl Held {
     }
 
     /// Whether what stands for a barrier, or for all but some of those that signalled it, is not there.
-    pub fn holds(&self, slot: usize, reg: RegId) -> bool {
+    fn holds(&self, slot: usize, reg: RegId) -> bool {
         let (barrier, left) = self.barriers.barrier(reg);
         self.counts[slot][barrier.index()].len() > left
     }
@@ -109,10 +108,16 @@ impl Held {
     }
 }
 
-impl Sm<'_> {
-    /// An instruction issues: what its control codes say of its warp and of what comes after it.
-    pub fn begin_codes(&mut self, slot: usize, sub_core: usize, age: u64, step: Step) {
-        let now = self.now;
+impl Warps<'_> {
+    /// Those that issued last on their sub-core and would rather have another one issue.
+    pub fn yielding(&self) -> Option<WarpMask> {
+        self.codes.as_ref().map(|held| held.yielding)
+    }
+
+    /// An instruction issues on a sub-core, that of these slots: what its control codes say of its warp and of what comes
+    /// after it.
+    #[inline]
+    pub fn begin_codes(&mut self, slot: usize, of_sub_core: WarpMask, age: u64, step: Step, now: u64) {
         let Some(held) = &mut self.codes else { return };
         let codes = self.code.table.instr(step.pc()).codes;
         held.begin(slot, codes, age, self.tracks_global && self.code.table.loads_global(step));
@@ -120,7 +125,7 @@ impl Sm<'_> {
             held.until[slot] = now + u64::from(codes.stall);
             held.stalls.push(Reverse((held.until[slot], slot)));
         }
-        held.yielding -= self.subs[sub_core].slots;
+        held.yielding -= of_sub_core;
         if codes.yields {
             held.yielding |= WarpMask::slot(slot);
         }
@@ -131,33 +136,32 @@ impl Sm<'_> {
         self.codes.is_none() || self.code.table.instr(step.pc()).codes.stall == 0
     }
 
-    /// The sources of an instruction are read in this cycle, or will be.
+    /// The sources of an instruction are read in this cycle, or will be. Whether something may follow from it now.
     #[inline]
-    pub fn sources_read(&mut self, id: FlightId, at: u64) {
-        let Some(held) = &mut self.codes else { return };
-        let flight = self.flights.get(id);
-        if let Some(barrier) = self.code.table.instr(flight.step.pc()).codes.read {
-            let (age, slot) = (flight.age, flight.slot as usize);
-            if at > self.now {
-                held.reads.push(Reverse((at, age, slot, barrier)));
-            } else {
-                held.through(slot, barrier, (age, Signal::Read));
-                self.refresh(slot);
-            }
+    pub fn sources_read(&mut self, slot: usize, age: u64, step: Step, at: u64, now: u64) -> bool {
+        let Some(held) = &mut self.codes else { return false };
+        let Some(barrier) = self.code.table.instr(step.pc()).codes.read else { return false };
+        if at > now {
+            held.reads.push(Reverse((at, age, slot, barrier)));
+            return false;
         }
+        held.through(slot, barrier, (age, Signal::Read));
+        self.follow(slot, now);
+        true
     }
 
     /// An instruction is done. Whether the control codes of others may have waited for it.
-    pub fn end_codes(&mut self, slot: usize, age: u64, step: Step) -> bool {
+    #[inline]
+    pub(super) fn end_codes(&mut self, slot: usize, age: u64, step: Step) -> bool {
         let Some(held) = &mut self.codes else { return false };
         let Some(barrier) = self.code.table.instr(step.pc()).codes.done else { return false };
         held.through(slot, barrier, (age, Signal::Done));
         true
     }
 
-    /// Follows what is over in this cycle: reading sources, stall counts.
-    pub fn follow_codes(&mut self) {
-        let now = self.now;
+    /// Follows what is over in this cycle, reading sources and stall counts, and says which warps that may concern.
+    pub fn follow_codes(&mut self, now: u64) -> WarpMask {
+        let mut concerned = WarpMask::empty();
         while let Some(held) = &mut self.codes {
             let slot = if let Some(&Reverse((at, age, slot, barrier))) = held.reads.peek()
                 && at <= now
@@ -173,8 +177,14 @@ impl Sm<'_> {
             } else {
                 break;
             };
-            self.busy = true;
-            self.refresh(slot);
+            concerned |= WarpMask::slot(slot);
+            self.follow(slot, now);
         }
+        concerned
+    }
+
+    /// When something of control codes changes by itself.
+    pub fn next_of_codes(&self) -> u64 {
+        self.codes.as_ref().map_or(u64::MAX, |held| held.next())
     }
 }

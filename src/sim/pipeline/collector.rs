@@ -6,32 +6,41 @@
 //!
 //! So the step of each read is known when an instruction enters, and nothing has to be done for it then: only a write
 //! to a bank that somebody wants to read puts off what waits for that bank. Steps are counted from the first cycle on.
+//!
+//! Its ports are places: at one end instructions wait to enter, by kind of unit and sub-core, at the other those whose
+//! operands are read wait for their units, by unit and sub-core.
 
 use super::code::Reads;
 use super::flight::FlightId;
-use super::latch::Latch;
+use super::latch::{Aged, Latch, Waiting};
 use super::place::{PLACES, Place, Places};
 use crate::machine::SubCores;
 use crate::machine::pipeline::Collector as Settings;
 
 /// What it asks about instructions.
 pub(super) trait Operands {
-    /// An instruction that enters.
-    fn entering(&self, id: FlightId) -> Entering;
-
-    /// The bank of each of its operands.
+    /// The bank of each operand.
     fn banks(&self, id: FlightId) -> impl Iterator<Item = usize>;
 }
 
-/// An instruction that enters.
-#[derive(Clone, Copy, Debug)]
+/// An instruction that waits to enter.
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Entering {
     /// The larger, the later it issued.
     pub age: u64,
+    pub flight: FlightId,
     /// Where it goes.
     pub place: Place,
-    /// The banks of its operands, where it was possible to [count](Reads::of) them.
-    pub reads: Option<Reads>,
+    /// Whether it is known which banks hold how many of its operands, and these.
+    pub counted: bool,
+    pub reads: Reads,
+}
+
+impl Waiting for Entering {
+    #[inline(always)]
+    fn age(&self) -> u64 {
+        self.age
+    }
 }
 
 /// Collector units, and register banks, at most.
@@ -53,13 +62,12 @@ struct Hold {
 #[derive(Clone, Debug)]
 pub(super) struct Collector {
     settings: Settings,
-    /// Its ports: instructions that have issued, by kind and sub-core; and those whose operands are read, by unit and
-    /// sub-core.
-    input: Latch,
-    output: Latch,
+    input: Latch<Entering>,
+    output: Latch<Aged>,
     holds: [Hold; MOST],
-    /// Collector units that are free, as a mask.
+    /// Collector units that are free, as a mask; sub-cores that have one, as a mask.
     free: u64,
+    roomy: u32,
     /// Those that wait for operands; and by step modulo its length those whose last operand is read then, if no write puts
     /// that off, or who are to be looked at again.
     reading: u64,
@@ -68,9 +76,9 @@ pub(super) struct Collector {
     going: [u64; PLACES],
     /// Those among them whose place is free.
     ready: u64,
-    /// Whether something entered or left since the last try to let instructions enter that
-    /// let nothing in.
+    /// Whether something came or left since the last try to let instructions enter that let nothing in.
     changed: bool,
+    /// Sub-cores of which something has entered since somebody last asked, as a mask.
     entered: u32,
     /// Per bank: the step from which on nobody wants to read it. From the present step up to there it is read in each.
     wanted_until: [u64; MOST],
@@ -99,6 +107,7 @@ impl Collector {
             output: Latch::new(),
             holds: [Hold::default(); MOST],
             free: all,
+            roomy: (1 << sub_cores) - 1,
             reading: 0,
             due: [0; MOST],
             going: [0; PLACES],
@@ -117,10 +126,10 @@ impl Collector {
         }
     }
 
-    /// An instruction that goes to a kind of unit has issued; there is [room](Self::waiting) for it.
+    /// An instruction has issued that goes to a kind of unit and for which there is [room](Self::waiting).
     #[inline(always)]
-    pub fn put(&mut self, place: Place, id: FlightId, age: u64) {
-        self.input.put(place, id, age);
+    pub fn put(&mut self, place: Place, instruction: Entering) {
+        self.input.put(place, instruction);
         self.changed = true;
     }
 
@@ -145,11 +154,11 @@ impl Collector {
     /// What waits there.
     #[inline(always)]
     pub fn at(&self, place: Place) -> FlightId {
-        self.output.at(place)
+        self.output.at(place).flight
     }
 
     /// Where the one waits that goes to a unit and issued first.
-    #[inline]
+    #[inline(always)]
     pub fn oldest(&self, unit: usize) -> Option<Place> {
         self.output.oldest(unit)
     }
@@ -164,8 +173,13 @@ impl Collector {
     /// Whether nothing moves in it until something comes or makes room.
     #[inline(always)]
     pub fn is_stuck(&self) -> bool {
-        let enters = self.changed && self.free != 0 && !self.input.is_empty();
-        self.ready == 0 && self.reading == 0 && !enters
+        self.ready == 0 && self.reading == 0 && !self.lets_enter()
+    }
+
+    /// Whether an instruction may enter.
+    #[inline(always)]
+    fn lets_enter(&self) -> bool {
+        self.changed && self.free != 0 && !self.input.is_empty()
     }
 
     /// Before a cycle of the collector: banks are written in it.
@@ -179,7 +193,7 @@ impl Collector {
     }
 
     /// Whether one of these banks is written in this cycle.
-    #[inline]
+    #[inline(always)]
     pub fn writes(&self, banks: u64) -> bool {
         self.written & banks != 0
     }
@@ -229,16 +243,16 @@ impl Collector {
             if self.due[step as usize % MOST] != 0 {
                 self.read(step);
             }
-            if self.changed && self.free != 0 && !self.input.is_empty() {
+            if self.lets_enter() {
                 self.accept(step, operands);
             }
         }
         self.written = 0;
     }
 
-    /// Instructions go whose place in `output` is free. Of several with the same place, which are of one sub-core, the one
-    /// in the first collector unit goes.
-    #[inline]
+    /// Instructions go whose place in the output is free. Of several with the same place, which are of one sub-core, the
+    /// one in the first collector unit goes.
+    #[inline(always)]
     fn hand_over(&mut self) {
         self.changed = true;
         if !self.search_from.is_empty() {
@@ -264,18 +278,19 @@ impl Collector {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn leave(&mut self, unit: usize) {
-        let hold = &self.holds[unit % MOST];
-        self.output.put(hold.place, hold.flight, hold.age);
-        let going = &mut self.going[hold.place.index()];
+        let Hold { flight, place, age, .. } = self.holds[unit % MOST];
+        self.output.put(place, Aged { flight, age });
+        let going = &mut self.going[place.index()];
         self.ready &= !*going;
         *going &= !(1 << unit);
         self.free |= 1 << unit;
+        self.roomy |= 1 << place.sub_core();
     }
 
     /// Some operands are read in this step, the last ones of some instructions.
-    #[inline]
+    #[inline(always)]
     fn read(&mut self, step: u64) {
         let mut due = std::mem::take(&mut self.due[step as usize % MOST]);
         while due != 0 {
@@ -292,59 +307,14 @@ impl Collector {
     }
 
     /// A collector unit whose last operand is read in a later step than this one.
-    #[inline]
+    #[inline(always)]
     fn look_again(&mut self, unit: usize, last_read: u64, step: u64) {
         let at = last_read.min(step.wrapping_add(MOST as u64 - 1));
         self.due[at as usize % MOST] |= 1 << unit;
     }
 
-    /// Each port takes an instruction for each unit, if there is a free collector unit for it.
-    #[inline]
-    fn accept(&mut self, step: u64, operands: &impl Operands) {
-        let (all, any) = self.can_enter(self.input.full());
-        if all {
-            self.input.full().for_each(|entry| self.admit(entry, step, operands));
-        }
-        if all || !any {
-            self.changed = false;
-            return;
-        }
-        // nothing becomes free meanwhile, so who cannot enter now cannot enter at all
-        let mut kinds = self.input.full();
-        let mut ports = self.settings.ports;
-        while !kinds.is_empty() && ports > 0 {
-            ports -= 1;
-            let mut waiting = kinds;
-            while let Some(place) = waiting.first() {
-                let unit = place.unit();
-                let of_unit = Places::of_unit(unit);
-                waiting = waiting.without(of_unit);
-                let entered = self.enter(step, operands, unit);
-                if !entered || self.input.full().among(of_unit).is_empty() {
-                    kinds = kinds.without(of_unit);
-                }
-            }
-        }
-        self.changed = !kinds.is_empty();
-    }
-
-    /// Whether the instructions in these places can all enter so that their order makes no difference, for what an instruction
-    /// takes is its sub-core's; and whether one of them can.
-    #[inline]
-    fn can_enter(&self, waiting: Places) -> (bool, bool) {
-        let mut seen = 0;
-        let (mut all, mut any) = (self.settings.ports as usize >= SubCores::MAX, false);
-        for entry in waiting {
-            let sub_core = entry.sub_core();
-            let free = self.free & self.shares[sub_core] != 0;
-            all &= free && seen >> sub_core & 1 == 0;
-            any |= free;
-            seen |= 1 << sub_core;
-        }
-        (all, any)
-    }
-
-    #[inline]
+    /// An instruction may go on.
+    #[inline(always)]
     fn operands_are_read(&mut self, unit: usize, place: Place) {
         self.going[place.index()] |= 1 << unit;
         if self.output.is_free(place) {
@@ -352,9 +322,46 @@ impl Collector {
         }
     }
 
-    /// The oldest instruction for a unit enters, if there is one and it can.
-    fn enter(&mut self, step: u64, operands: &impl Operands, unit: usize) -> bool {
-        let Some(entry) = self.input.oldest(unit) else { return false };
+    /// Each port takes an instruction for each kind of unit, if there is a free collector unit for it.
+    #[inline(always)]
+    fn accept(&mut self, step: u64, operands: &impl Operands) {
+        let waiting = self.input.full();
+        let (sub_cores, apart) = waiting.sub_cores();
+        // where each is of another sub-core, their order makes no difference: what an instruction takes is its sub-core's
+        let apart = apart && self.settings.ports as usize >= SubCores::MAX;
+        if apart && sub_cores & !self.roomy == 0 {
+            self.changed = false;
+            waiting.for_each(|entry| self.admit(entry, step, operands));
+        } else if sub_cores & self.roomy == 0 {
+            self.changed = false;
+        } else {
+            self.accept_in_turn(step, operands);
+        }
+    }
+
+    fn accept_in_turn(&mut self, step: u64, operands: &impl Operands) {
+        // nothing becomes free meanwhile, so who cannot enter now cannot enter at all
+        let mut kinds = self.input.full();
+        let mut ports = self.settings.ports;
+        while !kinds.is_empty() && ports > 0 {
+            ports -= 1;
+            let mut waiting = kinds;
+            while let Some(place) = waiting.first() {
+                let kind = place.unit();
+                let of_kind = Places::of_unit(kind);
+                waiting = waiting.without(of_kind);
+                let entered = self.enter(step, operands, kind);
+                if !entered || self.input.full().among(of_kind).is_empty() {
+                    kinds = kinds.without(of_kind);
+                }
+            }
+        }
+        self.changed = !kinds.is_empty();
+    }
+
+    /// The oldest instruction for a kind of unit enters, if there is one and it can.
+    fn enter(&mut self, step: u64, operands: &impl Operands, kind: usize) -> bool {
+        let Some(entry) = self.input.oldest(kind) else { return false };
         let can = self.free & self.shares[entry.sub_core()] != 0;
         if can {
             self.admit(entry, step, operands);
@@ -365,40 +372,56 @@ impl Collector {
     /// An instruction enters that can.
     #[inline(always)]
     fn admit(&mut self, entry: Place, step: u64, operands: &impl Operands) {
-        let id = self.input.at(entry);
-        let free = (self.free & self.shares[entry.sub_core()]).trailing_zeros() as usize % MOST;
+        let Entering { age, flight, place, counted, reads } = *self.input.at(entry);
         self.input.take(entry);
-        self.entered |= 1 << entry.sub_core();
-        self.free &= !(1 << free);
-        let Entering { age, place, reads } = operands.entering(id);
-        let banks = self.settings.banks as usize;
-        let own = &mut self.reads[free * banks..][..banks];
-        let mut hold = Hold { flight: id, place, age, last_read: step, banks: 0 };
-        let mut read = |bank: usize, count: u64| {
-            let from = self.wanted_until[bank % MOST].max(step + 1);
-            self.wanted_until[bank % MOST] = from + count;
-            own[bank] = from + count - 1;
-            hold.last_read = hold.last_read.max(from + count - 1);
-            hold.banks |= 1 << bank;
-        };
-        match reads {
-            Some(Reads { mut once, twice, thrice }) => {
-                while once != 0 {
-                    let bank = once.trailing_zeros() as usize;
-                    read(bank, 1 + (twice >> bank & 1) + (thrice >> bank & 1));
-                    once &= once - 1;
-                }
-            }
-            None => operands.banks(id).for_each(|bank| read(bank, 1)),
+        let sub_core = entry.sub_core();
+        let free = self.free & self.shares[sub_core];
+        let unit = free.trailing_zeros() as usize % MOST;
+        self.free &= !(1 << unit);
+        if free & free.wrapping_sub(1) == 0 {
+            self.roomy &= !(1 << sub_core);
         }
-        self.wanted |= hold.banks;
-        self.holds[free] = hold;
-        if hold.banks == 0 {
-            self.operands_are_read(free, place);
+        self.entered |= 1 << sub_core;
+        let (last_read, banks) = if counted {
+            (self.schedule(unit, reads, step), reads.once)
         } else {
-            self.reading |= 1 << free;
-            self.look_again(free, hold.last_read, step);
+            self.schedule_each(unit, operands.banks(flight), step)
+        };
+        self.holds[unit] = Hold { flight, place, age, last_read, banks };
+        if banks == 0 {
+            self.operands_are_read(unit, place);
+        } else {
+            self.wanted |= banks;
+            self.reading |= 1 << unit;
+            self.look_again(unit, last_read, step);
         }
+    }
+
+    /// The steps in which operands are read of an instruction that enters in this one: the last of them.
+    #[inline(always)]
+    fn schedule(&mut self, unit: usize, Reads { once, twice, thrice }: Reads, step: u64) -> u64 {
+        let first = unit.wrapping_mul(self.settings.banks as usize);
+        let (mut last, mut banks) = (step, once);
+        while banks != 0 {
+            let bank = banks.trailing_zeros() as usize;
+            banks &= banks - 1;
+            let from = self.wanted_until[bank].max(step.wrapping_add(1));
+            let more = (twice >> bank & 1).wrapping_add(thrice >> bank & 1);
+            let read = from.wrapping_add(more);
+            self.wanted_until[bank] = read.wrapping_add(1);
+            self.reads[first.wrapping_add(bank)] = read;
+            last = last.max(read);
+        }
+        last
+    }
+
+    /// As [`Self::schedule`], one operand after the other; and the banks.
+    #[cold]
+    fn schedule_each(&mut self, unit: usize, operands: impl Iterator<Item = usize>, step: u64) -> (u64, u64) {
+        operands.fold((step, 0), |(last, banks), bank| {
+            let one = Reads { once: 1 << bank, ..Reads::default() };
+            (last.max(self.schedule(unit, one, step)), banks | one.once)
+        })
     }
 }
 

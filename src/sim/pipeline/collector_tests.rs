@@ -12,14 +12,22 @@ use super::*;
 struct Issued(Vec<(Place, Vec<usize>)>);
 
 impl Operands for Issued {
-    fn entering(&self, id: FlightId) -> Entering {
-        let (place, banks) = &self.0[id as usize];
-        Entering { age: id.into(), place: *place, reads: Reads::of(banks.iter().map(|&bank| bank as u8)) }
-    }
-
     fn banks(&self, id: FlightId) -> impl Iterator<Item = usize> {
         self.0[id as usize].1.iter().copied()
     }
+}
+
+impl Issued {
+    fn entering(&self, id: FlightId) -> Entering {
+        let (place, banks) = &self.0[id as usize];
+        let reads = Reads::of(banks.iter().map(|&bank| bank as u8));
+        let (counted, reads) = (reads.is_some(), reads.unwrap_or_default());
+        Entering { age: id.into(), flight: id, place: *place, counted, reads }
+    }
+}
+
+fn aged(id: FlightId) -> Aged {
+    Aged { flight: id, age: id.into() }
 }
 
 /// A collector unit that is taken: its instruction, and how many operands have not been read.
@@ -57,7 +65,7 @@ impl ByStep {
         self.units.len() / self.sub_cores
     }
 
-    fn cycle(&mut self, issued: &Issued, input: &mut Latch, output: &mut Latch) {
+    fn cycle(&mut self, issued: &Issued, input: &mut Latch<Aged>, output: &mut Latch<Aged>) {
         for _ in 0..self.settings.steps {
             self.hand_over(output);
             self.read();
@@ -66,7 +74,7 @@ impl ByStep {
         }
     }
 
-    fn hand_over(&mut self, output: &mut Latch) {
+    fn hand_over(&mut self, output: &mut Latch<Aged>) {
         let count = self.units.len();
         for port in 0..self.search_from.len() {
             let goes = |unit: &usize| {
@@ -75,7 +83,7 @@ impl ByStep {
             let from = self.search_from[port];
             let Some(unit) = (from..from + count).map(|unit| unit % count).find(goes) else { continue };
             let taken = self.units[unit].take().unwrap();
-            output.put(taken.place, taken.id, taken.id.into());
+            output.put(taken.place, aged(taken.id));
             self.search_from[port] = (unit / self.share() + 1) * self.share() % count;
         }
     }
@@ -90,21 +98,21 @@ impl ByStep {
         }
     }
 
-    fn accept(&mut self, issued: &Issued, input: &mut Latch) {
+    fn accept(&mut self, issued: &Issued, input: &mut Latch<Aged>) {
         // a unit's instructions wait behind the oldest of them
         let mut stuck = Vec::new();
         for _ in 0..self.settings.ports {
             for unit in 0..PLACES / SubCores::MAX {
                 let places = (0..self.sub_cores).map(|sub_core| Place::new(unit, sub_core));
                 let oldest =
-                    places.filter(|&place| !input.is_free(place)).min_by_key(|&place| input.at(place));
+                    places.filter(|&place| !input.is_free(place)).min_by_key(|&place| input.at(place).flight);
                 let Some(entry) = oldest.filter(|_| !stuck.contains(&unit)) else { continue };
                 let from = entry.sub_core() * self.share();
                 let Some(free) = (from..from + self.share()).find(|&unit| self.units[unit].is_none()) else {
                     stuck.push(unit);
                     continue;
                 };
-                let id = input.at(entry);
+                let id = input.at(entry).flight;
                 input.take(entry);
                 let (place, banks) = &issued.0[id as usize];
                 banks.iter().for_each(|&bank| self.reads[bank].push_back(free));
@@ -153,9 +161,13 @@ fn operands_are_read_when_a_collector_that_goes_by_steps_reads_them() {
                 ours.cycle(now, &issued);
             }
             theirs.cycle(&issued, &mut input_by_step, &mut output_by_step);
-            let all = |latch: &Latch| latch.full().map(|place| (place, latch.at(place))).collect::<Vec<_>>();
+            let all = |latch: &Latch<Aged>| {
+                latch.full().map(|place| (place, latch.at(place).flight)).collect::<Vec<_>>()
+            };
+            let entering = |place| (place, ours.input.at(place).flight);
+            let waiting = ours.waiting().map(entering).collect::<Vec<_>>();
             assert_eq!(all(&ours.output), all(&output_by_step), "round {round}, cycle {now}, {settings:?}");
-            assert_eq!(all(&ours.input), all(&input_by_step), "round {round}, cycle {now}, {settings:?}");
+            assert_eq!(waiting, all(&input_by_step), "round {round}, cycle {now}, {settings:?}");
             let taken = theirs.units.iter().flatten().count() as u32;
             assert_eq!(ours.free.count_ones(), settings.units - taken);
             for sub_core in 0..sub_cores {
@@ -165,8 +177,8 @@ fn operands_are_read_when_a_collector_that_goes_by_steps_reads_them() {
                     let id = issued.0.len() as FlightId;
                     let operands = (0..draw(5)).map(|_| sub_core * banks + draw(banks)).collect();
                     issued.0.push((place, operands));
-                    ours.put(place, id, id.into());
-                    input_by_step.put(place, id, id.into());
+                    ours.put(place, issued.entering(id));
+                    input_by_step.put(place, aged(id));
                 }
             }
         }

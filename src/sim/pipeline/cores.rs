@@ -209,7 +209,7 @@ impl<'a> Crew<'a> {
             let (to_do, give_back) = (to_do.clone(), give_back.clone());
             scope.spawn(move || {
                 let _lost = Lost(&give_back);
-                for mut job in to_do {
+                while let Some(mut job) = soon(&to_do) {
                     job.run();
                     if give_back.send(Some(job)).is_err() {
                         return;
@@ -261,9 +261,23 @@ impl<'a> Crew<'a> {
             jobs -= 1;
         }
         for _ in 0..jobs {
-            put_back(self.done.recv().ok().flatten().expect(LOST));
+            put_back(soon(&self.done).flatten().expect(LOST));
         }
     }
 }
+
+/// What comes next, for which it looks a while before it sleeps: to wake a thread up takes a good part of a window's time.
+fn soon<T>(receiver: &Receiver<T>) -> Option<T> {
+    for _ in 0..SPINS {
+        if let Ok(next) = receiver.try_recv() {
+            return Some(next);
+        }
+        std::hint::spin_loop();
+    }
+    receiver.recv().ok()
+}
+
+/// How often a thread looks before it sleeps, for some ten microseconds.
+const SPINS: u32 = 2000;
 
 const LOST: &str = "a thread of the simulator is gone";

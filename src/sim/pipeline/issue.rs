@@ -2,6 +2,7 @@
 
 use super::Sm;
 use super::code::Instr;
+use super::collector::Entering;
 use super::flight::{Flight, FlightId};
 use super::place::Place;
 use super::warps::Issuing;
@@ -20,27 +21,31 @@ impl Sm<'_> {
         policies: &mut [AnyPolicy<'_>],
     ) -> Result<(), Box<ReplayError>> {
         while let Some(sub_core) = self.schedulers.next_awake(&mut sub_cores) {
-            self.issue::<PLAIN>(sub_core, &mut policies[sub_core])?;
+            let fetched = self.fetched(self.schedulers.slots(sub_core));
+            let wrong_path = fetched & self.front_end.wrong_path();
+            let there = fetched - wrong_path;
+            let ready = self.can_issue(there, sub_core);
+            let conserving = PLAIN || self.schedulers.conserves(sub_core);
+            if conserving && (ready | wrong_path).is_empty() {
+                self.idle::<PLAIN>(sub_core, there, ready, PLAIN || self.code.sleeps);
+            } else {
+                self.issue::<PLAIN>(sub_core, &mut policies[sub_core], (there, ready, wrong_path))?;
+            }
         }
         Ok(())
     }
 
-    /// The issue slot of one sub-core in this cycle.
+    /// The issue slot of one sub-core in this cycle. Of its warps, `there` are those that no barrier, fence or atomic holds
+    /// and whose next instruction is there; `ready` those that could issue; those on the wrong path have others in their buffers.
+    #[inline(never)]
     fn issue<const PLAIN: bool>(
         &mut self,
         sub_core: usize,
         policy: &mut AnyPolicy<'_>,
+        (there, ready, wrong_path): (WarpMask, WarpMask, WarpMask),
     ) -> Result<(), Box<ReplayError>> {
         let slots = self.schedulers.slots(sub_core);
         let conserving = PLAIN || self.schedulers.conserves(sub_core);
-        let fetched = self.fetched(slots);
-        let wrong_path = fetched & self.front_end.wrong_path();
-        let there = fetched - wrong_path;
-        let ready = self.can_issue(there, sub_core);
-        if conserving && (ready | wrong_path).is_empty() {
-            self.idle::<PLAIN>(sub_core, there, ready, PLAIN || self.code.sleeps);
-            return Ok(());
-        }
         let live = self.blocks.live() & slots;
         if !PLAIN {
             self.show(sub_core, live);
@@ -182,7 +187,15 @@ impl Sm<'_> {
             self.issue_special(slot, sub_core, id, instr);
         }
         if let Some(collector) = &mut self.collector {
-            collector.put(Place::new(kind.into(), sub_core), id, age);
+            let reads = code.reads(instr, slot as u8, sub_core);
+            let entering = Entering {
+                age,
+                flight: id,
+                place: code.place(kind, sub_core),
+                counted: instr.counted,
+                reads,
+            };
+            collector.put(Place::new(kind.into(), sub_core), entering);
         }
         match self.warps.look_at_next(slot, now) {
             Some(pc) => self.front_end.goes_to(slot, pc),

@@ -3,17 +3,36 @@
 use super::flight::FlightId;
 use super::place::{PLACES, Place, Places};
 
+/// What waits in a latch.
+pub(super) trait Waiting: Copy + Default {
+    /// The larger, the later it issued.
+    fn age(&self) -> u64;
+}
+
+/// An instruction and its age.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Aged {
+    pub flight: FlightId,
+    pub age: u64,
+}
+
+impl Waiting for Aged {
+    #[inline(always)]
+    fn age(&self) -> u64 {
+        self.age
+    }
+}
+
 /// One instruction per place.
 #[derive(Clone, Debug)]
-pub(super) struct Latch {
-    flights: [FlightId; PLACES],
-    ages: [u64; PLACES],
+pub(super) struct Latch<T> {
+    waiting: [T; PLACES],
     full: Places,
 }
 
-impl Latch {
+impl<T: Waiting> Latch<T> {
     pub fn new() -> Self {
-        Self { flights: [0; PLACES], ages: [0; PLACES], full: Places::default() }
+        Self { waiting: [T::default(); PLACES], full: Places::default() }
     }
 
     #[inline(always)]
@@ -23,15 +42,13 @@ impl Latch {
 
     /// What waits in a place that is not free.
     #[inline(always)]
-    pub fn at(&self, place: Place) -> FlightId {
-        self.flights[place.index()]
+    pub fn at(&self, place: Place) -> &T {
+        &self.waiting[place.index()]
     }
 
-    /// `age` says which of several instructions issued first.
     #[inline(always)]
-    pub fn put(&mut self, place: Place, flight: FlightId, age: u64) {
-        self.flights[place.index()] = flight;
-        self.ages[place.index()] = age;
+    pub fn put(&mut self, place: Place, what: T) {
+        self.waiting[place.index()] = what;
         self.full.insert(place);
     }
 
@@ -57,7 +74,7 @@ impl Latch {
         let mut places = self.full.among(Places::of_unit(unit));
         let mut oldest = places.next()?;
         for other in places {
-            if self.ages[other.index()] < self.ages[oldest.index()] {
+            if self.at(other).age() < self.at(oldest).age() {
                 oldest = other;
             }
         }

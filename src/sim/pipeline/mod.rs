@@ -65,7 +65,7 @@ use crate::path::BlockPaths;
 use crate::sim::blocks::{Blocks, Layout};
 use crate::sim::policy::{AnyPolicy, Policy, ReplayError};
 use code::Code;
-use collector::{Collector, Entering, Operands};
+use collector::{Collector, Operands};
 use flight::{Flight, FlightId, Flights};
 use front_end::FrontEnd;
 use load_store::LoadStore;
@@ -123,14 +123,6 @@ struct InFlight<'s> {
 }
 
 impl Operands for InFlight<'_> {
-    #[inline(always)]
-    fn entering(&self, id: FlightId) -> Entering {
-        let &Flight { step, slot, place, age, .. } = self.flights.get(id);
-        let instr = self.code.of(step);
-        let reads = instr.counted.then(|| self.code.reads(instr, slot, place.sub_core()));
-        Entering { age, place, reads }
-    }
-
     fn banks(&self, id: FlightId) -> impl Iterator<Item = usize> {
         let &Flight { step, slot, place, .. } = self.flights.get(id);
         self.code.operand_banks(self.code.of(step), slot, place.sub_core())

@@ -21,27 +21,28 @@ pub(super) struct Place(u8);
 impl Place {
     pub const FIRST: Self = Self(0);
 
-    #[inline]
+    #[inline(always)]
     pub fn new(unit: usize, sub_core: usize) -> Self {
         debug_assert!(unit < PLACES / SubCores::MAX && sub_core < SubCores::MAX);
         Self((unit << SUB_CORE_BITS | sub_core) as u8)
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn unit(self) -> usize {
         self.index() / SubCores::MAX
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn sub_core(self) -> usize {
         self.index() % SubCores::MAX
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn index(self) -> usize {
         usize::from(self.0) % PLACES
     }
 
+    #[inline(always)]
     fn bit(self) -> u64 {
         1 << self.index()
     }
@@ -53,49 +54,63 @@ pub(super) struct Places(u64);
 
 impl Places {
     /// All of a unit.
-    #[inline]
+    #[inline(always)]
     pub fn of_unit(unit: usize) -> Self {
         Self(OF_UNIT << (unit * SubCores::MAX % PLACES))
     }
 
     /// All of a sub-core.
-    #[inline]
+    #[inline(always)]
     pub fn of_sub_core(sub_core: usize) -> Self {
         Self(OF_SUB_CORE << (sub_core % SubCores::MAX))
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    #[inline]
+    /// The sub-cores that they are of, as a mask, and whether no two are of the same.
+    #[inline(always)]
+    pub fn sub_cores(self) -> (u32, bool) {
+        let mut half = u64::BITS / 2;
+        let (mut all, mut twice) = (self.0, 0);
+        while half >= SubCores::MAX as u32 {
+            let (upper, lower) = (all >> half, all & ((1 << half) - 1));
+            twice |= upper & lower;
+            all = upper | lower;
+            half /= 2;
+        }
+        (all as u32, twice == 0)
+    }
+
+    #[inline(always)]
     pub fn has(self, place: Place) -> bool {
         self.0 >> place.index() & 1 == 1
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn without(self, others: Self) -> Self {
         Self(self.0 & !others.0)
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn among(self, others: Self) -> Self {
         Self(self.0 & others.0)
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn insert(&mut self, place: Place) {
         self.0 |= place.bit();
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn remove(&mut self, place: Place) {
         self.0 &= !place.bit();
     }
 
     /// The first one: by unit, and then by sub-core.
-    #[inline]
+    #[inline(always)]
     pub fn first(self) -> Option<Place> {
         (self.0 != 0).then(|| Place(self.0.trailing_zeros() as u8))
     }
@@ -104,10 +119,34 @@ impl Places {
 impl Iterator for Places {
     type Item = Place;
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self) -> Option<Place> {
         let first = self.first()?;
         self.0 &= self.0 - 1;
         Some(first)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sub_cores_of_places() {
+        let places = |list: &[(usize, usize)]| {
+            let mut places = Places::default();
+            list.iter().for_each(|&(unit, sub_core)| places.insert(Place::new(unit, sub_core)));
+            places
+        };
+        assert_eq!(places(&[]).sub_cores(), (0, true));
+        assert_eq!(places(&[(0, 1), (15, 3)]).sub_cores(), (0b1010, true));
+        assert_eq!(places(&[(7, 0), (8, 1), (2, 0)]).sub_cores(), (0b11, false));
+        for (first, second) in (0..PLACES).flat_map(|a| (0..PLACES).map(move |b| (a, b))) {
+            let [a, b] =
+                [first, second].map(|place| Place::new(place / SubCores::MAX, place % SubCores::MAX));
+            let both = places(&[(a.unit(), a.sub_core()), (b.unit(), b.sub_core())]);
+            let expected = 1 << a.sub_core() | 1 << b.sub_core();
+            assert_eq!(both.sub_cores(), (expected, a == b || a.sub_core() != b.sub_core()));
+        }
     }
 }

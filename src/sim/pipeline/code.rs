@@ -16,8 +16,12 @@ use crate::sim::ops::{Op, Ops};
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub(super) struct Instr {
-    /// Registers that must be there, and those that it writes: all of them if it is [simple](Self::simple).
-    pub waits: Regs,
+    /// Registers that must be there, if it waits for nothing else and they lie in two words; and whether that is so.
+    pub waits: [Regs; 2],
+    pub waits_simply: bool,
+    /// Registers that it writes, if nothing else becomes of it, somebody may wait for them and they lie in one word; and
+    /// whether that is so.
+    pub writes_simply: bool,
     pub writes: Regs,
     /// Cycles that its unit is taken and until its result, if these are the same each time.
     pub init: u64,
@@ -28,10 +32,9 @@ pub(super) struct Instr {
     /// The kind of unit it goes to, if that is the same each time.
     kind: u8,
     has_kind: bool,
-    /// Whether unit and times are the same each time, it does not go to the load/store unit, it takes no part in barriers
-    /// and the like, somebody may wait for its results, the registers of either list lie in one word, and its operands are
-    /// [counted](Self::counted).
-    pub simple: bool,
+    /// Whether unit and times are the same each time, it does not go to the load/store unit, and it takes no part in barriers
+    /// and the like.
+    pub ordinary: bool,
     /// Whether no bank is read more often than [`Reads`] can say.
     pub counted: bool,
     /// Whether somebody waits for its results.
@@ -137,20 +140,21 @@ impl<'a> Code<'a> {
                 |regs: &RegList| -> Few<u8, 14> { regs.as_slice().iter().copied().map(home).collect() };
             let (operands, results) = (homes(&instr.operands), homes(&instr.results));
             let reads = Reads::of(operands.as_slice().iter().copied());
-            let ordinary = !op.special && access.is_none() && op.flow == Flow::Plain && !instr.unscored;
+            let waits_simply = !op.waits_ring && waits.in_two_words().is_some();
+            let writes_simply =
+                !instr.unscored && op.flow != Flow::AsyncCopy && writes.in_one_word().is_some();
             Instr {
-                waits: waits.in_one_word().unwrap_or_default(),
+                waits: waits.in_two_words().unwrap_or_default(),
+                waits_simply,
                 writes: writes.in_one_word().unwrap_or_default(),
+                writes_simply,
                 init: op.init,
                 total: op.total,
                 reads: reads.unwrap_or_default(),
                 written: results.as_slice().iter().fold(0, |banks, &bank| banks | 1 << bank),
                 kind: kinds[if access.is_some() { table.units() } else { usize::from(op.unit) }],
                 has_kind: !op.special || access.is_some(),
-                simple: ordinary
-                    && reads.is_some()
-                    && waits.in_one_word().is_some()
-                    && writes.in_one_word().is_some(),
+                ordinary: !op.special && access.is_none() && op.flow == Flow::Plain,
                 counted: reads.is_some(),
                 scored: !instr.unscored,
                 all_writes: (1u16 << results.as_slice().len().min(8)).wrapping_sub(1) as u8,

@@ -9,7 +9,7 @@ use crate::path::Step;
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(super) struct Flight {
-    /// The registers that it writes, if it is simple.
+    /// The registers that it writes, if it [writes simply](super::code::Instr::writes_simply) and nobody listens.
     pub writes: SlotRegs,
     /// The banks of the SM that it writes.
     pub banks: u64,
@@ -26,7 +26,7 @@ pub(super) struct Flight {
     pub place: Place,
     /// Destinations whose bank was not yet free to be written, as a mask.
     pub unwritten: u8,
-    /// Whether nothing follows from its result but that its registers are there.
+    /// Whether nothing follows from its result but that those registers are there.
     pub simple: bool,
 }
 

@@ -166,7 +166,7 @@ impl Sm<'_> {
         self.schedulers.issued(sub_core);
         self.busy = true;
         self.issues = age.wrapping_add(1);
-        let simple = PLAIN && instr.simple;
+        let simple = PLAIN && instr.writes_simply;
         let (id, flight) = self.flights.add();
         flight.age = age;
         flight.step = step;
@@ -183,7 +183,7 @@ impl Sm<'_> {
             self.note_issue(id, sub_core, index);
         }
         self.front_end.issued(slot);
-        if !simple {
+        if !(simple && instr.ordinary) {
             self.issue_special(slot, sub_core, id, instr);
         }
         if let Some(collector) = &mut self.collector {
@@ -214,7 +214,7 @@ impl Sm<'_> {
     /// What else there is to issuing an instruction that may be anything.
     #[inline(never)]
     fn issue_special(&mut self, slot: usize, sub_core: usize, id: FlightId, instr: &Instr) {
-        let &Flight { step, age, .. } = self.flights.get(id);
+        let &Flight { step, age, simple, .. } = self.flights.get(id);
         if let Some(access) = instr.access {
             self.claim_traffic(id, step, access);
         } else {
@@ -226,7 +226,9 @@ impl Sm<'_> {
         if instr.flow == Flow::Exit && !step.ends_warp() {
             self.front_end.flush(slot, step.pc().get() + 1);
         }
-        self.warps.reserve(slot, age, instr, step);
+        if !simple {
+            self.warps.reserve(slot, age, instr, step);
+        }
         self.warps.begin_codes(slot, self.schedulers.slots(sub_core), age, step, self.now);
         let done = if self.collector.is_some() { None } else { self.dispatch_at_once(id) };
         if instr.access == Some(Access::Fence) {

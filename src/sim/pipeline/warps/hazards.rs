@@ -21,7 +21,8 @@ impl Warps<'_> {
         }
     }
 
-    /// As [`Self::reserve`], of a simple one if warps [are plain](Self::are_plain): what it writes.
+    /// As [`Self::reserve`], of one that [writes simply](Instr::writes_simply), if warps [are plain](Self::are_plain): what it
+    /// writes.
     #[inline(always)]
     pub fn reserve_simply(&mut self, slot: usize, instr: &Instr) -> SlotRegs {
         let writes = self.scoreboard.of_slot(slot, instr.writes);
@@ -48,7 +49,7 @@ impl Warps<'_> {
         completed
     }
 
-    /// As [`Self::complete`], of one that [is simple](Self::reserve_simply).
+    /// As [`Self::complete`], of one for which registers were [reserved simply](Self::reserve_simply).
     #[inline(always)]
     pub fn complete_simply(&mut self, slot: usize, writes: SlotRegs, now: u64) -> Completed {
         self.scoreboard.release_plainly(writes);
@@ -93,7 +94,7 @@ impl Warps<'_> {
     #[inline(always)]
     fn is_there(&self, slot: usize, now: u64) -> bool {
         let warp = &self.warps[slot];
-        if warp.waits_simply { !self.scoreboard.lacks(warp.waits) } else { self.all_is_there(slot, now) }
+        if warp.waits_simply { !self.scoreboard.lacks(&warp.waits) } else { self.all_is_there(slot, now) }
     }
 
     #[inline(never)]

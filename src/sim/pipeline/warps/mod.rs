@@ -18,14 +18,14 @@ use crate::base::{Pc, WarpMask};
 use crate::path::{LineUse, Step, WarpPath};
 use crate::sim::ops::issuing;
 use codes::Held;
-use scoreboard::Scoreboard;
+use scoreboard::{Scoreboard, SlotPair};
 
 /// A warp slot.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Warp {
-    /// What the next step waits for, if it waits simply: for registers in one word.
-    waits: SlotRegs,
+    /// What the next step waits for, if it waits simply: for registers in two words, and nothing else.
+    waits: SlotPair,
     /// Index of the next step.
     next: u32,
     /// Steps that take an issue slot.
@@ -45,14 +45,13 @@ struct Warp {
     /// Whether there is a next step.
     has_next: bool,
     waits_simply: bool,
-    last_issue: u64,
     last_done: u64,
 }
 
 const _: () = assert!(size_of::<Warp>() == 64);
 
 const NO_WARP: Warp = Warp {
-    waits: SlotRegs::NONE,
+    waits: SlotPair::NONE,
     next: 0,
     steps: 0,
     step: Step::plain(Pc::new(0)),
@@ -63,7 +62,6 @@ const NO_WARP: Warp = Warp {
     kind: 0,
     has_next: false,
     waits_simply: false,
-    last_issue: 0,
     last_done: 0,
 };
 
@@ -91,6 +89,7 @@ pub(super) struct Completed {
 pub(super) struct Warps<'a> {
     code: &'a Code<'a>,
     warps: PerSlot<Warp>,
+    last_issues: PerSlot<u64>,
     paths: Box<PerSlot<WarpPath>>,
     scoreboard: Scoreboard,
     /// What control codes hold back, where they count.
@@ -116,6 +115,7 @@ impl<'a> Warps<'a> {
         Self {
             code,
             warps: PerSlot::new(|_| NO_WARP),
+            last_issues: PerSlot::new(|_| 0),
             paths: Box::new(PerSlot::new(|_| WarpPath::default())),
             scoreboard: Scoreboard::new(code.table, slots, tracks_global),
             codes: barriers.map(|barriers| Box::new(Held::new(barriers))),
@@ -141,7 +141,8 @@ impl<'a> Warps<'a> {
         let steps = issuing(&self.paths[slot], self.code.table).len() as u32;
         let warp = &mut self.warps[slot];
         (warp.next, warp.steps, warp.traffic) = (0, steps, 0);
-        (warp.last_issue, warp.last_done) = (now, now);
+        warp.last_done = now;
+        self.last_issues[slot] = now;
         if let Some(held) = &mut self.codes {
             held.start(slot);
         }
@@ -200,7 +201,7 @@ impl<'a> Warps<'a> {
 
     /// How many steps a warp has issued, and in which cycle the last of them.
     pub fn issued(&self, slot: usize) -> (u32, u64) {
-        (self.warps[slot].next, self.warps[slot].last_issue)
+        (self.warps[slot].next, self.last_issues[slot])
     }
 
     /// How many steps it has left to issue.
@@ -232,7 +233,7 @@ impl<'a> Warps<'a> {
         let warp = &mut self.warps[slot];
         warp.next = warp.next.wrapping_add(1);
         warp.in_flight = warp.in_flight.wrapping_add(1);
-        warp.last_issue = now;
+        self.last_issues[slot] = now;
     }
 
     /// Looks at what comes after the step that has issued: which unit it wants, and whether a hazard holds it. Its address,
@@ -253,8 +254,8 @@ impl<'a> Warps<'a> {
         let kind = self.code.kind(step, instr);
         warp.step = step;
         warp.kind = kind;
-        warp.waits = self.scoreboard.of_slot(slot, instr.waits);
-        warp.waits_simply = instr.simple && self.only_registers;
+        warp.waits = self.scoreboard.pair_of_slot(slot, instr.waits);
+        warp.waits_simply = instr.waits_simply && self.only_registers;
         if before != usize::from(kind) {
             self.wants[before] -= bit;
         }

@@ -22,6 +22,17 @@ impl SlotRegs {
     pub const NONE: Self = Self { bits: 0, at: 0 };
 }
 
+/// As [`SlotRegs`], of two words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct SlotPair {
+    bits: [u64; 2],
+    at: [u32; 2],
+}
+
+impl SlotPair {
+    pub const NONE: Self = Self { bits: [0; 2], at: [0; 2] };
+}
+
 impl Regs {
     pub fn one(reg: RegId) -> Self {
         Self { word: (reg.index() / 64) as u32, bits: 1 << (reg.index() % 64) }
@@ -49,6 +60,16 @@ impl RegSet {
     #[inline]
     pub fn in_one_word(&self) -> Option<Regs> {
         self.others.is_empty().then_some(self.first)
+    }
+
+    /// All of them, if they lie in two words.
+    pub fn in_two_words(&self) -> Option<[Regs; 2]> {
+        match *self.others {
+            // nothing of the same word, so that nobody looks further away
+            [] => Some([self.first, Regs { bits: 0, ..self.first }]),
+            [second] => Some([self.first, second]),
+            _ => None,
+        }
     }
 
     fn parts(&self) -> impl Iterator<Item = Regs> {
@@ -120,10 +141,18 @@ impl Scoreboard {
         SlotRegs { bits: part.bits, at: self.word(slot, part) as u32 }
     }
 
+    /// The same of two words.
+    #[inline(always)]
+    pub fn pair_of_slot(&self, slot: usize, [first, second]: [Regs; 2]) -> SlotPair {
+        let at = [self.word(slot, first) as u32, self.word(slot, second) as u32];
+        SlotPair { bits: [first.bits, second.bits], at }
+    }
+
     /// Whether some of these are not there.
     #[inline(always)]
-    pub fn lacks(&self, regs: SlotRegs) -> bool {
-        self.pending[regs.at as usize] & regs.bits != 0
+    pub fn lacks(&self, regs: &SlotPair) -> bool {
+        let lacking = |n: usize| self.pending[regs.at[n] as usize] & regs.bits[n];
+        lacking(0) | lacking(1) != 0
     }
 
     /// An instruction will write these, and nothing more is noted.

@@ -2,8 +2,9 @@
 
 use super::Options;
 use super::memory::Memory;
+use super::span::Span;
 use super::warp::Shape;
-use crate::base::{Pc, WARP_SIZE};
+use crate::base::{LaneMask, Pc, WARP_SIZE};
 use crate::isa::Space;
 use crate::machine::Banks;
 use crate::path::{LineUse, Lines, WarpPath};
@@ -17,6 +18,21 @@ pub(super) struct Record {
     traffic: Option<Traffic>,
     /// Addresses of the instruction just executed, if they are recorded.
     addresses: Option<Vec<u64>>,
+    /// By pc: what its last access was like, if that was one of those that are remembered.
+    seen: Vec<Option<Box<Seen>>>,
+}
+
+/// An access, and what timing wants to know of it. To timing one that begins a number of whole lines further on is the same,
+/// in shared memory a number of whole words.
+struct Seen {
+    space: Space,
+    /// Where in its line or word it begins.
+    begin: u64,
+    enabled: LaneMask,
+    span: Span,
+    extra_transactions: u8,
+    /// Its lines, counted from the one in which it begins.
+    lines: Vec<LineUse>,
 }
 
 struct Traffic {
@@ -49,7 +65,60 @@ impl Record {
             banks: options.banks,
             traffic: options.traffic.then(traffic),
             addresses: options.lanes.then(Vec::new),
+            seen: Vec::new(),
         }
+    }
+
+    /// If the lanes of an instruction lie to each other and to lines as they did the last time: its transactions beyond
+    /// those of an access without bank conflicts. Its lines are recorded.
+    #[inline]
+    pub(super) fn again(
+        &mut self,
+        (pc, space): (Pc, Space),
+        span: &Span,
+        enabled: LaneMask,
+        memory: &mut Memory,
+    ) -> Option<u8> {
+        let seen = self.seen.get(pc.index())?.as_deref()?;
+        let alike = seen.enabled == enabled
+            && seen.space == space
+            && seen.begin == begin(space, span)
+            && seen.span.offsets == span.offsets;
+        if !alike || self.addresses.is_some() {
+            return None;
+        }
+        if let Some(traffic) = &mut self.traffic
+            && !seen.lines.is_empty()
+        {
+            let first = memory.packed_address(span.low) / LineUse::LINE_BYTES;
+            traffic.group.extend(seen.lines.iter().map(|line| line.moved(first)));
+        }
+        Some(seen.extra_transactions)
+    }
+
+    /// Remembers an access, of which the lines were recorded just now.
+    pub(super) fn remember(
+        &mut self,
+        (pc, space): (Pc, Space),
+        span: &Span,
+        enabled: LaneMask,
+        extra_transactions: u8,
+        memory: &mut Memory,
+    ) {
+        let place = pc.index();
+        if self.seen.len() <= place {
+            self.seen.resize_with(place + 1, || None);
+        }
+        let group = self.traffic.as_ref().map_or(&[][..], |traffic| &traffic.group);
+        let first = match space {
+            Space::Global => memory.packed_address(span.low) / LineUse::LINE_BYTES,
+            Space::Shared => 0,
+            // where other spaces have lines these do not move on with addresses
+            _ => return self.seen[place] = None,
+        };
+        let lines = group.iter().map(|line| line.moved(first.wrapping_neg())).collect();
+        let seen = Seen { space, begin: begin(space, span), enabled, span: *span, extra_transactions, lines };
+        self.seen[place] = Some(Box::new(seen));
     }
 
     /// Whether anything besides the space of an access is recorded.
@@ -93,6 +162,11 @@ impl Record {
             addresses.clear();
         }
     }
+}
+
+/// Where an access begins in its line or word.
+fn begin(space: Space, span: &Span) -> u64 {
+    span.low % if space == Space::Shared { WORD } else { LineUse::LINE_BYTES }
 }
 
 impl Collecting<'_> {

@@ -33,6 +33,11 @@ impl LineUse {
         Self::new(0, 0, true)
     }
 
+    /// The same of a line so many lines further on.
+    pub const fn moved(self, lines: u64) -> Self {
+        Self(self.0.wrapping_add(lines << LINE_SHIFT))
+    }
+
     /// Whether this stands for no line.
     pub const fn is_none(self) -> bool {
         self.sectors() == 0

@@ -435,17 +435,35 @@ impl Access {
         warp: &Warp,
         context: &mut Context,
     ) -> MemoryUse {
-        if context.record.wants_addresses() {
-            // registers may have been overwritten by now
-            let mut addresses = widened(&span.offsets.0);
-            for address in &mut addresses {
-                *address = address.wrapping_add(span.low);
-            }
-            let targets = Targets { space: self.space, addresses, size: self.size(), verb: "access", pc };
-            targets.used(enabled, false, warp, context)
-        } else {
-            MemoryUse { space, extra_transactions: 0 }
+        let Context { record, memory, .. } = context;
+        if !record.wants_addresses() {
+            return MemoryUse { space, extra_transactions: 0 };
         }
+        match record.again((pc, space), span, enabled, memory) {
+            Some(extra_transactions) => MemoryUse { space, extra_transactions },
+            None => self.used_anew(span, (pc, space), enabled, warp, context),
+        }
+    }
+
+    #[cold]
+    fn used_anew(
+        &self,
+        span: &Span,
+        at: (Pc, Space),
+        enabled: LaneMask,
+        warp: &Warp,
+        context: &mut Context,
+    ) -> MemoryUse {
+        // registers may have been overwritten by now
+        let mut addresses = widened(&span.offsets.0);
+        for address in &mut addresses {
+            *address = address.wrapping_add(span.low);
+        }
+        let targets = Targets { space: self.space, addresses, size: self.size(), verb: "access", pc: at.0 };
+        let used = targets.used(enabled, false, warp, context);
+        let Context { record, memory, .. } = context;
+        record.remember(at, span, enabled, used.extra_transactions, memory);
+        used
     }
 }
 

@@ -414,7 +414,11 @@ fn take_parts(access: &Access, bytes: &mut [u8], lane: usize, warp: &Warp, shape
             Part::Narrow(row, _) => u64::from(registers.narrow[row as usize].0[lane]),
             Part::Wide(row) => registers.wide[row as usize].0[lane],
         };
-        bytes.copy_from_slice(&value.to_le_bytes()[..access.element]);
+        // nearly always that, and a call to copy would cost more
+        match bytes {
+            [_, _, _, _] => bytes.copy_from_slice(&(value as u32).to_le_bytes()),
+            _ => bytes.copy_from_slice(&value.to_le_bytes()[..access.element]),
+        }
     }
 }
 

@@ -56,6 +56,19 @@ impl Cell {
         self.0 & (Self::OPEN | Self::PAST) == Self::OPEN | Self::PAST
     }
 
+    /// The same when another block runs.
+    #[inline(always)]
+    fn of_another_block(self) -> Self {
+        Self(if self.0 == 0 { 0 } else { self.0 | Self::OPEN | Self::PAST })
+    }
+
+    /// The same in a later section of the block.
+    #[inline(always)]
+    fn of_a_section_before(self) -> Self {
+        let stays = self.0 == 0 || self.is_of_another_block();
+        Self(if stays { self.0 } else { self.0 & !Self::OPEN | Self::PAST })
+    }
+
     pub(super) fn plain(self) -> Self {
         Self(self.0 & !Self::SPECIAL)
     }
@@ -134,14 +147,14 @@ impl<const N: usize> CellTable<N> {
     /// Brings the cells of a chunk up to date.
     fn age(&mut self, chunk: usize, moment: &Moment, another_block: bool) {
         let range = chunk * (N / CHUNKS)..(chunk + 1) * (N / CHUNKS);
-        for cell in self.readers[range.clone()].iter_mut().chain(&mut self.writers[range]) {
-            *cell = match *cell {
-                _ if !moment.overlap => Cell(0),
-                Cell(0) => Cell(0),
-                old if another_block => Cell(old.0 | Cell::OPEN | Cell::PAST),
-                old if old.is_of_another_block() => old,
-                old => Cell(old.0 & !Cell::OPEN | Cell::PAST),
-            };
+        for cells in [&mut self.readers[range.clone()], &mut self.writers[range]] {
+            if !moment.overlap {
+                cells.fill(Cell(0));
+            } else if another_block {
+                cells.iter_mut().for_each(|cell| *cell = cell.of_another_block());
+            } else {
+                cells.iter_mut().for_each(|cell| *cell = cell.of_a_section_before());
+            }
         }
     }
 

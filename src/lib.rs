@@ -183,6 +183,10 @@
 //! | plan, point, job | what `sweep` runs; one combination of it; points that share a functional run |
 //! | stopped, complete | why a command ended early; whether everything was taken to its end |
 
+// what tests inside have in common with those outside names the crate
+#[cfg(test)]
+extern crate self as warpbound;
+
 pub mod accelsim;
 pub mod base;
 pub mod bound;

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use warpbound::diag::SourceText;
+use warpbound::diag::{Diagnostics, SourceText};
 use warpbound::isa::IsaTable;
 use warpbound::machine::{Machine, MachineSpec, Setting};
 use warpbound::program::Program;
@@ -48,11 +48,20 @@ pub fn machine_of(text: String) -> Machine {
     make(&SourceText::new("test.ron", text), &[])
 }
 
+/// As [`machine_with`], unless these settings do not go together.
+pub fn try_machine_with(name: &str, settings: &[&str]) -> Result<Machine, Diagnostics> {
+    let settings: Vec<Setting> = settings.iter().map(|s| Setting::parse(s).unwrap()).collect();
+    try_make(&source(&root().join(format!("configs/{name}.ron"))), &settings)
+}
+
 fn make(source_text: &SourceText, settings: &[Setting]) -> Machine {
+    try_make(source_text, settings).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn try_make(source_text: &SourceText, settings: &[Setting]) -> Result<Machine, Diagnostics> {
     let load = |name: &str| Ok(source(&root().join(format!("configs/{name}.ron"))));
     let spec = MachineSpec::parse_with_bases(source_text, &load).and_then(|s| s.with_settings(settings));
-    let machine = spec.and_then(|spec| Machine::new(&spec, source_text));
-    machine.unwrap_or_else(|error| panic!("{error}"))
+    spec.and_then(|spec| Machine::new(&spec, source_text))
 }
 
 /// The launch files below `kernels/`, sorted; the one of 10^8 instructions is left out, and so are those of `reproduce betts`

@@ -2,8 +2,7 @@
 
 use super::per::Per;
 use super::place::{KINDS, PLACES, Place};
-use super::units::Times;
-use super::warps::{RegSet, Regs};
+use super::regs::{RegSet, Regs};
 use crate::base::{Few, RegId, UnitId};
 use crate::machine::Pipeline;
 use crate::machine::{Machine, SubCores};
@@ -109,6 +108,13 @@ pub(super) struct Code<'a> {
     pub times: Vec<Times>,
     /// By place, but for the load/store unit's: the number of the unit's instance.
     instances: [u16; PLACES],
+}
+
+/// From a start in a unit to the result.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Times {
+    pub shortest: u64,
+    pub longest: u64,
 }
 
 /// When and for how long one execution occupies which unit.

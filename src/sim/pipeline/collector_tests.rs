@@ -1,10 +1,9 @@
-//! Against a collector that goes from step to step: banks with queues, of which one operand is read in a step.
-
-use std::collections::VecDeque;
+//! Against a collector that goes from step to step.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use super::super::by_cycle::Collector as ByStep;
 use super::*;
 
 /// What tests issue: an instruction for each number, which is its age too.
@@ -26,102 +25,6 @@ impl Issued {
     }
 }
 
-fn aged(id: FlightId) -> Aged {
-    Aged { flight: id, age: id.into() }
-}
-
-/// A collector unit that is taken: its instruction, and how many operands have not been read.
-#[derive(Clone, Copy)]
-struct Taken {
-    id: FlightId,
-    place: Place,
-    unread: usize,
-}
-
-struct ByStep {
-    settings: Settings,
-    sub_cores: usize,
-    units: Vec<Option<Taken>>,
-    /// By bank: the collector units that want to read it, one for each operand.
-    reads: Vec<VecDeque<usize>>,
-    written: Vec<bool>,
-    search_from: Vec<usize>,
-}
-
-impl ByStep {
-    fn new(settings: Settings, sub_cores: usize) -> Self {
-        let units = settings.units as usize;
-        Self {
-            settings,
-            sub_cores,
-            units: vec![None; units],
-            reads: vec![VecDeque::new(); settings.banks as usize],
-            written: vec![false; settings.banks as usize],
-            search_from: vec![units / sub_cores % units; settings.ports as usize],
-        }
-    }
-
-    fn share(&self) -> usize {
-        self.units.len() / self.sub_cores
-    }
-
-    fn cycle(&mut self, issued: &Issued, input: &mut Latch<Aged>, output: &mut Latch<Aged>) {
-        for _ in 0..self.settings.steps {
-            self.hand_over(output);
-            self.read();
-            self.accept(issued, input);
-            self.written.fill(false);
-        }
-    }
-
-    fn hand_over(&mut self, output: &mut Latch<Aged>) {
-        let count = self.units.len();
-        for port in 0..self.search_from.len() {
-            let goes = |unit: &usize| {
-                self.units[*unit].is_some_and(|taken| taken.unread == 0 && output.is_free(taken.place))
-            };
-            let from = self.search_from[port];
-            let Some(unit) = (from..from + count).map(|unit| unit % count).find(goes) else { continue };
-            let taken = self.units[unit].take().unwrap();
-            output.put(taken.place, aged(taken.id));
-            self.search_from[port] = (unit / self.share() + 1) * self.share() % count;
-        }
-    }
-
-    fn read(&mut self) {
-        for (bank, waiting) in self.reads.iter_mut().enumerate() {
-            if !self.written[bank]
-                && let Some(unit) = waiting.pop_front()
-            {
-                self.units[unit].as_mut().unwrap().unread -= 1;
-            }
-        }
-    }
-
-    fn accept(&mut self, issued: &Issued, input: &mut Latch<Aged>) {
-        // a unit's instructions wait behind the oldest of them
-        let mut stuck = Vec::new();
-        for _ in 0..self.settings.ports {
-            for unit in 0..PLACES / SubCores::MAX {
-                let places = (0..self.sub_cores).map(|sub_core| Place::new(unit, sub_core));
-                let oldest =
-                    places.filter(|&place| !input.is_free(place)).min_by_key(|&place| input.at(place).flight);
-                let Some(entry) = oldest.filter(|_| !stuck.contains(&unit)) else { continue };
-                let from = entry.sub_core() * self.share();
-                let Some(free) = (from..from + self.share()).find(|&unit| self.units[unit].is_none()) else {
-                    stuck.push(unit);
-                    continue;
-                };
-                let id = input.at(entry).flight;
-                input.take(entry);
-                let (place, banks) = &issued.0[id as usize];
-                banks.iter().for_each(|&bank| self.reads[bank].push_back(free));
-                self.units[free] = Some(Taken { id, place: *place, unread: banks.len() });
-            }
-        }
-    }
-}
-
 #[test]
 fn operands_are_read_when_a_collector_that_goes_by_steps_reads_them() {
     let mut rng = ChaCha8Rng::seed_from_u64(11);
@@ -136,22 +39,24 @@ fn operands_are_read_when_a_collector_that_goes_by_steps_reads_them() {
             ports: [1, 2, 4, 8, 20][draw(5)],
         };
         let banks = settings.banks as usize / sub_cores;
-        let (mut ours, mut theirs) = (Collector::new(settings, sub_cores), ByStep::new(settings, sub_cores));
-        let (mut input_by_step, mut output_by_step) = (Latch::new(), Latch::new());
+        let kinds = 1 + draw(4);
+        let mut ours = Collector::new(settings, sub_cores);
+        let mut theirs = ByStep::new(settings, sub_cores, kinds);
         let mut issued = Issued::default();
-        let (kinds, eager, writes) = (1 + draw(4), 1 + draw(4), draw(4));
+        let (eager, writes) = (1 + draw(4), draw(4));
         for now in 0..300 {
+            let mut written = Vec::new();
             for _ in 0..draw(1 + writes) {
                 let bank = draw(settings.banks as usize);
                 put_off += usize::from(ours.wanted_until[bank] > now * u64::from(settings.steps));
                 ours.write(1 << bank, now);
-                theirs.written[bank] = true;
+                written.push(bank);
                 assert!(ours.writes(1 << bank));
             }
             for place in ours.collected() {
                 if draw(eager) == 0 {
                     ours.take(place);
-                    output_by_step.take(place);
+                    theirs.output.remove(&(place.unit(), place.sub_core()));
                     handed_over += 1;
                 }
             }
@@ -160,25 +65,23 @@ fn operands_are_read_when_a_collector_that_goes_by_steps_reads_them() {
             } else {
                 ours.cycle(now, &issued);
             }
-            theirs.cycle(&issued, &mut input_by_step, &mut output_by_step);
-            let all = |latch: &Latch<Aged>| {
-                latch.full().map(|place| (place, latch.at(place).flight)).collect::<Vec<_>>()
-            };
-            let entering = |place| (place, ours.input.at(place).flight);
-            let waiting = ours.waiting().map(entering).collect::<Vec<_>>();
-            assert_eq!(all(&ours.output), all(&output_by_step), "round {round}, cycle {now}, {settings:?}");
-            assert_eq!(waiting, all(&input_by_step), "round {round}, cycle {now}, {settings:?}");
-            let taken = theirs.units.iter().flatten().count() as u32;
-            assert_eq!(ours.free.count_ones(), settings.units - taken);
+            theirs.cycle(&written);
+            let what = format!("round {round}, cycle {now}, {settings:?}");
+            let numbered = |place: Place, id: FlightId| ((place.unit(), place.sub_core()), id as usize);
+            let output = ours.collected().map(|place| numbered(place, ours.at(place)));
+            assert!(output.eq(theirs.output.iter().map(|(&place, &id)| (place, id))), "{what}");
+            let input = ours.waiting().map(|place| numbered(place, ours.input.at(place).flight));
+            assert!(input.eq(theirs.input.iter().map(|(&place, &id)| (place, id))), "{what}");
             for sub_core in 0..sub_cores {
                 // the latches before and after are numbered alike here
                 let place = Place::new(draw(kinds), sub_core);
                 if !ours.waiting().has(place) && draw(2) == 0 {
-                    let id = issued.0.len() as FlightId;
-                    let operands = (0..draw(5)).map(|_| sub_core * banks + draw(banks)).collect();
-                    issued.0.push((place, operands));
-                    ours.put(place, issued.entering(id));
-                    input_by_step.put(place, aged(id));
+                    let id = issued.0.len();
+                    let operands: Vec<usize> = (0..draw(5)).map(|_| sub_core * banks + draw(banks)).collect();
+                    issued.0.push((place, operands.clone()));
+                    ours.put(place, issued.entering(id as FlightId));
+                    let place = (place.unit(), sub_core);
+                    theirs.put(place, id, place, operands);
                 }
             }
         }

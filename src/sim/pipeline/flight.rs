@@ -1,7 +1,7 @@
 //! Instructions between issue and completion.
 
 use super::place::Place;
-use super::warps::SlotRegs;
+use super::regs::SlotRegs;
 use crate::base::Pc;
 use crate::path::Step;
 

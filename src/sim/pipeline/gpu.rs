@@ -144,7 +144,7 @@ fn launch_with<'a>(
 
 /// What is behind the SMs, if it has to be simulated: a load/store unit without an L1 has perfect
 /// memory for itself.
-fn lower_level(machine: &Machine, footprint: &Footprint) -> Option<Lower> {
+pub(super) fn lower_level(machine: &Machine, footprint: &Footprint) -> Option<Lower> {
     let memory = machine.memory();
     machine.pipeline()?.load_store?;
     if memory.lower == LowerLevel::Perfect && memory.l1.is_none() && memory.constant.is_none() {

@@ -32,6 +32,8 @@
 
 mod accesses;
 mod blocks;
+#[cfg(test)]
+mod by_cycle;
 mod code;
 mod collector;
 mod completions;
@@ -50,6 +52,7 @@ mod order;
 mod outcome;
 mod per;
 mod place;
+mod regs;
 mod samples;
 mod schedulers;
 mod stuck;

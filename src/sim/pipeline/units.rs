@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::code::Times;
 use super::completions::Completions;
 use super::flight::{FlightId, Flights};
 
@@ -9,13 +10,6 @@ use super::flight::{FlightId, Flights};
 /// unit.
 const HORIZON: usize = 1024;
 const LEAVING: u64 = 1 << 16;
-
-/// From a start in a unit to the result.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Times {
-    pub shortest: u64,
-    pub longest: u64,
-}
 
 /// One instance of a unit.
 #[derive(Clone, Debug)]

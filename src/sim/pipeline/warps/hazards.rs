@@ -1,10 +1,10 @@
 //! What keeps warps from issuing: registers that are not there, fences and atomics under way.
 
-use super::scoreboard::{RegSet, Regs, SlotRegs};
 use super::{Completed, Instr, Warps};
 use crate::base::{RegId, WarpMask};
 use crate::path::Step;
 use crate::program::Flow;
+use crate::sim::pipeline::regs::{RegSet, Regs, SlotRegs};
 
 impl Warps<'_> {
     /// Registers that an issued instruction will write.

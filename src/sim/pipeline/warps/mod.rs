@@ -8,8 +8,6 @@ mod codes;
 mod hazards;
 mod scoreboard;
 
-pub(super) use scoreboard::{RegSet, Regs, SlotRegs};
-
 use super::code::{Code, Instr};
 use super::load_store::Parts;
 use super::per::{Per, PerSlot};

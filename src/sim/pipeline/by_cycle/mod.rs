@@ -1,0 +1,497 @@
+//! The SM once more, simple and slow: what tests compare the engine with.
+//!
+//! Every cycle is gone through, and every stage in it, whether something is there or not. Nothing is known in advance:
+//! collectors read operand by operand, units are asked in each cycle, the load/store unit moves a transaction at a time,
+//! and why nothing issues is asked anew each time. What the two have in common is what is not the SM: paths and timing, the life of
+//! blocks, policies, the reasons of idle slots, caches, and memory behind the SMs, which goes from cycle to cycle here. Machine
+//! code's control codes are left out.
+
+mod collector;
+mod fetch;
+mod issue;
+mod load_store;
+mod warps;
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::gpu::lower_level;
+use super::memory::{Lower, Port};
+use super::order::Order;
+use crate::base::{Cycle, Cycles, UnitId, WarpMask};
+use crate::machine::{Machine, Pipeline};
+use crate::path::{BlockPaths, Footprint, Step};
+use crate::program::TimingTable;
+use crate::sim::PolicySetup;
+use crate::sim::SLOTS;
+use crate::sim::blocks::{Blocks, Layout};
+use crate::sim::policy::{AnyPolicy, Placed, Policy, View};
+use crate::sim::result::{BlockResult, MemoryStats, SimSummary, SubCoreResult};
+use crate::trace::{Event, Stalls};
+pub(super) use collector::Collector;
+use fetch::Fetch;
+use issue::SubCore;
+use load_store::LoadStore;
+use warps::Warp;
+
+/// An instruction that has issued, by its number: instructions are numbered as they issue.
+struct Instr {
+    step: Step,
+    slot: usize,
+    sub_core: usize,
+    /// The unit, or that of memory.
+    unit: usize,
+    init: u64,
+    total: u64,
+    start: u64,
+    init_end: u64,
+    /// Registers that it writes.
+    writes: Vec<usize>,
+    /// The banks that its results go to, and those of them not yet written.
+    banks: Vec<usize>,
+    unwritten: Vec<usize>,
+    /// What it asks of memory: sectors of lines, the first to go last.
+    lines: Vec<(u64, u8)>,
+    transactions: u32,
+    /// Which event it is.
+    event: usize,
+}
+
+/// An instance of a unit.
+#[derive(Clone, Default)]
+struct Unit {
+    free: u64,
+    /// Of the instructions in its queue, where there is no collector.
+    starts: Vec<u64>,
+    /// Cycles in which results leave it.
+    leaving: Vec<u64>,
+}
+
+/// What all SMs have in common.
+struct Given<'a> {
+    table: &'a TimingTable,
+    machine: &'a Machine,
+    settings: &'a Pipeline,
+    /// By unit, that of memory last: when it is its turn to enter the collector.
+    kinds: Vec<usize>,
+}
+
+impl Given<'_> {
+    /// The number of memory's unit.
+    fn memory(&self) -> usize {
+        self.table.units()
+    }
+
+    fn instance(&self, unit: usize, sub_core: usize) -> usize {
+        self.table.sub_cores().instance(UnitId::from_index(unit), sub_core, self.table.units())
+    }
+
+    /// The bank of a register of a warp.
+    fn bank(&self, reg: crate::base::RegId, slot: usize, sub_core: usize) -> usize {
+        let all = self.settings.collector.map_or(0, |collector| collector.banks as usize);
+        let banks = (all / self.table.sub_cores().count()).max(1);
+        sub_core * banks + (self.table.reg_number(reg) + slot) % banks
+    }
+}
+
+/// One SM.
+struct Sm<'a> {
+    given: &'a Given<'a>,
+    index: usize,
+    now: u64,
+    blocks: Blocks,
+    rooms: Vec<BlockPaths>,
+    warps: Vec<Warp>,
+    fetch: Fetch,
+    sub_cores: Vec<SubCore>,
+    policies: Vec<AnyPolicy<'a>>,
+    /// The sub-core that issues first; whether a block was there when the cycle began.
+    first: usize,
+    active: bool,
+    instrs: Vec<Instr>,
+    collector: Option<Collector>,
+    units: Vec<Unit>,
+    /// Results on buses, by cycle.
+    buses: HashMap<u64, u32>,
+    /// Instructions by the cycle of their write-back, in the order of filing.
+    done: BTreeMap<u64, Vec<usize>>,
+    load_store: Option<LoadStore>,
+    /// Banks that are written in this cycle.
+    written: Vec<usize>,
+    events: Vec<Event>,
+}
+
+/// What became of a launch.
+pub(super) struct Ran {
+    pub summary: SimSummary,
+    pub blocks: Vec<BlockResult>,
+    /// By SM.
+    pub events: Vec<Vec<Event>>,
+}
+
+/// Runs a launch of these blocks.
+pub(super) fn run(
+    machine: &Machine,
+    table: &TimingTable,
+    setup: &PolicySetup,
+    resident: u32,
+    footprint: &Footprint,
+    blocks: Vec<BlockPaths>,
+) -> Ran {
+    let settings = machine.pipeline().expect("a machine with a pipeline");
+    let given = Given { table, machine, settings, kinds: kinds(machine, settings) };
+    let layout = Layout::of(&blocks[0], resident);
+    let mut lower = lower_level(machine, footprint);
+    let mut ports: Vec<Option<Port>> =
+        (0..machine.sms()).map(|sm| lower.as_ref().map(|lower| lower.port(sm))).collect();
+    let shared = footprint.shared_bytes * layout.places() as u64;
+    let slots = layout.places() * blocks[0].warps.len().max(1);
+    let slots = slots.max(machine.limits().warps as usize).min(SLOTS);
+    let sm = |index| Sm::new(&given, index, layout, slots, shared, setup.policies(machine));
+    let mut gpu = Placing {
+        sms: (0..machine.sms()).map(sm).collect(),
+        waiting: blocks.into_iter(),
+        order: Order::new(settings.launch.placement, machine.sms()),
+        last_served: machine.sms() - 1,
+        given: 0,
+        ended: Vec::new(),
+    };
+    let mut now = 0;
+    loop {
+        for (sm, port) in gpu.sms.iter_mut().zip(&mut ports) {
+            if let (Some(lower), Some(port)) = (&mut lower, port) {
+                lower.deliver(sm.index, port, |port| sm.receive(port));
+            }
+        }
+        lower.iter_mut().for_each(Lower::cycle);
+        for (sm, port) in gpu.sms.iter_mut().zip(&mut ports) {
+            if let (Some(lower), Some(port)) = (&lower, &mut *port) {
+                lower.open(sm.index, port);
+                port.begin_cycle(now);
+            }
+            sm.begin(now, port.as_mut());
+            if let (Some(lower), Some(port)) = (&mut lower, port) {
+                lower.collect(port);
+            }
+        }
+        gpu.change_blocks(layout);
+        if gpu.waiting.len() == 0 && gpu.sms.iter().all(|sm| sm.blocks.is_empty()) {
+            break;
+        }
+        gpu.sms.iter_mut().for_each(Sm::end);
+        now += 1;
+        assert!(now < 1 << 24, "it does not end");
+    }
+    gpu.result(lower.as_ref(), layout, now)
+}
+
+/// The order of units at the collector, memory's the last number.
+fn kinds(machine: &Machine, settings: &Pipeline) -> Vec<usize> {
+    let named = |name: &str| settings.collect.iter().position(|other| other == name);
+    let units = machine.units().iter().map(|unit| unit.name.as_str());
+    let mut ranks: Vec<(usize, usize)> =
+        units.enumerate().map(|(unit, name)| named(name).map_or((2, unit), |place| (1, place))).collect();
+    // what is not named comes after what is, but for memory, which comes first
+    ranks.push(named("memory").map_or((0, 0), |place| (1, place)));
+    let mut order: Vec<usize> = (0..ranks.len()).collect();
+    order.sort_by_key(|&unit| ranks[unit]);
+    (0..ranks.len()).map(|unit| order.iter().position(|&other| other == unit).unwrap()).collect()
+}
+
+/// The SMs, and the blocks that are not on one.
+struct Placing<'a> {
+    sms: Vec<Sm<'a>>,
+    waiting: std::vec::IntoIter<BlockPaths>,
+    order: Order,
+    last_served: usize,
+    given: u64,
+    ended: Vec<BlockResult>,
+}
+
+impl Placing<'_> {
+    fn change_blocks(&mut self, layout: Layout) {
+        loop {
+            for sm in &mut self.sms {
+                sm.take_ended(&mut self.ended);
+            }
+            self.place_blocks(layout);
+            if !self.sms.iter().any(|sm| sm.blocks.has_ended(sm.now)) {
+                return;
+            }
+        }
+    }
+
+    fn place_blocks(&mut self, layout: Layout) {
+        let limit = match self.sms[0].given.settings.launch.blocks_per_cycle {
+            0 => u32::MAX,
+            limit => limit,
+        };
+        for _ in 0..limit {
+            self.order.next_round(self.last_served + 1);
+            let mut placed = false;
+            for n in 0..self.sms.len() {
+                let index = self.order.at(n);
+                let sm = &mut self.sms[index];
+                if let Some(place) = sm.blocks.free_place()
+                    && let Some(block) = self.waiting.next()
+                {
+                    sm.place(place, block, layout);
+                    (self.last_served, placed) = (index, true);
+                    self.given += 1;
+                }
+            }
+            if !placed {
+                return;
+            }
+        }
+    }
+
+    fn result(mut self, lower: Option<&Lower>, layout: Layout, now: u64) -> Ran {
+        let end = self.sms[0].given.settings.launch.end;
+        let (mut stalls, mut sub_cores) = (Stalls::default(), Vec::new());
+        let mut memory = lower.map(|lower| MemoryStats { lower: lower.stats(), ..MemoryStats::default() });
+        for sm in &mut self.sms {
+            for sub_core in 0..sm.sub_cores.len() {
+                if end > 0 {
+                    sm.idle(sub_core, WarpMask::empty(), WarpMask::empty());
+                }
+                sm.now = now + end;
+                sm.end_idle(sub_core);
+                sm.now = now;
+                let SubCore { issues, stalls: of_sub_core, .. } = sm.sub_cores[sub_core];
+                sub_cores.push(SubCoreResult { issues, stalls: of_sub_core });
+                stalls += of_sub_core;
+            }
+            if let (Some(memory), Some(unit)) = (&mut memory, &sm.load_store) {
+                unit.add_stats(memory);
+            }
+        }
+        let summary = SimSummary {
+            makespan: Cycles::new(now + end),
+            issues: sub_cores.iter().map(|used| used.issues).sum(),
+            stalls,
+            sub_cores,
+            blocks: self.given,
+            resident_blocks: layout.places() as u32,
+            memory,
+        };
+        Ran { summary, blocks: self.ended, events: self.sms.into_iter().map(|sm| sm.events).collect() }
+    }
+}
+
+impl<'a> Sm<'a> {
+    fn new(
+        given: &'a Given<'a>,
+        index: usize,
+        layout: Layout,
+        slots: usize,
+        shared: u64,
+        policies: Vec<AnyPolicy<'a>>,
+    ) -> Self {
+        let (settings, table) = (given.settings, given.table);
+        let sub_cores = table.sub_cores();
+        let unit_instances = table.units() * sub_cores.count();
+        let sub_core = |index| SubCore::new(sub_cores.slots(index), View::new());
+        Self {
+            given,
+            index,
+            now: 0,
+            blocks: Blocks::new(layout),
+            rooms: vec![BlockPaths::default(); layout.places()],
+            warps: (0..SLOTS).map(|_| Warp::new(table.regs())).collect(),
+            fetch: Fetch::new(settings.front_end, slots),
+            sub_cores: (0..sub_cores.count()).map(sub_core).collect(),
+            policies,
+            first: 0,
+            active: false,
+            instrs: Vec::new(),
+            collector: settings.collector.map(|c| Collector::new(c, sub_cores.count(), table.units() + 1)),
+            units: vec![Unit::default(); unit_instances],
+            buses: HashMap::new(),
+            done: BTreeMap::new(),
+            load_store: settings
+                .load_store
+                .map(|unit| LoadStore::new(unit, given.machine.memory(), shared, index)),
+            written: Vec::new(),
+            events: Vec::new(),
+        }
+    }
+
+    fn receive(&mut self, port: &mut Port) -> bool {
+        self.load_store.as_mut().is_some_and(|unit| unit.receive(port))
+    }
+
+    /// A cycle up to where blocks are placed.
+    fn begin(&mut self, now: u64, port: Option<&mut Port>) {
+        if now > 0 {
+            if self.given.settings.issue.rotate && self.active {
+                self.first = (self.first + 1) % self.sub_cores.len();
+            }
+            self.active = !self.blocks.is_empty();
+        }
+        self.now = now;
+        self.written.clear();
+        for id in self.done.remove(&now).unwrap_or_default() {
+            self.written.extend_from_slice(&self.instrs[id].banks);
+            self.complete(id);
+        }
+        self.load_and_store(port);
+        self.release_barriers();
+    }
+
+    /// The rest of the cycle.
+    fn end(&mut self) {
+        self.begin_blocks();
+        self.collect();
+        self.lift_fences();
+        for n in 0..self.sub_cores.len() {
+            self.issue((self.first + n) % self.sub_cores.len());
+        }
+        self.fetch.cycle(self.now, self.blocks.live(), &self.warps);
+    }
+
+    /// The collector, and the units behind it, which start with the next cycle.
+    fn collect(&mut self) {
+        let Some(collector) = &mut self.collector else { return };
+        collector.cycle(&self.written);
+        let at = self.now + 1;
+        for unit in 0..self.given.memory() {
+            for sub_core in 0..self.sub_cores.len() {
+                let place = (unit, sub_core);
+                if let Some(&id) = self.collector.as_ref().and_then(|collector| collector.output.get(&place))
+                    && self.starts(id, at)
+                {
+                    self.collector.iter_mut().for_each(|collector| {
+                        collector.output.remove(&place);
+                    });
+                }
+            }
+        }
+    }
+
+    /// Whether a unit starts an instruction in a cycle.
+    fn starts(&mut self, id: usize, at: u64) -> bool {
+        let instr = &mut self.instrs[id];
+        let unit = &mut self.units[self.given.instance(instr.unit, instr.sub_core)];
+        let leaves = at + instr.total;
+        if unit.free > at || unit.leaving.contains(&leaves) {
+            return false;
+        }
+        if let Some(buses) = self.given.settings.result_buses {
+            let taken = self.buses.entry(leaves).or_default();
+            if *taken >= buses {
+                return false;
+            }
+            *taken += 1;
+        }
+        unit.free = at + instr.init;
+        unit.leaving.retain(|&other| other > self.now);
+        unit.leaving.push(leaves);
+        (instr.start, instr.init_end) = (at, at + instr.init);
+        self.done.entry(leaves + self.given.settings.write_back).or_default().push(id);
+        true
+    }
+
+    /// An instruction is complete.
+    fn complete(&mut self, id: usize) {
+        let instr = &self.instrs[id];
+        if let Event::Issued(issue) = &mut self.events[instr.event] {
+            issue.start = Cycle::new(instr.start);
+            issue.init_end = Cycle::new(instr.init_end);
+            issue.done = Cycle::new(self.now);
+        }
+        let (slot, warp) = (instr.slot, &mut self.warps[instr.slot]);
+        for &reg in &instr.writes {
+            if warp.pending[reg].is_some_and(|(writer, _)| writer == id) {
+                warp.pending[reg] = None;
+            }
+        }
+        warp.in_flight -= 1;
+        warp.last_done = self.now;
+        self.warp_may_be_over(slot);
+    }
+
+    fn place(&mut self, place: usize, block: BlockPaths, layout: Layout) {
+        if layout.is_one() {
+            self.policies.iter_mut().for_each(Policy::restart);
+        }
+        self.rooms[place] = block;
+        let begins = self.now + self.given.settings.launch.start;
+        let start = self.blocks.place(place, &self.rooms[place], self.now, begins);
+        self.events.push(Event::BlockStarted(start));
+        if begins == self.now {
+            self.begin_block(place);
+        }
+    }
+
+    fn begin_blocks(&mut self) {
+        while let Some(place) = self.blocks.to_begin(self.now) {
+            self.begin_block(place);
+        }
+    }
+
+    fn begin_block(&mut self, place: usize) {
+        let placed = self.blocks.begin(place);
+        for (sub_core, policy) in self.sub_cores.iter_mut().zip(&mut self.policies) {
+            let slots = placed.slots & sub_core.slots;
+            sub_core.view.by_age.push(slots);
+            policy.placed(&Placed { slots, ..placed });
+        }
+        for (slot, path) in placed.slots.slots().zip(&self.rooms[place].warps) {
+            self.warps[slot].begin(path, self.given, self.now);
+            self.fetch.flush(slot, 0);
+        }
+        self.finish_without_step(placed.slots);
+    }
+
+    fn take_ended(&mut self, ended: &mut Vec<BlockResult>) {
+        let mut result = BlockResult::default();
+        while let Some(gone) = self.blocks.take_ended(self.now, &mut result) {
+            for sub_core in &mut self.sub_cores {
+                sub_core.view.by_age.remove(gone.older);
+            }
+            self.events.push(Event::BlockEnded { block: result.block, end: Cycle::new(self.now) });
+            for policy in &mut self.policies {
+                policy.ended(result.block).expect("no policy here fails");
+            }
+            ended.push(result.clone());
+        }
+    }
+
+    fn release_barriers(&mut self) {
+        while let Some(release) = self.blocks.release(self.now) {
+            self.events.push(Event::BarrierReleased(release));
+            self.finish_without_step(release.slots);
+        }
+    }
+
+    fn finish_without_step(&mut self, slots: WarpMask) {
+        for slot in slots.slots() {
+            if !self.warps[slot].has_next {
+                self.finish(slot);
+            }
+        }
+    }
+
+    /// A warp has no instruction left to issue.
+    fn finish(&mut self, slot: usize) {
+        let warp = &self.warps[slot];
+        self.blocks.left(slot, warp.next as u32, warp.last_issue, self.now);
+        self.warp_may_be_over(slot);
+    }
+
+    fn warp_may_be_over(&mut self, slot: usize) {
+        let warp = &self.warps[slot];
+        let rests = warp.in_flight == 0 && warp.stores == 0;
+        if !self.blocks.live().has(slot) && rests && !self.blocks.is_over(slot) {
+            self.events.push(Event::WarpFinished(self.blocks.over(slot, warp.last_done, self.now)));
+        }
+    }
+
+    fn lift_fences(&mut self) {
+        for warp in self.warps.iter_mut().filter(|warp| warp.fenced) {
+            warp.fenced = warp.pending.iter().any(Option::is_some);
+        }
+    }
+}
+
+mod tests;

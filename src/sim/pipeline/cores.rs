@@ -7,6 +7,7 @@ use super::Sm;
 use super::memory::{Lower, Port, Share};
 use crate::sim::error::RunError;
 use crate::sim::policy::AnyPolicy;
+use crate::trace::Observer;
 
 /// An SM with the policies of its sub-cores.
 pub(super) struct Core<'a> {
@@ -30,6 +31,14 @@ pub(super) struct Core<'a> {
 impl<'a> Core<'a> {
     pub fn new(sm: Sm<'a>, policies: Vec<AnyPolicy<'a>>, port: Option<Port>) -> Self {
         Self { sm, policies, port, next: 0, at: 0, waits: false, stop: u64::MAX, failed: None }
+    }
+
+    /// Tells what happened on it, one of several or the only one.
+    pub fn tell(&mut self, several: bool, observer: &mut dyn Observer) {
+        if several && !self.sm.log.is_empty() {
+            observer.on_sm(self.sm.index);
+        }
+        self.sm.log.tell(observer);
     }
 
     /// Whether memory has room again for an SM that waits for that.

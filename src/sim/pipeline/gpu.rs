@@ -13,17 +13,19 @@ use super::cores::{Core, Crew};
 use super::order::Order;
 use super::samples::Told;
 use super::telling::Telling;
+use crate::base::Cycle;
 use crate::machine::Machine;
 use crate::machine::Pipeline;
 use crate::machine::memory::LowerLevel;
 use crate::path::Footprint;
 use crate::sim::SLOTS;
+use crate::sim::blocks::Layout;
 use crate::sim::error::{RunError, SimError};
-use crate::sim::policy::Policy;
+use crate::sim::policy::{Policy, PolicySetup};
 use crate::sim::result::{BlockResult, SimSummary};
 use crate::sim::supply::Supply;
 use crate::sim::supply::{Kept, On, OnBlock};
-use crate::trace::Observer;
+use crate::trace::{Idle, Observer, StallReason};
 
 /// Cycles of the first window.
 const FIRST_WINDOW: u64 = 64;
@@ -57,30 +59,32 @@ fn launch_with<'a>(
 ) -> Result<SimSummary, SimError<Kept>> {
     let On { machine, policy, threads, .. } = *on;
     let layout = supply.layout();
-    let slots = supply.slots().max(machine.limits().warps as usize).min(SLOTS);
     let sms = machine.sms();
     let footprint = supply.source().footprint();
-    let shared_bytes = footprint.shared_bytes * layout.places() as u64;
-    let lower = lower_level(machine, &footprint);
-    let share = sms.div_ceil(threads.clamp(1, sms)).min(SHARE);
-    let core = |index| {
-        let policies = policy.policies(machine);
-        let sm = Sm::new(code, machine, pipeline, layout, slots, (index, shared_bytes), &policies);
-        Core::new(sm, policies, lower.as_ref().map(|lower| lower.port(index)))
-    };
     let listening = observer.is_active();
     let sampling = listening && observer.wants_samples();
+    let maker = Maker {
+        code,
+        machine,
+        pipeline,
+        policy,
+        layout,
+        slots: supply.slots().max(machine.limits().warps as usize).min(SLOTS),
+        shared_bytes: footprint.shared_bytes * layout.places() as u64,
+        listening,
+        keeps_order: listening && observer.wants_order(),
+        sampling,
+    };
+    let share = sms.div_ceil(threads.clamp(1, sms)).min(SHARE);
     let mut gpu = Gpu {
-        shares: (0..sms)
-            .step_by(share)
-            .map(|from| (from..sms.min(from + share)).map(core).collect())
-            .collect(),
+        shares: (0..sms.div_ceil(share)).map(|_| Vec::new()).collect(),
         share,
         count: sms,
+        maker,
         now: 0,
-        lower,
+        lower: lower_level(machine, &footprint),
         crew,
-        telling: Telling::default(),
+        telling: Telling::new(sms),
         length: FIRST_WINDOW,
         listening,
         told: sampling.then(Told::default),
@@ -89,10 +93,10 @@ fn launch_with<'a>(
         order: Order::new(pipeline.launch.placement, sms),
         result: BlockResult::default(),
     };
-    let keeps_order = listening && observer.wants_order();
-    gpu.each(|core| {
-        core.sm.listen(listening, keeps_order, sampling.then(Box::default));
-    });
+    if sampling {
+        // who listens to samples hears of each SM's first ones
+        (0..sms).for_each(|index| gpu.make(index));
+    }
     let end = pipeline.launch.end;
     loop {
         if supply.source().is_stopped() {
@@ -155,12 +159,39 @@ pub(super) fn lower_level(machine: &Machine, footprint: &Footprint) -> Option<Lo
     Some(lower)
 }
 
+/// What SMs are made of.
+#[derive(Clone, Copy)]
+struct Maker<'a> {
+    code: &'a Code<'a>,
+    machine: &'a Machine,
+    pipeline: &'a Pipeline,
+    policy: &'a PolicySetup,
+    layout: Layout,
+    slots: usize,
+    shared_bytes: u64,
+    listening: bool,
+    keeps_order: bool,
+    sampling: bool,
+}
+
+impl<'a> Maker<'a> {
+    /// The SM with this number, in front of this memory.
+    fn make(self, index: usize, lower: Option<&Lower>) -> Core<'a> {
+        let policies = self.policy.policies(self.machine);
+        let Self { code, machine, pipeline, layout, slots, shared_bytes, .. } = self;
+        let mut sm = Sm::new(code, machine, pipeline, layout, slots, (index, shared_bytes), &policies);
+        sm.listen(self.listening, self.keeps_order, self.sampling.then(Box::default));
+        Core::new(sm, policies, lower.map(|lower| lower.port(index)))
+    }
+}
+
 pub(super) struct Gpu<'a> {
-    /// The SMs, some together.
+    /// The SMs that have had a block, some together, in the order of their numbers.
     pub shares: Vec<Vec<Core<'a>>>,
     /// SMs of a share, but for the last.
     share: usize,
     pub count: usize,
+    maker: Maker<'a>,
     pub now: u64,
     /// The memory behind the SMs, if it is simulated.
     pub lower: Option<Lower>,
@@ -194,8 +225,21 @@ impl<'a> Gpu<'a> {
         each(&mut self.shares, what);
     }
 
-    fn first(&mut self) -> &mut Sm<'a> {
-        &mut self.shares[0][0].sm
+    /// Sub-cores of an SM.
+    pub fn sub_cores(&self) -> usize {
+        self.maker.machine.sub_cores().count()
+    }
+
+    /// An SM comes into being, if it has not yet. Until now it was idle.
+    fn make(&mut self, index: usize) {
+        let share = &mut self.shares[index / self.share];
+        if share.iter().any(|core| core.sm.index == index) {
+            return;
+        }
+        let mut core = self.maker.make(index, self.lower.as_ref());
+        core.sm.was_idle_until(self.now);
+        let place = share.partition_point(|core| core.sm.index < index);
+        share.insert(place, core);
     }
 
     /// A cycle of all SMs, up to the end of giving out blocks. Whether the launch goes on.
@@ -291,13 +335,26 @@ impl<'a> Gpu<'a> {
     /// Tells what happened, SM by SM.
     pub fn tell(&mut self, observer: &mut dyn Observer) {
         self.telling.tell(observer);
-        if self.count == 1 {
-            return self.first().log.tell(observer);
-        }
-        for Core { sm, .. } in self.cores() {
-            if !sm.log.is_empty() {
-                observer.on_sm(sm.index);
-                sm.log.tell(observer);
+        let several = self.count > 1;
+        self.each(|core| core.tell(several, observer));
+    }
+
+    /// Tells the rest of what happened up to the end; and of SMs that never had a block that nothing did.
+    pub fn tell_to_the_end(&mut self, end: Cycle, observer: &mut dyn Observer) {
+        self.telling.tell(observer);
+        let (several, sub_cores) = (self.count > 1, self.sub_cores());
+        let mut there = self.shares.iter_mut().flatten().peekable();
+        for index in 0..self.count {
+            if let Some(core) = there.next_if(|core| core.sm.index == index) {
+                core.tell(several, observer);
+            } else if self.listening && end > Cycle::ZERO {
+                if several {
+                    observer.on_sm(index);
+                }
+                for sub_core in 0..sub_cores as u8 {
+                    let (from, reason) = (Cycle::ZERO, StallReason::Drain);
+                    observer.idled(&Idle { sub_core, from, to: end, reason, waiting: None });
+                }
             }
         }
     }
@@ -305,7 +362,7 @@ impl<'a> Gpu<'a> {
     /// Every SM with room gets a block, in its turn, and again up to as many as it may in a cycle.
     /// Whether there may be blocks and room left.
     fn place_blocks(&mut self, supply: &mut Supply<'_, '_>) -> Result<bool, SimError<Kept>> {
-        let limit = match self.first().settings.launch.blocks_per_cycle {
+        let limit = match self.maker.pipeline.launch.blocks_per_cycle {
             0 => u32::MAX,
             limit => limit,
         };
@@ -328,7 +385,9 @@ impl<'a> Gpu<'a> {
 
     /// The next block goes to an SM, if that has room. Whether it did.
     fn place_block(&mut self, index: usize, supply: &mut Supply<'_, '_>) -> Result<bool, SimError<Kept>> {
-        let Core { sm, policies, next, .. } = &mut self.shares[index / self.share][index % self.share];
+        self.make(index);
+        let core = self.shares[index / self.share].iter_mut().find(|core| core.sm.index == index);
+        let Some(Core { sm, policies, next, .. }) = core else { return Ok(false) };
         let Some(place) = sm.blocks.free_place() else { return Ok(false) };
         if !supply.next(&mut sm.rooms[place])? {
             return Ok(false);

@@ -189,6 +189,11 @@ impl<'a> Sm<'a> {
             && self.schedulers.conserve();
     }
 
+    /// It has had no block before this cycle.
+    pub fn was_idle_until(&mut self, now: u64) {
+        self.schedulers.drain_until(now);
+    }
+
     /// One cycle, up to the point where blocks are placed.
     #[inline(always)]
     pub fn begin_cycle<const PLAIN: bool>(&mut self, port: Option<&mut Port>) {

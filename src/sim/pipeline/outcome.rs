@@ -5,9 +5,9 @@ use super::cores::Core;
 use super::gpu::Gpu;
 use crate::base::{Cycle, Cycles};
 use crate::sim::error::Deadlock;
-use crate::sim::result::{LowerStats, MemoryStats, SimSummary};
+use crate::sim::result::{LowerStats, MemoryStats, SimSummary, SubCoreResult};
 use crate::sim::supply::Supply;
-use crate::trace::{Observer, Stalls};
+use crate::trace::{Observer, StallReason};
 
 impl Gpu<'_> {
     /// The result, if the launch was over in the present cycle and the rest takes so long; `lower` is what had happened
@@ -19,31 +19,31 @@ impl Gpu<'_> {
         lower: Option<LowerStats>,
         observer: &mut dyn Observer,
     ) -> SimSummary {
-        let now = self.now;
-        let mut stalls = Stalls::default();
-        let mut sub_cores = Vec::new();
-        let mut issues = 0;
+        let (now, of_sm) = (self.now, self.sub_cores());
+        // SMs that never had a block are not there
+        let mut idle = SubCoreResult::default();
+        idle.stalls.add(StallReason::Drain, Cycles::new(now + end));
+        let mut sub_cores = vec![idle; of_sm * self.count];
         for Core { sm, .. } in self.cores() {
-            issues += sm.issues;
             sm.now = now;
             sm.end_stuck();
             sm.sample();
-            for sub_core in 0..sm.schedulers.count() {
+            for sub_core in 0..of_sm {
                 if end > 0 {
                     sm.drain(sub_core);
                 }
                 let idle = sm.schedulers.end_idle(sub_core, now + end);
                 sm.note_idle(idle);
-                let result = sm.schedulers.result(sub_core);
-                stalls += result.stalls;
-                sub_cores.push(result);
+                sub_cores[sm.index * of_sm + sub_core] = sm.schedulers.result(sub_core);
             }
         }
-        self.tell(observer);
+        self.tell_to_the_end(Cycle::new(now + end), observer);
+        let mut total = SubCoreResult::default();
+        sub_cores.iter().for_each(|&of_sub_core| total += of_sub_core);
         SimSummary {
             makespan: Cycles::new(now + end),
-            issues,
-            stalls,
+            issues: total.issues,
+            stalls: total.stalls,
             sub_cores,
             blocks: supply.given(),
             resident_blocks: supply.layout().places() as u32,

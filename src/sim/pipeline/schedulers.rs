@@ -90,11 +90,6 @@ impl Schedulers {
         }
     }
 
-    /// How many sub-cores there are.
-    pub fn count(&self) -> usize {
-        self.count
-    }
-
     /// Whether all policies issue whenever they can.
     pub fn conserve(&self) -> bool {
         self.subs.iter().all(|sub| sub.conserving)
@@ -223,6 +218,12 @@ impl Schedulers {
         }
         self.subs[sub_core].idle = Some(Idling { from: now, reason });
         Some(Change { ended, reason, warps })
+    }
+
+    /// There was no instruction so far, up to this cycle.
+    pub fn drain_until(&mut self, now: u64) {
+        let idle = (now > 0).then_some(Idling { from: 0, reason: StallReason::Drain });
+        self.subs.iter_mut().take(self.count).for_each(|sub| sub.idle = idle);
     }
 
     /// What stands for the present idle interval of a sub-core.

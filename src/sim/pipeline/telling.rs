@@ -7,7 +7,7 @@ use super::log::Settled;
 use crate::trace::Observer;
 
 /// The events of a window that have not been told.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Telling {
     /// SM by SM.
     events: Vec<Settled>,
@@ -16,13 +16,16 @@ pub(super) struct Telling {
 }
 
 impl Telling {
+    /// Of so many SMs.
+    pub fn new(sms: usize) -> Self {
+        Self { events: vec![Settled::default(); sms], order: Vec::new() }
+    }
+
     /// Takes what has settled on SMs, once everything from before is told.
     pub fn take<'c, 'a: 'c>(&mut self, cores: impl Iterator<Item = &'c mut Core<'a>>) {
         debug_assert!(self.order.is_empty(), "events are told in the order in which they happened");
-        for (number, core) in cores.enumerate() {
-            if number == self.events.len() {
-                self.events.push(Settled::default());
-            }
+        for core in cores {
+            let number = core.sm.index;
             if !core.sm.keeps_order {
                 core.sm.log.settle();
             }

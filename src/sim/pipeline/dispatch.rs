@@ -124,7 +124,7 @@ impl Sm<'_> {
             self.log.completed(self.flights.aside(id), self.now);
         }
         self.flights.remove(id);
-        let completed = if PLAIN && simple {
+        let completed = if simple {
             self.warps.complete_simply(slot, writes, self.now)
         } else {
             self.warps.complete(slot, age, step, self.now)

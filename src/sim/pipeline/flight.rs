@@ -9,7 +9,7 @@ use crate::path::Step;
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(super) struct Flight {
-    /// The registers that it writes, if it [writes simply](super::code::Instr::writes_simply) and nobody listens.
+    /// The registers that it writes, if it [writes simply](super::code::Instr::writes_simply) and warps are plain.
     pub writes: SlotRegs,
     /// The banks of the SM that it writes.
     pub banks: u64,

@@ -166,7 +166,7 @@ impl Sm<'_> {
         self.schedulers.issued(sub_core);
         self.busy = true;
         self.issues = age.wrapping_add(1);
-        let simple = PLAIN && instr.writes_simply;
+        let simple = (PLAIN || self.warps.are_plain()) && instr.writes_simply;
         let (id, flight) = self.flights.add();
         flight.age = age;
         flight.step = step;
@@ -183,7 +183,7 @@ impl Sm<'_> {
             self.note_issue(id, sub_core, index);
         }
         self.front_end.issued(slot);
-        if !(simple && instr.ordinary) {
+        if !(simple && instr.ordinary) || !PLAIN && self.collector.is_none() {
             self.issue_special(slot, sub_core, id, instr);
         }
         if let Some(collector) = &mut self.collector {

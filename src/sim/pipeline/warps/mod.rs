@@ -129,6 +129,7 @@ impl<'a> Warps<'a> {
 
     /// Whether nothing but registers and fences keeps an instruction from issuing, nobody asks what they wait for, and
     /// no register has two instructions under way that write it.
+    #[inline(always)]
     pub fn are_plain(&self) -> bool {
         self.only_registers && self.scoreboard.is_plain()
     }

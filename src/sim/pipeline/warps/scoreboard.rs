@@ -48,7 +48,7 @@ impl Scoreboard {
     }
 
     /// Whether nothing is noted but what is not there.
-    #[inline]
+    #[inline(always)]
     pub fn is_plain(&self) -> bool {
         !self.detailed
     }

@@ -97,7 +97,7 @@
 //! | placement, barriers and the end of blocks, for both engines | `src/sim/blocks/` |
 //! | what the cycles of a makespan hang on | [`why`], which defines it; printed by `src/report/explain.rs` (`run --explain`), compared by `src/report/diff.rs` |
 //! | why an issue slot stays idle | [`trace::StallReason`], `src/sim/idle.rs` |
-//! | the SM as it is: fetch, operand collector, load/store unit | `src/sim/pipeline/` |
+//! | the SM as it is: fetch, operand collector, load/store unit | `src/sim/pipeline/`; simple and slow, for tests, `by_cycle/` there |
 //! | several SMs, cycle by cycle together, or each for itself for a while and on several threads | `src/sim/pipeline/gpu.rs`; `window.rs` there |
 //! | caches, interconnect, DRAM | `src/sim/pipeline/memory/` |
 //! | what can be switched on, and its default | [`machine::pipeline`], [`machine::memory`], [`machine::SharedMemorySpec`] |

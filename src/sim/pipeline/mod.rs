@@ -8,14 +8,20 @@
 //!
 //! ```text
 //!  replies of memory          load_store/
-//!  write-back                 results reach registers, hazards are lifted   (hazards.rs)
-//!  load/store unit            transactions are sent, accesses start         (accesses.rs, load_store/)
-//!  blocks                     end, and make room                            (blocks.rs, ../blocks/)
+//!  write-back                 results reach registers, hazards are lifted   (completions.rs, warps/)
+//!  load/store unit            transactions are sent, accesses start         (load_store/, first_level.rs)
+//!  blocks                     end, and make room                            (../blocks/)
 //!  operand collector          operands are read                             (collector.rs)
-//!  units                      instructions start, with the next cycle       (dispatch.rs)
-//!  issue                      each sub-core's policy decides                (issue.rs)
+//!  units                      instructions start, with the next cycle       (units.rs)
+//!  issue                      each sub-core's policy decides                (schedulers.rs, warps/)
 //!  fetch                      instruction buffers are filled                (front_end.rs)
 //! ```
+//!
+//! Each of these has its state to itself, and ports: what comes to it are calls with what it needs to know, what it answers is
+//! what follows for others. [`Sm`] has one of each and brings things from one to the next: `issue.rs` from the schedulers to
+//! the collector, `dispatch.rs` from there to the units and back to the warps, `accesses.rs` to the load/store unit and
+//! back, `blocks.rs` from the blocks to the warps. What goes around is the number of an instruction under way (`flight.rs`); to memory
+//! it is a [`Token`](memory::Token).
 //!
 //! What only waits costs nothing. When an instruction enters the collector it is known which operand is read when, and when
 //! it enters a unit, when its result is there; a sub-core that issues nothing sleeps until something changes for it; the
@@ -23,9 +29,11 @@
 //! happens elsewhere. Who has competitors (for a place in the
 //! collector or behind it, a bus, a bank that is written) takes part in the cycles in which they are told apart.
 //!
-//! What is here is the state of one SM, which all stages share, and the order of its stages. Several SMs, their blocks and
-//! the memory behind them are in `gpu.rs`; `window.rs` lets each go on for itself while memory has no answer for it.
+//! Several SMs, their blocks and the memory behind them are in `gpu.rs`; `window.rs` lets each go on for itself while memory
+//! has no answer for it.
 //!
+//! The same SM stands in `by_cycle/` once more, simple and slow, and tests compare the two event by event, on machines drawn at
+//! random.
 //! With every part off, the cycles are those of the paper model; `tests/engine/against_reference.rs`
 //! compares event by event. The structure with everything on is that of GPGPU-Sim 4.2's
 //! shader core, as read from its sources ([`crate::model`], section 15); `tests/engine/accelsim.rs` compares cycles.

@@ -4,6 +4,9 @@
 //! the wall can tell the difference. As SMs often want their next blocks together, many of them should be ready; how many
 //! bytes are under way at a time is limited, however large the grid.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use crossbeam::channel::{Receiver, Sender, unbounded};
@@ -37,6 +40,7 @@ enum Kind<'s, E> {
         spare: Sender<Spare>,
         present: Batch<E>,
         footprint: Footprint,
+        at_work: Arc<AtomicBool>,
     },
 }
 
@@ -122,6 +126,13 @@ impl<E> BlockSource for Ahead<'_, E> {
             Kind::Thread { footprint, .. } => footprint.clone(),
         }
     }
+
+    fn at_work(&self) -> Option<Arc<AtomicBool>> {
+        match &self.kind {
+            Kind::Here(_) => None,
+            Kind::Thread { at_work, .. } => Some(Arc::clone(at_work)),
+        }
+    }
 }
 
 /// Hands the blocks of a source to `body`; with a `thread`, they are made on one while `body` is at
@@ -138,8 +149,13 @@ pub fn ahead<E: Send, R>(
         let (ready, batches) = unbounded();
         let (spare, rooms) = unbounded();
         let footprint = source.footprint();
-        scope.spawn(move || make(source, &ready, &rooms));
-        let kind = Kind::Thread { batches, spare, present: Batch::new(Vec::new()), footprint };
+        let at_work = Arc::new(AtomicBool::new(true));
+        let (present, of_thread) = (Batch::new(Vec::new()), Arc::clone(&at_work));
+        scope.spawn(move || {
+            make(source, &ready, &rooms, &of_thread);
+            of_thread.store(false, Relaxed);
+        });
+        let kind = Kind::Thread { batches, spare, present, footprint, at_work };
         // dropped here, so that the thread does not wait for ever
         let mut ahead = Ahead { kind, waited: Duration::ZERO };
         body(&mut ahead)
@@ -147,14 +163,21 @@ pub fn ahead<E: Send, R>(
 }
 
 /// Makes batches as long as somebody takes them.
-fn make<E>(source: &mut Source<'_, E>, ready: &Sender<Batch<E>>, back: &Receiver<Spare>) {
+fn make<E>(
+    source: &mut Source<'_, E>,
+    ready: &Sender<Batch<E>>,
+    back: &Receiver<Spare>,
+    at_work: &AtomicBool,
+) {
     let (mut waiting, mut spare) = (0, Vec::new());
     loop {
+        at_work.store(waiting < READY, Relaxed);
         while let Some((rooms, bytes)) = if waiting < READY { back.try_recv().ok() } else { back.recv().ok() }
         {
             waiting -= bytes;
             spare.push(rooms);
         }
+        at_work.store(true, Relaxed);
         let mut batch = Batch::new(spare.pop().unwrap_or_default());
         batch.fill(source);
         waiting += batch.bytes;

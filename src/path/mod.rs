@@ -18,6 +18,9 @@ pub use set::{PathPart, PathSet, Rounds, Sides, Way};
 pub use step::{AsyncRing, BarrierUse, MemoryUse, Step};
 pub use traffic::LineUse;
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
 use std::convert::Infallible;
 
 use crate::base::{BlockId, LaneMask};
@@ -188,6 +191,11 @@ pub trait BlockSource {
     /// What the launch takes of memory.
     fn footprint(&self) -> Footprint {
         Footprint::default()
+    }
+
+    /// If blocks are made on a thread of their own: whether it is at work, for others to give way to it.
+    fn at_work(&self) -> Option<Arc<AtomicBool>> {
+        None
     }
 }
 

@@ -1,5 +1,8 @@
 //! What a launch runs on, and its blocks that are not on an SM yet.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
 use super::blocks::Layout;
 use super::error::SimError;
 use super::policy::PolicySetup;
@@ -39,6 +42,10 @@ impl<S: BlockSource> BlockSource for KeepsError<'_, S> {
 
     fn footprint(&self) -> Footprint {
         self.source.footprint()
+    }
+
+    fn at_work(&self) -> Option<Arc<AtomicBool>> {
+        self.source.at_work()
     }
 }
 

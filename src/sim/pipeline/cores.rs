@@ -1,6 +1,11 @@
 //! SMs as the launch sees them: each with its policies, its port to memory and the cycle in which somebody has to look
 //! at it again; and the threads that may run some of them.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
 use crossbeam::channel::{Receiver, Sender, unbounded};
 
 use super::Sm;
@@ -207,18 +212,30 @@ impl Drop for Lost<'_, '_> {
 }
 
 impl<'a> Crew<'a> {
-    /// So many threads beside the one that asks.
-    pub fn spawn<'scope>(scope: &'scope std::thread::Scope<'scope, '_>, threads: usize) -> Self
+    /// So many threads beside the one that asks. One of them gives way to a thread that makes blocks, while that is at work.
+    pub fn spawn<'scope>(
+        scope: &'scope std::thread::Scope<'scope, '_>,
+        threads: usize,
+        mut maker: Option<Arc<AtomicBool>>,
+    ) -> Self
     where
         'a: 'scope,
     {
         let (pile, to_do) = unbounded::<Job<'a>>();
         let (give_back, done) = unbounded();
         for _ in 0..threads {
-            let (to_do, give_back) = (to_do.clone(), give_back.clone());
+            let (to_do, give_back, maker) = (to_do.clone(), give_back.clone(), maker.take());
             scope.spawn(move || {
                 let _lost = Lost(&give_back);
-                while let Some(mut job) = soon(&to_do) {
+                let give_way = || {
+                    while maker.as_ref().is_some_and(|maker| maker.load(Relaxed)) {
+                        std::thread::sleep(A_WHILE);
+                    }
+                };
+                while let Some(mut job) = {
+                    give_way();
+                    soon(&to_do)
+                } {
                     job.run();
                     if give_back.send(Some(job)).is_err() {
                         return;
@@ -288,5 +305,8 @@ fn soon<T>(receiver: &Receiver<T>) -> Option<T> {
 
 /// How often a thread looks before it sleeps, for some ten microseconds.
 const SPINS: u32 = 2000;
+
+/// How long one that gives way sleeps at a time.
+const A_WHILE: Duration = Duration::from_micros(100);
 
 const LOST: &str = "a thread of the simulator is gone";

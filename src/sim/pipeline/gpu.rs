@@ -43,7 +43,7 @@ pub(in crate::sim) fn launch(
     let threads = on.threads.clamp(1, on.machine.sms());
     let code = Code::new(on.table, on.machine, pipeline);
     std::thread::scope(|scope| {
-        let crew = Crew::spawn(scope, threads - 1);
+        let crew = Crew::spawn(scope, threads - 1, supply.source().at_work());
         launch_with(supply, on, pipeline, &code, observer, on_block, crew)
     })
 }

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use include_dir::{Dir, include_dir};
+use include_dir::{Dir, File, include_dir};
 
 use super::files::read;
 use crate::accelsim::Opcodes;
@@ -198,9 +198,12 @@ pub fn opcodes() -> Result<Vec<Opcodes>, Diagnostics> {
         .collect()
 }
 
+/// Endings of embedded kernels.
+const KERNEL_ENDINGS: [&str; 2] = ["ron", "warp"];
+
 /// Every embedded kernel: name and location, sorted by name.
 pub fn kernels() -> Vec<(String, Location)> {
-    embedded(&KERNELS, Location::Kernel, &["ron", "warp"])
+    embedded(&KERNELS, Location::Kernel, &KERNEL_ENDINGS)
 }
 
 /// Every embedded machine: name and location, sorted by name.
@@ -211,6 +214,17 @@ pub fn machines() -> Vec<(String, Location)> {
 /// Every embedded plan: name and location, sorted by name.
 pub fn plans() -> Vec<(String, Location)> {
     embedded(&PLANS, Location::Plan, &["ron"])
+}
+
+/// The file of a folder that has this name and one of these endings.
+fn find_embedded(dir: &'static Dir<'static>, name: &str, endings: &[&str]) -> Option<String> {
+    let has_name = |path: &Path| {
+        path.file_stem().is_some_and(|stem| stem == name)
+            && path.extension().is_some_and(|ending| endings.iter().any(|known| ending == *known))
+    };
+    let here = dir.files().map(File::path).find(|path| has_name(path));
+    let found = here.map(|path| path.to_string_lossy().into_owned());
+    found.or_else(|| dir.dirs().find_map(|inner| find_embedded(inner, name, endings)))
 }
 
 /// The files of a folder with one of these endings.
@@ -263,10 +277,10 @@ pub fn find_kernel(name: &str) -> Result<Location, Diagnostics> {
     {
         return Ok(on_disk);
     }
-    let known = kernels();
-    if let Some((_, location)) = known.iter().find(|(known, _)| known == name) {
-        return Ok(location.clone());
+    if let Some(path) = find_embedded(&KERNELS, name, &KERNEL_ENDINGS) {
+        return Ok(Location::Kernel(path));
     }
+    let known = kernels();
     let near = closest(name, known.iter().map(|(name, _)| name.as_str()));
     let hint = near.map_or_else(
         || {
@@ -300,7 +314,7 @@ pub fn find_plan(name: &str) -> Result<Location, Diagnostics> {
     if name == FROM_STDIN {
         return Ok(stdin(read::TEXT_BYTES)?);
     }
-    ron_or_embedded("plan", name, None, &plans())
+    ron_or_embedded("plan", name, None, (&PLANS, Location::Plan))
 }
 
 /// Finds a replay file; its path is relative to `beside`, if that is given.
@@ -313,7 +327,7 @@ pub fn find_machine(name: &str, beside: Option<&Location>) -> Result<Location, D
     if name == FROM_STDIN {
         return Ok(stdin(read::TEXT_BYTES)?);
     }
-    ron_or_embedded("machine", name, beside, &machines())
+    ron_or_embedded("machine", name, beside, (&CONFIGS, Location::Config))
 }
 
 /// A RON file by its path, relative to `beside` if that is given, or one of those embedded by its name.
@@ -321,15 +335,16 @@ fn ron_or_embedded(
     kind: &str,
     name: &str,
     beside: Option<&Location>,
-    known: &[(String, Location)],
+    (folder, location): (&'static Dir<'static>, fn(String) -> Location),
 ) -> Result<Location, Diagnostics> {
     let file = relative(name, beside);
     if file.extension() == "ron" || name.contains(['/', '\\']) {
         return Ok(file);
     }
-    if let Some((_, location)) = known.iter().find(|(known, _)| known == name) {
-        return Ok(location.clone());
+    if let Some(path) = find_embedded(folder, name, &["ron"]) {
+        return Ok(location(path));
     }
+    let known = embedded(folder, location, &["ron"]);
     let names: Vec<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
     let hint = closest(name, names.iter().copied())
         .map_or_else(|| format!("embedded: {}", names.join(", ")), |near| format!("did you mean `{near}`?"));

@@ -42,7 +42,11 @@ use session::Session;
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
-    let matches = Args::command().color(terminal::help_colour(std::env::args_os())).get_matches();
+    let words: Vec<_> = std::env::args_os().collect();
+    let matches = args::one_command::matches(&words).unwrap_or_else(|| {
+        let colour = terminal::help_colour(words.iter().cloned());
+        Args::command().color(colour).get_matches_from(&words)
+    });
     let mut args = Args::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     // machine code alone says no launch; those beside it do
     match &mut args.command {

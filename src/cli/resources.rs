@@ -2,6 +2,7 @@
 //! allocation that fails.
 
 use std::fs;
+use std::sync::OnceLock;
 
 /// Bytes that this process can still have: of the machine, of its control group, of its address space.
 /// Nothing where none of that is known.
@@ -20,7 +21,9 @@ pub const MAX_INSTRUCTIONS: u64 = 1 << 26;
 
 /// The cores of this machine: how many threads to use where nobody says.
 pub fn threads() -> usize {
-    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+    // to find out takes files of the control group
+    static THREADS: OnceLock<usize> = OnceLock::new();
+    *THREADS.get_or_init(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get))
 }
 
 /// Of a path that is growing: a step, and where active lanes change often a mask.

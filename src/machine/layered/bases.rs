@@ -2,7 +2,7 @@
 
 use serde_json::Map;
 
-use super::merge::{from_json, lay, said};
+use super::merge::{from_json, lay, said, to_json};
 use crate::diag::{Diagnostics, SourceText};
 use crate::machine::written::MachineSpec;
 
@@ -17,6 +17,9 @@ impl MachineSpec {
         load: &dyn Fn(&str) -> Result<SourceText, Diagnostics>,
     ) -> Result<Self, Diagnostics> {
         let first = Self::parse(source)?;
+        if first.extends.is_none() {
+            return Ok(first);
+        }
         let mut chain = vec![said(source, &first)?];
         let mut names = vec![source.name().to_owned()];
         let mut extends = first.extends;
@@ -29,7 +32,8 @@ impl MachineSpec {
             }
             names.push(text.name().to_owned());
             let spec = Self::parse(&text)?;
-            chain.push(said(&text, &spec)?);
+            // under the last one lie the defaults alone: what it says beyond its values changes nothing
+            chain.push(if spec.extends.is_some() { said(&text, &spec)? } else { to_json(&spec) });
             extends = spec.extends;
         }
         let mut merged = Map::new();

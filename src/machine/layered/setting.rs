@@ -234,6 +234,9 @@ impl MachineSpec {
     /// # Errors
     /// A setting whose path or value does not fit.
     pub fn with_settings(self, settings: &[Setting]) -> Result<Self, Diagnostics> {
+        if settings.is_empty() {
+            return Ok(self);
+        }
         let mut value = to_json(&self);
         let mut problems = Diagnostics::new();
         for setting in settings {

@@ -9,8 +9,8 @@ use std::collections::VecDeque;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use super::lines::{Lines, Masks};
 use super::mshr::Mshrs;
-use super::tags::Tags;
 use super::{Request, RequestKind, Token, index};
 use crate::machine::memory::{CacheSettings, Replacement, WriteMiss, WritePolicy};
 use crate::trace::{CacheSample, CacheStats};
@@ -28,26 +28,6 @@ pub enum Access {
     Forwarded,
     /// Nothing happened; try again in a later cycle.
     Stall,
-}
-
-/// The lines of a cache, field by field: what is all zero costs nothing to set up.
-#[derive(Clone, Debug)]
-struct Lines {
-    /// The ways of a set in the order in which they make room, where that is not random.
-    tags: Tags,
-    /// By place: sectors that are valid, dirty, and reserved for a fetch under way, as masks.
-    sectors: Vec<[u8; 3]>,
-}
-
-/// Which of the masks is which.
-const VALID: usize = 0;
-const DIRTY: usize = 1;
-const RESERVED: usize = 2;
-
-impl Lines {
-    fn new(sets: usize, ways: usize) -> Self {
-        Self { tags: Tags::new(sets, ways), sectors: vec![[0; 3]; sets * ways] }
-    }
 }
 
 /// A cache: the data cache of an SM, or a slice of the L2.
@@ -144,11 +124,11 @@ impl Cache {
     pub fn fill(&mut self, token: Token) {
         let Token::Fetch(id) = token else { panic!("{token:?} is no fetch of a cache") };
         let done = self.mshrs.complete(id);
-        let masks = &mut self.lines.sectors[done.place];
-        masks[RESERVED] &= !done.sectors;
-        masks[VALID] |= done.sectors;
+        let masks = self.lines.masks_mut(done.place);
+        masks.reserved &= !done.sectors;
+        masks.valid |= done.sectors;
         if done.atomic {
-            masks[DIRTY] |= done.sectors;
+            masks.dirty |= done.sectors;
         }
     }
 
@@ -173,7 +153,7 @@ impl Cache {
             }
             let target = self.target(&request, number);
             if let Some(place) = self.place_of(&target) {
-                self.lines.sectors[place][VALID] |= target.sectors;
+                self.lines.masks_mut(place).valid |= target.sectors;
             }
         }
     }
@@ -194,11 +174,12 @@ impl Cache {
     }
 
     #[inline(always)]
-    fn target(&self, request: &Request, number: u64) -> Target {
+    fn target(&mut self, request: &Request, number: u64) -> Target {
+        self.lines.set_up();
         if self.part_bits == 0 {
             // nearly always: the cache's lines are those of requests
             let (tag, set) = (request.line, index::of(number, self.set_bits, self.settings.index));
-            return Target { tag, sectors: request.sectors, set, place: self.lines.tags.find(tag, set) };
+            return Target { tag, sectors: request.sectors, set, place: self.lines.find(tag, set) };
         }
         let part = request.sectors.trailing_zeros() >> (2 - self.part_bits);
         let sectors = request.sectors >> (part << (2 - self.part_bits));
@@ -206,18 +187,24 @@ impl Cache {
         let within = |number: u64| number << self.part_bits | u64::from(part);
         let tag = within(request.line);
         let set = index::of(within(number), self.set_bits, self.settings.index);
-        Target { tag, sectors: sectors & self.full, set, place: self.lines.tags.find(tag, set) }
+        Target { tag, sectors: sectors & self.full, set, place: self.lines.find(tag, set) }
+    }
+
+    /// The sectors that the target's line has.
+    #[inline(always)]
+    fn masks(&self, target: &Target) -> Masks {
+        target.place.map_or(Masks::default(), |place| self.lines.masks(place))
     }
 
     #[inline(always)]
     fn load(&mut self, request: Request, target: Target) -> Access {
         let atomic = request.kind == RequestKind::Atomic;
-        let [valid, _, reserved] = target.place.map_or([0; 3], |place| self.lines.sectors[place]);
+        let Masks { valid, reserved, .. } = self.masks(&target);
         if valid & target.sectors == target.sectors {
             if let Some(place) = target.place {
                 self.touch(place, target.set);
                 if atomic {
-                    self.lines.sectors[place][DIRTY] |= target.sectors;
+                    self.lines.masks_mut(place).dirty |= target.sectors;
                 }
             }
             self.stats.hits += 1;
@@ -244,7 +231,7 @@ impl Cache {
             return Access::Stall;
         }
         let Some(place) = self.allocate(&target) else { return Access::Stall };
-        self.lines.sectors[place][RESERVED] |= missing;
+        self.lines.masks_mut(place).reserved |= missing;
         let id = self.mshrs.start(target.tag, missing, place, request, atomic);
         let (sectors, token) = (self.outside(target.tag, missing), Token::Fetch(id));
         self.outgoing.push_back(Request { sectors, token, ..request });
@@ -254,7 +241,7 @@ impl Cache {
 
     fn store(&mut self, request: Request, target: Target) -> Access {
         let back = self.settings.write == WritePolicy::Back;
-        let [valid, ..] = target.place.map_or([0; 3], |place| self.lines.sectors[place]);
+        let Masks { valid, .. } = self.masks(&target);
         let there = target.place.is_some() && valid & target.sectors == target.sectors;
         let takes = there || self.settings.write_miss == WriteMiss::Allocate;
         let absorbed = back && takes;
@@ -263,14 +250,14 @@ impl Cache {
         }
         if self.settings.write == WritePolicy::Evict {
             if let Some(place) = target.place {
-                self.lines.sectors[place][VALID] &= !target.sectors;
+                self.lines.masks_mut(place).valid &= !target.sectors;
             }
         } else if takes {
             let Some(place) = self.allocate(&target) else { return Access::Stall };
-            let masks = &mut self.lines.sectors[place];
-            masks[VALID] |= target.sectors;
+            let masks = self.lines.masks_mut(place);
+            masks.valid |= target.sectors;
             if back {
-                masks[DIRTY] |= target.sectors;
+                masks.dirty |= target.sectors;
             }
         }
         if there {
@@ -293,9 +280,9 @@ impl Cache {
             return Some(place);
         }
         let place = self.victim(target.set)?;
-        let dirty = self.lines.sectors[place][DIRTY];
+        let Masks { dirty, .. } = self.lines.masks(place);
         if dirty != 0
-            && let Some(tag) = self.lines.tags.at(place)
+            && let Some(tag) = self.lines.at(place)
         {
             self.stats.write_backs += 1;
             let (line, sectors) = (tag >> self.part_bits, self.outside(tag, dirty));
@@ -318,32 +305,31 @@ impl Cache {
 
     /// The target's line comes to a place.
     fn take(&mut self, place: usize, target: &Target) {
-        self.lines.tags.put(target.tag, place);
-        self.lines.tags.move_to_end(place, target.set);
-        self.lines.sectors[place] = [0; 3];
+        self.lines.put(target.tag, place);
+        self.lines.move_to_end(place, target.set);
     }
 
     /// A line that is there is used.
     #[inline]
     fn touch(&mut self, place: usize, set: usize) {
         if self.settings.replacement == Replacement::Lru {
-            self.lines.tags.move_to_end(place, set);
+            self.lines.move_to_end(place, set);
         }
     }
 
     /// The place of a set that makes room; none if all wait for data.
     #[inline]
     fn victim(&mut self, set: usize) -> Option<usize> {
-        let Lines { tags, sectors } = &self.lines;
-        let is_free = |&place: &usize| sectors[place][RESERVED] == 0;
+        let lines = &self.lines;
+        let is_free = |&place: &usize| lines.masks(place).reserved == 0;
         if self.settings.replacement != Replacement::Random {
-            let first = tags.first(set);
-            return if is_free(&first) { Some(first) } else { tags.in_order(set).find(is_free) };
+            let first = lines.first(set);
+            return if is_free(&first) { Some(first) } else { lines.in_order(set).find(is_free) };
         }
         let ways = self.settings.ways as usize;
         let mut free = (set * ways..(set + 1) * ways).filter(is_free);
         let count = free.clone().count() as u64;
-        let empty = free.clone().find(|&place| tags.at(place).is_none());
+        let empty = free.clone().find(|&place| lines.at(place).is_none());
         // where nothing is drawn from, nothing is drawn: it makes no difference how often somebody tries
         if count == 0 {
             return None;

@@ -124,7 +124,7 @@ fn random_replacement_is_uniform_and_the_seed_decides() {
             touch(&mut cache, line);
         }
         for line in 4..2004 {
-            let lines = |cache: &Cache| [0, 1, 2, 3].map(|place| cache.lines.tags.at(place));
+            let lines = |cache: &Cache| [0, 1, 2, 3].map(|place| cache.lines.at(place));
             let before = lines(&cache);
             touch(&mut cache, line);
             let place = before.iter().zip(&lines(&cache)).position(|(old, new)| old != new);

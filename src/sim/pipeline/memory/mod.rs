@@ -20,6 +20,7 @@ mod dram;
 mod fixed;
 mod index;
 mod jitter;
+mod lines;
 mod lower;
 mod mapping;
 mod mshr;
@@ -29,7 +30,6 @@ mod port;
 mod set;
 mod share;
 mod slice;
-mod tags;
 
 pub(super) use cache::{Access, Cache};
 pub(super) use lower::Lower;

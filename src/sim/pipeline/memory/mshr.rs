@@ -49,8 +49,9 @@ pub(super) struct Mshrs {
     count: usize,
     /// Numbers of those that were there and are free.
     free: Vec<u32>,
-    /// By place of the cache: one more than the first fetch under way for it, or 0.
+    /// By place of the cache: one more than the first fetch under way for it, or 0. Nothing before the first fetch.
     by_place: Vec<u32>,
+    places: usize,
     merge: u32,
     waiters: Vec<Waiter>,
     free_waiter: u32,
@@ -64,7 +65,8 @@ impl Mshrs {
             fetches: Vec::new(),
             count: count as usize,
             free: Vec::new(),
-            by_place: vec![0; places],
+            by_place: Vec::new(),
+            places,
             merge,
             waiters: Vec::new(),
             free_waiter: NONE,
@@ -83,7 +85,7 @@ impl Mshrs {
 
     fn of_place(&self, place: usize) -> impl Iterator<Item = u32> {
         let there = |id: u32| (id != NONE).then_some(id);
-        let first = self.by_place[place].checked_sub(1);
+        let first = self.by_place.get(place).and_then(|first| first.checked_sub(1));
         std::iter::successors(first, move |&id| there(self.fetches[id as usize].next))
     }
 
@@ -136,6 +138,9 @@ impl Mshrs {
                 (self.fetches.len() - 1) as u32
             }
         };
+        if self.by_place.is_empty() {
+            self.by_place = vec![0; self.places];
+        }
         if self.by_place[place] == 0 {
             self.by_place[place] = id + 1;
         } else {

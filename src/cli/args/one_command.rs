@@ -1,0 +1,102 @@
+//! The command line of one command: the options of all the others take longer to make than a small kernel to simulate.
+
+use std::ffi::OsString;
+
+use clap::{ArgMatches, Args as _, Command};
+
+use super::*;
+
+type Options = fn(Command) -> Command;
+
+/// What the words of a command line say, if nothing is wrong with them and no help is asked for. Else all commands are
+/// to be looked at, and what there is to be said is said of them.
+pub fn matches(words: &[OsString]) -> Option<ArgMatches> {
+    let name = words.iter().skip(1).find_map(|word| word.to_str().filter(|word| !word.starts_with('-')))?;
+    general().subcommand(of(name)?).try_get_matches_from(words).ok()
+}
+
+fn general() -> Command {
+    General::augment_args(Command::new("warpbound").subcommand_required(true))
+}
+
+fn of(name: &str) -> Option<Command> {
+    let (name, options) = COMMANDS.iter().find(|(known, _)| *known == name)?;
+    Some(options(Command::new(*name)))
+}
+
+const COMMANDS: [(&str, Options); 29] = [
+    ("check", Check::augment_args),
+    ("run", Run::augment_args),
+    ("diff", Diff::augment_args),
+    ("phases", Phases::augment_args),
+    ("explore", Explore::augment_args),
+    ("compare", Compare::augment_args),
+    ("worst", Worst::augment_args),
+    ("hunt", Hunt::augment_args),
+    ("export", Export::augment_args),
+    ("synthetic", Synthetic::augment_args),
+    ("family", Family::augment_args),
+    ("anomaly", Anomaly::augment_args),
+    ("fermi", Fermi::augment_args),
+    ("ablate", Ablate::augment_args),
+    ("evidence", Evidence::augment_args),
+    ("sweep", Sweep::augment_args),
+    ("merge", Merge::augment_args),
+    ("report", Report::augment_args),
+    ("reproduce", Reproduce::augment_args),
+    ("cfg", Cfg::augment_args),
+    ("static", Static::augment_args),
+    ("wcet", Wcet::augment_args),
+    ("pwcet", Pwcet::augment_args),
+    ("hybrid", Hybrid::augment_args),
+    ("inspect", Inspect::augment_args),
+    ("import-config", ImportConfig::augment_args),
+    ("list", List::augment_args),
+    ("completions", Completions::augment_args),
+    ("man", Man::augment_args),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn it_is_a_part_of_the_whole() {
+        let all = Args::command();
+        let options = |command: &Command| format!("{:?}", command.get_arguments().collect::<Vec<_>>());
+        let names: Vec<&str> = all.get_subcommands().map(Command::get_name).collect();
+        assert_eq!(names, COMMANDS.map(|(name, _)| name));
+        for command in all.get_subcommands() {
+            assert!(command.get_all_aliases().next().is_none(), "{}", command.get_name());
+            assert_eq!(options(&of(command.get_name()).unwrap()), options(command));
+        }
+        // these are shown elsewhere in help only
+        let ids =
+            |command: &Command| command.get_arguments().map(|arg| arg.get_id().clone()).collect::<Vec<_>>();
+        assert_eq!(ids(&general()), ids(&all));
+    }
+
+    #[test]
+    fn what_is_right_is_understood_and_the_rest_is_left() {
+        let of = |line: &str| matches(&line.split(' ').map(OsString::from).collect::<Vec<_>>());
+        for right in ["w check -v a b", "w -q run a --color=never", "w list"] {
+            let (one, all) = (of(right).unwrap(), Args::command().get_matches_from(right.split(' ')));
+            assert_eq!(format!("{one:?}"), format!("{all:?}"), "{right}");
+        }
+        for other in [
+            "w",
+            "w run",
+            "w help run",
+            "w chek a",
+            "w check --help",
+            "w --version",
+            "w -V check",
+            "w check --nosuch",
+            "w --color run check a",
+            "w --time-limit 3 run a",
+        ] {
+            assert!(of(other).is_none(), "{other}");
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! The lines of a cache: where they are, which sectors they hold, and which makes room first. Nothing is searched for.
+
+/// What a place of the cache has. All zero is an empty place of a set whose ways make room by their numbers.
+#[derive(Clone, Copy, Debug, Default)]
+struct Line {
+    /// One more than the tag, 0 if it is empty.
+    tag: u64,
+    /// One more than the next place whose tag has the same hash.
+    other: u32,
+    /// The ways of a set in a ring: the next and the one before, kept as the difference (`^`) from the way with the next
+    /// number and the one before.
+    ring: [u32; 2],
+    masks: Masks,
+}
+
+/// Sectors of a line that are valid, dirty, and reserved for a fetch under way.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Masks {
+    pub valid: u8,
+    pub dirty: u8,
+    pub reserved: u8,
+}
+
+/// The lines of a cache by set and way: a line's place is `set * ways + way`. They come into being with
+/// [`Self::set_up`], since many a cache of a large GPU is never used.
+#[derive(Clone, Debug)]
+pub(super) struct Lines {
+    ways: usize,
+    lines: Vec<Line>,
+    /// By a hash of the tag: one more than the first place that holds such a one.
+    heads: Vec<u32>,
+    /// How far hashes are shifted.
+    shift: u32,
+    /// By set: the way that comes first.
+    first: Vec<u32>,
+    sets: usize,
+}
+
+impl Lines {
+    /// All places empty, way 0 first.
+    pub fn new(sets: usize, ways: usize) -> Self {
+        let heads = heads(sets, ways);
+        let shift = u64::BITS - heads.trailing_zeros();
+        Self { ways, lines: Vec::new(), heads: Vec::new(), shift, first: Vec::new(), sets }
+    }
+
+    /// Before anything else is asked of it.
+    #[inline(always)]
+    pub fn set_up(&mut self) {
+        if self.lines.is_empty() {
+            self.make();
+        }
+    }
+
+    #[cold]
+    fn make(&mut self) {
+        self.lines = vec![Line::default(); self.sets * self.ways];
+        self.heads = vec![0; heads(self.sets, self.ways)];
+        self.first = vec![0; self.sets];
+    }
+
+    /// The sectors of the line in a place.
+    #[inline(always)]
+    pub fn masks(&self, place: usize) -> Masks {
+        self.lines[place].masks
+    }
+
+    /// As [`Self::masks`], to change them.
+    #[inline(always)]
+    pub fn masks_mut(&mut self, place: usize) -> &mut Masks {
+        &mut self.lines[place].masks
+    }
+
+    /// The place of a line.
+    #[inline(always)]
+    pub fn find(&self, tag: u64, set: usize) -> Option<usize> {
+        let base = set * self.ways;
+        let mut next = self.heads[self.head(tag)];
+        while next != 0 {
+            let place = next as usize - 1;
+            let line = &self.lines[place];
+            if line.tag == tag + 1 && place.wrapping_sub(base) < self.ways {
+                return Some(place);
+            }
+            next = line.other;
+        }
+        None
+    }
+
+    /// Where the places of a tag begin.
+    #[inline]
+    fn head(&self, tag: u64) -> usize {
+        (tag.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift) as usize
+    }
+
+    /// The line in a place, if there is one.
+    #[inline]
+    pub fn at(&self, place: usize) -> Option<u64> {
+        self.lines[place].tag.checked_sub(1)
+    }
+
+    /// A line comes to a place, without any sectors, and what was there leaves.
+    pub fn put(&mut self, tag: u64, place: usize) {
+        if let Some(old) = self.at(place) {
+            self.remove(old, place);
+        }
+        let head = self.head(tag);
+        let line = &mut self.lines[place];
+        line.tag = tag + 1;
+        line.other = std::mem::replace(&mut self.heads[head], place as u32 + 1);
+        line.masks = Masks::default();
+    }
+
+    fn remove(&mut self, tag: u64, place: usize) {
+        let (head, next) = (self.head(tag), self.lines[place].other);
+        let mut before = self.heads[head] as usize;
+        if before == place + 1 {
+            self.heads[head] = next;
+            return;
+        }
+        while self.lines[before - 1].other as usize != place + 1 {
+            before = self.lines[before - 1].other as usize;
+        }
+        self.lines[before - 1].other = next;
+    }
+
+    /// The place of a set that comes first.
+    #[inline]
+    pub fn first(&self, set: usize) -> usize {
+        set * self.ways + self.first[set] as usize
+    }
+
+    /// The places of a set, in order.
+    pub fn in_order(&self, set: usize) -> impl Iterator<Item = usize> + Clone + use<'_> {
+        let base = set * self.ways;
+        let ring = &self.lines[base..base + self.ways];
+        let after = move |&way: &usize| Some(next(ring, way));
+        std::iter::successors(Some(self.first[set] as usize), after)
+            .take(self.ways)
+            .map(move |way| base + way)
+    }
+
+    /// A place becomes the last of its set.
+    #[inline(always)]
+    pub fn move_to_end(&mut self, place: usize, set: usize) {
+        let base = set * self.ways;
+        let ring = &mut self.lines[base..base + self.ways];
+        let first = &mut self.first[set];
+        let way = place - base;
+        if way == *first as usize {
+            *first = next(ring, way) as u32;
+        } else if way != before(ring, *first as usize) {
+            relink(ring, way, *first as usize);
+        }
+    }
+}
+
+fn heads(sets: usize, ways: usize) -> usize {
+    (sets * ways).next_power_of_two().max(2)
+}
+
+/// A way leaves its place in the ring and comes before the first one.
+fn relink(ring: &mut [Line], way: usize, first: usize) {
+    let (last, before, next) = (before(ring, first), before(ring, way), next(ring, way));
+    link(ring, before, next);
+    link(ring, last, way);
+    link(ring, way, first);
+}
+
+#[inline]
+fn next(ring: &[Line], way: usize) -> usize {
+    ring[way].ring[0] as usize ^ up(ring, way)
+}
+
+#[inline]
+fn before(ring: &[Line], way: usize) -> usize {
+    ring[way].ring[1] as usize ^ down(ring, way)
+}
+
+#[inline]
+fn link(ring: &mut [Line], way: usize, next: usize) {
+    ring[way].ring[0] = (next ^ up(ring, way)) as u32;
+    ring[next].ring[1] = (way ^ down(ring, next)) as u32;
+}
+
+/// The ways with the next number and the one before, around.
+#[inline]
+fn up(ring: &[Line], way: usize) -> usize {
+    if way + 1 == ring.len() { 0 } else { way + 1 }
+}
+
+#[inline]
+fn down(ring: &[Line], way: usize) -> usize {
+    if way == 0 { ring.len() - 1 } else { way - 1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Against lists.
+    #[test]
+    fn places_and_their_order() {
+        for ways in [1, 2, 3, 16, 17] {
+            let mut lines = Lines::new(4, ways);
+            lines.set_up();
+            let mut lists: Vec<Vec<usize>> =
+                (0..4).map(|set| (set * ways..(set + 1) * ways).collect()).collect();
+            let mut there = vec![None; 4 * ways];
+            for n in 0..2000_usize {
+                let number = n.wrapping_mul(0x9e37_79b9) >> 3;
+                let (set, place) = (number % 4, number % 4 * ways + number / 4 % ways);
+                if number % 7 < 3 {
+                    let tag = number as u64 % 50 * 4 + set as u64;
+                    if lines.find(tag, set).is_none() {
+                        lines.put(tag, place);
+                        there[place] = Some(tag);
+                    }
+                }
+                lines.move_to_end(place, set);
+                lists[set].retain(|&other| other != place);
+                lists[set].push(place);
+                assert!(lines.in_order(set).eq(lists[set].iter().copied()));
+                assert_eq!(lines.at(place), there[place]);
+                for tag in (0..50).map(|tag| tag * 4 + set as u64) {
+                    assert_eq!(lines.find(tag, set), there.iter().position(|&at| at == Some(tag)));
+                }
+            }
+        }
+    }
+}

@@ -102,7 +102,7 @@ impl Context {
     /// Whatever the machine does beyond the paper model, the claim holds all the same.
     fn accounted_for_by(&self, claim: Claim) -> Result<(), NotApplicable> {
         let others: Features = self.beyond.iter().filter(|&feature| !claim.accounts_for(feature)).collect();
-        if others.is_empty() { Ok(()) } else { Err(NotApplicable::new(others.to_string())) }
+        if others.is_empty() { Ok(()) } else { Err(NotApplicable(Reason::Beyond(others))) }
     }
 
     fn barriers_of_all(&self) -> Result<(), NotApplicable> {
@@ -118,25 +118,29 @@ impl Context {
 
 /// Why a bound says nothing: the premise that does not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotApplicable {
-    reason: String,
+pub struct NotApplicable(Reason);
+
+/// It is asked for each block whether a bound says something, and told once why not: words are found only then.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Reason {
+    Said(String),
+    /// What the machine does that the bound does not account for.
+    Beyond(Features),
 }
 
 impl NotApplicable {
     /// With this reason, a clause without capital and full stop.
     pub fn new(reason: impl Into<String>) -> Self {
-        Self { reason: reason.into() }
-    }
-
-    /// The premise that does not hold.
-    pub fn reason(&self) -> &str {
-        &self.reason
+        Self(Reason::Said(reason.into()))
     }
 }
 
 impl fmt::Display for NotApplicable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.reason)
+        match &self.0 {
+            Reason::Said(reason) => f.write_str(reason),
+            Reason::Beyond(features) => features.fmt(f),
+        }
     }
 }
 

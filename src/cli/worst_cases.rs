@@ -32,7 +32,7 @@ pub fn static_of(
 ) -> Result<StaticOf, Diagnostics> {
     Ok(match every_path(&kernel.workload, machine, bounds, steps, &session.watch) {
         Ok(EveryPath::Bound(found)) => StaticOf::Bound(found.value),
-        Ok(EveryPath::NotApplicable(why)) => StaticOf::Missing(why.reason().to_owned()),
+        Ok(EveryPath::NotApplicable(why)) => StaticOf::Missing(why.to_string()),
         Ok(EveryPath::Stopped) => {
             return Err(
                 Diagnostic::general(kernel.workload.name.clone(), "ended before there was a bound").into()

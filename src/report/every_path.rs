@@ -122,7 +122,7 @@ pub fn bound(found: &EveryPath, run: &Checked) -> Bound {
             let holds = run.makespan <= launch.value;
             (Some(launch.value), if holds { Verdict::Holds } else { Verdict::Violated })
         }
-        EveryPath::NotApplicable(why) => (None, Verdict::NotApplicable(why.reason().to_owned())),
+        EveryPath::NotApplicable(why) => (None, Verdict::NotApplicable(why.to_string())),
         EveryPath::Stopped => (None, Verdict::Undecided("it was ended before".to_owned())),
     };
     Bound::of_worst_case("static", value, &verdict, Some(run.makespan))

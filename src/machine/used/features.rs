@@ -4,7 +4,6 @@
 //! the paper model has to ask for them. So every setting is decided on here: a new one does not compile
 //! before it is.
 
-use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::machine::checked::{Parts, SubCores};
@@ -42,6 +41,38 @@ pub enum Feature {
     ControlCodes,
 }
 
+impl Feature {
+    const ALL: [Self; 13] = [
+        Self::RotatingSubCores,
+        Self::DualIssue,
+        Self::FrontEnd,
+        Self::BoundedQueues,
+        Self::Collector,
+        Self::ResultBuses,
+        Self::WriteBack,
+        Self::LoadStore,
+        Self::LaunchCosts,
+        Self::RandomPlacement,
+        Self::UnscoredResults,
+        Self::SeveralSms,
+        Self::ControlCodes,
+    ];
+
+    const fn bit(self) -> u32 {
+        assert!((self as usize) < Self::ALL.len(), "a feature that is not listed would be lost");
+        1 << self as u32
+    }
+}
+
+// each is among them, at its place
+const _: () = {
+    let mut index = 0;
+    while index < Feature::ALL.len() {
+        assert!(Feature::ALL[index] as usize == index);
+        index += 1;
+    }
+};
+
 impl fmt::Display for Feature {
     /// As a clause of a message, with the setting that switches it on.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -64,30 +95,29 @@ impl fmt::Display for Feature {
 }
 
 /// A set of features; none by default, which is the paper model.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Features(BTreeSet<Feature>);
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Features(u32);
 
 impl Features {
     /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
     }
 
     /// Whether this one is among them.
-    pub fn contains(&self, feature: Feature) -> bool {
-        self.0.contains(&feature)
+    pub fn contains(self, feature: Feature) -> bool {
+        self.0 & feature.bit() != 0
     }
 
     /// These and another one.
     #[must_use]
-    pub fn with(mut self, feature: Feature) -> Self {
-        self.0.insert(feature);
-        self
+    pub fn with(self, feature: Feature) -> Self {
+        Self(self.0 | feature.bit())
     }
 
     /// Each of them, in the order of messages.
-    pub fn iter(&self) -> impl Iterator<Item = Feature> + '_ {
-        self.0.iter().copied()
+    pub fn iter(self) -> impl Iterator<Item = Feature> {
+        Feature::ALL.into_iter().filter(move |&feature| self.contains(feature))
     }
 
     /// Those of a machine.
@@ -167,7 +197,7 @@ fn of_pipeline(pipeline: &PipelineSpec, sub_cores: SubCores, sms: u32) -> impl I
 
 impl FromIterator<Feature> for Features {
     fn from_iter<I: IntoIterator<Item = Feature>>(features: I) -> Self {
-        Self(features.into_iter().collect())
+        features.into_iter().fold(Self::default(), Self::with)
     }
 }
 

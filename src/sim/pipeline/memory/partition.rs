@@ -77,7 +77,8 @@ impl Partition {
     pub fn step(&mut self, tick: u64, mut send: impl FnMut(usize, &mut VecDeque<Request>)) -> u64 {
         let Self { mapping, slices, channel, .. } = self;
         for (number, slice) in slices.iter_mut().enumerate() {
-            if !slice.output.is_empty() {
+            // a slice may be ahead
+            if slice.next <= tick && !slice.output.is_empty() {
                 send(number, &mut slice.output);
             }
         }
@@ -114,6 +115,12 @@ impl Partition {
         self.slices.iter_mut().for_each(Slice::begin_window);
         let mut replies = std::mem::take(&mut self.replies);
         while self.next <= until {
+            if self.channel_next == u64::MAX {
+                self.answer_hits(until, &mut replies, &remembers);
+                if self.next > until {
+                    break;
+                }
+            }
             let tick = self.next;
             if let Some(cycle_of) = &remembers {
                 self.note(tick, cycle_of(tick));
@@ -130,6 +137,21 @@ impl Partition {
             }
         }
         self.replies = replies;
+    }
+
+    /// What slices can do without DRAM, while that has nothing of theirs.
+    fn answer_hits(&mut self, until: u64, replies: &mut [Replies], remembers: &Option<impl Fn(u64) -> u64>) {
+        let Self { mapping, slices, before, .. } = self;
+        self.next = u64::MAX;
+        for ((number, slice), replies) in slices.iter_mut().enumerate().zip(replies) {
+            let note = |tick: u64, cache: &Cache| {
+                if let Some(cycle_of) = remembers {
+                    before.push((cycle_of(tick), Before::Slice(number as u8, cache.stats())));
+                }
+            };
+            slice.answer_hits(until, replies, |request| mapping.line(request.address()), note);
+            self.next = self.next.min(slice.next);
+        }
     }
 
     fn note(&mut self, tick: u64, cycle: u64) {
@@ -164,7 +186,8 @@ impl Partition {
             .map(|slice| slice.cache.as_ref().map(Cache::stats).unwrap_or_default())
             .collect();
         let mut stats = LowerStats { dram: self.channel.dram.stats(), ..LowerStats::default() };
-        for (_, before) in self.before.iter().rev().take_while(|&&(at, _)| at > cycle) {
+        // those of each part are in order
+        for (_, before) in self.before.iter().rev().filter(|&&(at, _)| at > cycle) {
             match *before {
                 Before::Slice(number, of_slice) => slices[usize::from(number)] = of_slice,
                 Before::Dram(dram) => stats.dram = dram,

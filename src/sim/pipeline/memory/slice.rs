@@ -106,13 +106,59 @@ impl Slice {
 
     #[inline]
     fn next_after(&self, tick: u64) -> u64 {
-        let goes_on = self.input > 0
+        let next = if self.has_work() { 0 } else { self.delay.front().map_or(u64::MAX, |&(at, _)| at) };
+        next.max(tick + 1)
+    }
+
+    /// Whether there is something to do in every tick.
+    #[inline]
+    fn has_work(&self) -> bool {
+        self.input > 0
             || !self.output.is_empty()
             || !self.from_dram.is_empty()
             || self.data_taken + self.fill_taken > 0
-            || self.cache.as_ref().is_some_and(|cache| !cache.is_quiet());
-        let next = if goes_on { 0 } else { self.delay.front().map_or(u64::MAX, |&(at, _)| at) };
-        next.max(tick + 1)
+            || self.cache.as_ref().is_some_and(|cache| !cache.is_quiet())
+    }
+
+    /// As many ticks as it can do at once, up to this one. What is in the cache is answered in the tick after it has been
+    /// looked up, so that, as long as at most one request waits and DRAM has none of this slice, nothing happens
+    /// between two look-ups but that. `number` is the line's as the cache's sets see it; somebody wants to see the cache
+    /// before a tick that changes it.
+    pub fn answer_hits(
+        &mut self,
+        until: u64,
+        replies: &mut VecDeque<(u64, Request)>,
+        number: impl Fn(&Request) -> u64,
+        mut before: impl FnMut(u64, &Cache),
+    ) {
+        // smaller queues close and open in turns
+        if self.limit < 3 || self.next > until {
+            return;
+        }
+        let mut tick = self.next - 1;
+        while let (Some(cache), Some(&(at, request))) = (&self.cache, self.delay.front()) {
+            let looked_up = if self.input > 0 { tick } else { at } + 1;
+            let only_this = self.input <= 1
+                && self.output.len() <= 1
+                && tick + self.data_taken <= looked_up
+                && self.fill_taken == 0
+                && self.from_dram.is_empty()
+                && cache.is_quiet();
+            if looked_up > until || !only_this {
+                break;
+            }
+            replies.extend(self.output.pop_front().map(|reply| (tick + 1, reply)));
+            self.data_taken = 0;
+            before(looked_up, cache);
+            let taken = self.look_up(request, number(&request));
+            if taken {
+                self.delay.pop_front();
+            }
+            tick = looked_up;
+            self.input = usize::from(!taken);
+            self.input += usize::from(self.delay.get(self.input).is_some_and(|&(at, _)| at <= tick));
+        }
+        self.next = self.next_after(tick);
     }
 
     /// One tick. `number` is the line's as the cache's sets see it.

@@ -53,6 +53,11 @@ impl Mapping {
         }
     }
 
+    /// Whether all of a line is in one slice.
+    pub fn keeps_lines(&self) -> bool {
+        self.channel_bit.min(self.slice_bit) >= LINE_BYTES.trailing_zeros()
+    }
+
     /// The number of an address's slice, channel by channel.
     #[inline]
     pub fn slice(&self, address: u64) -> usize {

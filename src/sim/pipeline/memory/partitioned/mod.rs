@@ -81,13 +81,13 @@ impl Partitioned {
     }
 
     pub fn preload(&mut self, line: u64) {
-        let address = line * LINE_BYTES;
         // bits below the line can choose the slice, too
-        for sector in 0..4 {
-            let address = address + sector * 32;
+        let parts: &[u8] = if self.mapping.keeps_lines() { &[0b1111] } else { &[1, 2, 4, 8] };
+        for &sectors in parts {
+            let address = line * LINE_BYTES + u64::from(sectors.trailing_zeros()) * 32;
             let (partition, of) = self.slices.at(&mut self.shares, self.mapping.slice(address));
             if let Some(cache) = &mut partition.slices[of].cache {
-                cache.preload_at(line, 1 << sector, self.mapping.line(address));
+                cache.preload_at(line, sectors, self.mapping.line(address));
             }
         }
     }

@@ -104,8 +104,7 @@ pub fn load_list(
     let mut inputs: Vec<PathBuf> = location.on_disk().map(PathBuf::from).into_iter().collect();
     let (mut all, mut codes) = (Vec::new(), Vec::new());
     for listed in &list.kernels {
-        let (workload, code) =
-            traces::workload(&location.beside(&listed.file), options, listed.copies.clone())?;
+        let (workload, code) = traces::listed(&location, listed, options)?;
         inputs.extend(location.beside(&listed.file).on_disk().map(PathBuf::from));
         codes.push(code);
         all.push(Traced { line: listed.line, workload });

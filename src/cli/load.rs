@@ -272,12 +272,11 @@ fn trace(
     of: Option<Listed>,
 ) -> Result<LoadedKernel, Diagnostics> {
     let mut inputs: Vec<PathBuf> = location.on_disk().map(PathBuf::from).into_iter().collect();
-    let (file, copies) = match of {
-        Some(listed) => (location.beside(&listed.file), listed.copies),
-        None => (location.clone(), Vec::new()),
+    let (workload, code) = match &of {
+        Some(listed) => traces::listed(&location, listed, options)?,
+        None => traces::workload(&location, options, Vec::new())?,
     };
-    let (workload, code) = traces::workload(&file, options, copies)?;
-    inputs.extend(file.on_disk().map(PathBuf::from));
+    inputs.extend(of.and_then(|listed| location.beside(&listed.file).on_disk().map(PathBuf::from)));
     inputs.dedup();
     Ok(LoadedKernel {
         name_given: name.to_owned(),

@@ -65,6 +65,25 @@ pub fn workload(
     Ok((Workload { name, kind: WorkloadKind::Trace(Arc::new(kernel)) }, code))
 }
 
+/// As [`workload`], of a kernel that a list names.
+pub fn listed(
+    list: &Location,
+    kernel: &Listed,
+    options: &PtxLaunch,
+) -> Result<(Workload, SourceText), Diagnostics> {
+    workload(&list.beside(&kernel.file), options, kernel.copies.clone()).map_err(|problems| {
+        let mut named = Diagnostics::new();
+        for problem in problems.list() {
+            let mut problem = problem.clone();
+            if problem.hint.is_empty() {
+                problem.hint = format!("{}, line {}, names it", list.shown(), kernel.line);
+            }
+            named.push(problem);
+        }
+        named
+    })
+}
+
 /// Digests of files, whatever their size, with their names.
 pub fn digests(files: &[PathBuf]) -> Result<Vec<(String, u64)>, Diagnostic> {
     let of_file = |path: &PathBuf| {
@@ -93,7 +112,8 @@ pub fn chosen(
     let Some(number) = options.launch.or(named).or(only) else { return Ok(None) };
     let found = usize::try_from(number).ok().and_then(|number| list.kernels.get(number));
     let none = || {
-        let message = format!("{} has {count} kernels", source.name());
+        let kernels = if count == 1 { "kernel" } else { "kernels" };
+        let message = format!("{} has {count} {kernels}", source.name());
         Diagnostic::general(format!("--launch {number}"), message).hint("the first has the number 0")
     };
     Ok(Some(found.cloned().ok_or_else(none)?))

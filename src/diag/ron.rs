@@ -15,6 +15,9 @@ use super::{Diagnostic, Diagnostics, SourceText, closest, shortened};
 const HINT: &str =
     "this file is RON: `Name(field: value, ...)`; the README's section on files lists the fields";
 
+const QUOTED: &str = "text in quotes does not stand by itself here, but in a form like `Kernel(\"my.ron\")`; the README's \
+                      section on files lists the forms";
+
 /// Reads a RON value; optional fields need no `Some(..)`.
 ///
 /// # Errors
@@ -49,7 +52,11 @@ fn problem(source: &SourceText, error: &SpannedError) -> Diagnostic {
     };
     let place = if word.is_empty() { None } else { word_before(text, end, word) };
     let near = closest(word, known.iter().copied());
-    let hint = near.map_or_else(|| HINT.to_owned(), |near| format!("did you mean `{near}`?"));
+    let usual = match error.code {
+        Error::ExpectedIdentifier if text[start..].starts_with('"') => QUOTED,
+        _ => HINT,
+    };
+    let hint = near.map_or_else(|| usual.to_owned(), |near| format!("did you mean `{near}`?"));
     source.error(place.unwrap_or(start..after(text, start)), shortened(&error.code.to_string())).hint(hint)
 }
 

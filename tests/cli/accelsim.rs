@@ -62,6 +62,17 @@ fn a_list_is_checked_kernel_by_kernel_with_a_total() {
 }
 
 #[test]
+fn the_list_is_named_where_one_of_its_files_is_wrong() {
+    let dir = folder("traces-missing");
+    let list = text(&dir.join("kernelslist.g"));
+    std::fs::remove_file(dir.join("kernel-2.traceg")).unwrap();
+    for args in [vec!["check", &list], vec!["run", &list, "--launch", "1"]] {
+        let said = stderr(&warpbound(&args));
+        assert!(said.contains("kernel-2.traceg") && said.contains("kernelslist.g, line 3, names it"), "{said}");
+    }
+}
+
+#[test]
 fn traces_are_swept_and_drawn() {
     let dir = folder("traces-sweep");
     let plan = r#"Sweep(kernels: [Vary("kernelslist.g", { "launch": [0, 2] }), Kernel("kernel-2.traceg")],

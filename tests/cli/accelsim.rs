@@ -68,7 +68,10 @@ fn the_list_is_named_where_one_of_its_files_is_wrong() {
     std::fs::remove_file(dir.join("kernel-2.traceg")).unwrap();
     for args in [vec!["check", &list], vec!["run", &list, "--launch", "1"]] {
         let said = stderr(&warpbound(&args));
-        assert!(said.contains("kernel-2.traceg") && said.contains("kernelslist.g, line 3, names it"), "{said}");
+        assert!(
+            said.contains("kernel-2.traceg") && said.contains("kernelslist.g, line 3, names it"),
+            "{said}"
+        );
     }
 }
 

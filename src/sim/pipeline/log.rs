@@ -139,11 +139,7 @@ impl Log {
         self.settle();
         self.entries[self.told..self.settled].iter().for_each(|entry| entry.tell(observer));
         self.told = self.settled;
-        if self.told > KEPT && self.told > self.entries.len() / 2 {
-            self.entries.drain(..self.told);
-            self.passed = self.passed.wrapping_add(self.told as u32);
-            (self.told, self.settled) = (0, 0);
-        }
+        self.forget_told();
     }
 
     /// Notes in which cycle, which is at its end, something became settled.
@@ -162,16 +158,110 @@ impl Log {
         self.settled += rest.iter().position(unknown).unwrap_or(rest.len());
     }
 
-    /// Changes what is settled and was not told for something that is empty.
+    /// Changes what is settled and was not told for something that is empty. Of that and the rest, the less moves: what
+    /// waits for an instruction that others keep passing in the collector may be long.
     pub fn take_settled(&mut self, empty: &mut Settled) {
         debug_assert!(empty.is_empty() && empty.runs.is_empty());
+        std::mem::swap(&mut self.runs, &mut empty.runs);
         empty.entries.clear();
+        if self.entries.len() - self.settled > self.settled - self.told {
+            empty.entries.extend_from_slice(&self.entries[self.told..self.settled]);
+            for (_, run) in &mut empty.runs {
+                *run = run.start - self.told..run.end - self.told;
+            }
+            empty.told = 0;
+            self.told = self.settled;
+            self.forget_told();
+            return;
+        }
         empty.told = self.told;
         std::mem::swap(&mut self.entries, &mut empty.entries);
-        std::mem::swap(&mut self.runs, &mut empty.runs);
         self.entries.extend_from_slice(&empty.entries[self.settled..]);
         empty.entries.truncate(self.settled);
         self.passed = self.passed.wrapping_add(self.settled as u32);
         (self.told, self.settled) = (0, 0);
+    }
+
+    /// Forgets what was told, if that is worth moving the rest.
+    fn forget_told(&mut self) {
+        if self.told > KEPT && self.told > self.entries.len() / 2 {
+            self.entries.drain(..self.told);
+            self.passed = self.passed.wrapping_add(self.told as u32);
+            (self.told, self.settled) = (0, 0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::{Pc, UnitId, WarpId};
+    use crate::path::Step;
+
+    /// The order in which instructions issued, and when they were done.
+    #[derive(Default)]
+    struct Heard(Vec<(u32, u64)>);
+
+    impl Observer for Heard {
+        fn issued(&mut self, issue: &Issue) {
+            self.0.push((issue.index, issue.done.get()));
+        }
+    }
+
+    fn issue(index: u32) -> Issue {
+        let at = Cycle::ZERO;
+        Issue {
+            block: BlockId::new(0),
+            slot: 0,
+            sub_core: 0,
+            warp: WarpId::from_index(0),
+            index,
+            step: Step::plain(Pc::new(0)),
+            unit: UnitId::new(0),
+            issue: at,
+            start: at,
+            init_end: at,
+            done: at,
+        }
+    }
+
+    /// Handed over in pieces or told at once, whatever waits for what.
+    #[test]
+    fn what_is_handed_over_is_all_of_it_in_order() {
+        for slow in [1, 3, 700, 5000] {
+            let (mut log, mut handed, mut heard) = (Log::default(), Settled::default(), Heard::default());
+            let mut pending = Vec::new();
+            let mut copied = 0;
+            for n in 0..5000_u32 {
+                let entry = log.issued(issue(n));
+                // every 1000th takes long, the others a little
+                pending.push((n + if n % 1000 == 0 { slow } else { n % 3 }, n, entry));
+                pending.retain(|&(due, index, entry)| {
+                    if due <= n {
+                        log.completed(&Aside { entry, ..Aside::default() }, (index + 1).into());
+                    }
+                    due > n
+                });
+                if n % 10 == 9 {
+                    log.settle_at(n.into());
+                    log.take_settled(&mut handed);
+                    copied += handed.entries.len() - handed.told;
+                    handed.runs.drain(..).for_each(|(_, run)| {
+                        handed.entries[run].iter().for_each(|entry| entry.tell(&mut heard));
+                    });
+                    handed.clear();
+                }
+            }
+            pending.drain(..).for_each(|(_, index, entry)| {
+                log.completed(&Aside { entry, ..Aside::default() }, (index + 1).into());
+            });
+            log.settle();
+            log.take_settled(&mut handed);
+            copied += handed.entries.len() - handed.told;
+            handed.tell_all(&mut heard);
+            assert!(heard.0.into_iter().eq((0..5000).map(|n| (n, u64::from(n) + 1))), "{slow}");
+            assert_eq!(copied, 5000);
+            assert!(log.is_empty());
+        }
     }
 }

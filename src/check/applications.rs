@@ -224,7 +224,7 @@ fn launch(
         .collect();
     let mut executes = Executed { sequence, step, watch: first.watch, device, after: None };
     let ran = check_executed(&plans.iter().collect::<Vec<_>>(), &mut executes);
-    let told = |problems: &Diagnostics| in_launch(problems, sequence, step);
+    let told = |problems: &Diagnostics| in_launch(problems.clone(), sequence, step);
     for (index, ran) in going.into_iter().zip(ran) {
         let under_way: Vec<usize> = all[index].under_way.iter().map(|(policy, _)| *policy).collect();
         all[index].add(step.statement, under_way.into_iter().zip(ran), &told);

@@ -81,7 +81,7 @@ fn every_launch<O: Observer>(
                 let ran = one((plan, sequence), policy, observer, &step, device);
                 let (checked, device) = ran.map_err(|failed| {
                     tally.fail(plan, &failed);
-                    in_launch(&failed.problems, sequence, &step)
+                    in_launch(failed.problems, sequence, &step)
                 })?;
                 if !tally.add(plan, step.statement, checked) {
                     return Ok(device);

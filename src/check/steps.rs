@@ -97,7 +97,7 @@ pub fn execute_sequence(
                     blocks(&step, &mut run)?;
                     Ok(run.into_device())
                 });
-                done.map_err(|problems| in_launch(&problems, sequence, &step))?
+                done.map_err(|problems| in_launch(problems, sequence, &step))?
             }
             other => copied(device, &other)?,
         };
@@ -106,15 +106,10 @@ pub fn execute_sequence(
 }
 
 /// The same problems, with the launch in which they came up.
-pub(super) fn in_launch(problems: &Diagnostics, sequence: &Sequence, step: &LaunchAction) -> Diagnostics {
+pub(super) fn in_launch(problems: Diagnostics, sequence: &Sequence, step: &LaunchAction) -> Diagnostics {
     let line = sequence.statements[step.statement].line;
     let counters: Vec<String> =
         step.counters.iter().map(|(name, value)| format!(", {name} = {value}")).collect();
     let launch = format!("in launch {} (line {line} of the program{})", step.number, counters.concat());
-    let mut told = Diagnostics::new();
-    for problem in problems.list() {
-        let message = format!("{launch}: {}", problem.message);
-        told.push(Diagnostic { message, ..problem.clone() });
-    }
-    told
+    problems.map(|problem| Diagnostic { message: format!("{launch}: {}", problem.message), ..problem })
 }

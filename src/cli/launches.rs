@@ -285,11 +285,7 @@ fn value(
     param: Option<&Param>,
 ) -> Result<ArgSpec, Diagnostics> {
     let of_option = |problems: Diagnostics| {
-        let mut all = Diagnostics::new();
-        for problem in problems.list() {
-            all.push(Diagnostic { file: format!("--arg {option}"), ..problem.clone() });
-        }
-        all
+        problems.map(|problem| Diagnostic { file: format!("--arg {option}"), ..problem })
     };
     if text.parse::<f64>().is_err() {
         return parse_arg(text).map_err(of_option);

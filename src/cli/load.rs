@@ -424,7 +424,7 @@ pub fn machine_at(location: &Location, common: &Common) -> Result<(Machine, Mach
             Ok((machine, spec))
         }
         // what the file says is fine, so what the command line says is not
-        Err(problems) if Machine::new(&written, &source).is_ok() => Err(blame_options(common, &problems)),
+        Err(problems) if Machine::new(&written, &source).is_ok() => Err(blame_options(common, problems)),
         Err(problems) => Err(problems),
     }
 }
@@ -463,16 +463,11 @@ fn warn_of_idle(settings: &[Setting], spec: &MachineSpec) {
     }
 }
 
-fn blame_options(common: &Common, problems: &Diagnostics) -> Diagnostics {
+fn blame_options(common: &Common, problems: Diagnostics) -> Diagnostics {
     let latency = common.mem_latency.map(|total| format!("--mem-latency {total}"));
     let settings = common.set.iter().map(|setting| format!("--set {setting}"));
     let options: Vec<String> = latency.into_iter().chain(settings).collect();
-    let mut blamed = Diagnostics::new();
-    for problem in problems.list() {
-        blamed
-            .push(Diagnostic::general(options.join(" "), problem.message.clone()).hint(problem.hint.clone()));
-    }
-    blamed
+    problems.map(|problem| Diagnostic::general(options.join(" "), problem.message).hint(problem.hint))
 }
 
 /// The policy for a kernel: the option, else a setting, else the kernel's own, else the machine's.

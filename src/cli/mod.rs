@@ -58,7 +58,8 @@ pub fn main() -> ExitCode {
     start_logging(&args.general, &session);
     install_panic_note();
     let outcome = run(&args, &session);
-    output::finish(outcome, &session, args.command_name(), args.format())
+    let command = args::one_command::name(&matches);
+    output::finish(outcome, &session, command, args.format())
 }
 
 fn run(args: &Args, session: &Session) -> Outcome {
@@ -128,40 +129,6 @@ fn install_panic_note() {
 }
 
 impl Args {
-    fn command_name(&self) -> &'static str {
-        match &self.command {
-            Command::Check(_) => "check",
-            Command::Run(_) => "run",
-            Command::Diff(_) => "diff",
-            Command::Phases(_) => "phases",
-            Command::Compare(_) => "compare",
-            Command::Evidence(_) => "evidence",
-            Command::Explore(_) => "explore",
-            Command::Worst(_) => "worst",
-            Command::Hunt(_) => "hunt",
-            Command::Export(_) => "export",
-            Command::Synthetic(_) => "synthetic",
-            Command::Family(_) => "family",
-            Command::Anomaly(_) => "anomaly",
-            Command::Fermi(_) => "fermi",
-            Command::Ablate(_) => "ablate",
-            Command::Sweep(_) => "sweep",
-            Command::Merge(_) => "merge",
-            Command::Report(_) => "report",
-            Command::Reproduce(_) => "reproduce",
-            Command::Cfg(_) => "cfg",
-            Command::Static(_) => "static",
-            Command::Wcet(_) => "wcet",
-            Command::Pwcet(_) => "pwcet",
-            Command::Hybrid(_) => "hybrid",
-            Command::Inspect(_) => "inspect",
-            Command::ImportConfig(_) => "import-config",
-            Command::List(_) => "list",
-            Command::Completions(_) => "completions",
-            Command::Man(_) => "man",
-        }
-    }
-
     fn format(&self) -> Format {
         match &self.command {
             Command::Check(check) => check.common.format,

@@ -138,10 +138,6 @@ pub fn expanded(names: &[String], options: &PtxLaunch) -> Vec<String> {
 /// What went wrong with the code of the chosen compiler.
 fn of_compiler(problems: Diagnostics, module: &Location, options: &PtxLaunch) -> Diagnostics {
     let Some(compiler) = &options.compiler else { return problems };
-    let mut hinted = Diagnostics::new();
-    for problem in problems.list() {
-        let hint = format!("what `{compiler}` makes of the module would be {}", module.shown());
-        hinted.push(problem.clone().hint(hint));
-    }
-    hinted
+    let hint = format!("what `{compiler}` makes of the module would be {}", module.shown());
+    problems.map(|problem| problem.hint(hint.clone()))
 }

@@ -72,15 +72,8 @@ pub fn listed(
     options: &PtxLaunch,
 ) -> Result<(Workload, SourceText), Diagnostics> {
     workload(&list.beside(&kernel.file), options, kernel.copies.clone()).map_err(|problems| {
-        let mut named = Diagnostics::new();
-        for problem in problems.list() {
-            let mut problem = problem.clone();
-            if problem.hint.is_empty() {
-                problem.hint = format!("{}, line {}, names it", list.shown(), kernel.line);
-            }
-            named.push(problem);
-        }
-        named
+        let named = || format!("{}, line {}, names it", list.shown(), kernel.line);
+        problems.map(|problem| if problem.hint.is_empty() { problem.hint(named()) } else { problem })
     })
 }
 

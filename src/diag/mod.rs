@@ -243,6 +243,13 @@ impl Diagnostics {
         }
     }
 
+    /// Each of them changed, for who knows more of where they come from.
+    #[must_use]
+    pub fn map(mut self, change: impl FnMut(Diagnostic) -> Diagnostic) -> Self {
+        self.list = self.list.into_iter().map(change).collect();
+        self
+    }
+
     /// Shows the line of the text in problems of that file that know only its number.
     #[must_use]
     pub fn with_excerpts(mut self, source: &SourceText) -> Self {
@@ -346,6 +353,15 @@ mod tests {
             shown.contains("x:2:3") && shown.contains("  ^") && shown.contains("hint: better"),
             "{shown}"
         );
+    }
+
+    #[test]
+    fn a_change_of_each_forgets_none() {
+        let mut problems = Diagnostics::new();
+        (0..MAX_KEPT + 3).for_each(|_| problems.push(Diagnostic::general("x", "bad")));
+        let changed = problems.map(|problem| problem.hint("better"));
+        assert_eq!((changed.list().len(), changed.dropped()), (MAX_KEPT, 3));
+        assert!(changed.list().iter().all(|problem| problem.hint == "better"));
     }
 
     #[test]

@@ -18,10 +18,9 @@ pub use set::{PathPart, PathSet, Rounds, Sides, Way};
 pub use step::{AsyncRing, BarrierUse, MemoryUse, Step};
 pub use traffic::LineUse;
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-
-use std::convert::Infallible;
 
 use crate::base::{BlockId, LaneMask};
 

@@ -15,6 +15,12 @@ pub fn matches(words: &[OsString]) -> Option<ArgMatches> {
     general().subcommand(of(name)?).try_get_matches_from(words).ok()
 }
 
+/// The command that they name.
+pub fn name(matches: &ArgMatches) -> &'static str {
+    let named = |(name, _): &&(&'static str, Options)| matches.subcommand_name() == Some(*name);
+    COMMANDS.iter().find(named).map_or("", |(name, _)| name)
+}
+
 fn general() -> Command {
     General::augment_args(Command::new("warpbound").subcommand_required(true))
 }

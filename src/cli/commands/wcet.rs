@@ -68,14 +68,11 @@ fn row(name: &str, args: &Wcet, bounds: &ByLine, session: &Session) -> Result<Wc
         let options = Options::of(&machine, args.common.fuel());
         let kept = keeps_bounds(&kernel.workload, options, &resolved, &session.watch);
         kept.map_err(|problems| {
-            let mut said = Diagnostics::new();
-            for problem in problems.list() {
-                said.push(Diagnostic {
-                    message: format!("{} (seed {seed})", problem.message),
-                    ..problem.clone()
-                });
-            }
-            said.with_excerpts(&kernel.code)
+            let of_seed = |problem: Diagnostic| {
+                let message = format!("{} (seed {seed})", problem.message);
+                Diagnostic { message, ..problem }
+            };
+            problems.map(of_seed).with_excerpts(&kernel.code)
         })?;
     }
     let bounds = bound::all();

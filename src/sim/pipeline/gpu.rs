@@ -95,7 +95,9 @@ fn launch_with<'a>(
     };
     if sampling {
         // who listens to samples hears of each SM's first ones
-        (0..sms).for_each(|index| gpu.make(index));
+        (0..sms).for_each(|index| {
+            gpu.core(index);
+        });
     }
     let end = pipeline.launch.end;
     loop {
@@ -230,16 +232,16 @@ impl<'a> Gpu<'a> {
         self.maker.machine.sub_cores().count()
     }
 
-    /// An SM comes into being, if it has not yet. Until now it was idle.
-    fn make(&mut self, index: usize) {
+    /// The SM with this number. It comes into being, if it has not yet; until now it was idle.
+    fn core(&mut self, index: usize) -> &mut Core<'a> {
         let share = &mut self.shares[index / self.share];
-        if share.iter().any(|core| core.sm.index == index) {
-            return;
-        }
-        let mut core = self.maker.make(index, self.lower.as_ref());
-        core.sm.was_idle_until(self.now);
         let place = share.partition_point(|core| core.sm.index < index);
-        share.insert(place, core);
+        if share.get(place).is_none_or(|core| core.sm.index != index) {
+            let mut core = self.maker.make(index, self.lower.as_ref());
+            core.sm.was_idle_until(self.now);
+            share.insert(place, core);
+        }
+        &mut share[place]
     }
 
     /// A cycle of all SMs, up to the end of giving out blocks. Whether the launch goes on.
@@ -385,9 +387,8 @@ impl<'a> Gpu<'a> {
 
     /// The next block goes to an SM, if that has room. Whether it did.
     fn place_block(&mut self, index: usize, supply: &mut Supply<'_, '_>) -> Result<bool, SimError<Kept>> {
-        self.make(index);
-        let core = self.shares[index / self.share].iter_mut().find(|core| core.sm.index == index);
-        let Some(Core { sm, policies, next, .. }) = core else { return Ok(false) };
+        let now = self.now;
+        let Core { sm, policies, next, .. } = self.core(index);
         let Some(place) = sm.blocks.free_place() else { return Ok(false) };
         if !supply.next(&mut sm.rooms[place])? {
             return Ok(false);
@@ -395,9 +396,9 @@ impl<'a> Gpu<'a> {
         if supply.layout().is_one() {
             policies.iter_mut().for_each(Policy::restart);
         }
-        sm.advance_to(self.now);
+        sm.advance_to(now);
         sm.place(place, policies);
-        *next = self.now;
+        *next = now;
         self.last_served = index;
         Ok(true)
     }

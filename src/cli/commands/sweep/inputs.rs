@@ -192,14 +192,10 @@ fn first_settings(points: &Points) -> Vec<Assignment<'_>> {
 /// Problems of something that the plan names, at the place where it does, found word by word. Those with a place in
 /// another file keep it.
 fn at(source: &SourceText, words: &[&str], problems: Diagnostics) -> Diagnostics {
-    let mut placed = Diagnostics::new();
-    for problem in problems.list() {
-        placed.push(match problem.line {
-            0 => source.error_along(words, problem.message.clone()).hint(problem.hint.clone()),
-            _ => problem.clone(),
-        });
-    }
-    placed
+    problems.map(|problem| match problem.line {
+        0 => source.error_along(words, problem.message).hint(problem.hint),
+        _ => problem,
+    })
 }
 
 /// A machine with settings of a plan, among them the one that is no path.

@@ -146,8 +146,7 @@ impl Cache {
 
     /// Makes these sectors valid, as a copy into memory before the launch does.
     pub(super) fn preload_at(&mut self, line: u64, sectors: u8, number: u64) {
-        let parts: &[u8] = if self.part_bits == 0 { &[0b1111] } else { &[1, 2, 4, 8] };
-        for part in parts {
+        for part in super::sectors(self.part_bits == 0) {
             let request = Request::new(line, part & sectors, RequestKind::WriteBack, Token::None);
             if request.sectors == 0 {
                 continue;

@@ -108,6 +108,11 @@ impl Request {
     }
 }
 
+/// The sectors of a line as masks: all together, or one by one.
+fn sectors(together: bool) -> &'static [u8] {
+    if together { &[0b1111] } else { &[1, 2, 4, 8] }
+}
+
 /// The core cycle in which a tick lies, with ticks per cycles.
 #[inline]
 fn cycle_of(tick: u64, (ticks, cycles): (u64, u64)) -> u64 {

@@ -8,7 +8,7 @@ use super::jitter::Draws;
 use super::mapping::Mapping;
 use super::partition::Partition;
 use super::share::Share;
-use super::{Port, Request, cycle_of};
+use super::{Port, Request, cycle_of, sectors};
 use crate::machine::memory::{LINE_BYTES, Partitions};
 use crate::sim::result::LowerStats;
 use crate::trace::{Counted, DramSample};
@@ -82,8 +82,7 @@ impl Partitioned {
 
     pub fn preload(&mut self, line: u64) {
         // bits below the line can choose the slice, too
-        let parts: &[u8] = if self.mapping.keeps_lines() { &[0b1111] } else { &[1, 2, 4, 8] };
-        for &sectors in parts {
+        for &sectors in sectors(self.mapping.keeps_lines()) {
             let address = line * LINE_BYTES + u64::from(sectors.trailing_zeros()) * 32;
             let (partition, of) = self.slices.at(&mut self.shares, self.mapping.slice(address));
             if let Some(cache) = &mut partition.slices[of].cache {

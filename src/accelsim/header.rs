@@ -59,6 +59,23 @@ pub struct Operands {
     pub guard: Option<u32>,
 }
 
+/// The newest version of the tracer whose format is known.
+pub(super) const NEWEST_TRACER: u32 = 5;
+
+impl Header {
+    /// A hint for a problem in the body of a trace: a format that is newer than what is known here may be the reason.
+    pub(super) fn with_version(&self, hint: String) -> String {
+        if self.tracer <= NEWEST_TRACER {
+            return hint;
+        }
+        let version = format!(
+            "the trace is of tracer version {}, and versions 1 to {NEWEST_TRACER} are known",
+            self.tracer
+        );
+        if hint.is_empty() { version } else { format!("{version}; {hint}") }
+    }
+}
+
 /// Unknown keys that are kept by name.
 const KEPT: usize = 64;
 /// The kinds of own lines are held to so many: one for each instruction of the largest program.

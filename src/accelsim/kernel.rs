@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::code::{Code, Guess};
-use super::header::Header;
+use super::header::{Header, NEWEST_TRACER};
 use super::instruction::Format;
 use super::lower::{Action, Lowered, Seen, Taking, lower};
 use super::opcodes::{Does, Opcodes};
@@ -138,9 +138,9 @@ fn table<'t>(
         let problem = Diagnostic::general(&file.name, "the header does not say for which GPU the code is");
         return Err(problem.hint("add a line such as `-binary version = 86` for sm_86"));
     };
-    if header.tracer > 5 {
+    if header.tracer > NEWEST_TRACER {
         notes.push(format!(
-            "tracer version {} is newer than what is known here: read as version 5",
+            "tracer version {} is newer than what is known here: read as version {NEWEST_TRACER}",
             header.tracer
         ));
     }

@@ -126,6 +126,7 @@ impl Stream {
         hint: impl Into<String>,
     ) -> Diagnostic {
         let text = String::from_utf8_lossy(self.line()).into_owned();
+        let hint = self.header.with_version(hint.into());
         let mut problem = Diagnostic::general(&self.name, message).hint(hint);
         problem.line = u32::try_from(self.lines.number()).unwrap_or(u32::MAX);
         problem.column = at.start as u32 + 1;

@@ -61,7 +61,7 @@ pub fn load(
         return Err(problem.hint("change its numbers with --let NAME=VALUE, or edit a copy").into());
     }
     let mut spec = SequenceSpec::parse(&source)?;
-    let mut texts = Texts::new(source);
+    let mut texts = Texts::new(source.clone());
     set_constants(&mut spec, &options.constant, &mut texts)?;
     let inputs = RefCell::new(location.on_disk().map(PathBuf::from).into_iter().collect::<Vec<_>>());
     let mut modules: Vec<(String, Module)> = Vec::new();
@@ -71,6 +71,7 @@ pub fn load(
             Some(index) => index,
             None => {
                 let module = location.beside(&options.module(file));
+                launches::module_is_there(&module, &source, file)?;
                 inputs.borrow_mut().extend(module.on_disk().map(PathBuf::from));
                 let behind = modules.last().map_or(0, |(_, module)| module.globals_end());
                 let module = Module::read(&module, options, behind)?;

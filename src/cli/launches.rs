@@ -35,9 +35,23 @@ pub fn from_file(
     seed: u64,
 ) -> Result<FittedLaunch, Diagnostics> {
     let mut spec = LaunchSpec::parse(&source)?;
-    spec.module = options.module(&spec.module);
+    let written = std::mem::take(&mut spec.module);
+    spec.module = options.module(&written);
     let module = location.beside(&spec.module);
+    module_is_there(&module, &source, &written)?;
     fitted(spec, location, &module, Texts::new(source), options, seed)
+}
+
+/// A file that names a module which is not there is told so at the name.
+pub fn module_is_there(module: &Location, source: &SourceText, written: &str) -> Result<(), Diagnostics> {
+    match module.on_disk() {
+        Some(path) if !path.exists() => {
+            let message = format!("the module `{written}` that is named here does not exist");
+            let place = source.error_along(&["module", written], message);
+            Err(place.hint(format!("it is looked for beside this file, as {}", module.shown())).into())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The launch of a bare PTX file that the options describe.
@@ -50,6 +64,10 @@ pub fn from_options(
     if let Some(compiler) = &options.compiler {
         let problem = Diagnostic::general(format!("--compiler {compiler}"), "this is the code already");
         problems.push(problem.hint("--compiler chooses the .ptx file of a launch or program file"));
+    }
+    if location.on_disk().is_some_and(|path| !path.exists()) {
+        // that it cannot be read comes before what else it needs
+        location.bytes(read::PTX_BYTES)?;
     }
     for (name, given) in [("--grid", options.grid), ("--block", options.block)] {
         if given.is_none() {

@@ -11,7 +11,7 @@ use super::assets;
 use super::load::{self, Loaded};
 use super::policies;
 use crate::diag::{Diagnostic, Diagnostics, SourceText};
-use crate::machine::{Machine, MachineSpec, SchedulerKind};
+use crate::machine::{Machine, MachineSpec, ParseSchedulerError, SchedulerKind};
 use crate::sim::PolicySetup;
 
 /// What the command line lists; none where it says nothing.
@@ -49,9 +49,9 @@ impl Lists {
             let is_schedule = text.strip_prefix("replay:").is_some_and(is_file);
             let list = List::new("--scheduler", text, is_schedule);
             list.try_each(&mut problems, |word, wrong| {
-                let kind: SchedulerKind = word
-                    .parse()
-                    .map_err(|error| wrong(&Diagnostic::general("", format!("{error}")).into()))?;
+                let kind: SchedulerKind = word.parse().map_err(|error: ParseSchedulerError| {
+                    wrong(&Diagnostic::general("", error.to_string()).hint(error.hint()).into())
+                })?;
                 policies::setup(&kind)?;
                 Ok(kind.to_string())
             })

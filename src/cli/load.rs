@@ -233,7 +233,7 @@ pub fn any_at(name: &str, location: Location, options: &PtxLaunch, seed: u64) ->
         }
         "cu" => {
             return Err(Diagnostic::general(name, "this is CUDA C, not PTX")
-                .hint("compile it first, for example as the README's \"From .cu to a verdict\" does")
+                .hint(compiling(&location))
                 .into());
         }
         other => {
@@ -247,6 +247,17 @@ pub fn any_at(name: &str, location: Location, options: &PtxLaunch, seed: u64) ->
         }
     };
     Ok(Loaded::Kernel(Box::new(kernel)))
+}
+
+/// How a CUDA file becomes PTX.
+fn compiling(location: &Location) -> String {
+    let stem = location.stem();
+    format!(
+        "compile it first (the README's \"From .cu to a verdict\" says what each part does): clang-16 -x cuda \
+         --cuda-device-only --cuda-gpu-arch=sm_61 -nocudainc -nocudalib -O2 -fdeclspec --cuda-feature=+ptx63 \
+         -Ikernels/include -include cuda_runtime.h -S {} -o {stem}.ptx",
+        location.shown()
+    )
 }
 
 fn micro(name: &str, location: Location) -> Result<LoadedKernel, Diagnostics> {
@@ -414,7 +425,7 @@ pub fn machine_at(location: &Location, common: &Common) -> Result<(Machine, Mach
     }
     let mut settings = problems.into_result(settings)?;
     if let Some(scheduler) = &common.scheduler {
-        settings.push(Setting::new("scheduler", scheduler.clone()));
+        settings.push(Setting::of_option("--scheduler", "scheduler", scheduler.clone()));
     }
     let (written, source) = written_machine(location)?;
     let spec = changed(written.clone(), common.mem_latency, &settings)?;

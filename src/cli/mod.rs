@@ -28,6 +28,7 @@ mod suite;
 mod terminal;
 mod trace_files;
 mod traces;
+mod usage;
 mod worst_cases;
 
 use std::io::{self, Write};
@@ -43,11 +44,21 @@ use session::Session;
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
     let words: Vec<_> = std::env::args_os().collect();
-    let matches = args::one_command::matches(&words).unwrap_or_else(|| {
-        let colour = terminal::help_colour(words.iter().cloned());
-        Args::command().color(colour).get_matches_from(&words)
-    });
-    let mut args = Args::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let matches = args::one_command::matches(&words).map_or_else(
+        || {
+            let colour = terminal::help_colour(words.iter().cloned());
+            Args::command().color(colour).try_get_matches_from(&words)
+        },
+        Ok,
+    );
+    let matches = match matches {
+        Ok(matches) => matches,
+        Err(error) => return usage::finish(&error, &words),
+    };
+    let mut args = match Args::from_arg_matches(&matches) {
+        Ok(args) => args,
+        Err(error) => return usage::finish(&error, &words),
+    };
     // machine code alone says no launch; those beside it do
     match &mut args.command {
         Command::Check(check) => check.kernels = modules::expanded(&check.kernels, &check.ptx),

@@ -82,6 +82,15 @@ pub fn finish(outcome: Outcome, session: &Session, command: &'static str, format
     }
 }
 
+/// Says as JSON what was wrong before a command began.
+pub fn failed_early(command: &'static str, problem: Diagnostic) {
+    let problems = Diagnostics::from(problem);
+    let all = Failed::of_batch(command, None, Vec::new(), Batch::failed(&problems));
+    if let Err(problem) = write_out(&json_line(&all)) {
+        complain(&problem.to_string());
+    }
+}
+
 /// A report in this form.
 fn printed(report: &impl Report, style: Style, format: Format) -> String {
     match format {
@@ -102,6 +111,10 @@ fn complain(text: &str) {
 /// Text to stdout. A reader who has seen enough is no problem.
 fn print(session: &Session, text: &str) -> Result<(), Diagnostic> {
     session.progress.end();
+    write_out(text)
+}
+
+fn write_out(text: &str) -> Result<(), Diagnostic> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {

@@ -5,9 +5,13 @@
 
 mod place;
 mod ron;
+mod ron_words;
+mod similar;
 
 pub use place::{Place, Step, Texts};
 pub use ron::{from_ron, to_ron, unique_keys};
+pub use ron_words::said as ron_problem;
+pub use similar::closest;
 
 use std::fmt;
 
@@ -309,33 +313,6 @@ impl fmt::Display for Diagnostics {
 
 impl std::error::Error for Diagnostics {}
 
-/// The name in `known` closest to `word`, if any is close enough to be a typing slip.
-pub fn closest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    known
-        .into_iter()
-        .map(|name| (edit_distance(word, name), name))
-        .filter(|(distance, name)| *distance <= 1 + name.len().min(word.len()) / 3)
-        // of two letters every one is close to the other
-        .filter(|(distance, name)| *distance < name.len().max(word.len()))
-        .min()
-        .map(|(_, name)| name)
-}
-
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, cb) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(ca != *cb);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -362,13 +339,6 @@ mod tests {
         let changed = problems.map(|problem| problem.hint("better"));
         assert_eq!((changed.list().len(), changed.dropped()), (MAX_KEPT, 3));
         assert!(changed.list().iter().all(|problem| problem.hint == "better"));
-    }
-
-    #[test]
-    fn closest_finds_slips_only() {
-        assert_eq!(closest("gmme", ["gmem", "int"]), Some("gmem"));
-        assert_eq!(closest("zzzz", ["gmem", "int"]), None);
-        assert_eq!(closest("a", ["b", "c"]), None);
     }
 
     #[test]

@@ -10,13 +10,8 @@ use ron::extensions::Extensions;
 use serde::de::{self, DeserializeOwned, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use super::{Diagnostic, Diagnostics, SourceText, closest, shortened};
-
-const HINT: &str =
-    "this file is RON: `Name(field: value, ...)`; the README's section on files lists the fields";
-
-const QUOTED: &str = "text in quotes does not stand by itself here, but in a form like `Kernel(\"my.ron\")`; the README's \
-                      section on files lists the forms";
+use super::ron_words::{said, suggestion};
+use super::{Diagnostic, Diagnostics, SourceText, shortened};
 
 /// Reads a RON value; optional fields need no `Some(..)`.
 ///
@@ -44,20 +39,22 @@ fn problem(source: &SourceText, error: &SpannedError) -> Diagnostic {
     let text = source.text();
     let at = |position: ron::error::Position| offset_of(text, position.line, position.col);
     let (start, end) = (at(error.span.start), at(error.span.end));
-    let (word, known): (&str, &[&str]) = match &error.code {
-        Error::NoSuchStructField { found, expected, .. }
-        | Error::NoSuchEnumVariant { found, expected, .. } => (found, expected),
-        Error::DuplicateStructField { field, .. } => (field, &[]),
-        _ => ("", &[]),
+    let word: &str = match &error.code {
+        Error::NoSuchStructField { found, .. }
+        | Error::NoSuchEnumVariant { found, .. }
+        | Error::ExpectedDifferentStructName { found, .. } => found,
+        Error::DuplicateStructField { field, .. } => field,
+        _ => "",
     };
     let place = if word.is_empty() { None } else { word_before(text, end, word) };
-    let near = closest(word, known.iter().copied());
-    let usual = match error.code {
-        Error::ExpectedIdentifier if text[start..].starts_with('"') => QUOTED,
-        _ => HINT,
-    };
-    let hint = near.map_or_else(|| usual.to_owned(), |near| format!("did you mean `{near}`?"));
-    source.error(place.unwrap_or(start..after(text, start)), shortened(&error.code.to_string())).hint(hint)
+    let place = place.unwrap_or_else(|| with_its_sign(text, start)..after(text, start));
+    let (message, hint) = (said(&error.code), suggestion(&error.code, &text[place.start..]));
+    source.error(place, shortened(&message)).hint(hint)
+}
+
+/// The parser complains of a number behind its sign: the place begins with the sign.
+fn with_its_sign(text: &str, start: usize) -> usize {
+    if text[..start].ends_with('-') { start - 1 } else { start }
 }
 
 /// Where a word stands last before an offset: the parser is already past what it complains about.

@@ -62,6 +62,17 @@ impl Access {
             Denied::Unmapped if address < 4096 && self.space == Space::Global => {
                 ("out-of-bounds", "this looks like a null pointer: is a buffer passed where one is expected?")
             }
+            Denied::Unmapped
+                if self.space == Space::Shared
+                    && program.memory.uses_dynamic_shared
+                    && shape.dynamic_shared == 0 =>
+            {
+                (
+                    "out-of-bounds",
+                    "the kernel has an array of dynamic shared memory, and the launch gives it no bytes: --dynamic-shared N, \
+                     or `dynamic_shared: N` in a launch file",
+                )
+            }
             Denied::Unmapped => {
                 ("out-of-bounds", "guard the access with the number of elements, or make the buffer larger")
             }

@@ -114,7 +114,7 @@ impl Parser<'_> {
             ".machine" => self.kernel.machine = Some(value.text.to_owned()),
             ".scheduler" => match value.text.parse::<SchedulerKind>() {
                 Ok(kind) => self.kernel.scheduler = Some(kind),
-                Err(error) => self.problem(value, error.to_string(), ""),
+                Err(error) => self.problem(value, error.to_string(), error.hint()),
             },
             other => {
                 let hint = closest(other, DIRECTIVES).map_or_else(
@@ -134,8 +134,18 @@ impl Parser<'_> {
         let count = match value.text.parse::<usize>() {
             Ok(count) if (1..=MAX_WARPS - of_block.min(MAX_WARPS - 1)).contains(&count) => count,
             _ => {
-                let message = format!("`{}` is not a number of warps", value.text);
-                self.problem(value, message, format!("1 to {MAX_WARPS} warps in a block"));
+                let left = MAX_WARPS.saturating_sub(of_block);
+                let message = match value.text.parse::<u128>() {
+                    Ok(given) if given > 0 => {
+                        format!("a block has at most {MAX_WARPS} warps: {given} are too many here")
+                    }
+                    _ => format!("`{}` is not a number of warps", value.text),
+                };
+                let hint = match of_block {
+                    0 => format!("from 1 to {MAX_WARPS}"),
+                    before => format!("this block has {before} warps already, so that {left} are left"),
+                };
+                self.problem(value, message, hint);
                 1
             }
         };

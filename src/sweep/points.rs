@@ -342,7 +342,7 @@ fn policies(spec: &SweepSpec, root: &Place, problems: &mut Diagnostics) -> Vec<S
                 problems.push(place.error(format!("`{word}` is there twice")))
             }
             Ok(kind) => known.push(kind),
-            Err(error) => problems.push(place.error(error.to_string())),
+            Err(error) => problems.push(place.error(error.to_string()).hint(error.hint())),
         }
     }
     known

@@ -15,10 +15,14 @@ pub fn matches(words: &[OsString]) -> Option<ArgMatches> {
     general().subcommand(of(name)?).try_get_matches_from(words).ok()
 }
 
+/// The command of this name.
+pub fn known(name: &str) -> Option<&'static str> {
+    COMMANDS.iter().map(|(known, _)| *known).find(|known| *known == name)
+}
+
 /// The command that they name.
 pub fn name(matches: &ArgMatches) -> &'static str {
-    let named = |(name, _): &&(&'static str, Options)| matches.subcommand_name() == Some(*name);
-    COMMANDS.iter().find(named).map_or("", |(name, _)| name)
+    matches.subcommand_name().and_then(known).unwrap_or("")
 }
 
 fn general() -> Command {

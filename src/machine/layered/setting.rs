@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::fields::{Kind, SETTINGS, kind};
 use super::merge::{from_json, lay, put, said, to_json};
-use crate::diag::{Diagnostic, Diagnostics, SourceText, closest, from_ron, shortened};
+use crate::diag::{Diagnostic, Diagnostics, SourceText, closest, from_ron, ron_problem, shortened};
 use crate::machine::written::{MachineSpec, SchedulerKind};
 
 /// A path into a machine file and the value to put there, such as `units.gmem.lat=199`,
@@ -19,7 +19,20 @@ use crate::machine::written::{MachineSpec, SchedulerKind};
 pub struct Setting {
     path: String,
     value: String,
+    /// The option of the command line that says it by another name, such as `--scheduler`.
+    option: Option<&'static str>,
 }
+
+/// Options of the command line, with the names under which they are looked for among the settings of a machine.
+const OPTIONS: &[(&str, &[&str])] = &[
+    ("--mem-latency", &["mem_latency", "mem-latency", "memory_latency", "memory.latency"]),
+    ("--scheduler", &["policy", "sched"]),
+    ("--seed", &["seed"]),
+    ("--machine", &["machine"]),
+    ("--max-instructions", &["max_instructions", "max-instructions"]),
+    ("--sm-threads", &["sm_threads", "sm-threads", "threads"]),
+    ("--races", &["races"]),
+];
 
 impl Setting {
     /// Reads `PATH=VALUE`.
@@ -28,9 +41,7 @@ impl Setting {
     /// If there is no `=` or no path.
     pub fn parse(text: &str) -> Result<Self, Diagnostic> {
         match text.split_once('=') {
-            Some((path, value)) if !path.trim().is_empty() => {
-                Ok(Self { path: path.trim().to_owned(), value: value.trim().to_owned() })
-            }
+            Some((path, value)) if !path.trim().is_empty() => Ok(Self::new(path.trim(), value.trim())),
             _ => Err(Diagnostic::general(format!("--set {text}"), "expected PATH=VALUE")
                 .hint("for example --set units.gmem.lat=199")),
         }
@@ -38,7 +49,12 @@ impl Setting {
 
     /// A setting from its parts.
     pub fn new(path: impl Into<String>, value: impl Into<String>) -> Self {
-        Self { path: path.into(), value: value.into() }
+        Self { path: path.into(), value: value.into(), option: None }
+    }
+
+    /// A setting that an option of its own gives: messages name that option.
+    pub fn of_option(option: &'static str, path: impl Into<String>, value: impl Into<String>) -> Self {
+        Self { option: Some(option), ..Self::new(path, value) }
     }
 
     /// Where in a machine file it belongs.
@@ -47,7 +63,10 @@ impl Setting {
     }
 
     fn place(&self) -> String {
-        format!("--set {}={}", self.path, self.value)
+        match self.option {
+            Some(option) => format!("{option} {}", self.value),
+            None => format!("--set {}={}", self.path, self.value),
+        }
     }
 
     fn problem(&self, message: String) -> Diagnostic {
@@ -89,10 +108,12 @@ impl Setting {
             self.path.split_once('.').map_or((self.path.as_str(), None), |(top, rest)| (top, Some(rest)));
         let known = || SETTINGS.iter().filter(|(_, kind)| *kind != Kind::Base).map(|(name, _)| *name);
         if !known().any(|name| name == top) {
+            let problem = self.problem(format!("no machine setting `{top}`"));
+            if let Some((option, _)) = OPTIONS.iter().find(|(_, names)| names.contains(&self.path.as_str())) {
+                return Err(problem.hint(format!("this has an option of its own: {option} {}", self.value)));
+            }
             let near = closest(top, known()).map_or(String::new(), |name| format!("did you mean `{name}`? "));
-            return Err(self
-                .problem(format!("no machine setting `{top}`"))
-                .hint(format!("{near}settings: {}", known().collect::<Vec<_>>().join(", "))));
+            return Err(problem.hint(format!("{near}settings: {}", known().collect::<Vec<_>>().join(", "))));
         }
         let Some(rest) = rest else { return Ok(vec![top]) };
         if !kind(top).is_divided() {
@@ -152,7 +173,7 @@ impl Setting {
         if path == ["scheduler"]
             && let Err(unknown) = self.value.parse::<SchedulerKind>()
         {
-            return Err(self.problem(unknown.to_string()));
+            return Err(self.problem(unknown.to_string()).hint(unknown.hint()));
         }
         Err(self.problem(first_problem.expect("there is the value as it was written")).hint(
             "values are as in machine files: 5, true, none, Lru, (7, 2), [\"fp32\", \"sfu\"], Uniform(2, 9)",
@@ -206,7 +227,7 @@ fn said_by(path: &[&str], value: &str) -> Result<Map<String, Value>, String> {
     // it may end in a comment
     let value = format!("{value}\n");
     // one value: it must not close what it is put in
-    ron::value::RawValue::from_ron(&value).map_err(|error| shortened(&error.code.to_string()))?;
+    ron::value::RawValue::from_ron(&value).map_err(|error| shortened(&ron_problem(&error.code)))?;
     let entry = kind(path[0]).entry();
     let mut text = value;
     for (depth, name) in path.iter().enumerate().rev() {

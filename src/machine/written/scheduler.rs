@@ -8,6 +8,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::diag::closest;
+
 /// A policy by name. In RON `Gto`, `Random(7)`; on the command line `gto`, `random:7`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SchedulerKind {
@@ -72,7 +74,19 @@ pub struct ParseSchedulerError(String);
 
 impl fmt::Display for ParseSchedulerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "unknown scheduler `{}`; known: {}", self.0, SchedulerKind::forms())
+        write!(f, "unknown scheduler `{}`", self.0)
+    }
+}
+
+impl ParseSchedulerError {
+    /// What to do about it: the policy that was probably meant, and all that there are.
+    pub fn hint(&self) -> String {
+        let names: Vec<String> = SchedulerKind::NAMED.iter().map(ToString::to_string).collect();
+        let known = names.iter().map(String::as_str).chain(["random", "replay"]);
+        let word = self.0.split(':').next().unwrap_or_default();
+        let near = closest(word, known).filter(|near| *near != word);
+        let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
+        format!("{near}schedulers: {}", SchedulerKind::forms())
     }
 }
 

@@ -1,0 +1,46 @@
+//! Help, versions, and what is wrong with a command line before there is a command.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+
+use super::args::one_command;
+use super::output;
+use crate::diag::Diagnostic;
+
+/// Exit code for a command line that is not understood.
+const USAGE: u8 = 2;
+
+/// Prints help, or says what is wrong with these words: as JSON where they ask for that.
+pub fn finish(error: &clap::Error, words: &[OsString]) -> ExitCode {
+    if !error.use_stderr() || !asks_for_json(words) {
+        error.exit();
+    }
+    let command = words.iter().skip(1).filter_map(|word| word.to_str()).find_map(one_command::known);
+    output::failed_early(command.unwrap_or(""), problem(error));
+    ExitCode::from(USAGE)
+}
+
+/// Whether an output option says JSON, whatever else is wrong.
+fn asks_for_json(words: &[OsString]) -> bool {
+    let words: Vec<&str> = words.iter().filter_map(|word| word.to_str()).collect();
+    words.contains(&"--format=json") || words.windows(2).any(|pair| pair == ["--format", "json"])
+}
+
+/// The error as a problem with a hint. The text begins with what is wrong; suggestions and usage follow it.
+fn problem(error: &clap::Error) -> Diagnostic {
+    let text = error.render().to_string();
+    let mut paragraphs = text.split("\n\n").map(|part| {
+        let words: Vec<&str> = part.split_whitespace().collect();
+        words.join(" ")
+    });
+    let first = paragraphs.next().unwrap_or_default();
+    let message = first.strip_prefix("error: ").unwrap_or(&first).to_owned();
+    let hints = paragraphs.filter(|part| !part.is_empty() && !part.starts_with("For more information"));
+    let mut hint = hints.collect::<Vec<_>>().join("; ");
+    if error.kind() == ErrorKind::MissingSubcommand || hint.is_empty() {
+        "--help lists commands and options".clone_into(&mut hint);
+    }
+    Diagnostic::general("command line", message).hint(hint)
+}

@@ -1,0 +1,205 @@
+//! What is wrong with a RON text, in the words of the files that people write and not in those of the parser's types.
+
+use ron::error::Error;
+
+use super::closest;
+
+const FORM: &str =
+    "this file is RON: `Name(field: value, ...)`; the README's section on files lists the fields";
+
+const QUOTED: &str = "text in quotes does not stand by itself here, but in a form like `Kernel(\"my.ron\")`; the README's \
+                      section on files lists the forms";
+
+/// What is wrong.
+pub fn said(error: &Error) -> String {
+    let fixed = match error {
+        Error::Message(message) => return of_serde(message),
+        Error::Io(message) => return message.clone(),
+        Error::Eof => "the text ends too early: something that was opened is not closed",
+        Error::ExpectedArray => "a list `[...]` is expected here",
+        Error::ExpectedArrayEnd => "a `]` is missing here: the list is not closed",
+        Error::ExpectedAttribute | Error::ExpectedAttributeEnd => {
+            "an attribute `#![enable(...)]` is expected here"
+        }
+        Error::ExpectedBoolean => "`true` or `false` is expected here",
+        Error::ExpectedComma => "a comma or the closing bracket is expected here",
+        Error::ExpectedChar => "a single character such as 'a' is expected here",
+        Error::ExpectedByteLiteral | Error::ExpectedByteString => "bytes such as b\"...\" are expected here",
+        Error::ExpectedFloat => "a number is expected here",
+        Error::FloatUnderscore => "a number with a fraction has no `_`",
+        Error::ExpectedInteger => "a whole number is expected here",
+        Error::ExpectedOption => "a value or `None` is expected here",
+        Error::ExpectedOptionEnd | Error::ExpectedStructLikeEnd => "a `)` is missing here",
+        Error::ExpectedMap => "a map `{ \"name\": value, ... }` is expected here",
+        Error::ExpectedMapColon => "a colon is expected between a name and its value",
+        Error::ExpectedMapEnd => "a `}` is missing here: the map is not closed",
+        Error::ExpectedStructLike => "an opening `(` is expected here",
+        Error::ExpectedUnit => "`()` is expected here",
+        Error::ExpectedString => "a text in double quotes is expected here",
+        Error::ExpectedStringEnd => "the text in quotes is not closed",
+        Error::ExpectedIdentifier => "a name is expected here",
+        Error::InvalidEscape(why) => return format!("a text in quotes has a wrong escape: {why}"),
+        Error::IntegerOutOfBounds => "the number is too large or too small for what it is about",
+        Error::InvalidIntegerDigit { digit, .. } => {
+            return format!("a whole number is expected here, and `{}` is no digit", digit.escape_debug());
+        }
+        Error::NoSuchExtension(name) => return format!("RON has no extension `{name}`"),
+        Error::UnclosedBlockComment => "a comment `/* ...` is not closed",
+        Error::UnclosedLineComment => "the value ends in a comment",
+        Error::UnderscoreAtBeginning => "a number does not begin with `_`",
+        Error::UnexpectedChar(c) => return format!("`{}` does not belong here", c.escape_debug()),
+        Error::Utf8Error(_) => "the text is not UTF-8",
+        Error::TrailingCharacters => "the value is complete, and more text follows here",
+        Error::InvalidValueForType { expected, found } => {
+            return format!("{} is expected here, and this is {found}", plain(expected));
+        }
+        Error::ExpectedDifferentLength { expected, found } => {
+            let values = if *found == 1 { "value" } else { "values" };
+            return format!("{} is expected here, and this has {found} {values}", plain(expected));
+        }
+        Error::ExpectedDifferentStructName { expected, found } => {
+            return format!("`{expected}(...)` is expected here, not `{found}`");
+        }
+        Error::ExpectedNamedStructLike("") => "an opening `(` without a name is expected here",
+        Error::ExpectedNamedStructLike(name) => return format!("`{name}(...)` is expected here"),
+        Error::ExpectedStructName(name) => return format!("the name `{name}` is expected before the `(`"),
+        Error::NoSuchEnumVariant { found, expected, .. } => {
+            return format!("`{found}` is not one of {}", listed(expected));
+        }
+        Error::NoSuchStructField { found, expected: [], .. } => {
+            return format!("there is no field `{found}` here, nor any other");
+        }
+        Error::NoSuchStructField { found, expected, outer } => {
+            return format!("there is no field `{found}`{}; it has {}", of(outer), listed(expected));
+        }
+        Error::MissingStructField { field, outer } => {
+            return format!("the field `{field}`{} is missing", of(outer));
+        }
+        Error::DuplicateStructField { field, outer } => {
+            return format!("the field `{field}`{} stands here twice", of(outer));
+        }
+        Error::InvalidIdentifier(name) => return format!("`{}` is not a name", name.escape_debug()),
+        Error::SuggestRawIdentifier(name) => {
+            return format!("`{}` is not a name; it can be written `r#{0}`", name.escape_debug());
+        }
+        Error::ExceededRecursionLimit => "brackets are nested too deeply here (more than 128 levels)",
+        Error::ExpectedRangeSyntax => "a range `a..b` is expected here",
+        // what only the writer reports, or what a later version of the parser adds
+        Error::Fmt | Error::ExpectedRawValue => "a value is expected here",
+        other => return other.to_string(),
+    };
+    fixed.to_owned()
+}
+
+/// What to do about it; `at` is the text from the place on.
+pub(super) fn suggestion(error: &Error, at: &str) -> String {
+    let near = match error {
+        Error::NoSuchStructField { found, expected, .. }
+        | Error::NoSuchEnumVariant { found, expected, .. } => closest(found, expected.iter().copied()),
+        Error::ExpectedDifferentStructName { expected, found } => closest(found, [*expected]),
+        _ => None,
+    };
+    if let Some(near) = near {
+        return format!("did you mean `{near}`?");
+    }
+    match error {
+        Error::ExceededRecursionLimit => {
+            "no machine, launch, program or plan nests that deeply: is a bracket not closed?"
+        }
+        Error::ExpectedIdentifier if at.starts_with('"') => QUOTED,
+        Error::ExpectedString if at.starts_with('\'') => "texts stand in double quotes: \"like this\"",
+        _ => FORM,
+    }
+    .to_owned()
+}
+
+/// The thing that a field belongs to, if the reader of the file knows it by that name.
+fn of(outer: &Option<String>) -> String {
+    match outer {
+        Some(name) if !is_of_types(name) => format!(" of `{name}`"),
+        _ => String::new(),
+    }
+}
+
+/// Whether a name is one of the tool's types, which no file says.
+fn is_of_types(name: &str) -> bool {
+    name.ends_with("Spec") || name.ends_with("Kind")
+}
+
+/// Names as messages list them.
+fn listed(names: &[&str]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    match quoted.as_slice() {
+        [] => "nothing".to_owned(),
+        [only] => only.clone(),
+        [before @ .., last] => format!("{} and {last}", before.join(", ")),
+    }
+}
+
+/// What serde expects, without the words of Rust's types.
+fn plain(expected: &str) -> String {
+    for (begins, meant) in
+        [("struct ", "a form `"), ("tuple struct ", "a form `"), ("enum ", "one of the forms of `")]
+    {
+        if let Some(rest) = expected.strip_prefix(begins) {
+            let name = rest.split(' ').next().unwrap_or(rest);
+            return if is_of_types(name) { "another form".to_owned() } else { format!("{meant}{name}`") };
+        }
+    }
+    match expected {
+        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number from 0 on".to_owned(),
+        "i8" | "i16" | "i32" | "i64" | "isize" => "a whole number".to_owned(),
+        "f32" | "f64" => "a number".to_owned(),
+        other => other.to_owned(),
+    }
+}
+
+/// A message of serde that reached us as text: those of untagged forms name a type of ours.
+fn of_serde(message: &str) -> String {
+    if message.starts_with("data did not match any variant of untagged enum") {
+        return "none of the forms that may stand here fits".to_owned();
+    }
+    message.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{SourceText, from_ron};
+    use crate::machine::MachineSpec;
+
+    /// No message speaks of the types of the program that reads the file.
+    #[test]
+    fn messages_are_about_the_file() {
+        let nested = format!("Machine(name: \"m\", doc: {}1{})", "[".repeat(400), "]".repeat(400));
+        let unit = |text: &str| format!("Machine(name: \"m\", units: {{ \"f\": {text} }}, ops: {{}})");
+        for (text, said, hinted) in [
+            (unit("Uni(init: 1, lat: 0)"), "`Unit(...)` is expected here, not `Uni`", "did you mean `Unit`?"),
+            (unit("Unit(lat: 0)"), "the field `init` of `Unit` is missing", "README"),
+            (unit("Unit(init: \"a\", lat: 0)"), "a whole number is expected here", "README"),
+            (unit("Unit(init: -1, lat: 0)"), "too large or too small", "README"),
+            (unit("Unit(init: 1, init: 1, lat: 0)"), "stands here twice", "README"),
+            (unit("Unit(init: 1, lta: 0)"), "there is no field `lta`", "did you mean `lat`?"),
+            ("Machine(name: 'm')".to_owned(), "a text in double quotes", "double quotes"),
+            ("Machine(name: \"m\") x".to_owned(), "more text follows", "README"),
+            ("Machine(name: \"m\"".to_owned(), "expected", "README"),
+            (
+                "Machine(name: \"m\", hazards: [Rwa])".to_owned(),
+                "`Rwa` is not one of `Raw` and `Waw`",
+                "did you mean `Raw`?",
+            ),
+            (nested, "a text in double quotes is expected here", "README"),
+            ("[".repeat(100_000), "`Machine(...)` is expected here", "README"),
+        ] {
+            let problems = from_ron::<MachineSpec>(&SourceText::new("m.ron", text.clone())).expect_err(&text);
+            let problem = &problems.list()[0];
+            assert!(problem.message.contains(said), "{}", problem.message);
+            assert!(problem.hint.contains(hinted), "{}", problem.hint);
+            for rust in ["enum", "struct", "variant", "Spec", "identifier", "serde", "u64"] {
+                assert!(!problem.to_string().replace(&problem.excerpt, "").contains(rust), "{problem}");
+            }
+        }
+        let deep = format!("{}{}", "[".repeat(400), "]".repeat(400));
+        let problems = from_ron::<ron::Value>(&SourceText::new("m.ron", deep)).expect_err("it is too deep");
+        assert!(problems.list()[0].message.contains("nested too deeply"), "{problems}");
+    }
+}

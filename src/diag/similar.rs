@@ -1,0 +1,54 @@
+//! The name that somebody meant who wrote another one.
+
+/// The known name that `word` is most likely a slip of, if there is one that is near.
+///
+/// Near is a name that differs by one edit in three letters of the shorter of both, but at least by one (a letter that is
+/// missing, added, replaced, or swapped with its neighbour), whatever the case of its letters. If there is none, it is the
+/// shortest name that contains the word, from three letters on.
+pub fn closest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let word = word.to_lowercase();
+    let letters = word.chars().count();
+    let names: Vec<(String, &str)> = known.into_iter().map(|name| (name.to_lowercase(), name)).collect();
+    let slips = names.iter().filter_map(|(lower, name)| {
+        let length = lower.chars().count();
+        let edits = strsim::damerau_levenshtein(&word, lower);
+        // a single letter is one edit away from every other
+        let near = edits <= (letters.min(length) / 3).max(1) && edits < letters.max(length);
+        near.then_some((edits, *name))
+    });
+    if let Some((_, name)) = slips.min() {
+        return Some(name);
+    }
+    let containing = names.iter().filter(|(lower, _)| letters > 2 && lower.contains(&word));
+    containing.map(|(lower, name)| (lower.len(), *name)).min().map(|(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::closest;
+
+    #[test]
+    fn slips_are_found_and_nothing_far_away() {
+        let policies = ["gto", "lrr", "srr", "gsrr", "oldest", "two-level"];
+        let machines = ["ecrts25-orin", "ecrts25-orin-banks", "rtx3070", "accelsim-sm1"];
+        for (word, known, meant) in [
+            ("gmme", &["gmem", "int"][..], Some("gmem")),
+            ("zzzz", &["gmem", "int"], None),
+            ("a", &["b", "c"], None),
+            ("gt", &policies, Some("gto")),
+            ("GTO", &policies, Some("gto")),
+            ("lrrr", &policies, Some("lrr")),
+            ("twolevel", &policies, Some("two-level")),
+            ("foo", &policies, None),
+            ("fifo", &policies, None),
+            ("ecrts-orin", &machines, Some("ecrts25-orin")),
+            ("orin", &machines, Some("ecrts25-orin")),
+            ("rtx3060", &machines, Some("rtx3070")),
+            ("sm1", &machines, Some("accelsim-sm1")),
+            ("hopper", &machines, None),
+            ("", &machines, None),
+        ] {
+            assert_eq!(closest(word, known.iter().copied()), meant, "{word}");
+        }
+    }
+}

@@ -6,14 +6,14 @@
 //! instruction has no meaning in PTX and is an error here. Members that are not enabled do not
 //! take part. A lane that reads one that does not take part gets what is in that lane's register.
 
-use super::arith::int;
+use super::arith::{exact::F32, float, int};
 use super::context::Context;
 use super::fault::{self, Fault};
-use super::lanes::{Lanes, width_mask};
+use super::lanes::{Lanes, map1, width_mask};
 use super::warp::Warp;
 use crate::base::{LaneMask, Pc, WARP_SIZE};
 use crate::program::Sem;
-use crate::program::sem::{IntOp, IntTy, Operand, Shuffle, ShuffleMode, VoteMode};
+use crate::program::sem::{FloatMode, FloatOp, IntOp, IntTy, Operand, Shuffle, ShuffleMode, VoteMode};
 
 /// The groups of lanes that take part together.
 struct Groups {
@@ -96,6 +96,20 @@ pub(super) fn execute(warp: &mut Warp, context: &Context, pc: Pc, enabled: LaneM
                 if let Some(pred) = pred {
                     warp.set_pred(*pred, holds, group);
                 }
+            }
+        }
+        Sem::ReduceFloat { largest, magnitude, nan, dst, src, members } => {
+            let mode = FloatMode { nan: *nan, ..FloatMode::default() };
+            let op = if *largest { FloatOp::Max } else { FloatOp::Min };
+            let keep = if *magnitude { !F32.sign() } else { u64::MAX };
+            // of one number alone the result is its canonical form, as of two equal ones
+            let values = map1(&warp.operand(*src, &context.shape), |v| {
+                float::scalar(op, F32, mode, [v & keep, v & keep, 0])
+            });
+            for group in groups(warp, context, pc, Some(*members), enabled)? {
+                let all = group.lanes().map(|lane| values[lane]);
+                let value = all.reduce(|x, y| float::scalar(op, F32, mode, [x, y, 0])).unwrap_or(0);
+                warp.set(*dst, &[value; WARP_SIZE], group);
             }
         }
         Sem::Reduce { op, ty, dst, src, members } => {

@@ -146,7 +146,7 @@ impl RegisterMap {
                 };
             }
             Operand::Imm(value) => Input::Value(value & width_mask(32)),
-            Operand::Special(Special::Clock | Special::Frame(_)) => return None,
+            Operand::Special(Special::Clock | Special::Frame(_) | Special::Element { .. }) => return None,
             Operand::Special(special) => Input::Special(special),
         };
         Some(self.narrow_inputs.row(self.narrow, input))

@@ -1,7 +1,7 @@
 //! One instruction of one warp.
 
 use super::access;
-use super::arith::{compare, convert, float, int, video};
+use super::arith::{bits, compare, convert, float, int, small, video};
 use super::calls;
 use super::code::{Code, Op};
 use super::collective;
@@ -9,7 +9,7 @@ use super::context::{Context, Meeting};
 use super::control;
 use super::fault::{self, Fault};
 use super::image;
-use super::lanes::{Lanes, map1, sign_extend, width_mask};
+use super::lanes::{Lanes, map1, map3, mask_where, sign_extend, width_mask};
 use super::matrix;
 use super::mbarrier;
 use super::stack::SimtStack;
@@ -191,6 +191,10 @@ pub(super) fn data(
             let value = warp.operand(*src, &shape);
             warp.set(*dst, &value, enabled);
         }
+        Sem::Moves(moves) => {
+            let values: Vec<Lanes> = moves.iter().map(|(_, src)| warp.operand(*src, &shape)).collect();
+            moves.iter().zip(&values).for_each(|((dst, _), value)| warp.set(*dst, value, enabled));
+        }
         Sem::Compare(compare) => compare_into(warp, context, compare, enabled),
         Sem::Select { dst, a, b, p } => {
             let holds = warp.pred(*p);
@@ -217,6 +221,28 @@ pub(super) fn data(
             let low = c.src2.map(|low| warp.operand(low, &shape));
             let value = convert::lanes(c, &src, low.as_ref());
             warp.set(c.dst, &value, enabled);
+        }
+        Sem::SmallConvert(c) => {
+            let mut sources = c.sources().map(|source| warp.operand(source, &shape));
+            let (first, second) = (sources.next().unwrap_or([0; WARP_SIZE]), sources.next());
+            let value = small::lanes(c, &first, second.as_ref());
+            warp.set(c.dst, &value, enabled);
+        }
+        Sem::MixedFloat { op, from, mode, dst, src } => {
+            let [a, b, c] = src.map(|source| warp.operand(source, &shape));
+            let value = float::mixed(*op, *from, *mode, [&a, &b, &c]);
+            warp.set(*dst, &value, enabled);
+        }
+        Sem::Lop3Pred(logic) => {
+            let [a, b, c] = logic.src.map(|source| warp.operand(source, &shape));
+            let value = map3(&a, &b, &c, |a, b, c| bits::lop3(a, b, c, logic.table));
+            let holds = self::logic(logic.op, mask_where(|lane| value[lane] != 0), warp.pred(logic.with));
+            if let Some(dst) = logic.dst {
+                warp.set(dst, &value, enabled);
+            }
+            if let Some(pred) = logic.pred {
+                warp.set_pred(pred, holds, enabled);
+            }
         }
         Sem::ToTf32 { dst, src, mode } => {
             let value = map1(&warp.operand(*src, &shape), |v| convert::tf32(v as u32, *mode).into());
@@ -268,6 +294,7 @@ pub(super) fn data(
         | Sem::Vote { .. }
         | Sem::Match { .. }
         | Sem::Reduce { .. }
+        | Sem::ReduceFloat { .. }
         | Sem::WarpSync { .. } => collective::execute(warp, context, pc, enabled)?,
         // no effect on values; control instructions come here when no lane is enabled, and
         // `Executor::new` refuses programs without semantics

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::lanes::{Lanes, width_mask};
+use super::lanes::{Lanes, map1, width_mask};
 use super::registers::{Aside, RegisterMap, RegisterRow, Registers};
 use super::stack::SimtStack;
 use crate::base::{LaneMask, Pc, RegId, WARP_SIZE};
@@ -190,6 +190,13 @@ impl Warp {
             Special::Clock => self.executed,
             Special::DynamicSharedBytes => shape.dynamic_shared,
             Special::TotalSharedBytes => shape.total_shared,
+            Special::Element { index, plus, shift, base } => {
+                let width = self.map.width(index);
+                return map1(&self.registers.lanes(self.map.place(index)), |value| {
+                    let scaled = (value.wrapping_add(plus.into()) & width) << shift & width;
+                    base.wrapping_add(scaled)
+                });
+            }
             Special::Param(at) => self.map.param(at),
             Special::Const(at) => self.map.constant(at),
             Special::Frame(offset) => self.stack.local().wrapping_add(offset),

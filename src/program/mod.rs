@@ -312,7 +312,7 @@ impl Program {
         self.instrs.iter().flat_map(|instr| instr.srcs.as_slice()).for_each(|reg| read[reg.index()] = true);
         let decides = |atomic: &sem::Atomic| {
             matches!(atomic.op, sem::AtomOp::Exch | sem::AtomOp::Cas)
-                || atomic.dst.is_some_and(|dst| read[dst.index()])
+                || atomic.dsts().any(|dst| read[dst.index()])
         };
         let depends =
             self.instrs.iter().any(|instr| matches!(&instr.sem, Sem::Atomic(atomic) if decides(atomic)));

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use super::image::{Channel, Format, Geometry};
-use super::sem::{AtomOp, FloatTy, IntOp, Matrix, MatrixTy, Operand, Sem, Special, SurfaceData, ValueTy};
+use super::sem::{AtomOp, IntOp, Matrix, MatrixTy, Operand, Sem, Special, SurfaceData, ValueTy};
 use super::{Program, RegKind};
 use crate::base::RegId;
 use crate::isa::Space;
@@ -195,7 +195,7 @@ impl<'a> Flow<'a> {
 
     fn mark_as(&mut self, operands: &[Operand], ty: ValueTy) {
         match ty {
-            ValueTy::Float(FloatTy::F16x2) => {}
+            ValueTy::Float(ty) if ty.half().is_some() => {}
             ValueTy::Float(_) => self.mark(operands, true, false),
             ValueTy::Int(ty) => self.mark(operands, false, ty.signed),
         }
@@ -225,7 +225,7 @@ impl<'a> Flow<'a> {
                     self.mark(&src[..2], false, ty.signed);
                 }
             }
-            Sem::Atomic(atomic) => self.mark_as(&[atomic.b], atomic.ty),
+            Sem::Atomic(atomic) => atomic.parts().for_each(|part| self.mark_as(&[part.b], atomic.ty)),
             Sem::Fetch(fetch) => {
                 fetch.dsts.iter().flatten().for_each(|dst| self.mark_as(&[reg(dst)], fetch.ty));
                 self.mark(&fetch.coords, fetch.float, !fetch.float);
@@ -345,8 +345,8 @@ impl<'a> Flow<'a> {
                         ValueTy::Float(_) => Number { bits, float: true, signed: false },
                         ValueTy::Int(ty) => Number { bits, float: false, signed: ty.signed },
                     };
-                    let read = atomic.dst.is_some() || atomic.op == AtomOp::Cas;
-                    access(atomic.addr.base, vec![number], read, true);
+                    let read = atomic.dsts().next().is_some() || atomic.op == AtomOp::Cas;
+                    access(atomic.addr.base, vec![number; 1 + atomic.more.len()], read, true);
                 }
                 Sem::Matrix(matrix) => {
                     let (fragment, addr, written) = match matrix.as_ref() {

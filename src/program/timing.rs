@@ -316,8 +316,7 @@ fn without_address(instr: &Instr) -> RegList {
     let is = |operand: &Operand, reg: RegId| matches!(operand, Operand::Reg(r) if *r == reg);
     let needed = |reg: &RegId| {
         !is(&atomic.addr.base, *reg)
-            || is(&atomic.b, *reg)
-            || is(&atomic.c, *reg)
+            || atomic.operands().any(|operand| is(&operand, *reg))
             || instr.guard.is_some_and(|guard| guard.reg == *reg)
     };
     instr.srcs.as_slice().iter().copied().filter(needed).collect()

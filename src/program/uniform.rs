@@ -136,6 +136,8 @@ impl Uniformity {
             | Special::TotalSharedBytes
             | Special::Param(_)
             | Special::Const(_)
+            // the index is one of the registers read
+            | Special::Element { .. }
             | Special::Frame(_) => false,
         }
     }
@@ -146,6 +148,7 @@ impl Uniformity {
             // all lanes that execute it get the same, whatever they bring, if they are of one group
             Sem::ActiveMask { .. } | Sem::Barrier(_) | Sem::Vote { members: None, .. } => false,
             Sem::Reduce { members, .. }
+            | Sem::ReduceFloat { members, .. }
             | Sem::Match { all: true, members, .. }
             | Sem::Vote { members: Some(members), .. } => members.reg().is_some_and(|reg| self.varies(reg)),
             // lanes have memory of their own, or lose a race against each other, or get parts of a whole, or what

@@ -168,8 +168,12 @@ pub(super) struct Operand {
 pub(super) enum OperandKind {
     /// `name`.
     Name(Span),
-    /// `%tid.x`, `%r1.b2`.
+    /// `%tid.x`, `%r1.b2`, `vector.x`.
     Component(Span, Span),
+    /// A part of a register that has several, which the source names as a whole.
+    Element(Span, u8),
+    /// `array[3]`, `array[%r1 + 3]`.
+    Indexed(ArrayElement),
     /// `!name`.
     Not(Span),
     /// `-name`, `-name.h1`.
@@ -191,6 +195,16 @@ pub(super) enum OperandKind {
     /// `[name, sampler, {x, y}]` of texture, surface and tensor instructions: the first address and
     /// what follows it.
     Image(AddressExpr, Vec<Operand>),
+}
+
+/// An element of an array variable.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ArrayElement {
+    pub name: Span,
+    /// The register in the index.
+    pub register: Option<Span>,
+    /// The constant in the index.
+    pub index: i64,
 }
 
 /// What stands between brackets.

@@ -135,6 +135,7 @@ pub(super) fn lex(text: &str, report: &mut Reporter) -> Vec<Token> {
     let mut tokens = Vec::with_capacity(text.len() / 4 + 1);
     let mut lines = LineCounter::default();
     let mut bad: Option<Span> = None;
+    let text = without_terminator(text);
     for (result, range) in Kind::lexer(text).spanned() {
         let span = Span { start: range.start as u32, end: range.end as u32 };
         let line = lines.at(text, range.start);
@@ -162,6 +163,15 @@ pub(super) fn lex(text: &str, report: &mut Reporter) -> Vec<Token> {
     let end = Span { start: text.len() as u32, end: text.len() as u32 };
     tokens.push(Token { kind: Kind::End, span: end, line: lines.at(text, text.len()) });
     tokens
+}
+
+/// The text before the zero bytes that end it: runtime compilers hand PTX out as a string of C, and many programs
+/// write all of it to a file.
+fn without_terminator(text: &str) -> &str {
+    let ends = |c: char| c == '\0' || c.is_ascii_whitespace();
+    let (kept, rest) = text.split_at(text.trim_end_matches(ends).len());
+    let blank = rest.find('\0').unwrap_or(rest.len());
+    &text[..kept.len() + blank]
 }
 
 fn report_unreadable(text: &str, run: Span, report: &mut Reporter) {
@@ -222,6 +232,18 @@ mod tests {
         let mut report = Reporter::new(&source);
         let lines: Vec<u32> = lex(source.text(), &mut report).iter().map(|t| t.line).collect();
         assert_eq!(lines, [1, 4, 6, 6]);
+    }
+
+    #[test]
+    fn zero_bytes_end_a_file_and_stand_nowhere_else() {
+        use Kind::*;
+        check("ret;\0", &[Ident, Semicolon]);
+        check("ret;\n\0\0\n", &[Ident, Semicolon]);
+        check("\0", &[]);
+        let source = SourceText::new("t", "ret\0;\n");
+        let mut report = Reporter::new(&source);
+        lex(source.text(), &mut report);
+        assert_eq!(report.finish().list().len(), 1);
     }
 
     #[test]

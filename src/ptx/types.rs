@@ -17,9 +17,14 @@ pub(super) enum Type {
     F16x2,
     F32,
     F64,
-    /// bfloat16, known to comparisons; others refuse it by name.
+    /// Two numbers of single precision in 64 bits.
+    F32x2,
     Bf16,
     Bf16x2,
+    /// Two integers of 16 bits in 32, which few instructions know.
+    Halves {
+        signed: bool,
+    },
     /// The 19 upper bits of single precision: only conversions know it.
     Tf32,
     Pred,
@@ -47,7 +52,10 @@ impl Type {
             "f16" => Self::F16,
             "f16x2" => Self::F16x2,
             "f32" => Self::F32,
+            "f32x2" => Self::F32x2,
             "f64" => Self::F64,
+            "u16x2" => Self::Halves { signed: false },
+            "s16x2" => Self::Halves { signed: true },
             "bf16" => Self::Bf16,
             "bf16x2" => Self::Bf16x2,
             "tf32" => Self::Tf32,
@@ -62,8 +70,8 @@ impl Type {
         match self {
             Self::Bits(bits) | Self::Unsigned(bits) | Self::Signed(bits) => bits,
             Self::F16 | Self::Bf16 => 16,
-            Self::F16x2 | Self::Bf16x2 | Self::Tf32 | Self::F32 => 32,
-            Self::F64 | Self::Opaque => 64,
+            Self::F16x2 | Self::Bf16x2 | Self::Halves { .. } | Self::Tf32 | Self::F32 => 32,
+            Self::F64 | Self::F32x2 | Self::Opaque => 64,
             Self::Pred => 1,
         }
     }
@@ -76,9 +84,11 @@ impl Type {
     /// As op classes tell types apart.
     pub const fn kind(self) -> TypeKind {
         match self {
-            Self::Bits(_) | Self::Unsigned(_) | Self::Signed(_) | Self::Opaque => TypeKind::Int,
+            Self::Bits(_) | Self::Unsigned(_) | Self::Signed(_) | Self::Halves { .. } | Self::Opaque => {
+                TypeKind::Int
+            }
             Self::F16 | Self::F16x2 | Self::Bf16 | Self::Bf16x2 | Self::Tf32 => TypeKind::F16,
-            Self::F32 => TypeKind::F32,
+            Self::F32 | Self::F32x2 => TypeKind::F32,
             Self::F64 => TypeKind::F64,
             Self::Pred => TypeKind::Pred,
         }
@@ -107,7 +117,10 @@ impl Type {
         match self {
             Self::F16 => Some(FloatTy::F16),
             Self::F16x2 => Some(FloatTy::F16x2),
+            Self::Bf16 => Some(FloatTy::Bf16),
+            Self::Bf16x2 => Some(FloatTy::Bf16x2),
             Self::F32 => Some(FloatTy::F32),
+            Self::F32x2 => Some(FloatTy::F32x2),
             Self::F64 => Some(FloatTy::F64),
             _ => None,
         }

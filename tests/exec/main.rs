@@ -23,6 +23,7 @@ mod matrix_products;
 mod mbarrier;
 mod memory;
 mod memory_traffic;
+mod newer_ptx;
 mod races;
 mod simt_stack;
 mod values;

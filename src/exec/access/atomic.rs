@@ -23,20 +23,44 @@ pub(in super::super) fn atomic(
     atomic: &Atomic,
     enabled: LaneMask,
 ) -> Result<MemoryUse, Fault> {
-    let size = atomic.ty.bytes();
+    let size = atomic.bytes();
+    let width = atomic.ty.bytes();
     let place = (atomic.space, &atomic.addr);
     let targets = Targets::new(warp, context, pc, place, size, "atomic access");
+    let mut parts = Vec::new();
     for lane in enabled.lanes() {
-        let b = warp.operand_in(atomic.b, &context.shape, lane);
-        let c = warp.operand_in(atomic.c, &context.shape, lane);
+        let source = |operand| warp.operand_in(operand, &context.shape, lane);
+        let (b, c) = (source(atomic.b), source(atomic.c));
+        parts.clear();
+        if !atomic.more.is_empty() {
+            parts.extend(atomic.parts().map(|part| (part.dst, source(part.b), source(part.c))));
+        }
         let (space, address) = targets.of(lane);
         match context.memory.write(space, warp.thread(lane), address, size) {
-            Ok(cell) => {
-                let old = decode(cell);
+            Ok(cells) if atomic.more.is_empty() => {
+                let old = decode(cells);
                 let new = combined(atomic.op, atomic.ty, space, old, b, c);
-                cell.copy_from_slice(&new.to_le_bytes()[..size]);
+                cells.copy_from_slice(&new.to_le_bytes()[..size]);
                 if let Some(dst) = atomic.dst {
                     warp.set_in(dst, lane, old);
+                }
+            }
+            Ok(cells) => {
+                let mask = width_mask(8 * width as u32);
+                let differs = atomic.op == AtomOp::Cas
+                    && cells
+                        .chunks_exact(width)
+                        .zip(&parts)
+                        .any(|(cell, (_, b, _))| decode(cell) != b & mask);
+                for (cell, (dst, b, c)) in cells.chunks_exact_mut(width).zip(&parts) {
+                    let old = decode(cell);
+                    if !differs {
+                        let new = combined(atomic.op, atomic.ty, space, old, *b, *c);
+                        cell.copy_from_slice(&new.to_le_bytes()[..width]);
+                    }
+                    if let Some(dst) = dst {
+                        warp.set_in(*dst, lane, old);
+                    }
                 }
             }
             Err(denied) => return Err(targets.fault(denied, lane, warp, context)),
@@ -50,7 +74,7 @@ pub(in super::super) fn atomic(
 fn combined(op: AtomOp, ty: ValueTy, space: Space, old: u64, b: u64, c: u64) -> u64 {
     let int_ty = match ty {
         ValueTy::Int(ty) => ty,
-        ValueTy::Float(FloatTy::F64) => IntTy { bits: 64, signed: false },
+        ValueTy::Float(FloatTy::F64 | FloatTy::F32x2) => IntTy { bits: 64, signed: false },
         ValueTy::Float(FloatTy::F16 | FloatTy::Bf16) => IntTy { bits: 16, signed: false },
         ValueTy::Float(_) => IntTy { bits: 32, signed: false },
     };

@@ -94,7 +94,7 @@ impl Effects {
             }
             Sem::Atomic(atomic) => {
                 let place = (atomic.space, &atomic.addr);
-                let size = (atomic.ty.bytes(), true);
+                let size = (atomic.bytes(), true);
                 let executions = accesses(values, context, pc, place, size, (enabled, guard.must), sure);
                 write(values, enabled, Some(pc));
                 Ok(executions)
@@ -136,6 +136,7 @@ impl Effects {
             | Sem::Vote { .. }
             | Sem::Match { .. }
             | Sem::Reduce { .. }
+            | Sem::ReduceFloat { .. }
             | Sem::ActiveMask { .. }
             | Sem::WarpSync { .. } => {
                 let known = values.unknown_of(instr.srcs.as_slice()).is_empty();

@@ -65,6 +65,9 @@ fn scalar(convert: &Convert, to: ValueTy, bits: u64) -> u64 {
                 value => value,
             };
             let bits = format.pack(value, convert.round);
+            // what is infinite is one more than the largest number
+            let beyond = convert.finite && !format.is_nan(bits) && bits & !format.sign() == format.infinity();
+            let bits = if beyond { bits - 1 } else { bits };
             let bits = if flushes(convert, format) { format.flush(bits) } else { bits };
             let bits = if convert.sat { saturated(format, bits) } else { bits };
             if convert.relu && bits & format.sign() != 0 && !format.is_nan(bits) { 0 } else { bits }
@@ -180,6 +183,7 @@ mod tests {
             sat: false,
             ftz: false,
             relu: false,
+            finite: false,
         }
     }
 

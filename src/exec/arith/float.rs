@@ -4,7 +4,7 @@
 //! bits, see [`super::single`] and [`super::double`].
 
 use super::super::lanes::{Lanes, map1, map3};
-use super::exact::{F64, Format};
+use super::exact::{F32, F64, Format};
 use super::{approx, format_of};
 use crate::program::sem::{FloatMode, FloatOp, FloatTest, FloatTy, Round};
 
@@ -13,13 +13,24 @@ pub(crate) fn lanes(op: FloatOp, ty: FloatTy, mode: FloatMode, src: [&Lanes; 3])
     let [a, b, c] = src;
     if ty.half().is_some() {
         let format = format_of(ty);
+        let upper = if ty == FloatTy::F32x2 { 32 } else { 16 };
         return map3(a, b, c, |a, b, c| {
             let half = |shift: u32| scalar(op, format, mode, [a >> shift, b >> shift, c >> shift]);
-            half(0) | half(16) << 16
+            half(0) | half(upper) << upper
         });
     }
     let format = format_of(ty);
     map3(a, b, c, |a, b, c| scalar(op, format, mode, [a, b, c]))
+}
+
+/// The result of an operation in single precision whose first source, of `Fma` the first two, are of a narrower type.
+pub(crate) fn mixed(op: FloatOp, from: FloatTy, mode: FloatMode, [a, b, c]: [&Lanes; 3]) -> Lanes {
+    let format = format_of(from);
+    let mask = format.sign() | (format.sign() - 1);
+    let wide = |row: &Lanes| map1(row, |bits| F32.pack(format.unpack(bits & mask), Round::Nearest));
+    let a = wide(a);
+    let b = if op == FloatOp::Fma { wide(b) } else { *b };
+    lanes(op, FloatTy::F32, mode, [&a, &b, c])
 }
 
 /// Approximate variants of operations that IEEE defines are done exactly to nearest; double
@@ -39,8 +50,16 @@ pub(crate) fn scalar(op: FloatOp, format: Format, mode: FloatMode, src: [u64; 3]
         FloatOp::Abs => a & !format.sign(),
         FloatOp::Neg => a ^ format.sign(),
         FloatOp::Copysign => (b & !format.sign()) | (a & format.sign()),
-        FloatOp::Min => extremum(format, mode.nan, a, b, false),
-        FloatOp::Max => extremum(format, mode.nan, a, b, true),
+        FloatOp::Min | FloatOp::Max | FloatOp::Min3 | FloatOp::Max3 => {
+            let of = |x: u64| if mode.magnitude { x & !format.sign() } else { x };
+            let largest = matches!(op, FloatOp::Max | FloatOp::Max3);
+            let two = extremum(format, mode.nan, of(a), of(b), largest);
+            match op {
+                FloatOp::Min3 | FloatOp::Max3 => extremum(format, mode.nan, two, of(c), largest),
+                _ if mode.sign_product && !format.is_nan(two) => two | (a ^ b) & format.sign(),
+                _ => two,
+            }
+        }
         FloatOp::Rsqrt | FloatOp::Sin | FloatOp::Cos | FloatOp::Ex2 | FloatOp::Lg2 | FloatOp::Tanh => {
             approx::unary(op, format, mode.ftz, a)
         }

@@ -3,7 +3,7 @@
 use super::super::lanes::{Lanes, sign_extend, width_mask};
 use super::bits;
 use crate::base::{LaneMask, WARP_SIZE};
-use crate::program::sem::{IntOp, IntTy};
+use crate::program::sem::{HalvesOp, IntOp, IntTy};
 
 /// The result of an operation in every lane.
 pub(crate) fn lanes(op: IntOp, ty: IntTy, saturate: bool, [a, b, c, d]: [&Lanes; 4]) -> Lanes {
@@ -77,10 +77,39 @@ pub(crate) fn scalar(op: IntOp, ty: IntTy, saturate: bool, [a, b, c, d]: [u64; 4
         IntOp::Szext { wrap } => bits::extract(a, 0, bits::limited(b, wrap).into(), width, ty.signed),
         IntOp::Fns => bits::find_nth_set(a, b, c),
         IntOp::Xmad(xmad) => u64::from(xmad.of(a as u32, b as u32, c as u32)),
+        IntOp::MinRelu => x.min(y).max(0) as u64,
+        IntOp::MaxRelu => x.max(y).max(0) as u64,
+        IntOp::Halves { op, relu } => halves(op, ty.signed, relu, a, b),
+        IntOp::PackClamped { bits } => {
+            let (least, most) = range(IntTy { bits, signed: ty.signed });
+            let clamped = |value: u64| {
+                let value = i128::from(sign_extend(value, 32)).clamp(least, most);
+                value as u64 & width_mask(bits.into())
+            };
+            clamped(b) | clamped(a) << bits | c << (2 * u32::from(bits))
+        }
         IntOp::Dp4a { a_signed, b_signed } => bits::dot4(a, b, c, a_signed, b_signed),
         IntOp::Dp2a { a_signed, b_signed, high } => bits::dot2(a, b, c, a_signed, b_signed, high),
     };
     result & mask
+}
+
+/// An operation on both halves of words.
+fn halves(op: HalvesOp, signed: bool, relu: bool, a: u64, b: u64) -> u64 {
+    let of = |shift: u32| {
+        let number = |word: u64| {
+            let half = word >> shift & 0xffff;
+            if signed { sign_extend(half, 16) } else { half as i64 }
+        };
+        let (x, y) = (number(a), number(b));
+        let value = match op {
+            HalvesOp::Add => x + y,
+            HalvesOp::Min => x.min(y),
+            HalvesOp::Max => x.max(y),
+        };
+        (if relu { value.max(0) } else { value }) as u64 & 0xffff
+    };
+    of(0) | of(16) << 16
 }
 
 fn shift_amount(amount: u64, width: u32) -> u32 {

@@ -14,8 +14,11 @@ pub(super) mod float;
 pub(super) mod int;
 pub(super) mod matrix;
 pub(super) mod single;
+pub(super) mod small;
 pub(super) mod video;
 
+#[cfg(test)]
+mod brain;
 #[cfg(test)]
 mod oracle;
 
@@ -26,7 +29,7 @@ pub(super) const fn format_of(ty: FloatTy) -> exact::Format {
     match ty {
         FloatTy::F16 | FloatTy::F16x2 => exact::F16,
         FloatTy::Bf16 | FloatTy::Bf16x2 => exact::BF16,
-        FloatTy::F32 => exact::F32,
+        FloatTy::F32 | FloatTy::F32x2 => exact::F32,
         FloatTy::F64 => exact::F64,
     }
 }

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 
 use proptest::prelude::*;
 
-use super::exact::{F16, F32, F64, Format};
+use super::exact::{BF16, F16, F32, F64, Format};
 use super::float::scalar;
 use super::{double, single};
 use crate::program::sem::{FloatMode, FloatOp, Round};
@@ -194,7 +194,8 @@ fn check(op: FloatOp, format: Format, shape: (u32, i32), round: Round, src: [u64
 const OPS: [FloatOp; 7] =
     [FloatOp::Add, FloatOp::Sub, FloatOp::Mul, FloatOp::Fma, FloatOp::Div, FloatOp::Rcp, FloatOp::Sqrt];
 const ROUNDS: [Round; 4] = [Round::Nearest, Round::Zero, Round::Down, Round::Up];
-const FORMATS: [(Format, (u32, i32)); 3] = [(F16, (10, 15)), (F32, (23, 127)), (F64, (52, 1023))];
+const FORMATS: [(Format, (u32, i32)); 4] =
+    [(F16, (10, 15)), (BF16, (7, 127)), (F32, (23, 127)), (F64, (52, 1023))];
 
 /// Bits of any kind, with exponents often close together and fractions often of few bits.
 fn operand() -> impl Strategy<Value = (u64, u64, bool)> {

@@ -142,12 +142,12 @@ pub(super) fn float(
     &[a, b, c]: &[Operand; 3],
     op: &mut Op,
 ) -> Option<()> {
-    let FloatMode { round, ftz, sat, approx, nan, relu } = mode;
+    let FloatMode { round, ftz, sat, approx, nan, relu, magnitude, sign_product } = mode;
     // approximate variants of what IEEE defines are done exactly
     let defined = matches!(float, FloatOp::Div | FloatOp::Sqrt | FloatOp::Rcp);
     let nearest = round == Round::Nearest || approx && defined;
     let exact = matches!(float, FloatOp::Abs | FloatOp::Neg | FloatOp::Min | FloatOp::Max);
-    if sat || relu || nan || !(nearest || exact) {
+    if sat || relu || nan || magnitude || sign_product || !(nearest || exact) {
         return None;
     }
     match ty {
@@ -195,7 +195,19 @@ pub(super) fn conversion(map: &mut RegisterMap, convert: &Convert, op: &mut Op) 
     const fn int(bits: u8, signed: bool) -> ValueTy {
         ValueTy::Int(IntTy { bits, signed })
     }
-    let Convert { dst, src, src2: None, from, to, round, integral, sat: false, ftz, relu: false } = *convert
+    let Convert {
+        dst,
+        src,
+        src2: None,
+        from,
+        to,
+        round,
+        integral,
+        sat: false,
+        ftz,
+        relu: false,
+        finite: false,
+    } = *convert
     else {
         return None;
     };

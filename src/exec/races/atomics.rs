@@ -28,7 +28,7 @@ impl Atomics {
             _ => None,
         };
         let used = |sem: &Sem| match sem {
-            Sem::Atomic(atomic) => atomic.dst.is_some_and(|dst| decides.has(dst)),
+            Sem::Atomic(atomic) => atomic.dsts().any(|dst| decides.has(dst)),
             _ => false,
         };
         Self {
@@ -62,6 +62,7 @@ pub(super) fn clock_decides(program: &Program) -> Option<Pc> {
     let reads_clock = |operand: &Operand| *operand == Operand::Special(Special::Clock);
     let reads = |instr: &Instr| match &instr.sem {
         Sem::Mov { src, .. } => reads_clock(src),
+        Sem::Moves(moves) => moves.iter().any(|(_, src)| reads_clock(src)),
         Sem::Int { src, .. } => src.iter().any(reads_clock),
         Sem::Convert(convert) => reads_clock(&convert.src),
         Sem::Compare(compare) => reads_clock(&compare.a) || reads_clock(&compare.b),

@@ -10,6 +10,7 @@ mod matrix;
 mod mbarrier;
 mod ops;
 mod registers;
+mod small;
 mod video;
 
 pub use image::*;
@@ -19,6 +20,7 @@ pub use matrix::{
 pub use mbarrier::*;
 pub use ops::*;
 pub use registers::Registers;
+pub use small::*;
 pub use video::*;
 
 use super::Guard;
@@ -37,10 +39,15 @@ pub enum Sem {
     Nop,
     /// `dst = src`, bit by bit.
     Mov { dst: RegId, src: Operand },
+    /// Every destination gets its source, bit by bit; all sources are read before.
+    Moves(Vec<(RegId, Operand)>),
     /// Integer and bit operations.
     Int { op: IntOp, ty: IntTy, dst: RegId, src: [Operand; 4], carry: Carry, saturate: bool },
     /// Floating-point arithmetic; unused sources are immediates 0.
     Float { op: FloatOp, ty: FloatTy, mode: FloatMode, dst: RegId, src: [Operand; 3] },
+    /// As `Float` in single precision, of which the first source, of `Fma` the first two, are of a narrower type that is
+    /// widened exactly.
+    MixedFloat { op: FloatOp, from: FloatTy, mode: FloatMode, dst: RegId, src: [Operand; 3] },
     /// Rounds single precision to the eleven significant bits of TF32.
     ToTf32 { dst: RegId, src: Operand, mode: Tf32Mode },
     /// Arithmetic on bytes, halves and words.
@@ -55,8 +62,12 @@ pub enum Sem {
     Select { dst: RegId, a: Operand, b: Operand, p: PredSrc },
     /// `slct`: `dst = c >= 0 ? a : b`; `c` is `s32` or `f32`.
     SelectSign { dst: RegId, a: Operand, b: Operand, c: Operand, float: bool, ftz: bool },
+    /// `lop3` with a predicate.
+    Lop3Pred(Box<Lop3Pred>),
     /// Conversion between types.
     Convert(Box<Convert>),
+    /// Conversion to or from numbers of 8 bits and fewer.
+    SmallConvert(Box<SmallConvert>),
     /// `dst = {parts}`, part 0 in the low bits; `bits` per part.
     Pack { dst: RegId, parts: Vec<Operand>, bits: u8 },
     /// `{parts} = src`; `None` for `_`.
@@ -94,6 +105,9 @@ pub enum Sem {
     Match { all: bool, bits: u8, dst: RegId, pred: Option<RegId>, src: Operand, members: Operand },
     /// `redux`: reduction over the lanes of the member mask.
     Reduce { op: IntOp, ty: IntTy, dst: RegId, src: Operand, members: Operand },
+    /// `redux` of single precision: the largest or smallest number, or magnitude, of the lanes of the member mask. With `nan`
+    /// the result is NaN if any of them is.
+    ReduceFloat { largest: bool, magnitude: bool, nan: bool, dst: RegId, src: Operand, members: Operand },
     /// Products, loads and stores of matrices that the lanes of a warp hold together.
     Matrix(Box<Matrix>),
     /// Reconvergence of the member lanes within a warp (`bar.warp.sync`); effect on values: none.
@@ -184,6 +198,15 @@ pub enum Special {
     /// So many bytes beyond the beginning of the running function's frame in local memory. It is no
     /// register of the language, and nothing has to wait for it.
     Frame(u64),
+    /// An element of an array, by an index in a register: `base + ((index + plus) << shift)`. What is shifted has the width of
+    /// the register, and no sign.
+    #[allow(missing_docs, reason = "the formula says it")]
+    Element {
+        index: RegId,
+        plus: u32,
+        shift: u8,
+        base: u64,
+    },
 }
 
 /// An integer type. Untyped bits count as unsigned.
@@ -207,6 +230,8 @@ pub enum FloatTy {
     /// Two of them in 32 bits, each computed on its own.
     Bf16x2,
     F32,
+    /// Two numbers of single precision in 64 bits, each computed on its own.
+    F32x2,
     F64,
 }
 
@@ -255,6 +280,7 @@ impl FloatTy {
         match self {
             Self::F16x2 => Some(Self::F16),
             Self::Bf16x2 => Some(Self::Bf16),
+            Self::F32x2 => Some(Self::F32),
             _ => None,
         }
     }
@@ -267,6 +293,7 @@ impl FloatTy {
             Self::Bf16 => 0x3f80,
             Self::Bf16x2 => 0x3f80_3f80,
             Self::F32 => 0x3f80_0000,
+            Self::F32x2 => 0x3f80_0000_3f80_0000,
             Self::F64 => 0x3ff0_0000_0000_0000,
         }
     }
@@ -296,6 +323,25 @@ pub struct Convert {
     pub ftz: bool,
     /// Negative results become 0; NaN stays the canonical NaN.
     pub relu: bool,
+    /// What is beyond the largest finite number becomes that.
+    pub finite: bool,
+}
+
+/// `dst = table(src)`; `pred = (dst != 0) op with`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lop3Pred {
+    /// Truth table, as of [`IntOp::Lop3`].
+    pub table: u8,
+    /// Sources.
+    pub src: [Operand; 3],
+    /// The word, if it is wanted.
+    pub dst: Option<RegId>,
+    /// The predicate, if it is wanted.
+    pub pred: Option<RegId>,
+    /// How the predicate is combined.
+    pub op: PredOp,
+    /// With which one.
+    pub with: PredSrc,
 }
 
 /// `base + offset`.
@@ -324,6 +370,41 @@ pub struct Atomic {
     pub b: Operand,
     /// What `cas` stores.
     pub c: Operand,
+    /// Of a vector, the cells that follow. Each is done by itself, except that `cas` compares and stores all of them.
+    pub more: Vec<AtomicPart>,
+}
+
+/// One more cell of an atomic operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AtomicPart {
+    /// Gets the old value.
+    pub dst: Option<RegId>,
+    /// Operand, as of the first cell.
+    pub b: Operand,
+    /// What `cas` stores.
+    pub c: Operand,
+}
+
+impl Atomic {
+    /// All cells, in the order of their addresses.
+    pub fn parts(&self) -> impl Iterator<Item = AtomicPart> + '_ {
+        std::iter::once(AtomicPart { dst: self.dst, b: self.b, c: self.c }).chain(self.more.iter().copied())
+    }
+
+    /// The registers that get old values.
+    pub fn dsts(&self) -> impl Iterator<Item = RegId> + '_ {
+        self.parts().filter_map(|part| part.dst)
+    }
+
+    /// What is read besides the address.
+    pub fn operands(&self) -> impl Iterator<Item = Operand> + '_ {
+        self.parts().flat_map(|part| [part.b, part.c])
+    }
+
+    /// Bytes that each lane accesses.
+    pub fn bytes(&self) -> usize {
+        self.ty.bytes() * (1 + self.more.len())
+    }
 }
 
 /// A shuffle.
@@ -442,7 +523,7 @@ impl Sem {
         match self {
             Self::Load { space, ty, dsts, .. } => Some((*space, usize::from(ty.bits / 8) * dsts.len())),
             Self::Store { space, bits, srcs, .. } => Some((*space, usize::from(bits / 8) * srcs.len())),
-            Self::Atomic(atomic) => Some((atomic.space, atomic.ty.bytes())),
+            Self::Atomic(atomic) => Some((atomic.space, atomic.bytes())),
             Self::Matrix(matrix) => matrix.access(),
             Self::Traced(access) => access.map(|access| (access.space, usize::from(access.bytes))),
             Self::Fetch(_) => Some((Space::Global, 128)),
@@ -459,16 +540,16 @@ impl ValueTy {
             Self::Int(ty) => (ty.bits / 8) as usize,
             Self::Float(FloatTy::F16 | FloatTy::Bf16) => 2,
             Self::Float(FloatTy::F16x2 | FloatTy::Bf16x2 | FloatTy::F32) => 4,
-            Self::Float(FloatTy::F64) => 8,
+            Self::Float(FloatTy::F64 | FloatTy::F32x2) => 8,
         }
     }
 }
 
 impl Operand {
-    /// The register, if it is one.
+    /// The register that is read, if one is.
     pub fn reg(self) -> Option<RegId> {
         match self {
-            Self::Reg(reg) => Some(reg),
+            Self::Reg(reg) | Self::Special(Special::Element { index: reg, .. }) => Some(reg),
             Self::Imm(_) | Self::Special(_) => None,
         }
     }

@@ -71,6 +71,19 @@ pub enum IntOp {
     Fns,
     /// XMAD of machine code.
     Xmad(Xmad),
+    /// The sum, minimum or maximum of the lower halves, and that of the upper ones; `relu` makes what is negative 0.
+    Halves {
+        op: HalvesOp,
+        relu: bool,
+    },
+    /// As `Min` and `Max`, and what is negative becomes 0.
+    MinRelu,
+    MaxRelu,
+    /// `a` and `b` clamped to so many bits, `b` in the lowest bits, `a` above it, the low bits of `c` above both
+    /// (`cvt.pack`). The type is that of the clamped numbers' sign.
+    PackClamped {
+        bits: u8,
+    },
     /// Four-way byte dot product; signedness of `a` and `b`.
     Dp4a {
         a_signed: bool,
@@ -82,6 +95,15 @@ pub enum IntOp {
         b_signed: bool,
         high: bool,
     },
+}
+
+/// What [`IntOp::Halves`] computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "named as in PTX")]
+pub enum HalvesOp {
+    Add,
+    Min,
+    Max,
 }
 
 /// Product of two halves and a sum: what machine code multiplies integers with.
@@ -201,6 +223,10 @@ pub enum FloatOp {
     Neg,
     Min,
     Max,
+    /// Of three numbers.
+    Min3,
+    /// Of three numbers.
+    Max3,
     /// Sign of `a` on the magnitude of `b`.
     Copysign,
 }
@@ -220,6 +246,10 @@ pub struct FloatMode {
     pub nan: bool,
     /// Negative results become 0; NaN stays the canonical NaN (`.relu`, half precision).
     pub relu: bool,
+    /// `min`/`max` of the magnitudes of the sources.
+    pub magnitude: bool,
+    /// Their result gets the product of the sources' signs.
+    pub sign_product: bool,
 }
 
 /// How TF32 is rounded to.

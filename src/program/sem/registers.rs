@@ -31,12 +31,15 @@ impl Sem {
             | Self::IsSpace { dst, src, .. } => {
                 used.read(*src).write(*dst);
             }
+            Self::Moves(moves) => moves.iter().for_each(|&(dst, src)| {
+                used.read(src).write(dst);
+            }),
             Self::Int { dst, src, carry, .. } => {
                 used.reads(src).write(*dst);
                 carry.read.into_iter().for_each(|reg| used.srcs.insert(reg));
                 carry.write.into_iter().for_each(|reg| used.dsts.insert(reg));
             }
-            Self::Float { dst, src, .. } => {
+            Self::Float { dst, src, .. } | Self::MixedFloat { dst, src, .. } => {
                 used.reads(src).write(*dst);
             }
             Self::PredLogic { dst, a, b, .. } => {
@@ -58,6 +61,16 @@ impl Sem {
             Self::SelectSign { dst, a, b, c, .. } => {
                 used.reads(&[*a, *b, *c]).write(*dst);
             }
+            Self::Lop3Pred(logic) => {
+                used.reads(&logic.src).read_pred(logic.with);
+                logic.dst.into_iter().chain(logic.pred).for_each(|reg| used.dsts.insert(reg));
+            }
+            Self::SmallConvert(convert) => {
+                convert.sources().for_each(|operand| {
+                    used.read(operand);
+                });
+                used.write(convert.dst);
+            }
             Self::Convert(convert) => {
                 used.read(convert.src).reads(convert.src2.as_slice()).write(convert.dst);
             }
@@ -76,8 +89,11 @@ impl Sem {
                 used.reads(srcs).read(addr.base);
             }
             Self::Atomic(atomic) => {
-                used.reads(&[atomic.addr.base, atomic.b, atomic.c]);
-                atomic.dst.into_iter().for_each(|reg| used.dsts.insert(reg));
+                used.read(atomic.addr.base);
+                atomic.operands().for_each(|operand| {
+                    used.read(operand);
+                });
+                atomic.dsts().for_each(|reg| used.dsts.insert(reg));
             }
             Self::Fetch(fetch) => {
                 used.read(fetch.texture)
@@ -116,7 +132,7 @@ impl Sem {
                 used.reads(&[*src, *members]).write(*dst);
                 pred.iter().for_each(|reg| used.dsts.insert(*reg));
             }
-            Self::Reduce { dst, src, members, .. } => {
+            Self::Reduce { dst, src, members, .. } | Self::ReduceFloat { dst, src, members, .. } => {
                 used.reads(&[*src, *members]).write(*dst);
             }
             Self::Matrix(matrix) => {
@@ -196,7 +212,9 @@ pub struct Registers {
 impl Registers {
     fn read(&mut self, operand: Operand) -> &mut Self {
         match operand {
-            Operand::Reg(reg) => self.srcs.insert(reg),
+            Operand::Reg(reg) | Operand::Special(Special::Element { index: reg, .. }) => {
+                self.srcs.insert(reg)
+            }
             Operand::Special(special) => self.specials.push(special),
             Operand::Imm(_) => {}
         }

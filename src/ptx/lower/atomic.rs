@@ -1,15 +1,16 @@
 //! Atomic operations.
 
-use super::memory::{ignore_neutral, without_policy};
+use super::memory::{elements, ignore_neutral, without_policy};
 use super::opcode::Opcode;
 use super::operand::{Cx, Fit};
 use super::{Lowered, Refusal, Res, convert, exactly};
+use crate::isa::Space;
 use crate::program::MemoryOp;
-use crate::program::sem::{AtomOp, Atomic, FloatTy, Operand as Src, Sem, ValueTy};
+use crate::program::sem::{AtomOp, Atomic, AtomicPart, FloatTy, Operand as Src, Sem, ValueTy};
 use crate::ptx::ast::Operand;
 use crate::ptx::types::Type;
 
-pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Res<Lowered<'a>> {
+pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
     let red = op.root == "red";
     if op.has("async") {
         return Err(Refusal::new(format!("`{}` is not supported", op.text), "there are no clusters here"));
@@ -31,9 +32,17 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Ope
             ("cas", AtomOp::Cas),
         ],
     )?;
-    let ty = op.ty()?;
+    let vector = op.choose(&[("v2", 2), ("v4", 4), ("v8", 8)]);
+    // 128 bits are two parts of 64
+    let (ty, count) = match op.types().as_slice() {
+        [Type::Bits(128)] if vector.is_none() && matches!(what, AtomOp::Exch | AtomOp::Cas) => {
+            (Type::Bits(64), 2)
+        }
+        [ty] => (op.known(*ty)?, vector.unwrap_or(1)),
+        _ => return Err(op.types_wrong(1)),
+    };
     op.finish()?;
-    let value = cell(op, what, ty)?;
+    let value = cell(op, what, ty, vector)?;
     let args = without_policy(op, args);
     let (d, a, b, c) = match (red, what) {
         (true, AtomOp::Exch | AtomOp::Cas) => {
@@ -53,26 +62,54 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Ope
         }
     };
     let (space, addr) = cx.address(a, wanted)?;
-    let b = cx.src(b, ty)?;
-    let c = match c {
-        Some(c) => cx.src(c, ty)?,
-        None => Src::Imm(0),
-    };
-    let dst = match d {
-        Some(d) => cx.maybe_destination(d, ty, Fit::Exact)?,
-        None => None,
-    };
-    let sem = Sem::Atomic(Box::new(Atomic { space, op: what, ty: value, dst, addr, b, c }));
+    if vector.is_some() && !matches!(space, Space::Global | Space::Generic) {
+        let hint = "only global memory has atomic operations on vectors";
+        return Err(Refusal::new(format!("`{}` does not work on .{}", op.text, space.name()), hint));
+    }
+    let mut parts = Vec::with_capacity(count);
+    for index in 0..count {
+        let part = |operand: Option<&Operand>| match operand {
+            Some(operand) => Ok(elements(op, operand, count)?.get(index).cloned()),
+            None => Ok(None),
+        };
+        let b = match part(Some(b))? {
+            Some(b) => cx.src(&b, ty)?,
+            None => Src::Imm(0),
+        };
+        let c = match part(c)? {
+            Some(c) => cx.src(&c, ty)?,
+            None => Src::Imm(0),
+        };
+        let dst = match part(d)? {
+            Some(d) => cx.maybe_destination(&d, ty, Fit::Exact)?,
+            None => None,
+        };
+        parts.push(AtomicPart { dst, b, c });
+    }
+    let AtomicPart { dst, b, c } = parts.remove(0);
+    let sem = Sem::Atomic(Box::new(Atomic { space, op: what, ty: value, dst, addr, b, c, more: parts }));
     Ok(Lowered::access(sem, op.root, ty.kind(), MemoryOp::Atomic(space.into())))
 }
 
 /// The type of the memory cell.
-fn cell(op: &Opcode<'_>, what: AtomOp, ty: Type) -> Res<ValueTy> {
+fn cell(op: &Opcode<'_>, what: AtomOp, ty: Type, vector: Option<usize>) -> Res<ValueTy> {
     let wrong = |hint: &str| {
         Err(Refusal::new(format!("`{}`: this atomic operation on this type is not supported", op.text), hint))
     };
+    let half = |ty: FloatTy| matches!(ty, FloatTy::F16 | FloatTy::F16x2 | FloatTy::Bf16 | FloatTy::Bf16x2);
+    let most = if ty.bits() == 16 { 8 } else { 4 };
     match (ty.value(), what) {
-        _ if ty.bits() < 32 => wrong("atomic operations work on 32 and 64 bits"),
+        _ if vector.is_some_and(|count| count > most) => wrong("a vector has at most 16 bytes"),
+        (Some(value @ ValueTy::Float(float)), AtomOp::Add) if half(float) => Ok(value),
+        (Some(value @ ValueTy::Float(float)), AtomOp::Min | AtomOp::Max)
+            if half(float) && vector.is_some() =>
+        {
+            Ok(value)
+        }
+        (Some(value @ ValueTy::Float(FloatTy::F32)), AtomOp::Add) if vector.is_some() => Ok(value),
+        _ if vector.is_some() => wrong("vectors are of .f32 with add, or of halves with add, min and max"),
+        (Some(value), AtomOp::Cas) if ty == Type::Bits(16) => Ok(value),
+        _ if ty.bits() < 32 => wrong("atomic operations work on 32 and 64 bits, cas on 16 as well"),
         (Some(value @ ValueTy::Float(FloatTy::F32 | FloatTy::F64)), AtomOp::Add) => Ok(value),
         (Some(ValueTy::Float(FloatTy::F32 | FloatTy::F64)), AtomOp::Exch | AtomOp::Cas) => {
             Ok(ValueTy::Int(ty.raw()))

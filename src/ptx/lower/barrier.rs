@@ -11,7 +11,7 @@ use crate::ptx::types::Type;
 
 const B32: Type = Type::Bits(32);
 
-pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Res<Lowered<'a>> {
+pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
     if matches!(op.root, "membar" | "fence") {
         op.ignore_if(|_| true);
         return Ok(Lowered::access(Sem::Nop, op.root, TypeKind::None, MemoryOp::Fence));
@@ -31,7 +31,7 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Ope
     block(cx, op, args)
 }
 
-fn block<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Res<Lowered<'a>> {
+fn block<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
     op.take("cta");
     let aligned = op.take("aligned") || op.root == "bar";
     let (kind, id, threads) = if op.take("sync") {

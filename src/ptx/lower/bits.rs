@@ -4,13 +4,13 @@ use super::opcode::Opcode;
 use super::operand::{Cx, Fit};
 use super::{Lowered, Refusal, Res, exactly, wrong_count};
 use crate::isa::TypeKind;
-use crate::program::sem::{Carry, IntOp, IntTy, Operand as Src, PredOp, PredSrc, PrmtMode, Sem};
-use crate::ptx::ast::Operand;
+use crate::program::sem::{Carry, IntOp, IntTy, Lop3Pred, Operand as Src, PredOp, PredSrc, PrmtMode, Sem};
+use crate::ptx::ast::{Operand, OperandKind};
 use crate::ptx::types::Type;
 
 const B32: Type = Type::Bits(32);
 
-pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Res<Lowered<'a>> {
+pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
     let root = op.root;
     if op.first_type() == Some(Type::Pred) {
         return Ok(Lowered::new(predicates(cx, op, args)?, root, TypeKind::Pred));
@@ -91,7 +91,11 @@ fn funnel(cx: &mut Cx<'_, '_>, op: &mut Opcode<'_>, args: &[Operand]) -> Res<Sem
 }
 
 fn lop3(cx: &mut Cx<'_, '_>, op: &mut Opcode<'_>, args: &[Operand]) -> Res<Sem> {
+    let combine = op.choose(&[("and", PredOp::And), ("or", PredOp::Or)]);
     let ty = op.ty()?;
+    if let Some(combine) = combine {
+        return lop3_with_predicate(cx, op, args, combine);
+    }
     let [d, a, b, c, table] = exactly(op, args)?;
     let src = cx.srcs([a, b, c], ty)?;
     let dst = cx.dst(d, ty)?;
@@ -99,6 +103,24 @@ fn lop3(cx: &mut Cx<'_, '_>, op: &mut Opcode<'_>, args: &[Operand]) -> Res<Sem> 
         Ok(table) if ty == B32 => Ok(int(IntOp::Lop3(table), ty.raw(), dst, &src)),
         _ => Err(Refusal::new(format!("`{}` takes .b32 and a truth table of 8 bits", op.text), "")),
     }
+}
+
+/// `d|p`, three sources, the table and a predicate.
+fn lop3_with_predicate(cx: &mut Cx<'_, '_>, op: &Opcode<'_>, args: &[Operand], combine: PredOp) -> Res<Sem> {
+    let [d, a, b, c, table, q] = exactly(op, args)?;
+    let src = cx.srcs([a, b, c], B32)?;
+    let (Ok(table), OperandKind::Pair(word, _)) = (u8::try_from(cx.constant(table)?), &d.kind) else {
+        let hint = "write it as `lop3.and.b32 d|p, a, b, c, 0x80, q`";
+        return Err(Refusal::new(
+            format!("`{}` takes a truth table of 8 bits and gives a predicate", op.text),
+            hint,
+        ));
+    };
+    let unwanted = cx.text(*word) == "_";
+    let with = cx.pred_src(q)?;
+    let (dst, pred) = cx.value_and_pred(d, B32)?;
+    let dst = Some(dst).filter(|_| !unwanted);
+    Ok(Sem::Lop3Pred(Box::new(Lop3Pred { table, src, dst, pred, op: combine, with })))
 }
 
 fn prmt(cx: &mut Cx<'_, '_>, op: &mut Opcode<'_>, args: &[Operand]) -> Res<Sem> {

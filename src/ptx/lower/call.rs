@@ -24,10 +24,10 @@ use crate::program::layout::function_address;
 use crate::program::sem::{Address, ArgLocation, Call, Operand as Src, PointerCall, Sem, Special, Transfer};
 use crate::program::{Area, MemoryOp, RegKind};
 use crate::ptx::ast::{DeclSpace, Operand, OperandKind, Stmt, VarDecl};
-use crate::ptx::resolve::{Symbol, convert, size_of};
+use crate::ptx::resolve::{Symbol, convert, has_length, size_of};
 use crate::ptx::types::Type;
 
-pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Res<Lowered<'a>> {
+pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
     op.take("uni");
     let (returns, rest) = match args {
         [Operand { kind: OperandKind::Group(list), .. }, rest @ ..] => (list.as_slice(), rest),
@@ -85,10 +85,11 @@ fn defined(cx: &mut Cx<'_, '_>, index: u32, name: &str, params: &[Operand], retu
     let Some(formals) = cx.formals.get(&index) else {
         return Err(Refusal::new(format!("`{name}` cannot be called from here"), ""));
     };
+    let left_out = usize::from(formals.open && params.len() + 1 == formals.params.len());
     check_counts(
         name,
         [
-            ("arguments", params.len(), formals.params.len()),
+            ("arguments", params.len() + left_out, formals.params.len()),
             ("results", returns.len(), formals.returns.len()),
         ],
     )?;
@@ -98,7 +99,9 @@ fn defined(cx: &mut Cx<'_, '_>, index: u32, name: &str, params: &[Operand], retu
         pass: Vec::new(),
         give_back: Vec::new(),
     };
-    for (arg, &(to, bytes)) in params.iter().zip(&formals.params) {
+    let last = formals.params.len() - 1 + usize::from(formals.params.is_empty());
+    for (index, (arg, &(to, bytes))) in params.iter().zip(&formals.params).enumerate() {
+        let bytes = if formals.open && index == last { array_size(cx, arg)? } else { bytes };
         call.pass.push(Transfer { from: place(cx, arg, bytes, to)?, to, bytes });
     }
     for (result, &(from, bytes)) in returns.iter().zip(&formals.returns) {
@@ -107,6 +110,17 @@ fn defined(cx: &mut Cx<'_, '_>, index: u32, name: &str, params: &[Operand], retu
         }
     }
     Ok(Sem::Call(Box::new(call)))
+}
+
+/// Bytes of the argument for a parameter that is an array without a length.
+fn array_size(cx: &mut Cx<'_, '_>, operand: &Operand) -> Res<u32> {
+    if let OperandKind::Name(name) = operand.kind
+        && let Some(Symbol::Param(_, size)) = cx.symbol(cx.text(name))
+    {
+        return Ok(u32::try_from(size).unwrap_or(u32::MAX));
+    }
+    let hint = "pass an array in a .param variable, or leave the argument out";
+    Err(Refusal::new("the function takes an array of any length here", hint).at(operand.span))
 }
 
 /// The caller's place of a result; nothing for `_`.
@@ -143,6 +157,11 @@ fn through_pointer(
     let mut targets = None;
     let sizes = match cx.symbol(text) {
         Some(Symbol::Prototype(stmt)) => match stmts.get(stmt as usize) {
+            Some(Stmt::Prototype(_, signature)) if signature.params.iter().any(|var| !has_length(var)) => {
+                return Err(
+                    Refusal::new(format!("`{text}` takes an array of any length"), OPEN_HINT).at(name)
+                );
+            }
             Some(Stmt::Prototype(_, signature)) => {
                 let sizes = |vars: &[VarDecl]| vars.iter().map(bytes_of).collect::<Vec<_>>();
                 Some((sizes(&signature.params), sizes(&signature.returns)))
@@ -157,6 +176,10 @@ fn through_pointer(
                     };
                     list.push(function_address(index));
                     first = first.or(cx.formals.get(&index));
+                    if cx.formals.get(&index).is_some_and(|formals| formals.open) {
+                        let message = format!("`{text}` takes an array of any length");
+                        return Err(Refusal::new(message, OPEN_HINT).at(name));
+                    }
                 }
                 targets = Some(list);
                 let sizes =
@@ -187,6 +210,8 @@ fn through_pointer(
     }
     Ok(Sem::CallPointer(Box::new(call)))
 }
+
+const OPEN_HINT: &str = "calls through pointers pass arrays of a fixed length here: declare the length";
 
 /// Bytes of a parameter of a prototype.
 fn bytes_of(var: &VarDecl) -> u32 {

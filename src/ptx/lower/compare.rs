@@ -31,7 +31,7 @@ const RELATIONS: [(&str, (Cmp, bool)); 18] = [
 
 const COMBINES: [(&str, PredOp); 3] = [("and", PredOp::And), ("or", PredOp::Or), ("xor", PredOp::Xor)];
 
-pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Res<Lowered<'a>> {
+pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
     match op.root {
         "selp" => select(cx, op, args),
         "slct" => select_sign(cx, op, args),
@@ -39,7 +39,7 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Ope
     }
 }
 
-fn compare<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Res<Lowered<'a>> {
+fn compare<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
     let set = op.root == "set";
     let (cmp, unsigned) = op.need("comparison", &RELATIONS)?;
     let combine = op.choose(&COMBINES);
@@ -75,8 +75,7 @@ fn compare<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) ->
     Ok(Lowered::new(sem, op.root, ty.kind()))
 }
 
-/// The type of the result and that of the sources. Comparisons know bfloat16, which most other
-/// instructions here do not.
+/// The type of the result and that of the sources.
 fn types(op: &mut Opcode<'_>, set: bool) -> Res<(Type, Type)> {
     let known = |ty: &Type| float(*ty).is_some() || ty.int().is_some();
     let list: &[Type] = &op.types();
@@ -94,11 +93,7 @@ fn types(op: &mut Opcode<'_>, set: bool) -> Res<(Type, Type)> {
 
 /// A floating-point type that can be compared.
 fn float(ty: Type) -> Option<FloatTy> {
-    match ty {
-        Type::Bf16 => Some(FloatTy::Bf16),
-        Type::Bf16x2 => Some(FloatTy::Bf16x2),
-        _ => ty.float(),
-    }
+    ty.float().filter(|float| *float != FloatTy::F32x2)
 }
 
 /// Whether `set` gives such results from such sources.
@@ -130,7 +125,7 @@ fn source_type(op: &Opcode<'_>, cmp: Cmp, unsigned: bool, ty: Type) -> Res<Value
     }
 }
 
-fn select<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Res<Lowered<'a>> {
+fn select<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
     let ty = op.ty()?;
     let [d, a, b, p] = exactly(op, args)?;
     let [a, b] = cx.srcs([a, b], ty)?;
@@ -139,7 +134,7 @@ fn select<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> 
     Ok(Lowered::new(Sem::Select { dst, a, b, p }, op.root, ty.kind()))
 }
 
-fn select_sign<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Res<Lowered<'a>> {
+fn select_sign<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
     let ftz = op.take("ftz");
     let (ty, by) = op.two_types()?;
     let float = match by {

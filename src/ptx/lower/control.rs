@@ -17,7 +17,7 @@ const MAX_TABLES: usize = 1 << 20;
 /// Entries of one branch table.
 const MAX_TABLE: usize = 1 << 12;
 
-pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Res<Lowered<'a>> {
+pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
     let control = |sem| Lowered::new(sem, op.root, TypeKind::None);
     match op.root {
         "bra" => {

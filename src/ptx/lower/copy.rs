@@ -10,7 +10,7 @@ use crate::program::{Flow, MemoryOp};
 use crate::ptx::ast::Operand;
 use crate::ptx::types::Type;
 
-pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Res<Lowered<'a>> {
+pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
     let asynchronous = op.take("async");
     if asynchronous && op.has("mbarrier") && op.has("arrive") {
         return super::mbarrier::copies_arrive(cx, op, args);
@@ -41,7 +41,7 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Ope
     copy(cx, op, args)
 }
 
-fn copy<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Res<Lowered<'a>> {
+fn copy<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
     ignore_neutral(op);
     if !(op.take("shared") || op.take("shared::cta")) || !op.take("global") {
         return Err(Refusal::new(format!("`{}` copies from global to shared memory", op.text), ""));

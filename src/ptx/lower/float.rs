@@ -5,14 +5,20 @@ use super::operand::Cx;
 use super::{Lowered, Refusal, Res, exactly, wrong_count};
 use crate::program::sem::{FloatMode, FloatOp, FloatTest, FloatTy, Operand as Src, Sem};
 use crate::ptx::ast::Operand;
+use crate::ptx::types::Type;
 
-pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Res<Lowered<'a>> {
+pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
     let root = op.root;
     if root == "testp" {
         return test(cx, op, args);
     }
-    let (what, count) =
+    let (mut what, mut count) =
         operation(root).ok_or_else(|| Refusal::new(format!("`{root}` is no float operation"), ""))?;
+    let extremum = matches!(what, FloatOp::Min | FloatOp::Max);
+    if extremum && args.len() == 4 {
+        what = if what == FloatOp::Min { FloatOp::Min3 } else { FloatOp::Max3 };
+        count = 3;
+    }
     let round = op.rounding();
     let mode = FloatMode {
         round: round.unwrap_or_default(),
@@ -21,18 +27,32 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Ope
         approx: op.take("approx") || op.take("full"),
         nan: op.take("NaN"),
         relu: op.take("relu"),
+        magnitude: extremum && op.take("abs"),
+        sign_product: extremum && op.take("xorsign"),
     };
-    let ty = op.ty()?;
+    let (ty, from) = match op.types().as_slice() {
+        [Type::F32, from @ (Type::F16 | Type::Bf16)] if matches!(root, "add" | "sub" | "fma") => {
+            (Type::F32, Some(*from))
+        }
+        [ty] => (op.known(*ty)?, None),
+        _ => return Err(op.types_wrong(1)),
+    };
     let float = ty.float().ok_or_else(|| no_float(op))?;
     check(op, what, float, &mode, round.is_some())?;
     if args.len() != count + 1 {
         return Err(wrong_count(op, args, &(count + 1).to_string()));
     }
     let mut src = [Src::Imm(0); 3];
-    for (slot, arg) in src.iter_mut().zip(&args[1..]) {
-        *slot = cx.src(arg, ty)?;
+    // the sources that are narrower, if any are, come first
+    let narrow = if what == FloatOp::Fma { 2 } else { 1 };
+    for (index, (slot, arg)) in src.iter_mut().zip(&args[1..]).enumerate() {
+        *slot = cx.src(arg, from.filter(|_| index < narrow).unwrap_or(ty))?;
     }
     let dst = cx.dst(&args[0], ty)?;
+    if let Some(from) = from.and_then(Type::float) {
+        let sem = Sem::MixedFloat { op: what, from, mode, dst, src };
+        return Ok(Lowered::new(sem, root, ty.kind()));
+    }
     Ok(Lowered::new(Sem::Float { op: what, ty: float, mode, dst, src }, root, ty.kind()))
 }
 
@@ -68,9 +88,25 @@ fn operation(root: &str) -> Option<(FloatOp, usize)> {
 
 /// Refuses combinations that PTX does not have and the functional run therefore does not know.
 fn check(op: &Opcode<'_>, what: FloatOp, ty: FloatTy, mode: &FloatMode, rounds: bool) -> Res<()> {
-    let half = matches!(ty, FloatTy::F16 | FloatTy::F16x2);
+    let brain = matches!(ty, FloatTy::Bf16 | FloatTy::Bf16x2);
+    let half = matches!(ty, FloatTy::F16 | FloatTy::F16x2) || brain;
     let wrong = |why: &str| Err(Refusal::new(format!("`{}`: {why}", op.text), ""));
     match what {
+        _ if ty == FloatTy::F32x2
+            && !matches!(what, FloatOp::Add | FloatOp::Sub | FloatOp::Mul | FloatOp::Fma) =>
+        {
+            wrong("pairs of single precision are only added, subtracted and multiplied")
+        }
+        _ if mode.sat && (brain || ty == FloatTy::F32x2) => wrong("this type does not saturate"),
+        _ if mode.ftz && brain && what != FloatOp::Ex2 => wrong("bfloat16 keeps its subnormal numbers"),
+        FloatOp::Min3 | FloatOp::Max3 if ty != FloatTy::F32 => wrong("three sources are of single precision"),
+        FloatOp::Min3 | FloatOp::Max3 if mode.sign_product => wrong("`.xorsign` takes two sources"),
+        FloatOp::Min | FloatOp::Max if mode.sign_product != mode.magnitude => {
+            wrong("two sources take `.xorsign` and `.abs` together, or neither")
+        }
+        FloatOp::Min | FloatOp::Max if mode.magnitude && ty == FloatTy::F64 => {
+            wrong("double precision has no `.xorsign`")
+        }
         FloatOp::Div | FloatOp::Rcp | FloatOp::Sqrt | FloatOp::Rsqrt if half => {
             wrong("there is no such operation on halves")
         }
@@ -79,7 +115,13 @@ fn check(op: &Opcode<'_>, what: FloatOp, ty: FloatTy, mode: &FloatMode, rounds: 
         FloatOp::Add | FloatOp::Sub | FloatOp::Mul | FloatOp::Fma if mode.approx => {
             wrong("this operation is exact, `.approx` does not apply")
         }
-        FloatOp::Abs | FloatOp::Neg | FloatOp::Min | FloatOp::Max | FloatOp::Copysign
+        FloatOp::Abs
+        | FloatOp::Neg
+        | FloatOp::Min
+        | FloatOp::Max
+        | FloatOp::Min3
+        | FloatOp::Max3
+        | FloatOp::Copysign
             if rounds || mode.approx =>
         {
             wrong("this operation does not round")
@@ -93,7 +135,7 @@ fn check(op: &Opcode<'_>, what: FloatOp, ty: FloatTy, mode: &FloatMode, rounds: 
     }
 }
 
-fn test<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Res<Lowered<'a>> {
+fn test<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
     let test = op.need(
         "test",
         &[

@@ -15,7 +15,7 @@ use crate::ptx::resolve::Symbol;
 use crate::ptx::types::Type;
 
 /// Texture, surface or query by the root of the opcode.
-pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Res<Lowered<'a>> {
+pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
     match op.root {
         "tex" | "tld4" => fetch(cx, op, args),
         "suld" | "sust" => surface(cx, op, args),
@@ -44,7 +44,7 @@ fn geometry(op: &mut Opcode<'_>) -> Res<Geometry> {
     )
 }
 
-fn fetch<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Res<Lowered<'a>> {
+fn fetch<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
     let gathers = op.root == "tld4";
     let gather = match gathers {
         true => Some(op.need("component", &[("r", 0), ("g", 1), ("b", 2), ("a", 3)])?),
@@ -115,7 +115,7 @@ fn fetch<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> R
     Ok(Lowered::access(Sem::Fetch(Box::new(fetch)), op.root, ty.kind(), memory))
 }
 
-fn surface<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Res<Lowered<'a>> {
+fn surface<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
     if !op.take("b") {
         let hint = "suld.b and sust.b move bytes as they are";
         return Err(Refusal::new(format!("`{}`: formatted surfaces are not simulated", op.text), hint));
@@ -155,7 +155,7 @@ fn surface<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) ->
     Ok(Lowered::access(Sem::Surface(Box::new(access)), op.root, ty.kind(), memory))
 }
 
-fn query<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Res<Lowered<'a>> {
+fn query<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
     let surface = op.root == "suq";
     let level = op.take("level");
     let property = op.need(

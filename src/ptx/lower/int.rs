@@ -4,7 +4,7 @@ use super::opcode::Opcode;
 use super::operand::Cx;
 use super::{Lowered, Refusal, Res, exactly};
 use crate::isa::TypeKind;
-use crate::program::sem::{Carry, IntOp, IntTy, Operand as Src, Sem};
+use crate::program::sem::{Carry, HalvesOp, IntOp, IntTy, Operand as Src, Sem};
 use crate::ptx::ast::Operand;
 use crate::ptx::types::Type;
 
@@ -16,9 +16,11 @@ enum Part {
     Wide,
 }
 
-pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Res<Lowered<'a>> {
+pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
     let root = op.root;
+    let whole = matches!(op.first_type(), Some(Type::Halves { .. }));
     let sem = match root {
+        "add" | "min" | "max" if whole => halves(cx, op, args)?,
         "add" | "sub" | "addc" | "subc" => sum(cx, op, args)?,
         "mul" | "mul24" => product(cx, op, args)?,
         "mad" | "madc" | "mad24" => product_sum(cx, op, args)?,
@@ -130,9 +132,49 @@ fn dot(cx: &mut Cx<'_, '_>, op: &mut Opcode<'_>, args: &[Operand]) -> Res<Sem> {
     Ok(Sem::Int { op: what, ty, dst, src, carry: Carry::default(), saturate: false })
 }
 
+/// Both halves of a word by themselves.
+fn halves(cx: &mut Cx<'_, '_>, op: &mut Opcode<'_>, args: &[Operand]) -> Res<Sem> {
+    let relu = op.take("relu");
+    let signed = match op.types().as_slice() {
+        [Type::Halves { signed }] => *signed,
+        _ => return Err(op.types_wrong(1)),
+    };
+    let what = match op.root {
+        "add" => HalvesOp::Add,
+        "min" => HalvesOp::Min,
+        _ => HalvesOp::Max,
+    };
+    if relu && (!signed || what == HalvesOp::Add) {
+        return Err(no_relu(op));
+    }
+    let [d, a, b] = exactly(op, args)?;
+    let [a, b] = cx.srcs([a, b], Type::Bits(32))?;
+    let dst = cx.dst(d, Type::Bits(32))?;
+    let ty = IntTy { bits: 32, signed };
+    let src = [a, b, Src::Imm(0), Src::Imm(0)];
+    Ok(Sem::Int {
+        op: IntOp::Halves { op: what, relu },
+        ty,
+        dst,
+        src,
+        carry: Carry::default(),
+        saturate: false,
+    })
+}
+
+fn no_relu(op: &Opcode<'_>) -> Refusal {
+    Refusal::new(format!("`{}`: only min and max of .s32 and .s16x2 have .relu", op.text), "")
+}
+
 fn plain(cx: &mut Cx<'_, '_>, op: &mut Opcode<'_>, args: &[Operand]) -> Res<Sem> {
+    let relu = op.take("relu");
     let (ty, int) = int_type(op)?;
+    if relu && !(matches!(op.root, "min" | "max") && ty == Type::Signed(32)) {
+        return Err(no_relu(op));
+    }
     let (what, count) = match op.root {
+        "min" if relu => (IntOp::MinRelu, 2),
+        "max" if relu => (IntOp::MaxRelu, 2),
         "div" => (IntOp::Div, 2),
         "rem" => (IntOp::Rem, 2),
         "min" => (IntOp::Min, 2),

@@ -43,7 +43,7 @@ const MMA: &Shapes = &[
     ([8, 8, 4], &[F64], "mma.m8n8k4"),
 ];
 
-pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Res<Lowered<'a>> {
+pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
     if !op.take("sync") {
         return Err(Refusal::new(
             format!("`{}` is not supported", op.text),
@@ -193,12 +193,7 @@ fn written(
     list.iter().map(|operand| cx.maybe_destination(operand, ty, Fit::Exact)).collect()
 }
 
-fn multiply<'a>(
-    cx: &mut Cx<'a, '_>,
-    op: &mut Opcode<'a>,
-    args: &'a [Operand],
-    wmma: bool,
-) -> Res<Lowered<'a>> {
+fn multiply<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand], wmma: bool) -> Res<Lowered<'a>> {
     let shape = need_shape(op)?;
     let [a_by_column, b_by_column] = layouts(op)?;
     let [d, a, b, c] = match *op.all(matrix_type).as_slice() {
@@ -269,7 +264,7 @@ fn block(
     Ok(MatrixBlock { space, addr, stride, by_column })
 }
 
-fn load<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Res<Lowered<'a>> {
+fn load<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
     let wanted = convert::space(op);
     let roles = [("a", MatrixRole::A), ("b", MatrixRole::B), ("c", MatrixRole::Accumulator)];
     let (fragment, by_column) = moved_fragment(op, &roles)?;
@@ -286,7 +281,7 @@ fn load<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Re
     Ok(Lowered::access(sem, "wmma.load", kind(fragment.ty), MemoryOp::Load(space.into())))
 }
 
-fn store<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Res<Lowered<'a>> {
+fn store<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
     let wanted = convert::space(op);
     let (fragment, by_column) = moved_fragment(op, &[("d", MatrixRole::Accumulator)])?;
     op.finish()?;
@@ -317,7 +312,7 @@ fn rows_form(op: &mut Opcode<'_>) -> Res<(Option<Space>, usize, bool)> {
     Ok((shared.then_some(Space::Shared), count, transposed))
 }
 
-fn load_rows<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Res<Lowered<'a>> {
+fn load_rows<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
     let (wanted, count, transposed) = rows_form(op)?;
     let [dsts, addr] = exactly(op, args)?;
     let (space, addr) = cx.address(addr, wanted)?;
@@ -327,7 +322,7 @@ fn load_rows<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) 
     Ok(Lowered::access(sem, op.root, TypeKind::Int, MemoryOp::Load(Area::Shared)))
 }
 
-fn store_rows<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Res<Lowered<'a>> {
+fn store_rows<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
     let (wanted, count, transposed) = rows_form(op)?;
     let [addr, srcs] = exactly(op, args)?;
     let (space, addr) = cx.address(addr, wanted)?;
@@ -337,7 +332,7 @@ fn store_rows<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand])
     Ok(Lowered::access(sem, op.root, TypeKind::Int, MemoryOp::Store(Area::Shared)))
 }
 
-fn transpose<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Res<Lowered<'a>> {
+fn transpose<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
     if !(op.take("m8n8") && op.take("trans") && op.take("b16")) {
         return Err(Refusal::new(format!("`{}` is not supported", op.text), "use .m8n8.trans.b16"));
     }

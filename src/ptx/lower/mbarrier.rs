@@ -12,7 +12,7 @@ use crate::ptx::types::Type;
 const B32: Type = Type::Bits(32);
 const B64: Type = Type::Bits(64);
 
-pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Res<Lowered<'a>> {
+pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
     if op.take("pending_count") {
         return pending_count(cx, op, args);
     }
@@ -41,7 +41,7 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Ope
 pub(super) fn copies_arrive<'a>(
     cx: &mut Cx<'a, '_>,
     op: &mut Opcode<'a>,
-    args: &'a [Operand],
+    args: &[Operand],
 ) -> Res<Lowered<'a>> {
     op.ignore(&["mbarrier", "arrive"]);
     let space = place(op)?;
@@ -127,7 +127,7 @@ fn wait<'a>(cx: &mut Cx<'_, '_>, op: &mut Opcode<'_>, args: &'a [Operand]) -> Re
     Ok((address, MbarrierOp::Wait { done, phase, parity, suspends }))
 }
 
-fn pending_count<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Res<Lowered<'a>> {
+fn pending_count<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
     if op.ty()? != B64 {
         return Err(Refusal::new(format!("`{}`: states are .b64", op.text), ""));
     }

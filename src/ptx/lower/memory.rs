@@ -21,7 +21,7 @@ pub(super) fn ignore_neutral(op: &mut Opcode<'_>) {
     op.ignore_if(|part| part.starts_with("L1::") || part.starts_with("L2::") || part.starts_with("level::"));
 }
 
-pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Res<Lowered<'a>> {
+pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
     match op.root {
         "ld" | "ldu" => load(cx, op, args),
         "st" => store(cx, op, args),
@@ -35,22 +35,20 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Ope
 
 /// Elements of the vector and their type.
 fn shape(op: &mut Opcode<'_>) -> Res<(usize, Type)> {
-    let count = op.choose(&[("v2", 2), ("v4", 4)]).unwrap_or(1);
-    if op.has("v8") {
-        return Err(Refusal::new(format!("`{}`: vectors of 8 are not supported", op.text), "use .v4 twice"));
-    }
+    const MOST_BITS: usize = 256;
+    let count = op.choose(&[("v2", 2), ("v4", 4), ("v8", 8)]).unwrap_or(1);
     let ty = match op.types().as_slice() {
         // in memory bits are bits, whatever they mean
         [ty @ (Type::Bf16 | Type::Bf16x2 | Type::Tf32)] => Type::Bits(ty.bits()),
-        [Type::Bits(128)] => {
-            return Err(Refusal::new(
-                format!("`{}`: 128-bit registers are not supported", op.text),
-                "use .v2.b64",
-            ));
-        }
+        // a register of 128 bits has two parts
+        [Type::Bits(128)] if count == 1 => return Ok((2, Type::Bits(64))),
         [ty] if !matches!(ty, Type::Pred | Type::Opaque) => *ty,
         _ => return Err(op.finish().err().unwrap_or_else(|| wrong_type(op))),
     };
+    if count * usize::from(ty.bits()) > MOST_BITS {
+        let message = format!("`{}` is wider than {MOST_BITS} bits", op.text);
+        return Err(Refusal::new(message, "use several accesses"));
+    }
     Ok((count, ty))
 }
 
@@ -85,7 +83,7 @@ fn area(space: Space, wanted: Option<Space>) -> Area {
     }
 }
 
-fn load<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Res<Lowered<'a>> {
+fn load<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
     ignore_neutral(op);
     let wanted = convert::space(op).or(op.take("param::func").then_some(Space::Param));
     let (count, ty) = shape(op)?;
@@ -100,7 +98,7 @@ fn load<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Re
     Ok(Lowered::access(sem, op.root, ty.kind(), MemoryOp::Load(area(space, wanted))))
 }
 
-fn store<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Res<Lowered<'a>> {
+fn store<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
     ignore_neutral(op);
     let wanted = convert::space(op).or(op.take("param::func").then_some(Space::Param));
     let (count, ty) = shape(op)?;
@@ -116,7 +114,7 @@ fn store<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> R
 }
 
 /// A cache policy is a hint, so any value will do.
-fn policy<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Res<Lowered<'a>> {
+fn policy<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
     op.ignore_if(|_| true);
     let Some(d) = args.first() else { return Err(wrong_count(op, args, "at least 1")) };
     let dst = cx.dst(d, Type::Bits(64))?;

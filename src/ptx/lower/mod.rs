@@ -70,6 +70,8 @@ struct Formals {
     number: u32,
     first: usize,
     params: Vec<(ArgLocation, u32)>,
+    /// The last parameter is an array without a length: it takes what a call passes, and may be left out.
+    open: bool,
     returns: Vec<(ArgLocation, u32)>,
 }
 
@@ -110,7 +112,8 @@ fn instruction<'a>(
         Some((name, negate)) => Some(Guard { reg: cx.pred(name)?, negate }),
         None => None,
     };
-    let lowered = dispatch(cx, &mut op, &instr.operands, isa)?;
+    let expanded = cx.expanded(&instr.operands)?;
+    let lowered = dispatch(cx, &mut op, expanded.as_deref().unwrap_or(&instr.operands), isa)?;
     op.finish()?;
     let Classed { class, class_by_space, memory } = classify(&lowered, &op, isa, classes)?;
     check_register_count(&lowered.sem)?;
@@ -213,7 +216,7 @@ fn classify(
 fn dispatch<'a>(
     cx: &mut Cx<'a, '_>,
     op: &mut Opcode<'a>,
-    args: &'a [ast::Operand],
+    args: &[ast::Operand],
     isa: &IsaTable,
 ) -> Res<Lowered<'a>> {
     let float = op.first_type().is_some_and(|ty| ty.float().is_some());

@@ -1,15 +1,25 @@
-//! `mov`: values, addresses, predicates, and vectors to and from one register.
+//! `mov`: values, addresses, predicates, vectors, and vectors to and from one register.
 
+use super::memory::elements;
 use super::opcode::Opcode;
 use super::operand::{Cx, Fit};
-use super::{Lowered, Refusal, Res, exactly};
+use super::{Lowered, Refusal, Res, exactly, special};
 use crate::program::sem::{PredOp, PredSrc, Sem};
 use crate::ptx::ast::{Operand, OperandKind};
 use crate::ptx::types::Type;
 
-pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Res<Lowered<'a>> {
-    let ty = op.ty()?;
+pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
+    let count = op.choose(&[("v2", 2), ("v4", 4), ("v8", 8)]);
+    // 128 bits are two parts of 64 here, by themselves and in a register
+    let (count, ty) = match op.types().as_slice() {
+        [Type::Bits(128)] if count.is_none() => (Some(2), Type::Bits(64)),
+        [ty] => (count, op.known(*ty)?),
+        _ => return Err(op.types_wrong(1)),
+    };
     let [d, a] = exactly(op, args)?;
+    if let Some(count) = count {
+        return Ok(Lowered::new(several(cx, op, [d, a], ty, count)?, op.root, ty.kind()));
+    }
     let sem = match (&d.kind, &a.kind) {
         _ if ty == Type::Pred => {
             let a = cx.pred_src(a)?;
@@ -38,6 +48,26 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Ope
         }
     };
     Ok(Lowered::new(sem, op.root, ty.kind()))
+}
+
+/// One value to each register of a vector.
+fn several(cx: &mut Cx<'_, '_>, op: &Opcode<'_>, [d, a]: [&Operand; 2], ty: Type, count: usize) -> Res<Sem> {
+    let srcs = match a.kind {
+        OperandKind::Name(name) if count == 4 && special::is_vector(cx.text(name)) => {
+            (0..4).map(|axis| cx.special_component(name, axis)).collect::<Res<Vec<_>>>()?
+        }
+        _ => {
+            let list = elements(op, a, count)?;
+            list.iter().map(|operand| cx.src(operand, ty)).collect::<Res<Vec<_>>>()?
+        }
+    };
+    let mut moves = Vec::with_capacity(count);
+    for (operand, src) in elements(op, d, count)?.iter().zip(srcs) {
+        if let Some(dst) = cx.maybe_destination(operand, ty, Fit::Exact)? {
+            moves.push((dst, src));
+        }
+    }
+    Ok(Sem::Moves(moves))
 }
 
 /// Type and width of the parts of a vector.

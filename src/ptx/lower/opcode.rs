@@ -100,18 +100,24 @@ impl<'a> Opcode<'a> {
         }
     }
 
-    fn types_wrong(&self, count: usize) -> Refusal {
+    /// Says that an opcode has not so many types.
+    pub fn types_wrong(&self, count: usize) -> Refusal {
         self.leftover().unwrap_or_else(|| {
             let plural = if count == 1 { "type" } else { "types" };
             Refusal::new(format!("`{}` does not have {count} {plural}", self.text), "")
         })
     }
 
-    fn known(&self, ty: Type) -> Res<Type> {
+    /// A type that instructions compute with.
+    pub fn known(&self, ty: Type) -> Res<Type> {
         match ty {
-            Type::Bf16 | Type::Bf16x2 | Type::Tf32 => Err(Refusal::new(
-                format!("`{}`: bfloat16 and tf32 are not supported", self.text),
-                "compile the kernel for half or single precision",
+            Type::Tf32 => Err(Refusal::new(
+                format!("`{}`: values of tf32 are only converted to and multiplied as matrices", self.text),
+                "compute in single precision",
+            )),
+            Type::Halves { .. } => Err(Refusal::new(
+                format!("`{}`: only add, min and max know pairs of integers", self.text),
+                "compute each half by itself, or use a video instruction",
             )),
             Type::Bits(128) => {
                 Err(Refusal::new(format!("`{}`: 128-bit values are not supported", self.text), ""))

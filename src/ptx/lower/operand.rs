@@ -10,9 +10,9 @@ use crate::program::layout::function_address;
 use crate::program::sem::{Address, ArgLocation, Operand as Src, PredSrc, Special};
 use crate::program::{Guard, Program, RegKind, Register};
 use crate::ptx::Module;
-use crate::ptx::ast::{DeclSpace, Function, Operand, OperandKind, SymbolExpr};
+use crate::ptx::ast::{ArrayElement, DeclSpace, Function, Operand, OperandKind, SymbolExpr};
 use crate::ptx::parser::component;
-use crate::ptx::resolve::{Scopes, Symbol, convert};
+use crate::ptx::resolve::{Scopes, Symbol, VectorRegister, convert};
 use crate::ptx::span::Span;
 use crate::ptx::types::Type;
 
@@ -134,6 +134,88 @@ impl<'a> Cx<'a, '_> {
         }
     }
 
+    /// A register of several parts, taken into use.
+    pub fn vector(&mut self, name: Span) -> Res<Option<VectorRegister>> {
+        let text = self.text(name);
+        match self.scopes.find(self.scope, text) {
+            Some((_, Symbol::Vector(vector))) => Ok(Some(vector)),
+            Some((scope, Symbol::UnusedVector(mut vector))) => {
+                for (index, part) in ["x", "y", "z", "w"].iter().take(usize::from(vector.len)).enumerate() {
+                    vector.parts[index] = self.pseudo(&format!("{text}.{part}"), vector.kind)?;
+                }
+                self.scopes.define(scope, text, Symbol::Vector(vector));
+                Ok(Some(vector))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// A part of a vector register by its name, as in `vector.x`.
+    fn component(&mut self, name: Span, part: &str) -> Res<Option<(RegId, RegKind)>> {
+        let Some(vector) = self.vector(name)? else { return Ok(None) };
+        let index = ["x", "y", "z", "w"]
+            .iter()
+            .zip(["r", "g", "b", "a"])
+            .position(|(one, other)| *one == part || other == part);
+        match index.and_then(|index| vector.parts().get(index)).filter(|_| !vector.whole) {
+            Some(&reg) => Ok(Some((reg, vector.kind))),
+            None => {
+                let text = self.text(name);
+                let message = if vector.whole {
+                    format!("`{text}` has 128 bits and no components")
+                } else {
+                    format!("`{text}` has {} components, `.{part}` is none of them", vector.len)
+                };
+                Err(Refusal::new(message, "").at(name))
+            }
+        }
+    }
+
+    /// The operands with every register of several parts as the vector of its parts; nothing if there is none.
+    pub fn expanded(&mut self, operands: &[Operand]) -> Res<Option<Vec<Operand>>> {
+        let mut found = false;
+        let mut list = Vec::new();
+        for (index, operand) in operands.iter().enumerate() {
+            let kind = match &operand.kind {
+                OperandKind::Name(name) => self.vector(*name)?.map(|vector| {
+                    let part =
+                        |index| Operand { kind: OperandKind::Element(*name, index), span: operand.span };
+                    OperandKind::Vector((0..vector.len).map(part).collect())
+                }),
+                OperandKind::Image(address, rest) => {
+                    self.expanded(rest)?.map(|rest| OperandKind::Image(*address, rest))
+                }
+                _ => None,
+            };
+            if kind.is_some() && !found {
+                found = true;
+                list.extend_from_slice(&operands[..index]);
+            }
+            match kind {
+                Some(kind) => list.push(Operand { kind, span: operand.span }),
+                None if found => list.push(operand.clone()),
+                None => {}
+            }
+        }
+        Ok(found.then_some(list))
+    }
+
+    /// The register that an operand is, if it is one: by its name, or as a part of another.
+    fn register(&mut self, operand: &Operand) -> Res<Option<(RegId, RegKind)>> {
+        match operand.kind {
+            OperandKind::Name(name) => self.reg(name),
+            OperandKind::Component(name, part) => {
+                let part = component(self.module.source.text(), part);
+                self.component(name, part)
+            }
+            OperandKind::Element(name, index) => {
+                let vector = self.vector(name)?;
+                Ok(vector.and_then(|vector| Some((*vector.parts().get(usize::from(index))?, vector.kind))))
+            }
+            _ => Ok(None),
+        }
+    }
+
     pub fn unknown(&self, name: Span) -> Refusal {
         let text = self.text(name);
         let known = self.names(|symbol| !matches!(symbol, Symbol::Label(_)));
@@ -169,12 +251,12 @@ impl<'a> Cx<'a, '_> {
 
     /// A source of a type, possibly the low bits of a wider register.
     pub fn source(&mut self, operand: &Operand, ty: Type, fit: Fit) -> Res<Src> {
+        if let Some((reg, kind)) = self.register(operand)? {
+            self.fits(operand.span, kind, ty, fit)?;
+            return Ok(Src::Reg(reg));
+        }
         match &operand.kind {
             OperandKind::Name(name) => {
-                if let Some((reg, kind)) = self.reg(*name)? {
-                    self.fits(*name, kind, ty, fit)?;
-                    return Ok(Src::Reg(reg));
-                }
                 let text = self.text(*name);
                 if self.symbol(text).is_none()
                     && let Some(found) = special(text, None)
@@ -190,14 +272,27 @@ impl<'a> Cx<'a, '_> {
                     Some(found) => self.special(found.map_err(|refusal| refusal.at(operand.span))?),
                     None => Err(Refusal::new(
                         format!("`{text}.{part}` is not supported"),
-                        "only special registers have components here",
+                        "special registers and vector registers have components",
                     )
                     .at(operand.span)),
                 }
             }
             OperandKind::Const(constant) => Ok(Src::Imm(convert(*constant, ty))),
             OperandKind::Symbol(expr) => self.symbol_address(*expr),
+            OperandKind::Indexed(element) => {
+                let (_, address) = self.element(*element)?;
+                Ok(address)
+            }
             _ => Err(Refusal::new("a register or a constant is needed here", "").at(operand.span)),
+        }
+    }
+
+    /// A component of a special register that has several, by its number.
+    pub fn special_component(&mut self, name: Span, axis: usize) -> Res<Src> {
+        let text = self.text(name);
+        match special(text, ["x", "y", "z", "w"].get(axis).copied()) {
+            Some(found) => self.special(found.map_err(|refusal| refusal.at(name))?),
+            None => Err(self.unknown(name)),
         }
     }
 
@@ -240,19 +335,17 @@ impl<'a> Cx<'a, '_> {
 
     /// A register that receives a result of a type, or nothing for `_`.
     pub fn maybe_destination(&mut self, operand: &Operand, ty: Type, fit: Fit) -> Res<Option<RegId>> {
+        if let Some((reg, kind)) = self.register(operand)? {
+            self.fits(operand.span, kind, ty, fit)?;
+            return Ok(Some(reg));
+        }
         match &operand.kind {
             OperandKind::Sink => Ok(None),
-            OperandKind::Name(name) => match self.reg(*name)? {
-                Some((reg, kind)) => {
-                    self.fits(*name, kind, ty, fit)?;
-                    Ok(Some(reg))
-                }
-                None if self.symbol(self.text(*name)).is_some() => {
-                    let message = format!("`{}` is no register, it cannot be written", self.text(*name));
-                    Err(Refusal::new(message, "").at(*name))
-                }
-                None => Err(self.unknown(*name)),
-            },
+            OperandKind::Name(name) if self.symbol(self.text(*name)).is_some() => {
+                let message = format!("`{}` is no register, it cannot be written", self.text(*name));
+                Err(Refusal::new(message, "").at(*name))
+            }
+            OperandKind::Name(name) => Err(self.unknown(*name)),
             _ => Err(Refusal::new("a register is needed here", "").at(operand.span)),
         }
     }
@@ -344,6 +437,10 @@ impl<'a> Cx<'a, '_> {
             Some(Symbol::Label(_) | Symbol::Targets(_) | Symbol::Prototype(_)) => {
                 Err(Refusal::new(format!("`{text}` is a label, it has no address"), "").at(name))
             }
+            Some(Symbol::Vector(_) | Symbol::UnusedVector(_)) => {
+                let message = format!("`{text}` has several parts, one value is needed here");
+                Err(Refusal::new(message, "name a component of a vector, for example `.x`").at(name))
+            }
             Some(Symbol::Reg(..) | Symbol::Unused(_)) => {
                 let message = format!("`{text}` is a register, `register + constant` is no operand");
                 Err(Refusal::new(message, "add with an instruction of its own").at(name))
@@ -398,6 +495,40 @@ impl<'a> Cx<'a, '_> {
         Ok(located.operand(base.wrapping_add(expr.offset as u64)))
     }
 
+    /// An element of an array: the array, and the element's address, which counts like that of the array. An index counts
+    /// elements of the scalar type, also in arrays of more dimensions or of vectors.
+    fn element(&mut self, element: ArrayElement) -> Res<(Located, Src)> {
+        let ArrayElement { name, register, index } = element;
+        let text = self.text(name);
+        let located = self.locate(name)?;
+        let bytes = match self.scopes.find(self.scope, text) {
+            Some((_, Symbol::Static(index))) => Some(self.module.ast.vars[index as usize].ty.bytes()),
+            Some((scope, _)) => self.scopes.element_bytes(scope, text),
+            None => {
+                let index = self.module.statics.vars.get(text);
+                index.map(|&index| self.module.ast.vars[index as usize].ty.bytes())
+            }
+        };
+        let bytes = bytes.unwrap_or(1);
+        let Some(register) = register else {
+            let address = located.operand((index as u64).wrapping_mul(bytes));
+            return Ok((located, address));
+        };
+        let Some((reg, RegKind::Bits(32 | 64))) = self.reg(register)? else {
+            let message = format!("`{}` cannot be an index", self.text(register));
+            return Err(
+                Refusal::new(message, "an index is a constant or a register of 32 or 64 bits").at(register)
+            );
+        };
+        let (Ok(plus), false) = (u32::try_from(index), located.framed) else {
+            let message = format!("`{text}[{}]` is not supported here", self.text(register));
+            return Err(Refusal::new(message, "compute the address with an instruction of its own").at(name));
+        };
+        let shift = bytes.trailing_zeros() as u8;
+        let element = Special::Element { index: reg, plus, shift, base: located.address };
+        Ok((located, Src::Special(element)))
+    }
+
     /// Where a local variable or parameter of a function is that has this offset.
     pub fn local_place(&self, offset: u64) -> ArgLocation {
         if self.framed { ArgLocation::Frame(offset) } else { ArgLocation::Local(offset) }
@@ -406,6 +537,11 @@ impl<'a> Cx<'a, '_> {
     /// `[...]`: the space it lies in and where. `wanted` is the space the instruction names;
     /// nothing means generic, which a variable's own space decides.
     pub fn address(&mut self, operand: &Operand, wanted: Option<Space>) -> Res<(Space, Address)> {
+        if let OperandKind::Indexed(element) = operand.kind {
+            let (located, address) = self.element(element)?;
+            let space = self.space_of_variable(element.name, &located, wanted, operand.span)?;
+            return Ok((space, Address { base: address, offset: 0 }));
+        }
         let OperandKind::Address(expr) = operand.kind else {
             let hint = "write it as `[register+offset]` or `[variable+offset]`";
             return Err(Refusal::new("an address is needed here", hint).at(operand.span));
@@ -425,6 +561,18 @@ impl<'a> Cx<'a, '_> {
             ));
         }
         let located = self.locate(base)?;
+        let space = self.space_of_variable(base, &located, wanted, operand.span)?;
+        Ok((space, Address { base: located.operand(0), offset: expr.offset }))
+    }
+
+    /// The space of a variable, which the instruction that accesses it must not contradict.
+    fn space_of_variable(
+        &self,
+        base: Span,
+        located: &Located,
+        wanted: Option<Space>,
+        span: Span,
+    ) -> Res<Space> {
         let space = located.space;
         let parameter = matches!(self.symbol(self.text(base)), Some(Symbol::Param(..)));
         match wanted {
@@ -436,10 +584,10 @@ impl<'a> Cx<'a, '_> {
                     format!("`{text}` is in .{space}, the instruction accesses .{wanted}"),
                     "name the variable's space, or none",
                 )
-                .at(operand.span));
+                .at(span));
             }
         }
-        Ok((space, Address { base: located.operand(0), offset: expr.offset }))
+        Ok(space)
     }
 
     /// Parameters of functions live in local memory, those of the kernel in the parameter block.

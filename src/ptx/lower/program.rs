@@ -16,7 +16,7 @@ use crate::program::{
 };
 use crate::ptx::Module;
 use crate::ptx::ast::{self, DeclSpace, OperandKind, Stmt, VarDecl};
-use crate::ptx::resolve::{Frame, Problem, Reach, Scopes, Symbol, natural_align, reach, size_of};
+use crate::ptx::resolve::{Frame, Problem, Reach, Scopes, Symbol, has_length, natural_align, reach, size_of};
 use crate::ptx::span::Span;
 use crate::ptx::types::Type;
 
@@ -192,6 +192,7 @@ impl<'a> Builder<'a> {
     /// Reads the declarations of every function, so that calls know where parameters go.
     fn declare(&mut self, reached: &Reach) -> Vec<Scopes<'a>> {
         let mut all = Vec::new();
+        let rest = rest_bytes(self.module, &reached.functions);
         for &index in &reached.functions {
             let function = self.ast(index);
             let framed = reached.recursive.contains(&index);
@@ -202,6 +203,7 @@ impl<'a> Builder<'a> {
                 text: self.module.source.text(),
                 local: if framed { &mut own } else { &mut self.program.memory.local },
                 most_local: MAX_LOCAL,
+                rest_bytes: rest.get(&index).copied().unwrap_or(0),
                 problems: &mut self.problems,
             };
             let mut scopes = Scopes::new(function, &mut frame);
@@ -218,6 +220,7 @@ impl<'a> Builder<'a> {
                         bytes: own.size,
                         registers: (first_register..self.program.regs.len()).map(RegId::from_index).collect(),
                     });
+                    formals.open = rest.contains_key(&index);
                     formals.params = params;
                     formals.returns = returns;
                 }
@@ -254,6 +257,7 @@ impl<'a> Builder<'a> {
             let (offset, size) = (offset as u32, size as u32);
             self.program.params.push(Param { name: name.to_owned(), offset, size, ty });
             scopes.define(0, name, Symbol::KernelParam(offset.into(), size.into()));
+            scopes.define_element(0, name, var.ty.bytes());
         }
         self.program.memory.param_bytes = end as u32;
     }
@@ -284,6 +288,13 @@ impl<'a> Builder<'a> {
                         RegKind::Bits(bits) => u32::from(bits / 8),
                     };
                     (ArgLocation::Reg(reg), bytes)
+                }
+                Some((_, Symbol::UnusedVector(_))) => {
+                    let hint = "pass it in a .param variable";
+                    let refusal =
+                        Refusal::new(format!("`{name}` cannot be a parameter: it has several parts"), hint);
+                    self.problem(var.name, "declaration", refusal);
+                    (ArgLocation::Local(0), 0)
                 }
                 // no name, or declared twice, which has been said
                 _ => (ArgLocation::Local(0), 0),
@@ -384,6 +395,68 @@ impl<'a> Builder<'a> {
     }
 }
 
+/// Of the functions whose last parameter is an array without a length: the bytes of the longest argument that a call
+/// passes there, by index. Every call copies as many bytes as its argument has.
+fn rest_bytes(module: &Module, functions: &[u32]) -> HashMap<u32, u64> {
+    let open = |index: &u32| {
+        let last = module.ast.functions[*index as usize].params.last();
+        last.is_some_and(|var| var.space == DeclSpace::Param && !has_length(var))
+    };
+    let mut bytes: HashMap<u32, u64> =
+        functions.iter().filter(|index| open(index)).map(|&index| (index, 0)).collect();
+    if bytes.is_empty() {
+        return bytes;
+    }
+    // a function may pass on what it was passed, so that the bytes of one depend on those of another
+    loop {
+        let mut changed = false;
+        for &caller in functions {
+            let function = &module.ast.functions[caller as usize];
+            let Some(body) = &function.body else { continue };
+            let mut sizes: HashMap<&str, u64> = HashMap::new();
+            let declared = body.stmts.iter().filter_map(|stmt| match stmt {
+                Stmt::Decl(var) => Some(&**var),
+                _ => None,
+            });
+            for var in function.params.iter().chain(declared).filter(|var| var.space == DeclSpace::Param) {
+                let own = if has_length(var) {
+                    size_of(var).unwrap_or(0)
+                } else {
+                    bytes.get(&caller).copied().unwrap_or(0)
+                };
+                let size = sizes.entry(module.slice(var.name)).or_default();
+                *size = own.max(*size);
+            }
+            for (callee, argument) in calls(module, body) {
+                let passed = sizes.get(module.slice(argument)).copied().unwrap_or(0);
+                if let Some(known) = bytes.get_mut(&callee).filter(|known| **known < passed) {
+                    *known = passed;
+                    changed = true;
+                }
+            }
+        }
+        if !changed {
+            return bytes;
+        }
+    }
+}
+
+/// The functions that a body calls by name, with the last argument of each call if that is a name.
+fn calls<'a>(module: &'a Module, body: &'a ast::Body) -> impl Iterator<Item = (u32, Span)> + 'a {
+    body.stmts.iter().filter_map(|stmt| {
+        let Stmt::Instr(instr) = stmt else { return None };
+        if !module.slice(instr.opcode).starts_with("call") {
+            return None;
+        }
+        let mut operands =
+            instr.operands.iter().skip_while(|operand| matches!(operand.kind, OperandKind::Group(_)));
+        let OperandKind::Name(callee) = operands.next()?.kind else { return None };
+        let OperandKind::Group(arguments) = &operands.next()?.kind else { return None };
+        let OperandKind::Name(argument) = arguments.last()?.kind else { return None };
+        Some((*module.statics.functions.get(module.slice(callee))?, argument))
+    })
+}
+
 /// Stands for an instruction that could not be lowered.
 fn placeholder(class: OpClass, line: u32) -> Instr {
     Instr {
@@ -405,6 +478,7 @@ fn names(operand: &ast::Operand, found: &mut impl FnMut(Span)) {
     match &operand.kind {
         OperandKind::Name(name) => found(*name),
         OperandKind::Symbol(expr) => found(expr.name),
+        OperandKind::Indexed(element) => found(element.name),
         OperandKind::Address(address) => address.base.into_iter().for_each(found),
         OperandKind::Image(address, rest) => {
             address.base.into_iter().for_each(&mut *found);

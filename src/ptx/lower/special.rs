@@ -22,8 +22,9 @@ pub(super) fn special(name: &str, component: Option<&str>) -> Option<Res<Found>>
         Some("w") => Some(3),
         Some(_) => return None,
     };
-    let vector = |special: fn(u8) -> Special, fourth: u64| match axis {
-        Some(3) => Ok(plain(Operand::Imm(fourth))),
+    // the ISA: "the fourth element is unused and always returns zero", of sizes too
+    let vector = |special: fn(u8) -> Special| match axis {
+        Some(3) => Ok(plain(Operand::Imm(0))),
         Some(axis) => Ok(plain(Operand::Special(special(axis)))),
         None => Err(Refusal::new(
             format!("`{name}` is a vector"),
@@ -31,10 +32,10 @@ pub(super) fn special(name: &str, component: Option<&str>) -> Option<Res<Found>>
         )),
     };
     let scalar = match name {
-        "%tid" => return Some(vector(Special::Tid, 0)),
-        "%ntid" => return Some(vector(Special::Ntid, 1)),
-        "%ctaid" => return Some(vector(Special::Ctaid, 0)),
-        "%nctaid" => return Some(vector(Special::Nctaid, 1)),
+        "%tid" => return Some(vector(Special::Tid)),
+        "%ntid" => return Some(vector(Special::Ntid)),
+        "%ctaid" => return Some(vector(Special::Ctaid)),
+        "%nctaid" => return Some(vector(Special::Nctaid)),
         "%laneid" => Special::LaneId,
         "%warpid" => Special::WarpId,
         "%nwarpid" => Special::NumWarps,
@@ -68,6 +69,11 @@ pub(super) fn special(name: &str, component: Option<&str>) -> Option<Res<Found>>
         return Some(Err(Refusal::new(format!("`{name}` has no components"), "")));
     }
     Some(Ok(plain(Operand::Special(scalar))))
+}
+
+/// Whether a special register has four components.
+pub(super) fn is_vector(name: &str) -> bool {
+    matches!(name, "%tid" | "%ntid" | "%ctaid" | "%nctaid")
 }
 
 fn plain(operand: Operand) -> Found {

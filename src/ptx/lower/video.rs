@@ -20,7 +20,7 @@ struct Selected<'a> {
     negated: bool,
 }
 
-pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Res<Lowered<'a>> {
+pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
     let lanes = match op.root.as_bytes().last() {
         Some(b'2') => Some(2),
         Some(b'4') => Some(4),

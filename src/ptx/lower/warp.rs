@@ -10,7 +10,7 @@ use crate::ptx::types::Type;
 
 const B32: Type = Type::Bits(32);
 
-pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &'a [Operand]) -> Res<Lowered<'a>> {
+pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
     let sem = match op.root {
         "shfl" => shuffle(cx, op, args)?,
         "vote" => vote(cx, op, args)?,
@@ -112,6 +112,14 @@ fn reduce(cx: &mut Cx<'_, '_>, op: &mut Opcode<'_>, args: &[Operand]) -> Res<Sem
         ],
     )?;
     let ty = op.ty()?;
+    if ty == Type::F32 && matches!(what, IntOp::Min | IntOp::Max) {
+        let (magnitude, nan) = (op.take("abs"), op.take("NaN"));
+        let mut args = args;
+        let members = members(cx, op, &mut args)?.ok_or_else(|| not_sync(op))?;
+        let [d, a] = exactly(op, args)?;
+        let (src, dst) = (cx.src(a, ty)?, cx.dst(d, ty)?);
+        return Ok(Sem::ReduceFloat { largest: what == IntOp::Max, magnitude, nan, dst, src, members });
+    }
     let Some(int) = ty.int().filter(|int| int.bits == 32) else {
         return Err(Refusal::new(format!("`{}` reduces 32-bit integers only", op.text), "use shuffles"));
     };

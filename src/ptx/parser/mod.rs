@@ -30,6 +30,7 @@ pub(super) fn parse(source: &SourceText) -> Result<Ast, Diagnostics> {
     let ast = Ast { address_bits: 64, ..Ast::default() };
     let mut parser = Parser { text: source.text(), tokens, at: 0, report, ast };
     parser.module();
+    parser.check_version();
     let Parser { ast, report, .. } = parser;
     report.finish().into_result(ast)
 }
@@ -43,6 +44,21 @@ struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
+    /// PTX begins with `.version`; a file without it is empty, or something else.
+    fn check_version(&mut self) {
+        if !self.ast.version.is_empty() {
+            return;
+        }
+        let first = self.tokens[0];
+        let hint =
+            "PTX begins with `.version 8.0` and `.target sm_80`; is this file complete, and is it PTX?";
+        if first.kind == Kind::End {
+            self.fail(first.span, "the file contains no PTX", hint);
+        } else {
+            self.fail(first.span, "the directive `.version` is missing", hint);
+        }
+    }
+
     fn slice(&self, span: Span) -> &'a str {
         self.text.get(span.range()).unwrap_or_default()
     }

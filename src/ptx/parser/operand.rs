@@ -1,7 +1,7 @@
 //! Operands of instructions.
 
 use super::{Failed, Parser};
-use crate::ptx::ast::{AddressExpr, Operand, OperandKind, SymbolExpr};
+use crate::ptx::ast::{AddressExpr, ArrayElement, Operand, OperandKind, SymbolExpr};
 use crate::ptx::lexer::Kind;
 use crate::ptx::span::Span;
 
@@ -89,9 +89,14 @@ impl Parser<'_> {
                 Ok(OperandKind::Symbol(SymbolExpr { name, offset: self.offset()?, generic: false }))
             }
             Kind::LeftBracket => {
-                // `array[constant]` is the address of an element, which only its type makes bytes;
-                // front ends of today write the bytes
-                Err(self.fail(name.to(next.span), "array elements are not operands", "write `name+bytes`"))
+                self.bump();
+                let register = match self.peek().kind {
+                    Kind::Ident if self.slice(self.peek().span) != "WARP_SZ" => Some(self.bump().span),
+                    _ => None,
+                };
+                let index = if register.is_some() { self.offset()? } else { self.integer()? };
+                self.expect(Kind::RightBracket, "`]` of the index")?;
+                Ok(OperandKind::Indexed(ArrayElement { name, register, index }))
             }
             _ if self.slice(name) == "_" => Ok(OperandKind::Sink),
             _ => Ok(OperandKind::Name(name)),

@@ -5,8 +5,8 @@ mod scope;
 mod statics;
 
 pub(super) use reach::{Reach, reach};
-pub(super) use scope::{Frame, Scopes, Symbol};
-pub(super) use statics::{Statics, check_names, convert, natural_align, size_of};
+pub(super) use scope::{Frame, Scopes, Symbol, VectorRegister};
+pub(super) use statics::{Statics, check_names, convert, has_length, natural_align, size_of};
 
 use super::span::Span;
 

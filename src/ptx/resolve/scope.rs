@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
-use super::{Problem, natural_align, size_of};
+use super::{Problem, has_length, natural_align, size_of};
 use crate::base::RegId;
 use crate::program::RegKind;
 use crate::program::layout::Segment;
 use crate::ptx::ast::{Ast, DeclSpace, Function, Stmt, VarDecl};
 use crate::ptx::span::Span;
+use crate::ptx::types::Type;
 
 /// What a name stands for inside a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +17,10 @@ pub(in crate::ptx) enum Symbol {
     Reg(RegId, RegKind),
     /// A declared register that nothing has used yet.
     Unused(RegKind),
+    /// A register of several parts, each of them a register here.
+    Vector(VectorRegister),
+    /// Such a register that nothing has used yet: its parts, as far as they are known by now.
+    UnusedVector(VectorRegister),
     /// A variable of the module or a static one of the function: index into [`Ast::vars`].
     Static(u32),
     /// A parameter of the kernel: offset in the parameter block and size.
@@ -33,13 +38,52 @@ pub(in crate::ptx) enum Symbol {
     Prototype(u32),
 }
 
+/// A register of several parts: a vector, or 128 bits, which have two parts of 64.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::ptx) struct VectorRegister {
+    /// What each part holds.
+    pub kind: RegKind,
+    /// How many there are.
+    pub len: u8,
+    /// It is declared as 128 bits, so that its parts have no names.
+    pub whole: bool,
+    /// The parts, once the register is in use.
+    pub parts: [RegId; Self::MAX],
+}
+
+impl VectorRegister {
+    /// Parts of the longest vector.
+    pub const MAX: usize = 4;
+
+    /// The parts in use.
+    pub fn parts(&self) -> &[RegId] {
+        &self.parts[..usize::from(self.len)]
+    }
+
+    /// What a declaration in the register space declares; nothing if it cannot be there.
+    fn declared(var: &VarDecl) -> Option<Symbol> {
+        let (kind, len, whole) = match (var.ty, var.vector) {
+            (Type::Bits(128), 1) => (RegKind::Bits(64), 2, true),
+            (Type::Pred, 2..) => return None,
+            (ty, len) => (ty.register()?, len, false),
+        };
+        let parts = [RegId::new(0); Self::MAX];
+        Some(match len {
+            1 => Symbol::Unused(kind),
+            _ => Symbol::UnusedVector(Self { kind, len, whole, parts }),
+        })
+    }
+}
+
 /// One scope.
 #[derive(Debug, Default)]
 struct Scope<'a> {
     parent: Option<u32>,
     names: HashMap<&'a str, Symbol>,
-    /// `prefix<count>`.
-    ranges: HashMap<&'a str, (u32, RegKind)>,
+    /// `prefix<count>`, and what each of these is.
+    ranges: HashMap<&'a str, (u32, Symbol)>,
+    /// Bytes of an element of the variables and parameters.
+    elements: HashMap<&'a str, u64>,
     /// Local memory to reuse once the scope is closed.
     released: Vec<((&'a str, u64, u64), u64)>,
 }
@@ -58,6 +102,8 @@ pub(in crate::ptx) struct Frame<'a, 'b> {
     pub local: &'b mut Segment,
     /// Most bytes of local memory.
     pub most_local: u64,
+    /// Bytes of the function's last parameter, if that is an array without a length.
+    pub rest_bytes: u64,
     pub problems: &'b mut Vec<Problem>,
 }
 
@@ -69,7 +115,7 @@ impl<'a> Scopes<'a> {
         let mut pool: HashMap<(&'a str, u64, u64), Vec<u64>> = HashMap::new();
         if !function.entry {
             for var in function.returns.iter().chain(&function.params) {
-                scopes.declare(0, var, frame, &mut pool);
+                scopes.declare(0, (var, true), frame, &mut pool);
             }
         }
         let (mut current, mut instructions) = (0u32, 0u32);
@@ -97,7 +143,7 @@ impl<'a> Scopes<'a> {
                     let name = frame.ast.vars[*var as usize].name;
                     scopes.add(current, name, Symbol::Static(*var), frame);
                 }
-                Stmt::Decl(var) => scopes.declare(current, var, frame, &mut pool),
+                Stmt::Decl(var) => scopes.declare(current, (var, false), frame, &mut pool),
             }
         }
         scopes
@@ -122,13 +168,23 @@ impl<'a> Scopes<'a> {
                 return Some((index, *symbol));
             }
             if !scope.ranges.is_empty()
-                && let Some(kind) = scope.ranged(name)
+                && let Some(symbol) = scope.ranged(name)
             {
-                return Some((index, Symbol::Unused(kind)));
+                return Some((index, symbol));
             }
             at = scope.parent;
         }
         None
+    }
+
+    /// Bytes of an element of a variable or parameter that a scope declares.
+    pub fn element_bytes(&self, scope: u32, name: &str) -> Option<u64> {
+        self.list[scope as usize].elements.get(name).copied()
+    }
+
+    /// Says how many bytes an element of a parameter of the kernel has.
+    pub fn define_element(&mut self, scope: u32, name: &'a str, bytes: u64) {
+        self.list[scope as usize].elements.insert(name, bytes);
     }
 
     /// Names that mean something in a scope, for hints.
@@ -157,19 +213,25 @@ impl<'a> Scopes<'a> {
     fn declare(
         &mut self,
         scope: u32,
-        var: &'a VarDecl,
+        (var, parameter): (&'a VarDecl, bool),
         frame: &mut Frame<'a, '_>,
         pool: &mut HashMap<(&'a str, u64, u64), Vec<u64>>,
     ) {
         let name = slice(frame.text, var.name);
         if var.space == DeclSpace::Reg {
-            // instructions refuse 128-bit values and vector registers by themselves, and only
-            // where they stand
-            let Some(kind) = var.ty.register().filter(|_| var.vector == 1) else { return };
+            let Some(symbol) = VectorRegister::declared(var) else {
+                let message = format!("`{name}` cannot be a register: there are none of this type");
+                frame.problems.push(problem(
+                    var.name,
+                    message,
+                    "vectors have 2 or 4 parts, none a predicate",
+                ));
+                return;
+            };
             match var.count {
-                None => self.add(scope, var.name, Symbol::Unused(kind), frame),
+                None => self.add(scope, var.name, symbol, frame),
                 Some(count) => {
-                    if self.list[scope as usize].ranges.insert(name, (count, kind)).is_some() {
+                    if self.list[scope as usize].ranges.insert(name, (count, symbol)).is_some() {
                         let message = format!("registers `{name}<...>` are declared twice");
                         frame.problems.push(problem(var.name, message, "rename some of them"));
                     }
@@ -177,7 +239,20 @@ impl<'a> Scopes<'a> {
             }
             return;
         }
-        let Some(size) = size_of(var).filter(|size| frame.local.size + size <= frame.most_local) else {
+        let given = match has_length(var) {
+            true => size_of(var),
+            false if parameter => Some(frame.rest_bytes),
+            false => {
+                let message = format!("the array `{name}` has no length");
+                frame.problems.push(problem(
+                    var.name,
+                    message,
+                    "give it one: only the last parameter of a function needs none",
+                ));
+                Some(0)
+            }
+        };
+        let Some(size) = given.filter(|size| frame.local.size + size <= frame.most_local) else {
             let message = format!("local memory of a thread exceeds {} bytes", frame.most_local);
             frame.problems.push(problem(var.name, message, "declare fewer or smaller variables"));
             self.list[scope as usize].names.insert(name, Symbol::Local(0, 0));
@@ -195,20 +270,21 @@ impl<'a> Scopes<'a> {
             DeclSpace::Param => Symbol::Param(offset, size),
             _ => Symbol::Local(offset, size),
         };
+        self.list[scope as usize].elements.insert(name, var.ty.bytes());
         self.add(scope, var.name, symbol, frame);
     }
 }
 
 impl Scope<'_> {
-    /// The kind of `prefix` and number, if a range declares it.
-    fn ranged(&self, name: &str) -> Option<RegKind> {
+    /// What `prefix` and number is, if a range declares it.
+    fn ranged(&self, name: &str) -> Option<Symbol> {
         let digits = name.bytes().rev().take_while(u8::is_ascii_digit).take(10).count();
         // the prefix may end in digits itself, so every split is tried
         (1..=digits).rev().find_map(|digits| {
             let (prefix, number) = name.split_at(name.len() - digits);
-            let &(count, kind) = self.ranges.get(prefix)?;
+            let &(count, symbol) = self.ranges.get(prefix)?;
             let canonical = digits == 1 || !number.starts_with('0');
-            number.parse::<u32>().ok().filter(|&n| canonical && n < count).map(|_| kind)
+            number.parse::<u32>().ok().filter(|&n| canonical && n < count).map(|_| symbol)
         })
     }
 }

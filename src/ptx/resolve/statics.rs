@@ -42,6 +42,12 @@ pub(in crate::ptx) fn size_of(var: &VarDecl) -> Option<u64> {
     var.dims.iter().try_fold(element, |size, &dim| size.checked_mul(dim)).filter(|&size| size <= MAX_GLOBALS)
 }
 
+/// Whether the dimensions of a variable are all known. Only the first can be missing: of what is defined elsewhere, and
+/// of a function's last parameter, which takes what a call passes.
+pub(in crate::ptx) fn has_length(var: &VarDecl) -> bool {
+    var.dims.first() != Some(&0)
+}
+
 /// Alignment of a variable, bytes.
 pub(in crate::ptx) fn natural_align(var: &VarDecl) -> u64 {
     if var.align > 0 { var.align } else { (var.ty.bytes() * u64::from(var.vector)).max(1) }
@@ -62,6 +68,9 @@ pub(in crate::ptx) fn check_names(
         // `x[] = {1, 2}` is as long as its initialiser
         if let (Some(0), Some(Init::List(list))) = (var.dims.first(), &var.init) {
             var.dims[0] = list.len() as u64;
+        }
+        if !has_length(var) && !var.external && var.space != DeclSpace::Shared {
+            report.error(var.name, "this array has no length", "give it one, values, or `.extern`");
         }
         let size = size_of(var).unwrap_or_else(|| {
             report.error(var.name, "this variable is larger than 1 GiB", "declare it smaller");

@@ -17,6 +17,7 @@ pub(super) fn plain(dst: RegId, src: Src, from: ValueTy, to: ValueTy) -> Sem {
         sat: false,
         ftz: false,
         relu: false,
+        finite: false,
     };
     Sem::Convert(Box::new(convert))
 }
@@ -78,6 +79,7 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded) -> Res<Role> {
         sat,
         ftz,
         relu: false,
+        finite: false,
     })));
     if wide {
         cx.unpack(d, "d", dst);

@@ -151,7 +151,7 @@ fn atomic(cx: &mut Cx, d: &Decoded, space: Space) -> Res<Role> {
         _ => Some(cx.dst(d, "d")?),
     };
     let main = cx.parts.len();
-    cx.push(Sem::Atomic(Box::new(Atomic { space, op, ty, dst, addr, b, c })));
+    cx.push(Sem::Atomic(Box::new(Atomic { space, op, ty, dst, addr, b, c, more: Vec::new() })));
     if let (true, Some(dst)) = (wide, dst) {
         cx.unpack(d, "d", dst);
     }

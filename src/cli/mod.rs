@@ -59,17 +59,17 @@ pub fn main() -> ExitCode {
         Ok(args) => args,
         Err(error) => return usage::finish(&error, &words),
     };
+    let command = args::one_command::name(&matches);
+    let session = Session::new(&args.general, command, args.format());
     // machine code alone says no launch; those beside it do
     match &mut args.command {
         Command::Check(check) => check.kernels = modules::expanded(&check.kernels, &check.ptx),
         Command::Compare(compare) => compare.kernels = modules::expanded(&compare.kernels, &compare.ptx),
         _ => {}
     }
-    let session = Session::new(&args.general);
     start_logging(&args.general, &session);
     install_panic_note();
     let outcome = run(&args, &session);
-    let command = args::one_command::name(&matches);
     output::finish(outcome, &session, command, args.format())
 }
 

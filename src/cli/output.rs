@@ -9,11 +9,11 @@ use super::failures::Failures;
 use super::format::Format;
 use super::session::Session;
 use crate::diag::{Diagnostic, Diagnostics};
-use crate::report::output::{Batch, Failed, Report};
+use crate::report::output::{Batch, Failed, Report, Stopped};
 use crate::report::style::Style;
 
 /// Exit code for a wrong input.
-const WRONG_INPUT: u8 = 1;
+pub const WRONG_INPUT: u8 = 1;
 /// Exit code when a gating bound is violated.
 const VIOLATED: u8 = 3;
 
@@ -39,6 +39,7 @@ impl Ending {
 
     /// Prints a result in the form that was asked for.
     pub fn report(&mut self, session: &Session, format: Format, report: &impl Report) {
+        session.conclude();
         self.print(session, &printed(report, session.style, format));
     }
 
@@ -57,6 +58,7 @@ pub type Outcome = Result<Ending, Diagnostics>;
 
 /// Says what has not been said yet, and with which code the process ends.
 pub fn finish(outcome: Outcome, session: &Session, command: &'static str, format: Format) -> ExitCode {
+    session.conclude();
     session.progress.end();
     match outcome {
         Ok(ending) => {
@@ -91,6 +93,25 @@ pub fn failed_early(command: &'static str, problem: Diagnostic) {
     }
 }
 
+/// Says that a command was ended before it had any result, and what stays all the same.
+pub fn no_result(command: &'static str, format: Format, reason: Stopped, kept: Option<String>) {
+    let problem = Diagnostic::general(command, format!("{} before there was any result", reason.text()));
+    let problem = match kept {
+        Some(kept) => problem.hint(kept),
+        None => problem,
+    };
+    let problems = Diagnostics::from(problem);
+    match format {
+        Format::Text => complain(&problems.to_string()),
+        Format::Json => {
+            let batch = Batch { stopped: Some(reason), ..Batch::failed(&problems) };
+            let text = json_line(&Failed::of_batch(command, None, Vec::new(), batch));
+            // the process ends: whether anybody reads it changes nothing
+            let _ = io::stdout().lock().write_all(text.as_bytes());
+        }
+    }
+}
+
 /// A report in this form.
 fn printed(report: &impl Report, style: Style, format: Format) -> String {
     match format {
@@ -110,6 +131,7 @@ fn complain(text: &str) {
 
 /// Text to stdout. A reader who has seen enough is no problem.
 fn print(session: &Session, text: &str) -> Result<(), Diagnostic> {
+    session.conclude();
     session.progress.end();
     write_out(text)
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::args::General;
 use super::files::Parts;
+use super::format::Format;
 use super::progress::Progress;
 use super::stop::Stop;
 use super::terminal;
@@ -25,18 +26,29 @@ pub struct Session {
 }
 
 impl Session {
-    /// From the options that all commands have.
-    pub fn new(general: &General) -> Self {
+    /// From the options that all commands have, for this command and the form of its output.
+    pub fn new(general: &General, command: &'static str, format: Format) -> Self {
         let watch = Arc::new(Watch::new());
         let parts = Parts::default();
         let visible = !general.quiet && terminal::shows_progress();
         let progress = Progress::new(visible, watch.clone());
-        let stop = Stop::new(&watch, &parts, general.time_limit, visible.then(|| progress.log()));
+        let log = visible.then(|| progress.log());
+        let stop = Stop::new(&watch, &parts, general.time_limit, log, (command, format));
         Self { style: terminal::style(general.color), progress, stop, watch, parts }
     }
 
     /// Why the computation was asked to end, if it was.
     pub fn stopped(&self) -> Option<Stopped> {
         self.stop.reason()
+    }
+
+    /// The computation is over: what remains is to write and print its result.
+    pub fn conclude(&self) {
+        self.stop.conclude();
+    }
+
+    /// Says what stays, whatever happens, if the command is ended before it has a result.
+    pub fn keep(&self, what: String) {
+        self.stop.keep(what);
     }
 }

@@ -1,16 +1,17 @@
 //! `warpbound export`: the paths of a run as traces that other tools replay; and traces that are made up.
 
-use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
 
 use super::again::shell_word;
 use crate::accelsim::{Launched, Opcodes, Synthetic, Writer};
-use crate::base::Pc;
+use crate::base::{Pc, Watch};
 use crate::check::{WorkloadKind, WorkloadSource, execute_sequence};
 use crate::cli::applications::LoadedApplication;
 use crate::cli::args::{self, Export};
 use crate::cli::assets;
-use crate::cli::files::{Folder, Outputs};
+use crate::cli::files::{Draft, Folder, Outputs};
 use crate::cli::load::{self, Loaded, LoadedKernel};
 use crate::cli::output::{self, Outcome};
 use crate::cli::session::Session;
@@ -40,12 +41,8 @@ pub fn run(args: &Export, session: &Session) -> Outcome {
     let folder = Folder::prepare("--out", &args.out, args.writing.force, &session.parts)?;
     let outputs = Outputs::new(&inputs, args.writing.force, &session.parts);
     let mut files = Files {
-        folder,
-        outputs,
         opcodes: assets::opcodes()?,
-        list: String::new(),
-        kernels: 0,
-        instructions: 0,
+        ..Files::new(args.out.clone(), folder, outputs, session)?
     };
     match &loaded {
         Loaded::Kernel(kernel) => one(kernel, options, session, &mut files)?,
@@ -65,38 +62,65 @@ pub fn synthetic(args: &args::Synthetic, session: &Session) -> Outcome {
     };
     let folder = Folder::prepare("--out", &args.out, args.writing.force, &session.parts)?;
     let outputs = Outputs::new(&[], args.writing.force, &session.parts);
-    let mut files =
-        Files { folder, outputs, opcodes: Vec::new(), list: String::new(), kernels: 0, instructions: 0 };
+    let mut files = Files::new(args.out.clone(), folder, outputs, session)?;
     files.kernel(|to| Ok(synthetic.write(to)))?;
     files.instructions = synthetic.warp_instructions();
     files.finish(session)
 }
 
-/// What is written.
-struct Files {
-    folder: Folder,
+/// What is written: all files, or none of them.
+struct Files<'a> {
+    out: PathBuf,
     outputs: Outputs,
+    draft: Draft,
+    /// Goes when it is empty at the end, so that it ends after `draft`.
+    _folder: Folder,
+    session: &'a Session,
     opcodes: Vec<Opcodes>,
     list: String,
     kernels: u64,
     instructions: u64,
 }
 
-impl Files {
-    /// One trace.
+impl<'a> Files<'a> {
+    fn new(
+        out: PathBuf,
+        folder: Folder,
+        outputs: Outputs,
+        session: &'a Session,
+    ) -> Result<Self, Diagnostics> {
+        let draft = folder.draft().map_err(|error| unwritten(&out, &error))?;
+        let (opcodes, list) = (Vec::new(), String::new());
+        Ok(Self { out, outputs, draft, _folder: folder, session, opcodes, list, kernels: 0, instructions: 0 })
+    }
+
+    /// One trace, unless the command is ended before it is whole.
     fn kernel(
         &mut self,
-        fill: impl FnOnce(&mut dyn Write) -> Result<std::io::Result<()>, Diagnostics>,
+        fill: impl FnOnce(&mut dyn Write) -> Result<io::Result<()>, Diagnostics>,
     ) -> Result<(), Diagnostics> {
         self.kernels += 1;
         let name = format!("kernel-{}.traceg", self.kernels);
-        let path = self.folder.path(&name);
-        let mut to = BufWriter::with_capacity(1 << 20, self.outputs.file("--out", &path)?);
-        let written = fill(&mut to)?;
-        let placed = written.and_then(|()| Ok(to.into_inner()?)).and_then(|part| part.place());
-        placed.map_err(|error| unwritten(&path, &error))?;
+        let path = self.out.join(&name);
+        self.outputs.claim("--out", &path)?;
+        let file = self.draft.file(&name).map_err(|error| unwritten(&path, &error))?;
+        let mut to = BufWriter::with_capacity(1 << 20, UntilStopped { file, watch: &self.session.watch });
+        let written = fill(&mut to)?.and_then(|()| to.flush());
+        self.whole()?;
+        written.map_err(|error| unwritten(&path, &error))?;
         self.list += &format!("{name}\n");
         Ok(())
+    }
+
+    /// Refuses what a command that was ended has written by then: it would look like a whole trace of a shorter run.
+    fn whole(&self) -> Result<(), Diagnostic> {
+        match self.session.stopped() {
+            None => Ok(()),
+            Some(reason) => {
+                let message = format!("{}: no file is written, since the traces are not whole", reason.text());
+                Err(Diagnostic::general(format!("--out {}", self.out.display()), message))
+            }
+        }
     }
 
     /// The trace of a launch.
@@ -142,10 +166,12 @@ impl Files {
     }
 
     fn finish(mut self, session: &Session) -> Outcome {
-        let path = self.folder.path(LIST);
-        let mut part = self.outputs.file("--out", &path)?;
-        let written = part.write_all(self.list.as_bytes()).and_then(|()| part.place());
-        written.map_err(|error| unwritten(&path, &error))?;
+        self.whole()?;
+        let path = self.out.join(LIST);
+        self.outputs.claim("--out", &path)?;
+        session.conclude();
+        let list = self.draft.file(LIST).and_then(|mut list| list.write_all(self.list.as_bytes()));
+        list.and_then(|()| self.draft.place()).map_err(|error| unwritten(&path, &error))?;
         let word = shell_word(&path.display().to_string());
         let (kernels, instructions) = (self.kernels, self.instructions);
         let text = format!(
@@ -156,7 +182,26 @@ impl Files {
     }
 }
 
-fn unwritten(path: &Path, error: &std::io::Error) -> Diagnostics {
+/// A file that takes nothing more once the command is asked to end.
+struct UntilStopped<'a> {
+    file: File,
+    watch: &'a Watch,
+}
+
+impl Write for UntilStopped<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.watch.is_stopped() {
+            return Err(io::Error::other("the command was ended"));
+        }
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+fn unwritten(path: &Path, error: &io::Error) -> Diagnostics {
     Diagnostic::general(format!("--out {}", path.display()), format!("cannot write the file: {error}")).into()
 }
 
@@ -183,7 +228,7 @@ fn one(
     kernel: &LoadedKernel,
     options: Options,
     session: &Session,
-    files: &mut Files,
+    files: &mut Files<'_>,
 ) -> Result<(), Diagnostics> {
     let Some(launch) = kernel.workload.launch() else {
         let what = match kernel.workload.kind {
@@ -206,7 +251,7 @@ fn several(
     program: &LoadedApplication,
     options: Options,
     session: &Session,
-    files: &mut Files,
+    files: &mut Files<'_>,
 ) -> Result<(), Diagnostics> {
     let sequence = program.program()?;
     execute_sequence(sequence, None, options, &session.watch, &mut |step, executor| {

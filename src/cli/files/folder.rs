@@ -1,6 +1,6 @@
 //! Folders that a run is asked to write.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -96,25 +96,68 @@ impl Folder {
             return Ok(dir);
         }
         let unwritten = |error| self.problem(name, "cannot write the folder", &error);
-        let (hidden, ()) = self.parts.make(&self.dir, |path| fs::create_dir(path)).map_err(unwritten)?;
-        let written = files.iter().try_for_each(|(file, bytes)| {
-            let path = hidden.join(file);
-            self.parts.add(&path);
-            fs::write(&path, bytes)
-        });
-        let placed = written.and_then(|()| fs::rename(&hidden, &dir));
-        if placed.is_err() {
-            // best effort: it is ours
-            let _ = fs::remove_dir_all(&hidden);
-        }
-        files.iter().for_each(|(file, _)| self.parts.forget(&hidden.join(file)));
-        self.parts.forget(&hidden);
-        placed.map(|()| dir).map_err(unwritten)
+        let draft = self.draft().map_err(unwritten)?;
+        let written = files.iter().try_for_each(|(file, bytes)| fs::write(draft.dir.join(file), bytes));
+        written.and_then(|()| fs::rename(&draft.dir, &dir)).map(|()| dir).map_err(unwritten)
+    }
+
+    /// Begins files that appear in this folder together, or not at all.
+    ///
+    /// # Errors
+    /// If nothing can be written there.
+    pub fn draft(&self) -> io::Result<Draft> {
+        let (dir, lock) = self.parts.make_folder(&self.dir)?;
+        Ok(Draft { dir, target: self.dir.clone(), names: Vec::new(), parts: self.parts.clone(), _lock: lock })
     }
 
     fn problem(&self, name: &str, what: &str, error: &io::Error) -> Diagnostic {
         let dir = if name.is_empty() { self.dir.clone() } else { self.dir.join(name) };
         Diagnostic::general(format!("{} {}", self.option, dir.display()), format!("{what}: {error}"))
+    }
+}
+
+/// Files that are being written and belong together. Dropped before they are in place, they leave nothing.
+#[derive(Debug)]
+pub struct Draft {
+    dir: PathBuf,
+    target: PathBuf,
+    names: Vec<String>,
+    parts: Parts,
+    /// Open as long as somebody works on it.
+    _lock: File,
+}
+
+impl Draft {
+    /// Begins a file.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub fn file(&mut self, name: &str) -> io::Result<File> {
+        let file = File::create_new(self.dir.join(name))?;
+        self.names.push(name.to_owned());
+        Ok(file)
+    }
+
+    /// All are whole, and get their names. The last one, which tells of the others, is not there meanwhile.
+    ///
+    /// # Errors
+    /// If one cannot be moved there.
+    pub fn place(self) -> io::Result<()> {
+        if let Some(last) = self.names.last() {
+            match fs::remove_file(self.target.join(last)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        self.names.iter().try_for_each(|name| fs::rename(self.dir.join(name), self.target.join(name)))
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        // best effort; where it has got another name there is nothing under this one
+        let _ = fs::remove_dir_all(&self.dir);
+        self.parts.forget(&self.dir);
     }
 }
 

@@ -9,6 +9,6 @@ mod part;
 pub mod read;
 pub mod results;
 
-pub use folder::Folder;
+pub use folder::{Draft, Folder};
 pub use outputs::Outputs;
 pub use part::{Part, Parts};

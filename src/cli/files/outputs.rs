@@ -28,12 +28,21 @@ impl Outputs {
     /// # Errors
     /// A file that is there, an input, an output that was named before, a place where no file can be made.
     pub fn file(&mut self, option: &str, path: &Path) -> Result<Part, Diagnostic> {
+        self.claim(option, path)?;
+        Part::create(path, &self.parts).map_err(|error| impossible(option, path, &error))
+    }
+
+    /// Says that an output will have this name.
+    ///
+    /// # Errors
+    /// A file that is there, an input, an output that was named before.
+    pub fn claim(&mut self, option: &str, path: &Path) -> Result<(), Diagnostic> {
         let problem = |message: &str| Diagnostic::general(format!("{option} {}", path.display()), message);
         if path.as_os_str().to_string_lossy().ends_with(std::path::is_separator) {
             return Err(problem("this is the name of a directory").hint("name a file"));
         }
-        let impossible = |error: io::Error| problem(&format!("cannot create the file: {error}"));
-        let name = absolute(path).map_err(|error| impossible(error).hint("its folder has to be there"))?;
+        let name = absolute(path)
+            .map_err(|error| impossible(option, path, &error).hint("its folder has to be there"))?;
         if let Some(input) = self.inputs.iter().find(|input| is_same(input, &name)) {
             let message = format!("this would overwrite {}, which is read", input.display());
             return Err(problem(&message).hint("choose another name"));
@@ -41,7 +50,7 @@ impl Outputs {
         match fs::metadata(path) {
             Ok(there) if there.is_dir() => return Err(problem("this is a directory").hint("name a file")),
             // a device or a pipe: nothing of it is lost
-            Ok(there) if !there.is_file() => return Part::create(path, &self.parts).map_err(impossible),
+            Ok(there) if !there.is_file() => return Ok(()),
             _ => {}
         }
         if self.taken.iter().any(|other| is_same(other, &name)) {
@@ -54,8 +63,12 @@ impl Outputs {
             );
         }
         self.taken.push(name);
-        Part::create(path, &self.parts).map_err(impossible)
+        Ok(())
     }
+}
+
+fn impossible(option: &str, path: &Path, error: &io::Error) -> Diagnostic {
+    Diagnostic::general(format!("{option} {}", path.display()), format!("cannot create the file: {error}"))
 }
 
 /// Whether two names are one, or lead to one regular file.

@@ -1,51 +1,70 @@
 //! Files under a name of their own until they are whole.
 
-use std::fs::{self, File, OpenOptions};
+use std::collections::HashSet;
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::process;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Unfinished files and folders, so that a signal can remove them.
+/// Unfinished files and folders, so that a signal can remove them, and so that a later process can remove those of a
+/// process that was killed.
 #[derive(Clone, Debug, Default)]
-pub struct Parts(Arc<Mutex<Vec<PathBuf>>>);
+pub struct Parts(Arc<Mutex<Known>>);
+
+#[derive(Debug, Default)]
+struct Known {
+    unfinished: Vec<PathBuf>,
+    /// Folders in which nothing of processes that are gone is left.
+    clean: HashSet<PathBuf>,
+}
 
 impl Parts {
     /// Removes everything that is unfinished, the newest first. Nothing new is begun while somebody holds
     /// the result.
     pub fn remove_all(&self) -> impl Sized + '_ {
-        let mut paths = self.lock();
-        while let Some(path) = paths.pop() {
-            // best effort: a folder goes only if it is empty, which is as it should be
-            let _ = fs::remove_file(&path).or_else(|_| fs::remove_dir(&path));
+        let mut known = self.lock();
+        while let Some(path) = known.unfinished.pop() {
+            remove(&path);
         }
-        paths
+        known
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<PathBuf>> {
+    fn lock(&self) -> MutexGuard<'_, Known> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn add(&self, path: &Path) {
-        self.lock().push(path.to_owned());
+        self.lock().unfinished.push(path.to_owned());
     }
 
     pub(super) fn forget(&self, path: &Path) {
-        self.lock().retain(|known| known != path);
+        self.lock().unfinished.retain(|known| known != path);
     }
 
-    /// Makes something under a name in `folder` that nobody has: `make` must fail if it exists.
-    pub(super) fn make<T>(
+    /// Makes something under a name in `folder` that nobody has: `make` must fail if it exists. It is locked while
+    /// its handle, which `make` gives, is open, and so is seen to belong to a process that still runs.
+    fn make(
         &self,
         folder: &Path,
-        make: impl Fn(&Path) -> io::Result<T>,
-    ) -> io::Result<(PathBuf, T)> {
-        let process = std::process::id();
+        make: impl Fn(&Path) -> io::Result<File>,
+    ) -> io::Result<(PathBuf, File)> {
+        self.remove_stale(folder);
+        let process = process::id();
         for number in 0u32.. {
-            let path = folder.join(format!(".warpbound-{process}-{number}.part"));
+            let path = folder.join(format!("{BEFORE}{process}-{number}{BEHIND}"));
             // first of all known, so that no signal finds it made and unknown
             self.add(&path);
             match make(&path) {
-                Ok(made) => return Ok((path, made)),
+                Ok(made) => {
+                    // a file system without locks does without
+                    let _ = made.try_lock();
+                    // between these two steps another process may have taken it for one that is left over
+                    if path.exists() {
+                        return Ok((path, made));
+                    }
+                    self.forget(&path);
+                }
                 Err(error) => {
                     self.forget(&path);
                     if error.kind() != io::ErrorKind::AlreadyExists {
@@ -56,6 +75,56 @@ impl Parts {
         }
         Err(io::ErrorKind::AlreadyExists.into())
     }
+
+    /// Makes a hidden folder, to be filled and to get its name then.
+    pub(super) fn make_folder(&self, folder: &Path) -> io::Result<(PathBuf, File)> {
+        self.make(folder, |path| {
+            fs::create_dir(path)?;
+            File::open(path)
+        })
+    }
+
+    /// Removes what processes left unfinished in a folder that were killed.
+    pub(super) fn remove_stale(&self, folder: &Path) {
+        let mut known = self.lock();
+        if !known.clean.insert(folder.to_owned()) {
+            return;
+        }
+        for path in fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
+            if !known.unfinished.contains(&path) && is_stale(&path) {
+                remove(&path);
+            }
+        }
+    }
+}
+
+/// What a name of something unfinished begins and ends with; the number of the process follows on the first.
+const BEFORE: &str = ".warpbound-";
+const BEHIND: &str = ".part";
+
+/// Whether a path has a name as [`Parts`] gives them, and the number of the process in it.
+fn maker(path: &Path) -> Option<u32> {
+    let name = path.file_name()?.to_str()?;
+    let (process, number) = name.strip_prefix(BEFORE)?.strip_suffix(BEHIND)?.split_once('-')?;
+    number.parse::<u32>().ok()?;
+    process.parse().ok()
+}
+
+/// Whether this is something unfinished, and no process works on it: the process in its name is no more, or has the
+/// number of this one, and it has no lock.
+fn is_stale(path: &Path) -> bool {
+    let Some(maker) = maker(path) else { return false };
+    let gone = || Path::new("/proc/self").exists() && !Path::new("/proc").join(maker.to_string()).exists();
+    // a link has no such name by us
+    let ours = fs::symlink_metadata(path).is_ok_and(|there| there.is_file() || there.is_dir());
+    let unlocked = || File::open(path).is_ok_and(|file| !matches!(file.try_lock(), Err(TryLockError::WouldBlock)));
+    ours && (maker == process::id() || gone()) && unlocked()
+}
+
+/// Removes something unfinished, as far as that can be done: of a folder whose name is its own, if it is empty.
+fn remove(path: &Path) {
+    let folder = || if maker(path).is_some() { fs::remove_dir_all(path) } else { fs::remove_dir(path) };
+    let _ = fs::remove_file(path).or_else(|_| folder());
 }
 
 /// A file being written. Dropped before it is in place, it leaves nothing.

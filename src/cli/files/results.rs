@@ -40,7 +40,7 @@ impl Results {
         let impossible = |what: &str, error: io::Error| problem(dir, format!("{what}: {error}"));
         fs::create_dir_all(dir).map_err(|error| impossible("cannot create the folder", error))?;
         let lock = lock(dir)?;
-        remove_stale(dir);
+        parts.remove_stale(dir);
         let lines = OpenOptions::new().read(true).append(true).create(true).open(dir.join(LINES));
         let lines = lines.map_err(|error| impossible("cannot open results.jsonl", error))?;
         let there = dir.join(MANIFEST);
@@ -301,21 +301,6 @@ fn lock(dir: &Path) -> Result<Option<File>, Diagnostic> {
         Err(TryLockError::Error(error)) => {
             tracing::warn!("{}: cannot be locked: {error}", dir.display());
             Ok(None)
-        }
-    }
-}
-
-/// Removes what processes left unfinished that are no more.
-fn remove_stale(dir: &Path) {
-    let names = fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
-    for path in names {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let process = name.strip_prefix(".warpbound-").and_then(|rest| rest.split('-').next());
-        let gone =
-            |process: &str| Path::new("/proc/self").exists() && !Path::new("/proc").join(process).exists();
-        if name.ends_with(".part") && process.is_some_and(gone) {
-            // best effort: it is in nobody's way
-            let _ = fs::remove_file(&path);
         }
     }
 }

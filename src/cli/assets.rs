@@ -10,7 +10,7 @@ use include_dir::{Dir, File, include_dir};
 
 use super::files::read;
 use crate::accelsim::Opcodes;
-use crate::diag::{Diagnostic, Diagnostics, SourceText, closest};
+use crate::diag::{Diagnostic, Diagnostics, SourceText, closest, printable_name};
 use crate::isa::IsaTable;
 use crate::sass::Encoding;
 
@@ -47,7 +47,7 @@ impl Location {
             Self::Kernel(path) => format!("kernels/{path}"),
             Self::Config(path) => format!("configs/{path}"),
             Self::Plan(path) => format!("plans/{path}"),
-            Self::Disk(path) => path.display().to_string(),
+            Self::Disk(path) => printable_name(&path.display().to_string()).into_owned(),
             Self::Stdin(..) => read::STDIN.to_owned(),
         }
     }
@@ -73,7 +73,8 @@ impl Location {
 
     /// The file name without its ending.
     pub fn stem(&self) -> String {
-        self.unpacked().file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
+        let name = |stem: &std::ffi::OsStr| printable_name(&stem.to_string_lossy()).into_owned();
+        self.unpacked().file_stem().map_or_else(String::new, name)
     }
 
     /// The ending, without the dot; that of what is inside a packed file.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::assets::{self, FROM_STDIN};
 use super::files::read;
+use super::files::results::lines_of;
 use crate::diag::{Diagnostic, Diagnostics, SourceText, closest};
 
 /// The largest file that is read.
@@ -62,6 +63,12 @@ impl Measurements {
             true => (path.join(LINES), Some(column.unwrap_or(OF_RESULTS))),
             false => (path.to_owned(), column),
         };
+        if path.ends_with(LINES) {
+            for line in lines_of(&path)? {
+                // checksums are looked at here, everything else below
+                line.map_err(|error| Diagnostic::general(path.display().to_string(), error.to_string()))?;
+            }
+        }
         let mut found = Self::parse(&path.display().to_string(), &read::text(&path, BYTES)?, column)?;
         found.path = Some(path);
         Ok(found)

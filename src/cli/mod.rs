@@ -44,20 +44,19 @@ use session::Session;
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
     let words: Vec<_> = std::env::args_os().collect();
-    let matches = args::one_command::matches(&words).map_or_else(
-        || {
+    let matches = match args::one_command::matches(&words) {
+        Some(matches) => Ok(matches),
+        None => {
             let colour = terminal::help_colour(words.iter().cloned());
             Args::command().color(colour).try_get_matches_from(&words)
-        },
-        Ok,
-    );
-    let matches = match matches {
-        Ok(matches) => matches,
-        Err(error) => return usage::finish(&error, &words),
+        }
     };
-    let mut args = match Args::from_arg_matches(&matches) {
-        Ok(args) => args,
-        Err(error) => return usage::finish(&error, &words),
+    let read = matches.and_then(|matches| Ok((Args::from_arg_matches(&matches)?, matches)));
+    let (mut args, matches) = match read {
+        Ok(read) => read,
+        Err(error) => {
+            return usage::finish(&error, &words);
+        }
     };
     let command = args::one_command::name(&matches);
     let session = Session::new(&args.general, command, args.format());

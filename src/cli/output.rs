@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::failures::Failures;
 use super::format::Format;
 use super::session::Session;
-use crate::diag::{Diagnostic, Diagnostics};
+use crate::diag::{Diagnostic, Diagnostics, printable, printable_in_colour, printable_json};
 use crate::report::output::{Batch, Failed, Report, Stopped};
 use crate::report::style::Style;
 
@@ -121,21 +121,24 @@ fn printed(report: &impl Report, style: Style, format: Format) -> String {
 }
 
 fn json_line(value: &impl Serialize) -> String {
-    serde_json::to_string(value).expect("reports are plain data") + "\n"
+    let json = serde_json::to_string(value).expect("reports are plain data");
+    printable_json(&json).into_owned() + "\n"
 }
 
 /// Text to stderr. If that is closed there is nobody left to tell.
 fn complain(text: &str) {
-    let _ = io::stderr().lock().write_all(text.as_bytes());
+    let _ = io::stderr().lock().write_all(printable(text).as_bytes());
 }
 
 /// Text to stdout. A reader who has seen enough is no problem.
 fn print(session: &Session, text: &str) -> Result<(), Diagnostic> {
     session.conclude();
     session.progress.end();
-    write_out(text)
+    let text = if session.style.colour { printable_in_colour(text).into() } else { printable(text) };
+    write_out(&text)
 }
 
+/// Writes a text as it is.
 fn write_out(text: &str) -> Result<(), Diagnostic> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -144,6 +147,22 @@ fn write_out(text: &str) -> Result<(), Diagnostic> {
         }
         _ => Ok(()),
     }
+}
+
+/// What there is to say of a command line instead of running it: help, or what is wrong with it.
+pub fn usage(error: &clap::Error, colour: bool) -> ExitCode {
+    let text = error.render();
+    let text = if colour { printable_in_colour(&text.ansi().to_string()) } else { text.to_string() };
+    if error.use_stderr() {
+        // it keeps the colours that it has
+        let _ = io::stderr()
+            .lock()
+            .write_all(if colour { text.as_str().into() } else { printable(&text) }.as_bytes());
+    } else if let Err(problem) = write_out(&text) {
+        complain(&problem.to_string());
+        return ExitCode::from(WRONG_INPUT);
+    }
+    ExitCode::from(error.exit_code() as u8)
 }
 
 /// Text that nothing follows.

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::base::Watch;
+use crate::diag::{printable, printable_name};
 
 /// What ends sooner shows nothing.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -131,7 +132,7 @@ impl State {
             }
         };
         bar.set_style(ProgressStyle::with_template(template).expect("the templates are ours"));
-        bar.set_prefix(self.stage.what.clone());
+        bar.set_prefix(printable_name(&self.stage.what).into_owned());
     }
 
     fn update(&self, watch: &Watch) {
@@ -152,7 +153,9 @@ pub struct Log(Option<Arc<Shown>>);
 
 impl Write for Log {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let write = || io::stderr().write(bytes);
+        // a line of the log comes in one piece
+        let text = String::from_utf8_lossy(bytes);
+        let write = || io::stderr().write_all(printable(&text).as_bytes()).map(|()| bytes.len());
         match &self.0 {
             Some(shown) => match &shown.lock().bar {
                 Some(bar) => bar.suspend(write),

@@ -30,10 +30,20 @@ pub fn help_colour(args: impl Iterator<Item = OsString>) -> clap::ColorChoice {
     }
 }
 
+/// Whether help (on stdout) or an error of usage (on stderr) has colours.
+pub fn shows_colour(wanted: clap::ColorChoice, on_stderr: bool) -> bool {
+    let terminal = if on_stderr { io::stderr().is_terminal() } else { io::stdout().is_terminal() };
+    match wanted {
+        clap::ColorChoice::Always => true,
+        clap::ColorChoice::Never => false,
+        clap::ColorChoice::Auto => terminal && allows_colour(),
+    }
+}
+
 /// How to write on stdout.
 pub fn style(colour: Colour) -> Style {
     let terminal = io::stdout().is_terminal();
-    let wanted = terminal && !is_dumb() && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let wanted = terminal && allows_colour();
     let colour = match colour {
         Colour::Auto => wanted,
         Colour::Always => true,
@@ -45,6 +55,10 @@ pub fn style(colour: Colour) -> Style {
 /// Whether a line that changes on stderr would be seen as one.
 pub fn shows_progress() -> bool {
     io::stderr().is_terminal() && !is_dumb()
+}
+
+fn allows_colour() -> bool {
+    !is_dumb() && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
 fn is_dumb() -> bool {

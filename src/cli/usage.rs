@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 
 use super::args::one_command;
-use super::output;
+use super::{output, terminal};
 use crate::diag::Diagnostic;
 
 /// Exit code for a command line that is not understood.
@@ -15,7 +15,8 @@ const USAGE: u8 = 2;
 /// Prints help, or says what is wrong with these words: as JSON where they ask for that.
 pub fn finish(error: &clap::Error, words: &[OsString]) -> ExitCode {
     if !error.use_stderr() || !asks_for_json(words) {
-        error.exit();
+        let colour = terminal::help_colour(words.iter().cloned());
+        return output::usage(error, terminal::shows_colour(colour, error.use_stderr()));
     }
     let command = words.iter().skip(1).filter_map(|word| word.to_str()).find_map(one_command::known);
     output::failed_early(command.unwrap_or(""), problem(error));

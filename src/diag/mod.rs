@@ -4,11 +4,15 @@
 //! together. Nothing here prints; the command line decides between text and JSON.
 
 mod place;
+mod printable;
 mod ron;
 mod ron_words;
 mod similar;
 
 pub use place::{Place, Step, Texts};
+pub use printable::{
+    is_active, printable, printable_in_colour, printable_json, printable_markup, printable_name,
+};
 pub use ron::{from_ron, to_ron, unique_keys};
 pub use ron_words::said as ron_problem;
 pub use similar::closest;
@@ -130,7 +134,8 @@ fn clamp(n: usize) -> u32 {
 /// A line can be megabytes long in garbage; messages show its beginning.
 fn excerpt(line: &str) -> String {
     const SHOWN: usize = 160;
-    let clean = |c: char| if c.is_control() && c != '\t' { '\u{fffd}' } else { c };
+    // one character each, so that carets stay under what they point to
+    let clean = |c: char| if is_active(c) || c == '\n' { '\u{fffd}' } else { c };
     let mut text: String = line.chars().take(SHOWN).map(clean).collect();
     if line.chars().nth(SHOWN).is_some() {
         text.push_str(" ...");
@@ -191,11 +196,11 @@ impl Diagnostic {
 
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "error: {}", self.message)?;
+        writeln!(f, "error: {}", printable(&self.message))?;
         if self.line == 0 {
-            writeln!(f, "  --> {}", self.file)?;
+            writeln!(f, "  --> {}", printable_name(&self.file))?;
         } else {
-            writeln!(f, "  --> {}:{}:{}", self.file, self.line, self.column)?;
+            writeln!(f, "  --> {}:{}:{}", printable_name(&self.file), self.line, self.column)?;
             let number = self.line.to_string();
             let pad = " ".repeat(number.len());
             writeln!(f, " {pad} |")?;
@@ -211,7 +216,7 @@ impl fmt::Display for Diagnostic {
             writeln!(f, " {pad} | {before}{}", "^".repeat(carets))?;
         }
         if !self.hint.is_empty() {
-            writeln!(f, "  = hint: {}", self.hint)?;
+            writeln!(f, "  = hint: {}", printable(&self.hint))?;
         }
         Ok(())
     }

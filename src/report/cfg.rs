@@ -11,6 +11,7 @@ use super::count;
 use super::output::{Output, Report};
 use super::style::Style;
 use super::table::Table;
+use crate::diag::printable_markup;
 use crate::program::Program;
 use crate::program::warp_cfg::WarpCfg;
 
@@ -154,7 +155,7 @@ impl CfgResult {
         builder.visit_graph(&graph);
         let mut writer = SVGWriter::new();
         builder.get().do_it(false, false, false, &mut writer);
-        Ok(writer.finalize())
+        Ok(printable_markup(&writer.finalize()).into_owned())
     }
 
     fn text(&self, width: Option<usize>) -> String {

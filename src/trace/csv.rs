@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use super::{Issue, Listing, Observer, UnitInstances};
+use crate::diag::printable;
 
 /// Writes `block,warp,index,pc,issue,start,done,unit,line,text`, a header first. Times are those of the
 /// SM; `pc` is the index of the instruction in the program, `unit` the name of the unit, with several
@@ -59,11 +60,20 @@ impl Observer for CsvTrace<'_> {
 
 /// A field of a CSV file as RFC 4180 wants it.
 pub fn quoted(field: &str) -> Cow<'_, str> {
+    let field = match is_formula(field) {
+        true => Cow::Owned(format!("'{}", printable(field))),
+        false => printable(field),
+    };
     if field.contains(['"', ',', '\n', '\r']) {
         format!("\"{}\"", field.replace('"', "\"\"")).into()
     } else {
-        field.into()
+        field
     }
+}
+
+/// Whether a spreadsheet would take a text for a formula: what begins with such a sign and is no number.
+fn is_formula(field: &str) -> bool {
+    field.starts_with(['=', '+', '-', '@', '\t', '\r']) && field.parse::<f64>().is_err()
 }
 
 #[cfg(test)]

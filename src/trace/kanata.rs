@@ -14,6 +14,7 @@ use std::io::{self, Write};
 
 use super::{Issue, Listing, Observer, UnitInstances};
 use crate::base::Cycle;
+use crate::diag::is_active;
 
 /// Writes a Kanata log.
 pub struct KanataTrace<'a> {
@@ -125,7 +126,8 @@ fn stage(stages: &[String], instance: usize) -> &str {
 
 /// Without what is syntax: tabs and line ends.
 fn plain(text: &str) -> String {
-    text.replace(['\t', '\n', '\r'], " ")
+    let taken = |c: char| is_active(c) || matches!(c, '\t' | '\n');
+    text.replace(taken, " ")
 }
 
 impl Observer for KanataTrace<'_> {

@@ -40,10 +40,8 @@ pub fn run(args: &Export, session: &Session) -> Outcome {
     let options = Options { banks: None, traffic: false, constants: false, lanes: true, ..options };
     let folder = Folder::prepare("--out", &args.out, args.writing.force, &session.parts)?;
     let outputs = Outputs::new(&inputs, args.writing.force, &session.parts);
-    let mut files = Files {
-        opcodes: assets::opcodes()?,
-        ..Files::new(args.out.clone(), folder, outputs, session)?
-    };
+    let mut files =
+        Files { opcodes: assets::opcodes()?, ..Files::new(args.out.clone(), folder, outputs, session)? };
     match &loaded {
         Loaded::Kernel(kernel) => one(kernel, options, session, &mut files)?,
         Loaded::Application(program) => several(program, options, session, &mut files)?,
@@ -117,7 +115,8 @@ impl<'a> Files<'a> {
         match self.session.stopped() {
             None => Ok(()),
             Some(reason) => {
-                let message = format!("{}: no file is written, since the traces are not whole", reason.text());
+                let message =
+                    format!("{}: no file is written, since the traces are not whole", reason.text());
                 Err(Diagnostic::general(format!("--out {}", self.out.display()), message))
             }
         }

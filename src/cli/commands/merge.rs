@@ -33,7 +33,8 @@ pub fn run(args: &Merge, session: &Session) -> Outcome {
     results.merge(&args.folders)?;
     let mut ending = Ending::default();
     let if_missing = "merge again when the shards are complete";
-    let about = About { command: "merge", out: &args.out, wanted, if_missing, format: args.format };
+    let about =
+        About { command: "merge", out: &args.out, wanted, lacks: None, if_missing, format: args.format };
     about.conclude(&results, &bound::all(), session, &mut ending);
     Ok(ending)
 }

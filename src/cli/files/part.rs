@@ -44,11 +44,7 @@ impl Parts {
 
     /// Makes something under a name in `folder` that nobody has: `make` must fail if it exists. It is locked while
     /// its handle, which `make` gives, is open, and so is seen to belong to a process that still runs.
-    fn make(
-        &self,
-        folder: &Path,
-        make: impl Fn(&Path) -> io::Result<File>,
-    ) -> io::Result<(PathBuf, File)> {
+    fn make(&self, folder: &Path, make: impl Fn(&Path) -> io::Result<File>) -> io::Result<(PathBuf, File)> {
         self.remove_stale(folder);
         let process = process::id();
         for number in 0u32.. {
@@ -117,7 +113,8 @@ fn is_stale(path: &Path) -> bool {
     let gone = || Path::new("/proc/self").exists() && !Path::new("/proc").join(maker.to_string()).exists();
     // a link has no such name by us
     let ours = fs::symlink_metadata(path).is_ok_and(|there| there.is_file() || there.is_dir());
-    let unlocked = || File::open(path).is_ok_and(|file| !matches!(file.try_lock(), Err(TryLockError::WouldBlock)));
+    let unlocked =
+        || File::open(path).is_ok_and(|file| !matches!(file.try_lock(), Err(TryLockError::WouldBlock)));
     ours && (maker == process::id() || gone()) && unlocked()
 }
 

@@ -3,12 +3,19 @@
 //! `results.jsonl` only grows, by whole jobs in the order of the plan. A process that is killed, or a disk that is
 //! full, leaves at most a last line that is not whole, and everything before it stays valid: whoever goes on cuts
 //! that off. `manifest.json` and `results.csv` appear whole or not at all.
+//!
+//! Every line ends with a checksum of the rest of it, and so does the manifest: whoever reads them refuses one that
+//! was changed since. A folder of an older version has none, and is read with a warning; where the manifest has one, so
+//! must all lines.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use super::part::{Part, Parts};
+use crate::base::Fnv1a;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::sweep::{Manifest, MergeError, csv_heading, csv_of_json, merge};
 
@@ -64,7 +71,9 @@ impl Results {
             return Err(problem(dir, "the folder has results.jsonl and no manifest.json".to_owned())
                 .hint("choose another folder"));
         } else {
-            let text = serde_json::to_string_pretty(&manifest).expect("a manifest is plain data") + "\n";
+            let checksum = digest(&manifest);
+            let text = Sealed { manifest: &manifest, checksum: &checksum };
+            let text = serde_json::to_string_pretty(&text).expect("a manifest is plain data") + "\n";
             let written = Part::create(&there, parts).and_then(|mut part| {
                 part.write_all(text.as_bytes())?;
                 part.place()
@@ -113,6 +122,7 @@ impl Results {
     pub fn append(&mut self, lines: &str) -> Result<(), Diagnostic> {
         let before =
             self.lines.metadata().map_err(|error| self.problem("cannot write results.jsonl", &error))?.len();
+        let lines: String = lines.lines().map(|line| sealed(line) + "\n").collect();
         self.lines.write_all(lines.as_bytes()).map_err(|error| {
             // best effort: whoever goes on does it again
             let _ = self.lines.set_len(before);
@@ -134,7 +144,7 @@ impl Results {
         let mut part = io::BufWriter::new(Part::create(&path, &self.parts).map_err(impossible)?);
         let point_of = |line: &str| self.manifest.point_of(line);
         let merged = merge(inputs, point_of, |line| {
-            part.write_all(line.as_bytes())?;
+            part.write_all(sealed(line).as_bytes())?;
             part.write_all(b"\n")
         });
         let name = |input: usize| match input {
@@ -173,7 +183,7 @@ impl Results {
         let mut file =
             self.lines.try_clone().map_err(|error| self.problem("cannot read results.jsonl", &error))?;
         file.seek(SeekFrom::Start(0)).map_err(|error| self.problem("cannot read results.jsonl", &error))?;
-        Ok(Lines { file: BufReader::new(file), read: 0 })
+        Ok(Lines::new(file, &self.dir.join(LINES)))
     }
 
     /// Writes what is there as CSV, and hands each record to `see`.
@@ -218,12 +228,66 @@ impl Results {
     }
 }
 
-/// Whole lines of results, without their ends.
+/// A manifest as it is written.
+#[derive(Serialize)]
+struct Sealed<'a> {
+    #[serde(flatten)]
+    manifest: &'a Manifest,
+    checksum: &'a str,
+}
+
+/// What a record has between itself and its checksum.
+const CHECKSUM: &str = ",\"checksum\":\"";
+
+/// A record with a checksum of it.
+fn sealed(record: &str) -> String {
+    let Some(open) = record.strip_suffix('}') else { return record.to_owned() };
+    format!("{open}{CHECKSUM}{:016x}\"}}", Fnv1a::of(record.as_bytes()))
+}
+
+/// The checksum of a manifest.
+fn digest(manifest: &Manifest) -> String {
+    let text = serde_json::to_string(manifest).expect("a manifest is plain data");
+    format!("{:016x}", Fnv1a::of(text.as_bytes()))
+}
+
+/// Whole lines of results, without their ends and checksums, which are checked.
 #[derive(Debug)]
 pub struct Lines {
     file: BufReader<File>,
+    name: PathBuf,
+    /// Whether every line must have a checksum.
+    sealed: bool,
+    /// Lines that were given.
+    line: u64,
     /// Bytes of the lines that were given.
     read: u64,
+}
+
+impl Lines {
+    fn new(file: File, path: &Path) -> Self {
+        let sealed = path.parent().is_some_and(|dir| {
+            path.file_name().is_some_and(|name| name == LINES)
+                && read_sealed(dir).is_ok_and(|(_, sealed)| sealed)
+        });
+        Self { file: BufReader::new(file), name: path.to_owned(), sealed, line: 0, read: 0 }
+    }
+
+    /// The record of a line.
+    fn record(&self, line: &str) -> io::Result<String> {
+        let wrong = |what: &str| {
+            let message = format!("line {} of {} {what}", self.line, self.name.display());
+            Err(io::Error::new(io::ErrorKind::InvalidData, message))
+        };
+        match line.rsplit_once(CHECKSUM) {
+            Some((open, _)) if sealed(&format!("{open}}}")) == line => Ok(format!("{open}}}")),
+            Some(_) => wrong("has another checksum than its contents: it was changed after it was written"),
+            None if self.sealed => {
+                wrong("has no checksum, and all others have one: it was not written by warpbound")
+            }
+            None => Ok(line.to_owned()),
+        }
+    }
 }
 
 impl Iterator for Lines {
@@ -238,7 +302,8 @@ impl Iterator for Lines {
             Ok(_) if line.pop_if(|last| *last == b'\n').is_none() => None,
             Ok(bytes) => {
                 self.read += bytes as u64;
-                Some(String::from_utf8(line).map_err(io::Error::other))
+                self.line += 1;
+                Some(String::from_utf8(line).map_err(io::Error::other).and_then(|line| self.record(&line)))
             }
         }
     }
@@ -249,11 +314,32 @@ impl Iterator for Lines {
 /// # Errors
 /// If it is not there, or is none.
 pub fn read_manifest(dir: &Path) -> Result<Manifest, Diagnostic> {
+    let (manifest, sealed) = read_sealed(dir)?;
+    if !sealed {
+        tracing::warn!("{}: written without checksums, so that changes are not noticed", dir.display());
+    }
+    Ok(manifest)
+}
+
+/// The same, and whether it has a checksum.
+fn read_sealed(dir: &Path) -> Result<(Manifest, bool), Diagnostic> {
+    #[derive(Deserialize)]
+    struct Read {
+        #[serde(flatten)]
+        manifest: Manifest,
+        checksum: Option<String>,
+    }
     let text = super::read::bytes(&dir.join(MANIFEST), super::read::TEXT_BYTES)?;
-    serde_json::from_slice(&text).map_err(|error| {
+    let Read { manifest, checksum } = serde_json::from_slice(&text).map_err(|error| {
         problem(dir, format!("manifest.json is none: {error}"))
             .hint("`warpbound sweep` and `merge` write folders of results")
-    })
+    })?;
+    if checksum.as_ref().is_some_and(|checksum| *checksum != digest(&manifest)) {
+        let message =
+            "manifest.json has another checksum than its contents: it was changed after it was written";
+        return Err(problem(dir, message.to_owned()));
+    }
+    Ok((manifest, checksum.is_some()))
 }
 
 /// The lines of a folder of results.
@@ -263,7 +349,7 @@ pub fn read_manifest(dir: &Path) -> Result<Manifest, Diagnostic> {
 pub fn read_lines(dir: &Path) -> Result<Lines, Diagnostic> {
     let file = File::open(dir.join(LINES));
     let file = file.map_err(|error| problem(dir, format!("cannot read results.jsonl: {error}")))?;
-    Ok(Lines { file: BufReader::new(file), read: 0 })
+    Ok(Lines::new(file, &dir.join(LINES)))
 }
 
 /// The lines of a file, wherever it lies.
@@ -272,7 +358,7 @@ pub fn read_lines(dir: &Path) -> Result<Lines, Diagnostic> {
 /// If it cannot be opened.
 pub fn lines_of(file: &Path) -> Result<Lines, Diagnostic> {
     let opened = File::open(file).map_err(|error| problem(file, format!("cannot read the file: {error}")))?;
-    Ok(Lines { file: BufReader::new(opened), read: 0 })
+    Ok(Lines::new(opened, file))
 }
 
 fn problem(dir: &Path, message: String) -> Diagnostic {

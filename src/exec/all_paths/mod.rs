@@ -187,8 +187,13 @@ impl<'a> AllPaths<'a> {
             let values = Values::new(id, &self.map, &self.context.shape, self.context.program);
             let parts = ((&mut self.context, &self.code), (&self.flow, &self.effects));
             let mut walker = Walker::new(parts.0, parts.1, fuel);
+            walker.watch = self.watch;
             let walked = walker.walk(&mut State::new(values), Pc::new(0), None, Begin::Comes);
-            let walked = walked.map_err(|fault| Diagnostics::from(*fault))?;
+            let walked = match walked {
+                // the paths of this block are not all there, and are not handed on
+                Err(_) if self.watch.is_some_and(Watch::is_stopped) => return Ok(None),
+                walked => walked.map_err(|fault| Diagnostics::from(*fault))?,
+            };
             (fuel, sets.partial_barriers) = (walker.fuel, sets.partial_barriers | walker.partial_barriers);
             if !walked.possible {
                 let program = self.context.program;

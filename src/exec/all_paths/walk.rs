@@ -7,7 +7,7 @@ use super::effect::Executions;
 use super::fork::Onward;
 use super::state::State;
 use super::walker::{Begin, Walked, Walker};
-use crate::base::{LaneMask, Pc};
+use crate::base::{LaneMask, Pc, Watch};
 use crate::path::{BarrierUse, PathPart, Step};
 use crate::program::Sem;
 use crate::program::sem::{Barrier, BarrierKind};
@@ -77,6 +77,9 @@ impl Walker<'_, '_> {
                 return Err(fault::at(program, pc, message, hint));
             }
             self.fuel -= 1;
+            if self.watch.is_some_and(Watch::is_stopped) {
+                return Err(fault::at(program, pc, "the walk was ended".to_owned(), ""));
+            }
             let next = Pc::new(pc.get() + 1);
             match &instr.sem {
                 Sem::Branch { target, reconverge } => {

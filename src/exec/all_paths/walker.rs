@@ -6,7 +6,7 @@ use super::super::fault::{self, Fault};
 use super::effect::Effects;
 use super::flow::CodeFlow;
 use super::state::State;
-use crate::base::{LaneMask, Pc};
+use crate::base::{LaneMask, Pc, Watch};
 use crate::path::PathSet;
 
 /// How a walk went.
@@ -28,6 +28,8 @@ pub(super) struct Walker<'w, 'a> {
     pub(super) effects: &'w Effects,
     /// Steps that may still be written down.
     pub(super) fuel: u64,
+    /// Who may end the walk.
+    pub(super) watch: Option<&'a Watch>,
     /// Whether some barrier is not of all warps.
     pub(super) partial_barriers: bool,
     pub(super) depth: usize,
@@ -73,7 +75,8 @@ impl<'w, 'a> Walker<'w, 'a> {
         (flow, effects): (&'w CodeFlow, &'w Effects),
         fuel: u64,
     ) -> Self {
-        Self { context, code, flow, effects, fuel, partial_barriers: false, depth: 0, wholes: Vec::new() }
+        let wholes = Vec::new();
+        Self { context, code, flow, effects, fuel, watch: None, partial_barriers: false, depth: 0, wholes }
     }
 
     /// Whether some lane is where the state says on every path of a walk.

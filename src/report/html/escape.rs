@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::diag::{is_active, printable_json};
+
 /// Text as it may stand between tags and in quoted attributes.
 pub fn text(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
@@ -12,8 +14,8 @@ pub fn text(text: &str) -> String {
             '>' => safe.push_str("&gt;"),
             '"' => safe.push_str("&quot;"),
             '\'' => safe.push_str("&#39;"),
-            // HTML has no other control characters
-            c if c.is_control() && !matches!(c, '\n' | '\t') => safe.push('\u{fffd}'),
+            // HTML has no other control characters, and directions of text are not for names to say
+            c if is_active(c) => safe.push('\u{fffd}'),
             c => safe.push(c),
         }
     }
@@ -24,13 +26,11 @@ pub fn text(text: &str) -> String {
 pub fn script_data(value: &impl Serialize) -> String {
     let json = serde_json::to_string(value).expect("pages are made of plain data");
     let mut safe = String::with_capacity(json.len());
-    for c in json.chars() {
+    for c in printable_json(&json).chars() {
         match c {
             '<' => safe.push_str("\\u003c"),
             '>' => safe.push_str("\\u003e"),
             '&' => safe.push_str("\\u0026"),
-            '\u{2028}' => safe.push_str("\\u2028"),
-            '\u{2029}' => safe.push_str("\\u2029"),
             c => safe.push(c),
         }
     }

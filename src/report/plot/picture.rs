@@ -4,6 +4,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::palette::Ink;
+use crate::diag::printable_markup;
 
 /// Which end of a text is at its place; its middle is, vertically.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +76,7 @@ impl Picture {
             }
             area.present().expect("drawing into memory does not fail");
         }
-        svg
+        printable_markup(&svg).into_owned()
     }
 }
 

@@ -182,7 +182,9 @@ impl Campaign {
         if args.shard.is_some() || session.stopped().is_some() {
             let mut ending = Ending::default();
             let format = args.common.format;
-            let about = About { command: "pwcet", out: dir, wanted, if_missing: "--resume goes on", format };
+            let lacks = args.shard.is_none().then_some("a curve: the command was ended before");
+            let if_missing = "--resume goes on";
+            let about = About { command: "pwcet", out: dir, wanted, lacks, if_missing, format };
             about.conclude(&results, &self.planned.bounds, session, &mut ending);
             return Ok(Err(ending));
         }

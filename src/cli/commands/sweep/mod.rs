@@ -51,6 +51,7 @@ pub fn run(args: &Sweep, session: &Session) -> Outcome {
         command: "sweep",
         out: &args.out,
         wanted: jobs().map(|job| planned.size(job)).sum(),
+        lacks: None,
         if_missing: "--resume goes on",
         format: args.format,
     };
@@ -64,6 +65,8 @@ pub struct About<'a> {
     pub out: &'a Path,
     /// How many points are to be there.
     pub wanted: u64,
+    /// What the command was ended before, although all points are there.
+    pub lacks: Option<&'static str>,
     /// What to do if they are not.
     pub if_missing: &'static str,
     pub format: Format,
@@ -78,6 +81,8 @@ impl About<'_> {
         session: &Session,
         ending: &mut Ending,
     ) {
+        // the table is made of all lines, however many there are
+        session.conclude();
         let names: Vec<&str> = bounds.iter().map(|bound| bound.name()).collect();
         let mut summary = Summary::default();
         if let Err(problems) = results.finish(|record| summary.add(record, &names)) {
@@ -85,10 +90,15 @@ impl About<'_> {
         }
         let out = self.out.display().to_string();
         let result = SweepResult::new(&out, results.manifest(), self.wanted, &summary, &names);
-        let complete = result.points == result.wanted;
+        let all = result.points == result.wanted;
+        let lacks = self.lacks.filter(|_| all);
+        let complete = all && lacks.is_none();
         let batch = Batch { complete, stopped: session.stopped().filter(|_| !complete), ..Batch::default() };
         ending.violated = summary.violated > 0;
-        if !complete {
+        if let Some(lacks) = lacks {
+            let message = format!("all points are there, but not {lacks}");
+            ending.late.push(Diagnostic::general(out, message).hint(self.if_missing));
+        } else if !complete {
             let missing = result.wanted - result.points;
             ending.late.push(
                 Diagnostic::general(out, format!("{missing} points are missing")).hint(self.if_missing),

@@ -1,0 +1,106 @@
+//! Text from outside as it may reach a terminal or a page: names and source lines are data, and whatever in them
+//! would control the reader's terminal, or show text in another order than it has, is shown as an escape.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// Whether a character does something instead of being seen: control characters other than the end of a line and
+/// a tabulator, marks of direction, separators of lines.
+pub fn is_active(c: char) -> bool {
+    let direction =
+        matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{206f}');
+    let other = matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}');
+    (c.is_control() && !matches!(c, '\n' | '\t')) || direction || other
+}
+
+/// The text with escapes, `\u{1b}`, for characters that are active.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    replaced(text, is_active, |c, safe| safe.extend(c.escape_default()))
+}
+
+/// The same for a name, which is part of a line and has neither ends of lines nor tabulators.
+pub fn printable_name(text: &str) -> Cow<'_, str> {
+    replaced(text, |c| is_active(c) || matches!(c, '\n' | '\t'), |c, safe| safe.extend(c.escape_default()))
+}
+
+/// The same for text that was written with colours: what sets colours stays.
+pub fn printable_in_colour(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("\x1b[") {
+        let (before, from) = rest.split_at(at);
+        safe.push_str(&printable(before));
+        let codes = from[2..].bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b';').count();
+        let taken = if from[2 + codes..].starts_with('m') { 2 + codes + 1 } else { 0 };
+        safe.push_str(&from[..taken]);
+        let taken = if taken == 0 {
+            safe.push_str(&printable(&from[..1]));
+            1
+        } else {
+            taken
+        };
+        rest = &from[taken..];
+    }
+    safe.push_str(&printable(rest));
+    safe
+}
+
+/// JSON, in which such characters are only in strings, with the escapes that JSON has for them.
+pub fn printable_json(json: &str) -> Cow<'_, str> {
+    replaced(json, is_active, |c, safe| {
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            // a String takes everything
+            let _ = write!(safe, "\\u{unit:04x}");
+        }
+    })
+}
+
+/// A picture or a page, with a mark in the place of each such character: neither XML nor HTML has escapes for all.
+pub fn printable_markup(markup: &str) -> Cow<'_, str> {
+    replaced(markup, is_active, |_, safe| safe.push('\u{fffd}'))
+}
+
+fn replaced(
+    text: &str,
+    is_wanted: impl Fn(char) -> bool,
+    mut replace: impl FnMut(char, &mut String),
+) -> Cow<'_, str> {
+    if !text.contains(&is_wanted) {
+        return Cow::Borrowed(text);
+    }
+    let mut safe = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if is_wanted(c) { replace(c, &mut safe) } else { safe.push(c) }
+    }
+    Cow::Owned(safe)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NASTY: &str = "a\u{1b}]0;t\u{7}\u{9b}31m\u{202e}b\r\u{2066}c\u{7f}\u{e0041}\n\td";
+
+    #[test]
+    fn nothing_active_is_left() {
+        for safe in [printable(NASTY), printable_json(NASTY), printable_markup(NASTY), printable_name(NASTY)]
+        {
+            assert!(!safe.contains(is_active), "{safe:?}");
+        }
+        assert!(!printable_name(NASTY).contains(['\n', '\t']));
+        assert_eq!(printable("a\u{1b}[2J\n\tb"), "a\\u{1b}[2J\n\tb");
+        assert_eq!(printable("plain µ"), "plain µ");
+        assert!(matches!(printable("plain"), Cow::Borrowed("plain")));
+        let json = serde_json::to_string(NASTY).unwrap();
+        assert_eq!(serde_json::from_str::<String>(&printable_json(&json)).unwrap(), NASTY);
+    }
+
+    #[test]
+    fn colours_stay_and_nothing_else() {
+        assert_eq!(printable_in_colour("\u{1b}[1;31mred\u{1b}[0m"), "\u{1b}[1;31mred\u{1b}[0m");
+        assert_eq!(
+            printable_in_colour("\u{1b}[2Jx\u{1b}\u{9b}1m\u{1b}["),
+            "\\u{1b}[2Jx\\u{1b}\\u{9b}1m\\u{1b}["
+        );
+    }
+}

@@ -3,6 +3,7 @@
 //! Nothing here knows what a GPU is. Time is integer and comes in two kinds that do not mix: an
 //! instant ([`Cycle`]) and a duration ([`Cycles`]).
 
+mod budget;
 mod few;
 mod ids;
 mod mask;
@@ -10,6 +11,7 @@ mod pool;
 mod time;
 mod watch;
 
+pub use budget::{TooMuch, allow_memory, ask_memory, shown_bytes, sparse_copy};
 pub use few::Few;
 pub use ids::{BlockId, OpClass, Pc, RegId, UnitId, WarpId};
 pub use mask::{LaneMask, SetBits, WARP_SIZE, WarpMask};

@@ -56,6 +56,10 @@ pub struct General {
     /// End after SECONDS (also 1.5, 30s, 5m, 2h) with what is proved by then, as Ctrl-C does
     #[arg(long, value_name = "SECONDS", value_parser = parse_duration, global = true)]
     pub time_limit: Option<Duration>,
+    /// Memory that may be used, BYTES or 500M, 4G: what would need more is refused with a message, and searches end
+    /// [default: half of what this machine has left; 1G for the states of a search]
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes, global = true)]
+    pub max_memory: Option<u64>,
 }
 
 /// What a command takes that writes files.
@@ -381,6 +385,18 @@ fn parse_duration(text: &str) -> Result<Duration, String> {
     let seconds = number.trim().parse::<f64>().map_err(|_| wrong())? * unit;
     // this also refuses what is negative, infinite or no number
     Duration::try_from_secs_f64(seconds).map_err(|_| wrong())
+}
+
+fn parse_bytes(text: &str) -> Result<u64, String> {
+    let wrong = || "expected a number of bytes, or one with K, M or G".to_owned();
+    let (number, shift) = match text.char_indices().next_back() {
+        Some((at, 'k' | 'K')) => (&text[..at], 10),
+        Some((at, 'm' | 'M')) => (&text[..at], 20),
+        Some((at, 'g' | 'G')) => (&text[..at], 30),
+        _ => (text, 0),
+    };
+    let number = number.trim().parse::<u64>().map_err(|_| wrong())?;
+    number.checked_mul(1 << shift).ok_or_else(wrong)
 }
 
 #[derive(Debug, clap::Args)]

@@ -59,6 +59,7 @@ pub fn main() -> ExitCode {
         }
     };
     let command = args::one_command::name(&matches);
+    resources::limit(args.general.max_memory);
     let session = Session::new(&args.general, command, args.format());
     // machine code alone says no launch; those beside it do
     match &mut args.command {

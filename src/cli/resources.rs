@@ -4,16 +4,42 @@
 use std::fs;
 use std::sync::OnceLock;
 
+use crate::base::allow_memory;
+pub use crate::base::shown_bytes as shown;
+
 /// Bytes that this process can still have: of the machine, of its control group, of its address space.
 /// Nothing where none of that is known.
 pub fn available() -> Option<u64> {
     [machine(), control_group(), address_space()].into_iter().flatten().min()
 }
 
-/// Bytes that a search or the paths of blocks may take: half of what there is, since vectors that
+/// What `--max-memory` says.
+static ASKED: OnceLock<Option<u64>> = OnceLock::new();
+
+/// States of a search take no more unless somebody says how much memory may be used.
+const SEARCH: u64 = 1 << 30;
+
+/// Says how many bytes may be used: as many as were asked for, or half of what there is. Whatever takes memory by a
+/// number of an input asks for it ([`crate::base::ask_memory`]).
+pub fn limit(asked: Option<u64>) {
+    // a second start in one process (tests) keeps the first limit
+    let _ = ASKED.set(asked);
+    allow_memory(budget());
+}
+
+/// Bytes that the paths of blocks may take: what was asked for, or half of what there is, since vectors that
 /// grow exist twice for a moment.
 pub fn budget() -> u64 {
-    available().map_or(u64::MAX, |available| available / 2)
+    let half = || available().map_or(u64::MAX, |available| available / 2);
+    ASKED.get().copied().flatten().unwrap_or_else(half)
+}
+
+/// Bytes that the states of a search may take.
+pub fn of_search() -> u64 {
+    match ASKED.get().copied().flatten() {
+        Some(asked) => asked,
+        None => budget().min(SEARCH),
+    }
 }
 
 /// Warp instructions of a block unless somebody says otherwise.
@@ -40,19 +66,6 @@ pub fn fuel(asked: u64) -> u64 {
         if asked == MAX_INSTRUCTIONS { tracing::info!("{message}") } else { tracing::warn!("{message}") }
     }
     asked.min(fit)
-}
-
-/// A number of bytes for people.
-pub fn shown(bytes: u64) -> String {
-    let (mut value, mut unit) = (bytes as f64, "B");
-    for larger in ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"] {
-        if value < 1024.0 {
-            break;
-        }
-        (value, unit) = (value / 1024.0, larger);
-    }
-    let places = usize::from(value < 10.0 && unit != "B");
-    format!("{value:.places$} {unit}")
 }
 
 fn number(path: &str) -> Option<u64> {
@@ -92,14 +105,6 @@ fn address_space() -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn bytes_are_shown_in_the_unit_that_fits() {
-        assert_eq!(
-            [shown(0), shown(1023), shown(1024), shown(3 << 30)],
-            ["0 B", "1023 B", "1.0 KiB", "3.0 GiB"]
-        );
-    }
 
     #[test]
     fn lines_of_proc_are_read() {

@@ -67,7 +67,7 @@ impl Exploring<'_> {
     /// The worst case over all schedules of the runs' paths, if that can be known of each.
     pub fn worst(&self, name: &str, machine: &Machine, session: &Session) -> Result<Explored, Diagnostics> {
         let threads = self.jobs.unwrap_or_else(resources::threads).max(1);
-        let limits = Limits { max_states: self.max_states, max_bytes: resources::budget(), threads };
+        let limits = Limits { max_states: self.max_states, max_bytes: resources::of_search(), threads };
         let mut known: Vec<(Vec<BlockPaths>, Cycles)> = Vec::new();
         let mut worst = None;
         session.progress.begin(format!("exploring {name}"), Some(self.runs), "runs");

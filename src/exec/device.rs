@@ -1,5 +1,6 @@
 //! Device memory between launches: buffers, and the variables of every module.
 
+use crate::base::sparse_copy;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::program::Program;
 use crate::program::launch::{Buffer, Launch};
@@ -60,7 +61,7 @@ impl Device {
         }
         for (buffer, place) in buffers.iter().zip(place_buffers(buffers.iter().map(|b| b.bytes.len() as u64)))
         {
-            let (base, packed, bytes) = (place.address, place.packed, buffer.bytes.clone());
+            let (base, packed, bytes) = (place.address, place.packed, sparse_copy(&buffer.bytes));
             let region = Region { base, packed, bytes, constant: buffer.constant };
             device.regions.push(region);
             device.names.push(buffer.name.clone());

@@ -153,6 +153,9 @@ impl Points {
             let problem = root.error(format!("the plan has {number} points; at most {MOST} are done"));
             problems.push(problem.hint("split it into several plans"));
         }
+        let counts = launches.zip(configurations).filter(|_| all.is_some());
+        // so many that they cannot be counted are none to look at
+        let (launches, configurations) = counts.unwrap_or((0, 0));
         let points = Self {
             kernels,
             seeds: spec.seeds.clone(),
@@ -160,8 +163,8 @@ impl Points {
             machines: spec.machines.clone(),
             settings,
             policies,
-            launches: launches.unwrap_or(0),
-            configurations: configurations.unwrap_or(0),
+            launches,
+            configurations,
         };
         (points, problems)
     }

@@ -11,8 +11,8 @@ pub struct Explore {
     /// The block to explore
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub of_block: u32,
-    /// States to visit at most; each takes 50 to 150 bytes, up to 3 GB with the default. Where memory is short
-    /// the search ends sooner, and says so
+    /// States to visit at most; each takes 50 to 150 bytes. Where they take more than 1 GiB, or than
+    /// --max-memory says, the search ends sooner, and says so
     #[arg(long, default_value_t = 20_000_000, value_name = "N")]
     pub max_states: u64,
     /// Threads; the result does not depend on it [default: all cores]

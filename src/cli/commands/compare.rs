@@ -248,7 +248,7 @@ fn explored(
 ) -> Result<Explored, Diagnostics> {
     let table = TimingTable::new(program, machine)?;
     let threads = args.several.jobs.unwrap_or_else(resources::threads).max(1);
-    let limits = Limits { max_states: args.max_states, max_bytes: resources::budget(), threads };
+    let limits = Limits { max_states: args.max_states, max_bytes: resources::of_search(), threads };
     let mut paths = BlockPaths::default();
     let mut worst = if machine.beyond_the_paper_model().is_empty() {
         Explored::Exactly(Cycles::ZERO)

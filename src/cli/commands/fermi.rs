@@ -148,6 +148,6 @@ const STATE_BYTES: u64 = 64;
 
 /// As many states as were asked for, or as there is memory for.
 fn max_states(args: &Fermi) -> usize {
-    let fit = usize::try_from(resources::budget() / STATE_BYTES).unwrap_or(usize::MAX);
+    let fit = usize::try_from(resources::of_search() / STATE_BYTES).unwrap_or(usize::MAX);
     args.max_states.min(fit)
 }

@@ -237,7 +237,7 @@ fn of_block(
     let mut report = BoundReport::default();
     Analyser::new(table).for_each_section(paths, |section| Lwb.add_section(&mut report, section));
     let threads = args.jobs.unwrap_or_else(resources::threads).max(1);
-    let exploration = Limits { max_states: args.max_states, max_bytes: resources::budget(), threads };
+    let exploration = Limits { max_states: args.max_states, max_bytes: resources::of_search(), threads };
     let effort = Effort { budget: args.budget, seed: args.search_seed, exploration };
     search(table, machine, paths, &report, effort, &session.watch)
 }

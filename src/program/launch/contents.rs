@@ -96,7 +96,12 @@ pub(in crate::program) fn fill(
     if bytes.len() as u64 > size {
         return Err(wrong(format!("it holds {len} elements, {} bytes; {} bytes given", size, bytes.len())));
     }
-    bytes.resize(size as usize, 0);
+    if bytes.is_empty() {
+        // pages that nobody touches cost nothing
+        bytes = vec![0; size as usize];
+    } else {
+        bytes.resize(size as usize, 0);
+    }
     Ok(Buffer { name: name.clone(), elem, bytes, constant: spec.constant })
 }
 

@@ -26,7 +26,7 @@ use super::expr::Names;
 use super::image::Bound;
 use super::layout::{self, GLOBALS_BASE, window_base};
 use super::names;
-use crate::base::WARP_SIZE;
+use crate::base::{WARP_SIZE, ask_memory};
 use crate::diag::{Diagnostics, Place, SourceText, Texts};
 use crate::isa::Space;
 use crate::machine::BlockNeeds;
@@ -211,6 +211,17 @@ pub(in crate::program) fn prepare(
             0
         });
         named.push(Named { name: spec.name.clone(), address: 0, size });
+    }
+    // what has contents is there twice: as the launch says it, and in the memory of the device
+    let mut filled = 0u64;
+    for ((spec, place), buffer) in specs.iter().zip(&named).filter(|((spec, _), _)| spec.init != Init::Zero) {
+        filled = filled.saturating_add(buffer.size.saturating_mul(2));
+        if let Err(why) = ask_memory(filled) {
+            let message = format!("buffer `{}`, with the contents of those before it, {why}", spec.name);
+            problems
+                .push(place.field("len").error(message).hint("make it smaller; or --max-memory allows more"));
+            break;
+        }
     }
     let places = layout::place_buffers(named.iter().map(|buffer| buffer.size));
     named.iter_mut().zip(places).for_each(|(buffer, place)| buffer.address = place.address);

@@ -46,7 +46,7 @@ pub fn run(args: &Explore, session: &Session) -> Outcome {
     let search = |paths: &BlockPaths, outputs: schedules::Witnesses| {
         let limits = Limits {
             max_states: args.max_states,
-            max_bytes: resources::budget(),
+            max_bytes: resources::of_search(),
             threads: args.jobs.unwrap_or_else(resources::threads),
         };
         let (kernel, machine, table) = (&kernel, &machine, &table);

@@ -171,6 +171,7 @@ impl Campaign {
             plan: self.planned.text.clone(),
         };
         let mut results = Results::open(dir, manifest, args.resume, &session.parts)?;
+        session.keep(format!("the runs that are done are in {}; --resume goes on", dir.display()));
         let jobs = || (0..points.jobs()).filter(|job| args.shard.is_none_or(|shard| shard.has(*job)));
         let done = results.done(jobs().map(|job| points.numbers(&points.job(job))))?;
         let ended = self.planned.run(jobs().skip(done as usize), &Self::doing(args), session, |records| {

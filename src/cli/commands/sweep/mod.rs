@@ -36,6 +36,7 @@ pub fn run(args: &Sweep, session: &Session) -> Outcome {
         plan: planned.text.clone(),
     };
     let mut results = Results::open(&args.out, manifest, args.resume, &session.parts)?;
+    session.keep(format!("the points that are done are in {}; --resume goes on", args.out.display()));
     let jobs = || (0..points.jobs()).filter(|job| args.shard.is_none_or(|shard| shard.has(*job)));
     let done = results.done(jobs().map(|job| points.numbers(&points.job(job))))?;
     let doing = Doing { what: "sweeping", threads: args.jobs, self_check: false };

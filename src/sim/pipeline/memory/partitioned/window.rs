@@ -31,12 +31,14 @@ impl Partitioned {
         self.before = (self.now, self.tick);
         self.now += cycles;
         let (clock, until) = (self.clock, self.ticks(self.now));
+        // cycles that were skipped are not part of the window: nothing happens in their ticks
+        let from = self.tick.max(self.next_tick().saturating_sub(1).min(until));
         self.exchange_replies();
         self.shares.iter_mut().for_each(|share| share.begin(until, remembers.then_some(clock)));
         run(&mut self.shares);
         self.exchange_replies();
-        self.replies.begin_window(self.tick, until - self.tick);
-        for tick in self.tick + 1..=until {
+        self.replies.begin_window(from, until - from);
+        for tick in from + 1..=until {
             if self.replies.pass(tick) {
                 self.replies.advance(tick, cycle_of(tick, clock), |_, _| false);
             }

@@ -1,0 +1,83 @@
+//! How much memory may be taken: whoever takes as much as an input says asks first.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Bytes that may be taken. It belongs to the process, as its memory does, and decides nothing but whether something is
+/// refused.
+static MOST: AtomicU64 = AtomicU64::new(u64::MAX);
+
+/// More memory than may be taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooMuch {
+    wanted: u64,
+    most: u64,
+}
+
+/// From now on so many bytes may be taken.
+pub fn allow_memory(bytes: u64) {
+    MOST.store(bytes, Ordering::Relaxed);
+}
+
+/// Asks for so many bytes, all that an input needs at the same time.
+///
+/// # Errors
+/// If they are more than may be taken.
+pub fn ask_memory(wanted: u64) -> Result<(), TooMuch> {
+    let most = MOST.load(Ordering::Relaxed);
+    if wanted > most { Err(TooMuch { wanted, most }) } else { Ok(()) }
+}
+
+impl fmt::Display for TooMuch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { wanted, most } = self;
+        write!(f, "takes {} of memory, and {} may be used", shown_bytes(*wanted), shown_bytes(*most))
+    }
+}
+
+/// A number of bytes for people.
+pub fn shown_bytes(bytes: u64) -> String {
+    let (mut value, mut unit) = (bytes as f64, "B");
+    for larger in ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"] {
+        if value < 1024.0 {
+            break;
+        }
+        (value, unit) = (value / 1024.0, larger);
+    }
+    let places = usize::from(value < 10.0 && unit != "B");
+    format!("{value:.places$} {unit}")
+}
+
+/// A copy of bytes that takes no memory for pages of zeros.
+pub fn sparse_copy(bytes: &[u8]) -> Vec<u8> {
+    const PAGE: usize = 4096;
+    let mut copy = vec![0; bytes.len()];
+    for (from, to) in bytes.chunks(PAGE).zip(copy.chunks_mut(PAGE)) {
+        if from.iter().any(|byte| *byte != 0) {
+            to.copy_from_slice(from);
+        }
+    }
+    copy
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_shown_in_the_unit_that_fits() {
+        assert_eq!(
+            [shown_bytes(0), shown_bytes(1023), shown_bytes(1024), shown_bytes(3 << 30)],
+            ["0 B", "1023 B", "1.0 KiB", "3.0 GiB"]
+        );
+    }
+
+    #[test]
+    fn a_sparse_copy_is_a_copy() {
+        for length in [0, 1, 4095, 4096, 4097, 20_000] {
+            let mut bytes = vec![0; length];
+            bytes.iter_mut().step_by(9001).for_each(|byte| *byte = 7);
+            assert_eq!(sparse_copy(&bytes), bytes);
+        }
+    }
+}

@@ -8,6 +8,7 @@ mod applications;
 mod batches;
 mod cfg;
 mod compilers;
+mod ends;
 mod every_path;
 mod explain;
 mod fermi;

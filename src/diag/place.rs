@@ -4,7 +4,9 @@
 //! the root, and the text is searched once more for a message.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{Diagnostic, SourceText};
 
@@ -30,6 +32,8 @@ pub struct Texts {
     file: SourceText,
     /// (the replaced value, what replaces it), later ones first in effect.
     replaced: Vec<(Vec<Step>, SourceText)>,
+    /// Of the file: lists are long, and asked for one entry after the other.
+    entries: Entries,
 }
 
 /// A value in [`Texts`].
@@ -42,7 +46,7 @@ pub struct Place<'a> {
 impl Texts {
     /// A file alone.
     pub fn new(file: SourceText) -> Self {
-        Self { file, replaced: Vec::new() }
+        Self { file, replaced: Vec::new(), entries: Entries::default() }
     }
 
     /// Says that another text stands for a value.
@@ -82,19 +86,53 @@ impl Place<'_> {
     /// A problem of this value. What is not in the text is shown by what it would be part of.
     pub fn error(&self, message: impl Into<String>) -> Diagnostic {
         let of = self.texts.replaced.iter().rev().find(|(path, _)| self.path.starts_with(path));
-        let (source, path) = match of {
-            Some((replaced, source)) => (source, &self.path[replaced.len()..]),
-            None => (&self.texts.file, self.path.as_slice()),
+        let once = Entries::default();
+        let (source, path, entries) = match of {
+            Some((replaced, source)) => (source, &self.path[replaced.len()..], &once),
+            None => (&self.texts.file, self.path.as_slice(), &self.texts.entries),
         };
-        source.error(find(source.text(), path), message)
+        source.error(find_with(source.text(), path, entries), message)
+    }
+}
+
+/// Where the entries of the lists of one text begin, by where the list does, as far as anybody asked.
+#[derive(Debug, Default)]
+struct Entries(Mutex<HashMap<usize, Arc<[usize]>>>);
+
+impl Clone for Entries {
+    fn clone(&self) -> Self {
+        // they are found again
+        Self::default()
+    }
+}
+
+impl Entries {
+    /// Of the list or tuple at `at`.
+    fn of(&self, text: &str, at: usize) -> Arc<[usize]> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = || entries(text, at).map(|(_, value)| value).collect();
+        known.entry(at).or_insert_with(found).clone()
     }
 }
 
 /// The range of a value, or of the innermost one around it that the text has.
 pub fn find(text: &str, path: &[Step]) -> Range<usize> {
+    find_with(text, path, &Entries::default())
+}
+
+fn find_with(text: &str, path: &[Step], known: &Entries) -> Range<usize> {
     let mut start = blank(text, 0);
     for step in path {
-        match enter(text, start, step) {
+        let inside = match step {
+            Step::Item(wanted) => known.of(text, start).get(*wanted).copied(),
+            Step::Field(name) => {
+                let named = |(key, value): (Option<&str>, usize)| {
+                    key.filter(|key| key.trim_matches('"') == name).map(|_| value)
+                };
+                entries(text, start).find_map(named)
+            }
+        };
+        match inside {
             Some(inside) => start = inside,
             None => break,
         }
@@ -102,14 +140,20 @@ pub fn find(text: &str, path: &[Step]) -> Range<usize> {
     start..value_end(text, start)
 }
 
-/// The start of the value that a step from the value at `at` leads to.
-fn enter(text: &str, at: usize, step: &Step) -> Option<usize> {
+/// What the value at `at` has inside, in order: the name of a field or key, and where its value starts.
+fn entries(text: &str, at: usize) -> impl Iterator<Item = (Option<&str>, usize)> {
     let open = blank(text, word_end(text, at));
-    if !text[open..].starts_with(['(', '[', '{']) {
-        return None;
-    }
-    let mut at = blank(text, open + 1);
-    for index in 0.. {
+    let is_open = text[open..].starts_with(['(', '[', '{']);
+    let mut at = if is_open { blank(text, open + 1) } else { text.len() };
+    let mut passed: Option<usize> = None;
+    std::iter::from_fn(move || {
+        // only now, since a value can be long and the last that anybody asks for
+        if let Some(value) = passed {
+            at = blank(text, value_end(text, value));
+            if text[at..].starts_with(',') {
+                at = blank(text, at + 1);
+            }
+        }
         if at >= text.len() || text[at..].starts_with([')', ']', '}']) {
             return None;
         }
@@ -117,19 +161,9 @@ fn enter(text: &str, at: usize, step: &Step) -> Option<usize> {
         let colon = blank(text, at + key.len());
         let named = text[colon..].starts_with(':') && !text[colon..].starts_with("::");
         let value = if named { blank(text, colon + 1) } else { at };
-        let found = match step {
-            Step::Item(wanted) => index == *wanted,
-            Step::Field(name) => named && key.trim_matches('"') == name,
-        };
-        if found {
-            return Some(value);
-        }
-        at = blank(text, value_end(text, value));
-        if text[at..].starts_with(',') {
-            at = blank(text, at + 1);
-        }
-    }
-    None
+        passed = Some(value);
+        Some((named.then_some(key), value))
+    })
 }
 
 /// Past white space, comments and `#![..]`.

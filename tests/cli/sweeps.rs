@@ -225,6 +225,53 @@ fn all_mistakes_are_named_before_anything_runs() {
 }
 
 #[test]
+fn results_that_were_changed_are_refused() {
+    let dir = scratch("sweep-changed");
+    plan(&dir, "Sweep(kernels: [Kernel(\"vecadd\")], policies: [\"gto\", \"lrr\"])");
+    sweep(&dir, "out", &[], 0);
+    let (lines, manifest) = (dir.join("out/results.jsonl"), dir.join("out/manifest.json"));
+    let whole = std::fs::read_to_string(&lines).unwrap();
+    let makespan = records(&dir.join("out"))[1]["makespan"].to_string();
+    let readers: [&[&str]; 4] = [
+        &["sweep", "plan.ron", "--out", "out", "--resume"],
+        &["merge", "out", "--out", "merged"],
+        &["report", "out", "--out", "page.html"],
+        &["pwcet", "out"],
+    ];
+    let all_refuse = |said: &str| {
+        for reader in readers {
+            let output = in_dir(&dir, reader);
+            let errors = stderr(&output);
+            assert!(output.status.code() == Some(1) && errors.contains(said), "{reader:?} {said}: {errors}");
+        }
+    };
+    let (first, second) = whole.split_at(whole.find('\n').unwrap() + 1);
+    let changed = second.replacen(&format!(":{makespan},"), ":1,", 1);
+    assert_ne!(changed, second);
+    std::fs::write(&lines, format!("{first}{changed}")).unwrap();
+    all_refuse("line 2 of out/results.jsonl has another checksum than its contents");
+    let bare = format!("{}}}\n", second.rsplit_once(",\"checksum\"").unwrap().0);
+    std::fs::write(&lines, format!("{first}{bare}")).unwrap();
+    all_refuse("line 2 of out/results.jsonl has no checksum");
+    std::fs::write(&lines, &whole).unwrap();
+
+    let text = std::fs::read_to_string(&manifest).unwrap();
+    std::fs::write(&manifest, text.replacen("\"points\": 2", "\"points\": 1", 1)).unwrap();
+    for reader in &readers[..3] {
+        let errors = stderr(&in_dir(&dir, reader));
+        assert!(errors.contains("manifest.json has another checksum"), "{reader:?}: {errors}");
+    }
+    // what an older version wrote has none, and is read with a warning
+    let mut old: Value = serde_json::from_str(&text).unwrap();
+    old.as_object_mut().unwrap().remove("checksum").unwrap();
+    std::fs::write(&manifest, old.to_string()).unwrap();
+    std::fs::write(&lines, format!("{first}{bare}")).unwrap();
+    let output = in_dir(&dir, readers[2]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stderr(&output).contains("without checksums"), "{}", stderr(&output));
+}
+
+#[test]
 fn folders_of_other_results_are_left_alone() {
     let dir = scratch("sweep-folders");
     let one = "Sweep(kernels: [Kernel(\"k.ron\")], policies: [\"gto\"])";
@@ -253,13 +300,22 @@ fn folders_of_other_results_are_left_alone() {
     refused(&["--resume"], "another plan");
     std::fs::write(dir.join("k.ron"), &launch).unwrap();
     std::fs::write(dir.join("out/results.jsonl"), "{\"point\":7}\n").unwrap();
+    let no_checksum = "line 1 of out/results.jsonl has no checksum";
+    let output = in_dir(&dir, &["sweep", "plan.ron", "--out", "out", "--resume"]);
+    assert!(stderr(&output).contains(no_checksum), "{}", stderr(&output));
+    let broken = in_dir(&dir, &["merge", "out", "--out", "m"]);
+    assert!(stderr(&broken).contains(no_checksum), "{}", stderr(&broken));
+    // a folder of an older version has no checksums at all
+    let manifest = std::fs::read_to_string(dir.join("out/manifest.json")).unwrap();
+    let mut old: Value = serde_json::from_str(&manifest).unwrap();
+    old.as_object_mut().unwrap().remove("checksum").unwrap();
+    std::fs::write(dir.join("out/manifest.json"), old.to_string()).unwrap();
     let output = in_dir(&dir, &["sweep", "plan.ron", "--out", "out", "--resume"]);
     assert!(
         stderr(&output).contains("line 1 of results.jsonl is not that of point 0"),
         "{}",
         stderr(&output)
     );
-
     let broken = in_dir(&dir, &["merge", "out", "--out", "m"]);
     assert!(
         stderr(&broken).contains("line 1 of results.jsonl is no record of this plan"),

@@ -28,6 +28,8 @@ pub struct TracedKernel {
     pub summary: Summary,
     /// Copies of the host that came before it, as address and bytes.
     pub copies: Vec<(u64, u64)>,
+    /// What it has copied since the kernel before this one in the list, as address and bytes.
+    pub copied_since: Vec<(u64, u64)>,
     pub(super) file: TraceFile,
     pub(super) code: Code,
     pub(super) actions: Vec<Action>,
@@ -92,6 +94,7 @@ impl TracedKernel {
             listing,
             summary,
             copies: Vec::new(),
+            copied_since: Vec::new(),
             file,
             code,
             actions,

@@ -20,6 +20,8 @@ pub struct Listed {
     pub line: u32,
     /// What the host has copied to the GPU by then, as address and bytes.
     pub copies: Vec<(u64, u64)>,
+    /// Of these, and of those that repeat one, what it has copied since the kernel before this one.
+    pub since: Vec<(u64, u64)>,
 }
 
 /// Copies that are kept.
@@ -34,6 +36,7 @@ impl KernelsList {
         let mut list = Self::default();
         let mut problems = Diagnostics::new();
         let mut copies: Vec<(u64, u64)> = Vec::new();
+        let mut since: Vec<(u64, u64)> = Vec::new();
         let mut at = 0;
         for (index, line) in source.text().split('\n').enumerate() {
             let text = line.trim();
@@ -41,7 +44,9 @@ impl KernelsList {
             at += line.len() + 1;
             if text.is_empty() || text.starts_with('#') {
             } else if text.starts_with("MemcpyHtoD") {
-                match copy(text) {
+                let copied = copy(text);
+                since.extend(copied);
+                match copied {
                     // a buffer that is written again
                     Some(copy) if copies.contains(&copy) => {}
                     Some(copy) if copies.len() < MOST_COPIES => copies.push(copy),
@@ -62,6 +67,7 @@ impl KernelsList {
                     file: text.to_owned(),
                     line: index as u32 + 1,
                     copies: copies.clone(),
+                    since: std::mem::take(&mut since),
                 });
             } else {
                 let raw = text.ends_with(".trace") || text.ends_with(".trace.xz");

@@ -310,7 +310,8 @@ impl BlockSource for TraceSource<'_> {
 
     fn footprint(&self) -> Footprint {
         let shared_bytes = self.kernel.header.shared_bytes.into();
-        Footprint { buffers: latest(&self.kernel.copies), shared_bytes }
+        let [buffers, copied] = [&self.kernel.copies, &self.kernel.copied_since].map(|copies| latest(copies));
+        Footprint { buffers, copied, shared_bytes }
     }
 }
 

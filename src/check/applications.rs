@@ -6,19 +6,19 @@
 
 use std::sync::Arc;
 
-use super::application::{Application, ApplicationPlan};
+use super::application::{Application, ApplicationPlan, Traced};
 use super::one_policy::observe_application;
 use super::plan::Plan;
 use super::reached::{Begun, Reached, groups, launches_on};
-use super::replay::{self, Executes, check_all, check_executed};
+use super::replay::{self, Executes, check_after, check_all, check_executed};
 use super::steps::{After, copied, in_launch, start};
 use super::tally::{ApplicationChecked, ApplicationFailed, Tally};
-use super::workload::WorkloadSource;
+use super::workload::{Workload, WorkloadSource};
 use crate::base::{Watch, in_order};
 use crate::diag::Diagnostics;
 use crate::exec::{Device, Executor, Options};
 use crate::program::sequence::{Action, Kernel, LaunchAction, Sequence};
-use crate::sim::PolicySetup;
+use crate::sim::{Left, PolicySetup};
 
 /// What came of each policy of a plan.
 type Ran = Vec<Result<ApplicationChecked, ApplicationFailed>>;
@@ -34,8 +34,8 @@ pub(super) fn check_applications(
         let ran = observe_application(plan, policy, &mut (), begun, &mut |reached, ()| keep(reached));
         return vec![vec![ran.map(|(checked, _)| checked)]];
     }
-    let Begun { group: first, mut launches, mut device, runs } = begun.unwrap_or_default();
-    let mut so_far = runs.into_iter();
+    let Begun { group: first, mut launches, mut device, runs, left } = begun.unwrap_or_default();
+    let mut so_far = runs.into_iter().zip(left);
     let mut all: Vec<Runs> =
         plans.iter().map(|plan| Runs::new(*plan, so_far.next().unwrap_or_default())).collect();
     let Some((ApplicationPlan { application, .. }, _)) = plans.first() else { return Vec::new() };
@@ -50,7 +50,9 @@ pub(super) fn check_applications(
             });
             if together {
                 let runs = all.iter().map(|runs| runs.tallies.iter().map(Tally::so_far).collect()).collect();
-                keep(&Reached { group, groups: by_options.len(), launches, runs, device });
+                let left = all.iter().map(|runs| runs.tallies.iter().map(|tally| &tally.left).collect());
+                let (groups, left) = (by_options.len(), left.collect());
+                keep(&Reached { group, groups, launches, runs, left, device });
             }
         };
         let from = (std::mem::take(&mut launches), device.take());
@@ -84,12 +86,16 @@ struct Runs<'p> {
 impl<'p> Runs<'p> {
     fn new(
         (plan, policies): (&'p ApplicationPlan<'p>, &[PolicySetup]),
-        so_far: Vec<Option<ApplicationChecked>>,
+        (checked, left): (Vec<Option<ApplicationChecked>>, Vec<Left>),
     ) -> Self {
-        let mut so_far = so_far.into_iter();
+        let mut so_far = checked.into_iter().zip(left);
+        let mut tally = || {
+            let (checked, left) = so_far.next().unwrap_or_default();
+            Tally::from(checked, left)
+        };
         Self {
             plan,
-            tallies: policies.iter().map(|_| Tally::from(so_far.next().flatten())).collect(),
+            tallies: policies.iter().map(|_| tally()).collect(),
             ended: policies.iter().map(|_| None).collect(),
             under_way: policies.iter().cloned().enumerate().collect(),
         }
@@ -98,6 +104,18 @@ impl<'p> Runs<'p> {
     /// The policies of those that are under way.
     fn policies(&self) -> Vec<PolicySetup> {
         self.under_way.iter().map(|(_, policy)| policy.clone()).collect()
+    }
+
+    /// What those that are under way have left on the machine, to be put back.
+    fn take_left(&mut self) -> Vec<Left> {
+        let Self { tallies, under_way, .. } = self;
+        under_way.iter().map(|(policy, _)| std::mem::take(&mut tallies[*policy].left)).collect()
+    }
+
+    /// Puts back what [`Self::take_left`] took, as another launch has left it.
+    fn put_left(&mut self, left: Vec<Left>) {
+        let Self { tallies, under_way, .. } = self;
+        under_way.iter().zip(left).for_each(|((policy, _), left)| tallies[*policy].left = left);
     }
 
     /// Adds what came of a launch by this statement to those that are under way. `told` says in which launch an error
@@ -151,6 +169,9 @@ fn every_trace(all: &mut [Runs], members: &[usize], launches: u64, through: &mut
     let Application::Traces(traces) = plan.application else { return };
     let plans: Vec<(&ApplicationPlan, Vec<PolicySetup>)> =
         members.iter().map(|&index| (all[index].plan, all[index].policies())).collect();
+    if plans.iter().any(|(plan, _)| plan.machine.memory().start.is_left()) {
+        return one_after_the_other(all, members, traces, launches, through);
+    }
     let work = |index: usize| {
         // the first is begun all the same: what no block came of is a result as well
         if plan.watch.is_stopped() && index as u64 > launches {
@@ -175,6 +196,52 @@ fn every_trace(all: &mut [Runs], members: &[usize], launches: u64, through: &mut
         through(all, next as u64);
         Ok(())
     });
+}
+
+/// As [`every_trace`], where a kernel finds what the one before it has left.
+fn one_after_the_other(
+    all: &mut [Runs],
+    members: &[usize],
+    traces: &[Traced],
+    launches: u64,
+    through: &mut dyn FnMut(&[Runs], u64),
+) {
+    for (index, Traced { workload, .. }) in traces.iter().enumerate().skip(launches as usize) {
+        let stopped = members.iter().any(|&member| all[member].plan.watch.is_stopped());
+        if stopped && index as u64 > launches {
+            return;
+        }
+        one(all, members, (index, workload), &Clone::clone, &mut check_after);
+        if !go_on(all, members) {
+            return;
+        }
+        through(all, index as u64 + 1);
+    }
+}
+
+/// One kernel, of this statement, for all runs that are under way. `told` says in which launch an error came up.
+fn one(
+    all: &mut [Runs],
+    members: &[usize],
+    (statement, workload): (usize, &Workload),
+    told: &dyn Fn(&Diagnostics) -> Diagnostics,
+    check: &mut dyn FnMut(&[&Plan], &mut [Vec<Left>]) -> Vec<replay::Ran>,
+) {
+    let going: Vec<usize> =
+        members.iter().copied().filter(|&index| !all[index].under_way.is_empty()).collect();
+    let policies: Vec<Vec<PolicySetup>> = going.iter().map(|&index| all[index].policies()).collect();
+    let plans: Vec<Plan> = going
+        .iter()
+        .zip(&policies)
+        .map(|(&index, policies)| all[index].plan.of_launch(workload, policies))
+        .collect();
+    let mut left: Vec<Vec<Left>> = going.iter().map(|&index| all[index].take_left()).collect();
+    let ran = check(&plans.iter().collect::<Vec<_>>(), &mut left);
+    for ((index, ran), left) in going.into_iter().zip(ran).zip(left) {
+        all[index].put_left(left);
+        let under_way: Vec<usize> = all[index].under_way.iter().map(|(policy, _)| *policy).collect();
+        all[index].add(statement, under_way.into_iter().zip(ran), told);
+    }
 }
 
 /// Launch after launch of a program, as long as some run goes on.
@@ -212,23 +279,13 @@ fn launch(
     step: &LaunchAction,
     device: Device,
 ) -> Option<Device> {
-    let going: Vec<usize> =
-        members.iter().copied().filter(|&index| !all[index].under_way.is_empty()).collect();
-    let first = all[*going.first()?].plan;
+    let first = members.iter().map(|&index| &all[index]).find(|runs| !runs.under_way.is_empty())?.plan;
     let workload = first.workload(sequence, step);
-    let policies: Vec<Vec<PolicySetup>> = going.iter().map(|&index| all[index].policies()).collect();
-    let plans: Vec<Plan> = going
-        .iter()
-        .zip(&policies)
-        .map(|(&index, policies)| all[index].plan.of_launch(&workload, policies))
-        .collect();
     let mut executes = Executed { sequence, step, watch: first.watch, device, after: None };
-    let ran = check_executed(&plans.iter().collect::<Vec<_>>(), &mut executes);
     let told = |problems: &Diagnostics| in_launch(problems.clone(), sequence, step);
-    for (index, ran) in going.into_iter().zip(ran) {
-        let under_way: Vec<usize> = all[index].under_way.iter().map(|(policy, _)| *policy).collect();
-        all[index].add(step.statement, under_way.into_iter().zip(ran), &told);
-    }
+    one(all, members, (step.statement, &workload), &told, &mut |plans, left| {
+        check_executed(plans, left, &mut executes)
+    });
     executes.after.filter(|_| go_on(all, members))
 }
 

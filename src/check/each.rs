@@ -174,7 +174,8 @@ fn application_plan<'a>(
         threads: judging.threads,
         jobs: judging.jobs,
         // kernels that are taken side by side keep all threads busy
-        ahead: judging.ahead && (judging.jobs == 1 || application.program().is_some()),
+        ahead: judging.ahead
+            && (judging.jobs == 1 || application.program().is_some() || machine.memory().start.is_left()),
         self_check: judging.self_check,
         race_memory: judging.race_memory,
         watch: judging.watch,

@@ -4,13 +4,13 @@ use super::ahead::ahead;
 use super::application::{Application, ApplicationPlan};
 use super::checked::{Checked, Failed};
 use super::reached::{Begun, Reached};
-use super::run::{observe, observe_source};
+use super::run::{observe_after, observe_source_after};
 use super::steps::{After, copied, in_launch, start};
 use super::tally::{ApplicationChecked, ApplicationFailed, Tally};
 use crate::diag::Diagnostics;
 use crate::exec::{Device, Executor};
 use crate::program::sequence::{Action, Kernel, LaunchAction, Sequence};
-use crate::sim::PolicySetup;
+use crate::sim::{Left, PolicySetup};
 use crate::trace::Observer;
 
 /// Runs an application under one policy with an observer, and gives back the memory at its end, if it has any. Goes on
@@ -25,11 +25,13 @@ pub fn observe_application<O: Observer>(
     begun: Option<Begun>,
     keep: &mut dyn FnMut(&Reached, &O),
 ) -> Result<(ApplicationChecked, Option<Device>), ApplicationFailed> {
-    let Begun { launches, device, mut runs, .. } = begun.unwrap_or_default();
-    let mut tally = Tally::from(runs.pop().and_then(|mut policies| policies.pop()).flatten());
+    let Begun { launches, device, mut runs, mut left, .. } = begun.unwrap_or_default();
+    let checked = runs.pop().and_then(|mut policies| policies.pop()).flatten();
+    let left = left.pop().and_then(|mut policies| policies.pop()).unwrap_or_default();
+    let mut tally = Tally::from(checked, left);
     let mut through = |tally: &Tally, device: Option<&Device>, observer: &O| {
-        let (launches, runs) = (tally.launches(), vec![vec![tally.so_far()]]);
-        keep(&Reached { group: 0, groups: 1, launches, runs, device }, observer);
+        let (runs, left) = (vec![vec![tally.so_far()]], vec![vec![&tally.left]]);
+        keep(&Reached { group: 0, groups: 1, launches: tally.launches(), runs, left, device }, observer);
     };
     let ended = match plan.application {
         Application::Program(sequence) => {
@@ -42,7 +44,7 @@ pub fn observe_application<O: Observer>(
             let left = traces.iter().enumerate().skip(launches as usize);
             let each = left.map(|(index, traced)| {
                 let one = plan.of_launch(&traced.workload, std::slice::from_ref(policy));
-                match observe(&one, policy, observer) {
+                match observe_after(&mut tally.left, &one, policy, observer) {
                     Ok((checked, _)) => {
                         let goes_on = tally.add(plan, index, checked);
                         if goes_on {
@@ -78,7 +80,7 @@ fn every_launch<O: Observer>(
         device = match action.map_err(|wrong| wrong.problems)? {
             Action::Launch(step) => {
                 tracing::debug!(launch = step.number, "running");
-                let ran = one((plan, sequence), policy, observer, &step, device);
+                let ran = one((plan, sequence), policy, observer, (&step, device), &mut tally.left);
                 let (checked, device) = ran.map_err(|failed| {
                     tally.fail(plan, &failed);
                     in_launch(failed.problems, sequence, &step)
@@ -100,16 +102,17 @@ fn one(
     (plan, sequence): (&ApplicationPlan, &std::sync::Arc<Sequence>),
     policy: &PolicySetup,
     observer: &mut dyn Observer,
-    step: &LaunchAction,
-    device: Device,
+    (step, device): (&LaunchAction, Device),
+    left: &mut Left,
 ) -> Result<(Checked, Device), Failed> {
     let workload = plan.workload(sequence, step);
     let one = plan.of_launch(&workload, std::slice::from_ref(policy));
     let Kernel { module, program } = sequence.kernel(step);
     let executor = Executor::on(device, *module, program, &step.launch, one.options()?)?;
     let mut executor = executor.watched(plan.watch);
-    let ended =
-        ahead(&mut executor, one.runs_ahead(), |blocks| observe_source(&one, policy, blocks, observer));
+    let ended = ahead(&mut executor, one.runs_ahead(), |blocks| {
+        observe_source_after(left, &one, policy, blocks, observer)
+    });
     let dependences = executor.time_dependences();
     let checked = ended.map_err(|failed| failed.ordered_by_time(&dependences, program))?;
     Ok((checked.ordered_by_time(dependences, program), executor.into_device()))

@@ -11,7 +11,7 @@ use super::tally::ApplicationChecked;
 use crate::bound::Bound;
 use crate::exec::{Device, Options};
 use crate::machine::Machine;
-use crate::sim::PolicySetup;
+use crate::sim::{Left, PolicySetup};
 use crate::trace::Stalls;
 
 /// Digits of the largest number that is read: what is added to it later does not overflow.
@@ -31,6 +31,8 @@ pub struct Reached<'r> {
     pub launches: u64,
     /// By machine and policy: what was measured, if anything was.
     pub runs: Vec<Vec<Option<&'r ApplicationChecked>>>,
+    /// Likewise: what the launches have left on the machine.
+    pub left: Vec<Vec<&'r Left>>,
     /// Memory after the last of these launches; a list of traces has none.
     #[serde(skip)]
     pub device: Option<&'r Device>,
@@ -43,6 +45,7 @@ pub struct Begun {
     pub(super) group: usize,
     pub(super) launches: u64,
     pub(super) runs: Vec<Vec<Option<ApplicationChecked>>>,
+    pub(super) left: Vec<Vec<Left>>,
     #[serde(skip)]
     pub(super) device: Option<Device>,
 }
@@ -157,13 +160,22 @@ impl Begun {
             return Err(format!("more than the {launches} kernels are through"));
         }
         let statements: Vec<usize> = of.application.each().map(|launched| launched.statement).collect();
-        let shape = |policies: &Vec<_>, (_, on): &(&Machine, &[PolicySetup])| policies.len() == on.len();
+        fn shape<T>(policies: &[T], (_, on): &(&Machine, &[PolicySetup])) -> bool {
+            policies.len() == on.len()
+        }
         if self.runs.len() != of.on.len() || !self.runs.iter().zip(of.on).all(|(run, on)| shape(run, on)) {
             return Err("there are not as many results as runs".to_owned());
         }
+        if self.left.len() != of.on.len() || !self.left.iter().zip(of.on).all(|(left, on)| shape(left, on)) {
+            return Err("not every run has left something".to_owned());
+        }
         for (index, (policies, (machine, setups))) in self.runs.iter().zip(of.on).enumerate() {
             let through = launches_on(index, &groups, (self.group, self.launches), launches);
-            for (run, setup) in policies.iter().zip(*setups) {
+            for ((run, setup), left) in policies.iter().zip(*setups).zip(&self.left[index]) {
+                let leaves = machine.memory().start.is_left() && machine.pipeline().is_some() && through > 0;
+                if leaves != (*left != Left::default()) || !left.fits(machine) {
+                    return Err("what the launches left is not of this machine".to_owned());
+                }
                 if run.as_ref().map_or(0, |run| run.launches.len() as u64) != through {
                     return Err("a run has not come as far as the others".to_owned());
                 }

@@ -9,7 +9,7 @@ use super::ahead::ahead;
 use super::checked::{Checked, Failed};
 use super::judging::{Analysed, Judge, analyser};
 use super::plan::{Plan, resident_blocks};
-use super::run::{observe_source, sim_problem};
+use super::run::{observe_source_after, sim_problem};
 use super::workload::{Workload, WorkloadSource};
 use crate::base::{Cycles, Watch};
 use crate::bound::{Analyser, Scope};
@@ -18,7 +18,7 @@ use crate::exec::Options;
 use crate::exec::races::TimeDependences;
 use crate::path::{BlockPaths, BlockSource, Footprint, Listed, WarpPath};
 use crate::program::TimingTable;
-use crate::sim::{Engine, PaperMachine, PolicySetup, SimError};
+use crate::sim::{Engine, Left, PaperMachine, PolicySetup, SimError};
 use crate::trace::StallReason;
 
 /// Bytes of paths that are kept to be replayed.
@@ -72,11 +72,25 @@ pub fn check(plan: &Plan) -> Result<Vec<Checked>, Failed> {
 /// from the others. The results are in the order of the plans.
 pub fn check_all(plans: &[&Plan]) -> Vec<Ran> {
     let Some(first) = plans.first() else { return Vec::new() };
-    check_executed(plans, &mut Anew(first.workload, first.watch))
+    check_executed(plans, &mut nothing_left(plans), &mut Anew(first.workload, first.watch))
 }
 
-/// As [`check_all`], with functional runs of the caller's.
-pub(super) fn check_executed<'e>(plans: &[&Plan], executes: &mut dyn Executes<'e>) -> Vec<Ran> {
+/// As [`check_all`], where other launches have left this, by plan and policy.
+pub(super) fn check_after(plans: &[&Plan], left: &mut [Vec<Left>]) -> Vec<Ran> {
+    let Some(first) = plans.first() else { return Vec::new() };
+    check_executed(plans, left, &mut Anew(first.workload, first.watch))
+}
+
+fn nothing_left(plans: &[&Plan]) -> Vec<Vec<Left>> {
+    plans.iter().map(|plan| vec![Left::default(); plan.policies.len()]).collect()
+}
+
+/// As [`check_after`], with functional runs of the caller's.
+pub(super) fn check_executed<'e>(
+    plans: &[&Plan],
+    left: &mut [Vec<Left>],
+    executes: &mut dyn Executes<'e>,
+) -> Vec<Ran> {
     let mut results: Vec<Option<Ran>> = plans.iter().map(|_| None).collect();
     let mut groups: Vec<Group> = Vec::new();
     for (index, plan) in plans.iter().enumerate() {
@@ -95,9 +109,14 @@ pub(super) fn check_executed<'e>(plans: &[&Plan], executes: &mut dyn Executes<'e
     for group in groups {
         let members: Vec<&Plan> = group.members.iter().map(|&index| plans[index]).collect();
         let ran = if group.one_by_one {
+            // the engine of the paper model, which leaves nothing
             block_by_block(&members, group.options, executes)
         } else {
-            launch_by_launch(&members, group.options, executes)
+            let mut of_members: Vec<Vec<Left>> =
+                group.members.iter().map(|&index| std::mem::take(&mut left[index])).collect();
+            let ran = launch_by_launch(&members, &mut of_members, group.options, executes);
+            group.members.iter().zip(of_members).for_each(|(&index, of_member)| left[index] = of_member);
+            ran
         };
         group.members.into_iter().zip(ran).for_each(|(index, ran)| results[index] = Some(ran));
     }
@@ -244,19 +263,25 @@ impl<'p> Replays<'p> {
 }
 
 /// Each plan and policy takes all blocks at its own pace.
-fn launch_by_launch<'e>(plans: &[&Plan], options: Options, executes: &mut dyn Executes<'e>) -> Vec<Ran> {
+fn launch_by_launch<'e>(
+    plans: &[&Plan],
+    left: &mut [Vec<Left>],
+    options: Options,
+    executes: &mut dyn Executes<'e>,
+) -> Vec<Ran> {
     let replays: usize = plans.iter().map(|plan| plan.policies.len()).sum();
     let kept = if replays > 1 { Kept::of(plans[0], options, executes) } else { None };
-    let mut run = |plan: &Plan, policy: &PolicySetup| {
+    let mut run = |plan: &Plan, policy: &PolicySetup, left: &mut Left| {
         let program = plan.workload.program();
         let (ran, dependences) = match &kept {
-            Some(kept) => {
-                (observe_source(plan, policy, &mut kept.source(), &mut ()), kept.dependences.clone())
-            }
+            Some(kept) => (
+                observe_source_after(left, plan, policy, &mut kept.source(), &mut ()),
+                kept.dependences.clone(),
+            ),
             None => {
                 let mut source = executes.begin(options)?;
                 let ran = ahead(&mut source, plan.runs_ahead(), |blocks| {
-                    observe_source(plan, policy, blocks, &mut ())
+                    observe_source_after(left, plan, policy, blocks, &mut ())
                 });
                 let dependences = source.time_dependences();
                 if ran.as_ref().is_ok_and(Checked::is_complete) {
@@ -268,8 +293,10 @@ fn launch_by_launch<'e>(plans: &[&Plan], options: Options, executes: &mut dyn Ex
         ran.map_err(|failed| failed.ordered_by_time(&dependences, program))
             .map(|checked| checked.ordered_by_time(dependences, program))
     };
-    let mut of_plan = |plan: &&Plan| plan.policies.iter().map(|policy| run(plan, policy)).collect();
-    plans.iter().map(&mut of_plan).collect()
+    let mut of_plan = |(plan, left): (&&Plan, &mut Vec<Left>)| {
+        plan.policies.iter().zip(left).map(|(policy, left)| run(plan, policy, left)).collect()
+    };
+    plans.iter().zip(left).map(&mut of_plan).collect()
 }
 
 /// All blocks of a launch.

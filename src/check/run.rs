@@ -12,7 +12,7 @@ use crate::base::{Cycles, Watch};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::path::{BlockPaths, BlockSource, Footprint};
 use crate::program::TimingTable;
-use crate::sim::{PolicySetup, SimError, simulate_on};
+use crate::sim::{Left, PolicySetup, SimError, simulate_after};
 use crate::trace::{Idle, Observer, StallReason};
 
 /// Runs one policy with an observer, and gives back the functional run for its final buffers.
@@ -24,9 +24,20 @@ pub fn observe<'a>(
     policy: &PolicySetup,
     observer: &mut dyn Observer,
 ) -> Result<(Checked, WorkloadSource<'a>), Failed> {
+    observe_after(&mut Left::default(), plan, policy, observer)
+}
+
+/// As [`observe`], on a machine where other launches have left this; see [`simulate_after`].
+pub(super) fn observe_after<'a>(
+    left: &mut Left,
+    plan: &Plan<'a>,
+    policy: &PolicySetup,
+    observer: &mut dyn Observer,
+) -> Result<(Checked, WorkloadSource<'a>), Failed> {
     let mut source = plan.workload.source(plan.options()?)?.watched(plan.watch);
-    let ended =
-        ahead(&mut source, plan.runs_ahead(), |blocks| observe_source(plan, policy, blocks, observer));
+    let ended = ahead(&mut source, plan.runs_ahead(), |blocks| {
+        observe_source_after(left, plan, policy, blocks, observer)
+    });
     let (dependences, program) = (source.time_dependences(), plan.workload.program());
     let checked = ended.map_err(|failed| failed.ordered_by_time(&dependences, program))?;
     let checked = checked.ordered_by_time(dependences, program);
@@ -38,6 +49,17 @@ pub fn observe<'a>(
 /// # Errors
 /// As [`check`](super::check()).
 pub fn observe_source(
+    plan: &Plan,
+    policy: &PolicySetup,
+    source: &mut dyn BlockSource<Error = Diagnostics>,
+    observer: &mut dyn Observer,
+) -> Result<Checked, Failed> {
+    observe_source_after(&mut Left::default(), plan, policy, source, observer)
+}
+
+/// As [`observe_source`], on a machine where other launches have left this; see [`simulate_after`].
+pub(super) fn observe_source_after(
+    left: &mut Left,
     plan: &Plan,
     policy: &PolicySetup,
     source: &mut dyn BlockSource<Error = Diagnostics>,
@@ -55,7 +77,8 @@ pub fn observe_source(
     let mut observer = ((PassedOver { seen: &passed_over, watched }, early), observer);
     let asked = judge.may_apply();
     let mut latest = Cycles::ZERO;
-    let summary = match simulate_on(
+    let summary = match simulate_after(
+        left,
         plan.threads,
         &mut Watched { source, watch: plan.watch },
         &table,

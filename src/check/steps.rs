@@ -43,7 +43,7 @@ impl Iterator for After<'_> {
 pub(super) fn copied(mut device: Device, action: &Action) -> Result<Device, Diagnostics> {
     let written = match action {
         Action::Launch(_) => true,
-        Action::Write { to, bytes } => device.write(*to, bytes),
+        Action::Write { to, bytes } => device.copy_in(*to, bytes),
         Action::Copy { from, to, bytes } => {
             let bytes = device.bytes(*from, *bytes).map(<[u8]>::to_vec);
             bytes.is_some_and(|bytes| device.write(*to, &bytes))

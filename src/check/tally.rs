@@ -9,6 +9,7 @@ use super::checked::{Checked, Failed};
 use super::judge::{BlockTable, BoundRow};
 use crate::base::{BlockId, Cycles};
 use crate::diag::{Diagnostic, Diagnostics};
+use crate::sim::Left;
 
 /// An application that ended with an error.
 #[derive(Debug)]
@@ -126,22 +127,26 @@ impl ApplicationChecked {
 
 /// A run of an application that is under way, launch by launch.
 #[derive(Default)]
-pub struct Tally(Option<ApplicationChecked>);
+pub struct Tally {
+    checked: Option<ApplicationChecked>,
+    /// What the launches so far have left on the machine.
+    pub left: Left,
+}
 
 impl Tally {
     /// What came of the launches so far, if any did.
     pub fn so_far(&self) -> Option<&ApplicationChecked> {
-        self.0.as_ref()
+        self.checked.as_ref()
     }
 
     /// Launches that came to their end.
     pub fn launches(&self) -> u64 {
-        self.0.as_ref().map_or(0, |all| all.launches.len() as u64)
+        self.checked.as_ref().map_or(0, |all| all.launches.len() as u64)
     }
 
     /// Goes on after these.
-    pub fn from(so_far: Option<ApplicationChecked>) -> Self {
-        Self(so_far)
+    pub fn from(checked: Option<ApplicationChecked>, left: Left) -> Self {
+        Self { checked, left }
     }
 
     /// Adds what came of a launch by this statement. Whether the run goes on: a launch that was ended early ends it.
@@ -166,7 +171,7 @@ impl Tally {
 
     fn begun(&mut self, plan: &ApplicationPlan, like: &Checked) -> &mut ApplicationChecked {
         let begin = || ApplicationChecked { total: empty(like, plan), launches: Vec::new() };
-        self.0.get_or_insert_with(begin)
+        self.checked.get_or_insert_with(begin)
     }
 
     /// The result of a run that ended so, with what it left.
@@ -175,7 +180,7 @@ impl Tally {
         plan: &ApplicationPlan,
         ended: Result<T, Diagnostics>,
     ) -> Result<(ApplicationChecked, T), ApplicationFailed> {
-        let Self(mut all) = self;
+        let Self { checked: mut all, .. } = self;
         if let Some(ApplicationChecked { total, .. }) = all.as_mut().filter(|all| all.launches.is_empty()) {
             // a bound that nothing was held against does not hold
             let open = total.bounds.iter_mut().filter(|row| !row.violated);

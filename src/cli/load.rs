@@ -285,7 +285,7 @@ fn trace(
     let mut inputs: Vec<PathBuf> = location.on_disk().map(PathBuf::from).into_iter().collect();
     let (workload, code) = match &of {
         Some(listed) => traces::listed(&location, listed, options)?,
-        None => traces::workload(&location, options, Vec::new())?,
+        None => traces::workload(&location, options)?,
     };
     inputs.extend(of.and_then(|listed| location.beside(&listed.file).on_disk().map(PathBuf::from)));
     inputs.dedup();

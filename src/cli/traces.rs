@@ -52,14 +52,19 @@ fn name_of(file: &Location, kernel: &TracedKernel) -> String {
     if name.is_empty() { file.stem() } else { format!("{}:{name}", file.stem()) }
 }
 
-/// A trace as something to simulate, after these copies of the host, and its instructions as text.
-pub fn workload(
+/// A trace as something to simulate, and its instructions as text.
+pub fn workload(file: &Location, options: &PtxLaunch) -> Result<(Workload, SourceText), Diagnostics> {
+    after_copies(file, options, (Vec::new(), Vec::new()))
+}
+
+/// As [`workload`], after these copies of the host: all of them, and those since the kernel before it.
+fn after_copies(
     file: &Location,
     options: &PtxLaunch,
-    copies: Vec<(u64, u64)>,
+    copies: (Vec<(u64, u64)>, Vec<(u64, u64)>),
 ) -> Result<(Workload, SourceText), Diagnostics> {
     let mut kernel = read(file, options)?;
-    kernel.copies = copies;
+    (kernel.copies, kernel.copied_since) = copies;
     let code = SourceText::new(kernel.program.file.clone(), kernel.listing.clone());
     let name = name_of(file, &kernel);
     Ok((Workload { name, kind: WorkloadKind::Trace(Arc::new(kernel)) }, code))
@@ -71,7 +76,8 @@ pub fn listed(
     kernel: &Listed,
     options: &PtxLaunch,
 ) -> Result<(Workload, SourceText), Diagnostics> {
-    workload(&list.beside(&kernel.file), options, kernel.copies.clone()).map_err(|problems| {
+    let copies = (kernel.copies.clone(), kernel.since.clone());
+    after_copies(&list.beside(&kernel.file), options, copies).map_err(|problems| {
         let named = || format!("{}, line {}, names it", list.shown(), kernel.line);
         problems.map(|problem| if problem.hint.is_empty() { problem.hint(named()) } else { problem })
     })

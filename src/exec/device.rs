@@ -29,6 +29,8 @@ pub struct Device {
     /// Names of the buffers, in the order of the regions that hold them.
     pub(super) names: Vec<String>,
     pub(super) modules: Vec<ModuleMemory>,
+    /// What the host has copied there since the last launch, if there was one, as (address, bytes) in traffic.
+    pub(super) copied: Vec<(u64, u64)>,
 }
 
 /// The variables of one module.
@@ -52,7 +54,8 @@ impl Device {
         modules: impl IntoIterator<Item = (&'a MemoryLayout, &'a [Buffer])>,
         buffers: &[Buffer],
     ) -> Result<Self, Diagnostics> {
-        let mut device = Self { regions: Vec::new(), names: Vec::new(), modules: Vec::new() };
+        let mut device =
+            Self { regions: Vec::new(), names: Vec::new(), modules: Vec::new(), copied: Vec::new() };
         let mut problems = Diagnostics::new();
         for (layout, symbols) in modules {
             if let Err(problem) = device.add_module(layout, symbols) {
@@ -155,6 +158,19 @@ impl Device {
         };
         let place = place.and_then(|place| place.get_mut(..bytes.len()));
         place.map(|place| place.copy_from_slice(bytes)).is_some()
+    }
+
+    /// As [`Device::write`], by the host: a GPU whose L2 holds what is copied holds these.
+    #[must_use]
+    pub fn copy_in(&mut self, at: Target, bytes: &[u8]) -> bool {
+        let written = self.write(at, bytes);
+        if let Target::Global(address) = at
+            && written
+            && let Some(region) = self.region(address).map(|region| &self.regions[region])
+        {
+            self.copied.push((region.packed + (address - region.base), bytes.len() as u64));
+        }
+        written
     }
 
     /// All that it holds, piece by piece: the regions, then the constant memory of each module. Pieces of the same

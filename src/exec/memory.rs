@@ -26,6 +26,8 @@ pub(super) struct Memory {
     names: Vec<String>,
     /// Variables of the modules; the constants of the one that runs stand below.
     modules: Vec<ModuleMemory>,
+    /// What the host has copied since the launch before this one.
+    copied: Vec<(u64, u64)>,
     /// Which module runs.
     module: usize,
     constants: Vec<u8>,
@@ -80,11 +82,12 @@ impl Memory {
         problems.into_result(())?;
 
         let constants = device.modules.get_mut(module).map(|m| std::mem::take(&mut m.constant_bytes));
-        let Device { regions, names, modules } = device;
+        let Device { regions, names, modules, copied } = device;
         let mut memory = Self {
             regions,
             names,
             modules,
+            copied,
             module,
             constants: constants.unwrap_or_default(),
             params: Vec::new(),
@@ -110,7 +113,7 @@ impl Memory {
         if let Some(module) = modules.get_mut(module) {
             module.constant_bytes = constants;
         }
-        Device { regions, names, modules }
+        Device { regions, names, modules, copied: Vec::new() }
     }
 
     /// Contents of a variable of the running kernel's module, by its full name.
@@ -331,7 +334,11 @@ impl Memory {
     /// What the launch takes of memory; buffers are where traffic shows them.
     pub(super) fn footprint(&self) -> Footprint {
         let buffers = self.regions.iter().map(|region| (region.packed, region.bytes.len() as u64));
-        Footprint { buffers: buffers.collect(), shared_bytes: self.shared.len() as u64 }
+        Footprint {
+            buffers: buffers.collect(),
+            copied: self.copied.clone(),
+            shared_bytes: self.shared.len() as u64,
+        }
     }
 
     /// Where shared memory, module variables and buffers lie.

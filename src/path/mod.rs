@@ -166,6 +166,8 @@ impl BlockPaths {
 pub struct Footprint {
     /// Buffers and variables of device memory as (address, bytes), where [`LineUse`] sees them.
     pub buffers: Vec<(u64, u64)>,
+    /// What the host has copied there since the launch before this one, if there was one.
+    pub copied: Vec<(u64, u64)>,
     /// Shared memory of a block, bytes.
     pub shared_bytes: u64,
 }

@@ -1,6 +1,7 @@
 //! Running a launch, on the engine that its machine asks for.
 
 use super::error::{RunError, SimError};
+use super::left::Left;
 use super::paper::{self, PaperMachine};
 use super::pipeline;
 use super::policy::PolicySetup;
@@ -48,11 +49,36 @@ pub fn simulate_on<S: BlockSource, O: Observer>(
     setup: &PolicySetup,
     resident_blocks: u32,
     observer: &mut O,
+    on_block: impl FnMut(&BlockResult, &BlockPaths),
+) -> Result<SimSummary, SimError<S::Error>> {
+    let left = &mut Left::default();
+    simulate_after(left, threads, source, table, machine, setup, resident_blocks, observer, on_block)
+}
+
+/// As [`simulate_on`], on a machine where other launches have left this. A launch that comes to its end puts there what
+/// it leaves itself.
+///
+/// # Errors
+/// As [`simulate`].
+///
+/// # Panics
+/// If launches on another machine have left it.
+#[allow(clippy::too_many_arguments, reason = "simulate's, and two more")]
+pub fn simulate_after<S: BlockSource, O: Observer>(
+    left: &mut Left,
+    threads: usize,
+    source: &mut S,
+    table: &TimingTable,
+    machine: &Machine,
+    setup: &PolicySetup,
+    resident_blocks: u32,
+    observer: &mut O,
     mut on_block: impl FnMut(&BlockResult, &BlockPaths),
 ) -> Result<SimSummary, SimError<S::Error>> {
     let mut source = KeepsError { source, error: None };
     let on = On { threads, table, machine, policy: setup };
-    on_engine(&on, &mut source, resident_blocks, observer, &mut on_block).map_err(|error| match error {
+    let ran = on_engine(&on, left, &mut source, resident_blocks, observer, &mut on_block);
+    ran.map_err(|error| match error {
         SimError::Run(error) => SimError::Run(error),
         SimError::Source(Kept) => SimError::Source(source.error.expect("it is kept where it is found")),
     })
@@ -61,6 +87,7 @@ pub fn simulate_on<S: BlockSource, O: Observer>(
 /// Not generic, so that the engines are compiled here and nowhere else.
 fn on_engine(
     on: &On<'_>,
+    left: &mut Left,
     source: &mut AnySource<'_>,
     resident_blocks: u32,
     observer: &mut dyn Observer,
@@ -68,7 +95,7 @@ fn on_engine(
 ) -> Result<SimSummary, SimError<Kept>> {
     let mut supply = Supply::new(source, resident_blocks)?;
     if let Some(pipeline) = on.machine.pipeline() {
-        return pipeline::launch(&mut supply, on, pipeline, observer, on_block);
+        return pipeline::launch(&mut supply, on, left, pipeline, observer, on_block);
     }
     let machine = PaperMachine::of(on.machine).map_err(RunError::from)?;
     if observer.is_active() {

@@ -46,6 +46,7 @@ mod blocks;
 mod error;
 mod idle;
 mod launch;
+mod left;
 mod ops;
 mod paper;
 mod pipeline;
@@ -56,7 +57,8 @@ mod wheel;
 
 pub use crate::trace::{CacheStats, DramStats};
 pub use error::{BeyondPaper, Deadlock, RunError, SimError};
-pub use launch::{simulate, simulate_on};
+pub use launch::{simulate, simulate_after, simulate_on};
+pub use left::Left;
 pub use paper::{Engine, PaperMachine};
 pub use policy::PolicySetup;
 pub use result::{BlockResult, LowerStats, MemoryStats, SimSummary, SubCoreResult, WarpResult};

@@ -135,7 +135,9 @@ fn of_memory(memory: &MemorySpec, idle: &mut impl FnMut(bool, &str, &str)) {
         "memory.lower is Perfect and there is no cache in front of it, so nothing has a latency",
     );
     let l2 = partitions.l2.as_ref().filter(|_| partitioned);
-    idle(*start != Start::Cold && l2.is_none(), "memory.start", "there is no L2 (memory.partitions.l2)");
+    // rows of DRAM, clocks and turns are left without an L2, too
+    let starts = if partitioned { start.copies() } else { *start != Start::Cold };
+    idle(starts && l2.is_none(), "memory.start", "there is no L2 (memory.partitions.l2)");
     let drawn = |cache: &CacheSettings| cache.replacement == Replacement::Random;
     let caches = l1.iter().map(|l1| &l1.cache).chain(constant).chain(l2);
     let random = caches.into_iter().any(drawn) || !perfect && *jitter != Jitter::Off;

@@ -34,8 +34,6 @@ const REASONS: &[(&str, &str)] = &[
     ("-gpgpu_shmem_sizeDefault", "there is one division of L1 and shared memory"),
     ("-gpgpu_shmem_sizePref", "there is one division of L1 and shared memory"),
     ("-gpgpu_cache:dl2_texture_only", TEXTURES),
-    ("-gpgpu_flush_l1_cache", "an L1 always begins empty"),
-    ("-gpgpu_flush_l2_cache", "each launch finds the L2 as `memory.start` says"),
     ("-gpgpu_l1_cache_write_ratio", "lines that were written are replaced as others"),
     ("-gpgpu_L2_cache_write_ratio", "lines that were written are replaced as others"),
     ("-gpgpu_fill_port_width", "caches have one port width"),

@@ -83,9 +83,7 @@ fn second_level(import: &mut Import<'_>) {
             import.set(L2, "memory.partitions.l2", text);
         }
     }
-    if let Some(copied) = import.value("-gpgpu_perf_sim_memcpy", switch) {
-        import.set("-gpgpu_perf_sim_memcpy", "memory.start", if copied { "Warm" } else { "Cold" });
-    }
+    start(import);
     for (name, path) in [
         ("-gpgpu_n_mem", "memory.partitions.channels"),
         ("-gpgpu_n_sub_partition_per_mchannel", "memory.partitions.slices"),
@@ -120,6 +118,31 @@ fn second_level(import: &mut Import<'_>) {
         if queues.iter().any(|&queue| queue != queues[0]) {
             import.but(QUEUES, "the four queues of a slice are equally long here, as the first");
         }
+    }
+}
+
+/// What a launch finds. There the L2 keeps its contents from one kernel to the next, unless it is flushed.
+fn start(import: &mut Import<'_>) {
+    const COPIES: &str = "-gpgpu_perf_sim_memcpy";
+    const FLUSH: &str = "-gpgpu_flush_l2_cache";
+    let flushed = import.optional(FLUSH, switch) == Some(true);
+    // which it is where nothing is said
+    let copied = import.value(COPIES, switch).unwrap_or(true);
+    let start = match (flushed, copied) {
+        (false, true) => "LeftAndCopied",
+        (false, false) => "Left",
+        (true, true) => "Warm",
+        (true, false) => "Cold",
+    };
+    if flushed {
+        import.set(FLUSH, "memory.start", start);
+        if copied {
+            import.but(FLUSH, "a launch finds what the host has copied so far, also what was flushed since");
+        }
+    }
+    import.set(COPIES, "memory.start", start);
+    if import.optional("-gpgpu_flush_l1_cache", switch) == Some(false) {
+        import.but("-gpgpu_flush_l1_cache", "an L1 always begins empty here");
     }
 }
 

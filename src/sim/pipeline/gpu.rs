@@ -5,7 +5,7 @@
 //! Where it takes memory long enough to answer, SMs go through many cycles at a time, each for itself
 //! ([`super::window`]); that may be on several threads, which therefore cannot change a cycle.
 
-use super::memory::Lower;
+use super::memory::{Lower, MemoryLeft};
 
 use super::Sm;
 use super::code::Code;
@@ -13,7 +13,7 @@ use super::cores::{Core, Crew};
 use super::order::Order;
 use super::samples::Told;
 use super::telling::Telling;
-use crate::base::Cycle;
+use crate::base::{Cycle, Cycles};
 use crate::machine::Machine;
 use crate::machine::Pipeline;
 use crate::machine::memory::LowerLevel;
@@ -21,6 +21,7 @@ use crate::path::Footprint;
 use crate::sim::SLOTS;
 use crate::sim::blocks::Layout;
 use crate::sim::error::{RunError, SimError};
+use crate::sim::left::{Left, OnGpu};
 use crate::sim::policy::{Policy, PolicySetup};
 use crate::sim::result::{BlockResult, SimSummary};
 use crate::sim::supply::Supply;
@@ -36,6 +37,7 @@ const SHARE: usize = 2;
 pub(in crate::sim) fn launch(
     supply: &mut Supply<'_, '_>,
     on: &On<'_>,
+    left: &mut Left,
     pipeline: &Pipeline,
     observer: &mut dyn Observer,
     on_block: &mut OnBlock<'_>,
@@ -44,13 +46,15 @@ pub(in crate::sim) fn launch(
     let code = Code::new(on.table, on.machine, pipeline);
     std::thread::scope(|scope| {
         let crew = Crew::spawn(scope, threads - 1, supply.source().at_work());
-        launch_with(supply, on, pipeline, &code, observer, on_block, crew)
+        launch_with(supply, on, left, pipeline, &code, observer, on_block, crew)
     })
 }
 
+#[allow(clippy::too_many_arguments, reason = "launch's, and two that it makes")]
 fn launch_with<'a>(
     supply: &mut Supply<'_, '_>,
     on: &On<'a>,
+    left: &mut Left,
     pipeline: &'a Pipeline,
     code: &'a Code<'a>,
     observer: &mut dyn Observer,
@@ -82,14 +86,14 @@ fn launch_with<'a>(
         count: sms,
         maker,
         now: 0,
-        lower: lower_level(machine, &footprint),
+        lower: lower_level(machine, &footprint, left),
         crew,
         telling: Telling::new(sms),
         length: FIRST_WINDOW,
         listening,
         told: sampling.then(Told::default),
         may_place: true,
-        last_served: sms - 1,
+        last_served: left.0.as_ref().map_or(sms - 1, |left| left.last_served),
         order: Order::new(pipeline.launch.placement, sms),
         result: BlockResult::default(),
     };
@@ -113,14 +117,19 @@ fn launch_with<'a>(
                 Some(next) => next,
                 None => {
                     let stats = gpu.lower.as_ref().map(|lower| lower.stats_at(gpu.now));
-                    return Ok(gpu.summary(supply, end, stats, observer));
+                    let summary = gpu.summary(supply, end, stats, observer);
+                    gpu.close_window();
+                    gpu.leave(left, &summary);
+                    return Ok(summary);
                 }
             }
         } else {
             if !gpu.step(supply, on_block)? {
                 let stats = gpu.lower.as_ref().map(Lower::stats);
                 gpu.sample(observer);
-                return Ok(gpu.summary(supply, end, stats, observer));
+                let summary = gpu.summary(supply, end, stats, observer);
+                gpu.leave(left, &summary);
+                return Ok(summary);
             }
             let next = gpu.end_cycle()?;
             if listening {
@@ -149,16 +158,55 @@ fn launch_with<'a>(
 }
 
 /// What is behind the SMs, if it has to be simulated: a load/store unit without an L1 has perfect
-/// memory for itself.
-pub(super) fn lower_level(machine: &Machine, footprint: &Footprint) -> Option<Lower> {
+/// memory for itself. It is as other launches have left it, if there were any, and with what has been copied there.
+pub(super) fn lower_level(machine: &Machine, footprint: &Footprint, left: &Left) -> Option<Lower> {
+    let memory = machine.memory();
+    let (mut lower, copied) = match &left.0 {
+        None => (new_lower_level(machine)?, &footprint.buffers),
+        Some(left) => {
+            let lower = lower_level_after(machine, left.memory.as_ref()).expect("launches on it left this");
+            (lower?, &footprint.copied)
+        }
+    };
+    if memory.start.copies() {
+        copied.iter().for_each(|&(address, bytes)| lower.preload(address, bytes));
+    }
+    Some(lower)
+}
+
+fn new_lower_level(machine: &Machine) -> Option<Lower> {
     let memory = machine.memory();
     machine.pipeline()?.load_store?;
-    if memory.lower == LowerLevel::Perfect && memory.l1.is_none() && memory.constant.is_none() {
-        return None;
+    let perfect = memory.lower == LowerLevel::Perfect && memory.l1.is_none() && memory.constant.is_none();
+    (!perfect).then(|| Lower::new(memory, machine.sms()))
+}
+
+/// What is behind the SMs where launches have left this; nothing at all if it was another machine.
+fn lower_level_after(machine: &Machine, left: Option<&MemoryLeft>) -> Option<Option<Lower>> {
+    match (new_lower_level(machine), left) {
+        (None, None) => Some(None),
+        (Some(mut lower), Some(left)) => lower.go_on_after(left).then_some(Some(lower)),
+        _ => None,
     }
-    let mut lower = Lower::new(memory, machine.sms());
-    footprint.buffers.iter().for_each(|&(address, bytes)| lower.preload(address, bytes));
-    Some(lower)
+}
+
+/// Whether launches on this machine can have left this behind the SMs.
+pub(in crate::sim) fn fits(machine: &Machine, left: Option<&MemoryLeft>) -> bool {
+    lower_level_after(machine, left).is_some()
+}
+
+/// What a launch leaves on a machine where the next one finds it.
+pub(super) fn leave(
+    machine: &Machine,
+    lower: Option<Lower>,
+    last_served: usize,
+    makespan: Cycles,
+    left: &mut Left,
+) {
+    if machine.memory().start.is_left() {
+        let memory = lower.map(|lower| lower.leave(makespan.get(), machine.sms()));
+        left.0 = Some(OnGpu { last_served, memory });
+    }
 }
 
 /// What SMs are made of.
@@ -310,6 +358,11 @@ impl<'a> Gpu<'a> {
     /// Whether all blocks have ended.
     pub fn is_over(&mut self, supply: &Supply<'_, '_>) -> bool {
         supply.is_exhausted() && self.cores().all(|core| core.sm.blocks.is_empty())
+    }
+
+    /// The launch is over: what it leaves for the next one.
+    fn leave(&mut self, left: &mut Left, summary: &SimSummary) {
+        leave(self.maker.machine, self.lower.take(), self.last_served, summary.makespan, left);
     }
 
     /// What SMs do for themselves in a cycle, and when something happens next on one.

@@ -69,7 +69,8 @@ mod units;
 mod warps;
 mod window;
 
-pub(in crate::sim) use gpu::launch;
+pub(in crate::sim) use gpu::{fits, launch};
+pub(in crate::sim) use memory::MemoryLeft;
 
 use crate::machine::{Machine, Pipeline};
 use crate::path::BlockPaths;

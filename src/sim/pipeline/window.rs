@@ -89,6 +89,13 @@ impl Gpu<'_> {
         // short windows where many blocks end: SMs go on one by one after that
         self.length = if stops > 2 + self.count / 8 { self.length / 2 } else { self.length * 2 };
         self.length = self.length.clamp(SHORTEST, LONGEST);
+        let next = self.close_window();
+        self.take_settled();
+        Ok(Some(next))
+    }
+
+    /// What SMs have sent in the window sets out for memory. When something happens next on an SM.
+    pub fn close_window(&mut self) -> u64 {
         let Self { shares, lower, .. } = self;
         let (mut next, mut waiting) = (u64::MAX, 0);
         for Core { sm, port, next: of_core, .. } in shares.iter_mut().flatten() {
@@ -101,8 +108,7 @@ impl Gpu<'_> {
         if let Some(lower) = lower {
             lower.follow(waiting);
         }
-        self.take_settled();
-        Ok(Some(next))
+        next
     }
 
     /// What has settled in the window is to be told.

@@ -35,7 +35,7 @@ pub struct MemorySpec {
     pub partitions: Partitions,
     /// Random additions to the latency of the lower level: of `Fixed`, or of DRAM.
     pub jitter: Jitter,
-    /// What the L2 holds when a launch begins.
+    /// What a launch finds.
     pub start: Start,
     /// Seed of everything random here: jitter and random replacement.
     pub seed: u64,
@@ -53,14 +53,32 @@ pub enum LowerLevel {
     Partitions,
 }
 
-/// What the L2 holds when a launch begins. An L1 always begins empty.
+/// What a launch finds behind the SMs: the contents of the L2, the open rows of DRAM, the phases of the clocks, whose
+/// turn it is. An L1 always begins empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Start {
-    /// Nothing.
+    /// An L2 that holds nothing, and DRAM at rest: each launch as if it were the first.
     #[default]
     Cold,
-    /// The launch's buffers, as if they had just been copied there.
+    /// The same, but for an L2 that holds the launch's buffers, as if they had just been copied there.
     Warm,
+    /// What the launch before it in the application has left. The first launch finds what `Cold` says.
+    Left,
+    /// What the launch before it has left, and what has been copied to the L2 since. The first launch finds what
+    /// `Warm` says.
+    LeftAndCopied,
+}
+
+impl Start {
+    /// Whether a launch depends on the launch before it.
+    pub fn is_left(self) -> bool {
+        matches!(self, Self::Left | Self::LeftAndCopied)
+    }
+
+    /// Whether copies of the host leave their data in the L2.
+    pub fn copies(self) -> bool {
+        matches!(self, Self::Warm | Self::LeftAndCopied)
+    }
 }
 
 /// A lower level of fixed latency, shared by all SMs.

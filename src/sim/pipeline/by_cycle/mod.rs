@@ -14,7 +14,7 @@ mod warps;
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::gpu::lower_level;
+use super::gpu::{leave, lower_level};
 use super::memory::{Lower, Port};
 use super::order::Order;
 use crate::base::{Cycle, Cycles, UnitId, WarpMask};
@@ -24,6 +24,7 @@ use crate::program::TimingTable;
 use crate::sim::PolicySetup;
 use crate::sim::SLOTS;
 use crate::sim::blocks::{Blocks, Layout};
+use crate::sim::left::Left;
 use crate::sim::policy::{AnyPolicy, Placed, Policy, View};
 use crate::sim::result::{BlockResult, MemoryStats, SimSummary, SubCoreResult};
 use crate::trace::{Event, Stalls};
@@ -136,11 +137,12 @@ pub(super) fn run(
     resident: u32,
     footprint: &Footprint,
     blocks: Vec<BlockPaths>,
+    left: &mut Left,
 ) -> Ran {
     let settings = machine.pipeline().expect("a machine with a pipeline");
     let given = Given { table, machine, settings, kinds: kinds(machine, settings) };
     let layout = Layout::of(&blocks[0], resident);
-    let mut lower = lower_level(machine, footprint);
+    let mut lower = lower_level(machine, footprint, left);
     let mut ports: Vec<Option<Port>> =
         (0..machine.sms()).map(|sm| lower.as_ref().map(|lower| lower.port(sm))).collect();
     let shared = footprint.shared_bytes * layout.places() as u64;
@@ -151,7 +153,7 @@ pub(super) fn run(
         sms: (0..machine.sms()).map(sm).collect(),
         waiting: blocks.into_iter(),
         order: Order::new(settings.launch.placement, machine.sms()),
-        last_served: machine.sms() - 1,
+        last_served: left.0.as_ref().map_or(machine.sms() - 1, |left| left.last_served),
         given: 0,
         ended: Vec::new(),
     };
@@ -181,7 +183,10 @@ pub(super) fn run(
         now += 1;
         assert!(now < 1 << 24, "it does not end");
     }
-    gpu.result(lower.as_ref(), layout, now)
+    let last_served = gpu.last_served;
+    let ran = gpu.result(lower.as_ref(), layout, now);
+    leave(machine, lower, last_served, ran.summary.makespan, left);
+    ran
 }
 
 /// The order of units at the collector, memory's the last number.

@@ -16,7 +16,7 @@ use crate::exec::Options;
 use crate::machine::Machine;
 use crate::path::{BlockPaths, BlockSource};
 use crate::program::TimingTable;
-use crate::sim::{BlockResult, PolicySetup, SimSummary, simulate_on};
+use crate::sim::{BlockResult, Left, PolicySetup, SimSummary, simulate_after};
 use crate::trace::{BlockStart, Event, Idle, Issue, Observer, Recorder, Release, WarpFinish};
 use warpbound::check::Workload;
 
@@ -68,27 +68,56 @@ impl Observer for Events {
 #[derive(Default)]
 struct Compared {
     runs: u32,
+    /// Of these, launches that found what another one had left.
+    again: u32,
     events: u64,
     cycles: u64,
 }
 
 impl Compared {
-    /// A launch on both engines: events where somebody listens, and what comes out where nobody does.
+    /// A launch on both engines, once and, where that finds what the first has left, once more.
     fn add(&mut self, workload: &Workload, machine: &Machine, policy: &PolicySetup, what: &str) {
+        let mut left = Left::default();
+        self.launch(workload, machine, policy, what, &mut left);
+        if left != Left::default() {
+            assert!(left.fits(machine), "{what}");
+            let read = serde_json::from_str(&serde_json::to_string(&left).unwrap());
+            assert_eq!(read.ok().as_ref(), Some(&left), "{what}");
+            self.launch(workload, machine, policy, &format!("{what}, once more"), &mut left);
+            self.again += 1;
+        }
+    }
+
+    /// A launch on both engines: events where somebody listens, and what comes out where nobody does.
+    fn launch(
+        &mut self,
+        workload: &Workload,
+        machine: &Machine,
+        policy: &PolicySetup,
+        what: &str,
+        left: &mut Left,
+    ) {
         let table = TimingTable::new(workload.program(), machine).unwrap_or_else(|error| panic!("{error}"));
         let source =
             || workload.source(Options::of(machine, 1 << 26)).unwrap_or_else(|error| panic!("{error}"));
         let resident = machine.limits().occupancy(&workload.needs()).unwrap().blocks.min(workload.blocks());
-        let simulated = |threads, observer: &mut Events| -> (SimSummary, Vec<BlockResult>) {
+        let before = left.clone();
+        let simulated = |threads, observer: &mut Events| -> (SimSummary, Vec<BlockResult>, Left) {
+            let mut left = before.clone();
             let mut blocks = Vec::new();
             let on_block = |result: &BlockResult, _: &_| blocks.push(result.clone());
             let source = &mut source();
             let summary = if observer.sm == usize::MAX {
-                simulate_on(threads, source, &table, machine, policy, resident, &mut (), on_block)
+                let silent = &mut ();
+                simulate_after(
+                    &mut left, threads, source, &table, machine, policy, resident, silent, on_block,
+                )
             } else {
-                simulate_on(threads, source, &table, machine, policy, resident, observer, on_block)
+                simulate_after(
+                    &mut left, threads, source, &table, machine, policy, resident, observer, on_block,
+                )
             };
-            (summary.unwrap_or_else(|error| panic!("{what}: {error:?}")), blocks)
+            (summary.unwrap_or_else(|error| panic!("{what}: {error:?}")), blocks, left)
         };
         let mut executed = source();
         let mut paths = Vec::new();
@@ -96,7 +125,7 @@ impl Compared {
         while executed.next_block(&mut room).unwrap_or_else(|error| panic!("{error}")) {
             paths.push(room.clone());
         }
-        let slow = run(machine, &table, policy, resident, &executed.footprint(), paths);
+        let slow = run(machine, &table, policy, resident, &executed.footprint(), paths, left);
 
         let samples = self.runs % 4 == 3;
         let mut events = Events { samples, ..Events::default() };
@@ -108,9 +137,9 @@ impl Compared {
             let (one, other) = (ours.events.get(at), theirs.get(at));
             assert!(one == other, "{what}, SM {sm}, event {at}: {one:?}\n{other:?}");
         }
-        assert_eq!(fast, (slow.summary.clone(), slow.blocks.clone()), "{what}");
+        assert_eq!(fast, (slow.summary.clone(), slow.blocks.clone(), left.clone()), "{what}");
         let unheard = simulated(1, &mut Events { sm: usize::MAX, ..Events::default() });
-        assert_eq!(unheard, (slow.summary.clone(), slow.blocks), "{what}, and nobody listens");
+        assert_eq!(unheard, (slow.summary.clone(), slow.blocks, left.clone()), "{what}, and nobody listens");
         self.runs += 1;
         self.events += slow.events.iter().map(|events: &Vec<Event>| events.len() as u64).sum::<u64>();
         self.cycles += slow.summary.makespan.get();

@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use super::left::{CacheLeft, Drawn};
 use super::lines::{Lines, Masks};
 use super::mshr::Mshrs;
 use super::{Request, RequestKind, Token, index};
@@ -156,6 +157,18 @@ impl Cache {
                 self.lines.masks_mut(place).valid |= target.sectors;
             }
         }
+    }
+
+    /// Its lines, at rest, and what has been drawn.
+    pub(super) fn left(&self) -> CacheLeft {
+        CacheLeft { lines: self.lines.left(), drawn: Drawn::new(self.rng.get_word_pos()) }
+    }
+
+    /// Goes on after another launch has left these. Whether they fit.
+    #[must_use]
+    pub(super) fn go_on_after(&mut self, left: &CacheLeft) -> bool {
+        self.rng.set_word_pos(left.drawn.words());
+        self.lines.fill(&left.lines, self.full)
     }
 
     /// It would have refused so many accesses more.

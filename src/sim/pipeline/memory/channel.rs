@@ -13,7 +13,7 @@ use crate::machine::memory::Partitions;
 pub(super) struct Channel {
     slices: usize,
     latency: u64,
-    draws: Draws,
+    pub draws: Draws,
     /// With the L2 tick at which they go on.
     delay: VecDeque<(u64, u8, Request)>,
     pub dram: Dram,
@@ -22,7 +22,7 @@ pub(super) struct Channel {
     own: Vec<bool>,
     common: usize,
     common_limit: usize,
-    served: usize,
+    pub served: usize,
 }
 
 impl Channel {

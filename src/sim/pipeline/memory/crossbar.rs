@@ -61,6 +61,22 @@ impl Crossbar {
         }
     }
 
+    /// By output, the input served last, at rest.
+    pub fn left(&self) -> Vec<usize> {
+        self.served.clone()
+    }
+
+    /// Goes on after another launch has left these. Whether they fit.
+    #[must_use]
+    pub fn go_on_after(&mut self, served: &[usize]) -> bool {
+        let fits =
+            served.len() == self.outputs.len() && served.iter().all(|&input| input < self.inputs.len());
+        if fits {
+            self.served.copy_from_slice(served);
+        }
+        fits
+    }
+
     /// Whether an input has room for another packet.
     pub fn accepts(&self, input: usize) -> bool {
         self.room_at(input) > 0

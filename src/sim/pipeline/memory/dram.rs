@@ -7,6 +7,7 @@
 use std::collections::VecDeque;
 
 use super::Request;
+use super::left::{halves, whole};
 use crate::machine::memory::{Dram as Settings, DramScheduler};
 use crate::trace::{DramSample, DramStats};
 
@@ -85,6 +86,30 @@ impl Dram {
             stats: DramStats::default(),
             settings: settings.clone(),
         }
+    }
+
+    /// By bank its row and whether that is open, at rest; and the bank whose turn it is.
+    pub fn left(&self) -> (Vec<Option<(u32, u32, bool)>>, usize) {
+        let row = |bank: &Bank| {
+            let (high, low) = halves(bank.row);
+            (bank.open || bank.row != 0).then_some((high, low, bank.open))
+        };
+        (self.banks.iter().map(row).collect(), self.turn)
+    }
+
+    /// Goes on after another launch has left these. Whether they fit.
+    #[must_use]
+    pub fn go_on_after(&mut self, rows: &[Option<(u32, u32, bool)>], turn: usize) -> bool {
+        let fits = rows.len() == self.banks.len() && turn < self.banks.len();
+        if fits {
+            for (bank, row) in self.banks.iter_mut().zip(rows) {
+                if let &Some((high, low, open)) = row {
+                    (bank.row, bank.open) = (whole(high, low), open);
+                }
+            }
+            self.turn = turn;
+        }
+        fits
     }
 
     /// Whether another request may come.

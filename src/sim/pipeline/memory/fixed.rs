@@ -38,7 +38,7 @@ impl Ord for Pending {
 #[derive(Clone, Debug)]
 pub(super) struct FixedLevel {
     settings: Settings,
-    draws: Draws,
+    pub draws: Draws,
     /// Core cycles begun.
     now: u64,
     /// Requests accepted in this one.

@@ -3,6 +3,7 @@
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use super::left::Drawn;
 use crate::machine::memory::Jitter;
 
 /// Draws additions to a latency. Integer arithmetic only, so that every platform draws the same.
@@ -18,6 +19,16 @@ impl Draws {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         rng.set_stream(stream);
         Self { jitter, rng }
+    }
+
+    /// How much has been drawn.
+    pub fn drawn(&self) -> Drawn {
+        Drawn::new(self.rng.get_word_pos())
+    }
+
+    /// So much has been drawn before.
+    pub fn go_on_after(&mut self, drawn: Drawn) {
+        self.rng.set_word_pos(drawn.words());
     }
 
     /// The next addition.

@@ -1,5 +1,7 @@
 //! The lines of a cache: where they are, which sectors they hold, and which makes room first. Nothing is searched for.
 
+use super::left::{LineLeft, halves, whole};
+
 /// What a place of the cache has. All zero is an empty place of a set whose ways make room by their numbers.
 #[derive(Clone, Copy, Debug, Default)]
 struct Line {
@@ -57,6 +59,45 @@ impl Lines {
         self.lines = vec![Line::default(); self.sets * self.ways];
         self.heads = vec![0; heads(self.sets, self.ways)];
         self.first = vec![0; self.sets];
+    }
+
+    /// All lines, set by set in order.
+    pub fn left(&self) -> Vec<LineLeft> {
+        if self.lines.is_empty() {
+            return Vec::new();
+        }
+        let of_set = |set: usize| self.in_order(set).map(move |place| (set, place));
+        let line = |(set, place): (usize, usize)| {
+            let (high, low) = halves(self.at(place)?);
+            let Masks { valid, dirty, .. } = self.masks(place);
+            let way = place - set * self.ways;
+            Some(LineLeft(set as u32, way as u32, high, low, valid | dirty << 4))
+        };
+        (0..self.sets).flat_map(of_set).filter_map(line).collect()
+    }
+
+    /// Puts lines to their places, in an empty cache whose lines have these sectors. Whether they fit.
+    #[must_use]
+    pub fn fill(&mut self, left: &[LineLeft], full: u8) -> bool {
+        if left.is_empty() {
+            return true;
+        }
+        self.set_up();
+        for &LineLeft(set, way, high, low, masks) in left {
+            let (set, way, tag) = (set as usize, way as usize, whole(high, low));
+            let (valid, dirty) = (masks & 0xf, masks >> 4);
+            if set >= self.sets || way >= self.ways || tag == u64::MAX || (valid | dirty) & !full != 0 {
+                return false;
+            }
+            let place = set * self.ways + way;
+            if self.at(place).is_some() {
+                return false;
+            }
+            self.put(tag, place);
+            *self.masks_mut(place) = Masks { valid, dirty, reserved: 0 };
+            self.move_to_end(place, set);
+        }
+        true
     }
 
     /// The sectors of the line in a place.

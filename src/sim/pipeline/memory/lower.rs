@@ -2,10 +2,11 @@
 
 use super::fixed::FixedLevel;
 use super::jitter::Draws;
+use super::left::MemoryLeft;
 use super::partitioned::Partitioned;
 use super::{Port, Share};
 use crate::machine::MemorySystem;
-use crate::machine::memory::{Fixed, LINE_BYTES, LowerLevel, Start};
+use crate::machine::memory::{Fixed, LINE_BYTES, LowerLevel};
 use crate::sim::result::LowerStats;
 use crate::trace::Counted;
 
@@ -13,7 +14,6 @@ use crate::trace::Counted;
 #[derive(Clone, Debug)]
 pub struct Lower {
     kind: Kind,
-    warm: bool,
     /// Replies that wait in ports.
     waiting: usize,
 }
@@ -40,14 +40,48 @@ impl Lower {
                 Kind::Partitions(Box::new(Partitioned::new(&settings.partitions, sms, seed, draws)))
             }
         };
-        Self { kind, warm: settings.start == Start::Warm, waiting: 0 }
+        Self { kind, waiting: 0 }
     }
 
-    /// Tells of a buffer of the launch, before the first cycle. A warm L2 then holds it.
+    /// Goes on, before the first cycle, after another launch has left this. Whether it fits.
+    #[must_use]
+    pub fn go_on_after(&mut self, left: &MemoryLeft) -> bool {
+        match (&mut self.kind, left) {
+            (Kind::Fixed(fixed), MemoryLeft::Fixed(drawn)) => {
+                fixed.draws.go_on_after(*drawn);
+                true
+            }
+            (Kind::Partitions(partitions), MemoryLeft::Partitions(left)) => partitions.go_on_after(left),
+            _ => false,
+        }
+    }
+
+    /// What a launch leaves that took so many core cycles: what is still under way is worked off. No SM waits for any of
+    /// it.
+    pub fn leave(mut self, cycles: u64, sms: usize) -> MemoryLeft {
+        let mut ports: Vec<Port> = (0..sms).map(|sm| self.port(sm)).collect();
+        self.waiting = 0;
+        loop {
+            match self.quiet_for() {
+                u64::MAX => break,
+                0 => {
+                    for (sm, port) in ports.iter_mut().enumerate() {
+                        self.deliver(sm, port, |port| port.reply().is_some());
+                    }
+                    self.cycle();
+                }
+                quiet => self.skip(quiet),
+            }
+        }
+        match self.kind {
+            Kind::Fixed(fixed) => MemoryLeft::Fixed(fixed.draws.drawn()),
+            Kind::Partitions(partitions) => MemoryLeft::Partitions(partitions.left(cycles)),
+        }
+    }
+
+    /// Something has been copied to memory before the first cycle, by way of the L2.
     pub fn preload(&mut self, address: u64, bytes: u64) {
-        if let Kind::Partitions(partitions) = &mut self.kind
-            && self.warm
-        {
+        if let Kind::Partitions(partitions) = &mut self.kind {
             for line in address / LINE_BYTES..(address + bytes).div_ceil(LINE_BYTES) {
                 partitions.preload(line);
             }

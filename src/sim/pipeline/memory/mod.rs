@@ -15,11 +15,13 @@
 
 mod cache;
 mod channel;
+mod clock;
 mod crossbar;
 mod dram;
 mod fixed;
 mod index;
 mod jitter;
+mod left;
 mod lines;
 mod lower;
 mod mapping;
@@ -32,6 +34,7 @@ mod share;
 mod slice;
 
 pub(super) use cache::{Access, Cache};
+pub(in crate::sim) use left::MemoryLeft;
 pub(super) use lower::Lower;
 pub(super) use port::Port;
 pub(super) use share::Share;
@@ -111,11 +114,4 @@ impl Request {
 /// The sectors of a line as masks: all together, or one by one.
 fn sectors(together: bool) -> &'static [u8] {
     if together { &[0b1111] } else { &[1, 2, 4, 8] }
-}
-
-/// The core cycle in which a tick lies, with ticks per cycles.
-#[inline]
-fn cycle_of(tick: u64, (ticks, cycles): (u64, u64)) -> u64 {
-    let begun = if ticks == cycles { tick } else { (tick * cycles).div_ceil(ticks) };
-    begun - 1
 }

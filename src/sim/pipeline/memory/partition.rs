@@ -8,7 +8,9 @@ use std::collections::VecDeque;
 use super::Request;
 use super::cache::Cache;
 use super::channel::Channel;
+use super::clock::Clock;
 use super::jitter::Draws;
+use super::left::PartitionLeft;
 use super::mapping::Mapping;
 use super::slice::Slice;
 use crate::machine::memory::Partitions;
@@ -24,8 +26,8 @@ pub(super) type Replies = VecDeque<(u64, Request)>;
 #[derive(Clone, Debug)]
 pub(super) struct Partition {
     mapping: Mapping,
-    /// DRAM ticks per tick.
-    clock: (u64, u64),
+    /// Of DRAM, beside that of the L2.
+    clock: Clock,
     pub slices: Vec<Slice>,
     pub channel: Channel,
     /// The next tick in which the channel has something to do.
@@ -56,7 +58,7 @@ impl Partition {
         };
         Self {
             mapping: Mapping::new(settings),
-            clock: (settings.dram.clock.0.into(), settings.dram.clock.1.into()),
+            clock: Clock::new(settings.dram.clock),
             slices: (0..settings.slices).map(slice).collect(),
             channel: Channel::new(settings, draws),
             channel_next: u64::MAX,
@@ -64,6 +66,36 @@ impl Partition {
             replies: vec![VecDeque::new(); settings.slices as usize],
             before: Vec::new(),
         }
+    }
+
+    /// What it leaves after so many ticks, at rest.
+    pub fn left(&self, ticks: u64) -> PartitionLeft {
+        let mut clock = self.clock;
+        clock.go_on_after(ticks);
+        let (rows, turn) = self.channel.dram.left();
+        PartitionLeft {
+            clock,
+            caches: self.slices.iter().filter_map(|slice| slice.cache.as_ref()).map(Cache::left).collect(),
+            served: self.channel.served,
+            drawn: self.channel.draws.drawn(),
+            rows,
+            turn,
+        }
+    }
+
+    /// Goes on after another launch has left this. Whether it fits.
+    #[must_use]
+    pub fn go_on_after(&mut self, left: &PartitionLeft) -> bool {
+        let PartitionLeft { clock, caches, served, drawn, rows, turn } = left;
+        let of_slices = self.slices.iter_mut().filter_map(|slice| slice.cache.as_mut());
+        let mut of_slices: Vec<&mut Cache> = of_slices.collect();
+        if !clock.is_like(&self.clock) || caches.len() != of_slices.len() || *served >= self.replies.len() {
+            return false;
+        }
+        (self.clock, self.channel.served) = (*clock, *served);
+        self.channel.draws.go_on_after(*drawn);
+        of_slices.iter_mut().zip(caches).all(|(cache, left)| cache.go_on_after(left))
+            && self.channel.dram.go_on_after(rows, *turn)
     }
 
     /// A request comes to a slice.
@@ -85,8 +117,7 @@ impl Partition {
         if self.channel_next <= tick {
             // both clocks begin together, and DRAM comes first where they meet: before the n-th tick, counted from 0,
             // lie its ticks up to n times the ratio
-            let dram_ticks = |tick: u64| tick * self.clock.0 / self.clock.1;
-            for now in dram_ticks(tick.saturating_sub(2)) + 1..=dram_ticks(tick - 1) {
+            for now in self.clock.ticks(tick.saturating_sub(2)) + 1..=self.clock.ticks(tick - 1) {
                 channel.cycle(now, tick, slices, |address| mapping.inner(address));
             }
             self.channel_next = channel.next(tick);

@@ -1,5 +1,6 @@
 //! Partitions that one thread takes at a time.
 
+use super::clock::Clock;
 use super::partition::Partition;
 
 /// Some partitions, and what they are to do in the present window.
@@ -8,8 +9,8 @@ pub struct Share {
     pub(super) partitions: Vec<Partition>,
     /// The last tick of the window.
     until: u64,
-    /// Ticks per cycles, if what has happened by when is to be remembered.
-    remembers: Option<(u64, u64)>,
+    /// The clock, if what has happened by when is to be remembered.
+    remembers: Option<Clock>,
 }
 
 impl Share {
@@ -21,14 +22,14 @@ impl Share {
     }
 
     /// A window begins.
-    pub(super) fn begin(&mut self, until: u64, remembers: Option<(u64, u64)>) {
+    pub(super) fn begin(&mut self, until: u64, remembers: Option<Clock>) {
         (self.until, self.remembers) = (until, remembers);
     }
 
     /// Goes through the window.
     pub fn run(&mut self) {
         for partition in &mut self.partitions {
-            partition.run(self.until, self.remembers.map(|clock| move |tick| super::cycle_of(tick, clock)));
+            partition.run(self.until, self.remembers.map(|clock| move |tick| clock.cycle_of(tick) - 1));
         }
     }
 

@@ -3,12 +3,14 @@
 mod window;
 
 use super::cache::Cache;
+use super::clock::Clock;
 use super::crossbar::{Crossbar, Outputs};
 use super::jitter::Draws;
+use super::left::PartitionsLeft;
 use super::mapping::Mapping;
 use super::partition::Partition;
 use super::share::Share;
-use super::{Port, Request, cycle_of, sectors};
+use super::{Port, Request, sectors};
 use crate::machine::memory::{LINE_BYTES, Partitions};
 use crate::sim::result::LowerStats;
 use crate::trace::{Counted, DramSample};
@@ -16,7 +18,7 @@ use crate::trace::{Counted, DramSample};
 /// Crossbar and partitions. Their time is counted in ticks of the crossbar's clock.
 #[derive(Clone, Debug)]
 pub(super) struct Partitioned {
-    clock: (u64, u64),
+    clock: Clock,
     mapping: Mapping,
     slices: Numbers,
     latency: u64,
@@ -65,7 +67,7 @@ impl Partitioned {
             .map(|number| Partition::new(settings, number, seed, draws(number.into())))
             .collect();
         Self {
-            clock: (settings.clock.0.into(), settings.clock.1.into()),
+            clock: Clock::new(settings.clock),
             mapping: Mapping::new(settings),
             slices: Numbers::new(channels, slices),
             latency: settings.latency,
@@ -89,6 +91,33 @@ impl Partitioned {
                 cache.preload_at(line, sectors, self.mapping.line(address));
             }
         }
+    }
+
+    /// What a launch of so many core cycles leaves, at rest.
+    pub fn left(&self, cycles: u64) -> PartitionsLeft {
+        let ticks = self.clock.ticks(cycles);
+        let mut clock = self.clock;
+        clock.go_on_after(cycles);
+        PartitionsLeft {
+            clock,
+            requests: self.requests.left(),
+            replies: self.replies.left(),
+            partitions: self.partitions().map(|partition| partition.left(ticks)).collect(),
+        }
+    }
+
+    /// Goes on, before the first cycle, after another launch has left this. Whether it fits.
+    #[must_use]
+    pub fn go_on_after(&mut self, left: &PartitionsLeft) -> bool {
+        let PartitionsLeft { clock, requests, replies, partitions } = left;
+        if !clock.is_like(&self.clock) || partitions.len() != self.partitions().count() {
+            return false;
+        }
+        self.clock = *clock;
+        let own = self.shares.iter_mut().flat_map(|share| &mut share.partitions);
+        own.zip(partitions).all(|(partition, left)| partition.go_on_after(left))
+            && self.requests.go_on_after(requests)
+            && self.replies.go_on_after(replies)
     }
 
     /// The end of the way for an SM.
@@ -118,14 +147,9 @@ impl Partitioned {
         reply.inspect(|&reply| port.arrive(reply)).is_some()
     }
 
-    fn ticks(&self, cycles: u64) -> u64 {
-        // nearly always, and in every cycle: no division then
-        if self.clock.0 == self.clock.1 { cycles } else { cycles * self.clock.0 / self.clock.1 }
-    }
-
     pub fn cycle(&mut self) {
         self.now += 1;
-        let until = self.ticks(self.now);
+        let until = self.clock.ticks(self.now);
         while self.tick < until {
             let next = self.next_tick();
             if next > until {
@@ -199,7 +223,7 @@ impl Partitioned {
         if tick == u64::MAX {
             return u64::MAX;
         }
-        cycle_of(tick, self.clock).saturating_sub(self.now)
+        (self.clock.cycle_of(tick) - 1).saturating_sub(self.now)
     }
 
     pub fn skip(&mut self, cycles: u64) {

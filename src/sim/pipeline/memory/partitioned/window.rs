@@ -5,7 +5,7 @@
 //! finds room.
 
 use super::{Partitioned, sum};
-use crate::sim::pipeline::memory::{Port, Share, cycle_of};
+use crate::sim::pipeline::memory::{Port, Share};
 use crate::sim::result::LowerStats;
 
 /// Requests that an SM can send in a cycle: of constants, of the L1, and past it.
@@ -18,10 +18,7 @@ impl Partitioned {
         // in it
         let ((inputs, _), (leaving, outputs)) = (self.requests.room(), self.replies.room());
         let ticks = self.latency.min(leaving.min(outputs) as u64);
-        let cycles = match self.clock {
-            (ticks_per, cycles_per) if ticks_per == cycles_per => ticks,
-            (ticks_per, cycles_per) => ticks.saturating_sub(1) * cycles_per / ticks_per,
-        };
+        let cycles = self.clock.cycles_within(ticks);
         cycles.min((inputs / SENT_PER_CYCLE) as u64)
     }
 
@@ -30,7 +27,7 @@ impl Partitioned {
     pub fn run_ahead(&mut self, cycles: u64, remembers: bool, run: impl FnOnce(&mut [Share])) {
         self.before = (self.now, self.tick);
         self.now += cycles;
-        let (clock, until) = (self.clock, self.ticks(self.now));
+        let (clock, until) = (self.clock, self.clock.ticks(self.now));
         // cycles that were skipped are not part of the window: nothing happens in their ticks
         let from = self.tick.max(self.next_tick().saturating_sub(1).min(until));
         self.exchange_replies();
@@ -40,7 +37,7 @@ impl Partitioned {
         self.replies.begin_window(from, until - from);
         for tick in from + 1..=until {
             if self.replies.pass(tick) {
-                self.replies.advance(tick, cycle_of(tick, clock), |_, _| false);
+                self.replies.advance(tick, clock.cycle_of(tick) - 1, |_, _| false);
             }
         }
         self.tick = until;
@@ -64,7 +61,7 @@ impl Partitioned {
         let (now, mut tick) = self.before;
         self.requests.begin_window(now, self.now - now);
         for cycle in now..self.now {
-            let until = self.ticks(cycle + 1);
+            let until = self.clock.ticks(cycle + 1);
             let mut wanted = self.requests.pass(cycle);
             while tick < until && (wanted || self.requests.has_arrivals()) {
                 tick += 1;

@@ -1,0 +1,31 @@
+//! What a launch leaves on a GPU for the next one.
+
+use serde::{Deserialize, Serialize};
+
+use super::pipeline::{self, MemoryLeft};
+use crate::machine::Machine;
+
+/// What the launches of an application so far have left on a machine whose launches find it there
+/// ([`Start`](crate::machine::memory::Start)); nothing before the first launch, and on other machines.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Left(pub(super) Option<OnGpu>);
+
+/// Of a launch that came to its end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct OnGpu {
+    /// The SM that got a block last.
+    pub(super) last_served: usize,
+    /// What is behind the SMs, if that is simulated.
+    pub(super) memory: Option<MemoryLeft>,
+}
+
+impl Left {
+    /// Whether a launch on this machine can have left it.
+    pub fn fits(&self, machine: &Machine) -> bool {
+        let Self(Some(left)) = self else { return true };
+        machine.memory().start.is_left()
+            && left.last_served < machine.sms()
+            && pipeline::fits(machine, left.memory.as_ref())
+    }
+}

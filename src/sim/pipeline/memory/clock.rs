@@ -1,0 +1,82 @@
+//! A clock that runs beside another one.
+
+use serde::{Deserialize, Serialize};
+
+/// A clock: `ticks` ticks in `cycles` cycles of another clock. Both begin together in the first launch; a later launch
+/// finds them where the launch before it has left them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Clock {
+    ticks: u64,
+    cycles: u64,
+    /// How far it is into its next tick, in parts of a tick: below `cycles`.
+    phase: u64,
+}
+
+impl Clock {
+    pub fn new((ticks, cycles): (u32, u32)) -> Self {
+        Self { ticks: ticks.into(), cycles: cycles.into(), phase: 0 }
+    }
+
+    /// Whether it ticks once in each cycle.
+    #[inline]
+    pub fn is_same(&self) -> bool {
+        self.ticks == self.cycles
+    }
+
+    /// Ticks within so many cycles.
+    #[inline]
+    pub fn ticks(&self, cycles: u64) -> u64 {
+        // nearly always, and in every cycle: no division then
+        if self.is_same() { cycles } else { (cycles * self.ticks + self.phase) / self.cycles }
+    }
+
+    /// The cycle in which a tick lies, both counted from 1.
+    #[inline]
+    pub fn cycle_of(&self, tick: u64) -> u64 {
+        if self.is_same() { tick } else { (tick * self.cycles - self.phase).div_ceil(self.ticks) }
+    }
+
+    /// Cycles that certainly have no more than so many ticks.
+    pub fn cycles_within(&self, ticks: u64) -> u64 {
+        if self.is_same() { ticks } else { ticks.saturating_sub(1) * self.cycles / self.ticks }
+    }
+
+    /// After so many cycles they are counted from 0 again, and so are the ticks.
+    pub fn go_on_after(&mut self, cycles: u64) {
+        if !self.is_same() {
+            let parts = u128::from(cycles) * u128::from(self.ticks) + u128::from(self.phase);
+            self.phase = (parts % u128::from(self.cycles)) as u64;
+        }
+    }
+
+    /// Whether it is this clock at some time.
+    pub fn is_like(&self, other: &Self) -> bool {
+        (self.ticks, self.cycles) == (other.ticks, other.cycles) && self.phase < self.cycles
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_goes_on_ticks_as_one_that_never_stopped() {
+        for pair in [(7001, 2264), (3, 7), (1, 1), (5, 2), (1, 64)] {
+            let whole = Clock::new(pair);
+            let (mut parts, mut cycles, mut ticks) = (whole, 0, 0);
+            for length in [1, 5, 1000, 17, 2264, 3, 1, 1] {
+                for n in 0..=length {
+                    assert_eq!(ticks + parts.ticks(n), whole.ticks(cycles + n), "{pair:?} {cycles} {n}");
+                }
+                for tick in 1..=parts.ticks(length) {
+                    let cycle = parts.cycle_of(tick);
+                    assert!(parts.ticks(cycle) >= tick && parts.ticks(cycle - 1) < tick, "{pair:?} {tick}");
+                }
+                (cycles, ticks) = (cycles + length, ticks + parts.ticks(length));
+                parts.go_on_after(length);
+                assert!(parts.is_like(&whole));
+            }
+        }
+    }
+}

@@ -35,9 +35,9 @@ pub fn run(args: &ImportConfig, session: &Session) -> Outcome {
     imported.spec.name = Some(name.clone());
     imported.spec.doc = Some(format!("Made of {} by import-config", args.files.join(", ")));
     let text = to_ron("machine.ron", &imported.spec, ron::extensions::Extensions::empty())?;
-    // a machine that nothing can run on is no result; messages show where in it
-    let written = SourceText::new(format!("{} as a machine", args.files.join(", ")), text.as_str());
-    Machine::new(&imported.spec, &written)?;
+    // a machine that nothing can run on is no result; messages show which option says it
+    let written = SourceText::new(args.files.join(", "), text.as_str());
+    Machine::new(&imported.spec, &written).map_err(|problems| imported.of_options(problems, &written))?;
     let result = ImportResult::new(name, &imported, &(text + "\n"));
     let counts = [
         (result.otherwise(), "otherwise than they say"),

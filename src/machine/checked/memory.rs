@@ -112,8 +112,9 @@ fn of_partitions(partitions: &Partitions, check: &mut Check) {
         let message = format!("channels times slices is {all}, at most {MAX_SLICES} are supported");
         check.problem("channels", message, "");
     }
-    if *spread != Index::Linear && !all.is_power_of_two() {
-        let message = format!("the slices can only be spread if there is a power of two of them, not {all}");
+    if *spread != Index::Linear && !slices.is_power_of_two() {
+        let message =
+            format!("slices can only be spread if a channel has a power of two of them, not {slices}");
         check.problem("spread", message, "");
     }
     check.range("spread_bits", *spread_bits, 0..=64);

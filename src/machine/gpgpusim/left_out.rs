@@ -4,8 +4,7 @@ const PRINTED: &str = "says what is printed, not what takes time";
 const FUNCTION: &str = "says how kernels are executed or compiled, not what takes time";
 const POWER: &str = "energy is not simulated";
 const TEXTURES: &str = "textures go the way of global loads here";
-const SPECIAL: &str =
-    "units of single kinds of instructions of traces: give them as ops and units of the machine";
+const SPECIAL: &str = "units of single kinds of instructions of traces, which count where -trace_opcode_latency_initiation_int is given";
 const RUN: &str = "says when the simulator stops or what it takes, not what the machine is";
 const POLICY: &str = "not simulated";
 
@@ -59,7 +58,10 @@ const REASONS: &[(&str, &str)] = &[
     ("-keep", FUNCTION),
     ("-trace_opcode_latency_initiation_spec", SPECIAL),
     ("-specialized_unit", SPECIAL),
-    ("-trace_opcode_latency_initiation", "of traces; those of PTX, `-ptx_opcode_latency_*`, are taken"),
+    (
+        "-trace_opcode_latency_initiation",
+        "of traces, which count where -trace_opcode_latency_initiation_int is given",
+    ),
     ("-trace", PRINTED),
     ("-gpgpu_max_cycle", RUN),
     ("-gpgpu_max_insn", RUN),

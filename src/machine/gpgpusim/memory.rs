@@ -148,26 +148,28 @@ fn start(import: &mut Import<'_>) {
 
 /// Its equations end with some bit of the address, which is another for each number of slices.
 fn spread_by_polynomial(import: &mut Import<'_>, name: &'static str) {
-    let channels = import.optional("-gpgpu_n_mem", number::<u32>);
-    let slices = import.optional("-gpgpu_n_sub_partition_per_mchannel", number::<u32>);
+    let channels = import.optional("-gpgpu_n_mem", number::<u32>).unwrap_or(1);
+    let slices = import.optional("-gpgpu_n_sub_partition_per_mchannel", number::<u32>).unwrap_or(1);
+    if !slices.is_power_of_two() {
+        import.set(name, "memory.partitions.spread", "Linear");
+        return import.but(
+            name,
+            format!("slices can only be spread if a channel has a power of two of them, not {slices}"),
+        );
+    }
     import.set(name, "memory.partitions.spread", "Polynomial");
-    match channels.unwrap_or(1).saturating_mul(slices.unwrap_or(1)) {
+    // channels that are no power of two are hashed to the next one, and the result is taken modulo their number
+    match channels.checked_next_power_of_two().unwrap_or(0).saturating_mul(slices) {
         16 => import.set(name, "memory.partitions.spread_bits", 13),
         32 => import.set(name, "memory.partitions.spread_bits", 15),
         64 => import.set(name, "memory.partitions.spread_bits", 19),
-        other if other.is_power_of_two() => {
+        other => {
+            import.set(name, "memory.partitions.spread_bits", 64);
             import.but(
                 name,
                 format!(
                     "there are no equations for {other} slices there; all bits of the address take part here"
                 ),
-            );
-        }
-        other => {
-            import.set(name, "memory.partitions.spread", "Linear");
-            import.but(
-                name,
-                format!("slices can only be spread if there is a power of two of them, not {other}"),
             );
         }
     }

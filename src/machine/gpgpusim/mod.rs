@@ -17,13 +17,14 @@ mod options;
 #[cfg(test)]
 mod tests;
 mod timing;
+mod traces;
 mod values;
 
 use std::collections::BTreeMap;
 
 use super::layered::Setting;
 use super::written::MachineSpec;
-use crate::diag::{Diagnostics, SourceText, closest};
+use crate::diag::{Diagnostic, Diagnostics, SourceText, closest, shortened};
 use options::Given;
 
 /// What became of an option.
@@ -65,6 +66,39 @@ pub struct Imported {
     pub options: Vec<Taken>,
     /// Options that say something of time and are not given: the base's settings stand.
     pub not_given: Vec<&'static str>,
+    /// Every setting that was made, in order, and the option that says it as the place of a problem.
+    made: Vec<(Setting, Diagnostic)>,
+}
+
+impl Imported {
+    /// Problems of the machine, which stand in `written`, as problems of the options that say what is wrong. What no
+    /// option says is the base's, or follows from several.
+    pub fn of_options(&self, problems: Diagnostics, written: &SourceText) -> Diagnostics {
+        problems.map(|problem| {
+            // the longest path is that of the setting itself, the last one counts
+            let made = self.made.iter().filter(|(setting, _)| is_of(setting.path(), &problem, written));
+            match made.max_by_key(|(setting, _)| setting.path().len()) {
+                Some((_, option)) => {
+                    let message = format!("{}: {}", option.message, problem.message);
+                    Diagnostic { message, hint: problem.hint, ..option.clone() }
+                }
+                None => Diagnostic::general(written.name(), problem.message).hint(problem.hint),
+            }
+        })
+    }
+}
+
+/// Whether a problem of a machine is one of this setting.
+fn is_of(path: &str, problem: &Diagnostic, written: &SourceText) -> bool {
+    let named = problem.message.match_indices(path).any(|(at, _)| {
+        let goes_on = |c: char| c.is_alphanumeric() || c == '_';
+        let behind = problem.message[at + path.len()..].chars().next();
+        let before = problem.message[..at].chars().next_back();
+        !behind.is_some_and(goes_on) && !before.is_some_and(|c| goes_on(c) || c == '.')
+    });
+    let words: Vec<&str> = ["Machine"].into_iter().chain(path.split('.')).collect();
+    let place = written.error_along(&words, "");
+    named || (place.line, place.column) == (problem.line, problem.column)
 }
 
 /// Reads configurations, the later ones over the earlier, and lays them over a base.
@@ -75,7 +109,11 @@ pub fn import(sources: &[SourceText], base: MachineSpec) -> Result<Imported, Dia
     let given = options::read(sources)?;
     let mut import = Import::new(sources, &given, &base);
     core::translate(&mut import);
-    timing::translate(&mut import);
+    if import.has(traces::INT) {
+        traces::translate(&mut import);
+    } else {
+        timing::translate(&mut import);
+    }
     memory::translate(&mut import);
     dram::translate(&mut import);
     import.finish()
@@ -159,7 +197,23 @@ impl<'a> Import<'a> {
             if let Some(Became::Settings(settings)) = &mut self.became[index] {
                 settings.push(format!("{path}={value}"));
             }
-            self.settings.push((index, Setting::new(path, value)));
+            let given = &self.given[index];
+            let (file, line) = given.place(self.sources);
+            let option = format!("{} {} ({file}:{line})", given.name, shortened(&given.value));
+            self.settings.push((index, Setting::new(path, value).said_by(option)));
+        }
+    }
+
+    /// Whether an option is given.
+    fn has(&self, name: &str) -> bool {
+        self.last.contains_key(name)
+    }
+
+    /// An option that is given becomes nothing, and why.
+    fn pass_over(&mut self, name: &'static str, why: &str) {
+        self.meant.push(name);
+        if let Some(&index) = self.last.get(name) {
+            self.became[index] = Some(Became::Nothing(why.to_owned()));
         }
     }
 
@@ -176,7 +230,11 @@ impl<'a> Import<'a> {
 
     fn finish(mut self) -> Result<Imported, Diagnostics> {
         let mut spec = self.base.clone();
+        let mut made = Vec::new();
         for (index, setting) in std::mem::take(&mut self.settings) {
+            let given = &self.given[index];
+            let option = self.sources[given.source].error(given.range.clone(), given.name.clone());
+            made.push((setting.clone(), option));
             match spec.clone().with_settings(&[setting]) {
                 Ok(changed) => spec = changed,
                 Err(problems) => {
@@ -200,7 +258,7 @@ impl<'a> Import<'a> {
             Taken { name: given.name.clone(), value: given.value.clone(), file, line, became, but }
         });
         let options = options.collect();
-        let imported = Imported { spec, options, not_given: self.not_given };
+        let imported = Imported { spec, options, not_given: self.not_given, made };
         self.problems.into_result(imported)
     }
 }

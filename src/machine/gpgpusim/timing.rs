@@ -48,6 +48,20 @@ const TYPES: [Type; 3] = [
 /// Of one cycle on the pipe of the integers, whatever the lists say.
 const SHORT: [&str; 5] = ["alu", "alu.vote", "control", "barrier", "fence"];
 
+/// The options that are read here.
+pub(super) const NAMES: [&str; 10] = [
+    "-ptx_opcode_latency_int",
+    "-ptx_opcode_initiation_int",
+    "-ptx_opcode_latency_fp",
+    "-ptx_opcode_initiation_fp",
+    "-ptx_opcode_latency_dp",
+    "-ptx_opcode_initiation_dp",
+    "-ptx_opcode_latency_sfu",
+    "-ptx_opcode_initiation_sfu",
+    "-ptx_opcode_latency_tesnor",
+    "-ptx_opcode_initiation_tensor",
+];
+
 pub(super) fn translate(import: &mut Import<'_>) {
     for kind in &TYPES {
         of_type(import, kind);
@@ -103,7 +117,7 @@ fn of_type(import: &mut Import<'_>, kind: &Type) {
 }
 
 /// Whether an instruction initiates no longer than it takes, which GPGPU-Sim needs, too.
-fn holds(import: &mut Import<'_>, name: &'static str, total: u64, interval: u64) -> bool {
+pub(super) fn holds(import: &mut Import<'_>, name: &'static str, total: u64, interval: u64) -> bool {
     let holds = (1..=total).contains(&interval);
     if !holds {
         import.wrong(name, format!("a latency of {total} cannot hold an initiation interval of {interval}"));

@@ -1,8 +1,9 @@
 //! A machine laid over those it extends.
 
-use serde_json::Map;
+use serde_json::{Map, Value};
 
 use super::merge::{from_json, lay, said, to_json};
+use super::sources::{Change, renew};
 use crate::diag::{Diagnostics, SourceText};
 use crate::machine::written::MachineSpec;
 
@@ -37,8 +38,18 @@ impl MachineSpec {
             extends = spec.extends;
         }
         let mut merged = Map::new();
-        for said in chain.into_iter().rev() {
+        for mut said in chain.into_iter().rev() {
+            let name = said.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+            if let Some(base) = merged.get("name").and_then(Value::as_str)
+                && !said.contains_key("doc")
+                && said.keys().any(|key| key != "name" && key != "extends")
+            {
+                // what the base says of itself is not so any more
+                said.insert("doc".to_owned(), format!("{base} with other settings").into());
+            }
+            let (before, over) = (merged.clone(), said.clone());
             lay(&mut merged, said);
+            renew(&before, &mut merged, &over, Change::File(&format!("machine {name}")));
         }
         // what the bases said is part of it now
         merged.remove("extends");

@@ -26,17 +26,24 @@ impl MachineSpec {
             OpSpec::Timed(timed) => timed.unit.clone(),
         };
         let unit = self.units.get_mut(&unit).ok_or_else(none)?;
-        let (init, lat) = match op {
-            OpSpec::Timed(TimedOpSpec { init, lat: Some(lat), .. }) => (init.unwrap_or(unit.init), lat),
-            OpSpec::Timed(TimedOpSpec { init, lat: None, .. }) => (init.unwrap_or(unit.init), &mut unit.lat),
-            OpSpec::Unit(_) => (unit.init, &mut unit.lat),
+        let (init, lat, source) = match op {
+            OpSpec::Timed(TimedOpSpec { init, lat: Some(lat), source, .. }) => {
+                (init.unwrap_or(unit.init), lat, source)
+            }
+            OpSpec::Timed(TimedOpSpec { init, lat: None, .. }) => {
+                (init.unwrap_or(unit.init), &mut unit.lat, &mut unit.source)
+            }
+            OpSpec::Unit(_) => (unit.init, &mut unit.lat, &mut unit.source),
         };
-        *lat = total.checked_sub(init).ok_or_else(|| {
+        let latency = total.checked_sub(init).ok_or_else(|| {
             Diagnostic::general(
                 place.clone(),
                 format!("the initiation of a global load alone takes {init} cycles"),
             )
         })?;
+        if latency != *lat {
+            (*lat, *source) = (latency, place.clone());
+        }
         Ok(self)
     }
 }

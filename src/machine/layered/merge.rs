@@ -232,7 +232,7 @@ mod tests {
         check(
             "units: {\"a\": Unit(init: 1, lat: 2, source: \"s\"), \"b\": Unit(init: 1, lat: 1)}, limits: Limits(warps: 3)",
             "units: {\"a\": Unit(init: 2, lat: 2)}, limits: Limits(blocks: 2)",
-            "units: {\"a\": Unit(init: 2, lat: 2, source: \"s\"), \"b\": Unit(init: 1, lat: 1)}, \
+            "units: {\"a\": Unit(init: 2, lat: 2, source: \"machine file\"), \"b\": Unit(init: 1, lat: 1)}, \
              limits: Limits(warps: 3, blocks: 2)",
         );
     }

@@ -6,5 +6,6 @@ mod fields;
 mod memory_latency;
 mod merge;
 mod setting;
+mod sources;
 
 pub use setting::Setting;

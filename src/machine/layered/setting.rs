@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::fields::{Kind, SETTINGS, kind};
 use super::merge::{from_json, lay, put, said, to_json};
+use super::sources::{Change, renew};
 use crate::diag::{Diagnostic, Diagnostics, SourceText, closest, from_ron, ron_problem, shortened};
 use crate::machine::written::{MachineSpec, SchedulerKind};
 
@@ -21,6 +22,8 @@ pub struct Setting {
     value: String,
     /// The option of the command line that says it by another name, such as `--scheduler`.
     option: Option<&'static str>,
+    /// The option of another simulator's configuration that says it, if one does.
+    origin: Option<String>,
 }
 
 /// Options of the command line, with the names under which they are looked for among the settings of a machine.
@@ -49,12 +52,18 @@ impl Setting {
 
     /// A setting from its parts.
     pub fn new(path: impl Into<String>, value: impl Into<String>) -> Self {
-        Self { path: path.into(), value: value.into(), option: None }
+        Self { path: path.into(), value: value.into(), option: None, origin: None }
     }
 
     /// A setting that an option of its own gives: messages name that option.
     pub fn of_option(option: &'static str, path: impl Into<String>, value: impl Into<String>) -> Self {
         Self { option: Some(option), ..Self::new(path, value) }
+    }
+
+    /// The same, as an option of another simulator's configuration says it.
+    #[must_use]
+    pub fn said_by(self, option: impl Into<String>) -> Self {
+        Self { origin: Some(option.into()), ..self }
     }
 
     /// Where in a machine file it belongs.
@@ -73,16 +82,31 @@ impl Setting {
         Diagnostic::general(self.place(), message)
     }
 
-    fn apply(&self, root: &mut Map<String, Value>) -> Result<(), Diagnostic> {
-        let path = self.names(root)?;
+    /// Whether anything is otherwise then.
+    fn apply(&self, root: &mut Map<String, Value>) -> Result<bool, Diagnostic> {
+        let before = root.clone();
+        let path = self.names(&before)?;
         let over = self.read(&path)?;
+        self.put(&path, over.clone(), root);
+        let changed = before != *root;
+        // who sets a source says it
+        if path.get(2) != Some(&"source") && path != ["shared_memory", "source"] {
+            let place = self.place();
+            let change = self.origin.as_ref().map_or(Change::Option(&place), |text| Change::Import(text));
+            renew(&before, root, &over, change);
+        }
+        Ok(changed)
+    }
+
+    /// Puts what is read from a file that says this to where the path leads.
+    fn put(&self, path: &[&str], over: Map<String, Value>, root: &mut Map<String, Value>) {
         let (last, on_the_way) = path.split_last().expect("a path names something");
         if on_the_way.is_empty() {
             lay(root, over);
-            return Ok(());
+            return;
         }
         let mut value = &Value::Object(over);
-        for name in &path {
+        for name in path {
             // what is not there is the default
             value = value.get(*name).unwrap_or(&Value::Null);
         }
@@ -99,7 +123,6 @@ impl Setting {
             place = inner.as_object_mut().expect("it was made one");
         }
         put(place, (*last).to_owned(), value.clone());
-        Ok(())
     }
 
     /// The names that the path consists of; names of units and ops may have dots themselves.
@@ -260,18 +283,29 @@ impl MachineSpec {
         }
         let mut value = to_json(&self);
         let mut problems = Diagnostics::new();
+        let mut changes = Vec::new();
         for setting in settings {
             let before = value.clone();
-            let applied = setting.apply(&mut value).and_then(|()| {
-                from_json(value.clone()).map(|_| ()).map_err(|e| Diagnostic::general(setting.place(), e))
+            let applied = setting.apply(&mut value).and_then(|changed| {
+                from_json(value.clone()).map(|_| changed).map_err(|e| Diagnostic::general(setting.place(), e))
             });
-            if let Err(problem) = applied {
-                value = before;
-                problems.push(problem);
+            match applied {
+                Ok(true) if setting.origin.is_none() && setting.path != "doc" => {
+                    changes.push(setting.place());
+                }
+                Ok(_) => {}
+                Err(problem) => {
+                    value = before;
+                    problems.push(problem);
+                }
             }
         }
         if !problems.is_empty() {
             return Err(problems);
+        }
+        if let (Some(Value::String(doc)), false) = (value.get_mut("doc"), changes.is_empty()) {
+            // what it says of the machine may not be so any more
+            doc.push_str(&format!(" Changed by {}.", changes.join(", ")));
         }
         from_json(value).map_err(|error| Diagnostic::general("--set", error).into())
     }

@@ -37,11 +37,15 @@ pub(super) struct Mapping {
     /// The bits of what lies above a slice's number that decide what is done to it.
     spread_by: u64,
     bits: u32,
+    /// Slices in all, where the channels are no power of two: the number that is hashed may lie beyond them.
+    all: Option<u64>,
 }
 
 impl Mapping {
     pub fn new(settings: &Partitions) -> Self {
-        let slices = settings.channels * settings.slices;
+        let hashed = settings.channels.next_power_of_two() * settings.slices;
+        let all =
+            (!settings.channels.is_power_of_two()).then_some(u64::from(settings.channels * settings.slices));
         Self {
             channels: Divisor::new(settings.channels),
             slices: Divisor::new(settings.slices),
@@ -49,7 +53,8 @@ impl Mapping {
             slice_bit: settings.slice_bit,
             spread: settings.spread,
             spread_by: 1u64.checked_shl(settings.spread_bits).unwrap_or(0).wrapping_sub(1),
-            bits: slices.trailing_zeros(),
+            bits: hashed.trailing_zeros(),
+            all,
         }
     }
 
@@ -68,8 +73,12 @@ impl Mapping {
             return number as usize;
         }
         // the bits above those that chose the slice decide what is done to its number
-        let above = (address >> (self.channel_bit + self.bits)) & self.spread_by;
-        index::of(above << self.bits | number, self.bits, self.spread)
+        let above = match self.all {
+            None => address >> (self.channel_bit + self.bits),
+            Some(_) => self.channels.quotient(address >> self.channel_bit),
+        };
+        let hashed = index::of((above & self.spread_by) << self.bits | number, self.bits, self.spread);
+        self.all.map_or(hashed, |all| hashed % all as usize)
     }
 
     /// The address within its channel.
@@ -110,6 +119,34 @@ mod tests {
         assert_eq!([0, 256, 512, 768].map(|a| m.slice(a)), [0, 1, 2, 0]);
         let of_channel_one = (0..60).map(|n| n * 128).filter(|&a| m.slice(a) == 1);
         assert!(of_channel_one.map(|a| m.line(a)).eq(0..20));
+    }
+
+    /// As GPGPU-Sim 4.2 has it: its equations for 16 slices, of 12 addresses in turn, modulo the 12 that there are.
+    #[test]
+    fn what_is_no_power_of_two_is_hashed_to_the_next_one_and_taken_modulo() {
+        let settings = Partitions {
+            channels: 6,
+            slices: 2,
+            spread: Index::Polynomial,
+            spread_bits: 13,
+            ..Partitions::default()
+        };
+        let m = Mapping::new(&settings);
+        let theirs = |address: u64| {
+            let (chip, above) = ((address >> 8) % 6, (address >> 8) / 6);
+            let inner = above << 8 | address & 0xff;
+            let b = chip * 2 + (inner >> 7 & 1);
+            let xor = |bits: &[u32]| bits.iter().fold(0, |sum, &bit| sum ^ (above >> bit & 1));
+            let hashed = (xor(&[11, 10, 9, 8, 6, 4, 3, 0]) ^ b & 1)
+                | (xor(&[12, 8, 7, 6, 5, 3, 1, 0]) ^ b >> 1 & 1) << 1
+                | (xor(&[9, 8, 7, 6, 4, 2, 1]) ^ b >> 2 & 1) << 2
+                | (xor(&[10, 9, 8, 7, 5, 3, 2]) ^ b >> 3 & 1) << 3;
+            (hashed % 12) as usize
+        };
+        for n in 0..20_000_u64 {
+            let address = n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20;
+            assert_eq!(m.slice(address), theirs(address), "{address:#x}");
+        }
     }
 
     #[test]

@@ -1,0 +1,147 @@
+//! Latencies and initiation intervals of machine code: `trace.config` of Accel-Sim, for its trace mode.
+//!
+//! They are those of whole kinds of instructions, where the lists for PTX have one for each operation. Where they are given,
+//! those of PTX play no part.
+//!
+//! Source: the options are those of Accel-Sim (Khairy et al., ISCA 2020), and so is which opcodes go to which unit.
+
+use super::Import;
+use super::timing::{self, holds};
+use super::values::{number, numbers};
+
+/// With this option times are those of machine code.
+pub(super) const INT: &str = "-trace_opcode_latency_initiation_int";
+const SP: &str = "-trace_opcode_latency_initiation_sp";
+const DP: &str = "-trace_opcode_latency_initiation_dp";
+const SFU: &str = "-trace_opcode_latency_initiation_sfu";
+const TENSOR: &str = "-trace_opcode_latency_initiation_tensor";
+
+/// Units for single kinds of instructions: the option of the unit, that of its time.
+const SPECIAL: [(&str, &str); 8] = [
+    ("-specialized_unit_1", "-trace_opcode_latency_initiation_spec_op_1"),
+    ("-specialized_unit_2", "-trace_opcode_latency_initiation_spec_op_2"),
+    ("-specialized_unit_3", "-trace_opcode_latency_initiation_spec_op_3"),
+    ("-specialized_unit_4", "-trace_opcode_latency_initiation_spec_op_4"),
+    ("-specialized_unit_5", "-trace_opcode_latency_initiation_spec_op_5"),
+    ("-specialized_unit_6", "-trace_opcode_latency_initiation_spec_op_6"),
+    ("-specialized_unit_7", "-trace_opcode_latency_initiation_spec_op_7"),
+    ("-specialized_unit_8", "-trace_opcode_latency_initiation_spec_op_8"),
+];
+
+/// What is executed as integers are, although lists for PTX or the base have times of its own for it.
+const AS_INT: [&str; 8] =
+    ["alu", "alu.vote", "shfl", "int.mul24", "int.mad24", "int.max", "int.mul", "int.mad"];
+
+/// The unit of that name: its number decides there which instructions it executes, its name here.
+const KINDS: [(&str, &str, &[&str]); 4] = [
+    ("BRA", "bra", &["control"]),
+    ("TEX", "tex", &["ld.global.tex"]),
+    ("TENSOR", "tensor", &["tensor"]),
+    (
+        "UDP",
+        "udp",
+        &[
+            "int.add.uniform",
+            "int.mad.uniform",
+            "alu.logic.uniform",
+            "alu.shift.uniform",
+            "alu.mov.uniform",
+            "alu.compare.uniform",
+            "alu.select.uniform",
+            "alu.bits.uniform",
+            "alu.vote.uniform",
+            "alu.convert.uniform",
+            "ld.const.uniform",
+        ],
+    ),
+];
+
+pub(super) fn translate(import: &mut Import<'_>) {
+    for name in timing::NAMES {
+        import.pass_over(
+            name,
+            "of PTX; those of machine code, `-trace_opcode_latency_initiation_*`, are taken",
+        );
+    }
+    for (name, unit) in [(INT, "int"), (SP, "fp32"), (DP, "fp64"), (SFU, "sfu"), (TENSOR, "tensor")] {
+        if let Some((total, interval)) = time(import, name) {
+            import.set(name, &format!("units.{unit}.init"), interval);
+            import.set(name, &format!("units.{unit}.lat"), total - interval);
+        }
+    }
+    for class in AS_INT {
+        op(import, INT, class, "int");
+    }
+    // constants come with the instruction there: loads of them are executed as integers are
+    op(import, INT, "ld.const", "int");
+    // votes write registers as other instructions do
+    import.set(INT, "pipeline.unscored", "[]");
+    import.but(
+        INT,
+        "comparisons and selections of floats count as integers here, and so does the end of a warp",
+    );
+    op(import, SP, "fp16", "fp32");
+    import.but(SP, "half precision has the interval of single precision, not half of it");
+    special(import);
+}
+
+/// The units for single kinds.
+fn special(import: &mut Import<'_>) {
+    let mut order = ["fp32", "sfu", "memory", "tensor", "fp64", "int"].map(str::to_owned).to_vec();
+    let mut last = None;
+    let mut ended = false;
+    for (unit, times) in SPECIAL {
+        let read = |text: &str| {
+            let parts: Vec<&str> = text.split(',').map(str::trim).collect();
+            let [enabled, units, _, _, _, name] = parts[..] else {
+                return Err("the form is ENABLED,UNITS,LATENCY,ID_OC_WIDTH,OC_EX_WIDTH,NAME".to_owned());
+            };
+            Ok((number::<u32>(enabled)?, number::<u32>(units)?, name.to_owned()))
+        };
+        let Some((enabled, units, name)) = import.optional(unit, read) else {
+            import.optional(times, |text| numbers(text, 2));
+            ended = true;
+            if import.has(times) {
+                import.but(times, format!("{unit} is not given"));
+            }
+            continue;
+        };
+        let time = time(import, times);
+        if enabled == 0 || units == 0 || ended {
+            // there, too, no unit counts behind one that is not enabled
+            ended = true;
+            import.but(unit, "it is not enabled, or one before it is not: no such unit");
+            continue;
+        }
+        let Some((_, own, classes)) = KINDS.iter().find(|(kind, ..)| *kind == name) else {
+            import.but(unit, format!("which instructions a unit called {name} executes is not known"));
+            continue;
+        };
+        let Some((total, interval)) = time else { continue };
+        import.set(
+            times,
+            "units",
+            format!("{{\"{own}\": Unit(init: {interval}, lat: {})}}", total - interval),
+        );
+        for class in *classes {
+            op(import, unit, class, own);
+        }
+        order.retain(|known| known != own);
+        order.push((*own).to_owned());
+        last = Some(unit);
+    }
+    if let Some(last) = last {
+        import.set(last, "pipeline.collect", format!("{order:?}"));
+    }
+}
+
+/// Latency and interval of an option.
+fn time(import: &mut Import<'_>, name: &'static str) -> Option<(u64, u64)> {
+    let times = import.value(name, |text| numbers(text, 2))?;
+    holds(import, name, times[0], times[1]).then_some((times[0], times[1]))
+}
+
+/// An op class goes to a unit, with its time.
+fn op(import: &mut Import<'_>, name: &'static str, class: &str, unit: &str) {
+    import.set(name, "ops", format!("{{\"{class}\": \"{unit}\"}}"));
+}

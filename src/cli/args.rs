@@ -356,7 +356,8 @@ pub struct Inspect {
 
 #[derive(Debug, clap::Args)]
 pub struct ImportConfig {
-    /// gpgpusim.config, and others that are laid over it; what is given twice counts as it stands last
+    /// gpgpusim.config, and others that are laid over it, such as trace.config for traces; what is given twice counts as it
+    /// stands last
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<String>,
     /// What the machine is called; without it as the file, or its folder where the file is gpgpusim.config

@@ -195,7 +195,13 @@ fn killed_runs_go_on_to_the_same_bytes() {
     let check_traces = [&["check", "t/kernelslist.g", "--format", "json"][..], &lists].concat();
     let run = ["run", "app.ron", "--format", "json", "--dump", "x=x.bin", "--force"];
     let mut kills = 0;
-    for (index, args) in [&check[..], &check_traces, &run, &["check", "app.ron"]].into_iter().enumerate() {
+    // what a kernel leaves in memory is kept, too
+    let left = ["--machine", "accelsim-sm1,ecrts25-orin,accelsim-ecrts-dram", "--scheduler", "gto,lrr"];
+    let check_left = [&["check", "app.ron", "--format", "json"][..], &left].concat();
+    let traces_left = [&["check", "t/kernelslist.g", "--format", "json"][..], &left].concat();
+    let run_left = ["run", "t/kernelslist.g", "--format", "json", "--machine", "accelsim-sm1"];
+    let all = [&check[..], &check_traces, &run, &["check", "app.ron"], &check_left, &traces_left, &run_left];
+    for (index, args) in all.into_iter().enumerate() {
         let whole = in_dir(&dir, args);
         assert!(whole.status.success(), "{}", stderr(&whole));
         let dumped = std::fs::read(dir.join("x.bin")).ok();
@@ -212,6 +218,51 @@ fn killed_runs_go_on_to_the_same_bytes() {
         kills += killed;
     }
     assert!(kills > 4, "no run was killed before its end");
+}
+
+/// What a kernel finds behind the SMs is what the machine says, in each command alike.
+#[test]
+fn a_kernel_finds_what_the_one_before_it_left() {
+    let dir = scratch("left-between-kernels");
+    write_program(&dir, 1, 2);
+    assert!(in_dir(&dir, &["export", "app.ron", "--out", "t"]).status.success());
+    for file in ["app.ron", "t/kernelslist.g"] {
+        let times = |command: &str, start: &str| -> Vec<u64> {
+            let set = format!("memory.start={start}");
+            let args = [command, file, "--machine", "accelsim-sm1", "--scheduler", "lrr", "--set", &set];
+            let launches = json_in(&dir, &args, 0)["results"][0]["launches"].clone();
+            launches.as_array().unwrap().iter().map(|launch| number(&launch["makespan"])).collect()
+        };
+        let [cold, warm, left, copied] =
+            ["Cold", "Warm", "Left", "LeftAndCopied"].map(|start| times("check", start));
+        for (start, found) in [("Cold", &cold), ("Left", &left), ("LeftAndCopied", &copied)] {
+            assert_eq!(&times("run", start), found, "{file} {start}");
+        }
+        // the first finds nothing but copies, the others what it has left
+        assert_eq!((left[0], copied[0]), (cold[0], warm[0]), "{file}");
+        assert!(left[1] + 100 < cold[1] && left[2] + 100 < cold[2], "{file}: {left:?} {cold:?}");
+        assert!(warm[0] + 100 < cold[0], "{file}: {warm:?} {cold:?}");
+        let both = ["compare", file, "--machine", "accelsim-sm1", "--set", "memory.start=Left"];
+        let both = json_in(&dir, &both, 0);
+        assert_eq!(number(&both["results"][0]["makespan_lrr"]), left.iter().sum::<u64>(), "{file}");
+        // alone it is the first
+        let alone =
+            ["check", file, "--launch", "1", "--machine", "accelsim-sm1", "--set", "memory.start=Left"];
+        let alone = json_in(&dir, &[&alone[..], &["--scheduler", "lrr"]].concat(), 0);
+        assert_eq!(number(&alone["results"][0]["makespan"]), cold[1], "{file}");
+    }
+    let plan =
+        "Sweep(kernels: [Kernel(\"app.ron\")], machines: [\"accelsim-sm1\"], policies: [\"gto\", \"lrr\"])";
+    std::fs::write(dir.join("plan.ron"), plan).unwrap();
+    let swept = in_dir(&dir, &["sweep", "plan.ron", "--out", "results"]);
+    assert!(swept.status.success(), "{}", stderr(&swept));
+    let lines = std::fs::read_to_string(dir.join("results/results.jsonl")).unwrap();
+    let checked = ["check", "app.ron", "--machine", "accelsim-sm1", "--scheduler", "gto,lrr"];
+    let checked = json_in(&dir, &checked, 0);
+    for (line, result) in lines.lines().zip(checked["results"].as_array().unwrap()) {
+        let row: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(row["makespan"], result["makespan"]);
+    }
 }
 
 #[test]

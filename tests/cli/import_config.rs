@@ -50,6 +50,12 @@ fn bad_configurations_are_refused_where_they_are_wrong() {
         ("cache", "-gpgpu_n_clusters 1\n-gpgpu_cache:dl1 S:4:128\n", 2, "the form is"),
         ("sets", "-gpgpu_cache:dl1 S:0:128:256,L:T:m:L:L,A:384:48,16:0,32\n", 1, "sets"),
         ("number", "-gpgpu_n_mem 16x\n", 1, "no number"),
+        (
+            "slices",
+            "-gpgpu_n_clusters 1\n-gpgpu_n_mem 100\n",
+            2,
+            "-gpgpu_n_mem: memory.partitions.channels is 100",
+        ),
         ("binary", "\u{1}\u{2}\0\u{3}", 1, "a value before any option"),
         ("empty", "", 1, "no option"),
     ] {
@@ -59,9 +65,8 @@ fn bad_configurations_are_refused_where_they_are_wrong() {
         assert_eq!(output.status.code(), Some(1), "{name}: {}", stderr(&output));
         assert!(output.stdout.is_empty(), "{name}");
         assert!(stderr(&output).contains(message), "{name}: {}", stderr(&output));
-        if name != "sets" {
-            assert!(stderr(&output).contains(&format!("{file}:{line}")), "{name}: {}", stderr(&output));
-        }
+        assert!(stderr(&output).contains(&format!("{file}:{line}")), "{name}: {}", stderr(&output));
+        assert!(!stderr(&output).contains("as a machine"), "{name}: {}", stderr(&output));
     }
     let long = format!("-gpgpu_n_clusters {}\n", "9".repeat(1 << 20));
     std::fs::write(dir.join("long.config"), long).unwrap();

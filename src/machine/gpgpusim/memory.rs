@@ -219,8 +219,13 @@ fn written(import: &mut Import<'_>, name: &'static str, text: &CacheText, port: 
     };
     let write_miss = match text.write_allocate {
         'N' => "NoAllocate",
-        // a store that misses fetches nothing before somebody reads
-        'L' => "Allocate",
+        'L' => {
+            import.but(
+                name,
+                "a sector that a store covers in part can be read at once, where it is fetched first there",
+            );
+            "Allocate"
+        }
         _ => {
             import.but(name, "a store that misses fetches its sector only when somebody reads it");
             "Allocate"

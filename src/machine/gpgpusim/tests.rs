@@ -64,6 +64,115 @@ fn the_stock_configuration_is_the_machine_that_was_written_by_hand() {
     assert_eq!(found, [".pipeline.launch.start: 1 5001"]);
 }
 
+/// The options of SM86_RTX3070's trace.config.
+const TRACES: &str = "-trace_opcode_latency_initiation_int 2,2\n-trace_opcode_latency_initiation_sp 2,1\n\
+                      -trace_opcode_latency_initiation_dp 64,64\n-trace_opcode_latency_initiation_sfu 21,8\n\
+                      -trace_opcode_latency_initiation_tensor 32,32\n\
+                      -specialized_unit_1 1,4,4,4,4,BRA\n-trace_opcode_latency_initiation_spec_op_1 4,4\n\
+                      -specialized_unit_2 1,4,200,4,4,TEX\n-trace_opcode_latency_initiation_spec_op_2 200,4\n\
+                      -specialized_unit_3 1,4,32,4,4,TENSOR\n-trace_opcode_latency_initiation_spec_op_3 32,32\n\
+                      -specialized_unit_4 1,4,4,4,4,UDP\n-trace_opcode_latency_initiation_spec_op_4 4,1\n";
+
+/// Every op class of a machine, as it is executed.
+fn classes(spec: &MachineSpec) -> Vec<(String, String, u64, u64)> {
+    let machine = Machine::new(spec, &config("accelsim-sm1")).unwrap();
+    let opcodes = ["turing", "ampere", "common"].map(|name| {
+        std::fs::read_to_string(format!("{}/isa/traces/{name}.ron", env!("CARGO_MANIFEST_DIR"))).unwrap()
+    });
+    let text = opcodes.concat();
+    let mut names: Vec<&str> =
+        text.split("class: \"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+    names.extend(["control", "barrier", "fence", "shfl", "tensor", "alu.vote", "int.mul24"]);
+    names.sort_unstable();
+    names.dedup();
+    let timing = |name: &&str| {
+        let op = machine.op(name).or_else(|| machine.op(&format!("{name}.global"))).unwrap();
+        let unit = machine.units()[op.unit.index()].name.clone();
+        ((*name).to_owned(), unit, op.init.get(), op.lat.get())
+    };
+    names.iter().map(timing).collect()
+}
+
+#[test]
+fn the_configuration_of_traces_is_the_machine_for_traces() {
+    let sources = [SourceText::new("gpgpusim.config", STOCK), SourceText::new("trace.config", TRACES)];
+    let imported = import(&sources, machine("accelsim-sm1")).unwrap();
+    let ours = machine("rtx3070-trace");
+    assert_eq!(classes(&ours), classes(&imported.spec));
+    let pipeline = |spec: &MachineSpec| {
+        let pipeline = spec.pipeline.clone().unwrap();
+        (pipeline.collect, pipeline.unscored)
+    };
+    assert_eq!(pipeline(&ours), pipeline(&imported.spec));
+    let became = |name: &str| &imported.options.iter().find(|option| option.name == name).unwrap().became;
+    for name in ["-ptx_opcode_latency_int", "-ptx_opcode_initiation_dp", "-ptx_opcode_latency_sfu"] {
+        assert!(matches!(became(name), Became::Nothing(why) if why.contains("-trace_opcode")), "{name}");
+    }
+    assert!(matches!(became("-specialized_unit_4"), Became::Settings(all) if !all.is_empty()));
+    let source = &imported.spec.units["udp"].source;
+    assert!(source.contains("spec_op_4 4,1 (trace.config:13)"), "{source}");
+    // without it, options of traces say nothing
+    let alone = imported_options("-specialized_unit_1 1,4,4,4,4,BRA\n");
+    assert!(matches!(&alone[0], Became::Nothing(why) if why.contains("latency_initiation_int")));
+    for (text, message) in [
+        ("-trace_opcode_latency_initiation_int 4\n", "1 numbers where 2"),
+        ("-trace_opcode_latency_initiation_int 2,4\n", "cannot hold"),
+        ("-trace_opcode_latency_initiation_int 4,1\n-specialized_unit_1 1,4,BRA\n", "the form is"),
+    ] {
+        let problems = super::import(&[SourceText::new("trace.config", text)], machine("accelsim-sm1"));
+        assert!(problems.unwrap_err().to_string().contains(message), "{text}");
+    }
+}
+
+fn imported_options(text: &str) -> Vec<Became> {
+    imported(text).unwrap().options.into_iter().map(|option| option.became).collect()
+}
+
+#[test]
+fn what_a_launch_finds_is_what_it_finds_there() {
+    for (text, start) in [
+        ("-gpgpu_perf_sim_memcpy 1\n", "LeftAndCopied"),
+        ("-gpgpu_perf_sim_memcpy 0\n", "Left"),
+        ("-gpgpu_flush_l2_cache 1\n-gpgpu_perf_sim_memcpy 1\n", "Warm"),
+        ("-gpgpu_perf_sim_memcpy 0\n-gpgpu_flush_l2_cache 1\n", "Cold"),
+    ] {
+        assert!(settings(text).contains(&format!("memory.start={start}")), "{text}");
+    }
+}
+
+#[test]
+fn slices_need_be_no_power_of_two() {
+    let found = settings(
+        "-gpgpu_n_mem 12\n-gpgpu_n_sub_partition_per_mchannel 2\n-gpgpu_memory_partition_indexing 2\n",
+    );
+    for setting in ["memory.partitions.spread=Polynomial", "memory.partitions.spread_bits=15"] {
+        assert!(found.iter().any(|is| is == setting), "{setting} in {found:?}");
+    }
+    let spec = imported(&STOCK.replace("-gpgpu_n_mem 16", "-gpgpu_n_mem 12")).unwrap().spec;
+    Machine::new(&spec, &config("accelsim-sm1")).unwrap();
+}
+
+#[test]
+fn problems_of_the_machine_are_those_of_an_option() {
+    for (text, option, line) in [
+        ("# a\n-gpgpu_n_mem 100\n", "-gpgpu_n_mem: ", 2),
+        ("-gpgpu_cache:dl2 S:48:128:16,L:B:m:L:P,A:192:4,32:0,32\n", "-gpgpu_cache:dl2: ", 1),
+        ("\n\n-gpgpu_clock_domains 1132:1132:99999:3500.5\n", "-gpgpu_clock_domains: ", 3),
+        ("-gpgpu_n_mem 40\n-gpgpu_n_sub_partition_per_mchannel 2\n", "-gpgpu_n_mem: ", 1),
+        ("-gpgpu_num_sched_per_core 99\n", "-gpgpu_num_sched_per_core: ", 1),
+    ] {
+        let imported = imported(text).unwrap();
+        let written =
+            crate::diag::to_ron("m.ron", &imported.spec, ron::extensions::Extensions::empty()).unwrap();
+        let written = SourceText::new("a machine", written);
+        let problems = imported.of_options(Machine::new(&imported.spec, &written).unwrap_err(), &written);
+        for problem in problems.list() {
+            assert!(problem.message.starts_with(option), "{problem}");
+            assert_eq!((&*problem.file, problem.line), ("gpgpusim.config", line), "{problem}");
+        }
+    }
+}
+
 #[test]
 fn every_option_is_accounted_for() {
     let all = imported(

@@ -1,6 +1,7 @@
 //! Tests of machines as files and settings make them.
 
 mod settings;
+mod sources;
 
 use super::{Machine, MachineSpec, Setting};
 use crate::base::Cycles;

@@ -17,6 +17,10 @@ pub struct Manifest {
     pub tool_version: String,
     /// Digest of the plan, and of every kernel, launch and machine that it names; hexadecimal.
     pub plan_digest: String,
+    /// What that is a digest of, part by part, each with a digest of its own: the plan, and the kernels, machines and schedules
+    /// that it names. A folder of an older version does not have it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<Input>,
     /// Points of the plan.
     pub points: u64,
     /// The part of it that is here; null for all of it.
@@ -29,6 +33,15 @@ pub struct Manifest {
     pub plan: String,
 }
 
+/// Something that results depend on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Input {
+    /// What it is, as messages call it.
+    pub name: String,
+    /// Digest of its contents; hexadecimal.
+    pub digest: String,
+}
+
 impl Manifest {
     /// The point that a line of results is of; nothing if it is no record of this plan.
     pub fn point_of(&self, line: &str) -> Option<u64> {
@@ -39,17 +52,35 @@ impl Manifest {
     }
 
     /// Why results of this manifest are not of the same plan as those of another one; nothing if they are.
-    pub fn difference(&self, other: &Self) -> Option<&'static str> {
+    pub fn difference(&self, other: &Self) -> Option<String> {
         if self.format != other.format {
-            Some("they were written in another format")
+            Some("they were written in another format".to_owned())
         } else if self.tool_version != other.tool_version {
-            Some("they come from another version of warpbound")
+            Some("they come from another version of warpbound".to_owned())
         } else if self.plan_digest != other.plan_digest {
-            Some("they are of another plan, or of the same with other kernels or machines")
+            Some(self.changed_input(other))
         } else if (self.points, &self.seeds, &self.columns) != (other.points, &other.seeds, &other.columns) {
-            Some("their manifest has been changed")
+            Some("their manifest has been changed".to_owned())
         } else {
             None
+        }
+    }
+
+    /// Which of the inputs are other ones than those of another manifest.
+    fn changed_input(&self, other: &Self) -> String {
+        let differs = |(one, other): &(&Input, &Input)| one.name == other.name && one.digest != other.digest;
+        let changed: Vec<&str> = self
+            .inputs
+            .iter()
+            .zip(&other.inputs)
+            .filter(differs)
+            .map(|(input, _)| input.name.as_str())
+            .collect();
+        let same_names = self.inputs.len() == other.inputs.len()
+            && self.inputs.iter().zip(&other.inputs).all(|(one, other)| one.name == other.name);
+        match changed.as_slice() {
+            names if same_names && !names.is_empty() => format!("{} changed since", names.join(", ")),
+            _ => "they are of another plan, or of the same with other kernels or machines".to_owned(),
         }
     }
 }

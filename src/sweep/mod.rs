@@ -20,7 +20,7 @@ mod work;
 
 pub use columns::Meaning;
 pub use draws::{Draws, Source};
-pub use manifest::{FORMAT, Manifest, Shard};
+pub use manifest::{FORMAT, Input, Manifest, Shard};
 pub use merge::{MergeError, merge};
 pub use points::{Assignment, Axis, Job, Point, Points};
 pub use record::{Cell, Columns, Record, csv_heading, csv_of_json};

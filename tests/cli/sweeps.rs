@@ -293,11 +293,11 @@ fn folders_of_other_results_are_left_alone() {
     plan(&dir, &format!("// the same\n{one}"));
     sweep(&dir, "out", &["--resume"], 0);
     plan(&dir, &one.replace("gto", "lrr"));
-    refused(&["--resume"], "another plan");
+    refused(&["--resume"], "other results: the plan changed since");
     plan(&dir, one);
     let launch = std::fs::read_to_string(dir.join("k.ron")).unwrap();
     std::fs::write(dir.join("k.ron"), launch.replacen("grid: (2", "grid: (3", 1)).unwrap();
-    refused(&["--resume"], "another plan");
+    refused(&["--resume"], "other results: launch.ron of the kernel k.ron changed since");
     std::fs::write(dir.join("k.ron"), &launch).unwrap();
     std::fs::write(dir.join("out/results.jsonl"), "{\"point\":7}\n").unwrap();
     let no_checksum = "line 1 of out/results.jsonl has no checksum";
@@ -345,7 +345,8 @@ fn a_file_that_only_some_point_reads_is_part_of_the_plan() {
     sweep(&dir, "out", &["--shard", "1/2"], 0);
     std::fs::write(dir.join("b.bin"), 3.0f32.to_le_bytes().repeat(3000)).unwrap();
     let output = in_dir(&dir, &["sweep", "plan.ron", "--out", "out", "--shard", "1/2", "--resume"]);
-    assert!(stderr(&output).contains("another plan"), "{}", stderr(&output));
+    let errors = stderr(&output);
+    assert!(errors.contains("the kernel k.ron with arg x=") && errors.contains("changed since"), "{errors}");
 }
 
 #[test]

@@ -14,9 +14,9 @@ use crate::cli::session::Session;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::machine::{Machine, MachineSpec};
 use crate::program::launch::Buffer;
-use crate::report::output::{Origin, TOOL_VERSION};
+use crate::report::output::Origin;
 use crate::report::pwcet::Measured;
-use crate::sweep::{Columns, Draws, FORMAT, Manifest, Record, Source};
+use crate::sweep::{Columns, Draws, Record, Source};
 
 /// The runs of a kernel.
 pub struct Campaign {
@@ -160,17 +160,7 @@ impl Campaign {
     fn kept(&self, args: &Pwcet, session: &Session) -> Result<Result<Vec<u64>, Ending>, Diagnostics> {
         let points = &self.planned.points;
         let Some(dir) = &args.out else { return Ok(Ok(Vec::new())) };
-        let manifest = Manifest {
-            format: FORMAT,
-            tool_version: TOOL_VERSION.to_owned(),
-            plan_digest: self.planned.digest(),
-            points: points.len(),
-            shard: args.shard,
-            seeds: points.seeds().to_vec(),
-            columns: self.planned.columns.names().to_vec(),
-            plan: self.planned.text.clone(),
-        };
-        let mut results = Results::open(dir, manifest, args.resume, &session.parts)?;
+        let mut results = Results::open(dir, self.planned.manifest(args.shard), args.resume, &session.parts)?;
         session.keep(format!("the runs that are done are in {}; --resume goes on", dir.display()));
         let jobs = || (0..points.jobs()).filter(|job| args.shard.is_none_or(|shard| shard.has(*job)));
         let done = results.done(jobs().map(|job| points.numbers(&points.job(job))))?;

@@ -37,7 +37,8 @@ pub fn of_plan(paper: Paper, args: &Reproduce, session: &Session) -> Result<Done
         Ok(())
     })?;
     let complete = runs.len() as u64 == planned.points.len();
-    let result = ReproduceResult::new(paper, args.compiler.clone(), planned.digest(), &runs);
+    let result =
+        ReproduceResult::new(paper, args.compiler.clone(), planned.manifest(None).plan_digest, &runs);
     let stopped = session.stopped().filter(|_| !complete);
     let batch = output::Batch { complete, stopped, ..output::Batch::default() };
     let violated = result.violated > 0;

@@ -11,7 +11,7 @@ use crate::cli::policies;
 use crate::diag::{Diagnostic, Diagnostics, SourceText};
 use crate::machine::{Machine, MachineSpec, Random, SchedulerKind, Setting};
 use crate::sim::PolicySetup;
-use crate::sweep::{self, Assignment, Axis, Draws, Inputs, Point, Points};
+use crate::sweep::{self, Assignment, Axis, Draws, Input, Inputs, Point, Points};
 
 /// The setting that is no path of a machine file.
 const MEM_LATENCY: &str = "mem_latency";
@@ -23,7 +23,8 @@ pub struct Found {
     policies: Vec<PolicySetup>,
     /// What machines do at random, if runs are drawn.
     randoms: Vec<Random>,
-    digest: u64,
+    /// Digests of the plan and of all that was read for it.
+    inputs: Vec<(String, Fnv1a)>,
 }
 
 impl Found {
@@ -43,10 +44,9 @@ impl Found {
             machines: BTreeMap::new(),
             policies: Vec::new(),
             randoms: points.draws().map(Draws::randoms).unwrap_or_default(),
-            digest: 0,
+            inputs: Vec::new(),
         };
-        let mut digest = Fnv1a::default();
-        digest.write(text.as_bytes());
+        found.read("the plan".to_owned()).write(text.as_bytes());
         for kind in points.policies() {
             match policies::setup_beside(kind, Some(plan)) {
                 Ok(policy) => found.policies.push(policy),
@@ -56,7 +56,8 @@ impl Found {
                 && let Ok(schedule) = assets::find_schedule(file, Some(plan))
             {
                 // that it cannot be read has been said
-                digest.write(&schedule.bytes(read::SCHEDULE_BYTES).unwrap_or_default());
+                let bytes = schedule.bytes(read::SCHEDULE_BYTES).unwrap_or_default();
+                found.read(format!("the schedule {file}")).write(&bytes);
             }
         }
         for (name, axes) in points.kernels() {
@@ -86,10 +87,11 @@ impl Found {
             // the first of its launches stands for all: others may fail when it is their turn
             let seed = if points.is_empty() { 0 } else { points.point(0).seed };
             match found.load(name, &options, seed).and_then(|loaded| loaded.digests()) {
-                Ok(files) => files.iter().for_each(|(name, of_file)| {
-                    digest.write(name.as_bytes());
-                    digest.write_u64(*of_file);
-                }),
+                Ok(files) => {
+                    for (file, of_file) in &files {
+                        found.read(format!("{file} of the kernel {name}")).write_u64(*of_file);
+                    }
+                }
                 Err(wrong) => problems.append(at(source, &[name], wrong)),
             }
             // but an argument may name a file of its own, and every compiler has its own
@@ -102,8 +104,9 @@ impl Found {
                     let set = axes.iter().try_for_each(|other| options.set(&other.name, &chosen(other)));
                     let files = set.ok().and_then(|()| found.load(name, &options, seed).ok()?.digests().ok());
                     // a launch that fails is a point that fails; that it did not is part of the digest
-                    digest.write(&[u8::from(files.is_some())]);
-                    files.into_iter().flatten().for_each(|(_, of_file)| digest.write_u64(of_file));
+                    let of_value = found.read(format!("the kernel {name} with {}={value}", axis.name));
+                    of_value.write(&[u8::from(files.is_some())]);
+                    files.into_iter().flatten().for_each(|(_, of_file)| of_value.write_u64(of_file));
                 }
             }
         }
@@ -124,19 +127,29 @@ impl Found {
                     {
                         problems.append(at(source, &["draws", name], wrong));
                     }
-                    digest.write(serde_json::to_string(&spec).expect("machines are plain data").as_bytes());
+                    let text = serde_json::to_string(&spec).expect("machines are plain data");
+                    found.read(format!("the machine {name}")).write(text.as_bytes());
                     found.machines.insert(name.clone(), (spec, code));
                 }
                 Err(wrong) => problems.append(at(source, &[name], wrong)),
             }
         }
-        found.digest = digest.finish();
         problems.into_result(found)
     }
 
-    /// Digest of the plan and of all that was read for it.
-    pub fn digest(&self) -> String {
-        format!("{:016x}", self.digest)
+    /// Something that was read: its digest, to which its contents are to be added.
+    fn read(&mut self, name: String) -> &mut Fnv1a {
+        self.inputs.push((name, Fnv1a::default()));
+        &mut self.inputs.last_mut().expect("it was pushed").1
+    }
+
+    /// The plan and all that was read for it.
+    pub fn inputs(&self) -> Vec<Input> {
+        let input = |(name, digest): &(String, Fnv1a)| Input {
+            name: name.clone(),
+            digest: format!("{:016x}", digest.finish()),
+        };
+        self.inputs.iter().map(input).collect()
     }
 
     fn load(&self, name: &str, options: &PtxLaunch, seed: u64) -> Result<Loaded, Diagnostics> {

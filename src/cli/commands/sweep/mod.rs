@@ -17,25 +17,15 @@ use crate::cli::format::Format;
 use crate::cli::output::{Ending, Outcome};
 use crate::cli::session::Session;
 use crate::diag::Diagnostic;
-use crate::report::output::{Batch, Output, TOOL_VERSION};
+use crate::report::output::{Batch, Output};
 use crate::report::sweep::SweepResult;
-use crate::sweep::{FORMAT, Manifest, Summary};
+use crate::sweep::Summary;
 
 /// Runs the command.
 pub fn run(args: &Sweep, session: &Session) -> Outcome {
     let planned = Planned::read(&assets::find_plan(&args.plan)?)?;
     let Planned { points, bounds, .. } = &planned;
-    let manifest = Manifest {
-        format: FORMAT,
-        tool_version: TOOL_VERSION.to_owned(),
-        plan_digest: planned.digest(),
-        points: points.len(),
-        shard: args.shard,
-        seeds: points.seeds().to_vec(),
-        columns: planned.columns.names().to_vec(),
-        plan: planned.text.clone(),
-    };
-    let mut results = Results::open(&args.out, manifest, args.resume, &session.parts)?;
+    let mut results = Results::open(&args.out, planned.manifest(args.shard), args.resume, &session.parts)?;
     session.keep(format!("the points that are done are in {}; --resume goes on", args.out.display()));
     let jobs = || (0..points.jobs()).filter(|job| args.shard.is_none_or(|shard| shard.has(*job)));
     let done = results.done(jobs().map(|job| points.numbers(&points.job(job))))?;

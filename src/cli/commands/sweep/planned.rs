@@ -1,7 +1,7 @@
 //! A plan, read and found to be in order, and the running of its jobs.
 
 use super::inputs::Found;
-use crate::base::in_order;
+use crate::base::{Fnv1a, in_order};
 use crate::bound::{self, Bound};
 use crate::check::Judging;
 use crate::cli::assets::Location;
@@ -9,7 +9,8 @@ use crate::cli::resources;
 use crate::cli::session::Session;
 use crate::cli::suite::suite_kernels;
 use crate::diag::{Diagnostic, Diagnostics, SourceText, to_ron};
-use crate::sweep::{Columns, Inputs, Points, Record, SweepSpec, run_job};
+use crate::report::output::TOOL_VERSION;
+use crate::sweep::{Columns, FORMAT, Input, Inputs, Manifest, Points, Record, Shard, SweepSpec, run_job};
 
 /// Memory of the watch for races in each thread, bytes.
 const RACE_MEMORY: usize = 512 << 20;
@@ -64,9 +65,25 @@ impl Planned {
         Ok(Self { points, bounds, columns, text, spec, found })
     }
 
-    /// Digest of the plan and of all that was read for it.
-    pub fn digest(&self) -> String {
-        self.found.digest()
+    /// What results of it, or of a part of it, are of.
+    pub fn manifest(&self, shard: Option<Shard>) -> Manifest {
+        let inputs = self.found.inputs();
+        let mut digest = Fnv1a::default();
+        for Input { name, digest: of_input } in &inputs {
+            digest.write(name.as_bytes());
+            digest.write(of_input.as_bytes());
+        }
+        Manifest {
+            format: FORMAT,
+            tool_version: TOOL_VERSION.to_owned(),
+            plan_digest: format!("{:016x}", digest.finish()),
+            inputs,
+            points: self.points.len(),
+            shard,
+            seeds: self.points.seeds().to_vec(),
+            columns: self.columns.names().to_vec(),
+            plan: self.text.clone(),
+        }
     }
 
     /// Digests of the machines with their settings.

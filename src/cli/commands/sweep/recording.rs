@@ -15,8 +15,7 @@ use crate::cli::resources::MAX_INSTRUCTIONS;
 use crate::cli::session::Session;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::machine::SchedulerKind;
-use crate::report::output::TOOL_VERSION;
-use crate::sweep::{FORMAT, KernelSpec, Manifest, Record, SweepSpec, ValueSpec, records};
+use crate::sweep::{KernelSpec, Record, SweepSpec, ValueSpec, records};
 
 /// A folder of results that is being written.
 pub struct Recording {
@@ -190,20 +189,11 @@ impl Recording {
     ) -> Result<Self, Diagnostics> {
         let planned = Planned::of_command(spec, &format!("warpbound {command}"))?;
         let digests = planned.digests()?;
-        let manifest = Manifest {
-            format: FORMAT,
-            tool_version: TOOL_VERSION.to_owned(),
-            plan_digest: planned.digest(),
-            points: planned.points.len(),
-            shard: None,
-            seeds: planned.points.seeds().to_vec(),
-            columns: planned.columns.names().to_vec(),
-            plan: planned.text.clone(),
-        };
-        let mut results = Results::open(dir, manifest, resume, &session.parts).map_err(|problem| {
-            let taken = problem.message.contains("has results");
-            if taken { problem.hint("choose another folder") } else { problem }
-        })?;
+        let mut results =
+            Results::open(dir, planned.manifest(None), resume, &session.parts).map_err(|problem| {
+                let taken = problem.message.contains("has results");
+                if taken { problem.hint("choose another folder") } else { problem }
+            })?;
         results.done(std::iter::empty())?;
         let written = Mutex::new(Written { results, done: 0, broken: false });
         Ok(Self { dir: dir.to_owned(), planned, digests, written })

@@ -49,7 +49,7 @@ impl MachineSpec {
             }
             let (before, over) = (merged.clone(), said.clone());
             lay(&mut merged, said);
-            renew(&before, &mut merged, &over, Change::File(&format!("machine {name}")));
+            renew(&before, &mut merged, &over, (Change::File(&format!("machine {name}")), true));
         }
         // what the bases said is part of it now
         merged.remove("extends");

@@ -92,8 +92,11 @@ impl Setting {
         // who sets a source says it
         if path.get(2) != Some(&"source") && path != ["shared_memory", "source"] {
             let place = self.place();
+            // a field of an entry is one of several numbers with the same source
+            let field = if kind(path[0]).entry().is_some() { 3 } else { 2 };
+            let whole = path.len() < field;
             let change = self.origin.as_ref().map_or(Change::Option(&place), |text| Change::Import(text));
-            renew(&before, root, &over, change);
+            renew(&before, root, &over, (change, whole));
         }
         Ok(changed)
     }

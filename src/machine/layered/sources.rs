@@ -21,12 +21,12 @@ pub(super) enum Change<'a> {
     Import(&'a str),
 }
 
-/// Gives what `over` has changed its source, unless it says one itself.
+/// Gives what `over` has changed its source, unless it says one itself. `whole`: it says all of an entry, not one field.
 pub(super) fn renew(
     before: &Map<String, Value>,
     after: &mut Map<String, Value>,
     over: &Map<String, Value>,
-    change: Change<'_>,
+    (change, whole): (Change<'_>, bool),
 ) {
     let own = |entry: &Value| entry.get("source").is_some_and(|source| !source.is_null());
     for top in ENTRIES {
@@ -35,18 +35,18 @@ pub(super) fn renew(
             let old = before.get(top).and_then(|entries| entries.get(name));
             let new = after.get_mut(top).and_then(|entries| entries.get_mut(name));
             if let (Some(new), false) = (new, own(entry)) {
-                renew_one(old, new, change);
+                renew_one(old, new, (change, whole));
             }
         }
     }
     if let (Some(said), Some(new)) = (over.get(WHOLE), after.get_mut(WHOLE))
         && !own(said)
     {
-        renew_one(before.get(WHOLE), new, change);
+        renew_one(before.get(WHOLE), new, (change, whole));
     }
 }
 
-fn renew_one(old: Option<&Value>, new: &mut Value, change: Change<'_>) {
+fn renew_one(old: Option<&Value>, new: &mut Value, (change, whole): (Change<'_>, bool)) {
     let numbers = |entry: &Value| match entry {
         Value::Object(entry) => entry.iter().filter(|(name, _)| *name != "source").count(),
         _ => 0,
@@ -66,7 +66,7 @@ fn renew_one(old: Option<&Value>, new: &mut Value, change: Change<'_>) {
     };
     let Value::Object(new) = new else { return };
     let known = old.and_then(|old| old.get("source")).and_then(Value::as_str).unwrap_or("");
-    let kept = known.split("; ").filter(|part| goes_on_with(change, part)).collect::<Vec<_>>();
+    let kept = known.split("; ").filter(|part| !whole && goes_on_with(change, part)).collect::<Vec<_>>();
     let all = kept.into_iter().chain([text]).collect::<Vec<_>>().join("; ");
     new.insert("source".to_owned(), all.into());
 }

@@ -33,6 +33,7 @@ mod worst_cases;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::{CommandFactory, FromArgMatches};
 
@@ -60,7 +61,9 @@ pub fn main() -> ExitCode {
     };
     let command = args::one_command::name(&matches);
     resources::limit(args.general.max_memory);
-    let session = Session::new(&args.general, command, args.format());
+    let format = args.format();
+    let without = move |reason, kept| output::no_result(command, format, reason, kept);
+    let session = Session::new(&args.general, Arc::new(without));
     // machine code alone says no launch; those beside it do
     match &mut args.command {
         Command::Check(check) => check.kernels = modules::expanded(&check.kernels, &check.ptx),

@@ -13,7 +13,7 @@ use crate::report::output::{Batch, Failed, Report, Stopped};
 use crate::report::style::Style;
 
 /// Exit code for a wrong input.
-pub const WRONG_INPUT: u8 = 1;
+const WRONG_INPUT: u8 = 1;
 /// Exit code when a gating bound is violated.
 const VIOLATED: u8 = 3;
 
@@ -93,8 +93,8 @@ pub fn failed_early(command: &'static str, problem: Diagnostic) {
     }
 }
 
-/// Says that a command was ended before it had any result, and what stays all the same.
-pub fn no_result(command: &'static str, format: Format, reason: Stopped, kept: Option<String>) {
+/// Says that a command was ended before it had any result, and what stays all the same. Gives the exit code.
+pub fn no_result(command: &'static str, format: Format, reason: Stopped, kept: Option<String>) -> u8 {
     let problem = Diagnostic::general(command, format!("{} before there was any result", reason.text()));
     let problem = match kept {
         Some(kept) => problem.hint(kept),
@@ -110,6 +110,7 @@ pub fn no_result(command: &'static str, format: Format, reason: Stopped, kept: O
             let _ = io::stdout().lock().write_all(text.as_bytes());
         }
     }
+    WRONG_INPUT
 }
 
 /// A report in this form.

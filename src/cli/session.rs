@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use super::args::General;
 use super::files::Parts;
-use super::format::Format;
 use super::progress::Progress;
-use super::stop::Stop;
+use super::stop::{Stop, Without};
 use super::terminal;
 use crate::base::Watch;
 use crate::report::output::Stopped;
@@ -26,14 +25,14 @@ pub struct Session {
 }
 
 impl Session {
-    /// From the options that all commands have, for this command and the form of its output.
-    pub fn new(general: &General, command: &'static str, format: Format) -> Self {
+    /// From the options that all commands have. `without` is called if the command is ended before it has a result.
+    pub fn new(general: &General, without: Arc<Without>) -> Self {
         let watch = Arc::new(Watch::new());
         let parts = Parts::default();
         let visible = !general.quiet && terminal::shows_progress();
         let progress = Progress::new(visible, watch.clone());
         let log = visible.then(|| progress.log());
-        let stop = Stop::new(&watch, &parts, general.time_limit, log, (command, format));
+        let stop = Stop::new(&watch, &parts, general.time_limit, log, without);
         Self { style: terminal::style(general.color), progress, stop, watch, parts }
     }
 

@@ -8,17 +8,18 @@ use std::io::Write;
 use std::process;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::files::Parts;
-use super::format::Format;
-use super::output;
 use super::progress::Log;
 use crate::base::Watch;
 use crate::report::output::Stopped;
 
 /// How long a computation that was asked to end may take until it has a result.
 const PATIENCE: Duration = Duration::from_millis(850);
+
+/// The patience grows by no more than this while the machine does other things.
+const MOST_STARVED: Duration = Duration::from_secs(4);
 
 /// The command computes.
 const COMPUTING: u8 = 0;
@@ -27,34 +28,35 @@ const CONCLUDING: u8 = 1;
 /// It was asked to end and had no result in time: the process is ending without one.
 const GIVEN_UP: u8 = 2;
 
+/// Says that there is no result, for this reason, and what stays all the same; gives the exit code.
+pub type Without = dyn Fn(Stopped, Option<String>) -> u8 + Send + Sync;
+
 /// Who may end the command.
 #[derive(Clone)]
 pub struct Stop {
     watch: Arc<Watch>,
     reason: Arc<OnceLock<Stopped>>,
     phase: Arc<AtomicU8>,
-    command: &'static str,
-    format: Format,
+    without: Arc<Without>,
     parts: Parts,
     kept: Arc<Mutex<Option<String>>>,
 }
 
 impl Stop {
-    /// Listens from now on, and ends the computation of this command after `limit`. `log` is where somebody reads
-    /// that Ctrl-C was heard.
+    /// Listens from now on, and ends the computation after `limit`. `log` is where somebody reads that Ctrl-C
+    /// was heard; `without` is called if the process ends without a result.
     pub fn new(
         watch: &Arc<Watch>,
         parts: &Parts,
         limit: Option<Duration>,
         log: Option<Log>,
-        (command, format): (&'static str, Format),
+        without: Arc<Without>,
     ) -> Self {
         let stop = Self {
             watch: watch.clone(),
             reason: Arc::default(),
             phase: Arc::new(AtomicU8::new(COMPUTING)),
-            command,
-            format,
+            without,
             parts: parts.clone(),
             kept: Arc::default(),
         };
@@ -98,7 +100,7 @@ impl Stop {
             let stop = self.clone();
             // without the thread the command ends when its computation does
             let _ = std::thread::Builder::new().spawn(move || {
-                std::thread::sleep(PATIENCE);
+                wait(PATIENCE);
                 stop.give_up(reason);
             });
         }
@@ -113,9 +115,27 @@ impl Stop {
         }
         let _until_the_end = self.parts.remove_all();
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner).take();
-        output::no_result(self.command, self.format, reason, kept);
-        process::exit(i32::from(output::WRONG_INPUT));
+        process::exit((self.without)(reason, kept).into());
     }
+}
+
+/// Waits so long, and as long again as the command waited for a processor meanwhile: on a machine that does other
+/// things as well it has not had that time.
+fn wait(patience: Duration) {
+    let (began, before) = (Instant::now(), starved());
+    loop {
+        let late = starved().saturating_sub(before).min(MOST_STARVED);
+        let Some(left) = (patience + late).checked_sub(began.elapsed()).filter(|left| !left.is_zero()) else {
+            break;
+        };
+        std::thread::sleep(left);
+    }
+}
+
+/// How long the first thread of this process has waited for a processor; 0 where nobody says.
+fn starved() -> Duration {
+    let text = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
+    Duration::from_nanos(text.split_whitespace().nth(1).and_then(|number| number.parse().ok()).unwrap_or(0))
 }
 
 /// How long a process that is asked to end from outside may still take.

@@ -9,6 +9,7 @@ use super::columns::{AFTER, RUN, of_bounds, of_stalls};
 use super::points::{Point, Points};
 use crate::bound::Bound;
 use crate::check::{Judged, overestimation};
+use crate::diag::printable_json;
 use crate::trace::{StallReason, quoted};
 
 /// What stands in a column.
@@ -137,7 +138,8 @@ impl Record {
     /// A line of JSON, with its end.
     pub fn json(&self, columns: &Columns) -> String {
         let line = Line { columns, cells: &self.cells };
-        serde_json::to_string(&line).expect("records are plain data") + "\n"
+        let json = serde_json::to_string(&line).expect("records are plain data");
+        printable_json(&json).into_owned() + "\n"
     }
 }
 

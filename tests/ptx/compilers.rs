@@ -221,7 +221,7 @@ fn matrix_functions_of_cuda() {
 /// Addresses of parameters, of the kernel and of functions, direct and generic.
 #[test]
 fn parameters_have_addresses() {
-    let text = "
+    let text = ".version 8.0
         .func (.param .b32 sum) generic_sum(.param .b64 p, .param .align 4 .b8 own[8]) {
             .reg .b64 %d<4>; .reg .b32 %r<6>;
             ld.param.b64 %d0, [p];

@@ -99,7 +99,7 @@ fn defined(cx: &mut Cx<'_, '_>, index: u32, name: &str, params: &[Operand], retu
         pass: Vec::new(),
         give_back: Vec::new(),
     };
-    let last = formals.params.len() - 1 + usize::from(formals.params.is_empty());
+    let last = formals.params.len().saturating_sub(1);
     for (index, (arg, &(to, bytes))) in params.iter().zip(&formals.params).enumerate() {
         let bytes = if formals.open && index == last { array_size(cx, arg)? } else { bytes };
         call.pass.push(Transfer { from: place(cx, arg, bytes, to)?, to, bytes });

@@ -79,7 +79,7 @@ fn registers_are_indices_of_arrays() {
         mov.u32 %r3, s[%r0]; sub.u32 %r3, %r3, s; ld.shared.u32 %r4, [wide+80];
         shl.b32 %r3, %r3, 8; shl.b32 %r4, %r4, 24; or.b32 %r1, %r2, %r3; or.b32 %r1, %r1, %r4;";
     // what lane 10 has stored is there for every lane, since lanes go on together
-    assert_eq!(lanes(body), each(|lane| lane.saturating_sub(1) | 4 * lane << 8 | 10 << 24));
+    assert_eq!(lanes(body), each(|lane| lane.saturating_sub(1) | ((4 * lane) << 8) | (10 << 24)));
     for (body, says) in [
         ("ld.global.u32 %r1, list[%h1];", "cannot be an index"),
         ("ld.global.u32 %r1, list[%r1-1];", "not supported here"),
@@ -237,7 +237,7 @@ fn vectors_of_atomic_operations_give_the_old_values() {
     let got = run.words(0);
     // lanes go in ascending order: 0 is found by lane 0, which leaves 5, found by lane 5
     assert_eq!(got[2], 5 << 16);
-    assert_eq!(got[4..], each(|lane| lane * (lane.max(1) - 1) / 2 | lane << 16));
+    assert_eq!(got[4..], each(|lane| (lane * (lane.max(1) - 1) / 2) | (lane << 16)));
 }
 
 #[test]

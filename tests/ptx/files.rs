@@ -200,8 +200,8 @@ fn check_program(program: &Program) {
 
 #[test]
 fn a_kernel_that_does_not_exist_is_answered_with_those_that_do() {
-    let module =
-        Module::parse(&SourceText::new("k.ptx", ".entry alpha() { ret; } .entry beta() { ret; }")).unwrap();
+    let text = ".version 8.0 .entry alpha() { ret; } .entry beta() { ret; }";
+    let module = Module::parse(&SourceText::new("k.ptx", text)).unwrap();
     assert_eq!(module.entries(), ["alpha", "beta"]);
     let message = module.program("alfa", &isa()).unwrap_err().to_string();
     assert!(message.contains("did you mean `alpha`?") && message.contains("alpha, beta"), "{message}");
@@ -209,7 +209,7 @@ fn a_kernel_that_does_not_exist_is_answered_with_those_that_do() {
 
 #[test]
 fn an_inspection_counts_classes_and_finds_loops() {
-    let text = "
+    let text = ".version 8.0
         .visible .entry k(.param .u64 a) {
             .reg .pred p; .reg .b32 r;
         outer:
@@ -234,7 +234,7 @@ fn an_inspection_counts_classes_and_finds_loops() {
 fn what_calls_pass_shares_memory_between_calls() {
     let call = "{ .param .b64 param0; .param .b32 retval0; call (retval0), f, (param0); }\n";
     let text = format!(
-        ".func (.param .b32 r) f(.param .b64 a) {{ ret; }}\n.entry k() {{ {} ret; }}",
+        ".version 8.0\n.func (.param .b32 r) f(.param .b64 a) {{ ret; }}\n.entry k() {{ {} ret; }}",
         call.repeat(50_000)
     );
     let module = Module::parse(&SourceText::new("k.ptx", text)).unwrap();
@@ -285,7 +285,7 @@ fn register_ranges_declare_what_they_say() {
     let isa = isa();
     let undeclared = |name: &str| {
         let text = format!(
-            ".entry k() {{ .reg .b32 %r<12>, %r1<3>, one; {{ .reg .b32 %x<2>; }} mov.u32 {name}, 1; ret; }}"
+            ".version 8.0 .entry k() {{ .reg .b32 %r<12>, %r1<3>, one; {{ .reg .b32 %x<2>; }} mov.u32 {name}, 1; ret; }}"
         );
         Module::parse(&SourceText::new("k.ptx", text)).unwrap().program("k", &isa).is_err()
     };

@@ -37,6 +37,12 @@ const KERNEL: &[Line] = &[
     ("atom.add.u32 %r3, [%rd1], 1;", Some(Atomic(Generic))),
     ("atom.shared.add.u32 %r3, [tile], 1;", Some(Atomic(Shared))),
     ("red.global.add.u32 [%rd1], 1;", Some(Atomic(Global))),
+    ("ld.global.v8.b32 {%r4,%r5,%r6,%r7,%r8,%r9,%r10,%r11}, [%rd1];", Some(Load(Global))),
+    ("ld.const.u32 %r2, table[3];", Some(Load(Const))),
+    ("st.u32 there[%r1], %r2;", Some(Store(Global))),
+    ("atom.global.add.v4.f32 {%f1,%f2,%f3,%f4}, [%rd1], {%f5,%f6,%f7,%f8};", Some(Atomic(Global))),
+    ("red.add.noftz.v2.bf16x2 [%rd1], {%r4,%r5};", Some(Atomic(Generic))),
+    ("atom.shared.cas.b16 %h1, [tile], %h1, %h1;", Some(Atomic(Shared))),
     // there is no op class for these in the space they name
     ("st.const.u32 [table], %r2;", Some(Store(Global))),
     ("atom.local.add.u32 %r3, [mine], 1;", Some(Atomic(Global))),
@@ -121,6 +127,7 @@ ret;
 .visible .entry k(.param .u64 a, .param .u32 n)
 {
 .reg .b32 %r<40>;
+.reg .b16 %h<2>;
 .reg .f32 %f<20>;
 .reg .b64 %rd<20>;
 .local .align 32 .b8 mine[1024];

@@ -190,6 +190,7 @@ proptest! {
 /// Whatever is fed here has ten megabytes or so; the limit is far above what it takes and far
 /// below what anything quadratic would.
 fn in_time(name: &str, text: String) {
+    let text = format!(".version 8.0\n{text}");
     let start = Instant::now();
     exercise(text, &isa());
     let taken = start.elapsed();
@@ -265,7 +266,7 @@ fn long_chains_and_tables() {
 
 /// The messages that a text gives, parsed and lowered.
 fn messages(text: &str) -> String {
-    let source = SourceText::new("t.ptx", text);
+    let source = SourceText::new("t.ptx", format!(".version 8.0 {text}"));
     match Module::parse(&source) {
         Err(problems) => problems.to_string(),
         Ok(module) => module.program("k", &isa()).map_or_else(|e| e.to_string(), |_| String::new()),
@@ -305,10 +306,28 @@ fn limits_are_named() {
 }
 
 #[test]
+fn a_file_without_a_version_is_no_ptx() {
+    for (text, expected) in [
+        ("", "t.ptx:1:1"),
+        ("// nothing\n\n", "the file contains no PTX"),
+        ("\0", "the file contains no PTX"),
+        ("\n  .visible .entry k() { ret; }\n", "t.ptx:2:3"),
+        (".target sm_80\n.visible .entry k() { ret; }", "the directive `.version` is missing"),
+    ] {
+        let problems = Module::parse(&SourceText::new("t.ptx", text)).map(|_| ()).unwrap_err();
+        assert_eq!(problems.list().len(), 1, "{text:?}");
+        let message = problems.to_string();
+        assert!(message.contains(expected) && message.contains(".version 8.0"), "{message}");
+    }
+    let ended = ".version 8.0\n.target sm_80\n.visible .entry k() { ret; }\n\0";
+    assert!(Module::parse(&SourceText::new("t.ptx", ended)).is_ok());
+}
+
+#[test]
 fn a_broken_function_matters_only_to_those_who_reach_it() {
     let text = ".func bad() { frob.b32 %x; ret; }
         .visible .entry k() { ret; }
-        .visible .entry l() { call bad; ret; }";
+        .visible .entry l() { call bad; ret; } .version 8.0";
     let module = Module::parse(&SourceText::new("t.ptx", text)).unwrap();
     assert!(module.program("k", &isa()).is_ok());
     let message = module.program("l", &isa()).unwrap_err().to_string();
@@ -319,7 +338,7 @@ fn a_broken_function_matters_only_to_those_who_reach_it() {
 fn a_root_without_a_class_is_named() {
     let table = "Isa(name: \"small\", doc: \"\", rules: [Rule(roots: \"ret mov\", class: \"x\")])";
     let isa = IsaTable::parse(&SourceText::new("small.ron", table)).unwrap();
-    let text = ".entry k() {\n.reg .b32 r;\nmov.u32 r, 1;\nadd.u32 r, r, 1;\nld.global.u32 r, [r];\nret;\n}";
+    let text = ".entry k() {\n.reg .b32 r;\nmov.u32 r, 1;\nadd.u32 r, r, 1;\nld.global.u32 r, [r];\nret;\n}\n.version 8.0";
     let module = Module::parse(&SourceText::new("t.ptx", text)).unwrap();
     let problems = module.program("k", &isa).unwrap_err();
     let lines: Vec<u32> = problems.list().iter().map(|problem| problem.line).collect();

@@ -22,6 +22,7 @@ mod memory;
 mod mov;
 mod opcode;
 mod operand;
+mod parts;
 mod program;
 mod refused;
 mod special;

@@ -92,6 +92,8 @@ struct Scope<'a> {
 #[derive(Debug, Default)]
 pub(in crate::ptx) struct Scopes<'a> {
     list: Vec<Scope<'a>>,
+    /// Whether a register of several parts is declared anywhere.
+    pub vectors: bool,
 }
 
 /// What building the scopes of a function needs.
@@ -111,7 +113,7 @@ impl<'a> Scopes<'a> {
     /// Reads the declarations of a function. Parameters of kernels are added by
     /// [`Scopes::define`], since their layout is part of the program's interface.
     pub fn new(function: &'a Function, frame: &mut Frame<'a, '_>) -> Self {
-        let mut scopes = Self { list: vec![Scope::default()] };
+        let mut scopes = Self { list: vec![Scope::default()], vectors: false };
         let mut pool: HashMap<(&'a str, u64, u64), Vec<u64>> = HashMap::new();
         if !function.entry {
             for var in function.returns.iter().chain(&function.params) {
@@ -228,6 +230,7 @@ impl<'a> Scopes<'a> {
                 ));
                 return;
             };
+            self.vectors |= matches!(symbol, Symbol::UnusedVector(_));
             match var.count {
                 None => self.add(scope, var.name, symbol, frame),
                 Some(count) => {

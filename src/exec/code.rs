@@ -152,6 +152,8 @@ pub(super) enum Single {
     Mul,
     Fma,
     Div,
+    /// By a reciprocal that is flushed.
+    DivApprox,
     Rcp,
     Sqrt,
     /// By way of double precision, as [`super::arith::approx`] does it.

@@ -172,7 +172,7 @@ pub(super) fn data(
                 let value = int::lanes(*op, *ty, *saturate, [&a, &b, &c, &d]);
                 warp.set(*dst, &value, enabled);
             } else {
-                let carry_in = carry.read.map_or(LaneMask::empty(), |reg| warp.registers.preds[reg.index()]);
+                let carry_in = carry.read.map(|reg| warp.registers.preds[reg.index()]);
                 let (value, out) = int::with_carry(*op, *ty, [&a, &b, &c], carry_in);
                 warp.set(*dst, &value, enabled);
                 if let Some(reg) = carry.write {

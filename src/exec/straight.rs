@@ -293,6 +293,9 @@ fn on_single<const FUSED: bool, const FTZ: bool>(
             leave(single::fma::<FUSED>(enter(a), enter(b), enter(c)))
         }),
         Single::Div => map2(rows, d, [a, b], mask, |a, b| leave(enter(a) / enter(b))),
+        Single::DivApprox => {
+            map2(rows, d, [a, b], mask, |a, b| leave(enter(a) / enter(single::approximate_divisor(b))));
+        }
         Single::Rcp => map1(rows, d, a, mask, |a| leave(1.0 / enter(a))),
         Single::Sqrt => map1(rows, d, a, mask, |a| leave(enter(a).sqrt())),
         Single::Rsqrt => map1(rows, d, a, mask, |a| leave((1.0 / f64::from(enter(a)).sqrt()) as f32)),

@@ -63,8 +63,10 @@ fn write_operand(
         Value::Small(number) => {
             let _ = write!(out, "{number:#x}");
         }
-        Value::Single(bits) => out.push_str(&decimal(f32::from_bits(bits).into(), bits >> 31 != 0)),
-        Value::Double(bits) => out.push_str(&decimal(f64::from_bits(bits), bits >> 63 != 0)),
+        Value::Single(bits) => out.push_str(&decimal(f32::from_bits(bits).into(), bits >> 31 != 0, true)),
+        Value::Double(bits) => {
+            out.push_str(&decimal(f64::from_bits(bits), bits >> 63 != 0, bits >> 51 & 1 != 0));
+        }
         Value::Target(offset) => out.push_str(&label(next as i64 + offset)),
         Value::Address { register, offset, .. } => address(out, register, offset, marked),
         Value::Choice(text, _) => out.push_str(text),
@@ -80,7 +82,7 @@ fn write_operand(
     let half = if operand.half { ".H1" } else { "" };
     let cc = if operand.cc { ".CC" } else { "" };
     let bar = if operand.abs && !number { "|" } else { "" };
-    let _ = write!(out, "{}{bar}{half}{cc}{}", operand.part, if number { behind } else { "" });
+    let _ = write!(out, "{}{}{half}{bar}{cc}", if number { behind } else { "" }, operand.part);
     if marked && matches!(operand.value, Value::Register(_)) {
         out.push_str(".reuse");
     }
@@ -100,8 +102,11 @@ fn signs(operand: &Operand) -> (String, &'static str) {
     (before, behind)
 }
 
+/// The register that is always zero.
+const RZ: u8 = 255;
+
 fn register(number: u8) -> String {
-    if number == 255 { "RZ".to_owned() } else { format!("R{number}") }
+    if number == RZ { "RZ".to_owned() } else { format!("R{number}") }
 }
 
 fn predicate(number: u8) -> String {
@@ -115,7 +120,7 @@ fn hex(out: &mut String, number: i64) {
 fn address(out: &mut String, number: u8, offset: i64, marked: bool) {
     let reuse = if marked { ".reuse" } else { "" };
     out.push('[');
-    if number == 255 && offset != 0 {
+    if number == RZ && offset != 0 {
         hex(out, offset);
     } else {
         let _ = write!(out, "{}{reuse}", register(number));
@@ -128,10 +133,10 @@ fn address(out: &mut String, number: u8, offset: i64, marked: bool) {
 }
 
 /// Twenty significant digits, as C prints them with `%.20g`.
-fn decimal(value: f64, negative: bool) -> String {
+fn decimal(value: f64, negative: bool, quiet: bool) -> String {
     const DIGITS: usize = 20;
     if value.is_nan() {
-        return format!("{}QNAN ", if negative { "-" } else { "+" });
+        return format!("{}{}NAN ", if negative { "-" } else { "+" }, if quiet { "Q" } else { "S" });
     }
     if value.is_infinite() {
         return format!("{}INF ", if negative { "-" } else { "+" });

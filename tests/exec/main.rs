@@ -26,6 +26,7 @@ mod memory_traffic;
 mod newer_ptx;
 mod races;
 mod simt_stack;
+mod special_values;
 mod values;
 mod vectors;
 mod walks;

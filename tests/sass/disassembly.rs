@@ -38,6 +38,54 @@ fn every_instruction_of_the_kernels_reads_as_nvidias_disassembler_prints_it() {
     assert!(files >= 44 && instructions > 12_000, "{files} files, {instructions} instructions");
 }
 
+/// Each modifier bit and each choice of each form (`scripts/compare-modifiers.py --write`): what is read at all is read as
+/// NVIDIA's disassembler reads it, whether a kernel of the repository has it or not.
+#[test]
+fn every_modifier_reads_as_nvidias_disassembler_prints_it_or_is_refused() {
+    let encoding = encoding();
+    let words = std::fs::read_to_string(root().join("tests/data/sass/modifiers.txt")).unwrap();
+    let (mut equal, mut refused) = (0, 0);
+    for line in words.lines() {
+        let (word, expected) = line.split_once(' ').unwrap();
+        match encoding.decode(u128::from_str_radix(word, 16).unwrap()) {
+            Err(_) => refused += 1,
+            Ok(decoded) => {
+                let ours = text(&decoded, 8, 0, |_| "TARGET".to_owned());
+                // the script leaves out the blanks behind infinities
+                assert_eq!(ours.replace(" ,", ",").trim_end(), expected, "{word}");
+                assert!(!expected.contains("INVALID") && !expected.contains('?'), "{word}: {expected}");
+                equal += 1;
+            }
+        }
+    }
+    assert!(equal > 2000 && refused > 100, "{equal} equal, {refused} refused");
+}
+
+/// F2F has four fields in three bits: the half of a source of 16 bits, rounding to an integral number, and the direction.
+#[test]
+fn f2f_rounds_and_takes_halves() {
+    let encoding = encoding();
+    for (bits, to, from, expected) in [
+        (0, 2, 1, "F2F.F32.F16 R8, R12"),
+        (1 << 41, 2, 1, "F2F.F32.F16 R8, R12.H1"),
+        (1 << 41 | 1 << 49, 2, 1, "F2F.F32.F16 R8, |R12.H1|"),
+        (1 << 42, 2, 2, "F2F.F32.F32.ROUND R8, R12"),
+        (1 << 42 | 1 << 39, 2, 2, "F2F.F32.F32.FLOOR R8, R12"),
+        (1 << 42 | 1 << 41 | 3 << 39, 1, 1, "F2F.F16.F16.TRUNC R8, R12.H1"),
+        (2 << 39, 2, 2, "F2F.F32.F32.PASS R8, R12"),
+        (2 << 39, 1, 2, "F2F.F16.F32.RP R8, R12"),
+        (3 << 39, 2, 3, "F2F.F32.F64.RZ R8, R12"),
+    ] {
+        let word: u128 = 0x5ca8_0000_00c7_0008 | bits | to << 8 | from << 10;
+        let shown = encoding.decode(word).map(|decoded| text(&decoded, 8, 0, |t| t.to_string()));
+        assert_eq!(shown.ok().as_deref(), Some(expected), "{word:#x}");
+    }
+    // between formats nothing is integral, and a word has no upper half
+    for bits in [1 << 41 | 2 << 8 | 2 << 10, 1 << 42 | 1 << 8 | 2 << 10] {
+        assert!(encoding.decode(0x5ca8_0000_00c7_0008 | bits).is_err(), "{bits:#x}");
+    }
+}
+
 /// What is decoded is encoded to the same word, and a word that says more than the table knows is none.
 #[test]
 fn words_survive_decoding_and_encoding() {
@@ -110,6 +158,7 @@ fn tables_with_mistakes_name_the_instruction() {
         ("cmp=icmp@49}{u!", "cmp=jcmp@49}{u!", "there is no choice `jcmp`"),
         ("r 5c10; c 4c10", "r 5c10; q 4c10", "`q` is no form"),
         ("guard: 16", "guard: 62", "the guard lies within"),
+        ("set: 0x38000000000,", "set: 0x38000000000, clear: 0x8000000000,", "both in `set` and in `clear`"),
         ("bits: 21)", "bits: 20)", "do not fit a word"),
     ] {
         let text = good.replacen(from, to, 1);

@@ -59,6 +59,14 @@ fn damaged_files_give_a_message() {
     let mut other = good;
     other[0x30] = 86;
     assert!(fails(&other).contains("sm_86") && fails(&other).contains("sm_61"), "{}", fails(&other));
+    // CUDA 13 writes ABI version 8, whose flags name the architecture in their second byte
+    for (flags, name) in [(0x0600_4b04_u32, "sm_75"), (0x0600_5a04, "sm_90"), (0x0600_7802, "sm_120")] {
+        other[8] = 8;
+        other[0x30..0x34].copy_from_slice(&flags.to_le_bytes());
+        assert!(fails(&other).contains(&format!("machine code for {name},")), "{}", fails(&other));
+    }
+    other[0x30..0x34].copy_from_slice(&0x0600_3d02_u32.to_le_bytes());
+    assert_eq!(Module::read("x.cubin", &other, &encoding).unwrap().target(), 61);
 }
 
 /// Nothing panics and nothing takes memory without end, whatever the bytes are.

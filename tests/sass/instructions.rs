@@ -179,3 +179,131 @@ fn a_trap_is_an_error_of_the_kernel() {
     let error = executor.next_block(&mut BlockPaths::default()).unwrap_err().to_string();
     assert!(error.contains("`BPT.TRAP`") && error.contains("warp 1, lanes 0xfffffe00"), "{error}");
 }
+
+/// Bits of every kind: zeros, infinities, NaNs, numbers at the ends of formats and integers at theirs, and others.
+fn any_bits(random: &mut ChaCha8Rng) -> u64 {
+    const SINGLES: [u32; 20] = [
+        0,
+        0x8000_0000,
+        1,
+        0x8000_0001,
+        0x3f80_0000,
+        0xbfc0_0000,
+        0x4020_0000,
+        0xc300_8000,
+        0x7e80_0001,
+        0x7f80_0000,
+        0xff80_0000,
+        0x7fc0_0000,
+        0x7fff_ffff,
+        0x8000_7fff,
+        0x3c00_3800,
+        0xbe00_c100,
+        0x7c01_fc00,
+        0x0001_8001,
+        0x437f_8000,
+        0x0104_00ff,
+    ];
+    let low = match random.random_range(0..3) {
+        0 => random.random(),
+        _ => SINGLES[random.random_range(0..SINGLES.len())],
+    };
+    let high: u32 = match random.random_range(0..4) {
+        0 => 0,
+        1 => 0xffff_ffff,
+        2 => 0x7ff8_0000 << random.random_range(0..3),
+        _ => random.random(),
+    };
+    u64::from(high) << 32 | u64::from(low)
+}
+
+/// Halves of registers, signs on sources, roundings to integral numbers, carries through differences, wide fields: what
+/// NVIDIA's assembler makes of PTX leaves the bytes that the PTX leaves.
+#[test]
+fn modifiers_that_no_kernel_has_compute_what_their_ptx_does() {
+    const THREADS: usize = 128;
+    let encoding = encoding();
+    let folder = root().join("tests/data/sass");
+    let bytes = std::fs::read(folder.join("values.sm_61.cubin")).unwrap();
+    let code = Module::read("values.cubin", &bytes, &encoding).unwrap();
+    let ptx = warpbound::ptx::Module::parse(&crate::shipped::source(&folder.join("values.ptx"))).unwrap();
+    let isa = isa();
+    let mut entries = code.entries();
+    entries.sort_unstable();
+    assert_eq!(entries.len(), 11, "{entries:?}");
+    let mut random = ChaCha8Rng::seed_from_u64(32);
+    let args: Vec<String> = ["a", "b", "c"]
+        .map(|name| format!("Buffer(name: \"{name}\", elem: U64, len: {THREADS}, init: File(\"{name}\"))"))
+        .into();
+    let is_nan = |bits: u64| bits >> 32 == 0 && bits & 0x7fff_ffff > 0x7f80_0000;
+    let mut results = 0;
+    for entry in entries {
+        let inputs: Vec<Vec<u8>> = (0..3)
+            .map(|_| (0..THREADS).flat_map(|_| any_bits(&mut random).to_le_bytes()).collect())
+            .collect();
+        let text = format!(
+            "Launch(module: \"values\", entry: \"{entry}\", grid: (1, 1, 1), block: ({THREADS}, 1, 1),
+             args: [{}, Buffer(name: \"o\", elem: U64, len: {}, init: Zero)])",
+            args.join(", "),
+            16 * THREADS
+        );
+        let source = SourceText::new("t.ron", text);
+        let spec = LaunchSpec::parse(&source).unwrap();
+        let read = |name: &str, _: u64| Ok(inputs[usize::from(name.as_bytes()[0] - b'a')].clone());
+        let run = |program: &warpbound::program::Program| {
+            let launch = Launch::new(&spec, program, 0, &source, &read).unwrap();
+            let mut executor = Executor::new(program, &launch, Options::default()).unwrap();
+            let mut paths = BlockPaths::default();
+            while executor.next_block(&mut paths).unwrap() {}
+            let words: Vec<u64> =
+                executor.buffer(3).as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).collect();
+            words
+        };
+        let machine = run(&code.program(entry, &encoding).unwrap_or_else(|error| panic!("{error}")));
+        let ptx = run(&ptx.program(entry, &isa).unwrap_or_else(|error| panic!("{error}")));
+        for (at, (machine, ptx)) in machine.iter().zip(&ptx).enumerate() {
+            let (result, thread) = (at / THREADS, at % THREADS);
+            let sources: Vec<String> = inputs
+                .iter()
+                .map(|bytes| {
+                    format!("{:#x}", u64::from_le_bytes(bytes[thread * 8..][..8].try_into().unwrap()))
+                })
+                .collect();
+            // which NaN a negated NaN is, nothing says
+            assert!(
+                machine == ptx || is_nan(*machine) && is_nan(*ptx),
+                "{entry}, result {result} of {sources:?}: machine code {machine:#x}, PTX {ptx:#x}"
+            );
+            results += usize::from(*ptx != 0);
+        }
+    }
+    assert!(results > 8000, "{results}");
+}
+
+/// What is printed right but is not known to compute is refused by its name.
+#[test]
+fn modifiers_without_known_semantics_are_refused_by_name() {
+    let encoding = encoding();
+    let mut bytes = std::fs::read(root().join("kernels/vecadd/vecadd.sm_61.cubin")).unwrap();
+    let at = Module::read("x.cubin", &bytes, &encoding).unwrap().kernels()[0].at as usize + 0x10;
+    for (word, expected) in [
+        (0x5c14_0000_00c7_0a08_u64 | 3 << 48, "IADD.PO.SAT R8, R10, R12"),
+        (0x5c20_8380_00c7_0a08, "IMNMX.U32 R8.CC, R10, R12, PT"),
+        (0x5c21_1b80_00c7_0a08, "IMNMX.XHI R8, R10, R12, PT"),
+        (0x36f9_0800_0037_0a08, "SHF.L.HI R8, R10, 0x3, R16"),
+        (0x5ca8_1000_00c7_0908, "F2F.FTZ.F16.F32 R8, R12"),
+        (0x5cb8_2000_00c7_0a08, "I2F.F32.U32 R8, -R12"),
+        (0x5080_0000_0067_0a08 | 1 << 50, "MUFU.RCP64H.SAT"),
+        (0xed30_0000_00c7_1408 | 3 << 49, "ATOM.INC.F32.FTZ.RN"),
+        (0xe240_0000_1007_004f, "BRA.LMT"),
+        (0xe300_0000_0007_002f, "EXIT.KEEPREFCOUNT"),
+    ] {
+        bytes[at..at + 8].copy_from_slice(&word.to_le_bytes());
+        let module = Module::read("x.cubin", &bytes, &encoding).unwrap();
+        let message = match module.program("vecadd", &encoding) {
+            Ok(_) => panic!("{expected} runs"),
+            Err(problems) => problems.to_string(),
+        };
+        assert!(message.contains(expected), "{word:#x}, {expected}: {message}");
+    }
+}

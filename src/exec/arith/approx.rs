@@ -49,16 +49,17 @@ pub(crate) fn unary(op: FloatOp, format: Format, ftz: bool, a: u64) -> u64 {
 /// 32 bits of the result out, subnormal numbers flushed.
 fn gross(op: FloatOp, a: u64) -> u64 {
     const UPPER: u64 = 0xffff_ffff_0000_0000;
+    /// "Input NaNs map to a canonical NaN with encoding 0x7fffffff00000000" (PTX ISA 9.1, 9.7.3.14 and 9.7.3.17).
+    const NAN: u64 = 0x7fff_ffff_0000_0000;
+    // the lower half is ignored, even where it makes a NaN of an infinity
     let x = f64::from_bits(F64.flush(a) & UPPER);
     let y = match op {
-        FloatOp::Rcp if F64.is_nan(a) => f64::NAN,
         FloatOp::Rcp => 1.0 / x,
-        FloatOp::Rsqrt if F64.is_nan(a) => f64::NAN,
         FloatOp::Rsqrt => 1.0 / x.sqrt(),
         _ => f64::NAN,
     };
     match F64.unpack(y.to_bits()) {
-        Value::Nan => F64.nan,
+        Value::Nan => NAN,
         _ => F64.flush(y.to_bits()) & UPPER,
     }
 }
@@ -155,7 +156,25 @@ mod tests {
         assert_eq!(third & 0xffff_ffff, 0);
         assert!((f64::from_bits(third) * 3.0 - 1.0).abs() < 2f64.powi(-20));
         assert_eq!(unary(FloatOp::Rcp, F64, true, 1), f64::INFINITY.to_bits());
-        assert_eq!(unary(FloatOp::Rsqrt, F64, true, (-1f64).to_bits()), F64.nan);
+        // the tables of 9.7.3.14 and 9.7.3.17, by the upper words
+        let upper = |op, word: u64| unary(op, F64, true, word << 32 | 1) >> 32;
+        for (word, reciprocal, root) in [
+            (0xfff0_0000, 0x8000_0000, 0x7fff_ffff),
+            (0x8000_0001, 0xfff0_0000, 0xfff0_0000),
+            (0x8000_0000, 0xfff0_0000, 0xfff0_0000),
+            (0x0000_0000, 0x7ff0_0000, 0x7ff0_0000),
+            (0x0000_0001, 0x7ff0_0000, 0x7ff0_0000),
+            (0x7ff0_0000, 0x0000_0000, 0x0000_0000),
+            (0x7ff0_0001, 0x7fff_ffff, 0x7fff_ffff),
+            (0xffff_ffff, 0x7fff_ffff, 0x7fff_ffff),
+        ] {
+            assert_eq!(
+                [upper(FloatOp::Rcp, word), upper(FloatOp::Rsqrt, word)],
+                [reciprocal, root],
+                "{word:#x}"
+            );
+        }
+        assert_eq!(unary(FloatOp::Rsqrt, F64, true, (-1f64).to_bits()), 0x7fff_ffff_0000_0000);
         assert_eq!(f64::from_bits(unary(FloatOp::Rsqrt, F64, false, 0.25f64.to_bits())), 2.0);
     }
 }

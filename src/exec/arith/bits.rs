@@ -3,9 +3,20 @@
 use super::super::lanes::{sign_extend, width_mask};
 use crate::program::sem::PrmtMode;
 
+/// Position and length of a field. Those of 32-bit fields are 8 bits, as the PTX ISA states (9.7.1.19). It says the same
+/// of 64-bit fields, but NVIDIA's assembler makes those of shifts, whose amounts are clamped and not cut off: the rest
+/// of the word counts. ZLUDA, which was compared with NVIDIA GPUs, found the same.
+fn place(position: u64, length: u64, bits: u32) -> (u32, u32) {
+    let amount = |value: u64| match bits {
+        64 => (value as u32).min(64),
+        _ => (value & 0xff) as u32,
+    };
+    (amount(position), amount(length))
+}
+
 /// `bfe`: `length` bits of `a` from `position` on, extended by sign if `signed`.
 pub(crate) fn extract(a: u64, position: u64, length: u64, bits: u32, signed: bool) -> u64 {
-    let (position, length) = ((position & 0xff) as u32, (length & 0xff) as u32);
+    let (position, length) = place(position, length, bits);
     let a = a & width_mask(bits);
     if length == 0 {
         return 0;
@@ -20,7 +31,7 @@ pub(crate) fn extract(a: u64, position: u64, length: u64, bits: u32, signed: boo
 
 /// `bfi`: the low `length` bits of `a` put into `b` at `position`.
 pub(crate) fn insert(a: u64, b: u64, position: u64, length: u64, bits: u32) -> u64 {
-    let (position, length) = ((position & 0xff) as u32, (length & 0xff) as u32);
+    let (position, length) = place(position, length, bits);
     if position >= bits {
         return b & width_mask(bits);
     }
@@ -202,6 +213,26 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Beyond 255 the words of 64-bit fields count as a whole, those of 32-bit fields by their lower eight bits.
+    #[test]
+    fn fields_of_64_bits_have_positions_of_32_bits() {
+        let a = 0x8123_4567_89ab_cdef;
+        for (position, length, unsigned, signed) in [
+            (256, 8, 0, u64::MAX),
+            (0xffff_ff04, 8, 0, u64::MAX),
+            (4, 264, a >> 4, (a as i64 >> 4) as u64),
+            (4, 0x8000_0000, a >> 4, (a as i64 >> 4) as u64),
+            (4, 8, 0xde, 0xffff_ffff_ffff_ffde),
+        ] {
+            assert_eq!(extract(a, position, length, 64, false), unsigned, "{position} {length}");
+            assert_eq!(extract(a, position, length, 64, true), signed, "{position} {length}");
+        }
+        assert_eq!(insert(a, 0, 256, 8, 64), 0);
+        assert_eq!(insert(a, 0, 4, 264, 64), a << 4);
+        assert_eq!(extract(0x89ab_cdef, 256, 264, 32, false), 0xef);
+        assert_eq!(insert(0xff, 0, 260, 264, 32), 0xff0);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::super::lanes::{Lanes, map1, map2, sign_extend, width_mask};
 use super::exact::{F32, Format, Value};
 use super::float::saturated;
 use super::{format_of, int};
-use crate::program::sem::{Convert, IntTy, Round, Tf32Mode, ValueTy};
+use crate::program::sem::{Convert, FloatTy, IntTy, Round, Tf32Mode, ValueTy};
 
 /// The result of a conversion in every lane; `low` is the lower half of a packed result. Signed
 /// results are extended by sign, for destination registers wider than the type.
@@ -52,6 +52,7 @@ fn scalar(convert: &Convert, to: ValueTy, bits: u64) -> u64 {
         }
     };
     match to {
+        ValueTy::Int(to) if value == Value::Nan => nan_as_integer(convert.from, to),
         ValueTy::Int(to) => {
             let (least, most) = int::range(to);
             value.clamped(convert.round, least, most) as u64
@@ -110,9 +111,24 @@ pub(crate) fn tf32(bits: u32, mode: Tf32Mode) -> u32 {
     if mode.relu && sign != 0 { 0 } else { sign | rounded }
 }
 
+/// What a NaN becomes: "zero if source is not .f64 and destination is not .s64, .u64; otherwise
+/// 1 << (BitWidth(dst) - 1)" (PTX ISA 9.1, 9.7.9.21).
+fn nan_as_integer(from: ValueTy, to: IntTy) -> u64 {
+    match (from == ValueTy::Float(FloatTy::F64) || to.bits == 64, to.signed) {
+        (false, _) => 0,
+        (true, true) => int::range(to).0 as u64,
+        (true, false) => 1 << (to.bits - 1),
+    }
+}
+
 /// `.ftz` is about single precision; halves and doubles keep their subnormal numbers.
+///
+/// Between single precision and halves it does nothing, whatever the PTX ISA says: ptxas writes conversions without FTZ
+/// for `cvt.ftz.f16.f32` and `cvt.ftz.f32.f16` from sm_61 to sm_90, and ZLUDA's sweep tests, which were run on NVIDIA
+/// GPUs, note that the former flushes no source.
 fn flushes(convert: &Convert, format: Format) -> bool {
-    convert.ftz && format == F32
+    const HALF: ValueTy = ValueTy::Float(FloatTy::F16);
+    convert.ftz && format == F32 && convert.from != HALF && convert.to != HALF
 }
 
 fn number(ty: IntTy, bits: u64) -> i128 {
@@ -124,7 +140,7 @@ fn number(ty: IntTy, bits: u64) -> i128 {
 mod tests {
     use super::*;
     use crate::base::{RegId, WARP_SIZE};
-    use crate::program::sem::{FloatTy, Operand};
+    use crate::program::sem::Operand;
     use proptest::prelude::*;
 
     const F32T: ValueTy = ValueTy::Float(FloatTy::F32);

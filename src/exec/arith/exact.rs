@@ -299,7 +299,7 @@ impl Value {
         }
     }
 
-    /// The value as an integer of the given range, rounded, clamped; NaN is 0.
+    /// The value as an integer of the given range, rounded, clamped. NaN counts as 0.
     pub(crate) fn clamped(self, round: Round, least: i128, most: i128) -> i128 {
         match self {
             Self::Nan | Self::Zero(_) => 0i128.clamp(least, most),

@@ -46,6 +46,11 @@ pub(crate) fn scalar(op: FloatOp, format: Format, mode: FloatMode, src: [u64; 3]
     let ftz = mode.ftz && format != F64;
     let width = format.sign() | (format.sign() - 1);
     let [a, b, c] = src.map(|bits| if ftz { format.flush(bits & width) } else { bits & width });
+    let b = if op == FloatOp::Div && mode.approx && format == F32 {
+        super::single::approximate_divisor(b as u32).into()
+    } else {
+        b
+    };
     let result = match op {
         FloatOp::Abs => a & !format.sign(),
         FloatOp::Neg => a ^ format.sign(),
@@ -132,7 +137,10 @@ pub(crate) fn test(test: FloatTest, ty: FloatTy, a: &Lanes) -> Lanes {
             FloatTest::Infinite => magnitude == format.infinity(),
             FloatTest::Number => !format.is_nan(bits),
             FloatTest::NotANumber => format.is_nan(bits),
-            FloatTest::Normal => magnitude < format.infinity() && !format.is_subnormal(bits),
+            // "positive and negative zero are considered normal numbers" (PTX ISA 9.1, 9.7.3.1)
+            FloatTest::Normal => {
+                magnitude < format.infinity() && (magnitude == 0 || !format.is_subnormal(bits))
+            }
             FloatTest::Subnormal => format.is_subnormal(bits) && magnitude != 0,
         };
         u64::from(holds)

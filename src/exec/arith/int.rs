@@ -12,8 +12,8 @@ pub(crate) fn lanes(op: IntOp, ty: IntTy, saturate: bool, [a, b, c, d]: [&Lanes;
 
 /// The result of an operation in one lane.
 ///
-/// Division by zero, which PTX leaves to the machine, gives all ones, and the remainder gives the
-/// dividend, as on NVIDIA hardware; the smallest number divided by -1 is itself, remainder 0.
+/// Division by zero, which PTX leaves to the machine, gives all ones, and so does the remainder: NVIDIA's assembler selects
+/// these values from sm_61 to sm_90. The smallest number divided by -1 is itself, remainder 0.
 pub(crate) fn scalar(op: IntOp, ty: IntTy, saturate: bool, [a, b, c, d]: [u64; 4]) -> u64 {
     let width = u32::from(ty.bits);
     let mask = width_mask(width);
@@ -50,7 +50,7 @@ pub(crate) fn scalar(op: IntOp, ty: IntTy, saturate: bool, [a, b, c, d]: [u64; 4
         IntOp::Sad => (c).wrapping_add((x - y).unsigned_abs() as u64),
         IntOp::Div if y == 0 => mask,
         IntOp::Div => (x / y) as u64,
-        IntOp::Rem if y == 0 => a,
+        IntOp::Rem if y == 0 => mask,
         IntOp::Rem => (x % y) as u64,
         IntOp::Abs => x.unsigned_abs() as u64,
         IntOp::Neg => 0u64.wrapping_sub(a),
@@ -138,15 +138,22 @@ pub(crate) fn range(ty: IntTy) -> (i128, i128) {
     if ty.signed { (-span / 2, span / 2 - 1) } else { (0, span - 1) }
 }
 
-/// Operations of a carry chain: the result and the carry (for subtractions the borrow) out.
+/// Operations of a carry chain: the result and the carry out.
+///
+/// The carry of a difference is that of `a + !b + 1`, set if nothing was borrowed, and `subc` borrows if it is clear. The
+/// PTX ISA (9.7.2) calls it a borrow, which is the same wherever `subc` follows `sub.cc`. Where `addc` reads what `sub.cc`
+/// wrote, or `subc` what `add.cc` wrote, it is not: NVIDIA's assembler makes sums of one flag of all of them (IADD.X with
+/// an inverted source on sm_61, IADD3.X with the same predicate on sm_90).
 ///
 /// `mad.hi` adds the carry to the upper half of the product, as `madc.hi` does.
 pub(crate) fn with_carry(
     op: IntOp,
     ty: IntTy,
     [a, b, c]: [&Lanes; 3],
-    carry_in: LaneMask,
+    carry_in: Option<LaneMask>,
 ) -> (Lanes, LaneMask) {
+    // a difference that begins a chain borrows nothing
+    let carry_in = carry_in.unwrap_or(if op == IntOp::Sub { LaneMask::ALL } else { LaneMask::empty() });
     let width = u32::from(ty.bits);
     let mask = width_mask(width);
     let mut carries = 0u32;
@@ -157,9 +164,8 @@ pub(crate) fn with_carry(
         let z = u128::from(c[lane] & mask);
         let (value, out) = match op {
             IntOp::Sub => {
-                // a borrow makes the difference wrap, which sets every upper bit
-                let difference = x.wrapping_sub(y).wrapping_sub(carry);
-                (difference, difference >> 64 != 0)
+                let sum = x + (!y & u128::from(mask)) + carry;
+                (sum, sum >> width != 0)
             }
             IntOp::MadLo | IntOp::MadHi => {
                 let half = if op == IntOp::MadLo { IntOp::MulLo } else { IntOp::MulHi };
@@ -205,8 +211,8 @@ mod tests {
             (of(IntOp::Div, U32, 7, 0, 0), 0xffff_ffff),
             (of(IntOp::Div, S32, -7, 0, 0), 0xffff_ffff),
             (of(IntOp::Div, S64, 7, 0, 0), u64::MAX),
-            (of(IntOp::Rem, U32, 7, 0, 0), 7),
-            (of(IntOp::Rem, S32, -7, 0, 0), 0xffff_fff9),
+            (of(IntOp::Rem, U32, 7, 0, 0), 0xffff_ffff),
+            (of(IntOp::Rem, S32, -7, 0, 0), 0xffff_ffff),
             (of(IntOp::Div, S32, min32, -1, 0), 0x8000_0000),
             (of(IntOp::Rem, S32, min32, -1, 0), 0),
             (of(IntOp::Div, S64, i64::MIN, -1, 0), 1 << 63),
@@ -257,23 +263,32 @@ mod tests {
         let zero = [0; WARP_SIZE];
         for (x, y) in [(u128::MAX >> 1, 1), (0xffff_ffff, 1), (1 << 96, (1 << 96) + 1), (5, u128::MAX)] {
             let chain = |op| {
-                let mut carry = LaneMask::empty();
+                let mut carry = None;
                 let mut result = 0u128;
                 for i in 0..4 {
                     let (value, out) = with_carry(op, U32, [&word(x, i), &word(y, i), &zero], carry);
                     result |= u128::from(value[9]) << (32 * i);
-                    carry = out;
+                    carry = Some(out);
                 }
-                (result, carry.has(9))
+                (result, carry.is_some_and(|carry| carry.has(9)))
             };
             assert_eq!(chain(IntOp::Add), x.overflowing_add(y));
-            assert_eq!(chain(IntOp::Sub), x.overflowing_sub(y));
+            let (difference, borrowed) = x.overflowing_sub(y);
+            assert_eq!(chain(IntOp::Sub), (difference, !borrowed));
         }
         let ones = [0xffff_ffff; WARP_SIZE];
-        let (value, out) = with_carry(IntOp::MadHi, U32, [&ones, &ones, &[1; WARP_SIZE]], LaneMask::ALL);
+        let (value, out) =
+            with_carry(IntOp::MadHi, U32, [&ones, &ones, &[1; WARP_SIZE]], Some(LaneMask::ALL));
         assert_eq!((value[0], out), (0, LaneMask::ALL));
-        let (value, out) = with_carry(IntOp::Add, U64, [&[u64::MAX; 32], &zero, &zero], LaneMask::lane(3));
+        let lane = Some(LaneMask::lane(3));
+        let (value, out) = with_carry(IntOp::Add, U64, [&[u64::MAX; 32], &zero, &zero], lane);
         assert_eq!((value[3], value[4], out), (0, u64::MAX, LaneMask::lane(3)));
+        // sub.cc, addc: 5 - 3 borrows nothing, so that the carry is set; add.cc, subc: 5 + 3 carries nothing
+        let of = |value| [value; WARP_SIZE];
+        let (_, out) = with_carry(IntOp::Sub, U32, [&of(5), &of(3), &zero], None);
+        assert_eq!(with_carry(IntOp::Add, U32, [&of(10), &of(1), &zero], Some(out)).0[0], 12);
+        let (_, out) = with_carry(IntOp::Add, U32, [&of(5), &of(3), &zero], None);
+        assert_eq!(with_carry(IntOp::Sub, U32, [&of(10), &of(1), &zero], Some(out)).0[0], 8);
     }
 
     proptest! {
@@ -286,7 +301,7 @@ mod tests {
             prop_assert_eq!(of32(IntOp::MulHi, S32), ((i64::from(sa) * i64::from(sb)) >> 32) as u32);
             prop_assert_eq!(of32(IntOp::MadLo, S32), a.wrapping_mul(b).wrapping_add(c));
             prop_assert_eq!(of32(IntOp::Div, U32), a.checked_div(b).unwrap_or(u32::MAX));
-            prop_assert_eq!(of32(IntOp::Rem, S32), if b == 0 { a } else { sa.wrapping_rem(sb) as u32 });
+            prop_assert_eq!(of32(IntOp::Rem, S32), if b == 0 { u32::MAX } else { sa.wrapping_rem(sb) as u32 });
             prop_assert_eq!(of64(IntOp::MulHi, U64), ((u128::from(x) * u128::from(y)) >> 64) as u64);
             prop_assert_eq!(of64(IntOp::MulHi, S64), ((i128::from(sx) * i128::from(sy)) >> 64) as u64);
             prop_assert_eq!(of64(IntOp::Div, S64), if y == 0 { u64::MAX } else { sx.wrapping_div(sy) as u64 });

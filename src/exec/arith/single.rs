@@ -17,6 +17,17 @@ pub(crate) fn enter<const FTZ: bool>(bits: u32) -> f32 {
     f32::from_bits(flushed::<FTZ>(bits))
 }
 
+/// The divisor that `div.approx` divides by. It multiplies by a reciprocal that is flushed to zero if it is subnormal:
+/// "for 2^126 < |b| < 2^128, if a is infinity, div.approx.f32 returns NaN, otherwise it returns a sign-preserving zero"
+/// (PTX ISA 9.1, 9.7.3.8). Infinity has the same quotients.
+#[inline(always)]
+pub(crate) fn approximate_divisor(bits: u32) -> u32 {
+    /// 2^126.
+    const LARGEST: u32 = (126 + 127) << 23;
+    let magnitude = bits & !SIGN;
+    if magnitude > LARGEST && magnitude < INFINITY { bits & SIGN | INFINITY } else { bits }
+}
+
 /// The bits of a result.
 #[inline(always)]
 pub(crate) fn leave<const FTZ: bool>(value: f32) -> u32 {

@@ -157,6 +157,7 @@ pub(super) fn float(
                 FloatOp::Sub => Single::Sub,
                 FloatOp::Mul => Single::Mul,
                 FloatOp::Fma => Single::Fma,
+                FloatOp::Div if approx => Single::DivApprox,
                 FloatOp::Div => Single::Div,
                 FloatOp::Rcp => Single::Rcp,
                 FloatOp::Sqrt => Single::Sqrt,

@@ -196,7 +196,7 @@ pub enum PrmtMode {
 /// Use of the carry flag, itself a predicate register.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Carry {
-    /// Added (or subtracted as a borrow).
+    /// Added; a difference borrows if it is clear.
     pub read: Option<RegId>,
     /// Set from the result.
     pub write: Option<RegId>,
@@ -240,7 +240,7 @@ pub struct FloatMode {
     pub ftz: bool,
     /// Result clamped to [0, 1], NaN to 0.
     pub sat: bool,
-    /// An approximate variant (`.approx`, `.full`): PTX documents its error.
+    /// An approximate variant (`.approx`): PTX documents its error.
     pub approx: bool,
     /// `min`/`max` return NaN if either source is.
     pub nan: bool,

@@ -24,12 +24,14 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
         round: round.unwrap_or_default(),
         ftz: op.take("ftz"),
         sat: op.take("sat"),
-        approx: op.take("approx") || op.take("full"),
+        approx: op.take("approx"),
         nan: op.take("NaN"),
         relu: op.take("relu"),
         magnitude: extremum && op.take("abs"),
         sign_product: extremum && op.take("xorsign"),
     };
+    // the full range is divided to the last bit here
+    let full = op.take("full");
     let (ty, from) = match op.types().as_slice() {
         [Type::F32, from @ (Type::F16 | Type::Bf16)] if matches!(root, "add" | "sub" | "fma") => {
             (Type::F32, Some(*from))
@@ -38,7 +40,7 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
         _ => return Err(op.types_wrong(1)),
     };
     let float = ty.float().ok_or_else(|| no_float(op))?;
-    check(op, what, float, &mode, round.is_some())?;
+    check(op, what, float, &FloatMode { approx: mode.approx || full, ..mode }, round.is_some())?;
     if args.len() != count + 1 {
         return Err(wrong_count(op, args, &(count + 1).to_string()));
     }

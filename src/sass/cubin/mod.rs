@@ -91,7 +91,7 @@ pub fn read(name: &str, bytes: &[u8], targets: &[u32], globals_start: u64) -> Re
             "a cubin is what `nvcc -cubin` or ptxas write",
         ));
     }
-    let target = header.e_flags(ENDIAN).0 & 0xff;
+    let target = target(header.e_ident().abi_version, header.e_flags(ENDIAN).0);
     if !targets.contains(&target) {
         let known: Vec<String> = targets.iter().map(|target| format!("sm_{target}")).collect();
         let message = format!("machine code for sm_{target}, which there is no table for");
@@ -102,6 +102,13 @@ pub fn read(name: &str, bytes: &[u8], targets: &[u32], globals_start: u64) -> Re
         sections.symbols(ENDIAN, found, object::elf::SHT_SYMTAB).map_err(|error| broken("symbols", error))?;
     let file = File { name, bytes: found, sections, symbols };
     file.cubin(target, globals_start)
+}
+
+/// The architecture that the flags of a file name: 61 for sm_61. Since ABI version 8, which CUDA 13 writes, the number
+/// stands in the second byte.
+fn target(abi_version: u8, flags: u32) -> u32 {
+    let first = if abi_version >= 8 { 8 } else { 0 };
+    flags >> first & 0xff
 }
 
 struct File<'a> {

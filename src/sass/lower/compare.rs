@@ -156,7 +156,8 @@ fn extended(cx: &mut Cx, d: &Decoded, cmp: Cmp, (a, b): (Src, Src)) -> Res<Quest
 
 /// `FCHK.DIVIDE`: whether a quotient needs the long way. When hardware says so is not public; here whenever the short one
 /// could lose bits to the ends of the range of exponents: the divisor's reciprocal, the quotient or the remainder is not
-/// a normal number, or a source is none. Zero over a normal divisor is none of these.
+/// a normal number, or a source is none. Zero over a normal divisor is none of these, unless the quotient is -0: the short
+/// way begins with a sum to +0, and would lose the sign.
 fn check_divide(cx: &mut Cx, d: &Decoded) -> Res<()> {
     let Some(p) = cx.pred_dst(d, "p") else { return refuse("FCHK without a predicate", "") };
     if let Some(operand) = ["a", "b"]
@@ -181,7 +182,10 @@ fn check_divide(cx: &mut Cx, d: &Decoded) -> Res<()> {
     let quotient = outside(cx, biased, 0, 249);
     let magnitude = cx.value(IntOp::And, U32, &[a, Src::Imm(0x7fff_ffff)]);
     let nonzero = cx.pred();
-    into(cx, Cmp::Ne, U32, (magnitude, Src::Imm(0)), nonzero);
+    let signs = cx.value(IntOp::Xor, U32, &[a, b]);
+    let sign = cx.value(IntOp::And, U32, &[signs, Src::Imm(0x8000_0000)]);
+    let counted = cx.value(IntOp::Or, U32, &[magnitude, sign]);
+    into(cx, Cmp::Ne, U32, (counted, Src::Imm(0)), nonzero);
     let held = |reg| PredSrc::Reg(Guard { reg, negate: false });
     let either = cx.pred();
     cx.push(Sem::PredLogic { op: PredOp::Or, dst: either, a: held(dividend), b: held(quotient) });

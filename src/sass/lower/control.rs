@@ -16,6 +16,13 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, next: i64) -> Res<Role> {
     if sem == "nop" {
         return Ok(Role::PLAIN);
     }
+    if let Some((_, text, _)) = d
+        .modifiers
+        .iter()
+        .find(|(name, text, _)| matches!(*name, "lmt" | "noinc" | "keep") && !text.is_empty())
+    {
+        return refuse(format!("{}{text}", d.op.name), "");
+    }
     let condition = d.operand("cc").filter(|operand| !operand.hidden);
     if let Some(condition) = condition {
         return conditional(cx, d, condition.value, next);

@@ -1,6 +1,6 @@
 //! Conversions.
 
-use super::{Cx, Decoded, Res, Role, S32, U32, double, float, refuse};
+use super::{Cx, Decoded, Operand, Res, Role, S32, U32, double, float, refuse};
 use crate::base::RegId;
 use crate::program::sem::{Convert, FloatTy, IntOp, IntTy, Operand as Src, Round, Sem, ValueTy};
 
@@ -53,10 +53,18 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded) -> Res<Role> {
     } else {
         ValueTy::Int(int_type(d.modifier("to"))?)
     };
+    let single = ValueTy::Float(FloatTy::F32);
+    let half = ValueTy::Float(FloatTy::F16);
+    if d.has("ftz") && ![from, to].contains(&single) || d.has("ftz") && [from, to].contains(&half) {
+        return refuse(
+            format!("{}.FTZ between these types", d.op.name),
+            "compilers flush subnormal numbers of single precision only",
+        );
+    }
     let src = source(cx, d, from)?;
     let name = d.modifier("round");
     let round = match name {
-        // F2F between formats rounds by other names
+        // F2F within a format rounds to an integral number or passes the number on
         ".PASS" | ".ROUND" => Round::Nearest,
         name => float::round(name),
     };
@@ -93,10 +101,7 @@ fn source(cx: &mut Cx, d: &Decoded, from: ValueTy) -> Res<Src> {
     match from {
         ValueTy::Float(FloatTy::F64) => double::source(cx, d, "b"),
         ValueTy::Float(FloatTy::F32) => float::source(cx, d, "b"),
-        ValueTy::Float(_) if operand.neg || operand.abs => {
-            refuse(format!("{} of a half with a sign", d.op.name), "")
-        }
-        ValueTy::Float(_) => cx.raw(operand),
+        ValueTy::Float(_) => half_source(cx, operand),
         ValueTy::Int(ty) if ty.bits == 64 => {
             if operand.neg || operand.abs {
                 return refuse(format!("{} of a double word with a sign", d.op.name), "");
@@ -104,11 +109,17 @@ fn source(cx: &mut Cx, d: &Decoded, from: ValueTy) -> Res<Src> {
             cx.pair(operand)
         }
         ValueTy::Int(ty) => {
+            if (operand.neg || operand.abs) && !ty.signed {
+                return refuse(format!("{} of an unsigned integer with a sign", d.op.name), "");
+            }
+            // the smallest number of so many bits stays what it is: ptxas makes one such instruction of `abs.s16` or
+            // `neg.s16` and a conversion
             let mut value = cx.raw(operand)?;
             let byte = match operand.part {
                 ".B1" => 8,
                 ".B2" => 16,
                 ".B3" => 24,
+                _ if operand.half => 16,
                 _ => 0,
             };
             if byte > 0 {
@@ -131,4 +142,20 @@ fn source(cx: &mut Cx, d: &Decoded, from: ValueTy) -> Res<Src> {
             Ok(value)
         }
     }
+}
+
+/// The half of a register that is named, with its signs.
+fn half_source(cx: &mut Cx, operand: &Operand) -> Res<Src> {
+    const SIGN: u64 = 1 << 15;
+    let mut value = cx.raw(operand)?;
+    if operand.half {
+        value = cx.value(IntOp::Shr, U32, &[value, Src::Imm(16)]);
+    }
+    if operand.abs {
+        value = cx.value(IntOp::And, U32, &[value, Src::Imm(SIGN - 1)]);
+    }
+    if operand.neg {
+        value = cx.value(IntOp::Xor, U32, &[value, Src::Imm(SIGN)]);
+    }
+    Ok(value)
 }

@@ -134,6 +134,9 @@ fn special(cx: &mut Cx, d: &Decoded) -> Res<()> {
     };
     let src = [a, Src::Imm(0), Src::Imm(0)];
     if d.modifier("op").ends_with("64H") {
+        if d.has("sat") {
+            return refuse(format!("MUFU{}.SAT", d.modifier("op")), "");
+        }
         // upper words of doubles
         let (whole, result) = (cx.wide(), cx.wide());
         cx.push(Sem::Pack { dst: whole, parts: vec![Src::Imm(0), a], bits: 32 });

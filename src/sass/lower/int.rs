@@ -1,6 +1,6 @@
 //! Integers: sums, products, shifts, bits.
 
-use super::{Cx, Decoded, Operand, Refusal, Res, Role, S32, U32, U64, Value, refuse};
+use super::{Cx, Decoded, Operand, Res, Role, S32, U32, U64, Value, refuse};
 use crate::base::RegId;
 use crate::program::sem::{
     Addend, Carry, IntOp, IntTy, Operand as Src, PredSrc, PrmtMode, Sem, ValueTy, Xmad, XmadFlags,
@@ -19,11 +19,17 @@ struct Sum {
 pub(super) fn lower(cx: &mut Cx, d: &Decoded) -> Res<Role> {
     let sets = d.operand("d").is_some_and(|operand| operand.cc);
     let sum = Sum { chained: d.has("x"), sets, saturate: d.has("sat") };
+    // both signs set say something else: one more
+    let more = d.has("po");
     match d.op.sem.as_str() {
         "iadd" => {
             let (a, b) = (cx.source(d, "a")?, cx.source(d, "b")?);
             let dst = cx.dst(d, "d")?;
-            add(cx, dst, (a, negated(d, "a")), (b, negated(d, "b")), sum)?;
+            if more {
+                one_more(cx, dst, a, b, sum)?;
+            } else {
+                add(cx, dst, (a, negated(d, "a")), (b, negated(d, "b")), sum)?;
+            }
         }
         "iadd3" => {
             let parts = ["a", "b", "c"].map(|name| part_of(cx, d, name));
@@ -37,7 +43,9 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded) -> Res<Role> {
                 upper_half(cx, d, a, b)?
             } else {
                 let first = cx.narrow();
-                add(cx, first, (a, negated(d, "a")), (b, negated(d, "b")), plain)?;
+                let both = negated(d, "a") && negated(d, "b");
+                let a = if both { cx.value(IntOp::Neg, U32, &[a]) } else { a };
+                add(cx, first, (a, negated(d, "a") && !both), (b, negated(d, "b")), plain)?;
                 match d.modifier("shift") {
                     "" => Src::Reg(first),
                     _ => cx.value(IntOp::Shl, U32, &[Src::Reg(first), Src::Imm(16)]),
@@ -54,7 +62,11 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded) -> Res<Role> {
             let shift = cx.source(d, "shift")?;
             let scaled = if shift == Src::Imm(0) { a } else { cx.value(IntOp::Shl, U32, &[a, shift]) };
             let dst = cx.dst(d, "d")?;
-            add(cx, dst, (scaled, negated(d, "a")), (b, negated(d, "b")), sum)?;
+            if more {
+                one_more(cx, dst, scaled, b, sum)?;
+            } else {
+                add(cx, dst, (scaled, negated(d, "a")), (b, negated(d, "b")), sum)?;
+            }
         }
         "lea_hi" => {
             if cx.pred_dst(d, "p").is_some() || negated(d, "a") {
@@ -67,7 +79,8 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded) -> Res<Role> {
             let dst = cx.dst(d, "d")?;
             add(cx, dst, (high, false), (b, false), sum)?;
         }
-        "imnmx" => minimum(cx, d)?,
+        "imnmx" => minimum(cx, d, sets)?,
+        "vmnmx" if sets => return refuse("VMNMX.CC", ""),
         "vmnmx" => video_minimum(cx, d)?,
         "xmad" => xmad(cx, d, sets)?,
         _ => {
@@ -109,8 +122,7 @@ fn add(cx: &mut Cx, dst: RegId, (a, minus_a): (Src, bool), (b, minus_b): (Src, b
             (false, false) => (IntOp::Add, [a, b]),
             (false, true) => (IntOp::Sub, [a, b]),
             (true, false) => (IntOp::Sub, [b, a]),
-            // the assembler calls it PO: a + b + 1
-            (true, true) => return one_more(cx, dst, a, b),
+            (true, true) => return refuse("a sum of two negated sources", ""),
         };
         let src = [src[0], src[1], Src::Imm(0), Src::Imm(0)];
         cx.push(Sem::Int { op, ty, dst, src, carry: Carry::default(), saturate });
@@ -167,7 +179,11 @@ fn upper_half(cx: &mut Cx, d: &Decoded, a: Src, b: Src) -> Res<Src> {
     Ok(Src::Reg(low))
 }
 
-fn one_more(cx: &mut Cx, dst: RegId, a: Src, b: Src) -> Res<()> {
+/// `a + b + 1`, which the assembler calls PO.
+fn one_more(cx: &mut Cx, dst: RegId, a: Src, b: Src, sum: Sum) -> Res<()> {
+    if sum.chained || sum.sets || sum.saturate {
+        return refuse("a sum and one more with carry, or that saturates", "");
+    }
     let first = cx.value(IntOp::Add, U32, &[a, b]);
     cx.int(IntOp::Add, U32, dst, &[first, Src::Imm(1)]);
     Ok(())
@@ -218,7 +234,12 @@ fn iadd3_chained(cx: &mut Cx, d: &Decoded, sources: [Src; 3], sum: Sum) -> Res<R
 }
 
 /// The smaller source if the predicate holds, else the larger; of words and of double words in two steps.
-fn minimum(cx: &mut Cx, d: &Decoded) -> Res<()> {
+fn minimum(cx: &mut Cx, d: &Decoded, sets: bool) -> Res<()> {
+    // the step for the upper words tells the one for the lower words, by the condition code, which source it took
+    if sets != (d.modifier("ext") == ".XHI") {
+        let cc = if sets { ".CC" } else { "" };
+        return refuse(format!("IMNMX{}{cc}", d.modifier("ext")), "");
+    }
     let (a, b) = (cx.source(d, "a")?, cx.source(d, "b")?);
     let ty = if d.has("u") { U32 } else { S32 };
     let smaller = cx.pred_src(d, "p");
@@ -443,8 +464,8 @@ fn funnel(cx: &mut Cx, d: &Decoded, dst: RegId) -> Res<()> {
             let op = if left { IntOp::FunnelLeft { wrap } } else { IntOp::FunnelRight { wrap } };
             cx.int(op, U32, dst, &[a, c, b]);
         }
-        ("" | ".HI", ty) => {
-            // of a double word, shifted by up to 63: the half that the direction moves to, or the upper one
+        ("", ty) => {
+            // of a double word, shifted by up to 63: the half that the direction moves to
             let pair = cx.wide();
             cx.push(Sem::Pack { dst: pair, parts: vec![a, c], bits: 32 });
             let amount = match b {
@@ -460,14 +481,13 @@ fn funnel(cx: &mut Cx, d: &Decoded, dst: RegId) -> Res<()> {
                 shifted,
                 &[Src::Reg(pair), amount],
             );
-            let upper = left || d.modifier("part") == ".HI";
-            if upper {
+            if left {
                 cx.high(dst, shifted);
             } else {
                 cx.low(dst, shifted);
             }
         }
-        (part, _) => return Err::<(), Refusal>((format!("{}{part}", d.op.name), String::new())),
+        (part, _) => return refuse(format!("{}{part}", d.op.name), ""),
     }
     Ok(())
 }

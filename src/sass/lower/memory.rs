@@ -135,6 +135,15 @@ fn atomic(cx: &mut Cx, d: &Decoded, space: Space) -> Res<Role> {
         ".F32.FTZ.RN" => ValueTy::Float(FloatTy::F32),
         other => return refuse(format!("{}{other}", d.op.name), ""),
     };
+    let known = match op {
+        AtomOp::Inc | AtomOp::Dec => ty == int(32, false),
+        AtomOp::Add => true,
+        _ => matches!(ty, ValueTy::Int(_)),
+    };
+    if !known {
+        let hint = "floats are added only, and counters are unsigned words";
+        return refuse(format!("{}{}{}", d.op.name, d.modifier("op"), d.modifier("ty")), hint);
+    }
     let wide = ty.bytes() == 8;
     let operand = if d.op.sem == "red" { "d" } else { "b" };
     let Some(Value::Register(first)) = d.operand(operand).map(|operand| operand.value) else {

@@ -57,7 +57,7 @@ fn barrier(cx: &mut Cx, d: &Decoded) -> Res<Role> {
     let p = cx.pred_src(d, "p");
     let kind = match d.modifier("mode") {
         ".SYNC" => BarrierKind::Sync,
-        ".ARRIVE" => BarrierKind::Arrive,
+        ".ARV" => BarrierKind::Arrive,
         ".RED.AND" => BarrierKind::And(cx.flags.barrier, p),
         ".RED.OR" => BarrierKind::Or(cx.flags.barrier, p),
         ".RED.POPC" => BarrierKind::Popc(cx.flags.count, p),

@@ -12,6 +12,11 @@ pub(super) struct Found<'t> {
     pub form: usize,
 }
 
+/// The register that is always zero.
+const RZ: u64 = 255;
+/// How many barriers a warp has.
+const BARRIERS: u64 = 6;
+
 type Missing<'t> = (&'t str, u64);
 
 impl Encoding {
@@ -87,7 +92,9 @@ impl Encoding {
         let register = matches!(value, Value::Register(_) | Value::Address { .. });
         Ok(Operand {
             name: &spec.name,
-            hidden: spec.hide == Some(place) && !matches!(value, Value::Register(_)),
+            // of a register or a number, only the number can say nothing
+            hidden: spec.hide == Some(place)
+                && !matches!((spec.kind, value), (Kind::RegisterOrNumber(_), Value::Register(_))),
             value,
             neg: bit(spec.neg),
             abs: bit(spec.abs),
@@ -120,6 +127,10 @@ impl Encoding {
             (Kind::B, Source::Single) => Value::Single((bits as u32) << 12),
             (Kind::B, Source::Double) => Value::Double(bits << 44),
             (Kind::B, Source::Constant) | (Kind::Constant, _) => constant(),
+            // there is no register behind RZ
+            (Kind::B | Kind::Register, _) if spec.next && bits == RZ => {
+                return Err((spec.name.as_str(), bits));
+            }
             (Kind::B | Kind::Register, _) => Value::Register(bits as u8),
             (Kind::Predicate, _) => Value::Predicate(bits as u8),
             (Kind::IndexedConstant, _) => Value::IndexedConstant {
@@ -132,8 +143,11 @@ impl Encoding {
             (Kind::Single, _) => Value::Single(bits as u32),
             (Kind::Target, _) => Value::Target(signed(bits, 24)),
             (Kind::Address, _) => {
-                let offset =
-                    spec.offset.as_ref().map_or(0, |(field, _)| signed(field.get(word), field.width()));
+                // without a register, the offset is the address, which has no sign
+                let offset = spec.offset.as_ref().map_or(0, |(field, _)| match bits {
+                    RZ => field.get(word) as i64,
+                    _ => signed(field.get(word), field.width()),
+                });
                 let offset = if spec.words { offset * 4 } else { offset };
                 Value::Address {
                     register: bits as u8,
@@ -151,6 +165,7 @@ impl Encoding {
             (Kind::Choice(choice), _) => {
                 Value::Choice(self.text(choice, bits).ok_or((spec.name.as_str(), bits))?, bits)
             }
+            (Kind::Barrier, _) if bits >= BARRIERS => return Err((spec.name.as_str(), bits)),
             (Kind::Barrier, _) => Value::Barrier(bits as u8),
             (Kind::Barriers, _) => Value::Barriers(bits as u8),
         };
@@ -217,7 +232,11 @@ impl Encoding {
                 if offset % unit != 0 {
                     return None;
                 }
-                word |= offset_field.put(fits(offset / unit, offset_field.width())?);
+                let offset = offset / unit;
+                word |= offset_field.put(match u64::from(register) {
+                    RZ => small(u64::try_from(offset).ok()?, offset_field)?,
+                    _ => fits(offset, offset_field.width())?,
+                });
                 register.into()
             }
             (Value::Choice(_, number), _) => number,

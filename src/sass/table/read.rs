@@ -39,6 +39,8 @@ struct OpSpec {
     forms: String,
     #[serde(default)]
     set: u64,
+    #[serde(default)]
+    clear: u64,
     #[serde(default = "yes")]
     guarded: bool,
     text: String,
@@ -136,9 +138,14 @@ fn instruction(spec: OpSpec, choices: &[Choice], word_bits: u32, guard: u32) -> 
     let forms: Vec<Form> =
         spec.forms.split(';').map(|form| form_of(form.trim(), word_bits)).collect::<Result<_, _>>()?;
     let (mnemonic, operands) = text::parse(&spec.text, choices)?;
-    let set = Word::from(spec.set);
-    let forms =
-        forms.into_iter().map(|form| Form { bits: form.bits | set, mask: form.mask | set, ..form }).collect();
+    let (set, clear) = (Word::from(spec.set), Word::from(spec.clear));
+    if set & clear != 0 {
+        return Err("a bit is both in `set` and in `clear`".to_owned());
+    }
+    // modifiers may lie over the bits that the entry fixes, but not over those of the forms themselves
+    let own: Vec<Word> = forms.iter().map(|form| form.mask & !free_sign(form.source)).collect();
+    let fixed = |form: Form| Form { bits: form.bits | set, mask: form.mask | set | clear, ..form };
+    let forms = forms.into_iter().map(fixed).collect();
     let op = Op {
         name: spec.name,
         sem: spec.sem,
@@ -152,8 +159,8 @@ fn instruction(spec: OpSpec, choices: &[Choice], word_bits: u32, guard: u32) -> 
         operands,
     };
     let guard = if op.guarded { low(4) << guard } else { 0 };
-    for form in &op.forms {
-        let mut taken = (form.mask & !free_sign(form.source)) | guard;
+    for (form, own) in op.forms.iter().zip(own) {
+        let mut taken = own | guard;
         for (name, mask) in op.fields(form.source) {
             // one register in two roles, source and destination
             let twice = name == "c"

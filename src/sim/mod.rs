@@ -44,6 +44,8 @@
 
 mod blocks;
 mod error;
+#[cfg(test)]
+mod fields;
 mod idle;
 mod launch;
 mod left;

@@ -40,12 +40,15 @@ impl Wheel {
         }
     }
 
+    /// Makes it a new one.
     pub fn clear(&mut self) {
-        *self.buckets = [0; SPAN];
-        self.used = [0; WORDS];
-        self.used_words = 0;
-        self.far = 0;
-        self.far_min = u64::MAX;
+        let Self { buckets, used, used_words, far, far_at, far_min } = self;
+        **buckets = [0; SPAN];
+        *used = [0; WORDS];
+        *used_words = 0;
+        *far = 0;
+        *far_at = [0; SLOTS];
+        *far_min = u64::MAX;
     }
 
     /// Puts a slot in. `at` is after `now`; nothing in the wheel is before `now`.

@@ -10,11 +10,14 @@ mod random_kernels;
 mod reference;
 #[path = "../support/runs.rs"]
 mod runs;
+#[path = "../support/settings.rs"]
+mod settings;
 #[path = "../support/shipped.rs"]
 mod shipped;
 
 mod accelsim;
 mod against_reference;
+mod check_is_run;
 mod examples;
 mod golden;
 mod memory_features;

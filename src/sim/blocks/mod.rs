@@ -113,17 +113,19 @@ impl Blocks {
         blocks
     }
 
-    /// Takes all blocks away, at cycle 0 of a new run.
-    pub fn restart(&mut self, layout: Layout) {
-        self.layout = layout;
-        self.place_of = layout.place_of_slots();
-        self.residents.iter_mut().for_each(|resident| resident.occupied = false);
-        self.residents.resize_with(layout.places(), Resident::default);
-        self.age.clear();
-        self.live = WarpMask::empty();
-        self.at_barrier = WarpMask::empty();
-        self.releases.clear();
-        self.due = u64::MAX;
+    /// Makes them new: no blocks, at cycle 0 of a new run, with these places.
+    pub fn restart(&mut self, places: Layout) {
+        let Self { layout, place_of, residents, age, live, at_barrier, ran, releases, due } = self;
+        *layout = places;
+        *place_of = places.place_of_slots();
+        residents.clear();
+        residents.resize_with(places.places(), Resident::default);
+        age.clear();
+        *live = WarpMask::empty();
+        *at_barrier = WarpMask::empty();
+        *ran = [(Cycle::ZERO, 0); SLOTS];
+        releases.clear();
+        *due = u64::MAX;
     }
 
     /// Whether no block is on the SM.

@@ -54,8 +54,7 @@ fn launch_with<P: Policy, O: Observer>(
     on_block: &mut OnBlock<'_>,
 ) -> Result<SimSummary, SimError<Kept>> {
     let layout = supply.layout();
-    let mut sm = Sm::new(table);
-    sm.restart(layout);
+    let mut sm = Sm::new(table, layout);
     let mut rooms = vec![BlockPaths::default(); layout.places()];
     let mut result = BlockResult::default();
     loop {
@@ -118,7 +117,7 @@ pub struct Engine<'a> {
 impl<'a> Engine<'a> {
     /// For a program on a machine of the paper model.
     pub fn new(table: &'a TimingTable, machine: PaperMachine<'a>) -> Self {
-        Self { sm: Sm::new(table), machine }
+        Self { sm: Sm::new(table, Layout::ONE), machine }
     }
 
     /// Simulates a block.

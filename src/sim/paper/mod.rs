@@ -6,6 +6,8 @@ mod idle;
 mod launch;
 mod machine;
 mod several;
+#[cfg(test)]
+mod tests;
 
 pub use launch::Engine;
 pub(in crate::sim) use launch::launch;
@@ -41,7 +43,7 @@ struct Slot {
     stalled_until: u64,
 }
 
-/// The SM. Time goes on until [`Sm::restart`].
+/// The SM. Time passes until [`Sm::restart`] makes it a new one.
 #[derive(Clone, Debug)]
 struct Sm<'a> {
     ops: Ops<'a>,
@@ -69,8 +71,9 @@ struct Sm<'a> {
 }
 
 impl<'a> Sm<'a> {
-    pub fn new(table: &'a TimingTable) -> Self {
-        Self {
+    /// An SM without blocks at cycle 0, with places for them.
+    pub fn new(table: &'a TimingTable, layout: Layout) -> Self {
+        let mut sm = Self {
             ops: Ops::new(table),
             regs: table.regs(),
             avail: Vec::new(),
@@ -83,24 +86,44 @@ impl<'a> Sm<'a> {
             wheel: Wheel::new(),
             view: View::new(),
             slots: [Slot::default(); SLOTS],
-            blocks: Blocks::new(Layout::ONE),
+            blocks: Blocks::new(layout),
             used: Default::default(),
-        }
+        };
+        sm.restart(layout);
+        sm
     }
 
-    /// Empties the SM and starts again at cycle 0, with places for blocks.
+    /// Makes the SM a new one: without blocks, at cycle 0, with places for blocks. Only its memory remains. This is the
+    /// one place that says what a new SM is, and it names every field, so that none can be forgotten.
     pub fn restart(&mut self, layout: Layout) {
-        self.avail.fill(0);
-        self.free.fill(0);
-        self.wheel.clear();
-        self.yielding = WarpMask::empty();
-        self.view.now = Cycle::ZERO;
-        self.view.ready = WarpMask::empty();
-        self.view.live = WarpMask::empty();
-        self.view.at_barrier = WarpMask::empty();
-        self.view.by_age.clear();
-        self.blocks.restart(layout);
-        self.used = Default::default();
+        let Self {
+            ops: _,
+            regs: _,
+            barriers: _,
+            sub_cores: _,
+            avail,
+            tracks_global,
+            from_global,
+            yielding,
+            free,
+            wheel,
+            view,
+            slots,
+            blocks,
+            used,
+        } = self;
+        // `place` makes them longer again, with zeros
+        avail.clear();
+        from_global.clear();
+        // it depends on the policies, with which blocks are placed
+        *tracks_global = false;
+        *yielding = WarpMask::empty();
+        free.fill(0);
+        wheel.clear();
+        view.clear();
+        *slots = [Slot::default(); SLOTS];
+        blocks.restart(layout);
+        *used = Default::default();
     }
 
     pub fn now(&self) -> Cycle {

@@ -65,6 +65,17 @@ impl View {
         }
     }
 
+    /// Makes it a new one.
+    pub(super) fn clear(&mut self) {
+        let Self { now, ready, live, at_barrier, by_age, global_until } = self;
+        *now = Cycle::ZERO;
+        *ready = WarpMask::empty();
+        *live = WarpMask::empty();
+        *at_barrier = WarpMask::empty();
+        by_age.clear();
+        *global_until = [Cycle::ZERO; SLOTS];
+    }
+
     /// The oldest of these warps: by launch order of the block, then by warp.
     pub fn oldest(&self, warps: WarpMask) -> Option<usize> {
         self.by_age.iter().find_map(|&block| (block & warps).lowest())

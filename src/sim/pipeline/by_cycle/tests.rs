@@ -4,6 +4,8 @@
 mod reference;
 #[path = "../../../../tests/support/runs.rs"]
 mod runs;
+#[path = "../../../../tests/support/settings.rs"]
+mod settings;
 #[path = "../../../../tests/support/shipped.rs"]
 mod shipped;
 
@@ -178,96 +180,6 @@ fn reference_launches() {
     println!("{} runs, {} events, {} cycles", compared.runs, compared.events, compared.cycles);
 }
 
-/// Settings that may be drawn, and for which machines: of all, of those with memory behind the SM, of those with an L1.
-const OF_ALL: &[&str] = &[
-    "sub_cores=1",
-    "sub_cores=2",
-    "sub_cores=4",
-    "sms=2",
-    "sms=3",
-    "limits.blocks=1",
-    "limits.blocks=2",
-    "limits.warps=16",
-    "hazards=[Raw]",
-    "exit_issues=false",
-    "units.int.init=1",
-    "units.int.lat=9",
-    "units.fp32.init=3",
-    "units.sfu.lat=300",
-    "units.int.shared=true",
-    "units.fp32.shared=true",
-    "pipeline.issue.per_warp=2",
-    "pipeline.issue.distinct_units=true",
-    "pipeline.issue.rotate=false",
-    "pipeline.front_end=none",
-    "pipeline.front_end.fetches=1",
-    "pipeline.front_end.fetches=2",
-    "pipeline.front_end.buffer=1",
-    "pipeline.front_end.buffer=3",
-    "pipeline.front_end.icache.miss_latency=30",
-    "pipeline.front_end.icache.sets=1",
-    "pipeline.queue=none",
-    "pipeline.queue=0",
-    "pipeline.queue=3",
-    "pipeline.collector=none",
-    "pipeline.collector.units=4",
-    "pipeline.collector.units=12",
-    "pipeline.collector.units=16",
-    "pipeline.collector.banks=4",
-    "pipeline.collector.banks=16",
-    "pipeline.collector.steps=1",
-    "pipeline.collector.steps=3",
-    "pipeline.collector.ports=1",
-    "pipeline.collector.ports=3",
-    "pipeline.collect=[]",
-    "pipeline.write_back=0",
-    "pipeline.write_back=5",
-    "pipeline.result_buses=none",
-    "pipeline.result_buses=1",
-    "pipeline.load_store.shared_latency=1",
-    "pipeline.load_store.shared_latency=5",
-    "pipeline.load_store.replies=1",
-    "pipeline.load_store.replies=8",
-    "pipeline.load_store.transaction=64",
-    "pipeline.load_store.transaction=128",
-    "pipeline.load_store.atomics_block=false",
-    "pipeline.load_store.atomics_wait_for_addresses=true",
-    "pipeline.launch.start=0",
-    "pipeline.launch.start=7",
-    "pipeline.launch.end=5",
-    "pipeline.launch.blocks_per_cycle=0",
-    "pipeline.launch.placement=Random(3)",
-    "pipeline.unscored=[]",
-];
-const OF_MEMORY: &[&str] = &[
-    "memory.lower=Perfect",
-    "memory.lower=Fixed",
-    "memory.fixed.latency=40",
-    "memory.fixed.per_cycle=2",
-    "memory.start=Cold",
-    "memory.jitter=Uniform(0, 9)",
-    "memory.partitions.crossbar_queue=2",
-    "memory.partitions.crossbar_queue=16",
-    "memory.partitions.latency=0",
-    "memory.partitions.latency=3",
-    "memory.partitions.queue=2",
-    "memory.partitions.ejection_queue=1",
-    "memory.partitions.l2=none",
-    "memory.partitions.clock=(2, 3)",
-    "memory.partitions.clock=(7, 5)",
-];
-const OF_L1: &[&str] = &[
-    "memory.l1=none",
-    "memory.l1.latency=1",
-    "memory.l1.banks=1",
-    "memory.l1.cache.mshrs=2",
-    "memory.l1.cache.merge=1",
-    "memory.l1.cache.miss_queue=2",
-    "memory.l1.cache.replacement=Random",
-    "memory.l1.cache.write=Back",
-    "memory.l1.cache.write=Evict",
-];
-
 /// On machines drawn at random, one in four of which has something of everything.
 #[test]
 fn random_machines() {
@@ -281,20 +193,7 @@ fn random_machines() {
     let shipped: Vec<_> = kernels.iter().map(|name| shipped::launch(name)).collect();
     let (mut compared, mut refused) = (Compared::default(), 0);
     while compared.runs < rounds {
-        let base = [
-            "accelsim-sm1",
-            "accelsim-sm1",
-            "accelsim-ecrts-dram",
-            "accelsim-ecrts",
-            "fermi-c2050",
-            "kepler-gk104",
-            "turing-tu102",
-        ][draw(7)];
-        let mut settings = Vec::new();
-        for _ in 0..[0, 1, 2, 3, 4, 12][draw(6)] {
-            let pool = [OF_ALL, OF_MEMORY, OF_L1][if base == "accelsim-sm1" { draw(3) } else { draw(2) }];
-            settings.push(pool[draw(pool.len())]);
-        }
+        let (base, settings) = settings::pipeline(&mut draw);
         let policy = &POLICIES[draw(POLICIES.len())];
         let workload = if draw(4) == 0 {
             let kernel = &shipped[draw(shipped.len())];

@@ -149,7 +149,9 @@ impl<'k> TraceSource<'k> {
             }
             Action::Access { space, bytes, atomic } => {
                 let block = u64::from(self.next - 1);
-                let access = Access { space, bytes: usize::from(bytes), atomic, warp: (block, warp) };
+                let (bytes, warp) = (usize::from(bytes), (block, warp));
+                let store = kernel.program.instr(pc).stores();
+                let access = Access { space, bytes, atomic, store, warp };
                 let mut reader = Reader {
                     wanted: &self.wanted,
                     kernel,
@@ -170,7 +172,7 @@ impl<'k> TraceSource<'k> {
                     for lane in lanes.lanes() {
                         touch(&mut self.lines, self.addresses[lane], usize::from(bytes), false);
                     }
-                    self.lines.finish(&mut self.group);
+                    self.lines.finish(&mut self.group, false);
                 }
                 Step::with(pc, ring)
             }
@@ -213,6 +215,7 @@ struct Access {
     space: Space,
     bytes: usize,
     atomic: bool,
+    store: bool,
     warp: (u64, usize),
 }
 
@@ -234,7 +237,7 @@ impl Reader<'_> {
         lanes: LaneMask,
         warps: u64,
     ) -> Result<MemoryUse, Wrong> {
-        let Access { space, bytes, atomic, warp: (block, warp) } = access;
+        let Access { space, bytes, atomic, store, warp: (block, warp) } = access;
         let nobody_asks = match space {
             Space::Generic => false,
             Space::Shared => self.wanted.banks.is_none(),
@@ -274,7 +277,7 @@ impl Reader<'_> {
                     (Space::Shared | Space::Generic, _) => {}
                 }
             }
-            self.lines.finish(self.group);
+            self.lines.finish(self.group, store);
         }
         Ok(MemoryUse { space: resolved, extra_transactions: extra })
     }

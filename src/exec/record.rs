@@ -38,6 +38,8 @@ struct Seen {
 struct Traffic {
     /// By pc: whether the instruction may move lines.
     moves_lines: Vec<bool>,
+    /// By pc: whether it is a store.
+    stores: Vec<bool>,
     /// Whether constants and parameters have lines.
     constants: bool,
     lines: Lines,
@@ -48,6 +50,7 @@ struct Traffic {
 /// Lines of one instruction that are still being collected.
 pub(super) struct Collecting<'a> {
     traffic: &'a mut Traffic,
+    store: bool,
 }
 
 /// Bytes of a word.
@@ -57,6 +60,7 @@ impl Record {
     pub(super) fn new(program: &Program, options: &Options) -> Self {
         let traffic = || Traffic {
             moves_lines: program.instrs.iter().map(|instr| instr.moves_lines(options.constants)).collect(),
+            stores: program.instrs.iter().map(|instr| instr.stores()).collect(),
             constants: options.constants,
             lines: Lines::default(),
             group: Vec::new(),
@@ -145,7 +149,8 @@ impl Record {
     pub(super) fn collect(&mut self, pc: Pc, space: Space) -> Option<Collecting<'_>> {
         let traffic = self.traffic.as_mut()?;
         let moves = traffic.moves_lines[pc.index()] && space.has_lines(traffic.constants);
-        moves.then_some(Collecting { traffic })
+        let store = traffic.stores[pc.index()];
+        moves.then_some(Collecting { traffic, store })
     }
 
     /// Moves the group of the instruction just executed to the path of its warp, if it has one.
@@ -202,6 +207,6 @@ impl Collecting<'_> {
 
     /// All lanes have been seen.
     pub(super) fn finish(self) {
-        self.traffic.lines.finish(&mut self.traffic.group);
+        self.traffic.lines.finish(&mut self.traffic.group, self.store);
     }
 }

@@ -84,14 +84,19 @@ impl Lines {
         }
     }
 
-    /// Moves the group of the instruction to `to`.
-    pub fn finish(&mut self, to: &mut Vec<LineUse>) {
+    /// Moves the group of the instruction to `to`; of a store with the words that it writes, where it writes a sector in
+    /// part.
+    pub fn finish(&mut self, to: &mut Vec<LineUse>, store: bool) {
         let Some(last) = self.pending.len().checked_sub(1) else {
             to.push(LineUse::none());
             return;
         };
-        let group = self.pending.iter().enumerate();
-        to.extend(group.map(|(index, &(line, bytes))| LineUse::new(line, sectors(bytes), index == last)));
+        for (index, &(line, bytes)) in self.pending.iter().enumerate() {
+            let (sectors, last) = (sectors(bytes), index == last);
+            let words = Some(words(bytes)).filter(|&words| store && is_partial(words, sectors));
+            to.push(LineUse::new(line, sectors, last && words.is_none()));
+            to.extend(words.map(|words| LineUse::words(words, last)));
+        }
         self.pending.clear();
     }
 }
@@ -101,6 +106,18 @@ fn sectors(bytes: u128) -> u8 {
     (0..4).filter(|sector| (bytes >> (32 * sector)) as u32 != 0).fold(0, |set, sector| set | 1 << sector)
 }
 
+/// The words of a line of which all bytes are among these.
+fn words(bytes: u128) -> u32 {
+    let pairs = bytes & bytes >> 1;
+    let all = pairs & pairs >> 2;
+    (0..32).filter(|word| all >> (WORD * word) & 1 == 1).fold(0, |set, word| set | 1 << word)
+}
+
+/// Whether one of these sectors of a line is not all in these words.
+fn is_partial(words: u32, sectors: u8) -> bool {
+    (0..4).any(|sector| sectors >> sector & 1 == 1 && (words >> (8 * sector)) as u8 != u8::MAX)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -108,7 +125,7 @@ mod tests {
     fn group(touch: impl FnOnce(&mut Lines)) -> Vec<(u64, u8, bool)> {
         let (mut lines, mut uses) = (Lines::default(), Vec::new());
         touch(&mut lines);
-        lines.finish(&mut uses);
+        lines.finish(&mut uses, false);
         assert!(lines.pending.is_empty());
         uses.iter().map(|used| (used.address(), used.sectors(), used.is_last())).collect()
     }
@@ -120,6 +137,23 @@ mod tests {
         let wide = group(|lines| lines.touch(96, 32));
         assert_eq!(wide, [(0, 0b1000, true)]);
         assert_eq!(group(|_| {}), [(0, 0, true)]);
+    }
+
+    #[test]
+    fn a_store_says_which_words_it_writes_if_not_whole_sectors() {
+        let stored = |touch: &dyn Fn(&mut Lines)| {
+            let (mut lines, mut uses) = (Lines::default(), Vec::new());
+            touch(&mut lines);
+            lines.finish(&mut uses, true);
+            uses
+        };
+        let whole = stored(&|lines| (0..32).for_each(|word| lines.touch(4 * word, 4)));
+        assert_eq!(whole, [LineUse::new(0, 0b1111, true)]);
+        let half = stored(&|lines| (28..38).for_each(|word| lines.touch(4 * word, 4)));
+        let (first, second) = (LineUse::words(0xf000_0000, false), LineUse::words(0x3f, true));
+        assert_eq!(half, [LineUse::new(0, 8, false), first, LineUse::new(1, 1, false), second]);
+        let bytes = stored(&|lines| (3..9).for_each(|byte| lines.touch(byte, 1)));
+        assert_eq!(bytes, [LineUse::new(0, 1, false), LineUse::words(0b10, true)]);
     }
 
     #[test]

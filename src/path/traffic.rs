@@ -9,12 +9,16 @@ use std::fmt;
 /// local memory ([`crate::program::TimingTable::moves_lines`]); within a group lines ascend. An
 /// atomic lists a line once per pass that it needs there. A step in which no lane accesses
 /// anything has the group [`LineUse::none`].
+///
+/// A store that writes a sector in part says which words of the line it writes: what follows the line is no line, but
+/// those [`LineUse::words`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LineUse(u64);
 
 const SECTOR_BITS: u64 = 0xf;
 const LAST: u64 = 1 << 4;
-const LINE_SHIFT: u32 = 5;
+const WORDS: u64 = 1 << 5;
+const LINE_SHIFT: u32 = 6;
 
 impl LineUse {
     /// Bytes of a line.
@@ -28,6 +32,17 @@ impl LineUse {
         Self(line << LINE_SHIFT | if last { LAST } else { 0 } | sectors as u64 & SECTOR_BITS)
     }
 
+    /// The words of 4 bytes that a store writes in the line before this, one bit each. A word counts if the store writes
+    /// all of it.
+    pub const fn words(words: u32, last: bool) -> Self {
+        Self((words as u64) << LINE_SHIFT | if last { LAST } else { 0 } | WORDS)
+    }
+
+    /// The words that a store writes, if that is what this says.
+    pub const fn written(self) -> Option<u32> {
+        if self.0 & WORDS != 0 { Some((self.0 >> LINE_SHIFT) as u32) } else { None }
+    }
+
     /// The group of a step that touches no line.
     pub const fn none() -> Self {
         Self::new(0, 0, true)
@@ -35,12 +50,15 @@ impl LineUse {
 
     /// The same of a line so many lines further on.
     pub const fn moved(self, lines: u64) -> Self {
+        if self.written().is_some() {
+            return self;
+        }
         Self(self.0.wrapping_add(lines << LINE_SHIFT))
     }
 
     /// Whether this stands for no line.
     pub const fn is_none(self) -> bool {
-        self.sectors() == 0
+        self.sectors() == 0 && self.written().is_none()
     }
 
     /// Number of the line.
@@ -66,7 +84,11 @@ impl LineUse {
 
 impl fmt::Debug for LineUse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:#x}/{:04b}{}", self.address(), self.sectors(), if self.is_last() { "." } else { "" })
+        let end = if self.is_last() { "." } else { "" };
+        match self.written() {
+            Some(words) => write!(f, "words {words:#x}{end}"),
+            None => write!(f, "{:#x}/{:04b}{end}", self.address(), self.sectors()),
+        }
     }
 }
 
@@ -82,6 +104,10 @@ mod tests {
             assert_eq!((used.address(), used.is_none()), (line * 128, false));
         }
         assert!(LineUse::none().is_none() && LineUse::none().is_last());
+        let words = LineUse::words(0x8000_0001, true);
+        assert_eq!((words.written(), words.sectors(), words.is_last()), (Some(0x8000_0001), 0, true));
+        assert_eq!((words.moved(7), words.is_none()), (words, false));
+        assert_eq!(LineUse::new(1, 1, false).moved(2), LineUse::new(3, 1, false));
         assert_eq!(std::mem::size_of::<LineUse>(), 8);
     }
 }

@@ -288,6 +288,11 @@ impl Instr {
         self.flow == Flow::AsyncCopy || self.memory.is_some_and(|memory| memory.moves_lines(constants))
     }
 
+    /// Whether it takes values to memory and brings none back.
+    pub fn stores(&self) -> bool {
+        matches!(self.memory, Some(MemoryOp::Store(_)))
+    }
+
     /// Whether it may fetch its results from global memory.
     pub fn loads_global(&self) -> bool {
         self.flow == Flow::AsyncCopy || self.memory.is_some_and(MemoryOp::loads_global)

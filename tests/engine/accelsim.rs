@@ -120,6 +120,43 @@ fn stock_gpu() {
     assert!(mean < 0.001 && worst < 0.02, "mean {mean}, largest {worst}");
 }
 
+/// Launches of the suite, which nothing here was made to agree with.
+#[test]
+fn launches_of_the_suite() {
+    let only = std::env::var("WARPBOUND_ONLY").ok();
+    for (name, equal, mean, worst) in
+        [("accelsim-ecrts", 102, 0.001, 0.03), ("accelsim-sm1", 89, 0.003, 0.08)]
+    {
+        let machine = shipped::machine(name);
+        let mut all = Vec::new();
+        for line in read("tests/data/reference/suite.csv").lines().skip(1) {
+            let f = fields(line, 5);
+            if f[1] != name || only.as_ref().is_some_and(|only| !f[0].contains(only)) {
+                continue;
+            }
+            let setup = if f[2] == "gto" { PolicySetup::Gto } else { PolicySetup::Lrr };
+            let kernel = shipped::launch(&f[0]);
+            let workload = runs::workload(&kernel.name, kernel.program, kernel.launch);
+            let ours = runs::run(&workload, &machine, &setup, &mut ()).makespan.get();
+            all.push(Compared {
+                name: f[0].clone(),
+                scheduler: f[2].clone(),
+                ours,
+                theirs: f[3].parse().unwrap(),
+            });
+        }
+        let differ: Vec<&Compared> = all.iter().filter(|c| c.ours != c.theirs).collect();
+        for c in &differ {
+            let Compared { name: launch, scheduler, ours, theirs } = c;
+            println!("{name} {launch} {scheduler}: {theirs}, here {ours}, {:+.2} %", 100.0 * c.error());
+        }
+        let (same, found) = (all.len() - differ.len(), errors(&all, 500));
+        println!("{name}: {same} of {} equal, mean and largest error {found:?}", all.len());
+        assert!(same >= equal, "{name}: {same} equal");
+        assert!(found.0 < mean && found.1 < worst, "{name}: mean {}, largest {}", found.0, found.1);
+    }
+}
+
 /// Stores and nothing else: what is left is the crossbar, and which slice has which line.
 #[test]
 fn stores_of_many_sms() {

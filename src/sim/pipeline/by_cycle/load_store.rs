@@ -32,8 +32,8 @@ struct Serving {
     access: Access,
     space: Space,
     last_bank: u64,
-    /// Sectors of lines, the next ones last.
-    lines: Vec<(u64, u8)>,
+    /// Sectors of lines and the words that a store writes in them, the next ones last.
+    lines: Vec<(u64, u8, u32)>,
 }
 
 /// The L1 behind its banks.
@@ -239,7 +239,7 @@ impl LoadStore {
     fn look_up_constant(&mut self) {
         let (Some(serving), Some(cache)) = (&mut self.serving, &mut self.constants) else { return };
         let id = serving.id;
-        if let Some(&(line, sectors)) = serving.lines.last() {
+        if let Some(&(line, sectors, _)) = serving.lines.last() {
             match cache.access(Request::new(line, sectors, RequestKind::Constant, Token::Flight(id as u32))) {
                 Lookup::Stall => return,
                 Lookup::Hit => *self.unanswered.get_mut(&id).expect("it is served") -= 1,
@@ -263,8 +263,8 @@ impl LoadStore {
         };
         let mut l1 = self.l1.as_mut().filter(|_| access != Access::Atomic);
         for _ in 0..l1.as_ref().map_or(1, |l1| l1.banks.len()) {
-            let Some(&(line, sectors)) = serving.lines.last() else { break };
-            let request = Request::new(line, sectors, kind, of);
+            let Some(&(line, sectors, words)) = serving.lines.last() else { break };
+            let request = Request::new(line, sectors, kind, of).writing(words);
             let goes = if let Some(l1) = &mut l1 {
                 l1.take(request, now)
             } else if let Some(port) = &mut port {
@@ -412,11 +412,13 @@ impl Sm<'_> {
         let space = table.space(step);
         let parts = unit.parts(space);
         if table.moves_lines(step) {
-            for line in self.warps[instr.slot].group() {
+            let group = self.warps[instr.slot].group();
+            for (number, line) in group.iter().enumerate() {
+                let words = group.get(number + 1).and_then(|next| next.written()).unwrap_or(u32::MAX);
                 let mut sectors = line.sectors();
                 while sectors != 0 {
                     let part = parts.around(sectors.trailing_zeros()) & sectors;
-                    instr.lines.push((line.line(), part));
+                    instr.lines.push((line.line(), part, words));
                     sectors &= !part;
                 }
             }

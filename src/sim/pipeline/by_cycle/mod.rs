@@ -51,7 +51,7 @@ struct Instr {
     banks: Vec<usize>,
     unwritten: Vec<usize>,
     /// What it asks of memory: sectors of lines, the first to go last.
-    lines: Vec<(u64, u8)>,
+    lines: Vec<(u64, u8, u32)>,
     transactions: u32,
     /// Which event it is.
     event: usize,

@@ -20,6 +20,8 @@ pub(super) struct Serving {
     pub number: u32,
     pub line: u64,
     pub sectors: u8,
+    /// The words of the line that a store writes.
+    pub words: u32,
     /// Memory transactions to go.
     pub left: u32,
 }
@@ -30,7 +32,13 @@ impl Serving {
     fn next(&mut self, beside: &impl Beside, parts: Parts) -> (u64, u8) {
         while self.sectors == 0 {
             self.number -= 1;
-            let line = beside.line(self.slot, self.number);
+            let mut line = beside.line(self.slot, self.number);
+            self.words = u32::MAX;
+            if let Some(words) = line.written() {
+                self.words = words;
+                self.number -= 1;
+                line = beside.line(self.slot, self.number);
+            }
             (self.line, self.sectors) = (line.line(), line.sectors());
         }
         let highest = 7 - self.sectors.leading_zeros();
@@ -113,7 +121,7 @@ impl LoadStore {
                 break;
             }
             let (line, sectors) = serving.next(beside, *parts);
-            let request = Request::new(line, sectors, kind, token);
+            let request = Request::new(line, sectors, kind, token).writing(serving.words);
             let goes = if let Some(l1) = &mut l1 {
                 l1.take(request, now)
             } else if let Some(port) = &mut port {

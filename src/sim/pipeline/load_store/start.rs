@@ -41,6 +41,7 @@ impl LoadStore {
             number: lines_end,
             line: 0,
             sectors: 0,
+            words: u32::MAX,
             left: transactions,
         });
     }

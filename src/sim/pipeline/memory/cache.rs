@@ -1,8 +1,8 @@
 //! A set-associative cache, non-blocking.
 //!
 //! A line has four flags per sector: valid, dirty, and reserved for a fetch under way. Lines are
-//! taken when the miss happens, so a line that waits for data cannot make room. A store covers
-//! its sectors fully, as far as the cache is concerned; write-allocation therefore fetches nothing.
+//! taken when the miss happens, so a line that waits for data cannot make room. Write-allocation fetches
+//! nothing: a sector that stores have written in part is fetched when a load wants it.
 
 use std::collections::VecDeque;
 
@@ -53,6 +53,8 @@ pub struct Cache {
 struct Target {
     tag: u64,
     sectors: u8,
+    /// The words that a store writes.
+    words: u32,
     set: usize,
     /// The place that holds it.
     place: Option<usize>,
@@ -127,6 +129,7 @@ impl Cache {
         let done = self.mshrs.complete(id);
         let masks = self.lines.masks_mut(done.place);
         masks.reserved &= !done.sectors;
+        masks.partial &= !done.sectors;
         masks.valid |= done.sectors;
         if done.atomic {
             masks.dirty |= done.sectors;
@@ -192,15 +195,17 @@ impl Cache {
         if self.part_bits == 0 {
             // nearly always: the cache's lines are those of requests
             let (tag, set) = (request.line, index::of(number, self.set_bits, self.settings.index));
-            return Target { tag, sectors: request.sectors, set, place: self.lines.find(tag, set) };
+            let Request { sectors, words, .. } = request;
+            return Target { tag, sectors: *sectors, words: *words, set, place: self.lines.find(tag, set) };
         }
         let part = request.sectors.trailing_zeros() >> (2 - self.part_bits);
-        let sectors = request.sectors >> (part << (2 - self.part_bits));
+        let first = part << (2 - self.part_bits);
+        let (sectors, words) = (request.sectors >> first, request.words >> (8 * first));
         debug_assert!(sectors & !self.full == 0, "a request spans lines of the cache: {request:?}");
         let within = |number: u64| number << self.part_bits | u64::from(part);
         let tag = within(request.line);
         let set = index::of(within(number), self.set_bits, self.settings.index);
-        Target { tag, sectors: sectors & self.full, set, place: self.lines.find(tag, set) }
+        Target { tag, sectors: sectors & self.full, words, set, place: self.lines.find(tag, set) }
     }
 
     /// The sectors that the target's line has.
@@ -212,8 +217,9 @@ impl Cache {
     #[inline(always)]
     fn load(&mut self, request: Request, target: Target) -> Access {
         let atomic = request.kind == RequestKind::Atomic;
-        let Masks { valid, reserved, .. } = self.masks(&target);
-        if valid & target.sectors == target.sectors {
+        let masks = self.masks(&target);
+        let (readable, reserved) = (masks.readable(), masks.reserved);
+        if readable & target.sectors == target.sectors {
             if let Some(place) = target.place {
                 self.touch(place, target.set);
                 if atomic {
@@ -228,7 +234,7 @@ impl Cache {
             return Access::Stall;
         }
         let wanted = if self.settings.sectored { target.sectors } else { self.full };
-        let missing = wanted & !valid;
+        let missing = wanted & !readable;
         if reserved & missing == missing
             && let Some(place) = target.place
             && let Some(fetch) = self.mshrs.find(place, target.tag, missing)
@@ -268,7 +274,7 @@ impl Cache {
         } else if takes {
             let Some(place) = self.allocate(&target) else { return Access::Stall };
             let masks = self.lines.masks_mut(place);
-            masks.valid |= target.sectors;
+            masks.write(target.sectors, target.words);
             if back {
                 masks.dirty |= target.sectors;
             }

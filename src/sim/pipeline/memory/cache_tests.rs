@@ -253,3 +253,47 @@ fn a_warm_cache_hits_at_once() {
     assert_eq!(cache.access(read(5, 0b0001)), Access::Miss);
     assert_eq!(cache.access(read(6, 1)), Access::Miss);
 }
+
+/// The words of the first sector of a line.
+fn in_part(line: u64, words: u32) -> Request {
+    write(line, 1).writing(words)
+}
+
+/// GPGPU-Sim's L1 and L2 (`LAZY_FETCH_ON_READ`): a store allocates and fetches nothing, and what it leaves out of a
+/// sector has to be fetched when a load wants the sector.
+#[test]
+fn a_sector_that_is_written_in_part_is_fetched_when_a_load_wants_it() {
+    for write in [WritePolicy::Through, WritePolicy::Back] {
+        let mut cache = Cache::new(&CacheSettings { write, write_miss: WriteMiss::Allocate, ..SMALL }, 0);
+        cache.access(in_part(5, 0x0f));
+        serve(&mut cache);
+        assert_eq!(cache.access(read(5, 1)), Access::Miss, "{write:?}");
+        assert_eq!(cache.access(read(5, 1)), Access::Merged, "{write:?}");
+        assert_eq!(serve(&mut cache), [(RequestKind::Read, 5, 1)], "{write:?}");
+        assert_eq!(cache.access(read(5, 1)), Access::Hit, "{write:?}");
+        // what is there stays there, whatever is written in it
+        cache.access(in_part(5, 0x01));
+        serve(&mut cache);
+        assert_eq!(cache.access(read(5, 1)), Access::Hit, "{write:?}");
+        // a whole sector needs nothing of memory, nor do parts that make one
+        cache.access(in_part(6, 0xff));
+        cache.access(in_part(7, 0x3c));
+        cache.access(in_part(7, 0xc3));
+        serve(&mut cache);
+        for line in [6, 7] {
+            assert_eq!(cache.access(read(line, 1)), Access::Hit, "{write:?}, line {line}");
+            assert_eq!(cache.access(read(line, 2)), Access::Miss, "{write:?}, line {line}");
+        }
+        serve(&mut cache);
+    }
+}
+
+#[test]
+fn a_store_in_part_to_a_sector_under_way_waits_for_it() {
+    let mut cache = Cache::new(&CacheSettings { write_miss: WriteMiss::Allocate, ..SMALL }, 0);
+    assert_eq!(cache.access(read(5, 1)), Access::Miss);
+    cache.access(in_part(5, 0x0f));
+    assert_eq!(cache.access(read(5, 1)), Access::Merged);
+    serve(&mut cache);
+    assert_eq!(cache.access(read(5, 1)), Access::Hit);
+}

@@ -15,12 +15,33 @@ struct Line {
     masks: Masks,
 }
 
-/// Sectors of a line that are valid, dirty, and reserved for a fetch under way.
+/// Sectors of a line that are valid, dirty, and reserved for a fetch under way; which of the valid ones are written in
+/// part and the rest was never there, so that no load can be served; and which words of the line have been written.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Masks {
     pub valid: u8,
     pub dirty: u8,
     pub reserved: u8,
+    pub partial: u8,
+    pub words: u32,
+}
+
+impl Masks {
+    /// The sectors that loads find.
+    #[inline(always)]
+    pub fn readable(self) -> u8 {
+        self.valid & !self.partial
+    }
+
+    /// A store writes these words in these sectors.
+    pub fn write(&mut self, sectors: u8, words: u32) {
+        self.words |= words;
+        // what is there stays readable
+        self.partial |= sectors & !self.valid;
+        self.valid |= sectors;
+        let whole = |sector: &u32| (self.words >> (8 * sector)) as u8 == u8::MAX;
+        self.partial &= !(0..4).filter(whole).fold(0, |set, sector| set | 1 << sector);
+    }
 }
 
 /// The lines of a cache by set and way: a line's place is `set * ways + way`. They come into being with

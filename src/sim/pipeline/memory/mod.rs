@@ -55,6 +55,8 @@ pub struct Request {
     pub sm: u16,
     /// The slice of memory that it goes to; set there.
     pub slice: u8,
+    /// The words of 4 bytes of the line that a store writes, one bit each.
+    pub words: u32,
     /// Whose it is.
     pub token: Token,
 }
@@ -97,7 +99,12 @@ impl RequestKind {
 impl Request {
     /// A new one.
     pub fn new(line: u64, sectors: u8, kind: RequestKind, token: Token) -> Self {
-        Self { line, sectors, kind, sm: 0, slice: 0, token }
+        Self { line, sectors, kind, sm: 0, slice: 0, words: u32::MAX, token }
+    }
+
+    /// A store that writes these words of the line only.
+    pub fn writing(self, words: u32) -> Self {
+        Self { words, ..self }
     }
 
     /// The address of its first byte.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::context::{Context, NotApplicable};
+use super::context::{Applicable, Context, NotApplicable};
 use super::resident::LaunchShares;
 use super::section::{BlockAnalysis, SectionAnalysis, WarpSection};
 use super::value::BoundValue;
@@ -106,7 +106,7 @@ pub trait Bound: Sync {
     ///
     /// # Errors
     /// The premise that does not.
-    fn applicable(&self, context: &Context) -> Result<(), NotApplicable>;
+    fn applicable(&self, context: &Context) -> Result<Applicable, NotApplicable>;
 
     /// For each warp, how long its instructions of the section may take under interference of the
     /// other warps, counted from when the sections before have settled. Fills `values`,

@@ -1,7 +1,7 @@
 //! GUB, the general upper bound of Jeanmougin et al., ECRTS 2025 (definition 10), as published.
 
 use super::claim::Claim;
-use super::context::{Context, NotApplicable};
+use super::context::{Applicable, Context, NotApplicable};
 use super::contract::{Bound, Standing};
 use super::section::SectionAnalysis;
 use super::sharing::{FromOthers, by_sub_core};
@@ -65,7 +65,7 @@ impl Bound for Gub {
         Standing::Published
     }
 
-    fn applicable(&self, context: &Context) -> Result<(), NotApplicable> {
+    fn applicable(&self, context: &Context) -> Result<Applicable, NotApplicable> {
         context.paper_premises(Claim::Gub)
     }
 

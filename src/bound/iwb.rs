@@ -1,7 +1,7 @@
 //! IWB, the initiation-work bound.
 
 use super::claim::Claim;
-use super::context::{Context, NotApplicable};
+use super::context::{Applicable, Context, NotApplicable};
 use super::contract::{Bound, Standing};
 use super::section::{SectionAnalysis, UnitUse};
 use super::sharing::FromOthers;
@@ -40,7 +40,7 @@ impl Bound for Iwb {
         Standing::Proved
     }
 
-    fn applicable(&self, context: &Context) -> Result<(), NotApplicable> {
+    fn applicable(&self, context: &Context) -> Result<Applicable, NotApplicable> {
         context.paper_premises(Claim::Iwb)
     }
 

@@ -1,7 +1,7 @@
 //! LWB, the long-wait bound.
 
 use super::claim::Claim;
-use super::context::{Context, NotApplicable};
+use super::context::{Applicable, Context, NotApplicable};
 use super::contract::{Bound, Standing};
 use super::iwb::Iwb;
 use super::long_waits::{LongWait, LongWaits};
@@ -68,7 +68,7 @@ impl Bound for Lwb {
         Standing::Proved
     }
 
-    fn applicable(&self, context: &Context) -> Result<(), NotApplicable> {
+    fn applicable(&self, context: &Context) -> Result<Applicable, NotApplicable> {
         context.paper_premises(Claim::Lwb)
     }
 

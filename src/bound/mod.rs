@@ -19,7 +19,8 @@
 //!   instant. That independence is what makes `check` a check.
 //! * A bound never sees a makespan. [`BoundValue`] and makespans meet in `check`.
 //! * A bound whose premises do not hold says [`NotApplicable`] and why; it never yields a number
-//!   silently.
+//!   silently. What is printed as a bound that applies is a [`Guarantee`], which only [`Applicable`] makes, and that
+//!   only comes of a [`Context`] in which every premise was asked for.
 //!
 //! # Sections
 //! A barrier ends a section and belongs to the section it ends. A warp with `b` barriers has
@@ -81,7 +82,7 @@ mod value;
 
 pub use all_paths::{StaticBound, StaticKind, StaticShare, static_bound, static_premises, static_share};
 pub use alone::analyse_alone;
-pub use context::{Context, NotApplicable};
+pub use context::{Applicable, Context, Guarantee, NotApplicable, Order, Schedules};
 pub use contract::{Bound, BoundReport, Scope, SectionBound, Standing};
 pub use gub::Gub;
 pub use iwb::Iwb;

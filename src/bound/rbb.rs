@@ -1,7 +1,7 @@
 //! RBB, the bound of launches whose blocks are resident together.
 
 use super::claim::Claim;
-use super::context::{Context, NotApplicable};
+use super::context::{Applicable, Context, NotApplicable};
 use super::contract::{Bound, Scope, Standing};
 use super::section::SectionAnalysis;
 use super::sharing::Loads;
@@ -87,7 +87,7 @@ impl Bound for Rbb {
         Scope::Launch
     }
 
-    fn applicable(&self, context: &Context) -> Result<(), NotApplicable> {
+    fn applicable(&self, context: &Context) -> Result<Applicable, NotApplicable> {
         context.resident_premises(Claim::Rbb)
     }
 

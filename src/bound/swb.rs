@@ -1,7 +1,7 @@
 //! SWB, the sure-window bound.
 
 use super::claim::Claim;
-use super::context::{Context, NotApplicable};
+use super::context::{Applicable, Context, NotApplicable};
 use super::contract::{Bound, Standing};
 use super::section::SectionAnalysis;
 use super::sharing::FromOthers;
@@ -45,7 +45,7 @@ impl Bound for Swb {
         Standing::Proved
     }
 
-    fn applicable(&self, context: &Context) -> Result<(), NotApplicable> {
+    fn applicable(&self, context: &Context) -> Result<Applicable, NotApplicable> {
         context.paper_premises(Claim::Swb)
     }
 

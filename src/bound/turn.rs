@@ -1,7 +1,7 @@
 //! Bounds for the policies that issue in turns and are not work conserving.
 
 use super::claim::Claim;
-use super::context::{Context, NotApplicable};
+use super::context::{Applicable, Context, NotApplicable};
 use super::contract::{Bound, Standing};
 use super::section::SectionAnalysis;
 use super::sharing::{by_sub_core, meet};
@@ -43,8 +43,8 @@ impl Bound for Srr {
         Some(SchedulerKind::Srr)
     }
 
-    fn applicable(&self, context: &Context) -> Result<(), NotApplicable> {
-        only_for(&SchedulerKind::Srr, Claim::Srr, context)
+    fn applicable(&self, context: &Context) -> Result<Applicable, NotApplicable> {
+        context.of_policy(&SchedulerKind::Srr, Claim::Srr)
     }
 
     fn warp_values(&self, section: &SectionAnalysis, values: &mut Vec<BoundValue>) {
@@ -95,8 +95,8 @@ impl Bound for Gsrr {
         Some(SchedulerKind::Gsrr)
     }
 
-    fn applicable(&self, context: &Context) -> Result<(), NotApplicable> {
-        only_for(&SchedulerKind::Gsrr, Claim::Gsrr, context)
+    fn applicable(&self, context: &Context) -> Result<Applicable, NotApplicable> {
+        context.of_policy(&SchedulerKind::Gsrr, Claim::Gsrr)
     }
 
     fn warp_values(&self, section: &SectionAnalysis, values: &mut Vec<BoundValue>) {
@@ -114,11 +114,4 @@ fn serial_sum(section: &SectionAnalysis, values: &mut Vec<BoundValue>) {
         let sum = if met { of_all } else { of_core[section.sub_core(warp)] };
         BoundValue::new(sum - of(warp).serial + of(warp).serial_end)
     }));
-}
-
-fn only_for(kind: &SchedulerKind, claim: Claim, context: &Context) -> Result<(), NotApplicable> {
-    if context.scheduler != *kind {
-        return Err(NotApplicable::new(format!("it is for policy `{kind}`, not `{}`", context.policy)));
-    }
-    context.one_aligned_block(claim)
 }

@@ -2,13 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::judge::{BlockTable, BoundRow, Verdict, WarpRow};
+use super::judge::{BlockTable, BoundRow, Verdict, WarpRow, Why};
 use crate::base::Cycles;
+use crate::bound::Schedules;
 use crate::diag::Diagnostics;
-use crate::exec::races::{Race, TimeDependences};
-use crate::program::Program;
+use crate::exec::races::Race;
+use crate::machine::SchedulerKind;
 use crate::sim::{MemoryStats, SubCoreResult};
-use crate::trace::Stalls;
+use crate::trace::{StallReason, Stalls};
 
 /// A run under one policy, judged.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -50,6 +51,10 @@ pub struct Checked {
     pub notes: Vec<String>,
     /// Accesses whose order shows; no bound is judged then.
     pub races: Vec<Race>,
+    /// Why such accesses were not looked for, if they were not. Verdicts are about the paths of this run's order only.
+    pub races_not_looked_for: Option<Why>,
+    /// Why the paths are not those of every order of accesses, if they are not: no bound is judged then.
+    pub decided_by_order: Option<Why>,
 }
 
 impl Checked {
@@ -68,6 +73,12 @@ impl Checked {
         self.bounds.iter().filter(|bound| !bound.left_out)
     }
 
+    /// What was run under this policy, as a premise of bounds.
+    pub fn schedules(&self, policy: &SchedulerKind) -> Schedules {
+        let passed_over = self.stalls.get(StallReason::NotMyTurn) > Cycles::ZERO;
+        Schedules::Run { policy: policy.clone(), passed_over: Some(passed_over) }
+    }
+
     /// Issues over issue slots: the makespan, once for each sub-core.
     pub fn issue_utilisation(&self) -> f64 {
         self.utilisation(self.issues, self.sub_cores.len())
@@ -84,39 +95,43 @@ impl Checked {
     }
 }
 
+/// A run whose verdicts wait for what is known at its end only: whether its paths are those of other orders of
+/// accesses, too. [`Self::settle`](Unsettled::settle) turns it into one that can be reported.
+#[derive(Clone, Debug)]
+pub struct Unsettled(pub(super) Checked);
+
+impl Unsettled {
+    /// Whether every block was simulated to its end.
+    pub fn is_complete(&self) -> bool {
+        self.0.is_complete()
+    }
+}
+
 /// A run that ended with an error.
 #[derive(Clone, Debug)]
-pub struct Failed {
+pub struct Failed<C = Checked> {
     /// The error.
     pub problems: Diagnostics,
     /// What was judged before, in the order of the policies as far as they were run. It stays true: a
     /// violation among it is one.
-    pub judged: Vec<Checked>,
+    pub judged: Vec<C>,
 }
 
-impl From<Diagnostics> for Failed {
+impl<C> From<Diagnostics> for Failed<C> {
     fn from(problems: Diagnostics) -> Self {
         Self { problems, judged: Vec::new() }
     }
 }
 
-impl From<Failed> for Diagnostics {
-    fn from(failed: Failed) -> Self {
+impl<C> From<Failed<C>> for Diagnostics {
+    fn from(failed: Failed<C>) -> Self {
         failed.problems
     }
 }
 
-impl Failed {
-    /// As [`Checked::ordered_by_time`].
-    #[must_use]
-    pub fn ordered_by_time(mut self, dependences: &TimeDependences, program: &Program) -> Self {
-        let ordered = |checked: Checked| checked.ordered_by_time(dependences.clone(), program);
-        self.judged = self.judged.into_iter().map(ordered).collect();
-        self
-    }
-
+impl<C> Failed<C> {
     /// After these results.
-    pub(super) fn after(mut self, before: Vec<Checked>) -> Self {
+    pub(super) fn after(mut self, before: Vec<C>) -> Self {
         self.judged.splice(..0, before);
         self
     }

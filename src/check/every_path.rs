@@ -3,17 +3,18 @@
 use std::collections::HashMap;
 
 use super::judging::residency;
+use super::order::untimed;
 use super::plan::resident_blocks_on;
 use super::workload::{Workload, WorkloadKind, WorkloadSource};
 use crate::base::{BlockId, Cycles, LaneMask, Pc, WARP_SIZE, Watch};
 use crate::bound::{
-    Context, LaunchShares, NotApplicable, StaticBound, StaticKind, StaticShare, static_bound,
-    static_premises, static_share,
+    Applicable, BoundValue, Context, Guarantee, LaunchShares, NotApplicable, Order, Schedules, StaticBound,
+    StaticKind, static_bound, static_premises, static_share,
 };
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::exec::Options;
 use crate::exec::all_paths::{AllPaths, BlockPathSets, NoPaths};
-use crate::machine::{Machine, SchedulerKind};
+use crate::machine::{Features, Machine, SchedulerKind};
 use crate::path::{BlockPaths, BlockSource, PathSet, WarpPath};
 use crate::program::TimingTable;
 use crate::program::graph::Loop;
@@ -22,13 +23,15 @@ use crate::program::warp_cfg::{Divergence, WarpCfg};
 /// Stack of the thread that walks: paths whose branches nest deeply need it.
 const STACK: usize = 1 << 29;
 
-/// The bound over all paths of a launch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The bound over all paths of a launch. It has a value only for schedules that it holds for ([`Self::under`]).
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StaticLaunch {
     /// Which bound over the paths of a run it is over all paths.
     pub kind: StaticKind,
     /// The sum over the blocks, where they run one after the other.
-    pub value: Cycles,
+    value: BoundValue,
+    /// What it rests on, but for the schedules.
+    premises: Premises,
     /// Blocks.
     pub blocks: u32,
     /// Warps of all blocks.
@@ -37,6 +40,35 @@ pub struct StaticLaunch {
     pub with_one_path: u64,
     /// Whether the number of barriers depends on the path in some block.
     pub irregular: bool,
+}
+
+/// What the bound rests on, whatever the schedules are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Premises {
+    resident_blocks: u32,
+    partial_barriers: bool,
+    beyond: Features,
+    order: Order,
+}
+
+impl Premises {
+    fn under(&self, schedules: Schedules) -> Result<(StaticKind, Applicable), NotApplicable> {
+        let Self { resident_blocks, partial_barriers, beyond, ref order } = *self;
+        let context =
+            Context { schedules, resident_blocks, partial_barriers, beyond, order: order.clone() };
+        static_premises(&context)
+    }
+}
+
+impl StaticLaunch {
+    /// Its value for these schedules.
+    ///
+    /// # Errors
+    /// The first premise that does not hold for them.
+    pub fn under(&self, schedules: Schedules) -> Result<Guarantee, NotApplicable> {
+        let (_, applicable) = self.premises.under(schedules)?;
+        Ok(applicable.guarantees(self.value))
+    }
 }
 
 /// What there is to say of all paths of a launch.
@@ -50,7 +82,7 @@ pub enum EveryPath {
     Stopped,
 }
 
-/// The bound over all paths of a launch on a machine, under every work-conserving policy.
+/// The bound over all paths of a launch on a machine, for runs under these policies.
 ///
 /// `bounds`: by the first instruction of a loop, how often a warp goes back to it at most each time it comes to it. `steps`: what may
 /// be written down of the paths of a block.
@@ -60,6 +92,7 @@ pub enum EveryPath {
 pub fn every_path(
     workload: &Workload,
     machine: &Machine,
+    policies: &[SchedulerKind],
     bounds: &HashMap<Pc, u64>,
     steps: u64,
     watch: &Watch,
@@ -71,43 +104,50 @@ pub fn every_path(
         return Ok(EveryPath::NotApplicable(NotApplicable::new(why)));
     }
     let resident = resident_blocks_on(workload, machine)?;
-    let context = |partial_barriers| Context {
+    let mut premises = Premises {
+        resident_blocks: resident,
+        partial_barriers: false,
         beyond: workload.program().beyond_the_paper_model_on(machine),
-        ..Context::new(&SchedulerKind::Gto, resident, partial_barriers)
+        // loaded data are unknown, whoever stored them
+        order: untimed(workload.program()),
     };
-    let kind = match static_premises(&context(false)) {
-        Ok(kind) => kind,
+    // what does not hold anyway need not be walked; a replay may turn out to pass over no warp
+    let hopeful = |policy: &SchedulerKind| Schedules::Run { policy: policy.clone(), passed_over: Some(false) };
+    let all = std::iter::once(Schedules::WorkConserving).chain(policies.iter().map(hopeful));
+    let kind = match all.map(|schedules| premises.under(schedules)).collect::<Result<Vec<_>, _>>() {
+        Ok(known) => known[0].0,
         Err(why) => return Ok(EveryPath::NotApplicable(why)),
     };
-    let mut found =
-        StaticLaunch { kind, value: Cycles::ZERO, blocks: 0, warps: 0, with_one_path: 0, irregular: false };
+    let mut sum = Cycles::ZERO;
+    let (mut blocks, mut warps, mut with_one_path, mut irregular) = (0, 0, 0, false);
     let mut shares = LaunchShares::new(residency(workload, machine, resident));
-    let mut partial = false;
     let options = Options::of(machine, steps);
     let all = for_each_block(workload, options, bounds, watch, |block| {
-        partial |= block.partial_barriers;
+        premises.partial_barriers |= block.partial_barriers;
         match kind {
             StaticKind::Iwb => {
                 let StaticBound { value, beyond, .. } = static_bound(&table, &block.warps);
-                found.value += value;
-                found.irregular |= beyond.is_some();
+                sum += value;
+                irregular |= beyond.is_some();
             }
             StaticKind::Rbb => {
-                let StaticShare { share, irregular } = static_share(&table, &block.warps);
-                shares.add(BlockId::new(found.blocks), &share);
-                found.irregular |= irregular;
+                let found = static_share(&table, &block.warps);
+                shares.add(BlockId::new(blocks), &found.share);
+                irregular |= found.irregular;
             }
         }
-        found.blocks += 1;
-        found.warps += block.warps.len() as u64;
-        found.with_one_path += block.warps.iter().filter(|set| set.only_path().is_some()).count() as u64;
+        blocks += 1;
+        warps += block.warps.len() as u64;
+        with_one_path += block.warps.iter().filter(|set| set.only_path().is_some()).count() as u64;
     })?;
-    if let Err(why) = static_premises(&context(partial)) {
+    if let Err(why) = premises.under(Schedules::WorkConserving) {
         return Ok(EveryPath::NotApplicable(why));
     }
-    if kind == StaticKind::Rbb {
-        found.value = shares.value().cycles();
-    }
+    let value = match kind {
+        StaticKind::Iwb => BoundValue::new(sum),
+        StaticKind::Rbb => shares.value(),
+    };
+    let found = StaticLaunch { kind, value, premises, blocks, warps, with_one_path, irregular };
     Ok(if all { EveryPath::Bound(found) } else { EveryPath::Stopped })
 }
 

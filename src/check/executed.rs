@@ -4,6 +4,7 @@
 //! runs of one kernel with the same paths on one machine under one policy take the same time, to the cycle.
 
 use super::ahead::ahead;
+use super::order::{Seen, settled};
 use super::plan::Plan;
 use super::run::observe_source;
 use super::workload::WorkloadSource;
@@ -68,6 +69,11 @@ impl<'a> Executed<'a> {
         self.is_whole.then_some(&self.paths)
     }
 
+    /// What was seen of the order of accesses so far; of the whole run if its paths were kept.
+    pub fn seen(&self) -> Seen {
+        self.source.seen()
+    }
+
     /// Times it under one policy with an observer.
     ///
     /// # Errors
@@ -79,9 +85,7 @@ impl<'a> Executed<'a> {
         observer: &mut dyn Observer,
     ) -> Result<Checked, Failed> {
         let ended = ahead(self, plan.runs_ahead(), |blocks| observe_source(plan, policy, blocks, observer));
-        let (dependences, program) = (self.source.time_dependences(), plan.workload.program());
-        let checked = ended.map_err(|failed| failed.ordered_by_time(&dependences, program))?;
-        Ok(checked.ordered_by_time(dependences, program))
+        settled(ended, &self.source.seen(), plan.workload.program())
     }
 }
 

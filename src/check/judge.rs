@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::saved;
 use crate::base::{BlockId, Cycles, WarpId};
-use crate::bound::Standing;
+use crate::bound::{Guarantee, Standing};
 
 /// Why there is no verdict: a clause without capital and full stop.
 pub type Why = String;
@@ -24,16 +24,17 @@ pub enum Verdict {
 
 impl Verdict {
     /// The verdict on a makespan by a bound, or why the bound has no value.
-    pub fn of(makespan: Cycles, bound: Result<Cycles, &str>) -> Self {
+    pub fn of(makespan: Cycles, bound: Result<Guarantee, &str>) -> Self {
         match bound {
             Err(why) => Self::NotApplicable(why.to_owned()),
-            Ok(bound) if makespan <= bound => Self::Holds,
+            Ok(bound) if makespan <= bound.cycles() => Self::Holds,
             Ok(_) => Self::Violated,
         }
     }
 
     /// The verdict on something that lies in an interval, or on a run of which more is not known.
-    pub fn between(at_least: Cycles, at_most: Cycles, bound: Cycles, why_open: &str) -> Self {
+    pub fn between(at_least: Cycles, at_most: Cycles, bound: Guarantee, why_open: &str) -> Self {
+        let bound = bound.cycles();
         if at_least > bound {
             Self::Violated
         } else if at_most <= bound {
@@ -101,7 +102,7 @@ pub struct BoundRow {
     #[serde(deserialize_with = "saved::bound_name")]
     pub name: BoundName,
     /// Its value, or why it has none: to some block it does not apply.
-    pub value: Result<Cycles, Why>,
+    pub value: Result<Guarantee, Why>,
     /// Whether the makespan of some block to which it applies exceeds it.
     pub violated: bool,
     /// What it rests on.
@@ -231,6 +232,8 @@ impl BlockTable {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bound::{Bound, BoundValue, Context, Gub, Order, Schedules};
+    use crate::machine::Features;
 
     #[test]
     fn one_violation_decides() {
@@ -244,8 +247,17 @@ mod tests {
         assert_eq!(Verdict::combine([not_applicable.clone(), second]), not_applicable);
         assert!(!Verdict::combine([]).applies());
         let cycles = |n| Cycles::new(n);
-        for (bound, verdict) in [(4, Violated), (5, undecided.clone()), (6, undecided), (7, Holds)] {
-            assert_eq!(Verdict::between(cycles(5), cycles(7), cycles(bound), "u"), verdict);
+        let context = Context {
+            schedules: Schedules::WorkConserving,
+            resident_blocks: 1,
+            partial_barriers: false,
+            beyond: Features::default(),
+            order: Order::Irrelevant,
+        };
+        let applicable = Gub.applicable(&context).expect("its premises hold");
+        let bound = |n| applicable.guarantees(BoundValue::new(cycles(n)));
+        for (value, verdict) in [(4, Violated), (5, undecided.clone()), (6, undecided), (7, Holds)] {
+            assert_eq!(Verdict::between(cycles(5), cycles(7), bound(value), "u"), verdict);
         }
     }
 

@@ -1,6 +1,6 @@
 //! What the analyser says of a block, and what becomes of it under a policy.
 
-use super::checked::Checked;
+use super::checked::{Checked, Unsettled};
 use super::control_codes::ControlCodes;
 use super::early::Early;
 use super::judge::{BlockTable, BoundRow, WarpRow};
@@ -8,7 +8,8 @@ use super::plan::Plan;
 use super::workload::Workload;
 use crate::base::{Cycles, WarpId};
 use crate::bound::{
-    Analyser, BlockShare, Bound, BoundReport, Context, LaunchShares, Residency, Scope, WarpTotals,
+    Analyser, Applicable, BlockShare, Bound, BoundReport, Context, Guarantee, LaunchShares, Order,
+    Residency, Schedules, Scope, WarpTotals,
 };
 use crate::machine::{Machine, SchedulerKind};
 use crate::path::BlockPaths;
@@ -80,6 +81,8 @@ pub(super) struct Judge<'a> {
     resident: u32,
     /// The blocks so far, for bounds of the launch.
     shares: LaunchShares,
+    /// By bound: of those of the launch, that it applies to a block.
+    applicable: Vec<Option<Applicable>>,
     pub total: Checked,
     /// Of machine code, if that is asked for.
     codes: ControlCodes,
@@ -94,7 +97,7 @@ impl<'a> Judge<'a> {
         let gates = |bound: &dyn Bound| named(bound) || plan.gating.is_empty() && bound.standing().gates();
         let bounds = plan.bounds.iter().map(|bound| BoundRow {
             name: bound.name(),
-            value: Ok(Cycles::ZERO),
+            value: Ok(Guarantee::OF_NOTHING),
             violated: false,
             gates: gates(bound.as_ref()),
             standing: bound.standing(),
@@ -122,20 +125,23 @@ impl<'a> Judge<'a> {
             self_checked_warps: 0,
             notes: Vec::new(),
             races: Vec::new(),
+            races_not_looked_for: None,
+            decided_by_order: None,
         };
         let shares = LaunchShares::new(residency(plan.workload, plan.machine, resident));
         let early = Early::new(plan.workload.program(), plan.checks_control_codes());
-        Self { plan, policy, resident, shares, total, codes: ControlCodes::default(), early }
+        let applicable = vec![None; plan.bounds.len()];
+        Self { plan, policy, resident, shares, applicable, total, codes: ControlCodes::default(), early }
     }
 
     /// What bounds may rely on. `passed_over` says whether a ready warp was.
     fn context(&self, partial_barriers: bool, passed_over: bool) -> Context {
-        let kind = self.policy.kind();
         Context {
-            // a file promises nothing, but what it did can be seen
-            work_conserving: kind.work_conserving().or(Some(!passed_over)),
+            schedules: Schedules::Run { policy: self.policy.kind(), passed_over: Some(passed_over) },
+            resident_blocks: self.resident,
+            partial_barriers,
             beyond: self.plan.workload.program().beyond_the_paper_model_on(self.plan.machine),
-            ..Context::new(&kind, self.resident, partial_barriers)
+            order: Order::AtTheEnd,
         }
     }
 
@@ -146,7 +152,7 @@ impl<'a> Judge<'a> {
     }
 
     /// The result, with what a reader must know about it.
-    pub fn finish(self, notes: Vec<String>) -> Checked {
+    pub fn finish(self, notes: Vec<String>) -> Unsettled {
         let mut total = Checked { notes, ..self.total };
         if self.plan.checks_control_codes() {
             total.notes.extend(self.codes.notes(self.plan.workload.program()));
@@ -162,7 +168,7 @@ impl<'a> Judge<'a> {
                 row.withdraw("the launch was not simulated to its end");
             }
         }
-        total
+        Unsettled(total)
     }
 
     pub fn block(
@@ -182,15 +188,19 @@ impl<'a> Judge<'a> {
         total.thread_instructions += paths.thread_instructions;
         let mut values = Vec::with_capacity(self.plan.bounds.len());
         let reports = self.plan.bounds.iter().zip(&analysed.reports);
-        for ((bound, report), row) in reports.zip(&mut total.bounds) {
+        let rows = total.bounds.iter_mut().zip(&mut self.applicable);
+        for ((bound, report), (row, applies)) in reports.zip(rows) {
             match bound.applicable(&context) {
                 // the launch is judged when it is over
-                Ok(()) if !row.of_blocks => values.push(None),
-                Ok(()) => {
-                    let value = report.value;
+                Ok(of_launch) if !row.of_blocks => {
+                    *applies = Some(of_launch);
+                    values.push(None);
+                }
+                Ok(applicable) => {
+                    let value = applicable.guarantees(report.value);
                     values.push(Some(value.cycles()));
                     if let Ok(sum) = &mut row.value {
-                        *sum += value.cycles();
+                        *sum += value;
                     }
                     row.violated |= result.makespan > value.cycles();
                 }
@@ -227,11 +237,12 @@ impl<'a> Judge<'a> {
         if !self.total.is_complete() {
             return;
         }
-        let rows = self.plan.bounds.iter().zip(&mut self.total.bounds);
-        for (bound, row) in rows.filter(|(_, row)| !row.of_blocks && row.value.is_ok()) {
-            let value = bound.of_launch(&self.shares).cycles();
+        let rows = self.plan.bounds.iter().zip(&mut self.total.bounds).zip(&self.applicable);
+        for ((bound, row), applicable) in rows.filter(|((_, row), _)| !row.of_blocks && row.value.is_ok()) {
+            let Some(applicable) = applicable else { continue };
+            let value = applicable.guarantees(bound.of_launch(&self.shares));
             row.value = Ok(value);
-            row.violated = makespan > value;
+            row.violated = makespan > value.cycles();
         }
     }
 }
@@ -242,7 +253,7 @@ mod tests {
     use super::super::workload::{Workload, WorkloadKind};
     use super::*;
     use crate::base::Watch;
-    use crate::bound::{BoundValue, NotApplicable, SectionAnalysis};
+    use crate::bound::{BoundValue, Gub, NotApplicable, SectionAnalysis};
     use crate::diag::{Diagnostics, SourceText};
     use crate::machine::{Machine, MachineSpec};
     use crate::micro::{MicroKernel, MicroSource};
@@ -260,8 +271,8 @@ mod tests {
             "two cycles"
         }
 
-        fn applicable(&self, context: &Context) -> Result<(), NotApplicable> {
-            if context.partial_barriers { Err(NotApplicable::new("partial")) } else { Ok(()) }
+        fn applicable(&self, context: &Context) -> Result<Applicable, NotApplicable> {
+            if context.partial_barriers { Err(NotApplicable::new("partial")) } else { Gub.applicable(context) }
         }
 
         fn warp_values(&self, section: &SectionAnalysis, values: &mut Vec<BoundValue>) {
@@ -309,7 +320,7 @@ mod tests {
         };
         let mut source = Partial(kernel.source(), partial);
         let checked = super::super::observe_source(&plan, &PolicySetup::Gto, &mut source, &mut ());
-        checked.expect("it runs").bounds.remove(0)
+        checked.expect("it runs").0.bounds.remove(0)
     }
 
     #[test]

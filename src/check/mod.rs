@@ -30,7 +30,7 @@ mod workload;
 
 pub use ahead::{Ahead, ahead};
 pub use application::{Application, ApplicationPlan, Launched, Statement, Traced};
-pub use checked::{Checked, Failed};
+pub use checked::{Checked, Failed, Unsettled};
 pub use each::{Judged, Judging, Run, Subject, judge_application, judge_each};
 pub use executed::{Executed, Paths};
 pub use judge::{BlockTable, BoundName, BoundRow, Verdict, WarpRow, Why, overestimation};

@@ -3,6 +3,7 @@
 use super::ahead::ahead;
 use super::application::{Application, ApplicationPlan};
 use super::checked::{Checked, Failed};
+use super::order::{Seen, settled};
 use super::reached::{Begun, Reached};
 use super::run::{observe_after, observe_source_after};
 use super::steps::{After, copied, in_launch, start};
@@ -113,7 +114,6 @@ fn one(
     let ended = ahead(&mut executor, one.runs_ahead(), |blocks| {
         observe_source_after(left, &one, policy, blocks, observer)
     });
-    let dependences = executor.time_dependences();
-    let checked = ended.map_err(|failed| failed.ordered_by_time(&dependences, program))?;
-    Ok((checked.ordered_by_time(dependences, program), executor.into_device()))
+    let checked = settled(ended, &Seen::of(&executor), program)?;
+    Ok((checked, executor.into_device()))
 }

@@ -1,32 +1,114 @@
 //! What becomes of a verdict if the paths depend on the order in which warps run.
 
-use super::checked::Checked;
+use super::checked::{Checked, Failed, Unsettled};
+use crate::bound::Order;
+use crate::exec::Executor;
 use crate::exec::races::{AccessKind, Party, Race, TimeDependences};
 use crate::isa::Space;
 use crate::program::Program;
 
-impl Checked {
+/// What is known at the end of a functional run of the order in which its warps accessed memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// What depends on that order.
+    pub dependences: TimeDependences,
+    /// Why races were not looked for, if they were not.
+    pub not_looked_for: Option<&'static str>,
+}
+
+/// What a trace knows of races.
+pub const IN_A_TRACE: &str = "a trace does not tell what other orders of accesses would lead to";
+
+impl Seen {
+    /// Of a functional run.
+    pub fn of(executor: &Executor) -> Self {
+        let not_looked_for = (!executor.watches_races()).then_some("--races ignore");
+        Self { dependences: executor.time_dependences(), not_looked_for }
+    }
+
+    /// The premise of bounds that this amounts to for the paths of the run.
+    pub fn order(&self, program: &Program) -> Order {
+        if let Order::Decides(why) = untimed(program) {
+            return Order::Decides(why);
+        }
+        match (self.reasons(program).first(), self.not_looked_for) {
+            (Some(first), _) => Order::Decides(format!("the paths depend on timing: {first}")),
+            (None, Some(_)) => Order::NotLookedFor,
+            (None, None) => Order::Irrelevant,
+        }
+    }
+
+    /// Why paths may be others if warps run at other times, the most telling reason first.
+    pub fn reasons(&self, program: &Program) -> Vec<String> {
+        reasons(&self.dependences, program)
+    }
+
+    /// What a reader must be told if races were not looked for.
+    pub fn note(&self) -> Option<String> {
+        self.not_looked_for.map(not_looked_for)
+    }
+}
+
+/// What a reader must be told if races were not looked for, for this reason.
+pub fn not_looked_for(why: &str) -> String {
+    format!("races were not looked for ({why}): what is said is about the paths of one order of accesses")
+}
+
+/// The premise as it is for whatever takes loaded data as unknown: what timing leaves out counts all the same.
+pub fn untimed(program: &Program) -> Order {
+    program.untimed_wait().map_or(Order::Irrelevant, |line| {
+        let place = format!("{}:{line}", program.file);
+        Order::Decides(format!("{place} waits at an mbarrier object, which timing does not model"))
+    })
+}
+
+impl Unsettled {
     /// Takes every verdict back if the run was one of several that may happen: another order of
     /// accesses may give other paths, and nothing was said of those.
     #[must_use]
-    pub fn ordered_by_time(mut self, dependences: TimeDependences, program: &Program) -> Self {
+    pub fn settle(self, seen: &Seen, program: &Program) -> Checked {
+        let Self(mut checked) = self;
+        if let Order::Decides(why) = seen.order(program) {
+            checked.withdraw(&why);
+            checked.decided_by_order = Some(why);
+        }
         if let Some(line) = program.untimed_wait() {
             let place = format!("{}:{line}", program.file);
-            self.withdraw(&format!("{place} waits at an mbarrier object, which timing does not model"));
-            self.notes.push(format!("the makespan leaves out that {place} waits at an mbarrier object"));
+            checked.notes.push(format!("the makespan leaves out that {place} waits at an mbarrier object"));
         }
-        let reasons = reasons(&dependences, program);
+        let reasons = seen.reasons(program);
         if let Some((first, rest)) = reasons.split_first() {
-            self.withdraw(&format!("the paths depend on timing: {first}"));
             let order = "the makespan is that of one order of accesses out of several";
             let others = rest.iter().map(|reason| format!("also: {reason}"));
-            self.notes.push(format!("{order}: {first}"));
-            self.notes.extend(others);
+            checked.notes.push(format!("{order}: {first}"));
+            checked.notes.extend(others);
         }
-        self.races = dependences.races;
-        self
+        checked.notes.extend(seen.note());
+        checked.races.clone_from(&seen.dependences.races);
+        checked.races_not_looked_for = seen.not_looked_for.map(str::to_owned);
+        checked
     }
+}
 
+/// As [`Unsettled::settle`], whether the run failed or not.
+///
+/// # Errors
+/// That of the run, with what was judged before it.
+pub fn settled(
+    ran: Result<Unsettled, Failed<Unsettled>>,
+    seen: &Seen,
+    program: &Program,
+) -> Result<Checked, Failed> {
+    match ran {
+        Ok(checked) => Ok(checked.settle(seen, program)),
+        Err(Failed { problems, judged }) => {
+            let judged = judged.into_iter().map(|checked| checked.settle(seen, program)).collect();
+            Err(Failed { problems, judged })
+        }
+    }
+}
+
+impl Checked {
     fn withdraw(&mut self, why: &str) {
         // a premise that fails anyway is the better reason
         self.bounds.iter_mut().for_each(|row| row.withdraw(why));
@@ -34,8 +116,7 @@ impl Checked {
     }
 }
 
-/// Why paths may be others if warps run at other times, the most telling reason first.
-pub fn reasons(dependences: &TimeDependences, program: &Program) -> Vec<String> {
+fn reasons(dependences: &TimeDependences, program: &Program) -> Vec<String> {
     let TimeDependences { races, unnamed, clock, incomplete, stray } = dependences;
     let mut reasons: Vec<String> = races.iter().map(|race| text(race, program)).collect();
     if *unnamed > 0 {

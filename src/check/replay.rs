@@ -6,8 +6,9 @@
 //! not too large are kept, and a larger one is executed anew for each.
 
 use super::ahead::ahead;
-use super::checked::{Checked, Failed};
+use super::checked::{Checked, Failed, Unsettled};
 use super::judging::{Analysed, Judge, analyser};
+use super::order::{Seen, settled};
 use super::plan::{Plan, resident_blocks};
 use super::run::{observe_source_after, sim_problem};
 use super::workload::{Workload, WorkloadSource};
@@ -15,7 +16,6 @@ use crate::base::{Cycles, Watch};
 use crate::bound::{Analyser, Scope};
 use crate::diag::Diagnostics;
 use crate::exec::Options;
-use crate::exec::races::TimeDependences;
 use crate::path::{BlockPaths, BlockSource, Footprint, Listed, WarpPath};
 use crate::program::TimingTable;
 use crate::sim::{Engine, Left, PaperMachine, PolicySetup, SimError};
@@ -171,14 +171,14 @@ fn block_by_block<'e>(plans: &[&Plan], options: Options, executes: &mut dyn Exec
         }
         Ok(false)
     });
-    let dependences = source.time_dependences();
+    let seen = source.seen();
     let ended = ended.map(|to_the_end| {
         if to_the_end {
             executes.end(source);
         }
     });
     let finish = |(run, plan): (Result<Replays, Diagnostics>, &&Plan)| match run {
-        Ok(replays) => replays.finish(&ended, &dependences),
+        Ok(replays) => replays.finish(&ended, &seen),
         Err(problems) => none_ran(plan, &problems),
     };
     runs.into_iter().zip(plans).map(finish).collect()
@@ -248,11 +248,10 @@ impl<'p> Replays<'p> {
     }
 
     /// The results, given how the functional run ended.
-    fn finish(self, ended: &Result<(), Diagnostics>, dependences: &TimeDependences) -> Ran {
+    fn finish(self, ended: &Result<(), Diagnostics>, seen: &Seen) -> Ran {
         let program = self.plan.workload.program();
         let finish = |(judge, failed): (Judge, Option<Diagnostics>)| {
-            let checked = judge.finish(program.notes.clone());
-            let checked = checked.ordered_by_time(dependences.clone(), program);
+            let checked = judge.finish(program.notes.clone()).settle(seen, program);
             match failed.or_else(|| ended.clone().err()) {
                 None => Ok(checked),
                 Some(problems) => Err(Failed { problems, judged: vec![checked] }),
@@ -273,25 +272,24 @@ fn launch_by_launch<'e>(
     let kept = if replays > 1 { Kept::of(plans[0], options, executes) } else { None };
     let mut run = |plan: &Plan, policy: &PolicySetup, left: &mut Left| {
         let program = plan.workload.program();
-        let (ran, dependences) = match &kept {
+        let (ran, seen) = match &kept {
             Some(kept) => (
                 observe_source_after(left, plan, policy, &mut kept.source(), &mut ()),
-                kept.dependences.clone(),
+                kept.seen.clone(),
             ),
             None => {
                 let mut source = executes.begin(options)?;
                 let ran = ahead(&mut source, plan.runs_ahead(), |blocks| {
                     observe_source_after(left, plan, policy, blocks, &mut ())
                 });
-                let dependences = source.time_dependences();
-                if ran.as_ref().is_ok_and(Checked::is_complete) {
+                let seen = source.seen();
+                if ran.as_ref().is_ok_and(Unsettled::is_complete) {
                     executes.end(source);
                 }
-                (ran, dependences)
+                (ran, seen)
             }
         };
-        ran.map_err(|failed| failed.ordered_by_time(&dependences, program))
-            .map(|checked| checked.ordered_by_time(dependences, program))
+        settled(ran, &seen, program)
     };
     let mut of_plan = |(plan, left): (&&Plan, &mut Vec<Left>)| {
         plan.policies.iter().zip(left).map(|(policy, left)| run(plan, policy, left)).collect()
@@ -302,7 +300,7 @@ fn launch_by_launch<'e>(
 /// All blocks of a launch.
 struct Kept {
     blocks: Vec<BlockPaths>,
-    dependences: TimeDependences,
+    seen: Seen,
     footprint: Footprint,
 }
 
@@ -324,7 +322,7 @@ impl Kept {
             bytes += paths.warps.iter().map(WarpPath::size_bytes).sum::<usize>();
             blocks.push(paths);
         }
-        let kept = Self { blocks, dependences: source.time_dependences(), footprint: source.footprint() };
+        let kept = Self { blocks, seen: source.seen(), footprint: source.footprint() };
         executes.end(source);
         Some(kept)
     }

@@ -3,9 +3,10 @@
 use std::cell::Cell;
 
 use super::ahead::ahead;
-use super::checked::{Checked, Failed};
+use super::checked::{Checked, Failed, Unsettled};
 use super::early::Early;
 use super::judging::{Analysed, Judge, analyser};
+use super::order::settled;
 use super::plan::{Plan, resident_blocks};
 use super::workload::{WorkloadKind, WorkloadSource};
 use crate::base::{Cycles, Watch};
@@ -38,13 +39,11 @@ pub(super) fn observe_after<'a>(
     let ended = ahead(&mut source, plan.runs_ahead(), |blocks| {
         observe_source_after(left, plan, policy, blocks, observer)
     });
-    let (dependences, program) = (source.time_dependences(), plan.workload.program());
-    let checked = ended.map_err(|failed| failed.ordered_by_time(&dependences, program))?;
-    let checked = checked.ordered_by_time(dependences, program);
+    let checked = settled(ended, &source.seen(), plan.workload.program())?;
     Ok((checked, source))
 }
 
-/// As [`observe`], over a source of the caller's.
+/// As [`observe`], over a source of the caller's, who knows at its end what was seen of the order of accesses.
 ///
 /// # Errors
 /// As [`check`](super::check()).
@@ -53,7 +52,7 @@ pub fn observe_source(
     policy: &PolicySetup,
     source: &mut dyn BlockSource<Error = Diagnostics>,
     observer: &mut dyn Observer,
-) -> Result<Checked, Failed> {
+) -> Result<Unsettled, Failed<Unsettled>> {
     observe_source_after(&mut Left::default(), plan, policy, source, observer)
 }
 
@@ -64,7 +63,7 @@ pub(super) fn observe_source_after(
     policy: &PolicySetup,
     source: &mut dyn BlockSource<Error = Diagnostics>,
     observer: &mut dyn Observer,
-) -> Result<Checked, Failed> {
+) -> Result<Unsettled, Failed<Unsettled>> {
     let table = TimingTable::new(plan.workload.program(), plan.machine)?;
     let resident = resident_blocks(plan)?;
     let mut judge = Judge::new(plan, policy, resident);

@@ -8,6 +8,7 @@ use super::application::ApplicationPlan;
 use super::checked::{Checked, Failed};
 use super::judge::{BlockTable, BoundRow};
 use crate::base::{BlockId, Cycles};
+use crate::bound::Guarantee;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::sim::Left;
 
@@ -199,7 +200,7 @@ impl Tally {
 
 /// A sum of nothing, of the same shape.
 fn empty(like: &Checked, plan: &ApplicationPlan) -> Checked {
-    let zero = |row: &BoundRow| BoundRow { value: Ok(Cycles::ZERO), violated: false, ..row.clone() };
+    let zero = |row: &BoundRow| BoundRow { value: Ok(Guarantee::OF_NOTHING), violated: false, ..row.clone() };
     Checked {
         makespan: Cycles::ZERO,
         warps: Vec::new(),
@@ -215,6 +216,8 @@ fn empty(like: &Checked, plan: &ApplicationPlan) -> Checked {
         self_checked_warps: 0,
         notes: Vec::new(),
         races: Vec::new(),
+        races_not_looked_for: None,
+        decided_by_order: None,
         ..like.clone()
     }
 }
@@ -224,10 +227,12 @@ fn add(total: &mut Checked, one: Checked) {
     total.blocks.enter(
         launch,
         one.makespan,
-        one.bounds.iter().map(|bound| bound.value.as_ref().ok().copied()),
+        one.bounds.iter().map(|bound| bound.value.as_ref().ok().map(|value| value.cycles())),
     );
     total.makespan += one.makespan;
     total.resident_blocks = total.resident_blocks.max(one.resident_blocks);
+    total.races_not_looked_for = total.races_not_looked_for.take().or(one.races_not_looked_for);
+    total.decided_by_order = total.decided_by_order.take().or(one.decided_by_order);
     total.issues += one.issues;
     total.stalls += one.stalls;
     total.warp_instructions += one.warp_instructions;

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::steps::before;
+use super::order::{IN_A_TRACE, Seen};
 use crate::accelsim::{TraceSource, TracedKernel, Wanted};
 use crate::base::Watch;
 use crate::diag::Diagnostics;
 use crate::exec::divergence::Divergence;
-use crate::exec::races::TimeDependences;
 use crate::exec::{Executor, Options};
 use crate::machine::BlockNeeds;
 use crate::micro::{MicroKernel, MicroSource};
@@ -153,12 +153,13 @@ impl<'a> WorkloadSource<'a> {
         }
     }
 
-    /// What depends on the order in which warps do things, if the options ask for it; complete
-    /// after the last block.
-    pub fn time_dependences(&self) -> TimeDependences {
+    /// What is known of the order in which warps accessed memory; complete after the last block.
+    pub fn seen(&self) -> Seen {
         match self {
-            Self::Micro(_) | Self::Trace(_) => TimeDependences::default(),
-            Self::Launch(executor) => executor.time_dependences(),
+            // its instructions access nothing
+            Self::Micro(_) => Seen::default(),
+            Self::Launch(executor) => Seen::of(executor),
+            Self::Trace(_) => Seen { not_looked_for: Some(IN_A_TRACE), ..Seen::default() },
         }
     }
 

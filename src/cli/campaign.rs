@@ -12,6 +12,7 @@ use super::resources;
 use super::session::Session;
 use crate::base::{Watch, in_order};
 use crate::bound::Bound;
+use crate::check::order::Seen;
 use crate::check::{Checked, Executed, Paths, Plan, observe};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::hybrid::{Instrumented, Observed, Run};
@@ -114,7 +115,7 @@ impl Campaign<'_> {
             ahead: threads == 1 && common.runs_ahead(),
             self_check: false,
             watch,
-            race_memory: None,
+            race_memory: common.race_memory(),
         };
         let mut run = Run::new(self.code, self.given);
         let failed = |problems: Diagnostics| problems.with_excerpts(&kernel.code);
@@ -123,6 +124,7 @@ impl Campaign<'_> {
         let paths = executed.as_ref().and_then(Executed::paths);
         if let Some(first) = known.get()
             && paths == Some(&first.paths)
+            && executed.as_ref().is_some_and(|executed| executed.seen() == first.seen)
         {
             return Ok((first.checked.clone(), first.observed.clone()));
         }
@@ -145,8 +147,9 @@ impl Campaign<'_> {
             }
             Diagnostics::from(problem).with_excerpts(&kernel.code)
         })?;
-        if let (0, Some(paths)) = (number, executed.as_ref().and_then(Executed::paths)) {
-            let first = Known { paths: paths.clone(), checked: checked.clone(), observed: found.clone() };
+        let whole = |executed: &Executed| Some((executed.paths()?.clone(), executed.seen()));
+        if let (0, Some((paths, seen))) = (number, executed.as_ref().and_then(whole)) {
+            let first = Known { paths, seen, checked: checked.clone(), observed: found.clone() };
             // only this run sets it
             let _ = known.set(first);
         }
@@ -157,6 +160,7 @@ impl Campaign<'_> {
 /// The first run.
 struct Known {
     paths: Paths,
+    seen: Seen,
     checked: Checked,
     observed: Observed,
 }

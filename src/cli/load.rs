@@ -16,7 +16,8 @@ use super::session::Session;
 use super::traces;
 use crate::accelsim::Listed;
 use crate::base::{Fnv1a, Pc};
-use crate::check::{Subject, Workload, WorkloadKind, order};
+use crate::check::order::Seen;
+use crate::check::{Subject, Workload, WorkloadKind};
 use crate::diag::{Diagnostic, Diagnostics, SourceText, to_ron};
 use crate::machine::{Machine, MachineSpec, SchedulerKind, Setting};
 use crate::micro::MicroKernel;
@@ -492,14 +493,14 @@ pub fn policy(common: &Common, kernel: &LoadedKernel, machine: &Machine) -> Resu
     }
 }
 
-/// The paths of one block of a kernel, and why they may be others if its warps run at other times.
+/// The paths of one block of a kernel, and what was seen of the order of accesses.
 pub fn nth_block(
     kernel: &LoadedKernel,
     machine: &Machine,
     block: u32,
     common: &Common,
     session: &Session,
-) -> Result<(BlockPaths, Vec<String>), Diagnostics> {
+) -> Result<(BlockPaths, Seen), Diagnostics> {
     session.progress.begin(
         format!("executing {}", kernel.workload.name),
         Some(u64::from(block) + 1),
@@ -518,8 +519,8 @@ pub fn nth_block(
         }
         session.watch.advance(1);
     }
-    let reasons = order::reasons(&source.time_dependences(), kernel.workload.program());
-    Ok((paths, reasons))
+    let seen = source.seen();
+    Ok((paths, seen))
 }
 
 /// For what looks at the paper model alone: an error if the machine is more than that.

@@ -7,11 +7,12 @@ use super::load::{self, LoadedKernel};
 use super::resources;
 use super::session::Session;
 use crate::base::{Cycles, Pc};
+use crate::bound::{Applicable, BoundValue, Context, Order, Schedules};
 use crate::check::every_path::{EveryPath, every_path};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::explore::explore;
 use crate::explore::search::Limits;
-use crate::machine::Machine;
+use crate::machine::{Machine, SchedulerKind};
 use crate::path::{BlockPaths, BlockSource};
 use crate::program::TimingTable;
 use crate::report::wcet::{Explored, StaticOf};
@@ -22,16 +23,27 @@ const MOST_BLOCKS: usize = 64;
 /// Runs that are kept to be compared with later ones.
 const MOST_KNOWN: usize = 64;
 
-/// The bound over all paths. That a loop needs a bound, or something cannot be analysed, is a result here.
+/// The bound over all paths, for runs with these schedules. That a loop needs a bound, or something cannot be analysed, is a result here.
 pub fn static_of(
     kernel: &LoadedKernel,
     machine: &Machine,
+    schedules: &[Schedules],
     bounds: &HashMap<Pc, u64>,
-    steps: u64,
+    common: &Common,
     session: &Session,
 ) -> Result<StaticOf, Diagnostics> {
-    Ok(match every_path(&kernel.workload, machine, bounds, steps, &session.watch) {
-        Ok(EveryPath::Bound(found)) => StaticOf::Bound(found.value),
+    let policies: Vec<SchedulerKind> = schedules.iter().filter_map(Schedules::policy).cloned().collect();
+    let found = every_path(&kernel.workload, machine, &policies, bounds, common.fuel(), &session.watch);
+    Ok(match found {
+        Ok(EveryPath::Bound(found)) => {
+            let of_each = schedules.iter().map(|schedules| found.under(schedules.clone()));
+            match of_each.collect::<Result<Vec<_>, _>>() {
+                Ok(values) => values
+                    .first()
+                    .map_or_else(|| StaticOf::Missing("no run".to_owned()), |value| StaticOf::Bound(*value)),
+                Err(why) => StaticOf::Missing(why.to_string()),
+            }
+        }
         Ok(EveryPath::NotApplicable(why)) => StaticOf::Missing(why.to_string()),
         Ok(EveryPath::Stopped) => {
             return Err(
@@ -65,7 +77,13 @@ pub struct Exploring<'a> {
 
 impl Exploring<'_> {
     /// The worst case over all schedules of the runs' paths, if that can be known of each.
-    pub fn worst(&self, name: &str, machine: &Machine, session: &Session) -> Result<Explored, Diagnostics> {
+    pub fn worst(
+        &self,
+        name: &str,
+        machine: &Machine,
+        schedules: &[Schedules],
+        session: &Session,
+    ) -> Result<Explored, Diagnostics> {
         let threads = self.jobs.unwrap_or_else(resources::threads).max(1);
         let limits = Limits { max_states: self.max_states, max_bytes: resources::of_search(), threads };
         let mut known: Vec<(Vec<BlockPaths>, Cycles)> = Vec::new();
@@ -76,8 +94,20 @@ impl Exploring<'_> {
             let kernel = load::kernel(name, self.ptx, seed)?;
             let together =
                 machine.limits().occupancy(&kernel.workload.needs()).map_or(1, |found| found.blocks);
-            if kernel.workload.blocks() > 1 && (together > 1 || machine.sms() > 1) {
-                return Ok(Explored::Missing("blocks are resident together".to_owned()));
+            let premises = |schedules: &Schedules, partial_barriers, order| Context {
+                schedules: schedules.clone(),
+                resident_blocks: together.min(kernel.workload.blocks()),
+                partial_barriers,
+                beyond: kernel.workload.program().beyond_the_paper_model_on(machine),
+                order,
+            };
+            let hold = |partial_barriers, order: &Order| {
+                let each = schedules.iter().map(|of| premises(of, partial_barriers, order.clone()).explorable());
+                each.collect::<Result<Vec<Applicable>, _>>()
+            };
+            // what does not hold whatever the paths are is asked before they are there
+            if let Err(why) = hold(false, &Order::AtTheEnd) {
+                return Ok(Explored::Missing(why.to_string()));
             }
             let table = TimingTable::new(kernel.workload.program(), machine)?;
             let mut source = kernel.workload.source(self.common.watched(machine))?.watched(&session.watch);
@@ -88,6 +118,12 @@ impl Exploring<'_> {
                 }
                 blocks.push(paths.clone());
             }
+            let partial_barriers = blocks.iter().any(|block| block.partial_barriers);
+            let applicable = match hold(partial_barriers, &source.seen().order(kernel.workload.program())) {
+                Ok(applicable) => applicable.first().copied(),
+                Err(why) => return Ok(Explored::Missing(format!("{why} (seed {seed})"))),
+            };
+            let Some(applicable) = applicable else { break };
             let same = |(other, _): &&(Vec<BlockPaths>, Cycles)| *other == blocks;
             let sum = match known.iter().find(same) {
                 Some((_, sum)) => *sum,
@@ -109,8 +145,9 @@ impl Exploring<'_> {
                     sum
                 }
             };
-            if worst.is_none_or(|(most, _)| sum > most) {
-                worst = Some((sum, seed));
+            let value = applicable.guarantees(BoundValue::new(sum));
+            if worst.is_none_or(|(most, _)| value > most) {
+                worst = Some((value, seed));
             }
             session.watch.advance(1);
         }

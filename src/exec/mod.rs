@@ -247,6 +247,11 @@ impl<'a> Executor<'a> {
         self.runner.context.divergence.as_deref()
     }
 
+    /// Whether [`Self::time_dependences`] is something that was looked for.
+    pub fn watches_races(&self) -> bool {
+        self.runner.context.watch.is_some()
+    }
+
     /// What depends on the order in which warps do things, as far as the run has shown; complete
     /// after the last block. Nothing if [`Options::races`] does not ask for it.
     pub fn time_dependences(&self) -> TimeDependences {

@@ -17,9 +17,9 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use crate::base::{BlockId, LaneMask, Pc, RegId, WarpId, Watch};
-use crate::bound::{Analyser, Bound, BoundValue, SectionAnalysis};
-use crate::diag::{Diagnostics, SourceText};
-use crate::machine::{Machine, MachineSpec};
+use crate::bound::{self, Analyser, Bound, BoundValue, SectionAnalysis};
+use crate::diag::{Diagnostic, Diagnostics, SourceText};
+use crate::machine::{Features, Machine, MachineSpec};
 use crate::path::{BlockPaths, Step, WarpPath};
 use crate::program::{Flow, Instr, Program, RegKind, Register, Sem, TimingTable};
 
@@ -302,7 +302,7 @@ impl Grammar {
     /// are through, and may end the enumeration: the blocks looked at by then count.
     ///
     /// # Errors
-    /// None that a valid grammar can cause; a fault of ours would be reported here.
+    /// A bound that is not for all work-conserving schedules of such blocks.
     pub fn enumerate(
         &self,
         range: Range<u64>,
@@ -310,6 +310,21 @@ impl Grammar {
         bounds: &[&(dyn Bound + Sync)],
         watch: &Watch,
     ) -> Result<Summary, Diagnostics> {
+        // every schedule of its blocks is followed, and they have neither memory nor barriers
+        let context = bound::Context {
+            schedules: bound::Schedules::WorkConserving,
+            resident_blocks: 1,
+            partial_barriers: false,
+            beyond: Features::default(),
+            order: bound::Order::Irrelevant,
+        };
+        let mut problems = Diagnostics::new();
+        for bound in bounds {
+            if let Err(why) = bound.applicable(&context) {
+                problems.push(Diagnostic::general(bound.name(), why.to_string()));
+            }
+        }
+        problems.into_result(())?;
         let range = range.start.min(self.blocks())..range.end.min(self.blocks());
         let parts = Mutex::new(self.parts(range).enumerate());
         let work = || -> Result<Vec<(usize, Summary)>, Diagnostics> {

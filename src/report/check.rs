@@ -65,6 +65,9 @@ pub struct CheckResult<'a> {
     /// Accesses whose order shows; no bound is judged then.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub races: Vec<Race>,
+    /// Why such accesses were not looked for, if they were not: what is said is about the paths of one order of accesses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub races_not_looked_for: Option<String>,
 }
 
 /// A warp. Times are cycles.
@@ -202,6 +205,7 @@ impl<'a> CheckResult<'a> {
             replay_command: None,
             notes: checked.notes.clone(),
             races: checked.races.iter().map(Race::new).collect(),
+            races_not_looked_for: checked.races_not_looked_for.clone(),
         }
     }
 

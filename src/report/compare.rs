@@ -7,8 +7,8 @@ use super::style::Style;
 use super::table::Table;
 use crate::base::Cycles;
 use crate::bound::Standing;
+use crate::check::order::not_looked_for;
 use crate::check::{Application, BoundRow, Checked, StatementRow, Verdict};
-use crate::exec::races::TimeDependences;
 use crate::machine::Machine;
 use crate::program::names as kernel_names;
 
@@ -34,6 +34,9 @@ pub struct CompareResult {
     /// Where it is not: what it is at least.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explored_worst_at_least: Option<u64>,
+    /// Why nothing is known of it, if so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub explored_reason: Option<String>,
     /// Every bound.
     pub bounds: Vec<Value>,
     /// The proved bound with the smallest value, of those that hold under all of these policies.
@@ -42,6 +45,9 @@ pub struct CompareResult {
     /// Of an application: its kernels, those of each statement together.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<CompareStep>,
+    /// Why races were not looked for, if they were not: what is said is about the paths of one order of accesses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub races_not_looked_for: Option<String>,
 }
 
 /// The launches of one statement of an application, taken together. Times are cycles.
@@ -143,40 +149,46 @@ pub struct Value {
     /// Cycles, where it applies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<u64>,
+    /// Why it does not apply under the first of these policies under which it does not. Of the kernels of an application
+    /// it is said with the whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// The worst case of a launch as far as exploration came: blocks add up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Explored {
     /// Exactly this.
     Exactly(Cycles),
     /// At least this; some block has more states than the fuel allows, or somebody ended the command.
     AtLeast(Cycles),
-    /// Some block, or the machine, is of a kind that exploration does not handle.
-    NotHandled,
+    /// Some block, or the machine, is of a kind that exploration does not handle, or a premise does not hold; and why.
+    NotHandled(String),
 }
 
 impl Explored {
     /// What it is, or what it is at least.
-    fn values(self) -> (Option<u64>, Option<u64>) {
+    fn values(&self) -> (Option<u64>, Option<u64>) {
         match self {
             Self::Exactly(worst) => (Some(worst.get()), None),
             Self::AtLeast(worst) => (None, Some(worst.get())),
-            Self::NotHandled => (None, None),
+            Self::NotHandled(_) => (None, None),
         }
     }
 
-    /// The schedules of a path that depends on the schedule say nothing.
-    #[must_use]
-    pub fn of_paths(self, dependences: &TimeDependences) -> Self {
-        if dependences.is_empty() { self } else { Self::NotHandled }
+    /// Why it is not known at all.
+    fn why(&self) -> Option<String> {
+        match self {
+            Self::NotHandled(why) => Some(why.clone()),
+            Self::Exactly(_) | Self::AtLeast(_) => None,
+        }
     }
 
     /// One after the other.
     #[must_use]
     pub fn and(self, next: Self) -> Self {
         match (self, next) {
-            (Self::NotHandled, _) | (_, Self::NotHandled) => Self::NotHandled,
+            (Self::NotHandled(why), _) | (_, Self::NotHandled(why)) => Self::NotHandled(why),
             (Self::Exactly(sum), Self::Exactly(worst)) => Self::Exactly(sum + worst),
             (Self::Exactly(sum) | Self::AtLeast(sum), Self::Exactly(worst) | Self::AtLeast(worst)) => {
                 Self::AtLeast(sum + worst)
@@ -195,9 +207,6 @@ impl CompareResult {
         explored: Explored,
     ) -> Self {
         let (exactly, at_least) = explored.values();
-        let rows = judged_somewhere(runs);
-        let value =
-            |row: &BoundRow| Value { name: row.name, value: row.value.as_ref().ok().map(|v| v.get()) };
         Self {
             kernel,
             origin: Origin::new(machine),
@@ -206,9 +215,11 @@ impl CompareResult {
             makespans: Makespans::new(shown, runs.iter().map(|run| (run, run.makespan))),
             explored_worst: exactly,
             explored_worst_at_least: at_least,
-            bounds: rows.iter().map(|row| value(row)).collect(),
+            explored_reason: explored.why(),
+            bounds: judged_somewhere(runs),
             tightest_proved: tightest(runs),
             steps: Vec::new(),
+            races_not_looked_for: runs.iter().find_map(|run| run.races_not_looked_for.clone()),
         }
     }
 }
@@ -226,8 +237,8 @@ impl CompareStep {
         let step = |(index, row): (usize, &StatementRow)| {
             let statement = application.statement(row.statement);
             let of_runs = || runs.iter().zip(statements.iter().filter_map(|rows| rows.get(index)));
-            let explored = explored.get(row.statement).copied().unwrap_or(Explored::NotHandled);
-            let (explored_worst, explored_worst_at_least) = explored.values();
+            let (explored_worst, explored_worst_at_least) =
+                explored.get(row.statement).map_or((None, None), Explored::values);
             let value = |bound: usize| {
                 let values = || {
                     let judged = of_runs().filter(|(run, _)| !run.bounds[bound].left_out);
@@ -235,7 +246,7 @@ impl CompareStep {
                 };
                 let (name, value) =
                     values().find(|(_, value)| value.is_some()).or_else(|| values().next())?;
-                Some(Value { name, value: value.map(Cycles::get) })
+                Some(Value { name, value: value.map(Cycles::get), reason: None })
             };
             Self {
                 line: statement.line,
@@ -270,11 +281,13 @@ impl CompareResult {
 
 /// Every bound that is for some of these runs: as it is in the first to which it applies, else in the first that it
 /// is for. It does not depend on the policy, but some are for some policies only.
-fn judged_somewhere(runs: &[Checked]) -> Vec<&BoundRow> {
+fn judged_somewhere(runs: &[Checked]) -> Vec<Value> {
     let count = runs.first().map_or(0, |run| run.bounds.len());
     let of_bound = |index: usize| {
         let rows = || runs.iter().map(|run| &run.bounds[index]).filter(|row| !row.left_out);
-        rows().find(|row| row.value.is_ok()).or_else(|| rows().next())
+        let value = rows().find_map(|row| Some(row.value.as_ref().ok()?.cycles().get()));
+        let reason = rows().find_map(|row| row.value.as_ref().err().cloned());
+        Some(Value { name: rows().next()?.name, value, reason })
     };
     (0..count).filter_map(of_bound).collect()
 }
@@ -289,9 +302,54 @@ fn tightest(runs: &[Checked]) -> Option<&'static str> {
             && others.iter().all(|run| run.bounds.get(*index).is_some_and(holds))
     });
     everywhere
-        .filter_map(|(_, row)| Some((row.value.as_ref().ok()?, row.name)))
+        .filter_map(|(_, row)| Some((*row.value.as_ref().ok()?, row.name)))
         .min_by_key(|(value, _)| *value)
         .map(|(_, name)| name)
+}
+
+/// Kernels that are named where something does not apply.
+const NAMED: usize = 3;
+
+/// What does not apply to which kernels, and why.
+fn left_out(results: &[CompareResult], style: Style) -> String {
+    let mut reasons: Vec<(String, Vec<&str>, Vec<&str>)> = Vec::new();
+    for row in results {
+        let bounds = row.bounds.iter().filter_map(|bound| Some((bound.name, bound.reason.clone()?)));
+        let explored = row.explored_reason.clone().map(|why| ("explored", why));
+        let mut of_row: Vec<(String, Vec<&str>)> = Vec::new();
+        for (name, why) in explored.into_iter().chain(bounds) {
+            match of_row.iter_mut().find(|(known, _)| *known == why) {
+                Some((_, names)) => names.push(name),
+                None => of_row.push((why, vec![name])),
+            }
+        }
+        for (why, names) in of_row {
+            match reasons.iter_mut().find(|(known, of, _)| (known, of) == (&why, &names)) {
+                Some((.., kernels)) => kernels.push(&row.kernel),
+                None => reasons.push((why, names, vec![&row.kernel])),
+            }
+        }
+    }
+    let mut text = String::new();
+    if !reasons.is_empty() {
+        let mut table = Table::new(["not applicable", "to", "because"], &[0, 1, 2]);
+        for (why, names, kernels) in reasons {
+            let kernels = match kernels.len() {
+                0..=NAMED => kernels.join(", "),
+                more => format!("{more} kernels, {} first", kernels[0]),
+            };
+            table.row([names.join(" "), kernels, why]);
+        }
+        text = format!("\n{}", table.render(0, style.width));
+    }
+    let mut notes: Vec<&String> = Vec::new();
+    for why in results.iter().filter_map(|row| row.races_not_looked_for.as_ref()) {
+        if !notes.contains(&why) {
+            notes.push(why);
+            text += &format!("note: {}\n", not_looked_for(why));
+        }
+    }
+    text
 }
 
 impl Report for Output<CompareResult> {
@@ -350,6 +408,6 @@ impl Report for Output<CompareResult> {
                 }
             }
         }
-        table.render(0, style.width) + &self.batch.text()
+        table.render(0, style.width) + &left_out(&self.results, style) + &self.batch.text()
     }
 }

@@ -11,7 +11,7 @@ use super::verdict::{self, Bound, Status};
 use crate::bound::StaticKind;
 use crate::check::every_path::EveryPath;
 use crate::check::{Checked, Verdict, Workload};
-use crate::machine::Machine;
+use crate::machine::{Machine, SchedulerKind};
 use crate::program::loop_bounds::LoopBound;
 
 /// What `static` says.
@@ -56,6 +56,14 @@ pub struct StaticResult {
     pub bounds: Vec<Bound>,
 }
 
+/// A run that the bound is judged for.
+pub struct OfRun<'a> {
+    /// Its policy.
+    pub policy: SchedulerKind,
+    /// What came of it.
+    pub checked: &'a Checked,
+}
+
 /// A bound of a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -73,13 +81,14 @@ impl StaticResult {
         machine: &Machine,
         given: &[LoopBound],
         found: &EveryPath,
-        run: &Checked,
+        of_run: &OfRun,
     ) -> Self {
+        let run = of_run.checked;
         let launch = match found {
             EveryPath::Bound(launch) => Some(launch),
             _ => None,
         };
-        let mut bounds = vec![bound(found, run)];
+        let mut bounds = vec![bound(found, of_run)];
         bounds.extend(run.judged().map(|row| Bound::of_run(row, run.makespan)));
         Self {
             kernel: workload.name.clone(),
@@ -116,16 +125,17 @@ impl StaticResult {
 }
 
 /// The bound over all paths, against a run.
-pub fn bound(found: &EveryPath, run: &Checked) -> Bound {
-    let (value, verdict) = match found {
-        EveryPath::Bound(launch) => {
-            let holds = run.makespan <= launch.value;
-            (Some(launch.value), if holds { Verdict::Holds } else { Verdict::Violated })
+fn bound(found: &EveryPath, OfRun { policy, checked: run }: &OfRun) -> Bound {
+    let value = match found {
+        EveryPath::Bound(launch) => launch.under(run.schedules(policy)).map_err(|why| why.to_string()),
+        EveryPath::NotApplicable(why) => Err(why.to_string()),
+        EveryPath::Stopped => {
+            let verdict = Verdict::Undecided("it was ended before".to_owned());
+            return Bound::of_worst_case("static", None, &verdict, Some(run.makespan));
         }
-        EveryPath::NotApplicable(why) => (None, Verdict::NotApplicable(why.to_string())),
-        EveryPath::Stopped => (None, Verdict::Undecided("it was ended before".to_owned())),
     };
-    Bound::of_worst_case("static", value, &verdict, Some(run.makespan))
+    let verdict = Verdict::of(run.makespan, value.as_ref().map(|value| *value).map_err(String::as_str));
+    Bound::of_worst_case("static", value.ok(), &verdict, Some(run.makespan))
 }
 
 impl Report for StaticReport {

@@ -9,6 +9,7 @@ use super::style::Style;
 use super::table::Table;
 use super::{Fraction, count};
 use crate::base::Cycles;
+use crate::check::order::not_looked_for;
 use crate::hybrid::{Estimate, Estimates, Ipg, Limits, NoSections, Observed};
 use crate::machine::Machine;
 
@@ -55,6 +56,9 @@ pub struct HybridResult {
     pub transitions: Vec<TransitionRow>,
     /// Transitions that no warp took: no estimate accounts for them.
     pub never_observed: usize,
+    /// Why races were not looked for, if they were not: what is said is about the paths of one order of accesses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub races_not_looked_for: Option<String>,
 }
 
 /// Where runs come from.
@@ -203,6 +207,11 @@ pub struct About<'a> {
     pub loop_lines: &'a [u32],
     /// By loop, the bound that somebody gave.
     pub given: &'a [Option<u64>],
+    /// Why the paths of a run are not those of every order of accesses, if they are not: then times of these runs say
+    /// nothing of others.
+    pub decided_by_order: Option<String>,
+    /// Why that was not looked for, if it was not.
+    pub races_not_looked_for: Option<String>,
 }
 
 impl EstimateRow {
@@ -236,7 +245,8 @@ impl EstimateRow {
 impl HybridResult {
     /// The estimates of what was observed, `observed` with the bounds as runs showed them.
     pub fn new(about: About<'_>, observed: &Observed, found: &Estimates) -> Self {
-        let About { name, source, ipoints_at, ipg, loop_lines, given } = about;
+        let About { name, source, ipoints_at, ipg, loop_lines, given, decided_by_order, races_not_looked_for } =
+            about;
         let mark = observed.high_water;
         let row = |name, estimate| EstimateRow::new(name, estimate, mark);
         let tree = match found.tree {
@@ -255,6 +265,14 @@ impl HybridResult {
             Ok(sections) => row("hybrid_sections", sections.hybrid),
             Err(why) => EstimateRow::missing("hybrid_sections", format!("sections do not apply: {why}")),
         };
+        let estimates = vec![
+            row("z_warp", found.warp),
+            tree,
+            row("z_dynamic", found.dynamic),
+            row("z_hybrid", found.hybrid),
+            blocks,
+            sections,
+        ];
         let waves = observed.waves;
         let transition = |(index, of): (usize, &crate::hybrid::ipg::Transition)| TransitionRow {
             from: ipg.name(of.from).to_owned(),
@@ -287,14 +305,11 @@ impl HybridResult {
                 Limits::Loops => "loops",
                 Limits::Counts => "counts",
             },
-            estimates: vec![
-                row("z_warp", found.warp),
-                tree,
-                row("z_dynamic", found.dynamic),
-                row("z_hybrid", found.hybrid),
-                blocks,
-                sections,
-            ],
+            estimates: match decided_by_order {
+                None => estimates,
+                Some(why) => estimates.into_iter().map(|of| EstimateRow::missing(of.name, why.clone())).collect(),
+            },
+            races_not_looked_for,
             waves: Waves {
                 jitter: waves.jitter.get(),
                 waves: waves.waves,
@@ -386,6 +401,9 @@ impl HybridResult {
                 "\n{} never observed, which no estimate accounts for: {shown}{more}",
                 count(never.len(), "transition")
             );
+        }
+        if let Some(why) = &self.races_not_looked_for {
+            let _ = writeln!(text, "\nnote: {}", not_looked_for(why));
         }
         text
     }

@@ -6,6 +6,7 @@ use super::Fraction;
 use super::style::Style;
 use super::table::Table;
 use crate::base::Cycles;
+use crate::bound::Guarantee;
 use crate::check::{BoundRow, Verdict, overestimation};
 
 /// A verdict without its reason.
@@ -70,7 +71,7 @@ pub struct Bound {
 impl Bound {
     /// Over a whole run.
     pub fn of_run(row: &BoundRow, makespan: Cycles) -> Self {
-        let part = Self::of_part(row, row.value.as_ref().ok().copied(), makespan);
+        let part = Self::of_part(row, row.value.as_ref().ok().map(|value| value.cycles()), makespan);
         Self {
             status: Status::of(&row.verdict()),
             reason: row.value.as_ref().err().cloned(),
@@ -98,10 +99,11 @@ impl Bound {
     /// Over every makespan that can be: the verdict on its worst case, which is `worst` where it is known.
     pub fn of_worst_case(
         name: &'static str,
-        value: Option<Cycles>,
+        value: Option<Guarantee>,
         verdict: &Verdict,
         worst: Option<Cycles>,
     ) -> Self {
+        let value = value.map(Guarantee::cycles);
         let over = value.zip(worst).and_then(|(value, worst)| overestimation(value, worst));
         Self {
             name,

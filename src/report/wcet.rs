@@ -11,9 +11,11 @@ use super::style::Style;
 use super::table::Table;
 use super::{Fraction, count};
 use crate::base::Cycles;
+use crate::bound::{Guarantee, Schedules};
+use crate::check::order::not_looked_for;
 use crate::check::{Checked, Workload};
 use crate::hybrid::{Estimate, Estimates};
-use crate::machine::Machine;
+use crate::machine::{Machine, SchedulerKind};
 use crate::program::loop_bounds::LoopBound;
 use crate::sim::PolicySetup;
 
@@ -39,6 +41,9 @@ pub struct WcetResult {
     pub shortest: u64,
     /// What each method says; the first is the longest simulated time.
     pub methods: Vec<MethodRow>,
+    /// Why races were not looked for, if they were not: what is said is about the paths of one order of accesses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub races_not_looked_for: Option<String>,
 }
 
 /// What a method says.
@@ -102,7 +107,7 @@ struct BoundOfRuns {
     name: &'static str,
     proved: bool,
     /// The largest value, with the seed; or why one of the runs has none.
-    value: Result<(Cycles, u64), String>,
+    value: Result<(Guarantee, u64), String>,
 }
 
 /// What runs came to.
@@ -111,11 +116,31 @@ pub struct Simulated {
     longest: Option<(Cycles, u64, String)>,
     shortest: Option<Cycles>,
     bounds: Vec<BoundOfRuns>,
+    /// The policies of the runs, with what they did.
+    schedules: Vec<Schedules>,
+    /// Why the paths of a run are not those of every order of accesses, and why that was not looked for.
+    decided_by_order: Option<String>,
+    races_not_looked_for: Option<String>,
 }
 
 impl Simulated {
-    /// Adds a run.
-    pub fn add(&mut self, seed: u64, run: &Checked) {
+    /// The schedules of the runs.
+    pub fn schedules(&self) -> &[Schedules] {
+        &self.schedules
+    }
+
+    /// Adds a run under a policy.
+    pub fn add(&mut self, policy: &SchedulerKind, seed: u64, run: &Checked) {
+        let schedules = run.schedules(policy);
+        if !self.schedules.contains(&schedules) {
+            self.schedules.push(schedules);
+        }
+        if self.decided_by_order.is_none() {
+            self.decided_by_order = run.decided_by_order.as_ref().map(|why| format!("{why} (seed {seed})"));
+        }
+        if self.races_not_looked_for.is_none() {
+            self.races_not_looked_for.clone_from(&run.races_not_looked_for);
+        }
         if self.longest.as_ref().is_none_or(|(longest, ..)| run.makespan > *longest) {
             self.longest = Some((run.makespan, seed, run.scheduler.clone()));
         }
@@ -139,7 +164,7 @@ impl Simulated {
 #[derive(Clone, Debug)]
 pub enum Explored {
     /// Exactly, and the seed of the input that has it.
-    Worst(Cycles, u64),
+    Worst(Guarantee, u64),
     /// Why it is not known.
     Missing(String),
 }
@@ -148,7 +173,7 @@ pub enum Explored {
 #[derive(Clone, Debug)]
 pub enum StaticOf {
     /// Its value.
-    Bound(Cycles),
+    Bound(Guarantee),
     /// Why there is none.
     Missing(String),
 }
@@ -179,7 +204,7 @@ impl WcetResult {
             all.simulated.longest.clone().unwrap_or((Cycles::ZERO, 0, String::new()));
         // what is known to happen
         let truth = match all.explored {
-            Explored::Worst(worst, _) => longest.max(worst),
+            Explored::Worst(worst, _) => longest.max(worst.cycles()),
             Explored::Missing(_) => longest,
         };
         let over = |value: Cycles| {
@@ -208,29 +233,34 @@ impl WcetResult {
             Some(format!("under {scheduler}")),
         )];
         methods.push(match &all.explored {
-            Explored::Worst(worst, seed) => row("explored", About::Paths, Ok((*worst, Some(*seed))), None),
+            Explored::Worst(worst, seed) => row("explored", About::Paths, Ok((worst.cycles(), Some(*seed))), None),
             Explored::Missing(why) => row("explored", About::Paths, Err(why.clone()), None),
         });
         for BoundOfRuns { name, proved, value } in &all.simulated.bounds {
             let about = if *proved { About::Paths } else { About::PathsUnproved };
-            let value = value.clone().map(|(value, seed)| (value, Some(seed)));
+            let value = value.clone().map(|(value, seed)| (value.cycles(), Some(seed)));
             methods.push(row(name, about, value, None));
         }
+        // times of one order of accesses say nothing of the others
+        let estimates = match &all.simulated.decided_by_order {
+            Some(why) => Err(why.clone()),
+            None => all.estimates.as_ref().map_err(Clone::clone),
+        };
         let estimated = |which: fn(&Estimates) -> Estimate| {
-            all.estimates.as_ref().map(|found| (which(found).value, None)).map_err(Clone::clone)
+            estimates.as_ref().map(|found| (which(found).value, None)).map_err(Clone::clone)
         };
         methods.push(row("z_warp", About::Estimate, estimated(|found| found.warp), None));
         methods.push(row("z_dynamic", About::Estimate, estimated(|found| found.dynamic), None));
         methods.push(row("z_hybrid", About::Estimate, estimated(|found| found.hybrid), None));
         // every run is watched
-        if let Ok(Estimates { blocks: Some(blocks), sections, .. }) = &all.estimates {
+        if let Ok(Estimates { blocks: Some(blocks), sections, .. }) = &estimates {
             methods.push(row("hybrid_blocks", About::Estimate, Ok((blocks.value, None)), None));
             let value =
                 sections.as_ref().map(|found| (found.hybrid.value, None)).map_err(|why| why.to_string());
             methods.push(row("hybrid_sections", About::Estimate, value, None));
         }
         methods.push(match &all.found {
-            StaticOf::Bound(value) => row("static", About::All, Ok((*value, None)), None),
+            StaticOf::Bound(value) => row("static", About::All, Ok((value.cycles(), None)), None),
             StaticOf::Missing(why) => row("static", About::All, Err(why.clone()), None),
         });
         Self {
@@ -242,6 +272,7 @@ impl WcetResult {
             loop_bounds: given.iter().map(|bound| Given { line: bound.line, most: bound.most }).collect(),
             shortest: all.simulated.shortest.unwrap_or(Cycles::ZERO).get(),
             methods,
+            races_not_looked_for: all.simulated.races_not_looked_for.clone(),
         }
     }
 
@@ -285,6 +316,9 @@ impl WcetResult {
         }
         text.push_str(&table.render(2, style.width));
         let _ = writeln!(text, "  shortest of these runs: {} cycles", self.shortest);
+        if let Some(why) = &self.races_not_looked_for {
+            let _ = writeln!(text, "  note: {}", not_looked_for(why));
+        }
         text
     }
 }

@@ -177,8 +177,8 @@ impl Measured<'_> {
         let said = !failed || verdict.is_violated();
         cells.push(if said { Cell::Text(verdict.name().to_owned()) } else { Cell::Empty });
         for row in &checked.bounds {
-            let value = row.value.as_ref().ok().filter(|_| !row.left_out);
-            let over = value.and_then(|value| overestimation(*value, checked.makespan));
+            let value = row.value.as_ref().ok().filter(|_| !row.left_out).map(|value| value.cycles());
+            let over = value.and_then(|value| overestimation(value, checked.makespan));
             let verdict = row.verdict();
             let said = !row.left_out && (!failed || verdict.is_violated());
             cells.extend([

@@ -46,7 +46,7 @@ fn exceeded(name: &str, slack: u64) -> (u64, u64) {
             .for_each_section(&kernel.paths, |section| bound.add_section(&mut report, section));
         let mut engine = Engine::new(&table, PaperMachine::of(&kernel.machine).unwrap());
         for kind in &policies {
-            if bound.applicable(&Context::new(kind, 1, kernel.paths.partial_barriers)).is_err() {
+            if bound.applicable(&crate::premises::paper(kind, 1, kernel.paths.partial_barriers)).is_err() {
                 continue;
             }
             let policy = PolicySetup::new(kind, |_| unreachable!("no replay among them")).unwrap();

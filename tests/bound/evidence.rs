@@ -5,7 +5,7 @@
 
 use warpbound::base::{Cycles, WarpId, Watch};
 use warpbound::bound::{
-    Bound, BoundValue, Context, Gub, Iwb, Lwb, NotApplicable, SectionAnalysis, Standing, Swb, analyse_block,
+    Applicable, Bound, BoundValue, Context, Gub, Iwb, Lwb, NotApplicable, SectionAnalysis, Standing, Swb, analyse_block,
 };
 use warpbound::explore::grammar::{Grammar, Summary};
 use warpbound::explore::model::Model;
@@ -152,7 +152,7 @@ impl<B: Bound> Bound for Lowered<B> {
     fn standing(&self) -> Standing {
         self.0.standing()
     }
-    fn applicable(&self, context: &Context) -> Result<(), NotApplicable> {
+    fn applicable(&self, context: &Context) -> Result<Applicable, NotApplicable> {
         self.0.applicable(context)
     }
     fn warp_values(&self, section: &SectionAnalysis, values: &mut Vec<BoundValue>) {
@@ -192,7 +192,7 @@ impl Bound for Greedy {
     fn summary(&self) -> &'static str {
         "lwb, less one cycle where it is below swb"
     }
-    fn applicable(&self, context: &Context) -> Result<(), NotApplicable> {
+    fn applicable(&self, context: &Context) -> Result<Applicable, NotApplicable> {
         Lwb.applicable(context)
     }
     fn warp_values(&self, section: &SectionAnalysis, values: &mut Vec<BoundValue>) {

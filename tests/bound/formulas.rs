@@ -8,7 +8,7 @@ use bound_formulas::{alone, end, exec, gub, initiating, instructions, isolated, 
 use bound_kernels::{Builder, Kernel, Size, kernel, machine, machine_text, random, texts};
 use warpbound::base::{Cycles, WarpId};
 use warpbound::bound::{
-    Analyser, BlockAnalysis, Bound, BoundReport, BoundValue, Context, Gub, Iwb, NotApplicable, PhaseKind,
+    Applicable, Analyser, BlockAnalysis, Bound, BoundReport, BoundValue, Context, Gub, Iwb, NotApplicable, PhaseKind,
     SectionAnalysis, analyse_alone, analyse_block,
 };
 use warpbound::path::Step;
@@ -220,7 +220,7 @@ impl<B: Bound> Bound for Lowered<B> {
     fn summary(&self) -> &'static str {
         self.0.summary()
     }
-    fn applicable(&self, context: &Context) -> Result<(), NotApplicable> {
+    fn applicable(&self, context: &Context) -> Result<Applicable, NotApplicable> {
         self.0.applicable(context)
     }
     fn warp_values(&self, section: &SectionAnalysis, values: &mut Vec<BoundValue>) {

@@ -29,6 +29,7 @@ mod formulas;
 mod lwb;
 mod machine_features;
 mod monotone;
+mod premises;
 mod queues;
 mod resident;
 mod resident_suite;

@@ -361,12 +361,12 @@ fn what_one_block_waits_is_not_enough() {
 
 #[test]
 fn premises_are_named() {
-    let fine = Context::new(&SchedulerKind::Lrr, 4, false);
-    assert_eq!(Rbb.applicable(&fine), Ok(()));
+    let fine = crate::premises::paper(&SchedulerKind::Lrr, 4, false);
+    assert!(Rbb.applicable(&fine).is_ok());
     let beyond = |features: &[Feature]| features.iter().copied().collect::<Features>();
     let several = beyond(&[Feature::SeveralSms]);
-    let several = Context { beyond: several, ..Context::new(&SchedulerKind::Lrr, 1, false) };
-    assert_eq!(Rbb.applicable(&several), Ok(()));
+    let several = Context { beyond: several, ..crate::premises::paper(&SchedulerKind::Lrr, 1, false) };
+    assert!(Rbb.applicable(&several).is_ok());
     for (context, named) in [
         (Context { resident_blocks: 1, ..fine.clone() }, "each is judged by itself"),
         (Context { partial_barriers: true, ..fine.clone() }, "does not involve all warps"),
@@ -374,7 +374,7 @@ fn premises_are_named() {
             Context { beyond: beyond(&[Feature::SeveralSms, Feature::WriteBack]), ..fine.clone() },
             "results are written back later",
         ),
-        (Context::new(&SchedulerKind::TwoLevel, 4, false), "is not work conserving"),
+        (crate::premises::paper(&SchedulerKind::TwoLevel, 4, false), "is not work conserving"),
     ] {
         let reason = Rbb.applicable(&context).expect_err(named).to_string();
         assert!(reason.contains(named), "{reason}");

@@ -55,7 +55,7 @@ fn means(machine: &Machine) -> [f64; 2] {
                 "{place}"
             );
             assert!(!rbb.of_blocks && run.blocks.len() as u32 == workload.blocks());
-            let value = rbb.value.as_ref().expect("it applies").get() as f64;
+            let value = rbb.value.as_ref().expect("it applies").cycles().get() as f64;
             *sum += value / run.makespan.get() as f64 - 1.0;
         }
     }

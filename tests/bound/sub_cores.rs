@@ -48,7 +48,7 @@ fn random_runs(kernels: u64, slack: u64) -> (Vec<(&'static str, u64)>, u64) {
         for policy in fixed.into_iter().chain([seed, seed + 1].map(PolicySetup::Random)) {
             let run = engine.run_block(&paths, &policy, &mut ()).unwrap();
             let finish: Vec<u64> = run.warps.iter().map(|warp| warp.finish.get()).collect();
-            let context = Context::new(&policy.kind(), 1, paths.partial_barriers);
+            let context = crate::premises::paper(&policy.kind(), 1, paths.partial_barriers);
             for ((bound, report), tally) in bounds.iter().zip(&reports).zip(&mut found) {
                 if bound.applicable(&context).is_ok() {
                     runs += 1;

@@ -22,6 +22,7 @@ mod lists;
 mod machine_code;
 mod machines;
 mod outputs;
+mod premises;
 mod pwcet;
 mod readme;
 mod reports;

@@ -10,7 +10,7 @@ mod surplus;
 use std::collections::BTreeMap;
 
 use super::claim::Claim;
-use super::context::{Context, NotApplicable};
+use super::context::{Applicable, Context, NotApplicable};
 use crate::base::Cycles;
 use crate::machine::SubCores;
 use crate::path::PathSet;
@@ -53,11 +53,11 @@ pub enum StaticKind {
 ///
 /// # Errors
 /// The first premise that does not hold.
-pub fn static_premises(context: &Context) -> Result<StaticKind, NotApplicable> {
+pub fn static_premises(context: &Context) -> Result<(StaticKind, Applicable), NotApplicable> {
     if context.resident_together() {
-        context.resident_premises(Claim::Rbb).map(|()| StaticKind::Rbb)
+        context.resident_premises(Claim::Rbb).map(|applicable| (StaticKind::Rbb, applicable))
     } else {
-        context.paper_premises(Claim::Iwb).map(|()| StaticKind::Iwb)
+        context.paper_premises(Claim::Iwb).map(|applicable| (StaticKind::Iwb, applicable))
     }
 }
 

@@ -3,7 +3,8 @@
 
 use super::sweep::{Own, Said};
 use crate::base::{Cycles, Watch};
-use crate::bound;
+use crate::bound::{self, Context, Order, Schedules};
+use crate::check::order::Seen;
 use crate::check::{
     Application, Checked, Judged as JudgedRun, Judging, Run, StatementRow, Traced, execute_sequence,
     judge_each,
@@ -176,11 +177,16 @@ fn row(
         return Ok(None);
     };
     // blocks that run at the same time are not explored
-    let (explored, each) = if all.iter().any(|run| run.resident_blocks > 1) {
-        (Explored::NotHandled, Vec::new())
+    let resident = all.iter().map(|run| run.resident_blocks).max().unwrap_or(1);
+    let schedules: Vec<Schedules> =
+        setups.iter().zip(&all).map(|(setup, run)| run.schedules(&setup.policy.kind())).collect();
+    let premises = Explorable { schedules, resident, machine: &setup.machine };
+    let (explored, each) = if resident > 1 {
+        // what is not explored need not be executed once more
+        (Explored::NotHandled("blocks are resident together".to_owned()), Vec::new())
     } else {
         session.progress.begin(format!("exploring {label}"), None, "issues");
-        explored_worst(what, setup, args, session)?
+        explored_worst(what, &premises, setup, args, session)?
     };
     let shown = match &args.common.scheduler {
         None => Shown::Both,
@@ -198,6 +204,7 @@ fn row(
 /// statement.
 fn explored_worst(
     what: &Loaded,
+    premises: &Explorable,
     setup: &Setup,
     args: &Compare,
     session: &Session,
@@ -206,34 +213,68 @@ fn explored_worst(
     match what {
         Loaded::Kernel(kernel) => {
             let mut source = kernel.workload.source(common.watched(machine))?.watched(&session.watch);
-            let explored = explored(kernel.workload.program(), machine, args, &mut source, session)?;
-            Ok((explored.of_paths(&source.time_dependences()), Vec::new()))
+            let program = kernel.workload.program();
+            let explored = explored(program, premises, args, &mut source, session)?;
+            Ok((premises.of(explored, &source.seen(), program), Vec::new()))
         }
         Loaded::Application(program) => {
             let none = Explored::Exactly(Cycles::ZERO);
             let mut each: Vec<Explored> = Vec::new();
             let mut add = |statement: usize, worst: Explored| {
-                each.resize(each.len().max(statement + 1), none);
-                each[statement] = each[statement].and(worst);
+                each.resize(each.len().max(statement + 1), none.clone());
+                each[statement] = each[statement].clone().and(worst);
             };
             let options = common.watched(machine);
             match &program.application {
                 Application::Program(sequence) => {
                     execute_sequence(sequence, None, options, &session.watch, &mut |step, run| {
                         let program = &sequence.kernel(step).program;
-                        let of_launch = explored(program, machine, args, run, session)?;
-                        add(step.statement, of_launch.of_paths(&run.time_dependences()));
+                        let of_launch = explored(program, premises, args, run, session)?;
+                        add(step.statement, premises.of(of_launch, &Seen::of(run), program));
                         Ok(())
                     })?;
                 }
                 Application::Traces(traces) => {
                     for (index, Traced { workload, .. }) in traces.iter().enumerate() {
                         let mut source = workload.source(options)?.watched(&session.watch);
-                        add(index, explored(workload.program(), machine, args, &mut source, session)?);
+                        let program = workload.program();
+                        let of_launch = explored(program, premises, args, &mut source, session)?;
+                        add(index, premises.of(of_launch, &source.seen(), program));
                     }
                 }
             }
-            Ok((each.iter().copied().fold(none, Explored::and), each))
+            Ok((each.iter().cloned().fold(none, Explored::and), each))
+        }
+    }
+}
+
+/// What exploration rests on, but for the paths.
+struct Explorable<'a> {
+    /// Of the runs that are compared.
+    schedules: Vec<Schedules>,
+    resident: u32,
+    machine: &'a Machine,
+}
+
+impl Explorable<'_> {
+    /// What was explored, if it holds for some of the runs.
+    fn of(&self, explored: Explored, seen: &Seen, program: &Program) -> Explored {
+        self.of_order(explored, &seen.order(program), program)
+    }
+
+    fn of_order(&self, explored: Explored, order: &Order, program: &Program) -> Explored {
+        let context = |schedules: &Schedules| Context {
+            schedules: schedules.clone(),
+            resident_blocks: self.resident,
+            // blocks with such barriers are not explored
+            partial_barriers: false,
+            beyond: program.beyond_the_paper_model_on(self.machine),
+            order: order.clone(),
+        };
+        let each = || self.schedules.iter().map(|schedules| context(schedules).explorable());
+        match each().find_map(Result::err) {
+            Some(why) if each().all(|of| of.is_err()) => Explored::NotHandled(why.to_string()),
+            _ => explored,
         }
     }
 }
@@ -241,28 +282,25 @@ fn explored_worst(
 /// The blocks of a launch, one after the other; all of them are taken.
 fn explored(
     program: &Program,
-    machine: &Machine,
+    premises: &Explorable,
     args: &Compare,
     source: &mut impl BlockSource<Error = Diagnostics>,
     session: &Session,
 ) -> Result<Explored, Diagnostics> {
-    let table = TimingTable::new(program, machine)?;
+    let table = TimingTable::new(program, premises.machine)?;
     let threads = args.several.jobs.unwrap_or_else(resources::threads).max(1);
     let limits = Limits { max_states: args.max_states, max_bytes: resources::of_search(), threads };
     let mut paths = BlockPaths::default();
-    let mut worst = if machine.beyond_the_paper_model().is_empty() {
-        Explored::Exactly(Cycles::ZERO)
-    } else {
-        Explored::NotHandled
-    };
+    let hopeful = Explored::Exactly(Cycles::ZERO);
+    let mut worst = premises.of_order(hopeful, &Order::AtTheEnd, program);
     while source.next_block(&mut paths)? {
-        if worst == Explored::NotHandled {
+        if matches!(worst, Explored::NotHandled(_)) {
             continue;
         }
-        worst = match explore(&table, machine, &paths, Cycles::ZERO, limits, &session.watch) {
+        worst = match explore(&table, premises.machine, &paths, Cycles::ZERO, limits, &session.watch) {
             Ok(found) if found.is_complete() => worst.and(Explored::Exactly(found.worst.at_least)),
             Ok(found) => worst.and(Explored::AtLeast(found.worst.at_least)),
-            Err(_) => Explored::NotHandled,
+            Err(why) => Explored::NotHandled(why.to_string()),
         };
     }
     Ok(match worst {

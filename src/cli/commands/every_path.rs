@@ -12,7 +12,7 @@ use crate::cli::session::Session;
 use crate::cli::suite::suite_kernels;
 use crate::diag::Diagnostics;
 use crate::exec::Options;
-use crate::report::every_path::{StaticReport, StaticResult};
+use crate::report::every_path::{OfRun, StaticReport, StaticResult};
 use crate::report::output::Output;
 
 /// Runs the command.
@@ -58,12 +58,19 @@ fn row(
     let excerpts = |problems: Diagnostics| problems.with_excerpts(&kernel.code);
     let options = Options::of(&machine, args.common.fuel());
     keeps_bounds(&kernel.workload, options, &resolved, &session.watch).map_err(excerpts)?;
-    let found = every_path(&kernel.workload, &machine, &resolved, args.common.fuel(), &session.watch)
-        .map_err(excerpts)?;
+    let found = every_path(
+        &kernel.workload,
+        &machine,
+        &[policy.kind()],
+        &resolved,
+        args.common.fuel(),
+        &session.watch,
+    )
+    .map_err(excerpts)?;
     let checked = check(&Plan {
         workload: &kernel.workload,
         machine: &machine,
-        policies: &[policy],
+        policies: std::slice::from_ref(&policy),
         bounds: &bound::all(),
         gating: &[],
         max_instructions_per_block: args.common.fuel(),
@@ -76,7 +83,8 @@ fn row(
     .map_err(|failed| excerpts(failed.problems))?;
     let run = checked.into_iter().next().filter(crate::check::Checked::is_complete);
     let (Some(run), false) = (run, found == EveryPath::Stopped) else { return Ok(None) };
+    let run = OfRun { policy: policy.kind(), checked: &run };
     let result = StaticResult::new(&kernel.workload, &machine, &given, &found, &run);
-    let verdict = result.verdict(&run);
+    let verdict = result.verdict(run.checked);
     Ok(Some((result, verdict)))
 }

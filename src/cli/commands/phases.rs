@@ -14,8 +14,10 @@ pub fn run(args: &Phases, session: &Session) -> Outcome {
     let (machine, _) = load::machine(&args.on.common, &kernel)?;
     load::paper_model(&machine, "phases are those of")?;
     let table = load::timing(&kernel, &machine)?;
-    let (paths, notes) = load::nth_block(&kernel, &machine, args.of_block, &args.on.common, session)?;
+    let (paths, seen) = load::nth_block(&kernel, &machine, args.of_block, &args.on.common, session)?;
     let warps: Vec<WarpPhases> = paths.warps.iter().map(|path| analyse_alone(&table, path, |_| {})).collect();
+    let mut notes = seen.reasons(kernel.workload.program());
+    notes.extend(seen.note());
     let result = PhasesResult::new(&kernel.workload.name, &machine, args.of_block, &warps, notes);
     let seed = Some(args.on.common.seed);
     output::report(session, args.on.common.format, &Output::new("phases", seed, vec![result]))

@@ -92,7 +92,9 @@ fn row(name: &str, args: &Wcet, bounds: &ByLine, session: &Session) -> Result<Wc
             policy,
             bounds: &bounds,
         };
-        let found = campaign.run(session, |seed, run: &Checked| simulated.add(seed, run))?;
+        let found = campaign.run(session, |seed, run: &Checked| {
+            simulated.add(&policy.kind(), seed, run);
+        })?;
         match &mut observed {
             Some(all) => all.then(found),
             None => observed = Some(found),
@@ -101,7 +103,7 @@ fn row(name: &str, args: &Wcet, bounds: &ByLine, session: &Session) -> Result<Wc
     let observed = observed.ok_or_else(|| Diagnostic::general(name, "no policy"))?;
     let estimates =
         estimate(&code.ipg, &observed, &[], default_limits(&code.ipg)).map_err(|why| why.to_string());
-    let found = static_of(&kernel, &machine, &resolved, args.common.fuel(), session)?;
+    let found = static_of(&kernel, &machine, simulated.schedules(), &resolved, &args.common, session)?;
     let exploring = Exploring {
         ptx: &args.ptx,
         common: &args.common,
@@ -109,7 +111,7 @@ fn row(name: &str, args: &Wcet, bounds: &ByLine, session: &Session) -> Result<Wc
         max_states: args.max_states,
         jobs: args.jobs,
     };
-    let explored = exploring.worst(name, &machine, session)?;
+    let explored = exploring.worst(name, &machine, simulated.schedules(), session)?;
     let largest = Largest { simulated, estimates, found, explored };
     Ok(WcetResult::new(&kernel.workload, &machine, args.runs, &policies, &given, &largest))
 }

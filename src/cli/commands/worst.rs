@@ -1,8 +1,8 @@
 //! `warpbound worst`: the worst schedules that a search finds, beside makespans and bounds.
 
 use crate::base::{BlockId, Cycle};
-use crate::bound::{self, Analyser, Bound, BoundReport, Lwb, Standing};
-use crate::check::{BoundRow, Checked, Plan, Verdict, WorkloadSource, check, order};
+use crate::bound::{self, Analyser, Bound, BoundReport, Lwb, Order, Standing};
+use crate::check::{BoundRow, Checked, Plan, Verdict, WorkloadSource, check};
 use crate::cli::args::Worst;
 use crate::cli::failures::Batch;
 use crate::cli::files::Folder;
@@ -138,7 +138,7 @@ fn row(
         })
         .collect();
     let proved = rows.iter().filter(|row| row.standing == Standing::Proved);
-    let tightest = proved.filter_map(|row| Some((row.name, *row.value.as_ref().ok()?))).min_by_key(|of| of.1);
+    let tightest = proved.filter_map(|row| Some((row.name, row.value.as_ref().ok()?.cycles()))).min_by_key(|of| of.1);
     let verdict = Verdict::combine(rows.iter().filter(|row| row.gates).map(judge));
     let schedule = match folder {
         Some(folder) => {
@@ -203,8 +203,8 @@ fn of_blocks(
         issues.record(&table, machine, &paths, found);
         begun += 1;
     }
-    if let Some(reason) = order::reasons(&source.time_dependences(), kernel.workload.program()).first() {
-        let message = format!("the paths of its warps depend on the schedule: {reason}");
+    if let Order::Decides(reason) = source.seen().order(kernel.workload.program()) {
+        let message = format!("the schedules of this launch cannot be searched: {reason}");
         let problem = Diagnostic::general(kernel.workload.name.clone(), message);
         return Err(problem.hint("--races ignore searches the schedules of the paths of one run").into());
     }

@@ -6,12 +6,14 @@ use super::instance::{Instance, Subject, Together};
 use super::worst::Evaluator;
 use crate::base::{BlockId, Cycle};
 use crate::bound::{
-    Analyser, BlockShare, Bound, BoundReport, Context, LaunchShares, NotApplicable, Residency, Scope,
+    self,
+    Analyser, Applicable, BlockShare, Bound, BoundReport, Context, LaunchShares, NotApplicable, Residency,
+    Schedules, Scope,
 };
 use crate::diag::SourceText;
 use crate::explore::resident::{Decision, Launch};
 use crate::explore::worst_case::Worst;
-use crate::machine::{Machine, MachineSpec, SchedulerKind, SubCores};
+use crate::machine::{Features, Machine, MachineSpec, SchedulerKind, SubCores};
 use crate::path::Listed;
 use crate::sim::{Engine, PaperMachine, PolicySetup, simulate};
 use crate::trace::{BlockStart, Issue, Observer};
@@ -40,13 +42,16 @@ impl std::fmt::Display for Setting {
 impl Setting {
     /// What bounds may rely on.
     fn context(&self, resident_blocks: u32) -> Context {
-        match self {
-            Self::Policy(policy) => Context::new(&policy.kind(), resident_blocks, false),
-            _ => Context {
-                policy: "any work-conserving policy".to_owned(),
-                work_conserving: Some(true),
-                ..Context::new(&SchedulerKind::Gto, resident_blocks, false)
+        Context {
+            schedules: match self {
+                Self::Policy(policy) => Schedules::Run { policy: policy.kind(), passed_over: None },
+                Self::Any | Self::Identical => Schedules::WorkConserving,
             },
+            resident_blocks,
+            // instances are made of code without memory or barriers of some warps, on machines of the paper model
+            partial_barriers: false,
+            beyond: Features::default(),
+            order: bound::Order::Irrelevant,
         }
     }
 
@@ -54,7 +59,7 @@ impl Setting {
     ///
     /// # Errors
     /// The premise that does not hold.
-    pub fn admits(&self, bound: &dyn Bound) -> Result<(), NotApplicable> {
+    pub fn admits(&self, bound: &dyn Bound) -> Result<Applicable, NotApplicable> {
         let resident_blocks = match bound.scope() {
             Scope::Block => 1,
             Scope::Launch => 2,

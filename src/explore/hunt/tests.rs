@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::*;
 use crate::base::Cycles;
-use crate::bound::{BoundValue, Context, Gub, Iwb, LaunchShares, NotApplicable, Rbb, Scope, SectionAnalysis};
+use crate::bound::{Applicable, BoundValue, Context, Gub, Iwb, LaunchShares, NotApplicable, Rbb, Scope, SectionAnalysis};
 use crate::explore::model::Model;
 use crate::explore::schedules::search;
 use crate::explore::search::Limits;
@@ -161,7 +161,7 @@ impl Bound for Sabotaged {
         "IWB, one cycle too low where another warp shares a unit"
     }
 
-    fn applicable(&self, context: &Context) -> Result<(), NotApplicable> {
+    fn applicable(&self, context: &Context) -> Result<Applicable, NotApplicable> {
         Iwb.applicable(context)
     }
 
@@ -205,7 +205,7 @@ impl Bound for SabotagedRbb {
         Scope::Launch
     }
 
-    fn applicable(&self, context: &Context) -> Result<(), NotApplicable> {
+    fn applicable(&self, context: &Context) -> Result<Applicable, NotApplicable> {
         Rbb.applicable(context)
     }
 

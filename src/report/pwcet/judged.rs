@@ -3,7 +3,6 @@
 use serde::Serialize;
 
 use super::{PwcetResult, number, probability, time};
-use crate::base::Cycles;
 use crate::pwcet::curve::Pwcet;
 use crate::pwcet::exceeded::{Exceeded, Longer};
 use crate::report::style::Style;
@@ -98,7 +97,7 @@ impl Judged {
             note: value.err(),
         };
         let worst = match explored {
-            Explored::Worst(cycles, _) => Ok(cycles.get()),
+            Explored::Worst(cycles, _) => Ok(cycles.cycles().get()),
             Explored::Missing(why) => Err(why.clone()),
         };
         let below = |cycles: u64| at_1e_9 < cycles as f64;
@@ -110,7 +109,7 @@ impl Judged {
             }
         }
         let all = match found {
-            StaticOf::Bound(value) => Ok(Cycles::get(*value)),
+            StaticOf::Bound(value) => Ok(value.cycles().get()),
             StaticOf::Missing(why) => Err(why.clone()),
         };
         others.push(other("static", About::All, all));

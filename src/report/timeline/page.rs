@@ -87,8 +87,8 @@ fn result(about: &About<'_>) -> String {
         HtmlColumn::words("status"),
     ];
     let rows = checked.bounds.iter().filter(|row| !row.left_out).map(|row| {
-        let value = row.value.as_ref().ok();
-        let over = value.and_then(|value| overestimation(*value, checked.makespan));
+        let value = row.value.as_ref().ok().map(|value| value.cycles());
+        let over = value.and_then(|value| overestimation(value, checked.makespan));
         let status = row.verdict().name().to_owned();
         vec![
             HtmlCell::Text(row.name.to_owned()),

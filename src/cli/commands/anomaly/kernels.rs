@@ -2,7 +2,6 @@
 
 use super::findings::{self, Commands};
 use super::range::{self, Sweep, Swept};
-use crate::check::order;
 use crate::cli::args::{Anomaly, Common, Races};
 use crate::cli::failures::Batch;
 use crate::cli::load::{self, LoadedKernel};
@@ -95,7 +94,7 @@ fn kernel(
     }
     let commands = Commands::new(args, name, &sweep_of.setting);
     let mut notes = kernel.workload.program().notes.clone();
-    notes.extend(order::reasons(&source.time_dependences(), kernel.workload.program()));
+    notes.extend(source.seen().reasons(kernel.workload.program()));
     let whole = makespans.blocks == blocks;
     if !whole {
         notes.push(format!("INCOMPLETE: the first {} of {blocks} blocks only", makespans.blocks));

@@ -4,6 +4,7 @@
 mod latencies;
 mod schedules;
 
+use crate::bound::Order;
 use crate::cli::args::Explore;
 use crate::cli::load::{self, LoadedKernel};
 use crate::cli::output::Outcome;
@@ -43,7 +44,7 @@ pub fn run(args: &Explore, session: &Session) -> Outcome {
             .into());
     }
     let table = load::timing(&kernel, &machine)?;
-    let search = |paths: &BlockPaths, outputs: schedules::Witnesses| {
+    let search = |paths: &BlockPaths, order: Order, outputs: schedules::Witnesses| {
         let limits = Limits {
             max_states: args.max_states,
             max_bytes: resources::of_search(),
@@ -51,16 +52,17 @@ pub fn run(args: &Explore, session: &Session) -> Outcome {
         };
         let (kernel, machine, table) = (&kernel, &machine, &table);
         let block = Block { args, kernel, machine, table, paths, limits, session };
-        if args.vary.is_empty() { schedules::explore(&block, outputs) } else { latencies::explore(&block) }
+        if args.vary.is_empty() { schedules::explore(&block, order, outputs) } else { latencies::explore(&block) }
     };
     let outputs = schedules::Witnesses::create(args, &kernel, session)?;
-    let (paths, reasons) = load::nth_block(&kernel, &machine, args.of_block, &args.on.common, session)?;
-    if let Some(reason) = reasons.first() {
-        let message = format!("the paths of its warps depend on the schedule: {reason}");
+    let (paths, seen) = load::nth_block(&kernel, &machine, args.of_block, &args.on.common, session)?;
+    let order = seen.order(kernel.workload.program());
+    if let Order::Decides(reason) = &order {
+        let message = format!("this block cannot be explored: {reason}");
         let problem = Diagnostic::general(kernel.workload.name.clone(), message);
         return Err(problem.hint("--races ignore explores the schedules of the paths of one run").into());
     }
-    search(&paths, outputs)
+    search(&paths, order, outputs)
 }
 
 impl Block<'_> {

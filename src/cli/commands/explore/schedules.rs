@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::Block;
 use crate::base::Cycles;
-use crate::bound::{self, Analyser, Bound, BoundReport, Context, Iwb, Scope};
+use crate::bound::{self, Analyser, Bound, BoundReport, Context, Guarantee, Iwb, Order, Scope};
 use crate::check::Verdict;
 use crate::cli::args::Explore;
 use crate::cli::files::{Outputs, Part};
@@ -14,7 +14,6 @@ use crate::cli::output::{Ending, Outcome};
 use crate::cli::session::Session;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::explore::{Exploration, witness_schedule};
-use crate::machine::SchedulerKind;
 use crate::path::BlockPaths;
 use crate::program::TimingTable;
 use crate::report::explore::{ExploreResult, Schedules};
@@ -68,13 +67,15 @@ impl Witness<'_> {
 }
 
 /// Searches them and judges the bounds.
-pub fn explore(block: &Block, files: Witnesses) -> Outcome {
+pub fn explore(block: &Block, order: Order, files: Witnesses) -> Outcome {
     let Block { args, kernel, machine, table, paths, limits, session } = block;
     // every schedule that is explored is work conserving, and one block is
     let context = Context {
-        work_conserving: Some(true),
+        schedules: bound::Schedules::WorkConserving,
+        resident_blocks: 1,
+        partial_barriers: paths.partial_barriers,
         beyond: kernel.workload.program().beyond_the_paper_model_on(machine),
-        ..Context::new(&SchedulerKind::Gto, 1, paths.partial_barriers)
+        order,
     };
     // bounds for one policy claim nothing of all schedules, and bounds of launches nothing of a block
     let mut bounds = bound::all();
@@ -88,10 +89,13 @@ pub fn explore(block: &Block, files: Witnesses) -> Outcome {
     let found = crate::explore::explore(table, machine, paths, proved, *limits, &session.watch)
         .map_err(|error| block.not_explorable(&error))?;
     let verdicts = bounds.iter().zip(&reports).map(|(bound, report)| match bound.applicable(&context) {
-        Ok(()) => (bound.name(), Some(report.value.cycles()), judge(report.value.cycles(), &found)),
+        Ok(applicable) => {
+            let value = applicable.guarantees(report.value);
+            (bound.name(), Some(value), judge(value, &found))
+        }
         Err(reason) => (bound.name(), None, Verdict::NotApplicable(reason.to_string())),
     });
-    let verdicts: Vec<(&'static str, Option<Cycles>, Verdict)> = verdicts.collect();
+    let verdicts: Vec<(&'static str, Option<Guarantee>, Verdict)> = verdicts.collect();
     let violated = verdicts.iter().any(|(.., verdict)| verdict.is_violated());
     let worst = found.is_complete().then_some(found.worst.at_least);
     let judged = verdicts
@@ -122,7 +126,7 @@ fn upper_bound(table: &TimingTable, paths: &BlockPaths) -> Cycles {
 
 /// A bound claims something of every schedule: it holds only if the worst case is known to be
 /// below it.
-fn judge(bound: Cycles, found: &Exploration) -> Verdict {
+fn judge(bound: Guarantee, found: &Exploration) -> Verdict {
     let open = "the exploration is incomplete: the worst case may be above or below";
     Verdict::between(found.worst.at_least, found.worst.at_most, bound, open)
 }

@@ -6,6 +6,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use crate::check::order::IN_A_TRACE;
 use crate::cli::args::{Edges, Hybrid, IpointsAt};
 use crate::cli::campaign::Campaign;
 use crate::cli::files::{Outputs, Part, read};
@@ -47,7 +48,16 @@ fn of_graph(args: &Hybrid, path: &Path, session: &Session) -> Outcome {
     let layout = written.layout(&ipg);
     let observed = of_traces(&args.traces, &ipg, &given, layout.as_ref())?;
     let source = Source::Traces { traces: shown(&args.traces) };
-    let about = About { name: file, source, ipoints_at: "nodes", ipg: &ipg, loop_lines: &[], given: &given };
+    let about = About {
+        name: file,
+        source,
+        ipoints_at: "nodes",
+        ipg: &ipg,
+        loop_lines: &[],
+        given: &given,
+        decided_by_order: None,
+        races_not_looked_for: Some(IN_A_TRACE.to_owned()),
+    };
     finish(args, about, observed, lp, None, session)
 }
 
@@ -70,6 +80,7 @@ fn of_kernel(args: &Hybrid, name: &str, session: &Session) -> Outcome {
     let mut inputs = load::inputs(common, &kernel, &policy);
     inputs.extend(args.traces.iter().cloned());
     let lp = create_lp(args, &inputs, session)?;
+    let (mut decided_by_order, mut races_not_looked_for) = (None, None);
     let (observed, source, seed) = if args.traces.is_empty() {
         let campaign = Campaign {
             name,
@@ -83,12 +94,20 @@ fn of_kernel(args: &Hybrid, name: &str, session: &Session) -> Outcome {
             policy: &policy,
             bounds: &[],
         };
-        let observed = campaign.run(session, |_, _| ())?;
+        let observed = campaign.run(session, |seed, run| {
+            if decided_by_order.is_none() {
+                decided_by_order = run.decided_by_order.as_ref().map(|why| format!("{why} (seed {seed})"));
+            }
+            if races_not_looked_for.is_none() {
+                races_not_looked_for.clone_from(&run.races_not_looked_for);
+            }
+        })?;
         let last = common.seed + (args.runs - 1);
         let scheduler = policy.kind().to_string();
         (observed, Source::simulated(&machine, scheduler, [common.seed, last]), Some(common.seed))
     } else {
         let observed = of_traces(&args.traces, &code.ipg, &given, None)?;
+        races_not_looked_for = Some(IN_A_TRACE.to_owned());
         (observed, Source::Traces { traces: shown(&args.traces) }, None)
     };
     let about = About {
@@ -98,6 +117,8 @@ fn of_kernel(args: &Hybrid, name: &str, session: &Session) -> Outcome {
         ipg: &code.ipg,
         loop_lines: &code.loop_lines,
         given: &given,
+        decided_by_order,
+        races_not_looked_for,
     };
     finish(args, about, observed, lp, seed, session)
 }

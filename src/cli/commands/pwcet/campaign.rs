@@ -12,7 +12,7 @@ use crate::cli::measurements::Measurements;
 use crate::cli::output::Ending;
 use crate::cli::session::Session;
 use crate::diag::{Diagnostic, Diagnostics};
-use crate::machine::{Machine, MachineSpec};
+use crate::machine::{Machine, MachineSpec, SchedulerKind};
 use crate::program::launch::Buffer;
 use crate::report::output::Origin;
 use crate::report::pwcet::Measured;
@@ -23,7 +23,7 @@ pub struct Campaign {
     planned: Planned,
     draws: Draws,
     machine: Machine,
-    scheduler: String,
+    policy: SchedulerKind,
     kernel: String,
     inputs: Vec<PathBuf>,
 }
@@ -82,7 +82,7 @@ impl Campaign {
             Loaded::Application(program) => load::inputs_of_application(common, program),
         };
         let kernel = loaded.name().to_owned();
-        Ok(Self { planned, draws, machine, scheduler, kernel, inputs })
+        Ok(Self { planned, draws, machine, policy: policy.kind(), kernel, inputs })
     }
 
     /// Every file that is read.
@@ -104,7 +104,7 @@ impl Campaign {
         let measured = Measured::Campaign {
             kernel: self.kernel.clone(),
             origin: Origin::new(&self.machine),
-            scheduler: self.scheduler.clone(),
+            scheduler: self.policy.to_string(),
             runs: self.draws.count,
             from: self.draws.from,
             varied: self.draws.of.iter().map(|source| (*source).into()).collect(),
@@ -143,6 +143,11 @@ impl Campaign {
     /// The bounds that its records have: names, and whether they are proved.
     pub fn bounds(&self) -> impl Iterator<Item = (&'static str, bool)> {
         self.planned.bounds.iter().map(|bound| (bound.name(), bound.standing() == Standing::Proved))
+    }
+
+    /// The policy of all runs.
+    pub fn policy(&self) -> &SchedulerKind {
+        &self.policy
     }
 
     /// The machine as it is without what is drawn.

@@ -2,6 +2,7 @@
 
 use super::RUNS;
 use super::campaign::Campaign;
+use crate::bound::Schedules;
 use crate::cli::args::Pwcet;
 use crate::cli::load::{self, Loaded};
 use crate::cli::loop_bounds::ByLine;
@@ -57,8 +58,10 @@ pub fn judge(args: &Pwcet, runs: u64, curve: &Curve, session: &Session) -> Resul
                 max_states: args.max_states,
                 jobs: args.jobs,
             };
-            let explored = exploring.worst(&args.what, campaign.machine(), session)?;
-            (explored, static_of(&kernel, campaign.machine(), &resolved, args.common.fuel(), session)?)
+            // runs of a campaign are not watched: a replay may pass over warps
+            let schedules = [Schedules::Run { policy: campaign.policy().clone(), passed_over: None }];
+            let explored = exploring.worst(&args.what, campaign.machine(), &schedules, session)?;
+            (explored, static_of(&kernel, campaign.machine(), &schedules, &resolved, &args.common, session)?)
         }
     };
     Ok(Judged::new(curve, &further, &explored, &found))

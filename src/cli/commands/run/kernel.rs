@@ -6,7 +6,7 @@ use super::explain;
 use super::report::output;
 use crate::base::Pc;
 use crate::bound;
-use crate::check::{Checked, Failed, Plan, WorkloadKind, WorkloadSource, ahead, observe_source};
+use crate::check::{Failed, Plan, Unsettled, WorkloadKind, WorkloadSource, ahead, observe_source};
 use crate::cli::args::Run;
 use crate::cli::commands::draw;
 use crate::cli::dumps::{Dump, Dumped, Names, OpenDump};
@@ -93,7 +93,7 @@ pub fn run(args: &Run, kernel: &LoadedKernel, verbose: bool, session: &Session) 
             })
         });
     let checked = checked.map_err(|failed| failed.problems.with_excerpts(&kernel.code))?;
-    let checked = checked.ordered_by_time(source.source.time_dependences(), kernel.workload.program());
+    let checked = checked.settle(&source.source.seen(), kernel.workload.program());
     let all = began.elapsed();
     let seconds = Seconds {
         exec_seconds: Some(source.spent.as_secs_f64()),
@@ -254,8 +254,8 @@ fn traced(
     (listing, ipoints): (&Listing, Option<&Instrumented>),
     machine: &Machine,
     more: Vec<&mut dyn Observer>,
-    simulate: impl FnOnce(&mut dyn Observer) -> Result<Checked, Failed>,
-) -> (Result<Checked, Failed>, Vec<std::io::Result<()>>) {
+    simulate: impl FnOnce(&mut dyn Observer) -> Result<Unsettled, Failed<Unsettled>>,
+) -> (Result<Unsettled, Failed<Unsettled>>, Vec<std::io::Result<()>>) {
     let mut writers: Vec<Writer> =
         files.iter_mut().map(|file| file.writer(machine, listing, ipoints)).collect();
     let checked = {

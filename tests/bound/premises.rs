@@ -1,0 +1,15 @@
+//! Contexts of the paper model, for tests of what bounds say there.
+
+use warpbound::bound::{Context, Order, Schedules};
+use warpbound::machine::{Features, SchedulerKind};
+
+/// A run under a policy on a machine of the paper model, whose paths no race decides.
+pub fn paper(policy: &SchedulerKind, resident_blocks: u32, partial_barriers: bool) -> Context {
+    Context {
+        schedules: Schedules::Run { policy: policy.clone(), passed_over: None },
+        resident_blocks,
+        partial_barriers,
+        beyond: Features::default(),
+        order: Order::Irrelevant,
+    }
+}

@@ -54,8 +54,7 @@ struct Premises {
 impl Premises {
     fn under(&self, schedules: Schedules) -> Result<(StaticKind, Applicable), NotApplicable> {
         let Self { resident_blocks, partial_barriers, beyond, ref order } = *self;
-        let context =
-            Context { schedules, resident_blocks, partial_barriers, beyond, order: order.clone() };
+        let context = Context { schedules, resident_blocks, partial_barriers, beyond, order: order.clone() };
         static_premises(&context)
     }
 }
@@ -112,7 +111,8 @@ pub fn every_path(
         order: untimed(workload.program()),
     };
     // what does not hold anyway need not be walked; a replay may turn out to pass over no warp
-    let hopeful = |policy: &SchedulerKind| Schedules::Run { policy: policy.clone(), passed_over: Some(false) };
+    let hopeful =
+        |policy: &SchedulerKind| Schedules::Run { policy: policy.clone(), passed_over: Some(false) };
     let all = std::iter::once(Schedules::WorkConserving).chain(policies.iter().map(hopeful));
     let kind = match all.map(|schedules| premises.under(schedules)).collect::<Result<Vec<_>, _>>() {
         Ok(known) => known[0].0,

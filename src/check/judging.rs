@@ -8,8 +8,8 @@ use super::plan::Plan;
 use super::workload::Workload;
 use crate::base::{Cycles, WarpId};
 use crate::bound::{
-    Analyser, Applicable, BlockShare, Bound, BoundReport, Context, Guarantee, LaunchShares, Order,
-    Residency, Schedules, Scope, WarpTotals,
+    Analyser, Applicable, BlockShare, Bound, BoundReport, Context, Guarantee, LaunchShares, Order, Residency,
+    Schedules, Scope, WarpTotals,
 };
 use crate::machine::{Machine, SchedulerKind};
 use crate::path::BlockPaths;
@@ -272,7 +272,11 @@ mod tests {
         }
 
         fn applicable(&self, context: &Context) -> Result<Applicable, NotApplicable> {
-            if context.partial_barriers { Err(NotApplicable::new("partial")) } else { Gub.applicable(context) }
+            if context.partial_barriers {
+                Err(NotApplicable::new("partial"))
+            } else {
+                Gub.applicable(context)
+            }
         }
 
         fn warp_values(&self, section: &SectionAnalysis, values: &mut Vec<BoundValue>) {

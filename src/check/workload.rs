@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::steps::before;
 use super::order::{IN_A_TRACE, Seen};
+use super::steps::before;
 use crate::accelsim::{TraceSource, TracedKernel, Wanted};
 use crate::base::Watch;
 use crate::diag::Diagnostics;

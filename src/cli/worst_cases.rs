@@ -102,7 +102,8 @@ impl Exploring<'_> {
                 order,
             };
             let hold = |partial_barriers, order: &Order| {
-                let each = schedules.iter().map(|of| premises(of, partial_barriers, order.clone()).explorable());
+                let each =
+                    schedules.iter().map(|of| premises(of, partial_barriers, order.clone()).explorable());
                 each.collect::<Result<Vec<Applicable>, _>>()
             };
             // what does not hold whatever the paths are is asked before they are there

@@ -196,7 +196,13 @@ pub fn judge(
         let value = bound.value(warps, rep);
         let verdict = match (bound.applicable(machine, fairness), worst) {
             (Ok(()), None) => Verdict::Undecided("the exploration is incomplete".to_owned()),
-            (Ok(()), Some(worst)) => if worst <= value { Verdict::Holds } else { Verdict::Violated },
+            (Ok(()), Some(worst)) => {
+                if worst <= value {
+                    Verdict::Holds
+                } else {
+                    Verdict::Violated
+                }
+            }
             (Err(reason), _) => Verdict::NotApplicable(reason.to_owned()),
         };
         Judged {

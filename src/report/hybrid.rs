@@ -245,8 +245,16 @@ impl EstimateRow {
 impl HybridResult {
     /// The estimates of what was observed, `observed` with the bounds as runs showed them.
     pub fn new(about: About<'_>, observed: &Observed, found: &Estimates) -> Self {
-        let About { name, source, ipoints_at, ipg, loop_lines, given, decided_by_order, races_not_looked_for } =
-            about;
+        let About {
+            name,
+            source,
+            ipoints_at,
+            ipg,
+            loop_lines,
+            given,
+            decided_by_order,
+            races_not_looked_for,
+        } = about;
         let mark = observed.high_water;
         let row = |name, estimate| EstimateRow::new(name, estimate, mark);
         let tree = match found.tree {
@@ -307,7 +315,9 @@ impl HybridResult {
             },
             estimates: match decided_by_order {
                 None => estimates,
-                Some(why) => estimates.into_iter().map(|of| EstimateRow::missing(of.name, why.clone())).collect(),
+                Some(why) => {
+                    estimates.into_iter().map(|of| EstimateRow::missing(of.name, why.clone())).collect()
+                }
             },
             races_not_looked_for,
             waves: Waves {

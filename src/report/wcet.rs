@@ -233,7 +233,9 @@ impl WcetResult {
             Some(format!("under {scheduler}")),
         )];
         methods.push(match &all.explored {
-            Explored::Worst(worst, seed) => row("explored", About::Paths, Ok((worst.cycles(), Some(*seed))), None),
+            Explored::Worst(worst, seed) => {
+                row("explored", About::Paths, Ok((worst.cycles(), Some(*seed))), None)
+            }
             Explored::Missing(why) => row("explored", About::Paths, Err(why.clone()), None),
         });
         for BoundOfRuns { name, proved, value } in &all.simulated.bounds {

@@ -1,10 +1,11 @@
 //! Random micro kernels through the whole of `check`: the analyser agrees with the simulator on
 //! every lone warp, and no proved bound is ever exceeded.
 
+use crate::premises;
 use crate::random_kernels;
 
 use random_kernels::{Shape, random_kernel};
-use warpbound::bound::{self, Analyser, BoundReport, Context};
+use warpbound::bound::{self, Analyser, BoundReport};
 use warpbound::check::self_check;
 use warpbound::machine::SchedulerKind;
 use warpbound::program::TimingTable;
@@ -46,7 +47,7 @@ fn exceeded(name: &str, slack: u64) -> (u64, u64) {
             .for_each_section(&kernel.paths, |section| bound.add_section(&mut report, section));
         let mut engine = Engine::new(&table, PaperMachine::of(&kernel.machine).unwrap());
         for kind in &policies {
-            if bound.applicable(&crate::premises::paper(kind, 1, kernel.paths.partial_barriers)).is_err() {
+            if bound.applicable(&premises::paper(kind, 1, kernel.paths.partial_barriers)).is_err() {
                 continue;
             }
             let policy = PolicySetup::new(kind, |_| unreachable!("no replay among them")).unwrap();

@@ -1,6 +1,7 @@
 //! Where control codes count: the analyser against the simulator, and the bounds that account for them against every
 //! policy and, on blocks small enough, every schedule. The codes are random and cover no dependences, on purpose.
 
+use crate::premises;
 use crate::random_kernels;
 use crate::resident::rbb;
 
@@ -24,7 +25,7 @@ fn policies(seed: u64) -> impl Iterator<Item = PolicySetup> {
 
 fn context(kernel: &RandomKernel) -> Context {
     let beyond = kernel.program.beyond_the_paper_model_on(&kernel.machine);
-    Context { beyond, ..crate::premises::paper(&SchedulerKind::Gto, 1, false) }
+    Context { beyond, ..premises::paper(&SchedulerKind::Gto, 1, false) }
 }
 
 #[test]

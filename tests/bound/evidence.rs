@@ -5,7 +5,8 @@
 
 use warpbound::base::{Cycles, WarpId, Watch};
 use warpbound::bound::{
-    Applicable, Bound, BoundValue, Context, Gub, Iwb, Lwb, NotApplicable, SectionAnalysis, Standing, Swb, analyse_block,
+    Applicable, Bound, BoundValue, Context, Gub, Iwb, Lwb, NotApplicable, SectionAnalysis, Standing, Swb,
+    analyse_block,
 };
 use warpbound::explore::grammar::{Grammar, Summary};
 use warpbound::explore::model::Model;

@@ -8,8 +8,8 @@ use bound_formulas::{alone, end, exec, gub, initiating, instructions, isolated, 
 use bound_kernels::{Builder, Kernel, Size, kernel, machine, machine_text, random, texts};
 use warpbound::base::{Cycles, WarpId};
 use warpbound::bound::{
-    Applicable, Analyser, BlockAnalysis, Bound, BoundReport, BoundValue, Context, Gub, Iwb, NotApplicable, PhaseKind,
-    SectionAnalysis, analyse_alone, analyse_block,
+    Analyser, Applicable, BlockAnalysis, Bound, BoundReport, BoundValue, Context, Gub, Iwb, NotApplicable,
+    PhaseKind, SectionAnalysis, analyse_alone, analyse_block,
 };
 use warpbound::path::Step;
 use warpbound::program::Flow;

@@ -1,6 +1,7 @@
 //! What each switch of a machine adds to the paper model, and which bounds are judged all the same. What is
 //! expected was written down from the code that matched clauses of messages, before features had a type.
 
+use crate::premises;
 use crate::shipped;
 
 use warpbound::bound::{self, Context};
@@ -69,7 +70,7 @@ fn applicable(machine: &Machine) -> [Vec<&'static str>; 2] {
         let applies = |bound: &dyn bound::Bound| {
             let policy = bound.policy().unwrap_or(SchedulerKind::Gto);
             let beyond = features(machine);
-            bound.applicable(&Context { beyond, ..crate::premises::paper(&policy, resident, false) }).is_ok()
+            bound.applicable(&Context { beyond, ..premises::paper(&policy, resident, false) }).is_ok()
         };
         bound::all().iter().filter(|bound| applies(bound.as_ref())).map(|bound| bound.name()).collect()
     })
@@ -135,7 +136,7 @@ fn what_is_not_accounted_for_is_named() {
     let reason = |machine: &Machine, name: &str| {
         let bound = bound::all().into_iter().find(|bound| bound.name() == name).unwrap();
         let beyond = features(machine);
-        let context = Context { beyond, ..crate::premises::paper(&SchedulerKind::Gto, 1, false) };
+        let context = Context { beyond, ..premises::paper(&SchedulerKind::Gto, 1, false) };
         bound.applicable(&context).unwrap_err().to_string()
     };
     let two = machine("sms: 2, pipeline: Pipeline(queue: 1)");

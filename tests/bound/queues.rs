@@ -1,6 +1,7 @@
 //! IWB on machines whose units have bounded queues: random kernels under every work-conserving
 //! policy. The same comparison must catch a bound that says one cycle too little.
 
+use crate::premises;
 use crate::random_kernels;
 
 use random_kernels::{KernelBuilder, RandomKernel, Shape, machine, random_kernel};
@@ -98,7 +99,7 @@ fn what_a_warp_takes_alone_is_too_little() {
 #[test]
 fn only_iwb_accounts_for_queues() {
     let beyond = machine(FULL).beyond_the_paper_model();
-    let context = Context { beyond, ..crate::premises::paper(&SchedulerKind::Gto, 1, false) };
+    let context = Context { beyond, ..premises::paper(&SchedulerKind::Gto, 1, false) };
     assert!(Iwb.applicable(&context).is_ok());
     for bound in [&Gub as &dyn Bound, &Swb, &Lwb] {
         let reason = bound.applicable(&context).expect_err(bound.name()).to_string();

@@ -3,6 +3,7 @@
 
 use crate::bound_resident::{Variant, value};
 use crate::launch_schedules::Launch;
+use crate::premises;
 use crate::random_kernels::{KernelBuilder, RandomLaunch, Shape, random_launch};
 use warpbound::base::BlockId;
 use warpbound::bound::{Analyser, BlockShare, Bound, Context, LaunchShares, Rbb, Residency, analyse_block};
@@ -361,11 +362,11 @@ fn what_one_block_waits_is_not_enough() {
 
 #[test]
 fn premises_are_named() {
-    let fine = crate::premises::paper(&SchedulerKind::Lrr, 4, false);
+    let fine = premises::paper(&SchedulerKind::Lrr, 4, false);
     assert!(Rbb.applicable(&fine).is_ok());
     let beyond = |features: &[Feature]| features.iter().copied().collect::<Features>();
     let several = beyond(&[Feature::SeveralSms]);
-    let several = Context { beyond: several, ..crate::premises::paper(&SchedulerKind::Lrr, 1, false) };
+    let several = Context { beyond: several, ..premises::paper(&SchedulerKind::Lrr, 1, false) };
     assert!(Rbb.applicable(&several).is_ok());
     for (context, named) in [
         (Context { resident_blocks: 1, ..fine.clone() }, "each is judged by itself"),
@@ -374,7 +375,7 @@ fn premises_are_named() {
             Context { beyond: beyond(&[Feature::SeveralSms, Feature::WriteBack]), ..fine.clone() },
             "results are written back later",
         ),
-        (crate::premises::paper(&SchedulerKind::TwoLevel, 4, false), "is not work conserving"),
+        (premises::paper(&SchedulerKind::TwoLevel, 4, false), "is not work conserving"),
     ] {
         let reason = Rbb.applicable(&context).expect_err(named).to_string();
         assert!(reason.contains(named), "{reason}");

@@ -1,6 +1,7 @@
 //! Bounds on machines with several sub-cores: random kernels under every policy, and every schedule
 //! of tiny blocks. The same comparisons must catch bounds that say one cycle too little.
 
+use crate::premises;
 use crate::random_kernels;
 
 use std::cell::RefCell;
@@ -8,7 +9,7 @@ use std::rc::Rc;
 
 use random_kernels::{KernelBuilder, RandomKernel, Shape, random_kernel};
 use warpbound::base::{BlockId, LaneMask, Watch};
-use warpbound::bound::{self, Analyser, Bound, BoundReport, Context, Gub, Iwb, Scope, Swb, analyse_block};
+use warpbound::bound::{self, Analyser, Bound, BoundReport, Gub, Iwb, Scope, Swb, analyse_block};
 use warpbound::check::self_check;
 use warpbound::explore::explore;
 use warpbound::explore::model::Model;
@@ -48,7 +49,7 @@ fn random_runs(kernels: u64, slack: u64) -> (Vec<(&'static str, u64)>, u64) {
         for policy in fixed.into_iter().chain([seed, seed + 1].map(PolicySetup::Random)) {
             let run = engine.run_block(&paths, &policy, &mut ()).unwrap();
             let finish: Vec<u64> = run.warps.iter().map(|warp| warp.finish.get()).collect();
-            let context = crate::premises::paper(&policy.kind(), 1, paths.partial_barriers);
+            let context = premises::paper(&policy.kind(), 1, paths.partial_barriers);
             for ((bound, report), tally) in bounds.iter().zip(&reports).zip(&mut found) {
                 if bound.applicable(&context).is_ok() {
                     runs += 1;

@@ -2,6 +2,7 @@
 //! blocks with barriers and everything else the generator has.
 
 use crate::bound_kernels;
+use crate::premises;
 
 use bound_kernels::{Kernel, Size, kernel, machine, machine_text, random, texts};
 use warpbound::bound::{Analyser, BlockAnalysis, Bound, BoundReport, Context, Gsrr, Iwb, Srr};
@@ -91,7 +92,7 @@ fn strict_round_robin_has_no_timing_anomalies() {
 
 #[test]
 fn each_is_for_its_policy_only() {
-    let context = |kind: &SchedulerKind| crate::premises::paper(kind, 1, false);
+    let context = |kind: &SchedulerKind| premises::paper(kind, 1, false);
     for kind in SchedulerKind::NAMED {
         assert_eq!(Srr.applicable(&context(&kind)).is_ok(), kind == SchedulerKind::Srr);
         assert_eq!(Gsrr.applicable(&context(&kind)).is_ok(), kind == SchedulerKind::Gsrr);

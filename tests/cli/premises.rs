@@ -65,7 +65,6 @@ enum Kernel {
 
 #[derive(Debug)]
 struct Case {
-    seed: u64,
     kernel: Kernel,
     blocks: u64,
     places: u64,
@@ -80,7 +79,6 @@ impl Case {
     fn new(seed: u64) -> (Self, Random) {
         let mut random = Random(seed.wrapping_mul(0x1234_5678_9abc_def1));
         let case = Self {
-            seed,
             kernel: random.of(&[
                 Kernel::Warps { partial: false },
                 Kernel::Warps { partial: false },
@@ -198,7 +196,8 @@ struct Counts {
 fn claims(command: &str, result: &Value) -> Vec<(String, bool)> {
     let list = if command == "wcet" { "methods" } else { "bounds" };
     let rows = result[list].as_array().cloned().unwrap_or_default();
-    let applies = |row: &Value| row["value"].is_u64() || row["status"] == "holds" || row["status"] == "violated";
+    let applies =
+        |row: &Value| row["value"].is_u64() || row["status"] == "holds" || row["status"] == "violated";
     let mut all: Vec<_> =
         rows.iter().map(|row| (row["name"].as_str().unwrap_or("").to_owned(), applies(row))).collect();
     if command == "compare" {
@@ -223,7 +222,7 @@ fn campaign(seeds: Range<u64>, dir: &Path) -> Counts {
         let results = json["results"].as_array().cloned().unwrap_or_default();
         if results.is_empty() {
             counts.refused += 1;
-            counts.errors.push(format!("{case:?} {} {}", stdout(&output), stderr(&output)));
+            counts.errors.push(format!("case {seed}: {case:?} {} {}", stdout(&output), stderr(&output)));
         }
         for (name, applies) in results.iter().flat_map(|result| claims(case.command, result)) {
             let command = COMMANDS.iter().position(|known| *known == case.command).unwrap();
@@ -232,7 +231,7 @@ fn campaign(seeds: Range<u64>, dir: &Path) -> Counts {
             } else if case.applies(&name) {
                 counts.printed[command] += 1;
             } else {
-                counts.wrong.push(format!("{name} in {case:?}"));
+                counts.wrong.push(format!("{name} in case {seed}: {case:?}"));
             }
         }
     }

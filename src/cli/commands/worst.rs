@@ -138,7 +138,8 @@ fn row(
         })
         .collect();
     let proved = rows.iter().filter(|row| row.standing == Standing::Proved);
-    let tightest = proved.filter_map(|row| Some((row.name, row.value.as_ref().ok()?.cycles()))).min_by_key(|of| of.1);
+    let tightest =
+        proved.filter_map(|row| Some((row.name, row.value.as_ref().ok()?.cycles()))).min_by_key(|of| of.1);
     let verdict = Verdict::combine(rows.iter().filter(|row| row.gates).map(judge));
     let schedule = match folder {
         Some(folder) => {

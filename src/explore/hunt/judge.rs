@@ -6,9 +6,8 @@ use super::instance::{Instance, Subject, Together};
 use super::worst::Evaluator;
 use crate::base::{BlockId, Cycle};
 use crate::bound::{
-    self,
-    Analyser, Applicable, BlockShare, Bound, BoundReport, Context, LaunchShares, NotApplicable, Residency,
-    Schedules, Scope,
+    self, Analyser, Applicable, BlockShare, Bound, BoundReport, Context, LaunchShares, NotApplicable,
+    Residency, Schedules, Scope,
 };
 use crate::diag::SourceText;
 use crate::explore::resident::{Decision, Launch};

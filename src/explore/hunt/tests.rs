@@ -6,7 +6,9 @@ use rand_chacha::ChaCha8Rng;
 
 use super::*;
 use crate::base::Cycles;
-use crate::bound::{Applicable, BoundValue, Context, Gub, Iwb, LaunchShares, NotApplicable, Rbb, Scope, SectionAnalysis};
+use crate::bound::{
+    Applicable, BoundValue, Context, Gub, Iwb, LaunchShares, NotApplicable, Rbb, Scope, SectionAnalysis,
+};
 use crate::explore::model::Model;
 use crate::explore::schedules::search;
 use crate::explore::search::Limits;

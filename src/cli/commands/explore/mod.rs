@@ -52,7 +52,11 @@ pub fn run(args: &Explore, session: &Session) -> Outcome {
         };
         let (kernel, machine, table) = (&kernel, &machine, &table);
         let block = Block { args, kernel, machine, table, paths, limits, session };
-        if args.vary.is_empty() { schedules::explore(&block, order, outputs) } else { latencies::explore(&block) }
+        if args.vary.is_empty() {
+            schedules::explore(&block, order, outputs)
+        } else {
+            latencies::explore(&block)
+        }
     };
     let outputs = schedules::Witnesses::create(args, &kernel, session)?;
     let (paths, seen) = load::nth_block(&kernel, &machine, args.of_block, &args.on.common, session)?;

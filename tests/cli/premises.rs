@@ -55,8 +55,10 @@ const COMMANDS: [&str; 5] = ["check", "compare", "static", "wcet", "explore"];
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kernel {
-    /// Written out; whether one of its warps misses a barrier.
-    Warps { partial: bool },
+    /// Written out, with a barrier.
+    Warps,
+    /// PTX with a barrier of one warp of two.
+    Partial,
     /// PTX without a race.
     Clean,
     /// PTX whose warps store to one cell of shared memory, and load from it.
@@ -79,13 +81,7 @@ impl Case {
     fn new(seed: u64) -> (Self, Random) {
         let mut random = Random(seed.wrapping_mul(0x1234_5678_9abc_def1));
         let case = Self {
-            kernel: random.of(&[
-                Kernel::Warps { partial: false },
-                Kernel::Warps { partial: false },
-                Kernel::Warps { partial: true },
-                Kernel::Clean,
-                Kernel::Racy,
-            ]),
+            kernel: random.of(&[Kernel::Warps, Kernel::Warps, Kernel::Partial, Kernel::Clean, Kernel::Racy]),
             blocks: 1 + random.below(2),
             places: 1 + random.below(2),
             // half of the machines are of the paper model, where most bounds apply
@@ -101,11 +97,13 @@ impl Case {
     fn applies(&self, bound: &str) -> bool {
         // exploration is of one block, under every work-conserving policy
         let explores = self.command == "explore";
-        let (policy, work_conserving) = if explores { ("any", true) } else { self.policy };
+        // these try work-conserving policies of their own unless --scheduler names one
+        let own = matches!(self.command, "compare" | "wcet") && self.written != 1;
+        let (policy, work_conserving) = if explores || own { ("any", true) } else { self.policy };
         let several_sms = FEATURES[self.feature].0.contains("sms: 2");
         let resident = !explores && self.blocks.min(self.places) > 1;
         let accounted = |name: &str| FEATURES[self.feature].1.iter().any(|of| *of == "*" || *of == name);
-        let aligned = self.kernel != Kernel::Warps { partial: true };
+        let aligned = self.kernel != Kernel::Partial;
         let one_path = self.kernel != Kernel::Racy;
         match bound {
             "gub" | "iwb" | "swb" | "lwb" => {
@@ -137,7 +135,7 @@ impl Case {
         std::fs::write(dir.join("m.ron"), self.machine()).unwrap();
         let mut args: Vec<String> = Vec::new();
         let file = match self.kernel {
-            Kernel::Warps { partial } => {
+            Kernel::Warps => {
                 let mut text = String::new();
                 for _ in 0..self.blocks {
                     let warps = 2 + random.below(2);
@@ -146,18 +144,22 @@ impl Case {
                         .map(|_| random.of(&["    int r1, r0\n", "    mem r0\n", "    int r2\n"]))
                         .collect();
                     let _ = writeln!(text, "{body}    bar\n    int r3, r0");
-                    let barrier = if partial { "" } else { "    bar\n" };
-                    let _ = writeln!(text, ".warps 1\n    mem r0\n    int r2, r0\n{barrier}    int r3");
+                    let _ = writeln!(text, ".warps 1\n    mem r0\n    int r2, r0\n    bar\n    int r3");
                 }
                 std::fs::write(dir.join("k.warp"), text).unwrap();
                 "k.warp"
             }
-            Kernel::Clean | Kernel::Racy => {
+            Kernel::Clean | Kernel::Partial | Kernel::Racy => {
                 let cell = if self.kernel == Kernel::Racy { "0" } else { "%r2" };
+                let barrier = if self.kernel == Kernel::Partial {
+                    "setp.lt.u32 %p1, %r1, 32;\n@!%p1 bra END;\nbar.sync 1, 32;\nEND:\n"
+                } else {
+                    ""
+                };
                 let text = format!(
-                    ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k()\n{{\n.reg .b32 %r<6>;\n.shared .align 4 .b8 s[256];\n\
+                    ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k()\n{{\n.reg .b32 %r<6>;\n.reg .pred %p<2>;\n.shared .align 4 .b8 s[256];\n\
                      mov.u32 %r1, %tid.x;\nshl.b32 %r2, %r1, 2;\nmov.u32 %r4, s;\nadd.u32 %r5, %r4, {cell};\nst.shared.u32 [%r5], %r1;\n\
-                     ld.shared.u32 %r3, [%r5];\nret;\n}}\n"
+                     ld.shared.u32 %r3, [%r5];\n{barrier}ret;\n}}\n"
                 );
                 std::fs::write(dir.join("k.ptx"), text).unwrap();
                 let grid = self.blocks.to_string();

@@ -126,7 +126,7 @@ impl Case {
             "Machine(name: \"m\", limits: Limits(blocks: {}), {} {own} units: {{ \"u\": Unit(init: 2, lat: 3), \"v\": \
              Unit(init: 1, lat: 9) }}, ops: {{ \"int\": \"u\", \"mem\": \"v\", \"ld.global\": \"v\", \"st.global\": \"v\", \
              \"ld.shared\": \"v\", \"st.shared\": \"v\", \"ld.param\": \"u\", \"bar\": \"u\", \"branch\": \"u\", \"fp32\": \"u\", \
-             \"cvt\": \"u\", \"ret\": \"u\" }})",
+             \"cvt\": \"u\", \"ret\": \"u\", \"alu.compare\": \"u\", \"alu.mov\": \"u\", \"alu.shift\": \"u\", \"control\": \"u\" }})",
             self.places, FEATURES[self.feature].0
         )
     }
@@ -137,8 +137,8 @@ impl Case {
         let file = match self.kernel {
             Kernel::Warps => {
                 let mut text = String::new();
+                let warps = 2 + random.below(2);
                 for _ in 0..self.blocks {
-                    let warps = 2 + random.below(2);
                     let _ = writeln!(text, ".blocks 1\n.warps {}", warps - 1);
                     let body: String = (0..1 + random.below(4))
                         .map(|_| random.of(&["    int r1, r0\n", "    mem r0\n", "    int r2\n"]))

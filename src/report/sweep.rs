@@ -34,10 +34,15 @@ pub struct SweepResult {
     pub holds: u64,
     /// Points where a gating bound is exceeded.
     pub violated: u64,
-    /// The first of those.
+    /// Points that ran and for which no gating bound says anything: none applies, or the verdict is undecided.
+    pub not_judged: u64,
+    /// The first points where a gating bound is exceeded.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub violations: Vec<u64>,
-    /// Their errors, the same once.
+    /// The first points that are not judged.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unjudged: Vec<u64>,
+    /// The errors of points that failed, each once.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<PointError>,
     /// Each bound under each policy.
@@ -95,7 +100,9 @@ impl SweepResult {
             failed: summary.failed,
             holds: summary.holds,
             violated: summary.violated,
+            not_judged: summary.not_judged,
             violations: summary.violations.clone(),
+            unjudged: summary.unjudged.clone(),
             failures: summary.errors.iter().map(PointError::new).collect(),
             bounds: summary
                 .by_bound(bounds)
@@ -120,13 +127,14 @@ impl SweepResult {
             .as_ref()
             .map_or(String::new(), |shard| format!(" (shard {shard} of {})", self.plan_points));
         let heading = format!(
-            "{}: {} of {} points{part}, {} hold, {} {}, {} failed\n",
+            "{}: {} of {} points{part}, {} hold, {} {}, {} not judged, {} failed\n",
             style.strong(&self.out),
             self.points,
             self.wanted,
             self.holds,
             self.violated,
             if self.violated > 0 { Status::Violated.text(style) } else { "violated".to_owned() },
+            self.not_judged,
             self.failed,
         );
         text.push_str(&style.fill(&heading));
@@ -147,10 +155,20 @@ impl SweepResult {
             text.push('\n');
             text.push_str(&table.render(2, style.width));
         }
+        let named = |numbers: &[u64], all: u64| {
+            let points = numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
+            let more = if all > numbers.len() as u64 { ", ..." } else { "" };
+            points + more
+        };
         if !self.violations.is_empty() {
-            let points = self.violations.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
-            let more = if self.violated > self.violations.len() as u64 { ", ..." } else { "" };
-            text.push_str(&style.fill(&format!("\nviolated at points {points}{more}\n")));
+            let points = named(&self.violations, self.violated);
+            text.push_str(&style.fill(&format!("\nviolated at points {points}\n")));
+        }
+        if !self.unjudged.is_empty() {
+            let points = named(&self.unjudged, self.not_judged);
+            text.push_str(&style.fill(&format!(
+                "\nno bound is judged at points {points}: `warpbound check` with the settings of such a point says why\n"
+            )));
         }
         if !self.failures.is_empty() {
             text.push('\n');

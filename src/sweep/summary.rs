@@ -27,7 +27,11 @@ pub struct Summary {
     pub violated: u64,
     /// Those where one holds and none is exceeded.
     pub holds: u64,
-    /// Their errors, the same once, as they come.
+    /// Those that ran and for which no gating bound says anything: none applies, or the verdict is undecided.
+    pub not_judged: u64,
+    /// The first of those that are not judged.
+    pub unjudged: Vec<u64>,
+    /// The errors of points that failed, the same once, as they come.
     pub errors: Vec<Failure>,
     /// The first of those that are violated.
     pub violations: Vec<u64>,
@@ -83,7 +87,14 @@ impl Summary {
                 }
             }
             Some("holds") => self.holds += 1,
-            _ => {}
+            // a point that failed is counted above
+            _ if record["error"].is_string() => {}
+            _ => {
+                self.not_judged += 1;
+                if self.unjudged.len() < NAMED {
+                    self.unjudged.push(point);
+                }
+            }
         }
         let policy = record["policy"].as_str().unwrap_or("");
         for bound in bounds {
@@ -111,5 +122,32 @@ impl Summary {
     /// The bounds, those of one name together.
     pub fn by_bound(&self, bounds: &[&'static str]) -> Vec<&BoundSummary> {
         bounds.iter().flat_map(|name| self.bounds.iter().filter(move |row| row.bound == *name)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn every_point_is_in_exactly_one_count() {
+        let mut summary = Summary::default();
+        let records = [
+            json!({ "point": 0, "verdict": "holds" }),
+            json!({ "point": 1, "verdict": "violated" }),
+            json!({ "point": 2, "verdict": "not-applicable" }),
+            json!({ "point": 3, "verdict": "undecided" }),
+            json!({ "point": 4, "error": "no such file" }),
+            json!({ "point": 5, "verdict": null }),
+        ];
+        for record in &records {
+            summary.add(record, &[]);
+        }
+        let Summary { points, failed, violated, holds, not_judged, .. } = summary;
+        assert_eq!((points, holds, violated, failed, not_judged), (6, 1, 1, 1, 3));
+        assert_eq!(points, holds + violated + failed + not_judged);
+        assert_eq!(summary.unjudged, [2, 3, 5]);
     }
 }

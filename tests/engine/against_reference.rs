@@ -104,6 +104,7 @@ fn every_policy(seed: u64, launch: &RandomLaunch, resident: usize) {
         (PolicySetup::Gsrr, Rule::Gsrr),
         (PolicySetup::Oldest, Rule::Oldest),
         (PolicySetup::TwoLevel, Rule::TwoLevel(active)),
+        (PolicySetup::RunToBarrier, Rule::RunToBarrier),
         (PolicySetup::Random(seed), Rule::Random(seed)),
     ];
     let replayed = seed as usize % policies.len();

@@ -28,6 +28,7 @@ pub enum Rule {
     Oldest,
     /// With this many active warps.
     TwoLevel(usize),
+    RunToBarrier,
     Random(u64),
     /// (block, cycle from the start of the block, warp), as they shall issue.
     Replay(Vec<(usize, u64, usize)>),

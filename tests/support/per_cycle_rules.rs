@@ -63,6 +63,14 @@ impl Sim<'_> {
             }
             Rule::Gsrr => self.greedy_round_robin(core, &ready),
             Rule::TwoLevel(active) => self.two_level(core, *active, &ready),
+            Rule::RunToBarrier => {
+                let kept = self.memory[core].last.and_then(|id| self.slot_of(id));
+                let kept = kept.filter(|&slot| self.eligible(slot));
+                let others = self.slots_of(core).into_iter().filter(|&slot| self.eligible(slot));
+                let elected = kept.or_else(|| others.min_by_key(|&slot| self.id(slot)));
+                self.memory[core].last = elected.map(|slot| self.id(slot));
+                elected.filter(|slot| ready.contains(slot))
+            }
             Rule::Random(_) => {
                 if ready.is_empty() {
                     return None;

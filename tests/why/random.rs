@@ -10,13 +10,14 @@ use warpbound::why::{Explainer, Explanation, Kind, Unexplained};
 use crate::random_kernels::{RandomLaunch, Shape, machine_text, random_launch};
 use crate::tight::Events;
 
-pub const POLICIES: [fn(u64) -> PolicySetup; 7] = [
+pub const POLICIES: [fn(u64) -> PolicySetup; 8] = [
     |_| PolicySetup::Gto,
     |_| PolicySetup::Lrr,
     |_| PolicySetup::Srr,
     |_| PolicySetup::Gsrr,
     |_| PolicySetup::Oldest,
     |_| PolicySetup::TwoLevel,
+    |_| PolicySetup::RunToBarrier,
     PolicySetup::Random,
 ];
 

@@ -25,6 +25,8 @@ pub enum SchedulerKind {
     Oldest,
     /// A small active set, refilled when a warp waits for global memory.
     TwoLevel,
+    /// One warp until it ends or waits at a barrier.
+    RunToBarrier,
     /// Any ready warp, drawn from ChaCha8 with this seed.
     Random(u64),
     /// Decisions read from a file.
@@ -33,7 +35,8 @@ pub enum SchedulerKind {
 
 impl SchedulerKind {
     /// Every policy that needs nothing but its name, for help texts and sweeps.
-    pub const NAMED: [Self; 6] = [Self::Gto, Self::Lrr, Self::Srr, Self::Gsrr, Self::Oldest, Self::TwoLevel];
+    pub const NAMED: [Self; 7] =
+        [Self::Gto, Self::Lrr, Self::Srr, Self::Gsrr, Self::Oldest, Self::TwoLevel, Self::RunToBarrier];
 
     /// How each policy is written on a command line, for help texts and messages.
     pub fn forms() -> String {
@@ -47,7 +50,7 @@ impl SchedulerKind {
     pub fn work_conserving(&self) -> Option<bool> {
         match self {
             Self::Gto | Self::Lrr | Self::Oldest | Self::Random(_) => Some(true),
-            Self::Srr | Self::Gsrr | Self::TwoLevel => Some(false),
+            Self::Srr | Self::Gsrr | Self::TwoLevel | Self::RunToBarrier => Some(false),
             Self::Replay(_) => None,
         }
     }
@@ -62,6 +65,7 @@ impl fmt::Display for SchedulerKind {
             Self::Gsrr => f.write_str("gsrr"),
             Self::Oldest => f.write_str("oldest"),
             Self::TwoLevel => f.write_str("two-level"),
+            Self::RunToBarrier => f.write_str("run-to-barrier"),
             Self::Random(seed) => write!(f, "random:{seed}"),
             Self::Replay(file) => write!(f, "replay:{file}"),
         }

@@ -12,6 +12,7 @@ mod lrr;
 mod oldest;
 mod random;
 mod replay;
+mod run_to_barrier;
 mod schedule;
 mod srr;
 mod two_level;
@@ -22,6 +23,7 @@ pub use lrr::Lrr;
 pub use oldest::Oldest;
 pub use random::Random;
 pub use replay::{Replay, ReplayError, ReplayFault};
+pub use run_to_barrier::RunToBarrier;
 pub use schedule::Schedule;
 pub use srr::Srr;
 pub use two_level::TwoLevel;
@@ -268,6 +270,7 @@ pub enum PolicySetup {
     Gsrr,
     Oldest,
     TwoLevel,
+    RunToBarrier,
     Random(u64),
     Replay(Schedule),
 }
@@ -288,6 +291,7 @@ impl PolicySetup {
             SchedulerKind::Gsrr => Self::Gsrr,
             SchedulerKind::Oldest => Self::Oldest,
             SchedulerKind::TwoLevel => Self::TwoLevel,
+            SchedulerKind::RunToBarrier => Self::RunToBarrier,
             SchedulerKind::Random(seed) => Self::Random(*seed),
             SchedulerKind::Replay(file) => Self::Replay(Schedule::parse(&read(file)?)?),
         })
@@ -306,6 +310,7 @@ impl PolicySetup {
                 Self::Gsrr => Box::new(Gsrr::default()),
                 Self::Oldest => Box::new(Oldest),
                 Self::TwoLevel => Box::new(TwoLevel::new(machine.two_level_active())),
+                Self::RunToBarrier => Box::new(RunToBarrier::default()),
                 Self::Random(seed) => Box::new(Random::on_sub_core(*seed, sub_core)),
                 Self::Replay(schedule) => Box::new(Replay::on_sub_core(schedule, sub_cores, sub_core)),
             })
@@ -322,6 +327,7 @@ impl PolicySetup {
             Self::Gsrr => SchedulerKind::Gsrr,
             Self::Oldest => SchedulerKind::Oldest,
             Self::TwoLevel => SchedulerKind::TwoLevel,
+            Self::RunToBarrier => SchedulerKind::RunToBarrier,
             Self::Random(seed) => SchedulerKind::Random(*seed),
             Self::Replay(schedule) => SchedulerKind::Replay(schedule.file().to_owned()),
         }

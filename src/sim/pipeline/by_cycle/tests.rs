@@ -148,10 +148,11 @@ impl Compared {
     }
 }
 
-const POLICIES: [PolicySetup; 7] = [
+const POLICIES: [PolicySetup; 8] = [
     PolicySetup::Gto,
     PolicySetup::Lrr,
     PolicySetup::TwoLevel,
+    PolicySetup::RunToBarrier,
     PolicySetup::Oldest,
     PolicySetup::Srr,
     PolicySetup::Gsrr,

@@ -56,7 +56,8 @@ def result(tool, kernel, options):
     command = [tool, "pwcet", kernel, *options, "--format", "json"]
     ran = subprocess.run(command, capture_output=True, text=True)
     results = json.loads(ran.stdout)["results"] if ran.stdout.strip() else []
-    return results[0] if results else None
+    # times without a curve are there in numbers only
+    return results[0] if results and "pwcet" in results[0] else None
 
 
 def short(time):

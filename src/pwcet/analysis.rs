@@ -41,6 +41,8 @@ pub struct Options {
     pub seed: u64,
     /// Probabilities at which the pWCET is wanted.
     pub probabilities: Vec<Probability>,
+    /// Whether times are exact, as simulated cycles are: then a finer clock would show the same times.
+    pub exact_clock: bool,
 }
 
 impl Default for Options {
@@ -53,6 +55,7 @@ impl Default for Options {
             bootstraps: 1000,
             seed: 1,
             probabilities: (3..=15).map(Probability::decade).collect(),
+            exact_clock: false,
         }
     }
 }
@@ -132,8 +135,7 @@ impl fmt::Display for NoAnalysis {
             ),
             Self::Tied => write!(
                 f,
-                "too many of the largest measurements are the same: no threshold has {MIN_EXCEEDANCES} above it and most below; \
-                 measure with a finer clock"
+                "too many of the largest measurements are the same: no threshold has {MIN_EXCEEDANCES} above it and most below"
             ),
             Self::Bootstraps(count) => {
                 write!(f, "{count} bootstrap replicates are more than {MOST_BOOTSTRAPS}")
@@ -211,8 +213,8 @@ pub fn analyse(
     let tail = &analysed.tail;
     Ok(Analysis {
         options: options.clone(),
-        sample: summary(sample),
-        decision: decide(sample, tests, significance),
+        sample: Summary::of(sample.values()),
+        decision: decide(sample, tests, options),
         diagnostics: Diagnostics::of(
             sample,
             &choice.candidates,
@@ -233,13 +235,19 @@ pub fn analyse(
     })
 }
 
-fn summary(sample: &Sample) -> Summary {
-    Summary {
-        measurements: sample.len(),
-        minimum: sample.min(),
-        mean: mean(sample.values()),
-        standard_deviation: variance(sample.values(), 1).sqrt(),
-        maximum: sample.max(),
-        ties: sample.ties(),
+impl Summary {
+    /// Of times that are finite, whether they are a [`Sample`] or not; 0 everywhere of none.
+    pub fn of(values: &[f64]) -> Self {
+        let mut sorted = values.to_vec();
+        sorted.sort_unstable_by(f64::total_cmp);
+        let (minimum, maximum) = (sorted.first().copied(), sorted.last().copied());
+        Self {
+            measurements: sorted.len(),
+            minimum: minimum.unwrap_or_default(),
+            mean: mean(values),
+            standard_deviation: variance(values, 1).sqrt(),
+            maximum: maximum.unwrap_or_default(),
+            ties: Ties::of(&sorted),
+        }
     }
 }

@@ -80,8 +80,8 @@ pub fn block_maxima(
         parallel::map(replicates, threads, watch, replicate)?.into_iter().flatten().collect();
     let maximum_likelihood = Gev::fit(&maxima, Method::MaximumLikelihood)?;
     let time = |&probability: &Probability| {
-        // a heavy tail can go beyond an `f64`
-        let by = |gev: Gev| gev.run_exceeded_with(probability.get(), block).clamp(f64::MIN, f64::MAX);
+        // a heavy tail can go beyond an `f64`, and the lower end of a fit below 0, where no time is
+        let by = |gev: Gev| gev.run_exceeded_with(probability.get(), block).clamp(0.0, f64::MAX);
         BlockTime { probability, maximum_likelihood: by(maximum_likelihood), l_moments: by(l_moments) }
     };
     Some(BlockMaxima {

@@ -14,6 +14,9 @@ use crate::base::Watch;
 /// The part of a time that the upper limit of its interval may be above it, for a sample to support it.
 pub const SUPPORTED: f64 = 0.25;
 
+/// Measurements beyond this are no advice, since nobody can make them.
+pub const MOST_NEEDED: f64 = 1e12;
+
 /// The probability at which the paper measures accuracy (equation 3).
 pub const ACCURACY_AT: f64 = 1e-9;
 
@@ -48,12 +51,24 @@ pub struct Point {
     pub support: Support,
     /// How many powers of ten the probability is below 1 / measurements; 0 if it is not.
     pub decades_beyond: f64,
-    /// About how many measurements would support it, as an interval narrows with the root of their number; none if these do
-    /// or the interval has no upper limit.
+    /// About how many measurements would support it, as an interval narrows with the root of their number; none if these do,
+    /// the interval has no upper limit, or it is more than [`MOST_NEEDED`].
     pub measurements_needed: Option<u64>,
 }
 
 impl Point {
+    /// Says how well a sample of so many supports it.
+    fn judge(&mut self, measurements: usize) {
+        let Some(intervals) = self.intervals else { return };
+        let width = intervals.profile.upper.map(|upper| (upper - self.time) / self.time / SUPPORTED);
+        if width.is_some_and(|width| width <= 1.0) {
+            return;
+        }
+        self.support = Support::Unsupported;
+        let needed = width.map(|width| (measurements as f64 * width * width).ceil());
+        self.measurements_needed = needed.filter(|needed| *needed <= MOST_NEEDED).map(|needed| needed as u64);
+    }
+
     /// The upper limit of the interval by profile likelihood, if it has one.
     pub fn upper_limit(&self) -> Option<f64> {
         self.intervals.and_then(|intervals| intervals.profile.upper)
@@ -81,6 +96,10 @@ pub struct Accuracy {
 }
 
 /// The pWCET curve.
+///
+/// Its points, `points` and `curve` together, keep what every distribution of times keeps ([`consistent`]): no time and no limit
+/// is negative or infinite; with a smaller probability none is shorter; a time lies within its intervals; and where fewer than one
+/// run of the sample is expected beyond a point, the upper limits are not below the longest run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Pwcet {
@@ -114,7 +133,8 @@ pub(super) fn pwcet(
         let decades_beyond = 0.0 - libm::log10(probability.get() * n).min(0.0);
         let observed = probability.get() * n >= 1.0;
         if within >= 1.0 {
-            let time = quantile(sample.sorted(), 1.0 - probability.get());
+            // the quantile lies between two values, and the next larger one may be above the threshold
+            let time = quantile(sample.sorted(), 1.0 - probability.get()).min(tail.threshold);
             let support = if observed { Support::Observed } else { Support::Unsupported };
             return Point {
                 probability,
@@ -137,22 +157,15 @@ pub(super) fn pwcet(
                 replicates.interval(level, |gpd| tail.threshold + gpd.exceeded_with(within)),
             ),
         };
-        let width = intervals.profile.upper.map(|upper| (upper - time) / time / SUPPORTED);
-        let narrow = width.is_some_and(|width| width <= 1.0);
         Point {
             probability,
             time,
             exponential: above(tail.exponential.gpd.exceeded_with(within)),
             intervals: Some(intervals),
-            support: match (observed, narrow) {
-                (_, false) => Support::Unsupported,
-                (true, true) => Support::Observed,
-                (false, true) => Support::Extrapolated,
-            },
+            // until the limits are final
+            support: if observed { Support::Observed } else { Support::Extrapolated },
             decades_beyond,
-            measurements_needed: width
-                .filter(|&width| width > 1.0 && width.is_finite())
-                .map(|width| (n * width * width).ceil() as u64),
+            measurements_needed: None,
         }
     };
     let all = |probabilities: &[Probability]| -> Option<Vec<Point>> {
@@ -163,10 +176,15 @@ pub(super) fn pwcet(
     let time =
         |gpd: Gpd| (tail.threshold + gpd.exceeded_with((ACCURACY_AT / tail.rate).min(1.0))).min(f64::MAX);
     let accuracy = |gpd: Gpd| (time(gpd) - sample.max()) / time(gpd);
+    let (mut points, mut curve) = (all(probabilities)?, all(&along(tail.rate, probabilities))?);
+    let mut together: Vec<&mut Point> = points.iter_mut().chain(&mut curve).collect();
+    consistent(&mut together, sample);
+    together.into_iter().for_each(|point| point.judge(sample.len()));
     Some(Pwcet {
-        points: all(probabilities)?,
-        curve: all(&along(tail.rate, probabilities))?,
-        end_point: tail.best.end_point().map(|end| tail.threshold + end),
+        points,
+        curve,
+        // the longest run is possible by the fit, but for the last bits of a sum
+        end_point: tail.best.end_point().map(|end| (tail.threshold + end).max(sample.max())),
         accuracy: Accuracy {
             maximum: sample.max(),
             time: time(tail.best),
@@ -175,6 +193,33 @@ pub(super) fn pwcet(
             exponential: accuracy(tail.exponential.gpd),
         },
     })
+}
+
+/// Makes points of one curve consistent with each other and with the sample, as [`Pwcet`] says.
+///
+/// The errors are added point by point, so that an interval can reach below 0, or get narrower faster than the time grows. A lower
+/// limit of a time is one of each longer time as well, so lower limits take over that of a larger probability. An upper limit that
+/// falls is raised to that of the larger probability: intervals get wider by this and never narrower at their upper end.
+fn consistent(points: &mut [&mut Point], sample: &Sample) {
+    points.sort_by(|left, right| right.probability.get().total_cmp(&left.probability.get()));
+    let (mut time, mut exponential): (f64, f64) = (0.0, 0.0);
+    let mut limits: Option<Intervals> = None;
+    for point in points {
+        time = time.max(point.time);
+        exponential = exponential.max(point.exponential);
+        (point.time, point.exponential) = (time, exponential);
+        let Some(intervals) = &mut point.intervals else { continue };
+        // the sample's time with this probability: the longest run where none is expected beyond
+        let seen = quantile(sample.sorted(), 1.0 - point.probability.get());
+        let seen = if point.probability.get() * sample.len() as f64 > 1.0 { seen } else { sample.max() };
+        let before = limits.unwrap_or(*intervals);
+        let both = Intervals {
+            profile: intervals.profile.beyond(before.profile, time, seen),
+            bootstrap: intervals.bootstrap.beyond(before.bootstrap, time, seen),
+        };
+        *intervals = both;
+        limits = Some(both);
+    }
 }
 
 /// Probabilities of the curve.

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::analysis::Options;
 use super::autocorrelation::Autocorrelation;
 use super::bds::Bds;
 use super::extremal::ExtremalIndex;
@@ -112,6 +113,15 @@ pub enum Advice {
     },
     /// The tail has few distinct values or wide steps: measure with a finer clock.
     FinerClock,
+    /// The same where times are exact: runs have to differ in more, or be longer.
+    MoreVariation,
+}
+
+impl Advice {
+    /// What helps where there are few distinct times.
+    pub fn against_few_times(exact_clock: bool) -> Self {
+        if exact_clock { Self::MoreVariation } else { Self::FinerClock }
+    }
 }
 
 impl fmt::Display for Advice {
@@ -146,8 +156,11 @@ impl fmt::Display for Advice {
                 write!(f, "no distribution fits above any threshold: measure {measurements} runs in all for a higher one")
             }
             Self::FinerClock => {
-                f.write_str("the tail has few distinct times: measure with a finer clock, or longer runs")
+                f.write_str("there are few distinct times: measure with a finer clock, or longer runs")
             }
+            Self::MoreVariation => f.write_str(
+                "there are few distinct times, and they are exact: let more differ between runs, or make the runs longer",
+            ),
         }
     }
 }
@@ -163,8 +176,9 @@ pub(super) struct Tests<'a> {
     pub choice: &'a Choice,
 }
 
-/// The decision for a sample, at a significance.
-pub(super) fn decide(sample: &Sample, tests: Tests<'_>, significance: f64) -> Decision {
+/// The decision for a sample.
+pub(super) fn decide(sample: &Sample, tests: Tests<'_>, options: &Options) -> Decision {
+    let significance = options.significance;
     let kpss = &tests.stationarity.decisive;
     let theta = tests.extremal_index.theta;
     let fits = tests.tail.tests.passed();
@@ -197,7 +211,7 @@ pub(super) fn decide(sample: &Sample, tests: Tests<'_>, significance: f64) -> De
         });
     }
     if tests.tail.ties.doubtful {
-        advice.push(Advice::FinerClock);
+        advice.push(Advice::against_few_times(options.exact_clock));
     }
     Decision {
         reliable: kpss.passed && (independent || alone) && fits,

@@ -100,7 +100,7 @@ impl Diagnostics {
                 },
             ),
             quantiles: quantiles(excesses, threshold, gpd),
-            exceedance: exceedance(sample),
+            exceedance: Exceeded::all(sample.sorted()),
         }
     }
 }
@@ -121,7 +121,8 @@ fn mean_residual_life(sample: &Sample, z: f64) -> Vec<Banded> {
             let mean = once / count;
             let error = ((twice / count - mean * mean).max(0.0) / (count - 1.0)).sqrt();
             let excess = (top - value) - mean;
-            let band = Interval::around(excess, z * error);
+            // what is above a threshold exceeds it
+            let band = Interval::around(excess, z * error).map(|limit| limit.max(0.0));
             points.push(Banded { threshold: value, value: excess, band });
         }
         once += top - value;
@@ -155,12 +156,16 @@ fn quantiles(excesses: &Excesses, threshold: f64, gpd: Gpd) -> Vec<QuantilePair>
     points
 }
 
-fn exceedance(sample: &Sample) -> Vec<Exceeded> {
-    let n = sample.len();
-    let time = |rank: usize| sample.sorted().get(n.checked_sub(rank)?).copied();
-    let exceeded = |time: f64| Exceeded { time, share: sample.above(time) as f64 / n as f64 };
-    let mut points: Vec<Exceeded> = ranks(n, 1).filter_map(time).map(exceeded).collect();
-    points.reverse();
-    points.dedup();
-    points
+impl Exceeded {
+    /// How many of these times, from the shortest to the longest, are longer than some of them.
+    pub fn all(sorted: &[f64]) -> Vec<Self> {
+        let n = sorted.len();
+        let time = |rank: usize| sorted.get(n.checked_sub(rank)?).copied();
+        let above = |time: f64| n - sorted.partition_point(|&value| value <= time);
+        let exceeded = |time: f64| Self { time, share: above(time) as f64 / n as f64 };
+        let mut points: Vec<Self> = ranks(n, 1).filter_map(time).map(exceeded).collect();
+        points.reverse();
+        points.dedup();
+        points
+    }
 }

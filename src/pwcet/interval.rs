@@ -37,6 +37,19 @@ impl Interval {
         }
     }
 
+    /// The same as limits of a `time` that is not shorter than the one of which `before` are the limits: not negative, not below
+    /// those, around the time, and the upper limit not below what was `seen`. Without any limit it stays so.
+    #[must_use]
+    pub fn beyond(self, before: Self, time: f64, seen: f64) -> Self {
+        if self == Self::default() && before == self {
+            return self;
+        }
+        let lower = self.lower.into_iter().chain(before.lower).reduce(f64::max);
+        // no limit is beyond every limit
+        let upper = self.upper.zip(before.upper).map(|(upper, before)| upper.max(before).max(time).max(seen));
+        Self { lower: lower.map(|lower| lower.min(time).max(0.0)), upper }
+    }
+
     /// Whether it holds this value.
     pub fn contains(&self, value: f64) -> bool {
         self.lower.is_none_or(|lower| lower <= value) && self.upper.is_none_or(|upper| value <= upper)

@@ -45,7 +45,7 @@ mod special;
 pub mod tail;
 pub mod threshold;
 
-pub use analysis::{Analysis, NoAnalysis, Options, analyse};
+pub use analysis::{Analysis, NoAnalysis, Options, Summary, analyse};
 pub use decision::{Advice, Decision};
 pub use probability::{NoProbability, Probability};
 pub use sample::{Sample, SampleError, Ties};

@@ -210,7 +210,7 @@ impl Sample {
 
 impl Ties {
     /// Of sorted values.
-    fn of(sorted: &[f64]) -> Self {
+    pub(super) fn of(sorted: &[f64]) -> Self {
         let (mut distinct, mut tied, mut largest) = (0, 0, 0);
         let (mut before, mut steps) = (None, Vec::new());
         for run in sorted.chunk_by(|left, right| left == right) {

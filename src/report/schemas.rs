@@ -33,7 +33,7 @@ fn the_schema_files_are_those_of_the_types() {
         schema::<Output<cfg::CfgResult>>("cfg"),
         schema::<every_path::StaticReport>("static"),
         schema::<Output<wcet::WcetResult>>("wcet"),
-        schema::<Output<pwcet::PwcetResult>>("pwcet"),
+        schema::<Output<pwcet::PwcetReport>>("pwcet"),
         schema::<Output<compare::CompareResult>>("compare"),
         schema::<Output<evidence::EvidenceResult>>("evidence"),
         schema::<Output<explore::ExploreResult>>("explore"),

@@ -80,14 +80,11 @@ fn what_is_no_sample_has_no_curve() {
     write("two.csv", &many(&|n| format!("{n},{n}")));
     write("tied.csv", &many(&|n| (n / 195).to_string()));
     for (file, said) in [
-        ("constant.csv", "all measurements are 7"),
-        ("few.csv", "3 measurements are too few"),
         ("nan.csv", "nan.csv:201:1"),
         ("negative.csv", "this is negative"),
         ("units.csv", "are they of one unit?"),
         ("suffix.csv", "units are not read"),
         ("two.csv", "2 columns without names"),
-        ("tied.csv", "too many of the largest measurements are the same"),
         ("nowhere.csv", "cannot read the file"),
         ("empty", "cannot read the file"),
     ] {
@@ -98,7 +95,6 @@ fn what_is_no_sample_has_no_curve() {
     for (more, said) in [
         (&["--runs", "5"][..], "nothing is simulated"),
         (&["--vary", "jitter"], "nothing is simulated"),
-        (&["--threshold", "1e9"], "0 measurements are above the threshold"),
         (&["--probability", "2"], "2 is not more than 0 and less than 1"),
         (&["--significance", "0"], "more than 0 and less than 1"),
         (&["--column", "x"], "there is no column `x`"),
@@ -106,6 +102,20 @@ fn what_is_no_sample_has_no_curve() {
     ] {
         let found = refused(&dir, &[&["pwcet", "good.csv"], more].concat());
         assert!(found.contains(said), "{more:?}: {found}");
+    }
+    for (args, numbers, why, help) in [
+        (&["constant.csv"][..], "7 to 7 cycles", "all measurements are 7", "a finer clock"),
+        (&["few.csv"], "1 to 3 cycles", "3 measurements are too few", "at least 100 runs"),
+        (&["tied.csv"], "0 to 1 cycles", "too many of the largest measurements are the same", "a finer clock"),
+        (&["good.csv", "--threshold", "1e9"], "cycles", "0 measurements are above the threshold", ""),
+    ] {
+        let output = in_dir(&dir, &[&["pwcet"], args].concat());
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        assert!(stderr(&output).contains(why), "{args:?}: {}", stderr(&output));
+        let shown = stdout(&output);
+        for part in [numbers, why, help] {
+            assert!(shown.contains(part), "{args:?}, {part}: {shown}");
+        }
     }
     assert!(refused(&dir, &["pwcet", "good.csv", "--page", "good.csv", "--force"]).contains("which is read"));
 }
@@ -221,6 +231,26 @@ fn a_campaign_without_variation_is_refused() {
         let output = in_dir(&dir, args);
         assert!(!output.status.success() && stderr(&output).contains(said), "{args:?}: {}", stderr(&output));
     }
+}
+
+/// Where no curve can be had, what is known of the runs is shown; simulated cycles need no finer clock.
+#[test]
+fn runs_without_a_curve_are_shown_in_numbers_and_plots() {
+    let dir = scratch("pwcet-none");
+    let args = ["pwcet", "vecadd", "--machine", "kepler-gk104", "--runs", "120"];
+    let all = [&args[..], &["--svg", "plots", "--page", "page.html"]].concat();
+    let result = json_in(&dir, &all, 1)["results"][0].clone();
+    let sample = &result["sample"];
+    assert_eq!((&sample["measurements"], &result["measured"]["campaign"]["runs"]), (&120.into(), &120.into()));
+    assert!(sample["minimum"].as_f64() > Some(0.0) && sample["minimum"] == sample["maximum"], "{sample}");
+    assert!(result["no_curve"].as_str().unwrap().contains("all measurements are"), "{result}");
+    assert!(!result["trace"].as_array().unwrap().is_empty() && result.get("pwcet").is_none());
+    let help = result["what_would_help"].to_string();
+    assert!(help.contains("--vary") && !help.contains("clock"), "{help}");
+    assert_eq!(names(&dir.join("plots")), ["exceedance.svg", "trace.svg"]);
+    assert!(std::fs::read_to_string(dir.join("page.html")).unwrap().contains("all measurements are"));
+    let help = stdout(&in_dir(&dir, &["pwcet", "--help"]));
+    assert!(help.contains("[default: 10000]"), "{help}");
 }
 
 /// A curve beside what it has not seen: the counts are those of the runs themselves, and no proved bound is below a run.

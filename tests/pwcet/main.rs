@@ -2,6 +2,7 @@
 
 mod data;
 mod decisions;
+mod invariants;
 mod plots;
 mod recovery;
 mod reference;

@@ -19,6 +19,7 @@ pub struct Pwcet {
     #[arg(long, value_name = "WORD", default_value = "cycles")]
     pub unit: String,
     /// Simulate so many runs; the first has the number --seed, which is the seed of all that is drawn for it
+    /// [default: 10000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub runs: Option<u64>,
     /// What is drawn anew for each run: inputs, replacement (of cache lines), jitter (of memory latencies), placement (of blocks on

@@ -1,6 +1,7 @@
 //! `pwcet`: what measurements say of the times that runs exceed hardly ever.
 
 mod judged;
+mod no_curve;
 mod page;
 mod plots;
 mod text;
@@ -8,8 +9,10 @@ mod text;
 use serde::Serialize;
 
 pub use judged::{Further, Judged, Other};
-pub use plots::exceedances;
+pub use no_curve::{NoCurveResult, Without};
+pub use plots::{Plot, exceedances};
 
+use super::html::Page;
 use super::output::{Origin, Output, Report};
 use super::style::Style;
 use crate::pwcet::{Analysis, Sample};
@@ -122,32 +125,84 @@ pub struct TracePart {
 impl PwcetResult {
     /// Of a sample.
     pub fn new(measured: Measured, unit: String, sample: &Sample, analysis: Analysis) -> Self {
-        let parts = sample.len().min(TRACE);
+        Self { measured, unit, analysis, trace: TracePart::all(sample.values()), judged: None }
+    }
+}
+
+impl TracePart {
+    /// Of times in the order of the runs: at most [`TRACE`] parts of them.
+    fn all(values: &[f64]) -> Vec<Self> {
+        let parts = values.len().min(TRACE);
         let of_part = |number: usize| {
-            let run = number * sample.len() / parts;
-            let values = &sample.values()[run..(number + 1) * sample.len() / parts];
-            TracePart {
+            let run = number * values.len() / parts;
+            let part = &values[run..(number + 1) * values.len() / parts];
+            Self {
                 run,
-                shortest: values.iter().copied().fold(f64::INFINITY, f64::min),
-                longest: values.iter().copied().fold(0.0, f64::max),
+                shortest: part.iter().copied().fold(f64::INFINITY, f64::min),
+                longest: part.iter().copied().fold(0.0, f64::max),
             }
         };
-        let trace = (0..parts).map(of_part).collect();
-        Self { measured, unit, analysis, trace, judged: None }
+        (0..parts).map(of_part).collect()
+    }
+}
+
+impl Measured {
+    /// Whether each time is exact: simulated cycles are, here or in a folder of results.
+    pub fn is_exact(&self) -> bool {
+        match self {
+            Self::Column { file, column } => column == "makespan" && file.ends_with("results.jsonl"),
+            Self::Campaign { .. } => true,
+        }
     }
 
-    /// What it is called.
+    /// What they are times of.
     pub fn title(&self) -> String {
-        match &self.measured {
-            Measured::Column { file, column } => format!("{column} of {file}"),
-            Measured::Campaign { kernel, origin, scheduler, .. } => {
+        match self {
+            Self::Column { file, column } => format!("{column} of {file}"),
+            Self::Campaign { kernel, origin, scheduler, .. } => {
                 format!("{kernel} on {} under {scheduler}", origin.machine)
             }
         }
     }
 }
 
-impl Report for Output<PwcetResult> {
+/// What `pwcet` says of times.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum PwcetReport {
+    /// A curve, and all that it rests on.
+    Curve(Box<PwcetResult>),
+    /// The times in numbers, and why they have no curve.
+    NoCurve(Box<NoCurveResult>),
+}
+
+impl PwcetReport {
+    /// The plots that there are.
+    pub fn plots(&self) -> Vec<Plot> {
+        match self {
+            Self::Curve(result) => result.plots(),
+            Self::NoCurve(result) => result.plots(),
+        }
+    }
+
+    /// A page with everything.
+    pub fn page(&self) -> Page {
+        match self {
+            Self::Curve(result) => result.page(),
+            Self::NoCurve(result) => result.page(),
+        }
+    }
+
+    fn text(&self, style: Style) -> String {
+        match self {
+            Self::Curve(result) => result.text(style),
+            Self::NoCurve(result) => result.text(style),
+        }
+    }
+}
+
+impl Report for Output<PwcetReport> {
     fn text(&self, style: Style) -> String {
         let parts: Vec<String> = self.results.iter().map(|result| result.text(style)).collect();
         parts.join("\n") + &self.batch.text()

@@ -40,7 +40,7 @@ impl PwcetResult {
         ]);
         Page {
             title: "Times that runs exceed hardly ever".to_owned(),
-            subtitle: self.title(),
+            subtitle: self.measured.title(),
             sections,
             ..Page::default()
         }
@@ -139,11 +139,11 @@ fn table(id: &str, caption: &str, columns: &[&str], rows: Vec<Vec<HtmlCell>>) ->
     }
 }
 
-fn lines(lines: &[String]) -> String {
+pub(super) fn lines(lines: &[String]) -> String {
     lines.iter().map(|line| format!("<p>{}.</p>\n", text(line))).collect()
 }
 
-fn figure(plot: &Plot) -> String {
+pub(super) fn figure(plot: &Plot) -> String {
     format!(
         "<figure><h3>{}</h3>\n{}<figcaption>{}</figcaption></figure>\n",
         text(plot.title),

@@ -1,6 +1,6 @@
 //! The plots of an analysis.
 
-use super::PwcetResult;
+use super::{NoCurveResult, PwcetResult, TracePart};
 use crate::pwcet::diagnostics::Banded;
 use crate::report::plot::{Axis, Drawn, Scale, Series, XyPlot};
 
@@ -38,6 +38,48 @@ pub fn exceedances(times: &str, curves: &[(String, &PwcetResult)]) -> String {
     }
     XyPlot { x: axis(times, Scale::Linear), y: axis("exceeded by a run with", Scale::Decades), series: all }
         .svg()
+}
+
+/// Times in the order of the runs, and the threshold if there is one.
+fn trace(parts: &[TracePart], unit: &str, threshold: Option<f64>) -> Plot {
+    let of = |time: fn(&TracePart) -> f64| -> Vec<(f64, f64)> {
+        parts.iter().map(|part| (part.run as f64, time(part))).collect()
+    };
+    let mut all = vec![
+        series("longest", 0, Drawn::Line(of(|part| part.longest))),
+        series("shortest", 2, Drawn::Line(of(|part| part.shortest))),
+    ];
+    all.extend(threshold.map(|threshold| series("", 3, Drawn::AtY(threshold))));
+    let plot = XyPlot { x: axis("run", Scale::Linear), y: axis(unit, Scale::Linear), series: all };
+    Plot {
+        name: "trace",
+        title: "Times in the order of the runs",
+        note: "The longest and the shortest of runs that follow each other. A dashed line is the threshold. A trend, a step or a \
+               beginning that differs speaks against one distribution.",
+        svg: plot.svg(),
+    }
+}
+
+impl NoCurveResult {
+    /// The plots that need no curve.
+    pub fn plots(&self) -> Vec<Plot> {
+        let dots = self.exceedance.iter().map(|at| (at.time, at.share)).collect();
+        let plot = XyPlot {
+            x: axis(&self.unit, Scale::Linear),
+            y: axis("exceeded by a run with", Scale::Decades),
+            series: vec![
+                series("measured", 2, Drawn::Dots(dots)),
+                series("", 3, Drawn::AtX(self.sample.maximum)),
+            ],
+        };
+        let exceedance = Plot {
+            name: "exceedance",
+            title: "How many runs took longer",
+            note: "Share of the runs that took longer than a time. The dashed line is the longest run. There is no curve beyond it.",
+            svg: plot.svg(),
+        };
+        vec![exceedance, trace(&self.trace, &self.unit, None)]
+    }
 }
 
 impl PwcetResult {
@@ -100,25 +142,7 @@ impl PwcetResult {
     }
 
     fn trace_plot(&self) -> Plot {
-        let of = |time: fn(&super::TracePart) -> f64| -> Vec<(f64, f64)> {
-            self.trace.iter().map(|part| (part.run as f64, time(part))).collect()
-        };
-        let plot = XyPlot {
-            x: axis("run", Scale::Linear),
-            y: axis(&self.unit, Scale::Linear),
-            series: vec![
-                series("longest", 0, Drawn::Line(of(|part| part.longest))),
-                series("shortest", 2, Drawn::Line(of(|part| part.shortest))),
-                series("", 3, Drawn::AtY(self.analysis.tail.threshold)),
-            ],
-        };
-        Plot {
-            name: "trace",
-            title: "Times in the order of the runs",
-            note: "The longest and the shortest of runs that follow each other. The dashed line is the threshold. A trend, a \
-                   step or a beginning that differs speaks against one distribution.",
-            svg: plot.svg(),
-        }
+        trace(&self.trace, &self.unit, Some(self.analysis.tail.threshold))
     }
 
     fn correlations(&self) -> Plot {

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::{Measured, PwcetResult, number, probability, time};
+use crate::pwcet::Summary;
 use crate::pwcet::critical::CriticalValue;
 use crate::pwcet::curve::Support;
 use crate::pwcet::decision::Question;
@@ -184,32 +185,7 @@ impl PwcetResult {
 
     /// What was measured, in a sentence or two.
     pub(super) fn about(&self) -> String {
-        let sample = &self.analysis.sample;
-        let time = |value: f64| time(value, sample.ties.resolution);
-        let mut text = match &self.measured {
-            Measured::Column { .. } => count(sample.measurements, "measurement"),
-            Measured::Campaign { runs, from, varied, longest_run, .. } => {
-                let varied: Vec<String> =
-                    varied.iter().map(|source| format!("{source:?}").to_lowercase()).collect();
-                format!(
-                    "{}, numbers {from} to {}; drawn anew for each: {}. The longest is number {longest_run}",
-                    count(usize::try_from(*runs).unwrap_or(usize::MAX), "run"),
-                    from + (runs - 1),
-                    varied.join(", ")
-                )
-            }
-        };
-        let _ = write!(
-            text,
-            ". {} to {} {}, mean {}, standard deviation {}, {}",
-            time(sample.minimum),
-            time(sample.maximum),
-            self.unit,
-            time(sample.mean),
-            number(sample.standard_deviation),
-            count(sample.ties.distinct, "distinct value")
-        );
-        text
+        about(&self.measured, &self.analysis.sample, &self.unit)
     }
 
     /// How the threshold was chosen.
@@ -295,7 +271,7 @@ impl PwcetResult {
     }
 
     pub(super) fn text(&self, style: Style) -> String {
-        let mut text = format!("{}\n", style.strong(&self.title()));
+        let mut text = format!("{}\n", style.strong(&self.measured.title()));
         text.push_str(&style.fill(&format!("  {}\n\n", self.about())));
         let mut table =
             Table::new(["test", "statistic", "critical", "p-value", "", ""], &[0, 4, 5]).expendable([5, 2]);
@@ -334,6 +310,35 @@ impl PwcetResult {
         }
         text
     }
+}
+
+/// What was measured, in a sentence or two.
+pub(super) fn about(measured: &Measured, sample: &Summary, unit: &str) -> String {
+    // times that are all the same have no step between them
+    let whole = sample.ties.distinct == 1 && sample.minimum.fract() == 0.0;
+    let time = |value: f64| time(value, if whole { 1.0 } else { sample.ties.resolution });
+    let mut text = match measured {
+        Measured::Column { .. } => count(sample.measurements, "measurement"),
+        Measured::Campaign { runs, from, varied, longest_run, .. } => {
+            let varied: Vec<&str> = varied.iter().map(|source| source.name()).collect();
+            format!(
+                "{}, numbers {from} to {}; drawn anew for each: {}. The longest is number {longest_run}",
+                count(usize::try_from(*runs).unwrap_or(usize::MAX), "run"),
+                from.saturating_add(runs.saturating_sub(1)),
+                varied.join(", ")
+            )
+        }
+    };
+    let _ = write!(
+        text,
+        ". {} to {} {unit}, mean {}, standard deviation {}, {}",
+        time(sample.minimum),
+        time(sample.maximum),
+        time(sample.mean),
+        number(sample.standard_deviation),
+        count(sample.ties.distinct, "distinct value")
+    );
+    text
 }
 
 /// An interval; a side without a limit is open.

@@ -11,19 +11,19 @@ pub use campaign::{Campaign, Simulated};
 use crate::cli::args::Pwcet;
 use crate::cli::files::{Folder, Outputs};
 use crate::cli::measurements::{Measurements, is_measured};
-use crate::cli::output::{self, Outcome};
+use crate::cli::output::{Ending, Outcome};
 use crate::cli::resources;
 use crate::cli::session::Session;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::pwcet::threshold::Rule;
-use crate::pwcet::{NoAnalysis, Options, Probability, Sample, analyse};
+use crate::pwcet::{NoAnalysis, Options, Probability, Sample, SampleError, analyse};
 use crate::report::output::Output;
-use crate::report::pwcet::{Measured, PwcetResult};
+use crate::report::pwcet::{Measured, NoCurveResult, PwcetReport, PwcetResult, Without};
 
 /// More measurements take too long: a test compares all with all, 200,000 in five seconds.
 const MOST_MEASUREMENTS: usize = 500_000;
 
-/// Runs that are simulated if nobody says.
+/// Runs that are simulated unless `--runs` says otherwise; the help names it too.
 const RUNS: u64 = 10_000;
 
 /// More threads do not help any machine that we know.
@@ -31,25 +31,22 @@ pub const MOST_THREADS: usize = 256;
 
 /// Runs the command.
 pub fn run(args: &Pwcet, session: &Session) -> Outcome {
-    let options = options(args)?;
-    let (measured, sample, read) = if is_measured(&args.what) {
+    let mut options = options(args)?;
+    let (measured, values, read) = if is_measured(&args.what) {
         from_file(args)?
     } else {
         let campaign = Campaign::new(args, args.common.seed, args.runs.unwrap_or(RUNS))?;
         match campaign.run(args, session)? {
             Simulated::Part(ending) => return Ok(ending),
             Simulated::All { measured, makespans } => {
-                let sample = Sample::from_cycles(&makespans).map_err(|why| {
-                    let problem = Diagnostic::general(args.what.clone(), format!("no curve: {why}"));
-                    problem.hint("more --runs, or another source of variation (--vary)")
-                })?;
-                (measured, sample, campaign.inputs())
+                (measured, Values::Cycles(makespans), campaign.inputs())
             }
         }
     };
-    if sample.len() > MOST_MEASUREMENTS {
+    options.exact_clock = measured.is_exact();
+    if values.len() > MOST_MEASUREMENTS {
         let message =
-            format!("{} measurements are too many: at most {MOST_MEASUREMENTS} are analysed", sample.len());
+            format!("{} measurements are too many: at most {MOST_MEASUREMENTS} are analysed", values.len());
         let hint = "the test of independence compares all with all; analyse parts of them, each by itself";
         return Err(Diagnostic::general(args.what.clone(), message).hint(hint).into());
     }
@@ -61,12 +58,28 @@ pub fn run(args: &Pwcet, session: &Session) -> Outcome {
 
     session.progress.begin("analysing", None, "replicates");
     let threads = args.jobs.unwrap_or_else(resources::threads).clamp(1, MOST_THREADS);
-    let analysis =
-        analyse(&sample, &options, threads, &session.watch).map_err(|why| no_curve(args, session, why))?;
-    let mut result = PwcetResult::new(measured, args.unit.clone(), &sample, analysis);
-    if let Some(runs) = args.judge {
-        result.judged = Some(judge::judge(args, runs, &result.analysis.pwcet, session)?);
-    }
+    let sample = values.sample();
+    let analysed = match &sample {
+        Err(why) => Err(Without::Sample(*why)),
+        Ok(sample) => analyse(sample, &options, threads, &session.watch).map_err(Without::Analysis),
+    };
+    let mut ending = Ending::default();
+    let result = match (sample, analysed) {
+        (Ok(sample), Ok(analysis)) => {
+            let mut result = PwcetResult::new(measured, args.unit.clone(), &sample, analysis);
+            if let Some(runs) = args.judge {
+                result.judged = Some(judge::judge(args, runs, &result.analysis.pwcet, session)?);
+            }
+            PwcetReport::Curve(Box::new(result))
+        }
+        (_, Err(why)) if why.is_of_the_times() => {
+            ending.late.push(no_curve(args, session, why));
+            let times = values.finite();
+            PwcetReport::NoCurve(Box::new(NoCurveResult::new(measured, args.unit.clone(), &times, why)))
+        }
+        (_, Err(why)) => return Err(no_curve(args, session, why).into()),
+        (Err(why), Ok(_)) => return Err(no_curve(args, session, Without::Sample(why)).into()),
+    };
     if let Some((path, mut part)) = page {
         let html = result.page().render();
         let written = part.write_all(html.as_bytes()).and_then(|()| part.place());
@@ -86,7 +99,40 @@ pub fn run(args: &Pwcet, session: &Session) -> Outcome {
         folder.check_files(&files.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>())?;
         folder.write("", &files)?;
     }
-    output::report(session, args.common.format, &Output::new("pwcet", Some(args.common.seed), vec![result]))
+    let output = Output::new("pwcet", Some(args.common.seed), vec![result]);
+    ending.report(session, args.common.format, &output);
+    Ok(ending)
+}
+
+/// Times before they are a sample.
+enum Values {
+    /// Simulated.
+    Cycles(Vec<u64>),
+    /// Read from a file, which checks that they are finite and not negative.
+    Times(Vec<f64>),
+}
+
+impl Values {
+    fn len(&self) -> usize {
+        match self {
+            Self::Cycles(cycles) => cycles.len(),
+            Self::Times(times) => times.len(),
+        }
+    }
+
+    fn sample(&self) -> Result<Sample, SampleError> {
+        match self {
+            Self::Cycles(cycles) => Sample::from_cycles(cycles),
+            Self::Times(times) => Sample::new(times.clone()),
+        }
+    }
+
+    fn finite(&self) -> Vec<f64> {
+        match self {
+            Self::Cycles(cycles) => cycles.iter().map(|&cycles| cycles as f64).collect(),
+            Self::Times(times) => times.clone(),
+        }
+    }
 }
 
 /// What the analysis is asked for.
@@ -118,7 +164,7 @@ pub fn options(args: &Pwcet) -> Result<Options, Diagnostics> {
     })
 }
 
-fn from_file(args: &Pwcet) -> Result<(Measured, Sample, Vec<PathBuf>), Diagnostics> {
+fn from_file(args: &Pwcet) -> Result<(Measured, Values, Vec<PathBuf>), Diagnostics> {
     let of_a_campaign = [
         ("--runs", args.runs.is_some()),
         ("--vary", !args.vary.is_empty()),
@@ -133,16 +179,16 @@ fn from_file(args: &Pwcet) -> Result<(Measured, Sample, Vec<PathBuf>), Diagnosti
         return Err(problem.hint("leave the option out, or name a kernel").into());
     }
     let Measurements { file, column, values, path } = Measurements::read(&args.what, args.column.as_deref())?;
-    let sample =
-        Sample::new(values).map_err(|why| Diagnostic::general(file.clone(), format!("no curve: {why}")))?;
-    Ok((Measured::Column { file, column }, sample, path.into_iter().collect()))
+    Ok((Measured::Column { file, column }, Values::Times(values), path.into_iter().collect()))
 }
 
-fn no_curve(args: &Pwcet, session: &Session, why: NoAnalysis) -> Diagnostic {
+fn no_curve(args: &Pwcet, session: &Session, why: Without) -> Diagnostic {
     let place = match why {
-        NoAnalysis::Bootstraps(_) => "--bootstraps".to_owned(),
-        NoAnalysis::Threshold(_) if args.threshold.is_some() => "--threshold".to_owned(),
-        NoAnalysis::Threshold(_) if args.exceedances.is_some() => "--exceedances".to_owned(),
+        Without::Analysis(NoAnalysis::Bootstraps(_)) => "--bootstraps".to_owned(),
+        Without::Analysis(NoAnalysis::Threshold(_)) if args.threshold.is_some() => "--threshold".to_owned(),
+        Without::Analysis(NoAnalysis::Threshold(_)) if args.exceedances.is_some() => {
+            "--exceedances".to_owned()
+        }
         _ => args.what.clone(),
     };
     match session.stopped() {

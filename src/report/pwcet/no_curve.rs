@@ -1,0 +1,138 @@
+//! What is known of times that have no curve.
+
+use serde::Serialize;
+
+use super::page::{figure, lines};
+use super::text::about;
+use super::{Measured, TracePart};
+use crate::pwcet::diagnostics::Exceeded;
+use crate::pwcet::sample::MIN_POINTS;
+use crate::pwcet::{Advice, NoAnalysis, SampleError, Summary};
+use crate::report::html::{Page, Section, text};
+use crate::report::style::Style;
+
+/// Times without a curve: the sample in numbers, why there is no curve, and what would help.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct NoCurveResult {
+    /// Where the times are from.
+    pub measured: Measured,
+    /// Their unit.
+    pub unit: String,
+    /// The times in numbers.
+    pub sample: Summary,
+    /// Why there is no curve.
+    pub no_curve: String,
+    /// What would help.
+    pub what_would_help: Vec<String>,
+    /// The times in the order of the runs, thinned: of each of equal parts the shortest and the longest.
+    pub trace: Vec<TracePart>,
+    /// The times from the shortest to the longest, with the share of runs that took longer.
+    pub exceedance: Vec<Exceeded>,
+}
+
+/// Why times have no curve.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Without {
+    /// They are no sample.
+    Sample(SampleError),
+    /// The sample has no analysis.
+    Analysis(NoAnalysis),
+}
+
+impl Without {
+    /// Whether the times themselves have no curve, whatever was asked for: then what is known of them is worth having.
+    pub fn is_of_the_times(self) -> bool {
+        match self {
+            Self::Sample(why) => matches!(
+                why,
+                SampleError::TooFew(_)
+                    | SampleError::Constant(_)
+                    | SampleError::TooLarge(..)
+                    | SampleError::OutOfScale(_)
+            ),
+            Self::Analysis(why) => matches!(why, NoAnalysis::Tied | NoAnalysis::Threshold(_)),
+        }
+    }
+
+    /// What would help, if more or other measurements do.
+    fn advice(self, measured: &Measured) -> Vec<String> {
+        let simulated = matches!(measured, Measured::Campaign { .. });
+        let exact = measured.is_exact();
+        let vary = "let more differ between runs: --vary, random contents of buffers (--arg), a machine with random replacement \
+                    or `memory.jitter`";
+        match self {
+            Self::Sample(SampleError::TooFew(count)) if simulated => {
+                vec![format!("simulate at least {MIN_POINTS} runs (--runs), not {count}")]
+            }
+            Self::Sample(SampleError::TooFew(count)) => {
+                vec![format!("measure at least {MIN_POINTS} runs, not {count}")]
+            }
+            Self::Sample(SampleError::Constant(_)) if simulated => vec![
+                "all runs take the same time, which is then the time of every run that differs in nothing else".to_owned(),
+                vary.to_owned(),
+            ],
+            Self::Sample(SampleError::Constant(_)) => vec![Advice::against_few_times(exact).to_string()],
+            Self::Analysis(NoAnalysis::Tied) => {
+                let mut help = vec![Advice::against_few_times(exact).to_string()];
+                help.extend(simulated.then(|| vary.to_owned()));
+                help
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
+impl std::fmt::Display for Without {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Sample(why) => why.fmt(f),
+            Self::Analysis(why) => why.fmt(f),
+        }
+    }
+}
+
+impl NoCurveResult {
+    /// Of finite times.
+    pub fn new(measured: Measured, unit: String, values: &[f64], why: Without) -> Self {
+        let mut sorted = values.to_vec();
+        sorted.sort_unstable_by(f64::total_cmp);
+        Self {
+            what_would_help: why.advice(&measured),
+            measured,
+            unit,
+            sample: Summary::of(values),
+            no_curve: why.to_string(),
+            trace: TracePart::all(values),
+            exceedance: Exceeded::all(&sorted),
+        }
+    }
+
+    /// Why there is none and what would help, each a line.
+    fn said(&self) -> Vec<String> {
+        let help = self.what_would_help.iter().map(|help| format!("What would help: {help}"));
+        std::iter::once(format!("No curve: {}", self.no_curve)).chain(help).collect()
+    }
+
+    pub(super) fn text(&self, style: Style) -> String {
+        let mut text = format!("{}\n", style.strong(&self.measured.title()));
+        text.push_str(&style.fill(&format!("  {}\n\n", about(&self.measured, &self.sample, &self.unit))));
+        for line in self.said() {
+            text.push_str(&style.fill(&format!("  {line}\n")));
+        }
+        text
+    }
+
+    /// A page with the numbers and the plots.
+    pub fn page(&self) -> Page {
+        let about = format!("<p>{}.</p>\n", text(&about(&self.measured, &self.sample, &self.unit)));
+        let plots: String = self.plots().iter().map(figure).collect();
+        let body = about + &lines(&self.said()) + "<div class=\"plots\">\n" + &plots + "</div>\n";
+        Page {
+            title: "Times of runs, without a curve".to_owned(),
+            subtitle: self.measured.title(),
+            sections: vec![Section { id: "summary".into(), title: "Summary".to_owned(), body }],
+            ..Page::default()
+        }
+    }
+}

@@ -6,6 +6,9 @@
 //!
 //! 1. The wait is the longest countdown of its source registers (and, where the machine checks
 //!    write-after-write hazards, of its destinations).
+//!    The paper's text says of a wait that ends before all units have finished that the instruction is
+//!    issued "in the current cycle". Read by the letter, its result would be ready before its sources are. Our
+//!    reading is that it waits for its sources, within the exec phase: time advances by the wait in step 3.
 //! 2. If the wait is longer than the longest countdown of *any* unit, there is a window in which
 //!    nothing can be initiated: the exec phase ends when the last unit becomes free, an idle phase
 //!    follows until the wait is over, and a new exec phase starts there. Otherwise the instruction

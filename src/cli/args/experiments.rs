@@ -69,7 +69,7 @@ pub struct Reproduce {
     /// For tables over kernels: their PTX by another compiler, nvrtc
     #[arg(long, value_name = "NAME")]
     pub compiler: Option<String>,
-    /// For betts: random runs of each kernel [default: 1000, as the paper]; for diagxtrm: runs of each configuration [default: 150; the
+    /// For betts: random runs of each kernel [default: 1000, as the paper]; for diagxtrm: runs of each configuration [default: 1000; the
     /// paper has 50000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub runs: Option<u64>,

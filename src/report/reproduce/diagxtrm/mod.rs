@@ -13,6 +13,7 @@ use serde::{Serialize, Serializer};
 
 use super::figure::Statement;
 use crate::pwcet::curve::{ACCURACY_AT, Point};
+use crate::pwcet::extremal::ExtremalIndex;
 use crate::pwcet::{NoAnalysis, SampleError};
 use crate::report::Fraction;
 use crate::report::output::Origin;
@@ -87,6 +88,31 @@ impl fmt::Display for NoCurve {
     }
 }
 
+/// What runs say of the extremal index, of which an estimate from few exceedances is far off by chance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Extremes {
+    /// The estimate is at least 0.9.
+    Alone,
+    /// It is below, and its interval does not reach 0.9.
+    InClusters,
+    /// It is below, and its interval reaches 0.9, or there is no interval: more runs would tell.
+    Undecided,
+}
+
+impl Extremes {
+    fn of(index: &ExtremalIndex) -> Self {
+        if index.passed {
+            Self::Alone
+        } else if index.interval.upper.is_some_and(|upper| upper < index.critical) {
+            Self::InClusters
+        } else {
+            Self::Undecided
+        }
+    }
+}
+
 /// A configuration.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -113,6 +139,8 @@ pub struct TraceRow {
     pub no_curve: Option<NoCurve>,
     /// k: how many runs are above our threshold.
     pub exceedances: Option<usize>,
+    /// Whether large times come alone, as far as these runs say.
+    pub extremes: Option<Extremes>,
     /// What speaks against ours: `KPSS`, `BDS`, `EI` (theta below 0.9), `fit`, `ties`.
     pub against: Vec<&'static str>,
     /// The upper limit of the 95 % interval of `best`, cycles; none without a curve or without such a limit.
@@ -166,6 +194,7 @@ impl TraceRow {
             ours: None,
             no_curve: None,
             exceedances: None,
+            extremes: None,
             against: Vec::new(),
             upper_limit: None,
             published: trace.entry,
@@ -176,6 +205,7 @@ impl TraceRow {
             Ok(result) => {
                 row.ours = Some(entry(&result));
                 row.against = against(&result);
+                row.extremes = Some(Extremes::of(&result.analysis.extremal_index));
                 row.exceedances = Some(result.analysis.tail.exceedances);
                 let at = |point: &&Point| (point.probability.get() / ACCURACY_AT - 1.0).abs() < 1e-6;
                 row.upper_limit = result.analysis.pwcet.points.iter().find(at).and_then(Point::upper_limit);

@@ -25,6 +25,9 @@ pub struct PhasesResult {
     pub block: u32,
     /// Its warps.
     pub warps: Vec<Warp>,
+    /// Why there are no upper bounds of phases and warps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_upper_bounds: Option<&'static str>,
     /// Why the paths may be others if the warps run at other times.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -42,6 +45,9 @@ pub struct Warp {
     pub exec: u64,
     /// Time in idle phases.
     pub idle: u64,
+    /// WUB, its upper bound (Definition 9): its time alone and the exec phases of all other warps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wub: Option<u64>,
     /// One after the other.
     pub phases: Vec<Phase>,
 }
@@ -56,6 +62,21 @@ pub struct Phase {
     pub start: u64,
     /// The cycle after its last.
     pub end: u64,
+    /// PUB, its upper bound (Definition 6): the phases of its warp up to it, and the exec phases of all other warps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "pub")]
+    pub upper: Option<u64>,
+}
+
+/// Why the paper's upper bounds of phases and warps are not those of a block; none if they are.
+pub fn no_upper_bounds(sub_cores: usize, barriers: bool) -> Option<&'static str> {
+    match (sub_cores, barriers) {
+        (1, false) => None,
+        (1, true) => Some(
+            "warps meet at barriers, and PUB and WUB are defined without them; `check` has GUB section by section",
+        ),
+        _ => Some("the machine has several sub-cores, and PUB and WUB are defined for one"),
+    }
 }
 
 /// What a kind of phase is called.
@@ -67,17 +88,20 @@ pub fn kind_name(kind: PhaseKind) -> &'static str {
 }
 
 impl Warp {
-    fn new(warp: usize, phases: &WarpPhases) -> Self {
+    fn new(warp: usize, phases: &WarpPhases, exec_of_others: Option<u64>) -> Self {
+        let upper = |end: u64| exec_of_others.map(|others| end + others);
         let phase = |p: &crate::bound::Phase| Phase {
             kind: kind_name(p.kind),
             start: p.start.get(),
             end: p.end.get(),
+            upper: upper(p.end.get()),
         };
         Self {
             warp,
             isolated: phases.end.get(),
             exec: phases.exec.get(),
             idle: phases.idle.get(),
+            wub: upper(phases.end.get()),
             phases: phases.phases.iter().map(phase).collect(),
         }
     }
@@ -90,10 +114,16 @@ impl PhasesResult {
         machine: &Machine,
         block: u32,
         warps: &[WarpPhases],
+        barriers: bool,
         notes: Vec<String>,
     ) -> Self {
-        let warps = warps.iter().enumerate().map(|(index, warp)| Warp::new(index, warp)).collect();
-        Self { kernel: kernel.to_owned(), origin: Origin::new(machine), block, warps, notes }
+        let no_upper_bounds = no_upper_bounds(machine.sub_cores().count(), barriers);
+        let exec: u64 = warps.iter().map(|warp| warp.exec.get()).sum();
+        let others = |warp: &WarpPhases| no_upper_bounds.is_none().then(|| exec - warp.exec.get());
+        let warps =
+            warps.iter().enumerate().map(|(index, warp)| Warp::new(index, warp, others(warp))).collect();
+        let origin = Origin::new(machine);
+        Self { kernel: kernel.to_owned(), origin, block, warps, no_upper_bounds, notes }
     }
 
     fn text(&self) -> String {
@@ -108,22 +138,34 @@ impl PhasesResult {
                 [only] => format!("w{}", only.warp),
                 _ => format!("w{} to w{}", first.warp, last.warp),
             };
+            let wub = first.wub.map_or_else(String::new, |wub| format!(", WUB {wub}"));
             let _ = writeln!(
                 text,
-                "{who}: isolated {}, exec {}, idle {}, {} phases",
+                "{who}: isolated {}, exec {}, idle {}{wub}, {} phases",
                 first.isolated,
                 first.exec,
                 first.idle,
                 first.phases.len()
             );
             for phase in first.phases.iter().take(MAX_SHOWN) {
-                let _ = writeln!(text, "  {} [{}, {})", phase.kind, phase.start, phase.end);
+                let upper = phase.upper.map_or_else(String::new, |upper| format!(", PUB {upper}"));
+                let _ = writeln!(text, "  {} [{}, {}){upper}", phase.kind, phase.start, phase.end);
             }
             if first.phases.len() > MAX_SHOWN {
                 let more = first.phases.len() - MAX_SHOWN;
                 let _ = writeln!(text, "  ... and {more} more (--format json lists all)");
             }
         }
+        text.push_str(match self.no_upper_bounds {
+            Some(_) => "\nnote: no upper bounds of phases and warps: ",
+            None => "\nnote: ",
+        });
+        let said = self.no_upper_bounds.unwrap_or(
+            "PUB and WUB are the paper's upper bounds of a phase and of a warp, as published, for work-conserving policies; `check` \
+             judges the largest WUB as GUB",
+        );
+        text.push_str(said);
+        text.push('\n');
         for note in &self.notes {
             let _ = write!(text, "\nnote: the paths depend on timing: {note}\n");
         }

@@ -85,11 +85,19 @@ fn figure_3_of_the_paper() {
     assert_eq!(result["verdict"], "holds");
     let phases = json(&["phases", "fig3"], 0);
     let expected = serde_json::json!([
-        {"kind": "exec", "start": 0, "end": 7}, {"kind": "idle", "start": 7, "end": 8},
-        {"kind": "exec", "start": 8, "end": 10}, {"kind": "idle", "start": 10, "end": 14}
+        {"kind": "exec", "start": 0, "end": 7, "pub": 16}, {"kind": "idle", "start": 7, "end": 8, "pub": 17},
+        {"kind": "exec", "start": 8, "end": 10, "pub": 19}, {"kind": "idle", "start": 10, "end": 14, "pub": 23}
     ]);
     assert_eq!(phases["warps"][0]["phases"], expected);
     assert_eq!(phases["warps"][1]["phases"], expected);
+    // GUB is the largest of the warps' upper bounds
+    assert_eq!((&phases["warps"][0]["wub"], &phases["warps"][1]["wub"]), (&23.into(), &23.into()));
+    let phases = json(&["phases", "sgemm_naive"], 0);
+    assert_eq!(
+        (&phases["warps"][0]["wub"], &phases["warps"][0]["phases"][0]["pub"]),
+        (&Value::Null, &Value::Null)
+    );
+    assert!(phases["no_upper_bounds"].as_str().is_some_and(|why| why.contains("barriers")), "{phases}");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use crate::cli::args::Phases;
 use crate::cli::load;
 use crate::cli::output::{self, Outcome};
 use crate::cli::session::Session;
+use crate::program::Flow;
 use crate::report::output::Output;
 use crate::report::phases::PhasesResult;
 
@@ -18,7 +19,9 @@ pub fn run(args: &Phases, session: &Session) -> Outcome {
     let warps: Vec<WarpPhases> = paths.warps.iter().map(|path| analyse_alone(&table, path, |_| {})).collect();
     let mut notes = seen.reasons(kernel.workload.program());
     notes.extend(seen.note());
-    let result = PhasesResult::new(&kernel.workload.name, &machine, args.of_block, &warps, notes);
+    let mut steps = paths.warps.iter().flat_map(|path| path.steps());
+    let barriers = steps.any(|step| matches!(table.instr(step.pc()).flow, Flow::Barrier | Flow::Arrive));
+    let result = PhasesResult::new(&kernel.workload.name, &machine, args.of_block, &warps, barriers, notes);
     let seed = Some(args.on.common.seed);
     output::report(session, args.on.common.format, &Output::new("phases", seed, vec![result]))
 }

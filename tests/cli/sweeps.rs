@@ -401,7 +401,7 @@ fn a_table_of_a_paper_is_made_of_runs_that_anybody_can_repeat() {
         };
         numbers.iter().find(|number| key(number) == wanted).expect("it is there").clone()
     };
-    let args = ["check", "sgemm_dbuf_k1024_w4", "--mem-latency", "400", "--scheduler", "gto"];
+    let args = ["check", "sgemm_dbuf_k128_w4", "--mem-latency", "400", "--scheduler", "gto"];
     let run = json(&args, 0)["results"][0].clone();
     let makespan = run["makespan"].as_f64().unwrap();
     for name in ["gub", "lwb"] {
@@ -412,9 +412,13 @@ fn a_table_of_a_paper_is_made_of_runs_that_anybody_can_repeat() {
 
     let result = json(&["reproduce", "table2"], 0)["results"][0].clone();
     let known = json(&["ablate", "--scheduler", "gto", "--set", "limits.blocks=1"], 0)["results"][0].clone();
-    let last =
-        result["numbers"].as_array().unwrap().iter().rfind(|number| number["figure"] == "mean").unwrap();
-    assert_eq!((&last["ours"], &last["published"]), (&known["columns"][4]["mean"], &234.11.into()));
+    let means = |number: &&Value| number["figure"] == "mean" && number["published"] == 234.11;
+    let last: Vec<&Value> = result["numbers"].as_array().unwrap().iter().filter(means).collect();
+    // with the latency of a lone load, and with the paper's
+    assert_eq!((last.len(), &last[0]["ours"]), (2, &known["columns"][4]["mean"]));
+    assert_eq!(last[1]["ours"], known["at_paper_latency"]["mean"]);
+    assert!(last[1]["ours"].as_f64() > last[0]["ours"].as_f64());
+    assert_eq!(result["statements"][0]["place"], "section 4.1");
 
     let result = json(&["reproduce", "table3"], 0)["results"][0].clone();
     let of = |policy: &str, figure: &str| {

@@ -15,6 +15,7 @@ use crate::cli::resources;
 use crate::cli::session::Session;
 use crate::cli::suite::suite_kernels;
 use crate::diag::Diagnostics;
+use crate::machine::Machine;
 use crate::report::ablation::Ablation;
 use crate::report::output::Output;
 use crate::sim::PolicySetup;
@@ -83,7 +84,8 @@ fn rows(
     session: &Session,
     batch: &mut Batch,
 ) -> Vec<Row> {
-    let pairs = kernels.len() * VARIANTS.len();
+    let machines: Vec<&Machine> = variants.machines.iter().chain([&variants.at_paper_latency]).collect();
+    let pairs = kernels.len() * machines.len();
     let fuel = resources::fuel(args.max_instructions);
     let next = AtomicUsize::new(0);
     let work = || {
@@ -93,15 +95,14 @@ fn rows(
             if pair >= pairs {
                 return done;
             }
-            let (kernel, machine) =
-                (&kernels[pair / VARIANTS.len()], &variants.machines[pair % VARIANTS.len()]);
+            let (kernel, machine) = (&kernels[pair / machines.len()], machines[pair % machines.len()]);
             let result = cycles(&kernel.workload, machine, policy, fuel, &session.watch)
                 .map_err(|problems| problems.with_excerpts(&kernel.code));
             done.push((pair, result));
         }
     };
     let blocks: u64 = kernels.iter().map(|kernel| u64::from(kernel.workload.blocks())).sum();
-    session.progress.begin("ablating", Some(blocks * VARIANTS.len() as u64), "blocks");
+    session.progress.begin("ablating", Some(blocks * machines.len() as u64), "blocks");
     let jobs = args.jobs.unwrap_or_else(resources::threads).clamp(1, pairs.max(1));
     let mut results: Vec<(usize, Result<Option<Cycles>, Diagnostics>)> = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
@@ -113,10 +114,13 @@ fn rows(
     });
     results.sort_by_key(|(pair, _)| *pair);
     let mut rows = Vec::new();
-    for (kernel, results) in kernels.iter().zip(results.chunks(VARIANTS.len())) {
-        let mut row = Row { kernel: kernel.workload.name.clone(), cycles: [0; VARIANTS.len()] };
+    for (kernel, results) in kernels.iter().zip(results.chunks(machines.len())) {
+        let kernel_name = kernel.workload.name.clone();
+        let mut row = Row { kernel: kernel_name, cycles: [0; VARIANTS.len()], at_paper_latency: 0 };
         let mut whole = true;
-        for ((_, result), cycles) in results.iter().zip(&mut row.cycles) {
+        for ((_, result), cycles) in
+            results.iter().zip(row.cycles.iter_mut().chain([&mut row.at_paper_latency]))
+        {
             match result {
                 Ok(Some(known)) => *cycles = known.get(),
                 Ok(None) => {

@@ -62,6 +62,15 @@ pub struct Statement {
     pub seen: String,
 }
 
+impl Statement {
+    /// For people, a line.
+    pub(super) fn text(&self) -> String {
+        let Self { claim, place, holds, seen } = self;
+        let verdict = if *holds { "so it is" } else { "NOT SO" };
+        format!("\"{claim}\" ({place}): {verdict}; {seen}\n")
+    }
+}
+
 impl Quantity {
     /// Ours beside the paper's.
     pub fn new(what: impl Into<String>, place: &'static str, ours: Option<u64>, published: u64) -> Self {
@@ -102,9 +111,8 @@ impl FigureResult {
             let agree = self.quantities.iter().filter(|quantity| quantity.agrees()).count();
             let _ = writeln!(text, "\n{agree} of {} agree", count(self.quantities.len(), "number"));
         }
-        for Statement { claim, place, holds, seen } in &self.statements {
-            let verdict = if *holds { "so it is" } else { "NOT SO" };
-            text.push_str(&style.fill(&format!("\"{claim}\" ({place}): {verdict}; {seen}\n")));
+        for statement in &self.statements {
+            text.push_str(&style.fill(&statement.text()));
         }
         for note in &self.notes {
             text.push_str(&style.fill(&format!("note: {note}\n")));

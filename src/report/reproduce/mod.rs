@@ -16,7 +16,7 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
-use figure::FigureResult;
+use figure::{FigureResult, Statement};
 
 use super::Fraction;
 use super::ablation::Ablation;
@@ -86,7 +86,10 @@ pub struct ReproduceResult {
     /// Every number.
     pub numbers: Vec<Number>,
     /// What a reader must know to compare.
-    pub notes: Vec<&'static str>,
+    pub notes: Vec<String>,
+    /// What the paper says of the table, and ours.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub statements: Vec<Statement>,
     /// How it is drawn; none for an ablation.
     #[serde(skip)]
     of: Option<Paper>,
@@ -205,6 +208,8 @@ impl ReproduceResult {
             Paper::Table3Calls => ("Table 3", table3::numbers(runs), table3::NOTES_OF_CALLS),
             Paper::Table4 => ("Table 4", table4::numbers(runs), table4::NOTES),
         };
+        let by = compiler.as_deref().unwrap_or("clang");
+        let compiled = format!("the kernels' PTX is by {by}; the paper's are compiled by NVIDIA's compiler");
         Self {
             table,
             paper: PAPER,
@@ -215,7 +220,8 @@ impl ReproduceResult {
             failed: runs.iter().filter(|run| run.makespan.is_none()).count() as u64,
             violated: runs.iter().filter(|run| run.verdict.as_deref() == Some("violated")).count() as u64,
             numbers,
-            notes: notes.to_vec(),
+            notes: std::iter::once(compiled).chain(notes.iter().map(|note| (*note).to_owned())).collect(),
+            statements: Vec::new(),
             of: Some(paper),
         }
     }
@@ -232,7 +238,8 @@ impl ReproduceResult {
             failed: 0,
             violated: 0,
             numbers: table2::numbers(ablation),
-            notes: table2::NOTES.to_vec(),
+            notes: table2::notes(ablation),
+            statements: table2::statements(ablation),
             of: None,
         }
     }
@@ -251,6 +258,9 @@ impl ReproduceResult {
         let mut text = style.fill(&style.strong(&heading));
         text.push_str(&body);
         let _ = write!(text, "\n* more than {BEYOND} points from the paper\n");
+        for statement in &self.statements {
+            text.push_str(&style.fill(&statement.text()));
+        }
         for note in &self.notes {
             text.push_str(&style.fill(&format!("note: {note}\n")));
         }

@@ -10,9 +10,9 @@ const POLICIES: [&str; 3] = ["lrr", "gto", SINGLE];
 const SINGLE: &str = "single-warp";
 
 pub const NOTES: &[&str] = &[
-    "the paper runs 583 calls of the 58 kernels of Rodinia, cut to one block, compiled by NVIDIA's compiler; these are \
-     the kernels of the embedded suite, each counted once, compiled by clang, blocks one after the other",
-    "what the differences come from: not the compiler, `--compiler nvrtc` moves no mean by more than 1.5 points; most of \
+    "the paper runs 583 calls of the 58 kernels of Rodinia, cut to one block; these are \
+     the kernels of the embedded suite, each counted once, blocks one after the other",
+    "what the differences come from: not the compiler, `--compiler nvrtc` moves no mean by more than 1.5 points (`plans/README.md`); most of \
      all from what is averaged, `reproduce table3-calls` counts every launch of programs as the paper counts calls and \
      is within 3 points of its means at 400, 200 and 100 (`plans/README.md` has the rest)",
     WEIGHTS,

@@ -106,7 +106,12 @@ fn what_is_no_sample_has_no_curve() {
     for (args, numbers, why, help) in [
         (&["constant.csv"][..], "7 to 7 cycles", "all measurements are 7", "a finer clock"),
         (&["few.csv"], "1 to 3 cycles", "3 measurements are too few", "at least 100 runs"),
-        (&["tied.csv"], "0 to 1 cycles", "too many of the largest measurements are the same", "a finer clock"),
+        (
+            &["tied.csv"],
+            "0 to 1 cycles",
+            "too many of the largest measurements are the same",
+            "a finer clock",
+        ),
         (&["good.csv", "--threshold", "1e9"], "cycles", "0 measurements are above the threshold", ""),
     ] {
         let output = in_dir(&dir, &[&["pwcet"], args].concat());
@@ -241,7 +246,10 @@ fn runs_without_a_curve_are_shown_in_numbers_and_plots() {
     let all = [&args[..], &["--svg", "plots", "--page", "page.html"]].concat();
     let result = json_in(&dir, &all, 1)["results"][0].clone();
     let sample = &result["sample"];
-    assert_eq!((&sample["measurements"], &result["measured"]["campaign"]["runs"]), (&120.into(), &120.into()));
+    assert_eq!(
+        (&sample["measurements"], &result["measured"]["campaign"]["runs"]),
+        (&120.into(), &120.into())
+    );
     assert!(sample["minimum"].as_f64() > Some(0.0) && sample["minimum"] == sample["maximum"], "{sample}");
     assert!(result["no_curve"].as_str().unwrap().contains("all measurements are"), "{result}");
     assert!(!result["trace"].as_array().unwrap().is_empty() && result.get("pwcet").is_none());

@@ -273,10 +273,9 @@ fn launch_by_launch<'e>(
     let mut run = |plan: &Plan, policy: &PolicySetup, left: &mut Left| {
         let program = plan.workload.program();
         let (ran, seen) = match &kept {
-            Some(kept) => (
-                observe_source_after(left, plan, policy, &mut kept.source(), &mut ()),
-                kept.seen.clone(),
-            ),
+            Some(kept) => {
+                (observe_source_after(left, plan, policy, &mut kept.source(), &mut ()), kept.seen.clone())
+            }
             None => {
                 let mut source = executes.begin(options)?;
                 let ran = ahead(&mut source, plan.runs_ahead(), |blocks| {

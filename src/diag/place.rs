@@ -116,6 +116,7 @@ impl Entries {
 }
 
 /// The range of a value, or of the innermost one around it that the text has.
+#[cfg(test)]
 pub fn find(text: &str, path: &[Step]) -> Range<usize> {
     find_with(text, path, &Entries::default())
 }

@@ -65,9 +65,10 @@ pub(super) struct CacheLeft {
     pub drawn: Drawn,
 }
 
-/// A line: its set and way, the halves of its tag, and its masks (valid, then dirty sectors, four bits each).
+/// A line: its set and way, the halves of its tag, its masks (valid, then dirty sectors, four bits each; then those written
+/// in part), and the words of it that have been written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct LineLeft(pub u32, pub u32, pub u32, pub u32, pub u8);
+pub(super) struct LineLeft(pub u32, pub u32, pub u32, pub u32, pub [u8; 2], pub u32);
 
 /// The halves of a number: numbers in checkpoints have few digits.
 pub(super) fn halves(number: u64) -> (u32, u32) {

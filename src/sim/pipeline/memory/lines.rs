@@ -90,9 +90,9 @@ impl Lines {
         let of_set = |set: usize| self.in_order(set).map(move |place| (set, place));
         let line = |(set, place): (usize, usize)| {
             let (high, low) = halves(self.at(place)?);
-            let Masks { valid, dirty, .. } = self.masks(place);
+            let Masks { valid, dirty, partial, words, reserved: _ } = self.masks(place);
             let way = place - set * self.ways;
-            Some(LineLeft(set as u32, way as u32, high, low, valid | dirty << 4))
+            Some(LineLeft(set as u32, way as u32, high, low, [valid | dirty << 4, partial], words))
         };
         (0..self.sets).flat_map(of_set).filter_map(line).collect()
     }
@@ -104,10 +104,14 @@ impl Lines {
             return true;
         }
         self.set_up();
-        for &LineLeft(set, way, high, low, masks) in left {
+        for &LineLeft(set, way, high, low, [masks, partial], words) in left {
             let (set, way, tag) = (set as usize, way as usize, whole(high, low));
             let (valid, dirty) = (masks & 0xf, masks >> 4);
-            if set >= self.sets || way >= self.ways || tag == u64::MAX || (valid | dirty) & !full != 0 {
+            if set >= self.sets
+                || way >= self.ways
+                || tag == u64::MAX
+                || (valid | dirty | partial) & !full != 0
+            {
                 return false;
             }
             let place = set * self.ways + way;
@@ -115,7 +119,7 @@ impl Lines {
                 return false;
             }
             self.put(tag, place);
-            *self.masks_mut(place) = Masks { valid, dirty, reserved: 0 };
+            *self.masks_mut(place) = Masks { valid, dirty, reserved: 0, partial, words };
             self.move_to_end(place, set);
         }
         true

@@ -3,7 +3,7 @@
 use super::checked::{Checked, Failed, Unsettled};
 use crate::bound::Order;
 use crate::exec::Executor;
-use crate::exec::races::{AccessKind, Party, Race, TimeDependences};
+use crate::exec::races::{AccessKind, Party, Race, Source, TimeDependences, VaryingValue};
 use crate::isa::Space;
 use crate::program::Program;
 
@@ -56,9 +56,9 @@ pub fn not_looked_for(why: &str) -> String {
 
 /// The premise as it is for whatever takes loaded data as unknown: what timing leaves out counts all the same.
 pub fn untimed(program: &Program) -> Order {
-    program.untimed_wait().map_or(Order::Irrelevant, |line| {
+    program.untimed_wait().map_or(Order::Irrelevant, |(line, waits)| {
         let place = format!("{}:{line}", program.file);
-        Order::Decides(format!("{place} waits at an mbarrier object, which timing does not model"))
+        Order::Decides(format!("{place} {waits}, which timing does not model"))
     })
 }
 
@@ -72,9 +72,9 @@ impl Unsettled {
             checked.withdraw(&why);
             checked.decided_by_order = Some(why);
         }
-        if let Some(line) = program.untimed_wait() {
+        if let Some((line, waits)) = program.untimed_wait() {
             let place = format!("{}:{line}", program.file);
-            checked.notes.push(format!("the makespan leaves out that {place} waits at an mbarrier object"));
+            checked.notes.push(format!("the makespan leaves out that {place} {waits}"));
         }
         let reasons = seen.reasons(program);
         if let Some((first, rest)) = reasons.split_first() {
@@ -117,17 +117,12 @@ impl Checked {
 }
 
 fn reasons(dependences: &TimeDependences, program: &Program) -> Vec<String> {
-    let TimeDependences { races, unnamed, clock, incomplete, stray } = dependences;
+    let TimeDependences { races, unnamed, value, incomplete, stray } = dependences;
     let mut reasons: Vec<String> = races.iter().map(|race| text(race, program)).collect();
     if *unnamed > 0 {
         reasons.push(format!("races of {unnamed} more pairs of accesses"));
     }
-    if let Some(line) = clock {
-        reasons.push(format!(
-            "{}:{line} reads %clock, and where a warp goes or what it accesses depends on it",
-            program.file
-        ));
-    }
+    reasons.extend(value.map(|value| decided(value, program)));
     if let Some(line) = stray {
         reasons.push(format!(
             "{}:{line} stores to a buffer to which no pointer in its registers leads, and reads of it were not \
@@ -143,6 +138,20 @@ fn reasons(dependences: &TimeDependences, program: &Program) -> Vec<String> {
         );
     }
     reasons
+}
+
+/// `k.ptx:12 reads a clock, and where a warp goes or what it accesses at k.ptx:15 depends on it`.
+fn decided(value: VaryingValue, program: &Program) -> String {
+    let VaryingValue { source, line, decides } = value;
+    let file = &program.file;
+    let place = line.map_or_else(|| "an earlier launch".to_owned(), |line| format!("{file}:{line}"));
+    let what = match source {
+        Source::Clock => "reads a clock",
+        Source::Placement => "reads where on the hardware it runs",
+        Source::Sum => "adds floating-point numbers in an order that is left to time",
+        Source::Launch => "left a value in memory that differs from run to run",
+    };
+    format!("{place} {what}, and where a warp goes or what it accesses at {file}:{decides} depends on it")
 }
 
 /// `k.ptx:31 (warp 0) stores and k.ptx:35 (warp 3) loads the same bytes without an order, ...`.

@@ -2,6 +2,7 @@
 
 use crate::base::Watch;
 use crate::diag::{Diagnostic, Diagnostics};
+use crate::exec::races::{BlockOrder, makes_varying_values};
 use crate::exec::{Device, Executor, Options};
 use crate::path::{BlockPaths, BlockSource};
 use crate::program::sequence::{Action, Actions, LaunchAction, Sequence, Wrong};
@@ -44,10 +45,7 @@ pub(super) fn copied(mut device: Device, action: &Action) -> Result<Device, Diag
     let written = match action {
         Action::Launch(_) => true,
         Action::Write { to, bytes } => device.copy_in(*to, bytes),
-        Action::Copy { from, to, bytes } => {
-            let bytes = device.bytes(*from, *bytes).map(<[u8]>::to_vec);
-            bytes.is_some_and(|bytes| device.write(*to, &bytes))
-        }
+        Action::Copy { from, to, bytes } => device.copy(*from, *to, *bytes),
     };
     if written { Ok(device) } else { Err(Diagnostic::general("program", "a copy outside of memory").into()) }
 }
@@ -63,7 +61,12 @@ pub(super) fn before(sequence: &Sequence, number: u64, options: Options) -> Resu
         lanes: false,
         constants: false,
         divergence: false,
-        races: None,
+        races: sequence
+            .kernels
+            .iter()
+            .any(|kernel| makes_varying_values(&kernel.program))
+            .then_some(BlockOrder::SideBySide)
+            .filter(|_| options.races.is_some()),
         ..options
     };
     let mut paths = BlockPaths::default();

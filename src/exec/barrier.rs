@@ -1,8 +1,11 @@
 //! The barriers of a block.
 //!
 //! A barrier counts warps: with every warp that arrives, all threads of it count, as on hardware.
-//! One without a thread count, or with that of the whole block, is complete when every warp of the
-//! block that has not finished is there.
+//! One without a thread count is complete when every warp of the block that has not finished is
+//! there: "As threads exit, barriers waiting on all threads are checked to see if the exiting threads
+//! are the only threads that have not yet made it to a barrier" (PTX ISA 9.0, `exit`). One with a
+//! thread count is complete when so many threads have arrived, also if that is the count of the whole
+//! block: threads that have ended do not arrive, and a barrier that needs them never opens.
 
 use crate::base::{LaneMask, WARP_SIZE, WarpMask};
 
@@ -14,8 +17,11 @@ pub(super) const BARRIERS: usize = 16;
 pub(super) struct Arrival {
     /// Which barrier.
     pub(super) id: usize,
-    /// Warps that take part; 0 for all that have not finished.
+    /// Warps that take part; 0 for all of the block.
     pub(super) warps: usize,
+    /// Whether so many have to arrive, since the barrier has a thread count. Otherwise warps that have
+    /// finished are not expected.
+    pub(super) counted: bool,
     /// Whether the warp waits.
     pub(super) waits: bool,
     /// Threads that take part in a reduction.
@@ -56,6 +62,8 @@ struct Barrier {
     count: usize,
     /// What the first to arrive expects.
     warps: usize,
+    /// Whether one of those who arrived counts threads.
+    counted: bool,
     tally: Tally,
 }
 
@@ -63,14 +71,16 @@ struct Barrier {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Barriers {
     barriers: [Barrier; BARRIERS],
+    /// Warps of the block.
+    all: WarpMask,
     unfinished: WarpMask,
 }
 
 impl Barriers {
     /// Fresh barriers for a block.
     pub(super) fn start(&mut self, warps: usize) {
-        *self = Self::default();
-        self.unfinished = (0..warps).fold(WarpMask::empty(), |mask, warp| mask | WarpMask::slot(warp));
+        let all = (0..warps).fold(WarpMask::empty(), |mask, warp| mask | WarpMask::slot(warp));
+        *self = Self { all, unfinished: all, ..Self::default() };
     }
 
     /// A warp arrives.
@@ -83,6 +93,7 @@ impl Barriers {
             return Err(barrier.warps);
         }
         barrier.warps = arrival.warps;
+        barrier.counted |= arrival.counted;
         barrier.count += 1;
         barrier.arrived |= WarpMask::slot(warp);
         if arrival.waits {
@@ -98,10 +109,17 @@ impl Barriers {
         self.unfinished.remove(WarpMask::slot(warp));
     }
 
-    /// Warps that have finished, of a block of so many.
-    pub(super) fn finished(&self, warps: usize) -> WarpMask {
-        let all = (0..warps).fold(WarpMask::empty(), |mask, warp| mask | WarpMask::slot(warp));
-        all - self.unfinished
+    /// Warps that have finished.
+    pub(super) fn finished(&self) -> WarpMask {
+        self.all - self.unfinished
+    }
+
+    /// Whether a barrier counts threads, and needs warps that have finished without coming to it.
+    pub(super) fn needs_the_finished(&self, id: usize) -> bool {
+        let Barrier { arrived, count, warps, counted, .. } = self.barriers[id];
+        let needed = if warps == 0 { self.all.count() as usize } else { warps };
+        let to_come = (self.unfinished - arrived).count() as usize;
+        counted && count + to_come < needed
     }
 
     /// Opens a barrier that is complete.
@@ -109,6 +127,7 @@ impl Barriers {
         let barrier = &mut self.barriers[id];
         let complete = match barrier.warps {
             _ if barrier.count == 0 => false,
+            0 if barrier.counted => barrier.arrived.contains(self.all),
             0 => barrier.arrived.contains(self.unfinished),
             warps => barrier.count >= warps,
         };
@@ -130,8 +149,9 @@ impl Barriers {
 
     /// How far a barrier is, for messages.
     pub(super) fn progress(&self, id: usize) -> String {
-        let Barrier { count, warps, .. } = self.barriers[id];
-        let expected = if warps == 0 { self.unfinished.count() as usize } else { warps };
+        let Barrier { count, warps, counted, .. } = self.barriers[id];
+        let all = if counted { self.all } else { self.unfinished };
+        let expected = if warps == 0 { all.count() as usize } else { warps };
         format!("{count} of {expected} warps have arrived")
     }
 }
@@ -160,7 +180,7 @@ mod tests {
     use super::*;
 
     fn arrival(id: usize, warps: usize, waits: bool) -> Arrival {
-        Arrival { id, warps, waits, threads: LaneMask::ALL, holds: LaneMask::first(3) }
+        Arrival { id, warps, counted: warps != 0, waits, threads: LaneMask::ALL, holds: LaneMask::first(3) }
     }
 
     #[test]
@@ -177,6 +197,18 @@ mod tests {
         assert_eq!((opened.waiting.bits(), opened.for_all), (0b101, true));
         assert_eq!(opened.tally, Tally { threads: 64, holds: 6 });
         assert_eq!(barriers.release(0), None);
+    }
+
+    #[test]
+    fn a_barrier_that_counts_the_whole_block_needs_those_that_finished() {
+        for (counted, opens) in [(false, true), (true, false)] {
+            let mut barriers = Barriers::default();
+            barriers.start(2);
+            barriers.finish(1);
+            barriers.arrive(0, &Arrival { counted, ..arrival(3, 0, true) }).unwrap();
+            assert_eq!(barriers.needs_the_finished(3), counted);
+            assert_eq!(barriers.release(3).is_some(), opens);
+        }
     }
 
     #[test]

@@ -6,6 +6,9 @@
 
 use std::sync::Arc;
 
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
 use super::Options;
 use super::barrier::{Arrival, Barriers, Opened};
 use super::code::{Code, Kind};
@@ -50,6 +53,8 @@ pub(super) struct Runner<'a> {
     processor: Processor,
     warps: Vec<Warp>,
     barriers: Barriers,
+    /// The order in which warps take turns, if it is not that of their ids.
+    turns: Option<ChaCha8Rng>,
     /// Warp instructions that the running block may still execute.
     fuel: u64,
 }
@@ -71,6 +76,7 @@ impl<'a> Runner<'a> {
             processor: Processor::new(options.vectors),
             warps,
             barriers: Barriers::default(),
+            turns: options.another_order.map(ChaCha8Rng::seed_from_u64),
             fuel: 0,
         }
     }
@@ -92,7 +98,8 @@ impl<'a> Runner<'a> {
         let mut in_vain = InVain::default();
         loop {
             let mut ran = false;
-            for id in 0..self.warps.len() {
+            for turn in 0..self.warps.len() {
+                let id = self.next_in_turn(turn);
                 if let State::Suspended(pc) = self.warps[id].state
                     && mbarrier::can_go_on(&self.warps[id], &mut self.context, pc)
                 {
@@ -109,7 +116,8 @@ impl<'a> Runner<'a> {
             if self.warps.iter().all(|warp| warp.state == State::Finished) {
                 return Ok(true);
             }
-            if !ran {
+            let any_ready = self.warps.iter().any(|warp| warp.state == State::Ready);
+            if !ran && !any_ready {
                 self.end_a_suspension(&mut in_vain, paths)?;
             }
         }
@@ -137,8 +145,13 @@ impl<'a> Runner<'a> {
         Err(fault::at(program, pc, message, hint))
     }
 
+    /// Whose turn is the next of a round.
+    fn next_in_turn(&mut self, turn: usize) -> usize {
+        self.turns.as_mut().map_or(turn, |turns| turns.random_range(0..self.warps.len()))
+    }
+
     fn run_warp(&mut self, id: usize, paths: &mut BlockPaths) -> Result<(), Fault> {
-        let mut left = QUANTUM;
+        let mut left = self.turns.as_mut().map_or(QUANTUM, |turns| turns.random_range(1..16));
         while left > 0 {
             left = left.saturating_sub(self.advance(id, left, paths)?);
             if self.warps[id].state != State::Ready {
@@ -307,7 +320,7 @@ impl<'a> Runner<'a> {
         let Some(Opened { waiting, tally, arrived, for_all }) = self.barriers.release(id) else { return };
         if let Some(watch) = &mut self.context.watch {
             // who ended without coming counts as if he had
-            let ended = if for_all { self.barriers.finished(self.warps.len()) } else { WarpMask::empty() };
+            let ended = if for_all { self.barriers.finished() } else { WarpMask::empty() };
             watch.release(id, waiting, ended - arrived);
         }
         for slot in waiting.slots() {
@@ -367,6 +380,12 @@ impl<'a> Runner<'a> {
         let [x, y, z] = self.context.shape.at;
         let message = format!("barrier deadlock in block ({x}, {y}, {z}): {}", lines.join("; "));
         let pc = groups.first().map_or(Pc::new(0), |(pc, ..)| *pc);
-        fault::at(program, pc, message, "every warp a barrier counts has to come to it or end")
+        let hint = if groups.iter().any(|(_, id, _)| self.barriers.needs_the_finished(*id)) {
+            "a barrier with a thread count needs as many threads to arrive, and threads that have ended do not: leave \
+             out the count, or let all threads that it counts come to the barrier"
+        } else {
+            "every warp a barrier counts has to come to it or end"
+        };
+        fault::at(program, pc, message, hint)
     }
 }

@@ -384,7 +384,6 @@ fn leaves(program: &Program) -> Vec<bool> {
 
 /// Instructions that change where a warp is, wait, or read how much it has executed.
 fn stands_apart(instr: &Instr) -> bool {
-    let reads_clock = |operand: &Operand| *operand == Operand::Special(Special::Clock);
     match &instr.sem {
         Sem::BranchTable { .. }
         | Sem::OpenRegion { .. }
@@ -396,16 +395,6 @@ fn stands_apart(instr: &Instr) -> bool {
         | Sem::Trap { .. }
         | Sem::Barrier(_) => true,
         Sem::Mbarrier(barrier) => matches!(barrier.op, MbarrierOp::Wait { .. }),
-        Sem::Mov { src, .. } => reads_clock(src),
-        Sem::Moves(moves) => moves.iter().any(|(_, src)| reads_clock(src)),
-        Sem::Int { src, .. } => src.iter().any(reads_clock),
-        Sem::Convert(convert) => reads_clock(&convert.src),
-        Sem::Store { srcs, .. } => srcs.iter().any(reads_clock),
-        Sem::Pack { parts, .. } => parts.iter().any(reads_clock),
-        Sem::Compare(compare) => reads_clock(&compare.a) || reads_clock(&compare.b),
-        Sem::Select { a, b, .. } => reads_clock(a) || reads_clock(b),
-        Sem::Atomic(atomic) => atomic.operands().any(|operand| reads_clock(&operand)),
-        Sem::Matrix(matrix) => matrix.sources().any(|operand| reads_clock(&operand)),
-        _ => false,
+        sem => sem.registers().specials.contains(&Special::Clock),
     }
 }

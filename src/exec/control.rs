@@ -110,5 +110,12 @@ pub(super) fn arrive(
         BarrierKind::And(_, p) | BarrierKind::Or(_, p) | BarrierKind::Popc(_, p) => (enabled, warp.pred(p)),
     };
     let waits = barrier.kind != BarrierKind::Arrive;
-    Ok(Meeting::At(Arrival { id: id as usize, warps, waits, threads, holds }))
+    Ok(Meeting::At(Arrival {
+        id: id as usize,
+        warps,
+        counted: barrier.threads.is_some(),
+        waits,
+        threads,
+        holds,
+    }))
 }

@@ -1,5 +1,6 @@
 //! Device memory between launches: buffers, and the variables of every module.
 
+use super::races::VaryingWords;
 use crate::base::sparse_copy;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::program::Program;
@@ -31,6 +32,8 @@ pub struct Device {
     pub(super) modules: Vec<ModuleMemory>,
     /// What the host has copied there since the last launch, if there was one, as (address, bytes) in traffic.
     pub(super) copied: Vec<(u64, u64)>,
+    /// Words that launches whose races were watched left with values that differ from run to run.
+    pub(super) varying: VaryingWords,
 }
 
 /// The variables of one module.
@@ -54,8 +57,13 @@ impl Device {
         modules: impl IntoIterator<Item = (&'a MemoryLayout, &'a [Buffer])>,
         buffers: &[Buffer],
     ) -> Result<Self, Diagnostics> {
-        let mut device =
-            Self { regions: Vec::new(), names: Vec::new(), modules: Vec::new(), copied: Vec::new() };
+        let mut device = Self {
+            regions: Vec::new(),
+            names: Vec::new(),
+            modules: Vec::new(),
+            copied: Vec::new(),
+            varying: Vec::new(),
+        };
         let mut problems = Diagnostics::new();
         for (layout, symbols) in modules {
             if let Err(problem) = device.add_module(layout, symbols) {
@@ -171,6 +179,23 @@ impl Device {
             self.copied.push((region.packed + (address - region.base), bytes.len() as u64));
         }
         written
+    }
+
+    /// Copies bytes from place to place; whether they are mapped there. A copy of what differs from run
+    /// to run does so too.
+    #[must_use]
+    pub fn copy(&mut self, from: Target, to: Target, size: usize) -> bool {
+        /// Bytes of a row of words that vary.
+        const ROW: u64 = 128;
+        let Some(bytes) = self.bytes(from, size).map(<[u8]>::to_vec) else { return false };
+        if let (Target::Global(from), Target::Global(to)) = (from, to) {
+            let touched = |(row, _): &(u64, u32)| *row < from + size as u64 && from < row + ROW;
+            if self.varying.iter().any(touched) {
+                let rows = (to..to + size as u64).step_by(ROW as usize);
+                self.varying.extend(rows.map(|row| (row, u32::MAX)));
+            }
+        }
+        self.write(to, &bytes)
     }
 
     /// All that it holds, piece by piece: the regions, then the constant memory of each module. Pieces of the same

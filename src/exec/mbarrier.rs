@@ -150,6 +150,11 @@ pub(super) fn execute(
                 "1048575 are possible",
             );
         }
+        if let (MbarrierOp::CopiesArrive { .. }, Some(watch)) = (barrier.op, &mut context.watch) {
+            // the arrival is that of the copies, so who learns of it finds them done
+            watch.commit_copies(warp.id);
+            watch.wait_for_copies(warp.id, 0, enabled);
+        }
         let completes = object.complete();
         store(&targets, warp, context, (pc, lane), object.encode(), Deed::Reads);
         if let Some(watch) = &mut context.watch {

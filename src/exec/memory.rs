@@ -82,7 +82,7 @@ impl Memory {
         problems.into_result(())?;
 
         let constants = device.modules.get_mut(module).map(|m| std::mem::take(&mut m.constant_bytes));
-        let Device { regions, names, modules, copied } = device;
+        let Device { regions, names, modules, copied, varying: _ } = device;
         let mut memory = Self {
             regions,
             names,
@@ -113,7 +113,7 @@ impl Memory {
         if let Some(module) = modules.get_mut(module) {
             module.constant_bytes = constants;
         }
-        Device { regions, names, modules, copied: Vec::new() }
+        Device { regions, names, modules, copied: Vec::new(), varying: Vec::new() }
     }
 
     /// Contents of a variable of the running kernel's module, by its full name.

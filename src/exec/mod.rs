@@ -88,6 +88,9 @@ pub struct Options {
     /// must be looked at closer, and wherever blocks run side by side, it needs four times what is
     /// accessed, sixteen times where accesses are narrower than a word.
     pub race_memory: usize,
+    /// The warps of a block take turns in an order drawn with this seed, and clocks and places are others
+    /// with it: another of the runs that may happen, to hold against what is said of them all.
+    pub another_order: Option<u64>,
 }
 
 /// How operations on whole warps are done.
@@ -140,6 +143,7 @@ impl Default for Options {
             vectors: Vectors::Detected,
             races: None,
             race_memory: 1 << 30,
+            another_order: None,
         }
     }
 }
@@ -150,6 +154,8 @@ pub struct Executor<'a> {
     grid: [u32; 3],
     next: u32,
     blocks: u32,
+    /// The words of global memory that the launch found with values that differ from run to run.
+    found: races::VaryingWords,
 }
 
 impl<'a> Executor<'a> {
@@ -166,7 +172,7 @@ impl<'a> Executor<'a> {
     /// # Errors
     /// A program without semantics, or a launch that does not fit it.
     pub fn on(
-        device: Device,
+        mut device: Device,
         module: usize,
         program: &'a Program,
         launch: &'a Launch,
@@ -183,6 +189,7 @@ impl<'a> Executor<'a> {
         let reconvergence = if explicit { Reconvergence::PascalStack } else { options.reconvergence };
         let options = Options { reconvergence, ..options };
 
+        let found = std::mem::take(&mut device.varying);
         let memory = memory::Memory::on(device, module, program, launch, options.stack_bytes)?;
         let dynamic_shared = u64::from(launch.dynamic_shared);
         let shape = warp::Shape {
@@ -192,10 +199,11 @@ impl<'a> Executor<'a> {
             warps: launch.warps_per_block(),
             dynamic_shared,
             total_shared: program.memory.shared_bytes(dynamic_shared),
+            skew: options.another_order.unwrap_or(0),
         };
         let watch = options.races.map(|order| {
             let (extents, unwritten) = (memory.extents(), memory.unwritten(program));
-            Box::new(races::Watch::new(program, order, options.race_memory, extents, unwritten))
+            Box::new(races::Watch::new(program, order, options.race_memory, extents, unwritten, &found))
         });
         let context = context::Context {
             program,
@@ -210,7 +218,7 @@ impl<'a> Executor<'a> {
         // a path counts its steps in 32 bits
         let max_instructions_per_block = options.max_instructions_per_block.min(u64::from(u32::MAX));
         let runner = block::Runner::new(context, Options { max_instructions_per_block, ..options });
-        Ok(Self { runner, grid: launch.grid, next: 0, blocks: launch.blocks() })
+        Ok(Self { runner, grid: launch.grid, next: 0, blocks: launch.blocks(), found })
     }
 
     /// Has somebody watch the run, who may end it: there are no blocks after that, and the one under
@@ -239,7 +247,9 @@ impl<'a> Executor<'a> {
 
     /// Memory as the blocks run so far leave it.
     pub fn into_device(self) -> Device {
-        self.runner.context.memory.into_device()
+        let Self { runner, found, .. } = self;
+        let varying = runner.context.watch.as_ref().map_or(found, |watch| watch.varying_words());
+        Device { varying, ..runner.context.memory.into_device() }
     }
 
     /// What branches did in the blocks run so far, if [`Options::divergence`] asks for it.

@@ -156,12 +156,24 @@ pub(super) fn data(
             })?;
             return Ok(Step::with(pc, slot));
         }
-        Sem::AsyncCommit => warp.groups.commit(),
+        Sem::AsyncCommit => {
+            warp.groups.commit();
+            if let Some(watch) = &mut context.watch {
+                watch.commit_copies(warp.id);
+            }
+        }
         Sem::AsyncWait { pending, all } => {
             if *all {
                 warp.groups.commit();
             }
-            return Ok(Step::with(pc, warp.groups.wait(if *all { 0 } else { u64::from(*pending) })));
+            let pending = if *all { 0 } else { *pending };
+            if let Some(watch) = &mut context.watch {
+                if *all {
+                    watch.commit_copies(warp.id);
+                }
+                watch.wait_for_copies(warp.id, pending as usize, enabled);
+            }
+            return Ok(Step::with(pc, warp.groups.wait(u64::from(pending))));
         }
         Sem::Int { op, ty, dst, src: [a, b, c, d], carry, saturate } => {
             let a = warp.operand(*a, &shape);
@@ -301,6 +313,7 @@ pub(super) fn data(
         Sem::None
         | Sem::Traced(_)
         | Sem::Nop
+        | Sem::Sleep { .. }
         | Sem::Barrier(_)
         | Sem::Branch { .. }
         | Sem::BranchTable { .. }

@@ -26,6 +26,8 @@ pub(super) struct Shape {
     pub(super) dynamic_shared: u64,
     /// All shared memory, bytes.
     pub(super) total_shared: u64,
+    /// What clocks and places are shifted by.
+    pub(super) skew: u64,
 }
 
 impl Shape {
@@ -185,9 +187,10 @@ impl Warp {
             Special::Nctaid(axis) => axis_of(&shape.grid, axis),
             Special::WarpId => self.id as u64,
             Special::NumWarps => shape.warps as u64,
-            Special::SmId | Special::GridId => 0,
+            Special::SmId | Special::GridId => shape.skew & 3,
+            Special::ClockHigh => 0,
             Special::NumSms => 1,
-            Special::Clock => self.executed,
+            Special::Clock => self.executed.wrapping_add(shape.skew),
             Special::DynamicSharedBytes => shape.dynamic_shared,
             Special::TotalSharedBytes => shape.total_shared,
             Special::Element { index, plus, shift, base } => {

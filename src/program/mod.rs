@@ -300,14 +300,20 @@ impl Instr {
 }
 
 impl Program {
-    /// A wait that takes no time here, though it does on hardware: that at an mbarrier object. Its
-    /// line.
-    pub fn untimed_wait(&self) -> Option<u32> {
+    /// A wait that takes no time here, though it does on hardware: that at an mbarrier object, or a sleep,
+    /// which takes between zero and twice the time that it names (PTX ISA, `nanosleep`). Its line, and
+    /// what it does.
+    pub fn untimed_wait(&self) -> Option<(u32, &'static str)> {
         let waits = |sem: &Sem| match sem {
-            Sem::Mbarrier(barrier) => matches!(barrier.op, sem::MbarrierOp::Wait { .. }),
-            _ => false,
+            Sem::Mbarrier(barrier) => {
+                matches!(barrier.op, sem::MbarrierOp::Wait { .. }).then_some("waits at an mbarrier object")
+            }
+            Sem::Sleep { time } => {
+                (*time != sem::Operand::Imm(0)).then_some("sleeps for a time that the hardware chooses")
+            }
+            _ => None,
         };
-        self.instrs.iter().find(|instr| waits(&instr.sem)).map(|instr| instr.line)
+        self.instrs.iter().find_map(|instr| Some((instr.line, waits(&instr.sem)?)))
     }
 
     /// Why the paths may depend on the order in which warps run: an instruction reads what an atomic

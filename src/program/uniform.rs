@@ -132,6 +132,7 @@ impl Uniformity {
             | Special::NumSms
             | Special::GridId
             | Special::Clock
+            | Special::ClockHigh
             | Special::DynamicSharedBytes
             | Special::TotalSharedBytes
             | Special::Param(_)

@@ -24,6 +24,7 @@ mod mbarrier;
 mod memory;
 mod memory_traffic;
 mod newer_ptx;
+mod orders;
 mod races;
 mod simt_stack;
 mod special_values;

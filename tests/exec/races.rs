@@ -199,7 +199,7 @@ fn named_barriers_order_those_who_pass_them() {
 
 #[test]
 fn the_clock_counts_only_where_it_decides() {
-    let at = |body: &str| watched(64, 1, BlockOrder::OneByOne, body).time.clock;
+    let at = |body: &str| watched(64, 1, BlockOrder::OneByOne, body).time.value;
     assert_eq!(at("mov.u32 %r5, %clock; st.global.u32 [%rd10], %r5;"), None);
     assert!(
         at("mov.u32 %r5, %clock; and.b32 %r6, %r5, 1; setp.eq.u32 %p4, %r6, 1; @%p4 bra E; E:").is_some()

@@ -34,6 +34,7 @@ pub struct Kernel {
     pub reconvergence: Reconvergence,
     pub races: Option<BlockOrder>,
     pub race_memory: usize,
+    pub another_order: Option<u64>,
 }
 
 /// What a launch did.
@@ -64,6 +65,7 @@ pub fn kernel(threads: u32, body: &str) -> Kernel {
         reconvergence: Reconvergence::PostDominator,
         races: None,
         race_memory: 1 << 24,
+        another_order: None,
     }
 }
 
@@ -154,6 +156,7 @@ impl Kernel {
             vectors,
             races: self.races,
             race_memory: self.race_memory,
+            another_order: self.another_order,
             stack_bytes: warpbound::exec::STACK_BYTES,
         };
         let mut executor = Executor::new(&program, &launch, options)?;

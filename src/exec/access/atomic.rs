@@ -4,7 +4,7 @@ use super::super::arith::{float, format_of, int};
 use super::super::context::Context;
 use super::super::fault::Fault;
 use super::super::lanes::width_mask;
-use super::super::races::Deed;
+use super::super::races::{self, By, Deed};
 use super::super::warp::Warp;
 use super::{Targets, decode};
 use crate::base::{LaneMask, Pc};
@@ -43,6 +43,11 @@ pub(in super::super) fn atomic(
                 cells.copy_from_slice(&new.to_le_bytes()[..size]);
                 if let Some(dst) = atomic.dst {
                     warp.set_in(dst, lane, old);
+                }
+                if races::wraps(atomic.op)
+                    && let Some(watch) = &mut context.watch
+                {
+                    watch.wraps_at(By { warp: warp.id, pc }, space, address, b);
                 }
             }
             Ok(cells) => {

@@ -63,6 +63,13 @@ pub(in super::super) fn async_copy(
     let whole = enabled.lanes().filter(|&lane| read_bytes[lane] == size).map(LaneMask::lane).collect();
     from.watch(whole, warp, context, Deed::Reads);
     to.watch(enabled, warp, context, Deed::Writes);
+    if let Some(watch) = &mut context.watch {
+        let by = By { warp: warp.id, pc };
+        for lane in enabled.lanes() {
+            let from = (from.addresses[lane], read_bytes[lane] as u64);
+            watch.copy(by, lane, from, (to.addresses[lane], size as u64));
+        }
+    }
     for lane in enabled.lanes() {
         let Context { record, memory, .. } = &mut *context;
         record.address(|| memory.packed_address(from.addresses[lane]));

@@ -22,16 +22,17 @@ pub(super) enum Executions {
 
 /// What is needed to execute instructions that go on.
 pub(super) struct Effects {
-    /// By pc: whether the result depends on how much was executed before.
-    reads_clock: Vec<bool>,
+    /// By pc: whether the result depends on time, or on where the warp runs.
+    varies: Vec<bool>,
     /// Whether constants are what the module says, and so known.
     pub(super) constants_known: bool,
 }
 
 impl Effects {
     pub(super) fn new(program: &Program, constants_known: bool) -> Self {
-        let clock = |sem: &Sem| sem.registers().specials.contains(&Special::Clock);
-        Self { reads_clock: program.instrs.iter().map(|instr| clock(&instr.sem)).collect(), constants_known }
+        let varies = |special: &Special| special.tells_time() || special.tells_place();
+        let reads = |sem: &Sem| sem.registers().specials.iter().any(varies);
+        Self { varies: program.instrs.iter().map(|instr| reads(&instr.sem)).collect(), constants_known }
     }
 
     /// Executes an instruction in the lanes that may be active, of which `sure` are if any is.
@@ -58,7 +59,7 @@ impl Effects {
         };
         let places = |values: &mut Values, step: Step, unknown: LaneMask| {
             let origin = values.origin_of(instr.srcs.as_slice()).unwrap_or(pc);
-            let unknown = if self.reads_clock[pc.index()] { enabled } else { unknown };
+            let unknown = if self.varies[pc.index()] { enabled } else { unknown };
             write(values, unknown, Some(origin));
             Ok(Executions::Exactly(step))
         };
@@ -151,6 +152,10 @@ impl Effects {
             Sem::Mbarrier(_) => {
                 let message =
                     "mbarrier objects take no time here, so there is no bound on what waits for them";
+                Err(fault::at(program, pc, message.to_owned(), ""))
+            }
+            Sem::Sleep { time } if *time != Operand::Imm(0) => {
+                let message = "a sleep takes a time that the hardware chooses, so there is no bound on it";
                 Err(fault::at(program, pc, message.to_owned(), ""))
             }
             Sem::Select { p, a, b, .. } => {

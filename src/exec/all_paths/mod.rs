@@ -134,6 +134,7 @@ impl<'a> AllPaths<'a> {
             warps: launch.warps_per_block(),
             dynamic_shared,
             total_shared: program.memory.shared_bytes(dynamic_shared),
+            skew: 0,
         };
         let mut map = RegisterMap::new(program);
         let code = Code::new(program, &mut map, options.vectors);

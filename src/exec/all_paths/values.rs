@@ -30,12 +30,12 @@ pub(super) struct Holds {
 }
 
 impl Values {
-    /// A warp of a block of this shape at its beginning.
+    /// A warp of a block of this shape at its beginning, where no register has been written: nothing is known of them.
     pub(super) fn new(id: usize, map: &Arc<RegisterMap>, shape: &Shape, program: &Program) -> Self {
         let mut warp = Warp::new(id, map, shape, Reconvergence::PostDominator);
         warp.start(shape);
         let registers = program.regs.len();
-        Self { warp, unknown: vec![LaneMask::empty(); registers], origin: vec![None; registers] }
+        Self { warp, unknown: vec![LaneMask::ALL; registers], origin: vec![None; registers] }
     }
 
     /// The lanes in which a register is not known.

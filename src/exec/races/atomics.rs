@@ -1,39 +1,70 @@
 //! Which atomic operations notice in what order they are done.
 
-use crate::base::{Pc, RegId};
-use crate::program::sem::{AtomOp, Operand, Special};
-use crate::program::{Instr, Program, Sem};
+use std::collections::HashMap;
+
+use super::decide::{Deciding, path_depends};
+use crate::base::Pc;
+use crate::program::sem::{ArgLocation, AtomOp, Operand, ValueTy};
+use crate::program::{Program, Sem};
 
 /// What is known of the atomic operations of a program, by pc.
 #[derive(Clone, Debug)]
 pub(super) struct Atomics {
-    /// Operation; `None` for other instructions.
-    ops: Vec<Option<AtomOp>>,
+    /// Operation and type of the cell; `None` for other instructions.
+    ops: Vec<Option<(AtomOp, ValueTy)>>,
     /// Whether the old value reaches a branch, a guard, an address or memory.
     used: Vec<bool>,
+    /// What the cells of `inc` and `dec` wrapped at; `None` if all of a program wrap at one constant.
+    bounds: Option<HashMap<(bool, u64), Bound>>,
+    /// Whether an `inc` or `dec` came to a cell that wrapped at something else before.
+    mixed: Vec<bool>,
+}
+
+/// What a cell wraps at, and the section in which that was seen.
+#[derive(Clone, Copy, Debug)]
+struct Bound {
+    value: u64,
+    section: u64,
 }
 
 impl Atomics {
     pub(super) fn new(program: &Program) -> Self {
+        // what a function hands back in a register may be used by any caller
+        let handed_back = |instr: &crate::program::Instr| match &instr.sem {
+            Sem::Call(call) => call.give_back.iter().map(|transfer| transfer.from).collect(),
+            _ => Vec::new(),
+        };
+        let handed_back: Vec<ArgLocation> = program.instrs.iter().flat_map(handed_back).collect();
+        let by_pointer = program.instrs.iter().any(|instr| matches!(instr.sem, Sem::CallPointer(_)));
         let decides = Deciding::new(program, |instr, reg| {
             let to_memory = match &instr.sem {
                 Sem::Store { .. } | Sem::Surface(_) | Sem::Atomic(_) => true,
                 Sem::Matrix(matrix) => matrix.stores(),
                 _ => false,
             };
-            to_memory || path_depends(instr, reg)
+            to_memory || by_pointer || path_depends(instr, Operand::Reg(reg))
         });
-        let op = |sem: &Sem| match sem {
-            Sem::Atomic(atomic) => Some(atomic.op),
+        let atomic = |sem: &Sem| match sem {
+            Sem::Atomic(atomic) => Some((atomic.op, atomic.ty)),
             _ => None,
         };
         let used = |sem: &Sem| match sem {
-            Sem::Atomic(atomic) => atomic.dsts().any(|dst| decides.has(dst)),
+            Sem::Atomic(atomic) => atomic
+                .dsts()
+                .any(|dst| by_pointer || decides.has(dst) || handed_back.contains(&ArgLocation::Reg(dst))),
             _ => false,
         };
+        let mut bounds = program.instrs.iter().filter_map(|instr| match &instr.sem {
+            Sem::Atomic(atomic) if wraps(atomic.op) => Some(atomic.b),
+            _ => None,
+        });
+        let first = bounds.next();
+        let vary = |first| !matches!(first, Operand::Imm(_)) || bounds.any(|bound| bound != first);
         Self {
-            ops: program.instrs.iter().map(|instr| op(&instr.sem)).collect(),
+            ops: program.instrs.iter().map(|instr| atomic(&instr.sem)).collect(),
             used: program.instrs.iter().map(|instr| used(&instr.sem)).collect(),
+            bounds: first.is_some_and(vary).then(HashMap::new),
+            mixed: vec![false; program.instrs.len()],
         }
     }
 
@@ -48,89 +79,53 @@ impl Atomics {
         !self.is_used(pc) && self.commute(pc, pc)
     }
 
+    /// An `inc` or `dec` wraps at `value` in a cell; those in another section came earlier, if it is
+    /// sections that order accesses. False if there are more cells than may be remembered.
+    pub(super) fn wraps_at(
+        &mut self,
+        pc: Pc,
+        cell: (bool, u64),
+        value: u64,
+        section: u64,
+        most: usize,
+    ) -> bool {
+        let Some(bounds) = &mut self.bounds else { return true };
+        if bounds.len() >= most && !bounds.contains_key(&cell) {
+            return false;
+        }
+        let now = Bound { value, section };
+        let before = bounds.insert(cell, now).filter(|before| before.section == section);
+        if before.is_some_and(|before| before.value != value) {
+            self.mixed[pc.index()] = true;
+        }
+        true
+    }
+
     /// Whether two operations on one cell leave the same in either order. Sums of floating-point
-    /// numbers count as such: their last bits may differ, the path does not.
+    /// numbers count as such: what becomes of their last bits is looked at elsewhere (`varying.rs`).
     pub(super) fn commute(&self, one: Pc, other: Pc) -> bool {
-        let (one, other) = (self.ops[one.index()], self.ops[other.index()]);
-        one == other && !matches!(one, None | Some(AtomOp::Exch | AtomOp::Cas))
-    }
-}
-
-/// An instruction that reads the clock and lets that decide where a warp goes or which addresses
-/// it accesses, as far as registers show it.
-pub(super) fn clock_decides(program: &Program) -> Option<Pc> {
-    let reads_clock = |operand: &Operand| *operand == Operand::Special(Special::Clock);
-    let reads = |instr: &Instr| match &instr.sem {
-        Sem::Mov { src, .. } => reads_clock(src),
-        Sem::Moves(moves) => moves.iter().any(|(_, src)| reads_clock(src)),
-        Sem::Int { src, .. } => src.iter().any(reads_clock),
-        Sem::Convert(convert) => reads_clock(&convert.src),
-        Sem::Compare(compare) => reads_clock(&compare.a) || reads_clock(&compare.b),
-        _ => false,
-    };
-    let mut readers = program.instrs.iter().enumerate().filter(|(_, instr)| reads(instr)).peekable();
-    readers.peek()?;
-    let decides = Deciding::new(program, path_depends);
-    let found = readers.find(|(_, instr)| instr.dsts.as_slice().iter().any(|&dst| decides.has(dst)));
-    found.map(|(index, _)| Pc::from_index(index))
-}
-
-/// Whether where a warp goes, whether it waits, or which addresses it accesses depends on a source
-/// of this instruction.
-fn path_depends(instr: &Instr, reg: RegId) -> bool {
-    let is_base = |base: Operand| base.reg() == Some(reg);
-    instr.guard.is_some_and(|guard| guard.reg == reg)
-        || match &instr.sem {
-            Sem::Branch { .. }
-            | Sem::BranchTable { .. }
-            | Sem::Barrier(_)
-            | Sem::Call(_)
-            | Sem::CallPointer(_) => true,
-            Sem::Load { addr, .. } | Sem::Store { addr, .. } => is_base(addr.base),
-            Sem::Atomic(atomic) => is_base(atomic.addr.base),
-            Sem::Fetch(_) | Sem::AsyncCopy { .. } => true,
-            Sem::Matrix(matrix) => matrix.place().any(is_base),
-            Sem::Surface(access) => {
-                [access.surface].iter().chain(&access.coords).chain(&access.layer).any(|&o| is_base(o))
-            }
-            _ => false,
-        }
-}
-
-/// The registers whose value may get, through other registers, to an instruction where it counts.
-struct Deciding(Vec<bool>);
-
-impl Deciding {
-    /// `counts` says whether a source of an instruction does.
-    fn new(program: &Program, counts: impl Fn(&Instr, RegId) -> bool) -> Self {
-        let sources = |instr: &Instr| {
-            let guard = instr.guard.map(|guard| guard.reg);
-            instr.srcs.as_slice().iter().copied().chain(guard).collect::<Vec<_>>()
+        let (Some((op, ty)), Some((other_op, other_ty))) = (self.ops[one.index()], self.ops[other.index()])
+        else {
+            return false;
         };
-        let mut writers = vec![Vec::new(); program.regs.len()];
-        let mut known = vec![false; program.regs.len()];
-        let mut left = Vec::new();
-        for (index, instr) in program.instrs.iter().enumerate() {
-            instr.dsts.as_slice().iter().for_each(|dst| writers[dst.index()].push(index));
-            for reg in sources(instr) {
-                if counts(instr, reg) && !std::mem::replace(&mut known[reg.index()], true) {
-                    left.push(reg);
-                }
+        let same_type = match (ty, other_ty) {
+            // the sign changes the order of numbers, and nothing else
+            (ValueTy::Int(ty), ValueTy::Int(other)) if !matches!(op, AtomOp::Min | AtomOp::Max) => {
+                ty.bits == other.bits
             }
-        }
-        while let Some(reg) = left.pop() {
-            for index in std::mem::take(&mut writers[reg.index()]) {
-                for source in sources(&program.instrs[index]) {
-                    if !std::mem::replace(&mut known[source.index()], true) {
-                        left.push(source);
-                    }
-                }
+            _ => ty == other_ty,
+        };
+        op == other_op
+            && same_type
+            && match op {
+                AtomOp::Exch | AtomOp::Cas => false,
+                AtomOp::Inc | AtomOp::Dec => !self.mixed[one.index()] && !self.mixed[other.index()],
+                AtomOp::Add | AtomOp::Min | AtomOp::Max | AtomOp::And | AtomOp::Or | AtomOp::Xor => true,
             }
-        }
-        Self(known)
     }
+}
 
-    fn has(&self, reg: RegId) -> bool {
-        self.0[reg.index()]
-    }
+/// Whether the operation wraps at its operand.
+pub(in crate::exec) fn wraps(op: AtomOp) -> bool {
+    matches!(op, AtomOp::Inc | AtomOp::Dec)
 }

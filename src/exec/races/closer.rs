@@ -23,6 +23,7 @@ impl Watch {
         deed: Deed,
     ) {
         let Self { regions, clocks, limit, incomplete, atomics, found, unnamed, block, .. } = self;
+        let mut named = Named { found, unnamed };
         let watched = &mut regions[region as usize];
         let Some((cells, _)) = watched.cells.cells(address, bytes, size, moment) else { return };
         let Cells { readers, writers, place } = cells;
@@ -36,11 +37,24 @@ impl Watch {
             let raced = examine(clocks, atomics, moment.own, (reader, writer), deed);
             for first in raced.into_iter().flatten() {
                 let one = Found { region, address, first, second: moment.own, block: *block };
-                let pcs = |found: &Found| (found.first.pc(), found.second.pc());
-                if !found.iter().any(|known| pcs(known) == pcs(&one)) {
-                    if found.len() < NAMED { found.push(one) } else { *unnamed += 1 }
-                }
+                named.add(one);
             }
+        }
+    }
+}
+
+/// The races that were found.
+pub(super) struct Named<'a> {
+    pub(super) found: &'a mut Vec<Found>,
+    pub(super) unnamed: &'a mut u64,
+}
+
+impl Named<'_> {
+    /// One more, if it is the first of its instructions.
+    pub(super) fn add(&mut self, one: Found) {
+        let pcs = |found: &Found| (found.first.pc(), found.second.pc());
+        if !self.found.iter().any(|known| pcs(known) == pcs(&one)) {
+            if self.found.len() < NAMED { self.found.push(one) } else { *self.unnamed += 1 }
         }
     }
 }

@@ -14,22 +14,34 @@
 //! Where it is the sections that order accesses, most of them are cleared by what is known of rows
 //! of words (`rows.rs`), and the words themselves are looked at only in sections in which a row leaves
 //! doubt.
-//! It is exact: what it names is unordered, and every unordered pair on some word is noticed,
-//! though of many pairs not each is named. Two refinements are worth a word:
+//! It is exact for what the warps did in this run: what it names is unordered, and every unordered pair
+//! on some word is noticed, though of many pairs not each is named. Some things are worth a word:
 //!
 //! * A store of the value that is there already races with loads and other stores only if the value
 //!   changes in the same section: several warps may raise one flag.
-//! * Atomic operations of one kind commute; sums of floating-point numbers count as commuting.
+//! * Atomic operations of one kind and type commute; `inc` and `dec` do if they wrap at the same value.
+//!   Sums of floating-point numbers commute as well as far as races go.
+//! * Values that differ from run to run although nothing races (sums of floating-point numbers, clocks,
+//!   multiprocessor numbers) are followed through registers and memory until they decide something.
+//!   This says too much rather than too little, see `varying.rs`.
+//! * An asynchronous copy is under way until its warp has waited for it, see `copies.rs`.
+//!
+//! Two things are taken as given that need not be: a register that no instruction wrote is zero, and
+//! constant memory that the host fills with values that differ from run to run holds what it holds in
+//! this run.
 //!
 //! What lanes of one warp do to each other is no matter of time and not looked at.
 
 mod atomics;
 mod clocks;
 mod closer;
+mod copies;
+mod decide;
 mod pages;
 mod rows;
 mod shadow;
 pub(super) mod targets;
+mod varying;
 mod watch;
 
 use serde::{Deserialize, Serialize};
@@ -37,7 +49,10 @@ use serde::{Deserialize, Serialize};
 use crate::base::Pc;
 use crate::isa::Space;
 use crate::program::{Program, Sem};
+pub(super) use atomics::wraps;
 use shadow::Cell;
+pub(super) use varying::VaryingWords;
+pub use varying::makes_varying_values;
 pub(super) use watch::Watch;
 use watch::{Found, Region};
 
@@ -57,14 +72,38 @@ pub struct TimeDependences {
     pub races: Vec<Race>,
     /// Races beyond those named.
     pub unnamed: u64,
-    /// Line of an instruction that reads `%clock` and lets it decide where a warp goes or which
-    /// addresses it accesses.
-    pub clock: Option<u32>,
+    /// A value that differs from run to run and decides where a warp goes or which addresses it
+    /// accesses.
+    pub value: Option<VaryingValue>,
     /// There was too little memory to watch all accesses.
     pub incomplete: bool,
     /// Line of an instruction that writes a buffer to which the pointers in its registers do not lead,
     /// so that reads of that buffer were not watched.
     pub stray: Option<u32>,
+}
+
+/// A value that differs from run to run, and decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VaryingValue {
+    /// Why it differs.
+    pub source: Source,
+    /// Line of the instruction that makes it; `None` if it was an earlier launch.
+    pub line: Option<u32>,
+    /// Line of the instruction for which it decides something.
+    pub decides: u32,
+}
+
+/// Why a value differs from run to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// It tells the time.
+    Clock,
+    /// It tells where on the hardware a block or warp was placed.
+    Placement,
+    /// It is a sum of floating-point numbers to which several warps add in any order.
+    Sum,
+    /// An earlier launch left it in memory.
+    Launch,
 }
 
 /// Two accesses to the same bytes without an order between them.
@@ -144,7 +183,7 @@ impl Extent {
 impl TimeDependences {
     /// Whether nothing depends on time, as far as was watched.
     pub fn is_empty(&self) -> bool {
-        self.races.is_empty() && self.clock.is_none() && !self.incomplete && self.stray.is_none()
+        self.races.is_empty() && self.value.is_none() && !self.incomplete && self.stray.is_none()
     }
 }
 
@@ -171,8 +210,12 @@ impl Watch {
         TimeDependences {
             races: self.found.iter().map(race).collect(),
             unnamed: self.unnamed,
-            clock: self.clock.map(|pc| program.instr(pc).line),
-            incomplete: self.incomplete,
+            value: self.varying.as_ref().and_then(|varying| varying.found).map(|(origin, pc)| VaryingValue {
+                source: origin.source,
+                line: origin.pc.map(|pc| program.instr(pc).line),
+                decides: program.instr(pc).line,
+            }),
+            incomplete: self.incomplete || self.varying.as_ref().is_some_and(|varying| varying.incomplete),
             stray: self.stray.map(|pc| program.instr(pc).line),
         }
     }

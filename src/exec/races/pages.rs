@@ -21,6 +21,15 @@ impl<P> Pages<P> {
         Self { slots, budget: Budget { taken: 0, limit } }
     }
 
+    /// A page, made if it is not there; `None` if there is no such page or no room for it.
+    pub(super) fn page(&mut self, index: usize, fresh: impl FnOnce() -> P) -> Option<&mut P> {
+        let slot = self.slots.get_mut(index)?;
+        if slot.is_none() {
+            self.budget.take(size_of::<P>())?;
+        }
+        Some(slot.get_or_insert_with(|| Box::new(fresh())))
+    }
+
     /// Forgets everything if that gives much memory back.
     pub(super) fn make_room(&mut self) {
         if self.budget.taken > self.budget.limit / 4 {

@@ -1,15 +1,21 @@
 //! The watch itself: where an access goes, what rows clear of it, and what is looked at closer.
 
 use super::super::span::Span;
-use super::atomics::{self, Atomics};
+use super::atomics::Atomics;
 use super::clocks::Clocks;
+use super::closer::Named;
+use super::copies::Copies;
 use super::rows::{self, Part, ROW_BYTES, Rows};
 use super::shadow::{self, Cell, Moment, Shadow};
+use super::varying::{Touch, Varying, VaryingWords};
 use super::{BlockOrder, By, Deed, Extent};
 use crate::base::{LaneMask, Pc, WARP_SIZE, WarpMask};
 use crate::isa::Space;
 use crate::program::sem::BarrierKind;
 use crate::program::{Program, Sem};
+
+/// Warps of a block at most.
+const WARPS: usize = 64;
 
 /// Runs of words that are gone through as runs.
 const FEW_RUNS: u32 = 4;
@@ -61,7 +67,8 @@ pub(super) struct Found {
 pub(in crate::exec) struct Watch {
     order: BlockOrder,
     pub(super) atomics: Atomics,
-    pub(super) clock: Option<Pc>,
+    /// Values that differ from run to run, if there are any.
+    pub(super) varying: Option<Box<Varying>>,
     /// By [`Region`].
     pub(super) regions: [Watched; 3],
     /// Memory that nobody writes: a few buffers and module variables.
@@ -77,6 +84,8 @@ pub(in crate::exec) struct Watch {
     closer: bool,
     /// Only for programs in which barriers may take a part of the block.
     pub(super) clocks: Option<Box<Clocks>>,
+    /// Only for programs with asynchronous copies.
+    copies: Option<Box<Copies>>,
     /// Bytes that what is remembered of each kind of memory may take.
     pub(super) limit: usize,
     pub(super) found: Vec<Found>,
@@ -86,13 +95,14 @@ pub(in crate::exec) struct Watch {
 
 impl Watch {
     /// A watch over shared memory of a block, module variables and buffers; the cells of each take
-    /// at most `limit` bytes.
+    /// at most `limit` bytes. The launch finds `varying` words in global memory.
     pub(in crate::exec) fn new(
         program: &Program,
         order: BlockOrder,
         limit: usize,
         [shared, globals, buffers]: [Extent; 3],
         unwritten: Vec<Extent>,
+        varying: &VaryingWords,
     ) -> Self {
         let partial = |sem: &Sem| match sem {
             Sem::Barrier(barrier) => barrier.threads.is_some() || barrier.kind == BarrierKind::Arrive,
@@ -107,7 +117,7 @@ impl Watch {
         Self {
             order,
             atomics: Atomics::new(program),
-            clock: atomics::clock_decides(program),
+            varying: Varying::new(program, order, [shared, globals, buffers], limit, varying),
             regions,
             unwritten,
             stray: None,
@@ -117,6 +127,11 @@ impl Watch {
             log: Vec::new(),
             closer: false,
             clocks: program.instrs.iter().any(|instr| partial(&instr.sem)).then(|| Box::new(Clocks::new())),
+            copies: program
+                .instrs
+                .iter()
+                .any(|instr| matches!(instr.sem, Sem::AsyncCopy { .. }))
+                .then(|| Box::new(Copies::new(WARPS, shared.bytes.div_ceil(ROW_BYTES) as usize))),
             limit,
             found: Vec::new(),
             unnamed: 0,
@@ -131,6 +146,12 @@ impl Watch {
         self.block_section = self.section;
         if let Some(clocks) = &mut self.clocks {
             **clocks = Clocks::new();
+        }
+        if let Some(varying) = &mut self.varying {
+            varying.start_block();
+        }
+        if let Some(copies) = &mut self.copies {
+            copies.start_block();
         }
         if self.order == BlockOrder::OneByOne {
             // what was before this block is ordered before it
@@ -225,9 +246,26 @@ impl Watch {
         span: &Span,
         lanes: LaneMask,
         size: u64,
-        deed: Deed,
+        mut deed: Deed,
     ) {
+        if self.varying.is_some() {
+            deed = self.vary_span(by, (space, low), span, lanes, size, deed);
+        }
         let Some((region, own)) = self.enter(by, space, low, deed) else { return };
+        if self.copies.is_some() {
+            let at = self.offset(region, low);
+            if size >= 4 {
+                rows::of_lanes(at, span, lanes, size, |row, words| {
+                    self.meet_copies((region, row, words), own, deed)
+                });
+            } else {
+                for_runs(span, lanes, size, |start, bytes| {
+                    rows::of_run(at + start, bytes, true, |row, part| {
+                        self.meet_copies((region, row, part.words()), own, deed);
+                    });
+                });
+            }
+        }
         if self.is_close(region) {
             return self.span_closer((region, low), span, lanes, size, own, deed);
         }
@@ -248,8 +286,16 @@ impl Watch {
 
     /// An access by one lane.
     #[inline(always)]
-    pub(in crate::exec) fn access(&mut self, by: By, space: Space, address: u64, size: u64, deed: Deed) {
+    pub(in crate::exec) fn access(&mut self, by: By, space: Space, address: u64, size: u64, mut deed: Deed) {
+        if self.varying.is_some() {
+            deed = self.vary(by, (space, address), size, deed);
+        }
         let Some((region, own)) = self.enter(by, space, address, deed) else { return };
+        if self.copies.is_some() {
+            rows::of_run(self.offset(region, address), size, true, |row, part| {
+                self.meet_copies((region, row, part.words()), own, deed);
+            });
+        }
         if self.is_close(region) {
             return self.run(region, address, size, size, own, deed);
         }
@@ -257,6 +303,156 @@ impl Watch {
         rows::of_run(self.offset(region, address), size, size < 4, |row, part| {
             self.part(Logged { region, deed, row, part, own }, harmless);
         });
+    }
+
+    /// An access to words of a row races with the copies in flight that write them, and a store with
+    /// those that read them.
+    #[inline(always)]
+    fn meet_copies(&mut self, (region, row, words): (Region, u32, u32), own: Cell, deed: Deed) {
+        let Some(copies) = &self.copies else { return };
+        let may_race = match (region, deed) {
+            (Region::Shared, _) => copies.writes(row, words),
+            (_, Deed::Writes | Deed::Updates) => copies.read_global(),
+            (_, Deed::Reads | Deed::Rewrites) => false,
+        };
+        if may_race {
+            self.race_with_a_copy((region, row, words), own);
+        }
+    }
+
+    #[cold]
+    fn race_with_a_copy(&mut self, (region, row, words): (Region, u32, u32), own: Cell) {
+        let piece = self.copies.as_ref().and_then(|copies| copies.find(region, row, words));
+        let Some(piece) = piece else { return };
+        let word = u64::from((piece.words & words).trailing_zeros());
+        let address = self.regions[region as usize].extent.base + u64::from(row) * ROW_BYTES + 4 * word;
+        let first = Cell::new(piece.warp, piece.pc.get());
+        let found = Found { region, address, first, second: own, block: self.block };
+        Named { found: &mut self.found, unnamed: &mut self.unnamed }.add(found);
+    }
+
+    /// A lane's asynchronous copy, of which the watch has seen the accesses, starts: where it reads in
+    /// global memory and how many bytes, and where it writes in shared memory.
+    pub(in crate::exec) fn copy(&mut self, by: By, lane: usize, from: (u64, u64), to: (u64, u64)) {
+        for (space, (address, bytes)) in [(Space::Global, from), (Space::Shared, to)] {
+            let Some(region) = self.region(space, address) else { continue };
+            if bytes == 0 || region != Region::Shared && self.is_unwritten(address) {
+                continue;
+            }
+            let at = self.offset(region, address);
+            let Some(copies) = &mut self.copies else { return };
+            rows::of_run(at, bytes, true, |row, part| {
+                copies.start((region, row, part.words()), (by.warp, by.pc), lane);
+            });
+        }
+    }
+
+    /// A warp closes its group of asynchronous copies.
+    pub(in crate::exec) fn commit_copies(&mut self, warp: usize) {
+        if let Some(copies) = &mut self.copies {
+            copies.commit(warp);
+        }
+    }
+
+    /// Lanes of a warp have waited until at most `pending` closed groups are in flight.
+    pub(in crate::exec) fn wait_for_copies(&mut self, warp: usize, pending: usize, lanes: LaneMask) {
+        let Some(copies) = &mut self.copies else { return };
+        for piece in copies.wait(warp, pending, lanes) {
+            if piece.region != Region::Shared {
+                continue;
+            }
+            // the copy may have been done as late as this
+            let (region, row) = (piece.region, piece.row);
+            let (own, part) = (Cell::new(warp, piece.pc.get()), Part::Words(piece.words));
+            let access = Logged { region, deed: Deed::Writes, row, part, own };
+            if self.is_close(region) { self.replay(access) } else { self.part(access, false) }
+        }
+    }
+
+    /// An `inc` or `dec` of a cell wraps at this value.
+    pub(in crate::exec) fn wraps_at(&mut self, by: By, space: Space, address: u64, value: u64) {
+        let Some(region) = self.region(space, address) else { return };
+        let cell = (region == Region::Shared, address);
+        let (time, most) = (self.time(region), self.limit / 64);
+        self.incomplete |= !self.atomics.wraps_at(by.pc, cell, value, time, most);
+    }
+
+    /// A time that is another one only after what orders all accesses to a region before it.
+    fn time(&self, region: Region) -> u64 {
+        match self.clocks {
+            _ if self.overlaps(region) => 0,
+            Some(_) => self.block_section,
+            None => self.section,
+        }
+    }
+
+    /// Looks for values that differ from run to run in what lanes load and store, and says what the access
+    /// does in some run.
+    #[inline(never)]
+    fn vary_span(
+        &mut self,
+        by: By,
+        (space, low): (Space, u64),
+        span: &Span,
+        lanes: LaneMask,
+        size: u64,
+        deed: Deed,
+    ) -> Deed {
+        if space == Space::Local {
+            for lane in lanes.lanes() {
+                self.vary(by, (space, low + u64::from(span.offsets.0[lane])), size, deed);
+            }
+        } else if size < 4 {
+            for_runs(span, lanes, size, |start, bytes| {
+                self.vary(by, (space, low + start), bytes, deed);
+            });
+        } else if let Some((varying, touch, at)) = self.touch(by, (space, low), deed) {
+            rows::of_lanes(at, span, lanes, size, |row, words| {
+                varying.touch(&Touch { row, words, whole: true, ..touch });
+            });
+        }
+        self.in_some_run(by, deed)
+    }
+
+    /// As [`Watch::vary_span`], of a run of bytes.
+    #[inline(never)]
+    fn vary(&mut self, by: By, (space, address): (Space, u64), bytes: u64, deed: Deed) -> Deed {
+        if let (Space::Local, Some(varying)) = (space, &mut self.varying) {
+            varying.touch_local(by.pc, address, bytes, deed);
+        } else if let Some((varying, touch, at)) = self.touch(by, (space, address), deed) {
+            let whole = at.is_multiple_of(4) && bytes.is_multiple_of(4);
+            rows::of_run(at, bytes, true, |row, part| {
+                varying.touch(&Touch { row, words: part.words(), whole, ..touch });
+            });
+        }
+        self.in_some_run(by, deed)
+    }
+
+    /// An access to shared or global memory, whose words are still to be named, and where it begins in
+    /// its region.
+    fn touch(
+        &mut self,
+        by: By,
+        (space, low): (Space, u64),
+        deed: Deed,
+    ) -> Option<(&mut Varying, Touch, u64)> {
+        let region = self.region(space, low)?;
+        let (at, time) = (self.offset(region, low), self.time(region));
+        let block = if self.order == BlockOrder::SideBySide { self.block } else { 0 };
+        let adder = block.wrapping_mul(64).wrapping_add(by.warp as u32).wrapping_add(1).max(1);
+        let touch = Touch { pc: by.pc, region, row: 0, words: 0, whole: false, deed, adder, time };
+        Some((self.varying.as_deref_mut()?, touch, at))
+    }
+
+    /// A value that differs from run to run may be another one than is there already.
+    fn in_some_run(&self, by: By, deed: Deed) -> Deed {
+        let varies = self.varying.as_ref().is_some_and(|varying| varying.stores(by.pc));
+        if deed == Deed::Rewrites && varies { Deed::Writes } else { deed }
+    }
+
+    /// The words of global memory that the launch leaves with values that differ from run to run.
+    pub(in crate::exec) fn varying_words(&self) -> VaryingWords {
+        self.varying.as_ref().map_or_else(Vec::new, |varying| varying.words())
     }
 
     /// Where an access goes and the cell that it leaves, if it is one to remember.

@@ -39,6 +39,8 @@ pub enum Sem {
     Traced(Option<TracedAccess>),
     /// Executes without effect on values: fences, prefetches.
     Nop,
+    /// `nanosleep`: suspends for a time between zero and twice this many nanoseconds.
+    Sleep { time: Operand },
     /// `dst = src`, bit by bit.
     Mov { dst: RegId, src: Operand },
     /// Every destination gets its source, bit by bit; all sources are read before.
@@ -191,6 +193,8 @@ pub enum Special {
     LaneMaskGe,
     /// Instructions this warp has executed: there is no time in a functional run.
     Clock,
+    /// The upper half of that number, which is 0.
+    ClockHigh,
     DynamicSharedBytes,
     TotalSharedBytes,
     /// 32 bits of the kernel's parameters, at so many bytes.
@@ -209,6 +213,18 @@ pub enum Special {
         shift: u8,
         base: u64,
     },
+}
+
+impl Special {
+    /// Whether it tells the time, so that its value differs from run to run.
+    pub fn tells_time(self) -> bool {
+        matches!(self, Self::Clock | Self::ClockHigh)
+    }
+
+    /// Whether its value is up to the placement of blocks and warps on the hardware, or to the driver.
+    pub fn tells_place(self) -> bool {
+        matches!(self, Self::SmId | Self::NumSms | Self::WarpId | Self::NumWarps | Self::GridId)
+    }
 }
 
 /// An integer type. Untyped bits count as unsigned.

@@ -22,6 +22,9 @@ impl Sem {
             | Self::Return
             | Self::Exit
             | Self::Trap { .. } => {}
+            Self::Sleep { time } => {
+                used.read(*time);
+            }
             Self::Video(video) => {
                 used.reads(&[video.a, video.b, video.c]).write(video.dst);
             }

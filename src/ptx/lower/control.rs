@@ -46,6 +46,12 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
             let [] = exactly(op, args)?;
             Ok(if ends { lowered.flow(Flow::Exit) } else { lowered })
         }
+        "nanosleep" => {
+            let lowered = control(Sem::Nop);
+            op.take("u32");
+            let [time] = exactly(op, args)?;
+            Ok(Lowered { sem: Sem::Sleep { time: cx.src(time, Type::Bits(32))? }, ..lowered })
+        }
         "trap" => Ok(control(Sem::Trap { message: "the kernel executed `trap`".into() })),
         _ => {
             let lowered = control(Sem::Nop);

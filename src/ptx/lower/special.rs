@@ -55,8 +55,9 @@ pub(super) fn special(name: &str, component: Option<&str>) -> Option<Res<Found>>
         "%clock" | "%clock64" | "%globaltimer" | "%globaltimer_lo" => {
             return Some(Ok(Found { clock: true, ..plain(Operand::Special(Special::Clock)) }));
         }
-        // the upper halves of counters that never get there
-        "%clock_hi" | "%globaltimer_hi" => return Some(Ok(Found { clock: true, ..plain(Operand::Imm(0)) })),
+        "%clock_hi" | "%globaltimer_hi" => {
+            return Some(Ok(Found { clock: true, ..plain(Operand::Special(Special::ClockHigh)) }));
+        }
         _ if is_refused(name) => {
             return Some(Err(Refusal::new(
                 format!("special register `{name}` is not supported"),

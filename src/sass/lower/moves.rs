@@ -68,8 +68,7 @@ fn special(name: &str) -> Res<Src> {
         "SR_GTMASK" => Special::LaneMaskGt,
         "SR_GEMASK" => Special::LaneMaskGe,
         "SR_CLOCKLO" => Special::Clock,
-        // there is no time in a functional run, and no run is so long
-        "SR_CLOCKHI" => return Ok(Src::Imm(0)),
+        "SR_CLOCKHI" => Special::ClockHigh,
         other => {
             let hint = "what depends on the SM or on time has no value in a functional run";
             return refuse(format!("{other} is not supported"), hint);

@@ -1,0 +1,216 @@
+//! What depends on the order of warps, on time, and on places: random kernels under several orders
+//! against what the watch says of one, and each kind on its own.
+
+use crate::exec_support::{Kernel, Outcome, kernel};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use warpbound::exec::races::{AccessKind, BlockOrder, Race, Source};
+
+/// `%r2` is the warp, `%p1` and `%p2` hold in warps 0 and 1, `%r10` is the beginning of shared memory.
+const WARPS: &str = "shr.u32 %r2, %r0, 5; setp.eq.u32 %p1, %r2, 0; setp.eq.u32 %p2, %r2, 1; shl.b32 %r3, %r0, 2;
+    .shared .align 16 .b8 s[8192]; mov.u32 %r10, s; add.u32 %r11, %r10, %r3; mul.wide.u32 %rd10, %r0, 4; add.s64 %rd10, %rd0, %rd10;";
+
+fn launch(threads: u32, body: &str) -> Kernel {
+    let mut launch = kernel(threads, &format!("{WARPS}\n{body}\nret;")).zeros(8192);
+    launch.races = Some(BlockOrder::OneByOne);
+    launch
+}
+
+fn watched(threads: u32, body: &str) -> Outcome {
+    launch(threads, body).ok()
+}
+
+fn decides(body: &str) -> Option<Source> {
+    watched(96, body).time.value.map(|value| value.source)
+}
+
+const BRANCH_ON_R5: &str =
+    "and.b32 %r6, %r5, 1; setp.eq.u32 %p4, %r6, 1; @%p4 bra E; add.u32 %r7, %r7, 1;\nE:";
+
+#[test]
+fn sums_of_floats_count_where_they_decide() {
+    let sum = "mov.f32 %f1, 0f3f800000; red.shared.add.f32 [%r10], %f1; bar.sync 0;";
+    let load = "ld.shared.u32 %r5, [%r10];";
+    assert_eq!(decides(&format!("{sum} {load} st.global.u32 [%rd10], %r5;")), None);
+    assert_eq!(decides(&format!("{sum} {load} {BRANCH_ON_R5}")), Some(Source::Sum));
+    let address = "and.b32 %r5, %r5, 4; add.u32 %r5, %r5, %r10; ld.shared.u32 %r6, [%r5];";
+    assert_eq!(decides(&format!("{sum} {load} {address}")), Some(Source::Sum));
+    // through more memory, and back
+    let copy = "st.shared.u32 [%r11+64], %r5; ld.shared.u32 %r5, [%r11+64];";
+    assert_eq!(decides(&format!("{sum} {load} {copy} {BRANCH_ON_R5}")), Some(Source::Sum));
+    // one warp alone adds in one order, and integers have no order
+    let alone = "mov.f32 %f1, 0f3f800000; @%p1 red.shared.add.f32 [%r10], %f1; bar.sync 0;";
+    assert_eq!(decides(&format!("{alone} {load} {BRANCH_ON_R5}")), None);
+    let integers = "red.shared.add.u32 [%r10], 1; bar.sync 0;";
+    assert_eq!(decides(&format!("{integers} {load} {BRANCH_ON_R5}")), None);
+    // warps in turns, and a word that is written anew
+    let turns = format!("{alone} @%p2 red.shared.add.f32 [%r10], %f1; bar.sync 0;");
+    assert_eq!(decides(&format!("{turns} {load} {BRANCH_ON_R5}")), None);
+    let anew = "@%p1 st.shared.u32 [%r10], 5; bar.sync 0;";
+    assert_eq!(decides(&format!("{sum} {anew} {load} {BRANCH_ON_R5}")), None);
+}
+
+#[test]
+fn clocks_and_places_count_where_they_decide_also_through_memory() {
+    for clock in ["%clock", "%clock_hi", "%globaltimer_lo"] {
+        let read = format!("mov.u32 %r5, {clock};");
+        assert_eq!(decides(&format!("{read} st.global.u32 [%rd10], %r5;")), None, "{clock}");
+        assert_eq!(decides(&format!("{read} {BRANCH_ON_R5}")), Some(Source::Clock), "{clock}");
+        for place in ["shared.u32 [%r11]", "global.u32 [%rd10]"] {
+            let (space, at) = place.split_once(' ').unwrap();
+            let through = format!("{read} st.{space} {at}, %r5; mov.u32 %r5, 0; ld.{space} %r8, {at};");
+            let branch = BRANCH_ON_R5.replace("%r5", "%r8");
+            assert_eq!(decides(&format!("{through} {branch}")), Some(Source::Clock), "{clock} {place}");
+        }
+        let local = format!(".local .align 4 .b8 l[8]; {read} st.local.u32 [l], %r5; ld.local.u32 %r8, [l];");
+        let branch = BRANCH_ON_R5.replace("%r5", "%r8");
+        assert_eq!(decides(&format!("{local} {branch}")), Some(Source::Clock), "{clock}");
+    }
+    for (place, side_by_side, one_by_one) in [
+        ("%smid", true, false),
+        ("%warpid", true, false),
+        ("%nsmid", true, true),
+        ("%nwarpid", true, true),
+        ("%gridid", true, true),
+    ] {
+        let body = format!("mov.u32 %r5, {place}; {BRANCH_ON_R5}");
+        for (order, varies) in [(BlockOrder::SideBySide, side_by_side), (BlockOrder::OneByOne, one_by_one)] {
+            let outcome = Kernel { races: Some(order), ..launch(64, &body) }.ok();
+            let source = outcome.time.value.map(|value| value.source);
+            assert_eq!(source, varies.then_some(Source::Placement), "{place} {order:?}");
+        }
+    }
+}
+
+#[test]
+fn operations_on_one_cell_commute_only_if_they_are_the_same() {
+    let pairs = [
+        ("min.s32", "min.u32", false),
+        ("max.u32", "max.u32", true),
+        ("add.s32", "add.u32", true),
+        ("add.f32", "add.u32", false),
+        ("add.f32", "add.f32", true),
+        ("add.u32", "and.b32", false),
+        ("xor.b32", "xor.b32", true),
+    ];
+    for (one, other, commutes) in pairs {
+        let body = format!("@%p1 red.shared.{one} [%r10], %r4;\n@%p2 red.shared.{other} [%r10], %r4;");
+        let body = body.replace("f32 [%r10], %r4", "f32 [%r10], %f4");
+        assert_eq!(watched(64, &body).time.races.is_empty(), commutes, "{one} {other}");
+    }
+    for op in ["inc", "dec"] {
+        let at = |bound: &str| watched(96, &format!("{bound}\nred.shared.{op}.u32 [%r10], %r5;")).time.races;
+        assert_eq!(at("mov.u32 %r5, 7;"), []);
+        assert_eq!(at("add.u32 %r5, %r2, 7;").len(), 1, "another bound in each warp");
+        let two = format!("@%p1 red.shared.{op}.u32 [%r10], 5;\n@%p2 red.shared.{op}.u32 [%r10], 6;");
+        assert_eq!(watched(64, &two).time.races.len(), 1);
+        let apart =
+            format!("@%p1 red.shared.{op}.u32 [%r10], 5; bar.sync 0;\n@%p2 red.shared.{op}.u32 [%r10], 6;");
+        assert_eq!(watched(64, &apart).time.races, []);
+    }
+}
+
+#[test]
+fn copies_in_flight_race_with_whoever_touches_them() {
+    let copy = "cp.async.ca.shared.global [%r11], [%rd10], 4; cp.async.commit_group;";
+    let wait = "cp.async.wait_group 0;";
+    let own = "ld.shared.u32 %r5, [%r11];";
+    // a neighbour's word in another warp
+    let other = "xor.b32 %r4, %r3, 128; add.u32 %r4, %r4, %r10; ld.shared.u32 %r5, [%r4];";
+    let races = |body: &str| watched(64, body).time.races;
+    assert_eq!(races(&format!("{copy}\n{wait}\n{own}")), []);
+    assert_eq!(races(&format!("{copy}\n{wait}\nbar.sync 0;\n{other}")), []);
+    let found = races(&format!("{copy}\n{own}\n{wait}"));
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!((found[0].first.access, found[0].second.access), (AccessKind::AsyncCopy, AccessKind::Load));
+    // a barrier is no wait, nor does a barrier before the wait order what comes after it
+    for body in
+        [format!("{copy}\nbar.sync 0;\n{other}\n{wait}"), format!("{copy}\nbar.sync 0;\n{wait}\n{other}")]
+    {
+        let found = races(&body);
+        let pair = |race: &Race| [race.first.access, race.second.access];
+        assert!(
+            found.iter().any(|race| pair(race) == [AccessKind::AsyncCopy, AccessKind::Load]),
+            "{found:?}"
+        );
+    }
+    assert_eq!(races(&format!("{copy}\nst.shared.u32 [%r11], 7;\n{wait}")).len(), 1);
+    assert_eq!(races(&format!("{copy}\nst.global.u32 [%rd10], 7;\n{wait}")).len(), 1, "what it reads");
+    assert_eq!(races(&format!("{copy}\n{wait}\nst.global.u32 [%rd10], 7;")), []);
+    // two groups, of which one may be in flight
+    let second = copy.replace("[%r11]", "[%r11+4096]");
+    let one = "cp.async.wait_group 1;";
+    assert_eq!(races(&format!("{copy}\n{second}\n{one}\n{own}\n{wait}")), []);
+    let late = "ld.shared.u32 %r6, [%r11+4096];";
+    assert_eq!(races(&format!("{copy}\n{second}\n{one}\n{late}\n{wait}")).len(), 1);
+    assert_eq!(races(&format!("{copy}\n{second}\ncp.async.wait_all;\n{late}")), []);
+    // one that was not committed is not waited for
+    let open = "cp.async.ca.shared.global [%r11], [%rd10], 4;";
+    assert_eq!(races(&format!("{open}\n{wait}\n{own}")).len(), 1);
+}
+
+#[test]
+fn threads_that_have_ended_do_not_arrive_at_a_counted_barrier() {
+    let body = |bar: &str| format!("@%p2 bra E;\n{bar}\nE:");
+    watched(64, &body("bar.sync 0;"));
+    for bar in ["bar.sync 0, 64;", "bar.sync 3, 64;", "mov.u32 %r9, 64; bar.sync 0, %r9;"] {
+        let error = launch(64, &body(bar)).error();
+        assert!(
+            error.contains("1 of 2 warps have arrived") && error.contains("leave out the count"),
+            "{error}"
+        );
+    }
+}
+
+/// A piece of a random kernel, over few cells of shared memory and all kinds of values that vary.
+fn piece(rng: &mut ChaCha8Rng) -> String {
+    let cell = 4 * rng.random_range(0..4);
+    let guard = ["", "@%p1 ", "@%p2 "][rng.random_range(0..3)];
+    let skip = rng.random_range(0..1_000_000);
+    match rng.random_range(0..14) {
+        0 | 1 => format!("{guard}ld.shared.u32 %r5, [%r10+{cell}];"),
+        2 => format!("{guard}st.shared.u32 [%r10+{cell}], %r5;"),
+        3 => format!("{guard}st.shared.u32 [%r10+{cell}], {};", rng.random_range(0..3)),
+        4 | 5 => {
+            let op =
+                ["add.u32", "min.s32", "min.u32", "inc.u32", "dec.u32", "xor.b32"][rng.random_range(0..6)];
+            let by = ["3", "%r2", "%r5", "0x80000001"][rng.random_range(0..4)];
+            format!("{guard}red.shared.{op} [%r10+{cell}], {by};")
+        }
+        6 => format!("{guard}red.shared.add.f32 [%r10+{cell}], %f1;"),
+        7 => format!("{guard}atom.shared.add.u32 %r5, [%r10+{cell}], 1;"),
+        8 => "mov.u32 %r5, %clock;".to_owned(),
+        9 => "and.b32 %r5, %r5, 12; add.u32 %r6, %r10, %r5; ld.shared.u32 %r7, [%r6];".to_owned(),
+        // where the path shows what a value was
+        10 | 11 => format!(
+            "and.b32 %r6, %r5, 1; setp.eq.u32 %p4, %r6, 1; @%p4 bra L{skip}; add.u32 %r7, %r7, 1;\nL{skip}:"
+        ),
+        _ => "bar.sync 0;".to_owned(),
+    }
+}
+
+/// If nothing is said to depend on time, every order gives the same paths.
+#[test]
+fn what_is_said_to_depend_on_nothing_is_the_same_in_every_order() {
+    let mut rng = ChaCha8Rng::seed_from_u64(32);
+    let (mut quiet, mut caught) = (0, 0);
+    // large and small numbers, so that the order of additions shows
+    let numbers = "mov.f32 %f1, 0f4cbebc20; @%p1 mov.f32 %f1, 0fccbebc20; @%p2 mov.f32 %f1, 0f3f800000; mov.u32 %r5, %r2;";
+    for round in 0..400 {
+        let pieces: Vec<String> = (0..rng.random_range(3..14)).map(|_| piece(&mut rng)).collect();
+        let body = format!("{numbers}\n{}", pieces.join("\n"));
+        let one = watched(96, &body);
+        let differs = (1..7).any(|seed| {
+            let other =
+                Kernel { another_order: Some(seed * 7919 + round), races: None, ..launch(96, &body) }.ok();
+            other.blocks != one.blocks
+        });
+        if one.time.is_empty() {
+            assert!(!differs, "round {round}: {body}");
+            quiet += 1;
+        } else if differs {
+            caught += 1;
+        }
+    }
+    assert!(quiet > 50 && caught > 50, "{quiet} kernels depend on nothing, {caught} differ");
+}

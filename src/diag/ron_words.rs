@@ -106,8 +106,10 @@ pub(super) fn suggestion(error: &Error, at: &str) -> String {
         Error::ExceededRecursionLimit => {
             "no machine, launch, program or plan nests that deeply: is a bracket not closed?"
         }
-        Error::ExpectedIdentifier if at.starts_with('"') => QUOTED,
-        Error::ExpectedString if at.starts_with('\'') => "texts stand in double quotes: \"like this\"",
+        Error::ExpectedIdentifier if at.trim_start().starts_with('"') => QUOTED,
+        Error::ExpectedString if at.trim_start().starts_with('\'') => {
+            "texts stand in double quotes: \"like this\""
+        }
         _ => FORM,
     }
     .to_owned()

@@ -128,8 +128,8 @@ fn unknown_names_and_kinds_are_reported_where_they_stand() {
     for (setting, message) in [
         ("quue: 1", "quue"),
         ("issue: Issue(per_wrap: 2)", "per_wrap"),
-        ("collector: Collector(units: -1)", "out of bounds"),
-        ("launch: Launch(start: soon)", "Expected integer"),
+        ("collector: Collector(units: -1)", "too large or too small"),
+        ("launch: Launch(start: soon)", "a whole number is expected"),
     ] {
         let problems = with_pipeline(&[setting]);
         assert_eq!((problems.len(), problems[0].line), (1, 3), "{problems:#?}");
@@ -142,18 +142,12 @@ fn a_wrong_setting_of_the_command_line_is_named() {
     for (setting, message) in [
         ("pipeline.collector.units=0", "collector.units is 0"),
         ("pipeline.front_end.icache.line=0", "icache.line is 0"),
-        ("pipeline.load_store.transaction=sector", "Expected integer"),
-        (
-            "pipeline.load_store.transactions=32",
-            "Unexpected field named `transactions` in `LoadStore`, expected one of",
-        ),
+        ("pipeline.load_store.transaction=sector", "a whole number is expected"),
+        ("pipeline.load_store.transactions=32", "no field `transactions` of `LoadStore`; it has"),
         ("pipeline.collect=[\"fp23\"]", "collect names unit `fp23`"),
         ("memory.l1.cache.ways=0", "l1.cache.ways is 0"),
-        (
-            "memory.l1.cache.replacement=Mru",
-            "Unexpected variant named `Mru` in enum `Replacement`, expected one of `Lru`",
-        ),
-        ("memory.l1.split=Fit(total: 8, parts: [0])", "Unexpected field named `parts` in `Fit`"),
+        ("memory.l1.cache.replacement=Mru", "`Mru` is not one of `Lru`"),
+        ("memory.l1.split=Fit(total: 8, parts: [0])", "no field `parts` of `Fit`"),
         ("memory.jitter=Uniform(5, 2)", "the bounds must ascend"),
         ("memory.partitions.dram.clock=(7001, 1)", "more than 64 times"),
         ("memory.fixed.per_cycle=0", "fixed.per_cycle is 0"),

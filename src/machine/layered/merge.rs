@@ -155,7 +155,19 @@ mod tests {
     }
 
     fn check(base: &str, file: &str, expected: &str) {
-        assert_eq!(to_json(&laid(base, file)), to_json(&written(expected)), "{file} on {base}");
+        // where numbers come from is tested by itself
+        let values = |spec: &MachineSpec| {
+            let mut values = to_json(spec);
+            values.remove("doc");
+            for of_name in ["units", "ops"] {
+                let entries = values.get_mut(of_name).and_then(Value::as_object_mut).into_iter().flatten();
+                entries.filter_map(|(_, entry)| entry.as_object_mut()).for_each(|entry| {
+                    entry.remove("source");
+                });
+            }
+            values
+        };
+        assert_eq!(values(&laid(base, file)), values(&written(expected)), "{file} on {base}");
     }
 
     #[test]

@@ -107,18 +107,18 @@ fn entries_and_words_without_quotes_can_be_set() {
 #[test]
 fn values_that_do_not_fit_are_refused_as_in_a_file() {
     for (setting, message) in [
-        ("pipeline.collect=red", "Expected opening `[`"),
-        ("pipeline.collect=[red", "Expected"),
-        ("pipeline.queue=[1]", "Expected integer"),
-        ("pipeline.queue=", "Unexpected end"),
-        ("pipeline.queue=1), sms: (2", "trailing"),
-        ("pipeline.issue=none", "Expected"),
-        ("memory.partitions.dram.clock=(1, 2, 3)", "Expected"),
+        ("pipeline.collect=red", "a list `[...]` is expected"),
+        ("pipeline.collect=[red", "expected"),
+        ("pipeline.queue=[1]", "a whole number is expected"),
+        ("pipeline.queue=", "ends too early"),
+        ("pipeline.queue=1), sms: (2", "more text follows"),
+        ("pipeline.issue=none", "expected"),
+        ("memory.partitions.dram.clock=(1, 2, 3)", "expected"),
         ("memory.partitions.dram.clock.0=1", "`0` is not the name"),
         ("memory.l1.split=Fit(total: 1, sharde: [0])", "`sharde`"),
         ("memory.l1.split=Fitt(total: 1)", "`Fitt`"),
-        ("memory.l1.split.total=1", "Expected"),
-        ("memory.jitter=Uniform(-1, 2)", "out of bounds"),
+        ("memory.l1.split.total=1", "expected"),
+        ("memory.jitter=Uniform(-1, 2)", "too large or too small"),
         ("sms.x=1", "no parts"),
     ] {
         let error = machine(FIG2, &[setting]).unwrap_err();

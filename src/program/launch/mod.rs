@@ -397,7 +397,7 @@ mod tests {
             (args(&format!("U64(\"m\"), Null, {rest}")), vec!["`m` is not defined"]),
             (
                 args("Buffer(name: \"a\", elem: U8, len: 1, init: Zero, inti: 1), Null"),
-                vec!["field named `inti` in `Buffer`", "did you mean `init`", "^^^^"],
+                vec!["no field `inti` of `Buffer`", "did you mean `init`", "^^^^"],
             ),
             (args("Bufer(name: \"a\")"), vec!["variant named `Bufer`", "did you mean `Buffer`"]),
             (

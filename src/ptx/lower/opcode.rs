@@ -154,6 +154,6 @@ mod tests {
         assert_eq!(op.ty().ok(), Some(Type::F32));
         assert!(op.finish().is_err_and(|refusal| refusal.message.contains("`.ftz`")));
         assert!(op.take("ftz") && op.finish().is_ok());
-        assert!(Opcode::new("add.bf16").ty().is_err_and(|r| r.message.contains("bfloat16")));
+        assert!(Opcode::new("add.tf32").ty().is_err_and(|r| r.message.contains("tf32")));
     }
 }

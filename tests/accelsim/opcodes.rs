@@ -61,7 +61,7 @@ fn generations_differ() {
     assert_eq!(of(86, "LDGSTS.E.BYPASS.128").unwrap().1, Does::Copy);
     assert_eq!(of(80, "HMMA.16816.F32").unwrap().0, "tensor.f16.m16n8k16");
     assert_eq!(of(35, "SUCLAMP").unwrap().0, "int.add");
-    assert_eq!(of(75, "UIADD3").unwrap().0, "int.add");
+    assert_eq!(of(75, "UIADD3").unwrap().0, "int.add.uniform");
     assert_eq!(of(61, "RED.E.ADD").unwrap().1, Does::Atomic(Space::Generic));
     assert_eq!(of(86, "RED.E.ADD").unwrap().1, Does::Atomic(Space::Global));
 }

@@ -11,6 +11,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 #[derive(Debug, Default)]
 pub struct Watch {
     stopped: Arc<AtomicBool>,
+    /// Whether the computation has seen that it should end.
+    noticed: Arc<AtomicBool>,
     done: AtomicU64,
     states: AtomicU64,
 }
@@ -25,7 +27,8 @@ impl Watch {
     /// are not those that are shown.
     #[must_use]
     pub fn beside(&self) -> Self {
-        Self { stopped: Arc::clone(&self.stopped), ..Self::default() }
+        let (stopped, noticed) = (Arc::clone(&self.stopped), Arc::clone(&self.noticed));
+        Self { stopped, noticed, ..Self::default() }
     }
 
     /// Asks the computation to end as soon as it can.
@@ -36,7 +39,16 @@ impl Watch {
     /// Whether it should end.
     #[inline]
     pub fn is_stopped(&self) -> bool {
-        self.stopped.load(Ordering::Relaxed)
+        let stopped = self.stopped.load(Ordering::Relaxed);
+        if stopped {
+            self.noticed.store(true, Ordering::Relaxed);
+        }
+        stopped
+    }
+
+    /// Whether the computation has seen that it should end, so that it is on its way to a result.
+    pub fn has_noticed(&self) -> bool {
+        self.noticed.load(Ordering::Relaxed)
     }
 
     /// So many more steps are done; the computation says what a step is.

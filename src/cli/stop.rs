@@ -18,6 +18,9 @@ use crate::report::output::Stopped;
 /// How long a computation that was asked to end may take until it has a result.
 const PATIENCE: Duration = Duration::from_millis(850);
 
+/// How long it may take after that if it has seen that it should end: it puts a result together then.
+const CONCLUSION: Duration = Duration::from_secs(5);
+
 /// The patience grows by no more than this while the machine does other things.
 const MOST_STARVED: Duration = Duration::from_secs(4);
 
@@ -101,6 +104,9 @@ impl Stop {
             // without the thread the command ends when its computation does
             let _ = std::thread::Builder::new().spawn(move || {
                 wait(PATIENCE);
+                if stop.watch.has_noticed() {
+                    wait(CONCLUSION);
+                }
                 stop.give_up(reason);
             });
         }

@@ -167,7 +167,38 @@ fn of_serde(message: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::{SourceText, from_ron};
-    use crate::machine::MachineSpec;
+    use std::collections::HashMap;
+
+    use serde::Deserialize;
+
+    #[derive(Debug, Deserialize)]
+    #[serde(rename = "Machine", deny_unknown_fields)]
+    #[allow(dead_code, reason = "they are read and not used")]
+    struct MachineSpec {
+        name: String,
+        #[serde(default)]
+        doc: String,
+        #[serde(default)]
+        hazards: Vec<HazardKind>,
+        #[serde(default)]
+        units: HashMap<String, UnitSpec>,
+        #[serde(default)]
+        ops: HashMap<String, String>,
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[serde(rename = "Unit", deny_unknown_fields)]
+    #[allow(dead_code, reason = "they are read and not used")]
+    struct UnitSpec {
+        init: u64,
+        lat: u64,
+    }
+
+    #[derive(Debug, Deserialize)]
+    enum HazardKind {
+        Raw,
+        Waw,
+    }
 
     /// No message speaks of the types of the program that reads the file.
     #[test]

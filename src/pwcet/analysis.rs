@@ -214,7 +214,7 @@ pub fn analyse(
     Ok(Analysis {
         options: options.clone(),
         sample: Summary::of(sample.values()),
-        decision: decide(sample, tests, options),
+        decision: decide(sample, tests, options.significance, options.exact_clock),
         diagnostics: Diagnostics::of(
             sample,
             &choice.candidates,

@@ -4,7 +4,6 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::analysis::Options;
 use super::autocorrelation::Autocorrelation;
 use super::bds::Bds;
 use super::extremal::ExtremalIndex;
@@ -177,8 +176,7 @@ pub(super) struct Tests<'a> {
 }
 
 /// The decision for a sample.
-pub(super) fn decide(sample: &Sample, tests: Tests<'_>, options: &Options) -> Decision {
-    let significance = options.significance;
+pub(super) fn decide(sample: &Sample, tests: Tests<'_>, significance: f64, exact_clock: bool) -> Decision {
     let kpss = &tests.stationarity.decisive;
     let theta = tests.extremal_index.theta;
     let fits = tests.tail.tests.passed();
@@ -211,7 +209,7 @@ pub(super) fn decide(sample: &Sample, tests: Tests<'_>, options: &Options) -> De
         });
     }
     if tests.tail.ties.doubtful {
-        advice.push(Advice::against_few_times(options.exact_clock));
+        advice.push(Advice::against_few_times(exact_clock));
     }
     Decision {
         reliable: kpss.passed && (independent || alone) && fits,

@@ -1,9 +1,8 @@
 //! Running a launch, on the engine that its machine asks for.
 
 use super::error::{RunError, SimError};
-use super::left::Left;
 use super::paper::{self, PaperMachine};
-use super::pipeline;
+use super::pipeline::{self, Left};
 use super::policy::PolicySetup;
 use super::result::{BlockResult, SimSummary};
 use super::supply::{AnySource, KeepsError, Kept, On, OnBlock, Supply};

@@ -48,7 +48,6 @@ mod error;
 mod fields;
 mod idle;
 mod launch;
-mod left;
 mod ops;
 mod paper;
 mod pipeline;
@@ -60,8 +59,8 @@ mod wheel;
 pub use crate::trace::{CacheStats, DramStats};
 pub use error::{BeyondPaper, Deadlock, RunError, SimError};
 pub use launch::{simulate, simulate_after, simulate_on};
-pub use left::Left;
 pub use paper::{Engine, PaperMachine};
+pub use pipeline::Left;
 pub use policy::PolicySetup;
 pub use result::{BlockResult, LowerStats, MemoryStats, SimSummary, SubCoreResult, WarpResult};
 

@@ -483,7 +483,16 @@ fn fetches_touch_the_lines_of_loads() {
     assert_eq!(lines(fetch, vec![bound(row, Some(point()))]), load);
     let surface = || vec![bound(row, None)];
     assert_eq!(lines("suld.b.1d.b32.trap %r1, [%rd10, {%r6}];", surface()), load);
-    assert_eq!(lines("sust.b.1d.b32.trap [%rd10, {%r6}], %r1;", surface()), load);
+    // a store says besides which words of the lines it writes
+    let store = lines("sust.b.1d.b32.trap [%rd10, {%r6}], %r1;", surface());
+    let written = store.0.iter().filter(|line| line.written().is_some()).count();
+    let touched = store.0.iter().filter(|line| line.written().is_none());
+    assert!(
+        touched
+            .map(|line| (line.address(), line.sectors()))
+            .eq(load.0.iter().map(|line| (line.address(), line.sectors())))
+    );
+    assert_eq!((written, store.1), (load.0.len(), load.1));
 }
 
 #[test]

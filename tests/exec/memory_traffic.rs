@@ -15,7 +15,13 @@ const BASE: u64 = 0xc000_0000;
 fn groups(path: &WarpPath) -> Vec<Vec<(u64, u8)>> {
     path.traffic()
         .split_inclusive(|used| used.is_last())
-        .map(|group| group.iter().filter(|l| !l.is_none()).map(|l| (l.address(), l.sectors())).collect())
+        .map(|group| {
+            group
+                .iter()
+                .filter(|l| !l.is_none() && l.written().is_none())
+                .map(|l| (l.address(), l.sectors()))
+                .collect()
+        })
         .collect()
 }
 

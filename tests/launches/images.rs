@@ -106,7 +106,7 @@ fn wrong_images_are_told_with_place_and_hint() {
         (t("elem: U8, width: 4, filter: Linear"), vec!["a linear filter mixes", "NormalizedFloat"]),
         (t("elem: F32, width: 4, address: [Wrap, Wrap]"), vec!["2 address modes, the texture has 1"]),
         (t("elem: U8, channels: 4, width: 4, srgb: true"), vec!["sRGB textures are not simulated"]),
-        (t("elem: F32, width: 4, filtre: Linear"), vec!["field named `filtre`", "did you mean `filter`"]),
+        (t("elem: F32, width: 4, filtre: Linear"), vec!["no field `filtre`", "did you mean `filter`"]),
         (t("elem: F32, width: 4), Texture(name: \"t\", buffer: \"b\", elem: U8, width: 1"), vec!["two textures or surfaces `t`"]),
         (
             launch(&format!("{SINK} {ARGS}, textures: [{SOURCE}, Texture(name: \"t\", buffer: \"a\", elem: U8, width: 1)]"))

@@ -298,7 +298,7 @@ fn wrong_programs_are_told_with_place_and_hint() {
         (steps(""), vec!["launches no kernel"]),
         (steps("Lunch()"), vec!["did you mean `Launch`"]),
         (steps(&good.replace("tick", "tock")), vec!["no kernel `tock`", "did you mean `tick`", "p.ron:4"]),
-        (steps(&good.replace("(entry", "(module: \"none.ptx\", entry")), vec!["none.ptx", "cannot read"]),
+        (steps(&good.replace("(entry", "(module: \"none.ptx\", entry")), vec!["none.ptx", "does not exist"]),
         (
             steps(&launch("Buffer(name: \"q\", elem: U8, len: 1, init: Zero), U32(1)")),
             vec!["a buffer inside of a step", "`buffers`"],

@@ -3,12 +3,14 @@
 use serde::Serialize;
 
 use super::page::{figure, lines};
+use super::plots::{Plot, axis, series, trace};
 use super::text::about;
 use super::{Measured, TracePart};
 use crate::pwcet::diagnostics::Exceeded;
 use crate::pwcet::sample::MIN_POINTS;
 use crate::pwcet::{Advice, NoAnalysis, SampleError, Summary};
 use crate::report::html::{Page, Section, text};
+use crate::report::plot::{Drawn, Scale, XyPlot};
 use crate::report::style::Style;
 
 /// Times without a curve: the sample in numbers, why there is no curve, and what would help.
@@ -134,5 +136,27 @@ impl NoCurveResult {
             sections: vec![Section { id: "summary".into(), title: "Summary".to_owned(), body }],
             ..Page::default()
         }
+    }
+}
+
+impl NoCurveResult {
+    /// The plots that need no curve.
+    pub fn plots(&self) -> Vec<Plot> {
+        let dots = self.exceedance.iter().map(|at| (at.time, at.share)).collect();
+        let plot = XyPlot {
+            x: axis(&self.unit, Scale::Linear),
+            y: axis("exceeded by a run with", Scale::Decades),
+            series: vec![
+                series("measured", 2, Drawn::Dots(dots)),
+                series("", 3, Drawn::AtX(self.sample.maximum)),
+            ],
+        };
+        let exceedance = Plot {
+            name: "exceedance",
+            title: "How many runs took longer",
+            note: "Share of the runs that took longer than a time. The dashed line is the longest run. There is no curve beyond it.",
+            svg: plot.svg(),
+        };
+        vec![exceedance, trace(&self.trace, &self.unit, None)]
     }
 }

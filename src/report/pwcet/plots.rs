@@ -1,6 +1,6 @@
 //! The plots of an analysis.
 
-use super::{NoCurveResult, PwcetResult, TracePart};
+use super::{PwcetResult, TracePart};
 use crate::pwcet::diagnostics::Banded;
 use crate::report::plot::{Axis, Drawn, Scale, Series, XyPlot};
 
@@ -17,11 +17,11 @@ pub struct Plot {
     pub svg: String,
 }
 
-fn series(name: &str, colour: usize, drawn: Drawn) -> Series {
+pub(super) fn series(name: &str, colour: usize, drawn: Drawn) -> Series {
     Series { name: name.to_owned(), colour, drawn }
 }
 
-fn axis(title: &str, scale: Scale) -> Axis {
+pub(super) fn axis(title: &str, scale: Scale) -> Axis {
     Axis { title: title.to_owned(), scale }
 }
 
@@ -41,7 +41,7 @@ pub fn exceedances(times: &str, curves: &[(String, &PwcetResult)]) -> String {
 }
 
 /// Times in the order of the runs, and the threshold if there is one.
-fn trace(parts: &[TracePart], unit: &str, threshold: Option<f64>) -> Plot {
+pub(super) fn trace(parts: &[TracePart], unit: &str, threshold: Option<f64>) -> Plot {
     let of = |time: fn(&TracePart) -> f64| -> Vec<(f64, f64)> {
         parts.iter().map(|part| (part.run as f64, time(part))).collect()
     };
@@ -57,28 +57,6 @@ fn trace(parts: &[TracePart], unit: &str, threshold: Option<f64>) -> Plot {
         note: "The longest and the shortest of runs that follow each other. A dashed line is the threshold. A trend, a step or a \
                beginning that differs speaks against one distribution.",
         svg: plot.svg(),
-    }
-}
-
-impl NoCurveResult {
-    /// The plots that need no curve.
-    pub fn plots(&self) -> Vec<Plot> {
-        let dots = self.exceedance.iter().map(|at| (at.time, at.share)).collect();
-        let plot = XyPlot {
-            x: axis(&self.unit, Scale::Linear),
-            y: axis("exceeded by a run with", Scale::Decades),
-            series: vec![
-                series("measured", 2, Drawn::Dots(dots)),
-                series("", 3, Drawn::AtX(self.sample.maximum)),
-            ],
-        };
-        let exceedance = Plot {
-            name: "exceedance",
-            title: "How many runs took longer",
-            note: "Share of the runs that took longer than a time. The dashed line is the longest run. There is no curve beyond it.",
-            svg: plot.svg(),
-        };
-        vec![exceedance, trace(&self.trace, &self.unit, None)]
     }
 }
 

@@ -10,6 +10,7 @@ use super::memory::{Lower, MemoryLeft};
 use super::Sm;
 use super::code::Code;
 use super::cores::{Core, Crew};
+use super::left::{Left, OnGpu};
 use super::order::Order;
 use super::samples::Told;
 use super::telling::Telling;
@@ -21,7 +22,6 @@ use crate::path::Footprint;
 use crate::sim::SLOTS;
 use crate::sim::blocks::Layout;
 use crate::sim::error::{RunError, SimError};
-use crate::sim::left::{Left, OnGpu};
 use crate::sim::policy::{Policy, PolicySetup};
 use crate::sim::result::{BlockResult, SimSummary};
 use crate::sim::supply::Supply;
@@ -190,8 +190,18 @@ fn lower_level_after(machine: &Machine, left: Option<&MemoryLeft>) -> Option<Opt
     }
 }
 
+impl Left {
+    /// Whether a launch on this machine can have left it.
+    pub fn fits(&self, machine: &Machine) -> bool {
+        let Self(Some(left)) = self else { return true };
+        machine.memory().start.is_left()
+            && left.last_served < machine.sms()
+            && fits(machine, left.memory.as_ref())
+    }
+}
+
 /// Whether launches on this machine can have left this behind the SMs.
-pub(in crate::sim) fn fits(machine: &Machine, left: Option<&MemoryLeft>) -> bool {
+fn fits(machine: &Machine, left: Option<&MemoryLeft>) -> bool {
     lower_level_after(machine, left).is_some()
 }
 

@@ -53,6 +53,7 @@ mod front_end;
 mod gpu;
 mod issue;
 mod latch;
+mod left;
 mod load_store;
 mod log;
 mod memory;
@@ -69,8 +70,8 @@ mod units;
 mod warps;
 mod window;
 
-pub(in crate::sim) use gpu::{fits, launch};
-pub(in crate::sim) use memory::MemoryLeft;
+pub(in crate::sim) use gpu::launch;
+pub use left::Left;
 
 use crate::machine::{Machine, Pipeline};
 use crate::path::BlockPaths;

@@ -25,7 +25,9 @@ impl Instruction {
 
     /// It is the one of the table, and its stages say so.
     pub fn is(&self, row: &Row) {
-        let (block, warp, pc, unit, text) = (row.block, row.warp, row.pc, &row.unit, &row.text);
+        let (block, warp, pc, unit) = (row.block, row.warp, row.pc, &row.unit);
+        // in a table, text that begins like a formula has a quote before it
+        let text = row.text.strip_prefix('\'').unwrap_or(&row.text);
         assert_eq!(self.label, format!("b{block} w{warp} @{pc} {unit}: {text}"));
         assert_eq!((self.begun, self.retired), (row.issue, Some(row.done)));
         let on_unit = self.stages.iter().find(|(lane, ..)| *lane == 1).expect("it was on a unit");

@@ -24,7 +24,7 @@ use crate::program::TimingTable;
 use crate::sim::PolicySetup;
 use crate::sim::SLOTS;
 use crate::sim::blocks::{Blocks, Layout};
-use crate::sim::left::Left;
+use crate::sim::pipeline::left::Left;
 use crate::sim::policy::{AnyPolicy, Placed, Policy, View};
 use crate::sim::result::{BlockResult, MemoryStats, SimSummary, SubCoreResult};
 use crate::trace::{Event, Stalls};

@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::pipeline::{self, MemoryLeft};
-use crate::machine::Machine;
+use super::memory::MemoryLeft;
 
 /// What the launches of an application so far have left on a machine whose launches find it there
 /// ([`Start`](crate::machine::memory::Start)); nothing before the first launch, and on other machines.
@@ -18,14 +17,4 @@ pub(super) struct OnGpu {
     pub(super) last_served: usize,
     /// What is behind the SMs, if that is simulated.
     pub(super) memory: Option<MemoryLeft>,
-}
-
-impl Left {
-    /// Whether a launch on this machine can have left it.
-    pub fn fits(&self, machine: &Machine) -> bool {
-        let Self(Some(left)) = self else { return true };
-        machine.memory().start.is_left()
-            && left.last_served < machine.sms()
-            && pipeline::fits(machine, left.memory.as_ref())
-    }
 }

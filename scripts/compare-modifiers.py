@@ -216,7 +216,7 @@ def ours(words):
 
 def bare(text):
     """Targets depend on where a word stands."""
-    return re.sub(r"((?:BRA|SSY|PBK|PCNT|CAL|PRET)\b.*) `?\(?-?0x[0-9a-f]+\)?$", r"\1 TARGET", text)
+    return re.sub(r"((?:BRA|SSY|PBK|PCNT|(?<!BPT\.)CAL|PRET)\b.*) `?\(?-?0x[0-9a-f]+\)?$", r"\1 TARGET", text)
 
 
 def kind(theirs, ours):

@@ -2,7 +2,7 @@
 
 /// The known name that `word` is most likely a slip of, if there is one that is near.
 ///
-/// Near is a name that differs by one edit in three letters of the shorter of both, but at least by one (a letter that is
+/// Near is a name that differs by about one edit in three letters of the longer of both (a letter that is
 /// missing, added, replaced, or swapped with its neighbour), whatever the case of its letters. If there is none, it is the
 /// shortest name that contains the word, from three letters on.
 pub fn closest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
@@ -13,7 +13,7 @@ pub fn closest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         let length = lower.chars().count();
         let edits = strsim::damerau_levenshtein(&word, lower);
         // a single letter is one edit away from every other
-        let near = edits <= (letters.min(length) / 3).max(1) && edits < letters.max(length);
+        let near = edits <= ((letters.max(length) + 1) / 3).max(1) && edits < letters.max(length);
         near.then_some((edits, *name))
     });
     if let Some((_, name)) = slips.min() {

@@ -193,8 +193,13 @@ fn a_few_values_and_a_heavy_tail_are_said_to_be_doubtful() {
         if width > SUPPORTED {
             // as an interval narrows with the root of their number
             let expected = 500.0 * (width / SUPPORTED).powi(2);
-            let ours = point.measurements_needed.expect("a number") as f64;
-            assert!((ours / expected - 1.0).abs() < 0.01, "{point:?} {expected}");
+            match point.measurements_needed {
+                Some(ours) => {
+                    assert!((ours as f64 / expected - 1.0).abs() < 0.01, "{point:?} {expected}");
+                }
+                // more than anybody can measure is no number
+                None => assert!(expected > 1e12, "{point:?} {expected}"),
+            }
             needed += 1;
         }
     }

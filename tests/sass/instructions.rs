@@ -236,7 +236,7 @@ fn modifiers_that_no_kernel_has_compute_what_their_ptx_does() {
         .map(|name| format!("Buffer(name: \"{name}\", elem: U64, len: {THREADS}, init: File(\"{name}\"))"))
         .into();
     let is_nan = |bits: u64| bits >> 32 == 0 && bits & 0x7fff_ffff > 0x7f80_0000;
-    let mut results = 0;
+    let (mut results, mut refused) = (0, Vec::new());
     for entry in entries {
         let inputs: Vec<Vec<u8>> = (0..3)
             .map(|_| (0..THREADS).flat_map(|_| any_bits(&mut random).to_le_bytes()).collect())
@@ -259,7 +259,17 @@ fn modifiers_that_no_kernel_has_compute_what_their_ptx_does() {
                 executor.buffer(3).as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).collect();
             words
         };
-        let machine = run(&code.program(entry, &encoding).unwrap_or_else(|error| panic!("{error}")));
+        let program = match code.program(entry, &encoding) {
+            Ok(program) => program,
+            // where carries are in the way of each other they are kept in a register meanwhile, which is refused by name
+            Err(problems) => {
+                let is_carry = |message: &str| message.contains("P2R") || message.contains("R2P");
+                assert!(problems.list().iter().all(|problem| is_carry(&problem.message)), "{problems}");
+                refused.push(entry.to_owned());
+                continue;
+            }
+        };
+        let machine = run(&program);
         let ptx = run(&ptx.program(entry, &isa).unwrap_or_else(|error| panic!("{error}")));
         for (at, (machine, ptx)) in machine.iter().zip(&ptx).enumerate() {
             let (result, thread) = (at / THREADS, at % THREADS);
@@ -278,6 +288,7 @@ fn modifiers_that_no_kernel_has_compute_what_their_ptx_does() {
         }
     }
     assert!(results > 8000, "{results}");
+    assert_eq!(refused, ["values7"]);
 }
 
 /// What is printed right but is not known to compute is refused by its name.

@@ -207,11 +207,11 @@ fn is_active(text: &str) -> bool {
 fn names_and_source_lines_are_data() {
     let dir = scratch("nasty");
     let name = format!("{NASTY}.warp");
-    std::fs::write(dir.join(&name), ".warps 1\n iadd r1\n ret\n").unwrap();
+    std::fs::write(dir.join(&name), ".warps 1\n int.add r1\n ret\n").unwrap();
     let broken = format!("{NASTY}-2.warp");
     std::fs::write(dir.join(&broken), format!(".warps 1\n nosuch{NASTY} r1\n")).unwrap();
     let missing = format!("{NASTY}-3.warp");
-    let list = format!(".warps 1\n iadd r1 # {NASTY}\n ret\n");
+    let list = format!(".warps 1\n int.add r1 # {NASTY}\n ret\n");
     std::fs::write(dir.join("comment.warp"), list).unwrap();
     let runs: Vec<Vec<&str>> = vec![
         vec!["check", &name],

@@ -1,15 +1,12 @@
 //! The closer look: which accesses to a place race with each other, cell by cell, with everything
 //! that is rare.
 
-use super::Deed;
 use super::atomics::Atomics;
 use super::clocks::{ClockKey, Clocks, Side};
 use super::shadow::{Cell, Cells, Moment};
-use super::watch::{Found, Region, Watch};
+use super::watch::{Found, Named, Watch};
+use super::{Deed, Region};
 use crate::base::Pc;
-
-/// Races that are named; the rest is counted.
-const NAMED: usize = 8;
 
 impl Watch {
     /// An access to bytes from an address on, of which some may race.
@@ -39,22 +36,6 @@ impl Watch {
                 let one = Found { region, address, first, second: moment.own, block: *block };
                 named.add(one);
             }
-        }
-    }
-}
-
-/// The races that were found.
-pub(super) struct Named<'a> {
-    pub(super) found: &'a mut Vec<Found>,
-    pub(super) unnamed: &'a mut u64,
-}
-
-impl Named<'_> {
-    /// One more, if it is the first of its instructions.
-    pub(super) fn add(&mut self, one: Found) {
-        let pcs = |found: &Found| (found.first.pc(), found.second.pc());
-        if !self.found.iter().any(|known| pcs(known) == pcs(&one)) {
-            if self.found.len() < NAMED { self.found.push(one) } else { *self.unnamed += 1 }
         }
     }
 }

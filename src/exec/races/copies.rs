@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use super::watch::Region;
+use super::Region;
 use crate::base::{LaneMask, Pc};
 
 /// Rows or words of a copy.

@@ -53,8 +53,8 @@ pub(super) use atomics::wraps;
 use shadow::Cell;
 pub(super) use varying::VaryingWords;
 pub use varying::makes_varying_values;
+use watch::Found;
 pub(super) use watch::Watch;
-use watch::{Found, Region};
 
 /// How blocks of a launch lie in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,6 +164,16 @@ pub(super) enum Deed {
 pub(super) struct By {
     pub(super) warp: usize,
     pub(super) pc: Pc,
+}
+
+/// A part of memory with a range of addresses of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Region {
+    /// Shared memory of the running block.
+    Shared,
+    /// Variables of modules.
+    Globals,
+    Buffers,
 }
 
 /// The memory to watch: where it begins and how many bytes it has.

@@ -3,12 +3,11 @@
 use super::super::span::Span;
 use super::atomics::Atomics;
 use super::clocks::Clocks;
-use super::closer::Named;
 use super::copies::Copies;
 use super::rows::{self, Part, ROW_BYTES, Rows};
 use super::shadow::{self, Cell, Moment, Shadow};
 use super::varying::{Touch, Varying, VaryingWords};
-use super::{BlockOrder, By, Deed, Extent};
+use super::{BlockOrder, By, Deed, Extent, Region};
 use crate::base::{LaneMask, Pc, WARP_SIZE, WarpMask};
 use crate::isa::Space;
 use crate::program::sem::BarrierKind;
@@ -24,15 +23,8 @@ const FEW_RUNS: u32 = 4;
 /// are looked at as they come.
 const LOGGED: usize = 1 << 15;
 
-/// A part of memory with a range of addresses of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Region {
-    /// Shared memory of the running block.
-    Shared,
-    /// Variables of modules.
-    Globals,
-    Buffers,
-}
+/// Races that are named; the rest is counted.
+const NAMED: usize = 8;
 
 /// What is known of a region.
 #[derive(Clone, Debug)]
@@ -60,6 +52,22 @@ pub(super) struct Found {
     pub(super) first: Cell,
     pub(super) second: Cell,
     pub(super) block: u32,
+}
+
+/// The races that were found.
+pub(super) struct Named<'a> {
+    pub(super) found: &'a mut Vec<Found>,
+    pub(super) unnamed: &'a mut u64,
+}
+
+impl Named<'_> {
+    /// One more, if it is the first of its instructions.
+    pub(super) fn add(&mut self, one: Found) {
+        let pcs = |found: &Found| (found.first.pc(), found.second.pc());
+        if !self.found.iter().any(|known| pcs(known) == pcs(&one)) {
+            if self.found.len() < NAMED { self.found.push(one) } else { *self.unnamed += 1 }
+        }
+    }
 }
 
 /// Watches the memory of a launch.

@@ -219,13 +219,16 @@ fn one_after_the_other(
     }
 }
 
+/// Runs plans of one kernel, each with what the kernels before it have left by policy.
+type RunKernel<'r> = dyn FnMut(&[&Plan], &mut [Vec<Left>]) -> Vec<replay::Ran> + 'r;
+
 /// One kernel, of this statement, for all runs that are under way. `told` says in which launch an error came up.
 fn one(
     all: &mut [Runs],
     members: &[usize],
     (statement, workload): (usize, &Workload),
     told: &dyn Fn(&Diagnostics) -> Diagnostics,
-    check: &mut dyn FnMut(&[&Plan], &mut [Vec<Left>]) -> Vec<replay::Ran>,
+    check: &mut RunKernel<'_>,
 ) {
     let going: Vec<usize> =
         members.iter().copied().filter(|&index| !all[index].under_way.is_empty()).collect();

@@ -57,11 +57,14 @@ pub fn workload(file: &Location, options: &PtxLaunch) -> Result<(Workload, Sourc
     after_copies(file, options, (Vec::new(), Vec::new()))
 }
 
+/// Copies of the host, each as an address and bytes.
+type Copies = Vec<(u64, u64)>;
+
 /// As [`workload`], after these copies of the host: all of them, and those since the kernel before it.
 fn after_copies(
     file: &Location,
     options: &PtxLaunch,
-    copies: (Vec<(u64, u64)>, Vec<(u64, u64)>),
+    copies: (Copies, Copies),
 ) -> Result<(Workload, SourceText), Diagnostics> {
     let mut kernel = read(file, options)?;
     (kernel.copies, kernel.copied_since) = copies;

@@ -26,7 +26,8 @@ const POLICIES: [PolicySetup; 7] = [
 
 /// Everything that leaves traces in an SM: global loads, control codes, barriers of both kinds, sub-cores.
 fn launch(seed: u64) -> RandomLaunch {
-    let shape = Shape { sub_cores: [1, 4][seed as usize % 2], codes: seed % 3 == 0, ..Shape::EVERYTHING };
+    let shape =
+        Shape { sub_cores: [1, 4][seed as usize % 2], codes: seed.is_multiple_of(3), ..Shape::EVERYTHING };
     random_launch(seed, &shape, 3)
 }
 

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use super::Request;
-use super::left::{halves, whole};
+use super::left::{RowLeft, halves, whole};
 use crate::machine::memory::{Dram as Settings, DramScheduler};
 use crate::trace::{DramSample, DramStats};
 
@@ -89,7 +89,7 @@ impl Dram {
     }
 
     /// By bank its row and whether that is open, at rest; and the bank whose turn it is.
-    pub fn left(&self) -> (Vec<Option<(u32, u32, bool)>>, usize) {
+    pub fn left(&self) -> (Vec<RowLeft>, usize) {
         let row = |bank: &Bank| {
             let (high, low) = halves(bank.row);
             (bank.open || bank.row != 0).then_some((high, low, bank.open))
@@ -99,7 +99,7 @@ impl Dram {
 
     /// Goes on after another launch has left these. Whether they fit.
     #[must_use]
-    pub fn go_on_after(&mut self, rows: &[Option<(u32, u32, bool)>], turn: usize) -> bool {
+    pub fn go_on_after(&mut self, rows: &[RowLeft], turn: usize) -> bool {
         let fits = rows.len() == self.banks.len() && turn < self.banks.len();
         if fits {
             for (bank, row) in self.banks.iter_mut().zip(rows) {

@@ -42,6 +42,9 @@ pub(in crate::sim) struct PartitionsLeft {
     pub(super) partitions: Vec<PartitionLeft>,
 }
 
+/// The row of a bank as two halves, and whether it is open; nothing of a bank that never had one.
+pub(super) type RowLeft = Option<(u32, u32, bool)>;
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PartitionLeft {
@@ -52,7 +55,7 @@ pub(super) struct PartitionLeft {
     pub served: usize,
     pub drawn: Drawn,
     /// By bank: its row, and whether that is open. Nothing of banks that never had one.
-    pub rows: Vec<Option<(u32, u32, bool)>>,
+    pub rows: Vec<RowLeft>,
     /// The bank whose turn it is.
     pub turn: usize,
 }

@@ -82,7 +82,7 @@ fn result(checked: &Checked) -> SimSummary {
         sub_cores: checked.sub_cores.clone(),
         blocks: u64::from(checked.launch_blocks),
         resident_blocks: checked.resident_blocks,
-        memory: checked.memory.clone(),
+        memory: checked.memory,
     }
 }
 

@@ -244,7 +244,8 @@ fn a_kernel_finds_what_the_one_before_it_left() {
         assert_eq!((left[0], copied[0]), (cold[0], warm[0]), "{file}");
         // half of what the second one reads was never there, and it waits for that
         assert!(left[1] < cold[1] && left[2] + 100 < cold[2], "{file}: {left:?} {cold:?}");
-        assert!(warm[0] + 100 < cold[0], "{file}: {warm:?} {cold:?}");
+        // the first one only stores
+        assert!(warm[1] + 100 < cold[1], "{file}: {warm:?} {cold:?}");
         let both = ["compare", file, "--machine", "accelsim-sm1", "--set", "memory.start=Left"];
         let both = json_in(&dir, &both, 0);
         assert_eq!(number(&both["results"][0]["makespan_lrr"]), left.iter().sum::<u64>(), "{file}");

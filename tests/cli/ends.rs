@@ -115,7 +115,7 @@ fn what_gives_no_result_in_time_says_so_in_json() {
 
 #[test]
 fn what_a_killed_process_left_goes_with_the_next_run() {
-    let dir = scratch("killed");
+    let dir = scratch("ends-killed");
     write_loop(&dir, 1000);
     let launch = launch_loop("10000000");
     let mut child = start(&dir, &[&["run"], &launch[..], &["--trace", "t.csv"]].concat());
@@ -134,7 +134,7 @@ fn what_a_killed_process_left_goes_with_the_next_run() {
 
 #[test]
 fn a_full_stdout_is_an_error_for_help_too() {
-    let dir = scratch("full");
+    let dir = scratch("ends-full");
     for line in [
         "$W --help > /dev/full",
         "$W check --help > /dev/full",

@@ -173,7 +173,9 @@ fn of_a_ptx_kernel() {
     assert!(traced.result["sub_cores"].as_array().unwrap().len() == 4);
     let source = std::fs::read_to_string(kernel("reduction/reduction.ptx")).unwrap();
     for row in &traced.rows {
-        assert_eq!(first_words(source.lines().nth(row.line as usize - 1).unwrap()), row.text);
+        // in a table, text that begins like a formula has a quote before it
+        let text = row.text.strip_prefix('\'').unwrap_or(&row.text);
+        assert_eq!(first_words(source.lines().nth(row.line as usize - 1).unwrap()), text);
     }
     assert!(traced.rows.iter().any(|row| row.text.contains(", ")), "operands need quotes");
     assert!(traced.perfetto.counters_of("memory").is_empty(), "this machine has no caches");

@@ -124,8 +124,7 @@ fn stock_gpu() {
 #[test]
 fn launches_of_the_suite() {
     let only = std::env::var("WARPBOUND_ONLY").ok();
-    for (name, equal, mean, worst) in
-        [("accelsim-ecrts", 102, 0.001, 0.03), ("accelsim-sm1", 93, 0.003, 0.08)]
+    for (name, equal, mean, worst) in [("accelsim-ecrts", 98, 0.001, 0.03), ("accelsim-sm1", 89, 0.003, 0.08)]
     {
         let machine = shipped::machine(name);
         let mut all = Vec::new();

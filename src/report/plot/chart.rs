@@ -7,6 +7,7 @@ use super::factor::FactorAxis;
 use super::marks::Marks;
 use super::palette::Ink;
 use super::picture::{Anchor, style};
+use crate::diag::printable_markup;
 
 pub(super) const WIDTH: u32 = 620;
 pub(super) const HEIGHT: u32 = 320;
@@ -70,7 +71,7 @@ pub(super) fn drawn(height: u32, draw: impl FnOnce(&Area<'_>)) -> String {
         draw(&area);
         area.present().expect(IN_MEMORY);
     }
-    svg
+    printable_markup(&svg).into_owned()
 }
 
 pub(super) fn legend(area: &Area<'_>, names: impl Iterator<Item = (String, usize)>) {

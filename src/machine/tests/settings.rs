@@ -113,7 +113,7 @@ fn values_that_do_not_fit_are_refused_as_in_a_file() {
         ("pipeline.queue=", "ends too early"),
         ("pipeline.queue=1), sms: (2", "more text follows"),
         ("pipeline.issue=none", "expected"),
-        ("memory.partitions.dram.clock=(1, 2, 3)", "expected"),
+        ("memory.partitions.dram.clock=(1, 2, 3)", "a `)` is missing"),
         ("memory.partitions.dram.clock.0=1", "`0` is not the name"),
         ("memory.l1.split=Fit(total: 1, sharde: [0])", "`sharde`"),
         ("memory.l1.split=Fitt(total: 1)", "`Fitt`"),

@@ -399,7 +399,7 @@ mod tests {
                 args("Buffer(name: \"a\", elem: U8, len: 1, init: Zero, inti: 1), Null"),
                 vec!["no field `inti` of `Buffer`", "did you mean `init`", "^^^^"],
             ),
-            (args("Bufer(name: \"a\")"), vec!["variant named `Bufer`", "did you mean `Buffer`"]),
+            (args("Bufer(name: \"a\")"), vec!["`Bufer` is not one of", "did you mean `Buffer`"]),
             (
                 args("Buffer(name: \"a\", elem: U8, init: Zero, len: 1, len: 2)"),
                 vec!["duplicate field named `len`", "k.ron:1:"],

@@ -402,11 +402,11 @@ mod tests {
             (args("Bufer(name: \"a\")"), vec!["`Bufer` is not one of", "did you mean `Buffer`"]),
             (
                 args("Buffer(name: \"a\", elem: U8, init: Zero, len: 1, len: 2)"),
-                vec!["duplicate field named `len`", "k.ron:1:"],
+                vec!["the field `len`", "stands here twice", "k.ron:1:"],
             ),
             (
                 args("Buffer(name: \"a\", elem: U8, init: Zero)"),
-                vec!["missing field named `len` in `Buffer`"],
+                vec!["the field `len` of `Buffer` is missing"],
             ),
         ] {
             assert!(parts.iter().all(|part| message.contains(part)), "{parts:?}:\n{message}");

@@ -97,7 +97,7 @@ pub struct Accuracy {
 
 /// The pWCET curve.
 ///
-/// Its points, `points` and `curve` together, keep what every distribution of times keeps ([`consistent`]): no time and no limit
+/// Its points, `points` and `curve` together, keep what every distribution of times keeps (`consistent`): no time and no limit
 /// is negative or infinite; with a smaller probability none is shorter; a time lies within its intervals; and where fewer than one
 /// run of the sample is expected beyond a point, the upper limits are not below the longest run.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -97,9 +97,9 @@ pub struct Accuracy {
 
 /// The pWCET curve.
 ///
-/// Its points, `points` and `curve` together, keep what every distribution of times keeps (`consistent`): no time and no limit
-/// is negative or infinite; with a smaller probability none is shorter; a time lies within its intervals; and where fewer than one
-/// run of the sample is expected beyond a point, the upper limits are not below the longest run.
+/// Its points, `points` and `curve` together, keep what every distribution of times keeps. No time and no limit is negative
+/// or infinite. With a smaller probability none is shorter. A time lies within its intervals. Where fewer than one run of the
+/// sample is expected beyond a point, the upper limits are not below the longest run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Pwcet {

@@ -14,12 +14,12 @@ pub struct TooMuch {
     most: u64,
 }
 
-/// From now on so many bytes may be taken.
+/// Sets the limit for each later request, in bytes.
 pub fn allow_memory(bytes: u64) {
     MOST.store(bytes, Ordering::Relaxed);
 }
 
-/// Asks for so many bytes, all that an input needs at the same time.
+/// Asks for memory before it is taken: `wanted` bytes are what an input needs at one time.
 ///
 /// # Errors
 /// If they are more than may be taken.

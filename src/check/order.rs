@@ -20,7 +20,7 @@ pub struct Seen {
 pub const IN_A_TRACE: &str = "a trace does not tell what other orders of accesses would lead to";
 
 impl Seen {
-    /// Of a functional run.
+    /// What is known after a functional run.
     pub fn of(executor: &Executor) -> Self {
         let not_looked_for = (!executor.watches_races()).then_some("--races ignore");
         Self { dependences: executor.time_dependences(), not_looked_for }

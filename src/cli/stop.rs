@@ -138,7 +138,7 @@ fn wait(patience: Duration) {
     }
 }
 
-/// How long the first thread of this process has waited for a processor; 0 where nobody says.
+/// How long the first thread of this process has waited for a processor; 0 where the system does not tell.
 fn starved() -> Duration {
     let text = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
     Duration::from_nanos(text.split_whitespace().nth(1).and_then(|number| number.parse().ok()).unwrap_or(0))

@@ -4,7 +4,7 @@
 //! One without a thread count is complete when every warp of the block that has not finished is
 //! there: "As threads exit, barriers waiting on all threads are checked to see if the exiting threads
 //! are the only threads that have not yet made it to a barrier" (PTX ISA 9.0, `exit`). One with a
-//! thread count is complete when so many threads have arrived, also if that is the count of the whole
+//! thread count is complete when that number of threads has arrived, also if that is the count of the whole
 //! block: threads that have ended do not arrive, and a barrier that needs them never opens.
 
 use crate::base::{LaneMask, WARP_SIZE, WarpMask};
@@ -19,8 +19,8 @@ pub(super) struct Arrival {
     pub(super) id: usize,
     /// Warps that take part; 0 for all of the block.
     pub(super) warps: usize,
-    /// Whether so many have to arrive, since the barrier has a thread count. Otherwise warps that have
-    /// finished are not expected.
+    /// Whether the barrier has a thread count, so that this number of warps has to arrive. Otherwise the barrier does
+    /// not wait for warps that have finished.
     pub(super) counted: bool,
     /// Whether the warp waits.
     pub(super) waits: bool,

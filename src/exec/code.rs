@@ -152,7 +152,7 @@ pub(super) enum Single {
     Mul,
     Fma,
     Div,
-    /// By a reciprocal that is flushed.
+    /// Division by a reciprocal that is flushed to zero.
     DivApprox,
     Rcp,
     Sqrt,

@@ -14,7 +14,7 @@ use crate::base::Watch;
 /// The part of a time that the upper limit of its interval may be above it, for a sample to support it.
 pub const SUPPORTED: f64 = 0.25;
 
-/// Measurements beyond this are no advice, since nobody can make them.
+/// The largest number of measurements that is given as advice: more cannot be made.
 pub const MOST_NEEDED: f64 = 1e12;
 
 /// The probability at which the paper measures accuracy (equation 3).

@@ -154,7 +154,7 @@ impl Points {
             problems.push(problem.hint("split it into several plans"));
         }
         let counts = launches.zip(configurations).filter(|_| all.is_some());
-        // so many that they cannot be counted are none to look at
+        // a number of points that does not fit 64 bits is refused before any is looked at
         let (launches, configurations) = counts.unwrap_or((0, 0));
         let points = Self {
             kernels,

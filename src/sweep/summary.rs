@@ -31,7 +31,7 @@ pub struct Summary {
     pub not_judged: u64,
     /// The first of those that are not judged.
     pub unjudged: Vec<u64>,
-    /// The errors of points that failed, the same once, as they come.
+    /// The errors of points that failed, each text once, in the order of the points.
     pub errors: Vec<Failure>,
     /// The first of those that are violated.
     pub violations: Vec<u64>,

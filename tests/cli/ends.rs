@@ -163,7 +163,7 @@ fn memory_is_asked_for_before_it_is_taken() {
         said.contains("buffer `p`") && said.contains("1.0 GiB may be used") && said.contains("--max-memory"),
         "{said}"
     );
-    // pages that nobody touches: far less than the 4 GB that they stand for
+    // pages that are not touched: far less than the 4 GB that they stand for
     let plan = "Sweep(kernels: [Suite], draws: Some(Draws(count: 9223372036854775808, of: [Placement])))";
     std::fs::write(dir.join("plan.ron"), plan).unwrap();
     let sweep = in_dir(&dir, &["sweep", "plan.ron", "--out", "swept"]);

@@ -176,7 +176,7 @@ impl Case {
     }
 }
 
-/// As a machine file writes it.
+/// The policy as a machine file writes it.
 fn scheduler(policy: &str) -> String {
     let name = match policy {
         "gto" => "Gto",

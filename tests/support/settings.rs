@@ -91,7 +91,7 @@ const OF_L1: &[&str] = &[
     "memory.l1.cache.write=Evict",
 ];
 
-/// Of machines of the paper model.
+/// Settings that may be drawn for machines of the paper model.
 const OF_PAPER: &[&str] = &[
     "sub_cores=1",
     "sub_cores=2",

@@ -42,7 +42,7 @@ impl Parts {
         self.lock().unfinished.retain(|known| known != path);
     }
 
-    /// Makes something under a name in `folder` that nobody has: `make` must fail if it exists. It is locked while
+    /// Makes something under a new name in `folder`: `make` must fail if the name exists. It is locked while
     /// its handle, which `make` gives, is open, and so is seen to belong to a process that still runs.
     fn make(&self, folder: &Path, make: impl Fn(&Path) -> io::Result<File>) -> io::Result<(PathBuf, File)> {
         self.remove_stale(folder);

@@ -3,30 +3,15 @@
 
 use proptest::prelude::*;
 
+use super::convert::conversion;
 use super::exact::BF16;
 use super::float::scalar;
 use super::{convert, float};
-use crate::base::{RegId, WARP_SIZE};
-use crate::program::sem::{Convert, FloatMode, FloatOp, FloatTy, IntTy, Operand, Round, ValueTy};
+use crate::base::WARP_SIZE;
+use crate::program::sem::{Convert, FloatMode, FloatOp, FloatTy, IntTy, Round, ValueTy};
 
 const BF16T: ValueTy = ValueTy::Float(FloatTy::Bf16);
 const F32T: ValueTy = ValueTy::Float(FloatTy::F32);
-
-fn conversion(from: ValueTy, to: ValueTy, round: Round) -> Convert {
-    Convert {
-        dst: RegId::new(0),
-        src: Operand::Imm(0),
-        src2: None,
-        from,
-        to,
-        round,
-        integral: false,
-        sat: false,
-        ftz: false,
-        relu: false,
-        finite: false,
-    }
-}
 
 fn apply(convert: &Convert, bits: u64) -> u64 {
     convert::lanes(convert, &[bits; WARP_SIZE], None)[9]

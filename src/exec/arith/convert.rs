@@ -136,11 +136,28 @@ fn number(ty: IntTy, bits: u64) -> i128 {
     if ty.signed { i128::from(sign_extend(bits, width)) } else { i128::from(bits & width_mask(width)) }
 }
 
+/// A conversion without modifiers, for tests.
+#[cfg(test)]
+pub(super) fn conversion(from: ValueTy, to: ValueTy, round: Round) -> Convert {
+    Convert {
+        dst: crate::base::RegId::new(0),
+        src: crate::program::sem::Operand::Imm(0),
+        src2: None,
+        from,
+        to,
+        round,
+        integral: false,
+        sat: false,
+        ftz: false,
+        relu: false,
+        finite: false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::{RegId, WARP_SIZE};
-    use crate::program::sem::Operand;
+    use crate::base::WARP_SIZE;
     use proptest::prelude::*;
 
     const F32T: ValueTy = ValueTy::Float(FloatTy::F32);
@@ -185,22 +202,6 @@ mod tests {
 
     fn int(bits: u8, signed: bool) -> ValueTy {
         ValueTy::Int(IntTy { bits, signed })
-    }
-
-    fn conversion(from: ValueTy, to: ValueTy, round: Round) -> Convert {
-        Convert {
-            dst: RegId::new(0),
-            src: Operand::Imm(0),
-            src2: None,
-            from,
-            to,
-            round,
-            integral: false,
-            sat: false,
-            ftz: false,
-            relu: false,
-            finite: false,
-        }
     }
 
     fn apply(convert: &Convert, bits: u64) -> u64 {

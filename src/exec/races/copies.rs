@@ -1,4 +1,4 @@
-//! Asynchronous copies in flight: what nobody may touch until their warp has waited for them.
+//! Asynchronous copies in flight: memory that must not be accessed until their warp has waited for them.
 //!
 //! A copy is done at once here, on hardware at any time up to the wait. So it counts as a write where
 //! it is issued, as one where it is waited for, and in between any access to the bytes that it writes
@@ -41,7 +41,7 @@ pub(super) struct Copies {
 }
 
 impl Copies {
-    /// No copies, with room for a block whose shared memory has so many rows.
+    /// No copies, with room for a block whose shared memory has `rows` rows.
     pub(super) fn new(warps: usize, rows: usize) -> Self {
         Self { warps: vec![Groups::default(); warps], written: vec![0; rows], reads: 0 }
     }

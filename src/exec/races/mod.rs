@@ -37,6 +37,7 @@ mod clocks;
 mod closer;
 mod copies;
 mod decide;
+mod follow;
 mod pages;
 mod rows;
 mod shadow;

@@ -172,7 +172,7 @@ fn problems_of_the_machine_are_those_of_an_option() {
         for problem in of_option {
             assert_eq!((&*problem.file, problem.line), ("gpgpusim.config", line), "{problem}");
         }
-        // what follows from several options, or from the base, has no place in a text that nobody wrote
+        // what follows from several options, or from the base, has no place in a file
         assert!(others.iter().all(|problem| problem.line == 0), "{problems}");
     }
 }

@@ -97,7 +97,7 @@ pub(in crate::program) fn fill(
         return Err(wrong(format!("it holds {len} elements, {} bytes; {} bytes given", size, bytes.len())));
     }
     if bytes.is_empty() {
-        // pages that nobody touches cost nothing
+        // pages that are not touched cost nothing
         bytes = vec![0; size as usize];
     } else {
         bytes.resize(size as usize, 0);

@@ -100,7 +100,7 @@ impl<'a> Opcode<'a> {
         }
     }
 
-    /// Says that an opcode has not so many types.
+    /// The refusal of an opcode that has another number of types.
     pub fn types_wrong(&self, count: usize) -> Refusal {
         self.leftover().unwrap_or_else(|| {
             let plural = if count == 1 { "type" } else { "types" };

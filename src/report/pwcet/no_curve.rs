@@ -95,7 +95,7 @@ impl std::fmt::Display for Without {
 }
 
 impl NoCurveResult {
-    /// Of finite times.
+    /// Makes the result of these times, which must be finite.
     pub fn new(measured: Measured, unit: String, values: &[f64], why: Without) -> Self {
         let mut sorted = values.to_vec();
         sorted.sort_unstable_by(f64::total_cmp);

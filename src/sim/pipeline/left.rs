@@ -9,7 +9,7 @@ use super::memory::MemoryLeft;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Left(pub(super) Option<OnGpu>);
 
-/// Of a launch that came to its end.
+/// What a launch leaves that came to its end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct OnGpu {

@@ -24,7 +24,7 @@ impl Clock {
         self.ticks == self.cycles
     }
 
-    /// Ticks within so many cycles.
+    /// The number of ticks within this number of cycles.
     #[inline]
     pub fn ticks(&self, cycles: u64) -> u64 {
         // nearly always, and in every cycle: no division then
@@ -37,12 +37,12 @@ impl Clock {
         if self.is_same() { tick } else { (tick * self.cycles - self.phase).div_ceil(self.ticks) }
     }
 
-    /// Cycles that certainly have no more than so many ticks.
+    /// A number of cycles that have no more than this number of ticks.
     pub fn cycles_within(&self, ticks: u64) -> u64 {
         if self.is_same() { ticks } else { ticks.saturating_sub(1) * self.cycles / self.ticks }
     }
 
-    /// After so many cycles they are counted from 0 again, and so are the ticks.
+    /// Counts cycles and ticks from 0 again after this number of cycles.
     pub fn go_on_after(&mut self, cycles: u64) {
         if !self.is_same() {
             let parts = u128::from(cycles) * u128::from(self.ticks) + u128::from(self.phase);

@@ -56,7 +56,7 @@ impl Lower {
         }
     }
 
-    /// What a launch leaves that took so many core cycles: what is still under way is worked off. No SM waits for any of
+    /// What a launch leaves that took this number of core cycles: what is still under way is worked off. No SM waits for any of
     /// it.
     pub fn leave(mut self, cycles: u64, sms: usize) -> MemoryLeft {
         let mut ports: Vec<Port> = (0..sms).map(|sm| self.port(sm)).collect();

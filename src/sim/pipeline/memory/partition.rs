@@ -68,7 +68,7 @@ impl Partition {
         }
     }
 
-    /// What it leaves after so many ticks, at rest.
+    /// What it leaves after this number of ticks, at rest.
     pub fn left(&self, ticks: u64) -> PartitionLeft {
         let mut clock = self.clock;
         clock.go_on_after(ticks);

@@ -93,7 +93,7 @@ impl Partitioned {
         }
     }
 
-    /// What a launch of so many core cycles leaves, at rest.
+    /// What a launch leaves that took this number of core cycles, at rest.
     pub fn left(&self, cycles: u64) -> PartitionsLeft {
         let ticks = self.clock.ticks(cycles);
         let mut clock = self.clock;

@@ -15,7 +15,7 @@ use warpbound::exec::Options;
 use warpbound::machine::Machine;
 use warpbound::path::{BlockPaths, BlockSource, Footprint};
 use warpbound::program::TimingTable;
-use warpbound::sim::{PolicySetup, SimSummary, simulate_on};
+use warpbound::sim::{Left, PolicySetup, SimSummary, simulate_after};
 
 /// The blocks of a launch, again and again.
 struct Recorded {
@@ -82,8 +82,17 @@ fn replay(criterion: &mut Criterion, name: &str, machine: &Machine, threads: usi
         let mut run = || -> SimSummary {
             recorded.next = 0;
             let (setup, resident) = (&PolicySetup::Gto, limits.blocks);
-            let ran =
-                simulate_on(threads, &mut recorded, &table, machine, setup, resident, &mut (), |_, _| ());
+            let ran = simulate_after(
+                &mut Left::default(),
+                threads,
+                &mut recorded,
+                &table,
+                machine,
+                setup,
+                resident,
+                &mut (),
+                |_, _| (),
+            );
             ran.expect("runs")
         };
         group.throughput(Throughput::Elements(run().issues));

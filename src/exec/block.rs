@@ -116,8 +116,8 @@ impl<'a> Runner<'a> {
             if self.warps.iter().all(|warp| warp.state == State::Finished) {
                 return Ok(true);
             }
-            let any_ready = self.warps.iter().any(|warp| warp.state == State::Ready);
-            if !ran && !any_ready {
+            // in another order than that of ids a warp may be ready without having had a turn
+            if !ran && !self.warps.iter().any(|warp| warp.state == State::Ready) {
                 self.end_a_suspension(&mut in_vain, paths)?;
             }
         }

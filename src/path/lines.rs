@@ -92,9 +92,9 @@ impl Lines {
             return;
         };
         for (index, &(line, bytes)) in self.pending.iter().enumerate() {
-            let (sectors, last) = (sectors(bytes), index == last);
-            let words = Some(words(bytes)).filter(|&words| store && is_partial(words, sectors));
-            to.push(LineUse::new(line, sectors, last && words.is_none()));
+            let last = index == last;
+            let words = (store && is_partial(bytes)).then(|| words(bytes));
+            to.push(LineUse::new(line, sectors(bytes), last && words.is_none()));
             to.extend(words.map(|words| LineUse::words(words, last)));
         }
         self.pending.clear();
@@ -113,9 +113,9 @@ fn words(bytes: u128) -> u32 {
     (0..32).filter(|word| all >> (WORD * word) & 1 == 1).fold(0, |set, word| set | 1 << word)
 }
 
-/// Whether one of these sectors of a line is not all in these words.
-fn is_partial(words: u32, sectors: u8) -> bool {
-    (0..4).any(|sector| sectors >> sector & 1 == 1 && (words >> (8 * sector)) as u8 != u8::MAX)
+/// Whether these bytes of a line are some of a sector and not all of it.
+fn is_partial(bytes: u128) -> bool {
+    (0..4).map(|sector| (bytes >> (32 * sector)) as u32).any(|sector| !matches!(sector, 0 | u32::MAX))
 }
 
 #[cfg(test)]

@@ -32,30 +32,12 @@ pub fn simulate<S: BlockSource, O: Observer>(
     observer: &mut O,
     on_block: impl FnMut(&BlockResult, &BlockPaths),
 ) -> Result<SimSummary, SimError<S::Error>> {
-    simulate_on(1, source, table, machine, setup, resident_blocks, observer, on_block)
-}
-
-/// As [`simulate`], with several SMs on this many threads, which changes no event and no cycle.
-///
-/// # Errors
-/// As [`simulate`].
-#[allow(clippy::too_many_arguments, reason = "simulate's, and one more")]
-pub fn simulate_on<S: BlockSource, O: Observer>(
-    threads: usize,
-    source: &mut S,
-    table: &TimingTable,
-    machine: &Machine,
-    setup: &PolicySetup,
-    resident_blocks: u32,
-    observer: &mut O,
-    on_block: impl FnMut(&BlockResult, &BlockPaths),
-) -> Result<SimSummary, SimError<S::Error>> {
     let left = &mut Left::default();
-    simulate_after(left, threads, source, table, machine, setup, resident_blocks, observer, on_block)
+    simulate_after(left, 1, source, table, machine, setup, resident_blocks, observer, on_block)
 }
 
-/// As [`simulate_on`], on a machine where other launches have left this. A launch that comes to its end puts there what
-/// it leaves itself.
+/// As [`simulate`], on a machine where other launches have left this, with several SMs on this many threads. A launch that
+/// comes to its end puts there what it leaves itself. The number of threads changes no event and no cycle.
 ///
 /// # Errors
 /// As [`simulate`].

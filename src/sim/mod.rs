@@ -58,7 +58,7 @@ mod wheel;
 
 pub use crate::trace::{CacheStats, DramStats};
 pub use error::{BeyondPaper, Deadlock, RunError, SimError};
-pub use launch::{simulate, simulate_after, simulate_on};
+pub use launch::{simulate, simulate_after};
 pub use paper::{Engine, PaperMachine};
 pub use pipeline::Left;
 pub use policy::PolicySetup;

@@ -8,7 +8,7 @@ use warpbound::exec::Options;
 use warpbound::machine::Machine;
 use warpbound::program::launch::Launch;
 use warpbound::program::{Program, TimingTable};
-use warpbound::sim::{BlockResult, PolicySetup, SimSummary, simulate, simulate_on};
+use warpbound::sim::{BlockResult, Left, PolicySetup, SimSummary, simulate, simulate_after};
 use warpbound::trace::Observer;
 
 pub fn workload(name: &str, program: Program, launch: Launch) -> Workload {
@@ -81,7 +81,17 @@ pub fn observed_on(
     let resident = resident(workload, machine);
     let mut blocks = Vec::new();
     let on_block = |result: &BlockResult, _: &_| blocks.push(result.clone());
-    let summary =
-        simulate_on(threads, &mut source, &table, machine, policy, resident, observer, on_block).unwrap();
+    let summary = simulate_after(
+        &mut Left::default(),
+        threads,
+        &mut source,
+        &table,
+        machine,
+        policy,
+        resident,
+        observer,
+        on_block,
+    )
+    .unwrap();
     (summary, blocks)
 }

@@ -250,7 +250,7 @@ fn explored_worst(
 
 /// What exploration rests on, but for the paths.
 struct Explorable<'a> {
-    /// The explored worst case of the runs that are compared.
+    /// The schedules of the runs that are compared.
     schedules: Vec<Schedules>,
     resident: u32,
     machine: &'a Machine,

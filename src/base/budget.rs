@@ -51,9 +51,11 @@ pub fn shown_bytes(bytes: u64) -> String {
 /// A copy of bytes that takes no memory for pages of zeros.
 pub fn sparse_copy(bytes: &[u8]) -> Vec<u8> {
     const PAGE: usize = 4096;
+    const ZEROS: &[u8] = &[0; PAGE];
     let mut copy = vec![0; bytes.len()];
     for (from, to) in bytes.chunks(PAGE).zip(copy.chunks_mut(PAGE)) {
-        if from.iter().any(|byte| *byte != 0) {
+        // whole pages are compared, since that takes no loop over bytes
+        if from != &ZEROS[..from.len()] {
             to.copy_from_slice(from);
         }
     }

@@ -7,10 +7,14 @@ use std::fmt::Write;
 /// Whether a character does something instead of being seen: control characters other than the end of a line and
 /// a tabulator, marks of direction, separators of lines.
 pub fn is_active(c: char) -> bool {
+    // most characters are ASCII, and asked for one by one
+    if c.is_ascii() {
+        return c.is_ascii_control() && !matches!(c, '\n' | '\t');
+    }
     let direction =
         matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{206f}');
     let other = matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}');
-    (c.is_control() && !matches!(c, '\n' | '\t')) || direction || other
+    c.is_control() || direction || other
 }
 
 /// The text with escapes, `\u{1b}`, for characters that are active.
@@ -65,7 +69,7 @@ fn replaced(
     is_wanted: impl Fn(char) -> bool,
     mut replace: impl FnMut(char, &mut String),
 ) -> Cow<'_, str> {
-    if !text.contains(&is_wanted) {
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) || !text.contains(&is_wanted) {
         return Cow::Borrowed(text);
     }
     let mut safe = String::with_capacity(text.len() + 16);

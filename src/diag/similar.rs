@@ -11,10 +11,14 @@ pub fn closest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     let names: Vec<(String, &str)> = known.into_iter().map(|name| (name.to_lowercase(), name)).collect();
     let slips = names.iter().filter_map(|(lower, name)| {
         let length = lower.chars().count();
-        let edits = strsim::damerau_levenshtein(&word, lower);
         // a single letter is one edit away from every other
-        let near = edits <= ((letters.max(length) + 1) / 3).max(1) && edits < letters.max(length);
-        near.then_some((edits, *name))
+        let most = ((letters.max(length) + 1) / 3).max(1).min(letters.max(length).saturating_sub(1));
+        // each letter that one has more than the other is an edit at least; that spares most comparisons
+        if letters.abs_diff(length) > most {
+            return None;
+        }
+        let edits = strsim::damerau_levenshtein(&word, lower);
+        (edits <= most).then_some((edits, *name))
     });
     if let Some((_, name)) = slips.min() {
         return Some(name);

@@ -92,10 +92,13 @@ impl Lines {
             return;
         };
         for (index, &(line, bytes)) in self.pending.iter().enumerate() {
-            let last = index == last;
-            let words = (store && is_partial(bytes)).then(|| words(bytes));
-            to.push(LineUse::new(line, sectors(bytes), last && words.is_none()));
-            to.extend(words.map(|words| LineUse::words(words, last)));
+            let (last, sectors) = (index == last, sectors(bytes));
+            let words = if store { words(bytes) } else { u32::MAX };
+            let partial = store && words != all_words(sectors);
+            to.push(LineUse::new(line, sectors, last && !partial));
+            if partial {
+                to.push(LineUse::words(words, last));
+            }
         }
         self.pending.clear();
     }
@@ -103,19 +106,29 @@ impl Lines {
 
 /// The sectors that hold any of these bytes of a line.
 fn sectors(bytes: u128) -> u8 {
-    (0..4).filter(|sector| (bytes >> (32 * sector)) as u32 != 0).fold(0, |set, sector| set | 1 << sector)
+    let of_half = |half: u64| u8::from(half as u32 != 0) | u8::from(half >> 32 != 0) << 1;
+    of_half(bytes as u64) | of_half((bytes >> 64) as u64) << 2
 }
 
 /// The words of a line of which all bytes are among these.
 fn words(bytes: u128) -> u32 {
-    let pairs = bytes & bytes >> 1;
-    let all = pairs & pairs >> 2;
-    (0..32).filter(|word| all >> (WORD * word) & 1 == 1).fold(0, |set, word| set | 1 << word)
+    words_of_half(bytes as u64) | words_of_half((bytes >> 64) as u64) << 16
 }
 
-/// Whether these bytes of a line are some of a sector and not all of it.
-fn is_partial(bytes: u128) -> bool {
-    (0..4).map(|sector| (bytes >> (32 * sector)) as u32).any(|sector| !matches!(sector, 0 | u32::MAX))
+fn words_of_half(bytes: u64) -> u32 {
+    let pairs = bytes & bytes >> 1;
+    // each fourth bit stands for a word; the bits move together, two by two, then four by four, and so on
+    let all = pairs & pairs >> 2 & 0x1111_1111_1111_1111;
+    let twos = (all | all >> 3) & 0x0303_0303_0303_0303;
+    let fours = (twos | twos >> 6) & 0x000f_000f_000f_000f;
+    let eights = (fours | fours >> 12) & 0x0000_00ff_0000_00ff;
+    (eights | eights >> 24) as u32 & 0xffff
+}
+
+/// All words of these sectors of a line.
+fn all_words(sectors: u8) -> u32 {
+    // a bit to the lowest of each byte: no two of them meet
+    (u32::from(sectors) * 0x0020_4081 & 0x0101_0101) * 0xff
 }
 
 #[cfg(test)]
@@ -154,6 +167,24 @@ mod tests {
         assert_eq!(half, [LineUse::new(0, 8, false), first, LineUse::new(1, 1, false), second]);
         let bytes = stored(&|lines| (3..9).for_each(|byte| lines.touch(byte, 1)));
         assert_eq!(bytes, [LineUse::new(0, 1, false), LineUse::words(0b10, true)]);
+    }
+
+    #[test]
+    fn sectors_and_words_are_those_of_their_bytes() {
+        for n in 0..10_000_u64 {
+            let draw = |by: u64| n.wrapping_mul(by) ^ n.wrapping_mul(by) >> 29;
+            let half = |by: u64| draw(by) | draw(by ^ 0xff) | draw(by ^ 0xff00) << 7;
+            let bytes =
+                u128::from(half(0x9e37_79b9_7f4a_7c15)) << 64 | u128::from(half(0xbf58_476d_1ce4_e5b9));
+            let sector = |sector: &u32| (bytes >> (32 * sector)) as u32 != 0;
+            let word = |word: &u32| (bytes >> (4 * word)) as u8 & 0xf == 0xf;
+            assert_eq!(sectors(bytes), (0..4).filter(sector).fold(0, |set, sector| set | 1 << sector));
+            assert_eq!(words(bytes), (0..32).filter(word).fold(0, |set, word| set | 1 << word));
+        }
+        for set in 0..16_u8 {
+            let all = (0..32).filter(|word| set >> (word / 8) & 1 == 1).fold(0, |all, word| all | 1 << word);
+            assert_eq!(all_words(set), all);
+        }
     }
 
     #[test]

@@ -43,6 +43,10 @@ fn fields(value: &impl Debug) -> BTreeMap<String, String> {
 
 /// The fields in which two values differ: path, value of the one and value of the other.
 pub(super) fn differences(one: &impl Debug, other: &impl Debug) -> Vec<(String, String, String)> {
+    // the paths cost much more than the text, and are only needed where there is something to tell
+    if format!("{one:?}") == format!("{other:?}") {
+        return Vec::new();
+    }
     let (one, other) = (fields(one), fields(other));
     let none = || "nothing".to_owned();
     let mut paths: Vec<&String> = one.keys().chain(other.keys()).collect();

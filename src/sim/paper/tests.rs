@@ -73,12 +73,14 @@ fn an_sm_that_restarts_is_a_new_one() {
         // places change with the next launch
         let next = Layout::of(&launch.blocks[0], 1 + seed as u32 / 2 % 3);
         let new = Sm::new(&table, next);
-        left += differences(&sm, &new).len();
+        if seed % 10 == 0 {
+            left += differences(&sm, &new).len();
+        }
         sm.restart(next);
         let differ = differences(&sm, &new);
         assert!(differ.is_empty(), "seed {seed}, {policy}: a restarted SM is not new: {differ:#?}");
     }
-    assert!(left > 10_000, "the runs left {left} fields changed");
+    assert!(left > 1000, "the runs left {left} fields changed");
 }
 
 /// The same of policies, which restart with each block where one is resident at a time: a block after others goes as it

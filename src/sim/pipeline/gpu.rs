@@ -80,20 +80,23 @@ fn launch_with<'a>(
         sampling,
     };
     let share = sms.div_ceil(threads.clamp(1, sms)).min(SHARE);
+    let found = left.0.take();
+    let last_served = found.as_ref().map_or(sms - 1, |found| found.last_served);
+    let lower = lower_level(machine, &footprint, found);
     let mut gpu = Gpu {
         shares: (0..sms.div_ceil(share)).map(|_| Vec::new()).collect(),
         share,
         count: sms,
         maker,
         now: 0,
-        lower: lower_level(machine, &footprint, left),
+        lower,
         crew,
         telling: Telling::new(sms),
         length: FIRST_WINDOW,
         listening,
         told: sampling.then(Told::default),
         may_place: true,
-        last_served: left.0.as_ref().map_or(sms - 1, |left| left.last_served),
+        last_served,
         order: Order::new(pipeline.launch.placement, sms),
         result: BlockResult::default(),
     };
@@ -159,12 +162,12 @@ fn launch_with<'a>(
 
 /// What is behind the SMs, if it has to be simulated: a load/store unit without an L1 has perfect
 /// memory for itself. It is as other launches have left it, if there were any, and with what has been copied there.
-pub(super) fn lower_level(machine: &Machine, footprint: &Footprint, left: &Left) -> Option<Lower> {
+pub(super) fn lower_level(machine: &Machine, footprint: &Footprint, left: Option<OnGpu>) -> Option<Lower> {
     let memory = machine.memory();
-    let (mut lower, copied) = match &left.0 {
+    let (mut lower, copied) = match left {
         None => (new_lower_level(machine)?, &footprint.buffers),
         Some(left) => {
-            let lower = lower_level_after(machine, left.memory.as_ref()).expect("launches on it left this");
+            let lower = lower_level_after(machine, left.memory).expect("launches on it left this");
             (lower?, &footprint.copied)
         }
     };
@@ -182,7 +185,7 @@ fn new_lower_level(machine: &Machine) -> Option<Lower> {
 }
 
 /// What is behind the SMs where launches have left this; nothing at all if it was another machine.
-fn lower_level_after(machine: &Machine, left: Option<&MemoryLeft>) -> Option<Option<Lower>> {
+fn lower_level_after(machine: &Machine, left: Option<MemoryLeft>) -> Option<Option<Lower>> {
     match (new_lower_level(machine), left) {
         (None, None) => Some(None),
         (Some(mut lower), Some(left)) => lower.go_on_after(left).then_some(Some(lower)),
@@ -196,13 +199,8 @@ impl Left {
         let Self(Some(left)) = self else { return true };
         machine.memory().start.is_left()
             && left.last_served < machine.sms()
-            && fits(machine, left.memory.as_ref())
+            && lower_level_after(machine, left.memory.clone()).is_some()
     }
-}
-
-/// Whether launches on this machine can have left this behind the SMs.
-fn fits(machine: &Machine, left: Option<&MemoryLeft>) -> bool {
-    lower_level_after(machine, left).is_some()
 }
 
 /// What a launch leaves on a machine where the next one finds it.

@@ -142,7 +142,9 @@ pub(super) fn run(
     let settings = machine.pipeline().expect("a machine with a pipeline");
     let given = Given { table, machine, settings, kinds: kinds(machine, settings) };
     let layout = Layout::of(&blocks[0], resident);
-    let mut lower = lower_level(machine, footprint, left);
+    let found = left.0.take();
+    let last_served = found.as_ref().map_or(machine.sms() - 1, |found| found.last_served);
+    let mut lower = lower_level(machine, footprint, found);
     let mut ports: Vec<Option<Port>> =
         (0..machine.sms()).map(|sm| lower.as_ref().map(|lower| lower.port(sm))).collect();
     let shared = footprint.shared_bytes * layout.places() as u64;
@@ -153,7 +155,7 @@ pub(super) fn run(
         sms: (0..machine.sms()).map(sm).collect(),
         waiting: blocks.into_iter(),
         order: Order::new(settings.launch.placement, machine.sms()),
-        last_served: left.0.as_ref().map_or(machine.sms() - 1, |left| left.last_served),
+        last_served,
         given: 0,
         ended: Vec::new(),
     };

@@ -162,16 +162,16 @@ impl Cache {
         }
     }
 
-    /// Its lines, at rest, and what has been drawn.
-    pub(super) fn left(&self) -> CacheLeft {
-        CacheLeft { lines: self.lines.left(), drawn: Drawn::new(self.rng.get_word_pos()) }
+    /// Hands on its lines, at rest, and what has been drawn.
+    pub(super) fn leave(&mut self) -> CacheLeft {
+        CacheLeft { lines: self.lines.leave(), drawn: Drawn::new(self.rng.get_word_pos()) }
     }
 
     /// Goes on after another launch has left these. Whether they fit.
     #[must_use]
-    pub(super) fn go_on_after(&mut self, left: &CacheLeft) -> bool {
+    pub(super) fn go_on_after(&mut self, left: CacheLeft) -> bool {
         self.rng.set_word_pos(left.drawn.words());
-        self.lines.fill(&left.lines, self.full)
+        self.lines.go_on_after(left.lines, self.full)
     }
 
     /// It would have refused so many accesses more.

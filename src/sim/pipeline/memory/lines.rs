@@ -1,6 +1,6 @@
 //! The lines of a cache: where they are, which sectors they hold, and which makes room first. Nothing is searched for.
 
-use super::left::{LineLeft, halves, whole};
+use super::left::{LineLeft, LinesLeft, halves, whole};
 
 /// What a place of the cache has. All zero is an empty place of a set whose ways make room by their numbers.
 #[derive(Clone, Copy, Debug, Default)]
@@ -37,11 +37,19 @@ impl Masks {
     pub fn write(&mut self, sectors: u8, words: u32) {
         self.words |= words;
         // what is there stays readable
-        self.partial |= sectors & !self.valid;
+        let partial = self.partial | sectors & !self.valid;
         self.valid |= sectors;
-        let whole = |sector: &u32| (self.words >> (8 * sector)) as u8 == u8::MAX;
-        self.partial &= !(0..4).filter(whole).fold(0, |set, sector| set | 1 << sector);
+        self.partial = partial & !whole_sectors(self.words);
     }
+}
+
+/// The sectors all words of which are among these.
+fn whole_sectors(words: u32) -> u8 {
+    let halves = words & words >> 4;
+    let quarters = halves & halves >> 2;
+    let whole = quarters & quarters >> 1 & 0x0101_0101;
+    // the lowest bits of the bytes move to the four bits from bit 24 on: no two of them meet there
+    (whole.wrapping_mul(0x0102_0408) >> 24) as u8 & 0xf
 }
 
 /// The lines of a cache by set and way: a line's place is `set * ways + way`. They come into being with
@@ -83,7 +91,7 @@ impl Lines {
     }
 
     /// All lines, set by set in order.
-    pub fn left(&self) -> Vec<LineLeft> {
+    pub fn list(&self) -> Vec<LineLeft> {
         if self.lines.is_empty() {
             return Vec::new();
         }
@@ -97,9 +105,33 @@ impl Lines {
         (0..self.sets).flat_map(of_set).filter_map(line).collect()
     }
 
-    /// Puts lines to their places, in an empty cache whose lines have these sectors. Whether they fit.
+    /// Hands on its lines, and is empty then.
+    pub fn leave(&mut self) -> LinesLeft {
+        LinesLeft::Whole(std::mem::replace(self, Self::new(self.sets, self.ways)))
+    }
+
+    /// Goes on, empty so far, with what another launch has left in a cache whose lines have these sectors. Whether it fits.
     #[must_use]
-    pub fn fill(&mut self, left: &[LineLeft], full: u8) -> bool {
+    pub fn go_on_after(&mut self, left: LinesLeft, full: u8) -> bool {
+        match left {
+            LinesLeft::Whole(left) => {
+                let fits = (self.sets, self.ways) == (left.sets, left.ways) && left.have_only(full);
+                if fits {
+                    *self = left;
+                }
+                fits
+            }
+            LinesLeft::Listed(list) => self.fill(&list, full),
+        }
+    }
+
+    /// Whether all lines have no other sectors than these.
+    fn have_only(&self, full: u8) -> bool {
+        self.lines.iter().all(|line| line.masks.valid & !full == 0)
+    }
+
+    /// Puts lines to their places, in an empty cache whose lines have these sectors. Whether they fit.
+    fn fill(&mut self, left: &[LineLeft], full: u8) -> bool {
         if left.is_empty() {
             return true;
         }
@@ -263,6 +295,18 @@ fn down(ring: &[Line], way: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_sector_is_whole_with_its_eight_words() {
+        for sectors in 0..16_u8 {
+            let bytes = [0, 1, 2, 3].map(|sector| if sectors >> sector & 1 == 1 { 0xff } else { 0 });
+            assert_eq!(whole_sectors(u32::from_le_bytes(bytes)), sectors);
+            for word in 0..32 {
+                let without = u32::from_le_bytes(bytes) & !(1 << word);
+                assert_eq!(whole_sectors(without), sectors & !(1 << (word / 8)), "{sectors:#b}, {word}");
+            }
+        }
+    }
 
     /// Against lists.
     #[test]

@@ -45,10 +45,10 @@ impl Lower {
 
     /// Goes on, before the first cycle, after another launch has left this. Whether it fits.
     #[must_use]
-    pub fn go_on_after(&mut self, left: &MemoryLeft) -> bool {
+    pub fn go_on_after(&mut self, left: MemoryLeft) -> bool {
         match (&mut self.kind, left) {
             (Kind::Fixed(fixed), MemoryLeft::Fixed(drawn)) => {
-                fixed.draws.go_on_after(*drawn);
+                fixed.draws.go_on_after(drawn);
                 true
             }
             (Kind::Partitions(partitions), MemoryLeft::Partitions(left)) => partitions.go_on_after(left),
@@ -75,7 +75,7 @@ impl Lower {
         }
         match self.kind {
             Kind::Fixed(fixed) => MemoryLeft::Fixed(fixed.draws.drawn()),
-            Kind::Partitions(partitions) => MemoryLeft::Partitions(partitions.left(cycles)),
+            Kind::Partitions(mut partitions) => MemoryLeft::Partitions(partitions.leave(cycles)),
         }
     }
 

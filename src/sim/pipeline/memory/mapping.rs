@@ -73,12 +73,18 @@ impl Mapping {
             return number as usize;
         }
         // the bits above those that chose the slice decide what is done to its number
-        let above = match self.all {
-            None => address >> (self.channel_bit + self.bits),
-            Some(_) => self.channels.quotient(address >> self.channel_bit),
-        };
-        let hashed = index::of((above & self.spread_by) << self.bits | number, self.bits, self.spread);
-        self.all.map_or(hashed, |all| hashed % all as usize)
+        match self.all {
+            None => self.spread(number, address >> (self.channel_bit + self.bits)),
+            Some(all) => {
+                self.spread(number, self.channels.quotient(address >> self.channel_bit)) % all as usize
+            }
+        }
+    }
+
+    /// What the bits above make of a slice's number.
+    #[inline]
+    fn spread(&self, number: u64, above: u64) -> usize {
+        index::of((above & self.spread_by) << self.bits | number, self.bits, self.spread)
     }
 
     /// The address within its channel.

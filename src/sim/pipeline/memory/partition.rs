@@ -69,13 +69,13 @@ impl Partition {
     }
 
     /// What it leaves after this number of ticks, at rest.
-    pub fn left(&self, ticks: u64) -> PartitionLeft {
+    pub fn leave(&mut self, ticks: u64) -> PartitionLeft {
         let mut clock = self.clock;
         clock.go_on_after(ticks);
         let (rows, turn) = self.channel.dram.left();
         PartitionLeft {
             clock,
-            caches: self.slices.iter().filter_map(|slice| slice.cache.as_ref()).map(Cache::left).collect(),
+            caches: self.caches().map(Cache::leave).collect(),
             served: self.channel.served,
             drawn: self.channel.draws.drawn(),
             rows,
@@ -85,17 +85,23 @@ impl Partition {
 
     /// Goes on after another launch has left this. Whether it fits.
     #[must_use]
-    pub fn go_on_after(&mut self, left: &PartitionLeft) -> bool {
+    pub fn go_on_after(&mut self, left: PartitionLeft) -> bool {
         let PartitionLeft { clock, caches, served, drawn, rows, turn } = left;
-        let of_slices = self.slices.iter_mut().filter_map(|slice| slice.cache.as_mut());
-        let mut of_slices: Vec<&mut Cache> = of_slices.collect();
-        if !clock.is_like(&self.clock) || caches.len() != of_slices.len() || *served >= self.replies.len() {
+        if !clock.is_like(&self.clock)
+            || caches.len() != self.caches().count()
+            || served >= self.replies.len()
+        {
             return false;
         }
-        (self.clock, self.channel.served) = (*clock, *served);
-        self.channel.draws.go_on_after(*drawn);
-        of_slices.iter_mut().zip(caches).all(|(cache, left)| cache.go_on_after(left))
-            && self.channel.dram.go_on_after(rows, *turn)
+        (self.clock, self.channel.served) = (clock, served);
+        self.channel.draws.go_on_after(drawn);
+        self.caches().zip(caches).all(|(cache, left)| cache.go_on_after(left))
+            && self.channel.dram.go_on_after(&rows, turn)
+    }
+
+    /// The caches of slices that have one.
+    fn caches(&mut self) -> impl Iterator<Item = &mut Cache> {
+        self.slices.iter_mut().filter_map(|slice| slice.cache.as_mut())
     }
 
     /// A request comes to a slice.

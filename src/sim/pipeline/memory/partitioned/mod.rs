@@ -94,7 +94,7 @@ impl Partitioned {
     }
 
     /// What a launch leaves that took this number of core cycles, at rest.
-    pub fn left(&self, cycles: u64) -> PartitionsLeft {
+    pub fn leave(&mut self, cycles: u64) -> PartitionsLeft {
         let ticks = self.clock.ticks(cycles);
         let mut clock = self.clock;
         clock.go_on_after(cycles);
@@ -102,22 +102,21 @@ impl Partitioned {
             clock,
             requests: self.requests.left(),
             replies: self.replies.left(),
-            partitions: self.partitions().map(|partition| partition.left(ticks)).collect(),
+            partitions: self.partitions_mut().map(|partition| partition.leave(ticks)).collect(),
         }
     }
 
     /// Goes on, before the first cycle, after another launch has left this. Whether it fits.
     #[must_use]
-    pub fn go_on_after(&mut self, left: &PartitionsLeft) -> bool {
+    pub fn go_on_after(&mut self, left: PartitionsLeft) -> bool {
         let PartitionsLeft { clock, requests, replies, partitions } = left;
         if !clock.is_like(&self.clock) || partitions.len() != self.partitions().count() {
             return false;
         }
-        self.clock = *clock;
-        let own = self.shares.iter_mut().flat_map(|share| &mut share.partitions);
-        own.zip(partitions).all(|(partition, left)| partition.go_on_after(left))
-            && self.requests.go_on_after(requests)
-            && self.replies.go_on_after(replies)
+        self.clock = clock;
+        self.partitions_mut().zip(partitions).all(|(partition, left)| partition.go_on_after(left))
+            && self.requests.go_on_after(&requests)
+            && self.replies.go_on_after(&replies)
     }
 
     /// The end of the way for an SM.
@@ -249,6 +248,10 @@ impl Partitioned {
 
     fn partitions(&self) -> impl Iterator<Item = &Partition> {
         self.shares.iter().flat_map(|share| &share.partitions)
+    }
+
+    fn partitions_mut(&mut self) -> impl Iterator<Item = &mut Partition> {
+        self.shares.iter_mut().flat_map(|share| &mut share.partitions)
     }
 
     /// The next tick in which a partition has something to do.

@@ -52,6 +52,8 @@ pub struct Program {
     pub functions: Vec<Function>,
     /// Variables and sizes of the memory the program declares.
     pub memory: layout::MemoryLayout,
+    /// Whether no code follows it in its file.
+    pub ends_file: bool,
     /// Threads the kernel was compiled for at most (`.maxntid`, `.reqntid`), if it says so.
     pub max_threads: Option<u32>,
     /// Texture and surface references that the code names, each once.

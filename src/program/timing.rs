@@ -57,6 +57,8 @@ pub struct TimingTable {
     barriers: Option<Barriers>,
     hazards: Hazards,
     exit_issues: bool,
+    /// Where the code ends that can be fetched.
+    fetch_end: Option<u32>,
     bounded_queues: bool,
     /// By register of the program: the number in its name.
     numbers: Vec<usize>,
@@ -155,6 +157,7 @@ impl TimingTable {
             barriers,
             hazards: machine.hazards(),
             exit_issues: machine.exit_issues(),
+            fetch_end: (program.ends_file && stops_at_end(machine)).then_some(program.instrs.len() as u32),
             bounded_queues: machine.pipeline().is_some_and(|pipeline| pipeline.queue.is_some()),
             numbers: program.regs.iter().enumerate().map(|(index, reg)| number(&reg.name, index)).collect(),
             sub_cores: machine.sub_cores(),
@@ -174,6 +177,7 @@ impl TimingTable {
             barriers: None,
             hazards: Hazards::RAW,
             exit_issues: false,
+            fetch_end: None,
             bounded_queues: false,
             numbers: Vec::new(),
             sub_cores,
@@ -282,6 +286,11 @@ impl TimingTable {
         self.barriers
     }
 
+    /// Where the code ends that can be fetched; the largest number if it goes on.
+    pub fn fetch_end(&self) -> u32 {
+        self.fetch_end.unwrap_or(u32::MAX)
+    }
+
     /// Units of the machine.
     pub fn units(&self) -> usize {
         self.units
@@ -325,6 +334,11 @@ fn without_address(instr: &Instr) -> RegList {
 fn operands(instr: &Instr, srcs: &RegList) -> RegList {
     let guard = instr.guard.map(|guard| guard.reg);
     srcs.as_slice().iter().copied().filter(|&reg| Some(reg) != guard).collect()
+}
+
+fn stops_at_end(machine: &Machine) -> bool {
+    let front_end = machine.pipeline().and_then(|pipeline| pipeline.front_end);
+    front_end.is_some_and(|front_end| front_end.stops_at_end)
 }
 
 /// The first number in a name.

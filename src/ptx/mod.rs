@@ -89,6 +89,8 @@ impl Module {
         let mut built = lower::build(self, index, isa);
         built.program.memory.globals = self.statics.globals.clone();
         built.program.memory.constants = self.statics.constants.clone();
+        let last = self.ast.functions.iter().rposition(|function| function.body.is_some());
+        built.program.ends_file = last == Some(index as usize) && built.program.functions.is_empty();
         let mut report = Reporter::new(&self.source);
         for problem in built.problems {
             report.error(problem.span, problem.message, problem.hint);

@@ -163,6 +163,21 @@ fn launching_costs_what_it_is_told_to() {
     // blocks after each other cost their start each, and the launch its end once
     let (one, four) = (cycles("four_blocks", &costs), cycles("four_blocks", &[]));
     assert_eq!(one, four + 4 * 10 + 5);
+    // the first block is placed later, and so are all that follow
+    for kernel in ["chain", "four_blocks"] {
+        assert_eq!(cycles(kernel, &["pipeline.launch.first=7"]), cycles(kernel, &[]) + 7, "{kernel}");
+    }
+}
+
+#[test]
+fn blocks_make_room_after_fetch_has_passed_their_warps() {
+    for (kernel, blocks) in [("chain", 1), ("four_blocks", 4), ("four_warps", 1)] {
+        let [ends, ended] = ["=true", "=false"].map(|value| {
+            cycles(kernel, &[&set(FRONT_END, "fetches=4"), &set(FRONT_END, &format!("ends_warps{value}"))])
+        });
+        // alone on the SM, the last warp is passed in the cycle in which it is complete
+        assert_eq!(ends, ended + blocks, "{kernel}");
+    }
 }
 
 #[test]

@@ -104,7 +104,7 @@ fn of_pipeline(
         write_back: _,
         result_buses: _,
         load_store: _,
-        launch: Launch { start: _, end: _, blocks_per_cycle: _, placement },
+        launch: Launch { first: _, start: _, end: _, blocks_per_cycle: _, placement },
         unscored: _,
     } = pipeline;
     idle(

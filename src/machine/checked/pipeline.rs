@@ -66,7 +66,7 @@ fn settings(pipeline: &PipelineSpec, sub_cores: u32, check: &mut Check) {
         write_back,
         result_buses,
         load_store,
-        launch: Launch { start, end, blocks_per_cycle: _, placement: _ },
+        launch: Launch { first, start, end, blocks_per_cycle: _, placement: _ },
         unscored: _,
     } = pipeline;
     check.range("issue.per_warp", *per_warp, 1..=2);
@@ -99,12 +99,13 @@ fn settings(pipeline: &PipelineSpec, sub_cores: u32, check: &mut Check) {
         check.range("load_store.replies", *replies, 1..=1 << 12);
         check.one_of("load_store.transaction", *transaction, [32, 128]);
     }
+    check.range("launch.first", *first, 0..=1 << 20);
     check.range("launch.start", *start, 0..=1 << 20);
     check.range("launch.end", *end, 0..=1 << 20);
 }
 
 fn of_front_end(front_end: FrontEnd, check: &mut Check) {
-    let FrontEnd { buffer, fetches, icache } = front_end;
+    let FrontEnd { buffer, fetches, icache, ends_warps: _, stops_at_end: _ } = front_end;
     check.range("buffer", buffer, 1..=64);
     check.range("fetches", fetches, 1..=64);
     if let Some(InstructionCache { line, sets, ways, miss_latency, instruction }) = icache {

@@ -14,8 +14,8 @@ pub(super) fn translate(import: &mut Import<'_>) {
     pipes(import, schedulers);
     if let Some(latency) = import.value("-gpgpu_kernel_launch_latency", number::<u64>) {
         // GPGPU-Sim begins to place blocks a cycle later
-        let before = import.base.pipeline.as_ref().map_or(0, |pipeline| pipeline.launch.start);
-        import.set("-gpgpu_kernel_launch_latency", "pipeline.launch.start", latency.saturating_add(before));
+        let before = import.base.pipeline.as_ref().map_or(0, |pipeline| pipeline.launch.first);
+        import.set("-gpgpu_kernel_launch_latency", "pipeline.launch.first", latency.saturating_add(before));
     }
 }
 

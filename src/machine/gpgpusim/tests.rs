@@ -61,7 +61,7 @@ fn the_stock_configuration_is_the_machine_that_was_written_by_hand() {
     differences(&ours, &theirs, "", &mut found);
     found.retain(|difference| !difference.starts_with(".name") && !difference.starts_with(".doc"));
     // what the launch takes is no part of rtx3070
-    assert_eq!(found, [".pipeline.launch.start: 1 5001"]);
+    assert_eq!(found, [".pipeline.launch.first: 1 5001"]);
 }
 
 /// The options of SM86_RTX3070's trace.config.

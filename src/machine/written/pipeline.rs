@@ -79,11 +79,20 @@ pub struct FrontEnd {
     /// The instruction cache; without it every fetch hits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub icache: Option<InstructionCache>,
+    /// Whether a warp whose instructions are all complete ends only when fetch passes it. Fetch looks at the slots in
+    /// order, from the one after the last that it served, and each time stops at the first warp that it serves. A
+    /// block makes room in the cycle after its last warp has ended.
+    #[serde(skip_serializing_if = "is_default")]
+    pub ends_warps: bool,
+    /// Whether a fetch brings nothing from behind the end of a PTX file: of the last instruction of the file only that,
+    /// and from behind it something that no warp goes on with. Else there is always something.
+    #[serde(skip_serializing_if = "is_default")]
+    pub stops_at_end: bool,
 }
 
 impl Default for FrontEnd {
     fn default() -> Self {
-        Self { buffer: 2, fetches: 1, icache: None }
+        Self { buffer: 2, fetches: 1, icache: None, ends_warps: false, stops_at_end: false }
     }
 }
 
@@ -165,6 +174,9 @@ impl Default for LoadStore {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename = "Launch", deny_unknown_fields, default)]
 pub struct Launch {
+    /// The cycle in which the first block is placed.
+    #[serde(skip_serializing_if = "is_default")]
+    pub first: u64,
     /// Cycles from the placement of a block to its first fetch.
     pub start: u64,
     /// Cycles from the end of the last block to the end of the launch.
@@ -207,8 +219,15 @@ impl PipelineSpec {
             launch,
             unscored,
         } = self;
-        let front_end = front_end.map(|FrontEnd { buffer, fetches, icache }| {
-            serde_json::json!({ "buffer": buffer, "fetches": fetches, "icache": icache })
+        let front_end = front_end.map(|FrontEnd { buffer, fetches, icache, ends_warps, stops_at_end }| {
+            serde_json::json!({
+                "buffer": buffer, "fetches": fetches, "icache": icache, "ends_warps": ends_warps,
+                "stops_at_end": stops_at_end,
+            })
+        });
+        let Launch { first, start, end, blocks_per_cycle, placement } = launch;
+        let launch = serde_json::json!({
+            "first": first, "start": start, "end": end, "blocks_per_cycle": blocks_per_cycle, "placement": placement,
         });
         serde_json::json!({
             "issue": issue, "front_end": front_end, "queue": queue, "collector": collector, "collect": collect,

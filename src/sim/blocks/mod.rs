@@ -260,8 +260,7 @@ impl Blocks {
     /// A warp that has no instruction left is over at `done`, when the last of them is done, but not
     /// before now. The block ends when all its warps are over.
     pub fn over(&mut self, slot: usize, done: u64, now: u64) -> WarpFinish {
-        let (place, warp) = self.seat(slot);
-        let resident = &mut self.residents[place];
+        let resident = &mut self.residents[self.place_of[slot] as usize];
         debug_assert!(!resident.live.has(slot) && !resident.over.has(slot));
         resident.over |= WarpMask::slot(slot);
         resident.over_at = resident.over_at.max(done).max(now);
@@ -269,7 +268,13 @@ impl Blocks {
         if resident.over == resident.slots {
             self.due = self.due.min(resident.over_at);
         }
-        WarpFinish { block: resident.block, slot, warp, done: Cycle::new(done), issues: self.ran[slot].1 }
+        self.finish(slot, done)
+    }
+
+    /// What there is to be said of a warp without instructions left, the last of which is done at `done`.
+    pub fn finish(&self, slot: usize, done: u64) -> WarpFinish {
+        let (block, warp) = self.warp(slot);
+        WarpFinish { block, slot, warp, done: Cycle::new(done), issues: self.ran[slot].1 }
     }
 
     /// Whether it was said of the warp in this slot that it is over.

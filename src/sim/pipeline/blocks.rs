@@ -20,6 +20,8 @@ impl Sm<'_> {
             self.begin_block(place, policies);
         }
         self.busy = true;
+        // where fetch ends warps, blocks come and go before a cycle and not in it
+        self.active |= self.front_end.ends_warps();
     }
 
     /// The warps of blocks whose launching is over begin.
@@ -113,9 +115,24 @@ impl Sm<'_> {
         if self.blocks.is_over(slot) {
             return;
         }
-        let finish = self.blocks.over(slot, self.warps.last_done(slot), self.now);
+        let done = self.warps.last_done(slot);
+        if !self.front_end.ends_warps() {
+            self.blocks.over(slot, done, self.now);
+        } else if self.front_end.end_when_passed(slot) {
+            self.busy = true;
+        } else {
+            return;
+        }
         if self.listening {
-            self.log.warp_finished(finish);
+            self.log.warp_finished(self.blocks.finish(slot, done));
+        }
+    }
+
+    /// Fetch has passed warps whose instructions are all complete.
+    #[cold]
+    pub(super) fn end_warps(&mut self, passed: WarpMask) {
+        for slot in passed.slots() {
+            self.blocks.over(slot, self.warps.last_done(slot), self.now + 1);
         }
     }
 
@@ -131,6 +148,9 @@ impl Sm<'_> {
         let ended = self.blocks.take_ended(self.now, result)?;
         self.exchange_paths(ended.place, ended.slots);
         self.schedulers.remove(ended.older);
+        if self.front_end.ends_warps() {
+            self.active = !self.blocks.is_empty();
+        }
         if self.listening {
             self.log.block_ended(result.block, Cycle::new(self.now));
         }

@@ -4,7 +4,8 @@
 //! is known only when it is about to issue: if the next instruction of its path is not the one in
 //! the buffer, the buffer is emptied (which takes the warp's turn) and fetched anew. A fetch takes
 //! one warp whose buffer is empty, round robin; what it brought is decoded when the next fetch
-//! begins.
+//! begins. On some machines it also ends the warps that it passes on its way
+//! ([`ends_warps`](Settings::ends_warps)).
 
 use super::per::PerSlot;
 use crate::base::WarpMask;
@@ -40,13 +41,19 @@ pub(super) struct FrontEnd {
     last: usize,
     cache: Option<Lines>,
     slots: usize,
+    /// Where the code ends that can be fetched.
+    end: u32,
+    /// Warps whose instructions are all complete and that end when fetch passes them.
+    complete: WarpMask,
+    /// Warps that it has passed in this cycle.
+    passed: WarpMask,
     /// So far.
     fetches: u64,
     misses: u64,
 }
 
 impl FrontEnd {
-    pub fn new(settings: Option<Settings>, slots: usize) -> Self {
+    pub fn new(settings: Option<Settings>, slots: usize, end: u32) -> Self {
         Self {
             settings,
             buffers: PerSlot::new(|_| Buffer::default()),
@@ -60,9 +67,45 @@ impl FrontEnd {
             last: 0,
             cache: settings.and_then(|settings| settings.icache).map(Lines::new),
             slots,
+            end,
+            complete: WarpMask::empty(),
+            passed: WarpMask::empty(),
             fetches: 0,
             misses: 0,
         }
+    }
+
+    /// Whether warps end when it passes them.
+    pub fn ends_warps(&self) -> bool {
+        self.settings.is_some_and(|settings| settings.ends_warps)
+    }
+
+    /// All instructions of a warp are complete, which therefore ends when it is passed. Whether this is news.
+    pub fn end_when_passed(&mut self, slot: usize) -> bool {
+        let news = !self.complete.has(slot);
+        self.complete |= WarpMask::slot(slot);
+        news
+    }
+
+    /// The warps that it has passed since somebody last asked, which end.
+    #[inline(always)]
+    pub fn take_passed(&mut self) -> WarpMask {
+        std::mem::replace(&mut self.passed, WarpMask::empty())
+    }
+
+    /// It looks at all slots from `after` on up to the warp that it serves, or at all.
+    #[cold]
+    fn pass(&mut self, after: usize, served: Option<usize>) {
+        let up_to = |slot: usize| u64::MAX >> (u64::BITS as usize - 1 - slot);
+        let passed = match served {
+            None => WarpMask::ALL,
+            Some(slot) => {
+                let (to, from) = (up_to(slot), u64::MAX << after);
+                WarpMask::from_bits_retain(if after <= slot { to & from } else { to | from })
+            }
+        };
+        self.passed |= self.complete & passed;
+        self.complete -= passed;
     }
 
     /// Warps whose buffer is not empty.
@@ -130,18 +173,20 @@ impl FrontEnd {
     #[inline(always)]
     pub fn cycle(&mut self, now: u64, live: WarpMask) -> (WarpMask, bool) {
         let rests = self.fetched.is_none() && self.arrivals.is_empty();
-        if rests && (live - self.filled - self.missing).is_empty() {
+        if rests && ((live - self.filled - self.missing) | self.complete).is_empty() {
             return (WarpMask::empty(), false);
         }
         let before = self.filled;
         let busy = if self.cache.is_none() { self.fetch_at_once(live) } else { self.fetch(now, live) };
-        (self.filled - before, busy)
+        (self.filled - before, busy || !self.passed.is_empty())
     }
 
     /// A buffer gets what was fetched for it.
     #[inline(always)]
     fn decode(&mut self, slot: usize, count: u32) {
-        self.buffers[slot].count = count;
+        let buffer = &mut self.buffers[slot];
+        // from behind the end comes something that is not the next instruction of a warp
+        buffer.count = count.min(self.end.saturating_sub(buffer.pc).max(1));
         self.filled |= WarpMask::slot(slot);
         self.compare(slot);
     }
@@ -158,7 +203,11 @@ impl FrontEnd {
         let mut left = settings.fetches;
         while left > 0 {
             let after = if self.last + 1 < self.slots { self.last + 1 } else { 0 };
-            let Some(slot) = crate::sim::policy::next_from(hungry, after) else { break };
+            let next = crate::sim::policy::next_from(hungry, after);
+            if !self.complete.is_empty() {
+                self.pass(after, next);
+            }
+            let Some(slot) = next else { break };
             hungry -= WarpMask::slot(slot);
             self.last = slot;
             self.fetches = self.fetches.wrapping_add(1);
@@ -188,14 +237,12 @@ impl FrontEnd {
                 continue;
             }
             let hungry = live - self.filled - self.missing;
-            if hungry.is_empty() {
-                if self.arrivals.is_empty() {
-                    break;
-                }
-                continue;
-            }
             let after = if self.last + 1 < self.slots { self.last + 1 } else { 0 };
-            let Some(slot) = crate::sim::policy::next_from(hungry, after) else { continue };
+            let next = crate::sim::policy::next_from(hungry, after);
+            if !self.complete.is_empty() {
+                self.pass(after, next);
+            }
+            let Some(slot) = next else { continue };
             self.last = slot;
             busy = true;
             self.fetches += 1;
@@ -269,7 +316,7 @@ mod tests {
 
     #[test]
     fn a_fetch_is_decoded_when_the_next_begins() {
-        let mut front = FrontEnd::new(Some(Settings { buffer: 2, fetches: 2, icache: None }), 4);
+        let mut front = FrontEnd::new(Some(Settings { fetches: 2, ..Settings::default() }), 4, u32::MAX);
         front.cycle(0, warps(&[0, 1, 2]));
         assert_eq!(front.filled, warps(&[1]), "slot 1 is fetched first");
         front.cycle(1, warps(&[0, 1, 2]));
@@ -281,13 +328,45 @@ mod tests {
 
     #[test]
     fn a_buffer_with_other_instructions_is_known() {
-        let mut front = FrontEnd::new(Some(Settings { buffer: 2, fetches: 2, icache: None }), 4);
+        let mut front = FrontEnd::new(Some(Settings { fetches: 2, ..Settings::default() }), 4, u32::MAX);
         front.cycle(0, warps(&[0]));
         front.goes_to(0, 7);
         assert_eq!(front.wrong_path, warps(&[0]));
         front.flush(0, 7);
         front.cycle(1, warps(&[0]));
         assert_eq!((front.filled, front.wrong_path), (warps(&[0]), warps(&[])));
+    }
+
+    #[test]
+    fn nothing_is_behind_the_end_of_the_code() {
+        let mut front = FrontEnd::new(Some(Settings { fetches: 2, ..Settings::default() }), 4, 3);
+        for (pc, count) in [(1, 2), (2, 1), (3, 1)] {
+            front.flush(0, pc);
+            front.goes_to(0, 1);
+            front.cycle(0, warps(&[0]));
+            front.cycle(1, warps(&[0]));
+            assert_eq!(front.buffers[0].count, count, "{pc}");
+            assert_eq!(front.wrong_path.has(0), pc != 1, "{pc}");
+        }
+    }
+
+    #[test]
+    fn warps_end_when_fetch_passes_them() {
+        let settings = Settings { fetches: 2, ends_warps: true, ..Settings::default() };
+        let mut front = FrontEnd::new(Some(settings), 64, u32::MAX);
+        for slot in [0, 2, 3, 63] {
+            assert!(front.end_when_passed(slot) && !front.end_when_passed(slot));
+        }
+        let live = warps(&[1, 4, 5, 62]);
+        front.cycle(0, live);
+        assert_eq!((front.take_passed(), front.last), (warps(&[2, 3]), 4), "it stops at 1 and at 4");
+        front.cycle(1, live);
+        assert_eq!((front.take_passed(), front.last), (warps(&[]), 62), "it stops at 5 and at 62");
+        front.cycle(2, live);
+        assert_eq!(front.take_passed(), warps(&[0, 63]), "it goes around");
+        assert!(front.end_when_passed(2));
+        assert_eq!((front.cycle(3, live), front.take_passed()), ((warps(&[]), true), warps(&[2])));
+        assert_eq!(front.cycle(4, live), (warps(&[]), false));
     }
 
     #[test]

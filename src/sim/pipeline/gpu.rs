@@ -144,6 +144,9 @@ fn launch_with<'a>(
         };
         // `now` is the next cycle
         let mut next = next.max(gpu.now);
+        if gpu.now <= pipeline.launch.first {
+            next = next.min(pipeline.launch.first);
+        }
         if let Some(lower) = &mut gpu.lower
             && next > gpu.now
         {
@@ -425,6 +428,9 @@ impl<'a> Gpu<'a> {
     /// Every SM with room gets a block, in its turn, and again up to as many as it may in a cycle.
     /// Whether there may be blocks and room left.
     fn place_blocks(&mut self, supply: &mut Supply<'_, '_>) -> Result<bool, SimError<Kept>> {
+        if self.now < self.maker.pipeline.launch.first {
+            return Ok(true);
+        }
         let limit = match self.maker.pipeline.launch.blocks_per_cycle {
             0 => u32::MAX,
             limit => limit,

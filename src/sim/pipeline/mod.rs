@@ -170,7 +170,7 @@ impl<'a> Sm<'a> {
             stuck_since: None,
             issues: 0,
             warps: Warps::new(code, slots, policies.iter().any(Policy::tracks_global)),
-            front_end: FrontEnd::new(settings.front_end, slots),
+            front_end: FrontEnd::new(settings.front_end, slots, code.table.fetch_end()),
             schedulers: Schedulers::new(sub_cores, conserving),
             flights: Flights::default(),
             collector: settings.collector.map(|c| Box::new(Collector::new(c, sub_cores.count()))),
@@ -260,6 +260,10 @@ impl<'a> Sm<'a> {
         }
         let (fetched, busy) = self.front_end.cycle(self.now, self.blocks.live());
         self.busy |= busy;
+        let passed = self.front_end.take_passed();
+        if !passed.is_empty() {
+            self.end_warps(passed);
+        }
         if !fetched.is_empty() {
             let go_on = self.warps.clear() | self.front_end.wrong_path();
             self.schedulers.wake_fetched(fetched, go_on);

@@ -13,12 +13,14 @@ pub(super) struct Fetch {
     fetched: Option<usize>,
     last: usize,
     slots: usize,
+    /// Where the code ends that can be fetched.
+    end: u32,
     /// Lines in the cache by set, the one used last first.
     sets: Vec<Vec<u32>>,
 }
 
 impl Fetch {
-    pub fn new(settings: Option<Settings>, slots: usize) -> Self {
+    pub fn new(settings: Option<Settings>, slots: usize, end: u32) -> Self {
         let sets = settings.and_then(|settings| settings.icache).map_or(0, |cache| cache.sets);
         Self {
             settings,
@@ -27,6 +29,7 @@ impl Fetch {
             fetched: None,
             last: 0,
             slots,
+            end,
             sets: vec![Vec::new(); sets as usize],
         }
     }
@@ -51,11 +54,20 @@ impl Fetch {
         }
     }
 
-    pub fn cycle(&mut self, now: u64, live: WarpMask, _: &[Warp]) {
-        let Some(settings) = self.settings else { return };
+    /// Whether warps end when it passes them.
+    pub fn ends_warps(&self) -> bool {
+        self.settings.is_some_and(|settings| settings.ends_warps)
+    }
+
+    /// Decodes and fetches. The slots of the warps that are complete and that it has passed, which are no longer among
+    /// the complete ones.
+    pub fn cycle(&mut self, now: u64, live: WarpMask, complete: &mut WarpMask) -> Vec<usize> {
+        let mut passed = Vec::new();
+        let Some(settings) = self.settings else { return passed };
         for _ in 0..settings.fetches {
             if let Some(slot) = self.fetched.take() {
-                self.buffers[slot].1 = settings.buffer;
+                let (pc, count) = &mut self.buffers[slot];
+                *count = (1..=settings.buffer).take_while(|&n| n == 1 || *pc + n <= self.end).count() as u32;
             }
             if let Some(place) = self.missing.iter().position(|&(at, _)| at <= now) {
                 self.fetched = Some(self.missing.remove(place).1);
@@ -66,8 +78,19 @@ impl Fetch {
                 live.has(*slot) && self.buffers[*slot].1 == 0 && !missing
             };
             // warps beyond the slots of the SM there are none
-            let mut around = (1..=self.slots).map(|n| (self.last + n) % self.slots);
-            let Some(slot) = around.find(is_hungry) else { continue };
+            let around = (1..=self.slots).map(|n| (self.last + n) % self.slots);
+            let mut served = None;
+            for slot in around {
+                if complete.has(slot) {
+                    *complete -= WarpMask::slot(slot);
+                    passed.push(slot);
+                }
+                if is_hungry(&slot) {
+                    served = Some(slot);
+                    break;
+                }
+            }
+            let Some(slot) = served else { continue };
             self.last = slot;
             if self.hits(self.buffers[slot].0) {
                 self.fetched = Some(slot);
@@ -75,6 +98,7 @@ impl Fetch {
                 self.missing.push((now + settings.icache.map_or(0, |cache| cache.miss_latency), slot));
             }
         }
+        passed
     }
 
     /// Whether the line of an instruction is in the cache, where it is afterwards.

@@ -102,6 +102,8 @@ struct Sm<'a> {
     blocks: Blocks,
     rooms: Vec<BlockPaths>,
     warps: Vec<Warp>,
+    /// Warps whose instructions are all complete and that end when fetch passes them.
+    complete: WarpMask,
     fetch: Fetch,
     sub_cores: Vec<SubCore>,
     policies: Vec<AnyPolicy<'a>>,
@@ -228,6 +230,9 @@ impl Placing<'_> {
     }
 
     fn place_blocks(&mut self, layout: Layout) {
+        if self.sms[0].now < self.sms[0].given.settings.launch.first {
+            return;
+        }
         let limit = match self.sms[0].given.settings.launch.blocks_per_cycle {
             0 => u32::MAX,
             limit => limit,
@@ -305,7 +310,8 @@ impl<'a> Sm<'a> {
             blocks: Blocks::new(layout),
             rooms: vec![BlockPaths::default(); layout.places()],
             warps: (0..SLOTS).map(|_| Warp::new(table.regs())).collect(),
-            fetch: Fetch::new(settings.front_end, slots),
+            complete: WarpMask::empty(),
+            fetch: Fetch::new(settings.front_end, slots, table.fetch_end()),
             sub_cores: (0..sub_cores.count()).map(sub_core).collect(),
             policies,
             first: 0,
@@ -353,7 +359,10 @@ impl<'a> Sm<'a> {
         for n in 0..self.sub_cores.len() {
             self.issue((self.first + n) % self.sub_cores.len());
         }
-        self.fetch.cycle(self.now, self.blocks.live(), &self.warps);
+        let passed = self.fetch.cycle(self.now, self.blocks.live(), &mut self.complete);
+        for slot in passed {
+            self.blocks.over(slot, self.warps[slot].last_done, self.now + 1);
+        }
     }
 
     /// The collector, and the units behind it, which start with the next cycle.
@@ -428,6 +437,7 @@ impl<'a> Sm<'a> {
         if begins == self.now {
             self.begin_block(place);
         }
+        self.active |= self.fetch.ends_warps();
     }
 
     fn begin_blocks(&mut self) {
@@ -455,6 +465,9 @@ impl<'a> Sm<'a> {
         while let Some(gone) = self.blocks.take_ended(self.now, &mut result) {
             for sub_core in &mut self.sub_cores {
                 sub_core.view.by_age.remove(gone.older);
+            }
+            if self.fetch.ends_warps() {
+                self.active = !self.blocks.is_empty();
             }
             self.events.push(Event::BlockEnded { block: result.block, end: Cycle::new(self.now) });
             for policy in &mut self.policies {
@@ -489,9 +502,16 @@ impl<'a> Sm<'a> {
     fn warp_may_be_over(&mut self, slot: usize) {
         let warp = &self.warps[slot];
         let rests = warp.in_flight == 0 && warp.stores == 0;
-        if !self.blocks.live().has(slot) && rests && !self.blocks.is_over(slot) {
-            self.events.push(Event::WarpFinished(self.blocks.over(slot, warp.last_done, self.now)));
+        if self.blocks.live().has(slot) || !rests || self.blocks.is_over(slot) || self.complete.has(slot) {
+            return;
         }
+        let done = warp.last_done;
+        if self.fetch.ends_warps() {
+            self.complete |= WarpMask::slot(slot);
+        } else {
+            self.blocks.over(slot, done, self.now);
+        }
+        self.events.push(Event::WarpFinished(self.blocks.finish(slot, done)));
     }
 
     fn lift_fences(&mut self) {

@@ -24,7 +24,7 @@ pub struct TimedInstr {
     pub srcs: RegList,
     /// Registers that are available once it is done: those written, or none where control codes count.
     pub dsts: RegList,
-    /// Registers that it writes through the register file.
+    /// Registers that it writes through the register file: none if it is [unscored](Self::unscored).
     pub results: RegList,
     /// What its control codes say, where they count.
     pub codes: Codes,
@@ -35,9 +35,12 @@ pub struct TimedInstr {
     pub loads_global: bool,
     /// How it accesses memory, if it does.
     pub access: Option<Access>,
-    /// Registers that it reads through the register file: sources without the guard.
+    /// Registers that it reads through the register file: sources without the guard, and before them, if it is
+    /// [unscored](Self::unscored), its destination. Of those with the same number in their names only the first one,
+    /// since a number is a place in the register file.
     pub operands: RegList,
-    /// Whether nobody waits for its results ([`crate::machine::PipelineSpec::unscored`]).
+    /// Whether the pipeline takes its destination for an operand, so that nobody waits for its result
+    /// ([`crate::machine::PipelineSpec::unscored`]).
     pub unscored: bool,
     /// What bank conflicts cost, where the instruction may meet them. Without conflicts it has the
     /// timing of [`TimedInstr::op`] or [`TimedInstr::by_space`] all the same.
@@ -106,6 +109,8 @@ impl TimingTable {
             })
             .collect();
         let program_regs = program.regs.len();
+        let numbers: Vec<usize> =
+            program.regs.iter().enumerate().map(|(index, reg)| number(&reg.name, index)).collect();
         let counting = program.control_codes_on(machine);
         let barriers = counting.map(|code| Barriers::of(code, program_regs + usize::from(AsyncRing::SLOTS)));
         let instrs = program
@@ -116,26 +121,30 @@ impl TimingTable {
                     .pipeline()
                     .and_then(|pipeline| pipeline.load_store)
                     .is_some_and(|load_store| !load_store.atomics_wait_for_addresses);
+                let unscored = machine.pipeline().is_some_and(|pipeline| {
+                    pipeline.unscored.iter().any(|class| class == program.classes.name(instr.class))
+                });
                 let srcs = if blind { without_address(instr) } else { instr.srcs.clone() };
+                let taken = if unscored { instr.dsts.clone() } else { RegList::new() };
+                let operands = taken.as_slice().iter().copied().chain(operands(instr, &srcs));
+                let operands = once_each(operands, &numbers);
                 let mut timed = TimedInstr {
                     op: ops[instr.class.index()],
                     by_space: instr
                         .class_by_space
                         .as_ref()
                         .map(|classes| Box::new(classes.map(|c| ops[c.index()]))),
-                    operands: operands(instr, &srcs),
+                    operands,
                     srcs,
                     dsts: instr.dsts.clone(),
-                    results: instr.dsts.clone(),
+                    results: if unscored { RegList::new() } else { instr.dsts.clone() },
                     codes: Codes::default(),
                     flow: instr.flow,
                     loads_global: instr.loads_global(),
                     banks: None,
                     moves_lines: instr.moves_lines(machine.caches_constants()),
                     access: instr.memory.and_then(MemoryOp::access),
-                    unscored: machine.pipeline().is_some_and(|pipeline| {
-                        pipeline.unscored.iter().any(|class| class == program.classes.name(instr.class))
-                    }),
+                    unscored,
                 };
                 if let Some((code, barriers)) = counting.zip(barriers) {
                     (timed.srcs, timed.codes) = barriers.read(code, instr);
@@ -159,7 +168,7 @@ impl TimingTable {
             exit_issues: machine.exit_issues(),
             fetch_end: (program.ends_file && stops_at_end(machine)).then_some(program.instrs.len() as u32),
             bounded_queues: machine.pipeline().is_some_and(|pipeline| pipeline.queue.is_some()),
-            numbers: program.regs.iter().enumerate().map(|(index, reg)| number(&reg.name, index)).collect(),
+            numbers,
             sub_cores: machine.sub_cores(),
             constants: machine.caches_constants(),
         })
@@ -331,9 +340,21 @@ fn without_address(instr: &Instr) -> RegList {
     instr.srcs.as_slice().iter().copied().filter(needed).collect()
 }
 
-fn operands(instr: &Instr, srcs: &RegList) -> RegList {
+fn operands(instr: &Instr, srcs: &RegList) -> impl Iterator<Item = RegId> {
     let guard = instr.guard.map(|guard| guard.reg);
-    srcs.as_slice().iter().copied().filter(|&reg| Some(reg) != guard).collect()
+    srcs.as_slice().iter().copied().filter(move |&reg| Some(reg) != guard)
+}
+
+/// The first of the registers with each number.
+fn once_each(regs: impl Iterator<Item = RegId>, numbers: &[usize]) -> RegList {
+    let mut seen = Vec::new();
+    regs.filter(|reg| {
+        let number = numbers.get(reg.index()).copied();
+        let is_new = number.is_none() || !seen.contains(&number);
+        seen.push(number);
+        is_new
+    })
+    .collect()
 }
 
 fn stops_at_end(machine: &Machine) -> bool {

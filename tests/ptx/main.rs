@@ -6,4 +6,5 @@ mod shipped;
 mod compilers;
 mod files;
 mod memory_ops;
+mod register_file;
 mod robustness;

@@ -44,7 +44,7 @@ pub struct PipelineSpec {
     /// What launching costs.
     #[serde(skip_serializing_if = "is_default")]
     pub launch: Launch,
-    /// Op classes whose results nobody waits for.
+    /// Op classes whose destination counts as an operand: it is read and not written, and nobody waits for the result.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unscored: Vec<String>,
 }
@@ -125,8 +125,9 @@ pub struct Collector {
     /// Collector units of the SM, an equal share for each sub-core. Each holds one instruction
     /// while its operands are read.
     pub units: u32,
-    /// Register banks of the SM, an equal share for each sub-core. Register r of warp slot w is in
-    /// bank (r + w) mod the share. A bank is read once in a step, unless it is written.
+    /// Register banks of the SM, an equal share for each sub-core. A register with number r in its name is, for warp
+    /// slot w, in bank (r + w) mod the share. A bank is read once in a step, unless it is written. An instruction reads
+    /// registers with the same number, such as `%r3` and `%rd3`, once.
     pub banks: u32,
     /// Steps (hand over, read, accept) in a cycle.
     pub steps: u32,

@@ -91,9 +91,9 @@ fn errors(all: &[Compared], least: u64) -> (f64, f64) {
 #[test]
 fn perfect_memory() {
     let all = compare("ecrts_pm", "accelsim-ecrts", 0);
-    let (mean, worst) = errors(&all, 500);
+    let (mean, worst) = errors(&all, 0);
     assert_eq!(all.len(), 156);
-    assert!(mean < 0.001 && worst < 0.02, "mean {mean}, largest {worst}");
+    assert!(mean == 0.0 && worst == 0.0, "mean {mean}, largest {worst}");
 }
 
 #[test]
@@ -101,7 +101,9 @@ fn dram_without_caches() {
     let all = compare("ecrts", "accelsim-ecrts-dram", 0);
     let (mean, worst) = errors(&all, 0);
     assert_eq!(all.len(), 156);
-    assert!(mean < 0.001 && worst < 0.05, "mean {mean}, largest {worst}");
+    // one launch is two cycles off: configs/README.md
+    assert!(all.iter().filter(|c| c.ours != c.theirs).count() <= 1);
+    assert!(mean < 1e-6 && worst < 1e-4, "mean {mean}, largest {worst}");
 }
 
 #[test]
@@ -109,23 +111,23 @@ fn stock_sm() {
     let all = compare("sm1", "accelsim-sm1", 5000);
     let (mean, worst) = errors(&all, 0);
     assert_eq!(all.len(), 156);
-    assert!(mean < 0.001 && worst < 0.025, "mean {mean}, largest {worst}");
+    assert!(mean == 0.0 && worst == 0.0, "mean {mean}, largest {worst}");
 }
 
 #[test]
 fn stock_gpu() {
     let all = compare("stock", "rtx3070", 5000);
-    let (mean, worst) = errors(&all, 500);
+    let (mean, worst) = errors(&all, 0);
     assert_eq!(all.len(), 177);
-    assert!(mean < 0.001 && worst < 0.02, "mean {mean}, largest {worst}");
+    assert!(all.iter().filter(|c| c.ours != c.theirs).count() <= 1);
+    assert!(mean < 2e-5 && worst < 0.003, "mean {mean}, largest {worst}");
 }
 
-/// Launches of the suite, which nothing here was made to agree with.
+/// Launches of the suite, which nothing here was made to agree with: all are equal.
 #[test]
 fn launches_of_the_suite() {
     let only = std::env::var("WARPBOUND_ONLY").ok();
-    for (name, equal, mean, worst) in [("accelsim-ecrts", 98, 0.001, 0.03), ("accelsim-sm1", 89, 0.003, 0.08)]
-    {
+    for (name, count) in [("accelsim-ecrts", 102), ("accelsim-sm1", 102), ("rtx3070", 48)] {
         let machine = shipped::machine(name);
         let mut all = Vec::new();
         for line in read("tests/data/reference/suite.csv").lines().skip(1) {
@@ -149,10 +151,8 @@ fn launches_of_the_suite() {
             let Compared { name: launch, scheduler, ours, theirs } = c;
             println!("{name} {launch} {scheduler}: {theirs}, here {ours}, {:+.2} %", 100.0 * c.error());
         }
-        let (same, found) = (all.len() - differ.len(), errors(&all, 500));
-        println!("{name}: {same} of {} equal, mean and largest error {found:?}", all.len());
-        assert!(same >= equal, "{name}: {same} equal");
-        assert!(found.0 < mean && found.1 < worst, "{name}: mean {}, largest {}", found.0, found.1);
+        assert!(differ.is_empty(), "{name}: {} of {} differ", differ.len(), all.len());
+        assert!(only.is_some() || all.len() == count, "{name}: {} launches", all.len());
     }
 }
 

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Tries mutants of good files for so many minutes: scripts/fuzz.sh MINUTES [FORMAT [FIRST]]
+#
+# Without FORMAT every format of tests/fuzz has its share of the time. FIRST is the number of the first input; it is drawn if
+# nobody says. Prints for each format how many inputs there were, and how many of them were accepted, refused, or failed. A
+# failing input is written to target/fuzz/FORMAT-NUMBER; to try one again:
+#
+#   WARPBOUND_FUZZ=ptx WARPBOUND_FUZZ_FILE=$PWD/target/fuzz/ptx-17 cargo test --test fuzz one_file -- --ignored
+#
+# When what it shows is mended, the file goes to tests/data/fuzz/FORMAT. CARGO says how cargo is called, MEMORY how many KiB
+# of address space a process may have.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+[ $# -ge 1 ] || { sed -n '2,12s/^# \{0,1\}//p' "$0"; exit 2; }
+minutes=$1
+first=${3:-$((RANDOM * 32768 * 32768 + RANDOM * 32768 + RANDOM))}
+ulimit -v "${MEMORY:-8388608}" -c 0
+
+program=$(${CARGO:-cargo} test --test fuzz --no-run --message-format=json |
+    sed -n 's/.*"name":"fuzz".*"executable":"\([^"]*\)".*/\1/p')
+formats=${2:-$($program --list | sed -n 's/^\([a-z]*\): test$/\1/p' | grep -vx 'campaign\|one_file')}
+out=$PWD/target/fuzz
+mkdir -p "$out"
+seconds=$((minutes * 60 / $(wc -w <<<"$formats")))
+
+failed_in_all=0
+for format in $formats; do
+    next=$first
+    inputs=0 accepted=0 refused=0 failed=0
+    end=$((SECONDS + seconds))
+    while left=$((end - SECONDS)) && [ "$left" -gt 0 ]; do
+        rm -f "$out/$format.tally"
+        code=0
+        WARPBOUND_FUZZ=$format WARPBOUND_FUZZ_FROM=$next WARPBOUND_FUZZ_SECONDS=$left WARPBOUND_FUZZ_OUT=$out \
+            "$program" --ignored --exact campaign --nocapture >"$out/$format.log" 2>&1 || code=$?
+        grep "^$format input " "$out/$format.log" || true
+        read -r next i a r f <"$out/$format.tally" || { cat "$out/$format.log"; exit 1; }
+        inputs=$((inputs + i)) accepted=$((accepted + a)) refused=$((refused + r)) failed=$((failed + f))
+        if [ "$code" -ne 0 ]; then
+            # the process ended in the middle of an input: that one failed, and the next one is tried
+            mv "$out/$format.input" "$out/$format-$next"
+            echo "$format input $next ($out/$format-$next): the process ended with $code: $(grep -v '^$' "$out/$format.log" | tail -n 1)"
+            inputs=$((inputs + 1)) failed=$((failed + 1)) next=$((next + 1))
+        fi
+    done
+    rm -f "$out/$format.input" "$out/$format.tally" "$out/$format.log"
+    echo "$format: $inputs inputs from $first, $accepted accepted, $refused refused, $failed failed"
+    failed_in_all=$((failed_in_all + failed))
+done
+[ "$failed_in_all" -eq 0 ]

@@ -1,0 +1,371 @@
+#!/usr/bin/env python3
+"""Plants faults in the source, one at a time, and tells which of them no test finds.
+
+    scripts/mutants.py 30                    # thirty faults, drawn with seed 1
+    scripts/mutants.py 30 --seed 2 --slow 0  # another thirty, against every test however long it takes
+    scripts/mutants.py --only 217 340        # two faults by their number
+    scripts/mutants.py --list                # every fault that can be planted, with its number
+
+A fault is a changed operator, comparison, number or method, or a statement that is left out. They are looked for in the
+functions of the folders of FOLDERS, outside of tests, comments and texts. A copy of the repository below target/mutants is
+given all drawn faults at once: a function with a fault has its body twice there, and the environment variable
+WARPBOUND_PLANTED says which of them is executed. So it is built once for all faults (mutant schemata: Untch, Offutt,
+Harrold, ISSTA 1993). The repository itself is not changed. Then the unit tests of the folder run with each fault, and the
+test suites, until a test fails:
+
+  killed         a test failed, or ran into its time limit
+  survived       every test passed: a test is missing, or the fault changes nothing
+  does not build the compiler refuses it, so that it proves nothing
+
+Tests are measured first without a fault; those that take longer than --slow seconds are left out. Results are printed as
+they come, and stay in target/mutants/results.txt.
+"""
+
+import argparse
+import json
+import os
+import queue
+import random
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PLACE = ROOT / "target/mutants"
+TREE = PLACE / "tree"
+RESULTS = PLACE / "results.txt"
+CHOICE = "WARPBOUND_PLANTED"
+
+# Where faults are planted, which unit tests know the folder, and the suites, the nearest first.
+FOLDERS = {
+    "src/bound": ("bound::", ["bound", "every_path", "engine", "accelsim", "exec"]),
+    "src/exec/races": ("exec::", ["exec", "bound", "every_path", "engine", "accelsim"]),
+    "src/sim/pipeline/memory": ("sim::", ["engine", "accelsim", "bound", "every_path", "exec"]),
+}
+
+# A pattern that is looked for in code, and what stands there instead.
+SWAPS = [
+    (r" < ", " <= "),
+    (r" <= ", " < "),
+    (r" > ", " >= "),
+    (r" >= ", " > "),
+    (r" == ", " != "),
+    (r" != ", " == "),
+    (r" \+ ", " - "),
+    (r" - ", " + "),
+    (r" \* ", " + "),
+    (r" / ", " * "),
+    (r" % ", " / "),
+    (r" \+= ", " -= "),
+    (r" -= ", " += "),
+    (r" << ", " >> "),
+    (r" >> ", " << "),
+    (r" & ", " | "),
+    (r" \| (?=[a-z(!])", " & "),
+    (r" && ", " || "),
+    (r"(?<=[\w)\]]) \|\| ", " && "),
+    (r"\bif !", "if "),
+    (r"\btrue\b", "false"),
+    (r"\bfalse\b", "true"),
+    (r"\.min\(", ".max("),
+    (r"\.max\(", ".min("),
+    (r"\.any\(", ".all("),
+    (r"\.all\(", ".any("),
+    (r"\.is_some\(", ".is_none("),
+    (r"\.is_none\(", ".is_some("),
+    (r"\.is_some_and\(", ".is_none_or("),
+    (r"\.is_none_or\(", ".is_some_and("),
+    (r"\.is_empty\(\)", ".len() == 1"),
+    (r"\bbreak;", "continue;"),
+    (r"\bcontinue;", "break;"),
+    (r"\.\.=", ".."),
+]
+NUMBER = re.compile(r"(?<![\w.#'])(\d+)(?![\w.]|\.\d)")
+# A statement on one line that can go without leaving a value or a name behind.
+STATEMENT = re.compile(r"(?<=[;{}])\s*\n *(?!let |use |return|break|continue|const |debug_assert|assert|#|\})([^\n{}]*;)(?=\n)")
+# What is no code: comments, texts, characters.
+NO_CODE = re.compile(
+    r'//[^\n]*|/\*.*?\*/|r(#*)".*?"\1|b?"(?:[^"\\]|\\.)*"|b?\'(?:[^\'\\\n]|\\[^\n]+?)\'', re.DOTALL
+)
+
+
+def blanked(text):
+    """The text with everything that is no code as blanks, so that offsets stay."""
+    return NO_CODE.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), text)
+
+
+def closing(code, opening):
+    """The offset behind the brace that closes the one at this offset."""
+    depth = 0
+    for at in range(opening, len(code)):
+        depth += {"{": 1, "}": -1}.get(code[at], 0)
+        if depth == 0:
+            return at + 1
+    return len(code)
+
+
+def bodies(code):
+    """Where the bodies of functions begin and end that can have a fault: those of tests cannot, nor can constant ones."""
+    tests = []
+    for found in re.finditer(r"#\[cfg\(test\)\]\s*(?:pub )?(?:mod|fn|impl)\b[^{;]*\{", code):
+        tests.append((found.start(), closing(code, found.end() - 1)))
+    for found in re.finditer(r"\b(const )?fn\s+\w+[^{;]*\{", code):
+        inside = any(start <= found.start() < end for start, end in tests)
+        if not inside and not found.group(1):
+            yield found.end() - 1, closing(code, found.end() - 1)
+
+
+def faults():
+    """Every fault: the file, the body that it is in, what it replaces, and what stands there instead."""
+    found = []
+    for folder in FOLDERS:
+        for path in sorted((ROOT / folder).rglob("*.rs")):
+            if path.stem.endswith("tests"):
+                continue
+            code = blanked(path.read_text())
+            for start, end in bodies(code):
+                body, changes = code[start:end], []
+                for pattern, instead in SWAPS:
+                    changes += [(hit.start(), hit.end(), instead) for hit in re.finditer(pattern, body)]
+                for hit in NUMBER.finditer(body):
+                    value = int(hit.group())
+                    changes.append((hit.start(), hit.end(), str(value + 1)))
+                    if value > 1:
+                        changes.append((hit.start(), hit.end(), str(value - 1)))
+                changes += [(hit.start(1), hit.end(1), "") for hit in STATEMENT.finditer(body)]
+                for first, last, instead in sorted(changes):
+                    line = body[body.rfind("\n", 0, first) + 1 : first] + body[first:].split("\n")[0]
+                    if "assert" not in line and "unreachable" not in line:
+                        place = (start + first, start + last)
+                        found.append((path.relative_to(ROOT), (start, end), place, instead))
+    return found
+
+
+def shown(number, fault):
+    """A fault as text: its number, its place, the line before and after."""
+    path, _, (first, last), instead = fault
+    text = (ROOT / path).read_text()
+    start, end = text.rfind("\n", 0, first) + 1, text.find("\n", last)
+    changed = (text[start:first] + instead + text[last:end]).strip() or "(left out)"
+    line = text.count("\n", 0, first) + 1
+    return f"{number} {path}:{line}\n    - {text[start:end].strip()}\n    + {changed}"
+
+
+def copied():
+    """Brings the copy up to date, without touching what is the same, so that little is built anew."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
+    wanted = {name for name in listed.decode().split("\0") if name and (ROOT / name).is_file()}
+    for name in wanted:
+        written(name, (ROOT / name).read_bytes())
+    for path in [path for path in TREE.rglob("*") if path.is_file()]:
+        if str(path.relative_to(TREE)) not in wanted:
+            path.unlink()
+
+
+def written(name, content):
+    """Writes a file of the copy if it is another one now."""
+    target = TREE / name
+    if not target.exists() or target.read_bytes() != content:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+
+
+def planted(chosen):
+    """Plants the faults in the copy: by number, where the body that has it lies in its file."""
+    places = {}
+    by_file = {}
+    for number, fault in chosen.items():
+        by_file.setdefault(fault[0], {}).setdefault(fault[1], []).append((number, fault))
+    for path, by_body in by_file.items():
+        text = (ROOT / path).read_text()
+        out, at, mine = "", 0, []
+        # a function inside of another one is part of that one's body
+        for start, end in sorted(by_body):
+            if start < at:
+                mine += [(number, None) for number, _ in by_body[start, end]]
+                continue
+            out += text[at:start] + "{\n"
+            for number, (_, _, (first, last), instead) in by_body[start, end]:
+                begins = out.count("\n") + 1
+                out += f"if crate::planted({number}) " + text[start:first] + instead + text[last:end] + " else\n"
+                mine.append((number, (begins, out.count("\n"))))
+            out += text[start:end] + "\n}"
+            at = end
+        written(path, (out + text[at:]).encode())
+        places[str(path)] = mine
+    root = (ROOT / "src/lib.rs").read_text()
+    root += f"""
+/// Whether this fault is executed.
+pub(crate) fn planted(number: usize) -> bool {{
+    static CHOICE: std::sync::OnceLock<Option<usize>> = std::sync::OnceLock::new();
+    *CHOICE.get_or_init(|| std::env::var("{CHOICE}").ok()?.parse().ok()) == Some(number)
+}}
+"""
+    written("src/lib.rs", root.encode())
+    return places
+
+
+def cargo(command, *words):
+    """Runs cargo in the copy: its messages, and whether it went well."""
+    line = [*command, *words, "--message-format=json"]
+    environment = {**os.environ, "CARGO_TARGET_DIR": str(PLACE / "target")}
+    done = subprocess.run(line, cwd=TREE, env=environment, capture_output=True, text=True)
+    messages = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    if done.returncode != 0 and not any(m["reason"] == "compiler-message" for m in messages):
+        sys.exit(f"{shlex.join(line)}: {done.stderr}")
+    return messages, done.returncode == 0
+
+
+def built_with(command, chosen):
+    """Plants those of the faults that the compiler takes, and builds the tests: those faults, those that it refuses, and
+    the paths of the tests by name."""
+    chosen, refused = dict(chosen), {}
+    suites = sorted({suite for _, suites in FOLDERS.values() for suite in suites})
+    which = ["--lib", *(word for suite in suites for word in ("--test", suite))]
+    while True:
+        copied()
+        places = planted(chosen)
+        wrong = {number for mine in places.values() for number, place in mine if place is None}
+        messages, fine = cargo(command, "test", "--no-run", *which)
+        for message in messages:
+            if message["reason"] == "compiler-message" and message["message"]["level"] == "error":
+                for span in message["message"]["spans"]:
+                    for number, place in places.get(span["file_name"], []):
+                        if place and place[0] <= span["line_end"] and span["line_start"] <= place[1]:
+                            wrong.add(number)
+        if fine:
+            refused |= {number: chosen.pop(number) for number in wrong}
+            built = [m for m in messages if m.get("executable") and m["profile"]["test"]]
+            return chosen, refused, {m["target"]["name"].replace("warpbound", "lib"): m["executable"] for m in built}
+        if not wrong:
+            errors = [m["message"]["rendered"] for m in messages if m["reason"] == "compiler-message"]
+            sys.exit("the copy does not build, and no fault is to blame:\n" + "\n".join(errors[:5]))
+        refused |= {number: chosen.pop(number) for number in wrong}
+
+
+def passed_on(process, lines):
+    """Passes on the lines of a process, and None at their end."""
+    for line in process.stdout:
+        lines.put(line)
+    lines.put(None)
+
+
+def tested(executable, words, limit, fault=None):
+    """Runs tests one after the other until one fails: the one that failed, or None, and the seconds of each."""
+    environment = {**os.environ, "CARGO_MANIFEST_DIR": str(TREE)} | ({CHOICE: str(fault)} if fault is not None else {})
+    process = subprocess.Popen(
+        ["nice", "-n", "15", executable, *words, "--test-threads=1"],
+        cwd=TREE, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True,
+    )
+    lines = queue.Queue()
+    threading.Thread(target=passed_on, args=(process, lines), daemon=True).start()
+    taken, failed, since = {}, None, time.monotonic()
+    while True:
+        try:
+            line = lines.get(timeout=max(0.0, since + limit - time.monotonic()))
+        except queue.Empty:
+            failed = "a test that does not end"
+            break
+        if line is None:
+            if process.wait() != 0:
+                failed = "a test that aborts"
+            break
+        found = re.match(r"test (\S+)(?: - should panic)? \.\.\. (ok|FAILED|ignored)", line)
+        if found:
+            now = time.monotonic()
+            taken[found.group(1)] = now - since
+            since = now
+            if found.group(2) == "FAILED":
+                failed = found.group(1)
+                break
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait()
+    return failed, taken
+
+
+def stages(path):
+    """What is run for a fault in a file: the executables, and the words that choose of their tests."""
+    unit, suites = next(tests for folder, tests in FOLDERS.items() if path.is_relative_to(folder))
+    return [("lib", [unit])] + [(suite, []) for suite in suites]
+
+
+def measured(built, chosen, slow, limit):
+    """The tests without a fault: those that take too long are skipped, by the words that say so."""
+    wanted = dict(stage for path in {fault[0] for fault in chosen.values()} for stage in stages(path))
+    if "lib" in wanted:
+        wanted["lib"] = sorted({stages(fault[0])[0][1][0] for fault in chosen.values()})
+    skipped = {}
+    for which, words in wanted.items():
+        # a test that takes far too long is killed, and the others are measured without it
+        skipped[which] = []
+        while True:
+            skips = [word for name in skipped[which] for word in ("--skip", name)]
+            failed, taken = tested(built[which], [*words, *skips], max(slow * 3, 20) if slow else limit)
+            if failed != "a test that does not end" or not slow:
+                break
+            listed = subprocess.run([built[which], *words, *skips, "--list"], capture_output=True, text=True).stdout
+            names = [line.removesuffix(": test") for line in listed.splitlines() if line.endswith(": test")]
+            skipped[which] += [name for name in names if name not in taken][:1]
+        if failed:
+            sys.exit(f"{which} without a fault: {failed}")
+        skipped[which] += [name for name, seconds in taken.items() if slow and seconds > slow]
+        rest = sum(seconds for name, seconds in taken.items() if name not in skipped[which])
+        said(f"without a fault: {which}: {len(taken)} tests, {len(skipped[which])} left out, the others take {rest:.0f} s")
+    return skipped
+
+
+def said(text):
+    """Prints a result and keeps it."""
+    print(text, flush=True)
+    with RESULTS.open("a") as out:
+        out.write(text + "\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("count", nargs="?", type=int, default=30, help="how many faults to draw")
+    parser.add_argument("--seed", type=int, default=1, help="which ones")
+    parser.add_argument("--only", type=int, nargs="+", metavar="NUMBER", help="these faults instead of drawn ones")
+    parser.add_argument("--list", action="store_true", help="print every fault and plant none")
+    parser.add_argument("--slow", type=float, default=10, metavar="SECONDS", help="leave out longer tests; 0 leaves out none")
+    parser.add_argument("--limit", type=float, default=300, metavar="SECONDS", help="a test that takes longer is killed")
+    parser.add_argument("--cargo", default="cargo", help="how cargo is called")
+    options = parser.parse_args()
+    everything = faults()
+    if options.list:
+        print("\n".join(shown(number, fault) for number, fault in enumerate(everything)))
+        return
+    drawn = options.only or random.Random(options.seed).sample(range(len(everything)), options.count)
+    PLACE.mkdir(parents=True, exist_ok=True)
+    command = shlex.split(options.cargo)
+    said(f"{len(everything)} faults can be planted, {len(drawn)} are drawn with seed {options.seed}")
+    chosen, refused, built = built_with(command, {number: everything[number] for number in drawn})
+    for number, fault in refused.items():
+        said(f"does not build: {shown(number, fault)}")
+    skipped = measured(built, chosen, options.slow, options.limit)
+    counts = {"does not build": len(refused), "killed": 0, "survived": 0}
+    for number, fault in chosen.items():
+        began, by = time.monotonic(), None
+        for which, words in stages(fault[0]):
+            skips = [word for name in skipped[which] for word in ("--skip", name)]
+            by, _ = tested(built[which], [*words, *skips], options.limit, number)
+            if by:
+                by = f"{which} {by}"
+                break
+        verdict = "killed" if by else "survived"
+        counts[verdict] += 1
+        said(f"{verdict}{f' by {by}' if by else ''} ({time.monotonic() - began:.0f} s): {shown(number, fault)}")
+    said(", ".join(f"{count} {verdict}" for verdict, count in counts.items()))
+
+
+if __name__ == "__main__":
+    main()

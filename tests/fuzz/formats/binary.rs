@@ -1,0 +1,47 @@
+//! The binary, for formats that are read in the command line only.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::Taken;
+
+fn command(dir: &Path, args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_warpbound"));
+    command.args(args).current_dir(dir).env_remove("COLUMNS").env_remove("NO_COLOR");
+    command.output().expect("the binary runs")
+}
+
+/// A folder that no other trial has, empty.
+pub fn scratch(name: &str) -> PathBuf {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}-{number}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&dir);
+    std::fs::create_dir_all(&dir).unwrap();
+    dir
+}
+
+/// Runs a command that must succeed.
+pub fn succeeds(dir: &Path, args: &[&str]) {
+    let output = command(dir, args);
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Runs a command that may refuse what it is given, and says why then.
+pub fn answers(dir: &Path, args: &[&str]) -> Taken {
+    // a limit of the time, and of the memory that is asked for
+    let limits = ["--time-limit", "5", "--max-memory", "256M"];
+    let output = command(dir, &[args, &limits].concat());
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!said.contains("panicked"), "{args:?}: {said}");
+    match output.status.code() {
+        Some(0 | 3) => Taken::Accepted,
+        Some(1) => {
+            // a table of results says itself what is wrong with single kernels
+            assert!(said.contains("error: ") || !output.stdout.is_empty(), "{args:?} says nothing: {said}");
+            Taken::Refused
+        }
+        _ => panic!("{args:?} ends with {}: {said}", output.status),
+    }
+}

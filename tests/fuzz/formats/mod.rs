@@ -1,0 +1,117 @@
+//! The formats: good files of each, and all that can be done with a file.
+
+mod binary;
+mod cubin;
+mod launches;
+mod machines;
+mod ptx;
+mod run;
+mod schedules;
+mod traces;
+mod written;
+
+use warpbound::base::Watch;
+use warpbound::diag::{Diagnostics, SourceText};
+
+/// What became of an input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taken {
+    /// It was read, and what it says was run as far as there was time.
+    Accepted,
+    /// An error said what is wrong with it.
+    Refused,
+}
+
+/// A format.
+#[derive(Clone, Copy)]
+pub struct Format {
+    pub name: &'static str,
+    /// Good files.
+    seeds: fn() -> Vec<Vec<u8>>,
+    /// Does with an input all that can be done. It panics if something is wrong with what comes of it.
+    pub take: fn(&[u8], &Watch) -> Taken,
+    /// How many mutants the test tries.
+    pub mutants: u64,
+}
+
+impl Format {
+    pub fn seeds(&self) -> Vec<Vec<u8>> {
+        let seeds = (self.seeds)();
+        assert!(!seeds.is_empty(), "{} has no good files", self.name);
+        seeds
+    }
+}
+
+/// All of them.
+pub const ALL: [Format; 14] = [
+    ptx::FORMAT,
+    cubin::FORMAT,
+    traces::TRACE,
+    traces::LIST,
+    machines::MACHINE,
+    machines::CONFIG,
+    launches::LAUNCH,
+    launches::PROGRAM,
+    launches::PLAN,
+    schedules::REPLAY,
+    schedules::WARP,
+    written::TIMES,
+    written::RESULTS,
+    written::CHECKPOINT,
+];
+
+/// The one of this name.
+pub fn named(name: &str) -> Format {
+    let all = ALL.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
+    let found = ALL.iter().find(|format| format.name == name);
+    *found.unwrap_or_else(|| panic!("no format `{name}`: {all}"))
+}
+
+/// The text of a file as the command line would have it; what is not UTF-8 it refuses before.
+fn source(name: &str, input: &[u8]) -> SourceText {
+    SourceText::new(name, String::from_utf8_lossy(input))
+}
+
+/// Looks at errors: each says what is wrong with what file, in words of the user's.
+fn refused(problems: &Diagnostics) -> Taken {
+    assert!(!problems.is_empty(), "refused without an error");
+    for problem in problems.list() {
+        assert!(!problem.file.is_empty() && !problem.message.is_empty(), "{problem:?}");
+        for word in ["serde", "unwrap", "`None`", "panicked", "ParseIntError", "variant identifier"] {
+            assert!(!problem.message.contains(word), "a word of Rust: {problem:?}");
+        }
+    }
+    assert!(!problems.to_string().is_empty());
+    Taken::Refused
+}
+
+/// The same for a text: an error of reading it has a line of it.
+fn refused_at(problems: &Diagnostics, source: &SourceText) -> Taken {
+    let lines = source.text().split('\n').count() as u32;
+    for problem in problems.list().iter().filter(|problem| problem.file == source.name()) {
+        assert!((1..=lines).contains(&problem.line) && problem.column > 0, "no place: {problem:?}");
+    }
+    refused(problems)
+}
+
+/// The good files with these endings in a folder, those below it included, that are not longer than so many bytes.
+fn files(folder: &str, endings: &[&str], most: u64) -> Vec<Vec<u8>> {
+    let mut folders = vec![crate::shipped::root().join(folder)];
+    let mut found = Vec::new();
+    while let Some(folder) = folders.pop() {
+        let entries =
+            std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+        for path in entries.map(|entry| entry.unwrap().path()) {
+            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            if path.is_dir() {
+                folders.push(path);
+            } else if endings.iter().any(|ending| name.ends_with(ending))
+                && path.metadata().unwrap().len() <= most
+            {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found.iter().map(|path| std::fs::read(path).unwrap()).collect()
+}

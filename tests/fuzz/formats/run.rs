@@ -1,0 +1,109 @@
+//! Runs what was accepted, a little.
+
+use std::sync::OnceLock;
+
+use warpbound::base::{Fnv1a, Watch};
+use warpbound::bound;
+use warpbound::check::{Plan, Workload, WorkloadKind, check};
+use warpbound::diag::SourceText;
+use warpbound::machine::Machine;
+use warpbound::program::Program;
+use warpbound::program::launch::{Launch, LaunchSpec};
+use warpbound::program::template;
+use warpbound::sim::PolicySetup;
+
+use super::refused;
+use crate::shipped;
+
+/// Warp instructions of a block.
+const FUEL: u64 = 1 << 11;
+/// Launches with more blocks are read and not run.
+const MOST_BLOCKS: u32 = 64;
+
+/// Machines of both engines, with all that memory has and without.
+fn machines() -> &'static [Machine] {
+    static MACHINES: OnceLock<Vec<Machine>> = OnceLock::new();
+    MACHINES.get_or_init(|| {
+        ["ecrts25-orin", "ecrts25-orin-banks", "kepler-gk104", "accelsim-sm1", "rtx3070-1sm"]
+            .map(shipped::machine)
+            .into()
+    })
+}
+
+/// A machine that an input chooses by chance.
+pub fn some_machine(input: &[u8]) -> &'static Machine {
+    let all = machines();
+    &all[(Fnv1a::of(input) % all.len() as u64) as usize]
+}
+
+/// A kernel of PTX or machine code with a launch that fits its parameters.
+pub fn program(program: Program, input: &[u8], watch: &Watch) {
+    let text = template::launch_file(&program, "kernel.ptx");
+    let source = SourceText::new("launch.ron", text.as_str());
+    let spec = LaunchSpec::parse(&source)
+        .unwrap_or_else(|error| panic!("a written launch is none: {error}\n{text}"));
+    match Launch::new(&spec, &program, 0, &source, &|_, _| Err("no file".to_owned())) {
+        Ok(launch) => {
+            let kind = WorkloadKind::Launch { program: Box::new(program), launch: Box::new(launch) };
+            workload(&Workload { name: "kernel".to_owned(), kind }, some_machine(input), watch);
+        }
+        Err(problems) => drop(refused(&problems)),
+    }
+}
+
+/// A workload on a machine: it runs and is judged, or there is an error.
+pub fn workload(workload: &Workload, machine: &Machine, watch: &Watch) {
+    under(workload, machine, &[PolicySetup::Gto, PolicySetup::TwoLevel], watch);
+}
+
+/// The same under these policies.
+pub fn under(workload: &Workload, machine: &Machine, policies: &[PolicySetup], watch: &Watch) {
+    if workload.blocks() > MOST_BLOCKS {
+        return;
+    }
+    let plan = Plan {
+        workload,
+        machine,
+        policies,
+        bounds: &bound::all(),
+        gating: &[],
+        max_instructions_per_block: FUEL,
+        threads: 1,
+        ahead: false,
+        self_check: true,
+        race_memory: Some(1 << 22),
+        watch,
+    };
+    match check(&plan) {
+        Ok(judged) => {
+            for run in judged.iter().filter(|run| run.is_complete()) {
+                let broken = run.judged().find(|row| row.violated && row.gates);
+                assert!(
+                    broken.is_none(),
+                    "a bound is exceeded under {}: {broken:?}, makespan {:?}",
+                    run.scheduler,
+                    run.makespan
+                );
+            }
+        }
+        Err(failed) => drop(refused(&failed.problems)),
+    }
+}
+
+/// A machine runs small kernels.
+pub fn suite(machine: &Machine, watch: &Watch) {
+    static KERNELS: OnceLock<Vec<Workload>> = OnceLock::new();
+    let kernels = KERNELS.get_or_init(|| {
+        let load = |name: &str| {
+            let shipped::Shipped { name, program, launch, .. } = shipped::launch(name);
+            Workload {
+                name,
+                kind: WorkloadKind::Launch { program: Box::new(program), launch: Box::new(launch) },
+            }
+        };
+        ["four_warps", "ifelse"].map(load).into()
+    });
+    for kernel in kernels {
+        workload(kernel, machine, watch);
+    }
+}

@@ -1,0 +1,101 @@
+//! Who watches a trial: a computation is asked to end after a while, and a process that does not end then is aborted.
+
+use std::io::Write;
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::time::{Duration, Instant};
+
+use warpbound::base::Watch;
+
+/// Processor time after which a computation is asked to end.
+const PATIENCE: Duration = Duration::from_millis(300);
+/// Processor time that a trial may take: far above what the largest takes, far below what anything quadratic would.
+const MOST: Duration = Duration::from_secs(20);
+/// Time that a trial may take if it waits for something.
+const MOST_WAITING: Duration = Duration::from_secs(300);
+/// How often somebody looks.
+const EVERY: Duration = Duration::from_millis(20);
+
+/// Runs something that ends within the limits, or ends the process.
+pub fn guarded<T>(what: &str, run: impl FnOnce(&Watch) -> T) -> T {
+    let watch = Arc::new(Watch::new());
+    let (end, ended) = mpsc::channel::<()>();
+    let clock = Clock::of_this_thread();
+    let (seen, said) = (Arc::clone(&watch), what.to_owned());
+    let guard = std::thread::spawn(move || {
+        while ended.recv_timeout(EVERY) == Err(mpsc::RecvTimeoutError::Timeout) {
+            let (busy, waited) = clock.taken();
+            if busy > PATIENCE || waited > MOST_WAITING / 2 {
+                seen.stop();
+            }
+            if busy > MOST || waited > MOST_WAITING {
+                // the thread cannot be ended in another way
+                let _ = writeln!(
+                    std::io::stderr(),
+                    "{said} does not end: {busy:?} of processor time, {waited:?} in all"
+                );
+                std::process::abort();
+            }
+        }
+    });
+    let result = run(&watch);
+    drop(end);
+    let _ = guard.join();
+    result
+}
+
+/// The processor time of a thread.
+struct Clock {
+    file: Option<std::path::PathBuf>,
+    before: Duration,
+    began: Instant,
+}
+
+impl Clock {
+    fn of_this_thread() -> Self {
+        let file = std::fs::read_link("/proc/thread-self").ok();
+        let mut clock = Self {
+            file: file.map(|thread| std::path::Path::new("/proc").join(thread).join("schedstat")),
+            before: Duration::ZERO,
+            began: Instant::now(),
+        };
+        clock.before = clock.busy();
+        clock
+    }
+
+    /// The first number of the file; where there is none, all time counts.
+    fn busy(&self) -> Duration {
+        let text = self.file.as_ref().and_then(|file| std::fs::read_to_string(file).ok());
+        let number = text.and_then(|text| text.split_whitespace().next()?.parse().ok());
+        number.map_or_else(|| self.began.elapsed(), Duration::from_nanos)
+    }
+
+    fn taken(&self) -> (Duration, Duration) {
+        (self.busy().saturating_sub(self.before), self.began.elapsed())
+    }
+}
+
+/// What a panic said, by thread: a trial that panics is a result, and its message belongs to it.
+static SAID: Mutex<Vec<(std::thread::ThreadId, String)>> = Mutex::new(Vec::new());
+
+/// Keeps messages of panics for [`said`] and prints none; a test that fails has them in its own.
+pub fn keep_messages_of_panics() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| {
+        let standard = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            let text = info.to_string();
+            if std::thread::current().name().is_some_and(|name| name.starts_with("trial")) {
+                SAID.lock().unwrap_or_else(PoisonError::into_inner).push((std::thread::current().id(), text));
+            } else {
+                standard(info);
+            }
+        }));
+    });
+}
+
+/// What the last panic of this thread said.
+pub fn said(thread: std::thread::ThreadId) -> String {
+    let mut all = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+    let found = all.iter().rposition(|(of, _)| *of == thread);
+    found.map_or_else(|| "a panic".to_owned(), |at| all.remove(at).1)
+}

@@ -1,24 +1,31 @@
 //! The name that somebody meant who wrote another one.
 
+/// Letters of a word for which a name is looked for, at most.
+const LONGEST: usize = 200;
+
 /// The known name that `word` is most likely a slip of, if there is one that is near.
 ///
 /// Near is a name that differs by about one edit in three letters of the longer of both (a letter that is
 /// missing, added, replaced, or swapped with its neighbour), whatever the case of its letters. If there is none, it is the
-/// shortest name that contains the word, from three letters on.
+/// shortest name that contains the word, from three letters on. A word of more than [`LONGEST`] letters is a slip of
+/// nothing: the time of a comparison grows with the product of both lengths.
 pub fn closest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let letters = word.chars().take(LONGEST + 1).count();
+    if letters > LONGEST {
+        return None;
+    }
     let word = word.to_lowercase();
-    let letters = word.chars().count();
     let names: Vec<(String, &str)> = known.into_iter().map(|name| (name.to_lowercase(), name)).collect();
     let slips = names.iter().filter_map(|(lower, name)| {
         let length = lower.chars().count();
-        // a single letter is one edit away from every other
-        let most = ((letters.max(length) + 1) / 3).max(1).min(letters.max(length).saturating_sub(1));
-        // each letter that one has more than the other is an edit at least; that spares most comparisons
+        let most = ((letters.max(length) + 1) / 3).max(1);
         if letters.abs_diff(length) > most {
-            return None;
+            return None; // each letter that one of them has more is an edit
         }
         let edits = strsim::damerau_levenshtein(&word, lower);
-        (edits <= most).then_some((edits, *name))
+        // a single letter is one edit away from every other
+        let near = edits <= most && edits < letters.max(length);
+        near.then_some((edits, *name))
     });
     if let Some((_, name)) = slips.min() {
         return Some(name);
@@ -29,7 +36,16 @@ pub fn closest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
 
 #[cfg(test)]
 mod tests {
-    use super::closest;
+    use super::{LONGEST, closest};
+
+    #[test]
+    fn a_long_word_is_a_slip_of_nothing() {
+        let name = "x".repeat(LONGEST);
+        let known = [name.as_str()];
+        assert_eq!(closest(&name[1..], known), Some(known[0]));
+        // no time that grows with the product of the lengths
+        assert_eq!(closest(&"x".repeat(50_000_000), known), None);
+    }
 
     #[test]
     fn slips_are_found_and_nothing_far_away() {

@@ -119,6 +119,9 @@ pub fn import(sources: &[SourceText], base: MachineSpec) -> Result<Imported, Dia
     import.finish()
 }
 
+/// Unknown options for which a name that is nearly the same is looked for.
+const MOST_COMPARED: usize = 200;
+
 /// A translation under way.
 struct Import<'a> {
     sources: &'a [SourceText],
@@ -245,15 +248,19 @@ impl<'a> Import<'a> {
                 }
             }
         }
-        let meant = self.meant;
+        let known: Vec<&str> = left_out::names().chain(self.meant.iter().copied()).collect();
+        // a file with more unknown options than these is no configuration, and the names take time to compare
+        let mut compared = 0;
         let options = self.given.iter().zip(self.became).zip(self.but).map(|((given, became), but)| {
             let (file, line) = given.place(self.sources);
             let became = became.unwrap_or_else(|| {
                 let name = given.known_as.as_str();
-                left_out::reason(name).map_or_else(
-                    || Became::Unknown(closest(name, left_out::names().chain(meant.iter().copied()))),
-                    |reason| Became::Nothing(reason.to_owned()),
-                )
+                if let Some(reason) = left_out::reason(name) {
+                    return Became::Nothing(reason.to_owned());
+                }
+                compared += 1;
+                let near = (compared <= MOST_COMPARED).then(|| closest(name, known.iter().copied()));
+                Became::Unknown(near.flatten())
             });
             Taken { name: given.name.clone(), value: given.value.clone(), file, line, became, but }
         });

@@ -100,6 +100,7 @@ pub use turn::{Gsrr, Srr};
 pub use value::BoundValue;
 
 use crate::diag::closest;
+use crate::machine::SchedulerKind;
 
 /// Why a name is that of none of these bounds, and what to do about it; nothing if it is that of one.
 pub fn unknown(name: &str, bounds: &[Box<dyn Bound>]) -> Option<(String, String)> {
@@ -110,6 +111,11 @@ pub fn unknown(name: &str, bounds: &[Box<dyn Bound>]) -> Option<(String, String)
     let near = closest(name, known.iter().copied());
     let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
     Some((format!("unknown bound `{name}`"), format!("{near}bounds: {}", known.join(", "))))
+}
+
+/// The one policy that a bound is for, by the bound's name; nothing if it is for several, or there is no such bound.
+pub fn policy_of(name: &str) -> Option<SchedulerKind> {
+    all().iter().find(|bound| bound.name() == name)?.policy()
 }
 
 /// Every bound, in the order in which reports list them.

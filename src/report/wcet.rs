@@ -11,7 +11,7 @@ use super::style::Style;
 use super::table::Table;
 use super::{Fraction, count};
 use crate::base::Cycles;
-use crate::bound::{Guarantee, Schedules};
+use crate::bound::{self, Guarantee, Schedules};
 use crate::check::order::not_looked_for;
 use crate::check::{Checked, Workload};
 use crate::hybrid::{Estimate, Estimates};
@@ -55,6 +55,9 @@ pub struct MethodRow {
     pub name: Cow<'static, str>,
     /// What it is about.
     pub about: About,
+    /// The policy that it is for, where it is for one only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<String>,
     /// Its value; none if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<u64>,
@@ -80,8 +83,10 @@ pub enum About {
     Runs,
     /// All work-conserving schedules of the paths of the runs: proved.
     Paths,
-    /// All schedules of the paths of the runs: published, and not proved.
+    /// The same: published, and not proved.
     PathsUnproved,
+    /// The paths of the runs under one policy: proved.
+    PathsUnderPolicy,
     /// An estimate from the times of the runs.
     Estimate,
     /// All inputs and all work-conserving schedules: proved.
@@ -93,10 +98,35 @@ impl About {
     pub fn text(self) -> &'static str {
         match self {
             Self::Runs => "these runs",
-            Self::Paths => "all schedules of these paths",
+            Self::Paths => "all work-conserving schedules of these paths",
             Self::PathsUnproved => "the same, not proved",
+            Self::PathsUnderPolicy => "these paths under one policy",
             Self::Estimate => "an estimate",
-            Self::All => "all inputs and schedules",
+            Self::All => "all inputs and work-conserving schedules",
+        }
+    }
+
+    /// What a bound on the paths of runs is about, and the policy that it is for, if that is one only.
+    pub fn of_bound(name: &str, proved: bool) -> (Self, Option<String>) {
+        match (bound::policy_of(name), proved) {
+            (None, true) => (Self::Paths, None),
+            (None, false) => (Self::PathsUnproved, None),
+            (Some(policy), true) => (Self::PathsUnderPolicy, Some(policy.to_string())),
+            (Some(policy), false) => (Self::PathsUnproved, Some(policy.to_string())),
+        }
+    }
+
+    /// Whether it is proved of something.
+    pub fn is_proved(self) -> bool {
+        matches!(self, Self::Paths | Self::PathsUnderPolicy | Self::All)
+    }
+
+    /// In words, with the policy.
+    pub fn text_for(self, policy: Option<&str>) -> String {
+        match (self, policy) {
+            (Self::PathsUnderPolicy, Some(policy)) => format!("these paths under {policy}"),
+            (about, Some(policy)) => format!("{} (for {policy})", about.text()),
+            (about, None) => about.text().to_owned(),
         }
     }
 }
@@ -114,6 +144,8 @@ struct BoundOfRuns {
 #[derive(Clone, Debug, Default)]
 pub struct Simulated {
     longest: Option<(Cycles, u64, String)>,
+    /// By policy: the longest time under it.
+    longest_under: Vec<(String, Cycles)>,
     shortest: Option<Cycles>,
     bounds: Vec<BoundOfRuns>,
     /// The policies of the runs, with what they did.
@@ -143,6 +175,10 @@ impl Simulated {
         }
         if self.longest.as_ref().is_none_or(|(longest, ..)| run.makespan > *longest) {
             self.longest = Some((run.makespan, seed, run.scheduler.clone()));
+        }
+        match self.longest_under.iter_mut().find(|(scheduler, _)| *scheduler == run.scheduler) {
+            Some((_, longest)) => *longest = run.makespan.max(*longest),
+            None => self.longest_under.push((run.scheduler.clone(), run.makespan)),
         }
         self.shortest = Some(self.shortest.map_or(run.makespan, |shortest| shortest.min(run.makespan)));
         for row in run.judged() {
@@ -190,6 +226,13 @@ pub struct Largest {
     pub explored: Explored,
 }
 
+impl MethodRow {
+    /// What its value holds for, in words.
+    pub fn holds_for(&self) -> String {
+        self.about.text_for(self.policy.as_deref())
+    }
+}
+
 impl WcetResult {
     /// Of a launch with several inputs.
     pub fn new(
@@ -212,13 +255,14 @@ impl WcetResult {
             (longest > 0.0).then(|| Fraction((value - longest) / longest))
         };
         let row = |name: &'static str,
-                   about,
+                   about: About,
                    value: Result<(Cycles, Option<u64>), String>,
                    note: Option<String>| {
             let known = value.as_ref().ok();
             MethodRow {
                 name: Cow::Borrowed(name),
                 about,
+                policy: None,
                 value: known.map(|(value, _)| value.get()),
                 over: known.and_then(|(value, _)| over(*value)),
                 undershoots: known.is_some_and(|(value, _)| *value < truth),
@@ -239,9 +283,17 @@ impl WcetResult {
             Explored::Missing(why) => row("explored", About::Paths, Err(why.clone()), None),
         });
         for BoundOfRuns { name, proved, value } in &all.simulated.bounds {
-            let about = if *proved { About::Paths } else { About::PathsUnproved };
+            let (about, policy) = About::of_bound(name, *proved);
             let value = value.clone().map(|(value, seed)| (value.cycles(), Some(seed)));
-            methods.push(row(name, about, value, None));
+            let mut of_bound = row(name, about, value, None);
+            if let Some(policy) = policy {
+                // runs and schedules of other policies say nothing of it
+                let longest = all.simulated.longest_under.iter().find(|(other, _)| *other == policy);
+                let longest = longest.map(|(_, longest)| longest.get());
+                of_bound.undershoots = of_bound.value.zip(longest).is_some_and(|(value, run)| value < run);
+                of_bound.policy = Some(policy);
+            }
+            methods.push(of_bound);
         }
         // times of one order of accesses say nothing of the others
         let estimates = match &all.simulated.decided_by_order {
@@ -280,8 +332,7 @@ impl WcetResult {
 
     /// Whether something took longer than a proved bound on it allows.
     pub fn is_violated(&self) -> bool {
-        let proved =
-            |row: &&MethodRow| row.name != "explored" && matches!(row.about, About::Paths | About::All);
+        let proved = |row: &&MethodRow| row.name != "explored" && row.about.is_proved();
         self.methods.iter().filter(proved).any(|row| row.undershoots)
     }
 
@@ -301,9 +352,9 @@ impl WcetResult {
         for row in &self.methods {
             let mut notes = Vec::new();
             if row.undershoots {
-                notes.push(match row.about {
-                    About::Paths | About::All => style.paint("1;31", "VIOLATED"),
-                    _ => style.paint("33", "UNDERSHOOTS"),
+                notes.push(match row.about.is_proved() {
+                    true => style.paint("1;31", "VIOLATED"),
+                    false => style.paint("33", "UNDERSHOOTS"),
                 });
             }
             notes.extend(row.seed.map(|seed| format!("seed {seed}")));
@@ -312,7 +363,7 @@ impl WcetResult {
                 row.name.to_string(),
                 row.value.map_or_else(|| "-".to_owned(), |value| value.to_string()),
                 row.over.map_or_else(|| "-".to_owned(), |over| format!("{:+.1} %", over.0 * 100.0)),
-                row.about.text().to_owned(),
+                row.holds_for(),
                 notes.join(", "),
             ]);
         }

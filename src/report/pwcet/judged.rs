@@ -61,6 +61,9 @@ pub struct Other {
     pub name: &'static str,
     /// What it holds for.
     pub about: About,
+    /// The policy that it is for, where it is for one only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub policy: Option<String>,
     /// Its value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<u64>,
@@ -88,6 +91,7 @@ impl Judged {
         let other = |name, about, value: Result<u64, String>| Other {
             name,
             about,
+            policy: None,
             value: value.as_ref().ok().copied(),
             pwcet_over: value
                 .as_ref()
@@ -103,9 +107,9 @@ impl Judged {
         let below = |cycles: u64| at_1e_9 < cycles as f64;
         let mut others = vec![other("explored", About::Paths, worst.clone())];
         for (name, proved, value) in &further.bounds {
-            let about = if *proved { About::Paths } else { About::PathsUnproved };
+            let (about, policy) = About::of_bound(name, *proved);
             if let Some(value) = value {
-                others.push(other(name, about, Ok(*value)));
+                others.push(Other { policy, ..other(name, about, Ok(*value)) });
             }
         }
         let all = match found {
@@ -184,7 +188,7 @@ impl PwcetResult {
                 other.name.to_owned(),
                 other.value.map_or_else(|| "-".to_owned(), |value| value.to_string()),
                 other.pwcet_over.map_or_else(|| "-".to_owned(), |over| format!("{:+.1} %", over.0 * 100.0)),
-                other.note.clone().unwrap_or_else(|| other.about.text().to_owned()),
+                other.note.clone().unwrap_or_else(|| other.about.text_for(other.policy.as_deref())),
             ]
         };
         judged.others.iter().map(row).collect()

@@ -9,12 +9,13 @@ use crate::report::plot::{BarPlot, BarRow, themed};
 use crate::report::wcet::{About, MethodRow, WcetResult};
 
 /// In the order of the legend.
-const KINDS: [(About, &str); 5] = [
+const KINDS: [(About, &str); 6] = [
     (About::Runs, "runs"),
     (About::Paths, "their paths"),
     (About::PathsUnproved, "unproved"),
     (About::Estimate, "estimate"),
     (About::All, "all inputs"),
+    (About::PathsUnderPolicy, "one policy"),
 ];
 
 /// What is wrong with proved bounds, or that nothing is.
@@ -106,14 +107,14 @@ fn table(case: &WcetResult, id: &str) -> HtmlTable {
         HtmlColumn::words("more"),
     ];
     let row = |row: &MethodRow| {
-        let proved = matches!(row.about, About::Paths | About::All);
+        let proved = row.about.is_proved();
         let mut notes: Vec<String> = row.seed.map(|seed| format!("seed {seed}")).into_iter().collect();
         notes.extend(row.note.clone());
         vec![
             HtmlCell::Text(row.name.to_string()),
             row.value.map_or(HtmlCell::Empty, HtmlCell::Count),
             row.over.map_or(HtmlCell::Empty, |over| HtmlCell::Percent(over.0)),
-            HtmlCell::Text(row.about.text().to_owned()),
+            HtmlCell::Text(row.holds_for()),
             match (row.undershoots, proved) {
                 (true, true) => HtmlCell::Bad("violated".to_owned()),
                 (true, false) => HtmlCell::Bad("undershoots".to_owned()),

@@ -72,10 +72,10 @@ impl TracedKernel {
         taking: &Taking,
         watch: Option<&Watch>,
     ) -> Result<Self, Diagnostics> {
-        let mut stream = Stream::open(&file)?;
+        let mut stream = Stream::open(&file, watch)?;
         let mut notes = Vec::new();
         let opcodes = table(&file, &stream.header, tables, &mut notes)?;
-        let counted = Counting::new(&stream, opcodes).run(&mut stream, watch)?;
+        let counted = Counting::new(&stream, opcodes).run(&mut stream)?;
         let header = std::mem::take(&mut stream.header);
         let Counting { mut code, seen, mut summary, most_local, windows, .. } = counted;
         let Lowered { mut program, actions, unknown, places, order } =
@@ -177,7 +177,7 @@ struct Counting<'o> {
 }
 
 impl<'o> Counting<'o> {
-    fn new(stream: &Stream, opcodes: &'o Opcodes) -> Self {
+    fn new(stream: &Stream<'_>, opcodes: &'o Opcodes) -> Self {
         Self {
             code: Code::default(),
             guess: Guess::default(),
@@ -192,16 +192,13 @@ impl<'o> Counting<'o> {
         }
     }
 
-    fn run(mut self, stream: &mut Stream, watch: Option<&Watch>) -> Result<Self, Diagnostic> {
+    fn run(mut self, stream: &mut Stream<'_>) -> Result<Self, Diagnostic> {
         let mut addresses = [0; WARP_SIZE];
         let mut before: Option<(LaneMask, bool)> = None;
         let mut ends = (0, 0);
         while let Some(item) = stream.advance()? {
             match item {
                 Item::Block(_) => {
-                    if watch.is_some_and(Watch::is_stopped) {
-                        return Err(stream.problem(0..0, "stopped before the trace was read", ""));
-                    }
                     self.summary.blocks += 1;
                     self.summary.warps += stream.warps() as u64;
                     ends.0 += stream.warps() as u64;

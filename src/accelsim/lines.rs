@@ -3,12 +3,15 @@
 use std::io::{self, ErrorKind, Read};
 use std::ops::Range;
 
+use crate::base::Watch;
+
 /// Bytes of a line, at most: a name of a kernel may be long.
 const LONGEST: usize = 1 << 18;
 
 /// Lines, one after the other.
-pub(super) struct Lines {
+pub(super) struct Lines<'w> {
     input: Box<dyn Read + Send>,
+    watch: Option<&'w Watch>,
     buffer: Vec<u8>,
     start: usize,
     end: usize,
@@ -21,13 +24,21 @@ pub(super) struct Lines {
 pub(super) enum Failed {
     /// The input gives no more.
     Input(io::Error),
+    /// The command is to end.
+    Stopped,
     /// The line is longer than any that is read.
     TooLong,
 }
 
-impl Lines {
-    pub(super) fn new(input: Box<dyn Read + Send>) -> Self {
-        Self { input, buffer: vec![0; LONGEST], start: 0, end: 0, number: 0, ended: false }
+impl<'w> Lines<'w> {
+    /// `watch` may end the reading.
+    pub(super) fn new(input: Box<dyn Read + Send>, watch: Option<&'w Watch>) -> Self {
+        Self { input, watch, buffer: vec![0; LONGEST], start: 0, end: 0, number: 0, ended: false }
+    }
+
+    /// Has somebody else watch, who may end the reading.
+    pub(super) fn watched(&mut self, watch: &'w Watch) {
+        self.watch = Some(watch);
     }
 
     /// Goes to the next line: where it lies, without its end.
@@ -59,6 +70,9 @@ impl Lines {
             if self.end == self.buffer.len() {
                 self.number += 1;
                 return Err(Failed::TooLong);
+            }
+            if self.watch.is_some_and(Watch::is_stopped) {
+                return Err(Failed::Stopped);
             }
             match self.input.read(&mut self.buffer[self.end..]) {
                 Ok(0) => self.ended = true,

@@ -8,7 +8,7 @@ use super::opcodes::{Does, Opcodes, Rule, bytes_of, class_in};
 use crate::base::RegId;
 use crate::isa::Space;
 use crate::path::Step;
-use crate::program::sem::TracedAccess;
+use crate::program::sem::{Operand, TracedAccess};
 use crate::program::{Area, Flow, Guard, Instr, MemoryOp, Program, RegKind, RegList, Register, Sem};
 
 /// The register that always reads zero, in traces of real GPUs.
@@ -258,7 +258,11 @@ impl Lower<'_> {
             Action::Access { atomic: true, .. } => srcs.as_slice().first().copied(),
             _ => None,
         };
-        let sem = Sem::Traced(access.map(|(space, bytes)| TracedAccess { space, bytes, atomic }));
+        let sem = match rule.does {
+            // for how long is not recorded
+            Does::Sleep => Sem::Sleep { time: Operand::Imm(1) },
+            _ => Sem::Traced(access.map(|(space, bytes)| TracedAccess { space, bytes, atomic })),
+        };
         let instr = Instr { class_by_space, dsts, srcs, guard, memory, sem, ..bare(class, flow, line) };
         (instr, action)
     }
@@ -294,9 +298,13 @@ fn meaning(rule: &Rule, recorded: bool, bytes: u8) -> (Flow, Option<MemoryOp>, A
         Does::Barrier => plain(Flow::Barrier, Action::Barrier),
         Does::Arrive => plain(Flow::Arrive, Action::Arrive),
         Does::Exit => plain(Flow::Exit, Action::Exit),
-        Does::Nothing | Does::Branch | Does::Copy | Does::Load(_) | Does::Store(_) | Does::Atomic(_) => {
-            plain(Flow::Plain, Action::Plain)
-        }
+        Does::Nothing
+        | Does::Sleep
+        | Does::Branch
+        | Does::Copy
+        | Does::Load(_)
+        | Does::Store(_)
+        | Does::Atomic(_) => plain(Flow::Plain, Action::Plain),
     }
 }
 

@@ -63,6 +63,8 @@ pub enum Does {
     Barrier,
     /// Tells a barrier that the warp was here.
     Arrive,
+    /// Waits for a time that the hardware chooses.
+    Sleep,
     /// Branches, or says where lanes meet.
     Branch,
     /// Ends lanes.

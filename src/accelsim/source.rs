@@ -35,7 +35,7 @@ pub struct Wanted {
 pub struct TraceSource<'k> {
     kernel: &'k TracedKernel,
     wanted: Wanted,
-    stream: Stream,
+    stream: Stream<'k>,
     format: Format,
     guess: Guess,
     next: u32,
@@ -54,7 +54,7 @@ impl TracedKernel {
     /// # Errors
     /// A file that cannot be opened any more.
     pub fn source(&self, wanted: Wanted) -> Result<TraceSource<'_>, Diagnostics> {
-        let stream = Stream::open(&self.file)?;
+        let stream = Stream::open(&self.file, None)?;
         let format = Format::of(&stream.header);
         Ok(TraceSource {
             kernel: self,
@@ -78,6 +78,7 @@ impl<'k> TraceSource<'k> {
     #[must_use]
     pub fn watched(mut self, watch: &'k Watch) -> Self {
         self.watch = Some(watch);
+        self.stream.watched(watch);
         self
     }
 
@@ -306,7 +307,11 @@ impl BlockSource for TraceSource<'_> {
             self.ended = true;
             return Ok(false);
         }
-        let read = self.block(paths);
+        let read = match self.block(paths) {
+            // the block under way is not given
+            Err(_) if self.watch.is_some_and(Watch::is_stopped) => Ok(false),
+            read => read,
+        };
         self.ended = !matches!(read, Ok(true));
         read
     }

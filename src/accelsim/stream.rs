@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::TraceFile;
 use super::header::{Header, Reading, Wrong};
 use super::lines::{Failed, Lines};
+use crate::base::Watch;
 use crate::diag::{Diagnostic, shortened};
 
 /// What comes next in a trace.
@@ -34,9 +35,9 @@ enum State {
 }
 
 /// A trace file that is read.
-pub(super) struct Stream {
+pub(super) struct Stream<'w> {
     name: String,
-    lines: Lines,
+    lines: Lines<'w>,
     pub(super) header: Header,
     line: Range<usize>,
     state: State,
@@ -49,13 +50,13 @@ pub(super) struct Stream {
     warps: usize,
 }
 
-impl Stream {
-    /// Opens a trace and reads its header.
-    pub(super) fn open(file: &TraceFile) -> Result<Self, Diagnostic> {
-        let mut lines = Lines::new(file.open.open()?);
+impl<'w> Stream<'w> {
+    /// Opens a trace and reads its header. `watch` may end the reading.
+    pub(super) fn open(file: &TraceFile, watch: Option<&'w Watch>) -> Result<Self, Diagnostic> {
+        let mut lines = Lines::new(file.open.open()?, watch);
         let mut reading = Reading::default();
         let name = file.name.clone();
-        let at = |lines: &Lines, text: &str, (message, hint): Wrong| {
+        let at = |lines: &Lines<'_>, text: &str, (message, hint): Wrong| {
             let mut problem = Diagnostic::general(&name, message).hint(hint);
             problem.line = u32::try_from(lines.number()).unwrap_or(u32::MAX);
             (problem.column, problem.width) = (1, 1);
@@ -72,6 +73,9 @@ impl Stream {
                 }
                 Err(failed) => return Err(at(&lines, "", input(failed))),
             };
+            if line.is_empty() {
+                continue;
+            }
             let text = String::from_utf8_lossy(lines.text(line));
             let text = text.trim_start_matches('\u{feff}').trim().to_owned();
             match text.as_bytes().first() {
@@ -105,6 +109,11 @@ impl Stream {
             next_warp: 0,
             warps: threads.div_ceil(32) as usize,
         })
+    }
+
+    /// Has somebody else watch, who may end the reading.
+    pub(super) fn watched(&mut self, watch: &'w Watch) {
+        self.lines.watched(watch);
     }
 
     /// Warps of a block.
@@ -289,6 +298,7 @@ fn input(failed: Failed) -> Wrong {
         Failed::Input(error) => {
             (format!("cannot read on: {error}"), "the file is damaged, or not what its name says".to_owned())
         }
+        Failed::Stopped => ("stopped before the trace was read".to_owned(), String::new()),
         Failed::TooLong => ("a line of more than 2^18 bytes".to_owned(), "this is no trace".to_owned()),
     }
 }

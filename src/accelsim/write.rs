@@ -338,6 +338,7 @@ fn chosen(instr: &Instr, class: &str) -> Result<(String, Does), String> {
             _ => Err("this atomic operation".to_owned()),
         },
         Some(MemoryOp::Unaddressed(_)) => Err("an access without an address".to_owned()),
+        None if instr.waits_untimed().is_some() => plain("NANOSLEEP", Does::Sleep),
         None if matches!(instr.sem, Sem::AsyncCommit) => plain("LDGDEPBAR", Does::Commit),
         None => {
             let known = OPCODES.iter().find(|(begins, _)| class.starts_with(begins));

@@ -164,7 +164,7 @@ pub fn for_each_block(
 ) -> Result<bool, Diagnostics> {
     let (program, launch) = match &workload.kind {
         WorkloadKind::Launch { program, launch } => (program, launch),
-        WorkloadKind::Micro(_) => return written_paths(workload, options, visit),
+        WorkloadKind::Micro(_) => return written_paths(workload, options, watch, visit),
         WorkloadKind::Trace(_) => {
             let message = "a trace has the paths that were taken, and nothing of others";
             return Err(Diagnostic::general(workload.name.clone(), message)
@@ -208,9 +208,10 @@ pub fn for_each_block(
 fn written_paths(
     workload: &Workload,
     options: Options,
+    watch: &Watch,
     mut visit: impl FnMut(BlockPathSets),
 ) -> Result<bool, Diagnostics> {
-    let mut source: WorkloadSource<'_> = workload.source(options)?;
+    let mut source: WorkloadSource<'_> = workload.source(options, watch)?;
     let mut block = BlockPaths::default();
     while source.next_block(&mut block)? {
         let warps = block.warps.iter().map(|warp| PathSet::from_path(warp.steps())).collect();
@@ -296,7 +297,7 @@ pub fn keeps_bounds(
     let program = workload.program();
     let graph = WarpCfg::new(program, workload.launch().map(|launch| launch.block), Divergence::Sides)
         .map_err(|code| code.problem(program))?;
-    let mut source = workload.source(options)?.watched(watch);
+    let mut source = workload.source(options, watch)?;
     let mut paths = BlockPaths::default();
     while source.next_block(&mut paths)? {
         if let Some(found) = contradiction(&graph, bounds, &paths) {

@@ -40,7 +40,7 @@ impl<'a> Executed<'a> {
     /// # Errors
     /// If the launch cannot start. What goes wrong in it is told by [`Self::observe`].
     pub fn new(plan: &Plan<'a>) -> Result<Self, Diagnostics> {
-        let mut source = plan.workload.source(plan.options()?)?.watched(plan.watch);
+        let mut source = plan.workload.source(plan.options()?, plan.watch)?;
         let paths = Paths { blocks: Vec::new(), footprint: source.footprint() };
         let (mut is_whole, mut failed, mut bytes) = (false, None, 0);
         let mut executed = paths;

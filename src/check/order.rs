@@ -54,6 +54,19 @@ pub fn not_looked_for(why: &str) -> String {
     format!("races were not looked for ({why}): what is said is about the paths of one order of accesses")
 }
 
+/// As [`not_looked_for`], of several results: a line for each reason, once.
+pub fn notes_of<'a>(reasons: impl Iterator<Item = &'a String>) -> String {
+    let mut said: Vec<&String> = Vec::new();
+    let mut text = String::new();
+    for why in reasons {
+        if !said.contains(&why) {
+            said.push(why);
+            text += &format!("note: {}\n", not_looked_for(why));
+        }
+    }
+    text
+}
+
 /// The premise as it is for whatever takes loaded data as unknown: what timing leaves out counts all the same.
 pub fn untimed(program: &Program) -> Order {
     program.untimed_wait().map_or(Order::Irrelevant, |(line, waits)| {
@@ -149,6 +162,7 @@ fn decided(value: VaryingValue, program: &Program) -> String {
         Source::Clock => "reads a clock",
         Source::Placement => "reads where on the hardware it runs",
         Source::Sum => "adds floating-point numbers in an order that is left to time",
+        Source::Unset => "reads a register that nothing has written before",
         Source::Launch => "left a value in memory that differs from run to run",
     };
     format!("{place} {what}, and where a warp goes or what it accesses at {file}:{decides} depends on it")

@@ -35,7 +35,7 @@ pub(super) fn observe_after<'a>(
     policy: &PolicySetup,
     observer: &mut dyn Observer,
 ) -> Result<(Checked, WorkloadSource<'a>), Failed> {
-    let mut source = plan.workload.source(plan.options()?)?.watched(plan.watch);
+    let mut source = plan.workload.source(plan.options()?, plan.watch)?;
     let ended = ahead(&mut source, plan.runs_ahead(), |blocks| {
         observe_source_after(left, plan, policy, blocks, observer)
     });

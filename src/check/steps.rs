@@ -50,11 +50,17 @@ pub(super) fn copied(mut device: Device, action: &Action) -> Result<Device, Diag
     if written { Ok(device) } else { Err(Diagnostic::general("program", "a copy outside of memory").into()) }
 }
 
-/// Memory before a launch: those before it run, without a thought of time.
+/// Memory before a launch: those before it run, without a thought of time. If somebody ends that, memory is as it was
+/// then, and the launch has no blocks either.
 ///
 /// # Errors
 /// What a kernel does wrong, with the launch in which it happened.
-pub(super) fn before(sequence: &Sequence, number: u64, options: Options) -> Result<Device, Diagnostics> {
+pub(super) fn before(
+    sequence: &Sequence,
+    number: u64,
+    options: Options,
+    watch: &Watch,
+) -> Result<Device, Diagnostics> {
     let options = Options {
         banks: None,
         traffic: false,
@@ -70,7 +76,7 @@ pub(super) fn before(sequence: &Sequence, number: u64, options: Options) -> Resu
         ..options
     };
     let mut paths = BlockPaths::default();
-    execute_sequence(sequence, Some(number), options, &Watch::new(), &mut |_, run| {
+    execute_sequence(sequence, Some(number), options, watch, &mut |_, run| {
         while run.next_block(&mut paths)? {}
         Ok(())
     })

@@ -115,22 +115,29 @@ impl Workload {
         }
     }
 
-    /// Starts a fresh run that records what the timing of a machine needs.
+    /// Starts a fresh run that records what the timing of a machine needs. Whoever watches may end it, and what has to
+    /// run before it: there are no blocks after that, and the one under way is not given.
     ///
     /// # Errors
     /// If the launch cannot start.
-    pub fn source(&self, options: Options) -> Result<WorkloadSource<'_>, Diagnostics> {
+    pub fn source<'a>(
+        &'a self,
+        options: Options,
+        watch: &'a Watch,
+    ) -> Result<WorkloadSource<'a>, Diagnostics> {
         Ok(match &self.kind {
             WorkloadKind::Micro(kernel) => WorkloadSource::Micro(kernel.source()),
             WorkloadKind::Launch { program, launch } => {
-                WorkloadSource::Launch(Box::new(Executor::new(program, launch, options)?))
+                WorkloadSource::Launch(Box::new(Executor::new(program, launch, options)?.watched(watch)))
             }
-            WorkloadKind::Trace(kernel) => WorkloadSource::Trace(Box::new(kernel.source(wanted(&options))?)),
+            WorkloadKind::Trace(kernel) => {
+                WorkloadSource::Trace(Box::new(kernel.source(wanted(&options))?.watched(watch)))
+            }
             WorkloadKind::Step { sequence, step } => {
-                let device = before(sequence, step.number, options)?;
+                let device = before(sequence, step.number, options, watch)?;
                 let Kernel { module, program } = sequence.kernel(step);
                 let executor = Executor::on(device, *module, program, &step.launch, options)?;
-                WorkloadSource::Launch(Box::new(executor))
+                WorkloadSource::Launch(Box::new(executor.watched(watch)))
             }
         })
     }
@@ -142,17 +149,7 @@ fn wanted(options: &Options) -> Wanted {
     Wanted { banks, traffic, constants, most: max_instructions_per_block.min(u64::from(u32::MAX)) }
 }
 
-impl<'a> WorkloadSource<'a> {
-    /// Has somebody watch the run, who may end it.
-    #[must_use]
-    pub fn watched(self, watch: &'a Watch) -> Self {
-        match self {
-            Self::Micro(source) => Self::Micro(source),
-            Self::Launch(executor) => Self::Launch(Box::new(executor.watched(watch))),
-            Self::Trace(source) => Self::Trace(Box::new(source.watched(watch))),
-        }
-    }
-
+impl WorkloadSource<'_> {
     /// What is known of the order in which warps accessed memory; complete after the last block.
     pub fn seen(&self) -> Seen {
         match self {

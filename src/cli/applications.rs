@@ -101,11 +101,12 @@ pub fn load_list(
     location: Location,
     list: &KernelsList,
     options: &PtxLaunch,
+    watch: &Watch,
 ) -> Result<LoadedApplication, Diagnostics> {
     let mut inputs: Vec<PathBuf> = location.on_disk().map(PathBuf::from).into_iter().collect();
     let (mut all, mut codes) = (Vec::new(), Vec::new());
     for listed in &list.kernels {
-        let (workload, code) = traces::listed(&location, listed, options)?;
+        let (workload, code) = traces::listed(&location, listed, options, watch)?;
         inputs.extend(location.beside(&listed.file).on_disk().map(PathBuf::from));
         codes.push(code);
         all.push(Traced { line: listed.line, workload });

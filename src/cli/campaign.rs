@@ -103,7 +103,7 @@ impl Campaign<'_> {
     ) -> Result<(Checked, Observed), Diagnostics> {
         let common = self.common;
         let seed = common.seed + number;
-        let kernel = load::kernel(self.name, self.ptx, seed)?;
+        let kernel = load::kernel(self.name, self.ptx, seed, watch)?;
         let plan = Plan {
             workload: &kernel.workload,
             machine: self.machine,

@@ -15,7 +15,7 @@ use super::policies;
 use super::session::Session;
 use super::traces;
 use crate::accelsim::Listed;
-use crate::base::{Fnv1a, Pc};
+use crate::base::{Fnv1a, Pc, Watch};
 use crate::check::order::Seen;
 use crate::check::{Subject, Workload, WorkloadKind};
 use crate::diag::{Diagnostic, Diagnostics, SourceText, to_ron};
@@ -157,21 +157,36 @@ impl Loaded {
     }
 }
 
-/// Finds and reads a kernel. Of a program that is the launch that the options choose.
-pub fn kernel(name: &str, options: &PtxLaunch, seed: u64) -> Result<LoadedKernel, Diagnostics> {
-    match any(name, options, seed)? {
+/// Finds and reads a kernel. Of a program that is the launch that the options choose. `watch` may end it, as it may
+/// all that reads kernels.
+///
+/// # Errors
+/// What is wrong with the files, and that it was ended.
+pub fn kernel(
+    name: &str,
+    options: &PtxLaunch,
+    seed: u64,
+    watch: &Watch,
+) -> Result<LoadedKernel, Diagnostics> {
+    match any(name, options, seed, watch)? {
         Loaded::Kernel(kernel) => Ok(*kernel),
         Loaded::Application(program) => Err(program.takes_one()),
     }
 }
 
 /// Finds and reads a kernel or program.
-pub fn any(name: &str, options: &PtxLaunch, seed: u64) -> Result<Loaded, Diagnostics> {
-    any_at(name, assets::find_kernel(name)?, options, seed)
+pub fn any(name: &str, options: &PtxLaunch, seed: u64, watch: &Watch) -> Result<Loaded, Diagnostics> {
+    any_at(name, assets::find_kernel(name)?, options, seed, watch)
 }
 
 /// Reads a kernel or program that has been found under this name.
-pub fn any_at(name: &str, location: Location, options: &PtxLaunch, seed: u64) -> Result<Loaded, Diagnostics> {
+pub fn any_at(
+    name: &str,
+    location: Location,
+    options: &PtxLaunch,
+    seed: u64,
+    watch: &Watch,
+) -> Result<Loaded, Diagnostics> {
     let with_compiler;
     let options = match assets::by_compiler(name).1 {
         Some(compiler) => {
@@ -203,20 +218,20 @@ pub fn any_at(name: &str, location: Location, options: &PtxLaunch, seed: u64) ->
             let message = "--entry, --grid, --block, --arg, --let and their like belong to code, and this is a trace of a run";
             return Err(Diagnostic::general(name, message).into());
         }
-        "traceg" => trace(name, location, options, None)?,
+        "traceg" => trace(name, location, options, None, watch)?,
         "g" => {
             let (list, source) = traces::list(&location)?;
             match traces::chosen(&list, &source, options)? {
-                Some(chosen) => trace(name, location, options, Some(chosen))?,
+                Some(chosen) => trace(name, location, options, Some(chosen), watch)?,
                 None => {
-                    let list = applications::load_list(name, location, &list, options)?;
+                    let list = applications::load_list(name, location, &list, options, watch)?;
                     return Ok(Loaded::Application(Box::new(list)));
                 }
             }
         }
         "cubin" | "fatbin" if options.grid.is_none() && options.block.is_none() => {
             return match modules::launches_beside(&location)?.as_slice() {
-                [only] => any(only, options, seed),
+                [only] => any(only, options, seed, watch),
                 several => {
                     let message = format!("{} launches beside it are for this file", several.len());
                     let hint = if several.is_empty() {
@@ -282,11 +297,12 @@ fn trace(
     location: Location,
     options: &PtxLaunch,
     of: Option<Listed>,
+    watch: &Watch,
 ) -> Result<LoadedKernel, Diagnostics> {
     let mut inputs: Vec<PathBuf> = location.on_disk().map(PathBuf::from).into_iter().collect();
     let (workload, code) = match &of {
-        Some(listed) => traces::listed(&location, listed, options)?,
-        None => traces::workload(&location, options)?,
+        Some(listed) => traces::listed(&location, listed, options, watch)?,
+        None => traces::workload(&location, options, watch)?,
     };
     inputs.extend(of.and_then(|listed| location.beside(&listed.file).on_disk().map(PathBuf::from)));
     inputs.dedup();
@@ -506,7 +522,7 @@ pub fn nth_block(
         Some(u64::from(block) + 1),
         "blocks",
     );
-    let mut source = kernel.workload.source(common.watched(machine))?.watched(&session.watch);
+    let mut source = kernel.workload.source(common.watched(machine), &session.watch)?;
     let mut paths = BlockPaths::default();
     for _ in 0..=block {
         if !source.next_block(&mut paths).map_err(|problems| problems.with_excerpts(&kernel.code))? {

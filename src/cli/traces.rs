@@ -8,7 +8,7 @@ use super::args::PtxLaunch;
 use super::assets::{self, Location};
 use super::files::read;
 use crate::accelsim::{KernelsList, Listed, Open, Taking, TraceFile, TracedKernel};
-use crate::base::Fnv1a;
+use crate::base::{Fnv1a, Watch};
 use crate::check::{Workload, WorkloadKind};
 use crate::diag::{Diagnostic, Diagnostics, SourceText};
 use crate::program::names;
@@ -23,8 +23,8 @@ impl Open for OnDisk {
     }
 }
 
-/// Reads a trace from beginning to end.
-pub fn read(file: &Location, options: &PtxLaunch) -> Result<TracedKernel, Diagnostics> {
+/// Reads a trace from beginning to end. `watch` may end it.
+pub fn read(file: &Location, options: &PtxLaunch, watch: &Watch) -> Result<TracedKernel, Diagnostics> {
     let Some(path) = file.on_disk() else {
         let problem =
             Diagnostic::general(file.shown(), "a trace is read more than once, and comes from a file");
@@ -35,7 +35,7 @@ pub fn read(file: &Location, options: &PtxLaunch) -> Result<TracedKernel, Diagno
         conservative_predicates: options.conservative_predicates,
         unknown: options.unknown_op.clone().unwrap_or(Taking::default().unknown),
     };
-    let kernel = TracedKernel::read(file, &assets::opcodes()?, &taking, None)?;
+    let kernel = TracedKernel::read(file, &assets::opcodes()?, &taking, Some(watch))?;
     if !kernel.summary.unknown.is_empty() {
         // a table of several results has no room for notes
         let notes = kernel.program.notes.iter().filter(|note| note.contains("not known"));
@@ -53,8 +53,12 @@ fn name_of(file: &Location, kernel: &TracedKernel) -> String {
 }
 
 /// A trace as something to simulate, and its instructions as text.
-pub fn workload(file: &Location, options: &PtxLaunch) -> Result<(Workload, SourceText), Diagnostics> {
-    after_copies(file, options, (Vec::new(), Vec::new()))
+pub fn workload(
+    file: &Location,
+    options: &PtxLaunch,
+    watch: &Watch,
+) -> Result<(Workload, SourceText), Diagnostics> {
+    after_copies(file, options, (Vec::new(), Vec::new()), watch)
 }
 
 /// Copies of the host, each as an address and bytes.
@@ -65,8 +69,9 @@ fn after_copies(
     file: &Location,
     options: &PtxLaunch,
     copies: (Copies, Copies),
+    watch: &Watch,
 ) -> Result<(Workload, SourceText), Diagnostics> {
-    let mut kernel = read(file, options)?;
+    let mut kernel = read(file, options, watch)?;
     (kernel.copies, kernel.copied_since) = copies;
     let code = SourceText::new(kernel.program.file.clone(), kernel.listing.clone());
     let name = name_of(file, &kernel);
@@ -78,9 +83,10 @@ pub fn listed(
     list: &Location,
     kernel: &Listed,
     options: &PtxLaunch,
+    watch: &Watch,
 ) -> Result<(Workload, SourceText), Diagnostics> {
     let copies = (kernel.copies.clone(), kernel.since.clone());
-    after_copies(&list.beside(&kernel.file), options, copies).map_err(|problems| {
+    after_copies(&list.beside(&kernel.file), options, copies, watch).map_err(|problems| {
         let named = || format!("{}, line {}, names it", list.shown(), kernel.line);
         problems.map(|problem| if problem.hint.is_empty() { problem.hint(named()) } else { problem })
     })

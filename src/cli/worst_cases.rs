@@ -91,7 +91,7 @@ impl Exploring<'_> {
         session.progress.begin(format!("exploring {name}"), Some(self.runs), "runs");
         for number in 0..self.runs {
             let seed = self.common.seed + number;
-            let kernel = load::kernel(name, self.ptx, seed)?;
+            let kernel = load::kernel(name, self.ptx, seed, &session.watch)?;
             let together =
                 machine.limits().occupancy(&kernel.workload.needs()).map_or(1, |found| found.blocks);
             let premises = |schedules: &Schedules, partial_barriers, order| Context {
@@ -111,7 +111,7 @@ impl Exploring<'_> {
                 return Ok(Explored::Missing(why.to_string()));
             }
             let table = TimingTable::new(kernel.workload.program(), machine)?;
-            let mut source = kernel.workload.source(self.common.watched(machine))?.watched(&session.watch);
+            let mut source = kernel.workload.source(self.common.watched(machine), &session.watch)?;
             let (mut paths, mut blocks) = (BlockPaths::default(), Vec::new());
             while source.next_block(&mut paths).map_err(|problems| problems.with_excerpts(&kernel.code))? {
                 if blocks.len() == MOST_BLOCKS {

@@ -20,6 +20,7 @@ pub mod sequence;
 pub mod template;
 pub mod timing;
 pub mod uniform;
+mod unset;
 pub mod warp_cfg;
 
 use std::fmt;
@@ -32,6 +33,7 @@ pub use machine_code::{Coded, Control, MachineCode};
 pub use memory_op::{Access, Area, MemoryOp};
 pub use sem::Sem;
 pub use timing::{TimedInstr, TimingTable};
+pub use unset::unset_reads;
 
 /// A decoded kernel.
 #[derive(Clone, Debug, Default)]
@@ -60,6 +62,8 @@ pub struct Program {
     pub references: Vec<Reference>,
     /// If it is machine code, what that says beside what it does.
     pub machine_code: Option<MachineCode>,
+    /// Registers that may be read before an instruction has written them, each with the first instruction that may do so.
+    pub unset_reads: Vec<(Pc, RegId)>,
     /// Things worth telling the user: constructs that were accepted but do nothing here, and
     /// reasons why a path may depend on timing.
     pub notes: Vec<String>,
@@ -299,14 +303,10 @@ impl Instr {
     pub fn loads_global(&self) -> bool {
         self.flow == Flow::AsyncCopy || self.memory.is_some_and(MemoryOp::loads_global)
     }
-}
 
-impl Program {
-    /// A wait that takes no time here, though it does on hardware: that at an mbarrier object, or a sleep,
-    /// which takes between zero and twice the time that it names (PTX ISA, `nanosleep`). Its line, and
-    /// what it does.
-    pub fn untimed_wait(&self) -> Option<(u32, &'static str)> {
-        let waits = |sem: &Sem| match sem {
+    /// What it waits for, if that takes no time here though it does on hardware.
+    pub fn waits_untimed(&self) -> Option<&'static str> {
+        match &self.sem {
             Sem::Mbarrier(barrier) => {
                 matches!(barrier.op, sem::MbarrierOp::Wait { .. }).then_some("waits at an mbarrier object")
             }
@@ -314,8 +314,16 @@ impl Program {
                 (*time != sem::Operand::Imm(0)).then_some("sleeps for a time that the hardware chooses")
             }
             _ => None,
-        };
-        self.instrs.iter().find_map(|instr| Some((instr.line, waits(&instr.sem)?)))
+        }
+    }
+}
+
+impl Program {
+    /// A wait that takes no time here, though it does on hardware: that at an mbarrier object, or a sleep,
+    /// which takes between zero and twice the time that it names (PTX ISA, `nanosleep`). Its line, and
+    /// what it does.
+    pub fn untimed_wait(&self) -> Option<(u32, &'static str)> {
+        self.instrs.iter().find_map(|instr| Some((instr.line, instr.waits_untimed()?)))
     }
 
     /// Why the paths may depend on the order in which warps run: an instruction reads what an atomic

@@ -7,7 +7,7 @@ use super::style::Style;
 use super::table::Table;
 use crate::base::Cycles;
 use crate::bound::Standing;
-use crate::check::order::not_looked_for;
+use crate::check::order::notes_of;
 use crate::check::{Application, BoundRow, Checked, StatementRow, Verdict};
 use crate::machine::Machine;
 use crate::program::names as kernel_names;
@@ -342,14 +342,7 @@ fn left_out(results: &[CompareResult], style: Style) -> String {
         }
         text = format!("\n{}", table.render(0, style.width));
     }
-    let mut notes: Vec<&String> = Vec::new();
-    for why in results.iter().filter_map(|row| row.races_not_looked_for.as_ref()) {
-        if !notes.contains(&why) {
-            notes.push(why);
-            text += &format!("note: {}\n", not_looked_for(why));
-        }
-    }
-    text
+    text + &notes_of(results.iter().filter_map(|row| row.races_not_looked_for.as_ref()))
 }
 
 impl Report for Output<CompareResult> {

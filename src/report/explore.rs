@@ -9,6 +9,7 @@ use super::output::{Origin, Output, Report, Stopped};
 use super::style::Style;
 use super::verdict::{self, Bound};
 use crate::base::Cycles;
+use crate::check::order::notes_of;
 use crate::explore::{Exploration, LatencyExtremes};
 use crate::machine::Machine;
 
@@ -39,12 +40,21 @@ pub struct Searched {
     pub block: u32,
     /// Blocks of the launch.
     pub launch_blocks: u32,
+    /// Why races were not looked for, if they were not: what is said is about the paths of one order of accesses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub races_not_looked_for: Option<String>,
 }
 
 impl Searched {
     /// A block of a kernel on a machine.
     pub fn new(kernel: &str, machine: &Machine, block: u32, launch_blocks: u32) -> Self {
-        Self { kernel: kernel.to_owned(), origin: Origin::new(machine), block, launch_blocks }
+        let origin = Origin::new(machine);
+        Self { kernel: kernel.to_owned(), origin, block, launch_blocks, races_not_looked_for: None }
+    }
+
+    fn note(&self, style: Style) -> String {
+        let note = notes_of(self.races_not_looked_for.iter());
+        if note.is_empty() { note } else { format!("\n{}", style.fill(&note)) }
     }
 
     fn text(&self, style: Style) -> String {
@@ -269,8 +279,8 @@ impl Latencies {
 impl Report for Output<ExploreResult> {
     fn text(&self, style: Style) -> String {
         let text = |result: &ExploreResult| match result {
-            ExploreResult::Schedules(found) => found.text(style),
-            ExploreResult::Latencies(found) => found.text(style),
+            ExploreResult::Schedules(found) => found.text(style) + &found.of.note(style),
+            ExploreResult::Latencies(found) => found.text(style) + &found.of.note(style),
         };
         self.results.iter().map(text).collect()
     }

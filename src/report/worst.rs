@@ -10,6 +10,7 @@ use super::table::Table;
 use super::verdict::{Bound, Status};
 use super::{Fraction, count};
 use crate::base::Cycles;
+use crate::check::order::notes_of;
 use crate::explore::adversary::{Found, Method};
 use crate::machine::Machine;
 
@@ -68,6 +69,9 @@ pub struct WorstResult {
     /// The replay file of the worst schedule, if it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schedule: Option<String>,
+    /// Why races were not looked for, if they were not: what is said is about the paths of one order of accesses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub races_not_looked_for: Option<String>,
 }
 
 /// A launch under a policy.
@@ -122,6 +126,8 @@ pub struct Launch<'a> {
     pub warp_instructions: u64,
     /// Policies with makespans.
     pub policies: Vec<(String, Cycles)>,
+    /// Why races were not looked for, if they were not.
+    pub races_not_looked_for: Option<String>,
 }
 
 /// What was found of the blocks of a launch: one after the other.
@@ -202,6 +208,7 @@ impl WorstResult {
             slack_cycles: slack,
             policies: launch.policies.into_iter().map(row).collect(),
             schedule,
+            races_not_looked_for: launch.races_not_looked_for,
         }
     }
 
@@ -360,6 +367,11 @@ impl Report for WorstReport {
                     }
                 }
             }
+        }
+        let notes = notes_of(results.iter().filter_map(|row| row.races_not_looked_for.as_ref()));
+        if !notes.is_empty() {
+            text.push('\n');
+            text.push_str(&style.fill(&notes));
         }
         if let Some(summary) = self.summary.as_ref().filter(|_| results.len() > 1) {
             text.push_str(&style.fill(&summary.text()));

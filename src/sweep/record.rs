@@ -84,6 +84,9 @@ pub struct Record {
     cells: Vec<Cell>,
 }
 
+/// What stands where races are counted, if they were not looked for.
+const NOT_LOOKED_FOR: &str = "not looked for";
+
 impl Record {
     /// Of a run, judged; with an error it is what was judged before it.
     pub fn new(
@@ -106,7 +109,11 @@ impl Record {
         let end = columns.names.len() - AFTER.len();
         if let Some(run) = run {
             cells.extend(run.cells(error.is_some()));
-            cells.push(Cell::Number(run.judged.total().races.len() as u64));
+            let total = run.judged.total();
+            cells.push(match total.races_not_looked_for {
+                None => Cell::Number(total.races.len() as u64),
+                Some(_) => Cell::Text(NOT_LOOKED_FOR.to_owned()),
+            });
         } else {
             cells.resize(end + 1, Cell::Empty);
         }

@@ -1,6 +1,7 @@
 //! What a trace says, and what is wrong with those that say nothing.
 
 use warpbound::accelsim::Taking;
+use warpbound::base::Watch;
 use warpbound::exec::Options;
 use warpbound::machine::Machine;
 use warpbound::path::{BlockPaths, BlockSource};
@@ -9,7 +10,8 @@ use super::{VECADD, read, read_as, runs, shipped, workload};
 
 fn blocks(text: &str, machine: &Machine) -> Vec<BlockPaths> {
     let workload = workload(read(text).unwrap());
-    let mut source = workload.source(Options::of(machine, 1 << 20)).unwrap();
+    let watch = Watch::new();
+    let mut source = workload.source(Options::of(machine, 1 << 20), &watch).unwrap();
     let mut blocks = vec![BlockPaths::default()];
     while source.next_block(blocks.last_mut().unwrap()).unwrap() {
         blocks.push(BlockPaths::default());
@@ -137,6 +139,22 @@ fn predicates_cost_nothing_unless_they_are_asked_for() {
     assert!(conservative >= plain, "{conservative} {plain}");
     assert_eq!(read, [false; 4]);
     assert_eq!(read_too, [true, false, true, true], "branch, what has fewer lanes than the one before, exit");
+}
+
+/// How long a sleep takes is not recorded, and the hardware chooses it.
+#[test]
+fn nothing_is_judged_of_a_trace_that_sleeps() {
+    let machine = shipped::machine("ecrts25-orin");
+    let judged = |opcode: &str| {
+        let slept = format!("0010 ffffffff 0 {opcode} 0 0");
+        let text = with(&["0000 ffffffff 1 R1 MOV 0 0", &slept, "0060 ffffffff 0 EXIT 0 0"]);
+        let run = runs::judged(&workload(read(&text).unwrap()), &machine, None).remove(0);
+        (run.verdict().applies(), run.bounds.iter().find_map(|row| row.value.clone().err()))
+    };
+    assert!(judged("NOP").0);
+    let (applies, why) = judged("NANOSLEEP");
+    let why = why.unwrap_or_default();
+    assert!(!applies && why.contains("sleeps for a time that the hardware chooses"), "{why}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Traces that nobody should write: an error with its place, or a kernel, never a panic.
 
 use proptest::prelude::*;
+use warpbound::base::Watch;
 use warpbound::exec::Options;
 use warpbound::machine::Machine;
 use warpbound::path::{BlockPaths, BlockSource};
@@ -18,7 +19,8 @@ fn exercise(text: &str, machines: &[Machine]) -> bool {
     };
     let workload = workload(kernel);
     for machine in machines {
-        let mut source = workload.source(Options::of(machine, 1 << 12)).unwrap();
+        let watch = Watch::new();
+        let mut source = workload.source(Options::of(machine, 1 << 12), &watch).unwrap();
         let mut paths = BlockPaths::default();
         while source.next_block(&mut paths).is_ok_and(|there| there) {
             assert!(paths.warps.iter().all(|warp| warp.steps().last().is_some_and(|step| step.ends_warp())));

@@ -1,7 +1,7 @@
 //! A run, written as a trace and read again, is the same run.
 
 use warpbound::accelsim::{Launched, TracedKernel, Writer};
-use warpbound::base::{Pc, RegId};
+use warpbound::base::{Pc, RegId, Watch};
 use warpbound::check::{Workload, WorkloadSource};
 use warpbound::exec::Options;
 use warpbound::machine::Machine;
@@ -21,7 +21,10 @@ fn written(launch: &Workload, machine: &Machine) -> Result<TracedKernel, String>
         lanes: true,
         ..Options::of(machine, 1 << 26)
     };
-    let WorkloadSource::Launch(mut executor) = launch.source(options).unwrap() else { unreachable!() };
+    let watch = Watch::new();
+    let WorkloadSource::Launch(mut executor) = launch.source(options, &watch).unwrap() else {
+        unreachable!()
+    };
     let (program, of) = (launch.program(), launch.launch().unwrap());
     let tables = tables();
     let opcodes = tables.iter().find(|table| table.targets.contains(&86)).unwrap();
@@ -71,7 +74,9 @@ fn said(program: &Program, pc: Pc) -> String {
 /// Whether paths are the same but for the numbers of instructions and what masks count as active.
 fn compare(name: &str, launch: &Workload, trace: &Workload, machine: &Machine) {
     let options = Options::of(machine, 1 << 26);
-    let (mut ours, mut theirs) = (launch.source(options).unwrap(), trace.source(options).unwrap());
+    let watch = Watch::new();
+    let (mut ours, mut theirs) =
+        (launch.source(options, &watch).unwrap(), trace.source(options, &watch).unwrap());
     let (mut a, mut b) = (BlockPaths::default(), BlockPaths::default());
     loop {
         let there = ours.next_block(&mut a).unwrap();

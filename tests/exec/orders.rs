@@ -214,3 +214,66 @@ fn what_is_said_to_depend_on_nothing_is_the_same_in_every_order() {
     }
     assert!(quiet > 50 && caught > 50, "{quiet} kernels depend on nothing, {caught} differ");
 }
+
+/// Where nothing has written a register before, it is unknown what it holds.
+#[test]
+fn registers_that_nothing_wrote_count_where_they_decide() {
+    let branch = "setp.eq.u32 %p4, %r40, 1; @%p4 bra E; add.u32 %r7, %r2, 1;\nE:";
+    assert_eq!(decides(branch), Some(Source::Unset));
+    assert_eq!(decides(&format!("mov.u32 %r40, %r2; {branch}")), None);
+    // they may be stored and computed with
+    assert_eq!(decides("add.u32 %r41, %r40, 1; st.global.u32 [%rd10], %r41;"), None);
+    let address = "and.b32 %r41, %r40, 4; add.u32 %r41, %r41, %r10; ld.shared.u32 %r6, [%r41];";
+    assert_eq!(decides(address), Some(Source::Unset));
+    assert_eq!(decides("@%p9 bra E; add.u32 %r7, %r2, 1;\nE:"), Some(Source::Unset), "a predicate register");
+    let through = "st.shared.u32 [%r11], %r40; ld.shared.u32 %r5, [%r11];";
+    assert_eq!(decides(&format!("{through} {BRANCH_ON_R5}")), Some(Source::Unset));
+    // which branches and guards write it
+    for (writes, unset) in [
+        ("@%p1 mov.u32 %r40, 1;", true),
+        ("@%p1 mov.u32 %r40, 1; @!%p1 mov.u32 %r40, 2;", false),
+        ("@%p1 mov.u32 %r40, 1; @%p2 mov.u32 %r40, 2;", true),
+        ("@%p1 mov.u32 %r40, 1; setp.ne.u32 %p1, %r2, 1; @!%p1 mov.u32 %r40, 2;", true),
+        ("@%p1 bra A; mov.u32 %r40, 1; bra B;\nA: mov.u32 %r40, 2;\nB:", false),
+        ("@%p1 bra A; mov.u32 %r40, 1;\nA:", true),
+        ("@%p1 bra A; mov.u32 %r40, 1;\nA: @%p1 mov.u32 %r40, 2;", false),
+        ("@%p1 bra A; mov.u32 %r40, 1;\nA: @!%p1 mov.u32 %r40, 2;", true),
+        (
+            "mov.u32 %r9, 0;\nA: add.u32 %r9, %r9, 1; mov.u32 %r40, %r9; setp.lt.u32 %p5, %r9, 3; @%p5 bra A;",
+            false,
+        ),
+        (
+            "mov.u32 %r9, 0;\nA: setp.ge.u32 %p5, %r9, 3; @%p5 bra B; mov.u32 %r40, 1; add.u32 %r9, %r9, 1; bra A;\nB:",
+            true,
+        ),
+    ] {
+        let expected = unset.then_some(Source::Unset);
+        assert_eq!(decides(&format!("{writes}\n{branch}")), expected, "{writes}");
+    }
+    // where the guard of the reader is that of the writer
+    let under = |guard: &str| format!("@%p1 mov.u32 %r40, 1; {guard} add.u32 %r5, %r40, 1; {BRANCH_ON_R5}");
+    let set = "mov.u32 %r5, 0;";
+    assert_eq!(decides(&format!("{set} {}", under("@%p1"))), None);
+    assert_eq!(decides(&format!("{set} {}", under("@!%p1"))), Some(Source::Unset));
+    let select = |p: &str| format!("@%p1 mov.u32 %r40, 1; selp.u32 %r5, {p}; {BRANCH_ON_R5}");
+    assert_eq!(decides(&select("%r40, 0, %p1")), None);
+    assert_eq!(decides(&select("0, %r40, %p1")), Some(Source::Unset));
+}
+
+/// What functions hand back is written, what they do not is unknown in them.
+#[test]
+fn registers_of_functions_are_written_by_their_callers_and_by_them() {
+    let function = |body: &str| {
+        format!(".func (.reg .u32 %out) f (.reg .u32 %in) {{ .reg .u32 %own; .reg .pred %q; {body} ret; }}")
+    };
+    let call = format!("call (%r5), f, (%r2); {BRANCH_ON_R5}");
+    for (body, expected) in [
+        ("add.u32 %out, %in, 1;", None),
+        ("add.u32 %out, %own, 1;", Some(Source::Unset)),
+        ("setp.eq.u32 %q, %in, 0; @%q mov.u32 %out, 1;", None),
+        ("mov.u32 %out, 0; setp.eq.u32 %q, %own, 0; @%q bra E; mov.u32 %out, 1;\nE:", Some(Source::Unset)),
+    ] {
+        let outcome = launch(96, &call).module(&function(body)).ok();
+        assert_eq!(outcome.time.value.map(|value| value.source), expected, "{body}");
+    }
+}

@@ -383,3 +383,55 @@ fn a_violation_in_a_program_is_shown_by_one_launch() {
     let again: Value = crate::json_output::read(&again.stdout);
     assert_eq!(again["makespan"], launches[1]["makespan"]);
 }
+
+/// A value that a launch leaves in memory, and that nothing determines, is one for the launches after it.
+#[test]
+fn marks_pass_from_launch_to_launch() {
+    let dir = scratch("marks");
+    let kernel = |name: &str, body: &str| {
+        format!(
+            ".visible .entry {name}(.param .u64 x, .param .u64 y)\n{{\n.reg .u32 %r<6>; .reg .u64 %rd<3>; .reg .pred %p;\n\
+             ld.param.u64 %rd1, [x]; ld.param.u64 %rd2, [y];\n{body}\nret;\n}}\n"
+        )
+    };
+    let module = [
+        kernel("unset", "st.global.u32 [%rd1], %r3;"),
+        kernel("clock", "mov.u32 %r3, %clock; st.global.u32 [%rd1], %r3;"),
+        kernel("known", "st.global.u32 [%rd1], 3;"),
+        kernel("pass", "ld.global.u32 %r1, [%rd1]; st.global.u32 [%rd2], %r1;"),
+        kernel(
+            "decide",
+            "ld.global.u32 %r1, [%rd2]; setp.eq.u32 %p, %r1, 7; @%p bra E;\nadd.u32 %r2, %r1, 1; st.global.u32 [%rd1], %r2;\nE:",
+        ),
+    ];
+    put(&dir, "m.ptx", &format!(".version 7.0\n.target sm_80\n.address_size 64\n{}", module.concat()));
+    let launch = |entry: &str| {
+        format!(
+            "Launch(entry: \"{entry}\", grid: (1, 1, 1), block: (1, 1, 1), args: [Ptr(\"x\"), Ptr(\"y\")])"
+        )
+    };
+    for (first, varies) in [("unset", true), ("clock", true), ("known", false)] {
+        let steps = [first, "pass", "decide"].map(launch).join(", ");
+        let buffer = |name: &str| format!("Buffer(name: \"{name}\", elem: U32, len: 1, init: Zero)");
+        let text = format!(
+            "Program(module: \"m.ptx\", buffers: [{}, {}], steps: [{steps}])",
+            buffer("x"),
+            buffer("y")
+        );
+        let program = put(&dir, &format!("{first}.ron"), &text);
+        let judged = |more: &[&str]| {
+            let result = json(&[&["check", &program], more].concat(), 0);
+            (result["verdict"].clone(), result.to_string())
+        };
+        for more in [&[][..], &["--launch", "2"]] {
+            let (verdict, said) = judged(more);
+            let expected = if varies { "not-applicable" } else { "holds" };
+            assert_eq!(verdict, expected, "{first} {more:?}: {said}");
+            assert_eq!(
+                said.contains("left a value in memory that differs from run to run"),
+                varies,
+                "{said}"
+            );
+        }
+    }
+}

@@ -46,7 +46,8 @@ pub fn run(
     observer: &mut impl Observer,
 ) -> SimSummary {
     let table = TimingTable::new(workload.program(), machine).unwrap();
-    let mut source = workload.source(Options::of(machine, 1 << 26)).unwrap();
+    let watch = Watch::new();
+    let mut source = workload.source(Options::of(machine, 1 << 26), &watch).unwrap();
     let resident = resident(workload, machine);
     let summary = simulate(&mut source, &table, machine, policy, resident, observer, |_, _| {}).unwrap();
     // two instructions that issue in a cycle take one slot
@@ -77,7 +78,8 @@ pub fn observed_on(
     observer: &mut impl Observer,
 ) -> (SimSummary, Vec<BlockResult>) {
     let table = TimingTable::new(workload.program(), machine).unwrap();
-    let mut source = workload.source(Options::of(machine, 1 << 26)).unwrap();
+    let watch = Watch::new();
+    let mut source = workload.source(Options::of(machine, 1 << 26), &watch).unwrap();
     let resident = resident(workload, machine);
     let mut blocks = Vec::new();
     let on_block = |result: &BlockResult, _: &_| blocks.push(result.clone());

@@ -48,7 +48,7 @@ pub fn ablation(args: &Ablate, session: &Session, batch: &mut Batch) -> Result<A
     let policy = policies::setup(machine.scheduler())?;
     let mut kernels = Vec::new();
     while let Some((_, name)) = batch.begin(session) {
-        match load::kernel(name, &PtxLaunch::default(), args.seed) {
+        match load::kernel(name, &PtxLaunch::default(), args.seed, &session.watch) {
             Ok(kernel) => kernels.push(kernel),
             Err(problems) => batch.failures.add(name, &problems),
         }

@@ -39,7 +39,9 @@ pub fn run(args: &Compare, session: &Session) -> Outcome {
     let names = if args.kernels.is_empty() { suite_kernels()? } else { args.kernels.clone() };
     // stdin can be read once
     let locations: Vec<_> = names.iter().map(|name| assets::find_kernel(name)).collect();
-    let prepare = |index: usize| Prepared::new(&names[index], locations[index].clone()?, args, &lists);
+    let prepare = |index: usize, watch: &Watch| {
+        Prepared::new(&names[index], locations[index].clone()?, args, &lists, watch)
+    };
     let said = Said {
         command: "compare",
         kernels: &args.kernels,
@@ -47,7 +49,8 @@ pub fn run(args: &Compare, session: &Session) -> Outcome {
         launch: &args.ptx,
         bounds: &[],
     };
-    let own = || (0..names.len()).filter_map(|index| Some(prepare(index).ok()?.own())).collect();
+    let own =
+        || (0..names.len()).filter_map(|index| Some(prepare(index, &session.watch).ok()?.own())).collect();
     let recording = said.recording(args.several.out.as_deref(), &lists, (session, false), own)?;
     let threads = args.several.threads(names.len());
     // kernels of a list of traces are taken side by side where no others are
@@ -64,7 +67,7 @@ pub fn run(args: &Compare, session: &Session) -> Outcome {
             self_check: false,
             watch,
         };
-        match prepare(index) {
+        match prepare(index, watch) {
             Ok(prepared) => {
                 begin(prepared.blocks());
                 let runs = prepared.run(&judging);
@@ -129,8 +132,14 @@ struct Prepared {
 }
 
 impl Prepared {
-    fn new(name: &str, location: Location, args: &Compare, lists: &Lists) -> Result<Self, Diagnostics> {
-        let what = load::any_at(name, location, &args.ptx, args.common.seed)?;
+    fn new(
+        name: &str,
+        location: Location,
+        args: &Compare,
+        lists: &Lists,
+        watch: &Watch,
+    ) -> Result<Self, Diagnostics> {
+        let what = load::any_at(name, location, &args.ptx, args.common.seed, watch)?;
         let setups = lists.setups(&args.common, &what, &POLICIES)?;
         Ok(Self { what, setups })
     }
@@ -212,7 +221,7 @@ fn explored_worst(
     let Setup { machine, common, .. } = setup;
     match what {
         Loaded::Kernel(kernel) => {
-            let mut source = kernel.workload.source(common.watched(machine))?.watched(&session.watch);
+            let mut source = kernel.workload.source(common.watched(machine), &session.watch)?;
             let program = kernel.workload.program();
             let explored = explored(program, premises, args, &mut source, session)?;
             Ok((premises.of(explored, &source.seen(), program), Vec::new()))
@@ -236,7 +245,7 @@ fn explored_worst(
                 }
                 Application::Traces(traces) => {
                     for (index, Traced { workload, .. }) in traces.iter().enumerate() {
-                        let mut source = workload.source(options)?.watched(&session.watch);
+                        let mut source = workload.source(options, &session.watch)?;
                         let program = workload.program();
                         let of_launch = explored(program, premises, args, &mut source, session)?;
                         add(index, premises.of(of_launch, &source.seen(), program));

@@ -1,5 +1,6 @@
 //! `--gantt`: the first block's schedule as a picture.
 
+use crate::base::Watch;
 use crate::bound::{Phase, analyse_alone};
 use crate::check::WorkloadSource;
 use crate::cli::args::Common;
@@ -18,9 +19,10 @@ pub fn gantt(
     machine: &Machine,
     policy: &PolicySetup,
     common: &Common,
+    watch: &Watch,
 ) -> Result<String, Diagnostics> {
     let table = load::timing(kernel, machine)?;
-    let source = kernel.workload.source(Options::of(machine, common.fuel()))?;
+    let source = kernel.workload.source(Options::of(machine, common.fuel()), watch)?;
     let mut source = First { source, given: false };
     let mut recorder = Recorder::default();
     let mut alone: Vec<Vec<Phase>> = Vec::new();
@@ -56,9 +58,10 @@ pub fn alone(
     kernel: &LoadedKernel,
     machine: &Machine,
     common: &Common,
+    watch: &Watch,
 ) -> Result<Vec<Vec<Phase>>, Diagnostics> {
     let table = load::timing(kernel, machine)?;
-    let mut source = kernel.workload.source(Options::of(machine, common.fuel()))?;
+    let mut source = kernel.workload.source(Options::of(machine, common.fuel()), watch)?;
     let mut paths = BlockPaths::default();
     source.next_block(&mut paths)?;
     Ok(paths.warps.iter().map(|path| analyse_alone(&table, path, |_| {}).phases).collect())

@@ -49,7 +49,7 @@ fn row(
     bounds: &ByLine,
     session: &Session,
 ) -> Result<Option<(StaticResult, Verdict)>, Diagnostics> {
-    let kernel = load::kernel(name, &args.ptx, args.common.seed)?;
+    let kernel = load::kernel(name, &args.ptx, args.common.seed, &session.watch)?;
     let (machine, _) = load::machine(&args.common, &kernel)?;
     let loaded = Loaded::Kernel(Box::new(kernel));
     let policy = load::policy_of(&args.common, &loaded, &machine)?;

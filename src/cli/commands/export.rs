@@ -29,7 +29,7 @@ const TARGET: u32 = 86;
 /// Runs the command.
 pub fn run(args: &Export, session: &Session) -> Outcome {
     let common = &args.on.common;
-    let loaded = load::any(&args.on.kernel, &args.on.ptx, common.seed)?;
+    let loaded = load::any(&args.on.kernel, &args.on.ptx, common.seed, &session.watch)?;
     let (machine, _) = load::machine_of(common, &loaded)?;
     let inputs = match &loaded {
         Loaded::Kernel(kernel) => kernel.inputs.clone(),
@@ -238,7 +238,7 @@ fn one(
             .hint("name PTX or a cubin with its launch")
             .into());
     };
-    let source = kernel.workload.source(options)?.watched(&session.watch);
+    let source = kernel.workload.source(options, &session.watch)?;
     let WorkloadSource::Launch(mut executor) = source else {
         return Err(Diagnostic::general(&kernel.name_given, "nothing is executed").into());
     };

@@ -29,7 +29,7 @@ pub fn run(args: &Inspect, session: &Session) -> Outcome {
     if modules::is_machine_code(&location) {
         return machine_code(args, &location, session);
     }
-    if let Some(is) = traced(&location)? {
+    if let Some(is) = traced(&location, session)? {
         let result = InspectResult { file: location.shown(), is };
         return output::report(session, args.format, &Output::new("inspect", None, vec![result]));
     }
@@ -65,8 +65,9 @@ pub fn run(args: &Inspect, session: &Session) -> Outcome {
 }
 
 /// A trace, or a list of traces.
-fn traced(location: &Location) -> Result<Option<Contents>, Diagnostics> {
-    let read = |file: &Location| Ok(TraceFile::new(&traces::read(file, &PtxLaunch::default())?));
+fn traced(location: &Location, session: &Session) -> Result<Option<Contents>, Diagnostics> {
+    let read =
+        |file: &Location| Ok(TraceFile::new(&traces::read(file, &PtxLaunch::default(), &session.watch)?));
     match location.extension().as_str() {
         "traceg" => Ok(Some(Contents::Trace(read(location)?))),
         "g" => {

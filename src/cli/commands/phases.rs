@@ -11,7 +11,7 @@ use crate::report::phases::PhasesResult;
 
 /// Runs the command.
 pub fn run(args: &Phases, session: &Session) -> Outcome {
-    let kernel = load::kernel(&args.on.kernel, &args.on.ptx, args.on.common.seed)?;
+    let kernel = load::kernel(&args.on.kernel, &args.on.ptx, args.on.common.seed, &session.watch)?;
     let (machine, _) = load::machine(&args.on.common, &kernel)?;
     load::paper_model(&machine, "phases are those of")?;
     let table = load::timing(&kernel, &machine)?;

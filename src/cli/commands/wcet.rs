@@ -53,7 +53,7 @@ fn kinds(args: &Wcet) -> Vec<SchedulerKind> {
 }
 
 fn row(name: &str, args: &Wcet, bounds: &ByLine, session: &Session) -> Result<WcetResult, Diagnostics> {
-    let kernel = load::kernel(name, &args.ptx, args.common.seed)?;
+    let kernel = load::kernel(name, &args.ptx, args.common.seed, &session.watch)?;
     let (machine, _) = load::machine(&args.common, &kernel)?;
     let (given, resolved) = bounds.of(&kernel)?;
     let code = instrumented(&kernel, Divergence::Sides, Density::Blocks)?;
@@ -64,7 +64,7 @@ fn row(name: &str, args: &Wcet, bounds: &ByLine, session: &Session) -> Result<Wc
     let annotated = if resolved.is_empty() { 0 } else { args.runs };
     for number in 0..annotated {
         let seed = args.common.seed.wrapping_add(number);
-        let kernel = load::kernel(name, &args.ptx, seed)?;
+        let kernel = load::kernel(name, &args.ptx, seed, &session.watch)?;
         let options = Options::of(&machine, args.common.fuel());
         let kept = keeps_bounds(&kernel.workload, options, &resolved, &session.watch);
         kept.map_err(|problems| {

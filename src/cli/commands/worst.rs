@@ -2,7 +2,7 @@
 
 use crate::base::{BlockId, Cycle};
 use crate::bound::{self, Analyser, Bound, BoundReport, Lwb, Order, Standing};
-use crate::check::{BoundRow, Checked, Plan, Verdict, WorkloadSource, check};
+use crate::check::{BoundRow, Checked, Plan, Verdict, check};
 use crate::cli::args::Worst;
 use crate::cli::failures::Batch;
 use crate::cli::files::Folder;
@@ -88,7 +88,7 @@ fn row(
     written: &mut Vec<String>,
     session: &Session,
 ) -> Result<Option<Row>, Diagnostics> {
-    let kernel = load::kernel(name, &args.ptx, args.common.seed)?;
+    let kernel = load::kernel(name, &args.ptx, args.common.seed, &session.watch)?;
     let (machine, _) = load::machine(&args.common, &kernel)?;
     load::paper_model(&machine, "`worst` searches the schedules of")?;
     let workload = &kernel.workload;
@@ -157,6 +157,7 @@ fn row(
         warps: workload.needs().warps(),
         warp_instructions: checked[0].warp_instructions,
         policies: checked.iter().map(|run| (run.scheduler.clone(), run.makespan)).collect(),
+        races_not_looked_for: checked[0].races_not_looked_for.clone(),
     };
     Ok(Some(Row { result: WorstResult::new(launch, sum, judged, tightest, schedule), verdict }))
 }
@@ -179,8 +180,7 @@ fn of_blocks(
     session: &Session,
 ) -> Result<Option<(Sum, String)>, Diagnostics> {
     let table = load::timing(kernel, machine)?;
-    let source: WorkloadSource = kernel.workload.source(args.common.watched(machine))?;
-    let mut source = source.watched(&session.watch);
+    let mut source = kernel.workload.source(args.common.watched(machine), &session.watch)?;
     let mut paths = BlockPaths::default();
     let mut begun = 0;
     let mut known: Vec<(BlockPaths, Found)> = Vec::new();

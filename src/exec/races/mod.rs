@@ -22,13 +22,12 @@
 //! * Atomic operations of one kind and type commute; `inc` and `dec` do if they wrap at the same value.
 //!   Sums of floating-point numbers commute as well as far as races go.
 //! * Values that differ from run to run although nothing races (sums of floating-point numbers, clocks,
-//!   multiprocessor numbers) are followed through registers and memory until they decide something.
+//!   multiprocessor numbers, registers that are read before they are written) are followed through registers and memory until they decide something.
 //!   This says too much rather than too little, see `varying.rs`.
 //! * An asynchronous copy is under way until its warp has waited for it, see `copies.rs`.
 //!
-//! Two things are taken as given that need not be: a register that no instruction wrote is zero, and
-//! constant memory that the host fills with values that differ from run to run holds what it holds in
-//! this run.
+//! One thing is taken as given that need not be: constant memory that the host fills with values that
+//! differ from run to run holds what it holds in this run.
 //!
 //! What lanes of one warp do to each other is no matter of time and not looked at.
 
@@ -103,6 +102,8 @@ pub enum Source {
     Placement,
     /// It is a sum of floating-point numbers to which several warps add in any order.
     Sum,
+    /// A register is read before an instruction has written it.
+    Unset,
     /// An earlier launch left it in memory.
     Launch,
 }

@@ -1,7 +1,8 @@
 //! Values that differ from run to run, and whether they decide anything.
 //!
-//! What the clock shows, which multiprocessor a block is on, and what a sum of floating-point numbers
-//! comes to if several warps add to it in any order: none of these is given by the launch. The paths
+//! What the clock shows, which multiprocessor a block is on, what a register holds before an instruction has
+//! written it, and what a sum of floating-point numbers comes to if several warps add to it in any order: none
+//! of these is given by the launch. The paths
 //! are given all the same if such values are only stored. So every register that one of them may
 //! reach is marked, instruction by instruction without regard to the order of instructions, and every
 //! word of memory that one is stored to. What a load finds in a marked word is marked too. If a
@@ -124,15 +125,16 @@ pub(super) struct Varying {
 
 /// Whether a kernel itself makes varying values, however its blocks lie in time.
 pub fn makes_varying_values(program: &Program) -> bool {
-    program.instrs.iter().any(|instr| {
-        adds_floats(instr)
-            || instr
-                .sem
-                .registers()
-                .specials
-                .iter()
-                .any(|special| special.tells_time() || special.tells_place())
-    })
+    !program.unset_reads.is_empty()
+        || program.instrs.iter().any(|instr| {
+            adds_floats(instr)
+                || instr
+                    .sem
+                    .registers()
+                    .specials
+                    .iter()
+                    .any(|special| special.tells_time() || special.tells_place())
+        })
 }
 
 fn adds_floats(instr: &Instr) -> bool {
@@ -198,6 +200,9 @@ impl Varying {
             let marked = rows
                 .map(|(next, words)| memory.mark((at / ROW_BYTES) as u32 + next, words, origin).is_some());
             varying.incomplete |= !marked[0];
+        }
+        for &(pc, reg) in &program.unset_reads {
+            varying.mark(vec![reg], Origin { source: Source::Unset, pc: Some(pc) });
         }
         for (index, instr) in program.instrs.iter().enumerate() {
             for special in instr.sem.registers().specials {

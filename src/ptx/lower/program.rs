@@ -13,6 +13,7 @@ use crate::program::layout::{Segment, WINDOW_SIZE, function_address};
 use crate::program::sem::{ArgLocation, Sem};
 use crate::program::{
     ClassTable, Flow, FrameLayout, Function, Instr, Param, ParamType, Program, RegKind, RegList, Register,
+    unset_reads,
 };
 use crate::ptx::Module;
 use crate::ptx::ast::{self, DeclSpace, OperandKind, Stmt, VarDecl};
@@ -71,6 +72,7 @@ pub(in crate::ptx) fn build(module: &Module, entry: u32, isa: &IsaTable) -> Buil
             builder.function(index, scopes);
         }
     }
+    builder.program.unset_reads = unset_reads(&builder.program);
     let note = builder.program.order_note();
     builder.program.notes.extend(note.map(str::to_owned));
     builder.program.classes = builder.classes;

@@ -36,7 +36,9 @@ impl Folders {
         let mut all = Vec::with_capacity(names.len());
         for (name, location) in names.iter().zip(locations) {
             let mut of_kernel = Vec::new();
-            let prepared = location.clone().and_then(|location| Prepared::new(name, location, args, lists));
+            let prepared = location
+                .clone()
+                .and_then(|location| Prepared::new(name, location, args, lists, &session.watch));
             if let Ok(prepared) = prepared {
                 for setup in prepared.setups.iter().flatten() {
                     let kernel = prepared.what.name();

@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use crate::base::Watch;
 use crate::check::{self, ApplicationChecked, Checked, Judging, Of, Reached, judge_application, judge_each};
 use crate::cli::applications::LoadedApplication;
 use crate::cli::args::Check;
@@ -79,8 +80,14 @@ impl Judged {
 
 impl Prepared {
     /// Reads what was found under a name.
-    pub fn new(name: &str, location: Location, args: &Check, lists: &Lists) -> Result<Self, Diagnostics> {
-        let what = load::any_at(name, location, &args.ptx, args.common.seed)?;
+    pub fn new(
+        name: &str,
+        location: Location,
+        args: &Check,
+        lists: &Lists,
+        watch: &Watch,
+    ) -> Result<Self, Diagnostics> {
+        let what = load::any_at(name, location, &args.ptx, args.common.seed, watch)?;
         if let (Loaded::Application(program), true) = (&what, args.gantt) {
             return Err(program.needs_one("--gantt"));
         }

@@ -36,9 +36,9 @@ pub fn run(args: &Check, session: &Session) -> Outcome {
     }
     // stdin can be read once
     let locations: Vec<_> = names.iter().map(|name| assets::find_kernel(name)).collect();
-    let prepare = |index: usize| {
+    let prepare = |index: usize, watch: &Watch| {
         let location = locations[index].clone()?;
-        Prepared::new(&names[index], location, args, &lists)
+        Prepared::new(&names[index], location, args, &lists, watch)
     };
     let folders = Folders::prepare(args, &lists, &names, &locations, session)?;
     let said = Said {
@@ -48,7 +48,8 @@ pub fn run(args: &Check, session: &Session) -> Outcome {
         launch: &args.ptx,
         bounds: &args.bound,
     };
-    let own = || (0..names.len()).filter_map(|index| Some(prepare(index).ok()?.own())).collect();
+    let own =
+        || (0..names.len()).filter_map(|index| Some(prepare(index, &session.watch).ok()?.own())).collect();
     let recording =
         said.recording(args.several.out.as_deref(), &lists, (session, args.checkpoint.resume), own)?;
     let threads = args.several.threads(names.len());
@@ -68,7 +69,7 @@ pub fn run(args: &Check, session: &Session) -> Outcome {
             self_check: args.self_check,
             watch,
         };
-        let prepared = match prepare(index) {
+        let prepared = match prepare(index, watch) {
             Ok(prepared) => prepared,
             Err(problems) => {
                 let records = recording.as_ref().map(|recording| recording.of_failed(index, &problems));

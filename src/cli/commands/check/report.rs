@@ -57,7 +57,7 @@ pub fn gantt(args: &Check, all: &[Judged], lists: &Lists, session: &Session, end
                 true => format!("{} under {}\n", setup.machine.name(), setup.policy.kind()),
                 false => String::new(),
             };
-            match draw::gantt(kernel, &setup.machine, &setup.policy, &setup.common) {
+            match draw::gantt(kernel, &setup.machine, &setup.policy, &setup.common, &session.watch) {
                 Ok(drawn) => ending.print(session, &format!("\n{heading}{drawn}")),
                 Err(problems) => ending.late.append(problems),
             }

@@ -15,7 +15,7 @@ use crate::report::output::Output;
 
 /// Searches them.
 pub fn explore(block: &Block) -> Outcome {
-    let Block { args, kernel, machine, table, paths, limits, session } = block;
+    let Block { args, kernel, machine, table, paths, limits, session, .. } = block;
     let setup = load::policy(&args.on.common, kernel, machine)?;
     let policy = match setup.kind() {
         SchedulerKind::Gto => FixedPolicy::Gto,

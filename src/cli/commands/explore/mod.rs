@@ -5,6 +5,7 @@ mod latencies;
 mod schedules;
 
 use crate::bound::Order;
+use crate::check::order::Seen;
 use crate::cli::args::Explore;
 use crate::cli::load::{self, LoadedKernel};
 use crate::cli::output::Outcome;
@@ -26,12 +27,13 @@ struct Block<'a> {
     table: &'a TimingTable,
     paths: &'a BlockPaths,
     limits: Limits,
+    races_not_looked_for: Option<String>,
     session: &'a Session,
 }
 
 /// Runs the command.
 pub fn run(args: &Explore, session: &Session) -> Outcome {
-    let kernel = load::kernel(&args.on.kernel, &args.on.ptx, args.on.common.seed)?;
+    let kernel = load::kernel(&args.on.kernel, &args.on.ptx, args.on.common.seed, &session.watch)?;
     let (machine, _) = load::machine(&args.on.common, &kernel)?;
     load::paper_model(&machine, "`explore` searches the schedules of")?;
     if let (true, Some(scheduler)) = (args.vary.is_empty(), &args.on.common.scheduler) {
@@ -44,14 +46,15 @@ pub fn run(args: &Explore, session: &Session) -> Outcome {
             .into());
     }
     let table = load::timing(&kernel, &machine)?;
-    let search = |paths: &BlockPaths, order: Order, outputs: schedules::Witnesses| {
+    let search = |paths: &BlockPaths, seen: &Seen, order: Order, outputs: schedules::Witnesses| {
         let limits = Limits {
             max_states: args.max_states,
             max_bytes: resources::of_search(),
             threads: args.jobs.unwrap_or_else(resources::threads),
         };
         let (kernel, machine, table) = (&kernel, &machine, &table);
-        let block = Block { args, kernel, machine, table, paths, limits, session };
+        let races_not_looked_for = seen.not_looked_for.map(str::to_owned);
+        let block = Block { args, kernel, machine, table, paths, limits, races_not_looked_for, session };
         if args.vary.is_empty() {
             schedules::explore(&block, order, outputs)
         } else {
@@ -66,7 +69,7 @@ pub fn run(args: &Explore, session: &Session) -> Outcome {
         let problem = Diagnostic::general(kernel.workload.name.clone(), message);
         return Err(problem.hint("--races ignore explores the schedules of the paths of one run").into());
     }
-    search(&paths, order, outputs)
+    search(&paths, &seen, order, outputs)
 }
 
 impl Block<'_> {
@@ -95,7 +98,8 @@ impl Block<'_> {
     /// What is searched.
     fn searched(&self) -> Searched {
         let workload = &self.kernel.workload;
-        Searched::new(&workload.name, self.machine, self.args.of_block, workload.blocks())
+        let of = Searched::new(&workload.name, self.machine, self.args.of_block, workload.blocks());
+        Searched { races_not_looked_for: self.races_not_looked_for.clone(), ..of }
     }
 
     /// How the search ended.

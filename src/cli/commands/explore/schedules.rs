@@ -68,7 +68,7 @@ impl Witness<'_> {
 
 /// Searches them and judges the bounds.
 pub fn explore(block: &Block, order: Order, files: Witnesses) -> Outcome {
-    let Block { args, kernel, machine, table, paths, limits, session } = block;
+    let Block { args, kernel, machine, table, paths, limits, session, .. } = block;
     // every schedule that is explored is work conserving, and one block is
     let context = Context {
         schedules: bound::Schedules::WorkConserving,

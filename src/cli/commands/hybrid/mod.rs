@@ -63,7 +63,7 @@ fn of_graph(args: &Hybrid, path: &Path, session: &Session) -> Outcome {
 
 fn of_kernel(args: &Hybrid, name: &str, session: &Session) -> Outcome {
     let common = &args.common;
-    let kernel = load::kernel(name, &args.ptx, common.seed)?;
+    let kernel = load::kernel(name, &args.ptx, common.seed, &session.watch)?;
     let (ipoints_at, density) = match args.ipoints {
         IpointsAt::Blocks => ("blocks", Density::Blocks),
         IpointsAt::Loops => ("loops", Density::Loops),

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::base::Watch;
 use crate::bound::Standing;
 use crate::cli::args::Pwcet;
 use crate::cli::assets;
@@ -43,7 +44,7 @@ pub enum Simulated {
 
 impl Campaign {
     /// Of what a command line says: so many runs from this number on.
-    pub fn new(args: &Pwcet, from: u64, runs: u64) -> Result<Self, Diagnostics> {
+    pub fn new(args: &Pwcet, from: u64, runs: u64, watch: &Watch) -> Result<Self, Diagnostics> {
         if args.what == assets::FROM_STDIN {
             let problem = Diagnostic::general("-", "a campaign reads its kernel anew for each run");
             return Err(problem.hint("name a file").into());
@@ -56,7 +57,7 @@ impl Campaign {
                 .into());
         }
         let common = &args.common;
-        let loaded = load::any(&args.what, &args.ptx, common.seed)?;
+        let loaded = load::any(&args.what, &args.ptx, common.seed, watch)?;
         let (machine, spec) = load::machine_of(common, &loaded)?;
         let policy = load::policy_of(common, &loaded, &machine)?;
         let name = common.machine.clone().or_else(|| loaded.own_machine().map(str::to_owned));
@@ -70,7 +71,7 @@ impl Campaign {
         let scheduler = policy.kind().to_string();
         let mut plan =
             said.plan(vec![name.unwrap_or_else(|| DEFAULT_MACHINE.to_owned())], vec![scheduler.clone()])?;
-        let of = sources(args, &loaded, &spec)?;
+        let of = sources(args, &loaded, &spec, watch)?;
         let draws = Draws { count: runs, from, of };
         if draws.has_inputs() {
             plan.seeds = vec![0];
@@ -203,8 +204,13 @@ impl Campaign {
 }
 
 /// What is drawn: what was asked for, or all that there is.
-fn sources(args: &Pwcet, loaded: &Loaded, spec: &MachineSpec) -> Result<Vec<Source>, Diagnostics> {
-    let has_inputs = has_random_inputs(args, loaded)?;
+fn sources(
+    args: &Pwcet,
+    loaded: &Loaded,
+    spec: &MachineSpec,
+    watch: &Watch,
+) -> Result<Vec<Source>, Diagnostics> {
+    let has_inputs = has_random_inputs(args, loaded, watch)?;
     if !args.vary.is_empty() {
         if args.vary.contains(&Source::Inputs) && !has_inputs {
             let message = format!("the launch of `{}` has no random data", args.what);
@@ -231,14 +237,14 @@ fn sources(args: &Pwcet, loaded: &Loaded, spec: &MachineSpec) -> Result<Vec<Sour
 }
 
 /// Whether the launch has other data with another seed.
-fn has_random_inputs(args: &Pwcet, loaded: &Loaded) -> Result<bool, Diagnostics> {
+fn has_random_inputs(args: &Pwcet, loaded: &Loaded, watch: &Watch) -> Result<bool, Diagnostics> {
     let kernel = match loaded {
         // what a program writes between launches may be random as well; traces are what they are
         Loaded::Application(found) => return Ok(found.application.program().is_some()),
         Loaded::Kernel(kernel) => kernel,
     };
     let Some(launch) = kernel.workload.launch() else { return Ok(false) };
-    let other = load::kernel(&args.what, &args.ptx, args.common.seed.wrapping_add(1))?;
+    let other = load::kernel(&args.what, &args.ptx, args.common.seed.wrapping_add(1), watch)?;
     let Some(other) = other.workload.launch() else { return Ok(false) };
     let differ =
         |ours: &[Buffer], theirs: &[Buffer]| ours.iter().zip(theirs).any(|(a, b)| a.bytes != b.bytes);

@@ -22,7 +22,7 @@ pub fn judge(args: &Pwcet, runs: u64, curve: &Curve, session: &Session) -> Resul
     let from = given.filter(|from| from.checked_add(runs - 1).is_some()).ok_or_else(|| {
         Diagnostic::general("--judge", "the last run's number is beyond 64 bits").hint("a smaller --seed")
     })?;
-    let campaign = Campaign::new(args, from, runs)?;
+    let campaign = Campaign::new(args, from, runs, &session.watch)?;
     let bounds = campaign.bounds().map(|(name, proved)| (name, proved, Some(0)));
     let mut further = Further {
         from,
@@ -44,7 +44,7 @@ pub fn judge(args: &Pwcet, runs: u64, curve: &Curve, session: &Session) -> Resul
             *most = most.zip(record.number(columns, name)).map(|(most, value)| most.max(value));
         }
     })?;
-    let (explored, found) = match load::any(&args.what, &args.ptx, args.common.seed)? {
+    let (explored, found) = match load::any(&args.what, &args.ptx, args.common.seed, &session.watch)? {
         Loaded::Application(_) => {
             let why = "it has several launches";
             (Explored::Missing(why.to_owned()), StaticOf::Missing(why.to_owned()))

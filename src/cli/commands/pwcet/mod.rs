@@ -35,7 +35,7 @@ pub fn run(args: &Pwcet, session: &Session) -> Outcome {
     let (measured, values, read) = if is_measured(&args.what) {
         from_file(args)?
     } else {
-        let campaign = Campaign::new(args, args.common.seed, args.runs.unwrap_or(RUNS))?;
+        let campaign = Campaign::new(args, args.common.seed, args.runs.unwrap_or(RUNS), &session.watch)?;
         match campaign.run(args, session)? {
             Simulated::Part(ending) => return Ok(ending),
             Simulated::All { measured, makespans } => {

@@ -32,7 +32,7 @@ pub fn table(args: &Reproduce, session: &Session) -> Result<Done, Diagnostics> {
             batch = Batch { complete: false, stopped: session.stopped(), not_reached: left, ..batch };
             break;
         }
-        let kernel = load::kernel(name, &ptx, common.seed)?;
+        let kernel = load::kernel(name, &ptx, common.seed, &session.watch)?;
         let code = instrumented(&kernel, Divergence::Sides, Density::Blocks)?;
         let (machine, _) = load::machine(&common, &kernel)?;
         let policy = load::policy(&common, &kernel, &machine)?;

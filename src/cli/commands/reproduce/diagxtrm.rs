@@ -34,7 +34,7 @@ pub fn table(args: &Reproduce, session: &Session) -> Result<Done, Diagnostics> {
         folder.check_files(&names().iter().map(String::as_str).collect::<Vec<_>>())?;
     }
     let runs = args.runs.unwrap_or(RUNS);
-    let kernel = load::kernel(TABLE_1[0].launch, &PtxLaunch::default(), 0)?;
+    let kernel = load::kernel(TABLE_1[0].launch, &PtxLaunch::default(), 0, &session.watch)?;
     let origin = Origin::new(&load::machine(&Common::on(MACHINE), &kernel)?.0);
     let mut traces = Vec::new();
     let mut batch = Batch::default();
@@ -73,7 +73,7 @@ fn configuration(
 ) -> Result<(TraceRow, Vec<u64>), Diagnostics> {
     let common = Common { set: vec![split(trace.l1_percent)], ..Common::on(MACHINE) };
     let wanted = Pwcet { jobs, ..Pwcet::of(trace.launch, runs, &VARIED, common) };
-    let campaign = Campaign::new(&wanted, wanted.common.seed, runs)?;
+    let campaign = Campaign::new(&wanted, wanted.common.seed, runs, &session.watch)?;
     let (measured, makespans) = match campaign.run(&wanted, session)? {
         Simulated::All { measured, makespans } => (measured, makespans),
         // only where runs are kept in a folder

@@ -50,12 +50,12 @@ struct Example {
 
 impl Example {
     fn new() -> Result<Self, Diagnostics> {
-        let kernel = load::kernel(KERNEL, &PtxLaunch::default(), 0)?;
+        let kernel = load::kernel(KERNEL, &PtxLaunch::default(), 0, &Watch::new())?;
         let (spec, source) = load::written_machine(&assets::find_machine(MACHINE, None)?)?;
         let machine = Machine::new(&spec, &source)?;
         let mut paths = BlockPaths::default();
         let options = Options::of(&machine, resources::MAX_INSTRUCTIONS);
-        kernel.workload.source(options)?.next_block(&mut paths)?;
+        kernel.workload.source(options, &Watch::new())?.next_block(&mut paths)?;
         Ok(Self { kernel, machine, paths })
     }
 

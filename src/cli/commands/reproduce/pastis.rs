@@ -56,7 +56,7 @@ pub fn section(session: &Session) -> Result<Done, Diagnostics> {
 
 /// Accesses and cycles of a product; nothing if somebody ended the run.
 fn measured(name: &str, common: &Common, session: &Session) -> Result<Option<Counted>, Diagnostics> {
-    let kernel = load::kernel(name, &PtxLaunch::default(), common.seed)?;
+    let kernel = load::kernel(name, &PtxLaunch::default(), common.seed, &session.watch)?;
     let (machine, _) = load::machine(common, &kernel)?;
     let policy = load::policy(common, &kernel, &machine)?;
     let plan = Plan {
@@ -98,7 +98,12 @@ fn network(common: &Common, session: &Session) -> Result<Option<Network>, Diagno
     let mut left: Vec<Vec<u8>> = Vec::new();
     let mut runs = Vec::new();
     for (code, suffix) in CODES {
-        let program = match load::any(&format!("{NETWORK}{suffix}"), &PtxLaunch::default(), common.seed)? {
+        let program = match load::any(
+            &format!("{NETWORK}{suffix}"),
+            &PtxLaunch::default(),
+            common.seed,
+            &session.watch,
+        )? {
             Loaded::Application(program) => program,
             Loaded::Kernel(_) => return Err(Diagnostic::general(NETWORK, "this is no program").into()),
         };

@@ -64,7 +64,7 @@ pub fn problem(name: &str, why: Unexplained) -> Diagnostic {
 /// Runs a kernel for its critical path alone. `given` is what the command line called it.
 pub fn explain(args: &Run, given: &str, session: &Session) -> Result<Explained, Diagnostics> {
     let common = &args.on.common;
-    let kernel = match load::any(&args.on.kernel, &args.on.ptx, common.seed)? {
+    let kernel = match load::any(&args.on.kernel, &args.on.ptx, common.seed, &session.watch)? {
         Loaded::Kernel(kernel) => *kernel,
         Loaded::Application(program) => return Err(program.takes_one()),
     };

@@ -64,7 +64,7 @@ pub fn run(args: &Run, kernel: &LoadedKernel, verbose: bool, session: &Session) 
     let mut units = UnitUse::new(machine.units().len());
     let began = Instant::now();
     let options = Options { divergence: !args.timings, ..plan.options()? };
-    let source = kernel.workload.source(options)?.watched(&session.watch);
+    let source = kernel.workload.source(options, &session.watch)?;
     let mut source = TimedSource { source, spent: began.elapsed() };
     let mut bank_profile = BankProfile::new(&table);
     // bare speed need not pay for where cycles went
@@ -126,14 +126,14 @@ pub fn run(args: &Run, kernel: &LoadedKernel, verbose: bool, session: &Session) 
     let mut ending = Ending::default();
     ending.report(session, args.on.common.format, &output(args, result, &checked, session));
     if args.gantt && args.on.common.format == Format::Text {
-        match draw::gantt(kernel, &machine, &policy, &args.on.common) {
+        match draw::gantt(kernel, &machine, &policy, &args.on.common, &session.watch) {
             Ok(drawn) => ending.print(session, &format!("\n{drawn}")),
             Err(problems) => ending.late.append(problems),
         }
     }
     if let Some(recording) = recording.map(FirstSm::into_inner).filter(|_| checked.is_complete()) {
         let alone = match checked.launch_blocks {
-            1 => draw::alone(kernel, &machine, &args.on.common)?,
+            1 => draw::alone(kernel, &machine, &args.on.common, &session.watch)?,
             _ => Vec::new(),
         };
         let explained = explained(true);

@@ -13,7 +13,7 @@ use crate::cli::session::Session;
 
 /// Runs the command.
 pub fn run(args: &Run, verbose: bool, session: &Session) -> Outcome {
-    match load::any(&args.on.kernel, &args.on.ptx, args.on.common.seed)? {
+    match load::any(&args.on.kernel, &args.on.ptx, args.on.common.seed, &session.watch)? {
         Loaded::Kernel(kernel) => match &args.checkpoint.checkpoint {
             Some(path) => Err(checkpoint::of_one(path, "this is one kernel").into()),
             None => kernel::run(args, &kernel, verbose, session),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::base::Fnv1a;
+use crate::base::{Fnv1a, Watch};
 use crate::cli::args::PtxLaunch;
 use crate::cli::assets::{self, Location};
 use crate::cli::files::read;
@@ -153,7 +153,8 @@ impl Found {
     }
 
     fn load(&self, name: &str, options: &PtxLaunch, seed: u64) -> Result<Loaded, Diagnostics> {
-        load::any_at(name, self.kernels[name].clone(), options, seed)
+        // what is done stays where a trace takes too long to read
+        load::any_at(name, self.kernels[name].clone(), options, seed, &Watch::new())
     }
 }
 

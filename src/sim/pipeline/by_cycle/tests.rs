@@ -13,7 +13,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::run;
-use crate::base::{BlockId, Cycle};
+use crate::base::{BlockId, Cycle, Watch};
 use crate::exec::Options;
 use crate::machine::Machine;
 use crate::path::{BlockPaths, BlockSource};
@@ -100,8 +100,10 @@ impl Compared {
         left: &mut Left,
     ) {
         let table = TimingTable::new(workload.program(), machine).unwrap_or_else(|error| panic!("{error}"));
-        let source =
-            || workload.source(Options::of(machine, 1 << 26)).unwrap_or_else(|error| panic!("{error}"));
+        let watch = Watch::new();
+        let source = || {
+            workload.source(Options::of(machine, 1 << 26), &watch).unwrap_or_else(|error| panic!("{error}"))
+        };
         let resident = machine.limits().occupancy(&workload.needs()).unwrap().blocks.min(workload.blocks());
         let before = left.clone();
         let simulated = |threads, observer: &mut Events| -> (SimSummary, Vec<BlockResult>, Left) {

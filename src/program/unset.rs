@@ -1,0 +1,235 @@
+//! Registers that an instruction may read before any other has written them.
+//!
+//! The functional run takes such a register as 0. Neither PTX nor the hardware says what it holds, so that nothing may be
+//! claimed of paths that depend on it.
+//!
+//! Each register is followed backwards from the instructions that read it, along every edge of the control flow, until all
+//! ways are cut by instructions that write it. Instructions with a guard cut only where that holds: one condition is
+//! remembered, that of a guard or of a branch. So too many registers are named rather than too few, with one exception: what
+//! functions of machine code read or leave is taken as written, since all code shares its registers there.
+
+use std::collections::HashSet;
+
+use super::cfg::{Cfg, Successors};
+use super::sem::{ArgLocation, PredSrc, Sem};
+use super::{Guard, Instr, Program};
+use crate::base::{Pc, RegId};
+
+/// Ways back that are followed for a register; one that has more counts as read before it is written.
+const MOST_WAYS: usize = 1 << 14;
+
+/// For which lanes a register is still to be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Open {
+    /// All of them.
+    All,
+    /// Those in which a predicate register has this value.
+    Where(RegId, bool),
+}
+
+/// A function with what the search needs to know of it.
+struct Function<'p> {
+    program: &'p Program,
+    cfg: Cfg,
+    /// By register: where it is written, and under which guard, in the order of the code.
+    writes: Vec<Vec<(Pc, Option<Guard>)>>,
+    /// Registers that have a value when it begins.
+    given: Vec<RegId>,
+    /// Whether callers and callees use its registers.
+    shares: bool,
+}
+
+/// By register that may be read before it is written: the first instruction that does so.
+pub fn unset_reads(program: &Program) -> Vec<(Pc, RegId)> {
+    let mut starts = vec![(Pc::new(0), Vec::new())];
+    starts.extend(program.functions.iter().map(|function| {
+        let place = |(place, _): &(ArgLocation, u32)| register(*place);
+        (function.first, function.params.iter().filter_map(place).collect())
+    }));
+    starts.sort_by_key(|(first, _)| *first);
+    starts.dedup_by_key(|(first, _)| *first);
+    let ends: Vec<usize> = starts.iter().skip(1).map(|(next, _)| next.index()).collect();
+    let ends = ends.into_iter().chain([program.instrs.len()]);
+    let mut found = Vec::new();
+    for ((start, given), end) in starts.into_iter().zip(ends) {
+        let Some(instrs) = program.instrs.get(start.index()..end).filter(|instrs| !instrs.is_empty()) else {
+            continue;
+        };
+        let shares = program.machine_code.is_some() && !program.functions.is_empty();
+        if shares && start != Pc::new(0) {
+            continue;
+        }
+        let flow: Vec<Successors> = instrs.iter().map(Successors::of).collect();
+        let mut writes = vec![Vec::new(); program.regs.len()];
+        for (index, instr) in instrs.iter().enumerate() {
+            let pc = Pc::from_index(start.index() + index);
+            each_written(instr, |reg| writes[reg.index()].push((pc, instr.guard)));
+        }
+        let function = Function { program, cfg: Cfg::new(start, &flow), writes, given, shares };
+        found.extend(function.unset());
+    }
+    found
+}
+
+fn register(place: ArgLocation) -> Option<RegId> {
+    match place {
+        ArgLocation::Reg(reg) => Some(reg),
+        ArgLocation::Local(_) | ArgLocation::Frame(_) | ArgLocation::Imm(_) => None,
+    }
+}
+
+/// The registers that have a value behind an instruction.
+fn each_written(instr: &Instr, mut take: impl FnMut(RegId)) {
+    instr.dsts.as_slice().iter().for_each(|&reg| take(reg));
+    match &instr.sem {
+        Sem::Call(call) => {
+            call.give_back.iter().filter_map(|transfer| register(transfer.to)).for_each(take);
+        }
+        Sem::CallPointer(call) => {
+            call.results.iter().filter_map(|(place, _)| register((*place)?)).for_each(take);
+        }
+        _ => {}
+    }
+}
+
+/// The registers that an instruction reads, and in which lanes.
+fn each_read(instr: &Instr, mut take: impl FnMut(RegId, Open)) {
+    let of = |guard: Guard| Open::Where(guard.reg, !guard.negate);
+    let lanes = instr.guard.map_or(Open::All, of);
+    instr.guard.iter().for_each(|guard| take(guard.reg, Open::All));
+    if let (Sem::Select { a, b, p: PredSrc::Reg(chosen), .. }, None) = (&instr.sem, instr.guard) {
+        take(chosen.reg, Open::All);
+        let other = Guard { negate: !chosen.negate, ..*chosen };
+        for (source, guard) in [(a, *chosen), (b, other)] {
+            if let super::sem::Operand::Reg(reg) = source {
+                take(*reg, of(guard));
+            }
+        }
+        return;
+    }
+    instr.srcs.as_slice().iter().for_each(|&reg| take(reg, lanes));
+}
+
+impl Function<'_> {
+    fn unset(&self) -> Vec<(Pc, RegId)> {
+        let count = self.program.regs.len();
+        let mut found = vec![None; count];
+        let mut known: Vec<HashSet<(usize, Open)>> = vec![HashSet::new(); count];
+        for (number, block) in self.cfg.blocks.iter().enumerate() {
+            for index in block.start.index()..block.end.index() {
+                let pc = Pc::from_index(index);
+                each_read(self.program.instr(pc), |reg, open| {
+                    let at = reg.index();
+                    if found[at].is_none() && self.is_open(reg, (number, pc), open, &mut known[at]) {
+                        found[at] = Some(pc);
+                    }
+                });
+            }
+        }
+        let found = found.into_iter().enumerate();
+        found.filter_map(|(index, pc)| Some((pc?, RegId::from_index(index)))).collect()
+    }
+
+    /// Whether there is a way from the beginning to `pc` on which a register stays open. `known` are the ends of blocks from
+    /// which there is none.
+    fn is_open(
+        &self,
+        reg: RegId,
+        (block, pc): (usize, Pc),
+        open: Open,
+        known: &mut HashSet<(usize, Open)>,
+    ) -> bool {
+        let mut left = Vec::new();
+        if self.back_to_the_start(reg, block, pc, open, &mut left) {
+            return true;
+        }
+        while let Some((block, open)) = left.pop() {
+            if !known.insert((block, open)) {
+                continue;
+            }
+            let end = self.cfg.blocks[block].end;
+            if known.len() > MOST_WAYS || self.back_to_the_start(reg, block, end, open, &mut left) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Goes from before `pc` back to the start of its block, and from there to the ends of others, which are added to `left`.
+    /// Whether the register is open where the function begins.
+    fn back_to_the_start(
+        &self,
+        reg: RegId,
+        block: usize,
+        pc: Pc,
+        mut open: Open,
+        left: &mut Vec<(usize, Open)>,
+    ) -> bool {
+        let start = self.cfg.blocks[block].start;
+        let mut before = pc;
+        loop {
+            let of_register = last(&self.writes[reg.index()], start, before);
+            let condition = match open {
+                Open::All => None,
+                Open::Where(predicate, _) => last(&self.writes[predicate.index()], start, before),
+            };
+            let (at, guard) = match (of_register, condition) {
+                (Some(write), Some(other)) if write.0 >= other.0 => write,
+                (Some(write), None) => write,
+                (_, Some((at, _))) => {
+                    // what the condition was before is another matter
+                    (open, before) = (Open::All, at);
+                    continue;
+                }
+                (None, None) => break,
+            };
+            if condition.is_some_and(|(pc, _)| pc == at) {
+                open = Open::All;
+            }
+            match (guard, open) {
+                (None, _) => return false,
+                (Some(guard), Open::Where(predicate, value))
+                    if predicate == guard.reg && value != guard.negate =>
+                {
+                    return false;
+                }
+                (Some(guard), Open::All) => open = Open::Where(guard.reg, guard.negate),
+                (Some(_), Open::Where(..)) => {}
+            }
+            before = at;
+        }
+        if block == 0 && !self.given.contains(&reg) {
+            return true;
+        }
+        for &from in self.cfg.graph.predecessors(block) {
+            let end = self.cfg.last(self.program, from);
+            let calls = matches!(end.sem, Sem::Call(_) | Sem::CallPointer(_));
+            if self.shares && calls && !self.writes[reg.index()].is_empty() {
+                continue;
+            }
+            match (self.known_on(from, block), open) {
+                // no lane comes along there
+                (Some((predicate, value)), Open::Where(other, open))
+                    if predicate == other && value != open => {}
+                (Some((predicate, value)), Open::All) => left.push((from, Open::Where(predicate, value))),
+                _ => left.push((from, open)),
+            }
+        }
+        false
+    }
+
+    /// The value that a predicate register has where control goes from one block to another: that of the branch.
+    fn known_on(&self, from: usize, to: usize) -> Option<(RegId, bool)> {
+        let (end, block) = (self.cfg.last(self.program, from), &self.cfg.blocks[to]);
+        let (Sem::Branch { target, .. }, Some(guard)) = (&end.sem, end.guard) else { return None };
+        let taken = *target == block.start;
+        let falls_through = self.cfg.blocks[from].end == block.start;
+        (taken != falls_through).then_some((guard.reg, taken != guard.negate))
+    }
+}
+
+/// The last write between two places.
+fn last(writes: &[(Pc, Option<Guard>)], start: Pc, before: Pc) -> Option<(Pc, Option<Guard>)> {
+    let behind = writes.partition_point(|&(pc, _)| pc < before);
+    writes[..behind].last().copied().filter(|&(pc, _)| pc >= start)
+}

@@ -359,12 +359,12 @@ fn a_warm_l2_spares_the_dram() {
     answered_after(&mut first, read(1, 0b1000, 0));
     let left = first.leave(1000, 1);
     let mut lower = Lower::new(&checked(&settings), 1);
-    assert!(lower.go_on_after(&left));
+    assert!(lower.go_on_after(left.clone()));
     assert_eq!(answered_after(&mut lower, read(1, 0b1000, 0)), cycles);
     assert_eq!((lower.stats().l2.hits, lower.stats().dram.reads), (1, 0));
     // with other parts it is another memory
     settings.partitions.slices = 1;
-    assert!(!Lower::new(&checked(&settings), 1).go_on_after(&left));
+    assert!(!Lower::new(&checked(&settings), 1).go_on_after(left));
 }
 
 #[test]

@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
 """Does a pWCET hold? Runs `warpbound pwcet KERNEL --judge` over the suite and writes the table of docs/pwcet.md.
 
-  scripts/pwcet-study.py target/release/warpbound > docs/pwcet.md     (18 minutes on two cores)
-  scripts/pwcet-study.py target/release/warpbound 2                  (the second table only)
+  scripts/pwcet-study.py target/release/warpbound > docs/pwcet.md       (18 minutes on two idle cores)
+  scripts/pwcet-study.py target/release/warpbound 2                    (the second table only)
+  scripts/pwcet-study.py target/release/warpbound --keep DIR           (what each command printed is kept in DIR, and is
+                                                                        not run again)
 
 A kernel whose time does not vary has no row. Every number can be had again by the command above its table.
 """
 
+import argparse
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 STUDIES = [
     (
@@ -43,7 +47,7 @@ are simulated than it has seen.
 * Bounds are the largest on the paths of the further runs; `explored` is the worst schedule of the first 20 runs, where blocks are
   small enough. On the machines of the second and third table no bound applies.
 
-Made by `scripts/pwcet-study.py`.
+Made by `scripts/pwcet-study.py target/release/warpbound > docs/pwcet.md`.
 """
 
 
@@ -52,10 +56,23 @@ def kernels(tool):
     return [kernel["name"] for kernel in json.loads(listed)["results"][0]["kernels"] if kernel["suite"]]
 
 
-def result(tool, kernel, options):
+def printed(tool, kernel, options, kept):
+    """What the command prints, from the file if that is there."""
+    if kept and kept.exists():
+        return kept.read_text()
     command = [tool, "pwcet", kernel, *options, "--format", "json"]
-    ran = subprocess.run(command, capture_output=True, text=True)
-    results = json.loads(ran.stdout)["results"] if ran.stdout.strip() else []
+    text = subprocess.run(command, capture_output=True, text=True).stdout
+    if kept:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        part = kept.with_suffix(".part")
+        part.write_text(text)
+        part.rename(kept)
+    return text
+
+
+def result(tool, kernel, options, kept):
+    text = printed(tool, kernel, options, kept)
+    results = json.loads(text)["results"] if text.strip() else []
     # times without a curve are there in numbers only
     return results[0] if results and "pwcet" in results[0] else None
 
@@ -65,14 +82,20 @@ def short(time):
 
 
 def main():
-    tool = sys.argv[1]
-    chosen = [int(number) - 1 for number in sys.argv[2:]] or range(len(STUDIES))
+    parser = argparse.ArgumentParser()
+    parser.add_argument("tool")
+    parser.add_argument("tables", nargs="*", type=int)
+    parser.add_argument("--keep", type=Path)
+    args = parser.parse_args()
+    tool = args.tool
+    chosen = [number - 1 for number in args.tables] or range(len(STUDIES))
     print("# Does a pWCET hold?\n")
     print(HEAD)
-    for title, about, options in (STUDIES[number] for number in chosen):
+    for number in chosen:
+        title, about, options = STUDIES[number]
         rows, low, accepted_low, accepted, contradicted, limit_low, limit_contradicted, still = [], 0, 0, 0, 0, 0, 0, 0
         for kernel in kernels(tool):
-            found = result(tool, kernel, options)
+            found = result(tool, kernel, options, args.keep and args.keep / str(number + 1) / f"{kernel}.json")
             print(kernel, "-" if found is None else "ok", file=sys.stderr, flush=True)
             if found is None:
                 still += 1

@@ -149,6 +149,9 @@ pub struct Value {
     /// Cycles, where it applies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<u64>,
+    /// Whether a run under one of these policies, within its premises, took longer.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub violated: bool,
     /// Why it does not apply under the first of these policies under which it does not. Of the kernels of an application
     /// it is said with the whole.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -246,7 +249,8 @@ impl CompareStep {
                 };
                 let (name, value) =
                     values().find(|(_, value)| value.is_some()).or_else(|| values().next())?;
-                Some(Value { name, value: value.map(Cycles::get), reason: None })
+                let violated = of_runs().any(|(_, row)| row.bounds[bound].violated);
+                Some(Value { name, value: value.map(Cycles::get), violated, reason: None })
             };
             Self {
                 line: statement.line,
@@ -287,7 +291,8 @@ fn judged_somewhere(runs: &[Checked]) -> Vec<Value> {
         let rows = || runs.iter().map(|run| &run.bounds[index]).filter(|row| !row.left_out);
         let value = rows().find_map(|row| Some(row.value.as_ref().ok()?.cycles().get()));
         let reason = rows().find_map(|row| row.value.as_ref().err().cloned());
-        Some(Value { name: rows().next()?.name, value, reason })
+        let violated = rows().any(|row| row.verdict() == Verdict::Violated);
+        Some(Value { name: rows().next()?.name, value, violated, reason })
     };
     (0..count).filter_map(of_bound).collect()
 }
@@ -306,6 +311,9 @@ fn tightest(runs: &[Checked]) -> Option<&'static str> {
         .min_by_key(|(value, _)| *value)
         .map(|(_, name)| name)
 }
+
+/// Behind the value of a bound that a run exceeds.
+const EXCEEDED: &str = "*";
 
 /// Kernels that are named where something does not apply.
 const NAMED: usize = 3;
@@ -385,7 +393,10 @@ impl Report for Output<CompareResult> {
             cells.push(explored);
             cells.extend(names.iter().map(|name| {
                 let bound = row.bounds.iter().find(|bound| bound.name == *name);
-                bound.and_then(|bound| bound.value).map_or_else(|| "-".to_owned(), |value| value.to_string())
+                let mark = if bound.is_some_and(|bound| bound.violated) { EXCEEDED } else { "" };
+                bound
+                    .and_then(|bound| bound.value)
+                    .map_or_else(|| "-".to_owned(), |value| format!("{value}{mark}"))
             }));
             cells.push(tightest.unwrap_or("").to_owned());
             cells
@@ -401,6 +412,10 @@ impl Report for Output<CompareResult> {
                 }
             }
         }
-        table.render(0, style.width) + &left_out(&self.results, style) + &self.batch.text()
+        let exceeded = self.results.iter().flat_map(|row| &row.bounds).any(|bound| bound.violated);
+        let footnote =
+            format!("\n{EXCEEDED} a run under one of these policies took longer: `check` says which\n");
+        let footnote = if exceeded { footnote } else { String::new() };
+        table.render(0, style.width) + &footnote + &left_out(&self.results, style) + &self.batch.text()
     }
 }

@@ -67,6 +67,19 @@ fn blocks_judged_before_an_error_stay_judged() {
 
 #[test]
 fn other_batches_go_on_too() {
+    let violated = json(&["compare", "lrr-witness"], 3);
+    let bounds = violated["results"][0]["bounds"].as_array().unwrap();
+    let marked: Vec<&str> = bounds
+        .iter()
+        .filter(|bound| bound["violated"] == true)
+        .filter_map(|bound| bound["name"].as_str())
+        .collect();
+    assert_eq!(marked, ["gub"], "{violated}");
+    let text = stdout(&warpbound(&["compare", "lrr-witness"]));
+    assert!(
+        text.contains(" 140* ") && text.contains("\n* a run under one of these policies took longer"),
+        "{text}"
+    );
     let compared = json(&["compare", "fig3", "nope"], 1);
     assert_eq!(compared["results"][0]["explored_worst"], 18);
     assert_eq!(compared["errors"][0]["kernels"], serde_json::json!(["nope"]));

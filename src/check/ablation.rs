@@ -18,7 +18,7 @@
 //!
 //! The paper model's global latency is what a lone coalesced load takes on `no-cache`, measured, so
 //! that the last column shows the mechanism and not another memory. The paper does not say which latency its last variant has; it calls
-//! [`PAPER_LATENCY`] realistic, and the last column is there with that one too. As the paper model has no
+//! [`PAPER_LATENCY`] realistic, and the last column is there with that one too ([`BESIDE`] lists all such comparisons). As the paper model has no
 //! operand collector and no write-back stages, that column contains their few cycles per dependent
 //! instruction too; the paper's last variant, an Accel-Sim, kept them.
 //!
@@ -55,18 +55,40 @@ pub const COLUMNS: [&str; 5] = [
     "coalescing vs paper model",
 ];
 
+/// A column once more, on variants that differ from its own in what the paper leaves open, or that isolate a cause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Beside {
+    /// What it is called.
+    pub name: &'static str,
+    /// Which column it is a form of.
+    pub column: usize,
+    /// Which of [`Variants::machines`] are compared: A and B.
+    pub machines: [usize; 2],
+}
+
+/// Every such comparison, in the order of their columns. Behind the variants there are, with four sub-cores and with one: no memory
+/// system, so that only the load/store unit takes time beside the fixed latency, and there also transactions of a whole line; then the
+/// single-issue variant with an empty L2, and the paper model with [`PAPER_LATENCY`].
+pub const BESIDE: [Beside; 4] = [
+    Beside { name: "the same, perfect memory", column: 1, machines: [6, 7] },
+    Beside { name: "and a transaction a line", column: 1, machines: [8, 9] },
+    Beside { name: "the same, L2 empty at first", column: 3, machines: [10, 4] },
+    Beside { name: "the same at latency 200", column: 4, machines: [4, 11] },
+];
+
+/// Machines that every kernel runs on.
+pub const MACHINES: usize = 12;
+
 /// Cycles of a global access that the paper calls realistic (section 4.2). It does not say which latency Table 2 has.
 pub const PAPER_LATENCY: u64 = 200;
 
 /// The variants of a machine.
 #[derive(Clone, Debug)]
 pub struct Variants {
-    /// In the order of [`VARIANTS`].
+    /// In the order of [`VARIANTS`], then those of [`BESIDE`].
     pub machines: Vec<Machine>,
     /// Cycles of a lone coalesced load without caches, and of every global access in the paper model.
     pub load_latency: u64,
-    /// The paper model once more, in which every global access takes [`PAPER_LATENCY`].
-    pub at_paper_latency: Machine,
 }
 
 impl Variants {
@@ -94,18 +116,28 @@ impl Variants {
             step(&mut spec);
             specs.push(spec);
         }
-        let mut machines = Vec::with_capacity(VARIANTS.len());
+        let mut machines = Vec::with_capacity(MACHINES);
         for (spec, variant) in specs.iter().zip(VARIANTS) {
             machines.push(Machine::new(&named(spec, &name, variant), source)?);
         }
         let load_latency = lone_load(&machines[4], isa)?;
-        let without_cache = specs.swap_remove(4);
         let paper = |latency| {
-            let paper = paper_model(without_cache.clone(), latency)?;
+            let paper = paper_model(specs[4].clone(), latency)?;
             Machine::new(&named(&paper, &name, VARIANTS[5]), source)
         };
         machines.push(paper(load_latency)?);
-        Ok(Self { machines, load_latency, at_paper_latency: paper(PAPER_LATENCY)? })
+        for change in [perfect_memory, whole_lines] {
+            for before in [1, 2] {
+                let mut spec = specs[before].clone();
+                change(&mut spec);
+                machines.push(Machine::new(&named(&spec, &name, VARIANTS[before]), source)?);
+            }
+        }
+        let mut cold = specs[3].clone();
+        cold_memory(&mut cold);
+        machines.push(Machine::new(&named(&cold, &name, VARIANTS[3]), source)?);
+        machines.push(paper(PAPER_LATENCY)?);
+        Ok(Self { machines, load_latency })
     }
 }
 
@@ -132,13 +164,32 @@ fn single_issue(spec: &mut MachineSpec) {
     }
 }
 
+/// No memory system: what the load/store unit hands on comes back after a fixed time.
+fn perfect_memory(spec: &mut MachineSpec) {
+    spec.memory = None;
+}
+
+/// That, and a load/store unit that hands on a line at a time, not a sector.
+fn whole_lines(spec: &mut MachineSpec) {
+    perfect_memory(spec);
+    if let Some(unit) = spec.pipeline.as_mut().and_then(|pipeline| pipeline.load_store.as_mut()) {
+        unit.transaction = 128;
+    }
+}
+
+fn cold_memory(spec: &mut MachineSpec) {
+    if let Some(memory) = &mut spec.memory {
+        memory.start = Start::Cold;
+    }
+}
+
 fn no_cache(spec: &mut MachineSpec) {
     if let Some(memory) = &mut spec.memory {
         memory.l1 = None;
         memory.partitions.l2 = None;
-        // there is nothing left to be warm
-        memory.start = Start::Cold;
     }
+    // there is nothing left to be warm
+    cold_memory(spec);
 }
 
 fn paper_model(mut spec: MachineSpec, load_latency: u64) -> Result<MachineSpec, Diagnostics> {
@@ -254,10 +305,8 @@ pub fn cycles(
 pub struct Row {
     /// The kernel.
     pub kernel: String,
-    /// Its cycles, in the order of [`VARIANTS`].
-    pub cycles: [u64; VARIANTS.len()],
-    /// Its cycles on the paper model in which a global access takes [`PAPER_LATENCY`].
-    pub at_paper_latency: u64,
+    /// Its cycles, in the order of [`Variants::machines`].
+    pub cycles: [u64; MACHINES],
 }
 
 /// `100 * a / b`.
@@ -271,9 +320,10 @@ impl Row {
         percent(self.cycles[column], self.cycles[column + 1])
     }
 
-    /// The last column with the paper model in which a global access takes [`PAPER_LATENCY`].
-    pub fn percent_at_paper_latency(&self) -> f64 {
-        percent(self.cycles[VARIANTS.len() - 2], self.at_paper_latency)
+    /// The same of a comparison beside the columns.
+    pub fn percent_beside(&self, of: &Beside) -> f64 {
+        let [a, b] = of.machines;
+        percent(self.cycles[a], self.cycles[b])
     }
 }
 
@@ -315,9 +365,15 @@ mod tests {
 
     #[test]
     fn summaries_are_those_of_the_percentages() {
-        let row = |a, b| Row { kernel: String::new(), cycles: [a, b, b, b, b, b], at_paper_latency: b };
+        let row = |a, b| {
+            let mut cycles = [b; MACHINES];
+            cycles[0] = a;
+            Row { kernel: String::new(), cycles }
+        };
         let rows = [row(150, 100), row(50, 100)];
         assert_eq!(Summary::of(&rows, 0), Summary { mean: 100.0, std_dev: 50.0, min: 50.0, max: 150.0 });
         assert_eq!(Summary::of(&rows, 1), Summary { mean: 100.0, std_dev: 0.0, min: 100.0, max: 100.0 });
+        let first = Beside { name: "", column: 0, machines: [0, MACHINES - 1] };
+        assert_eq!(Summary::over(&rows, |row| row.percent_beside(&first)), Summary::of(&rows, 0));
     }
 }

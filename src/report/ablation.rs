@@ -8,7 +8,7 @@ use super::Fraction;
 use super::output::{Origin, Output, Report};
 use super::style::Style;
 use super::table::Table;
-use crate::check::ablation::{COLUMNS, PAPER_LATENCY, Row, Summary, VARIANTS, Variants};
+use crate::check::ablation::{BESIDE, COLUMNS, Row, Summary, VARIANTS, Variants};
 
 /// What `ablate` says.
 #[derive(Clone, Debug, Serialize)]
@@ -23,16 +23,24 @@ pub struct Ablation {
     pub load_latency: u64,
     /// Over all kernels.
     pub columns: Vec<Column>,
-    /// The last column once more, with a paper model in which a global access takes 200 cycles.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub at_paper_latency: Option<Column>,
+    /// Columns once more, on variants that differ in what the paper leaves open, or that isolate a cause.
+    pub beside: Vec<Beside>,
     /// Each kernel.
     pub kernels: Vec<Kernel>,
 }
 
-/// The last column with the latency that the paper calls realistic.
-pub const AT_PAPER_LATENCY: &str = "the same at latency 200";
-const _: () = assert!(PAPER_LATENCY == 200);
+/// A column on other variants.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Beside {
+    /// Which column, from 0.
+    pub column: usize,
+    /// The kernel with the largest number.
+    pub kernel_of_max: String,
+    /// The numbers.
+    #[serde(flatten)]
+    pub summary: Column,
+}
 
 /// A column of Table 2.
 #[derive(Clone, Debug, Serialize)]
@@ -54,6 +62,22 @@ pub struct Column {
     pub max: Fraction,
 }
 
+impl Column {
+    /// On variants of these names.
+    fn new(name: &'static str, column: usize, summary: Summary) -> Self {
+        let Summary { mean, std_dev, min, max } = summary;
+        Self {
+            name,
+            variant_a: VARIANTS[column],
+            variant_b: VARIANTS[column + 1],
+            mean: Fraction(mean),
+            std_dev: Fraction(std_dev),
+            min: Fraction(min),
+            max: Fraction(max),
+        }
+    }
+}
+
 /// A kernel.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -69,26 +93,19 @@ pub struct Kernel {
 impl Ablation {
     /// The table over these rows, of the variants of a machine of this name.
     pub fn new(machine: &str, scheduler: String, variants: &Variants, rows: &[Row]) -> Self {
-        let summed = |index: usize, name: &'static str, summary: Summary| {
-            let Summary { mean, std_dev, min, max } = summary;
-            Column {
-                name,
-                variant_a: VARIANTS[index],
-                variant_b: VARIANTS[index + 1],
-                mean: Fraction(mean),
-                std_dev: Fraction(std_dev),
-                min: Fraction(min),
-                max: Fraction(max),
+        let column =
+            |(index, name): (usize, &&'static str)| Column::new(name, index, Summary::of(rows, index));
+        let beside = |of: &crate::check::ablation::Beside| {
+            let largest = rows.iter().max_by(|a, b| a.percent_beside(of).total_cmp(&b.percent_beside(of)));
+            Beside {
+                column: of.column,
+                kernel_of_max: largest.map_or_else(String::new, |row| row.kernel.clone()),
+                summary: Column::new(of.name, of.column, Summary::over(rows, |row| row.percent_beside(of))),
             }
-        };
-        let column = |(index, name): (usize, &&'static str)| summed(index, name, Summary::of(rows, index));
-        let last = || {
-            let summary = Summary::over(rows, Row::percent_at_paper_latency);
-            summed(COLUMNS.len() - 1, AT_PAPER_LATENCY, summary)
         };
         let kernel = |row: &Row| Kernel {
             kernel: row.kernel.clone(),
-            cycles: row.cycles.to_vec(),
+            cycles: row.cycles[..VARIANTS.len()].to_vec(),
             percent: (0..COLUMNS.len()).map(|column| Fraction(row.percent(column))).collect(),
         };
         Self {
@@ -97,7 +114,7 @@ impl Ablation {
             load_latency: variants.load_latency,
             // over no kernel there is no mean
             columns: COLUMNS.iter().enumerate().filter(|_| !rows.is_empty()).map(column).collect(),
-            at_paper_latency: (!rows.is_empty()).then(last),
+            beside: BESIDE.iter().filter(|_| !rows.is_empty()).map(beside).collect(),
             kernels: rows.iter().map(kernel).collect(),
         }
     }
@@ -136,12 +153,19 @@ impl Ablation {
              load does without caches; it also has no operand collector, write-back stages or bank conflicts.\n",
             self.load_latency
         )));
-        if let Some(Column { mean, std_dev, min, max, .. }) = &self.at_paper_latency {
-            text.push_str(&style.fill(&format!(
-                "With {PAPER_LATENCY} cycles instead, the last column has mean {:.2}, std. dev. {:.2}, min {:.2}, max {:.2}.\n",
-                mean.0, std_dev.0, min.0, max.0
-            )));
+        text.push_str(&style.fill(
+            "Columns on other variants: sub-cores without a memory system behind the load/store unit, and also with transactions of a \
+             whole line; caches whose L2 is empty at first; the paper model with the 200 cycles that the paper calls realistic:\n\n",
+        ));
+        let mut beside =
+            Table::new(["column", "variants", "mean", "std. dev.", "min", "max", "of"], &[0, 1, 6]);
+        for Beside { column, kernel_of_max, summary } in &self.beside {
+            let Column { name, mean, std_dev, min, max, .. } = summary;
+            let numbers = [mean, std_dev, min, max].map(|number| format!("{:.2}", number.0));
+            let words = [COLUMNS[*column].to_owned(), (*name).to_owned()];
+            beside.row(words.into_iter().chain(numbers).chain([kernel_of_max.clone()]));
         }
+        text.push_str(&beside.render(2, style.width));
         text
     }
 

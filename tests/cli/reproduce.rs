@@ -113,6 +113,9 @@ fn products_and_network_of_the_pascal_study_are_those_of_either_code() {
         }
     }
     assert_eq!(products.len(), 6);
+    // a warp for each scheduler runs as under any policy; layers of several warps a scheduler do not
+    assert_eq!(section["statements"][0]["holds"], true);
+    assert!(products.iter().all(|row| row["cycles_run_to_barrier"] == row["cycles"]), "{section}");
     the_fitted_number_does_for_what_it_was_not_fitted_to(&section);
 
     let network = &section["network"];
@@ -128,6 +131,7 @@ fn products_and_network_of_the_pascal_study_are_those_of_either_code() {
         assert_eq!(sizes, [(Some(784), Some(128)), (Some(128), Some(64)), (Some(64), Some(10))]);
         for layer in layers {
             assert_eq!(layer["status"], "holds", "{layer}");
+            assert!(layer["cycles_run_to_barrier"].as_u64() > layer["cycles"].as_u64(), "{layer}");
             assert!(layer["lwb"].as_u64() >= layer["cycles_judged"].as_u64(), "{layer}");
         }
     }
@@ -242,7 +246,7 @@ fn what_there_is_is_listed_with_its_paper() {
     let listed = json(&["reproduce"], 0);
     let names: Vec<&str> =
         listed["results"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
-    assert_eq!(names.len(), 14);
+    assert_eq!(names.len(), 17);
     let text = stdout(&warpbound(&["reproduce"]));
     let wrong = warpbound(&["reproduce", "fig5"]);
     let errors = stderr(&wrong);
@@ -251,6 +255,7 @@ fn what_there_is_is_listed_with_its_paper() {
         ("fig3", "Figure 3", "Jeanmougin et al., ECRTS 2025"),
         ("fermi-fig3", "Figure 3", "Raravi and Andersson, 2010"),
         ("table3", "Table 3", "Jeanmougin et al., ECRTS 2025"),
+        ("pastis-fig6", "Figure 6", "Adalbert et al., ERTS 2022"),
         ("pastis", "Figures 10 to 12", "Adalbert et al., ERTS 2022"),
         ("betts", "Table II", "Betts and Donaldson, ECRTS 2013"),
         ("diagxtrm", "Table 1", "Berezovskyi et al., ARCS 2016"),
@@ -269,6 +274,52 @@ fn text_shows_both_numbers_and_what_differs() {
     let row = text.lines().find(|line| line.contains("W 1, rep 2")).unwrap();
     assert_eq!(row.split_whitespace().collect::<Vec<_>>()[4..7], ["8", "7", "+1*"], "{row}");
     assert!(text.contains("\n26 of 29 numbers agree"), "{text}");
+}
+
+/// The stack of a warp is that of the paper's figures entry by entry, with SSY as with PBK, and what the text says of it is so.
+#[test]
+fn the_stacks_of_the_pascal_study_are_those_of_the_paper() {
+    for (name, rows) in [("pastis-fig5", 3), ("pastis-fig6", 5), ("pastis-fig7", 5)] {
+        let figure = reproduced(name);
+        let states = figure["stacks"].as_array().unwrap();
+        assert_eq!(states.len(), 4, "before and after, by either instruction");
+        let entries: Vec<&Value> =
+            states.iter().flat_map(|state| state["rows"].as_array().unwrap()).collect();
+        assert_eq!(entries.len(), 2 * rows, "{name}");
+        assert!(
+            entries.iter().all(|row| row["ours"].is_object() && row["ours"] == row["published"]),
+            "{figure}"
+        );
+        assert_eq!(figure["statements"][0]["holds"], true, "{figure}");
+    }
+    // as many branches diverge as `run` counts
+    let run = json(&["run", "ifelse@sm_61", "--machine", "jetson-tx2-pastis"], 0);
+    let branches = run["results"][0]["divergence"]["branches"].as_array().unwrap();
+    let diverged: u64 = branches.iter().map(|branch| branch["diverged"].as_u64().unwrap()).sum();
+    let seen = reproduced("pastis-fig6")["statements"][0]["seen"].as_str().unwrap().to_owned();
+    assert!(
+        diverged > 0 && seen.contains(&format!("diverged {diverged} times, and after {diverged} of them")),
+        "{seen}"
+    );
+}
+
+/// Numbers of GUB in Table 4 that the other compiler moves by more than ten points, by policy.
+#[test]
+fn the_compiler_moves_numbers_of_table_4_under_both_policies() {
+    let of =
+        |more: &[&str]| json(&[&["reproduce", "table4"], more].concat(), 0)["results"][0]["numbers"].clone();
+    let (clang, nvrtc) = (of(&[]), of(&["--compiler", "nvrtc"]));
+    for policy in ["lrr", "gto"] {
+        let far = clang.as_array().unwrap().iter().zip(nvrtc.as_array().unwrap()).filter(|(one, other)| {
+            assert_eq!(
+                (&one["program"], &one["warps"], &one["bound"]),
+                (&other["program"], &other["warps"], &other["bound"])
+            );
+            let ours = |number: &Value| number["ours"].as_f64().unwrap();
+            one["policy"] == policy && one["bound"] == "gub" && (ours(one) - ours(other)).abs() > 10.0
+        });
+        assert!(far.count() > 0, "{policy}");
+    }
 }
 
 /// Means of the overestimation of GUB in a form of Table 3: latency, policy, ours, the paper's.

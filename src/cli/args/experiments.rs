@@ -100,6 +100,9 @@ pub enum What {
     FermiFig3,
     FermiFig4,
     FermiFig5,
+    PastisFig5,
+    PastisFig6,
+    PastisFig7,
     Pastis,
     Betts,
     Diagxtrm,
@@ -107,7 +110,7 @@ pub enum What {
 
 impl What {
     /// All, in the order of the papers.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 17] = [
         Self::Fig2,
         Self::Fig3,
         Self::Fig4,
@@ -119,6 +122,9 @@ impl What {
         Self::FermiFig4,
         Self::FermiFig5,
         Self::Fermi,
+        Self::PastisFig5,
+        Self::PastisFig6,
+        Self::PastisFig7,
         Self::Pastis,
         Self::Betts,
         Self::Diagxtrm,
@@ -138,6 +144,9 @@ impl What {
             Self::FermiFig3 => "fermi-fig3",
             Self::FermiFig4 => "fermi-fig4",
             Self::FermiFig5 => "fermi-fig5",
+            Self::PastisFig5 => "pastis-fig5",
+            Self::PastisFig6 => "pastis-fig6",
+            Self::PastisFig7 => "pastis-fig7",
             Self::Pastis => "pastis",
             Self::Betts => "betts",
             Self::Diagxtrm => "diagxtrm",
@@ -172,6 +181,9 @@ impl What {
             Self::FermiFig3 => ("Figure 3", fermi::PAPER, "two schedules of 64 threads"),
             Self::FermiFig4 => ("Figure 4", fermi::PAPER, "a schedule, sub-block twice"),
             Self::FermiFig5 => ("Figure 5", fermi::PAPER, "a schedule, sub-block three times"),
+            Self::PastisFig5 => ("Figure 5", pastis::PAPER, "the stack of a warp at SSY or PBK"),
+            Self::PastisFig6 => ("Figure 6", pastis::PAPER, "the stack at a branch that two threads take"),
+            Self::PastisFig7 => ("Figure 7", pastis::PAPER, "the stack at SYNC or BRK"),
             Self::Pastis => (
                 "Figures 10 to 12",
                 pastis::PAPER,

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::base::Cycles;
-use crate::check::ablation::{Row, VARIANTS, Variants, cycles};
+use crate::check::ablation::{MACHINES, Row, Variants, cycles};
 use crate::cli::args::{Ablate, Common, PtxLaunch, Races};
 use crate::cli::assets;
 use crate::cli::failures::Batch;
@@ -84,7 +84,7 @@ fn rows(
     session: &Session,
     batch: &mut Batch,
 ) -> Vec<Row> {
-    let machines: Vec<&Machine> = variants.machines.iter().chain([&variants.at_paper_latency]).collect();
+    let machines: &[Machine] = &variants.machines;
     let pairs = kernels.len() * machines.len();
     let fuel = resources::fuel(args.max_instructions);
     let next = AtomicUsize::new(0);
@@ -95,7 +95,7 @@ fn rows(
             if pair >= pairs {
                 return done;
             }
-            let (kernel, machine) = (&kernels[pair / machines.len()], machines[pair % machines.len()]);
+            let (kernel, machine) = (&kernels[pair / machines.len()], &machines[pair % machines.len()]);
             let result = cycles(&kernel.workload, machine, policy, fuel, &session.watch)
                 .map_err(|problems| problems.with_excerpts(&kernel.code));
             done.push((pair, result));
@@ -116,11 +116,9 @@ fn rows(
     let mut rows = Vec::new();
     for (kernel, results) in kernels.iter().zip(results.chunks(machines.len())) {
         let kernel_name = kernel.workload.name.clone();
-        let mut row = Row { kernel: kernel_name, cycles: [0; VARIANTS.len()], at_paper_latency: 0 };
+        let mut row = Row { kernel: kernel_name, cycles: [0; MACHINES] };
         let mut whole = true;
-        for ((_, result), cycles) in
-            results.iter().zip(row.cycles.iter_mut().chain([&mut row.at_paper_latency]))
-        {
+        for ((_, result), cycles) in results.iter().zip(&mut row.cycles) {
             match result {
                 Ok(Some(known)) => *cycles = known.get(),
                 Ok(None) => {

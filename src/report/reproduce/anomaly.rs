@@ -31,6 +31,7 @@ pub fn fig4(lrr: &PolicySearch, gto: &PolicySearch) -> FigureResult {
         section: "section 3.2.1",
         about: "two phases get shorter and the schedule longer, three warps of whole phases",
         quantities: Vec::new(),
+        stacks: Vec::new(),
         statements,
         notes: vec![
             "the lengths of the phases and both makespans are only in the drawing, so no number is compared: searched is the \

@@ -107,6 +107,7 @@ fn empty(figure: &'static str, about: &'static str) -> FigureResult {
         section: SECTION,
         about,
         quantities: Vec::new(),
+        stacks: Vec::new(),
         statements: Vec::new(),
         notes: Vec::new(),
         commands: Vec::new(),

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
+use super::stack::{self, StackState};
 use crate::report::count;
 use crate::report::style::Style;
 use crate::report::table::Table;
@@ -22,6 +23,9 @@ pub struct FigureResult {
     pub about: &'static str,
     /// Every number that the paper's text has.
     pub quantities: Vec<Quantity>,
+    /// Every stack that it draws.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stacks: Vec<StackState>,
     /// What the paper says besides.
     pub statements: Vec<Statement>,
     /// What a reader must know to compare.
@@ -110,6 +114,12 @@ impl FigureResult {
             text.push_str(&table.render(2, style.width));
             let agree = self.quantities.iter().filter(|quantity| quantity.agrees()).count();
             let _ = writeln!(text, "\n{agree} of {} agree", count(self.quantities.len(), "number"));
+        }
+        if !self.stacks.is_empty() {
+            text.push_str(&stack::table(&self.stacks).render(2, style.width));
+            let rows = || self.stacks.iter().flat_map(|state| &state.rows);
+            let agree = rows().filter(|row| row.agrees()).count();
+            let _ = writeln!(text, "\n{agree} of {} entries agree", rows().count());
         }
         for statement in &self.statements {
             text.push_str(&style.fill(&statement.text()));

@@ -12,9 +12,9 @@ const SINGLE: &str = "single-warp";
 pub const NOTES: &[&str] = &[
     "the paper runs 583 calls of the 58 kernels of Rodinia, cut to one block; these are \
      the kernels of the embedded suite, each counted once, blocks one after the other",
-    "what the differences come from: not the compiler, `--compiler nvrtc` moves no mean by more than 1.5 points (`plans/README.md`); most of \
-     all from what is averaged, `reproduce table3-calls` counts every launch of programs as the paper counts calls and \
-     is within 3 points of its means at 400, 200 and 100 (`plans/README.md` has the rest)",
+    "what the differences come from: `reproduce table3 --compiler nvrtc` prints the same table for another compiler, which moves no mean by \
+     more than 1.5 points; `reproduce table3-calls` counts every launch of programs as the paper counts calls, and its means at 400, 200 and \
+     100 are within 3 points of the paper's. `plans/README.md` has these numbers beside each other",
     WEIGHTS,
     SINGLE_WARPS,
 ];
@@ -23,9 +23,8 @@ pub const NOTES: &[&str] = &[
 pub const NOTES_OF_CALLS: &[&str] = &[
     "the paper runs 583 calls of the 58 kernels of Rodinia, cut to one block; these are all 150 launches of eleven \
      embedded programs that do what programs of that suite do, blocks one after the other",
-    "ours stay below the paper's from latency 50 on: a bound is loosest where the idle cycles of a warp are about as many \
-     as the exec cycles of the others, and our blocks are smaller; the launches of 256 threads and more alone are within 3 \
-     points down to 25 under lrr and at 400 and 50 under gto (`plans/README.md`)",
+    "our means stay below the paper's from latency 50 down. `plans/README.md` has the means of the launches of 256 threads or more alone, \
+     which show how far the choice of launches reaches",
     WEIGHTS,
     SINGLE_WARPS,
 ];

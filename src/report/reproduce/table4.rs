@@ -13,8 +13,8 @@ pub const NOTES: &[&str] = &[
     "the paper does not say which policy its table is about; its numbers stand beside both of ours",
     "the paper's kernels are not public; ours follow its description: a warp computes a row of 32 results, tiles are 32 \
      wide, and the factors are 1024 x threads and threads x 1024, so K is 1024, 512, 256 and 128 with 32, 16, 8 and 4 \
-     warps; of the result's blocks one is run. The compiler moves some numbers by more than 10 points, under both \
-     policies (`plans/README.md` says which)",
+     warps; of the result's blocks one is run",
+    "`reproduce table4 --compiler nvrtc` prints the numbers by another compiler: some are more than 10 points away, under both policies",
 ];
 
 pub fn numbers(runs: &[Measured]) -> Vec<Number> {

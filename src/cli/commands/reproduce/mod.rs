@@ -4,6 +4,7 @@ mod betts;
 mod diagxtrm;
 mod figures;
 mod pastis;
+mod stacks;
 mod tables;
 
 use figures::OfFermi;
@@ -14,6 +15,7 @@ use crate::cli::output::{Ending, Outcome};
 use crate::cli::session::Session;
 use crate::diag::{Diagnostic, Diagnostics, closest};
 use crate::report::output::{Batch, Output};
+use crate::report::reproduce::pastis::stacks::Drawn;
 use crate::report::reproduce::{Paper, Reproduced, Reproducible};
 
 /// Everything in turn that takes no minutes.
@@ -100,6 +102,9 @@ fn reproduced(what: What, args: &Reproduce, session: &Session) -> Result<Done, D
         What::Fermi => Ok(figures::of_fermi(OfFermi::Formula, session)),
         What::FermiFig3 => Ok(figures::of_fermi(OfFermi::Fig3, session)),
         What::FermiFig4 => Ok(figures::of_fermi(OfFermi::Fig4, session)),
+        What::PastisFig5 => stacks::figure(Drawn::Fig5, session),
+        What::PastisFig6 => stacks::figure(Drawn::Fig6, session),
+        What::PastisFig7 => stacks::figure(Drawn::Fig7, session),
         What::Pastis => pastis::section(session),
         What::Betts => betts::table(args, session),
         What::Diagxtrm => diagxtrm::table(args, session),

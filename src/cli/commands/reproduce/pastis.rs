@@ -10,6 +10,7 @@ use crate::cli::files::read;
 use crate::cli::load::{self, DEFAULT_MACHINE, Loaded};
 use crate::cli::session::Session;
 use crate::diag::{Diagnostic, Diagnostics};
+use crate::machine::SchedulerKind;
 use crate::program::{Area, MemoryOp};
 use crate::report::output::{Batch, Origin};
 use crate::report::reproduce::Reproduced;
@@ -27,6 +28,8 @@ const OUTPUTS: &str = "out";
 
 pub fn section(session: &Session) -> Result<Done, Diagnostics> {
     let common = Common::on(MACHINE);
+    let to_barriers =
+        Common { scheduler: Some(SchedulerKind::RunToBarrier.to_string()), ..Common::on(MACHINE) };
     let machine = load::machine_of_application(&common)?.0;
     let launch = machine.pipeline().map_or(0, |pipeline| pipeline.launch.end);
     let origin = Origin::new(&machine);
@@ -35,13 +38,17 @@ pub fn section(session: &Session) -> Result<Done, Diagnostics> {
     for product in &PRODUCTS {
         for (code, suffix) in CODES {
             let name = format!("{}{suffix}", product.launch);
-            match measured(&name, &common, session)? {
-                Some(counted) => products.push(ProductRow::new(product, (name, code), counted)),
+            let counted = measured(&name, &common, session)?.zip(measured(&name, &to_barriers, session)?);
+            match counted {
+                Some((counted, own)) => {
+                    let counted = Counted { cycles_run_to_barrier: own.cycles, ..counted };
+                    products.push(ProductRow::new(product, (name, code), counted));
+                }
                 None => left.push(name),
             }
         }
     }
-    let network = network(&common, session)?;
+    let network = network(&common, &to_barriers, session)?;
     if network.is_none() {
         left.push(NETWORK.to_owned());
     }
@@ -49,7 +56,8 @@ pub fn section(session: &Session) -> Result<Done, Diagnostics> {
         true => Batch::default(),
         false => Batch { not_reached: left, ..Batch::stopped(session.stopped()) },
     };
-    let result = PastisResult::new(origin, products, launch, network);
+    let scheduler = machine.scheduler().to_string();
+    let result = PastisResult::new(origin, scheduler, products, launch, network);
     let violated = result.violated();
     Ok(Done { batch, violated, ..Done::new(Reproduced::Section(Box::new(result))) })
 }
@@ -88,11 +96,12 @@ fn measured(name: &str, common: &Common, session: &Session) -> Result<Option<Cou
         reads: transactions(MemoryOp::Load(Area::Shared)),
         writes: transactions(MemoryOp::Store(Area::Shared)),
         cycles: checked.makespan.get(),
+        cycles_run_to_barrier: 0,
     }))
 }
 
 /// The network from every code; nothing if somebody ended a run.
-fn network(common: &Common, session: &Session) -> Result<Option<Network>, Diagnostics> {
+fn network(common: &Common, to_barriers: &Common, session: &Session) -> Result<Option<Network>, Diagnostics> {
     let judging = Common::on(DEFAULT_MACHINE);
     let mut images = Images::default();
     let mut left: Vec<Vec<u8>> = Vec::new();
@@ -109,8 +118,9 @@ fn network(common: &Common, session: &Session) -> Result<Option<Network>, Diagno
         };
         images = known(&program)?;
         let Some((figures, outputs)) = simulated(&program, common, false, session)? else { return Ok(None) };
+        let Some((own, _)) = simulated(&program, to_barriers, false, session)? else { return Ok(None) };
         let Some((judged, _)) = simulated(&program, &judging, true, session)? else { return Ok(None) };
-        runs.push(NetworkRun::new(code, &doubles(&outputs), &images, &figures, &judged));
+        runs.push(NetworkRun::new(code, &doubles(&outputs), &images, &figures, &own, &judged));
         left.push(outputs);
     }
     let same_bytes = left.windows(2).all(|pair| pair[0] == pair[1]);

@@ -1,8 +1,9 @@
 //! Section V of Adalbert et al., "PasTiS: building an NVIDIA Pascal GPU simulator for embedded AI applications", ERTS 2022:
-//! products of integer matrices (figures 10 to 12), and a network that reads handwritten digits, from PTX and from machine
+//! the stack of a warp (figures 5 to 7), products of integer matrices (figures 10 to 12), and a network that reads handwritten digits, from PTX and from machine
 //! code, on a simulated Jetson TX2.
 
 pub mod published;
+pub mod stacks;
 mod text;
 
 use serde::Serialize;
@@ -11,6 +12,7 @@ use crate::base::Cycles;
 use crate::check::{ApplicationChecked, StatementBound, StatementRow, overestimation};
 use crate::report::Fraction;
 use crate::report::output::Origin;
+use crate::report::reproduce::figure::Statement;
 use crate::report::verdict::Status;
 use published::{Product, SIZES};
 
@@ -51,6 +53,8 @@ pub struct ProductRow {
     pub shared_writes_published: u64,
     /// Cycles.
     pub cycles: u64,
+    /// Cycles under PasTiS's own policy, run-to-barrier.
+    pub cycles_run_to_barrier: u64,
     /// Cycles on the board.
     pub cycles_board: u64,
     /// Cycles by PasTiS.
@@ -75,6 +79,7 @@ impl ProductRow {
             shared_writes: counted.writes,
             shared_writes_published: of.writes,
             cycles: counted.cycles,
+            cycles_run_to_barrier: counted.cycles_run_to_barrier,
             cycles_board: of.board,
             cycles_pastis: of.pastis,
             error: error(counted.cycles),
@@ -126,6 +131,8 @@ pub struct Counted {
     pub writes: u64,
     /// The makespan, cycles.
     pub cycles: u64,
+    /// The makespan under run-to-barrier, cycles.
+    pub cycles_run_to_barrier: u64,
 }
 
 /// The network on each code.
@@ -178,6 +185,8 @@ pub struct LayerRow {
     pub warp_instructions: u64,
     /// Cycles on the machine of the figures.
     pub cycles: u64,
+    /// Cycles there under PasTiS's own policy, run-to-barrier.
+    pub cycles_run_to_barrier: u64,
     /// Cycles on the machine on which bounds are judged.
     pub cycles_judged: u64,
     /// LWB there, if it applies.
@@ -191,12 +200,14 @@ pub struct LayerRow {
 }
 
 impl NetworkRun {
-    /// From the outputs of the last layer, and the runs on the machine of the figures and on that of the bounds.
+    /// From the outputs of the last layer, and the runs on the machine of the figures, there under run-to-barrier, and on the
+    /// machine of the bounds.
     pub fn new(
         code: &'static str,
         outputs: &[f64],
         images: &Images,
         figures: &ApplicationChecked,
+        to_barriers: &ApplicationChecked,
         judged: &ApplicationChecked,
     ) -> Self {
         let classes = classes(outputs, images.labels.len());
@@ -207,17 +218,24 @@ impl NetworkRun {
             right: images.labels.len() - differ(&classes, &images.labels),
             other_classes: differ(&classes, &images.classes()),
             largest_difference: differences.fold(0.0, f64::max),
-            layers: layers(figures, judged),
+            layers: layers(figures, to_barriers, judged),
         }
     }
 }
 
+/// A layer on the machine of the figures, there under run-to-barrier, and on the machine of the bounds.
+type Layer<'a> = ((&'a StatementRow, &'a StatementRow), &'a StatementRow);
+
 /// The last launches of a program are the layers.
-fn layers(figures: &ApplicationChecked, judged: &ApplicationChecked) -> Vec<LayerRow> {
+fn layers(
+    figures: &ApplicationChecked,
+    to_barriers: &ApplicationChecked,
+    judged: &ApplicationChecked,
+) -> Vec<LayerRow> {
     let bound = judged.total.bounds.iter().position(|bound| bound.name == BOUND);
-    let (figures, judged) = (figures.statements(), judged.statements());
+    let [figures, to_barriers, judged] = [figures, to_barriers, judged].map(ApplicationChecked::statements);
     let before = judged.len().saturating_sub(SIZES.len() - 1);
-    let row = |(sizes, (on_figures, on_judged)): (&[u32], (&StatementRow, &StatementRow))| {
+    let row = |(sizes, ((on_figures, to_barrier), on_judged)): (&[u32], Layer)| {
         let lwb = bound.and_then(|bound| on_judged.bounds[bound].value);
         let some = |of: fn(&StatementBound) -> bool| on_judged.bounds.iter().any(of);
         let status = match (some(|bound| bound.violated), some(|bound| bound.value.is_some())) {
@@ -231,13 +249,14 @@ fn layers(figures: &ApplicationChecked, judged: &ApplicationChecked) -> Vec<Laye
             neurons: sizes[1],
             warp_instructions: on_figures.warp_instructions,
             cycles: on_figures.sum.get(),
+            cycles_run_to_barrier: to_barrier.sum.get(),
             cycles_judged: on_judged.sum.get(),
             lwb: lwb.map(Cycles::get),
             overestimation: lwb.and_then(|lwb| overestimation(lwb, on_judged.sum)).map(Fraction),
             status,
         }
     };
-    let launches = figures.iter().zip(&judged).skip(before);
+    let launches = figures.iter().zip(&to_barriers).zip(&judged).skip(before);
     SIZES.windows(2).zip(launches).map(row).collect()
 }
 
@@ -287,6 +306,8 @@ pub struct PastisResult {
     /// The machine.
     #[serde(flatten)]
     pub origin: Origin,
+    /// The policy of the cycles, unless they say that they are run-to-barrier's.
+    pub scheduler: String,
     /// Figures 10 to 12, from each code.
     pub products: Vec<ProductRow>,
     /// The one number that is fitted, and how well it does for what it was not fitted to.
@@ -294,6 +315,8 @@ pub struct PastisResult {
     /// The network; none if somebody ended the run before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub network: Option<Network>,
+    /// What the paper says of policies, and ours.
+    pub statements: Vec<Statement>,
     /// What a reader must know to compare.
     pub notes: Vec<&'static str>,
 }
@@ -316,16 +339,37 @@ const NOTES: &[&str] = &[
 ];
 
 impl PastisResult {
-    /// What was run, on a machine on which a launch costs so many cycles more than its instructions.
-    pub fn new(origin: Origin, products: Vec<ProductRow>, launch: u64, network: Option<Network>) -> Self {
+    /// What was run, on a machine with this policy on which a launch costs so many cycles more than its instructions.
+    pub fn new(
+        origin: Origin,
+        scheduler: String,
+        products: Vec<ProductRow>,
+        launch: u64,
+        network: Option<Network>,
+    ) -> Self {
         let (figure, notes, fits) = ("Figures 10 to 12", NOTES.to_vec(), fits(&products, launch));
-        Self { figure, paper: PAPER, origin, products, fits, network, notes }
+        let statements = vec![without_influence(&products, &scheduler)];
+        Self { figure, paper: PAPER, origin, scheduler, products, fits, network, statements, notes }
     }
 
     /// Whether some layer exceeds a bound.
     pub fn violated(&self) -> bool {
         let runs = self.network.iter().flat_map(|network| &network.codes);
         runs.flat_map(|run| &run.layers).any(|layer| layer.status == Status::Violated)
+    }
+}
+
+/// Whether products with a warp for each scheduler take the same time under both policies.
+fn without_influence(products: &[ProductRow], scheduler: &str) -> Statement {
+    let same = products.iter().filter(|row| row.cycles == row.cycles_run_to_barrier).count();
+    Statement {
+        claim: "this is the maximum number of warps that can be executed/simulated without influence from the warp schedulers policy",
+        place: "section V, of one warp for each of four schedulers",
+        holds: same == products.len(),
+        seen: format!(
+            "{same} of {} products take as long under run-to-barrier as under {scheduler}",
+            products.len()
+        ),
     }
 }
 
@@ -337,7 +381,12 @@ mod tests {
 
     fn result(reads: u64, other_classes: usize, status: Status) -> PastisResult {
         let row = |product: &Product| {
-            let counted = Counted { reads, writes: product.writes, cycles: product.pastis };
+            let counted = Counted {
+                reads,
+                writes: product.writes,
+                cycles: product.pastis,
+                cycles_run_to_barrier: product.pastis + other_classes as u64,
+            };
             ProductRow::new(product, (product.launch.to_owned(), "sm_61"), counted)
         };
         let layer = |sizes: &[u32]| LayerRow {
@@ -346,6 +395,7 @@ mod tests {
             neurons: sizes[1],
             warp_instructions: 1_000_000,
             cycles: 1_000_000,
+            cycles_run_to_barrier: 2_500_000,
             cycles_judged: 10_000_000,
             lwb: Some(11_000_000),
             overestimation: Some(Fraction(0.1)),
@@ -362,7 +412,8 @@ mod tests {
         let codes = vec![run("sm_61"), run("ptx")];
         let network = Network::new("ecrts25-orin".to_owned(), &images, other_classes == 0, codes);
         let origin = Origin { machine: MACHINE.to_owned(), machine_digest: String::new() };
-        PastisResult::new(origin, PRODUCTS.iter().map(row).collect(), 100, Some(network))
+        let products = PRODUCTS.iter().map(row).collect();
+        PastisResult::new(origin, "gto".to_owned(), products, 100, Some(network))
     }
 
     #[test]
@@ -398,6 +449,8 @@ mod tests {
         let (good, bad) = (good.text(Style::default()), bad.text(Style::default()));
         assert!(good.contains("the board's in 1 of 3 runs") && good.contains("8, not 88"), "{good}");
         assert!(good.contains("leave the same bytes") && !good.contains("NOT"), "{good}");
+        assert!(good.contains("3 of 3 products") && good.contains("2.50"), "{good}");
+        assert!(bad.contains("NOT SO; 0 of 3 products"), "{bad}");
         for part in ["in 0 of 3 runs", "the class of 1 image is NOT numpy's", "DIFFERENT bytes", "VIOLATED"] {
             assert!(bad.contains(part), "{part}: {bad}");
         }

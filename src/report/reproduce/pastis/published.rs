@@ -36,3 +36,24 @@ pub const NETWORK: &str = "digits_program";
 
 /// Inputs of its layers, and the outputs of the last.
 pub const SIZES: [u32; 4] = [784, 128, 64, 10];
+
+/// The stack of figures 5 to 7 at first and after SSY or PBK, the branch, and SYNC or BRK of the first two threads, top first: npc,
+/// rpc and mask. In the text that we have some masks lack an F, where the prose says that all 32 threads are active.
+pub const STACKS: [&[(u32, u32, u32)]; 4] = [
+    &[(0x8, 0xffff, !0)],
+    &[(0x10, REJOIN, !0), (REJOIN, 0xffff, !0)],
+    &[(TARGET, REJOIN, 0xc000_0000), (0x18, REJOIN, 0x3fff_ffff), (REJOIN, 0xffff, !0)],
+    &[(0x18, REJOIN, 0x3fff_ffff), (REJOIN, 0xffff, !0)],
+];
+
+/// Where the lanes rejoin.
+pub const REJOIN: u32 = 0x70;
+
+/// Where the branch leads.
+pub const TARGET: u32 = 0x48;
+
+/// Bytes of an instruction.
+pub const INSTRUCTION: u32 = 8;
+
+/// Threads that take the branch: the first ones of the warp.
+pub const TAKING: u32 = 2;

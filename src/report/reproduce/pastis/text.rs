@@ -12,8 +12,8 @@ impl PastisResult {
     /// For people.
     pub fn text(&self, style: Style) -> String {
         let heading = format!(
-            "{}, {}: products of integer matrices on {}, in cycles\n\n",
-            self.figure, self.paper, self.origin.machine
+            "{}, {}: products of integer matrices on {} under {}, in cycles\n\n",
+            self.figure, self.paper, self.origin.machine, self.scheduler
         );
         let mut text = style.fill(&style.strong(&heading));
         text.push_str(&products(&self.products).render(2, style.width));
@@ -38,7 +38,14 @@ impl PastisResult {
             text.push('\n');
             text.push_str(&style.fill(&classified(network)));
         }
+        let heading =
+            "\nCycles under run-to-barrier, PasTiS's own policy: a warp runs to its end or to a barrier\n\n";
+        text.push_str(&style.fill(&style.strong(heading)));
+        text.push_str(&self.policies().render(2, style.width));
         text.push('\n');
+        for statement in &self.statements {
+            text.push_str(&style.fill(&statement.text()));
+        }
         for note in &self.notes {
             text.push_str(&style.fill(&format!("note: {note}\n")));
         }
@@ -50,6 +57,35 @@ impl PastisResult {
                 writeln!(text, "  warpbound check {}@sm_61 --machine {}", network.program, network.judged_on);
         }
         text
+    }
+}
+
+impl PastisResult {
+    /// Every launch under both policies.
+    fn policies(&self) -> Table {
+        let heading = ["launch", "code", self.scheduler.as_str(), "run-to-barrier", "times as long"];
+        let mut table = Table::new(heading, &[0, 1]);
+        let mut row = |what: String, code: &str, cycles: u64, to_barrier: u64| {
+            let times = to_barrier as f64 / cycles.max(1) as f64;
+            table.row([
+                what,
+                code.to_owned(),
+                cycles.to_string(),
+                to_barrier.to_string(),
+                format!("{times:.2}"),
+            ]);
+        };
+        for product in &self.products {
+            let ProductRow { side, code, cycles, cycles_run_to_barrier, .. } = product;
+            row(format!("{side}x{side}"), code, *cycles, *cycles_run_to_barrier);
+        }
+        for run in self.network.iter().flat_map(|network| &network.codes) {
+            for layer in &run.layers {
+                let what = format!("{}-{}", layer.inputs, layer.neurons);
+                row(what, run.code, layer.cycles, layer.cycles_run_to_barrier);
+            }
+        }
+        table
     }
 }
 

@@ -63,12 +63,12 @@ fn entries(stack: &SimtStack) -> Vec<StackEntry> {
 /// What the branches of a launch did, all blocks of it.
 fn diverged(session: &Session) -> Result<Diverged, Diagnostics> {
     let common = Common::on(MACHINE);
-    let kernel = load::kernel(LAUNCH, &PtxLaunch::default(), common.seed)?;
+    let kernel = load::kernel(LAUNCH, &PtxLaunch::default(), common.seed, &session.watch)?;
     let (machine, _) = load::machine(&common, &kernel)?;
     let program = kernel.workload.program();
     let mut found =
         Diverged { launch: LAUNCH.to_owned(), machine: machine.name().to_owned(), ..Diverged::default() };
-    let mut source = kernel.workload.source(common.watched(&machine))?.watched(&session.watch);
+    let mut source = kernel.workload.source(common.watched(&machine), &session.watch)?;
     let mut paths = BlockPaths::default();
     while source.next_block(&mut paths)? {
         for path in &paths.warps {

@@ -158,7 +158,7 @@ mod tests {
     use crate::report::style::Style;
 
     fn walk(mask: u32) -> Walked {
-        let entries = |rows: &[(u32, u32, u32)]| {
+        let entries = |rows: &[(u32, u32, u32)]| -> Vec<StackEntry> {
             rows.iter().map(|&(npc, rpc, all)| StackEntry::new(npc, rpc, all & mask)).collect()
         };
         let stacks = STACKS.map(entries);

@@ -32,6 +32,9 @@ impl Seen {
             return Order::Decides(why);
         }
         match (self.reasons(program).first(), self.not_looked_for) {
+            (Some(first), _) if self.is_unset() => {
+                Order::Decides(format!("the paths depend on what the launch does not say: {first}"))
+            }
             (Some(first), _) => Order::Decides(format!("the paths depend on timing: {first}")),
             (None, Some(_)) => Order::NotLookedFor,
             (None, None) => Order::Irrelevant,
@@ -41,6 +44,12 @@ impl Seen {
     /// Why paths may be others if warps run at other times, the most telling reason first.
     pub fn reasons(&self, program: &Program) -> Vec<String> {
         reasons(&self.dependences, program)
+    }
+
+    /// Whether it is a register that nothing has written, and not the order of accesses, that decides.
+    fn is_unset(&self) -> bool {
+        let TimeDependences { races, unnamed, value, .. } = &self.dependences;
+        races.is_empty() && *unnamed == 0 && value.is_some_and(|value| value.source == Source::Unset)
     }
 
     /// What a reader must be told if races were not looked for.
@@ -91,7 +100,10 @@ impl Unsettled {
         }
         let reasons = seen.reasons(program);
         if let Some((first, rest)) = reasons.split_first() {
-            let order = "the makespan is that of one order of accesses out of several";
+            let order = match seen.is_unset() {
+                true => "the makespan is that of one value of a register out of several",
+                false => "the makespan is that of one order of accesses out of several",
+            };
             let others = rest.iter().map(|reason| format!("also: {reason}"));
             checked.notes.push(format!("{order}: {first}"));
             checked.notes.extend(others);

@@ -7,6 +7,7 @@
 use super::device::{Device, ModuleMemory, Region, variable_in};
 use super::races::{Extent, targets};
 use super::registers::Words;
+use crate::base::ask_memory;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::isa::Space;
 use crate::path::Footprint;
@@ -78,6 +79,14 @@ impl Memory {
                 let message = format!("`{}` needs {size} bytes of {what}, at most 4 GiB work", program.name);
                 problems.push(Diagnostic::general(&program.file, message));
             }
+        }
+        // both are written as a whole before each block
+        if problems.is_empty()
+            && let Err(why) = ask_memory(shared.saturating_add(local.saturating_mul(threads)))
+        {
+            let message = format!("shared and local memory of a block of `{}` {why}", program.name);
+            let hint = "fewer threads in a block, or --max-memory allows more";
+            problems.push(Diagnostic::general(&program.file, message).hint(hint));
         }
         problems.into_result(())?;
 

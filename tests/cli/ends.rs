@@ -76,6 +76,36 @@ fn every_command_ends_at_its_limit() {
     assert!(!made && !left.iter().any(|name| name.ends_with(".part")), "{left:?}");
 }
 
+/// What was judged before is printed, and what runs before a launch that was chosen is ended as well.
+#[test]
+fn what_is_read_or_run_before_does_not_outlast_the_limit() {
+    let dir = scratch("read-before");
+    // a trace that begins as one and goes on without end
+    let line = "(printf -- '-grid dim = (1,1,1)\\n'; yes '' | head -c 300000000) | gzip -1 > long.traceg";
+    assert!(shell(&dir, line).status.success());
+    let output = in_dir(&dir, &["check", "fig3", "long.traceg", "--time-limit", LIMIT]);
+    let (out, err) = (stdout(&output), stderr(&output));
+    assert!(out.contains("fig3") && out.contains("1 holds"), "{out}{err}");
+    assert!(
+        out.contains("stopped by --time-limit") && err.contains("before the trace was read"),
+        "{out}{err}"
+    );
+    assert_eq!(output.status.code(), Some(1));
+    let of_jacobi = ["jacobi", "--let", "sweeps=4000", "--let", "n=200", "--launch", "3999"];
+    for command in ["check", "phases", "worst", "explore"] {
+        let began = Instant::now();
+        let output = in_dir(&dir, &[&[command], &of_jacobi[..], &["--time-limit", LIMIT]].concat());
+        let (out, err) = (stdout(&output), stderr(&output));
+        assert!(began.elapsed() < MOST, "{command} took {:?}", began.elapsed());
+        let without = format!("{out}{err}").contains("before there was any result");
+        assert!(
+            format!("{out}{err}").contains("--time-limit") || out.contains("INCOMPLETE"),
+            "{command}: {out}{err}"
+        );
+        assert!(!without, "{command} was ended from outside: {out}{err}");
+    }
+}
+
 #[test]
 fn an_export_that_is_ended_leaves_what_was_there() {
     let dir = scratch("ended-export");
@@ -163,6 +193,12 @@ fn memory_is_asked_for_before_it_is_taken() {
         said.contains("buffer `p`") && said.contains("1.0 GiB may be used") && said.contains("--max-memory"),
         "{said}"
     );
+    let local = ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n.local .align 4 .b8 l[400000];\n\
+                 .reg .u32 %r; ld.local.u32 %r, [l]; st.local.u32 [l+4], %r;\nret;\n}\n";
+    std::fs::write(dir.join("local.ptx"), local).unwrap();
+    let of_block = ["run", "local.ptx", "--grid", "1", "--block", "1024", "--max-memory", "100M"];
+    let said = stderr(&in_dir(&dir, &of_block));
+    assert!(said.contains("local memory of a block of `k`") && said.contains("--max-memory"), "{said}");
     // pages that are not touched: far less than the 4 GB that they stand for
     let plan = "Sweep(kernels: [Suite], draws: Some(Draws(count: 9223372036854775808, of: [Placement])))";
     std::fs::write(dir.join("plan.ron"), plan).unwrap();
@@ -213,6 +249,13 @@ fn names_and_source_lines_are_data() {
     let missing = format!("{NASTY}-3.warp");
     let list = format!(".warps 1\n int.add r1 # {NASTY}\n ret\n");
     std::fs::write(dir.join("comment.warp"), list).unwrap();
+    let ptx = format!("{NASTY}.ptx");
+    let kernel = format!(
+        ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p)\n{{\n.reg .u32 %r; .reg .u64 %rd;\n\
+         ld.param.u64 %rd, [p]; // {NASTY}\nmov.u32 %r, %tid.x; // {NASTY}\nst.global.u32 [%rd], %r;\nret;\n}}\n"
+    );
+    std::fs::write(dir.join(&ptx), kernel).unwrap();
+    let arg = format!("Buffer(name: {NASTY:?}, elem: U32, len: 32, init: Zero)");
     let runs: Vec<Vec<&str>> = vec![
         vec!["check", &name],
         vec!["check", &name, &broken, &missing],
@@ -234,6 +277,7 @@ fn names_and_source_lines_are_data() {
         vec!["report", "results", "--out", "page.html", "--force"],
         vec![
             "run", &name, "--trace", "t.csv", "--trace", "t.kanata", "--trace", "t.svg", "--trace", "t.html",
+            "--trace", "t.json", "--trace", "t.replay",
         ],
         vec![
             "run",
@@ -246,7 +290,24 @@ fn names_and_source_lines_are_data() {
             "c.svg",
             "--trace",
             "c.html",
+            "--trace",
+            "c.json",
         ],
+        vec![
+            "run",
+            &ptx,
+            "--grid",
+            "1",
+            "--block",
+            "32",
+            "--arg",
+            &arg,
+            "--trace",
+            "p.ipoints",
+            "--trace",
+            "p.json",
+        ],
+        vec!["export", &ptx, "--grid", "1", "--block", "32", "--arg", &arg, "--out", "exported"],
     ];
     for run in &runs {
         let output = in_dir(&dir, run);
@@ -261,6 +322,13 @@ fn names_and_source_lines_are_data() {
         "c.csv",
         "c.svg",
         "c.html",
+        "t.json",
+        "t.replay",
+        "c.json",
+        "p.ipoints",
+        "p.json",
+        "exported/kernelslist.g",
+        "exported/kernel-1.traceg",
         "page.html",
         "results/results.csv",
     ] {

@@ -90,7 +90,12 @@ pub fn run(args: &Compare, session: &Session) -> Outcome {
         }
         let (prepared, runs) = match done {
             Ok(done) => done,
-            Err(problems) => return batch.failures.add(batch.name(index), &problems),
+            Err(problems) => {
+                if session.watch.is_stopped() {
+                    batch.cut_short();
+                }
+                return batch.failures.add(batch.name(index), &problems);
+            }
         };
         let label = batch.label(batch.name(index));
         for (setups, runs) in prepared.setups.iter().zip(runs) {

@@ -92,6 +92,10 @@ pub fn run(args: &Check, session: &Session) -> Outcome {
     each_kernel(&mut batch, threads, session, work, |batch, index, (judged, problems, records)| {
         if !problems.is_empty() {
             batch.failures.add(batch.name(index), &problems);
+            // that may be all that is wrong
+            if session.watch.is_stopped() {
+                batch.cut_short();
+            }
         } else if judged.iter().flat_map(|judged| &judged.runs).any(|run| !run.checked().is_complete()) {
             batch.cut_short();
         }

@@ -35,10 +35,11 @@ fn kernel() -> Workload {
 fn replays() -> Vec<Vec<u8>> {
     let workload = kernel();
     let table = TimingTable::new(workload.program(), machine()).unwrap_or_else(|error| panic!("{error}"));
+    let watch = Watch::new();
     let policies = [PolicySetup::Gto, PolicySetup::Lrr, PolicySetup::TwoLevel, PolicySetup::Random(3)];
     let of = |policy: PolicySetup| {
         let mut recorder = Recorder::default();
-        let mut source = workload.source(warpbound::exec::Options::of(machine(), 1 << 10)).unwrap();
+        let mut source = workload.source(warpbound::exec::Options::of(machine(), 1 << 10), &watch).unwrap();
         simulate(&mut source, &table, machine(), &policy, 1, &mut recorder, |_, _| {}).unwrap();
         Schedule::text(recorder.issues(), |_: BlockId| Cycle::ZERO).into_bytes()
     };

@@ -44,7 +44,7 @@ struct Anew<'w>(&'w Workload, &'w Watch);
 
 impl<'w> Executes<'w> for Anew<'w> {
     fn begin(&mut self, options: Options) -> Result<WorkloadSource<'w>, Diagnostics> {
-        Ok(self.0.source(options, self.1)?)
+        self.0.source(options, self.1)
     }
 
     fn end(&mut self, _source: WorkloadSource<'w>) {}

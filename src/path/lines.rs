@@ -128,7 +128,7 @@ fn words_of_half(bytes: u64) -> u32 {
 /// All words of these sectors of a line.
 fn all_words(sectors: u8) -> u32 {
     // a bit to the lowest of each byte: no two of them meet
-    (u32::from(sectors) * 0x0020_4081 & 0x0101_0101) * 0xff
+    ((u32::from(sectors) * 0x0020_4081) & 0x0101_0101) * 0xff
 }
 
 #[cfg(test)]

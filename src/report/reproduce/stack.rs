@@ -93,7 +93,7 @@ mod tests {
         assert_eq!([&one.npc, &one.rpc, &one.mask], ["0x48", "0xFFFF", "0xC0000000"]);
         let state = StackState::new("after", &[one.clone(), two.clone()], &[one.clone(), one.clone()]);
         assert_eq!(state.rows.iter().map(StackRow::agrees).collect::<Vec<_>>(), [true, false]);
-        let higher = StackState::new("after", &[one.clone()], &[one.clone(), two]);
+        let higher = StackState::new("after", std::slice::from_ref(&one), &[one.clone(), two]);
         assert_eq!(higher.rows.iter().map(StackRow::agrees).collect::<Vec<_>>(), [true, false]);
         let text = table(&[state, higher]).render(0, None);
         let marked: Vec<bool> = text.lines().skip(1).map(|line| line.contains('*')).collect();

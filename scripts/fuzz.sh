@@ -15,11 +15,11 @@ cd "$(dirname "$0")/.."
 [ $# -ge 1 ] || { sed -n '2,12s/^# \{0,1\}//p' "$0"; exit 2; }
 minutes=$1
 first=${3:-$((RANDOM * 32768 * 32768 + RANDOM * 32768 + RANDOM))}
-ulimit -v "${MEMORY:-8388608}" -c 0
 
 program=$(${CARGO:-cargo} test --test fuzz --no-run --message-format=json |
     sed -n 's/.*"name":"fuzz".*"executable":"\([^"]*\)".*/\1/p')
 formats=${2:-$($program --list | sed -n 's/^\([a-z]*\): test$/\1/p' | grep -vx 'campaign\|one_file')}
+ulimit -v "${MEMORY:-8388608}" -c 0
 out=$PWD/target/fuzz
 mkdir -p "$out"
 seconds=$((minutes * 60 / $(wc -w <<<"$formats")))

@@ -17,8 +17,8 @@ test suites, until a test fails:
   survived       every test passed: a test is missing, or the fault changes nothing
   does not build the compiler refuses it, so that it proves nothing
 
-Tests are measured first without a fault; those that take longer than --slow seconds are left out. Results are printed as
-they come, and stay in target/mutants/results.txt.
+Each group of tests is measured first without a fault; those that take longer than --slow seconds are left out. Results are
+printed as they come, and stay in target/mutants/results.txt.
 """
 
 import argparse
@@ -46,7 +46,7 @@ CHOICE = "WARPBOUND_PLANTED"
 FOLDERS = {
     "src/bound": ("bound::", ["bound", "every_path", "engine", "accelsim", "exec"]),
     "src/exec/races": ("exec::", ["exec", "bound", "every_path", "engine", "accelsim"]),
-    "src/sim/pipeline/memory": ("sim::", ["engine", "accelsim", "bound", "every_path", "exec"]),
+    "src/sim/pipeline/memory": ("sim::pipeline", ["engine", "accelsim", "bound", "every_path", "exec"]),
 }
 
 # A pattern that is looked for in code, and what stands there instead.
@@ -88,7 +88,7 @@ SWAPS = [
 ]
 NUMBER = re.compile(r"(?<![\w.#'])(\d+)(?![\w.]|\.\d)")
 # A statement on one line that can go without leaving a value or a name behind.
-STATEMENT = re.compile(r"(?<=[;{}])\s*\n *(?!let |use |return|break|continue|const |debug_assert|assert|#|\})([^\n{}]*;)(?=\n)")
+STATEMENT = re.compile(r"(?<=[;{}])\s*\n *(?! |let |use |return|break|continue|const |debug_assert|assert|#|\})([^\n{}]*;)(?=\n)")
 # What is no code: comments, texts, characters.
 NO_CODE = re.compile(
     r'//[^\n]*|/\*.*?\*/|r(#*)".*?"\1|b?"(?:[^"\\]|\\.)*"|b?\'(?:[^\'\\\n]|\\[^\n]+?)\'', re.DOTALL
@@ -222,31 +222,36 @@ def cargo(command, *words):
     return messages, done.returncode == 0
 
 
-def built_with(command, chosen):
-    """Plants those of the faults that the compiler takes, and builds the tests: those faults, those that it refuses, and
-    the paths of the tests by name."""
+def planted_where_it_builds(command, chosen):
+    """Plants those of the faults that the compiler takes: gives those, and those that it refuses."""
     chosen, refused = dict(chosen), {}
-    suites = sorted({suite for _, suites in FOLDERS.values() for suite in suites})
-    which = ["--lib", *(word for suite in suites for word in ("--test", suite))]
     while True:
         copied()
         places = planted(chosen)
         wrong = {number for mine in places.values() for number, place in mine if place is None}
-        messages, fine = cargo(command, "test", "--no-run", *which)
+        messages, fine = cargo(command, "test", "--no-run", "--lib")
         for message in messages:
             if message["reason"] == "compiler-message" and message["message"]["level"] == "error":
                 for span in message["message"]["spans"]:
                     for number, place in places.get(span["file_name"], []):
                         if place and place[0] <= span["line_end"] and span["line_start"] <= place[1]:
                             wrong.add(number)
-        if fine:
-            refused |= {number: chosen.pop(number) for number in wrong}
-            built = [m for m in messages if m.get("executable") and m["profile"]["test"]]
-            return chosen, refused, {m["target"]["name"].replace("warpbound", "lib"): m["executable"] for m in built}
-        if not wrong:
+        if not fine and not wrong:
             errors = [m["message"]["rendered"] for m in messages if m["reason"] == "compiler-message"]
             sys.exit("the copy does not build, and no fault is to blame:\n" + "\n".join(errors[:5]))
         refused |= {number: chosen.pop(number) for number in wrong}
+        if fine:
+            return chosen, refused
+
+
+def executables(command, names):
+    """Builds tests of the copy: the paths by name."""
+    words = [word for name in names for word in (["--lib"] if name == "lib" else ["--test", name])]
+    messages, fine = cargo(command, "test", "--no-run", *words)
+    if not fine:
+        sys.exit(f"{', '.join(names)} do not build")
+    built = [m for m in messages if m.get("executable") and m["profile"]["test"]]
+    return {"lib" if m["target"]["name"] == "warpbound" else m["target"]["name"]: m["executable"] for m in built}
 
 
 def passed_on(process, lines):
@@ -298,29 +303,22 @@ def stages(path):
     return [("lib", [unit])] + [(suite, []) for suite in suites]
 
 
-def measured(built, chosen, slow, limit):
-    """The tests without a fault: those that take too long are skipped, by the words that say so."""
-    wanted = dict(stage for path in {fault[0] for fault in chosen.values()} for stage in stages(path))
-    if "lib" in wanted:
-        wanted["lib"] = sorted({stages(fault[0])[0][1][0] for fault in chosen.values()})
-    skipped = {}
-    for which, words in wanted.items():
-        # a test that takes far too long is killed, and the others are measured without it
-        skipped[which] = []
-        while True:
-            skips = [word for name in skipped[which] for word in ("--skip", name)]
-            failed, taken = tested(built[which], [*words, *skips], max(slow * 3, 20) if slow else limit)
-            if failed != "a test that does not end" or not slow:
-                break
-            listed = subprocess.run([built[which], *words, *skips, "--list"], capture_output=True, text=True).stdout
-            names = [line.removesuffix(": test") for line in listed.splitlines() if line.endswith(": test")]
-            skipped[which] += [name for name in names if name not in taken][:1]
-        if failed:
+def measured(which, executable, words, slow, limit):
+    """Runs tests without a fault: the words that skip those that take too long."""
+    listed = subprocess.run([executable, *words, "--list"], capture_output=True, text=True, cwd=TREE).stdout
+    names = [line.removesuffix(": test") for line in listed.splitlines() if line.endswith(": test")]
+    rest, skipped, in_all = names, [], 0.0
+    while rest:
+        failed, taken = tested(executable, ["--exact", *rest], 4 * slow or limit)
+        skipped += [name for name, seconds in taken.items() if slow and seconds > slow]
+        in_all += sum(seconds for name, seconds in taken.items() if name not in skipped)
+        rest = [name for name in rest if name not in taken]
+        if failed == "a test that does not end" and slow:
+            skipped.append(rest.pop(0))
+        elif failed:
             sys.exit(f"{which} without a fault: {failed}")
-        skipped[which] += [name for name, seconds in taken.items() if slow and seconds > slow]
-        rest = sum(seconds for name, seconds in taken.items() if name not in skipped[which])
-        said(f"without a fault: {which}: {len(taken)} tests, {len(skipped[which])} left out, the others take {rest:.0f} s")
-    return skipped
+    said(f"without a fault: {which}: {len(names)} tests, {len(skipped)} left out, the others take {in_all:.0f} s")
+    return [word for name in skipped for word in ("--skip", name)]
 
 
 def said(text):
@@ -347,24 +345,34 @@ def main():
     drawn = options.only or random.Random(options.seed).sample(range(len(everything)), options.count)
     PLACE.mkdir(parents=True, exist_ok=True)
     command = shlex.split(options.cargo)
-    said(f"{len(everything)} faults can be planted, {len(drawn)} are drawn with seed {options.seed}")
-    chosen, refused, built = built_with(command, {number: everything[number] for number in drawn})
+    how = "by their numbers" if options.only else f"drawn with seed {options.seed}"
+    said(f"{len(everything)} faults can be planted, {len(drawn)} are, {how}")
+    chosen, refused = planted_where_it_builds(command, {number: everything[number] for number in drawn})
     for number, fault in refused.items():
         said(f"does not build: {shown(number, fault)}")
-    skipped = measured(built, chosen, options.slow, options.limit)
-    counts = {"does not build": len(refused), "killed": 0, "survived": 0}
-    for number, fault in chosen.items():
-        began, by = time.monotonic(), None
-        for which, words in stages(fault[0]):
-            skips = [word for name in skipped[which] for word in ("--skip", name)]
-            by, _ = tested(built[which], [*words, *skips], options.limit, number)
+
+    # the unit tests first, which kill most: suites are built and run for what they leave
+    alive, killed = list(chosen), 0
+    built, skips = {}, {}
+    for stage in range(1 + max(len(suites) for _, suites in FOLDERS.values())):
+        left = [number for number in alive if stage < len(stages(chosen[number][0]))]
+        needed = sorted({stages(chosen[number][0])[stage][0] for number in left} - set(built))
+        if needed:
+            built |= executables(command, needed)
+        for number in left:
+            which, words = stages(chosen[number][0])[stage]
+            if (which, *words) not in skips:
+                skips[which, *words] = measured(which, built[which], words, options.slow, options.limit)
+            began = time.monotonic()
+            by, _ = tested(built[which], [*words, *skips[which, *words]], options.limit, number)
             if by:
-                by = f"{which} {by}"
-                break
-        verdict = "killed" if by else "survived"
-        counts[verdict] += 1
-        said(f"{verdict}{f' by {by}' if by else ''} ({time.monotonic() - began:.0f} s): {shown(number, fault)}")
-    said(", ".join(f"{count} {verdict}" for verdict, count in counts.items()))
+                alive.remove(number)
+                killed += 1
+                said(f"killed by {which} {by} ({time.monotonic() - began:.0f} s): {shown(number, chosen[number])}")
+        said(f"after {stage + 1} of the tests: {killed} killed, {len(alive)} left")
+    for number in alive:
+        said(f"survived: {shown(number, chosen[number])}")
+    said(f"{len(drawn)} faults: {killed} killed, {len(alive)} survived, {len(refused)} do not build")
 
 
 if __name__ == "__main__":

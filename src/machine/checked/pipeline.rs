@@ -34,10 +34,12 @@ fn short_operations(units: &Units, check: &mut Check) {
     for (op, timing) in units.ops() {
         let total = timing.init.get().saturating_add(timing.lat.get());
         if total >= MAX_PIPELINE {
+            let mut check = check.entry(op);
+            let most = check.full(if timing.lat >= timing.init { "lat" } else { "init" });
             let message = format!(
-                "`{op}` takes {total} cycles, pipelines with a collector or result buses hold less than {MAX_PIPELINE}"
+                "`{op}` takes {total} cycles ({most}, or that of its unit), pipelines with a collector or result buses hold less than {MAX_PIPELINE}"
             );
-            check.entry(op).problem("", message, "");
+            check.problem("", message, "");
         }
     }
 }
@@ -123,7 +125,7 @@ fn of_collector(collector: Collector, sub_cores: u32, check: &mut Check) {
         check.range(name, value, sub_cores.min(64)..=64);
         if !value.is_multiple_of(sub_cores) {
             let message = format!("{value} collector {name} cannot be shared by {sub_cores} sub-cores");
-            check.problem("", message, "");
+            check.problem(name, message, "");
         }
     }
     check.range("steps", steps, 1..=16);

@@ -20,6 +20,7 @@ mod timing;
 mod traces;
 mod values;
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use super::layered::Setting;
@@ -76,9 +77,12 @@ impl Imported {
     pub fn of_options(&self, problems: Diagnostics, written: &SourceText) -> Diagnostics {
         problems.map(|problem| {
             // the longest path is that of the setting itself, the last one counts
-            let made = self.made.iter().filter(|(setting, _)| is_of(setting.path(), &problem, written));
-            match made.max_by_key(|(setting, _)| setting.path().len()) {
-                Some((_, option)) => {
+            let found = self.made.iter().filter_map(|(setting, option)| {
+                let path = setting.path();
+                Some((near(path, &problem, written)?, path.len(), option))
+            });
+            match found.max_by_key(|(near, length, _)| (*near, *length)) {
+                Some((.., option)) => {
                     let message = format!("{}: {}", option.message, problem.message);
                     Diagnostic { message, hint: problem.hint, ..option.clone() }
                 }
@@ -88,17 +92,60 @@ impl Imported {
     }
 }
 
-/// Whether a problem of a machine is one of this setting.
-fn is_of(path: &str, problem: &Diagnostic, written: &SourceText) -> bool {
+/// How it is known that a problem is one of a setting, the surest last.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Near {
+    /// It stands in the value of the setting.
+    Within,
+    /// It stands where the setting does.
+    Place,
+    /// Its message has the name of the setting.
+    Named,
+}
+
+/// Whether a problem of a machine is one of this setting, and how that is known.
+fn near(path: &str, problem: &Diagnostic, written: &SourceText) -> Option<Near> {
     let named = problem.message.match_indices(path).any(|(at, _)| {
         let goes_on = |c: char| c.is_alphanumeric() || c == '_';
         let behind = problem.message[at + path.len()..].chars().next();
         let before = problem.message[..at].chars().next_back();
         !behind.is_some_and(goes_on) && !before.is_some_and(|c| goes_on(c) || c == '.')
     });
+    if named {
+        return Some(Near::Named);
+    }
     let words: Vec<&str> = ["Machine"].into_iter().chain(path.split('.')).collect();
     let place = written.error_along(&words, "");
-    named || (place.line, place.column) == (problem.line, problem.column)
+    let (from, to) = ((place.line, place.column), (problem.line, problem.column));
+    match from.cmp(&to) {
+        Ordering::Equal => Some(Near::Place),
+        Ordering::Less if is_within(from, to, written) => Some(Near::Within),
+        _ => None,
+    }
+}
+
+/// Whether the second place is in the value of the field whose name stands at the first one.
+fn is_within(field: (u32, u32), place: (u32, u32), written: &SourceText) -> bool {
+    let (mut depth, mut quoted) = (0, false);
+    for line in field.0..=place.0 {
+        let start = if line == field.0 { field.1 as usize - 1 } else { 0 };
+        let end = if line == place.0 { place.1 as usize - 1 } else { usize::MAX };
+        for character in written.line(line).chars().take(end).skip(start) {
+            match character {
+                '"' => quoted = !quoted,
+                _ if quoted => {}
+                '(' | '[' | '{' => depth += 1,
+                ')' | ']' | '}' => depth -= 1,
+                // the next field begins
+                ',' if depth == 0 => return false,
+                _ => {}
+            }
+            if depth < 0 {
+                return false;
+            }
+        }
+    }
+    depth > 0
 }
 
 /// Reads configurations, the later ones over the earlier, and lays them over a base.

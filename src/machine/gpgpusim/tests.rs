@@ -160,6 +160,12 @@ fn problems_of_the_machine_are_those_of_an_option() {
         ("\n\n-gpgpu_clock_domains 1132:1132:99999:3500.5\n", "-gpgpu_clock_domains: ", 3),
         ("-gpgpu_n_mem 40\n-gpgpu_n_sub_partition_per_mchannel 2\n", "-gpgpu_n_mem: ", 1),
         ("-gpgpu_num_sched_per_core 99\n", "-gpgpu_num_sched_per_core: ", 1),
+        ("\n-gpgpu_operand_collector_num_units_gen 7\n", "-gpgpu_operand_collector_num_units_gen: ", 2),
+        (
+            "-gpgpu_unified_l1d_size 128\n-gpgpu_shmem_option 0,8,4\n-gpgpu_adaptive_cache_config 1\n",
+            "-gpgpu_adaptive_cache_config: ",
+            3,
+        ),
     ] {
         let imported = imported(text).unwrap();
         let written =

@@ -297,3 +297,24 @@ fn a_store_in_part_to_a_sector_under_way_waits_for_it() {
     serve(&mut cache);
     assert_eq!(cache.access(read(5, 1)), Access::Hit);
 }
+
+/// A place can have several fetches under way, of sectors that were missed one after the other: each is found, in the order
+/// in which they began, until its own data is there, whichever comes first.
+#[test]
+fn fetches_of_one_place_are_all_found() {
+    for order in [[0, 1, 2], [2, 1, 0], [1, 0, 2]] {
+        let mut mshrs = Mshrs::new(4, 8, 2);
+        let start = |sector: u8| mshrs.start(5, 1 << sector, 1, read(5, 1 << sector), false);
+        let ids = [0, 1, 2].map(start);
+        let mut there = [true; 3];
+        for done in order {
+            for (sector, (id, there)) in ids.into_iter().zip(there).enumerate() {
+                assert_eq!(mshrs.find(1, 5, 1 << sector), there.then_some(id), "{order:?}: sector {sector}");
+            }
+            assert_eq!(mshrs.find(0, 5, 1), None);
+            mshrs.complete(ids[done]);
+            there[done] = false;
+        }
+        assert!((0..3).all(|sector| mshrs.find(1, 5, 1 << sector).is_none()));
+    }
+}

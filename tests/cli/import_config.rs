@@ -18,7 +18,7 @@ fn the_machine_is_that_of_the_configuration() {
         json_in(&dir, &args, 0)["results"][0]["makespan"].as_u64().unwrap()
     };
     // the launch takes 5000 cycles there
-    assert_eq!(makespan("stock.ron", &[]), makespan("rtx3070", &["--set", "pipeline.launch.start=5001"]));
+    assert_eq!(makespan("stock.ron", &[]), makespan("rtx3070", &["--set", "pipeline.launch.first=5001"]));
     let again = in_dir(&dir, &["import-config", STOCK]);
     assert_eq!(output.stdout, again.stdout);
 }

@@ -7,9 +7,7 @@ use crate::isa::Space;
 use crate::path::Step;
 use crate::program::layout::{Segment, WINDOW_SIZE, function_address};
 use crate::program::sem::Sem;
-use crate::program::{
-    ClassTable, Coded, Control, Function, Instr, MachineCode, Param, ParamType, Program, unset_reads,
-};
+use crate::program::{ClassTable, Coded, Control, Function, Instr, MachineCode, Param, ParamType, Program};
 use crate::sass::control::instruction_at;
 use crate::sass::cubin::{Cubin, Kernel};
 use crate::sass::table::{Decoded, Refused};
@@ -177,7 +175,6 @@ pub fn build(file: &str, encoding: &Encoding, cubin: &Cubin, kernel: &Kernel, fi
         ..Program::default()
     };
     memory(&mut program, cubin, kernel, &mut problems);
-    program.unset_reads = unset_reads(&program);
     program.notes.extend(program.order_note().map(str::to_owned));
     Built { program, problems, listing }
 }

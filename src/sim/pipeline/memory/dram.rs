@@ -7,7 +7,8 @@
 use std::collections::VecDeque;
 
 use super::Request;
-use super::left::{RowLeft, halves, whole};
+use super::halves::{halves, whole};
+use super::left::RowLeft;
 use crate::machine::memory::{Dram as Settings, DramScheduler};
 use crate::trace::{DramSample, DramStats};
 

@@ -4,12 +4,10 @@
 //! is over. What stays is the contents of the L2, the open rows of DRAM, the phases of the clocks, whose turn it is, and
 //! how much has been drawn.
 
-use std::borrow::Cow;
-
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
-use super::lines::Lines;
+use super::lines::LinesLeft;
 
 /// The memory behind the SMs, at rest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,63 +66,4 @@ pub(super) struct PartitionLeft {
 pub(super) struct CacheLeft {
     pub lines: LinesLeft,
     pub drawn: Drawn,
-}
-
-/// The lines of a cache. From launch to launch they stay as they are; where they are written down, they are a list.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(from = "Vec<LineLeft>")]
-pub(super) enum LinesLeft {
-    Whole(Lines),
-    /// Set by set, the line first that makes room first.
-    Listed(Vec<LineLeft>),
-}
-
-impl LinesLeft {
-    fn list(&self) -> Cow<'_, [LineLeft]> {
-        match self {
-            Self::Whole(lines) => lines.list().into(),
-            Self::Listed(list) => list.into(),
-        }
-    }
-}
-
-impl From<Vec<LineLeft>> for LinesLeft {
-    fn from(list: Vec<LineLeft>) -> Self {
-        Self::Listed(list)
-    }
-}
-
-impl Default for LinesLeft {
-    fn default() -> Self {
-        Self::Listed(Vec::new())
-    }
-}
-
-impl Serialize for LinesLeft {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.list().serialize(serializer)
-    }
-}
-
-impl PartialEq for LinesLeft {
-    fn eq(&self, other: &Self) -> bool {
-        self.list() == other.list()
-    }
-}
-
-impl Eq for LinesLeft {}
-
-/// A line: its set and way, the halves of its tag, its masks (valid, then dirty sectors, four bits each; then those written
-/// in part), and the words of it that have been written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct LineLeft(pub u32, pub u32, pub u32, pub u32, pub [u8; 2], pub u32);
-
-/// The halves of a number: numbers in checkpoints have few digits.
-pub(super) fn halves(number: u64) -> (u32, u32) {
-    ((number >> 32) as u32, number as u32)
-}
-
-/// The number of these halves.
-pub(super) fn whole(high: u32, low: u32) -> u64 {
-    u64::from(high) << 32 | u64::from(low)
 }

@@ -1,6 +1,10 @@
 //! The lines of a cache: where they are, which sectors they hold, and which makes room first. Nothing is searched for.
 
-use super::left::{LineLeft, LinesLeft, halves, whole};
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::halves::{halves, whole};
 
 /// What a place of the cache has. All zero is an empty place of a set whose ways make room by their numbers.
 #[derive(Clone, Copy, Debug, Default)]
@@ -252,6 +256,55 @@ impl Lines {
         }
     }
 }
+
+/// The lines of a cache. From launch to launch they stay as they are; where they are written down, they are a list.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(from = "Vec<LineLeft>")]
+pub(super) enum LinesLeft {
+    Whole(Lines),
+    /// Set by set, the line first that makes room first.
+    Listed(Vec<LineLeft>),
+}
+
+impl LinesLeft {
+    fn list(&self) -> Cow<'_, [LineLeft]> {
+        match self {
+            Self::Whole(lines) => lines.list().into(),
+            Self::Listed(list) => list.into(),
+        }
+    }
+}
+
+impl From<Vec<LineLeft>> for LinesLeft {
+    fn from(list: Vec<LineLeft>) -> Self {
+        Self::Listed(list)
+    }
+}
+
+impl Default for LinesLeft {
+    fn default() -> Self {
+        Self::Listed(Vec::new())
+    }
+}
+
+impl Serialize for LinesLeft {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.list().serialize(serializer)
+    }
+}
+
+impl PartialEq for LinesLeft {
+    fn eq(&self, other: &Self) -> bool {
+        self.list() == other.list()
+    }
+}
+
+impl Eq for LinesLeft {}
+
+/// A line: its set and way, the halves of its tag, its masks (valid, then dirty sectors, four bits each; then those written
+/// in part), and the words of it that have been written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct LineLeft(pub u32, pub u32, pub u32, pub u32, pub [u8; 2], pub u32);
 
 fn heads(sets: usize, ways: usize) -> usize {
     (sets * ways).next_power_of_two().max(2)

@@ -19,6 +19,7 @@ mod clock;
 mod crossbar;
 mod dram;
 mod fixed;
+mod halves;
 mod index;
 mod jitter;
 mod left;

@@ -86,12 +86,7 @@ pub(super) fn lower(
         header,
         opcodes,
         taking,
-        program: Program {
-            name: name(header),
-            file: format!("{file} (code)"),
-            ends_file: true,
-            ..Program::default()
-        },
+        program: Program { name: name(header), file: format!("{file} (code)"), ..Program::default() },
         registers: HashMap::new(),
         predicates: None,
         unknown: BTreeMap::new(),

@@ -7,7 +7,7 @@ const LONGEST: usize = 200;
 ///
 /// Near is a name that differs by about one edit in three letters of the longer of both (a letter that is
 /// missing, added, replaced, or swapped with its neighbour), whatever the case of its letters. If there is none, it is the
-/// shortest name that contains the word, from three letters on. A word of more than [`LONGEST`] letters is a slip of
+/// shortest name that contains the word, from three letters on. A word of more than 200 letters is a slip of
 /// nothing: the time of a comparison grows with the product of both lengths.
 pub fn closest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let letters = word.chars().take(LONGEST + 1).count();

@@ -69,7 +69,7 @@ fn replaced(
     is_wanted: impl Fn(char) -> bool,
     mut replace: impl FnMut(char, &mut String),
 ) -> Cow<'_, str> {
-    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) || !text.contains(&is_wanted) {
+    if !text.contains(&is_wanted) {
         return Cow::Borrowed(text);
     }
     let mut safe = String::with_capacity(text.len() + 16);

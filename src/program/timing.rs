@@ -39,8 +39,8 @@ pub struct TimedInstr {
     /// [unscored](Self::unscored), its destination. Of those with the same number in their names only the first one,
     /// since a number is a place in the register file.
     pub operands: RegList,
-    /// Whether the pipeline takes its destination for an operand, so that nobody waits for its result
-    /// ([`crate::machine::PipelineSpec::unscored`]).
+    /// Whether the pipeline reads its destination register instead of writing it, so that no instruction waits for the
+    /// result ([`crate::machine::PipelineSpec::unscored`]).
     pub unscored: bool,
     /// What bank conflicts cost, where the instruction may meet them. Without conflicts it has the
     /// timing of [`TimedInstr::op`] or [`TimedInstr::by_space`] all the same.

@@ -109,20 +109,20 @@ fn each_read(instr: &Instr, mut take: impl FnMut(RegId, Open)) {
 
 impl Function<'_> {
     fn unset(&self) -> Vec<(Pc, RegId)> {
-        let mut found: BTreeMap<usize, (Pc, RegId)> = BTreeMap::new();
+        let mut found: BTreeMap<RegId, Pc> = BTreeMap::new();
         let mut known: HashMap<RegId, HashSet<(usize, Open)>> = HashMap::new();
         for (number, block) in self.cfg.blocks.iter().enumerate() {
             for index in block.start.index()..block.end.index() {
                 let pc = Pc::from_index(index);
                 each_read(self.program.instr(pc), |reg, open| {
                     let known = known.entry(reg).or_default();
-                    if !found.contains_key(&reg.index()) && self.is_open(reg, (number, pc), open, known) {
-                        found.insert(reg.index(), (pc, reg));
+                    if !found.contains_key(&reg) && self.is_open(reg, (number, pc), open, known) {
+                        found.insert(reg, pc);
                     }
                 });
             }
         }
-        found.into_values().collect()
+        found.into_iter().map(|(reg, pc)| (pc, reg)).collect()
     }
 
     /// Whether there is a way from the beginning to `pc` on which a register stays open. `known` are the ends of blocks from

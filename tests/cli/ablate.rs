@@ -72,6 +72,8 @@ fn every_column_is_the_mechanism_it_names() {
     for name in ["reduce3", "pchase"] {
         assert!(of(name)[0] > of(name)[1], "{name}: instructions have to come from somewhere");
     }
+    let of_all = |variant: usize| KERNELS.iter().map(|name| of(name)[variant]).sum::<f64>();
+    assert!(of_all(0) > of_all(1), "instructions have to come from somewhere");
     assert!(of("reduce3")[1] < of("reduce3")[2], "eight warps on one sub-core are slower than on four");
     assert!(of("pchase")[3] < of("pchase")[4], "a chase in 4 KiB hits the caches");
     assert!(of("pchase")[4] > of("pchase")[5], "random addresses are not coalesced");

@@ -110,7 +110,7 @@ fn change(random: &mut ChaCha8Rng, bytes: &mut Vec<u8>, other: &[u8]) {
     }
 }
 
-/// A stretch of so many at most.
+/// A random range within `length` elements. It has at most `most` elements.
 fn stretch(random: &mut ChaCha8Rng, length: usize, most: usize) -> Range<usize> {
     if length == 0 {
         return 0..0;

@@ -104,7 +104,7 @@ fn forget_peak() -> u64 {
     peak()
 }
 
-/// The most memory that the process has had, bytes; 0 where nobody knows.
+/// The largest amount of memory that the process has had so far, in bytes; 0 where the system does not say it.
 fn peak() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -41,7 +41,7 @@ fn read_and_written(machine: &Machine) -> Vec<(Vec<String>, Vec<String>)> {
 }
 
 #[test]
-fn a_vote_reads_its_destination_where_nobody_waits_for_it() {
+fn an_unscored_vote_reads_its_destination() {
     let unscored = read_and_written(&shipped::machine("accelsim-ecrts"));
     assert_eq!(unscored[3], (vec!["%r5".to_owned(), "%p8".to_owned()], vec![]));
     let scored = read_and_written(&shipped::machine_with("accelsim-ecrts", &["pipeline.unscored=[]"]));

@@ -26,8 +26,9 @@
 //!   This says too much rather than too little, see `varying.rs`.
 //! * An asynchronous copy is under way until its warp has waited for it, see `copies.rs`.
 //!
-//! One thing is taken as given that need not be: constant memory that the host fills with values that
-//! differ from run to run holds what it holds in this run.
+//! Two things are taken as given that need not be: a register of machine code that no instruction wrote is zero
+//! (in PTX it is followed as above), and constant memory that the host fills with values that differ from run to
+//! run holds what it holds in this run.
 //!
 //! What lanes of one warp do to each other is no matter of time and not looked at.
 

@@ -44,7 +44,7 @@ pub struct PipelineSpec {
     /// What launching costs.
     #[serde(skip_serializing_if = "is_default")]
     pub launch: Launch,
-    /// Op classes whose destination counts as an operand: it is read and not written, and nobody waits for the result.
+    /// Op classes whose instructions read their destination register instead of writing it. No instruction waits for the result.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unscored: Vec<String>,
 }

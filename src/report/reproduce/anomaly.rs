@@ -25,19 +25,15 @@ pub fn fig4(lrr: &PolicySearch, gto: &PolicySearch) -> FigureResult {
     commands.extend(
         anomalies.flat_map(|anomaly| [anomaly.command_before.clone(), anomaly.command_after.clone()]),
     );
+    let about = "two phases get shorter and the schedule longer, three warps of whole phases";
     FigureResult {
-        figure: "Figure 4",
-        paper: PAPER,
-        section: "section 3.2.1",
-        about: "two phases get shorter and the schedule longer, three warps of whole phases",
-        quantities: Vec::new(),
-        stacks: Vec::new(),
         statements,
         notes: vec![
             "the lengths of the phases and both makespans are only in the drawing, so no number is compared: searched is the \
              first instance, in order of total length, of which the text is true",
         ],
         commands,
+        ..FigureResult::new("Figure 4", PAPER, "section 3.2.1", about)
     }
 }
 

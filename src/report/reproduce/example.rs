@@ -61,16 +61,12 @@ pub fn fig2(issues: &[Issue], phases: &WarpPhases) -> FigureResult {
         quantities.push(Quantity::new(format!("{name} {index} from"), place, from, start));
         quantities.push(Quantity::new(format!("{name} {index} to"), place, to, end));
     }
+    let about = "a warp of five instructions alone, and its phases";
     FigureResult {
-        figure: "Figure 2",
-        paper: PAPER,
-        section: "section 2.1",
-        about: "a warp of five instructions alone, and its phases",
         quantities,
-        stacks: Vec::new(),
-        statements: Vec::new(),
         notes: NOTES.to_vec(),
         commands: ["warpbound phases fig3", "warpbound check fig3 --gantt"].map(str::to_owned).to_vec(),
+        ..FigureResult::new("Figure 2", PAPER, "section 2.1", about)
     }
 }
 
@@ -81,15 +77,11 @@ pub fn fig3(issues: &[Issue]) -> FigureResult {
         "the text does not name the policy, under gto the schedule is the one it tells; nor does it say when the schedule \
          ends, nor the bound: those are not compared",
     );
+    let about = "two warps that run the code of Figure 2, under gto";
     FigureResult {
-        figure: "Figure 3",
-        paper: PAPER,
-        section: "section 2.2",
-        about: "two warps that run the code of Figure 2, under gto",
         quantities: moments(&published::FIG_3, true, issues),
-        stacks: Vec::new(),
-        statements: Vec::new(),
         notes,
         commands: vec!["warpbound check fig3 --gantt".to_owned()],
+        ..FigureResult::new("Figure 3", PAPER, "section 2.2", about)
     }
 }

@@ -101,17 +101,7 @@ pub fn formula(extremes: Extremes) -> FigureResult {
 }
 
 fn empty(figure: &'static str, about: &'static str) -> FigureResult {
-    FigureResult {
-        figure,
-        paper: PAPER,
-        section: SECTION,
-        about,
-        quantities: Vec::new(),
-        stacks: Vec::new(),
-        statements: Vec::new(),
-        notes: Vec::new(),
-        commands: Vec::new(),
-    }
+    FigureResult::new(figure, PAPER, SECTION, about)
 }
 
 /// The rows of a figure cycle by cycle; letters as the figures have them.

@@ -88,6 +88,27 @@ impl Quantity {
 }
 
 impl FigureResult {
+    /// A figure of which there is nothing to tell yet.
+    pub fn new(
+        figure: &'static str,
+        paper: &'static str,
+        section: &'static str,
+        about: &'static str,
+    ) -> Self {
+        let (quantities, stacks, statements) = (Vec::new(), Vec::new(), Vec::new());
+        Self {
+            figure,
+            paper,
+            section,
+            about,
+            quantities,
+            stacks,
+            statements,
+            notes: Vec::new(),
+            commands: Vec::new(),
+        }
+    }
+
     /// For people.
     pub fn text(&self, style: Style) -> String {
         let cycles = if self.quantities.is_empty() { "" } else { ", in cycles" };

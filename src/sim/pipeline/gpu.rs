@@ -80,9 +80,7 @@ fn launch_with<'a>(
         sampling,
     };
     let share = sms.div_ceil(threads.clamp(1, sms)).min(SHARE);
-    let found = left.0.take();
-    let last_served = found.as_ref().map_or(sms - 1, |found| found.last_served);
-    let lower = lower_level(machine, &footprint, found);
+    let (lower, last_served) = found(machine, &footprint, left);
     let mut gpu = Gpu {
         shares: (0..sms.div_ceil(share)).map(|_| Vec::new()).collect(),
         share,
@@ -163,9 +161,16 @@ fn launch_with<'a>(
     }
 }
 
+/// What a launch finds: what is behind the SMs, and the SM that got a block last. What other launches have left is used up.
+pub(super) fn found(machine: &Machine, footprint: &Footprint, left: &mut Left) -> (Option<Lower>, usize) {
+    let left = left.0.take();
+    let last_served = left.as_ref().map_or(machine.sms() - 1, |left| left.last_served);
+    (lower_level(machine, footprint, left), last_served)
+}
+
 /// What is behind the SMs, if it has to be simulated: a load/store unit without an L1 has perfect
 /// memory for itself. It is as other launches have left it, if there were any, and with what has been copied there.
-pub(super) fn lower_level(machine: &Machine, footprint: &Footprint, left: Option<OnGpu>) -> Option<Lower> {
+fn lower_level(machine: &Machine, footprint: &Footprint, left: Option<OnGpu>) -> Option<Lower> {
     let memory = machine.memory();
     let (mut lower, copied) = match left {
         None => (new_lower_level(machine)?, &footprint.buffers),

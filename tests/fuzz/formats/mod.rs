@@ -94,7 +94,8 @@ fn refused_at(problems: &Diagnostics, source: &SourceText) -> Taken {
     refused(problems)
 }
 
-/// The good files with these endings in a folder, those below it included, that are not longer than so many bytes.
+/// The good files in a folder and the folders below it whose names have one of these endings and whose length is at most
+/// `most` bytes.
 fn files(folder: &str, endings: &[&str], most: u64) -> Vec<Vec<u8>> {
     let mut folders = vec![crate::shipped::root().join(folder)];
     let mut found = Vec::new();

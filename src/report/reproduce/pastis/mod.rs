@@ -339,7 +339,8 @@ const NOTES: &[&str] = &[
 ];
 
 impl PastisResult {
-    /// What was run, on a machine with this policy on which a launch costs so many cycles more than its instructions.
+    /// The result of what was run. `scheduler` is the policy of the machine, and `launch` is the number of cycles that a launch
+    /// costs beside its instructions.
     pub fn new(
         origin: Origin,
         scheduler: String,

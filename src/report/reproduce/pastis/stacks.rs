@@ -69,15 +69,11 @@ pub fn figure(drawn: Drawn, walks: &[Walked], run: &Diverged) -> FigureResult {
         }
     }
     FigureResult {
-        figure,
-        paper: PAPER,
-        section: SECTION,
-        about,
-        quantities: Vec::new(),
         stacks,
         statements: vec![statement(drawn, walks, run)],
         notes: notes(drawn),
         commands: vec![format!("warpbound run {} --machine {}", run.launch, run.machine)],
+        ..FigureResult::new(figure, PAPER, SECTION, about)
     }
 }
 

@@ -14,7 +14,7 @@ mod warps;
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::gpu::{leave, lower_level};
+use super::gpu::{found, leave};
 use super::memory::{Lower, Port};
 use super::order::Order;
 use crate::base::{Cycle, Cycles, UnitId, WarpMask};
@@ -144,9 +144,7 @@ pub(super) fn run(
     let settings = machine.pipeline().expect("a machine with a pipeline");
     let given = Given { table, machine, settings, kinds: kinds(machine, settings) };
     let layout = Layout::of(&blocks[0], resident);
-    let found = left.0.take();
-    let last_served = found.as_ref().map_or(machine.sms() - 1, |found| found.last_served);
-    let mut lower = lower_level(machine, footprint, found);
+    let (mut lower, last_served) = found(machine, footprint, left);
     let mut ports: Vec<Option<Port>> =
         (0..machine.sms()).map(|sm| lower.as_ref().map(|lower| lower.port(sm))).collect();
     let shared = footprint.shared_bytes * layout.places() as u64;

@@ -164,7 +164,7 @@ impl Cache {
 
     /// Hands on its lines, at rest, and what has been drawn.
     pub(super) fn leave(&mut self) -> CacheLeft {
-        CacheLeft { lines: self.lines.leave(), drawn: Drawn::new(self.rng.get_word_pos()) }
+        CacheLeft { lines: self.lines.leave(self.full), drawn: Drawn::new(self.rng.get_word_pos()) }
     }
 
     /// Goes on after another launch has left these. Whether they fit.

@@ -109,17 +109,17 @@ impl Lines {
         (0..self.sets).flat_map(of_set).filter_map(line).collect()
     }
 
-    /// Hands on its lines, and is empty then.
-    pub fn leave(&mut self) -> LinesLeft {
-        LinesLeft::Whole(std::mem::replace(self, Self::new(self.sets, self.ways)))
+    /// Hands on its lines, which have these sectors, and is empty then.
+    pub fn leave(&mut self, full: u8) -> LinesLeft {
+        LinesLeft::Whole(std::mem::replace(self, Self::new(self.sets, self.ways)), full)
     }
 
     /// Goes on, empty so far, with what another launch has left in a cache whose lines have these sectors. Whether it fits.
     #[must_use]
     pub fn go_on_after(&mut self, left: LinesLeft, full: u8) -> bool {
         match left {
-            LinesLeft::Whole(left) => {
-                let fits = (self.sets, self.ways) == (left.sets, left.ways) && left.have_only(full);
+            LinesLeft::Whole(left, of) => {
+                let fits = (self.sets, self.ways, full) == (left.sets, left.ways, of);
                 if fits {
                     *self = left;
                 }
@@ -127,11 +127,6 @@ impl Lines {
             }
             LinesLeft::Listed(list) => self.fill(&list, full),
         }
-    }
-
-    /// Whether all lines have no other sectors than these.
-    fn have_only(&self, full: u8) -> bool {
-        self.lines.iter().all(|line| line.masks.valid & !full == 0)
     }
 
     /// Puts lines to their places, in an empty cache whose lines have these sectors. Whether they fit.
@@ -261,7 +256,8 @@ impl Lines {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(from = "Vec<LineLeft>")]
 pub(super) enum LinesLeft {
-    Whole(Lines),
+    /// With the sectors that its lines have.
+    Whole(Lines, u8),
     /// Set by set, the line first that makes room first.
     Listed(Vec<LineLeft>),
 }
@@ -269,7 +265,7 @@ pub(super) enum LinesLeft {
 impl LinesLeft {
     fn list(&self) -> Cow<'_, [LineLeft]> {
         match self {
-            Self::Whole(lines) => lines.list().into(),
+            Self::Whole(lines, _) => lines.list().into(),
             Self::Listed(list) => list.into(),
         }
     }

@@ -91,12 +91,20 @@ impl Lines {
             to.push(LineUse::none());
             return;
         };
+        if !store {
+            let used = |(index, &(line, bytes)): (usize, &(u64, u128))| {
+                LineUse::new(line, sectors(bytes), index == last)
+            };
+            to.extend(self.pending.iter().enumerate().map(used));
+            self.pending.clear();
+            return;
+        }
+        to.reserve(2 * self.pending.len());
         for (index, &(line, bytes)) in self.pending.iter().enumerate() {
-            let (last, sectors) = (index == last, sectors(bytes));
-            let words = if store { words(bytes) } else { u32::MAX };
-            let partial = store && words != all_words(sectors);
-            to.push(LineUse::new(line, sectors, last && !partial));
-            if partial {
+            let (last, sectors, words) = (index == last, sectors(bytes), words(bytes));
+            let whole = words == all_words(sectors);
+            to.push(LineUse::new(line, sectors, last && whole));
+            if !whole {
                 to.push(LineUse::words(words, last));
             }
         }
@@ -116,6 +124,10 @@ fn words(bytes: u128) -> u32 {
 }
 
 fn words_of_half(bytes: u64) -> u32 {
+    // where lanes are scattered, one half is nearly always empty
+    if bytes == 0 {
+        return 0;
+    }
     let pairs = bytes & bytes >> 1;
     // each fourth bit stands for a word; the bits move together, two by two, then four by four, and so on
     let all = pairs & pairs >> 2 & 0x1111_1111_1111_1111;

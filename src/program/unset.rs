@@ -31,8 +31,8 @@ enum Open {
 struct Function<'p> {
     program: &'p Program,
     cfg: Cfg,
-    /// By register, in the order of the code. There may be many functions, each of which has few of the program's registers.
-    writes: HashMap<RegId, Vec<Write>>,
+    /// Of the whole program, by register, in the order of the code.
+    writes: &'p [Vec<Write>],
     /// Registers that have a value when it begins.
     given: Vec<RegId>,
 }
@@ -51,18 +51,18 @@ pub fn unset_reads(program: &Program) -> Vec<(Pc, RegId)> {
     starts.dedup_by_key(|(first, _)| *first);
     let ends: Vec<usize> = starts.iter().skip(1).map(|(next, _)| next.index()).collect();
     let ends = ends.into_iter().chain([program.instrs.len()]);
+    let mut writes: Vec<Vec<Write>> = vec![Vec::new(); program.regs.len()];
+    for (index, instr) in program.instrs.iter().enumerate() {
+        let write = (Pc::from_index(index), instr.guard);
+        each_written(instr, |reg| writes[reg.index()].push(write));
+    }
     let mut found = Vec::new();
     for ((start, given), end) in starts.into_iter().zip(ends) {
         let Some(instrs) = program.instrs.get(start.index()..end).filter(|instrs| !instrs.is_empty()) else {
             continue;
         };
         let flow: Vec<Successors> = instrs.iter().map(Successors::of).collect();
-        let mut writes: HashMap<RegId, Vec<Write>> = HashMap::new();
-        for (index, instr) in instrs.iter().enumerate() {
-            let pc = Pc::from_index(start.index() + index);
-            each_written(instr, |reg| writes.entry(reg).or_default().push((pc, instr.guard)));
-        }
-        let function = Function { program, cfg: Cfg::new(start, &flow), writes, given };
+        let function = Function { program, cfg: Cfg::new(start, &flow), writes: &writes, given };
         found.extend(function.unset());
     }
     found
@@ -115,8 +115,7 @@ impl Function<'_> {
             for index in block.start.index()..block.end.index() {
                 let pc = Pc::from_index(index);
                 each_read(self.program.instr(pc), |reg, open| {
-                    let known = known.entry(reg).or_default();
-                    if !found.contains_key(&reg) && self.is_open(reg, (number, pc), open, known) {
+                    if !found.contains_key(&reg) && self.is_open(reg, (number, pc), open, &mut known) {
                         found.insert(reg, pc);
                     }
                 });
@@ -132,12 +131,16 @@ impl Function<'_> {
         reg: RegId,
         (block, pc): (usize, Pc),
         open: Open,
-        known: &mut HashSet<(usize, Open)>,
+        known: &mut HashMap<RegId, HashSet<(usize, Open)>>,
     ) -> bool {
         let mut left = Vec::new();
         if self.back_to_the_start(reg, block, pc, open, &mut left) {
             return true;
         }
+        if left.is_empty() {
+            return false;
+        }
+        let known = known.entry(reg).or_default();
         while let Some((block, open)) = left.pop() {
             if !known.insert((block, open)) {
                 continue;
@@ -210,7 +213,7 @@ impl Function<'_> {
 
     /// The last write of a register between two places.
     fn last_write(&self, reg: RegId, start: Pc, before: Pc) -> Option<Write> {
-        let writes = self.writes.get(&reg)?;
+        let writes = &self.writes[reg.index()];
         let behind = writes.partition_point(|&(pc, _)| pc < before);
         writes[..behind].last().copied().filter(|&(pc, _)| pc >= start)
     }

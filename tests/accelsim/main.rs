@@ -1,5 +1,7 @@
 //! Traces of other tools in, and ours out.
 
+#[path = "../support/campaign.rs"]
+mod campaign;
 #[path = "../support/runs.rs"]
 mod runs;
 #[path = "../support/shipped.rs"]

@@ -10,7 +10,7 @@ use warpbound::program::Program;
 use warpbound::sim::PolicySetup;
 
 use super::shipped::{Shipped, machine};
-use super::{read, runs, shipped, tables, workload};
+use super::{campaign, read, runs, shipped, tables, workload};
 
 /// The trace of a launch.
 fn written(launch: &Workload, machine: &Machine) -> Result<TracedKernel, String> {
@@ -111,13 +111,17 @@ fn launches_come_back_with_their_cycles() {
     // a trace does not say that nothing lies behind the last instruction of a file
     machines[2] = shipped::machine_with("accelsim-sm1", &["pipeline.front_end.stops_at_end=false"]);
     let (mut same, mut refused) = (0, Vec::new());
-    for shipped in launches() {
+    // in the default run each launch goes on one of the machines
+    for (number, shipped) in launches().into_iter().enumerate() {
         let launch = runs::workload(&shipped.name, shipped.program, shipped.launch);
         // the largest take long and show nothing more
         if launch.blocks() > 64 {
             continue;
         }
-        for machine in &machines {
+        for (index, machine) in machines.iter().enumerate() {
+            if !campaign::takes(number + index, 4) {
+                continue;
+            }
             let trace = match written(&launch, machine) {
                 Ok(kernel) => workload(kernel),
                 Err(why) => {
@@ -139,7 +143,8 @@ fn launches_come_back_with_their_cycles() {
         }
     }
     println!("{same} runs are the same; refused: {refused:?}");
-    assert!(same > 300, "{same} runs are the same");
+    let least = if campaign::in_full() { 300 } else { 75 };
+    assert!(same > least, "{same} runs are the same");
     // textures and fragments of matrices: several places for one lane
     refused.dedup();
     assert!(refused.len() < 30, "{refused:?}");

@@ -12,6 +12,8 @@ mod bound_resident;
 mod bound_schedules;
 #[path = "../support/bound_swb.rs"]
 mod bound_swb;
+#[path = "../support/campaign.rs"]
+mod campaign;
 #[path = "../support/launch_schedules.rs"]
 mod launch_schedules;
 #[path = "../support/random_kernels.rs"]

@@ -198,7 +198,7 @@ fn killed_until_done(dir: &Path, args: &[&str], seed: u64) -> (String, u32) {
 #[test]
 fn killed_runs_go_on_to_the_same_bytes() {
     let dir = scratch("killed");
-    write_program(&dir, 8, 3000);
+    write_program(&dir, 8, 1000);
     assert!(in_dir(&dir, &["export", "app.ron", "--out", "t"]).status.success());
     let lists = ["--machine", "ecrts25-orin,accelsim-ecrts", "--scheduler", "gto,random:7"];
     let check = [&["check", "app.ron", "--format", "json"][..], &lists].concat();

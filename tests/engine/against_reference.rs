@@ -3,6 +3,7 @@
 
 use std::convert::Infallible;
 
+use crate::campaign;
 use crate::per_cycle;
 use crate::random_kernels;
 
@@ -120,11 +121,10 @@ fn every_policy(seed: u64, launch: &RandomLaunch, resident: usize) {
     }
 }
 
-/// Splits seeds over two threads; a failure names its seed. The first quarter of them is taken, and all where the
-/// environment has `WARPBOUND_LONG`.
+/// Splits seeds over two threads; a failure names its seed. The default run takes the first quarter of them.
 fn for_seeds(seeds: std::ops::Range<u64>, test: impl Fn(u64) + Sync) {
     let few = seeds.start + (seeds.end - seeds.start) / 4;
-    let end = if std::env::var_os("WARPBOUND_LONG").is_some() { seeds.end } else { few };
+    let end = if campaign::in_full() { seeds.end } else { few };
     let seeds = seeds.start..end;
     let middle = seeds.start + (seeds.end - seeds.start) / 2;
     std::thread::scope(|scope| {

@@ -1,5 +1,7 @@
 //! The engines: by hand, against simulators of every cycle, against another simulator, and as they were.
 
+#[path = "../support/campaign.rs"]
+mod campaign;
 #[path = "../support/micro.rs"]
 mod micro;
 #[path = "../support/per_cycle.rs"]

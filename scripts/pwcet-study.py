@@ -36,16 +36,20 @@ STUDIES = [
 ]
 
 
-HEAD = """`pwcet` fits the tail of some thousand runs and says which time a run exceeds with probability 1e-9. Here many more runs
-are simulated than it has seen.
+HEAD = """`pwcet` fits the tail of some thousand runs and says which time a run exceeds with probability 1e-9.
+Here many more runs are simulated than it has seen.
 
-* *accepted*: all tests of the decision flow accept (1 %). *doubtful ties*: the tail has few distinct values.
-* *below a run*: one of the further runs took longer than the time at 1e-9, which is no whole number and not rounded for that.
-* *too many from*: the largest probability at which more runs took longer than the curve allows (p < 0.001). An estimate that is
-  right on average is a little too low every other time, which so many runs show; so the same stands there for the upper
-  limits of the intervals (95 %, profile likelihood).
-* Bounds are the largest on the paths of the further runs; `explored` is the worst schedule of the first 20 runs, where blocks are
-  small enough. On the machines of the second and third table no bound applies.
+* *accepted*: all tests of the decision flow accept (1 %).
+* *doubtful ties*: the tail has few distinct values.
+* *below a run*: one of the further runs took longer than the time at 1e-9. That time is no whole
+  number, and is not rounded for this comparison.
+* *too many from*: the largest probability at which more runs took longer than the curve allows
+  (p < 0.001). An estimate that is right on average is a little too low every other time, and so many
+  runs show it. Therefore the table has the same column for the upper limits of the intervals (95 %,
+  profile likelihood).
+* Bounds are the largest on the paths of the further runs. `explored` is the worst schedule of the
+  first 20 runs, where blocks are small enough. On the machines of the second and third table no
+  bound applies.
 
 Made by `scripts/pwcet-study.py target/release/warpbound > docs/pwcet.md`.
 """

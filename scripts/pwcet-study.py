@@ -44,9 +44,9 @@ Here many more runs are simulated than it has seen.
 * *below a run*: one of the further runs took longer than the time at 1e-9. That time is no whole
   number, and is not rounded for this comparison.
 * *too many from*: the largest probability at which more runs took longer than the curve allows
-  (p < 0.001). An estimate that is right on average is a little too low every other time, and so many
-  runs show it. Therefore the table has the same column for the upper limits of the intervals (95 %,
-  profile likelihood).
+  (p < 0.001). An estimate that is right on average is a little too low every other time, which so
+  many runs show. Therefore the table has the same column for the upper limits of the intervals
+  (95 %, profile likelihood).
 * Bounds are the largest on the paths of the further runs. `explored` is the worst schedule of the
   first 20 runs, where blocks are small enough. On the machines of the second and third table no
   bound applies.
@@ -137,9 +137,9 @@ def main():
         print(f"## {title}: {about}\n")
         print(f"    warpbound pwcet KERNEL {' '.join(options)}\n".replace("memory.jitter=Geometric(4)", "'memory.jitter=Geometric(4)'"))
         print(
-            f"{len(rows)} kernels vary, {still} have no curve (their time is always the same, or takes too few values). The tests accept\n"
-            f"{accepted}. Of these {accepted_low} have a time at 1e-9 below a run, {limit_low} even its upper limit (95 %); {contradicted} are\n"
-            f"contradicted at some probability, {limit_contradicted} with their upper limit. Of all {len(rows)}, {low} lie below a run.\n"
+            f"{len(rows)} kernels vary, {still} have no curve (their time is always the same, or takes too few values).\n"
+            f"The tests accept {accepted}. Of these {accepted_low} have a time at 1e-9 below a run, {limit_low} even its upper limit (95 %);\n"
+            f"{contradicted} are contradicted at some probability, {limit_contradicted} with their upper limit. Of all {len(rows)}, {low} lie below a run.\n"
         )
         heading = ["kernel", "accepted", "xi", "doubtful ties", "longest analysed", "at 1e-9", "longest of all", "below a run",
                    "too many from", "upper limit at 1e-9", "too many beyond limits from", "iwb", "lwb", "static", "explored"]

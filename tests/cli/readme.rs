@@ -1,6 +1,8 @@
-//! What the README quotes: runs with their output, the commands, the bounds, the policies, and its files.
+//! What the README and the pages of the book (`docs/`) quote: runs with their output, the commands, the bounds, the
+//! policies, and files. Their links lead somewhere.
 
 use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use warpbound::bound::{self, Bound};
 use warpbound::diag::SourceText;
@@ -11,78 +13,155 @@ use warpbound::sweep::SweepSpec;
 
 use super::support::{in_dir, scratch, stderr, stdout, warpbound};
 
-fn readme() -> String {
-    std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap()
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The indented blocks, without their indentation.
-fn blocks() -> Vec<String> {
-    let text = readme();
-    let mut blocks = vec![String::new()];
-    for line in text.lines() {
-        let open = blocks.last_mut().unwrap();
-        match line.strip_prefix("    ") {
-            Some(code) => open.push_str(&format!("{code}\n")),
-            None if line.is_empty() && !open.is_empty() => open.push('\n'),
-            None if !open.is_empty() => blocks.push(String::new()),
-            None => {}
+/// A page's text; its name is its path from the root of the repository.
+fn text(page: &str) -> String {
+    std::fs::read_to_string(root().join(page)).unwrap()
+}
+
+/// The README and the pages of the book.
+fn pages() -> Vec<String> {
+    let mut pages = vec!["README.md".to_owned()];
+    let mut folders = vec!["docs".to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(root().join(&folder)).unwrap() {
+            let entry = entry.unwrap();
+            let path = format!("{folder}/{}", entry.file_name().to_str().unwrap());
+            if entry.file_type().unwrap().is_dir() {
+                folders.push(path);
+            } else if path.ends_with(".md") {
+                pages.push(path);
+            }
         }
     }
-    blocks
+    pages.sort();
+    pages
 }
 
-fn block_with(start: &str) -> String {
-    let found: Vec<String> = blocks().into_iter().filter(|block| block.starts_with(start)).collect();
-    assert_eq!(found.len(), 1, "one block begins with {start}");
+/// A page's blocks of code, fenced or indented, without indentation, and its lines of prose with their numbers.
+fn code_and_prose(page: &str) -> (Vec<String>, Vec<(usize, String)>) {
+    let (mut code, mut prose) = (vec![String::new()], Vec::new());
+    let mut fenced = false;
+    for (index, line) in text(page).lines().enumerate() {
+        if line.starts_with("```") {
+            fenced = !fenced;
+            code.push(String::new());
+            continue;
+        }
+        let open = code.last_mut().unwrap();
+        match line.strip_prefix("    ") {
+            _ if fenced => open.push_str(&format!("{line}\n")),
+            Some(inside) => open.push_str(&format!("{inside}\n")),
+            None if line.is_empty() && !open.is_empty() => open.push('\n'),
+            None => {
+                code.push(String::new());
+                prose.push((index + 1, line.to_owned()));
+            }
+        }
+    }
+    assert!(!fenced, "{page}: a block of code is not closed");
+    code.retain(|block| !block.is_empty());
+    (code, prose)
+}
+
+fn block_with(page: &str, start: &str) -> String {
+    let blocks = code_and_prose(page).0;
+    let found: Vec<String> = blocks.into_iter().filter(|block| block.starts_with(start)).collect();
+    assert_eq!(found.len(), 1, "{page}: one block begins with {start}");
     found.into_iter().next().unwrap()
 }
 
 /// What stands in code quotes in the first column of the table whose header begins so.
-fn first_cells(header: &str) -> Vec<String> {
-    let text = readme();
+fn first_cells(page: &str, header: &str) -> Vec<String> {
+    let text = text(page);
     let mut rows = text.lines().skip_while(|line| !line.starts_with(header)).skip(2);
     let mut cells = Vec::new();
     for row in rows.by_ref().take_while(|line| line.starts_with('|')) {
         let cell = row.split('|').nth(1).unwrap();
         cells.extend(cell.split('`').skip(1).step_by(2).map(str::to_owned));
     }
-    assert!(!cells.is_empty(), "{header}");
+    assert!(!cells.is_empty(), "{page}: {header}");
     cells
+}
+
+/// The targets of a page's links and images, outside of code.
+fn links(page: &str) -> Vec<String> {
+    let prose: Vec<String> = code_and_prose(page).1.into_iter().map(|(_, line)| line).collect();
+    let prose = prose.join("\n");
+    assert_eq!(prose.matches('`').count() % 2, 0, "{page}: code in quotes is not closed");
+    let plain: String = prose.split('`').step_by(2).collect();
+    let targets = plain.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
+    targets.map(|(target, _)| target.to_owned()).collect()
+}
+
+/// A folder in which the examples of a page run: it has the files that they name.
+fn folder_of_examples(page: &str) -> PathBuf {
+    let dir = scratch(&format!("quoted-{}", page.replace('/', "-")));
+    for entry in std::fs::read_dir(root().join("docs/examples")).unwrap() {
+        let entry = entry.unwrap();
+        std::fs::copy(entry.path(), dir.join(entry.file_name())).unwrap();
+    }
+    let config = root().join("tests/data/gpgpusim/rtx3070.config");
+    std::fs::copy(config, dir.join("gpgpusim.config")).unwrap();
+    dir
+}
+
+/// Runs a command line of a page, which may end with `> FILE`, and compares what it prints. What stands between two lines
+/// of dots is printed as it stands, and in this order.
+fn run_quoted(page: &str, dir: &Path, line: &str, quoted: &str) {
+    let (command, file) =
+        line.split_once(" > ").map_or((line, None), |(command, file)| (command, Some(file.trim())));
+    let arguments = shlex::split(command).unwrap();
+    let output = in_dir(dir, &arguments.iter().map(String::as_str).collect::<Vec<_>>());
+    let (printed, said) = (stdout(&output), stderr(&output));
+    let quotes_an_error = quoted.contains("error: ");
+    let fine = matches!((output.status.code(), quotes_an_error), (Some(0 | 3), false) | (Some(1), true));
+    assert!(fine, "{page}: {line}\n{:?}\n{said}", output.status);
+    if let Some(file) = file {
+        std::fs::write(dir.join(file), &printed).unwrap();
+    }
+    let all: Vec<&str> = printed.lines().chain(said.lines()).map(str::trim_end).collect();
+    let all = all.join("\n");
+    let mut rest = all.as_str();
+    let quoted = format!("\n{quoted}");
+    for piece in quoted.split("\n  ...\n").map(str::trim_end).filter(|piece| !piece.is_empty()) {
+        let piece = piece.trim_start_matches('\n');
+        let at = rest.find(piece).unwrap_or_else(|| panic!("{page}: {line}\n{piece}\n---\n{all}"));
+        rest = &rest[at + piece.len()..];
+    }
 }
 
 #[test]
 fn quoted_runs_print_what_is_quoted() {
     let mut runs = 0;
-    for block in blocks() {
-        let mut parts = block.split("$ warpbound ");
-        assert_eq!(parts.next().map(str::trim).filter(|_| block.contains("$ warpbound")).unwrap_or(""), "");
-        for part in parts {
-            let (arguments, quoted) = part.split_once('\n').unwrap();
-            let dir = scratch(&format!("readme-{runs}"));
-            let output = in_dir(&dir, &arguments.split(' ').collect::<Vec<_>>());
-            let printed = stdout(&output);
-            assert!(matches!(output.status.code(), Some(0 | 3)), "{arguments}\n{}", stderr(&output));
-            // what stands between two lines of dots is printed as it stands, and in this order
-            let mut rest = printed.as_str();
-            for piece in quoted.split("\n  ...\n").map(str::trim_end).filter(|piece| !piece.is_empty()) {
-                let piece = piece.trim_start_matches('\n');
-                let at = rest.find(piece).unwrap_or_else(|| panic!("{arguments}\n{piece}\n---\n{printed}"));
-                rest = &rest[at + piece.len()..];
+    for page in pages() {
+        let blocks = code_and_prose(&page).0;
+        let blocks: Vec<String> = blocks.iter().map(|block| block.replace(" \\\n", " ")).collect();
+        let quoting = || blocks.iter().filter(|block| block.contains("$ warpbound "));
+        if quoting().next().is_none() {
+            continue;
+        }
+        let dir = folder_of_examples(&page);
+        for block in quoting() {
+            let mut parts = block.split("$ warpbound ");
+            assert_eq!(parts.next().map(str::trim), Some(""), "{page}: {block}");
+            for part in parts {
+                let (line, quoted) = part.split_once('\n').unwrap();
+                run_quoted(&page, &dir, line, quoted);
+                runs += 1;
             }
-            runs += 1;
         }
     }
-    assert_eq!(runs, 3, "quoted runs");
+    assert!(runs >= 40, "{runs} quoted runs");
 }
 
 #[test]
-fn quoted_runs_with_settings_succeed() {
-    let line = block_with("warpbound run icache_loop");
-    let arguments: Vec<&str> = line.split_whitespace().skip(1).collect();
-    let output = warpbound(&arguments);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+fn quoted_settings_fit() {
     // every --set of the block of examples fits the machine with everything in it
-    let settings = block_with("--set 'memory.l1.split");
+    let settings = block_with("docs/machines.md", "--set 'memory.l1.split");
     let mut set: Vec<String> = Vec::new();
     for setting in settings.split("--set ").skip(1) {
         let setting = setting.trim().trim_matches('\'').to_owned();
@@ -96,8 +175,8 @@ fn quoted_runs_with_settings_succeed() {
 }
 
 #[test]
-fn its_tables_are_complete() {
-    let commands: BTreeSet<String> = first_cells("| command ")
+fn tables_are_complete() {
+    let commands: BTreeSet<String> = first_cells("docs/using.md", "| command ")
         .iter()
         .map(|cell| cell.split(' ').next().unwrap().trim_end_matches(',').to_owned())
         .collect();
@@ -111,20 +190,22 @@ fn its_tables_are_complete() {
         .collect();
     assert_eq!(commands, known);
 
-    let named: BTreeSet<String> = first_cells("| bound | standing ").into_iter().collect();
+    let bounds = "docs/bounds.md";
+    let named: BTreeSet<String> = first_cells(bounds, "| bound | standing ").into_iter().collect();
     let all: BTreeSet<String> = bound::all().iter().map(|bound| Bound::name(&**bound).to_owned()).collect();
     assert_eq!(named, all);
-    let text = readme();
-    let rows = text.lines().skip_while(|line| !line.starts_with("| bound | standing "));
+    let bounds = text(bounds);
+    let rows = bounds.lines().skip_while(|line| !line.starts_with("| bound | standing "));
     for bound in bound::all() {
         let quoted = format!("`{}`", bound.name());
         let row = rows.clone().find(|line| line.split('|').nth(1).is_some_and(|cell| cell.contains(&quoted)));
         assert!(row.unwrap().contains(bound.standing().name()), "{quoted}");
     }
 
-    let start = text.find("Policies: ").expect("a list of policies") + "Policies: ".len();
-    let end = start + text[start..].find('.').unwrap();
-    let policies: Vec<&str> = text[start..end].split(',').map(str::trim).collect();
+    let policies = text("docs/policies.md");
+    let start = policies.find("Policies: ").expect("a list of policies") + "Policies: ".len();
+    let end = start + policies[start..].find('.').unwrap();
+    let policies: Vec<&str> = policies[start..end].split(',').map(str::trim).collect();
     assert_eq!(policies.len(), SchedulerKind::NAMED.len() + 2);
     for policy in policies {
         let policy = policy.replace("SEED", "1").replace("FILE", "x");
@@ -133,16 +214,69 @@ fn its_tables_are_complete() {
 }
 
 #[test]
-fn its_files_parse() {
-    let source = |text: String| SourceText::new("README.md", text);
-    let micro = source(block_with(".machine paper-fig2"));
-    assert_eq!(MicroKernel::parse("readme", &micro).unwrap().block_warps, 2);
-    let launch = LaunchSpec::parse(&source(block_with("Launch("))).unwrap();
+fn quoted_files_parse() {
+    let source = |page: &str, start: &str| SourceText::new(page, block_with(page, start));
+    let micro = source("docs/files.md", ".machine paper-fig2");
+    assert_eq!(MicroKernel::parse("files", &micro).unwrap().block_warps, 2);
+    let launch = LaunchSpec::parse(&source("docs/files.md", "Launch(")).unwrap();
     assert_eq!((launch.entry.as_str(), launch.args.len()), ("scale", 3));
-    let machine = MachineSpec::parse(&source(block_with("Machine("))).unwrap();
+    let machine = MachineSpec::parse(&source("docs/machines.md", "Machine(")).unwrap();
     assert_eq!(machine.name.as_deref(), Some("mine"));
-    let sweep = SweepSpec::parse(&source(block_with("Sweep("))).unwrap();
+    let sweep = SweepSpec::parse(&source("docs/sweeps.md", "Sweep(\n    kernels: [  ")).unwrap();
     assert_eq!((sweep.kernels.len(), sweep.settings.len(), sweep.policies.len()), (3, 2, 2));
+    let shown = [
+        ("docs/files.md", "two.warp"),
+        ("docs/machines.md", "mine.ron"),
+        ("docs/programs.md", "rounds.ron"),
+        ("docs/sweeps.md", "plan.ron"),
+        ("docs/wcet.md", "halve.ron"),
+    ];
+    for (page, file) in shown {
+        let file = format!("docs/examples/{file}");
+        assert!(code_and_prose(page).0.contains(&text(&file)), "{page} shows {file} as it is");
+    }
     let version = env!("CARGO_PKG_RUST_VERSION");
-    assert!(readme().contains(&format!("Rust {version} or later")), "the README names another version");
+    assert!(
+        text("README.md").contains(&format!("Rust {version} or later")),
+        "the README names another version"
+    );
+}
+
+#[test]
+fn links_lead_to_files() {
+    let mut all = pages();
+    all.push("CONTRIBUTING.md".to_owned());
+    let mut followed = 0;
+    for page in &all {
+        let file = root().join(page);
+        for link in links(page) {
+            if link.contains("://") || link.starts_with('#') {
+                continue;
+            }
+            let target = link.split('#').next().unwrap();
+            assert!(file.parent().unwrap().join(target).is_file(), "{page}: no file is at {link}");
+            // the pages of a built book have nothing outside of it to lead to
+            assert!(page == "README.md" || !target.starts_with(".."), "{page}: {link} leaves the book");
+            followed += 1;
+        }
+    }
+    assert!(followed >= 50, "{followed} links");
+}
+
+#[test]
+fn the_summary_lists_every_page_of_the_book() {
+    let listed: BTreeSet<String> = links("docs/SUMMARY.md").into_iter().collect();
+    let chapters = pages().into_iter().filter_map(|page| page.strip_prefix("docs/").map(str::to_owned));
+    let chapters: BTreeSet<String> = chapters.filter(|page| page != "SUMMARY.md").collect();
+    assert_eq!(listed, chapters);
+}
+
+#[test]
+fn lines_of_prose_are_at_most_100_characters_wide() {
+    for page in pages() {
+        for (number, line) in code_and_prose(&page).1 {
+            let may_be_wide = line.starts_with(['|', '#']);
+            assert!(may_be_wide || line.chars().count() <= 100, "{page}:{number} is too wide: {line}");
+        }
+    }
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Formatting, lints, the README's test command, docs. CI runs the same.
+# Formatting, lints, tests, documentation, the book. CI runs the same.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,4 +13,10 @@ step cargo fmt --check
 step cargo clippy --release --all-targets -- -D warnings
 step cargo test --release
 RUSTDOCFLAGS="-D warnings" step cargo doc --release --no-deps --document-private-items
+# the tests above follow the links of the book and run its examples
+if command -v mdbook >/dev/null; then
+    step mdbook build docs
+else
+    echo "== mdbook is not installed: the book is not built"
+fi
 echo "== all checks passed"

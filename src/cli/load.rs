@@ -269,7 +269,7 @@ pub fn any_at(
 fn compiling(location: &Location) -> String {
     let stem = location.stem();
     format!(
-        "compile it first (the README's \"From .cu to a verdict\" says what each part does): clang-16 -x cuda \
+        "compile it first (docs/wcet.md says what each part does): clang-16 -x cuda \
          --cuda-device-only --cuda-gpu-arch=sm_61 -nocudainc -nocudalib -O2 -fdeclspec --cuda-feature=+ptx63 \
          -Ikernels/include -include cuda_runtime.h -S {} -o {stem}.ptx",
         location.shown()

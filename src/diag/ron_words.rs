@@ -4,11 +4,10 @@ use ron::error::Error;
 
 use super::closest;
 
-const FORM: &str =
-    "this file is RON: `Name(field: value, ...)`; the README's section on files lists the fields";
+const FORM: &str = "this file is RON: `Name(field: value, ...)`; docs/files.md lists the fields";
 
-const QUOTED: &str = "text in quotes does not stand by itself here, but in a form like `Kernel(\"my.ron\")`; the README's \
-                      section on files lists the forms";
+const QUOTED: &str = "text in quotes does not stand by itself here, but in a form like `Kernel(\"my.ron\")`; \
+                      docs/files.md lists the forms";
 
 /// What is wrong.
 pub fn said(error: &Error) -> String {
@@ -207,21 +206,21 @@ mod tests {
         let unit = |text: &str| format!("Machine(name: \"m\", units: {{ \"f\": {text} }}, ops: {{}})");
         for (text, said, hinted) in [
             (unit("Uni(init: 1, lat: 0)"), "`Unit(...)` is expected here, not `Uni`", "did you mean `Unit`?"),
-            (unit("Unit(lat: 0)"), "the field `init` of `Unit` is missing", "README"),
-            (unit("Unit(init: \"a\", lat: 0)"), "a whole number is expected here", "README"),
-            (unit("Unit(init: -1, lat: 0)"), "too large or too small", "README"),
-            (unit("Unit(init: 1, init: 1, lat: 0)"), "stands here twice", "README"),
+            (unit("Unit(lat: 0)"), "the field `init` of `Unit` is missing", "docs/files.md"),
+            (unit("Unit(init: \"a\", lat: 0)"), "a whole number is expected here", "docs/files.md"),
+            (unit("Unit(init: -1, lat: 0)"), "too large or too small", "docs/files.md"),
+            (unit("Unit(init: 1, init: 1, lat: 0)"), "stands here twice", "docs/files.md"),
             (unit("Unit(init: 1, lta: 0)"), "there is no field `lta`", "did you mean `lat`?"),
             ("Machine(name: 'm')".to_owned(), "a text in double quotes", "double quotes"),
-            ("Machine(name: \"m\") x".to_owned(), "more text follows", "README"),
-            ("Machine(name: \"m\"".to_owned(), "expected", "README"),
+            ("Machine(name: \"m\") x".to_owned(), "more text follows", "docs/files.md"),
+            ("Machine(name: \"m\"".to_owned(), "expected", "docs/files.md"),
             (
                 "Machine(name: \"m\", hazards: [Rwa])".to_owned(),
                 "`Rwa` is not one of `Raw` and `Waw`",
                 "did you mean `Raw`?",
             ),
-            (nested, "a text in double quotes is expected here", "README"),
-            ("[".repeat(100_000), "`Machine(...)` is expected here", "README"),
+            (nested, "a text in double quotes is expected here", "docs/files.md"),
+            ("[".repeat(100_000), "`Machine(...)` is expected here", "docs/files.md"),
         ] {
             let problems = from_ron::<MachineSpec>(&SourceText::new("m.ron", text.clone())).expect_err(&text);
             let problem = &problems.list()[0];

@@ -12,8 +12,8 @@ pub struct Sweep {
     /// The plan: a .ron file, an embedded one (table3, table3-calls, table4), or `-` for stdin
     ///
     /// It lists kernels (all of the suite, names, files, and launch options that vary), machines, settings of machines
-    /// with their values, policies and seeds; every combination is a point. Files are relative to the plan. The README's
-    /// section on sweeps shows one.
+    /// with their values, policies and seeds; every combination is a point. Files are relative to the plan. docs/sweeps.md
+    /// shows one.
     pub plan: String,
     /// Folder of the results: manifest.json, results.jsonl, results.csv
     #[arg(long, value_name = "DIR")]

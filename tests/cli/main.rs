@@ -7,6 +7,7 @@ mod anomaly;
 mod applications;
 mod batches;
 mod cfg;
+mod commands_page;
 mod compilers;
 mod ends;
 mod every_path;

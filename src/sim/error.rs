@@ -1,4 +1,4 @@
-//! What can go wrong in a simulation.
+//! The errors of a simulation.
 
 use std::fmt;
 
@@ -12,27 +12,28 @@ use crate::machine::Features;
 pub enum RunError {
     /// A decision of a replay file cannot be carried out.
     Replay(Box<ReplayError>),
-    /// Nothing will ever happen again, but warps have instructions left.
+    /// No further event can happen, but some warps have instructions left.
     Deadlock(Deadlock),
-    /// The SM has no slots for this block.
+    /// The SM does not have enough warp slots for this block.
     TooManyWarps {
         /// The block.
         block: BlockId,
-        /// Its warps.
+        /// The number of its warps.
         warps: usize,
-        /// Slots for a block.
+        /// The number of warp slots available to a block.
         slots: usize,
     },
-    /// The engine of the paper model was to simulate another machine.
+    /// The engine of the paper model was given a machine beyond that model.
     BeyondPaper(BeyondPaper),
 }
 
-/// Warps that wait for each other at barriers.
+/// The warps that wait for each other at barriers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deadlock {
     /// The first cycle in which nothing could happen any more.
     pub cycle: Cycle,
-    /// The warps that have not finished, and the instruction that each one issued last: the barrier.
+    /// The warps that have not finished, each with the instruction that it issued last, which is
+    /// the barrier.
     pub warps: Vec<(BlockId, WarpId, Option<Pc>)>,
 }
 
@@ -76,9 +77,9 @@ impl From<BeyondPaper> for RunError {
 /// A machine that is beyond the paper model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BeyondPaper {
-    /// Its name.
+    /// The name of the machine.
     pub machine: String,
-    /// What it does that the paper model does not.
+    /// The features of the machine that the paper model lacks.
     pub features: Features,
 }
 

@@ -1,12 +1,13 @@
-//! What differs between two values, field by field, for tests.
+//! A field-by-field comparison of two values, for tests.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
-/// The fields of a value, as its derived `Debug` lists them: by path, with the numbers of elements.
+/// Returns the fields of a value as its derived `Debug` prints them, keyed by path; the elements of
+/// a list are numbered.
 fn fields(value: &impl Debug) -> BTreeMap<String, String> {
     let mut all = BTreeMap::new();
-    // of each value that is open: its path, and how many elements without a name it has had so far
+    // for each value that is still open: its path, and the number of unnamed elements so far
     let mut open: Vec<(String, usize)> = Vec::new();
     for line in format!("{value:#?}").lines() {
         let line = line.trim().trim_end_matches(',');
@@ -29,7 +30,8 @@ fn fields(value: &impl Debug) -> BTreeMap<String, String> {
         };
         match text.strip_suffix(['{', '(', '[']) {
             Some(kind) => {
-                // a list without elements, or of another length, differs too
+                // also record the value itself, so that an empty list or a list of another length
+                // differs
                 all.insert(path.clone(), kind.trim().to_owned());
                 open.push((path, 0));
             }
@@ -41,9 +43,10 @@ fn fields(value: &impl Debug) -> BTreeMap<String, String> {
     all
 }
 
-/// The fields in which two values differ: path, value of the one and value of the other.
+/// Returns the fields in which two values differ: the path, the first value and the second value.
 pub(super) fn differences(one: &impl Debug, other: &impl Debug) -> Vec<(String, String, String)> {
-    // the paths cost much more than the text, and are only needed where there is something to tell
+    // computing the paths costs much more than the text, and is only needed if there is a
+    // difference
     if format!("{one:?}") == format!("{other:?}") {
         return Vec::new();
     }

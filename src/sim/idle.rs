@@ -1,28 +1,31 @@
-//! Why a sub-core issues nothing: the one place where the reasons are asked, for both engines.
+//! The reason for which a sub-core issues nothing in a cycle, determined in one place for both
+//! engines.
 
 use super::blocks::Blocks;
 use crate::base::WarpMask;
 use crate::path::Step;
 use crate::trace::{StallReason, Waiting};
 
-/// The warps of a sub-core that issued nothing, by what keeps them. A warp may be in several of these.
+/// The warps of a sub-core that issued nothing, grouped by what prevents them. A warp may be in
+/// several of these sets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stalled {
-    /// Nothing but the policy.
+    /// The warps that could issue, but that the policy did not select.
     pub ready: WarpMask,
-    /// Their unit takes no more.
+    /// The warps whose execution unit accepts no further instruction.
     pub no_room: WarpMask,
-    /// A register that is not there, or what holds a warp as one would.
+    /// The warps that wait for a register, or for a condition that is handled like one.
     pub awaiting: WarpMask,
-    /// A barrier.
+    /// The warps that wait at a barrier.
     pub at_barrier: WarpMask,
-    /// Something: all that have an instruction left. Those in none of the other sets wait for its fetch.
+    /// All warps that have an instruction left. Those that are in no other set wait for the fetch
+    /// of their next instruction.
     pub live: WarpMask,
 }
 
 impl Stalled {
-    /// The first reason, in the order of [`StallReason::ALL`], that keeps a warp, and the warps that it keeps; none if no
-    /// warp has an instruction left.
+    /// Returns the first reason, in the order of [`StallReason::ALL`], that holds back a warp, and
+    /// the warps that it holds back. The set is empty if no warp has an instruction left.
     #[inline]
     pub fn reason(&self) -> (StallReason, WarpMask) {
         if !self.ready.is_empty() {
@@ -41,8 +44,9 @@ impl Stalled {
     }
 }
 
-/// The warp that stands for the reason of an idle interval: the one in this slot, whose next instruction is
-/// that of index `next` in its path. At a barrier it waits with the one before, which it has issued.
+/// Returns the warp that represents the reason of an idle interval: the one in `slot`, whose next
+/// instruction has the index `next` in its path. A warp at a barrier waits at the previous
+/// instruction, the barrier itself, which it has already issued.
 pub(super) fn waiting(
     blocks: &Blocks,
     slot: usize,
@@ -60,7 +64,7 @@ pub(super) fn waiting(
 mod tests {
     use super::*;
 
-    /// Every combination of sets against the order written out.
+    /// Checks every combination of sets against the written-out order.
     #[test]
     fn the_first_set_that_is_not_empty_gives_the_reason() {
         for bits in 0..32 {

@@ -1,4 +1,4 @@
-//! Running a launch, on the engine that its machine asks for.
+//! The simulation of a launch on the engine that its machine requires.
 
 use super::error::{RunError, SimError};
 use super::paper::{self, PaperMachine};
@@ -13,16 +13,17 @@ use crate::trace::{Listening, Observer};
 
 /// Simulates a launch, on one SM unless the machine has several.
 ///
-/// Blocks become resident in launch order, at most `resident_blocks` at a time, each with slots of
-/// its own; a block that ends, which is at its last `done`, makes room for the next one in that
-/// cycle. With one block at a time the policy starts anew with each. `on_block` hears of every
-/// block when it ends; of several that end in the same cycle, of the one launched first.
+/// Blocks become resident in launch order, at most `resident_blocks` at a time, each with its own
+/// warp slots. A block ends at the last completion of its instructions, and in that cycle it makes
+/// room for the next block. If one block is resident at a time, the policy restarts with each
+/// block. `on_block` is called for every block when it ends; blocks that end in the same cycle are
+/// reported in launch order.
 ///
-/// Where the source says that nobody wants the rest, blocks under way may be left unfinished: the
-/// summary is then that of the cycles up to there.
+/// If the source has been stopped, the blocks in flight may be left unfinished, and the summary
+/// covers the cycles simulated so far.
 ///
 /// # Errors
-/// What the source reports, or why a block could not be simulated to its end.
+/// Returns the error of the source, or the reason why a block could not be simulated to its end.
 pub fn simulate<S: BlockSource, O: Observer>(
     source: &mut S,
     table: &TimingTable,
@@ -36,14 +37,16 @@ pub fn simulate<S: BlockSource, O: Observer>(
     simulate_after(left, 1, source, table, machine, setup, resident_blocks, observer, on_block)
 }
 
-/// As [`simulate`], on a machine where other launches have left this, with several SMs on this many threads. A launch that
-/// comes to its end puts there what it leaves itself. The number of threads changes no event and no cycle.
+/// Simulates a launch like [`simulate`], on a machine whose caches and memory are in the state
+/// `left` by earlier launches, and with several SMs on `threads` threads. A launch that comes to
+/// its end stores the state that it leaves in `left`. The number of threads changes no event and no
+/// cycle.
 ///
 /// # Errors
-/// As [`simulate`].
+/// Returns the same errors as [`simulate`].
 ///
 /// # Panics
-/// If launches on another machine have left it.
+/// Panics if `left` comes from a launch on another machine.
 #[allow(clippy::too_many_arguments, reason = "simulate's, and two more")]
 pub fn simulate_after<S: BlockSource, O: Observer>(
     left: &mut Left,
@@ -65,7 +68,8 @@ pub fn simulate_after<S: BlockSource, O: Observer>(
     })
 }
 
-/// Not generic, so that the engines are compiled here and nowhere else.
+/// Runs the launch on the engine that the machine requires. The function is not generic, so that
+/// the engines are compiled here and nowhere else.
 fn on_engine(
     on: &On<'_>,
     left: &mut Left,

@@ -1,46 +1,52 @@
-//! The timing engines: when each instruction of a launch issues, starts and is done.
+//! The timing simulation: computes when each instruction of a launch issues, starts and completes.
 //!
-//! Input is what each warp executed ([`crate::path`]), the machine's timing of it
-//! ([`crate::program::TimingTable`]) and a policy; output is when everything happened. There are two
-//! engines, for two kinds of machines; with nothing of a pipeline switched on they agree event by event.
-//! * `paper/`: [the model](crate::model), sections 1 to 7, as a discrete-event simulation. It takes a
-//!   [`PaperMachine`] only, which a machine beyond the paper model does not give.
-//! * `pipeline/`: cycle by cycle, for machines that say more of their SM.
+//! The input is the path that each warp executed ([`crate::path`]), the machine's timing of the
+//! program ([`crate::program::TimingTable`]) and a scheduling policy. The output is the cycle of
+//! each event. There are two engines, for two kinds of machines. On a machine without any pipeline
+//! feature both produce the same events.
+//! * `paper/`: a discrete-event simulation of [the model](crate::model), sections 1 to 7. It takes
+//!   a [`PaperMachine`] only, which cannot be built from a machine that goes beyond the paper
+//!   model.
+//! * `pipeline/`: a cycle-level simulation, for machines that describe more of their SM.
 //!
-//! An engine keeps time, and says what happened when. What follows is decided once for both:
-//! * `supply.rs`: which block an SM gets next, and how many it has room for.
-//! * `blocks/`: the life of a block on an SM. Its place and slots, its age, its barriers, which warps they let
-//!   go when, when it ends.
-//! * `idle.rs`: which reason an idle issue slot has.
+//! An engine advances the time and emits the events. The following parts are shared by both
+//! engines:
+//! * `supply.rs`: which block an SM gets next, and for how many blocks it has room.
+//! * `blocks/`: the life of a block on an SM: its CTA slot, its warp slots, its age, its barriers,
+//!   when each barrier releases which warps, and when the block ends.
+//! * `idle.rs`: the reason for which an issue slot is idle.
 //! * [`policy`]: which warp issues.
 //!
 //! # The engine of the paper model
-//! Because units serve in first-in first-out order, an instruction's start and result are known
-//! when it issues, and with them the cycle in which its warp is ready again. So every warp is
-//! either ready, or waits at a barrier, or stands in a timing wheel under the cycle it becomes
-//! ready, and time jumps from one event to the next. Nothing is allocated once a launch runs,
-//! nothing is hashed, and time is integer.
+//! Because units serve in first-in first-out order, an instruction's start and completion are known
+//! when it issues, and so is the cycle in which its warp becomes ready again. Every warp is
+//! therefore ready, or waits at a barrier, or stands in a timing wheel under the cycle in which it
+//! becomes ready, and time jumps from one event to the next. The inner loop allocates nothing,
+//! hashes nothing, and counts time in integers.
 //!
 //! # Several sub-cores
 //! On a machine with n sub-cores ([`crate::machine::SubCores`]) a warp stays on sub-core `s mod n`,
-//! where s is its slot on the SM; where one block is resident at a time, that is its id.
-//! * Each sub-core has an issue slot of its own, one instruction per cycle, and a policy of its
-//!   own, which sees only the warps of its sub-core and restarts with each block like any other.
-//!   Work conserving means: on each sub-core, if one of its warps is ready, one of them issues.
-//!   `random` draws from a ChaCha stream per sub-core; a replay file has the issues of all
-//!   sub-cores, each takes those of its warps.
-//! * Each sub-core has each unit for itself; a *shared* unit exists once. It serves in the order of
-//!   issue like any unit; instructions of the same issue cycle are served by sub-core index. (The
-//!   start does not rotate: nothing known of the hardware asks for it.)
-//! * Barriers, the end of warps and of blocks are the block's, whatever the sub-cores.
-//! * Every idle issue slot of every sub-core has a reason, the first that fits a live warp of that
-//!   sub-core: *per sub-core* issues and idle cycles add up to the makespan of the SM. A sub-core
-//!   without a warp that has an instruction left drains, also while others go on.
+//! where s is the warp's slot on the SM; where one block is resident at a time, s is the warp's id.
+//! * Each sub-core has its own issue slot, which issues one instruction per cycle, and its own
+//!   policy, which sees only the warps of the sub-core and restarts with each block like any other
+//!   policy. A policy is work conserving if each sub-core that has a ready warp issues one.
+//!   `random` draws from one ChaCha stream per sub-core. A replay file contains the issues of all
+//!   sub-cores, and each sub-core takes those of its own warps.
+//! * Each sub-core has its own copy of each unit; a *shared* unit exists once. A shared unit serves
+//!   in the order of issue like any unit; instructions that issue in the same cycle are served in
+//!   the order of their sub-core indices. (The first index does not rotate: no published
+//!   measurement of the hardware calls for it.)
+//! * Barriers and the ends of warps and of blocks belong to the block and ignore the sub-cores.
+//! * Every idle issue slot of every sub-core has a reason: the first one that fits a live warp of
+//!   that sub-core. *Per sub-core*, the issues and the idle cycles add up to the makespan of the
+//!   SM. A sub-core whose warps have no instruction left drains, even while other sub-cores still
+//!   issue.
 //!
 //! Invariants:
-//! * Nothing here knows of bounds; [`crate::bound`] and this module never import each other.
+//! * The simulation is independent of the bounds: [`crate::bound`] and this module never import
+//!   each other.
 //! * Issues and idle cycles by reason add up to the makespan, on every sub-core.
-//! * Same paths, table and policy: same events, whoever observes.
+//! * The same paths, table and policy give the same events, whichever observer is attached.
 
 mod blocks;
 mod error;
@@ -64,5 +70,5 @@ pub use pipeline::Left;
 pub use policy::PolicySetup;
 pub use result::{BlockResult, LowerStats, MemoryStats, SimSummary, SubCoreResult, WarpResult};
 
-/// Warp slots of the SM: sets of warps are 64-bit masks.
+/// The number of warp slots of an SM. A set of warps is a 64-bit mask.
 pub const SLOTS: usize = 64;

@@ -1,30 +1,33 @@
-//! The timing table, packed for the engines' inner loops.
+//! The timing table, packed for the inner loops of the engines.
 
 use crate::base::Few;
 use crate::machine::Hazards;
 use crate::path::{Step, WarpPath};
 use crate::program::{Flow, TimingTable};
 
-/// What the engine needs of an instruction, in one cache line.
+/// The properties of an instruction that an engine needs, packed into one cache line.
 #[derive(Clone, Debug)]
 pub(super) struct Op {
-    /// Cycles the initiation occupies the unit.
+    /// The number of cycles for which the initiation occupies the unit.
     pub init: u64,
-    /// Cycles from start to done.
+    /// The number of cycles from start to completion.
     pub total: u64,
-    /// Registers that must be available (sources, and destinations where hazards include WAW), then
-    /// registers written. All but matrix instructions and calls have their lists in place.
+    /// The registers that must be available (the sources, and the destinations if hazards include
+    /// WAW), followed by the registers that are written. The lists are stored inline except for
+    /// those of matrix instructions and calls.
     regs: Few<u16, 17>,
     waits: u8,
     pub unit: u8,
-    /// Whether timing or registers depend on the step, or the warp may have to wait for others.
+    /// Whether the timing or the registers depend on the step, or the warp may have to wait for
+    /// other warps.
     pub special: bool,
     pub flow: Flow,
     /// Whether the pseudo-register of an asynchronous copy must be available.
     pub waits_ring: bool,
-    /// Cycles until the warp may issue its next instruction: 1 but for machine code.
+    /// The number of cycles until the warp may issue its next instruction; it is 1 except for
+    /// machine code.
     pub stall: u8,
-    /// Whether its control codes name a barrier.
+    /// Whether the control codes of the instruction name a barrier.
     pub signals: bool,
 }
 
@@ -42,7 +45,7 @@ impl Op {
     }
 }
 
-/// Every instruction, by pc.
+/// All instructions, indexed by program counter.
 #[derive(Clone, Debug)]
 pub(super) struct Ops<'a> {
     pub table: &'a TimingTable,
@@ -74,7 +77,7 @@ impl<'a> Ops<'a> {
         Self { table, ops: ops.collect() }
     }
 
-    /// Every instruction, by pc.
+    /// Returns all instructions, indexed by program counter.
     pub fn all(&self) -> &[Op] {
         &self.ops
     }
@@ -85,7 +88,7 @@ impl<'a> Ops<'a> {
     }
 }
 
-/// The steps of a path that take an issue slot.
+/// Returns the steps of a path that take an issue slot.
 pub(super) fn issuing<'p>(path: &'p WarpPath, table: &TimingTable) -> &'p [Step] {
     match path.steps() {
         [before @ .., last] if !table.issues(*last) => before,

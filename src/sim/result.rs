@@ -1,4 +1,4 @@
-//! How launches, blocks and warps went.
+//! The results of the simulation of launches, blocks and warps.
 
 use std::ops::AddAssign;
 
@@ -7,57 +7,59 @@ use serde::{Deserialize, Serialize};
 use crate::base::{BlockId, Cycle, Cycles};
 use crate::trace::{CacheStats, DramStats, Stalls};
 
-/// How a block went.
+/// The result of a block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BlockResult {
-    /// Which.
+    /// The block.
     pub block: BlockId,
-    /// When it became resident, in the time of the SM.
+    /// The cycle in which the block became resident, in the time of its SM.
     pub start: Cycle,
-    /// From there to the largest `done` of its instructions.
+    /// The number of cycles from `start` to the last completion of its instructions.
     pub makespan: Cycles,
-    /// Instructions issued.
+    /// The number of instructions issued.
     pub issues: u64,
-    /// Its warps.
+    /// The results of its warps.
     pub warps: Vec<WarpResult>,
 }
 
-/// How a warp went.
+/// The result of a warp.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WarpResult {
-    /// From the start of the block to the warp's largest `done`.
+    /// The number of cycles from the start of the block to the last completion of the warp's
+    /// instructions.
     pub finish: Cycles,
-    /// Instructions issued.
+    /// The number of instructions issued.
     pub issues: u64,
 }
 
-/// How a launch went.
+/// The result of a launch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SimSummary {
-    /// From the start of the first block to the end of the last one; the sum of the blocks'
-    /// makespans where one is resident at a time.
+    /// The number of cycles from the start of the first block to the end of the last one. Where one
+    /// block is resident at a time, it is the sum of the makespans of the blocks.
     pub makespan: Cycles,
-    /// Instructions issued.
+    /// The number of instructions issued.
     pub issues: u64,
-    /// Idle issue slots by reason; with the issues they add up to the makespan times the number of
-    /// sub-cores.
+    /// The idle issue slots by reason. Together with the issues they add up to the makespan times
+    /// the number of sub-cores.
     pub stalls: Stalls,
-    /// The sub-cores, of one SM after the other.
+    /// The results of the sub-cores, SM after SM.
     pub sub_cores: Vec<SubCoreResult>,
-    /// Blocks.
+    /// The number of blocks.
     pub blocks: u64,
-    /// Blocks that were resident at a time, at most.
+    /// The largest number of blocks that were resident at a time.
     pub resident_blocks: u32,
-    /// What happened in the memory, if the machine has one that is not perfect.
+    /// The statistics of the memory, or `None` if the machine's memory is perfect.
     pub memory: Option<MemoryStats>,
 }
 
-/// How a sub-core went.
+/// The result of a sub-core.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SubCoreResult {
-    /// Instructions it issued.
+    /// The number of instructions it issued.
     pub issues: u64,
-    /// Its idle issue slots by reason; with its issues they add up to the makespan of the SM.
+    /// Its idle issue slots by reason. Together with its issues they add up to the makespan of the
+    /// SM.
     pub stalls: Stalls,
 }
 
@@ -68,14 +70,14 @@ impl AddAssign for SubCoreResult {
     }
 }
 
-/// What happened in the memory of a launch.
+/// The memory statistics of a launch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoryStats {
-    /// The L1s of all SMs.
+    /// The statistics of the L1 caches of all SMs.
     pub l1: CacheStats,
-    /// The constant caches of all SMs.
+    /// The statistics of the constant caches of all SMs.
     pub constant: CacheStats,
-    /// What is behind them.
+    /// The statistics of the memory levels behind them.
     pub lower: LowerStats,
 }
 
@@ -88,11 +90,11 @@ impl AddAssign for MemoryStats {
     }
 }
 
-/// What happened behind the SMs.
+/// The statistics of the memory levels behind the SMs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LowerStats {
-    /// The L2, all slices.
+    /// The statistics of all slices of the L2.
     pub l2: CacheStats,
-    /// DRAM, all channels.
+    /// The statistics of all DRAM channels.
     pub dram: DramStats,
 }

@@ -1,4 +1,4 @@
-//! What a launch runs on, and its blocks that are not on an SM yet.
+//! The inputs of a simulation, and the supply of blocks that are not on an SM yet.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -11,16 +11,17 @@ use crate::machine::Machine;
 use crate::path::{BlockPaths, BlockSource, Footprint};
 use crate::program::TimingTable;
 
-/// Any source of blocks: the engines are compiled once for all of them.
+/// Any source of blocks. It is a trait object, so that the engines are compiled once for all
+/// sources.
 pub(super) type AnySource<'s> = dyn BlockSource<Error = Kept> + 's;
 
-/// Somebody who hears of blocks that ended.
+/// A callback that receives each block that ended.
 pub(super) type OnBlock<'f> = dyn FnMut(&BlockResult, &BlockPaths) + 'f;
 
-/// Says that a source has failed; the reason is kept in [`KeepsError`].
+/// The error of a source that failed; the reason is kept in [`KeepsError`].
 pub(super) struct Kept;
 
-/// A source that keeps its error.
+/// A block source that stores its error.
 pub(super) struct KeepsError<'s, S: BlockSource> {
     pub source: &'s mut S,
     pub error: Option<S::Error>,
@@ -49,21 +50,21 @@ impl<S: BlockSource> BlockSource for KeepsError<'_, S> {
     }
 }
 
-/// What a launch runs on.
+/// The inputs that stay the same for a whole launch.
 pub(super) struct On<'a> {
-    /// Threads that several SMs may run on.
+    /// The number of threads on which several SMs may be simulated.
     pub threads: usize,
     pub table: &'a TimingTable,
     pub machine: &'a Machine,
     pub policy: &'a PolicySetup,
 }
 
-/// Gives out the blocks of a source in launch order.
+/// Hands out the blocks of a source in launch order.
 pub(super) struct Supply<'a, 's> {
     source: &'a mut AnySource<'s>,
-    /// The first block, which had to be asked how large blocks are.
+    /// The first block, which had to be read early to find out how large the blocks are.
     first: Option<BlockPaths>,
-    /// Slots that it takes.
+    /// The number of warp slots that the first block takes.
     warps: usize,
     layout: Layout,
     exhausted: bool,
@@ -71,7 +72,7 @@ pub(super) struct Supply<'a, 's> {
 }
 
 impl<'a, 's> Supply<'a, 's> {
-    /// Of a source, for SMs that are to hold this many blocks at a time.
+    /// Creates the supply of a source, for SMs that hold `resident` blocks at a time.
     pub fn new(source: &'a mut AnySource<'s>, resident: u32) -> Result<Self, SimError<Kept>> {
         let mut first = BlockPaths::default();
         let there = source.next_block(&mut first).map_err(SimError::Source)?;
@@ -80,12 +81,13 @@ impl<'a, 's> Supply<'a, 's> {
         Ok(Self { source, first, warps, layout, exhausted: !there, given: 0 })
     }
 
-    /// Where blocks go on each SM.
+    /// Returns the arrangement of the blocks on each SM.
     pub fn layout(&self) -> Layout {
         self.layout
     }
 
-    /// Slots that the blocks of one SM take, if all are like the first.
+    /// Returns the number of warp slots that the blocks of one SM take if all are as large as the
+    /// first.
     pub fn slots(&self) -> usize {
         self.layout.places() * self.warps.max(1)
     }
@@ -94,10 +96,11 @@ impl<'a, 's> Supply<'a, 's> {
         self.source
     }
 
-    /// The next block, which fits into a place. Whether there was one.
+    /// Reads the next block into `room` and returns whether there was one. The block fits into a
+    /// CTA slot.
     ///
     /// # Errors
-    /// What the source reports, or that the block does not fit.
+    /// Returns the error of the source, or an error if the block does not fit.
     pub fn next(&mut self, room: &mut BlockPaths) -> Result<bool, SimError<Kept>> {
         if self.exhausted {
             return Ok(false);
@@ -114,12 +117,12 @@ impl<'a, 's> Supply<'a, 's> {
         Ok(true)
     }
 
-    /// Whether the source is known to have no more.
+    /// Returns whether the source is known to have no further block.
     pub fn is_exhausted(&self) -> bool {
         self.exhausted
     }
 
-    /// Blocks given out so far.
+    /// Returns the number of blocks handed out so far.
     pub fn given(&self) -> u64 {
         self.given
     }

@@ -1,26 +1,26 @@
-//! When which warp becomes ready: a timing wheel of warp sets.
+//! A timing wheel of warp sets: the cycle in which each warp becomes ready.
 //!
-//! A ring of buckets, one per cycle of the next [`SPAN`] cycles, with one bit per bucket that says
-//! whether it holds anything, so that the next event is found in a few steps however far it is.
-//! What lies beyond the ring waits outside it in a set with the earliest time kept; as each slot
-//! is in at most once, that costs at most one pass over the slots per such event.
+//! The wheel is a ring of buckets, one per cycle of the next [`SPAN`] cycles. One bit per bucket
+//! records whether the bucket is non-empty, so that the next event is found in a few steps however
+//! far away it is. Events beyond the ring are kept outside it in a set, together with the earliest
+//! time; as each slot is present at most once, such an event costs at most one pass over the slots.
 
 use crate::base::WarpMask;
 use crate::sim::SLOTS;
 
-/// Cycles the ring covers.
+/// The number of cycles that the ring covers.
 const SPAN: usize = 1024;
 const WORDS: usize = SPAN / 64;
 
-/// Slots by the cycle in which they become ready.
+/// The slots by the cycle in which they become ready.
 #[derive(Clone, Debug)]
 pub(super) struct Wheel {
     buckets: Box<[u64; SPAN]>,
-    /// Bit b of word w: bucket 64w + b is not empty.
+    /// Bit b of word w is set if bucket 64w + b is not empty.
     used: [u64; WORDS],
-    /// Bit w: word w is not zero.
+    /// Bit w is set if word w is not zero.
     used_words: u16,
-    /// Slots that were out of the ring's reach when they were put in.
+    /// The slots that were beyond the reach of the ring when they were inserted.
     far: u64,
     far_at: [u64; SLOTS],
     far_min: u64,
@@ -40,7 +40,7 @@ impl Wheel {
         }
     }
 
-    /// Makes it a new one.
+    /// Empties the wheel.
     pub fn clear(&mut self) {
         let Self { buckets, used, used_words, far, far_at, far_min } = self;
         **buckets = [0; SPAN];
@@ -51,7 +51,7 @@ impl Wheel {
         *far_min = u64::MAX;
     }
 
-    /// Puts a slot in. `at` is after `now`; nothing in the wheel is before `now`.
+    /// Inserts a slot. `at` must be after `now`, and the wheel must hold nothing before `now`.
     #[inline]
     pub fn insert(&mut self, now: u64, at: u64, slot: usize) {
         debug_assert!(at > now);
@@ -67,7 +67,7 @@ impl Wheel {
         }
     }
 
-    /// Takes out the slots of cycle `now`.
+    /// Removes and returns the slots of cycle `now`.
     #[inline]
     pub fn take(&mut self, now: u64) -> WarpMask {
         let bucket = now as usize % SPAN;
@@ -100,7 +100,7 @@ impl Wheel {
         slots
     }
 
-    /// The first cycle from `now` on that has slots; `u64::MAX` if there is none.
+    /// Returns the first cycle from `now` on that has slots, or `u64::MAX` if there is none.
     #[inline]
     pub fn next(&self, now: u64) -> u64 {
         let bucket = now as usize % SPAN;
@@ -110,8 +110,8 @@ impl Wheel {
         } else if self.used_words == 0 {
             u64::MAX
         } else {
-            // the words after this one, around the ring; this one, whose low bits are the far end
-            // of the ring, comes last
+            // Search the words after this one, around the ring. The current word comes last,
+            // because its low bits are the far end of the ring.
             let after = self.used_words.rotate_right((bucket / 64 + 1) as u32 % 16);
             let steps = after.trailing_zeros() as usize + 1;
             let word = (bucket / 64 + steps) % WORDS;
@@ -144,7 +144,7 @@ mod tests {
             }
             let next = list.iter().map(|(at, _)| *at).min().unwrap_or(u64::MAX);
             assert_eq!(wheel.next(now), next);
-            // sometimes stop on the way; stop at every event, as the engine does
+            // sometimes stop between two events, but always stop at each event, as the engine does
             now = if rng.random_bool(0.3) { (now + rng.random_range(1..400)).min(next) } else { next };
             let expected = list.iter().filter(|(at, _)| *at == now).fold(0u64, |set, (_, s)| set | 1 << s);
             assert_eq!(wheel.take(now).bits(), expected);

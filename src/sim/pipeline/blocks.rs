@@ -1,4 +1,4 @@
-//! What follows for warps from the life of their blocks, which is that of [`crate::sim::blocks`].
+//! The effects of the life of a block on its warps; [`crate::sim::blocks`] models the block itself.
 
 use super::Sm;
 use crate::base::{Cycle, WarpMask};
@@ -8,8 +8,8 @@ use crate::sim::result::BlockResult;
 use crate::trace::Release;
 
 impl Sm<'_> {
-    /// Makes the block in the room of this free place resident, now. Its warps begin when launching it
-    /// is over.
+    /// Makes the block whose paths are stored for this free CTA slot resident in the present cycle.
+    /// Its warps begin when the launch latency of the block has passed.
     pub fn place(&mut self, place: usize, policies: &mut [AnyPolicy<'_>]) {
         let begins = self.now + self.settings.launch.start;
         let start = self.blocks.place(place, &self.rooms[place], self.now, begins);
@@ -20,11 +20,11 @@ impl Sm<'_> {
             self.begin_block(place, policies);
         }
         self.busy = true;
-        // where fetch ends warps, blocks come and go before a cycle and not in it
+        // where fetch ends warps, blocks are placed and removed before a cycle and not in it
         self.active |= self.front_end.ends_warps();
     }
 
-    /// The warps of blocks whose launching is over begin.
+    /// Starts the warps of the blocks whose launch latency has passed.
     #[inline]
     pub fn begin_due_blocks(&mut self, policies: &mut [AnyPolicy<'_>]) {
         while let Some(place) = self.blocks.to_begin(self.now) {
@@ -49,20 +49,21 @@ impl Sm<'_> {
         self.finish_without_step(placed.slots);
     }
 
-    /// The paths of a block that begins or has ended go from its room to its slots or back.
+    /// Moves the paths of a block that begins from `rooms` to its warp slots, or those of a block
+    /// that has ended back.
     fn exchange_paths(&mut self, place: usize, slots: WarpMask) {
         for (slot, path) in slots.slots().zip(&mut self.rooms[place].warps) {
             self.warps.exchange_path(slot, path);
         }
     }
 
-    /// A warp has issued a barrier.
+    /// Records that a warp has issued a barrier.
     pub(super) fn arrive(&mut self, slot: usize, step: Step, waits: bool, done: u64) {
         self.blocks.arrived(slot, step.barrier(), waits, done, self.now);
         self.release_barriers();
     }
 
-    /// Lets go the warps whose barriers are due.
+    /// Releases the warps whose barriers are due.
     #[inline(always)]
     pub(super) fn release_barriers(&mut self) {
         if self.blocks.due() <= self.now {
@@ -85,7 +86,7 @@ impl Sm<'_> {
         self.finish_without_step(release.slots);
     }
 
-    /// Of these warps, those that have no instruction left are told so.
+    /// Finishes those of these warps that have no instruction left.
     fn finish_without_step(&mut self, slots: WarpMask) {
         for slot in slots.slots() {
             if !self.warps.has_next(slot) {
@@ -94,7 +95,7 @@ impl Sm<'_> {
         }
     }
 
-    /// A warp has no instruction left to issue.
+    /// Records that a warp has no instruction left to issue.
     pub(super) fn finish(&mut self, slot: usize) {
         let (issues, last_issue) = self.warps.issued(slot);
         self.blocks.left(slot, issues, last_issue, self.now);
@@ -102,8 +103,8 @@ impl Sm<'_> {
         self.warp_may_be_over(slot);
     }
 
-    /// A warp without instructions is over when all of them are complete and all its stores are
-    /// acknowledged.
+    /// Ends a warp without remaining instructions if all its instructions are complete and all its
+    /// stores are acknowledged.
     #[inline]
     pub(super) fn warp_may_be_over(&mut self, slot: usize) {
         if !self.blocks.live().has(slot) && self.warps.rests(slot) {
@@ -128,7 +129,7 @@ impl Sm<'_> {
         }
     }
 
-    /// Fetch has passed warps whose instructions are all complete.
+    /// Ends the warps that fetch has passed and whose instructions are all complete.
     #[cold]
     pub(super) fn end_warps(&mut self, passed: WarpMask) {
         for slot in passed.slots() {
@@ -136,14 +137,14 @@ impl Sm<'_> {
         }
     }
 
-    /// Whether a block waits to be taken out.
+    /// Returns whether a block that has ended waits to be removed.
     #[inline]
     pub fn has_ended(&self) -> bool {
         self.blocks.has_ended(self.now)
     }
 
-    /// Takes a block that has ended out of the SM, and says how it went and where it was. Of several,
-    /// the one placed first.
+    /// Removes a block that has ended from the SM, stores its result and returns its CTA slot. If
+    /// several have ended, it is the one that was placed first.
     pub fn take_ended(&mut self, result: &mut BlockResult) -> Option<usize> {
         let ended = self.blocks.take_ended(self.now, result)?;
         self.exchange_paths(ended.place, ended.slots);

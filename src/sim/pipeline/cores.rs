@@ -1,5 +1,5 @@
-//! SMs as the launch sees them: each with its policies, its port to memory and the cycle in which somebody has to look
-//! at it again; and the threads that may run some of them.
+//! The SMs as the launch drives them: each with its policies, its port to memory and the cycle in
+//! which it has to be simulated next. Also contains the worker pool that may run some of them.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -18,18 +18,19 @@ use crate::trace::Observer;
 pub(super) struct Core<'a> {
     pub sm: Sm<'a>,
     pub policies: Vec<AnyPolicy<'a>>,
-    /// To the memory behind the SM, if it is simulated.
+    /// The port to the memory behind the SM, if that is simulated.
     pub port: Option<Port>,
-    /// When something happens on it next, if memory does not answer before and it gets no block: up to
-    /// there nobody looks at it.
+    /// The cycle in which something happens next on the SM, unless memory replies before or the SM
+    /// gets a block. Until then it need not be simulated.
     pub next: u64,
-    /// The cycle that it is in, or goes to next.
+    /// The cycle that the SM is in, or that it simulates next.
     pub at: u64,
-    /// In a window: whether it stands in that cycle, where blocks are taken out and placed.
+    /// In a window: whether the SM has stopped in that cycle, at the point where blocks are removed
+    /// and placed.
     pub waits: bool,
-    /// In a window: where it stands in any case.
+    /// In a window: the cycle in which the SM stops in any case.
     pub stop: u64,
-    /// In a window: what went wrong in that cycle.
+    /// In a window: the error that occurred in that cycle.
     pub failed: Option<RunError>,
 }
 
@@ -38,7 +39,8 @@ impl<'a> Core<'a> {
         Self { sm, policies, port, next: 0, at: 0, waits: false, stop: u64::MAX, failed: None }
     }
 
-    /// Tells what happened on it, one of several or the only one.
+    /// Emits the recorded events of the SM. If there are several SMs, the number of the SM comes
+    /// first.
     pub fn tell(&mut self, several: bool, observer: &mut dyn Observer) {
         if several && !self.sm.log.is_empty() {
             observer.on_sm(self.sm.index);
@@ -46,21 +48,21 @@ impl<'a> Core<'a> {
         self.sm.log.tell(observer);
     }
 
-    /// Whether memory has room again for an SM that waits for that.
+    /// Returns whether memory has room again for an SM that waits for room.
     #[inline]
     pub fn has_room_again(&self, lower: &Lower) -> bool {
         let Self { sm, port: Some(port), .. } = self else { return false };
         sm.stuck_since.is_some() && port.is_full() && lower.room(sm.index) > 0
     }
 
-    /// Whether a warp certainly has instructions left after so many cycles.
+    /// Returns whether a warp certainly has instructions left after this number of cycles.
     pub fn goes_on_for(&self, cycles: u64) -> bool {
         let Sm { blocks, warps, settings, .. } = &self.sm;
         let most = cycles.saturating_mul(settings.issue.per_warp.into());
         blocks.live().slots().any(|slot| u64::from(warps.left(slot)) > most)
     }
 
-    /// Takes a reply of memory, if there is one for this SM and it can.
+    /// Receives a reply of memory, if there is one for this SM and the SM can accept it.
     pub fn receive(&mut self, lower: &mut Lower, now: u64) {
         let Self { sm, port: Some(port), .. } = self else { return };
         let taken = lower.deliver(sm.index, port, |port| {
@@ -72,7 +74,8 @@ impl<'a> Core<'a> {
         }
     }
 
-    /// A cycle, up to the point where blocks are placed, if something happens in it.
+    /// Simulates the first part of a cycle, up to the point at which blocks are placed, if
+    /// something happens in it.
     #[inline]
     pub fn begin_cycle(&mut self, now: u64) {
         if self.next <= now {
@@ -90,7 +93,7 @@ impl<'a> Core<'a> {
         sm.begin_cycle::<PLAIN>(port.as_mut());
     }
 
-    /// The rest of it, and when something happens next.
+    /// Simulates the second part of the cycle, and updates the cycle of the next event.
     pub fn end_cycle(&mut self) -> Result<(), RunError> {
         if self.sm.plain { self.end::<true>() } else { self.end::<false>() }
     }
@@ -103,7 +106,8 @@ impl<'a> Core<'a> {
         Ok(())
     }
 
-    /// Goes through the cycles before `until` by itself, up to one in which a block may be taken out or placed.
+    /// Simulates the cycles before `until` independently, up to one in which a block may be removed
+    /// or placed.
     pub fn run(&mut self, until: u64) {
         if self.sm.plain { self.run_as::<true>(until) } else { self.run_as::<false>(until) }
     }
@@ -149,7 +153,7 @@ impl<'a> Core<'a> {
         }
     }
 
-    /// The rest of the cycle in which it stands.
+    /// Simulates the rest of the cycle in which the SM has stopped.
     pub fn finish_cycle(&mut self) {
         if self.sm.plain { self.finish::<true>() } else { self.finish::<false>() }
     }
@@ -170,11 +174,11 @@ impl<'a> Core<'a> {
     }
 }
 
-/// Something for a thread, with its number among its like.
+/// A job for a thread, with its index among the jobs of its kind.
 enum Job<'a> {
-    /// Some SMs go up to a cycle.
+    /// Simulates some SMs up to a cycle.
     Sms(usize, Vec<Core<'a>>, u64),
-    /// Some of memory goes through a window.
+    /// Simulates a share of memory through a window.
     Memory(usize, Share),
 }
 
@@ -187,32 +191,34 @@ impl Job<'_> {
     }
 }
 
-/// Requests that wait in memory from which on the crew helps.
+/// The number of requests waiting in memory from which on the worker pool helps.
 const CREW_LOAD: usize = 400;
 
-/// Threads that take SMs and parts of memory from a pile and give them back.
+/// A pool of worker threads that take SMs and parts of memory from a queue and return them.
 pub(super) struct Crew<'a> {
     threads: usize,
     pile: Sender<Job<'a>>,
     to_do: Receiver<Job<'a>>,
-    /// Nothing comes from a thread that panicked.
+    /// The jobs that are done; `None` comes from a thread that panicked.
     done: Receiver<Option<Job<'a>>>,
 }
 
-/// Says so if its thread panics: others would wait for what that has taken.
+/// Reports the panic of its thread when dropped. Otherwise other threads would wait forever for the
+/// job that the thread had taken.
 struct Lost<'s, 'a>(&'s Sender<Option<Job<'a>>>);
 
 impl Drop for Lost<'_, '_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            // who should hear of it may be gone
+            // the receiver may be gone already
             let _ = self.0.send(None);
         }
     }
 }
 
 impl<'a> Crew<'a> {
-    /// So many threads beside the one that asks. One of them gives way to a thread that makes blocks, while that is at work.
+    /// Spawns this number of threads in addition to the calling one. One of them pauses while the
+    /// thread that produces blocks is working.
     pub fn spawn<'scope>(
         scope: &'scope std::thread::Scope<'scope, '_>,
         threads: usize,
@@ -246,7 +252,7 @@ impl<'a> Crew<'a> {
         Self { threads, pile, to_do, done }
     }
 
-    /// All these SMs go up to a cycle. Before this thread takes part in that, it does something else.
+    /// Simulates all these SMs up to a cycle. The calling thread runs `first` before it takes part.
     pub fn run(&self, shares: &mut [Vec<Core<'a>>], until: u64, first: impl FnOnce()) {
         let busy = |core: &Core<'a>| core.at < until && !core.waits;
         let mut away = 0;
@@ -264,7 +270,7 @@ impl<'a> Crew<'a> {
         });
     }
 
-    /// All of memory goes through a window.
+    /// Simulates all of memory through a window.
     pub fn run_memory(&self, shares: &mut [Share]) {
         if self.threads == 0 || shares.iter().map(Share::load).sum::<usize>() < CREW_LOAD {
             return shares.iter_mut().for_each(Share::run);
@@ -279,7 +285,7 @@ impl<'a> Crew<'a> {
         });
     }
 
-    /// This thread takes part until all jobs, so many, are done and put back.
+    /// Lets the calling thread take part until all `jobs` jobs are done and have been put back.
     fn work_off(&self, mut jobs: usize, mut put_back: impl FnMut(Job<'a>)) {
         while let Ok(mut job) = self.to_do.try_recv() {
             job.run();
@@ -292,7 +298,8 @@ impl<'a> Crew<'a> {
     }
 }
 
-/// What comes next, for which it looks a while before it sleeps: to wake a thread up takes a good part of a window's time.
+/// Receives the next value. It polls for a while before it blocks, because waking a thread up takes
+/// a large part of the time of a window.
 fn soon<T>(receiver: &Receiver<T>) -> Option<T> {
     for _ in 0..SPINS {
         if let Ok(next) = receiver.try_recv() {
@@ -303,10 +310,10 @@ fn soon<T>(receiver: &Receiver<T>) -> Option<T> {
     receiver.recv().ok()
 }
 
-/// How often a thread looks before it sleeps, for some ten microseconds.
+/// The number of polls before a thread blocks; they take about ten microseconds.
 const SPINS: u32 = 2000;
 
-/// How long one that gives way sleeps at a time.
+/// The duration for which a pausing thread sleeps at a time.
 const A_WHILE: Duration = Duration::from_micros(100);
 
 const LOST: &str = "a thread of the simulator is gone";

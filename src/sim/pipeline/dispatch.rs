@@ -1,4 +1,4 @@
-//! From issue through the units to the registers.
+//! Dispatch: the way of an instruction from issue through the units to write-back.
 
 use super::flight::{Flight, FlightId};
 use super::place::{KINDS, Place, Places};
@@ -6,7 +6,8 @@ use super::{InFlight, Sm};
 use crate::base::WarpMask;
 
 impl Sm<'_> {
-    /// Sends an issued instruction on its way, if there is no collector. When it will be done, if that is known.
+    /// Dispatches an issued instruction on a machine without a collector. Returns the cycle in
+    /// which it will complete, if that is known.
     pub(super) fn dispatch_at_once(&mut self, id: FlightId) -> Option<u64> {
         let place = self.flights.get(id).place;
         if place.unit() == self.code.load_store {
@@ -21,7 +22,7 @@ impl Sm<'_> {
         Some(done)
     }
 
-    /// A unit starts an instruction.
+    /// Records that a unit starts an instruction.
     fn note_start(&mut self, id: FlightId, start: u64) {
         let &Flight { init, slot, age, step, .. } = self.flights.get(id);
         let read = start + init;
@@ -30,7 +31,8 @@ impl Sm<'_> {
         self.sources_read((slot, age), step, read);
     }
 
-    /// Of warps that could issue now, those whose next instruction's unit takes no more from this sub-core.
+    /// Returns those of the ready warps whose next instruction goes to a unit that accepts no more
+    /// instructions from this sub-core.
     #[inline(always)]
     pub(super) fn without_room_for(&mut self, ready: WarpMask, sub_core: usize) -> WarpMask {
         let mut out = WarpMask::empty();
@@ -49,16 +51,18 @@ impl Sm<'_> {
         out
     }
 
-    /// Whether a unit has so many instructions in its queue; if it has none, whether it could not start another one.
+    /// Returns whether the queue of a unit holds `limit` instructions or, if the unit has no queue,
+    /// whether the unit cannot start another instruction.
     fn is_full(&mut self, place: Place, limit: usize) -> bool {
         if place.unit() == self.code.load_store {
-            // it takes what it does from its queue
+            // the unit takes its instructions from its queue, so the queue has at least one entry
             return self.load_store.as_ref().is_some_and(|unit| unit.queue.len() >= limit.max(1));
         }
         self.units.is_full(self.code.instance(place), limit, self.now)
     }
 
-    /// A cycle of the collector; and units take what it has ready.
+    /// Simulates a cycle of the collector; then the units start the instructions that are
+    /// collected.
     #[inline(always)]
     pub(super) fn collect<const PLAIN: bool>(&mut self) {
         let Some(collector) = &mut self.collector else { return };
@@ -71,7 +75,7 @@ impl Sm<'_> {
         }
         let waiting = collector.collected().without(Places::of_unit(self.code.load_store));
         if !waiting.is_empty() {
-            // they do so when the next cycle begins, but nothing before that changes what they do
+            // they start when the next cycle begins, but nothing before that changes the outcome
             self.start_collected::<PLAIN>(waiting, self.now + 1);
         }
     }
@@ -90,12 +94,12 @@ impl Sm<'_> {
         }
     }
 
-    /// The next cycle at whose end a unit may take something that the collector has ready.
+    /// Returns the next cycle at whose end a unit may start a collected instruction.
     pub(super) fn next_start(&self) -> u64 {
         let Some(collector) = &self.collector else { return u64::MAX };
         let (next, load_store) = (self.now + 1, Places::of_unit(self.code.load_store));
         let units = collector.collected().without(load_store).map(|place| {
-            // a unit that is free lacks a bus
+            // a unit that is free already lacks a result bus
             self.units.free_from(self.code.instance(place)).saturating_sub(1).max(next)
         });
         let access = !collector.collected().among(load_store).is_empty()
@@ -103,7 +107,7 @@ impl Sm<'_> {
         units.min().unwrap_or(u64::MAX).min(if access { next } else { u64::MAX })
     }
 
-    /// Results that are due reach the registers.
+    /// Writes the results that are due in this cycle to the registers.
     #[inline(always)]
     pub(super) fn write_back<const PLAIN: bool>(&mut self) {
         while let Some(id) = self.units.completions.due(&self.flights) {
@@ -115,7 +119,7 @@ impl Sm<'_> {
         }
     }
 
-    /// An instruction is complete: its registers are there, and it leaves the SM.
+    /// Completes an instruction: its registers become available, and it leaves the SM.
     #[inline(always)]
     pub(super) fn complete<const PLAIN: bool>(&mut self, id: FlightId) {
         let &Flight { writes, slot, age, step, simple, .. } = self.flights.get(id);
@@ -137,7 +141,8 @@ impl Sm<'_> {
         }
     }
 
-    /// The sources of an instruction, of this slot and age, are read in this cycle, or will be.
+    /// Records that the sources of the instruction with this slot and age are read in cycle `at`,
+    /// which is the present or a later one.
     #[inline(always)]
     pub(super) fn sources_read(&mut self, (slot, age): (u8, u64), step: crate::path::Step, at: u64) {
         let slot = usize::from(slot);
@@ -146,7 +151,7 @@ impl Sm<'_> {
         }
     }
 
-    /// Follows what control codes wait for that is over in this cycle.
+    /// Lets warps issue whose control codes waited for an event of this cycle.
     pub(super) fn follow_codes(&mut self) {
         let concerned = self.warps.follow_codes(self.now);
         self.schedulers.wake_slots(concerned);

@@ -1,53 +1,54 @@
 //! Fetch, decode and the instruction buffers.
 //!
-//! A warp's buffer holds consecutive instructions from some address on. Where the warp really goes
-//! is known only when it is about to issue: if the next instruction of its path is not the one in
-//! the buffer, the buffer is emptied (which takes the warp's turn) and fetched anew. A fetch takes
-//! one warp whose buffer is empty, round robin; what it brought is decoded when the next fetch
-//! begins. On some machines it also ends the warps that it passes on its way
-//! ([`ends_warps`](Settings::ends_warps)).
+//! A warp's buffer holds consecutive instructions that start at some address. The actual next
+//! instruction of a warp is known only when it is about to issue: if it is not the one at the head
+//! of the buffer, the buffer is emptied (which uses up the turn of the warp) and fetched anew. A
+//! fetch serves one warp whose buffer is empty, in round robin order; the fetched instructions are
+//! decoded when the next fetch begins. On some machines fetch also ends the warps that it passes in
+//! its round robin search ([`ends_warps`](Settings::ends_warps)).
 
 use super::per::PerSlot;
 use crate::base::WarpMask;
 use crate::machine::pipeline::{FrontEnd as Settings, InstructionCache};
 use crate::trace::FetchSample;
 
-/// The buffer of one warp.
+/// The instruction buffer of one warp.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Buffer {
-    /// Address of the first instruction in it, or of the next to be fetched.
+    /// The address of the first instruction in the buffer, or of the next one to be fetched.
     pub pc: u32,
-    /// Instructions in it.
+    /// The number of instructions in the buffer.
     pub count: u32,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct FrontEnd {
-    /// Without them instructions are always there.
+    /// The settings, or `None` if instructions are always available.
     settings: Option<Settings>,
     buffers: PerSlot<Buffer>,
-    /// Per slot: the instruction that its warp goes to next.
+    /// Per slot: the instruction that its warp executes next.
     next: PerSlot<u32>,
-    /// Warps whose buffer is not empty.
+    /// The warps whose buffer is not empty.
     filled: WarpMask,
-    /// Warps among them whose buffer begins with another instruction than the next one.
+    /// The warps among them whose buffer begins with another instruction than the next one of the
+    /// warp.
     wrong_path: WarpMask,
-    /// Warps that wait for the instruction cache.
+    /// The warps that wait for the instruction cache.
     missing: WarpMask,
-    /// When their instructions are there.
+    /// The cycles in which the instructions of these warps arrive.
     arrivals: Vec<(u64, u8)>,
-    /// Fetched, not yet decoded.
+    /// The slot that has been fetched, but not yet decoded.
     fetched: Option<u8>,
     last: usize,
     cache: Option<Lines>,
     slots: usize,
-    /// Where the code ends that can be fetched.
+    /// The address at which the code that can be fetched ends.
     end: u32,
-    /// Warps whose instructions are all complete and that end when fetch passes them.
+    /// The warps whose instructions are all complete, and that end when fetch passes them.
     complete: WarpMask,
-    /// Warps that it has passed in this cycle.
+    /// The warps that fetch has passed in this cycle.
     passed: WarpMask,
-    /// So far.
+    /// The number of fetches so far.
     fetches: u64,
     misses: u64,
 }
@@ -75,25 +76,26 @@ impl FrontEnd {
         }
     }
 
-    /// Whether warps end when it passes them.
+    /// Returns whether warps end when fetch passes them.
     pub fn ends_warps(&self) -> bool {
         self.settings.is_some_and(|settings| settings.ends_warps)
     }
 
-    /// All instructions of a warp are complete, which therefore ends when it is passed. Whether this is news.
+    /// Records that all instructions of a warp are complete, so that it ends when fetch passes it.
+    /// Returns whether this was not recorded before.
     pub fn end_when_passed(&mut self, slot: usize) -> bool {
         let news = !self.complete.has(slot);
         self.complete |= WarpMask::slot(slot);
         news
     }
 
-    /// The warps that it has passed since somebody last asked, which end.
+    /// Removes and returns the warps that fetch has passed since the last call; these warps end.
     #[inline(always)]
     pub fn take_passed(&mut self) -> WarpMask {
         std::mem::replace(&mut self.passed, WarpMask::empty())
     }
 
-    /// It looks at all slots from `after` on up to the warp that it serves, or at all.
+    /// Passes all slots from `after` on, up to the warp that is served, or all slots if none is.
     #[cold]
     fn pass(&mut self, after: usize, served: Option<usize>) {
         let up_to = |slot: usize| u64::MAX >> (u64::BITS as usize - 1 - slot);
@@ -108,24 +110,25 @@ impl FrontEnd {
         self.complete -= passed;
     }
 
-    /// Warps whose buffer is not empty.
+    /// Returns the warps whose buffer is not empty.
     #[inline(always)]
     pub fn filled(&self) -> WarpMask {
         self.filled
     }
 
-    /// Warps among them whose buffer begins with another instruction than the next one.
+    /// Returns the warps among them whose buffer begins with another instruction than the next one
+    /// of the warp.
     #[inline(always)]
     pub fn wrong_path(&self) -> WarpMask {
         self.wrong_path
     }
 
-    /// A new warp begins at address 0.
+    /// Starts a new warp at address 0.
     pub fn start(&mut self, slot: usize) {
         self.flush(slot, 0);
     }
 
-    /// The instruction that a warp goes to next.
+    /// Sets the instruction that a warp executes next.
     #[inline(always)]
     pub fn goes_to(&mut self, slot: usize, pc: u32) {
         if self.settings.is_some() {
@@ -144,7 +147,7 @@ impl FrontEnd {
         }
     }
 
-    /// The instruction at the head issued.
+    /// Removes the instruction at the head of the buffer, which has issued.
     #[inline(always)]
     pub fn issued(&mut self, slot: usize) {
         if self.settings.is_none() {
@@ -158,7 +161,7 @@ impl FrontEnd {
         }
     }
 
-    /// Empties a buffer; the warp goes on at `pc`.
+    /// Empties a buffer; the warp continues at `pc`.
     pub fn flush(&mut self, slot: usize, pc: u32) {
         if self.settings.is_none() {
             return;
@@ -168,8 +171,8 @@ impl FrontEnd {
         self.wrong_path -= WarpMask::slot(slot);
     }
 
-    /// Decodes and fetches. `live` are the warps that have instructions left. The warps whose buffers were filled, and
-    /// whether anything happened.
+    /// Simulates a cycle of decode and fetch. `live` are the warps that have instructions left.
+    /// Returns the warps whose buffers were filled, and whether anything happened.
     #[inline(always)]
     pub fn cycle(&mut self, now: u64, live: WarpMask) -> (WarpMask, bool) {
         let rests = self.fetched.is_none() && self.arrivals.is_empty();
@@ -181,17 +184,18 @@ impl FrontEnd {
         (self.filled - before, busy || !self.passed.is_empty())
     }
 
-    /// A buffer gets what was fetched for it.
+    /// Fills a buffer with the instructions that were fetched for it.
     #[inline(always)]
     fn decode(&mut self, slot: usize, count: u32) {
         let buffer = &mut self.buffers[slot];
-        // from behind the end comes something that is not the next instruction of a warp
+        // a fetch beyond the end of the code returns one instruction, which is not the next one of
+        // any warp
         buffer.count = count.min(self.end.saturating_sub(buffer.pc).max(1));
         self.filled |= WarpMask::slot(slot);
         self.compare(slot);
     }
 
-    /// Without a cache nobody waits for what is fetched but for its decoding.
+    /// Fetches without an instruction cache: fetched instructions wait only for their decoding.
     fn fetch_at_once(&mut self, live: WarpMask) -> bool {
         let Some(settings) = self.settings else { return false };
         let decoded = self.fetched.take();
@@ -259,7 +263,7 @@ impl FrontEnd {
         busy || self.fetched.is_some()
     }
 
-    /// Its counters; `live` are the warps that have instructions left.
+    /// Returns the counters; `live` are the warps that have instructions left.
     pub fn sample(&self, live: WarpMask) -> Option<FetchSample> {
         let count = |warps: WarpMask| warps.slots().count() as u32;
         self.settings.is_some().then(|| FetchSample {
@@ -270,7 +274,7 @@ impl FrontEnd {
         })
     }
 
-    /// The next cycle in which instructions arrive.
+    /// Returns the next cycle in which instructions arrive, or `u64::MAX`.
     pub fn next_arrival(&self) -> u64 {
         self.arrivals.iter().map(|&(at, _)| at).min().unwrap_or(u64::MAX)
     }
@@ -280,7 +284,7 @@ impl FrontEnd {
 #[derive(Clone, Debug)]
 struct Lines {
     settings: InstructionCache,
-    /// Per set, most recently used first.
+    /// The tags per set, most recently used first.
     sets: Vec<Vec<u32>>,
 }
 
@@ -289,7 +293,8 @@ impl Lines {
         Self { settings, sets: vec![Vec::new(); settings.sets as usize] }
     }
 
-    /// Whether the line of an instruction is there; it is afterwards.
+    /// Accesses the line of an instruction, and returns whether it is a hit. The line is present
+    /// afterwards.
     fn touch(&mut self, pc: u32) -> bool {
         let line =
             (u64::from(pc) * u64::from(self.settings.instruction) / u64::from(self.settings.line)) as u32;

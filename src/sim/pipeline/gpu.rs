@@ -1,9 +1,11 @@
-//! A launch on one or more SMs.
+//! The simulation of a launch on one or more SMs.
 //!
-//! SMs share the blocks of the launch and the memory behind them, and nothing else. The plain way is a cycle at a time:
-//! every SM in turn takes replies, sends requests and gets blocks; then each goes through its own stages, for itself.
-//! Where it takes memory long enough to answer, SMs go through many cycles at a time, each for itself
-//! ([`super::window`]); that may be on several threads, which therefore cannot change a cycle.
+//! SMs share the blocks of the launch and the memory behind them, and nothing else. The basic mode
+//! simulates one cycle at a time: every SM in turn receives replies, sends requests and gets
+//! blocks; then each SM simulates its own stages independently. Where the latency of memory is long
+//! enough, the SMs simulate many cycles at a time, each independently of the others
+//! ([`super::window`]). Windows may run on several threads; because the SMs are independent, the
+//! threads cannot change a cycle.
 
 use super::memory::{Lower, MemoryLeft};
 
@@ -28,9 +30,9 @@ use crate::sim::supply::Supply;
 use crate::sim::supply::{Kept, On, OnBlock};
 use crate::trace::{Idle, Observer, StallReason};
 
-/// Cycles of the first window.
+/// The number of cycles of the first window.
 const FIRST_WINDOW: u64 = 64;
-/// SMs that one thread takes at a time, at most.
+/// The largest number of SMs that one thread takes at a time.
 const SHARE: usize = 2;
 
 /// Simulates a launch on a machine with this pipeline; see [`crate::sim::simulate`].
@@ -99,7 +101,7 @@ fn launch_with<'a>(
         result: BlockResult::default(),
     };
     if sampling {
-        // who listens to samples hears of each SM's first ones
+        // create all SMs, so that the observer receives the first samples of each of them
         (0..sms).for_each(|index| {
             gpu.core(index);
         });
@@ -140,7 +142,7 @@ fn launch_with<'a>(
             gpu.now += 1;
             next
         };
-        // `now` is the next cycle
+        // from here on, `now` is the next cycle
         let mut next = next.max(gpu.now);
         if gpu.now <= pipeline.launch.first {
             next = next.min(pipeline.launch.first);
@@ -161,15 +163,17 @@ fn launch_with<'a>(
     }
 }
 
-/// What a launch finds: what is behind the SMs, and the SM that got a block last. What other launches have left is used up.
+/// Returns the state in which a launch starts: the memory behind the SMs, and the SM that got a
+/// block last. It takes the state that other launches left out of `left`.
 pub(super) fn found(machine: &Machine, footprint: &Footprint, left: &mut Left) -> (Option<Lower>, usize) {
     let left = left.0.take();
     let last_served = left.as_ref().map_or(machine.sms() - 1, |left| left.last_served);
     (lower_level(machine, footprint, left), last_served)
 }
 
-/// What is behind the SMs, if it has to be simulated: a load/store unit without an L1 has perfect
-/// memory for itself. It is as other launches have left it, if there were any, and with what has been copied there.
+/// Returns the memory behind the SMs, or `None` if it need not be simulated, because a load/store
+/// unit without an L1 models perfect memory by itself. Its state is the one that earlier launches
+/// left, if there were any, plus the data that has been copied to it.
 fn lower_level(machine: &Machine, footprint: &Footprint, left: Option<OnGpu>) -> Option<Lower> {
     let memory = machine.memory();
     let (mut lower, copied) = match left {
@@ -192,7 +196,8 @@ fn new_lower_level(machine: &Machine) -> Option<Lower> {
     (!perfect).then(|| Lower::new(memory, machine.sms()))
 }
 
-/// What is behind the SMs where launches have left this; nothing at all if it was another machine.
+/// Returns the memory behind the SMs in the state that earlier launches left; the outer `None`
+/// means that the state is that of another machine.
 fn lower_level_after(machine: &Machine, left: Option<MemoryLeft>) -> Option<Option<Lower>> {
     match (new_lower_level(machine), left) {
         (None, None) => Some(None),
@@ -202,7 +207,7 @@ fn lower_level_after(machine: &Machine, left: Option<MemoryLeft>) -> Option<Opti
 }
 
 impl Left {
-    /// Whether a launch on this machine can have left it.
+    /// Returns whether a launch on this machine can have left this state.
     pub fn fits(&self, machine: &Machine) -> bool {
         let Self(Some(left)) = self else { return true };
         machine.memory().start.is_left()
@@ -211,7 +216,7 @@ impl Left {
     }
 }
 
-/// What a launch leaves on a machine where the next one finds it.
+/// Stores the state that a launch leaves, on a machine where the next launch starts from it.
 pub(super) fn leave(
     machine: &Machine,
     lower: Option<Lower>,
@@ -225,7 +230,7 @@ pub(super) fn leave(
     }
 }
 
-/// What SMs are made of.
+/// The parameters from which SMs are created.
 #[derive(Clone, Copy)]
 struct Maker<'a> {
     code: &'a Code<'a>,
@@ -241,7 +246,7 @@ struct Maker<'a> {
 }
 
 impl<'a> Maker<'a> {
-    /// The SM with this number, in front of this memory.
+    /// Creates the SM with this number, connected to this memory.
     fn make(self, index: usize, lower: Option<&Lower>) -> Core<'a> {
         let policies = self.policy.policies(self.machine);
         let Self { code, machine, pipeline, layout, slots, shared_bytes, .. } = self;
@@ -252,9 +257,9 @@ impl<'a> Maker<'a> {
 }
 
 pub(super) struct Gpu<'a> {
-    /// The SMs that have had a block, some together, in the order of their numbers.
+    /// The SMs that have had a block, in shares of several SMs, in the order of their numbers.
     pub shares: Vec<Vec<Core<'a>>>,
-    /// SMs of a share, but for the last.
+    /// The number of SMs in each share but the last.
     share: usize,
     pub count: usize,
     maker: Maker<'a>,
@@ -262,21 +267,21 @@ pub(super) struct Gpu<'a> {
     /// The memory behind the SMs, if it is simulated.
     pub lower: Option<Lower>,
     pub crew: Crew<'a>,
-    /// What happened in the last window, if nobody has heard of it.
+    /// The events of the last window that have not been emitted yet.
     pub telling: Telling,
-    /// How many cycles the next window has at most.
+    /// The largest number of cycles of the next window.
     pub length: u64,
-    /// Whether somebody hears of events.
+    /// Whether an observer receives events.
     pub listening: bool,
-    /// The counters of memory that were told last, if somebody wants to hear of them.
+    /// The counter values of memory in the last sample, if an observer wants samples.
     pub told: Option<Told>,
-    /// Whether there may be a block and room for it; there is none until a block ends.
+    /// Whether there may be both a block and room for it. If not, there is none until a block ends.
     pub may_place: bool,
     /// The SM that got a block last.
     last_served: usize,
-    /// In which order they get blocks.
+    /// The order in which SMs get blocks.
     order: Order,
-    /// The block that ended last.
+    /// The result of the block that ended last.
     result: BlockResult,
 }
 
@@ -285,18 +290,19 @@ impl<'a> Gpu<'a> {
         self.shares.iter_mut().flatten()
     }
 
-    /// As [`Self::cores`], for what happens in every cycle.
+    /// Calls a function for each SM, like [`Self::cores`], for the loops that run in every cycle.
     #[inline]
     pub fn each(&mut self, what: impl FnMut(&mut Core<'a>)) {
         each(&mut self.shares, what);
     }
 
-    /// Sub-cores of an SM.
+    /// Returns the number of sub-cores of an SM.
     pub fn sub_cores(&self) -> usize {
         self.maker.machine.sub_cores().count()
     }
 
-    /// The SM with this number. It comes into being, if it has not yet; until now it was idle.
+    /// Returns the SM with this number. It is created if it does not exist yet; until now it was
+    /// idle.
     fn core(&mut self, index: usize) -> &mut Core<'a> {
         let share = &mut self.shares[index / self.share];
         let place = share.partition_point(|core| core.sm.index < index);
@@ -308,7 +314,8 @@ impl<'a> Gpu<'a> {
         &mut share[place]
     }
 
-    /// A cycle of all SMs, up to the end of giving out blocks. Whether the launch goes on.
+    /// Simulates a cycle of all SMs, up to the end of the placement of blocks. Returns whether the
+    /// launch continues.
     fn step(
         &mut self,
         supply: &mut Supply<'_, '_>,
@@ -346,7 +353,8 @@ impl<'a> Gpu<'a> {
         Ok(!self.is_over(supply))
     }
 
-    /// On the SMs that stand in the present cycle, blocks that have ended are taken out and others placed.
+    /// Removes the blocks that have ended and places new ones, on the SMs that have reached the
+    /// present cycle.
     pub fn change_blocks(
         &mut self,
         supply: &mut Supply<'_, '_>,
@@ -371,17 +379,18 @@ impl<'a> Gpu<'a> {
         }
     }
 
-    /// Whether all blocks have ended.
+    /// Returns whether all blocks have ended.
     pub fn is_over(&mut self, supply: &Supply<'_, '_>) -> bool {
         supply.is_exhausted() && self.cores().all(|core| core.sm.blocks.is_empty())
     }
 
-    /// The launch is over: what it leaves for the next one.
+    /// Stores the state that the completed launch leaves for the next one.
     fn leave(&mut self, left: &mut Left, summary: &SimSummary) {
         leave(self.maker.machine, self.lower.take(), self.last_served, summary.makespan, left);
     }
 
-    /// What SMs do for themselves in a cycle, and when something happens next on one.
+    /// Simulates the second part of a cycle on each SM, and returns the next cycle in which
+    /// something happens on any of them.
     fn end_cycle(&mut self) -> Result<u64, RunError> {
         let (now, mut next, mut result) = (self.now, u64::MAX, Ok(()));
         self.each(|core| {
@@ -393,7 +402,7 @@ impl<'a> Gpu<'a> {
         result.map(|()| next)
     }
 
-    /// Tells of the memory behind the SMs, if somebody wants to hear of it.
+    /// Emits the samples of the memory behind the SMs, if an observer wants them.
     fn sample(&mut self, observer: &mut dyn Observer) {
         if let (Some(told), Some(lower)) = (&mut self.told, &self.lower) {
             lower
@@ -403,14 +412,15 @@ impl<'a> Gpu<'a> {
         }
     }
 
-    /// Tells what happened, SM by SM.
+    /// Emits the recorded events, SM by SM.
     pub fn tell(&mut self, observer: &mut dyn Observer) {
         self.telling.tell(observer);
         let several = self.count > 1;
         self.each(|core| core.tell(several, observer));
     }
 
-    /// Tells the rest of what happened up to the end; and of SMs that never had a block that nothing did.
+    /// Emits the remaining events up to the end of the launch, including the idle intervals of SMs
+    /// that never had a block.
     pub fn tell_to_the_end(&mut self, end: Cycle, observer: &mut dyn Observer) {
         self.telling.tell(observer);
         let (several, sub_cores) = (self.count > 1, self.sub_cores());
@@ -430,8 +440,9 @@ impl<'a> Gpu<'a> {
         }
     }
 
-    /// Every SM with room gets a block, in its turn, and again up to as many as it may in a cycle.
-    /// Whether there may be blocks and room left.
+    /// Gives a block to every SM with room, in round robin order, and repeats this up to the
+    /// allowed number of blocks per SM and cycle. Returns whether there may be blocks and room
+    /// left.
     fn place_blocks(&mut self, supply: &mut Supply<'_, '_>) -> Result<bool, SimError<Kept>> {
         if self.now < self.maker.pipeline.launch.first {
             return Ok(true);
@@ -457,7 +468,7 @@ impl<'a> Gpu<'a> {
         Ok(true)
     }
 
-    /// The next block goes to an SM, if that has room. Whether it did.
+    /// Gives the next block to an SM if it has room, and returns whether it did.
     fn place_block(&mut self, index: usize, supply: &mut Supply<'_, '_>) -> Result<bool, SimError<Kept>> {
         let now = self.now;
         let Core { sm, policies, next, .. } = self.core(index);
@@ -476,7 +487,7 @@ impl<'a> Gpu<'a> {
     }
 }
 
-/// Something for every SM.
+/// Calls a function for every SM.
 #[inline]
 fn each<'a>(shares: &mut [Vec<Core<'a>>], mut what: impl FnMut(&mut Core<'a>)) {
     for share in shares {

@@ -1,4 +1,4 @@
-//! Issue: what each sub-core's policy chooses.
+//! The issue stage: issues the instruction that each sub-core's policy selects.
 
 use super::Sm;
 use super::code::Instr;
@@ -13,7 +13,8 @@ use crate::sim::policy::{AnyPolicy, Policy, ReplayError};
 use crate::trace::{Idle, Issue};
 
 impl Sm<'_> {
-    /// The issue slots of these sub-cores in this cycle, as far as they are awake; one that issues may wake another one.
+    /// Simulates the issue slots of those of these sub-cores that are awake in this cycle. A
+    /// sub-core that issues may wake another one.
     #[inline(always)]
     pub(super) fn issue_on<const PLAIN: bool>(
         &mut self,
@@ -35,8 +36,9 @@ impl Sm<'_> {
         Ok(())
     }
 
-    /// The issue slot of one sub-core in this cycle. Of its warps, `there` are those that no barrier, fence or atomic holds
-    /// and whose next instruction is there; `ready` those that could issue; those on the wrong path have others in their buffers.
+    /// Simulates the issue slot of one sub-core in this cycle. Of its warps, `there` are those that
+    /// no barrier, fence or atomic holds back and whose next instruction is in the buffer; `ready`
+    /// are those that can issue; `wrong_path` are those whose buffers hold other instructions.
     #[inline(never)]
     fn issue<const PLAIN: bool>(
         &mut self,
@@ -78,7 +80,7 @@ impl Sm<'_> {
         Ok(())
     }
 
-    /// Shows the policy of a sub-core more than who is ready.
+    /// Passes the policy of a sub-core further state besides the set of ready warps.
     fn show(&mut self, sub_core: usize, live: WarpMask) {
         let at_barrier = self.blocks.at_barrier() & self.schedulers.slots(sub_core);
         let view = self.schedulers.view(sub_core);
@@ -87,13 +89,14 @@ impl Sm<'_> {
         view.at_barrier = at_barrier;
         if let Some(global) = self.warps.waiting_for_global() {
             for slot in live.slots() {
-                // nobody knows until when
+                // the cycle in which the access completes is unknown
                 view.global_until[slot] = if global.has(slot) { Cycle::NEVER } else { Cycle::ZERO };
             }
         }
     }
 
-    /// Further instructions of a warp that has issued one to this kind of unit in this cycle.
+    /// Issues further instructions of a warp that has issued one to this kind of unit in this
+    /// cycle.
     fn issue_more(&mut self, slot: usize, sub_core: usize, first_kind: u8) {
         for _ in 1..self.settings.issue.per_warp {
             let there = self.fetched(WarpMask::slot(slot)) - self.front_end.wrong_path();
@@ -105,28 +108,30 @@ impl Sm<'_> {
         }
     }
 
-    /// Of these warps, those with an instruction that is in their buffer and that no barrier, fence or atomic holds.
+    /// Returns those of these warps that have an instruction in their buffer and that no barrier,
+    /// fence or atomic holds back.
     #[inline(always)]
     fn fetched(&self, warps: WarpMask) -> WarpMask {
         (self.blocks.live() & warps & self.front_end.filled()) - self.blocks.at_barrier() - self.warps.held()
     }
 
-    /// Those among these warps, whose next instruction is there, that can issue it.
+    /// Returns those of these warps, whose next instruction is in the buffer, that can issue it.
     #[inline(always)]
     fn can_issue(&mut self, there: WarpMask, sub_core: usize) -> WarpMask {
         let ready = there & self.warps.clear();
         if ready.is_empty() { ready } else { ready - self.without_room_for(ready, sub_core) }
     }
 
-    /// Those among these warps that a policy is shown: those that would rather have another one issue are not if there is one.
+    /// Returns those of these warps that the policy gets to see. Warps whose control codes ask to
+    /// yield are left out if another warp is ready.
     fn willing(&self, policy: &AnyPolicy<'_>, ready: WarpMask) -> WarpMask {
         let Some(yielding) = self.warps.yielding() else { return ready };
         let willing = ready - yielding;
         if willing.is_empty() || !policy.lets_yield() { ready } else { willing }
     }
 
-    /// The policy goes through its warps; one whose buffer holds the wrong instructions is put right when its turn comes,
-    /// which does not end the search.
+    /// Searches the warps in the order of the policy, and redirects each warp whose buffer holds
+    /// the wrong instructions when its turn comes; this does not end the search.
     #[inline(never)]
     fn redirect_before(
         &mut self,
@@ -148,7 +153,8 @@ impl Sm<'_> {
         }
     }
 
-    /// The buffer of a warp gets ready for where the warp really goes.
+    /// Empties the buffer of a warp, so that it is fetched from the actual next instruction of the
+    /// warp.
     fn redirect(&mut self, slot: usize) {
         self.busy = true;
         if let Some(step) = self.warps.next_step(slot) {
@@ -156,7 +162,7 @@ impl Sm<'_> {
         }
     }
 
-    /// Issues the next instruction of a warp, which it has.
+    /// Issues the next instruction of a warp, which must exist.
     #[inline(always)]
     fn issue_next<const PLAIN: bool>(&mut self, slot: usize, sub_core: usize) {
         let (now, age, code) = (self.now, self.issues, self.code);
@@ -203,7 +209,7 @@ impl Sm<'_> {
         }
     }
 
-    /// A warp has issued its last instruction.
+    /// Handles a warp that has issued its last instruction.
     #[inline(never)]
     fn has_issued_all(&mut self, slot: usize) {
         if !self.blocks.at_barrier().has(slot) {
@@ -211,7 +217,7 @@ impl Sm<'_> {
         }
     }
 
-    /// What else there is to issuing an instruction that may be anything.
+    /// Does the remaining work of issuing an instruction that is not simple.
     #[inline(never)]
     fn issue_special(&mut self, slot: usize, sub_core: usize, id: FlightId, instr: &Instr) {
         let &Flight { step, age, simple, .. } = self.flights.get(id);
@@ -239,9 +245,10 @@ impl Sm<'_> {
         }
     }
 
-    /// A sub-core issues nothing in this cycle. Of its warps, `there` are those that no barrier, fence or atomic holds and
-    /// whose next instruction is there; `ready` those that could have issued. It `sleeps` if nothing but a change can alter
-    /// that. A fence or an atomic holds a warp as a register does.
+    /// Accounts for a cycle in which a sub-core issues nothing. Of its warps, `there` are those
+    /// that no barrier, fence or atomic holds back and whose next instruction is in the buffer;
+    /// `ready` are those that could have issued. `sleeps` says that the sub-core can sleep until
+    /// something changes for it. A fence or an atomic holds a warp back as a register does.
     #[inline(always)]
     fn idle<const PLAIN: bool>(&mut self, sub_core: usize, there: WarpMask, ready: WarpMask, sleeps: bool) {
         let slots = self.schedulers.slots(sub_core);
@@ -267,12 +274,12 @@ impl Sm<'_> {
         }
     }
 
-    /// A sub-core of an SM that is left has no instruction.
+    /// Accounts for a cycle of a sub-core without any warp, on an SM without blocks.
     pub(super) fn drain(&mut self, sub_core: usize) {
         self.idle::<false>(sub_core, WarpMask::empty(), WarpMask::empty(), false);
     }
 
-    /// An idle interval is over, if there was one.
+    /// Records an idle interval that has ended, if there was one.
     pub(super) fn note_idle(&mut self, idle: Option<Idle>) {
         if self.listening
             && let Some(idle) = idle

@@ -1,10 +1,11 @@
-//! The SM as it is: the engine for machines with a `pipeline`.
+//! The detailed SM: the engine for machines that have a `pipeline` section.
 //!
-//! The paper model knows when an instruction starts and ends as soon as it issues. Here it does
-//! not: instructions wait in registers between stages, share register banks, result buses and the
-//! load/store unit, and memory answers when it likes. So this engine goes from cycle to cycle, but for those in which
-//! nothing can happen. A cycle runs through the stages from the back to the
-//! front, so that what a stage lets go is free for the one before it in the same cycle:
+//! In the paper model, an instruction's start and end are known as soon as it issues. In this
+//! engine they are not: instructions wait in pipeline registers between stages, compete for
+//! register banks, result buses and the load/store unit, and the latency of memory varies. This
+//! engine therefore simulates cycle by cycle, but skips the cycles in which nothing can happen. A
+//! cycle runs through the stages from the back to the front, so that what one stage frees is
+//! available to the stage before it in the same cycle:
 //!
 //! ```text
 //!  replies of memory          load_store/
@@ -17,26 +18,29 @@
 //!  fetch                      instruction buffers are filled                (front_end.rs)
 //! ```
 //!
-//! Each of these has its state to itself, and ports: what comes to it are calls with what it needs to know, what it answers is
-//! what follows for others. [`Sm`] has one of each and brings things from one to the next: `issue.rs` from the schedulers to
-//! the collector, `dispatch.rs` from there to the units and back to the warps, `accesses.rs` to the load/store unit and
-//! back, `blocks.rs` from the blocks to the warps. What goes around is the number of an instruction under way (`flight.rs`); to memory
-//! it is a [`Token`](memory::Token).
+//! Each stage owns its state. Its inputs are method calls that carry all the data it needs, and
+//! their return values say what follows for other stages. [`Sm`] has one of each stage and connects
+//! them: `issue.rs` connects the schedulers to the collector, `dispatch.rs` the collector to the
+//! units and the units back to the warps, `accesses.rs` the load/store unit in both directions, and
+//! `blocks.rs` the blocks to the warps. Stages pass each other the number of an instruction in
+//! flight (`flight.rs`); memory uses a [`Token`](memory::Token) instead.
 //!
-//! What only waits costs nothing. When an instruction enters the collector it is known which operand is read when, and when
-//! it enters a unit, when its result is there; a sub-core that issues nothing sleeps until something changes for it; the
-//! load/store unit knows when the banks of shared memory have served an access, and has cycles for itself while nothing
-//! happens elsewhere. Who has competitors (for a place in the
-//! collector or behind it, a bus, a bank that is written) takes part in the cycles in which they are told apart.
+//! Waiting costs no simulation time. When an instruction enters the collector, the cycle in which
+//! each operand is read is known, and when it enters a unit, the cycle of its result. A sub-core
+//! that issues nothing sleeps until something changes for it. The load/store unit knows when the
+//! banks of shared memory have served an access, and it can run through cycles alone while nothing
+//! happens elsewhere. Only the instructions that compete for a resource (an entry in the collector
+//! or behind it, a bus, a bank that is written) take part in the cycles in which the winner is
+//! selected.
 //!
-//! Several SMs, their blocks and the memory behind them are in `gpu.rs`; `window.rs` lets each go on for itself while memory
-//! has no answer for it.
+//! `gpu.rs` contains several SMs, the supply of their blocks and the memory behind them;
+//! `window.rs` lets each SM run on its own for as long as memory has no reply for it.
 //!
-//! The same SM stands in `by_cycle/` once more, simple and slow, and tests compare the two event by event, on machines drawn at
-//! random.
-//! With every part off, the cycles are those of the paper model; `tests/engine/against_reference.rs`
-//! compares event by event. The structure with everything on is that of GPGPU-Sim 4.2's
-//! shader core, as read from its sources ([`crate::model`], section 15); `tests/engine/accelsim.rs` compares cycles.
+//! `by_cycle/` contains a second implementation of the same SM, simple and slow, and tests compare
+//! the two event by event on randomly drawn machines. With every feature off, the cycles are those
+//! of the paper model; `tests/engine/against_reference.rs` compares them event by event. The
+//! structure with every feature on is that of GPGPU-Sim 4.2's shader core, as read from its sources
+//! ([`crate::model`], section 15); `tests/engine/accelsim.rs` compares cycles.
 
 mod accesses;
 mod blocks;
@@ -89,30 +93,34 @@ use schedulers::Schedulers;
 use units::Units;
 use warps::Warps;
 
-/// One SM: its stages, and what goes from one to the next.
+/// One SM: its stages and the connections between them.
 #[derive(Clone, Debug)]
 struct Sm<'a> {
-    /// Its number.
+    /// The number of the SM.
     index: usize,
     code: &'a Code<'a>,
     settings: &'a Pipeline,
     now: u64,
     /// Whether anything happened in this cycle.
     busy: bool,
-    /// Whether nobody listens and everything is as on most machines: an operand collector, policies that conserve work, one
-    /// issue of a warp per cycle, nothing but registers and fences that keeps an instruction from issuing. The stages are
-    /// compiled once for that, so that they ask for none of it.
+    /// Whether no observer is attached and the configuration is the common one: an operand
+    /// collector, work-conserving policies, at most one issue of a warp per cycle, and nothing but
+    /// registers and fences that keeps an instruction from issuing. The stages are compiled a
+    /// second time for this case, without the checks for the other features.
     plain: bool,
     listening: bool,
-    /// Whether somebody wants to hear of all SMs cycle by cycle.
+    /// Whether an observer wants the events of all SMs in the order of cycles.
     keeps_order: bool,
-    /// Whether a block was there when this cycle began: without one nothing takes turns.
+    /// Whether a block was resident when this cycle began. Without one, the round robin pointer of
+    /// the sub-cores does not advance.
     active: bool,
-    /// Before this cycle nothing happens in it but in the load/store unit, and what follows from that.
+    /// The first cycle in which something may happen outside of the load/store unit. Before it,
+    /// only the load/store unit acts.
     others_next: u64,
-    /// The cycle after which nothing moves until memory answers or takes a request; see `stuck.rs`.
+    /// The cycle after which nothing moves until memory replies or accepts a request; see
+    /// `stuck.rs`.
     stuck_since: Option<u64>,
-    /// Instructions issued so far.
+    /// The number of instructions issued so far.
     issues: u64,
     warps: Warps<'a>,
     front_end: FrontEnd,
@@ -122,14 +130,15 @@ struct Sm<'a> {
     units: Units,
     load_store: Option<Box<LoadStore>>,
     blocks: Blocks,
-    /// The blocks' paths, by place, but for those of warps that have begun, which have them.
+    /// The paths of the resident blocks, by CTA slot. The paths of warps that have begun are not
+    /// here but with the warps.
     rooms: Vec<BlockPaths>,
     log: Log,
-    /// The counters that were told last, if somebody wants to hear of them.
+    /// The counter values of the last sample, if an observer wants samples.
     told: Option<Box<Told>>,
 }
 
-/// What the operand collector asks about instructions.
+/// The properties of instructions that the operand collector looks up.
 struct InFlight<'s> {
     code: &'s Code<'s>,
     flights: &'s Flights,
@@ -183,12 +192,12 @@ impl<'a> Sm<'a> {
         }
     }
 
-    /// Takes a reply of memory. Whether it could.
+    /// Receives a reply of memory, and returns whether it was accepted.
     pub fn receive(&mut self, port: &mut Port) -> bool {
         self.load_store.as_mut().is_some_and(|unit| unit.receive(port))
     }
 
-    /// Says who listens, before the first cycle.
+    /// Sets which events are observed, before the first cycle.
     pub fn listen(&mut self, listening: bool, keeps_order: bool, told: Option<Box<Told>>) {
         (self.listening, self.keeps_order, self.told) = (listening, keeps_order, told);
         self.plain = !listening
@@ -199,12 +208,12 @@ impl<'a> Sm<'a> {
             && self.schedulers.conserve();
     }
 
-    /// It has had no block before this cycle.
+    /// Records that the SM had no block before this cycle.
     pub fn was_idle_until(&mut self, now: u64) {
         self.schedulers.drain_until(now);
     }
 
-    /// One cycle, up to the point where blocks are placed.
+    /// Simulates the first part of a cycle, up to the point at which blocks are placed.
     #[inline(always)]
     pub fn begin_cycle<const PLAIN: bool>(&mut self, port: Option<&mut Port>) {
         let now = self.now;
@@ -225,13 +234,13 @@ impl<'a> Sm<'a> {
         }
     }
 
-    /// Whether nothing has happened in this cycle but in the load/store unit, and nothing will.
+    /// Returns whether nothing happens in this cycle outside of the load/store unit.
     #[inline(always)]
     pub fn others_rest(&self) -> bool {
         self.now < self.others_next && !self.busy
     }
 
-    /// The rest of a cycle in which nothing happens but in the load/store unit.
+    /// Simulates the second part of a cycle in which only the load/store unit acts.
     #[inline(always)]
     pub fn rest_others(&mut self) {
         if let Some(collector) = &mut self.collector {
@@ -239,7 +248,7 @@ impl<'a> Sm<'a> {
         }
     }
 
-    /// The rest of the cycle.
+    /// Simulates the second part of the cycle, after blocks are placed.
     #[inline(always)]
     pub fn end_cycle<const PLAIN: bool>(
         &mut self,
@@ -274,14 +283,15 @@ impl<'a> Sm<'a> {
         Ok(())
     }
 
-    /// Lets warps go whose fences are over.
+    /// Lets warps issue again whose fences have completed.
     fn lift_fences(&mut self) {
         let lifted = self.warps.lift_fences();
         self.schedulers.wake_slots(lifted);
         self.busy |= !lifted.is_empty();
     }
 
-    /// The next cycle in which something can happen, if memory neither answers nor takes a request that it had no room for.
+    /// Returns the next cycle in which something can happen, provided that memory neither replies
+    /// nor accepts a request for which it had no room.
     #[inline(always)]
     pub fn next_event(&mut self, waits_for_room: bool) -> u64 {
         if self.busy {
@@ -297,14 +307,15 @@ impl<'a> Sm<'a> {
             self.others_next = self.next_of_others();
         }
         let next = self.others_next.min(self.next_of_unit(waits_for_room)).max(self.now + 1);
-        // who may issue looks at it in each cycle, and who listens to samples hears of the unit's
+        // a sub-core that is awake looks for an instruction in each cycle, and samples include the
+        // counters of the load/store unit
         if self.schedulers.any_awake() || self.told.is_some() {
             self.others_next = 0;
         }
         next
     }
 
-    /// The next cycle in which something can happen in the load/store unit.
+    /// Returns the next cycle in which something can happen in the load/store unit.
     fn next_of_unit(&mut self, waits_for_room: bool) -> u64 {
         let Some(unit) = &self.load_store else { return u64::MAX };
         if unit.acted {
@@ -317,7 +328,8 @@ impl<'a> Sm<'a> {
         unit.next_by_time(self.now)
     }
 
-    /// The next cycle in which something can happen but in the load/store unit, if nothing happens there.
+    /// Returns the next cycle in which something can happen outside of the load/store unit, if
+    /// nothing happens in the unit.
     fn next_of_others(&mut self) -> u64 {
         if self.collector.as_ref().is_some_and(|collector| !collector.is_stuck()) {
             return self.now + 1;
@@ -335,14 +347,14 @@ impl<'a> Sm<'a> {
             .max(self.now + 1)
     }
 
-    /// Goes to a later cycle, or stays in this one.
+    /// Advances to a later cycle; does nothing if `to` is the current one.
     #[inline(always)]
     pub fn advance_to(&mut self, to: u64) {
         if to == self.now {
             return;
         }
         if self.active && self.settings.issue.rotate {
-            // if the last block has ended, it did so in the cycle after which this begins
+            // if the last block has ended, it ended in the cycle before the skipped ones
             self.schedulers.turn(if self.blocks.is_empty() { 1 } else { to.wrapping_sub(self.now) });
         }
         self.active = !self.blocks.is_empty();

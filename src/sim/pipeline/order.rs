@@ -1,21 +1,21 @@
-//! In which order SMs get blocks.
+//! The order in which SMs get blocks.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::machine::pipeline::Placement;
 
-/// Who comes first in a round of giving out blocks.
+/// The order of the SMs in a round of block placement.
 pub(super) struct Order {
     /// The first SM of a round; the others follow in the order of their numbers.
     first: usize,
     count: usize,
-    /// Another order for every round.
+    /// The generator and the permutation of the present round, if each round has a random order.
     random: Option<Box<(ChaCha8Rng, Vec<usize>)>>,
 }
 
 impl Order {
-    /// Of this many SMs.
+    /// Creates the order for this many SMs.
     pub fn new(placement: Placement, count: usize) -> Self {
         let random = match placement {
             Placement::RoundRobin => None,
@@ -26,12 +26,12 @@ impl Order {
         Self { first: 0, count, random }
     }
 
-    /// A round begins; it is the turn of this SM if they take turns.
+    /// Starts a round. With round robin placement it begins with the SM `turn`.
     pub fn next_round(&mut self, turn: usize) {
         self.first = turn;
         if let Some(random) = &mut self.random {
             let (rng, order) = &mut **random;
-            // Fisher and Yates; the bias of a draw is below count / 2^64
+            // Fisher-Yates shuffle; the bias of a draw is below count / 2^64
             for last in (1..order.len()).rev() {
                 let drawn = (u128::from(rng.next_u64()) * (last as u128 + 1)) >> 64;
                 order.swap(last, drawn as usize);
@@ -39,7 +39,7 @@ impl Order {
         }
     }
 
-    /// The SM whose turn is the nth in this round, from 0.
+    /// Returns the nth SM of this round, counted from 0.
     pub fn at(&self, n: usize) -> usize {
         match &self.random {
             Some(random) => random.1[n],
@@ -63,7 +63,7 @@ mod tests {
             round.sort_unstable();
             assert_eq!(round, [0, 1, 2, 3, 4]);
         }
-        // 400 each, standard deviation 18
+        // the expected count is 400 each, with a standard deviation of 18
         assert!(firsts.iter().all(|first| (310..490).contains(first)), "{firsts:?}");
         let mut turns = Order::new(Placement::RoundRobin, 3);
         turns.next_round(2);

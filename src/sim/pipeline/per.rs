@@ -1,22 +1,22 @@
-//! One of each for everything that is counted from 0 up to a power of two. An index beyond goes around, so that nothing
-//! has to be checked where it counts; that it is not beyond is a debug assertion.
+//! Arrays whose length is a power of two. An index beyond the length wraps around, so that no
+//! bounds check is needed in hot code; debug assertions check the indices.
 
 use std::ops::{Index, IndexMut};
 
 use crate::machine::SubCores;
 use crate::sim::SLOTS;
 
-/// One for each of so many.
+/// An array of `COUNT` elements.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Per<T, const COUNT: usize>([T; COUNT]);
 
-/// One for every warp slot.
+/// One element for every warp slot.
 pub(super) type PerSlot<T> = Per<T, SLOTS>;
-/// One for every sub-core that there can be.
+/// One element for every sub-core that an SM can have.
 pub(super) type PerSubCore<T> = Per<T, { SubCores::MAX }>;
 
 impl<T, const COUNT: usize> Per<T, COUNT> {
-    /// Each made from its number.
+    /// Creates each element from its index.
     pub fn new(make: impl FnMut(usize) -> T) -> Self {
         const { assert!(COUNT.is_power_of_two()) };
         Self(std::array::from_fn(make))

@@ -1,20 +1,20 @@
-//! Units of sub-cores, as places of a latch.
+//! The entries of a latch, one per unit and sub-core.
 
 use crate::machine::SubCores;
 
-/// Places of a latch, for each unit (the load/store unit included) and sub-core.
+/// The number of entries of a latch: one for each unit (the load/store unit included) and sub-core.
 pub(super) const PLACES: usize = u64::BITS as usize;
-/// Units of a sub-core, the load/store unit included.
+/// The number of units of a sub-core, the load/store unit included.
 pub(super) const KINDS: usize = PLACES / SubCores::MAX;
-/// Bits of a unit's places.
+/// The entries of unit 0, as a mask.
 const OF_UNIT: u64 = (1 << SubCores::MAX) - 1;
 const SUB_CORE_BITS: u32 = SubCores::MAX.trailing_zeros();
-/// The places of sub-core 0.
+/// The entries of sub-core 0, as a mask.
 const OF_SUB_CORE: u64 = u64::MAX / OF_UNIT;
 
 const _: () = assert!(PLACES >= SubCores::MAX * (crate::machine::MOST_DETAILED_UNITS + 1));
 
-/// Where instructions of a sub-core wait that go to a unit.
+/// The latch entry in which instructions of a sub-core wait for a unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Place(u8);
 
@@ -48,18 +48,18 @@ impl Place {
     }
 }
 
-/// Some places.
+/// A set of latch entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Places(u64);
 
 impl Places {
-    /// All of a unit.
+    /// Returns all entries of a unit.
     #[inline(always)]
     pub fn of_unit(unit: usize) -> Self {
         Self(OF_UNIT << (unit * SubCores::MAX % PLACES))
     }
 
-    /// All of a sub-core.
+    /// Returns all entries of a sub-core.
     #[inline(always)]
     pub fn of_sub_core(sub_core: usize) -> Self {
         Self(OF_SUB_CORE << (sub_core % SubCores::MAX))
@@ -70,7 +70,8 @@ impl Places {
         self.0 == 0
     }
 
-    /// The sub-cores that they are of, as a mask, and whether no two are of the same.
+    /// Returns the sub-cores to which the entries belong, as a mask, and whether no two entries
+    /// belong to the same sub-core.
     #[inline(always)]
     pub fn sub_cores(self) -> (u32, bool) {
         let mut half = u64::BITS / 2;
@@ -109,7 +110,7 @@ impl Places {
         self.0 &= !place.bit();
     }
 
-    /// The first one: by unit, and then by sub-core.
+    /// Returns the first entry, ordered by unit and then by sub-core.
     #[inline(always)]
     pub fn first(self) -> Option<Place> {
         (self.0 != 0).then(|| Place(self.0.trailing_zeros() as u8))

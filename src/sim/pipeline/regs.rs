@@ -2,7 +2,7 @@
 
 use crate::base::RegId;
 
-/// Registers whose numbers differ in their last six bits.
+/// The registers of one word, whose numbers differ in their last six bits only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Regs {
     pub bits: u64,
@@ -24,7 +24,7 @@ impl Regs {
     }
 }
 
-/// Any registers: in most instructions those of one word, and few others.
+/// A set of registers: in most instructions those of one word, and few others.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RegSet {
     pub first: Regs,
@@ -32,16 +32,16 @@ pub(super) struct RegSet {
 }
 
 impl RegSet {
-    /// All of them, if they lie in one word.
+    /// Returns the whole set if it lies in one word.
     #[inline]
     pub fn in_one_word(&self) -> Option<Regs> {
         self.others.is_empty().then_some(self.first)
     }
 
-    /// All of them, if they lie in two words.
+    /// Returns the whole set if it lies in at most two words.
     pub fn in_two_words(&self) -> Option<[Regs; 2]> {
         match *self.others {
-            // nothing of the same word, so that nobody looks further away
+            // an empty part of the same word, so that no other word is accessed
             [] => Some([self.first, Regs { bits: 0, ..self.first }]),
             [second] => Some([self.first, second]),
             _ => None,
@@ -73,7 +73,7 @@ impl FromIterator<RegId> for RegSet {
     }
 }
 
-/// Some of a slot's registers, with the place of their word.
+/// Some registers of a slot, with the position of their word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct SlotRegs {
     pub bits: u64,

@@ -1,7 +1,8 @@
-//! The schedulers of the sub-cores: whose turn it is, who sleeps, and what of their time was idle and why.
+//! The schedulers of the sub-cores: the round robin pointer, the sleeping sub-cores, and the idle
+//! intervals with their reasons.
 //!
-//! A sub-core that issued nothing sleeps until something changes that could let it issue or could change the reason. Only
-//! queues without a collector change with time alone; see `Code::sleeps`.
+//! A sub-core that issued nothing sleeps until a change that could let it issue or could alter the
+//! reason. Without a collector, queues change with time alone; see `Code::sleeps`.
 
 use super::per::{PerSlot, PerSubCore};
 use crate::base::{Cycle, WarpMask};
@@ -11,37 +12,37 @@ use crate::sim::policy::{Placed, View};
 use crate::sim::result::SubCoreResult;
 use crate::trace::{Idle, StallReason, Stalls, Waiting};
 
-/// One sub-core.
+/// The scheduler of one sub-core.
 #[derive(Clone, Debug)]
 struct SubCore {
-    /// Its warp slots.
+    /// The warp slots of the sub-core.
     slots: WarpMask,
-    /// Its present idle interval.
+    /// The present idle interval.
     idle: Option<Idling>,
     issues: u64,
     stalls: Stalls,
-    /// Whether its policy issues whenever it can.
+    /// Whether the policy is work conserving.
     conserving: bool,
-    /// When its policy wants to decide again even if nothing happens.
+    /// The cycle in which the policy wants to decide again even if nothing happens.
     wake: u64,
-    /// What stands for its idle interval, if somebody listens.
+    /// The warp that represents the idle interval, if an observer is attached.
     waiting: Option<Waiting>,
     view: View,
 }
 
-/// An idle interval that is not over.
+/// An idle interval that has not ended.
 #[derive(Clone, Copy, Debug)]
 struct Idling {
     from: u64,
     reason: StallReason,
 }
 
-/// A sub-core is idle for another reason than before.
+/// The start of an idle interval with a new reason.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Change {
-    /// The interval that is over, if it was idle.
+    /// The interval that ended, if the sub-core was idle before.
     pub ended: Option<Idle>,
-    /// The new reason, and the warps that it keeps.
+    /// The new reason, and the warps that it holds back.
     pub reason: StallReason,
     pub warps: WarpMask,
 }
@@ -53,20 +54,22 @@ pub(super) struct Schedulers {
     count: usize,
     /// All sub-cores, as a mask.
     all: u32,
-    /// Sub-cores that may issue, or be idle for another reason than in the last cycle, as a mask.
+    /// The sub-cores that may issue, or whose reason for being idle may differ from the last cycle,
+    /// as a mask.
     awake: u32,
-    /// Those that are idle because units take no more.
+    /// The sub-cores that are idle because units accept no more instructions, as a mask.
     without_room: u32,
     sub_core_of: PerSlot<u8>,
     /// The sub-core that issues first in this cycle.
     first: usize,
 }
 
-/// Every sub-core, as a mask.
+/// Every possible sub-core, as a mask.
 const EVERY: u32 = u32::MAX;
 
 impl Schedulers {
-    /// Of these sub-cores; of each, whether its policy issues whenever it can.
+    /// Creates the schedulers of these sub-cores; `conserving` returns whether the policy of a
+    /// sub-core is work conserving.
     pub fn new(sub_cores: SubCores, conserving: impl Fn(usize) -> bool) -> Self {
         let count = sub_cores.count();
         let sub = |index: usize| SubCore {
@@ -90,7 +93,7 @@ impl Schedulers {
         }
     }
 
-    /// Whether all policies issue whenever they can.
+    /// Returns whether all policies are work conserving.
     pub fn conserve(&self) -> bool {
         self.subs.iter().all(|sub| sub.conserving)
     }
@@ -100,22 +103,22 @@ impl Schedulers {
         self.subs[sub_core].conserving
     }
 
-    /// The warp slots of a sub-core.
+    /// Returns the warp slots of a sub-core.
     #[inline(always)]
     pub fn slots(&self, sub_core: usize) -> WarpMask {
         self.subs[sub_core].slots
     }
 
-    /// What the policy of a sub-core sees.
+    /// Returns the state that the policy of a sub-core gets to see.
     #[inline(always)]
     pub fn view(&mut self, sub_core: usize) -> &mut View {
         &mut self.subs[sub_core].view
     }
 
-    /// Cycles go by in which sub-cores take turns at being first.
+    /// Advances the round robin pointer of the sub-cores by a number of cycles.
     #[inline(always)]
     pub fn turn(&mut self, cycles: u64) {
-        // nearly always the next cycle: no division then
+        // nearly always by one cycle, which needs no division
         let first = self.first.wrapping_add(cycles as usize);
         self.first = match first.checked_sub(self.count) {
             None => first,
@@ -124,20 +127,21 @@ impl Schedulers {
         };
     }
 
-    /// The sub-cores from the first one on, and those before it, as masks.
+    /// Returns, as masks, the sub-cores from the first one on, and those before it.
     #[inline(always)]
     pub fn in_turn(&self) -> [u32; 2] {
         let from_first = EVERY.wrapping_shl(self.first as u32);
         [from_first & self.all, !from_first & self.all]
     }
 
-    /// Whether one is awake.
+    /// Returns whether a sub-core is awake.
     #[inline(always)]
     pub fn any_awake(&self) -> bool {
         self.awake & self.all != 0
     }
 
-    /// The first of these sub-cores that is awake; the set is of those after it then.
+    /// Returns the first of these sub-cores that is awake, and removes it and those before it from
+    /// the set.
     #[inline(always)]
     pub fn next_awake(&self, sub_cores: &mut u32) -> Option<usize> {
         let awake = self.awake & *sub_cores;
@@ -149,13 +153,13 @@ impl Schedulers {
         Some(first as usize)
     }
 
-    /// Something changed for this slot.
+    /// Wakes the sub-core of this slot, for which something has changed.
     #[inline(always)]
     pub fn wake(&mut self, slot: usize) {
         self.awake |= 1u32.wrapping_shl(self.sub_core_of[slot].into());
     }
 
-    /// Something changed for these slots.
+    /// Wakes the sub-cores of these slots, for which something has changed.
     #[inline]
     pub fn wake_slots(&mut self, slots: WarpMask) {
         slots.slots().for_each(|slot| self.wake(slot));
@@ -165,14 +169,16 @@ impl Schedulers {
         self.awake = EVERY;
     }
 
-    /// There is room in units' queues for some sub-cores, given as a mask.
+    /// Wakes those of these sub-cores, given as a mask, that waited for room in the queues of
+    /// units.
     #[inline(always)]
     pub fn wake_for_room(&mut self, sub_cores: u32) {
         self.awake |= sub_cores & self.without_room;
     }
 
-    /// Instructions of these slots were fetched, some of which `go_on`. A sub-core need not know if one of its warps waits
-    /// for something that comes before a fetch among the reasons, and none of these can issue.
+    /// Wakes the sub-cores of these slots, whose instructions were fetched; the warps in `go_on`
+    /// can issue them. A sub-core need not be woken if the present reason precedes fetch in the
+    /// order of the reasons, and none of the fetched warps can issue.
     #[inline]
     pub fn wake_fetched(&mut self, slots: WarpMask, go_on: WarpMask) {
         for slot in slots.slots() {
@@ -184,24 +190,25 @@ impl Schedulers {
         }
     }
 
-    /// A policy wants to decide again in this cycle, even if nothing happens.
+    /// Sets the cycle in which a policy wants to decide again even if nothing happens.
     pub fn wake_at(&mut self, sub_core: usize, cycle: u64) {
         self.subs[sub_core].wake = cycle;
     }
 
-    /// The next cycle in which a policy wants to decide again.
+    /// Returns the next cycle in which a policy wants to decide again, or `u64::MAX`.
     pub fn next_wake(&self) -> u64 {
         self.subs.iter().map(|sub| sub.wake).min().unwrap_or(u64::MAX)
     }
 
-    /// A sub-core issues an instruction.
+    /// Counts an instruction that a sub-core issues.
     #[inline(always)]
     pub fn issued(&mut self, sub_core: usize) {
         let issues = &mut self.subs[sub_core].issues;
         *issues = issues.wrapping_add(1);
     }
 
-    /// A sub-core issues nothing in this cycle, and `sleeps` if nothing but a change can alter that.
+    /// Accounts for a cycle in which a sub-core issues nothing; it falls asleep if `sleeps`.
+    /// Returns the change if the reason is a new one.
     #[inline(always)]
     pub fn idle(&mut self, sub_core: usize, stalled: &Stalled, sleeps: bool, now: u64) -> Option<Change> {
         let bit = 1u32.wrapping_shl(sub_core as u32);
@@ -220,18 +227,18 @@ impl Schedulers {
         Some(Change { ended, reason, warps })
     }
 
-    /// There was no instruction so far, up to this cycle.
+    /// Records that there was no instruction before this cycle.
     pub fn drain_until(&mut self, now: u64) {
         let idle = (now > 0).then_some(Idling { from: 0, reason: StallReason::Drain });
         self.subs.iter_mut().take(self.count).for_each(|sub| sub.idle = idle);
     }
 
-    /// What stands for the present idle interval of a sub-core.
+    /// Sets the warp that represents the present idle interval of a sub-core.
     pub fn note_waiting(&mut self, sub_core: usize, waiting: Option<Waiting>) {
         self.subs[sub_core].waiting = waiting;
     }
 
-    /// The present idle interval of a sub-core is over, if there is one.
+    /// Ends the present idle interval of a sub-core and returns it, if there is one.
     #[inline(always)]
     pub fn end_idle(&mut self, sub_core: usize, now: u64) -> Option<Idle> {
         let sub = &mut self.subs[sub_core];
@@ -242,7 +249,8 @@ impl Schedulers {
         Some(Idle { sub_core: sub_core as u8, from, to, reason, waiting: sub.waiting })
     }
 
-    /// The warps of a block begin. What its policy hears of it.
+    /// Adds the warps of a block to a sub-core, and returns the description of the block for the
+    /// policy.
     pub fn place(&mut self, sub_core: usize, placed: Placed) -> Placed {
         let sub = &mut self.subs[sub_core];
         let slots = placed.slots & sub.slots;
@@ -250,14 +258,14 @@ impl Schedulers {
         Placed { slots, ..placed }
     }
 
-    /// A block has ended that was this one in launch order.
+    /// Removes a block that has ended; `older` is its position in launch order.
     pub fn remove(&mut self, older: usize) {
         for sub in self.subs.iter_mut().take(self.count) {
             sub.view.by_age.remove(older);
         }
     }
 
-    /// What a sub-core did so far, but for its present idle interval.
+    /// Returns what a sub-core did so far, without its present idle interval.
     pub fn result(&self, sub_core: usize) -> SubCoreResult {
         SubCoreResult { issues: self.subs[sub_core].issues, stalls: self.subs[sub_core].stalls }
     }

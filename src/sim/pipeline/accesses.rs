@@ -1,4 +1,5 @@
-//! The load/store unit as a stage of the SM: what it asks, what it is given, and what becomes of its answers.
+//! The load/store unit as a stage of the SM: its inputs, its callbacks and the effects of its
+//! answers.
 
 use super::Sm;
 use super::code::Code;
@@ -11,7 +12,7 @@ use crate::isa::Space;
 use crate::path::{LineUse, Step};
 use crate::program::Access;
 
-/// What the load/store unit asks.
+/// The parts of the SM to which the load/store unit has access.
 struct Asked<'s, 'a> {
     now: u64,
     code: &'s Code<'a>,
@@ -26,7 +27,7 @@ impl Beside for Asked<'_, '_> {
         self.warps.line(slot.into(), number)
     }
 
-    /// Allocates banks for the destinations that have none yet. Whether all have one.
+    /// Allocates banks for the destinations that have none yet. Returns whether all have one.
     #[inline]
     fn write(&mut self, id: FlightId) -> bool {
         let Some(collector) = &mut *self.collector else { return true };
@@ -48,7 +49,8 @@ impl Beside for Asked<'_, '_> {
 }
 
 impl Sm<'_> {
-    /// A cycle of the load/store unit; then it takes the oldest access, if it is free.
+    /// Simulates a cycle of the load/store unit; then the unit takes the oldest access, if it is
+    /// free.
     #[inline(always)]
     pub(super) fn load_and_store<const PLAIN: bool>(&mut self, port: Option<&mut Port>) {
         let Self { now, code, flights, collector, warps, load_store: Some(unit), .. } = self else { return };
@@ -94,7 +96,8 @@ impl Sm<'_> {
         }
     }
 
-    /// The unit takes the oldest access, if it is free and there is one behind the collector, or one in its queue.
+    /// Starts the oldest access that waits behind the collector, or the first one in the queue, if
+    /// the unit is free.
     #[inline(always)]
     fn start_access(&mut self) {
         let Some(unit) = self.load_store.as_mut().filter(|unit| unit.is_free()) else { return };
@@ -126,8 +129,8 @@ impl Sm<'_> {
         unit.start(Start { flight: id, slot, access, space, banks, lines_end: line, transactions }, self.now);
     }
 
-    /// What an access that is about to issue asks of memory: the end of its traffic, and its
-    /// transactions.
+    /// Determines the memory traffic of an access that is about to issue: the end of its lines, and
+    /// the number of its transactions.
     pub(super) fn claim_traffic(&mut self, id: FlightId, step: Step, access: Access) {
         let Some(unit) = &self.load_store else { return };
         let slot = usize::from(self.flights.get(id).slot);
@@ -142,7 +145,7 @@ impl Sm<'_> {
     }
 }
 
-/// Cycles for which a shared-memory access keeps the banks.
+/// Returns the number of cycles for which a shared-memory access occupies the banks.
 fn bank_transactions(step: Step) -> u64 {
     u64::from(step.memory().extra_transactions) + 1
 }

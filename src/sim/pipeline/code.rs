@@ -1,4 +1,4 @@
-//! What the pipeline needs of each instruction of the program, worked out once for all SMs.
+//! The properties of each instruction that the pipeline needs, computed once for all SMs.
 
 use super::per::Per;
 use super::place::{KINDS, PLACES, Place};
@@ -11,47 +11,50 @@ use crate::program::{Access, Flow, RegList, TimingTable};
 use crate::sim::SLOTS;
 use crate::sim::ops::{Op, Ops};
 
-/// An instruction.
+/// An instruction of the program.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub(super) struct Instr {
-    /// Registers that must be there, if it waits for nothing else and they lie in two words; and whether that is so.
+    /// The registers that must be available, if the instruction waits for nothing else and they lie
+    /// in two words; and whether that is so.
     pub waits: [Regs; 2],
     pub waits_simply: bool,
-    /// Registers that it writes, if nothing else becomes of it, somebody may wait for them and they lie in one word; and
-    /// whether that is so.
+    /// The registers that it writes, and whether it writes simply: its completion has no other
+    /// effect, the scoreboard tracks its results, and the registers lie in one word.
     pub writes_simply: bool,
     pub writes: Regs,
-    /// Cycles that its unit is taken and until its result, if these are the same each time.
+    /// The cycles for which it occupies its unit and the cycles until its result, if these are
+    /// constant.
     pub init: u64,
     pub total: u64,
-    /// The banks that the collector reads and those that are written, of slot 0 and counted from a sub-core's first one.
+    /// The banks that the collector reads and those that are written. They are those of slot 0,
+    /// counted from the first bank of the sub-core.
     reads: Reads,
     written: u64,
-    /// The kind of unit it goes to, if that is the same each time.
+    /// The kind of unit that it goes to, if that is constant.
     kind: u8,
     has_kind: bool,
-    /// Whether unit and times are the same each time, it does not go to the load/store unit, and it takes no part in barriers
-    /// and the like.
+    /// Whether its unit and times are constant, it does not go to the load/store unit, and it is
+    /// not a barrier or the like.
     pub ordinary: bool,
-    /// Whether no bank is read more often than [`Reads`] can say.
+    /// Whether no bank is read by more operands than [`Reads`] can represent.
     pub counted: bool,
-    /// Whether somebody waits for its results.
+    /// Whether the scoreboard tracks its results.
     pub scored: bool,
-    /// Every register written, as a mask.
+    /// A mask with one bit for every register written.
     pub all_writes: u8,
-    /// What it is to the load/store unit, if it goes there.
+    /// The kind of memory access, if it goes to the load/store unit.
     pub access: Option<Access>,
     pub flow: Flow,
     pub rare: Box<Rare>,
 }
 
-/// What few ask about an instruction.
+/// The properties of an instruction that are rarely needed.
 #[derive(Clone, Debug)]
 pub(super) struct Rare {
     pub waits: RegSet,
     pub writes: RegSet,
-    /// The banks of its operands, and of its results, one by one, as above.
+    /// The banks of its operands and of its results, one by one, relative like the masks above.
     operands: Few<u8, 14>,
     results: Few<u8, 14>,
     /// Whether a warp that waits for its result may be waiting for global memory.
@@ -59,17 +62,17 @@ pub(super) struct Rare {
     pub op: Op,
 }
 
-/// Banks that an instruction reads, and of how many of its operands.
+/// The banks that an instruction reads, and the number of operands in each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Reads {
-    /// At least one, at least two, at least three.
+    /// The banks with at least one, at least two and at least three operands.
     pub once: u64,
     pub twice: u64,
     pub thrice: u64,
 }
 
 impl Reads {
-    /// The banks of these operands, if no bank has more than three of them.
+    /// Returns the banks of these operands, or `None` if a bank has more than three of them.
     pub fn of(operands: impl IntoIterator<Item = u8>) -> Option<Self> {
         let mut reads = Self::default();
         for bank in operands {
@@ -85,39 +88,40 @@ impl Reads {
     }
 }
 
-/// The program, as one machine runs it.
+/// The program, prepared for one machine.
 #[derive(Clone, Debug)]
 pub(super) struct Code<'a> {
     pub table: &'a TimingTable,
     instrs: Vec<Instr>,
-    /// Register banks of a sub-core, all of them as a mask, and the first of each sub-core.
+    /// The number of register banks of a sub-core, a mask of all of them, and the first bank of
+    /// each sub-core.
     banks: u8,
     all_banks: u64,
     first_banks: [u8; SubCores::MAX],
-    /// By slot: by how many banks its registers are moved on.
+    /// By slot: the number of banks by which its registers are shifted.
     moved: [u8; SLOTS],
-    /// Whether nothing but an event lets a sub-core issue that could not before.
+    /// Whether a sub-core that could not issue can do so only after an event.
     pub sleeps: bool,
-    /// By unit, the load/store unit last: its kind, which is its place in the order of entry to the collector; and by
-    /// kind the unit.
+    /// By unit, the load/store unit last: its kind, which is its rank in the order of entry to the
+    /// collector. By kind: the unit.
     kinds: Per<u8, KINDS>,
     units: Per<u8, KINDS>,
     /// The unit number of the load/store unit.
     pub load_store: usize,
-    /// By unit: how long its operations take.
+    /// By unit: the latencies of its operations.
     pub times: Vec<Times>,
-    /// By place, but for the load/store unit's: the number of the unit's instance.
+    /// By latch entry, except for the load/store unit: the number of the unit's instance.
     instances: [u16; PLACES],
 }
 
-/// From a start in a unit to the result.
+/// The shortest and the longest time from a start in a unit to the result, in cycles.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Times {
     pub shortest: u64,
     pub longest: u64,
 }
 
-/// When and for how long one execution occupies which unit.
+/// The unit of one execution, and the times for which it occupies it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timing {
     pub unit: u8,
@@ -183,7 +187,7 @@ impl<'a> Code<'a> {
             all_banks: u64::MAX >> (u64::BITS as usize - banks),
             first_banks: std::array::from_fn(|sub_core| (sub_core * banks) as u8),
             moved: std::array::from_fn(|slot| (slot % banks) as u8),
-            // a queue without a collector has room again when time comes
+            // a queue without a collector gets room again as time passes
             sleeps: settings.collector.is_some() || settings.queue.is_none(),
             load_store: table.units(),
             times: times(table),
@@ -204,19 +208,19 @@ impl<'a> Code<'a> {
         &self.instrs[step.pc().index()]
     }
 
-    /// The kind of unit that one execution goes to, the load/store unit included.
+    /// Returns the kind of unit that one execution goes to, the load/store unit included.
     #[inline(always)]
     pub fn kind(&self, step: Step, instr: &Instr) -> u8 {
         if instr.has_kind { instr.kind } else { self.kinds[usize::from(self.timing(step).unit)] }
     }
 
-    /// The unit of a kind in a sub-core.
+    /// Returns the latch entry of a kind of unit and a sub-core.
     #[inline]
     pub fn place(&self, kind: u8, sub_core: usize) -> Place {
         Place::new(usize::from(self.units[usize::from(kind)]), sub_core)
     }
 
-    /// Unit and times of one execution.
+    /// Returns the unit and the times of one execution.
     #[inline]
     pub fn timing(&self, step: Step) -> Timing {
         let op = &self.of(step).rare.op;
@@ -227,23 +231,25 @@ impl<'a> Code<'a> {
         Timing { unit: op.unit.get(), init: op.init.get(), total: (op.init + op.lat).get() }
     }
 
-    /// The number of a unit's instance.
+    /// Returns the number of a unit's instance.
     #[inline]
     pub fn instance(&self, place: Place) -> usize {
         usize::from(self.instances[place.index()])
     }
 
-    /// Banks of a sub-core, as they are counted for slot 0, among all banks of the SM, for another slot.
+    /// Maps banks of a sub-core, given for slot 0, to the banks of another slot among all banks of
+    /// the SM.
     #[inline(always)]
     fn of_slot(&self, banks: u64, slot: u8, sub_core: usize) -> u64 {
         let moved = u32::from(self.moved[usize::from(slot) % SLOTS]);
-        // with 64 banks and nothing moved that is what was there already
+        // with 64 banks and no shift, this yields the same bits again
         let around = banks.wrapping_shr(u32::from(self.banks).wrapping_sub(moved));
         let moved = (banks.wrapping_shl(moved) | around) & self.all_banks;
         moved.wrapping_shl(self.first_banks[sub_core % SubCores::MAX].into())
     }
 
-    /// The banks that an instruction of a warp reads, if they are [counted](Instr::counted).
+    /// Returns the banks that an instruction of a warp reads, if they are
+    /// [counted](Instr::counted).
     #[inline(always)]
     pub fn reads(&self, instr: &Instr, slot: u8, sub_core: usize) -> Reads {
         let Reads { once, twice, thrice } = instr.reads;
@@ -255,13 +261,13 @@ impl<'a> Code<'a> {
         Reads { once, twice, thrice }
     }
 
-    /// The banks that an instruction of a warp writes.
+    /// Returns the banks that an instruction of a warp writes.
     #[inline(always)]
     pub fn written(&self, instr: &Instr, slot: u8, sub_core: usize) -> u64 {
         self.of_slot(instr.written, slot, sub_core)
     }
 
-    /// The bank of each operand of an instruction of a warp.
+    /// Returns the bank of each operand of an instruction of a warp.
     pub fn operand_banks<'s>(
         &'s self,
         instr: &'s Instr,
@@ -271,7 +277,7 @@ impl<'a> Code<'a> {
         instr.rare.operands.as_slice().iter().map(move |&home| self.bank(home, slot, sub_core))
     }
 
-    /// The bank of one of the registers that an instruction of a warp writes.
+    /// Returns the bank of one of the registers that an instruction of a warp writes.
     #[inline]
     pub fn result_bank(&self, instr: &Instr, number: usize, slot: u8, sub_core: usize) -> usize {
         self.bank(instr.rare.results.as_slice()[number], slot, sub_core)
@@ -292,7 +298,7 @@ fn times(table: &TimingTable) -> Vec<Times> {
     times
 }
 
-/// By unit, the load/store unit last: a number that says when it is its turn to enter the collector.
+/// Returns, by unit with the load/store unit last, its rank in the order of entry to the collector.
 fn order(machine: &Machine, settings: &Pipeline) -> Vec<usize> {
     let named = |name: &str| settings.collect.iter().position(|other| other == name);
     let units = machine.units();

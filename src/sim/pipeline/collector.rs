@@ -1,14 +1,16 @@
 //! The operand collector: reads the operands of issued instructions from register banks.
 //!
 //! Each collector unit holds an instruction until its operands are read. A bank is read once in a
-//! step, first come first served; a bank that is written in a cycle is not read in its first
-//! step. An instruction without register operands passes in the step after it entered.
+//! step, in first-come first-served order; a bank that is written in a cycle is not read in its
+//! first step. An instruction without register operands passes in the step after it entered.
 //!
-//! So the step of each read is known when an instruction enters, and nothing has to be done for it then: only a write
-//! to a bank that somebody wants to read puts off what waits for that bank. Steps are counted from the first cycle on.
+//! The step of each read is therefore known when an instruction enters, and no work is needed until
+//! then: only a write to a bank with pending reads delays these reads. Steps are counted from the
+//! first cycle on.
 //!
-//! Its ports are places: at one end instructions wait to enter, by kind of unit and sub-core, at the other those whose
-//! operands are read wait for their units, by unit and sub-core.
+//! The ports are latches. In the input latch, instructions wait to enter, by kind of unit and
+//! sub-core. In the output latch, instructions whose operands are read wait for their units, by
+//! unit and sub-core.
 
 use super::code::Reads;
 use super::flight::FlightId;
@@ -17,21 +19,21 @@ use super::place::{PLACES, Place, Places};
 use crate::machine::SubCores;
 use crate::machine::pipeline::Collector as Settings;
 
-/// What it asks about instructions.
+/// The properties of instructions that the collector looks up.
 pub(super) trait Operands {
-    /// The bank of each operand.
+    /// Returns the bank of each operand.
     fn banks(&self, id: FlightId) -> impl Iterator<Item = usize>;
 }
 
 /// An instruction that waits to enter.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Entering {
-    /// The larger, the later it issued.
+    /// The age; a larger value means a later issue.
     pub age: u64,
     pub flight: FlightId,
-    /// Where it goes.
+    /// The output latch entry that it goes to.
     pub place: Place,
-    /// Whether it is known which banks hold how many of its operands, and these.
+    /// Whether `reads` holds the number of its operands in each bank.
     pub counted: bool,
     pub reads: Reads,
 }
@@ -43,14 +45,14 @@ impl Waiting for Entering {
     }
 }
 
-/// Collector units, and register banks, at most.
+/// The largest number of collector units, and of register banks.
 const MOST: usize = 64;
 
 /// A collector unit.
 #[derive(Clone, Copy, Debug, Default)]
 struct Hold {
     flight: FlightId,
-    /// Where its instruction goes: a place in the output.
+    /// The output latch entry that its instruction goes to.
     place: Place,
     age: u64,
     /// The step in which its last operand is read.
@@ -65,32 +67,36 @@ pub(super) struct Collector {
     input: Latch<Entering>,
     output: Latch<Aged>,
     holds: [Hold; MOST],
-    /// Collector units that are free, as a mask; sub-cores that have one, as a mask.
+    /// The collector units that are free, and the sub-cores that have a free one, as masks.
     free: u64,
     roomy: u32,
-    /// Those that wait for operands; and by step modulo its length those whose last operand is read then, if no write puts
-    /// that off, or who are to be looked at again.
+    /// The collector units that wait for operands, as a mask; and, by step modulo the length, those
+    /// to look at in that step, because their last operand is read then unless a write delays it.
     reading: u64,
     due: [u64; MOST],
-    /// By place in the output: collector units whose operands are read and that go there.
+    /// By output latch entry: the collector units whose operands are read and that go there.
     going: [u64; PLACES],
-    /// Those among them whose place is free.
+    /// Those among them whose output latch entry is free.
     ready: u64,
-    /// Whether something came or left since the last try to let instructions enter that let nothing in.
+    /// Whether an instruction was added or has left since the last attempt to admit instructions
+    /// that admitted none.
     changed: bool,
-    /// Sub-cores of which something has entered since somebody last asked, as a mask.
+    /// The sub-cores from which an instruction has entered since the last call of `entered`, as a
+    /// mask.
     entered: u32,
-    /// Per bank: the step from which on nobody wants to read it. From the present step up to there it is read in each.
+    /// Per bank: the first step without a pending read. The bank is read in each step from the
+    /// present one up to there.
     wanted_until: [u64; MOST],
-    /// Banks that somebody wants to read, or has read.
+    /// The banks that have, or have had, pending reads.
     wanted: u64,
-    /// By collector unit and bank: the step in which it reads the bank last, if it does.
+    /// By collector unit and bank: the last step in which the unit reads the bank, if it does.
     reads: Vec<u64>,
-    /// Banks written in this cycle.
+    /// The banks written in this cycle.
     written: u64,
-    /// Per port: where the search for the next instruction begins; none if there is a port for each collector unit.
+    /// Per port: the collector unit from which the search for the next instruction begins. It is
+    /// empty if there is a port for each collector unit.
     search_from: Vec<u8>,
-    /// Collector units of a sub-core; and those of each, as masks.
+    /// The number of collector units per sub-core; and those of each sub-core, as masks.
     share: usize,
     shares: [u64; SubCores::MAX],
 }
@@ -126,63 +132,65 @@ impl Collector {
         }
     }
 
-    /// An instruction has issued that goes to a kind of unit and for which there is [room](Self::waiting).
+    /// Adds an issued instruction that goes to a kind of unit. Its latch entry must be
+    /// [free](Self::waiting).
     #[inline(always)]
     pub fn put(&mut self, place: Place, instruction: Entering) {
         self.input.put(place, instruction);
         self.changed = true;
     }
 
-    /// Where instructions wait to enter, by kind and sub-core.
+    /// Returns the latch entries in which instructions wait to enter, by kind and sub-core.
     #[inline(always)]
     pub fn waiting(&self) -> Places {
         self.input.full()
     }
 
-    /// Sub-cores of which something has entered since somebody last asked, as a mask.
+    /// Returns the sub-cores from which an instruction has entered since the last call, as a mask.
     #[inline(always)]
     pub fn entered(&mut self) -> u32 {
         std::mem::take(&mut self.entered)
     }
 
-    /// Where instructions wait whose operands are read, by unit and sub-core.
+    /// Returns the latch entries in which instructions whose operands are read wait, by unit and
+    /// sub-core.
     #[inline(always)]
     pub fn collected(&self) -> Places {
         self.output.full()
     }
 
-    /// What waits there.
+    /// Returns the instruction in such an entry.
     #[inline(always)]
     pub fn at(&self, place: Place) -> FlightId {
         self.output.at(place).flight
     }
 
-    /// Where the one waits that goes to a unit and issued first.
+    /// Returns the entry of the instruction for a unit that issued first.
     #[inline(always)]
     pub fn oldest(&self, unit: usize) -> Option<Place> {
         self.output.oldest(unit)
     }
 
-    /// What waits there leaves.
+    /// Removes the instruction in such an entry.
     #[inline(always)]
     pub fn take(&mut self, place: Place) {
         self.output.take(place);
         self.ready |= self.going[place.index()];
     }
 
-    /// Whether nothing moves in it until something comes or makes room.
+    /// Returns whether nothing moves in the collector until an instruction is added or taken.
     #[inline(always)]
     pub fn is_stuck(&self) -> bool {
         self.ready == 0 && self.reading == 0 && !self.lets_enter()
     }
 
-    /// Whether an instruction may enter.
+    /// Returns whether an instruction may enter.
     #[inline(always)]
     fn lets_enter(&self) -> bool {
         self.changed && self.free != 0 && !self.input.is_empty()
     }
 
-    /// Before a cycle of the collector: banks are written in it.
+    /// Records, before a cycle of the collector, that banks are written in it.
     #[inline(always)]
     pub fn write(&mut self, banks: u64, now: u64) {
         let wanted = banks & self.wanted & !self.written;
@@ -192,19 +200,19 @@ impl Collector {
         }
     }
 
-    /// Whether one of these banks is written in this cycle.
+    /// Returns whether one of these banks is written in this cycle.
     #[inline(always)]
     pub fn writes(&self, banks: u64) -> bool {
         self.written & banks != 0
     }
 
-    /// A cycle in which it [is stuck](Self::is_stuck).
+    /// Ends a cycle in which the collector [is stuck](Self::is_stuck).
     #[inline(always)]
     pub fn rest(&mut self) {
         self.written = 0;
     }
 
-    /// Everything that reads one of these banks from this step on does so a step later.
+    /// Delays all reads of these banks from the step `from` on by one step.
     #[inline(never)]
     fn put_off(&mut self, mut banks: u64, from: u64) {
         while banks != 0 {
@@ -232,7 +240,8 @@ impl Collector {
         }
     }
 
-    /// One cycle: instructions enter, their operands are read, and they go on to where they wait for their units.
+    /// Simulates one cycle: instructions enter, their operands are read, and they move to the
+    /// output latch.
     pub fn cycle(&mut self, now: u64, operands: &impl Operands) {
         let steps = u64::from(self.settings.steps);
         let first = now.wrapping_mul(steps);
@@ -250,8 +259,8 @@ impl Collector {
         self.written = 0;
     }
 
-    /// Instructions go whose place in the output is free. Of several with the same place, which are of one sub-core, the
-    /// one in the first collector unit goes.
+    /// Moves instructions whose output latch entry is free. Of several with the same entry, which
+    /// belong to one sub-core, the one in the first collector unit moves.
     #[inline(always)]
     fn hand_over(&mut self) {
         self.changed = true;
@@ -263,7 +272,8 @@ impl Collector {
         }
     }
 
-    /// Where there are fewer ports than collector units: each lets one go, from the sub-core after that of its last on.
+    /// Moves instructions if there are fewer ports than collector units: each port moves one, and
+    /// searches from the sub-core after that of its last one on.
     #[cold]
     fn hand_over_by_port(&mut self) {
         for port in 0..self.search_from.len() {
@@ -289,7 +299,7 @@ impl Collector {
         self.roomy |= 1 << place.sub_core();
     }
 
-    /// Some operands are read in this step, the last ones of some instructions.
+    /// Reads the operands of this step, which are the last ones of some instructions.
     #[inline(always)]
     fn read(&mut self, step: u64) {
         let mut due = std::mem::take(&mut self.due[step as usize % MOST]);
@@ -306,14 +316,14 @@ impl Collector {
         }
     }
 
-    /// A collector unit whose last operand is read in a later step than this one.
+    /// Schedules the next look at a collector unit whose last operand is read in a later step.
     #[inline(always)]
     fn look_again(&mut self, unit: usize, last_read: u64, step: u64) {
         let at = last_read.min(step.wrapping_add(MOST as u64 - 1));
         self.due[at as usize % MOST] |= 1 << unit;
     }
 
-    /// An instruction may go on.
+    /// Marks an instruction as collected.
     #[inline(always)]
     fn operands_are_read(&mut self, unit: usize, place: Place) {
         self.going[place.index()] |= 1 << unit;
@@ -322,12 +332,14 @@ impl Collector {
         }
     }
 
-    /// Each port takes an instruction for each kind of unit, if there is a free collector unit for it.
+    /// Admits instructions: each port takes one for each kind of unit, if there is a free collector
+    /// unit.
     #[inline(always)]
     fn accept(&mut self, step: u64, operands: &impl Operands) {
         let waiting = self.input.full();
         let (sub_cores, apart) = waiting.sub_cores();
-        // where each is of another sub-core, their order makes no difference: what an instruction takes is its sub-core's
+        // if each comes from another sub-core, the order makes no difference, because an
+        // instruction uses resources of its own sub-core only
         let apart = apart && self.settings.ports as usize >= SubCores::MAX;
         if apart && sub_cores & !self.roomy == 0 {
             self.changed = false;
@@ -340,7 +352,8 @@ impl Collector {
     }
 
     fn accept_in_turn(&mut self, step: u64, operands: &impl Operands) {
-        // nothing becomes free meanwhile, so who cannot enter now cannot enter at all
+        // nothing becomes free in the meantime, so an instruction that cannot enter now cannot
+        // enter at all
         let mut kinds = self.input.full();
         let mut ports = self.settings.ports;
         while !kinds.is_empty() && ports > 0 {
@@ -359,7 +372,8 @@ impl Collector {
         self.changed = !kinds.is_empty();
     }
 
-    /// The oldest instruction for a kind of unit enters, if there is one and it can.
+    /// Admits the oldest instruction for a kind of unit, and returns whether there was one that
+    /// could enter.
     fn enter(&mut self, step: u64, operands: &impl Operands, kind: usize) -> bool {
         let Some(entry) = self.input.oldest(kind) else { return false };
         let can = self.free & self.shares[entry.sub_core()] != 0;
@@ -369,7 +383,7 @@ impl Collector {
         can
     }
 
-    /// An instruction enters that can.
+    /// Admits an instruction that can enter.
     #[inline(always)]
     fn admit(&mut self, entry: Place, step: u64, operands: &impl Operands) {
         let Entering { age, flight, place, counted, reads } = *self.input.at(entry);
@@ -397,7 +411,8 @@ impl Collector {
         }
     }
 
-    /// The steps in which operands are read of an instruction that enters in this one: the last of them.
+    /// Schedules the reads of an instruction that enters in this step, and returns the last step of
+    /// them.
     #[inline(always)]
     fn schedule(&mut self, unit: usize, Reads { once, twice, thrice }: Reads, step: u64) -> u64 {
         let first = unit.wrapping_mul(self.settings.banks as usize);
@@ -415,7 +430,8 @@ impl Collector {
         last
     }
 
-    /// As [`Self::schedule`], one operand after the other; and the banks.
+    /// Schedules the reads like [`Self::schedule`], one operand after the other, and also returns
+    /// the banks.
     #[cold]
     fn schedule_each(&mut self, unit: usize, operands: impl Iterator<Item = usize>, step: u64) -> (u64, u64) {
         operands.fold((step, 0), |(last, banks), bank| {

@@ -1,4 +1,4 @@
-//! Against a collector that goes from step to step.
+//! Compares the collector with one that simulates every step.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use super::super::by_cycle::Collector as ByStep;
 use super::*;
 
-/// What tests issue: an instruction for each number, which is its age too.
+/// The instructions that tests issue: the index of each is also its age.
 #[derive(Default)]
 struct Issued(Vec<(Place, Vec<usize>)>);
 
@@ -73,7 +73,7 @@ fn operands_are_read_when_a_collector_that_goes_by_steps_reads_them() {
             let input = ours.waiting().map(|place| numbered(place, ours.input.at(place).flight));
             assert!(input.eq(theirs.input.iter().map(|(&place, &id)| (place, id))), "{what}");
             for sub_core in 0..sub_cores {
-                // the latches before and after are numbered alike here
+                // the input and the output latch are numbered alike here
                 let place = Place::new(draw(kinds), sub_core);
                 if !ours.waiting().has(place) && draw(2) == 0 {
                     let id = issued.0.len();

@@ -1,26 +1,26 @@
-//! Instructions by the cycle of their write-back.
+//! A queue of instructions by the cycle of their write-back.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::flight::{FlightId, Flights, NONE};
 
-/// Cycles that have a bucket of their own.
+/// The number of cycles that have their own bucket.
 const NEAR: usize = 256;
 const WORDS: usize = NEAR / 64;
 
-/// Instructions by the cycle of their write-back; of one cycle, the one that was filed first
-/// comes first.
+/// The instructions by the cycle of their write-back. Within a cycle, they are in the order of
+/// their insertion.
 #[derive(Clone, Debug)]
 pub(super) struct Completions {
-    /// By cycle mod NEAR, for the cycles from `now` on: the first and the last that were filed and not yet taken.
-    /// The others follow by [`super::flight::Flight::next`].
+    /// For each of the cycles from `now` on, indexed modulo NEAR: the first and the last remaining
+    /// instruction. The instructions in between are linked by [`super::flight::Flight::next`].
     buckets: Box<[(FlightId, FlightId); NEAR]>,
-    /// Buckets that are not empty.
+    /// The buckets that are not empty, as a bit mask.
     filled: [u64; WORDS],
     now: u64,
-    /// What was filed for later cycles, and when. It comes before what is in the bucket of its
-    /// cycle, which was filed later.
+    /// The instructions of cycles beyond the buckets, with their cycle and insertion number. They
+    /// precede those in the bucket of the same cycle, which were inserted later.
     far: BinaryHeap<Reverse<(u64, u64, FlightId)>>,
     filed: u64,
 }
@@ -38,7 +38,7 @@ impl Default for Completions {
 }
 
 impl Completions {
-    /// `at` lies after the cycle that [`Self::due`] was last asked about.
+    /// Inserts an instruction. `at` must be after the cycle of the last call of [`Self::due`].
     #[inline]
     pub fn file(&mut self, at: u64, flight: FlightId, flights: &mut Flights) {
         debug_assert!(at > self.now, "a write-back in the past");
@@ -63,14 +63,16 @@ impl Completions {
         self.far.push(Reverse((at, self.filed, flight)));
     }
 
-    /// Whether one is due. `now` never decreases, and skips no cycle in which one is due.
+    /// Returns whether an instruction may be due. `now` never decreases, and skips no cycle in
+    /// which one is due.
     #[inline]
     pub fn is_due(&mut self, now: u64) -> bool {
         self.now = now;
         self.buckets[now as usize % NEAR].0 != NONE || !self.far.is_empty()
     }
 
-    /// The next one that is due in the cycle that [`Self::is_due`] was last asked about.
+    /// Removes and returns the next instruction that is due in the cycle of the last call of
+    /// [`Self::is_due`].
     #[inline]
     pub fn due(&mut self, flights: &Flights) -> Option<FlightId> {
         if !self.far.is_empty()
@@ -99,11 +101,12 @@ impl Completions {
         })
     }
 
-    /// When the next one after the present cycle is due.
+    /// Returns the cycle of the next instruction after the present cycle, or `u64::MAX`.
     pub fn next(&self) -> u64 {
         let far = self.far.peek().map_or(u64::MAX, |Reverse((at, ..))| *at);
         let start = (self.now + 1) as usize % NEAR;
-        // the first word twice: its part from `start` on, and at the end the part before
+        // the first word is searched twice: first its part from `start` on, and at the end the part
+        // before
         for n in 0..=WORDS {
             let index = (start / 64 + n) % WORDS;
             let mut word = self.filled[index];
@@ -156,7 +159,7 @@ mod tests {
         assert_eq!(completions.next(), u64::MAX);
     }
 
-    /// Against a plain list.
+    /// Compares the queue with a plain list.
     #[test]
     fn the_wheel_turns() {
         let flights = &mut flights(3000);

@@ -1,39 +1,41 @@
-//! The data cache of an SM behind its banks.
+//! The data cache of an SM, with its banks.
 //!
-//! A transaction enters the bank of its first sector, one per cycle and bank, and reaches the tags
-//! when the cache's latency is over. One that the tags stall stays at the end of its bank.
+//! A transaction enters the bank of its first sector, at most one per cycle and bank, and reaches
+//! the tags after the latency of the cache. A transaction that the tags refuse stays at the end of
+//! its bank.
 
 use std::collections::VecDeque;
 
 use super::memory::{Access, Cache, Request, Token};
 use crate::machine::memory::L1;
 
-/// What became of a transaction at the end of a bank.
+/// The outcome of a transaction that reached the end of a bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LookedUp {
-    /// It is as it was.
+    /// The cache refused it, and nothing has changed.
     Refused,
-    /// The tags have no more to do with this one.
+    /// It hit, and is finished.
     Hit(Token),
-    /// It waits in the cache, or goes on.
+    /// It waits in the cache, or is forwarded.
     Taken,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct FirstLevel {
     latency: u64,
-    /// Per bank: transactions with the cycle in which they reach the tags.
+    /// Per bank: the transactions, each with the cycle in which it reaches the tags.
     banks: Vec<VecDeque<(u64, Request)>>,
-    /// Banks that took a transaction in a cycle, and which cycle.
+    /// The banks that accepted a transaction in the cycle `taken_at`, as a mask.
     taken: u64,
     taken_at: u64,
-    /// Nothing in the banks reaches the tags before.
+    /// No transaction in the banks reaches the tags before this cycle.
     due_at: u64,
     pub cache: Cache,
 }
 
 impl FirstLevel {
-    /// `shared_bytes` is the shared memory that the blocks on the SM use.
+    /// Creates the cache. `shared_bytes` is the number of bytes of shared memory that the blocks on
+    /// the SM use.
     pub fn new(settings: &L1, shared_bytes: u64, seed: u64) -> Self {
         let shared_bytes = u32::try_from(shared_bytes).unwrap_or(u32::MAX);
         Self {
@@ -46,14 +48,14 @@ impl FirstLevel {
         }
     }
 
-    /// Whether a cycle without replies and new transactions changes nothing: nothing is to be
-    /// looked up, sent or handed back.
+    /// Returns whether a cycle without replies and new transactions changes nothing: nothing is to
+    /// be looked up, sent or returned.
     #[inline]
     pub fn is_quiet(&self, now: u64) -> bool {
         now < self.due_at && self.cache.is_quiet()
     }
 
-    /// How many transactions may enter per cycle.
+    /// Returns the number of transactions that may enter per cycle.
     #[inline]
     pub fn width(&self) -> usize {
         self.banks.len()
@@ -67,7 +69,8 @@ impl FirstLevel {
         bank as usize
     }
 
-    /// Takes a transaction into its bank, if that can take one in this cycle.
+    /// Puts a transaction into its bank, and returns whether the bank could accept one in this
+    /// cycle.
     #[inline]
     pub fn take(&mut self, request: Request, now: u64) -> bool {
         let number = self.bank(&request);
@@ -84,13 +87,13 @@ impl FirstLevel {
         true
     }
 
-    /// Whether a transaction reaches the tags in this cycle.
+    /// Returns whether a transaction reaches the tags in this cycle.
     #[inline]
     pub fn is_due(&self, now: u64) -> bool {
         self.due_at <= now
     }
 
-    /// The banks at whose end a transaction does, as a mask.
+    /// Returns the banks at whose end a transaction reaches the tags, as a mask.
     #[inline]
     pub fn due(&mut self, now: u64) -> u64 {
         let mut due = 0;
@@ -104,7 +107,7 @@ impl FirstLevel {
         due
     }
 
-    /// What is at the end of a bank that is due reaches the tags, if they take it.
+    /// Looks up the transaction at the end of a bank that is due.
     #[inline]
     pub fn look_up(&mut self, bank: usize, now: u64) -> LookedUp {
         let bank = &mut self.banks[bank];
@@ -114,7 +117,7 @@ impl FirstLevel {
             return LookedUp::Refused;
         }
         bank.pop_front();
-        // those behind it have moved up to it at most
+        // the transactions behind it can have moved up to it at most
         if let Some(next) = bank.front_mut() {
             next.0 = next.0.max(now + 1);
             self.due_at = self.due_at.min(next.0);
@@ -122,7 +125,7 @@ impl FirstLevel {
         if access == Access::Hit { LookedUp::Hit(request.token) } else { LookedUp::Taken }
     }
 
-    /// The next cycle after this one in which a transaction reaches the tags.
+    /// Returns the next cycle after this one in which a transaction reaches the tags.
     #[inline]
     pub fn next_due(&self, now: u64) -> u64 {
         if self.due_at > now {
@@ -133,7 +136,7 @@ impl FirstLevel {
         next.min().unwrap_or(u64::MAX)
     }
 
-    /// The next cycle in which something can happen without a reply.
+    /// Returns the next cycle in which something can happen without a reply.
     #[inline]
     pub fn next_event(&self, now: u64) -> u64 {
         if self.cache.is_quiet() { self.due_at.max(now + 1) } else { now + 1 }

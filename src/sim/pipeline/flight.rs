@@ -1,4 +1,4 @@
-//! Instructions between issue and completion.
+//! The instructions in flight, between issue and completion.
 
 use super::place::Place;
 use super::regs::SlotRegs;
@@ -9,39 +9,44 @@ use crate::path::Step;
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(super) struct Flight {
-    /// The registers that it writes, if it [writes simply](super::code::Instr::writes_simply) and warps are plain.
+    /// The registers that it writes, if it [writes simply](super::code::Instr::writes_simply) and
+    /// warps are plain.
     pub writes: SlotRegs,
-    /// The banks of the SM that it writes.
+    /// The banks of the SM that it writes, as a mask.
     pub banks: u64,
-    /// Counts issues of the SM: the larger, the younger.
+    /// The number of the issue, counted per SM: a larger number means a younger instruction.
     pub age: u64,
-    /// Cycles its initiation takes, and from its start to its result, without the pipeline around the unit.
+    /// The cycles of its initiation, and the cycles from its start to its result, without the
+    /// pipeline around the unit.
     pub init: u64,
     pub total: u64,
     pub step: Step,
-    /// The flight after it, of those that are complete in the same cycle, or that are over.
+    /// The next flight in a list: of the flights that complete in the same cycle, or of the free
+    /// ones.
     pub next: FlightId,
     pub slot: u8,
     /// Its unit and sub-core.
     pub place: Place,
-    /// Destinations whose bank was not yet free to be written, as a mask.
+    /// The destinations whose bank has not been free for the write yet, as a mask.
     pub unwritten: u8,
-    /// Whether nothing follows from its result but that those registers are there.
+    /// Whether the only effect of its completion is that `writes` become available.
     pub simple: bool,
 }
 
 const _: () = assert!(size_of::<Flight>() <= 64);
 
-/// What few instructions need.
+/// The data that only a few instructions need.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Aside {
-    /// When its unit began with it, and took the next one.
+    /// The cycle in which its unit started it, and the one in which the unit could take the next
+    /// instruction.
     pub start: u64,
     pub init_end: u64,
-    /// The end of its memory traffic in the warp's path, and its memory transactions.
+    /// The end of its memory traffic in the path of the warp, and the number of its memory
+    /// transactions.
     pub line: u32,
     pub transactions: u32,
-    /// What the log calls it, if somebody listens.
+    /// The number of its entry in the log, if an observer is attached.
     pub entry: u32,
 }
 
@@ -59,18 +64,18 @@ const NEW: Flight = Flight {
     simple: false,
 };
 
-/// Index of a flight.
+/// The index of a flight.
 pub(super) type FlightId = u32;
 
-/// No flight.
+/// The index that stands for no flight.
 pub(super) const NONE: FlightId = FlightId::MAX;
 
-/// All flights of an SM, without allocation per instruction.
+/// All flights of an SM. Entries are reused, so that no instruction needs an allocation.
 #[derive(Clone, Debug)]
 pub(super) struct Flights {
     all: Vec<Flight>,
     aside: Vec<Aside>,
-    /// The one that was over last; those before it follow.
+    /// The entry that became free last; the others follow by `next`.
     free: FlightId,
 }
 
@@ -81,7 +86,7 @@ impl Default for Flights {
 }
 
 impl Flights {
-    /// Room for another one. What is in it is of one that was here before.
+    /// Adds a flight. Its entry still contains the values of an earlier flight.
     #[inline]
     pub fn add(&mut self) -> (FlightId, &mut Flight) {
         if self.free == NONE {

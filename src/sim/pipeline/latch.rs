@@ -1,11 +1,11 @@
-//! The registers between two stages of the pipeline.
+//! The latches between two stages of the pipeline.
 
 use super::flight::FlightId;
 use super::place::{PLACES, Place, Places};
 
-/// What waits in a latch.
+/// A value that can wait in a latch.
 pub(super) trait Waiting: Copy + Default {
-    /// The larger, the later it issued.
+    /// Returns the age; a larger value means a later issue.
     fn age(&self) -> u64;
 }
 
@@ -23,7 +23,7 @@ impl Waiting for Aged {
     }
 }
 
-/// One instruction per place.
+/// A latch with one entry per unit and sub-core.
 #[derive(Clone, Debug)]
 pub(super) struct Latch<T> {
     waiting: [T; PLACES],
@@ -40,7 +40,7 @@ impl<T: Waiting> Latch<T> {
         !self.full.has(place)
     }
 
-    /// What waits in a place that is not free.
+    /// Returns the value in an entry that is not free.
     #[inline(always)]
     pub fn at(&self, place: Place) -> &T {
         &self.waiting[place.index()]
@@ -62,13 +62,13 @@ impl<T: Waiting> Latch<T> {
         self.full.is_empty()
     }
 
-    /// The places in which something waits.
+    /// Returns the entries that are occupied.
     #[inline(always)]
     pub fn full(&self) -> Places {
         self.full
     }
 
-    /// The place of the instruction for a unit that issued first.
+    /// Returns the entry with the oldest instruction for a unit, the one that issued first.
     #[inline(always)]
     pub fn oldest(&self, unit: usize) -> Option<Place> {
         let mut places = self.full.among(Places::of_unit(unit));

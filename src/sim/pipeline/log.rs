@@ -1,7 +1,8 @@
-//! Puts events into the order in which they were decided.
+//! A log that emits events in the order in which they were decided.
 //!
-//! Observers hear of an instruction when it issues, with the cycles of its start and its result.
-//! Here those are known only later, so what happened waits until everything before it is known.
+//! Observers receive the event of an instruction when it issues, together with the cycles of its
+//! start and its completion. In this engine these cycles are known only later, so an event waits in
+//! the log until it and all earlier events are complete.
 
 use std::ops::Range;
 
@@ -20,26 +21,29 @@ enum Entry {
     Sampled(Sample),
 }
 
-/// Events that wait to be told. Holds nothing if nobody listens.
+/// The events that wait to be emitted. The log stays empty if no observer is attached.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Log {
-    /// In the order in which they were decided: those that were told, those that nothing unknown comes before, and the rest.
+    /// The events in the order in which they were decided: first those that have been emitted, then
+    /// those that are settled (every event up to them is complete), then the rest.
     entries: Vec<Entry>,
     told: usize,
     settled: usize,
-    /// Entries that were here before the first of these; counts in a circle.
+    /// The number of entries that have been dropped before the first of these; it wraps around.
     passed: u32,
-    /// Which became settled in which cycle, if somebody wants to know.
+    /// The ranges of events that became settled, with the cycle, if an observer wants the order of
+    /// cycles.
     runs: Vec<(u64, Range<usize>)>,
 }
 
-/// Events that nothing unknown comes before.
+/// Events that are settled: they and all earlier events are complete.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Settled {
     entries: Vec<Entry>,
-    /// Those before this one were told.
+    /// The events before this index have been emitted.
     told: usize,
-    /// In which cycle they became so, in ascending order, and which ones.
+    /// The cycles in which events became settled, in ascending order, and the range of these
+    /// events.
     runs: Vec<(u64, Range<usize>)>,
 }
 
@@ -48,17 +52,17 @@ impl Settled {
         &self.runs
     }
 
-    /// Whether nothing is to be told.
+    /// Returns whether there is no event to be emitted.
     pub fn is_empty(&self) -> bool {
         self.told == self.entries.len()
     }
 
-    /// Tells those of a run.
+    /// Emits the events of a run.
     pub fn tell(&self, run: Range<usize>, observer: &mut dyn Observer) {
         self.entries[run].iter().for_each(|entry| entry.tell(observer));
     }
 
-    /// Tells all.
+    /// Emits all events.
     pub fn tell_all(&self, observer: &mut dyn Observer) {
         self.tell(self.told..self.entries.len(), observer);
     }
@@ -84,7 +88,7 @@ impl Entry {
     }
 }
 
-/// So many entries that were told are kept rather than moving those after them.
+/// The number of emitted entries that are kept, because dropping them moves all later ones.
 const KEPT: usize = 256;
 
 impl Log {
@@ -92,13 +96,14 @@ impl Log {
         self.entries.push(Entry::BlockStarted(start));
     }
 
-    /// What names it when it is [complete](Self::completed).
+    /// Adds the event of an issue. Returns the number by which to refer to it when the instruction
+    /// [completes](Self::completed).
     pub fn issued(&mut self, issue: Issue) -> u32 {
         self.entries.push(Entry::Issued { issue, complete: false });
         self.passed.wrapping_add(self.entries.len() as u32 - 1)
     }
 
-    /// An instruction is complete.
+    /// Records that an instruction is complete.
     pub fn completed(&mut self, flight: &Aside, done: u64) {
         let place = flight.entry.wrapping_sub(self.passed) as usize;
         if let Some(Entry::Issued { issue, complete }) = self.entries.get_mut(place) {
@@ -129,12 +134,12 @@ impl Log {
         self.entries.push(Entry::Sampled(sample));
     }
 
-    /// Whether nothing waits.
+    /// Returns whether no event waits.
     pub fn is_empty(&self) -> bool {
         self.told == self.entries.len()
     }
 
-    /// Tells everything that nothing unknown comes before.
+    /// Emits all events that are settled.
     pub fn tell(&mut self, observer: &mut dyn Observer) {
         self.settle();
         self.entries[self.told..self.settled].iter().for_each(|entry| entry.tell(observer));
@@ -142,7 +147,7 @@ impl Log {
         self.forget_told();
     }
 
-    /// Notes in which cycle, which is at its end, something became settled.
+    /// Records which events became settled in the cycle `now`, at its end.
     pub fn settle_at(&mut self, now: u64) {
         let before = self.settled;
         self.settle();
@@ -151,15 +156,16 @@ impl Log {
         }
     }
 
-    /// Looks how far nothing is unknown.
+    /// Moves the end of the settled events forward to the first incomplete one.
     pub fn settle(&mut self) {
         let unknown = |entry: &Entry| matches!(entry, Entry::Issued { complete: false, .. });
         let rest = &self.entries[self.settled..];
         self.settled += rest.iter().position(unknown).unwrap_or(rest.len());
     }
 
-    /// Changes what is settled and was not told for something that is empty. Of that and the rest, the less moves: what
-    /// waits for an instruction that others keep passing in the collector may be long.
+    /// Exchanges the settled events that have not been emitted for `empty`. The shorter one of the
+    /// settled part and the rest is moved: the rest may be long if one instruction is overtaken by
+    /// many others in the collector.
     pub fn take_settled(&mut self, empty: &mut Settled) {
         debug_assert!(empty.is_empty() && empty.runs.is_empty());
         std::mem::swap(&mut self.runs, &mut empty.runs);
@@ -182,7 +188,7 @@ impl Log {
         (self.told, self.settled) = (0, 0);
     }
 
-    /// Forgets what was told, if that is worth moving the rest.
+    /// Drops the emitted events if there are enough of them to be worth moving the rest.
     fn forget_told(&mut self) {
         if self.told > KEPT && self.told > self.entries.len() / 2 {
             self.entries.drain(..self.told);
@@ -198,7 +204,7 @@ mod tests {
     use crate::base::{Pc, UnitId, WarpId};
     use crate::path::Step;
 
-    /// The order in which instructions issued, and when they were done.
+    /// The order in which instructions issued, and when they completed.
     #[derive(Default)]
     struct Heard(Vec<(u32, u64)>);
 
@@ -225,7 +231,8 @@ mod tests {
         }
     }
 
-    /// Handed over in pieces or told at once, whatever waits for what.
+    /// Checks that all events are emitted in order, whether they are taken in pieces or emitted at
+    /// once.
     #[test]
     fn what_is_handed_over_is_all_of_it_in_order() {
         for slow in [1, 3, 700, 5000] {
@@ -234,7 +241,7 @@ mod tests {
             let mut copied = 0;
             for n in 0..5000_u32 {
                 let entry = log.issued(issue(n));
-                // every 1000th takes long, the others a little
+                // every 1000th instruction takes long, the others a few cycles
                 pending.push((n + if n % 1000 == 0 { slow } else { n % 3 }, n, entry));
                 pending.retain(|&(due, index, entry)| {
                     if due <= n {

@@ -1,4 +1,4 @@
-//! What became of a launch.
+//! The result of a launch.
 
 use super::Sm;
 use super::cores::Core;
@@ -10,8 +10,9 @@ use crate::sim::supply::Supply;
 use crate::trace::{Observer, StallReason};
 
 impl Gpu<'_> {
-    /// The result, if the launch was over in the present cycle and the rest takes so long; `lower` is what had happened
-    /// behind the SMs.
+    /// Returns the summary of a launch that ended in the present cycle, or was stopped in it; `end`
+    /// is the number of cycles that the end of the launch takes, and `lower` are the statistics of
+    /// the memory behind the SMs.
     pub fn summary(
         &mut self,
         supply: &Supply<'_, '_>,
@@ -20,7 +21,7 @@ impl Gpu<'_> {
         observer: &mut dyn Observer,
     ) -> SimSummary {
         let (now, of_sm) = (self.now, self.sub_cores());
-        // SMs that never had a block are not there
+        // SMs that never had a block do not exist
         let mut idle = SubCoreResult::default();
         idle.stalls.add(StallReason::Drain, Cycles::new(now + end));
         let mut sub_cores = vec![idle; of_sm * self.count];
@@ -69,7 +70,7 @@ impl Gpu<'_> {
             };
             sm.blocks.live().slots().map(warp).collect::<Vec<_>>()
         };
-        // the last in which an SM did something
+        // the last cycle in which an SM did something
         let cycle = Cycle::new(self.cores().map(|core| core.sm.now).max().unwrap_or(0));
         Deadlock { cycle, warps: self.cores().flat_map(|core| of_sm(&core.sm)).collect() }
     }

@@ -1,15 +1,16 @@
-//! Counters of the fetch and of the memory, for observers that want them.
+//! Samples of the counters of fetch and memory, for observers that want them.
 
 use super::Sm;
 use crate::base::Cycle;
 use crate::trace::{Counted, Sample};
 
-/// The counters that were told last, part by part.
+/// The counter values of the last samples, part by part.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Told(Vec<Counted>);
 
 impl Told {
-    /// What there is to tell of a part, whose counters are these at the end of a cycle.
+    /// Returns the sample of a part, whose counters have these values at the end of a cycle, or
+    /// `None` if they have not changed.
     pub fn news(&mut self, counted: Counted, now: u64) -> Option<Sample> {
         match self.0.iter_mut().find(|last| last.is_of_same_part(&counted)) {
             Some(last) if *last == counted => return None,
@@ -21,7 +22,7 @@ impl Told {
 }
 
 impl Sm<'_> {
-    /// Notes the counters that have changed, if somebody wants to hear of them.
+    /// Records the counters that have changed, if an observer wants samples.
     pub fn sample(&mut self) {
         let Some(told) = &mut self.told else { return };
         let fetch = self.front_end.sample(self.blocks.live()).map(Counted::Fetch).into_iter();

@@ -1,4 +1,5 @@
-//! Telling what happened in a window, which may be while the next one is simulated.
+//! The emission of the events of a window, which may overlap with the simulation of the next
+//! window.
 
 use std::ops::Range;
 
@@ -6,22 +7,23 @@ use super::cores::Core;
 use super::log::Settled;
 use crate::trace::Observer;
 
-/// The events of a window that have not been told.
+/// The events of a window that have not been emitted.
 #[derive(Debug)]
 pub(super) struct Telling {
-    /// SM by SM.
+    /// The events, SM by SM.
     events: Vec<Settled>,
-    /// Cycle, SM and which of its events, in the order of telling; empty if they are told SM by SM.
+    /// The cycle, the SM and the range of its events, in the order of emission. It is empty if
+    /// events are emitted SM by SM.
     order: Vec<(u64, usize, Range<usize>)>,
 }
 
 impl Telling {
-    /// Of so many SMs.
+    /// Creates the buffers for this many SMs.
     pub fn new(sms: usize) -> Self {
         Self { events: vec![Settled::default(); sms], order: Vec::new() }
     }
 
-    /// Takes what has settled on SMs, once everything from before is told.
+    /// Takes the settled events of SMs. All earlier events must have been emitted.
     pub fn take<'c, 'a: 'c>(&mut self, cores: impl Iterator<Item = &'c mut Core<'a>>) {
         debug_assert!(self.order.is_empty(), "events are told in the order in which they happened");
         for core in cores {
@@ -33,11 +35,11 @@ impl Telling {
             let runs = self.events[number].runs();
             self.order.extend(runs.iter().map(|(at, run)| (*at, number, run.clone())));
         }
-        // those of an SM are in order already
+        // the events of one SM are in order already
         self.order.sort_by_key(|&(at, number, _)| (at, number));
     }
 
-    /// Tells all of it: cycle by cycle if somebody asked in which cycle what settled, or else SM by SM.
+    /// Emits all events: cycle by cycle if the observer wants that order, or else SM by SM.
     pub fn tell(&mut self, observer: &mut dyn Observer) {
         let several = self.events.len() > 1;
         if self.order.is_empty() {

@@ -1,4 +1,4 @@
-//! Functional units: when instructions start, and when their results may leave.
+//! The functional units: the cycles in which instructions start and in which their results leave.
 
 use std::collections::VecDeque;
 
@@ -6,32 +6,33 @@ use super::code::Times;
 use super::completions::Completions;
 use super::flight::{FlightId, Flights};
 
-/// Results further ahead than this are not checked against each other, on a bus and at the end of a
-/// unit.
+/// The distance, in cycles, beyond which results are not checked for conflicts on a bus or at the
+/// end of a unit.
 const HORIZON: usize = 1024;
 const LEAVING: u64 = 1 << 16;
 
 /// One instance of a unit.
 #[derive(Clone, Debug)]
 struct Unit {
-    /// When it can start the next initiation.
+    /// The cycle from which on it can start the next initiation.
     free: u64,
-    /// Starts of the instructions in its queue, ascending (without a collector).
+    /// The start cycles of the instructions in its queue, ascending (without a collector).
     starts: VecDeque<u64>,
-    /// By cycle modulo its length, a power of two: the last cycle in which a result leaves it (with a
-    /// collector). Empty if all its operations take the same time, so that results leave as operations start.
+    /// The last cycle in which a result leaves the unit, indexed by cycle modulo the length, a
+    /// power of two (with a collector). It is empty if all operations of the unit take the same
+    /// time, because then results leave in the order of the starts, without conflicts.
     leaving: Vec<u64>,
 }
 
 impl Unit {
-    /// A unit whose operations take so long.
+    /// Creates a unit whose operations take these times.
     fn new(times: Times) -> Self {
         let length = times.longest.saturating_add(1).min(LEAVING).next_power_of_two();
         let length = if times.shortest < times.longest { length as usize } else { 0 };
         Self { free: 0, starts: VecDeque::new(), leaving: vec![u64::MAX; length] }
     }
 
-    /// Takes an instruction into the queue in this cycle: its start.
+    /// Inserts an instruction into the queue in this cycle, and returns the cycle of its start.
     fn enqueue(&mut self, now: u64, init: u64, bounded: bool) -> u64 {
         let start = now.max(self.free);
         self.free = start + init;
@@ -41,7 +42,7 @@ impl Unit {
         start
     }
 
-    /// Instructions that wait in the queue.
+    /// Returns the number of instructions that wait in the queue.
     fn waiting(&mut self, now: u64) -> usize {
         while self.starts.front().is_some_and(|&start| start <= now) {
             self.starts.pop_front();
@@ -49,25 +50,26 @@ impl Unit {
         self.starts.len()
     }
 
-    /// When the queue has room again: the next instruction leaves it, or the unit is free.
+    /// Returns the cycle in which the queue has room again, because its next instruction leaves it
+    /// or the unit becomes free.
     fn next_room(&self, now: u64) -> u64 {
         let free = if self.free > now { self.free } else { u64::MAX };
         self.starts.iter().copied().find(|&start| start > now).unwrap_or(free)
     }
 
-    /// Whether an initiation is under way.
+    /// Returns whether an initiation is in progress.
     #[inline(always)]
     fn is_taken(&self, now: u64) -> bool {
         self.free > now
     }
 
-    /// Whether a result leaves it in this cycle.
+    /// Returns whether a result leaves the unit in this cycle.
     #[inline(always)]
     fn emits_at(&self, at: u64) -> bool {
         self.leaving.get(at as usize & self.leaving.len().wrapping_sub(1)) == Some(&at)
     }
 
-    /// Starts an instruction whose result leaves it in this cycle.
+    /// Starts an instruction whose result leaves the unit in the cycle `leaves`.
     #[inline(always)]
     fn start(&mut self, now: u64, init: u64, leaves: u64) {
         self.free = now.wrapping_add(init);
@@ -82,7 +84,8 @@ impl Unit {
 #[derive(Clone, Debug)]
 struct ResultBuses {
     buses: u64,
-    /// By cycle modulo its length: the cycle, and how many buses are taken in it, in its last byte.
+    /// By cycle modulo the length: the cycle and, in the lowest byte, the number of buses that are
+    /// taken in it.
     used: Box<[u64; HORIZON]>,
 }
 
@@ -91,13 +94,13 @@ impl ResultBuses {
         Self { buses: buses.into(), used: Box::new([0; HORIZON]) }
     }
 
-    /// Takes a bus in a cycle less than HORIZON ahead. Whether one was free.
+    /// Takes a bus in a cycle less than HORIZON ahead, and returns whether one was free.
     #[inline(always)]
     fn take(&mut self, at: u64) -> bool {
         let used = &mut self.used[at as usize % HORIZON];
         let none = at << 8;
         let taken = used.wrapping_sub(none);
-        // what is not of this cycle is of one that has passed
+        // an entry of another cycle is outdated
         let taken = if taken > u64::from(u8::MAX) { 0 } else { taken };
         let room = taken < self.buses;
         *used = none + taken + u64::from(room);
@@ -105,19 +108,19 @@ impl ResultBuses {
     }
 }
 
-/// The units of an SM: what they start, and when results reach the registers.
+/// The units of an SM: they start instructions and determine when results reach the registers.
 #[derive(Clone, Debug)]
 pub(super) struct Units {
-    /// By number of the instance.
+    /// The units, by instance number.
     units: Vec<Unit>,
     buses: Option<ResultBuses>,
-    /// Cycles from the unit to the registers.
+    /// The number of cycles from the unit to the registers.
     write_back: u64,
     pub completions: Completions,
 }
 
 impl Units {
-    /// Instances whose operations take so long.
+    /// Creates the instances of units whose operations take these times.
     pub fn new(times: impl Iterator<Item = Times>, buses: Option<u32>, write_back: u64) -> Self {
         Self {
             units: times.map(Unit::new).collect(),
@@ -127,7 +130,8 @@ impl Units {
         }
     }
 
-    /// Starts an instruction in this cycle, if the instance can and the result will find a bus. Whether it did.
+    /// Starts an instruction in this cycle if the instance is free and the result will find a bus.
+    /// Returns whether it did.
     #[inline(always)]
     pub fn start(&mut self, instance: usize, now: u64, id: FlightId, flights: &mut Flights) -> bool {
         let unit = &mut self.units[instance];
@@ -144,8 +148,8 @@ impl Units {
         true
     }
 
-    /// Takes an instruction into the queue of an instance in this cycle, where there is no collector: its start, and when
-    /// its result is there.
+    /// Inserts an instruction into the queue of an instance in this cycle, on a machine without a
+    /// collector. Returns the cycle of its start and the cycle of its result.
     pub fn enqueue(
         &mut self,
         instance: usize,
@@ -161,18 +165,19 @@ impl Units {
         (start, done)
     }
 
-    /// Whether an instance has so many instructions in its queue; if it has none, whether it could not start another one.
+    /// Returns whether the queue of an instance holds `limit` instructions or, if `limit` is 0,
+    /// whether the instance cannot start another instruction.
     pub fn is_full(&mut self, instance: usize, limit: usize, now: u64) -> bool {
         let unit = &mut self.units[instance];
         if limit == 0 { unit.is_taken(now) } else { unit.waiting(now) >= limit }
     }
 
-    /// When an instance has no initiation under way any more.
+    /// Returns the cycle from which on an instance has no initiation in progress.
     pub fn free_from(&self, instance: usize) -> u64 {
         self.units[instance].free
     }
 
-    /// When a queue has room again.
+    /// Returns the next cycle in which a queue has room again, or `u64::MAX`.
     pub fn next_room(&self, now: u64) -> u64 {
         self.units.iter().map(|unit| unit.next_room(now)).min().unwrap_or(u64::MAX)
     }

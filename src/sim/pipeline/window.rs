@@ -1,12 +1,14 @@
-//! Many cycles of each SM at a time.
+//! The simulation of many cycles of each SM at a time.
 //!
-//! What an SM sends is not answered sooner than memory takes to answer anything, so memory can be simulated ahead by
-//! that time, and then each SM for itself, with the replies that it will get ([`run_ahead`](super::memory::Lower::run_ahead)): conservative
-//! parallel simulation (Fujimoto, "Parallel discrete event simulation", CACM 33(10), 1990) with memory's latency
-//! as lookahead. Blocks are given out in the order of time: an SM on which one ends stands in that cycle until no SM
-//! stands in an earlier one. Only SMs that stand there have room, so nobody else would get a block.
+//! A request of an SM is not answered before the minimum latency of memory has passed. Memory can
+//! therefore be simulated ahead by that latency, and then each SM independently, with the replies
+//! that it will get ([`run_ahead`](super::memory::Lower::run_ahead)). This is conservative parallel
+//! simulation (Fujimoto, "Parallel discrete event simulation", CACM 33(10), 1990) with the latency
+//! of memory as lookahead. Blocks are placed in the order of time: an SM on which a block ends
+//! stops in that cycle until no SM is in an earlier one. Only SMs that have stopped have room, so
+//! no other SM could get the block.
 //!
-//! How long windows are decides how much is done at a time, and nothing else.
+//! The length of windows affects how much work is done at a time, and nothing else.
 
 use super::cores::Core;
 use super::gpu::Gpu;
@@ -14,16 +16,16 @@ use crate::sim::error::SimError;
 use crate::sim::supply::{Kept, OnBlock, Supply};
 use crate::trace::Observer;
 
-/// Cycles of the shortest window and of the longest.
+/// The number of cycles of the shortest window and of the longest one.
 const SHORTEST: u64 = 8;
 const LONGEST: u64 = 1024;
-/// SMs that go on by themselves after a block has ended: from so many on the crew helps.
+/// The number of SMs continuing after the end of a block from which on the worker pool helps.
 const CREW: usize = 8;
 
 impl Gpu<'_> {
-    /// How many cycles SMs can go through by themselves now.
+    /// Returns the number of cycles that SMs can now simulate independently.
     pub fn window(&self) -> u64 {
-        // samples are of all SMs at a time
+        // a sample covers all SMs at a time
         if self.may_place || self.told.is_some() {
             return 1;
         }
@@ -31,7 +33,8 @@ impl Gpu<'_> {
         if horizon < SHORTEST { 1 } else { horizon.min(self.length) }
     }
 
-    /// So many cycles. When something happens next on an SM; nothing if the launch is over.
+    /// Simulates a window of this many cycles. Returns the cycle in which something happens next on
+    /// an SM, or `None` if the launch is over.
     pub fn run_window(
         &mut self,
         cycles: u64,
@@ -48,14 +51,14 @@ impl Gpu<'_> {
         for core in shares.iter_mut().flatten() {
             (core.at, core.stop) = (from, u64::MAX);
             if let (Some(lower), Some(port)) = (&mut *lower, &mut core.port) {
-                // there is room now
+                // memory has room now
                 if core.sm.stuck_since.is_some() && port.is_full() {
                     core.next = from;
                 }
                 lower.open_window(core.sm.index, port);
             }
         }
-        // what happened in the window before is told meanwhile
+        // the events of the previous window are emitted in the meantime
         self.crew.run(&mut self.shares, until, || self.telling.tell(observer));
         let mut stops = 0;
         while let Some(at) = self.cores().filter(|core| core.waits).map(|core| core.at).min() {
@@ -86,7 +89,7 @@ impl Gpu<'_> {
             }
         }
         self.now = until;
-        // short windows where many blocks end: SMs go on one by one after that
+        // use short windows where many blocks end, because SMs continue one by one after an end
         self.length = if stops > 2 + self.count / 8 { self.length / 2 } else { self.length * 2 };
         self.length = self.length.clamp(SHORTEST, LONGEST);
         let next = self.close_window();
@@ -94,7 +97,8 @@ impl Gpu<'_> {
         Ok(Some(next))
     }
 
-    /// What SMs have sent in the window sets out for memory. When something happens next on an SM.
+    /// Hands the requests that SMs have sent in the window to memory. Returns the cycle in which
+    /// something happens next on an SM.
     pub fn close_window(&mut self) -> u64 {
         let Self { shares, lower, .. } = self;
         let (mut next, mut waiting) = (u64::MAX, 0);
@@ -111,7 +115,7 @@ impl Gpu<'_> {
         next
     }
 
-    /// What has settled in the window is to be told.
+    /// Takes the events that were settled in the window, so that they are emitted.
     fn take_settled(&mut self) {
         if self.listening {
             self.telling.take(self.shares.iter_mut().flatten());

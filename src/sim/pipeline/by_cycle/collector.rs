@@ -1,4 +1,5 @@
-//! The operand collector, step by step: banks with queues, of which one operand is read in a step.
+//! The operand collector, step by step: banks with queues, from each of which one operand is read
+//! per step.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -7,7 +8,7 @@ use crate::machine::pipeline::Collector as Settings;
 /// A unit, or a kind of unit, and a sub-core.
 type Place = (usize, usize);
 
-/// An instruction, and how many of its operands have not been read.
+/// An instruction, and the number of its operands that have not been read.
 #[derive(Clone)]
 struct Taken {
     id: usize,
@@ -27,11 +28,11 @@ pub(in crate::sim::pipeline) struct Collector {
     sub_cores: usize,
     kinds: usize,
     units: Vec<Option<Taken>>,
-    /// By bank: the collector units that want to read it, one for each operand.
+    /// By bank: the collector units that wait to read it, one entry for each operand.
     reads: Vec<VecDeque<usize>>,
     search_from: Vec<usize>,
     waiting: BTreeMap<Place, Waiting>,
-    /// Who waits to enter, by kind and sub-core; who waits for a unit.
+    /// The instructions that wait to enter, by kind and sub-core; and those that wait for a unit.
     pub input: BTreeMap<Place, usize>,
     pub output: BTreeMap<Place, usize>,
 }
@@ -61,7 +62,7 @@ impl Collector {
         self.units.len() / self.sub_cores
     }
 
-    /// A cycle in which these banks are written.
+    /// Simulates a cycle in which these banks are written.
     pub fn cycle(&mut self, written: &[usize]) {
         for step in 0..self.settings.steps {
             self.hand_over();
@@ -96,7 +97,7 @@ impl Collector {
     }
 
     fn accept(&mut self) {
-        // a kind's instructions wait behind the oldest of them
+        // the instructions of a kind wait behind the oldest of them
         let mut stuck = Vec::new();
         for _ in 0..self.settings.ports {
             for kind in 0..self.kinds {

@@ -6,16 +6,17 @@ use crate::machine::pipeline::FrontEnd as Settings;
 
 pub(super) struct Fetch {
     settings: Option<Settings>,
-    /// By slot: the address of the first instruction in its buffer, and how many are in it.
+    /// By slot: the address of the first instruction in its buffer, and the number of instructions.
     buffers: Vec<(u32, u32)>,
-    /// Warps that wait for the instruction cache, with the cycle in which the instructions are there.
+    /// The warps that wait for the instruction cache, with the cycle in which the instructions
+    /// arrive.
     missing: Vec<(u64, usize)>,
     fetched: Option<usize>,
     last: usize,
     slots: usize,
-    /// Where the code ends that can be fetched.
+    /// The address at which the code that can be fetched ends.
     end: u32,
-    /// Lines in the cache by set, the one used last first.
+    /// The lines in the cache by set, most recently used first.
     sets: Vec<Vec<u32>>,
 }
 
@@ -54,13 +55,13 @@ impl Fetch {
         }
     }
 
-    /// Whether warps end when it passes them.
+    /// Returns whether warps end when fetch passes them.
     pub fn ends_warps(&self) -> bool {
         self.settings.is_some_and(|settings| settings.ends_warps)
     }
 
-    /// Decodes and fetches. The slots of the warps that are complete and that it has passed, which are no longer among
-    /// the complete ones.
+    /// Simulates a cycle of decode and fetch. Returns the slots of the complete warps that fetch
+    /// has passed, and removes them from `complete`.
     pub fn cycle(&mut self, now: u64, live: WarpMask, complete: &mut WarpMask) -> Vec<usize> {
         let mut passed = Vec::new();
         let Some(settings) = self.settings else { return passed };
@@ -77,7 +78,7 @@ impl Fetch {
                 let missing = self.missing.iter().any(|(_, other)| other == slot);
                 live.has(*slot) && self.buffers[*slot].1 == 0 && !missing
             };
-            // warps beyond the slots of the SM there are none
+            // there are no warps beyond the slots of the SM
             let around = (1..=self.slots).map(|n| (self.last + n) % self.slots);
             let mut served = None;
             for slot in around {
@@ -101,7 +102,8 @@ impl Fetch {
         passed
     }
 
-    /// Whether the line of an instruction is in the cache, where it is afterwards.
+    /// Accesses the line of an instruction, and returns whether it is a hit. The line is present
+    /// afterwards.
     fn hits(&mut self, pc: u32) -> bool {
         let Some(cache) = self.settings.and_then(|settings| settings.icache) else { return true };
         let line = (u64::from(pc) * u64::from(cache.instruction) / u64::from(cache.line)) as u32;

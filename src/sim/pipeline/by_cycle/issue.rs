@@ -1,4 +1,4 @@
-//! Issue, warp by warp; and why nothing issued.
+//! Issue, warp by warp, and the reasons for idle issue slots.
 
 use super::{Instr, Sm};
 use crate::base::{Cycle, UnitId, WarpMask};
@@ -29,7 +29,8 @@ impl Sm<'_> {
             .fold(WarpMask::empty(), |set, slot| set | WarpMask::slot(slot))
     }
 
-    /// Warps that have an instruction in their buffer and wait for no barrier, fence or atomic.
+    /// Returns the warps that have an instruction in their buffer and wait for no barrier, fence or
+    /// atomic.
     fn fetched(&self, slots: WarpMask) -> WarpMask {
         let waiting = self.blocks.live() & (slots - self.blocks.at_barrier());
         self.all(waiting, |slot| self.fetch.is_filled(slot) && !self.warps[slot].is_held())
@@ -43,7 +44,7 @@ impl Sm<'_> {
         self.all(there, |slot| self.is_clear(slot) && self.has_room(slot, sub_core))
     }
 
-    /// The unit of a warp's next instruction.
+    /// Returns the unit of a warp's next instruction.
     fn unit(&self, slot: usize) -> usize {
         let given = self.given;
         let Some(step) = self.warps[slot].next_step() else { return 0 };
@@ -51,7 +52,7 @@ impl Sm<'_> {
         if access { given.memory() } else { given.table.op(step).unit.index() }
     }
 
-    /// Whether the unit of a warp's next instruction takes it.
+    /// Returns whether the unit of a warp's next instruction accepts it.
     fn has_room(&self, slot: usize, sub_core: usize) -> bool {
         let unit = self.unit(slot);
         if let Some(collector) = &self.collector {
@@ -66,7 +67,7 @@ impl Sm<'_> {
         if limit == 0 { unit.free <= self.now } else { waiting < limit as usize }
     }
 
-    /// The issue slot of a sub-core.
+    /// Simulates the issue slot of a sub-core.
     pub(super) fn issue(&mut self, sub_core: usize) {
         let slots = self.sub_cores[sub_core].slots;
         let fetched = self.fetched(slots);
@@ -104,8 +105,8 @@ impl Sm<'_> {
         }
     }
 
-    /// The policy goes through its warps up to the one that can issue; those before it whose buffers hold something else
-    /// are put right.
+    /// Searches the warps in the order of the policy up to one that can issue, and redirects those
+    /// before it whose buffers hold other instructions.
     fn redirect(&mut self, sub_core: usize, ready: WarpMask, mut wrong: WarpMask) {
         while !wrong.is_empty() {
             let first = self.policies[sub_core].first(&self.sub_cores[sub_core].view, ready | wrong);
@@ -162,7 +163,7 @@ impl Sm<'_> {
             start: 0,
             init_end: 0,
             writes: self.written(step),
-            // of more than eight only so many are kept apart when they are written one by one
+            // of more than eight results, only eight are tracked individually
             unwritten: banks.iter().copied().take(8).collect(),
             banks,
             lines: Vec::new(),
@@ -204,7 +205,8 @@ impl Sm<'_> {
         }
     }
 
-    /// Without a collector instructions go to the queues of their units. When it is done, if that is known.
+    /// Inserts an instruction into the queue of its unit, on a machine without a collector. Returns
+    /// the cycle of its completion, if that is known.
     fn enqueue(&mut self, id: usize) -> Option<u64> {
         let instr = &mut self.instrs[id];
         if instr.unit == self.given.memory() {
@@ -222,7 +224,7 @@ impl Sm<'_> {
         Some(done)
     }
 
-    /// A sub-core issues nothing in this cycle.
+    /// Accounts for a cycle in which a sub-core issues nothing.
     pub(super) fn idle(&mut self, sub_core: usize, there: WarpMask, ready: WarpMask) {
         let slots = self.sub_cores[sub_core].slots;
         let live = self.blocks.live() & slots;

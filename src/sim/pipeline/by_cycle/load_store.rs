@@ -1,4 +1,4 @@
-//! The load/store unit, a transaction at a time.
+//! The load/store unit, one transaction at a time.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -13,7 +13,7 @@ use crate::sim::pipeline::load_store::Parts;
 use crate::sim::pipeline::memory::{Access as Lookup, Cache, Port, Request, RequestKind, Token};
 use crate::sim::result::MemoryStats;
 
-/// Replies on their way where memory is perfect.
+/// The number of replies in flight if memory is perfect.
 const INBOX: usize = 32;
 
 #[derive(Clone, Copy)]
@@ -25,27 +25,27 @@ enum Reply {
     ConstantFill(Token),
 }
 
-/// The instruction that is served.
+/// The instruction that is being served.
 struct Serving {
     id: usize,
     slot: usize,
     access: Access,
     space: Space,
     last_bank: u64,
-    /// Sectors of lines and the words that a store writes in them, the next ones last.
+    /// The sectors of lines and the words that a store writes in them, in reverse order.
     lines: Vec<(u64, u8, u32)>,
 }
 
-/// The L1 behind its banks.
+/// The L1 with its banks.
 struct FirstLevel {
     latency: u64,
     banks: Vec<VecDeque<(u64, Request)>>,
-    /// Banks that took a transaction in this cycle.
+    /// The banks that accepted a transaction in this cycle.
     taken: Vec<usize>,
     cache: Cache,
 }
 
-/// What happens to an instruction or a warp.
+/// An event of an instruction or a warp.
 enum Happened {
     Left(usize),
     Complete(usize),
@@ -58,7 +58,8 @@ pub(super) struct LoadStore {
     pub queue: VecDeque<usize>,
     serving: Option<Serving>,
     unanswered: HashMap<usize, u32>,
-    /// Shared-memory loads in their pipeline: whether it is an atomic that holds its warp, and until when.
+    /// The shared-memory loads in their pipeline: the instruction, whether it is an atomic that
+    /// holds its warp, and the cycle of its end.
     shared: VecDeque<(usize, bool, u64)>,
     writing: Option<usize>,
     arrived: Option<Reply>,
@@ -125,7 +126,7 @@ impl LoadStore {
         true
     }
 
-    /// How transactions divide the lines of an access to a space.
+    /// Returns how transactions divide the lines of an access to a space.
     fn parts(&self, space: Space) -> Parts {
         match (&self.constants, space) {
             (Some(cache), Space::Const | Space::Param) => Parts::of(cache.line_bytes()),
@@ -141,7 +142,7 @@ impl LoadStore {
         }
     }
 
-    /// A result begins to be written, the sources taking turns.
+    /// Starts to write back a result; the sources take turns.
     fn write_next(&mut self, now: u64) {
         for n in 0..4 {
             let source = (self.turn + n) % 4;
@@ -310,7 +311,7 @@ impl FirstLevel {
 }
 
 impl Sm<'_> {
-    /// A cycle of the unit; then it takes the oldest access, if it is free.
+    /// Simulates a cycle of the unit; then the unit takes the oldest access, if it is free.
     pub(super) fn load_and_store(&mut self, mut port: Option<&mut Port>) {
         let now = self.now;
         let Some(unit) = &mut self.load_store else { return };
@@ -346,7 +347,7 @@ impl Sm<'_> {
         self.start_access();
     }
 
-    /// Writes the destinations of an instruction that have not been written. Whether all could be.
+    /// Writes the remaining destinations of an instruction. Returns whether all could be written.
     fn writes(&mut self, id: usize) -> bool {
         if self.collector.is_none() {
             return true;
@@ -405,7 +406,7 @@ impl Sm<'_> {
         unit.serving = Some(Serving { id, slot, access, space, last_bank: self.now + banks, lines });
     }
 
-    /// What an access that is about to issue asks of memory.
+    /// Determines the memory traffic of an access that is about to issue.
     pub(super) fn claim(&mut self, instr: &mut Instr, access: Access) {
         let (table, step): (_, Step) = (self.given.table, instr.step);
         let Some(unit) = &self.load_store else { return };

@@ -1,10 +1,11 @@
-//! The SM once more, simple and slow: what tests compare the engine with.
+//! A second implementation of the SM, simple and slow, with which tests compare the engine.
 //!
-//! Every cycle is gone through, and every stage in it, whether something is there or not. Nothing is known in advance:
-//! collectors read operand by operand, units are asked in each cycle, the load/store unit moves a transaction at a time,
-//! and why nothing issues is asked anew each time. What the two have in common is what is not the SM: paths and timing, the life of
-//! blocks, policies, the reasons of idle slots, caches, and memory behind the SMs, which goes from cycle to cycle here. Machine
-//! code's control codes are left out.
+//! It simulates every cycle, and every stage in it, whether the stage is empty or not. It computes
+//! nothing in advance: collectors read operand by operand, units are checked in each cycle, the
+//! load/store unit moves one transaction at a time, and the reason for an idle slot is determined
+//! anew each time. The two implementations share only what is not part of the SM: paths and timing,
+//! the life of blocks, policies, the reasons of idle slots, caches, and the memory behind the SMs,
+//! which is simulated cycle by cycle here. Control codes of machine code are not covered.
 
 mod collector;
 mod fetch;
@@ -34,26 +35,26 @@ use issue::SubCore;
 use load_store::LoadStore;
 use warps::Warp;
 
-/// An instruction that has issued, by its number: instructions are numbered as they issue.
+/// An instruction that has issued. Instructions are numbered in the order of issue.
 struct Instr {
     step: Step,
     slot: usize,
     sub_core: usize,
-    /// The unit, or that of memory.
+    /// The unit, or the number that stands for the load/store unit.
     unit: usize,
     init: u64,
     total: u64,
     start: u64,
     init_end: u64,
-    /// Registers that it writes.
+    /// The registers that it writes.
     writes: Vec<usize>,
-    /// The banks that its results go to, and those of them not yet written.
+    /// The banks of its results, and those of them that have not been written yet.
     banks: Vec<usize>,
     unwritten: Vec<usize>,
-    /// What it asks of memory: sectors of lines, the first to go last.
+    /// Its memory traffic: sectors of lines, in the order of sending.
     lines: Vec<(u64, u8, u32)>,
     transactions: u32,
-    /// Which event it is.
+    /// The index of its event.
     event: usize,
 }
 
@@ -61,23 +62,23 @@ struct Instr {
 #[derive(Clone, Default)]
 struct Unit {
     free: u64,
-    /// Of the instructions in its queue, where there is no collector.
+    /// The start cycles of the instructions in its queue, without a collector.
     starts: Vec<u64>,
-    /// Cycles in which results leave it.
+    /// The cycles in which results leave it.
     leaving: Vec<u64>,
 }
 
-/// What all SMs have in common.
+/// The data that all SMs share.
 struct Given<'a> {
     table: &'a TimingTable,
     machine: &'a Machine,
     settings: &'a Pipeline,
-    /// By unit, that of memory last: when it is its turn to enter the collector.
+    /// By unit, the load/store unit last: its rank in the order of entry to the collector.
     kinds: Vec<usize>,
 }
 
 impl Given<'_> {
-    /// The number of memory's unit.
+    /// Returns the number of the load/store unit.
     fn memory(&self) -> usize {
         self.table.units()
     }
@@ -86,7 +87,7 @@ impl Given<'_> {
         self.table.sub_cores().instance(UnitId::from_index(unit), sub_core, self.table.units())
     }
 
-    /// The bank of a register of a warp.
+    /// Returns the bank of a register of a warp.
     fn bank(&self, reg: crate::base::RegId, slot: usize, sub_core: usize) -> usize {
         let all = self.settings.collector.map_or(0, |collector| collector.banks as usize);
         let banks = (all / self.table.sub_cores().count()).max(1);
@@ -102,36 +103,36 @@ struct Sm<'a> {
     blocks: Blocks,
     rooms: Vec<BlockPaths>,
     warps: Vec<Warp>,
-    /// Warps whose instructions are all complete and that end when fetch passes them.
+    /// The warps whose instructions are all complete and that end when fetch passes them.
     complete: WarpMask,
     fetch: Fetch,
     sub_cores: Vec<SubCore>,
     policies: Vec<AnyPolicy<'a>>,
-    /// The sub-core that issues first; whether a block was there when the cycle began.
+    /// The sub-core that issues first; and whether a block was resident when the cycle began.
     first: usize,
     active: bool,
     instrs: Vec<Instr>,
     collector: Option<Collector>,
     units: Vec<Unit>,
-    /// Results on buses, by cycle.
+    /// The number of results on buses, by cycle.
     buses: HashMap<u64, u32>,
-    /// Instructions by the cycle of their write-back, in the order of filing.
+    /// The instructions by the cycle of their write-back, in the order of insertion.
     done: BTreeMap<u64, Vec<usize>>,
     load_store: Option<LoadStore>,
-    /// Banks that are written in this cycle.
+    /// The banks that are written in this cycle.
     written: Vec<usize>,
     events: Vec<Event>,
 }
 
-/// What became of a launch.
+/// The outcome of a launch.
 pub(super) struct Ran {
     pub summary: SimSummary,
     pub blocks: Vec<BlockResult>,
-    /// By SM.
+    /// The events, by SM.
     pub events: Vec<Vec<Event>>,
 }
 
-/// Runs a launch of these blocks.
+/// Simulates a launch of these blocks.
 pub(super) fn run(
     machine: &Machine,
     table: &TimingTable,
@@ -191,20 +192,21 @@ pub(super) fn run(
     ran
 }
 
-/// The order of units at the collector, memory's the last number.
+/// Returns the order of the units at the collector; the last element is the load/store unit.
 fn kinds(machine: &Machine, settings: &Pipeline) -> Vec<usize> {
     let named = |name: &str| settings.collect.iter().position(|other| other == name);
     let units = machine.units().iter().map(|unit| unit.name.as_str());
     let mut ranks: Vec<(usize, usize)> =
         units.enumerate().map(|(unit, name)| named(name).map_or((2, unit), |place| (1, place))).collect();
-    // what is not named comes after what is, but for memory, which comes first
+    // units without a configured position follow the others, except for the load/store unit, which
+    // comes first
     ranks.push(named("memory").map_or((0, 0), |place| (1, place)));
     let mut order: Vec<usize> = (0..ranks.len()).collect();
     order.sort_by_key(|&unit| ranks[unit]);
     (0..ranks.len()).map(|unit| order.iter().position(|&other| other == unit).unwrap()).collect()
 }
 
-/// The SMs, and the blocks that are not on one.
+/// The SMs, and the blocks that have not been placed.
 struct Placing<'a> {
     sms: Vec<Sm<'a>>,
     waiting: std::vec::IntoIter<BlockPaths>,
@@ -331,7 +333,7 @@ impl<'a> Sm<'a> {
         self.load_store.as_mut().is_some_and(|unit| unit.receive(port))
     }
 
-    /// A cycle up to where blocks are placed.
+    /// Simulates the first part of a cycle, up to the point at which blocks are placed.
     fn begin(&mut self, now: u64, port: Option<&mut Port>) {
         if now > 0 {
             if self.given.settings.issue.rotate && self.active {
@@ -349,7 +351,7 @@ impl<'a> Sm<'a> {
         self.release_barriers();
     }
 
-    /// The rest of the cycle.
+    /// Simulates the second part of the cycle.
     fn end(&mut self) {
         self.begin_blocks();
         self.collect();
@@ -363,7 +365,7 @@ impl<'a> Sm<'a> {
         }
     }
 
-    /// The collector, and the units behind it, which start with the next cycle.
+    /// Simulates the collector and the units behind it, which start with the next cycle.
     fn collect(&mut self) {
         let Some(collector) = &mut self.collector else { return };
         collector.cycle(&self.written);
@@ -382,7 +384,7 @@ impl<'a> Sm<'a> {
         }
     }
 
-    /// Whether a unit starts an instruction in a cycle.
+    /// Starts an instruction in a cycle, and returns whether its unit could.
     fn starts(&mut self, id: usize, at: u64) -> bool {
         let instr = &mut self.instrs[id];
         let unit = &mut self.units[self.given.instance(instr.unit, instr.sub_core)];
@@ -405,7 +407,7 @@ impl<'a> Sm<'a> {
         true
     }
 
-    /// An instruction is complete.
+    /// Completes an instruction.
     fn complete(&mut self, id: usize) {
         let instr = &self.instrs[id];
         if let Event::Issued(issue) = &mut self.events[instr.event] {
@@ -490,7 +492,7 @@ impl<'a> Sm<'a> {
         }
     }
 
-    /// A warp has no instruction left to issue.
+    /// Records that a warp has no instruction left to issue.
     fn finish(&mut self, slot: usize) {
         let warp = &self.warps[slot];
         self.blocks.left(slot, warp.next as u32, warp.last_issue, self.now);

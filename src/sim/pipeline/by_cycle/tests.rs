@@ -1,4 +1,4 @@
-//! The engine against this one, event by event.
+//! Compares the engine with this implementation, event by event.
 
 #[path = "../../../../tests/support/campaign.rs"]
 mod campaign;
@@ -24,7 +24,7 @@ use crate::sim::{BlockResult, Left, PolicySetup, SimSummary, simulate_after};
 use crate::trace::{BlockStart, Event, Idle, Issue, Observer, Recorder, Release, WarpFinish};
 use warpbound::check::Workload;
 
-/// What happened, by SM.
+/// The events, by SM.
 #[derive(Default)]
 struct Events {
     sms: Vec<Recorder>,
@@ -68,18 +68,19 @@ impl Observer for Events {
     }
 }
 
-/// What was compared.
+/// The amount of work that was compared.
 #[derive(Default)]
 struct Compared {
     runs: u32,
-    /// Of these, launches that found what another one had left.
+    /// The number of these launches that started from the state of an earlier one.
     again: u32,
     events: u64,
     cycles: u64,
 }
 
 impl Compared {
-    /// A launch on both engines, once and, where that finds what the first has left, once more.
+    /// Runs a launch on both engines, and a second time where it can start from the state that the
+    /// first one left.
     fn add(&mut self, workload: &Workload, machine: &Machine, policy: &PolicySetup, what: &str) {
         let mut left = Left::default();
         self.launch(workload, machine, policy, what, &mut left);
@@ -92,7 +93,8 @@ impl Compared {
         }
     }
 
-    /// A launch on both engines: events where somebody listens, and what comes out where nobody does.
+    /// Runs a launch on both engines; compares the events with an observer, and the results without
+    /// one.
     fn launch(
         &mut self,
         workload: &Workload,
@@ -163,8 +165,8 @@ const POLICIES: [PolicySetup; 8] = [
     PolicySetup::Random(5),
 ];
 
-/// All launches of the reference, on the machines that they were compared on with another simulator. In the default run each
-/// goes on one of the machines.
+/// Runs all launches of the reference, on the machines on which they were compared with another
+/// simulator. In the default run each launch goes on one of the machines.
 #[test]
 fn reference_launches() {
     let mut compared = Compared::default();
@@ -190,7 +192,7 @@ fn reference_launches() {
     println!("{} runs, {} events, {} cycles", compared.runs, compared.events, compared.cycles);
 }
 
-/// On machines drawn at random, one in four of which has something of everything.
+/// Compares the engines on randomly drawn machines, one in four of which has every feature.
 #[test]
 fn random_machines() {
     let mut rng = ChaCha8Rng::seed_from_u64(std::env::var("SEED").map_or(15, |seed| seed.parse().unwrap()));

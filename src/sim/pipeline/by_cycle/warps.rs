@@ -14,9 +14,10 @@ pub(super) struct Warp {
     traffic: Vec<LineUse>,
     next_line: usize,
     pub next: usize,
-    /// Whether there is a next step, as far as somebody has looked.
+    /// Whether there is a next step, as of the last call of `look`.
     pub has_next: bool,
-    /// By register: who writes it last of those under way, and whether that loads from global memory.
+    /// By register: the instruction in flight that writes it last, and whether that loads from
+    /// global memory.
     pub pending: Vec<Option<(usize, bool)>>,
     pub in_flight: u32,
     pub stores: u32,
@@ -54,7 +55,7 @@ impl Warp {
         self.look();
     }
 
-    /// Looks whether there is a next step.
+    /// Updates whether there is a next step.
     pub fn look(&mut self) {
         self.has_next = self.next < self.steps.len();
     }
@@ -63,12 +64,12 @@ impl Warp {
         self.has_next.then(|| self.steps[self.next])
     }
 
-    /// All steps of its path.
+    /// Returns all steps of its path.
     pub fn path(&self) -> &[Step] {
         &self.all_steps
     }
 
-    /// The next group of lines.
+    /// Returns the next group of lines.
     pub fn group(&mut self) -> Vec<LineUse> {
         let rest = &self.traffic[self.next_line..];
         let count = rest.iter().position(|line| line.is_last()).map_or(rest.len(), |last| last + 1);
@@ -76,14 +77,14 @@ impl Warp {
         rest[..count].to_vec()
     }
 
-    /// Whether a fence or an atomic holds it.
+    /// Returns whether a fence or an atomic holds the warp.
     pub fn is_held(&self) -> bool {
         self.fenced || self.atomics > 0
     }
 }
 
 impl Sm<'_> {
-    /// Registers that the next instruction of a warp waits for.
+    /// Returns the registers that the next instruction of a warp waits for.
     fn awaited(&self, step: Step) -> Vec<usize> {
         let table = self.given.table;
         let instr = table.instr(step.pc());
@@ -94,7 +95,7 @@ impl Sm<'_> {
         regs.map(RegId::index).collect()
     }
 
-    /// Registers that an instruction writes and somebody may wait for.
+    /// Returns the registers that an instruction writes and that others may wait for.
     pub(super) fn written(&self, step: Step) -> Vec<usize> {
         let table = self.given.table;
         let instr = table.instr(step.pc());
@@ -105,14 +106,14 @@ impl Sm<'_> {
         instr.dsts.as_slice().iter().copied().chain(ring).map(RegId::index).collect()
     }
 
-    /// Whether no hazard holds the next instruction of a warp, if it has one.
+    /// Returns whether a warp has a next instruction without a hazard.
     pub(super) fn is_clear(&self, slot: usize) -> bool {
         let warp = &self.warps[slot];
         let there = |step| self.awaited(step).iter().all(|&reg| warp.pending[reg].is_none());
         warp.next_step().is_some_and(there)
     }
 
-    /// Whether a load from global memory is among what it waits for.
+    /// Returns whether the next instruction of a warp waits for a load from global memory.
     pub(super) fn waits_for_global(&self, slot: usize) -> bool {
         let warp = &self.warps[slot];
         let global = |&reg: &usize| warp.pending[reg].is_some_and(|(_, global)| global);

@@ -1,16 +1,18 @@
 //! The load/store unit.
 //!
-//! It serves one instruction at a time. Shared-memory accesses take a cycle per bank transaction
-//! and loads then pass a pipeline; accesses to global and local memory take a cycle per memory
-//! transaction, each of which is answered separately. Constants and parameters are there at once,
-//! unless they are cached; then each line of the constant cache takes a cycle.
-//! Of a warp's lines and sectors the highest goes first. With an L1 there is a transaction per cycle
-//! and bank; what hits in a cache is complete without a turn at the write-back. Atomics go past the
-//! L1. Loads hold their registers until the last answer is written back, stores leave when their last
-//! transaction does. One result is written back per cycle, the sources taking turns.
+//! It serves one instruction at a time. A shared-memory access takes one cycle per bank
+//! transaction, and a load then passes a pipeline. An access to global or local memory takes one
+//! cycle per memory transaction, each of which is answered separately. Constants and parameters are
+//! available at once unless they are cached; then each line of the constant cache takes one cycle.
+//! The lines and sectors of a warp are served from the highest to the lowest address. With an L1,
+//! one transaction per cycle and bank is sent, and a cache hit completes without a turn at the
+//! write-back. Atomics bypass the L1. A load holds its registers until the last answer is written
+//! back, and a store leaves when its last transaction does. One result is written back per cycle;
+//! the sources take turns.
 //!
-//! It knows nothing of the SM but what that tells it of an instruction ([`Start`]) and answers when asked ([`Beside`]);
-//! what a cycle of it means for the SM is left in [`LoadStore::answers`].
+//! The unit is independent of the SM around it: the description of an instruction is passed to it
+//! ([`Start`]), and it looks up further data by a trait ([`Beside`]). The effects of a cycle on the
+//! SM are collected in [`LoadStore::answers`].
 
 mod parts;
 mod serve;
@@ -32,35 +34,35 @@ use crate::sim::result::MemoryStats;
 use crate::trace::Counted;
 use serve::Serving;
 
-/// Replies that wait between the memory and the unit.
+/// The number of replies that can wait between the memory and the unit.
 const INBOX: usize = 32;
-/// Sources of results, in the order of their turns: shared memory, constants that were fetched,
-/// answers of memory, data that the L1 waited for.
+/// The sources of results, in the order of their turns: shared memory, fetched constants, answers
+/// of memory, and data that the L1 waited for.
 const SHARED: u32 = 0;
 const CONSTANTS: u32 = 1;
 const ARRIVED: u32 = 2;
 const FROM_L1: u32 = 3;
 const SOURCES: u32 = 4;
 
-/// What the unit asks of the SM.
+/// The access of the unit to the rest of the SM.
 pub(super) trait Beside {
-    /// A line of the memory traffic of a warp.
+    /// Returns a line of the memory traffic of a warp.
     fn line(&self, slot: u8, number: u32) -> LineUse;
 
-    /// Writes the destinations of an instruction that have not been written yet. Whether all could be.
+    /// Writes the remaining destinations of an instruction. Returns whether all could be written.
     fn write(&mut self, flight: FlightId) -> bool;
 }
 
-/// What happened in the unit, for the SM.
+/// An event in the unit that affects the SM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
-    /// An instruction has made room for the next one, its sources are read.
+    /// An instruction has made room for the next one, and its sources are read.
     Left(FlightId),
     /// An instruction is complete.
     Complete(FlightId),
-    /// Memory acknowledged a store of the warp in this slot.
+    /// Memory has acknowledged a store of the warp in this slot.
     Stored(u8),
-    /// A transaction of an atomic is back.
+    /// A transaction of an atomic has been answered.
     Atomic(FlightId),
 }
 
@@ -81,24 +83,24 @@ struct Shared {
     flight: FlightId,
     /// Whether it is an atomic that holds its warp.
     atomic: bool,
-    /// The cycle from which it can be written back.
+    /// The cycle from which on it can be written back.
     at: u64,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct LoadStore {
     settings: Settings,
-    /// Issued accesses, if there is no collector.
+    /// The issued accesses, if there is no collector.
     pub queue: VecDeque<FlightId>,
-    /// What happened in the last cycle, in this order.
+    /// The events of the last cycle, in their order.
     pub answers: Vec<Answer>,
     serving: Option<Serving>,
-    /// By instruction: its transactions that have not been answered.
+    /// By instruction: the number of its transactions that have not been answered.
     unanswered: Vec<u32>,
     shared: VecDeque<Shared>,
-    /// The result that is written back.
+    /// The instruction whose result is being written back.
     writing: Option<FlightId>,
-    /// A load or an atomic that is back.
+    /// A load or an atomic that has been answered and waits for the write-back.
     arrived: Option<Reply>,
     replies: VecDeque<Reply>,
     inbox: VecDeque<Reply>,
@@ -107,18 +109,18 @@ pub(super) struct LoadStore {
     l1: Option<Box<FirstLevel>>,
     /// The cache of constants and parameters.
     constants: Option<Box<Cache>>,
-    /// How memory transactions divide lines.
+    /// The division of lines into memory transactions.
     parts: Parts,
-    /// What the caches refused in the last cycle: the L1, the other one.
+    /// The number of transactions refused in the last cycle by the L1 and by the constant cache.
     refused: (u64, u64),
-    /// Before this cycle there is nothing for it to do, unless it gets something.
+    /// The unit has nothing to do before this cycle, unless it gets an instruction or a reply.
     rests_until: u64,
-    /// Whether anything happened in it in the last cycle.
+    /// Whether anything happened in the unit in the last cycle.
     pub acted: bool,
 }
 
 impl LoadStore {
-    /// The unit of an SM whose blocks use so many bytes of shared memory.
+    /// Creates the unit of an SM whose blocks use this many bytes of shared memory.
     pub fn new(settings: Settings, memory: &MemorySystem, shared_bytes: u64, sm: usize) -> Self {
         let seed = memory.seed ^ sm as u64;
         Self {
@@ -147,12 +149,12 @@ impl LoadStore {
         self.serving.is_none()
     }
 
-    /// Whether atomics hold their warps.
+    /// Returns whether atomics hold their warps.
     pub fn atomics_block(&self) -> bool {
         self.settings.atomics_block
     }
 
-    /// How the transactions of an access to a space divide lines.
+    /// Returns how the transactions of an access to a space divide lines.
     pub fn parts(&self, space: Space) -> Parts {
         match (&self.constants, space) {
             (Some(cache), Space::Const | Space::Param) => Parts::of(cache.line_bytes()),
@@ -160,7 +162,7 @@ impl LoadStore {
         }
     }
 
-    /// Whether a cycle, which begins now, has nothing for it to do.
+    /// Returns whether the unit has nothing to do in the cycle that begins now.
     #[inline]
     pub fn rests(&mut self, now: u64) -> bool {
         self.acted = false;
@@ -177,7 +179,7 @@ impl LoadStore {
         quiet
     }
 
-    /// So many cycles like the last one went by.
+    /// Counts the refusals of this many cycles that were like the last one.
     pub fn refused_for(&mut self, cycles: u64) {
         if let Some(l1) = &mut self.l1 {
             l1.cache.add_stalls(cycles * self.refused.0);
@@ -187,7 +189,8 @@ impl LoadStore {
         }
     }
 
-    /// Whether what is in it moves neither by itself nor by what it has.
+    /// Returns whether nothing in the unit can move before the passing of time or an event from
+    /// outside.
     pub fn is_stuck(&self) -> bool {
         self.writing.is_none()
             && self.arrived.is_none()
@@ -198,14 +201,15 @@ impl LoadStore {
             && self.constants.as_ref().is_none_or(|cache| !cache.any_ready())
     }
 
-    /// The next cycle in which something in it is due, if it is stuck or rests.
+    /// Returns the next cycle in which something in the unit is due, if it is stuck or rests.
     #[inline]
     pub fn next_by_time(&self, now: u64) -> u64 {
         let l1 = self.l1.as_ref().map_or(u64::MAX, |l1| l1.next_due(now));
         self.next_result(now).min(l1)
     }
 
-    /// The next cycle in which banks of shared memory have served the instruction, or one has passed its pipeline.
+    /// Returns the next cycle in which the banks of shared memory have served an instruction, or
+    /// one has passed their pipeline.
     #[inline]
     fn next_result(&self, now: u64) -> u64 {
         let served = self.serving.as_ref().map_or(u64::MAX, |serving| serving.last_bank);
@@ -213,7 +217,7 @@ impl LoadStore {
         self.shared.front().map_or(u64::MAX, |shared| shared.at).min(served)
     }
 
-    /// A cycle in which it does not rest.
+    /// Simulates a cycle in which the unit does not rest.
     #[inline]
     pub fn cycle(&mut self, now: u64, beside: &mut impl Beside, mut port: Option<&mut Port>) {
         let mut busy = false;
@@ -245,7 +249,7 @@ impl LoadStore {
         self.acted = busy;
     }
 
-    /// The first reply goes on, if it can.
+    /// Processes the first reply, and returns whether that was possible.
     #[inline]
     fn take_reply(&mut self, reply: Reply) -> bool {
         match (reply, &mut self.l1, &mut self.constants) {
@@ -259,8 +263,8 @@ impl LoadStore {
         true
     }
 
-    /// What has passed the banks of the L1 reaches the tags. What hits needs no turn at the write-back, nor does a store
-    /// that the L1 keeps. Whether anything did.
+    /// Looks up the transactions that have passed the banks of the L1. A hit needs no turn at the
+    /// write-back, nor does a store that the L1 keeps. Returns whether anything happened.
     fn look_up(&mut self, now: u64) -> bool {
         let Self { l1: Some(l1), unanswered, answers, refused, .. } = self else { return false };
         let mut busy = false;
@@ -289,7 +293,7 @@ impl LoadStore {
         busy
     }
 
-    /// A reply of memory arrives, if there is room for it.
+    /// Receives a reply of memory, and returns whether there was one and room for it.
     pub fn receive(&mut self, port: &mut Port) -> bool {
         if self.replies.len() >= self.settings.replies as usize {
             return false;
@@ -306,8 +310,8 @@ impl LoadStore {
         true
     }
 
-    /// Whether an instruction or a reply is somewhere in the unit, but for what waits for the L1 or for banks of shared
-    /// memory, or passes the pipeline of that.
+    /// Returns whether an instruction or a reply is in the unit, apart from those that wait for the
+    /// L1 or for banks of shared memory, or are in the shared-memory pipeline.
     #[inline]
     fn has_work(&self, now: u64) -> bool {
         self.serving.as_ref().is_some_and(|serving| serving.last_bank <= now)
@@ -318,7 +322,7 @@ impl LoadStore {
             || self.constants.as_ref().is_some_and(|cache| !cache.is_quiet())
     }
 
-    /// Adds what happened in the caches.
+    /// Adds the statistics of the caches.
     pub fn add_stats(&self, stats: &mut MemoryStats) {
         if let Some(l1) = &self.l1 {
             stats.l1 += l1.cache.stats();
@@ -328,13 +332,13 @@ impl LoadStore {
         }
     }
 
-    /// The counters of the caches.
+    /// Returns the counters of the caches.
     pub fn samples(&self) -> impl Iterator<Item = Counted> {
         let l1 = self.l1.as_ref().map(|l1| Counted::L1(l1.cache.sample()));
         l1.into_iter().chain(self.constants.as_ref().map(|cache| Counted::Constant(cache.sample())))
     }
 
-    /// Whether nothing happens in this cycle.
+    /// Returns whether nothing happens in this cycle.
     #[inline]
     fn is_quiet(&self, now: u64) -> bool {
         !self.has_work(now)
@@ -342,7 +346,7 @@ impl LoadStore {
             && self.l1.as_ref().is_none_or(|l1| l1.is_quiet(now))
     }
 
-    /// The next cycle in which something can happen by itself.
+    /// Returns the next cycle in which something can happen without an event from outside.
     #[inline]
     pub fn next_event(&self, now: u64) -> u64 {
         if self.has_work(now + 1) || self.serving.is_none() && !self.queue.is_empty() {
@@ -393,7 +397,7 @@ impl LoadStore {
         true
     }
 
-    /// The sources that have a result, as a mask.
+    /// Returns the sources that have a result, as a mask.
     #[inline]
     fn ready_sources(&self, now: u64) -> u32 {
         u32::from(self.shared.front().is_some_and(|shared| shared.at <= now)) << SHARED
@@ -403,14 +407,15 @@ impl LoadStore {
     }
 }
 
-/// The instruction that a transaction is of.
+/// Returns the instruction to which a transaction belongs.
 #[inline]
 fn waiting(token: Token) -> FlightId {
     let Token::Flight(flight) = token else { panic!("no instruction waits for {token:?}") };
     flight
 }
 
-/// A transaction of a load whose data has come to a cache: whose it is, and that it is no atomic.
+/// Returns the instruction of a load transaction whose data has arrived in a cache, and that it is
+/// not an atomic.
 fn waits(request: Request) -> (FlightId, bool) {
     (waiting(request.token), false)
 }

@@ -1,28 +1,29 @@
-//! How memory transactions divide the lines of an access.
+//! The division of the lines of an access into memory transactions.
 
-/// The parts of a line, of so many sectors of 32 bytes each, that are a transaction each.
+/// The parts of a line, each of which is one transaction and consists of a number of 32-byte
+/// sectors.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::sim::pipeline) struct Parts {
     /// The sectors of the first part, as a mask.
     first: u8,
-    /// Sectors per part, as a power of two.
+    /// The binary logarithm of the number of sectors per part.
     shift: u32,
 }
 
 impl Parts {
-    /// Parts of so many bytes, a power of two.
+    /// Creates parts of `bytes` bytes, a power of two.
     pub fn of(bytes: u32) -> Self {
         let sectors = (bytes / 32).max(1);
         Self { first: ((1u16 << sectors) - 1) as u8, shift: sectors.trailing_zeros() }
     }
 
-    /// The sectors that lie in the same part as this one, as a mask.
+    /// Returns the sectors that lie in the same part as this one, as a mask.
     #[inline]
     pub fn around(self, sector: u32) -> u8 {
         self.first << (sector >> self.shift << self.shift)
     }
 
-    /// In how many parts these sectors of a line lie.
+    /// Returns the number of parts in which these sectors of a line lie.
     #[inline]
     pub fn count(self, mut sectors: u8) -> u32 {
         if self.shift == 0 {

@@ -1,4 +1,4 @@
-//! Serving an instruction: its transactions, one after the other.
+//! The service of an instruction: its transactions, one after the other.
 
 use super::parts::Parts;
 use super::{Answer, Beside, INBOX, LoadStore, Reply, Shared};
@@ -7,27 +7,29 @@ use crate::program::Access;
 use crate::sim::pipeline::flight::FlightId;
 use crate::sim::pipeline::memory::{Access as Lookup, Port, Request, RequestKind, Token};
 
-/// The instruction that is served.
+/// The instruction that is being served.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Serving {
     pub flight: FlightId,
     pub slot: u8,
     pub access: Access,
     pub space: Space,
-    /// The cycle in which its last bank transaction is served; it waits for nothing but that before.
+    /// The cycle in which its last bank transaction is served; before that cycle it waits for
+    /// nothing else.
     pub last_bank: u64,
-    /// The present line: its place in the path's traffic, its number, and its sectors to go, as a mask.
+    /// The present line: its index in the traffic of the path, its number, and its remaining
+    /// sectors as a mask.
     pub number: u32,
     pub line: u64,
     pub sectors: u8,
     /// The words of the line that a store writes.
     pub words: u32,
-    /// Memory transactions to go.
+    /// The number of remaining memory transactions.
     pub left: u32,
 }
 
 impl Serving {
-    /// The next transaction of what is left.
+    /// Returns the next one of the remaining transactions.
     #[inline]
     fn next(&mut self, beside: &impl Beside, parts: Parts) -> (u64, u8) {
         while self.sectors == 0 {
@@ -45,7 +47,7 @@ impl Serving {
         (self.line, parts.around(highest) & self.sectors)
     }
 
-    /// It has gone.
+    /// Records that the transaction of these sectors has been sent.
     #[inline]
     fn pass(&mut self, sectors: u8) {
         self.sectors &= !sectors;
@@ -54,7 +56,8 @@ impl Serving {
 }
 
 impl LoadStore {
-    /// A cycle of the instruction that is served. Whether anything happened.
+    /// Simulates a cycle of the instruction that is being served, and returns whether anything
+    /// happened.
     pub(super) fn serve(&mut self, now: u64, beside: &impl Beside, port: Option<&mut Port>) -> bool {
         let Some(Serving { flight, access, space, last_bank, .. }) = self.serving else { return false };
         match space {
@@ -80,7 +83,7 @@ impl LoadStore {
         true
     }
 
-    /// One line of the constant cache. Whether the cache could look it up.
+    /// Looks up one line in the constant cache, and returns whether the cache accepted it.
     fn look_up_constant(&mut self, beside: &impl Beside) -> bool {
         let (Some(serving), Some(cache)) = (&mut self.serving, &mut self.constants) else { return true };
         let flight = serving.flight;
@@ -104,7 +107,8 @@ impl LoadStore {
         true
     }
 
-    /// Transactions of an access to global or local memory, as many as go. Whether any did, or the instruction leaves.
+    /// Sends as many transactions of an access to global or local memory as possible. Returns
+    /// whether one was sent or the instruction leaves.
     fn send(&mut self, now: u64, beside: &impl Beside, mut port: Option<&mut Port>) -> bool {
         let Self { serving: Some(serving), l1, inbox, parts, .. } = self else { return false };
         let (flight, slot) = (serving.flight, serving.slot);
@@ -154,7 +158,8 @@ impl LoadStore {
         sent || over
     }
 
-    /// The instruction makes room for the next one, and is complete or not.
+    /// Ends the service of an instruction, which makes room for the next one. The instruction may
+    /// be complete already.
     fn leave(&mut self, flight: FlightId, complete: bool) {
         self.serving = None;
         self.answers.push(Answer::Left(flight));

@@ -1,4 +1,4 @@
-//! What the unit is told of an instruction.
+//! The description of an instruction that is passed to the unit.
 
 use super::LoadStore;
 use super::serve::Serving;
@@ -13,16 +13,16 @@ pub(in crate::sim::pipeline) struct Start {
     pub slot: u8,
     pub access: Access,
     pub space: Space,
-    /// For how many cycles it keeps the banks of shared memory.
+    /// The number of cycles for which it occupies the banks of shared memory.
     pub banks: u64,
     /// The end of its lines in the traffic of its warp.
     pub lines_end: u32,
-    /// Its memory transactions.
+    /// The number of its memory transactions.
     pub transactions: u32,
 }
 
 impl LoadStore {
-    /// Takes an instruction, in a cycle in which it is free.
+    /// Starts to serve an instruction; the unit must be free.
     pub fn start(&mut self, start: Start, now: u64) {
         let Start { flight, slot, access, space, banks, lines_end, transactions } = start;
         let shared = space == Space::Shared;

@@ -1,4 +1,4 @@
-//! What control codes of machine code hold back: stall counts, and barriers that count.
+//! The hazards that the control codes of machine code express: stall counts and counting barriers.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -9,17 +9,17 @@ use crate::path::Step;
 use crate::program::{BarrierId, Barriers, Codes};
 use crate::sim::SLOTS;
 
-/// Which of the two things an instruction may signal.
+/// The two events that an instruction may signal: its sources are read, or it is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Signal {
     Read,
     Done,
 }
 
-/// One that is to come: which instruction, by its age, and what of it.
+/// A signal that is still to come: the age of the instruction, and the event.
 type Coming = (u64, Signal);
 
-/// What a barrier counts.
+/// An entry of a barrier's count.
 #[derive(Clone, Copy, Debug)]
 struct Counted {
     coming: Coming,
@@ -27,19 +27,20 @@ struct Counted {
     loads_global: bool,
 }
 
-/// The state of the SM's warps, by slot.
+/// The state of the control codes of the SM's warps, by slot.
 #[derive(Clone, Debug)]
 pub(super) struct Held {
     barriers: Barriers,
-    /// By slot and barrier: what signalled it, oldest first. The first is not through.
+    /// By slot and barrier: the signals that it waits for, oldest first. The first one has not
+    /// arrived.
     counts: Vec<[VecDeque<Counted>; BarrierId::COUNT]>,
-    /// When sources are read, of those of which that is known: cycle, age, slot, barrier.
+    /// The known times at which sources are read: cycle, age, slot, barrier.
     reads: BinaryHeap<Reverse<(u64, u64, usize, BarrierId)>>,
-    /// By slot: until when a stall count holds the warp.
+    /// By slot: the cycle until which a stall count holds the warp.
     until: [u64; SLOTS],
-    /// When a stall count is over: cycle, slot.
+    /// The ends of stall counts: cycle, slot.
     stalls: BinaryHeap<Reverse<(u64, usize)>>,
-    /// Warps that issued last on their sub-core and would rather have another one issue.
+    /// The warps that issued last on their sub-core and whose control codes ask to yield.
     pub yielding: WarpMask,
 }
 
@@ -55,31 +56,32 @@ impl Held {
         }
     }
 
-    /// Whether a stall count or a barrier keeps an instruction of a warp from issuing.
+    /// Returns whether a stall count or a barrier keeps an instruction of a warp from issuing.
     pub fn holds_back(&self, slot: usize, instr: &Instr, now: u64) -> bool {
         now < self.until[slot] || instr.rare.op.waits().iter().any(|&reg| self.holds(slot, RegId::new(reg)))
     }
 
-    /// A warp comes to this slot. What was signalled there before is through, as its block has ended.
+    /// Starts a warp in this slot. All signals of the previous warp have arrived, as its block has
+    /// ended.
     pub fn start(&mut self, slot: usize) {
         self.until[slot] = 0;
         self.yielding -= WarpMask::slot(slot);
     }
 
-    /// Whether what stands for a barrier, or for all but some of those that signalled it, is not there.
+    /// Returns whether a barrier waits for more signals than the pseudo-register `reg` allows.
     fn holds(&self, slot: usize, reg: RegId) -> bool {
         let (barrier, left) = self.barriers.barrier(reg);
         self.counts[slot][barrier.index()].len() > left
     }
 
-    /// Whether a load from global memory is among what that waits for.
+    /// Returns whether a load from global memory is among the signals that `reg` waits for.
     pub fn waits_for_global(&self, slot: usize, reg: RegId) -> bool {
         let (barrier, left) = self.barriers.barrier(reg);
         let counting = &self.counts[slot][barrier.index()];
         counting.iter().take(counting.len().saturating_sub(left)).any(|counted| counted.loads_global)
     }
 
-    /// When something changes by itself.
+    /// Returns the next cycle in which something changes by time alone.
     pub fn next(&self) -> u64 {
         let read = self.reads.peek().map_or(u64::MAX, |Reverse((at, ..))| *at);
         let stall = self.stalls.peek().map_or(u64::MAX, |Reverse((at, _))| *at);
@@ -96,7 +98,8 @@ impl Held {
         }
     }
 
-    /// One that signalled a barrier is through. It counts until all before it are.
+    /// Records the arrival of a signal. A signal remains in the count until all before it have
+    /// arrived.
     fn through(&mut self, slot: usize, barrier: BarrierId, coming: Coming) {
         let counting = &mut self.counts[slot][barrier.index()];
         if let Some(counted) = counting.iter_mut().find(|counted| counted.coming == coming) {
@@ -109,13 +112,14 @@ impl Held {
 }
 
 impl Warps<'_> {
-    /// Those that issued last on their sub-core and would rather have another one issue.
+    /// Returns the warps that issued last on their sub-core and whose control codes ask to yield,
+    /// if there are control codes.
     pub fn yielding(&self) -> Option<WarpMask> {
         self.codes.as_ref().map(|held| held.yielding)
     }
 
-    /// An instruction issues on a sub-core, that of these slots: what its control codes say of its warp and of what comes
-    /// after it.
+    /// Applies the control codes of an instruction that issues on the sub-core with these slots, to
+    /// its warp and to later instructions.
     #[inline]
     pub fn begin_codes(&mut self, slot: usize, of_sub_core: WarpMask, age: u64, step: Step, now: u64) {
         let Some(held) = &mut self.codes else { return };
@@ -131,12 +135,14 @@ impl Warps<'_> {
         }
     }
 
-    /// Whether the warp may issue another instruction in the cycle in which it issued this one.
+    /// Returns whether the warp may issue another instruction in the cycle in which it issued this
+    /// one.
     pub fn may_issue_with(&self, step: Step) -> bool {
         self.codes.is_none() || self.code.table.instr(step.pc()).codes.stall == 0
     }
 
-    /// The sources of an instruction are read in this cycle, or will be. Whether something may follow from it now.
+    /// Records that the sources of an instruction are read in cycle `at`, which is the present or a
+    /// later one. Returns whether another instruction may be able to issue now.
     #[inline]
     pub fn sources_read(&mut self, slot: usize, age: u64, step: Step, at: u64, now: u64) -> bool {
         let Some(held) = &mut self.codes else { return false };
@@ -150,7 +156,8 @@ impl Warps<'_> {
         true
     }
 
-    /// An instruction is done. Whether the control codes of others may have waited for it.
+    /// Records that an instruction is done. Returns whether other instructions may have waited for
+    /// it by their control codes.
     #[inline]
     pub(super) fn end_codes(&mut self, slot: usize, age: u64, step: Step) -> bool {
         let Some(held) = &mut self.codes else { return false };
@@ -159,7 +166,8 @@ impl Warps<'_> {
         true
     }
 
-    /// Follows what is over in this cycle, reading sources and stall counts, and says which warps that may concern.
+    /// Applies the source reads and stall counts that end in this cycle, and returns the warps
+    /// concerned.
     pub fn follow_codes(&mut self, now: u64) -> WarpMask {
         let mut concerned = WarpMask::empty();
         while let Some(held) = &mut self.codes {
@@ -183,7 +191,7 @@ impl Warps<'_> {
         concerned
     }
 
-    /// When something of control codes changes by itself.
+    /// Returns the next cycle in which the state of control codes changes by time alone.
     pub fn next_of_codes(&self) -> u64 {
         self.codes.as_ref().map_or(u64::MAX, |held| held.next())
     }

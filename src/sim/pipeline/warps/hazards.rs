@@ -1,4 +1,4 @@
-//! What keeps warps from issuing: registers that are not there, fences and atomics under way.
+//! The hazards that keep warps from issuing: unavailable registers, fences and atomics in flight.
 
 use super::{Completed, Instr, Warps};
 use crate::base::{RegId, WarpMask};
@@ -7,7 +7,7 @@ use crate::program::Flow;
 use crate::sim::pipeline::regs::{RegSet, Regs, SlotRegs};
 
 impl Warps<'_> {
-    /// Registers that an issued instruction will write.
+    /// Reserves the registers that an issued instruction will write.
     #[inline]
     pub fn reserve(&mut self, slot: usize, age: u64, instr: &Instr, step: Step) {
         if !instr.scored {
@@ -21,8 +21,8 @@ impl Warps<'_> {
         }
     }
 
-    /// As [`Self::reserve`], of one that [writes simply](Instr::writes_simply), if warps [are plain](Self::are_plain): what it
-    /// writes.
+    /// Reserves and returns the registers that an instruction writes, like [`Self::reserve`], for
+    /// one that [writes simply](Instr::writes_simply) if warps [are plain](Self::are_plain).
     #[inline(always)]
     pub fn reserve_simply(&mut self, slot: usize, instr: &Instr) -> SlotRegs {
         let writes = self.scoreboard.of_slot(slot, instr.writes);
@@ -30,7 +30,7 @@ impl Warps<'_> {
         writes
     }
 
-    /// An instruction is complete: its registers are there.
+    /// Completes an instruction: its registers become available.
     #[inline(never)]
     pub fn complete(&mut self, slot: usize, age: u64, step: Step, now: u64) -> Completed {
         let instr = self.code.of(step);
@@ -49,14 +49,16 @@ impl Warps<'_> {
         completed
     }
 
-    /// As [`Self::complete`], of one for which registers were [reserved simply](Self::reserve_simply).
+    /// Completes an instruction like [`Self::complete`], for one whose registers were [reserved
+    /// simply](Self::reserve_simply).
     #[inline(always)]
     pub fn complete_simply(&mut self, slot: usize, writes: SlotRegs, now: u64) -> Completed {
         self.scoreboard.release_plainly(writes);
         self.one_less(slot, now)
     }
 
-    /// A warp has one instruction less under way, for which its next one may have waited.
+    /// Reduces the number of instructions in flight of a warp, whose next instruction may have
+    /// waited for the completed one.
     #[inline(always)]
     fn one_less(&mut self, slot: usize, now: u64) -> Completed {
         let warp = &mut self.warps[slot];
@@ -76,7 +78,7 @@ impl Warps<'_> {
         Completed { wakes, over }
     }
 
-    /// Whether a hazard holds a warp's next instruction.
+    /// Updates whether a hazard holds a warp's next instruction.
     #[inline(always)]
     pub(super) fn follow(&mut self, slot: usize, now: u64) {
         let bit = WarpMask::slot(slot);
@@ -90,7 +92,7 @@ impl Warps<'_> {
         }
     }
 
-    /// Whether everything is there that the next instruction of a warp needs, if it has one.
+    /// Returns whether a warp has a next instruction and everything that it needs is available.
     #[inline(always)]
     fn is_there(&self, slot: usize, now: u64) -> bool {
         let warp = &self.warps[slot];
@@ -108,7 +110,7 @@ impl Warps<'_> {
             && self.awaited_ring(instr, step).is_none_or(|ring| !self.scoreboard.misses(slot, &ring))
     }
 
-    /// Whether a warp waits for global memory, for the policy, which asks for it.
+    /// Updates whether a warp waits for global memory, for policies that use this.
     fn follow_global(&mut self, slot: usize) {
         if self.next_step(slot).is_some_and(|step| self.waits_for_global(slot, step)) {
             self.global |= WarpMask::slot(slot);
@@ -117,7 +119,7 @@ impl Warps<'_> {
         }
     }
 
-    /// Whether an instruction needs what a load from global memory will write.
+    /// Returns whether an instruction needs a result of a load from global memory.
     fn waits_for_global(&self, slot: usize, step: Step) -> bool {
         let instr = self.code.of(step);
         if let Some(held) = &self.codes {
@@ -127,33 +129,33 @@ impl Warps<'_> {
             || self.awaited_ring(instr, step).is_some_and(|ring| self.scoreboard.misses_global(slot, &ring))
     }
 
-    /// The pseudo-register that an asynchronous copy writes.
+    /// Returns the pseudo-register that an asynchronous copy writes.
     #[inline]
     fn written_ring(&self, instr: &Instr, step: Step) -> Option<RegSet> {
         let copies = instr.flow == Flow::AsyncCopy;
         if copies { self.code.table.async_reg(step).map(|ring| Regs::one(ring).into()) } else { None }
     }
 
-    /// The pseudo-register that an asynchronous copy or a wait needs.
+    /// Returns the pseudo-register that an asynchronous copy or a wait needs.
     #[inline]
     fn awaited_ring(&self, instr: &Instr, step: Step) -> Option<RegSet> {
         let waits = instr.rare.op.waits_ring;
         if waits { self.code.table.async_reg(step).map(|ring| Regs::one(ring).into()) } else { None }
     }
 
-    /// A fence holds its warp until none of its registers is pending.
+    /// Holds a warp at a fence until none of its registers is pending.
     pub fn fence(&mut self, slot: usize) {
         self.fenced |= WarpMask::slot(slot);
         self.held |= WarpMask::slot(slot);
     }
 
-    /// Whether fences hold warps.
+    /// Returns whether fences hold any warps.
     #[inline(always)]
     pub fn have_fences(&self) -> bool {
         !self.fenced.is_empty()
     }
 
-    /// Lets warps go whose fences are over, and says which.
+    /// Releases the warps whose fences have completed, and returns them.
     pub fn lift_fences(&mut self) -> WarpMask {
         let mut lifted = WarpMask::empty();
         for slot in self.fenced.slots().filter(|&slot| self.scoreboard.is_clear(slot)) {
@@ -166,7 +168,8 @@ impl Warps<'_> {
         lifted
     }
 
-    /// A transaction of an atomic of this warp came back. Whether it may go on.
+    /// Records the answer to a transaction of an atomic of this warp. Returns whether the warp may
+    /// continue.
     pub fn atomic_answered(&mut self, slot: usize) -> bool {
         let warp = &mut self.warps[slot];
         warp.atomics -= 1;

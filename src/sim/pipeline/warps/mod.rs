@@ -1,8 +1,9 @@
-//! The warps of an SM: what each does next, and what of the registers, of control codes, of fences and atomics under way
-//! holds it.
+//! The warps of an SM: the next instruction of each, and the registers, control codes, fences and
+//! atomics in flight that hold it.
 //!
-//! What goes on elsewhere comes in as calls: an instruction issues, is complete, its sources are read, memory has
-//! answered. The answer is whether somebody has to look at the warp again.
+//! Events elsewhere are passed in as calls: an instruction issues or completes, its sources are
+//! read, or memory has answered. The return value says whether the warp has to be considered for
+//! issue again.
 
 mod codes;
 mod hazards;
@@ -22,21 +23,22 @@ use scoreboard::{Scoreboard, SlotPair};
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Warp {
-    /// What the next step waits for, if it waits simply: for registers in two words, and nothing else.
+    /// The registers that the next step waits for, if it waits simply: for registers in two words
+    /// only.
     waits: SlotPair,
-    /// Index of the next step.
+    /// The index of the next step.
     next: u32,
-    /// Steps that take an issue slot.
+    /// The number of steps that take an issue slot.
     steps: u32,
     /// The next step, if there is one.
     step: Step,
-    /// Instructions under way.
+    /// The number of instructions in flight.
     in_flight: u32,
-    /// Transactions of stores that memory has not acknowledged.
+    /// The number of store transactions that memory has not acknowledged.
     stores: u32,
-    /// Transactions of atomics that are under way.
+    /// The number of transactions of atomics in flight.
     atomics: u32,
-    /// Next group of memory traffic in the path.
+    /// The index of the next group of memory traffic in the path.
     traffic: u32,
     /// The kind of unit that the next step goes to.
     kind: u8,
@@ -67,18 +69,18 @@ const NO_WARP: Warp = Warp {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Issuing {
     pub step: Step,
-    /// Where it is in the path.
+    /// Its index in the path.
     pub index: u32,
     /// The kind of unit that it goes to.
     pub kind: u8,
 }
 
-/// What the end of an instruction means for its warp.
+/// The effect of a completion on the warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Completed {
-    /// Whether its next instruction has to be looked at again.
+    /// Whether its next instruction has to be considered for issue again.
     pub wakes: bool,
-    /// Whether nothing of it is under way any more, but for stores.
+    /// Whether none of its instructions is in flight any more, except for stores.
     pub over: bool,
 }
 
@@ -90,24 +92,26 @@ pub(super) struct Warps<'a> {
     last_issues: PerSlot<u64>,
     paths: Box<PerSlot<WarpPath>>,
     scoreboard: Scoreboard,
-    /// What control codes hold back, where they count.
+    /// The state of control codes, if the program has any.
     codes: Option<Box<Held>>,
-    /// Whether the policy asks who waits for global memory, and those that do.
+    /// Whether the policy uses which warps wait for global memory; and those warps.
     tracks_global: bool,
     global: WarpMask,
-    /// Whether nothing but registers and fences keeps an instruction from issuing, and nobody asks what they wait for.
+    /// Whether nothing but registers and fences keeps an instruction from issuing, and the policy
+    /// does not use what it waits for.
     only_registers: bool,
-    /// Warps whose next instruction has no hazard.
+    /// The warps whose next instruction has no hazard.
     clear: WarpMask,
-    /// Per kind of unit: warps whose next instruction goes there.
+    /// Per kind of unit: the warps whose next instruction goes there.
     wants: Per<WarpMask, KINDS>,
-    /// Warps that wait for a fence or an atomic; those of a fence.
+    /// The warps that wait for a fence or an atomic; and those that wait for a fence.
     held: WarpMask,
     fenced: WarpMask,
 }
 
 impl<'a> Warps<'a> {
-    /// So many slots. `tracks_global`: whether the policy asks who waits for global memory.
+    /// Creates this many slots. `tracks_global` says whether the policy uses which warps wait for
+    /// global memory.
     pub fn new(code: &'a Code<'a>, slots: usize, tracks_global: bool) -> Self {
         let barriers = code.table.barriers();
         Self {
@@ -127,15 +131,16 @@ impl<'a> Warps<'a> {
         }
     }
 
-    /// Whether nothing but registers and fences keeps an instruction from issuing, nobody asks what they wait for, and
-    /// no register has two instructions under way that write it.
+    /// Returns whether nothing but registers and fences keeps an instruction from issuing, the
+    /// policy does not use what it waits for, and no two instructions in flight can write the same
+    /// register.
     #[inline(always)]
     pub fn are_plain(&self) -> bool {
         self.only_registers && self.scoreboard.is_plain()
     }
 
-    /// A warp begins, whose path is [there](Self::exchange_path). What it does first is [still to be
-    /// looked at](Self::look_at_next).
+    /// Starts a warp, whose path must be [in the slot](Self::exchange_path). Its first step must be
+    /// [looked at](Self::look_at_next) afterwards.
     pub fn begin(&mut self, slot: usize, now: u64) {
         let steps = issuing(&self.paths[slot], self.code.table).len() as u32;
         let warp = &mut self.warps[slot];
@@ -147,46 +152,46 @@ impl<'a> Warps<'a> {
         }
     }
 
-    /// A path comes to a slot, or back from it.
+    /// Exchanges the path in a slot, when a warp begins or ends.
     pub fn exchange_path(&mut self, slot: usize, path: &mut WarpPath) {
         std::mem::swap(&mut self.paths[slot], path);
     }
 
-    /// The steps of the warp in a slot.
+    /// Returns the steps of the warp in a slot.
     pub fn steps(&self, slot: usize) -> &[Step] {
         self.paths[slot].steps()
     }
 
-    /// A line of the memory traffic of a warp.
+    /// Returns a line of the memory traffic of a warp.
     #[inline]
     pub fn line(&self, slot: usize, number: u32) -> LineUse {
         self.paths[slot].traffic()[number as usize]
     }
 
-    /// Those whose next instruction has no hazard.
+    /// Returns the warps whose next instruction has no hazard.
     #[inline(always)]
     pub fn clear(&self) -> WarpMask {
         self.clear
     }
 
-    /// Those that a fence or an atomic holds.
+    /// Returns the warps that a fence or an atomic holds.
     #[inline(always)]
     pub fn held(&self) -> WarpMask {
         self.held
     }
 
-    /// Those whose next instruction goes to this kind of unit.
+    /// Returns the warps whose next instruction goes to this kind of unit.
     #[inline(always)]
     pub fn wanting(&self, kind: usize) -> WarpMask {
         self.wants[kind]
     }
 
-    /// Those whose next instruction waits for global memory, if the policy asks for it.
+    /// Returns the warps whose next instruction waits for global memory, if the policy uses this.
     pub fn waiting_for_global(&self) -> Option<WarpMask> {
         self.tracks_global.then_some(self.global)
     }
 
-    /// The next step of a warp, if there is one.
+    /// Returns the next step of a warp, if there is one.
     #[inline]
     pub fn next_step(&self, slot: usize) -> Option<Step> {
         let warp = &self.warps[slot];
@@ -198,35 +203,35 @@ impl<'a> Warps<'a> {
         self.warps[slot].has_next
     }
 
-    /// How many steps a warp has issued, and in which cycle the last of them.
+    /// Returns the number of steps that a warp has issued, and the cycle of the last issue.
     pub fn issued(&self, slot: usize) -> (u32, u64) {
         (self.warps[slot].next, self.last_issues[slot])
     }
 
-    /// How many steps it has left to issue.
+    /// Returns the number of steps that it has left to issue.
     pub fn left(&self, slot: usize) -> u32 {
         self.warps[slot].steps - self.warps[slot].next
     }
 
-    /// The last cycle in which something of a warp was done.
+    /// Returns the last cycle in which an instruction or a store of a warp completed.
     pub fn last_done(&self, slot: usize) -> u64 {
         self.warps[slot].last_done
     }
 
-    /// Whether nothing of a warp is under way.
+    /// Returns whether a warp has no instruction in flight and no unacknowledged store.
     #[inline]
     pub fn rests(&self, slot: usize) -> bool {
         self.warps[slot].in_flight == 0 && self.warps[slot].stores == 0
     }
 
-    /// The next instruction of a warp, which it has.
+    /// Returns the next instruction of a warp, which must exist.
     #[inline(always)]
     pub fn next(&self, slot: usize) -> Issuing {
         let Warp { step, next, kind, .. } = self.warps[slot];
         Issuing { step, index: next, kind }
     }
 
-    /// It issues.
+    /// Issues the next instruction of a warp.
     #[inline(always)]
     pub fn issue(&mut self, slot: usize, now: u64) {
         let warp = &mut self.warps[slot];
@@ -235,8 +240,8 @@ impl<'a> Warps<'a> {
         self.last_issues[slot] = now;
     }
 
-    /// Looks at what comes after the step that has issued: which unit it wants, and whether a hazard holds it. Its address,
-    /// if there is one.
+    /// Looks at the step after the one that has issued: determines its kind of unit and whether a
+    /// hazard holds it. Returns its address, if there is such a step.
     #[inline(always)]
     pub fn look_at_next(&mut self, slot: usize, now: u64) -> Option<u32> {
         let warp = &mut self.warps[slot];
@@ -263,7 +268,8 @@ impl<'a> Warps<'a> {
         Some(step.pc().get())
     }
 
-    /// What an access that issues asks of memory, if it `moves` lines: the end of its traffic, and its transactions.
+    /// Determines the memory traffic of an access that issues, if it `moves` lines. Returns the end
+    /// of its lines and the number of its transactions.
     pub fn claim_traffic(&mut self, slot: usize, parts: Parts, moves: bool) -> (u32, u32) {
         let first = self.warps[slot].traffic;
         let (mut lines, mut transactions) = (0, 0);
@@ -280,19 +286,19 @@ impl<'a> Warps<'a> {
         (first + lines, transactions)
     }
 
-    /// So many transactions of a store set out.
+    /// Records that this many transactions of a store are sent.
     pub fn store(&mut self, slot: usize, transactions: u32) {
         self.warps[slot].stores += transactions;
     }
 
-    /// One of them is acknowledged.
+    /// Records that one of them is acknowledged.
     pub fn stored(&mut self, slot: usize, now: u64) {
         let warp = &mut self.warps[slot];
         warp.stores -= 1;
         warp.last_done = warp.last_done.max(now);
     }
 
-    /// So many transactions of an atomic are under way, which hold the warp.
+    /// Records that this many transactions of an atomic are in flight; they hold the warp.
     pub fn hold(&mut self, slot: usize, transactions: u32) {
         if transactions > 0 {
             self.warps[slot].atomics += transactions;

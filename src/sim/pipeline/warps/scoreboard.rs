@@ -1,10 +1,10 @@
-//! Which registers are not there: those that an instruction under way will write.
+//! The scoreboard: the registers that are pending because an instruction in flight will write them.
 
 use crate::machine::Hazards;
 use crate::program::TimingTable;
 use crate::sim::pipeline::regs::{RegSet, Regs, SlotRegs};
 
-/// As [`SlotRegs`], of two words.
+/// Some registers of a slot in two words; see [`SlotRegs`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct SlotPair {
     bits: [u64; 2],
@@ -15,23 +15,25 @@ impl SlotPair {
     pub const NONE: Self = Self { bits: [0; 2], at: [0; 2] };
 }
 
-/// The registers of all slots.
+/// The pending registers of all slots.
 #[derive(Clone, Debug)]
 pub(super) struct Scoreboard {
-    /// Words of a slot are 2 to the power of this.
+    /// The binary logarithm of the number of words per slot.
     shift: u32,
-    /// By slot and word: registers that are not there.
+    /// By slot and word: the registers that are pending.
     pending: Vec<u64>,
     /// Those among them that a load from global memory will write.
     global: Vec<u64>,
-    /// By slot and register, where several instructions under way may write the same one: the age of the last of them.
+    /// By slot and register, if several instructions in flight may write the same one: the age of
+    /// the last of them.
     writers: Option<Vec<u64>>,
-    /// Whether more is noted than what is not there.
+    /// Whether more is recorded than the pending registers.
     detailed: bool,
 }
 
 impl Scoreboard {
-    /// `tracks_global`: whether somebody asks what waits for global memory.
+    /// Creates an empty scoreboard. `tracks_global` says whether pending loads from global memory
+    /// are recorded.
     pub fn new(table: &TimingTable, slots: usize, tracks_global: bool) -> Self {
         let words = table.regs().div_ceil(64).next_power_of_two();
         Self::with(words, slots, !table.hazards().contains(Hazards::WAW), tracks_global)
@@ -47,39 +49,39 @@ impl Scoreboard {
         }
     }
 
-    /// Whether nothing is noted but what is not there.
+    /// Returns whether nothing but the pending registers is recorded.
     #[inline(always)]
     pub fn is_plain(&self) -> bool {
         !self.detailed
     }
 
-    /// Registers of a slot, for those who ask for them more than once.
+    /// Returns registers of a slot in the form for repeated use.
     #[inline(always)]
     pub fn of_slot(&self, slot: usize, part: Regs) -> SlotRegs {
         SlotRegs { bits: part.bits, at: self.word(slot, part) as u32 }
     }
 
-    /// The same of two words.
+    /// Returns registers of a slot in two words in the form for repeated use.
     #[inline(always)]
     pub fn pair_of_slot(&self, slot: usize, [first, second]: [Regs; 2]) -> SlotPair {
         let at = [self.word(slot, first) as u32, self.word(slot, second) as u32];
         SlotPair { bits: [first.bits, second.bits], at }
     }
 
-    /// Whether some of these are not there.
+    /// Returns whether some of these registers are pending.
     #[inline(always)]
     pub fn lacks(&self, regs: &SlotPair) -> bool {
         let lacking = |n: usize| self.pending[regs.at[n] as usize] & regs.bits[n];
         lacking(0) | lacking(1) != 0
     }
 
-    /// An instruction will write these, and nothing more is noted.
+    /// Marks the registers that an instruction will write, if nothing else is recorded.
     #[inline(always)]
     pub fn reserve_plainly(&mut self, regs: SlotRegs) {
         self.pending[regs.at as usize] |= regs.bits;
     }
 
-    /// These are written, and nothing more is noted.
+    /// Clears the registers that have been written, if nothing else is recorded.
     #[inline(always)]
     pub fn release_plainly(&mut self, regs: SlotRegs) {
         self.pending[regs.at as usize] &= !regs.bits;
@@ -95,25 +97,25 @@ impl Scoreboard {
         self.pending[self.word(slot, part)] & part.bits != 0
     }
 
-    /// Whether some of these are not there.
+    /// Returns whether some of these registers are pending.
     #[inline(always)]
     pub fn misses(&self, slot: usize, regs: &RegSet) -> bool {
         self.misses_part(slot, regs.first) || regs.others.iter().any(|&part| self.misses_part(slot, part))
     }
 
-    /// Whether a load from global memory will write some of these.
+    /// Returns whether a load from global memory will write some of these registers.
     pub fn misses_global(&self, slot: usize, regs: &RegSet) -> bool {
         let global = |part: Regs| self.global.get(self.word(slot, part)).map_or(0, |word| word & part.bits);
         regs.parts().any(|part| global(part) != 0)
     }
 
-    /// Whether none of a slot's registers is to be written.
+    /// Returns whether none of a slot's registers is pending.
     pub fn is_clear(&self, slot: usize) -> bool {
         let words = 1 << self.shift;
         self.pending[slot * words..][..words].iter().all(|&word| word == 0)
     }
 
-    /// An instruction of this age will write these.
+    /// Marks the registers that an instruction of this age will write.
     #[inline(always)]
     pub fn reserve(&mut self, slot: usize, regs: &RegSet, age: u64, loads_global: bool) {
         let first = self.word(slot, regs.first);
@@ -127,7 +129,8 @@ impl Scoreboard {
         }
     }
 
-    /// The instruction of this age has written these; those that a later one is going to write too are not there yet.
+    /// Clears the registers that the instruction of this age has written; those that a later
+    /// instruction will write too stay pending.
     #[inline(always)]
     pub fn release(&mut self, slot: usize, regs: &RegSet, age: u64) {
         if self.detailed {

@@ -1,4 +1,4 @@
-//! Which accesses to shared memory met bank conflicts.
+//! A profile of the bank conflicts of accesses to shared memory.
 
 use std::collections::BTreeMap;
 
@@ -9,18 +9,18 @@ use crate::program::TimingTable;
 /// The accesses of one instruction to shared memory, summed over its executions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BankUse {
-    /// Warp executions.
+    /// The number of warp executions.
     pub accesses: u64,
-    /// Transactions they took together.
+    /// The number of transactions that they took in total.
     pub transactions: u64,
-    /// Transactions they would have taken without conflicts.
+    /// The number of transactions that they would have taken without conflicts.
     pub without_conflicts: u64,
-    /// The most transactions that one of them took.
+    /// The largest number of transactions of one execution.
     pub worst: u32,
 }
 
 impl BankUse {
-    /// Adds another's accesses.
+    /// Adds the accesses of another instruction.
     pub fn add(&mut self, other: &Self) {
         self.accesses += other.accesses;
         self.transactions += other.transactions;
@@ -28,32 +28,33 @@ impl BankUse {
         self.worst = self.worst.max(other.worst);
     }
 
-    /// Transactions per access; 0 if there was none.
+    /// Returns the transactions per access, or 0 if there was no access.
     pub fn average(&self) -> f64 {
         if self.accesses == 0 { 0.0 } else { self.transactions as f64 / self.accesses as f64 }
     }
 }
 
-/// Collects [`BankUse`] by instruction. Empty on a machine without bank conflicts.
+/// Collects [`BankUse`] by instruction. The profile is empty on a machine without bank conflicts.
 pub struct BankProfile<'a> {
     table: &'a TimingTable,
-    /// By address; nothing where no access was.
+    /// The accesses by address; all zero for an instruction without accesses.
     by_pc: Vec<BankUse>,
 }
 
 impl<'a> BankProfile<'a> {
-    /// An empty profile of a program on a machine.
+    /// Creates an empty profile of a program on a machine.
     pub fn new(table: &'a TimingTable) -> Self {
         Self { table, by_pc: vec![BankUse::default(); table.instrs().len()] }
     }
 
-    /// Every instruction that accessed shared memory, in program order.
+    /// Returns every instruction that accessed shared memory, in program order.
     pub fn by_pc(&self) -> impl Iterator<Item = (Pc, &BankUse)> {
         let accessed = |(_, used): &(usize, &BankUse)| used.accesses > 0;
         self.by_pc.iter().enumerate().filter(accessed).map(|(index, used)| (Pc::from_index(index), used))
     }
 
-    /// As [`BankProfile::by_pc`], summed over the instructions of one source line.
+    /// Returns the accesses like [`BankProfile::by_pc`], summed over the instructions of each
+    /// source line.
     pub fn by_line(&self, line: impl Fn(Pc) -> u32) -> BTreeMap<u32, BankUse> {
         let mut lines: BTreeMap<u32, BankUse> = BTreeMap::new();
         for (pc, used) in self.by_pc() {

@@ -6,10 +6,11 @@ use std::io::{self, Write};
 use super::{Issue, Listing, Observer, UnitInstances};
 use crate::diag::printable;
 
-/// Writes `block,warp,index,pc,issue,start,done,unit,line,text`, a header first. Times are those of the
-/// SM; `pc` is the index of the instruction in the program, `unit` the name of the unit, with several
-/// sub-cores of its instance ([`UnitInstances`]); `line` (from 1; 0 if unknown) and `text` are those of
-/// the instruction in its source. Fields are quoted as RFC 4180 wants it, where they need it.
+/// Writes a header and lines of the form `block,warp,index,pc,issue,start,done,unit,line,text`.
+/// Times are those of the SM. `pc` is the index of the instruction in the program, and `unit` is
+/// the name of the unit, with several sub-cores that of its instance ([`UnitInstances`]). `line`
+/// (from 1; 0 if unknown) and `text` are those of the instruction in its source. Fields are quoted
+/// as RFC 4180 requires, where necessary.
 pub struct CsvTrace<'a> {
     out: &'a mut dyn Write,
     units: UnitInstances,
@@ -18,17 +19,17 @@ pub struct CsvTrace<'a> {
 }
 
 impl<'a> CsvTrace<'a> {
-    /// Writes to `out`, best a buffered one; `units` are those of the machine, `listing` is that of the
-    /// program.
+    /// Creates a trace that writes to `out`, which should be buffered. `units` are those of the
+    /// machine, and `listing` is that of the program.
     pub fn new(out: &'a mut dyn Write, units: UnitInstances, listing: &'a Listing) -> Self {
         let written = writeln!(out, "block,warp,index,pc,issue,start,done,unit,line,text");
         Self { out, units, listing, written }
     }
 
-    /// Flushes.
+    /// Flushes the output.
     ///
     /// # Errors
-    /// The first write that failed, whenever that was.
+    /// Returns the first write error, whenever it occurred.
     pub fn finish(self) -> io::Result<()> {
         self.written?;
         self.out.flush()
@@ -58,7 +59,8 @@ impl Observer for CsvTrace<'_> {
     }
 }
 
-/// A field of a CSV file as RFC 4180 wants it.
+/// Quotes a field of a CSV file as RFC 4180 requires, and keeps spreadsheets from taking it for a
+/// formula.
 pub fn quoted(field: &str) -> Cow<'_, str> {
     let field = match is_formula(field) {
         true => Cow::Owned(format!("'{}", printable(field))),
@@ -71,7 +73,8 @@ pub fn quoted(field: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether a spreadsheet would take a text for a formula: what begins with such a sign and is no number.
+/// Returns whether a spreadsheet would take a text for a formula: it begins with such a sign and is
+/// not a number.
 fn is_formula(field: &str) -> bool {
     field.starts_with(['=', '+', '-', '@', '\t', '\r']) && field.parse::<f64>().is_err()
 }

@@ -1,10 +1,10 @@
-//! One number for a whole run, for golden tests.
+//! A digest of a whole run as one number, for golden tests.
 
 use super::{Issue, Observer};
 use crate::base::Fnv1a;
 
-/// FNV-1a over every issue: block, warp, index, pc, unit, issue, start and done, each as eight
-/// bytes, in issue order. Stable across versions and machines.
+/// An FNV-1a hash over every issue: block, warp, index, pc, unit, issue, start and done, each as
+/// eight bytes, in issue order. It is stable across versions and machines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Digest {
     hash: Fnv1a,
@@ -12,17 +12,17 @@ pub struct Digest {
 }
 
 impl Digest {
-    /// The digest of nothing yet.
+    /// Creates the digest of an empty run.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The digest of every issue so far.
+    /// Returns the digest of all issues so far.
     pub fn value(&self) -> u64 {
         self.hash.finish()
     }
 
-    /// How many issues went in.
+    /// Returns the number of issues so far.
     pub fn issues(&self) -> u64 {
         self.issues
     }

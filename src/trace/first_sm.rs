@@ -1,10 +1,10 @@
-//! What happens on SM 0, and in the memory that it shares with others, for observers that tell slots and
-//! units of one SM apart.
+//! A filter that passes on the events of SM 0 and of the memory that it shares with other SMs, for
+//! observers that distinguish only the slots and units of one SM.
 
 use super::{BlockStart, Idle, Issue, Observer, Release, Sample, WarpFinish};
 use crate::base::{BlockId, Cycle};
 
-/// Passes on what happens on SM 0, and in the memory that it shares with others.
+/// Passes on the events of SM 0 and of the memory that it shares with other SMs.
 #[derive(Clone, Debug, Default)]
 pub struct FirstSm<O> {
     inner: O,
@@ -12,12 +12,12 @@ pub struct FirstSm<O> {
 }
 
 impl<O> FirstSm<O> {
-    /// Passes on to this one.
+    /// Creates a filter that passes events on to this observer.
     pub fn new(inner: O) -> Self {
         Self { inner, elsewhere: false }
     }
 
-    /// Who was told.
+    /// Returns the observer.
     pub fn into_inner(self) -> O {
         self.inner
     }
@@ -35,7 +35,7 @@ impl<O: Observer> Observer for FirstSm<O> {
         self.inner.wants_samples()
     }
     fn wants_order(&self) -> bool {
-        // of one SM
+        // the events are those of one SM
         false
     }
     fn on_sm(&mut self, sm: usize) {

@@ -1,13 +1,14 @@
-//! When warps pass the instrumentation points (ipoints) of their code.
+//! The times at which warps pass the instrumentation points (ipoints) of their code.
 //!
-//! An ipoint stands before an instruction, and a warp passes it in the cycle in which it issues that instruction; one
-//! more, the end, is passed when the warp's last result is there. The time between two of them is therefore all that
-//! the warp spent there: its own instructions, and the cycles in which it was ready and others issued. That is
-//! what a probe in the code measures, and what Betts and Donaldson, "Estimating the WCET of GPU-Accelerated Applications using
-//! Hybrid Analysis", ECRTS 2013, account for interference with.
+//! An ipoint stands before an instruction, and a warp passes it in the cycle in which it issues
+//! that instruction. One more ipoint, the end, is passed when the warp's last result is available.
+//! The time between two ipoints is therefore the whole time that the warp spent between them: its
+//! own instructions, and the cycles in which it was ready and others issued. This is what a probe
+//! in the code measures. Betts and Donaldson, "Estimating the WCET of GPU-Accelerated Applications
+//! using Hybrid Analysis", ECRTS 2013, account for interference with such measurements.
 //!
-//! The end of a warp is known when its last instruction issues, and lies ahead then. It is held back until
-//! the time of its SM has come to it, so that what is told of an SM is sorted by time.
+//! The end of a warp is known when its last instruction issues, which is earlier. It is held back
+//! until the time of its SM has reached it, so that the reports of an SM are sorted by time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -16,7 +17,7 @@ use std::io::{self, Write};
 use super::{BlockStart, Issue, Observer, Release, WarpFinish};
 use crate::base::{BlockId, Cycle, Pc};
 
-/// Which instructions have an ipoint before them, by numbers of the caller's.
+/// The instructions that have an ipoint before them, with the caller's numbers of the ipoints.
 #[derive(Clone, Debug, Default)]
 pub struct IpointMap {
     at: Vec<Option<usize>>,
@@ -24,7 +25,7 @@ pub struct IpointMap {
 }
 
 impl IpointMap {
-    /// Ipoints before these instructions, and the one that is passed at the end.
+    /// Creates a map with ipoints before these instructions, and one that is passed at the end.
     pub fn new(before: impl IntoIterator<Item = (Pc, usize)>, end: usize) -> Self {
         let mut at = Vec::new();
         for (pc, ipoint) in before {
@@ -37,56 +38,59 @@ impl IpointMap {
     }
 }
 
-/// A warp passed an ipoint.
+/// A warp's passing of an ipoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passed {
-    /// Which.
+    /// The number of the ipoint.
     pub ipoint: usize,
     /// The SM.
     pub sm: u32,
-    /// The warp's slot, which no other warp on the SM has until this one's block has ended.
+    /// The warp's slot, which no other warp on the SM has until the block of this one has ended.
     pub slot: u32,
-    /// When.
+    /// The cycle.
     pub cycle: Cycle,
-    /// The instruction behind it; none at the end.
+    /// The instruction after the ipoint; `None` at the end.
     pub pc: Option<Pc>,
 }
 
-/// Hears of ipoints that are passed; of each SM in the order of time.
+/// Receives the ipoints that are passed; those of each SM in the order of time.
 pub trait PassedSink {
-    /// A warp passed an ipoint.
+    /// Receives the passing of an ipoint.
     fn passed(&mut self, passed: Passed);
 
-    /// A block became resident on an SM; its warps have these slots, from the first on.
+    /// Receives a block that became resident on an SM; its warps have consecutive slots from
+    /// `first_slot` on.
     fn block_started(&mut self, sm: u32, first_slot: usize, warps: usize) {
         let _ = (sm, first_slot, warps);
     }
 
-    /// A barrier lets these warps go, by their slots; each issued it then.
+    /// Receives the warps that a barrier releases: their slots, and the cycle in which each issued
+    /// the barrier.
     fn met(&mut self, sm: u32, arrivals: &[(u32, Cycle)]) {
         let _ = (sm, arrivals);
     }
 }
 
-/// Tells a sink of the ipoints that the warps of a run pass.
+/// An observer that reports to a sink the ipoints that the warps of a run pass.
 #[derive(Clone, Debug)]
 pub struct Ipoints<'a, S> {
     map: &'a IpointMap,
     sm: usize,
-    /// By SM, the ends that lie ahead.
+    /// By SM: the ends that are still to come.
     ends: Vec<BinaryHeap<Reverse<(Cycle, u32)>>>,
-    /// By SM and slot, the last issue: of a warp that waits at a barrier it is the barrier.
+    /// By SM and slot: the cycle of the last issue. For a warp that waits at a barrier, it is that
+    /// of the barrier.
     last: Vec<Vec<Cycle>>,
     sink: S,
 }
 
 impl<'a, S: PassedSink> Ipoints<'a, S> {
-    /// Tells this sink.
+    /// Creates an observer that reports to this sink.
     pub fn new(map: &'a IpointMap, sink: S) -> Self {
         Self { map, sm: 0, ends: vec![BinaryHeap::new()], last: vec![Vec::new()], sink }
     }
 
-    /// Tells of the ends that are left, and gives the sink back. For when the run is over.
+    /// Reports the remaining ends after a run, and returns the sink.
     pub fn finish(mut self) -> S {
         for sm in 0..self.ends.len() {
             self.sm = sm;
@@ -99,7 +103,8 @@ impl<'a, S: PassedSink> Ipoints<'a, S> {
         u32::try_from(self.sm).unwrap_or(u32::MAX)
     }
 
-    /// Tells of the ends up to a cycle, itself included: what is free in a cycle is taken again in it.
+    /// Reports the ends up to and including a cycle. The cycle itself is included, because a slot
+    /// that becomes free in a cycle may be used again in it.
     fn ends_until(&mut self, now: Option<Cycle>) {
         let sm = self.number();
         let ends = &mut self.ends[self.sm];
@@ -148,7 +153,7 @@ impl<S: PassedSink> Observer for Ipoints<'_, S> {
     }
 
     fn warp_finished(&mut self, finish: &WarpFinish) {
-        // a warp that issued nothing passed nothing
+        // a warp that issued nothing passed no ipoint
         if finish.issues > 0 {
             self.ends[self.sm].push(Reverse((finish.done, slot(finish.slot))));
         }
@@ -163,7 +168,7 @@ fn slot(slot: usize) -> u32 {
     u32::try_from(slot).unwrap_or(u32::MAX)
 }
 
-/// Writes `ipoint sm warp cycle`, a line for each ipoint that is passed, after a line `run`.
+/// Writes, after a line `run`, a line `ipoint sm warp cycle` for each ipoint that is passed.
 pub struct IpointTrace<'a>(Ipoints<'a, Lines<'a>>);
 
 /// The lines of a trace.
@@ -174,16 +179,17 @@ struct Lines<'a> {
 }
 
 impl<'a> IpointTrace<'a> {
-    /// Writes to `out`, best a buffered one; `names` are those of the numbers of `map`.
+    /// Creates a trace that writes to `out`, which should be buffered; `names` are the names of the
+    /// numbers in `map`.
     pub fn new(out: &'a mut dyn Write, map: &'a IpointMap, names: &'a [String]) -> Self {
         let written = writeln!(out, "# ipoint sm warp cycle\nrun");
         Self(Ipoints::new(map, Lines { out, names, written }))
     }
 
-    /// Writes what is left and flushes.
+    /// Writes the remaining lines and flushes the output.
     ///
     /// # Errors
-    /// The first write that failed, whenever that was.
+    /// Returns the first write error, whenever it occurred.
     pub fn finish(self) -> io::Result<()> {
         let lines = self.0.finish();
         lines.written?;

@@ -1,12 +1,14 @@
-//! Traces for the Konata pipeline viewer: Kanata log, version 0004.
+//! Traces for the Konata pipeline viewer, in the format Kanata log, version 0004.
 //!
-//! One row per instruction. Its lane 0 has the stages `Q` (issued, waits for its unit), `X` (its
-//! initiation occupies the unit) and `L` (its result is on the way: the pipelined latency, or memory).
-//! Its lane 1, which the viewer lays over the first or shows below it, has one stage for as long as `X`,
-//! whose name is that of the unit, with several sub-cores of its instance. The label names the unit too.
+//! There is one row per instruction. Its lane 0 has the stages `Q` (issued, waits for its unit),
+//! `X` (its initiation occupies the unit) and `L` (its result is in flight: the pipelined latency,
+//! or memory). Its lane 1, which the viewer shows over the first lane or below it, has one stage
+//! for as long as `X`, whose name is that of the unit, with several sub-cores that of its instance.
+//! The label names the unit too.
 //!
-//! The format wants its commands in the order of time and an instruction's stages lie ahead of its
-//! issue, so what is still to come is kept; that is as much as is in flight.
+//! The format requires its commands in the order of time. As an instruction's stages follow its
+//! issue, the stages that are still to come are kept; their number is bounded by the instructions
+//! in flight.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -20,31 +22,31 @@ use crate::diag::is_active;
 pub struct KanataTrace<'a> {
     out: Lines<'a>,
     units: UnitInstances,
-    /// The names of the instances as the format can have them.
+    /// The names of the instances, without characters that the format does not allow.
     stages: Vec<String>,
     listing: &'a Listing,
-    /// What happens to which instruction later; by cycle, then instruction, then kind. With the place
-    /// of its unit among the instances.
+    /// The later changes of stage, ordered by cycle, then instruction, then kind. The last
+    /// component is the index of the instance of the unit.
     ahead: BinaryHeap<Reverse<(Cycle, u64, Change, usize)>>,
     now: Cycle,
     instructions: u64,
     retired: u64,
 }
 
-/// A change of stage. The order is that in one cycle.
+/// A change of stage. The variants are in the order of changes within one cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Change {
     Initiate,
     Initiated {
-        /// Whether the result is there only later.
+        /// Whether the result is available only later.
         latency: bool,
     },
     Retire,
 }
 
 impl<'a> KanataTrace<'a> {
-    /// Writes to `out`, best a buffered one; `units` are those of the machine, `listing` is that of the
-    /// program.
+    /// Creates a trace that writes to `out`, which should be buffered. `units` are those of the
+    /// machine, and `listing` is that of the program.
     pub fn new(out: &'a mut dyn Write, units: UnitInstances, listing: &'a Listing) -> Self {
         let written = out.write_all(b"Kanata\t0004\nC=\t0\n");
         Self {
@@ -59,10 +61,10 @@ impl<'a> KanataTrace<'a> {
         }
     }
 
-    /// Writes what was still to come, and flushes.
+    /// Writes the remaining changes, and flushes the output.
     ///
     /// # Errors
-    /// The first write that failed, whenever that was.
+    /// Returns the first write error, whenever it occurred.
     pub fn finish(mut self) -> io::Result<()> {
         self.advance(Cycle::NEVER);
         self.out.written?;
@@ -76,7 +78,7 @@ impl<'a> KanataTrace<'a> {
         }
     }
 
-    /// Writes everything that happens up to and including `cycle`.
+    /// Writes all changes up to and including `cycle`.
     fn advance(&mut self, cycle: Cycle) {
         while let Some(&Reverse((at, id, change, instance))) = self.ahead.peek() {
             if at > cycle {
@@ -106,7 +108,7 @@ impl<'a> KanataTrace<'a> {
     }
 }
 
-/// Where lines go, until a write fails.
+/// An output of lines, until a write fails.
 struct Lines<'a> {
     out: &'a mut dyn Write,
     written: io::Result<()>,
@@ -124,7 +126,7 @@ fn stage(stages: &[String], instance: usize) -> &str {
     stages.get(instance).map_or("?", String::as_str)
 }
 
-/// Without what is syntax: tabs and line ends.
+/// Replaces the characters that are syntax of the format: tabs and line ends.
 fn plain(text: &str) -> String {
     let taken = |c: char| is_active(c) || matches!(c, '\t' | '\n');
     text.replace(taken, " ")

@@ -1,23 +1,23 @@
-//! Counters of the memory, and of the fetch of an SM.
+//! The counters of the memory, and of the fetch of an SM.
 
 use std::ops::AddAssign;
 
 use crate::base::Cycle;
 
-/// What happened in a cache, in transactions.
+/// The statistics of a cache, in transactions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct CacheStats {
-    /// Requests that were not stalled.
+    /// The requests that were not stalled.
     pub accesses: u64,
-    /// Data, or the line of a store, was there.
+    /// The requests whose data, or whose line for a store, was present.
     pub hits: u64,
-    /// Neither was.
+    /// The requests that were neither a hit nor merged.
     pub misses: u64,
-    /// Joined a fetch under way.
+    /// The requests that joined a fetch in flight.
     pub merged: u64,
-    /// Tries that had to be repeated.
+    /// The attempts that had to be repeated.
     pub stalls: u64,
-    /// Dirty lines written to the next level.
+    /// The dirty lines written to the next level.
     pub write_backs: u64,
 }
 
@@ -32,14 +32,14 @@ impl AddAssign for CacheStats {
     }
 }
 
-/// What happened in DRAM.
+/// The statistics of DRAM.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct DramStats {
-    /// Column commands that read.
+    /// The column commands that read.
     pub reads: u64,
-    /// Column commands that wrote.
+    /// The column commands that wrote.
     pub writes: u64,
-    /// Activations of a row.
+    /// The activations of a row.
     pub activations: u64,
 }
 
@@ -51,25 +51,25 @@ impl AddAssign for DramStats {
     }
 }
 
-/// The fetch of an SM at the end of a cycle.
+/// The counters of the fetch of an SM at the end of a cycle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FetchSample {
-    /// Instruction buffers that were fetched for, so far.
+    /// The number of fetches for instruction buffers so far.
     pub fetches: u64,
-    /// Those of them that the instruction cache did not have.
+    /// The number of them that missed in the instruction cache.
     pub misses: u64,
-    /// Warps with instructions left whose buffer holds some.
+    /// The number of warps with instructions left whose buffer holds instructions.
     pub filled: u32,
-    /// Warps that wait for the instruction cache.
+    /// The number of warps that wait for the instruction cache.
     pub missing: u32,
 }
 
-/// A cache at the end of a cycle.
+/// The counters of a cache at the end of a cycle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CacheSample {
-    /// What happened so far.
+    /// The statistics so far.
     pub stats: CacheStats,
-    /// Miss status holding registers in use.
+    /// The number of miss status holding registers in use.
     pub mshrs: u32,
 }
 
@@ -80,14 +80,14 @@ impl AddAssign for CacheSample {
     }
 }
 
-/// The DRAM, all channels together, at the end of a cycle.
+/// The counters of DRAM, summed over all channels, at the end of a cycle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DramSample {
-    /// What happened so far.
+    /// The statistics so far.
     pub stats: DramStats,
-    /// Banks that serve a request.
+    /// The number of banks that serve a request.
     pub busy_banks: u32,
-    /// Requests that wait for a bank.
+    /// The number of requests that wait for a bank.
     pub waiting: u32,
 }
 
@@ -102,25 +102,25 @@ impl AddAssign for DramSample {
 /// The counters of one part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counted {
-    /// Fetch and instruction buffers of an SM.
+    /// The fetch and the instruction buffers of an SM.
     Fetch(FetchSample),
     /// The data cache of an SM.
     L1(CacheSample),
     /// The cache of constants and parameters of an SM.
     Constant(CacheSample),
-    /// The L2, all slices.
+    /// The L2, all slices together.
     L2(CacheSample),
-    /// The DRAM, all channels.
+    /// The DRAM, all channels together.
     Dram(DramSample),
 }
 
 impl Counted {
-    /// Whether all SMs have the part together.
+    /// Returns whether all SMs share the part.
     pub const fn is_shared(&self) -> bool {
         matches!(self, Self::L2(_) | Self::Dram(_))
     }
 
-    /// Whether the other one counts the same part.
+    /// Returns whether the other value counts the same part.
     pub fn is_of_same_part(&self, other: &Self) -> bool {
         std::mem::discriminant(self) == std::mem::discriminant(other)
     }

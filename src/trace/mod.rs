@@ -1,9 +1,9 @@
-//! What happened when: the events of a simulation and what one can make of them.
+//! The events of a simulation, and the observers that record, summarize or write them.
 //!
 //! The engine is generic over an [`Observer`]; `()` costs nothing. Observers are pure: they keep
-//! what they saw in memory or write to a `Write` the caller gives them, and nothing they do flows
-//! back into the simulation. All times of events are in the time of the SM, in which the first
-//! block of a launch starts at cycle 0; [`BlockStart`] says where a block's own time begins.
+//! their data in memory or write to a `Write` that the caller passes, and they never influence the
+//! simulation. All times of events are in the time of the SM, in which the first block of a launch
+//! starts at cycle 0; [`BlockStart`] gives the start of each block.
 
 mod banks;
 mod csv;
@@ -38,131 +38,136 @@ pub use summary::{FinishOrder, UnitUse};
 use crate::base::{BlockId, Cycle, Cycles, UnitId, WarpId, WarpMask};
 use crate::path::Step;
 
-/// Hears of everything that happens on the SM, or on all of them.
+/// Receives every event of the SM, or of all SMs.
 ///
-/// Calls come in the order of the cycle in which a thing was *decided*: an instruction when it
-/// issues, although its `done` lies ahead; a warp when its last instruction has issued.
+/// Events are emitted in the order of the cycles in which they were *decided*: an instruction when
+/// it issues, although its `done` is later; a warp when its last instruction has issued.
 pub trait Observer {
-    /// Whether anybody listens. The engine skips what only observers need where nobody does.
+    /// Returns whether the observer needs any event. If not, the engine skips the work that only
+    /// observers need.
     fn is_active(&self) -> bool {
         true
     }
 
-    /// Whether somebody wants [`Observer::sampled`], which costs a look at every counter per cycle.
+    /// Returns whether the observer needs [`Observer::sampled`], which requires a check of every
+    /// counter in each cycle.
     fn wants_samples(&self) -> bool {
         false
     }
 
-    /// Whether what happens on several SMs is to be told cycle by cycle. Otherwise it may be told SM by SM, for many cycles
-    /// at a time, which costs less: the order on each SM is the same.
+    /// Returns whether the events of several SMs have to be emitted cycle by cycle. Otherwise they
+    /// may be emitted SM by SM, for many cycles at a time, which costs less; the order on each SM
+    /// is the same.
     fn wants_order(&self) -> bool {
         true
     }
 
-    /// What comes next happened on this SM. Told only where there are several: of one cycle then
-    /// comes what happened on SM 0, then on SM 1, and so on.
+    /// Announces the SM of the following events. It is called only if there are several SMs; within
+    /// a cycle, the events of SM 0 precede those of SM 1, and so on.
     fn on_sm(&mut self, sm: usize) {
         let _ = sm;
     }
 
-    /// A block became resident.
+    /// Receives a block that became resident.
     fn block_started(&mut self, start: &BlockStart) {
         let _ = start;
     }
 
-    /// An instruction issued.
+    /// Receives an instruction that issued.
     fn issued(&mut self, issue: &Issue) {
         let _ = issue;
     }
 
-    /// An issue slot stayed empty for a while, for one reason. The intervals of a sub-core are
-    /// disjoint and ascend, and with its issues they fill the time to the makespan.
+    /// Receives an interval in which an issue slot stayed empty for one reason. The intervals of a
+    /// sub-core are disjoint and ascend, and together with its issues they fill the time up to the
+    /// makespan.
     fn idled(&mut self, idle: &Idle) {
         let _ = idle;
     }
 
-    /// A barrier let its warps go.
+    /// Receives a barrier that released its warps.
     fn barrier_released(&mut self, release: &Release) {
         let _ = release;
     }
 
-    /// A warp has no instruction left.
+    /// Receives a warp that has no instruction left.
     fn warp_finished(&mut self, finish: &WarpFinish) {
         let _ = finish;
     }
 
-    /// The last result of a block is there.
+    /// Receives a block whose last result is available.
     fn block_ended(&mut self, block: BlockId, end: Cycle) {
         let _ = (block, end);
     }
 
-    /// Counters of a part of the memory, or of the fetch, differ from the last sample of that part. Told
-    /// at the end of the cycle by machines with a pipeline, if somebody [wants](Self::wants_samples) it.
-    /// The samples of a part ascend; those of [shared](Counted::is_shared) parts may come before what
-    /// happened on an SM in earlier cycles.
+    /// Receives counters of a part of the memory, or of fetch, that differ from the last sample of
+    /// that part. Samples are emitted at the end of a cycle by machines with a pipeline, if an
+    /// observer [wants](Self::wants_samples) them. The samples of a part ascend; those of
+    /// [shared](Counted::is_shared) parts may precede events of an SM in earlier cycles.
     fn sampled(&mut self, sample: &Sample) {
         let _ = sample;
     }
 }
 
-/// A block became resident.
+/// A block that became resident.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockStart {
-    /// Which.
+    /// The block.
     pub block: BlockId,
-    /// Slot of its warp 0; the others follow.
+    /// The slot of its warp 0; those of the other warps follow.
     pub first_slot: usize,
-    /// Its warps.
+    /// The number of its warps.
     pub warps: usize,
     /// The first cycle in which one of them may issue.
     pub at: Cycle,
 }
 
-/// An instruction issued. `[start, init_end)` it occupies its unit, at `done` its result is there.
+/// An instruction that issued. It occupies its unit in the cycles `[start, init_end)`, and its
+/// result is available at `done`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Issue {
     /// The block.
     pub block: BlockId,
-    /// The warp slot of the SM.
+    /// The warp slot on the SM.
     pub slot: usize,
-    /// The sub-core the slot is on.
+    /// The sub-core of the slot.
     pub sub_core: u8,
     /// The warp of the block.
     pub warp: WarpId,
-    /// Index of the step in the warp's path.
+    /// The index of the step in the warp's path.
     pub index: u32,
     /// The step.
     pub step: Step,
-    /// Where it executes; the unit of its sub-core, if it is not a shared one.
+    /// The unit that executes it; if the unit is not shared, its instance on the sub-core.
     pub unit: UnitId,
-    /// The cycle it took the issue slot.
+    /// The cycle in which it issued.
     pub issue: Cycle,
-    /// The cycle its initiation began.
+    /// The cycle in which its initiation began.
     pub start: Cycle,
-    /// The cycle its unit was free again.
+    /// The cycle in which its unit was free again.
     pub init_end: Cycle,
-    /// The cycle its result is available.
+    /// The cycle in which its result is available.
     pub done: Cycle,
 }
 
-/// The issue slot of a sub-core stayed empty in `[from, to)`.
+/// An interval `[from, to)` in which the issue slot of a sub-core stayed empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Idle {
-    /// First empty cycle.
+    /// The first empty cycle.
     pub from: Cycle,
-    /// First cycle that is not part of it.
+    /// The first cycle after the interval.
     pub to: Cycle,
     /// The sub-core.
     pub sub_core: u8,
-    /// Why.
+    /// The reason.
     pub reason: StallReason,
-    /// A warp that the reason fits: the one that is ready first, the lowest slot on a tie.
-    /// `None` when no warp of the sub-core has an instruction left.
+    /// A warp that the reason fits: the one that becomes ready first, or that in the lowest slot on
+    /// a tie. `None` if no warp of the sub-core has an instruction left.
     pub waiting: Option<Waiting>,
 }
 
 impl Idle {
-    /// Length of the interval.
+    /// Returns the length of the interval.
     pub fn cycles(&self) -> Cycles {
         self.to - self.from
     }
@@ -177,37 +182,39 @@ pub struct Waiting {
     pub slot: usize,
     /// The warp.
     pub warp: WarpId,
-    /// Index in its path of the instruction that it waits to issue, or of the barrier it waits at.
+    /// The index in its path of the instruction that it waits to issue, or of the barrier at which
+    /// it waits.
     pub index: u32,
     /// That instruction.
     pub step: Step,
 }
 
-/// A barrier let its warps go.
+/// A barrier that released its warps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Release {
     /// The block.
     pub block: BlockId,
     /// The barrier resource.
     pub barrier: u8,
-    /// Slots of the warps that had waited.
+    /// The slots of the warps that had waited.
     pub slots: WarpMask,
     /// The first cycle in which they may issue again.
     pub at: Cycle,
 }
 
-/// A warp has no instruction left.
+/// A warp that has no instruction left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WarpFinish {
     /// The block.
     pub block: BlockId,
-    /// The slot it had.
+    /// The slot of the warp.
     pub slot: usize,
     /// The warp.
     pub warp: WarpId,
-    /// When its last result is there: the largest `done`; the block's start if nothing issued.
+    /// The cycle in which its last result is available: the largest `done`, or the block's start if
+    /// nothing issued.
     pub done: Cycle,
-    /// How many instructions it issued.
+    /// The number of instructions that it issued.
     pub issues: u64,
 }
 
@@ -256,7 +263,7 @@ impl<O: Observer + ?Sized> Observer for &mut O {
     }
 }
 
-/// An observer that is known to be active, so that nobody asks it for every event.
+/// An observer that is known to be active, so that no check is needed for every event.
 pub struct Listening<'o>(pub &'o mut dyn Observer);
 
 impl Observer for Listening<'_> {
@@ -336,7 +343,7 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     }
 }
 
-/// A list decided at run time; an empty one is as good as `()`.
+/// A list of observers that is built at run time; an empty one costs as little as `()`.
 impl Observer for Vec<&mut dyn Observer> {
     fn is_active(&self) -> bool {
         self.iter().any(|observer| observer.is_active())

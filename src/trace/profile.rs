@@ -1,4 +1,5 @@
-//! Which instruction lost the cycles: idle time by waiting instruction and by what it waited for.
+//! A profile of idle cycles: by the instruction that waited, and by the instruction that it waited
+//! for.
 
 use std::cmp::Reverse;
 
@@ -11,22 +12,23 @@ use crate::program::{Flow, TimingTable};
 /// Idle cycles with the same cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LostCycles {
-    /// Why.
+    /// The reason.
     pub reason: StallReason,
-    /// The instruction that could not issue, or the barrier that was waited at; `None` when no
-    /// warp had one left.
+    /// The instruction that could not issue, or the barrier at which a warp waited; `None` if no
+    /// warp had an instruction left.
     pub waiting: Option<Pc>,
-    /// Scoreboard: the instruction whose result was the last to come. Drain: the instruction
-    /// whose result is the last of all.
+    /// For the reason scoreboard, the instruction whose result became available last; for drain,
+    /// the instruction with the last result of all.
     pub producer: Option<Pc>,
-    /// How long.
+    /// The number of cycles.
     pub cycles: Cycles,
 }
 
-/// What is under way on an SM.
+/// The instructions in flight on an SM.
 #[derive(Clone, Debug, Default)]
 struct OfSm {
-    /// By slot and register: when its value is there and who writes it.
+    /// By slot and register: the cycle in which its value is available, and the instruction that
+    /// writes it.
     writers: Vec<(Cycle, Option<Pc>)>,
     /// The instruction with the largest `done` so far.
     last: Option<(Cycle, Pc)>,
@@ -36,26 +38,27 @@ struct OfSm {
 pub struct StallProfile<'a> {
     table: &'a TimingTable,
     sms: Vec<OfSm>,
-    /// The SM that is told of.
+    /// The SM of the present events.
     sm: usize,
-    /// By the instruction that waited, the last of those for no instruction.
+    /// By the instruction that waited; the last element is for cycles without such an instruction.
     lost: Vec<Vec<LostCycles>>,
 }
 
 impl<'a> StallProfile<'a> {
-    /// An empty profile of a program on a machine.
+    /// Creates an empty profile of a program on a machine.
     pub fn new(table: &'a TimingTable) -> Self {
         Self { table, sms: vec![OfSm::default()], sm: 0, lost: vec![Vec::new(); table.instrs().len() + 1] }
     }
 
-    /// Every cause, the costliest first; equal ones by reason and place in the program.
+    /// Returns every cause, the costliest first; equal ones by reason and position in the program.
     pub fn lost(&self) -> Vec<LostCycles> {
         let mut list = self.lost.concat();
         list.sort_by_key(|lost| (Reverse(lost.cycles), lost.reason, lost.waiting, lost.producer));
         list
     }
 
-    /// The writer of the last register to become available that the step has to wait for.
+    /// Returns the writer of the register that becomes available last among those that the step
+    /// waits for.
     fn producer(&self, slot: usize, step: Step) -> Option<Pc> {
         let instr = self.table.instr(step.pc());
         let regs = self.table.regs();

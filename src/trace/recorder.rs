@@ -1,9 +1,9 @@
-//! Everything that happened, in memory: for Gantt charts and tests.
+//! A recorder that keeps all events in memory, for Gantt charts and tests.
 
 use super::{BlockStart, Idle, Issue, Observer, Release, WarpFinish};
 use crate::base::{BlockId, Cycle};
 
-/// Anything an observer hears of.
+/// Any event that an observer receives, except for samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "one per method of Observer")]
 pub enum Event {
@@ -15,20 +15,20 @@ pub enum Event {
     BlockEnded { block: BlockId, end: Cycle },
 }
 
-/// Keeps every event. Memory grows with the run: for small runs.
+/// Keeps every event. Its memory grows with the run, so it is meant for small runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recorder {
-    /// What happened, in the order of [`Observer`].
+    /// The events, in the order of [`Observer`].
     pub events: Vec<Event>,
 }
 
 impl Recorder {
-    /// An empty one.
+    /// Creates an empty recorder.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The issues among the events, by issue cycle.
+    /// Returns the issues among the events, by issue cycle.
     pub fn issues(&self) -> impl Iterator<Item = &Issue> {
         self.events.iter().filter_map(|event| match event {
             Event::Issued(issue) => Some(issue),
@@ -36,7 +36,7 @@ impl Recorder {
         })
     }
 
-    /// The idle intervals among the events.
+    /// Returns the idle intervals among the events.
     pub fn idles(&self) -> impl Iterator<Item = &Idle> {
         self.events.iter().filter_map(|event| match event {
             Event::Idled(idle) => Some(idle),

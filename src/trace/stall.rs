@@ -1,36 +1,40 @@
-//! Why an issue slot stayed empty.
+//! The reasons for which an issue slot stays empty.
 
 use std::fmt;
 use std::ops::AddAssign;
 
 use crate::base::Cycles;
 
-/// Why nothing issued in a cycle: the first reason, in this order, that fits some live warp (of the
-/// sub-core).
-/// Issues and idle cycles by reason add up to the makespan, on every sub-core. (With dual issue they
-/// are more, by one for each cycle with two issues.)
+/// The reason for which nothing issued in a cycle: the first one, in this order, that fits some
+/// live warp (of the sub-core).
+///
+/// Issues and idle cycles by reason add up to the makespan, on every sub-core. (With dual issue the
+/// sum exceeds it by one for each cycle with two issues.)
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum StallReason {
-    /// A warp was ready and the policy passed it over. Never under work-conserving policies.
+    /// A warp was ready, but the policy did not select it. It never occurs with work-conserving
+    /// policies.
     NotMyTurn,
-    /// A warp's unit took no more instructions. Never in the paper model, whose queues have no end.
+    /// A warp's unit accepted no more instructions. It never occurs in the paper model, whose
+    /// queues are unbounded.
     UnitFull,
     /// A warp waited for a register.
     Scoreboard,
     /// A warp waited at a barrier.
     Barrier,
-    /// A warp's next instruction was not fetched yet. Never in the paper model.
+    /// A warp's next instruction was not fetched yet. It never occurs in the paper model.
     Fetch,
-    /// No warp had an instruction left; results were still under way, or other sub-cores at work.
+    /// No warp had an instruction left; results were still in flight, or other sub-cores were
+    /// active.
     Drain,
 }
 
 impl StallReason {
-    /// Every reason, by priority.
+    /// All reasons, by priority.
     pub const ALL: [Self; 6] =
         [Self::NotMyTurn, Self::UnitFull, Self::Scoreboard, Self::Barrier, Self::Fetch, Self::Drain];
 
-    /// As it stands in output.
+    /// Returns the name in output.
     pub const fn name(self) -> &'static str {
         match self {
             Self::NotMyTurn => "not-my-turn",
@@ -42,7 +46,7 @@ impl StallReason {
         }
     }
 
-    /// Index for dense tables.
+    /// Returns an index for dense tables.
     pub const fn index(self) -> usize {
         self as usize
     }
@@ -59,22 +63,22 @@ impl fmt::Display for StallReason {
 pub struct Stalls([Cycles; StallReason::ALL.len()]);
 
 impl Stalls {
-    /// Idle cycles with this reason.
+    /// Returns the idle cycles with this reason.
     pub fn get(&self, reason: StallReason) -> Cycles {
         self.0[reason.index()]
     }
 
-    /// Counts idle cycles.
+    /// Adds idle cycles.
     pub fn add(&mut self, reason: StallReason, cycles: Cycles) {
         self.0[reason.index()] += cycles;
     }
 
-    /// All idle cycles.
+    /// Returns the sum of all idle cycles.
     pub fn total(&self) -> Cycles {
         self.0.iter().copied().sum()
     }
 
-    /// Every reason with its idle cycles, by priority.
+    /// Returns every reason with its idle cycles, by priority.
     pub fn iter(&self) -> impl Iterator<Item = (StallReason, Cycles)> + '_ {
         StallReason::ALL.into_iter().map(|reason| (reason, self.get(reason)))
     }

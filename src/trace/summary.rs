@@ -1,28 +1,28 @@
-//! Small sums: how busy each unit was, in which order warps finished.
+//! Small summaries: the utilisation of each unit, and the order in which warps finished.
 
 use super::{Issue, Observer, WarpFinish};
 use crate::base::{Cycles, UnitId};
 
-/// Cycles each unit spent initiating, and how many instructions; with several sub-cores, all
-/// instances of the unit together.
+/// The number of cycles that each unit spent initiating, and the number of its instructions. With
+/// several sub-cores, all instances of the unit are counted together.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct UnitUse {
     units: Vec<(Cycles, u64)>,
 }
 
 impl UnitUse {
-    /// For a machine with this many units.
+    /// Creates an empty summary for a machine with this many units.
     pub fn new(units: usize) -> Self {
         Self { units: vec![(Cycles::ZERO, 0); units] }
     }
 
-    /// Cycles in which the unit was initiating; over the makespan, times the number of its instances,
-    /// that is its utilisation.
+    /// Returns the number of cycles in which the unit was initiating. Divided by the makespan times
+    /// the number of its instances, it is the utilisation of the unit.
     pub fn busy(&self, unit: UnitId) -> Cycles {
         self.units.get(unit.index()).map_or(Cycles::ZERO, |(busy, _)| *busy)
     }
 
-    /// Instructions the unit executed.
+    /// Returns the number of instructions that the unit executed.
     pub fn instructions(&self, unit: UnitId) -> u64 {
         self.units.get(unit.index()).map_or(0, |(_, count)| *count)
     }
@@ -48,12 +48,12 @@ pub struct FinishOrder {
 }
 
 impl FinishOrder {
-    /// Empty.
+    /// Creates an empty list.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The warps seen so far, in order.
+    /// Returns the warps seen so far, in order.
     pub fn warps(&self) -> Vec<WarpFinish> {
         let mut warps = self.warps.clone();
         warps.sort_by_key(|finish| (finish.done, finish.block, finish.warp));

@@ -1,29 +1,29 @@
 //! The barriers of a resident block ([`crate::model`], section 4).
 //!
-//! Two kinds, told apart by what the first arrival says: for all warps of the block that have not
-//! finished, or for a number of arrivals. Both are complete as soon as everybody they are for has
-//! *issued*; the release lies ahead then, at the latest `done` of these instructions, and for the
-//! first kind not before one cycle after the last issue of any warp that has finished. (The model
-//! says "that finished in this section". Warps that finished before make no difference: the
-//! release that ended their section was later than their last issue.)
+//! There are two kinds, distinguished by the first arrival: a barrier for all warps of the block
+//! that have not finished, or for a number of arrivals. Either is complete as soon as all expected
+//! arrivals have *issued*. Its release follows later: at the latest `done` of these instructions,
+//! and for the first kind not before one cycle after the last issue of any warp that has finished.
+//! (The model says "that finished in this section". Warps that finished before make no difference:
+//! the release that ended their section was later than their last issue.)
 
 use crate::base::WarpMask;
 
-/// Barrier resources of a block.
+/// The number of barrier resources of a block.
 const BARRIERS: usize = 16;
 
 /// One barrier resource.
 #[derive(Clone, Copy, Debug, Default)]
 struct Barrier {
-    /// Warps that have issued it, waiting or not, since it was last complete.
+    /// The warps that have issued the barrier, waiting or not, since it was last complete.
     arrived: WarpMask,
     /// Those of them that wait.
     waiting: WarpMask,
-    /// Arrivals; a warp can arrive more than once.
+    /// The number of arrivals; a warp can arrive more than once.
     arrivals: u32,
-    /// Arrivals that complete it; 0 for all warps that have not finished.
+    /// The number of arrivals that complete it, or 0 for all warps that have not finished.
     expected: u32,
-    /// Latest `done` of the arrivals.
+    /// The latest `done` of the arrivals.
     latest: u64,
 }
 
@@ -31,17 +31,17 @@ struct Barrier {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Barriers {
     barriers: [Barrier; BARRIERS],
-    /// Bit b: somebody has arrived at barrier b, which is for all.
+    /// Bit b is set if a warp has arrived at barrier b and the barrier is for all warps.
     open_for_all: u16,
 }
 
-/// A barrier is complete.
+/// A barrier that is complete.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Complete {
     pub barrier: u8,
-    /// Warps to let go.
+    /// The warps to release.
     pub waiting: WarpMask,
-    /// The earliest cycle to let them go.
+    /// The earliest cycle in which to release them.
     pub at: u64,
 }
 
@@ -50,8 +50,9 @@ impl Barriers {
         *self = Self::default();
     }
 
-    /// A warp has issued a barrier whose `done` is given. `live` are the block's warps that have
-    /// not finished, `after_finished` is one cycle after the last issue of those that have.
+    /// Records that a warp has issued a barrier. `live` are the block's warps that have not
+    /// finished; `after_finished` is one cycle after the last issue of those that have. Returns the
+    /// barrier if it is complete.
     pub fn arrive(&mut self, arrival: Arrival, live: WarpMask, after_finished: u64) -> Option<Complete> {
         let index = arrival.barrier as usize % BARRIERS;
         let barrier = &mut self.barriers[index];
@@ -73,7 +74,8 @@ impl Barriers {
         full.then(|| self.reset(index, 0))
     }
 
-    /// A warp has finished, which may complete barriers that are for all. Call until `None`.
+    /// Records that a warp has finished, which may complete barriers for all warps. The caller must
+    /// repeat the call until it returns `None`.
     pub fn finished(&mut self, live: WarpMask, after_finished: u64) -> Option<Complete> {
         let mut open = self.open_for_all;
         while open != 0 {
@@ -100,7 +102,7 @@ impl Barriers {
     }
 }
 
-/// A warp issued a barrier instruction.
+/// A barrier instruction that a warp has issued.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {
     pub slot: usize,

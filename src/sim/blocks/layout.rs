@@ -1,23 +1,24 @@
-//! Where blocks go on an SM.
+//! The arrangement of blocks on an SM.
 
 use crate::path::BlockPaths;
 use crate::sim::SLOTS;
 use crate::sim::error::RunError;
 
-/// The places of an SM: as many blocks are resident at a time, each with the same number of consecutive
-/// slots.
+/// The CTA slots of an SM, one for each block that can be resident at a time; each CTA slot has the
+/// same number of consecutive warp slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::sim) struct Layout {
     places: usize,
-    /// Slots of a place; `places * slots` are no more than [`SLOTS`].
+    /// The number of warp slots per CTA slot; `places * slots` is at most [`SLOTS`].
     slots: usize,
 }
 
 impl Layout {
-    /// One place, with all slots.
+    /// One CTA slot, with all warp slots.
     pub const ONE: Self = Self { places: 1, slots: SLOTS };
 
-    /// Up to `resident` places for blocks that are like this one, the first of a launch; at least one.
+    /// Creates up to `resident` CTA slots, at least one, for blocks of the size of `first`, the
+    /// first block of a launch.
     pub fn of(first: &BlockPaths, resident: u32) -> Self {
         let warps = first.warps.len().max(1);
         match (resident as usize).min(SLOTS / warps) {
@@ -26,31 +27,31 @@ impl Layout {
         }
     }
 
-    /// Blocks that are resident at a time.
+    /// Returns the number of blocks that can be resident at a time.
     pub fn places(self) -> usize {
         self.places
     }
 
-    /// Whether one block is resident at a time: policies start anew with each.
+    /// Returns whether one block is resident at a time, so that policies restart with each block.
     pub fn is_one(self) -> bool {
         self.places == 1
     }
 
-    /// The slot of warp 0 of the block in a place.
+    /// Returns the warp slot of warp 0 of the block in a CTA slot.
     #[inline]
     pub fn first_slot(self, place: usize) -> usize {
         place * self.slots
     }
 
-    /// The place of each slot, as far as there are places.
+    /// Returns the CTA slot of each warp slot; entries beyond the last CTA slot have no meaning.
     pub fn place_of_slots(self) -> [u8; SLOTS] {
         std::array::from_fn(|slot| (slot / self.slots) as u8)
     }
 
-    /// Whether a place has a slot for each warp of a block.
+    /// Checks that a CTA slot has a warp slot for each warp of a block.
     ///
     /// # Errors
-    /// If it has not.
+    /// Returns an error if it has not.
     pub fn fits(self, block: &BlockPaths) -> Result<(), RunError> {
         let (warps, slots) = (block.warps.len(), self.slots);
         if warps > slots { Err(RunError::TooManyWarps { block: block.block, warps, slots }) } else { Ok(()) }

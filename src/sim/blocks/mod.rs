@@ -1,14 +1,15 @@
-//! The life of a block on an SM, for both engines: it gets a place and slots, its warps begin, arrive at
-//! barriers and are let go, have no instruction left and are over, and with the last of them it ends.
+//! The life of a block on an SM, for both engines: the block gets a CTA slot and warp slots, its
+//! warps begin, arrive at barriers and are released, run out of instructions and end, and with the
+//! last of them the block ends.
 //!
-//! Engines keep time. They say what happened and when, and this module answers with what follows, which
-//! they carry out on what they know of warps: a [`Release`] is both the event and the slots that may go on,
-//! an [`Ended`] block makes room. Between the two lies only [`Blocks::due`], the next cycle in which
-//! something follows from what was said before.
+//! Engines advance the time. They report events by calls, and this module returns the consequences,
+//! which the engines apply to their own state of the warps: a [`Release`] is both the event and the
+//! set of slots that may continue, and an [`Ended`] block makes room. Further consequences of
+//! earlier reports are due in the cycle [`Blocks::due`].
 //!
-//! What the engines do not have in common is what they say. Under the paper model a warp is over at a cycle
-//! that is known when its last instruction issues; in a pipeline it is not known before it is there.
-//! And with a cost of launching, the warps of a block begin later than it is placed.
+//! The engines differ in the time of their reports. Under the paper model, the end of a warp is
+//! known when its last instruction issues; in a pipeline it is not known before it happens. If
+//! launching a block takes time, its warps begin later than it is placed.
 
 mod barriers;
 mod layout;
@@ -26,40 +27,42 @@ use crate::base::{BlockId, Cycle, Cycles, WarpId, WarpMask};
 use crate::path::{BarrierUse, BlockPaths};
 use crate::trace::{BlockStart, Release, WarpFinish};
 
-/// Room for a block, and the block in it.
+/// A CTA slot, and the block in it.
 #[derive(Clone, Debug, Default)]
 struct Resident {
     occupied: bool,
     block: BlockId,
     slots: WarpMask,
-    /// Warps that have instructions left.
+    /// The warps that have instructions left.
     live: WarpMask,
-    /// Warps that have none, and at a known cycle everything of theirs is done.
+    /// The warps that have no instruction left, and for which the cycle of the last completion is
+    /// known.
     over: WarpMask,
     start: u64,
-    /// When its warps begin; `None` once they have.
+    /// The cycle in which its warps begin; `None` once they have begun.
     begins: Option<u64>,
     issues: u64,
     /// One cycle after the last issue of any warp that has no instruction left.
     after_finished: u64,
-    /// The last cycle at which a warp of `over` is over; when the block ends, once all are among them.
+    /// The latest cycle at which a warp of `over` ends. It is the end of the block once all its
+    /// warps are in `over`.
     over_at: u64,
     barriers: Barriers,
 }
 
 impl Resident {
-    /// When the block ends, if that is known.
+    /// Returns the cycle in which the block ends, if that is known.
     fn end(&self) -> Option<u64> {
         (self.occupied && self.begins.is_none() && self.over == self.slots).then_some(self.over_at)
     }
 
-    /// The next cycle in which something happens to the block by itself.
+    /// Returns the next cycle in which something happens to the block without a report.
     fn next(&self) -> Option<u64> {
         self.begins.or_else(|| self.end())
     }
 }
 
-/// A complete barrier whose release lies ahead.
+/// A complete barrier whose release is still to come.
 #[derive(Clone, Copy, Debug)]
 struct Pending {
     place: usize,
@@ -69,11 +72,11 @@ struct Pending {
 /// A block that has ended and made room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ended {
-    /// Where it was.
+    /// The CTA slot that it had.
     pub place: usize,
     /// The slots of its warps.
     pub slots: WarpMask,
-    /// How many blocks were on the SM that had been launched before it.
+    /// The number of blocks on the SM that were launched before it.
     pub older: usize,
 }
 
@@ -82,21 +85,22 @@ pub(super) struct Ended {
 pub(super) struct Blocks {
     layout: Layout,
     place_of: [u8; SLOTS],
-    /// By place.
+    /// The blocks, by CTA slot.
     residents: Vec<Resident>,
-    /// Places of the residents in launch order.
+    /// The CTA slots of the resident blocks in launch order.
     age: Vec<u8>,
     live: WarpMask,
     at_barrier: WarpMask,
-    /// By slot: how its warp went, with instants instead of times since the start of the block.
+    /// By warp slot: the result of its warp, but with points in time instead of times since the
+    /// start of the block.
     ran: [(Cycle, u64); SLOTS],
-    /// In the order in which they were completed.
+    /// The releases to come, in the order in which the barriers were completed.
     releases: Vec<Pending>,
     due: u64,
 }
 
 impl Blocks {
-    /// An SM without blocks.
+    /// Creates an SM without blocks.
     pub fn new(layout: Layout) -> Self {
         let mut blocks = Self {
             layout,
@@ -113,7 +117,7 @@ impl Blocks {
         blocks
     }
 
-    /// Makes them new: no blocks, at cycle 0 of a new run, with these places.
+    /// Resets the state to that of a new SM: no blocks, cycle 0 of a new run, and these CTA slots.
     pub fn restart(&mut self, places: Layout) {
         let Self { layout, place_of, residents, age, live, at_barrier, ran, releases, due } = self;
         *layout = places;
@@ -128,56 +132,56 @@ impl Blocks {
         *due = u64::MAX;
     }
 
-    /// Whether no block is on the SM.
+    /// Returns whether no block is on the SM.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.age.is_empty()
     }
 
-    /// A place without a block, if there is one.
+    /// Returns a free CTA slot, if there is one.
     pub fn free_place(&self) -> Option<usize> {
         self.residents.iter().position(|resident| !resident.occupied)
     }
 
-    /// Warps that have instructions left.
+    /// Returns the warps that have instructions left.
     #[inline]
     pub fn live(&self) -> WarpMask {
         self.live
     }
 
-    /// Those of them that wait at a barrier.
+    /// Returns those of them that wait at a barrier.
     #[inline]
     pub fn at_barrier(&self) -> WarpMask {
         self.at_barrier
     }
 
-    /// The next cycle in which a block begins or ends or a barrier lets warps go, as far as is known;
-    /// `u64::MAX` if nothing is.
+    /// Returns the next cycle in which a block begins or ends or a barrier releases warps, as far
+    /// as it is known, or `u64::MAX`.
     #[inline]
     pub fn due(&self) -> u64 {
         self.due
     }
 
-    /// The place of a slot, and the warp of the block there that has it.
+    /// Returns the CTA slot of a warp slot, and the warp of the block there that has the warp slot.
     #[inline]
     pub fn seat(&self, slot: usize) -> (usize, WarpId) {
         let place = self.place_of[slot] as usize;
         (place, WarpId::from_index(slot - self.layout.first_slot(place)))
     }
 
-    /// The block and the warp that have a slot.
+    /// Returns the block and the warp that have a warp slot.
     pub fn warp(&self, slot: usize) -> (BlockId, WarpId) {
         let (place, warp) = self.seat(slot);
         (self.residents[place].block, warp)
     }
 
-    /// The place and the slots of each block, the oldest first.
+    /// Returns the CTA slot and the warp slots of each block, the oldest block first.
     pub fn residents(&self) -> impl Iterator<Item = (usize, WarpMask)> + '_ {
         self.age.iter().map(|&place| (place as usize, self.residents[place as usize].slots))
     }
 
-    /// Puts a block, which fits, into a free place, now. Its warps are to begin at `begins`: see
-    /// [`Blocks::begin`].
+    /// Puts a block, which must fit, into a free CTA slot in cycle `now`. Its warps begin at
+    /// `begins`: see [`Blocks::begin`].
     pub fn place(&mut self, place: usize, paths: &BlockPaths, now: u64, begins: u64) -> BlockStart {
         let (block, warps) = (paths.block, paths.warps.len());
         let first_slot = self.layout.first_slot(place);
@@ -200,7 +204,7 @@ impl Blocks {
         BlockStart { block, first_slot, warps, at: Cycle::new(now) }
     }
 
-    /// A place whose block was to begin by now and has not.
+    /// Returns a CTA slot whose block is due to begin and has not begun.
     pub fn to_begin(&self, now: u64) -> Option<usize> {
         if self.due > now {
             return None;
@@ -208,8 +212,8 @@ impl Blocks {
         self.residents.iter().position(|r| r.occupied && r.begins.is_some_and(|begins| begins <= now))
     }
 
-    /// The warps of the block in a place begin. All are live; of those without an instruction the engine
-    /// says so next.
+    /// Starts the warps of the block in a CTA slot. All become live; the engine must report those
+    /// without an instruction next.
     pub fn begin(&mut self, place: usize) -> Placed {
         let resident = &mut self.residents[place];
         resident.begins = None;
@@ -220,7 +224,7 @@ impl Blocks {
         Placed { block, first_slot: self.layout.first_slot(place), slots, at }
     }
 
-    /// A warp has issued a barrier that is done at `done`.
+    /// Records that a warp has issued a barrier that is done at `done`.
     pub fn arrived(&mut self, slot: usize, barrier: BarrierUse, waits: bool, done: u64, now: u64) {
         if waits {
             self.at_barrier |= WarpMask::slot(slot);
@@ -233,7 +237,8 @@ impl Blocks {
         }
     }
 
-    /// A warp has issued so many instructions, at last in `last_issue`, and has none left.
+    /// Records that a warp has no instruction left. It has issued `issues` instructions, the last
+    /// one in the cycle `last_issue`.
     pub fn left(&mut self, slot: usize, issues: u32, last_issue: u64, now: u64) {
         let place = self.place_of[slot] as usize;
         let resident = &mut self.residents[place];
@@ -257,8 +262,8 @@ impl Blocks {
         }
     }
 
-    /// A warp that has no instruction left is over at `done`, when the last of them is done, but not
-    /// before now. The block ends when all its warps are over.
+    /// Records that a warp without remaining instructions ends at `done`, when the last of them is
+    /// done, but not before `now`. The block ends when all its warps have ended.
     pub fn over(&mut self, slot: usize, done: u64, now: u64) -> WarpFinish {
         let resident = &mut self.residents[self.place_of[slot] as usize];
         debug_assert!(!resident.live.has(slot) && !resident.over.has(slot));
@@ -271,13 +276,14 @@ impl Blocks {
         self.finish(slot, done)
     }
 
-    /// What there is to be said of a warp without instructions left, the last of which is done at `done`.
+    /// Returns the event of the end of a warp without remaining instructions, the last of which is
+    /// done at `done`.
     pub fn finish(&self, slot: usize, done: u64) -> WarpFinish {
         let (block, warp) = self.warp(slot);
         WarpFinish { block, slot, warp, done: Cycle::new(done), issues: self.ran[slot].1 }
     }
 
-    /// Whether it was said of the warp in this slot that it is over.
+    /// Returns whether the end of the warp in this slot has been recorded.
     pub fn is_over(&self, slot: usize) -> bool {
         self.residents[self.place_of[slot] as usize].over.has(slot)
     }
@@ -286,15 +292,15 @@ impl Blocks {
         if complete.waiting.is_empty() {
             return;
         }
-        // a warp that finishes when a partial barrier lets it go may complete a barrier for all
-        // whose time has come before
+        // a warp that finishes when a partial barrier releases it may complete a barrier for all
+        // warps whose release time has passed
         complete.at = complete.at.max(now);
         self.due = self.due.min(complete.at);
         self.releases.push(Pending { place, complete });
     }
 
-    /// A barrier whose time has come lets its warps go, now. Those among them that have no instruction
-    /// after the barrier are live until the engine says so.
+    /// Releases the warps of a barrier that is due in cycle `now`. Those among them that have no
+    /// instruction after the barrier stay live until the engine reports them.
     pub fn release(&mut self, now: u64) -> Option<Release> {
         if self.due > now {
             return None;
@@ -311,19 +317,19 @@ impl Blocks {
         })
     }
 
-    /// Whether a block has ended by now and is still in its place.
+    /// Returns whether a block has ended by `now` and still occupies its CTA slot.
     #[inline]
     pub fn has_ended(&self, now: u64) -> bool {
         self.due <= now && self.ended(now).is_some()
     }
 
-    /// Where in launch order the first block is that has ended by now.
+    /// Returns the position in launch order of the first block that has ended by `now`.
     fn ended(&self, now: u64) -> Option<usize> {
         self.age.iter().position(|&place| self.residents[place as usize].end().is_some_and(|end| end <= now))
     }
 
-    /// Takes a block that has ended by now out of its place, and says how it went. Of several, the one
-    /// launched first.
+    /// Removes a block that has ended by `now` from its CTA slot and stores its result. If several
+    /// have ended, it is the one launched first.
     pub fn take_ended(&mut self, now: u64, result: &mut BlockResult) -> Option<Ended> {
         if self.due > now {
             return None;

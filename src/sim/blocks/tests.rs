@@ -1,4 +1,4 @@
-//! The life of blocks, as the two engines tell it.
+//! Tests of the life of blocks, with reports like those of the two engines.
 
 use super::*;
 use crate::path::WarpPath;
@@ -7,7 +7,7 @@ fn paths(block: u32, warps: usize) -> BlockPaths {
     BlockPaths { block: BlockId::new(block), warps: vec![WarpPath::new(); warps], ..BlockPaths::default() }
 }
 
-/// An SM with two places for blocks of two warps.
+/// Returns an SM with two CTA slots for blocks of two warps.
 fn two() -> Blocks {
     Blocks::new(Layout::of(&paths(0, 2), 2))
 }
@@ -31,7 +31,7 @@ fn places_follow_from_the_first_block() {
     assert!(of(2, 1).fits(&paths(1, 64)).is_ok());
 }
 
-/// The end of a warp is known beforehand, as under the paper model.
+/// The end of a warp is reported beforehand, as under the paper model.
 #[test]
 fn a_block_ends_when_its_last_warp_is_over() {
     let mut blocks = two();
@@ -55,7 +55,7 @@ fn a_block_ends_when_its_last_warp_is_over() {
     assert!(blocks.is_empty() && blocks.due() == u64::MAX);
 }
 
-/// The end of a warp is told when it is there, as by a pipeline: it is not before that.
+/// The end of a warp is reported when it happens, as by a pipeline; the warp does not end before.
 #[test]
 fn a_warp_is_over_when_that_is_said() {
     let mut blocks = two();
@@ -87,7 +87,8 @@ fn a_block_without_warps_ends_when_it_begins() {
     assert!(blocks.has_ended(5));
 }
 
-/// The second warp leaves with the barrier, whose release so completes the other one, for all, at once.
+/// The second warp finishes at the barrier, so the release also completes the other barrier, for
+/// all warps, at once.
 #[test]
 fn releases_come_in_the_order_in_which_their_barriers_were_complete() {
     let mut blocks = Blocks::new(Layout::of(&paths(0, 3), 2));
@@ -115,7 +116,7 @@ fn releases_come_in_the_order_in_which_their_barriers_were_complete() {
 fn of_blocks_that_end_together_the_oldest_comes_first() {
     let mut blocks = two();
     let mut result = BlockResult::default();
-    // the older one in the second place
+    // the older block is in the second CTA slot
     for (place, block) in [(1, 0), (0, 1)] {
         blocks.place(place, &paths(block, 1), 0, 0);
         blocks.begin(place);

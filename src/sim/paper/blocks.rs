@@ -1,4 +1,4 @@
-//! What follows for warps from the life of their blocks, which is that of [`crate::sim::blocks`].
+//! The effects of the life of a block on its warps; [`crate::sim::blocks`] models the block itself.
 
 use super::{Slot, SlotSteps, Sm};
 use crate::base::{Cycle, WarpMask};
@@ -9,7 +9,7 @@ use crate::sim::result::BlockResult;
 use crate::trace::{Observer, Release};
 
 impl Sm<'_> {
-    /// Points the slots of resident blocks, which are in these rooms by place, at the paths of their warps.
+    /// Sets the steps of the slots of resident blocks, whose paths are in `rooms` by CTA slot.
     pub fn steps_of<'p>(&self, rooms: &'p [BlockPaths], steps: &mut SlotSteps<'p>) {
         for (place, slots) in self.blocks.residents() {
             for (slot, path) in slots.slots().zip(&rooms[place].warps) {
@@ -18,7 +18,7 @@ impl Sm<'_> {
         }
     }
 
-    /// Makes a block resident in a free place, now. It fits.
+    /// Makes a block, which must fit, resident in a free CTA slot in the present cycle.
     pub fn place<P: Policy, O: Observer>(
         &mut self,
         place: usize,
@@ -43,8 +43,8 @@ impl Sm<'_> {
             policy.placed(&Placed { slots: placed.slots & self.sub_cores.slots(sub_core), ..placed });
         }
         for (slot, path) in (placed.first_slot..).zip(&paths.warps) {
-            // registers need no reset: whatever was written in this slot before was available
-            // when the block before ended, which is now at the latest
+            // registers need no reset: every result written in this slot before was available when
+            // the previous block ended, which is now at the latest
             self.yielding -= WarpMask::slot(slot);
             self.slots[slot] =
                 Slot { next: 0, ready_at: now, last_issue: now, last_done: now, stalled_until: now };
@@ -57,13 +57,14 @@ impl Sm<'_> {
         }
     }
 
-    /// What the policies see of the blocks.
+    /// Updates the policies' view of the blocks.
     fn follow_blocks(&mut self) {
         self.view.live = self.blocks.live();
         self.view.at_barrier = self.blocks.at_barrier();
     }
 
-    /// A warp has issued a barrier. Kept out of the event loop, whose registers are for issues.
+    /// Records that a warp has issued a barrier. The function is not inlined, to keep the registers
+    /// of the event loop for issues.
     #[inline(never)]
     pub(super) fn arrive(&mut self, slot: usize, step: Step, waits: bool, done: u64) {
         if waits {
@@ -74,8 +75,8 @@ impl Sm<'_> {
         self.follow_blocks();
     }
 
-    /// A warp has no instruction left. When it is over is known: its results are on their way. Kept out of
-    /// the event loop as [`Sm::arrive`] is.
+    /// Records that a warp has no instruction left. Its end is already known, because the cycles of
+    /// its results are. The function is not inlined, like [`Sm::arrive`].
     #[inline(never)]
     pub(super) fn finish<O: Observer>(&mut self, slot: usize, observer: &mut O) {
         let (now, state) = (self.view.now.get(), self.slots[slot]);
@@ -87,7 +88,7 @@ impl Sm<'_> {
         }
     }
 
-    /// Lets go the warps whose barriers are due. Tells whether a block has ended.
+    /// Releases the warps whose barriers are due. Returns whether a block has ended.
     #[cold]
     pub(super) fn follow_due<O: Observer>(&mut self, steps: &SlotSteps<'_>, observer: &mut O) -> bool {
         let now = self.view.now.get();
@@ -108,8 +109,8 @@ impl Sm<'_> {
         }
     }
 
-    /// Takes a block that has ended by now out of the SM, and says how it went and where it was. Of
-    /// several, the one launched first.
+    /// Removes a block that has ended from the SM, stores its result and returns its CTA slot. If
+    /// several have ended, it is the one launched first.
     pub fn take_ended(&mut self, result: &mut BlockResult) -> Option<usize> {
         let ended = self.blocks.take_ended(self.view.now.get(), result)?;
         self.view.by_age.remove(ended.older);

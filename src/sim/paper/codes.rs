@@ -1,4 +1,4 @@
-//! What control codes of machine code do when an instruction issues.
+//! The effects of the control codes of machine code when an instruction issues.
 
 use super::Sm;
 use crate::base::WarpMask;
@@ -6,8 +6,10 @@ use crate::path::Step;
 use crate::program::BarrierId;
 
 impl Sm<'_> {
-    /// Follows the control codes of an instruction that issues now. `ends`, if they name barriers: when its sources are
-    /// read, which is when its initiation ends, and when it is done. Kept out of the event loop, most of whose programs have none.
+    /// Applies the control codes of an instruction that issues in the present cycle. If they name
+    /// barriers, `ends` contains the cycle in which its sources are read, which is the end of its
+    /// initiation, and the cycle in which it is done. The function is not inlined, because most
+    /// programs have no control codes.
     #[inline(never)]
     pub(super) fn follow_codes(
         &mut self,
@@ -31,8 +33,8 @@ impl Sm<'_> {
         }
     }
 
-    /// An instruction that has issued will be through with this barrier at some time, and not before those that
-    /// signalled it earlier.
+    /// Records that an instruction that has issued signals this barrier at cycle `at`, but not
+    /// before the instructions that signalled it earlier.
     fn signal(&mut self, slot: usize, barrier: BarrierId, at: u64, global: bool) {
         let Some(barriers) = self.barriers else { return };
         let regs = barriers.of_barrier(barrier);

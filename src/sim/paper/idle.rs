@@ -1,4 +1,4 @@
-//! Cycles in which a sub-core issues nothing.
+//! The cycles in which a sub-core issues nothing.
 
 use super::{SlotSteps, Sm};
 use crate::base::{Cycle, WarpMask};
@@ -7,7 +7,8 @@ use crate::sim::idle::{Stalled, waiting};
 use crate::trace::{Idle, Observer, StallReason, Waiting};
 
 impl Sm<'_> {
-    /// Accounts for the empty issue slots of a sub-core, whose slots are `own`, from now until `to`.
+    /// Accounts for the empty issue slots of a sub-core, whose warp slots are `own`, from the
+    /// present cycle until `to`.
     #[inline]
     pub(super) fn idle<O: Observer>(
         &mut self,
@@ -17,7 +18,7 @@ impl Sm<'_> {
         steps: &SlotSteps<'_>,
         observer: &mut O,
     ) {
-        // queues have no end, and whatever is next is there
+        // queues are unbounded, and the next instruction is always available
         let stalled = Stalled {
             ready: self.view.ready & own,
             no_room: WarpMask::empty(),
@@ -34,7 +35,7 @@ impl Sm<'_> {
         }
     }
 
-    /// That of these warps that is ready first.
+    /// Returns the one of these warps that becomes ready first.
     fn first_ready(&self, reason: StallReason, warps: WarpMask, steps: &SlotSteps<'_>) -> Option<Waiting> {
         let at_barrier = reason == StallReason::Barrier;
         let ready_at = |&slot: &usize| if at_barrier { 0 } else { self.slots[slot].ready_at };

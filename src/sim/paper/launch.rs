@@ -1,4 +1,4 @@
-//! Running blocks: a whole launch, or one block at a time.
+//! The simulation of blocks: of a whole launch, or of one block at a time.
 
 use super::{PaperMachine, SlotSteps, Sm};
 use crate::base::{BlockId, Cycles};
@@ -13,8 +13,8 @@ use crate::sim::supply::Supply;
 use crate::sim::supply::{Kept, OnBlock};
 use crate::trace::{Listening, Observer, Stalls};
 
-/// Evaluates an expression with the policies that a setup chooses, one for each sub-core: three times
-/// compiled, since most runs are under GTO or LRR on one sub-core.
+/// Evaluates an expression with the policies that a setup selects, one for each sub-core. It is
+/// compiled three times, because most runs use GTO or LRR on one sub-core.
 macro_rules! with_policies {
     ($setup:expr, $machine:expr, $policies:ident => $run:expr) => {
         match ($setup, $machine.sub_cores().count()) {
@@ -97,7 +97,7 @@ fn ended<P: Policy>(policies: &mut [P], block: BlockId) -> Result<(), Box<Replay
     policies.iter_mut().try_for_each(|policy| policy.ended(block))
 }
 
-/// The sum over the sub-cores, each of which accounts for every cycle of the makespan.
+/// Returns the sum over the sub-cores, each of which accounts for every cycle of the makespan.
 fn total(sub_cores: &[SubCoreResult], makespan: Cycles) -> SubCoreResult {
     let mut total = SubCoreResult::default();
     for used in sub_cores {
@@ -107,7 +107,8 @@ fn total(sub_cores: &[SubCoreResult], makespan: Cycles) -> SubCoreResult {
     total
 }
 
-/// Simulates one block at a time, each by itself from cycle 0, and keeps its memory in between.
+/// An engine that simulates one block at a time, each by itself from cycle 0, and reuses its
+/// memory.
 #[derive(Clone, Debug)]
 pub struct Engine<'a> {
     sm: Sm<'a>,
@@ -115,7 +116,7 @@ pub struct Engine<'a> {
 }
 
 impl<'a> Engine<'a> {
-    /// For a program on a machine of the paper model.
+    /// Creates an engine for a program on a machine of the paper model.
     pub fn new(table: &'a TimingTable, machine: PaperMachine<'a>) -> Self {
         Self { sm: Sm::new(table, Layout::ONE), machine }
     }
@@ -123,7 +124,7 @@ impl<'a> Engine<'a> {
     /// Simulates a block.
     ///
     /// # Errors
-    /// Why it could not be simulated to its end.
+    /// Returns the reason why the block could not be simulated to its end.
     pub fn run_block<O: Observer>(
         &mut self,
         paths: &BlockPaths,
@@ -133,7 +134,8 @@ impl<'a> Engine<'a> {
         self.run_under(paths, setup, observer)
     }
 
-    /// Not generic, so that the engine is compiled here and nowhere else.
+    /// Runs a block. The function is not generic, so that the engine is compiled here and nowhere
+    /// else.
     fn run_under(
         &mut self,
         paths: &BlockPaths,
@@ -148,14 +150,14 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Simulates a block under policies of the caller's, one for each sub-core of the machine,
-    /// which are restarted first.
+    /// Simulates a block under policies of the caller, one for each sub-core of the machine. The
+    /// policies are restarted first.
     ///
     /// # Errors
-    /// Why it could not be simulated to its end.
+    /// Returns the reason why the block could not be simulated to its end.
     ///
     /// # Panics
-    /// If there are more or fewer policies than sub-cores.
+    /// Panics if the number of policies differs from the number of sub-cores.
     pub fn run_block_with<P: Policy, O: Observer>(
         &mut self,
         paths: &BlockPaths,
@@ -178,13 +180,14 @@ impl<'a> Engine<'a> {
         Ok(result)
     }
 
-    /// How the sub-cores went in the last block.
+    /// Returns the results of the sub-cores for the last block.
     pub fn sub_cores(&self) -> &[SubCoreResult] {
         &self.sm.used[..self.machine.sub_cores().count()]
     }
 
-    /// Idle issue slots of the last block, by reason, over all sub-cores; with its issues they add
-    /// up to its makespan times the number of sub-cores.
+    /// Returns the idle issue slots of the last block by reason, summed over all sub-cores.
+    /// Together with the issues of the block they add up to its makespan times the number of
+    /// sub-cores.
     pub fn stalls(&self) -> Stalls {
         let mut stalls = Stalls::default();
         self.sub_cores().iter().for_each(|used| stalls += used.stalls);

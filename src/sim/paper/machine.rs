@@ -3,15 +3,16 @@
 use crate::machine::{Machine, SubCores};
 use crate::sim::error::BeyondPaper;
 
-/// A machine that does nothing beyond the paper model, and so one that its engine can simulate.
+/// A machine without any feature beyond the paper model, so that the engine of the paper model can
+/// simulate it.
 #[derive(Clone, Copy, Debug)]
 pub struct PaperMachine<'a>(&'a Machine);
 
 impl<'a> PaperMachine<'a> {
-    /// This machine, if it is one.
+    /// Wraps a machine of the paper model.
     ///
     /// # Errors
-    /// If it does something that the paper model does not.
+    /// Returns an error if the machine has a feature that the paper model lacks.
     pub fn of(machine: &'a Machine) -> Result<Self, BeyondPaper> {
         let features = machine.beyond_the_paper_model();
         if features.is_empty() {
@@ -20,7 +21,7 @@ impl<'a> PaperMachine<'a> {
         Err(BeyondPaper { machine: machine.name().to_owned(), features })
     }
 
-    /// The machine.
+    /// Returns the machine.
     pub(in crate::sim) fn machine(self) -> &'a Machine {
         self.0
     }

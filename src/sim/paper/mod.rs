@@ -26,52 +26,53 @@ use crate::sim::result::SubCoreResult;
 use crate::sim::wheel::Wheel;
 use crate::trace::{Issue, Observer};
 
-/// The steps each slot issues; what [`issuing`](crate::sim::ops::issuing) leaves of the warp's path.
+/// The steps that each slot issues: the part of the warp's path that
+/// [`issuing`](crate::sim::ops::issuing) returns.
 type SlotSteps<'p> = [&'p [Step]; SLOTS];
 
 /// A warp slot.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
-    /// Instructions issued, which is the index of the next one.
+    /// The number of instructions issued, which is the index of the next one.
     next: u32,
-    /// When its next instruction is ready, if it is not at a barrier.
+    /// The cycle in which its next instruction is ready, if the warp is not at a barrier.
     ready_at: u64,
     last_issue: u64,
-    /// Largest `done`; the start of the block if nothing issued.
+    /// The largest `done` of its instructions, or the start of the block if none has issued.
     last_done: u64,
-    /// When its stall count lets it issue again; a barrier may hold it for longer.
+    /// The cycle in which its stall count lets it issue again; a barrier may hold it for longer.
     stalled_until: u64,
 }
 
-/// The SM. Time passes until [`Sm::restart`] makes it a new one.
+/// The SM. Time passes until [`Sm::restart`] resets it.
 #[derive(Clone, Debug)]
 struct Sm<'a> {
     ops: Ops<'a>,
     regs: usize,
-    /// Per slot and register: when its value is available.
+    /// Per slot and register: the cycle in which its value is available.
     avail: Vec<u64>,
-    /// Whether the policy asks which loads are from global memory.
+    /// Whether the policy uses which loads are from global memory.
     tracks_global: bool,
-    /// Per slot and register: when its value is available if such a load wrote it, else 0. Empty unless the policy asks
-    /// for it.
+    /// Per slot and register: the cycle in which its value is available if such a load wrote it,
+    /// else 0. It is empty unless the policy uses this.
     from_global: Vec<u64>,
-    /// Where the registers are that stand for barriers of control codes, if these count.
+    /// The registers that stand for barriers of control codes, if there are any.
     barriers: Option<Barriers>,
-    /// Warps that issued last on their sub-core and would rather have another one issue.
+    /// The warps that issued last on their sub-core and whose control codes ask to yield.
     yielding: WarpMask,
     sub_cores: SubCores,
-    /// Per instance of a unit: when it can start the next initiation.
+    /// Per instance of a unit: the cycle in which it can start the next initiation.
     free: Vec<u64>,
     wheel: Wheel,
     view: View,
     slots: [Slot; SLOTS],
     blocks: Blocks,
-    /// By sub-core.
+    /// The results, by sub-core.
     pub used: [SubCoreResult; SubCores::MAX],
 }
 
 impl<'a> Sm<'a> {
-    /// An SM without blocks at cycle 0, with places for them.
+    /// Creates an SM without blocks at cycle 0, with these CTA slots.
     pub fn new(table: &'a TimingTable, layout: Layout) -> Self {
         let mut sm = Self {
             ops: Ops::new(table),
@@ -93,8 +94,9 @@ impl<'a> Sm<'a> {
         sm
     }
 
-    /// Makes the SM a new one: without blocks, at cycle 0, with places for blocks. Only its memory remains. This is the
-    /// one place that says what a new SM is, and it names every field, so that none can be forgotten.
+    /// Resets the SM to a new one: without blocks, at cycle 0, with these CTA slots. Only its
+    /// allocations remain. This is the only place that defines a new SM, and it names every field,
+    /// so that none can be forgotten.
     pub fn restart(&mut self, layout: Layout) {
         let Self {
             ops: _,
@@ -112,10 +114,10 @@ impl<'a> Sm<'a> {
             blocks,
             used,
         } = self;
-        // `place` makes them longer again, with zeros
+        // `place` extends them again, with zeros
         avail.clear();
         from_global.clear();
-        // it depends on the policies, with which blocks are placed
+        // it depends on the policies, which are passed when blocks are placed
         *tracks_global = false;
         *yielding = WarpMask::empty();
         free.fill(0);
@@ -138,12 +140,13 @@ impl<'a> Sm<'a> {
         self.blocks.is_empty()
     }
 
-    /// A place without a block, if there is one.
+    /// Returns a free CTA slot, if there is one.
     pub fn free_place(&self) -> Option<usize> {
         self.blocks.free_place()
     }
 
-    /// Runs until a block ends; [`Sm::take_ended`] then tells which. One policy per sub-core.
+    /// Runs until a block ends; [`Sm::take_ended`] then returns it. There must be one policy per
+    /// sub-core.
     pub fn run<P: Policy, O: Observer>(
         &mut self,
         steps: &SlotSteps<'_>,
@@ -156,7 +159,7 @@ impl<'a> Sm<'a> {
         }
     }
 
-    /// The SM as one sub-core.
+    /// Runs the SM as one sub-core.
     fn run_one<P: Policy, O: Observer>(
         &mut self,
         steps: &SlotSteps<'_>,
@@ -191,7 +194,7 @@ impl<'a> Sm<'a> {
         }
     }
 
-    /// What the policy decides.
+    /// Returns the decision of the policy.
     #[inline(always)]
     fn choose<P: Policy>(&mut self, policy: &mut P) -> Result<Option<usize>, Box<ReplayError>> {
         let ready = self.view.ready;
@@ -205,8 +208,8 @@ impl<'a> Sm<'a> {
         chosen
     }
 
-    /// Issues the next instruction of a slot, now. `SEVERAL`: whether there are several sub-cores,
-    /// so that units have instances.
+    /// Issues the next instruction of a slot in the present cycle. `SEVERAL` says whether there are
+    /// several sub-cores, so that units have instances.
     #[inline(always)]
     fn issue<O: Observer, const SEVERAL: bool>(
         &mut self,
@@ -295,8 +298,8 @@ impl<'a> Sm<'a> {
         }
     }
 
-    /// Files a slot under the cycle in which its next instruction can issue, `earliest` or later;
-    /// `earliest` is the next cycle to decide about.
+    /// Inserts a slot into the wheel under the cycle in which its next instruction can issue, which
+    /// is at least `earliest`, the next cycle to decide about.
     #[inline(always)]
     fn wake_at(&mut self, slot: usize, next: Step, earliest: u64) {
         let op = self.ops.of(next);
@@ -327,7 +330,8 @@ impl<'a> Sm<'a> {
     }
 }
 
-/// Registers that an instruction writes, the pseudo-register of an asynchronous copy included.
+/// Returns the registers that an instruction writes, including the pseudo-register of an
+/// asynchronous copy.
 fn written(op: &Op, ring: Option<RegId>) -> impl Iterator<Item = usize> {
     let ring = ring.filter(|_| op.flow == Flow::AsyncCopy).map(RegId::index);
     op.writes().iter().map(|&reg| reg as usize).chain(ring)

@@ -1,7 +1,7 @@
 //! The event loop of an SM with several sub-cores.
 //!
-//! In each cycle every sub-core in turn, by index, asks its policy and issues. Units that they share
-//! see the instructions in just that order: by issue cycle, then by sub-core.
+//! In each cycle every sub-core, in the order of the indices, calls its policy and issues. Shared
+//! units receive the instructions in this order: by issue cycle, then by sub-core.
 
 use super::{SlotSteps, Sm};
 use crate::base::Cycle;
@@ -44,7 +44,7 @@ impl Sm<'_> {
         }
     }
 
-    /// What the policy of a sub-core decides, which sees the warps of its sub-core only.
+    /// Returns the decision of the policy of a sub-core, which sees the warps of its sub-core only.
     fn choose_on<P: Policy>(
         &mut self,
         sub_core: usize,
@@ -63,7 +63,7 @@ impl Sm<'_> {
         chosen
     }
 
-    /// The next cycle in which something can happen, after one in which nothing was issued.
+    /// Returns the next cycle in which something can happen, after one in which nothing was issued.
     fn next_event<P: Policy>(&self, policies: &[P]) -> u64 {
         let wake =
             |policy: &P| if policy.is_work_conserving() { u64::MAX } else { policy.wake(&self.view).get() };

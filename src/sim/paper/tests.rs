@@ -1,4 +1,4 @@
-//! An SM that is used again is a new one.
+//! Tests that an SM that is reused behaves like a new one.
 
 #[path = "../../../tests/support/random_kernels.rs"]
 mod random_kernels;
@@ -24,14 +24,16 @@ const POLICIES: [PolicySetup; 7] = [
     PolicySetup::Random(5),
 ];
 
-/// Everything that leaves traces in an SM: global loads, control codes, barriers of both kinds, sub-cores.
+/// Returns a launch with everything that changes the state of an SM: global loads, control codes,
+/// barriers of both kinds, sub-cores.
 fn launch(seed: u64) -> RandomLaunch {
     let shape =
         Shape { sub_cores: [1, 4][seed as usize % 2], codes: seed.is_multiple_of(3), ..Shape::EVERYTHING };
     random_launch(seed, &shape, 3)
 }
 
-/// Runs blocks on an SM, some of them together, and leaves it as it is then: with `end` no block is left on it.
+/// Runs blocks on an SM, some of them concurrently, and leaves the SM as it is then. With `end`, no
+/// block is left on it.
 fn run(sm: &mut Sm<'_>, launch: &RandomLaunch, policy: &PolicySetup, layout: Layout, end: bool) {
     let mut policies = policy.policies(&launch.machine);
     let mut result = BlockResult::default();
@@ -70,7 +72,7 @@ fn an_sm_that_restarts_is_a_new_one() {
         let layout = Layout::of(&launch.blocks[0], 1 + seed as u32 % 3);
         let mut sm = Sm::new(&table, layout);
         run(&mut sm, &launch, policy, layout, seed % 2 == 0);
-        // places change with the next launch
+        // the number of CTA slots changes with the next launch
         let next = Layout::of(&launch.blocks[0], 1 + seed as u32 / 2 % 3);
         let new = Sm::new(&table, next);
         if seed % 10 == 0 {
@@ -83,8 +85,8 @@ fn an_sm_that_restarts_is_a_new_one() {
     assert!(left > 1000, "the runs left {left} fields changed");
 }
 
-/// The same of policies, which restart with each block where one is resident at a time: a block after others goes as it
-/// would alone.
+/// The same test for policies, which restart with each block where one is resident at a time: a
+/// block after others behaves as it would alone.
 #[test]
 fn a_block_after_others_goes_as_it_would_alone() {
     for seed in 0..700 {

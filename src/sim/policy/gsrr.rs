@@ -1,14 +1,16 @@
-//! Greedy, then strict round robin.
+//! The greedy, then strict round robin policy.
 
 use super::{Placed, Policy, ReplayError, View, next_from};
 
-/// As strict round robin, but a warp that has issued keeps the turn while it is ready. The turn
-/// passes in the first cycle in which it is not: to the next slot, which then holds it, ready or
-/// not, until it has issued at least once. If no other warp can be passed to, the turn comes back.
+/// A policy like strict round robin, except that a warp that has issued keeps the turn while it is
+/// ready. The turn passes in the first cycle in which the warp is not ready: to the next slot,
+/// which then holds it, ready or not, until it has issued at least once. If there is no other warp
+/// to pass it to, the warp keeps the turn.
 #[derive(Clone, Debug, Default)]
 pub struct Gsrr {
     turn: usize,
-    /// Whether the warp whose turn it is has issued in it, and so loses it when it is not ready.
+    /// Whether the warp that has the turn has issued in it, and therefore loses it when it is not
+    /// ready.
     issued: bool,
 }
 
@@ -22,7 +24,7 @@ impl Policy for Gsrr {
     }
 
     fn placed(&mut self, placed: &Placed) {
-        // the warp that kept the turn is gone; the new one in its slot has no claim to it
+        // the warp that kept the turn has ended; the new one in its slot does not inherit it
         if self.issued && placed.slots.has(self.turn & 63) {
             self.turn += 1;
             self.issued = false;

@@ -1,10 +1,11 @@
-//! Greedy then oldest.
+//! The greedy-then-oldest policy.
 
 use super::{Placed, Policy, ReplayError, View};
 use crate::base::WarpMask;
 
-/// The warp that issued last, while it is ready; else the oldest ready warp. An idle cycle does
-/// not end the greed: if the warp is ready again and nothing else issued since, it goes on.
+/// The greedy-then-oldest policy: selects the warp that issued last while it is ready, or else the
+/// oldest ready warp. An idle cycle does not change the greedy warp: if it is ready again and no
+/// other warp has issued since, it is selected again.
 #[derive(Clone, Debug, Default)]
 pub struct Gto {
     /// The warp that issued last, as a set.
@@ -25,7 +26,7 @@ impl Policy for Gto {
     }
 
     fn placed(&mut self, placed: &Placed) {
-        // greed is for a warp, not for the slot it had
+        // the greedy warp has ended; the new one in its slot is not greedy
         self.greedy -= placed.slots;
     }
 
@@ -54,7 +55,7 @@ mod tests {
         let mut gto = Gto::default();
         assert_eq!(gto.choose(&view(0, 3, &[1, 2])), Ok(Some(1)));
         assert_eq!(gto.choose(&view(1, 3, &[0, 1, 2])), Ok(Some(1)));
-        // nothing ready in cycles 2 to 8
+        // nothing is ready in cycles 2 to 8
         assert_eq!(gto.choose(&view(9, 3, &[0, 1])), Ok(Some(1)));
         assert_eq!(gto.choose(&view(10, 3, &[2])), Ok(Some(2)));
         assert_eq!(gto.choose(&view(11, 3, &[0, 1, 2])), Ok(Some(2)));

@@ -1,9 +1,10 @@
-//! Loose round robin.
+//! The loose round robin policy.
 
 use super::{Policy, ReplayError, View, next_from};
 use crate::base::WarpMask;
 
-/// The first ready warp after the one that issued last, in circular slot order; starts at slot 0.
+/// The loose round robin policy: selects the first ready warp after the one that issued last, in
+/// circular slot order, starting at slot 0.
 #[derive(Clone, Debug, Default)]
 pub struct Lrr {
     /// The slot after the one that issued last.

@@ -1,10 +1,11 @@
-//! Warp scheduling policies ([the model](crate::model#5-policies), section 5): which warp issues next.
+//! Warp scheduling policies ([the model](crate::model#5-policies), section 5): they decide which
+//! warp issues next.
 //!
-//! One file per policy. A policy sees masks of warp slots and decides; it keeps whatever it must
-//! remember, restarts with each block where one block is resident at a time, and promises
-//! something, see [`Policy::is_work_conserving`]. The engine of the paper model is compiled for GTO and
-//! LRR by themselves, so that their decisions are inlined, and for objects; [`PolicySetup`] is
-//! the choice at run time.
+//! There is one file per policy. A policy decides on the basis of masks of warp slots. It keeps its
+//! own state, restarts with each block where one block is resident at a time, and may promise to be
+//! work conserving, see [`Policy::is_work_conserving`]. The engine of the paper model is compiled
+//! separately for GTO and LRR, so that their decisions are inlined, and once for trait objects;
+//! [`PolicySetup`] selects the policy at run time.
 
 mod gsrr;
 mod gto;
@@ -35,27 +36,27 @@ use crate::diag::{Diagnostics, SourceText};
 use crate::machine::{Machine, SchedulerKind};
 use crate::sim::SLOTS;
 
-/// What a policy may base its decision on. Slots are those of the SM; the warps of a block have
-/// consecutive slots, warp 0 first.
+/// The state on which a policy may base its decision. Slots are those of the SM; the warps of a
+/// block have consecutive slots, warp 0 first.
 #[derive(Clone, Debug)]
 pub struct View {
     /// The cycle to decide about.
     pub now: Cycle,
-    /// Warps that can issue now.
+    /// The warps that can issue in this cycle.
     pub ready: WarpMask,
-    /// Warps that have not finished.
+    /// The warps that have not finished.
     pub live: WarpMask,
-    /// Warps among them that wait at a barrier.
+    /// The warps among them that wait at a barrier.
     pub at_barrier: WarpMask,
     /// The slots of each resident block, in launch order.
     pub by_age: Vec<WarpMask>,
-    /// Per slot: until when its next instruction waits for a load from global memory. Kept only
-    /// for policies that say [`Policy::tracks_global`].
+    /// Per slot: the cycle until which its next instruction waits for a load from global memory. It
+    /// is maintained only for policies that return true from [`Policy::tracks_global`].
     pub global_until: [Cycle; SLOTS],
 }
 
 impl View {
-    /// Of an SM without blocks, before its first cycle.
+    /// Creates the view of an SM without blocks, before its first cycle.
     pub(super) fn new() -> Self {
         Self {
             now: Cycle::ZERO,
@@ -67,7 +68,7 @@ impl View {
         }
     }
 
-    /// Makes it a new one.
+    /// Resets the view to a new one.
     pub(super) fn clear(&mut self) {
         let Self { now, ready, live, at_barrier, by_age, global_until } = self;
         *now = Cycle::ZERO;
@@ -78,12 +79,12 @@ impl View {
         *global_until = [Cycle::ZERO; SLOTS];
     }
 
-    /// The oldest of these warps: by launch order of the block, then by warp.
+    /// Returns the oldest of these warps: by launch order of the block, then by warp.
     pub fn oldest(&self, warps: WarpMask) -> Option<usize> {
         self.by_age.iter().find_map(|&block| (block & warps).lowest())
     }
 
-    /// Warps that have an instruction to issue and do not wait at a barrier.
+    /// Returns the warps that have an instruction to issue and do not wait at a barrier.
     pub fn in_turn(&self) -> WarpMask {
         self.live - self.at_barrier
     }
@@ -92,81 +93,85 @@ impl View {
 /// A block that became resident.
 #[derive(Clone, Copy, Debug)]
 pub struct Placed {
-    /// Which.
+    /// The block.
     pub block: BlockId,
-    /// Slot of its warp 0.
+    /// The slot of its warp 0.
     pub first_slot: usize,
     /// All its slots.
     pub slots: WarpMask,
-    /// When.
+    /// The cycle in which it became resident.
     pub at: Cycle,
 }
 
 /// A warp scheduling policy.
 pub trait Policy {
-    /// The contract: whenever some warp is ready, one is chosen. The engine asks such a policy
-    /// only when there is something to choose from. Another policy is asked in every cycle in
-    /// which something changed, and in the cycle after each issue, even if no warp is ready.
+    /// Returns whether the policy is work conserving: whenever some warp is ready, it selects one.
+    /// The engine calls such a policy only when a warp is ready. Any other policy is called in
+    /// every cycle in which something changed, and in the cycle after each issue, even if no warp
+    /// is ready.
     fn is_work_conserving(&self) -> bool;
 
-    /// Whether a warp whose control codes say that it yields is hidden from it while another one is ready. The order of
-    /// policies in turns and of given schedules is all their own.
+    /// Returns whether a warp whose control codes ask to yield is hidden from the policy while
+    /// another one is ready. Round robin policies with a turn and given schedules keep their own
+    /// order instead.
     fn lets_yield(&self) -> bool {
         false
     }
 
-    /// Whether the policy reads [`View::global_until`].
+    /// Returns whether the policy reads [`View::global_until`].
     fn tracks_global(&self) -> bool {
         false
     }
 
-    /// Forgets everything.
+    /// Resets the policy to its initial state.
     fn restart(&mut self);
 
-    /// Hears that a block became resident; its slots have new warps.
+    /// Records that a block became resident; its slots have new warps.
     fn placed(&mut self, placed: &Placed) {
         let _ = placed;
     }
 
-    /// The slot that issues in this cycle, one of [`View::ready`]. With the same view, asking
-    /// again after `None` gives `None`.
+    /// Returns the slot that issues in this cycle, one of [`View::ready`]. With the same view,
+    /// another call after `None` returns `None` again.
     ///
     /// # Errors
-    /// Only [`Replay`] fails: when the decision it read cannot be carried out.
+    /// Only [`Replay`] fails: when the decision of its file cannot be carried out.
     fn choose(&mut self, view: &View) -> Result<Option<usize>, Box<ReplayError>>;
 
-    /// Which of these warps the policy looks at first; `None` if it has no order of its own. Only
-    /// machines with instruction buffers ask: a policy that comes upon a warp whose buffer holds
-    /// the wrong instructions has it emptied.
+    /// Returns the warp of this set that comes first in the order of the policy; `None` if the
+    /// policy has no fixed order. It is called only on machines with instruction buffers: when the
+    /// policy reaches a warp whose buffer holds the wrong instructions, the buffer is emptied.
     fn first(&self, view: &View, warps: WarpMask) -> Option<usize> {
         let _ = (view, warps);
         None
     }
 
-    /// After `None`: when the policy wants to be asked again even if nothing happens until then.
+    /// Returns, after a decision of `None`, the cycle in which the policy has to be called again
+    /// even if nothing happens until then.
     fn wake(&self, view: &View) -> Cycle {
         let _ = view;
         Cycle::NEVER
     }
 
-    /// Hears that a block has ended.
+    /// Records that a block has ended.
     ///
     /// # Errors
-    /// As [`Policy::choose`].
+    /// Returns the same errors as [`Policy::choose`].
     fn ended(&mut self, block: BlockId) -> Result<(), Box<ReplayError>> {
         let _ = block;
         Ok(())
     }
 }
 
-/// A policy chosen at run time. Those that nearly everybody chooses are no objects, so that their decisions are inlined.
+/// A policy selected at run time. The most common ones are not trait objects, so that their
+/// decisions are inlined.
 pub(in crate::sim) enum AnyPolicy<'a> {
     Gto(Gto),
     Lrr(Lrr),
     Other(Box<dyn Policy + Send + 'a>),
 }
 
-/// The same of whichever it is.
+/// Evaluates an expression with the policy of any variant.
 macro_rules! of_any {
     ($any:expr, $policy:ident => $what:expr) => {
         match $any {
@@ -254,13 +259,13 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
     }
 }
 
-/// The first slot of `warps` at or after `from`, circularly.
+/// Returns the first slot of `warps` at or after `from`, circularly.
 pub(super) fn next_from(warps: WarpMask, from: usize) -> Option<usize> {
     let rotated = warps.bits().rotate_right(from as u32 & 63);
     (rotated != 0).then(|| (rotated.trailing_zeros() as usize + from) & 63)
 }
 
-/// The choice of a policy, with what it needs.
+/// The selection of a policy, with its parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "named as SchedulerKind")]
 pub enum PolicySetup {
@@ -276,10 +281,10 @@ pub enum PolicySetup {
 }
 
 impl PolicySetup {
-    /// Prepares a policy; `read` gets the text of a replay file.
+    /// Prepares a policy; `read` returns the text of a replay file.
     ///
     /// # Errors
-    /// What is wrong with the replay file.
+    /// Returns what is wrong with the replay file.
     pub fn new(
         kind: &SchedulerKind,
         read: impl FnOnce(&str) -> Result<SourceText, Diagnostics>,
@@ -299,7 +304,7 @@ impl PolicySetup {
 }
 
 impl PolicySetup {
-    /// The policies of an SM, one for each sub-core.
+    /// Creates the policies of an SM, one for each sub-core.
     pub(in crate::sim) fn policies(&self, machine: &Machine) -> Vec<AnyPolicy<'_>> {
         let sub_cores = machine.sub_cores();
         let on = |sub_core| -> AnyPolicy<'_> {
@@ -318,7 +323,7 @@ impl PolicySetup {
         (0..sub_cores.count()).map(on).collect()
     }
 
-    /// The policy by name.
+    /// Returns the kind of the policy.
     pub fn kind(&self) -> SchedulerKind {
         match self {
             Self::Gto => SchedulerKind::Gto,
@@ -344,7 +349,7 @@ impl fmt::Display for PolicySetup {
 pub(super) mod tests {
     use super::*;
 
-    /// A view with these warps ready, all of 0..count live and none at a barrier.
+    /// Returns a view with these warps ready, all of 0..count live and none at a barrier.
     pub(crate) fn view(now: u64, count: usize, ready: &[usize]) -> View {
         let all = (0..count).fold(WarpMask::empty(), |set, slot| set | WarpMask::slot(slot));
         View {

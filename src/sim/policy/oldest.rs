@@ -1,9 +1,10 @@
-//! Oldest first.
+//! The oldest-first policy.
 
 use super::{Policy, ReplayError, View};
 use crate::base::WarpMask;
 
-/// The oldest ready warp; age is launch order of the block, then warp.
+/// The oldest-first policy: selects the oldest ready warp; age is launch order of the block, then
+/// warp.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Oldest;
 

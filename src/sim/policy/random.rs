@@ -1,12 +1,13 @@
-//! Any ready warp.
+//! The random policy.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::{Policy, ReplayError, View};
 
-/// A ready warp drawn from ChaCha8. Each decision takes one 32-bit draw, also when there is only
-/// one warp to choose; of n ready warps, by slot, that with index `draw * n / 2^32` is chosen.
+/// A policy that draws a ready warp from ChaCha8. Each decision takes one 32-bit draw, even if only
+/// one warp is ready; of n ready warps, ordered by slot, it selects that with index `draw * n /
+/// 2^32`.
 #[derive(Clone, Debug)]
 pub struct Random {
     seed: u64,
@@ -15,12 +16,13 @@ pub struct Random {
 }
 
 impl Random {
-    /// With this seed.
+    /// Creates a policy with this seed.
     pub fn new(seed: u64) -> Self {
         Self::on_sub_core(seed, 0)
     }
 
-    /// With this seed, on one of several sub-cores: each draws from the stream of its index.
+    /// Creates a policy with this seed, on one of several sub-cores: each draws from the stream of
+    /// its index.
     pub fn on_sub_core(seed: u64, sub_core: usize) -> Self {
         let sub_core = sub_core as u64;
         Self { seed, sub_core, rng: stream(seed, sub_core) }

@@ -1,4 +1,4 @@
-//! Decisions read from a file.
+//! The replay policy, whose decisions are read from a file.
 
 use std::fmt;
 
@@ -9,7 +9,8 @@ use crate::diag::Diagnostic;
 use crate::machine::SubCores;
 use crate::sim::SLOTS;
 
-/// Issues what a [`Schedule`] says, when it says it. As work conserving as the file is.
+/// A policy that issues exactly as a [`Schedule`] says. It is as work conserving as the schedule
+/// is.
 #[derive(Clone, Debug)]
 pub struct Replay<'a> {
     schedule: &'a Schedule,
@@ -21,7 +22,7 @@ pub struct Replay<'a> {
 #[derive(Clone, Debug)]
 struct Resident {
     placed: Placed,
-    /// Index of the next decision for this sub-core in the block's section.
+    /// The index of the next decision for this sub-core in the block's section.
     next: usize,
 }
 
@@ -38,27 +39,27 @@ pub struct ReplayError {
     pub cycle: Cycle,
     /// What is wrong.
     pub fault: ReplayFault,
-    /// Warps of the block that could issue in this cycle.
+    /// The warps of the block that could issue in this cycle.
     pub ready: Vec<WarpId>,
 }
 
 /// What is wrong with a decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReplayFault {
-    /// The block has fewer warps.
+    /// The block has no such warp.
     NoSuchWarp(WarpId),
     /// The warp has no instruction left.
     Finished(WarpId),
     /// The warp waits at a barrier.
     AtBarrier(WarpId),
-    /// The warp waits for a register or, on machines with a pipeline, for room in its unit's queue or for
-    /// its fetch.
+    /// The warp waits for a register or, on machines with a pipeline, for room in the queue of its
+    /// unit or for its fetch.
     WaitsForRegister(WarpId),
     /// Another warp of the sub-core issues in the same cycle.
     SlotTaken(WarpId),
     /// These warps have instructions left after the block's last line.
     EndsEarly(Vec<WarpId>),
-    /// The block has ended, this decision was left.
+    /// The block has ended, but this decision was left.
     GoesOn,
 }
 
@@ -100,7 +101,7 @@ impl fmt::Display for ReplayError {
 impl std::error::Error for ReplayError {}
 
 impl ReplayError {
-    /// As a message with its place.
+    /// Returns the error as a diagnostic with its location.
     pub fn diagnostic(&self) -> Diagnostic {
         let mut diagnostic = Diagnostic::general(self.file.clone(), self.to_string())
             .hint("a schedule replays only the kernel and machine it was made with");
@@ -116,17 +117,18 @@ fn list(warps: &[WarpId]) -> String {
 }
 
 impl<'a> Replay<'a> {
-    /// Of this schedule.
+    /// Creates a policy that replays this schedule.
     pub fn new(schedule: &'a Schedule) -> Self {
         Self::on_sub_core(schedule, SubCores::ONE, 0)
     }
 
-    /// Of this schedule, on one of several sub-cores: of the decisions those for its warps.
+    /// Creates a policy that replays the decisions of this schedule for the warps of one of several
+    /// sub-cores.
     pub fn on_sub_core(schedule: &'a Schedule, sub_cores: SubCores, sub_core: usize) -> Self {
         Self { schedule, sub_cores, sub_core, residents: Vec::new() }
     }
 
-    /// The first decision for this sub-core from an index on.
+    /// Returns the index of the first decision for this sub-core from an index on.
     fn from(&self, placed: &Placed, index: usize) -> usize {
         let section = self.schedule.section(placed.block);
         let own = |decision: &Decision| {
@@ -155,14 +157,14 @@ impl<'a> Replay<'a> {
         })
     }
 
-    /// When the resident's next decision is due.
+    /// Returns the cycle in which the next decision of a block is due.
     fn due(&self, resident: &Resident) -> Option<Cycle> {
         let decision = self.schedule.section(resident.placed.block).get(resident.next)?;
         Some(resident.placed.at + decision.cycle.since_start())
     }
 }
 
-/// The warps of a block among these slots.
+/// Returns the warps of a block among these slots.
 fn warps(resident: &Resident, slots: WarpMask) -> Vec<WarpId> {
     let own = slots & resident.placed.slots;
     own.slots().map(|slot| WarpId::from_index(slot - resident.placed.first_slot)).collect()
@@ -186,7 +188,7 @@ impl Policy for Replay<'_> {
         let mut chosen = None;
         for (index, resident) in self.residents.iter().enumerate() {
             let Some(due) = self.due(resident) else {
-                // a warp at a barrier may have nothing after it
+                // a warp at a barrier may have no instruction after it
                 let left = warps(resident, view.in_turn());
                 if left.is_empty() {
                     continue;

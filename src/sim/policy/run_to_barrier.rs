@@ -1,12 +1,14 @@
-//! One warp runs to its end or to a barrier.
+//! A policy under which one warp runs to its end or to a barrier.
 
 use super::{Placed, Policy, ReplayError, View};
 
-/// The elected warp, until it has finished or waits at a barrier; then the oldest warp that has done neither is elected.
+/// A policy that selects an elected warp until it has finished or waits at a barrier; then it
+/// elects the oldest warp that has done neither.
 ///
-/// The policy of the simulator PasTiS (Adalbert et al., ERTS 2022, section V: "a warp is simulated until its completion or
-/// until it reaches a synchronization barrier, at which point another warp is elected"). The paper does not say which other
-/// warp; here it is the oldest. The elected warp keeps the turn while it waits for a result, so that no latency is hidden.
+/// It is the policy of the simulator PasTiS (Adalbert et al., ERTS 2022, section V: "a warp is
+/// simulated until its completion or until it reaches a synchronization barrier, at which point
+/// another warp is elected"). The paper does not say which other warp; here it is the oldest. The
+/// elected warp stays elected while it waits for a result, so that no latency is hidden.
 #[derive(Clone, Debug, Default)]
 pub struct RunToBarrier {
     /// The slot of the elected warp.
@@ -23,7 +25,7 @@ impl Policy for RunToBarrier {
     }
 
     fn placed(&mut self, placed: &Placed) {
-        // the election was of the warp that had the slot before
+        // the elected warp that had the slot before has ended
         self.elected = self.elected.filter(|&slot| !placed.slots.has(slot));
     }
 

@@ -9,9 +9,9 @@
 //! 0 0
 //! ```
 //!
-//! One `cycle warp` line per issue, by cycle; where there are several sub-cores, each may issue in the
-//! same cycle. `#` starts a comment. `block N` opens the
-//! section of the block with that number; lines before the first such line belong to block 0.
+//! There is one `cycle warp` line per issue, ordered by cycle; several sub-cores may issue in the
+//! same cycle. `#` starts a comment. `block N` opens the section of the block with that number;
+//! lines before the first such line belong to block 0.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -27,18 +27,18 @@ use crate::trace::Issue;
 pub struct Schedule {
     file: String,
     decisions: Vec<Decision>,
-    /// The decisions of each block; by block.
+    /// The decisions of each block, ordered by block.
     sections: Vec<Section>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Section {
     block: BlockId,
-    /// Its place in `decisions`.
+    /// The range of its decisions in `decisions`.
     decisions: Range<usize>,
 }
 
-/// One line: this warp issues in this cycle of its block.
+/// One line: a warp issues in a cycle of its block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Decision {
     pub cycle: Cycle,
@@ -47,10 +47,10 @@ pub(super) struct Decision {
 }
 
 impl Schedule {
-    /// Reads a replay file.
+    /// Parses a replay file.
     ///
     /// # Errors
-    /// Every line that is wrong.
+    /// Returns a diagnostic for every invalid line.
     pub fn parse(source: &SourceText) -> Result<Self, Diagnostics> {
         let mut problems = Diagnostics::new();
         let mut schedule =
@@ -107,7 +107,7 @@ impl Schedule {
         self.sections.push(Section { block, decisions: next..next });
     }
 
-    /// Adds to the section opened last.
+    /// Adds a decision to the section opened last.
     fn add(&mut self, decision: Decision) -> Result<(), String> {
         let Some(section) = self.sections.last_mut() else {
             return Ok(());
@@ -119,7 +119,7 @@ impl Schedule {
                 decision.cycle, last.cycle, last.line
             ));
         }
-        // sub-cores issue in the same cycle, a warp does not issue twice
+        // several sub-cores may issue in the same cycle, but a warp does not issue twice
         let at_once = before.iter().rev().take_while(|other| other.cycle == decision.cycle);
         if let Some(same) = at_once.into_iter().find(|other| other.warp == decision.warp) {
             return Err(format!(
@@ -134,21 +134,22 @@ impl Schedule {
         Ok(())
     }
 
-    /// The file's name.
+    /// Returns the name of the file.
     pub fn file(&self) -> &str {
         &self.file
     }
 
-    /// The decisions for a block; none if it has no section.
+    /// Returns the decisions for a block; none if it has no section.
     pub(super) fn section(&self, block: BlockId) -> &[Decision] {
         self.sections
             .binary_search_by_key(&block, |section| section.block)
             .map_or(&[], |index| &self.decisions[self.sections[index].decisions.clone()])
     }
 
-    /// The text of a replay file that repeats a run.
+    /// Returns the text of a replay file that repeats a run.
     ///
-    /// `issues` are the run's, in issue order; `start` gives the cycle in which a block started.
+    /// `issues` are the issues of the run in their order; `start` returns the cycle in which a
+    /// block started.
     pub fn text<'a>(issues: impl IntoIterator<Item = &'a Issue>, start: impl Fn(BlockId) -> Cycle) -> String {
         let mut issues: Vec<&Issue> = issues.into_iter().collect();
         issues.sort_by_key(|issue| (issue.block, issue.issue));
@@ -165,7 +166,8 @@ impl Schedule {
     }
 }
 
-/// Cycles beyond this are refused, so that a block's start can be added to them.
+/// The limit of cycle numbers. Larger ones are rejected, so that a block's start can be added to
+/// them.
 const MAX_CYCLE: u64 = 1 << 40;
 
 fn parse_cycle(word: &str) -> Result<u64, String> {

@@ -1,10 +1,11 @@
-//! Strict round robin.
+//! The strict round robin policy.
 
 use super::{Policy, ReplayError, View, next_from};
 
-/// The warp whose turn it is, first slot 0. The turn stays until the warp issues and then passes
-/// to the next slot. Warps that have finished or wait at a barrier are skipped in the same cycle,
-/// and the turn they were skipped in is lost to them; with nobody to skip to, the turn stays.
+/// The strict round robin policy: selects the warp that has the turn, at first the warp in slot 0.
+/// The turn stays until the warp issues and then passes to the next slot. Warps that have finished
+/// or wait at a barrier are skipped in the same cycle and lose their turn; if no warp is left to
+/// skip to, the turn stays.
 #[derive(Clone, Debug, Default)]
 pub struct Srr {
     turn: usize,

@@ -1,28 +1,30 @@
-//! Two levels: a small active set, and a queue of pending warps.
+//! The two-level policy: a small active set, and a queue of pending warps.
 
 use super::{Placed, Policy, ReplayError, View, next_from};
 use crate::base::{Cycle, WarpMask};
 use crate::sim::SLOTS;
 
-/// An active set of N warps, served in loose round robin. A warp whose next instruction waits for
-/// a load from global memory goes to the tail of the pending queue, and the first pending warp
-/// that is not waiting for one takes its place in the same cycle.
+/// The two-level policy: an active set of N warps, served in loose round robin. A warp whose next
+/// instruction waits for a load from global memory goes to the tail of the pending queue, and the
+/// first pending warp that does not wait for one replaces it in the same cycle.
 ///
-/// What that leaves open is decided so:
-/// * At first all warps are pending, by age; the first N move up before the first decision. The
-///   warps of a block that becomes resident later go to the tail.
-/// * A warp waits for global memory while some register its next instruction needs (also a
+/// The details are defined as follows:
+/// * At first all warps are pending, by age; the first N become active before the first decision.
+///   The warps of a block that becomes resident later go to the tail.
+/// * A warp waits for global memory while some register that its next instruction needs (also a
 ///   destination, where hazards include WAW) was last written by a load from global or local
 ///   memory, an atomic with a result or an asynchronous copy, and is not yet available.
-/// * A warp that waits at a barrier is treated like one that waits for global memory: it leaves
-///   the active set and is not taken from the queue. Else N warps at a barrier would keep out the
+/// * A warp that waits at a barrier is treated like one that waits for global memory: it leaves the
+///   active set and is not taken from the queue. Otherwise N warps at a barrier would keep out the
 ///   others, for which they wait.
-/// * A place without a warp that may take it stays empty; it is filled in the first cycle in which
-///   there is one, ready or not. Places of finished warps are filled the same way.
-/// * Within a cycle: finished warps leave, then waiting ones, by slot; then places are filled.
+/// * An active position stays empty while no pending warp may take it; it is filled in the first
+///   cycle in which there is one, ready or not. Positions of finished warps are filled the same
+///   way.
+/// * Within a cycle, finished warps leave first, then waiting ones, by slot; then positions are
+///   filled.
 ///
-/// Not work conserving: a pending warp can be ready while every active one waits for something
-/// that is not global memory.
+/// The policy is not work conserving: a pending warp can be ready while every active one waits for
+/// something other than global memory.
 #[derive(Clone, Debug)]
 pub struct TwoLevel {
     capacity: u32,
@@ -32,7 +34,7 @@ pub struct TwoLevel {
     from: usize,
 }
 
-/// Slots in first-in first-out order, each at most once.
+/// A queue of slots in first-in first-out order, each at most once.
 #[derive(Clone, Debug)]
 struct Queue {
     slots: [u8; SLOTS],
@@ -51,7 +53,7 @@ impl Queue {
         self.len += 1;
     }
 
-    /// Removes and returns the first slot that fits.
+    /// Removes and returns the first slot for which `fits` returns true.
     fn take_first(&mut self, fits: impl Fn(usize) -> bool) -> Option<usize> {
         let at = self.as_slice().iter().position(|&slot| fits(slot as usize))?;
         let slot = self.slots[at] as usize;
@@ -66,7 +68,7 @@ impl Queue {
 }
 
 impl TwoLevel {
-    /// With an active set of this many warps, at least 1.
+    /// Creates a policy with an active set of this many warps, at least 1.
     pub fn new(active: u32) -> Self {
         Self { capacity: active.max(1), active: WarpMask::empty(), pending: Queue::EMPTY, from: 0 }
     }
@@ -94,7 +96,7 @@ impl Policy for TwoLevel {
     }
 
     fn placed(&mut self, placed: &Placed) {
-        // what had these slots before has finished, perhaps since the last decision
+        // the previous warps of these slots have finished, perhaps since the last decision
         self.active -= placed.slots;
         self.pending.remove_all(|slot| placed.slots.has(slot));
         placed.slots.slots().for_each(|slot| self.pending.push(slot));
@@ -121,8 +123,8 @@ impl Policy for TwoLevel {
         Ok(chosen)
     }
 
-    /// When a pending warp stops waiting for global memory and could take an empty place. What
-    /// else fills or empties places is an event of the engine.
+    /// Returns the cycle in which a pending warp stops waiting for global memory and could fill an
+    /// empty position. Everything else that fills or empties positions is an event of the engine.
     fn wake(&self, view: &View) -> Cycle {
         if !self.has_vacancy() {
             return Cycle::NEVER;

@@ -1,28 +1,28 @@
-//! Counters of the fetch, the caches and DRAM.
+//! The counters of fetch, the caches and DRAM.
 
 use super::json::Events;
 use super::{MEMORY, SM};
 use crate::trace::{CacheSample, CacheStats, Counted, DramSample, DramStats, FetchSample, Sample};
 
-/// Cycles for which a part's counters are written at most once. The memory of a busy launch changes in
-/// every cycle, and is shared by SMs that the trace does not show.
+/// The number of cycles for which the counters of a part are written at most once. The memory of a
+/// busy launch changes in every cycle, and is shared by SMs that the trace does not show.
 pub(super) const STEP: u64 = 16;
 
-/// Writes counters when they change: of every [`STEP`] cycles the last values.
+/// Writes counters when they change: the last values of every [`STEP`] cycles.
 #[derive(Default)]
 pub(super) struct Counters {
-    /// By part, in the order of appearance.
+    /// The parts, in the order of appearance.
     parts: Vec<Part>,
 }
 
 struct Part {
     latest: Sample,
-    /// Those that are in the trace.
+    /// The counters that were written last.
     written: Option<Counted>,
 }
 
 impl Part {
-    /// Writes the latest counters, unless they are as before.
+    /// Writes the latest counters, unless they are unchanged.
     fn write(&mut self, events: &mut Events<'_>) {
         if self.written.replace(self.latest.counted) != Some(self.latest.counted) {
             write(&self.latest, events);
@@ -44,7 +44,7 @@ impl Counters {
         }
     }
 
-    /// Writes what is left.
+    /// Writes the remaining counters.
     pub fn finish(&mut self, events: &mut Events<'_>) {
         self.parts.iter_mut().for_each(|part| part.write(events));
     }

@@ -1,13 +1,13 @@
-//! Cycles in which a sub-core issued nothing, and why.
+//! The cycles in which a sub-core issued nothing, with the reasons.
 
 use super::json::{Events, Track};
 use crate::trace::{Idle, Waiting};
 
-/// Writes the idle cycles of every sub-core; those that follow each other for the same reason and with
-/// the same warp as one slice.
+/// Writes the idle cycles of every sub-core. Consecutive intervals with the same reason and the
+/// same warp become one slice.
 #[derive(Default)]
 pub(super) struct IdleSlots {
-    /// By sub-core: what is not written yet, since the next interval may continue it.
+    /// By sub-core: the interval that has not been written, because the next one may continue it.
     held: Vec<Option<Idle>>,
 }
 
@@ -16,7 +16,8 @@ impl IdleSlots {
         Self { held: vec![None; sub_cores] }
     }
 
-    /// `track` is that of sub-core 0; the others follow. `names` are those of the instructions, as JSON.
+    /// Adds an interval. `track` is that of sub-core 0; the others follow. `names` are those of the
+    /// instructions, as JSON.
     pub fn idled(&mut self, idle: &Idle, track: Track, names: &[String], events: &mut Events<'_>) {
         let sub_core = usize::from(idle.sub_core);
         if self.held.len() <= sub_core {
@@ -32,7 +33,7 @@ impl IdleSlots {
         }
     }
 
-    /// Writes what is left.
+    /// Writes the remaining intervals.
     pub fn finish(&mut self, track: Track, names: &[String], events: &mut Events<'_>) {
         for idle in self.held.iter_mut().filter_map(Option::take) {
             write(&idle, track, names, events);

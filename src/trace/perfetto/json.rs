@@ -1,4 +1,4 @@
-//! JSON trace events, one a line.
+//! The output of JSON trace events, one per line.
 
 use std::fmt::{Arguments, Display};
 use std::io::{self, Write};
@@ -7,14 +7,14 @@ use serde_json::Value;
 
 use crate::base::Cycle;
 
-/// A track: process and thread.
+/// A track: a process and a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Track {
     pub pid: u64,
     pub tid: usize,
 }
 
-/// Where events go, until a write fails.
+/// An output of events, until a write fails.
 pub(super) struct Events<'a> {
     out: &'a mut dyn Write,
     written: io::Result<()>,
@@ -27,7 +27,7 @@ impl<'a> Events<'a> {
         Self { out, written, first: true }
     }
 
-    /// Closes the JSON and flushes.
+    /// Closes the JSON and flushes the output.
     pub fn finish(self) -> io::Result<()> {
         self.written?;
         self.out.write_all(b"\n]}\n")?;
@@ -41,7 +41,7 @@ impl<'a> Events<'a> {
         }
     }
 
-    /// Names a process; of several the one with the lowest number comes first.
+    /// Names a process; the viewer sorts processes by number.
     pub fn process(&mut self, pid: u64, name: &str) {
         let name = Value::from(name);
         self.event(format_args!(
@@ -63,7 +63,8 @@ impl<'a> Events<'a> {
         ));
     }
 
-    /// Something lasts from one cycle to another. `name` is JSON, `args` what is between the braces.
+    /// Writes a slice, which lasts from one cycle to another. `name` is JSON, and `args` is the
+    /// text between the braces.
     pub fn slice(
         &mut self,
         Track { pid, tid }: Track,
@@ -77,7 +78,8 @@ impl<'a> Events<'a> {
         ));
     }
 
-    /// Values from a cycle on. `name` is JSON, `args` what is between the braces.
+    /// Writes counter values that hold from a cycle on. `name` is JSON, and `args` is the text
+    /// between the braces.
     pub fn counter(&mut self, pid: u64, at: Cycle, name: impl Display, args: Arguments<'_>) {
         self.event(format_args!(r#"{{"ph":"C","pid":{pid},"ts":{at},"name":{name},"args":{{{args}}}}}"#));
     }

@@ -1,21 +1,21 @@
 //! Traces for Perfetto and `chrome://tracing`: JSON trace events, streamed. They show one SM.
 //!
 //! One cycle is shown as one microsecond. The process `SM` has
-//! * a track per unit (with several sub-cores, per instance of a unit), on which an instruction lasts as
-//!   long as it occupies the unit;
-//! * a track per sub-core with the cycles in which it issued nothing: the reason is the name, the warp
-//!   that the reason fits is in the arguments;
-//! * per unit a counter of its busy instances and of the instructions that were issued to it and have not
-//!   started; over time, the first adds up to the length of the unit's slices;
-//! * on machines that have them, counters of the fetch, of the L1 and of the constant cache.
+//! * a track per unit (with several sub-cores, per instance of a unit), on which an instruction
+//!   lasts as long as it occupies the unit;
+//! * a track per sub-core with the cycles in which it issued nothing: the name is the reason, and
+//!   the arguments give the warp that the reason fits;
+//! * per unit a counter of its busy instances and of the instructions that were issued to it and
+//!   have not started; over time, the first one adds up to the length of the unit's slices;
+//! * on machines that have them, counters of fetch, of the L1 and of the constant cache.
 //!
-//! The process `memory` has the counters of the L2 and of DRAM, which all SMs share. Counters of events
-//! (fetches, hits, activations) count from the start of the launch.
+//! The process `memory` has the counters of the L2 and of DRAM, which all SMs share. Counters of
+//! events (fetches, hits, activations) count from the start of the launch.
 //!
-//! Each block is a process. Of a warp it has first a track with what the warp was doing: `issues` (in each
-//! of these cycles), `waits` (to issue what the arguments name: for a register, its turn, a unit or the
-//! fetch), `at barrier`, and after its last issue `last results`. Then come its instructions, which last
-//! from issue to done, on as many tracks as they overlap.
+//! Each block is a process. Each warp in it has first a track with its activity: `issues` (in each
+//! of these cycles), `waits` (to issue the instruction in the arguments: for a register, its turn,
+//! a unit or fetch), `at barrier`, and after its last issue `last results`. Then follow its
+//! instructions, which last from issue to done, on as many tracks as overlaps require.
 
 mod counters;
 mod idle;
@@ -35,7 +35,7 @@ use self::warps::Warps;
 use super::{BlockStart, Idle, Issue, Listing, Observer, Release, Sample, UnitInstances, WarpFinish};
 use crate::base::Cycle;
 
-/// Numbers of the processes; that of block n is `FIRST_BLOCK + n`.
+/// The numbers of the processes; that of block n is `FIRST_BLOCK + n`.
 const SM: u64 = 1;
 const MEMORY: u64 = 2;
 const FIRST_BLOCK: u64 = 3;
@@ -43,20 +43,20 @@ const FIRST_BLOCK: u64 = 3;
 /// Writes a trace as JSON trace events.
 pub struct PerfettoTrace<'a> {
     events: Events<'a>,
-    /// Texts of the instructions as JSON.
+    /// The texts of the instructions, as JSON.
     names: Vec<String>,
     units: UnitInstances,
     unit_load: UnitLoad,
     idle: IdleSlots,
     warps: Warps,
     counters: Counters,
-    /// Whether the process of the memory has a name yet.
+    /// Whether the process of the memory has been named.
     memory_is_named: bool,
 }
 
 impl<'a> PerfettoTrace<'a> {
-    /// Writes to `out`, best a buffered one. `units` are those of the machine, `listing` is that of the
-    /// program.
+    /// Creates a trace that writes to `out`, which should be buffered. `units` are those of the
+    /// machine, and `listing` is that of the program.
     pub fn new(out: &'a mut dyn Write, units: UnitInstances, listing: &Listing) -> Self {
         let json = |name: &str| Value::from(name).to_string();
         let mut events = Events::new(out);
@@ -86,10 +86,10 @@ impl<'a> PerfettoTrace<'a> {
         }
     }
 
-    /// Writes what is left, closes the JSON and flushes.
+    /// Writes the remaining events, closes the JSON and flushes the output.
     ///
     /// # Errors
-    /// The first write that failed, whenever that was.
+    /// Returns the first write error, whenever it occurred.
     pub fn finish(mut self) -> io::Result<()> {
         self.unit_load.advance(Cycle::NEVER, &mut self.events);
         self.idle.finish(idle_track(&self.units), &self.names, &mut self.events);
@@ -98,7 +98,7 @@ impl<'a> PerfettoTrace<'a> {
     }
 }
 
-/// The track of the idle cycles of sub-core 0, after those of the units.
+/// Returns the track of the idle cycles of sub-core 0, which follows those of the units.
 fn idle_track(units: &UnitInstances) -> Track {
     Track { pid: SM, tid: units.names().len() + 1 }
 }
@@ -149,7 +149,7 @@ pub(super) mod tests {
     use crate::base::{BlockId, Pc, UnitId, WarpId};
     use crate::path::Step;
 
-    /// An issue of warp 0 on a unit with init 1; the pc is the index, the unit its parity.
+    /// Returns an issue of warp 0 on a unit with init 1; the pc is the index, the unit its parity.
     pub(crate) fn issue(index: u32, issue: u64, start: u64, done: u64) -> Issue {
         Issue {
             block: BlockId::new(0),
@@ -184,7 +184,7 @@ pub(super) mod tests {
         assert!(serde_json::from_slice::<Value>(&out).is_ok());
     }
 
-    /// (ts, dur) of the slices of a track.
+    /// Returns (ts, dur) of the slices of a track.
     fn slices(events: &[Value], pid: u64, tid: u64) -> Vec<(u64, u64)> {
         let of = events.iter().filter(|e| e["ph"] == "X" && e["pid"] == pid && e["tid"] == tid);
         of.map(|e| (e["ts"].as_u64().unwrap(), e["dur"].as_u64().unwrap())).collect()
@@ -203,7 +203,7 @@ pub(super) mod tests {
     #[test]
     fn what_a_warp_does_fills_its_time() {
         let events = trace(&[issue(0, 0, 0, 9), issue(1, 1, 1, 4), issue(2, 4, 4, 6), issue(3, 9, 9, 10)]);
-        // issues in cycles 0 and 1, in 4, and in 9; the last run is not over
+        // issues in cycles 0 and 1, in 4, and in 9; the last run has not been written
         assert_eq!(slices(&events, FIRST_BLOCK, 1), [(0, 2), (2, 2), (4, 1), (5, 4)]);
         let to_issue = events.iter().filter_map(|e| e["args"].get("to issue"));
         assert_eq!(to_issue.collect::<Vec<_>>(), ["add \"2\"\t", "add \"3\"\t"]);
@@ -211,7 +211,7 @@ pub(super) mod tests {
 
     #[test]
     fn counters_of_units_change_when_their_load_does() {
-        // all to one unit: two wait while the first is served, one of them longer
+        // all go to one unit: two wait while the first is served, one of them longer
         let events = trace(&[issue(0, 0, 0, 5), issue(2, 0, 1, 6), issue(2, 0, 2, 7), issue(0, 2, 3, 9)]);
         let loads = events.iter().filter(|e| e["ph"] == "C").map(|e| {
             assert_eq!((&e["name"], &e["pid"]), (&Value::from("unit alu"), &Value::from(SM)));

@@ -1,4 +1,4 @@
-//! How many instances of each unit are busy, and how many instructions wait for it.
+//! The number of busy instances of each unit, and the number of instructions that wait for it.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,7 +8,8 @@ use super::json::Events;
 use crate::base::Cycle;
 use crate::trace::Issue;
 
-/// What becomes of an instruction at its unit; in one cycle in this order.
+/// A change of an instruction's state at its unit. The variants are in the order of changes within
+/// one cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Change {
     Waits,
@@ -34,11 +35,11 @@ impl Load {
     }
 }
 
-/// Writes the counters of the units, in the order of time. What lies ahead of the last issue is kept:
-/// that is as much as is in flight.
+/// Writes the counters of the units, in the order of time. Changes after the last issue are kept;
+/// their number is bounded by the instructions in flight.
 #[derive(Default)]
 pub(super) struct UnitLoad {
-    /// Names of the counters, as JSON.
+    /// The names of the counters, as JSON.
     names: Vec<String>,
     loads: Vec<Load>,
     written: Vec<Load>,
@@ -51,7 +52,7 @@ impl UnitLoad {
         Self { names, written: loads.clone(), loads, ahead: BinaryHeap::new() }
     }
 
-    /// An instruction issued, not before those that came before.
+    /// Adds an instruction. Issue cycles must not descend from call to call.
     pub fn issued(&mut self, issue: &Issue, events: &mut Events<'_>) {
         let unit = issue.unit.index();
         if unit >= self.names.len() {
@@ -69,7 +70,7 @@ impl UnitLoad {
         }
     }
 
-    /// Writes what changes before a cycle.
+    /// Writes the changes before a cycle.
     pub fn advance(&mut self, to: Cycle, events: &mut Events<'_>) {
         while let Some(&Reverse((at, ..))) = self.ahead.peek()
             && at < to
@@ -78,7 +79,7 @@ impl UnitLoad {
         }
     }
 
-    /// Everything that changes in one cycle.
+    /// Writes all changes of one cycle.
     fn cycle(&mut self, now: Cycle, events: &mut Events<'_>) {
         while let Some(&Reverse((at, unit, _))) = self.ahead.peek()
             && at == now

@@ -1,31 +1,31 @@
-//! The tracks of a warp: what it was doing, and its instructions.
+//! The tracks of a warp: its activity, and its instructions.
 //!
-//! Instructions of a warp overlap, and slices of a track must not: an instruction that issues while
-//! earlier ones are in flight goes to the first free lane.
+//! The instructions of a warp overlap, but slices of a track must not. An instruction that issues
+//! while earlier ones are in flight is therefore shown on the first free lane.
 
 use super::FIRST_BLOCK;
 use super::json::{Events, Track};
 use crate::base::{BlockId, Cycle, WarpId};
 use crate::trace::{BlockStart, Issue, Release, WarpFinish};
 
-/// Tracks of a warp. Instructions beyond them share the last one.
+/// The number of tracks of a warp. Instructions beyond it share the last one.
 const TRACKS: usize = 1000;
 
-/// A warp on a slot.
+/// A warp in a slot.
 #[derive(Clone, Debug, Default)]
 struct Warp {
     block: BlockId,
     warp: WarpId,
-    /// Up to here it is known what it did, but for `run`.
+    /// The cycle up to which the activity has been written, except for `run`.
     known: Cycle,
-    /// Cycles one after the other in which it issued, and how many instructions.
+    /// The present interval of consecutive issue cycles, and the number of instructions in it.
     run: Option<(Cycle, Cycle, u64)>,
-    /// Until when each lane is taken.
+    /// The cycle until which each lane is occupied.
     lanes: Vec<Cycle>,
 }
 
 impl Warp {
-    /// Where it is shown what the warp was doing.
+    /// Returns the track that shows the activity of the warp.
     fn activity(&self) -> Track {
         Track { pid: FIRST_BLOCK + u64::from(self.block.get()), tid: self.warp.index() * TRACKS + 1 }
     }
@@ -35,7 +35,7 @@ impl Warp {
         Track { pid, tid: tid + 1 + lane }
     }
 
-    /// The lane on which an instruction can be drawn, and whether it is a new one.
+    /// Returns the lane on which to show an instruction, and whether the lane is new.
     fn take_lane(&mut self, issue: &Issue) -> (usize, bool) {
         let free = self.lanes.iter().position(|until| *until <= issue.issue);
         let (lane, new) = match free {
@@ -50,7 +50,7 @@ impl Warp {
         (lane, new)
     }
 
-    /// It issues no further instruction in the next cycle.
+    /// Ends the interval of consecutive issue cycles.
     fn end_run(&mut self, events: &mut Events<'_>) {
         if let Some((from, to, instructions)) = self.run.take() {
             let args = format_args!(r#""instructions":{instructions}"#);
@@ -59,7 +59,7 @@ impl Warp {
         }
     }
 
-    /// What it did from the end of what is known up to `to`.
+    /// Writes the activity from the end of the known part up to `to`.
     fn fill(&mut self, to: Cycle, events: &mut Events<'_>, name: &str, args: std::fmt::Arguments<'_>) {
         if to > self.known {
             events.slice(self.activity(), (self.known, to), name, args);
@@ -71,7 +71,7 @@ impl Warp {
 /// Writes the tracks of the warps, in one process per block.
 #[derive(Default)]
 pub(super) struct Warps {
-    /// By slot.
+    /// The warps, by slot.
     warps: Vec<Warp>,
 }
 
@@ -95,7 +95,7 @@ impl Warps {
         }
     }
 
-    /// The instruction's `name` is JSON.
+    /// Adds an instruction; `name` is its text as JSON.
     pub fn issued(&mut self, issue: &Issue, name: &str, events: &mut Events<'_>) {
         let warp = self.at(issue.slot);
         let next = Cycle::new(issue.issue.get() + 1);

@@ -1,8 +1,9 @@
-//! A set-associative cache, non-blocking.
+//! A set-associative, non-blocking cache.
 //!
-//! A line has four flags per sector: valid, dirty, and reserved for a fetch under way. Lines are
-//! taken when the miss happens, so a line that waits for data cannot make room. Write-allocation fetches
-//! nothing: a sector that stores have written in part is fetched when a load wants it.
+//! A line has flags per sector, among them valid, dirty, and reserved for a fetch in flight. A line
+//! is allocated when the miss happens, so a line that waits for data cannot be a victim. Write
+//! allocation fetches nothing: a sector that stores have written in part is fetched when a load
+//! accesses it.
 
 use std::collections::VecDeque;
 
@@ -16,30 +17,31 @@ use super::{Request, RequestKind, Token, index};
 use crate::machine::memory::{CacheSettings, Replacement, WriteMiss, WritePolicy};
 use crate::trace::{CacheSample, CacheStats};
 
-/// What became of a request at the tags.
+/// The outcome of a request at the tags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Done: the data is there, or a write-back cache has taken the store.
+    /// The request is done: the data is present, or a write-back cache has accepted the store.
     Hit,
-    /// The data is fetched; the request comes back from [`Cache::ready`].
+    /// The data is fetched; the request is returned by [`Cache::ready`].
     Miss,
-    /// The data is being fetched already; the request comes back from [`Cache::ready`].
+    /// The data is being fetched already; the request is returned by [`Cache::ready`].
     Merged,
-    /// A store that goes on to the next level, which answers it.
+    /// The request is a store that is forwarded to the next level, which answers it.
     Forwarded,
-    /// Nothing happened; try again in a later cycle.
+    /// Nothing happened; the request has to be repeated in a later cycle.
     Stall,
 }
 
 /// A cache: the data cache of an SM, or a slice of the L2.
 ///
-/// What it sends to the next level carries, if it is a fetch, a token of the cache's own.
+/// A fetch that it sends to the next level carries a token of the cache itself.
 #[derive(Clone, Debug)]
 pub struct Cache {
     settings: CacheSettings,
     lines: Lines,
     set_bits: u32,
-    /// Sectors of a line, as a shift of the 128-byte line's number and as a full mask.
+    /// The binary logarithm of the number of cache lines in a 128-byte line; and a mask of all
+    /// sectors of a line.
     part_bits: u32,
     full: u8,
     mshrs: Mshrs,
@@ -48,7 +50,7 @@ pub struct Cache {
     stats: CacheStats,
 }
 
-/// A request as the cache sees it.
+/// The cache line that a request accesses.
 #[derive(Clone, Copy, Debug)]
 struct Target {
     tag: u64,
@@ -56,12 +58,12 @@ struct Target {
     /// The words that a store writes.
     words: u32,
     set: usize,
-    /// The place that holds it.
+    /// The way that holds the line, as an index among all ways of all sets; `None` on a miss.
     place: Option<usize>,
 }
 
 impl Cache {
-    /// An empty cache. `seed` is for random replacement.
+    /// Creates an empty cache. `seed` is for random replacement.
     pub fn new(settings: &CacheSettings, seed: u64) -> Self {
         let (sets, ways) = (settings.sets as usize, settings.ways as usize);
         let per_line = settings.line / 32;
@@ -78,15 +80,15 @@ impl Cache {
         }
     }
 
-    /// A transaction reaches the tags. It must lie in one line of this cache: with lines shorter
-    /// than 128 bytes the sender coalesces to those.
+    /// Looks up a transaction. It must lie in one line of this cache: if lines are shorter than 128
+    /// bytes, the sender coalesces accesses to that length.
     #[inline]
     pub fn access(&mut self, request: Request) -> Access {
         self.access_at(request, request.line)
     }
 
-    /// As [`Self::access`], with the set chosen by another number than the line's: a slice of the
-    /// L2 leaves out the bits that chose the slice.
+    /// Looks up a transaction like [`Self::access`], but selects the set by `number` instead of the
+    /// number of the line: a slice of the L2 leaves out the bits that selected the slice.
     pub(super) fn access_at(&mut self, request: Request, number: u64) -> Access {
         let target = self.target(&request, number);
         let access =
@@ -100,30 +102,30 @@ impl Cache {
         access
     }
 
-    /// Bytes of a line.
+    /// Returns the number of bytes of a line.
     pub fn line_bytes(&self) -> u32 {
         self.settings.line
     }
 
-    /// Whether nothing waits to be sent or to be handed back.
+    /// Returns whether nothing waits to be sent or to be returned.
     #[inline]
     pub fn is_quiet(&self) -> bool {
         self.outgoing.is_empty() && !self.any_ready()
     }
 
-    /// Requests that wait to be sent to the next level: the first of them.
+    /// Returns the first one of the requests that wait to be sent to the next level.
     #[inline]
     pub fn outgoing(&self) -> Option<&Request> {
         self.outgoing.front()
     }
 
-    /// The first waiting request has been sent.
+    /// Removes the first waiting request, which has been sent.
     #[inline]
     pub fn sent(&mut self) {
         self.outgoing.pop_front();
     }
 
-    /// The reply to a fetch, by the token that the fetch carried.
+    /// Receives the reply to a fetch, given by the token of the fetch.
     pub fn fill(&mut self, token: Token) {
         let Token::Fetch(id) = token else { panic!("{token:?} is no fetch of a cache") };
         let done = self.mshrs.complete(id);
@@ -136,13 +138,13 @@ impl Cache {
         }
     }
 
-    /// A waiting transaction whose data is there now, at most one per call.
+    /// Removes and returns a waiting transaction whose data has arrived, at most one per call.
     #[inline]
     pub fn ready(&mut self) -> Option<Request> {
         self.mshrs.ready()
     }
 
-    /// Whether [`Self::ready`] has something.
+    /// Returns whether [`Self::ready`] would return a transaction.
     #[inline]
     pub fn any_ready(&self) -> bool {
         self.mshrs.any_ready()
@@ -162,29 +164,29 @@ impl Cache {
         }
     }
 
-    /// Hands on its lines, at rest, and what has been drawn.
+    /// Takes out the state of the cache at rest: its lines, and the number of random words drawn.
     pub(super) fn leave(&mut self) -> CacheLeft {
         CacheLeft { lines: self.lines.leave(self.full), drawn: Drawn::new(self.rng.get_word_pos()) }
     }
 
-    /// Goes on after another launch has left these. Whether they fit.
+    /// Restores the state that another launch has left, and returns whether it fits this cache.
     #[must_use]
     pub(super) fn go_on_after(&mut self, left: CacheLeft) -> bool {
         self.rng.set_word_pos(left.drawn.words());
         self.lines.go_on_after(left.lines, self.full)
     }
 
-    /// It would have refused so many accesses more.
+    /// Adds refused accesses of cycles that were not simulated.
     pub fn add_stalls(&mut self, stalls: u64) {
         self.stats.stalls += stalls;
     }
 
-    /// What happened so far.
+    /// Returns the statistics so far.
     pub fn stats(&self) -> CacheStats {
         self.stats
     }
 
-    /// Its counters.
+    /// Returns the counters.
     pub fn sample(&self) -> CacheSample {
         CacheSample { stats: self.stats, mshrs: self.mshrs.in_use() }
     }
@@ -193,7 +195,7 @@ impl Cache {
     fn target(&mut self, request: &Request, number: u64) -> Target {
         self.lines.set_up();
         if self.part_bits == 0 {
-            // nearly always: the cache's lines are those of requests
+            // nearly always: the lines of the cache are those of requests
             let (tag, set) = (request.line, index::of(number, self.set_bits, self.settings.index));
             let Request { sectors, words, .. } = request;
             return Target { tag, sectors: *sectors, words: *words, set, place: self.lines.find(tag, set) };
@@ -208,7 +210,7 @@ impl Cache {
         Target { tag, sectors: sectors & self.full, words, set, place: self.lines.find(tag, set) }
     }
 
-    /// The sectors that the target's line has.
+    /// Returns the sector masks of the target's line.
     #[inline(always)]
     fn masks(&self, target: &Target) -> Masks {
         target.place.map_or(Masks::default(), |place| self.lines.masks(place))
@@ -229,7 +231,7 @@ impl Cache {
             self.stats.hits += 1;
             return Access::Hit;
         }
-        // room for the fetch, and for a victim before it
+        // there must be room for the fetch, and for the write-back of a victim before it
         if self.outgoing.len() + 2 > self.settings.miss_queue as usize {
             return Access::Stall;
         }
@@ -291,7 +293,7 @@ impl Cache {
         Access::Forwarded
     }
 
-    /// The place of the target's line, which is taken if it has none yet.
+    /// Returns the way of the target's line, and allocates one if the line has none yet.
     #[inline]
     fn allocate(&mut self, target: &Target) -> Option<usize> {
         if let Some(place) = target.place {
@@ -311,7 +313,8 @@ impl Cache {
         Some(place)
     }
 
-    /// As [`Self::allocate`], for a line that need not be written back.
+    /// Returns the way of the target's line like [`Self::allocate`], if the victim need not be
+    /// written back.
     fn place_of(&mut self, target: &Target) -> Option<usize> {
         if let Some(place) = target.place {
             self.touch(place, target.set);
@@ -322,13 +325,13 @@ impl Cache {
         Some(place)
     }
 
-    /// The target's line comes to a place.
+    /// Puts the target's line into a way.
     fn take(&mut self, place: usize, target: &Target) {
         self.lines.put(target.tag, place);
         self.lines.move_to_end(place, target.set);
     }
 
-    /// A line that is there is used.
+    /// Updates the replacement order when a line that is present is accessed.
     #[inline]
     fn touch(&mut self, place: usize, set: usize) {
         if self.settings.replacement == Replacement::Lru {
@@ -336,7 +339,7 @@ impl Cache {
         }
     }
 
-    /// The place of a set that makes room; none if all wait for data.
+    /// Returns the victim of a set, or `None` if all ways wait for data.
     #[inline]
     fn victim(&mut self, set: usize) -> Option<usize> {
         let lines = &self.lines;
@@ -349,7 +352,8 @@ impl Cache {
         let mut free = (set * ways..(set + 1) * ways).filter(is_free);
         let count = free.clone().count() as u64;
         let empty = free.clone().find(|&place| lines.at(place).is_none());
-        // where nothing is drawn from, nothing is drawn: it makes no difference how often somebody tries
+        // do not draw if there is no candidate, so that the number of attempts has no effect on the
+        // generator
         if count == 0 {
             return None;
         }
@@ -359,7 +363,7 @@ impl Cache {
         })
     }
 
-    /// Sectors of one of this cache's lines as sectors of the 128-byte line.
+    /// Converts sectors of one of this cache's lines to sectors of the 128-byte line.
     #[inline]
     fn outside(&self, tag: u64, sectors: u8) -> u8 {
         if self.part_bits == 0 {

@@ -35,7 +35,7 @@ fn id(token: Token) -> u32 {
     id
 }
 
-/// Sends everything that waits, answers the fetches, and returns what was sent.
+/// Sends all waiting requests, answers the fetches, and returns the requests.
 fn serve(cache: &mut Cache) -> Vec<(RequestKind, u64, u8)> {
     let mut sent = Vec::new();
     while let Some(&out) = cache.outgoing() {
@@ -49,7 +49,7 @@ fn serve(cache: &mut Cache) -> Vec<(RequestKind, u64, u8)> {
     sent
 }
 
-/// Reads a line, and whether it was there.
+/// Reads a line, and returns whether it was a hit.
 fn touch(cache: &mut Cache, line: u64) -> bool {
     let hit = cache.access(read(line, 1)) == Access::Hit;
     serve(cache);
@@ -62,7 +62,7 @@ fn a_miss_fetches_its_sectors_and_hits_afterwards() {
     assert_eq!(cache.access(read(5, 0b0011)), Access::Miss);
     assert_eq!(serve(&mut cache), [(RequestKind::Read, 5, 0b0011)]);
     assert_eq!(cache.access(read(5, 0b0010)), Access::Hit);
-    // the other sectors of the line are another miss, of what is missing only
+    // another sector of the line is another miss, and only what is missing is fetched
     assert_eq!(cache.access(read(5, 0b0110)), Access::Miss);
     assert_eq!(serve(&mut cache), [(RequestKind::Read, 5, 0b0100)]);
     assert_eq!(cache.access(read(5, 0b0111)), Access::Hit);
@@ -90,7 +90,7 @@ fn short_lines_divide_the_sectors() {
     for sector in 0..4 {
         assert_eq!(cache.access(read(0, 1 << sector)), Access::Miss);
     }
-    // four lines in two sets of two ways: all stay
+    // four lines fit into two sets of two ways, so all stay
     serve(&mut cache);
     for sector in 0..4 {
         assert_eq!(cache.access(read(0, 1 << sector)), Access::Hit);
@@ -99,7 +99,7 @@ fn short_lines_divide_the_sectors() {
 
 #[test]
 fn replacement_policies_differ_where_they_should() {
-    // lines 0, 2, 4 share set 0 of two ways; 0 is used again before 4 comes
+    // lines 0, 2, 4 share set 0 of two ways; 0 is used again before 4 is accessed
     let survivors = |replacement| {
         let mut cache = Cache::new(&CacheSettings { replacement, ..SMALL }, 3);
         for line in [0, 2, 0, 4] {
@@ -109,7 +109,7 @@ fn replacement_policies_differ_where_they_should() {
     };
     assert_eq!(survivors(Replacement::Lru), [true, false, true]);
     assert_eq!(survivors(Replacement::Fifo), [false, true, true]);
-    // direct-mapped: the last of a set stays
+    // direct-mapped: the last line of a set stays
     let mut direct = Cache::new(&CacheSettings { ways: 1, ..SMALL }, 0);
     assert_eq!([0, 2, 0, 1, 0].map(|line| touch(&mut direct, line)), [false, false, false, false, true]);
 }
@@ -207,15 +207,15 @@ fn write_back_keeps_stores_until_the_line_makes_room() {
     assert!(cache.outgoing().is_none());
     touch(&mut cache, 0);
     assert_eq!(cache.access(read(4, 1)), Access::Miss);
-    // the victim goes before the fetch
+    // the write-back of the victim is sent before the fetch
     assert_eq!(serve(&mut cache), [(RequestKind::WriteBack, 2, 0b0001), (RequestKind::Read, 4, 1)]);
     assert_eq!(cache.access(read(6, 1)), Access::Miss);
     assert_eq!(serve(&mut cache), [(RequestKind::WriteBack, 0, 0b0101), (RequestKind::Read, 6, 1)]);
     assert_eq!(cache.stats().write_backs, 2);
-    // a clean line makes room in silence
+    // a clean victim needs no write-back
     assert_eq!(cache.access(read(8, 1)), Access::Miss);
     assert_eq!(serve(&mut cache), [(RequestKind::Read, 8, 1)]);
-    // without allocation a store that misses goes on
+    // without allocation a store that misses is forwarded
     let mut cache = Cache::new(&CacheSettings { write_miss: WriteMiss::NoAllocate, ..settings }, 0);
     assert_eq!(cache.access(write(0, 1)), Access::Forwarded);
 }
@@ -254,13 +254,14 @@ fn a_warm_cache_hits_at_once() {
     assert_eq!(cache.access(read(6, 1)), Access::Miss);
 }
 
-/// The words of the first sector of a line.
+/// A store to these words of the first sector of a line.
 fn in_part(line: u64, words: u32) -> Request {
     write(line, 1).writing(words)
 }
 
-/// GPGPU-Sim's L1 and L2 (`LAZY_FETCH_ON_READ`): a store allocates and fetches nothing, and what it leaves out of a
-/// sector has to be fetched when a load wants the sector.
+/// Tests the behaviour of GPGPU-Sim's L1 and L2 (`LAZY_FETCH_ON_READ`): a store allocates and
+/// fetches nothing, and the rest of a partly written sector has to be fetched when a load accesses
+/// the sector.
 #[test]
 fn a_sector_that_is_written_in_part_is_fetched_when_a_load_wants_it() {
     for write in [WritePolicy::Through, WritePolicy::Back] {
@@ -271,11 +272,11 @@ fn a_sector_that_is_written_in_part_is_fetched_when_a_load_wants_it() {
         assert_eq!(cache.access(read(5, 1)), Access::Merged, "{write:?}");
         assert_eq!(serve(&mut cache), [(RequestKind::Read, 5, 1)], "{write:?}");
         assert_eq!(cache.access(read(5, 1)), Access::Hit, "{write:?}");
-        // what is there stays there, whatever is written in it
+        // a sector that is present stays readable, whatever is written to it
         cache.access(in_part(5, 0x01));
         serve(&mut cache);
         assert_eq!(cache.access(read(5, 1)), Access::Hit, "{write:?}");
-        // a whole sector needs nothing of memory, nor do parts that make one
+        // a sector that is written completely, at once or in parts, need not be fetched
         cache.access(in_part(6, 0xff));
         cache.access(in_part(7, 0x3c));
         cache.access(in_part(7, 0xc3));
@@ -298,8 +299,8 @@ fn a_store_in_part_to_a_sector_under_way_waits_for_it() {
     assert_eq!(cache.access(read(5, 1)), Access::Hit);
 }
 
-/// A place can have several fetches under way, of sectors that were missed one after the other: each is found, in the order
-/// in which they began, until its own data is there, whichever comes first.
+/// Tests that a line can have several fetches in flight, of sectors that were missed one after the
+/// other: each is found, in the order of their starts, until its own data arrives, in any order.
 #[test]
 fn fetches_of_one_place_are_all_found() {
     for order in [[0, 1, 2], [2, 1, 0], [1, 0, 2]] {

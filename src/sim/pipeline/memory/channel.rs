@@ -1,4 +1,4 @@
-//! A memory partition's way to its DRAM.
+//! The path from a memory partition to its DRAM.
 
 use std::collections::VecDeque;
 
@@ -8,17 +8,18 @@ use super::jitter::Draws;
 use super::slice::Slice;
 use crate::machine::memory::Partitions;
 
-/// A channel: what its slices send to DRAM waits out a latency, one request per DRAM tick.
+/// A channel: a request that a slice sends to DRAM waits for a latency; one request is sent per
+/// DRAM tick.
 #[derive(Clone, Debug)]
 pub(super) struct Channel {
     slices: usize,
     latency: u64,
     pub draws: Draws,
-    /// With the L2 tick at which they go on.
+    /// The requests that wait for the latency, with the L2 tick at which they continue.
     delay: VecDeque<(u64, u8, Request)>,
     pub dram: Dram,
-    /// Requests between the slices and the return from DRAM: one for each slice of its own, and
-    /// some for all.
+    /// The reservations for requests between the slices and the return from DRAM: one for each
+    /// slice of its own, and some common ones.
     own: Vec<bool>,
     common: usize,
     common_limit: usize,
@@ -42,13 +43,15 @@ impl Channel {
         }
     }
 
-    /// The next tick after this one in which something can happen without a push, as far as it is known here.
+    /// Returns the next tick after this one in which something can happen without a push, as far as
+    /// the channel alone determines it.
     pub fn next(&self, tick: u64) -> u64 {
         let next = if self.dram.is_idle() { self.delay.front().map_or(u64::MAX, |&(at, ..)| at) } else { 0 };
         next.max(tick + 1)
     }
 
-    /// One DRAM tick, `now`, within the L2 tick `tick`. `slices` are this channel's.
+    /// Simulates one DRAM tick, `now`, within the L2 tick `tick`. `slices` are the slices of this
+    /// channel.
     pub fn cycle(&mut self, now: u64, tick: u64, slices: &mut [Slice], inner: impl Fn(u64) -> u64) {
         if let Some(done) = self.dram.done() {
             let (slice, request) = (usize::from(done.slice), done.request);
@@ -62,7 +65,7 @@ impl Channel {
             self.release(usize::from(written_back.slice));
         }
         for n in 1..=self.slices {
-            // while DRAM's queue is full nothing sets out for it
+            // no request is sent while the queue of DRAM is full
             if !self.dram.accepts() {
                 break;
             }
@@ -72,7 +75,7 @@ impl Channel {
             }
             if let Some(request) = slices[slice].to_dram.pop_front() {
                 self.served = slice;
-                // a jitter delays what is behind it too
+                // a jitter also delays the requests behind this one
                 let behind = self.delay.back().map_or(0, |&(at, ..)| at);
                 let at = (tick + self.latency + self.draws.next()).max(behind);
                 self.delay.push_back((at, slice as u8, request));

@@ -2,14 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A clock: `ticks` ticks in `cycles` cycles of another clock. Both begin together in the first launch; a later launch
-/// finds them where the launch before it has left them.
+/// A clock with `ticks` ticks in `cycles` cycles of another clock. Both start together in the first
+/// launch; a later launch starts with the phase that the launch before it has left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Clock {
     ticks: u64,
     cycles: u64,
-    /// How far it is into its next tick, in parts of a tick: below `cycles`.
+    /// The progress within the next tick, in units of 1 / `cycles` of a tick; it is below `cycles`.
     phase: u64,
 }
 
@@ -18,31 +18,31 @@ impl Clock {
         Self { ticks: ticks.into(), cycles: cycles.into(), phase: 0 }
     }
 
-    /// Whether it ticks once in each cycle.
+    /// Returns whether the clock ticks once in each cycle.
     #[inline]
     pub fn is_same(&self) -> bool {
         self.ticks == self.cycles
     }
 
-    /// The number of ticks within this number of cycles.
+    /// Returns the number of ticks within this number of cycles.
     #[inline]
     pub fn ticks(&self, cycles: u64) -> u64 {
-        // nearly always, and in every cycle: no division then
+        // this is nearly always the case, and avoids a division in every cycle
         if self.is_same() { cycles } else { (cycles * self.ticks + self.phase) / self.cycles }
     }
 
-    /// The cycle in which a tick lies, both counted from 1.
+    /// Returns the cycle in which a tick lies, both counted from 1.
     #[inline]
     pub fn cycle_of(&self, tick: u64) -> u64 {
         if self.is_same() { tick } else { (tick * self.cycles - self.phase).div_ceil(self.ticks) }
     }
 
-    /// A number of cycles that have no more than this number of ticks.
+    /// Returns a number of cycles that contain no more than this number of ticks.
     pub fn cycles_within(&self, ticks: u64) -> u64 {
         if self.is_same() { ticks } else { ticks.saturating_sub(1) * self.cycles / self.ticks }
     }
 
-    /// Counts cycles and ticks from 0 again after this number of cycles.
+    /// Restarts the count of cycles and ticks at 0 after this number of cycles.
     pub fn go_on_after(&mut self, cycles: u64) {
         if !self.is_same() {
             let parts = u128::from(cycles) * u128::from(self.ticks) + u128::from(self.phase);
@@ -50,7 +50,7 @@ impl Clock {
         }
     }
 
-    /// Whether it is this clock at some time.
+    /// Returns whether the two clocks are equal except for a valid phase.
     pub fn is_like(&self, other: &Self) -> bool {
         (self.ticks, self.cycles) == (other.ticks, other.cycles) && self.phase < self.cycles
     }

@@ -1,22 +1,25 @@
 //! One direction of the crossbar between SMs and memory partitions.
 //!
-//! Each tick an output takes at most one packet; among the inputs whose first packet is for it, it is round robin
-//! (one iteration of iSLIP: McKeown, "The iSLIP scheduling algorithm for input-queued switches", IEEE/ACM ToN 1999).
-//! As in GPGPU-Sim 4.2 the outputs choose one after the other and a packet leaves its input at once, so that a later
-//! output of the same tick may take the packet behind it: iSLIP proper moves one packet per input and tick. A packet
-//! is one request or reply, whatever its size.
+//! Per tick an output accepts at most one packet. It selects round robin among the inputs whose
+//! first packet is addressed to it (one iteration of iSLIP: McKeown, "The iSLIP scheduling
+//! algorithm for input-queued switches", IEEE/ACM ToN 1999). As in GPGPU-Sim 4.2, the outputs
+//! select one after the other and a packet leaves its input at once, so that a later output of the
+//! same tick may take the packet behind it; the original iSLIP moves one packet per input and tick.
+//! A packet is one request or reply, whatever its size.
 //!
-//! In a window, what comes to an input is known beforehand, with the time from which on it is there.
+//! In a window, the packets of an input are known beforehand, each with the time from which on it
+//! is available.
 
 use std::collections::VecDeque;
 
 use super::Request;
 use super::set::{Set, Sets};
 
-/// Packets with a time: at an input, from when on it is there; at an output, the core cycle in which it came there.
+/// A queue of packets with times. At an input, the time is that from which on the packet is
+/// available; at an output, it is the core cycle in which the packet arrived.
 pub(super) type Packets = VecDeque<(u64, Request)>;
 
-/// What the outputs are.
+/// The kind of the outputs.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Outputs {
     Slices,
@@ -28,16 +31,18 @@ pub(super) struct Crossbar {
     inputs: Vec<Packets>,
     outputs: Vec<Packets>,
     kind: Outputs,
-    /// Outputs that have packets.
+    /// The outputs that have packets.
     filled: Set,
-    /// Per output: the inputs whose first packet is for it and is there.
+    /// Per output: the inputs whose first packet is addressed to it and is available.
     wanting: Sets,
-    /// Outputs that an input wants.
+    /// The outputs for which an input has an available packet.
     wanted: Set,
-    /// In a window, by the time that has passed in it: the inputs whose first packet is there from then on.
+    /// In a window, by the time since its start: the inputs whose first packet becomes available
+    /// then.
     coming: Vec<Vec<u16>>,
     window: u64,
-    /// Inputs that want an output or whose packet is coming: but within a window all that have packets.
+    /// The inputs with a packet that is available or will become so. Outside of a window, these are
+    /// all inputs with packets.
     listed: Set,
     /// Per output: the input served last.
     served: Vec<usize>,
@@ -61,12 +66,12 @@ impl Crossbar {
         }
     }
 
-    /// By output, the input served last, at rest.
+    /// Returns, by output, the input served last, as the state at rest.
     pub fn left(&self) -> Vec<usize> {
         self.served.clone()
     }
 
-    /// Goes on after another launch has left these. Whether they fit.
+    /// Restores the state that another launch has left, and returns whether it fits.
     #[must_use]
     pub fn go_on_after(&mut self, served: &[usize]) -> bool {
         let fits =
@@ -77,18 +82,18 @@ impl Crossbar {
         fits
     }
 
-    /// Whether an input has room for another packet.
+    /// Returns whether an input has room for another packet.
     pub fn accepts(&self, input: usize) -> bool {
         self.room_at(input) > 0
     }
 
-    /// How many more packets an input has room for.
+    /// Returns the number of further packets for which an input has room.
     #[inline]
     pub fn room_at(&self, input: usize) -> usize {
         self.limit.saturating_sub(self.inputs[input].len())
     }
 
-    /// A packet comes to an input and is there at once.
+    /// Adds a packet to an input; it is available at once.
     pub fn push(&mut self, input: usize, packet: Request) {
         if self.inputs[input].is_empty() {
             self.want(input, &packet);
@@ -97,7 +102,7 @@ impl Crossbar {
         self.inputs[input].push_back((0, packet));
     }
 
-    /// The next packet at an output.
+    /// Removes and returns the next packet at an output.
     #[inline]
     pub fn pop(&mut self, output: usize) -> Option<Request> {
         let (_, packet) = self.outputs[output].pop_front()?;
@@ -107,31 +112,32 @@ impl Crossbar {
         Some(packet)
     }
 
-    /// The first output from this one on where packets are.
+    /// Returns the first output with packets, from this one on.
     #[inline]
     pub fn next_arrival(&self, from: usize) -> Option<usize> {
         self.filled.next(from)
     }
 
-    /// Whether no packet is in it.
+    /// Returns whether the crossbar contains no packet.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.listed.is_empty() && self.filled.is_empty()
     }
 
-    /// Whether packets are at inputs.
+    /// Returns whether packets wait at inputs.
     #[inline]
     pub fn has_waiting(&self) -> bool {
         !self.listed.is_empty()
     }
 
-    /// Whether packets are at outputs.
+    /// Returns whether packets have arrived at outputs.
     #[inline]
     pub fn has_arrivals(&self) -> bool {
         !self.filled.is_empty()
     }
 
-    /// How many more packets every input has room for, and every output.
+    /// Returns the number of further packets for which every input has room, and the same for the
+    /// outputs.
     pub fn room(&self) -> (usize, usize) {
         let room = |queues: &[Packets]| {
             let longest = queues.iter().map(VecDeque::len).max().unwrap_or(0);
@@ -140,12 +146,12 @@ impl Crossbar {
         (room(&self.inputs), room(&self.outputs))
     }
 
-    /// In a window, who sends has the packets of an input: they go there, or come back.
+    /// Exchanges the packets of an input: in a window, the sender holds them.
     pub fn exchange_input(&mut self, input: usize, packets: &mut Packets) {
         std::mem::swap(&mut self.inputs[input], packets);
     }
 
-    /// In a window, who takes has the packets of an output: they go there, or come back.
+    /// Exchanges the packets of an output: in a window, the receiver holds them.
     pub fn exchange_output(&mut self, output: usize, packets: &mut Packets) {
         let queue = &mut self.outputs[output];
         std::mem::swap(queue, packets);
@@ -156,7 +162,8 @@ impl Crossbar {
         }
     }
 
-    /// A window begins: what its inputs have is there from times on that go up to `length` from `now`.
+    /// Starts a window. The packets at the inputs become available at times up to `length` after
+    /// `now`.
     pub fn begin_window(&mut self, now: u64, length: u64) {
         self.window = now;
         self.coming.resize_with((length + 1) as usize, Vec::new);
@@ -170,7 +177,7 @@ impl Crossbar {
         }
     }
 
-    /// In a window: a time has come. Whether there is something to do for [`Self::advance`].
+    /// Advances to a time in a window. Returns whether [`Self::advance`] has something to do.
     #[inline]
     pub fn pass(&mut self, now: u64) -> bool {
         let coming = (now - self.window) as usize;
@@ -186,13 +193,14 @@ impl Crossbar {
         self.is_wanted()
     }
 
-    /// Whether an output is wanted.
+    /// Returns whether an input has an available packet.
     #[inline]
     pub fn is_wanted(&self) -> bool {
         !self.wanted.is_empty()
     }
 
-    /// One tick at this time, in this core cycle. `take` may take a packet that would come to an empty output.
+    /// Simulates one tick at this time, in this core cycle. `take` may consume a packet that would
+    /// arrive at an empty output.
     #[inline]
     pub fn advance(&mut self, now: u64, cycle: u64, mut take: impl FnMut(usize, &Request) -> bool) {
         let mut next = self.wanted.next(0);
@@ -208,7 +216,7 @@ impl Crossbar {
         }
     }
 
-    /// The packet that goes to an output that is wanted.
+    /// Removes and returns the packet that goes to an output, which must have one waiting.
     #[inline(always)]
     fn serve(&mut self, output: usize, now: u64) -> Option<Request> {
         let input = self.wanting.next_around(output, self.served[output] + 1)?;
@@ -226,7 +234,7 @@ impl Crossbar {
         Some(packet)
     }
 
-    /// An input has another first packet.
+    /// Registers the new first packet of an input.
     #[inline(always)]
     fn look_at(&mut self, input: usize, at: u64, packet: &Request, now: u64) {
         if at <= now {
@@ -280,7 +288,7 @@ mod tests {
             advance(&mut crossbar);
         }
         assert_eq!(arrivals(&mut crossbar, 0), [0, 4, 2, 1, 3]);
-        // input 1 was held up by the packet in front
+        // input 1 was blocked by the packet in front
         assert_eq!(arrivals(&mut crossbar, 1), [5]);
         assert!(crossbar.is_empty());
     }
@@ -294,7 +302,7 @@ mod tests {
         advance(&mut crossbar);
         assert_eq!(arrivals(&mut crossbar, 0), [0]);
         assert_eq!(arrivals(&mut crossbar, 2), [1]);
-        // output 1 had had its turn
+        // output 1 had already had its turn
         assert!(arrivals(&mut crossbar, 1).is_empty());
         advance(&mut crossbar);
         assert_eq!(arrivals(&mut crossbar, 1), [2]);

@@ -1,8 +1,8 @@
-//! The DRAM of one channel: banks with row buffers, a shared command and data bus.
+//! The DRAM of one channel: banks with row buffers, and a shared command and data bus.
 //!
-//! One command issues per tick, a column command before a row command. All times here are ticks,
-//! the DRAM's command clocks; a constraint of n ticks from a command in tick t allows the next one
-//! in tick t + n.
+//! One command issues per tick; a column command takes precedence over a row command. All times
+//! here are ticks, the command clocks of the DRAM. A constraint of n ticks from a command in tick t
+//! allows the next command in tick t + n.
 
 use std::collections::VecDeque;
 
@@ -16,11 +16,11 @@ use crate::trace::{DramSample, DramStats};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Transfer {
     pub request: Request,
-    /// The slice it came from, of the channel.
+    /// The slice of the channel that sent it.
     pub slice: u8,
     bank: u8,
     row: u64,
-    /// Column commands to go.
+    /// The number of remaining column commands.
     bursts: u32,
 }
 
@@ -46,18 +46,19 @@ pub(super) struct Dram {
     settings: Settings,
     banks: Vec<Bank>,
     groups: Vec<Group>,
-    /// Requests that no scheduler has seen yet.
+    /// The requests that the scheduler has not considered yet.
     arrivals: VecDeque<Transfer>,
-    /// Per bank: requests that wait for it, oldest first.
+    /// Per bank: the requests that wait for it, oldest first.
     queues: Vec<VecDeque<Transfer>>,
     queued: usize,
-    /// Banks that have a request, banks that requests wait for.
+    /// The banks that serve a request, and the banks for which requests wait, as masks.
     occupied: u64,
     wanted: u64,
-    /// Data on its way, with the tick it is complete. Only the last burst of a request counts.
+    /// The data in flight, with the tick in which it is complete. Only the last burst of a request
+    /// carries the request.
     data: VecDeque<(u64, Option<Transfer>)>,
     returns: VecDeque<Transfer>,
-    /// The bank that is looked at first.
+    /// The bank that is considered first.
     turn: usize,
     column_from: u64,
     activate_from: u64,
@@ -89,7 +90,8 @@ impl Dram {
         }
     }
 
-    /// By bank its row and whether that is open, at rest; and the bank whose turn it is.
+    /// Returns the state at rest: for each bank its row and whether that is open, and the round
+    /// robin pointer of the banks.
     pub fn left(&self) -> (Vec<RowLeft>, usize) {
         let row = |bank: &Bank| {
             let (high, low) = halves(bank.row);
@@ -98,7 +100,7 @@ impl Dram {
         (self.banks.iter().map(row).collect(), self.turn)
     }
 
-    /// Goes on after another launch has left these. Whether they fit.
+    /// Restores the state that another launch has left, and returns whether it fits.
     #[must_use]
     pub fn go_on_after(&mut self, rows: &[RowLeft], turn: usize) -> bool {
         let fits = rows.len() == self.banks.len() && turn < self.banks.len();
@@ -113,7 +115,7 @@ impl Dram {
         fits
     }
 
-    /// Whether another request may come.
+    /// Returns whether another request can be accepted.
     pub fn accepts(&self) -> bool {
         let waiting = match self.settings.scheduler {
             DramScheduler::FrFcfs => self.queued,
@@ -122,7 +124,7 @@ impl Dram {
         waiting < self.settings.queue as usize
     }
 
-    /// A request comes; `address` is without the channel's bits.
+    /// Adds a request; `address` is without the bits of the channel.
     pub fn push(&mut self, request: Request, slice: u8, address: u64) {
         let bit = |(n, &bit): (usize, &u32)| (address >> bit & 1) << n;
         let bank = self.settings.bank_bits.iter().enumerate().map(bit).sum::<u64>();
@@ -131,7 +133,7 @@ impl Dram {
         self.arrivals.push_back(Transfer { request, slice, bank: bank as u8, row, bursts });
     }
 
-    /// The first request that is done.
+    /// Returns the first request that is done.
     pub fn done(&self) -> Option<&Transfer> {
         self.returns.front()
     }
@@ -152,13 +154,14 @@ impl Dram {
         self.stats
     }
 
-    /// Its counters.
+    /// Returns the counters.
     pub fn sample(&self) -> DramSample {
         let waiting = (self.queued + self.arrivals.len()) as u32;
         DramSample { stats: self.stats, busy_banks: self.occupied.count_ones(), waiting }
     }
 
-    /// One tick. Returns the write-back that became complete: nobody waits for it.
+    /// Simulates one tick. Returns the write-back that became complete, because no reply is sent
+    /// for it.
     pub fn tick(&mut self, now: u64) -> Option<Transfer> {
         let mut written_back = None;
         if self.returns.len() < self.settings.returns as usize
@@ -190,7 +193,7 @@ impl Dram {
         }
     }
 
-    /// Gives one free bank its next request.
+    /// Assigns the next request to one free bank.
     fn first_ready(&mut self) {
         while let Some(transfer) = self.arrivals.pop_front() {
             self.queues[usize::from(transfer.bank)].push_back(transfer);
@@ -217,9 +220,9 @@ impl Dram {
         self.occupied |= 1 << transfer.bank;
     }
 
-    /// Banks are looked at from the one whose turn it is: each may get its column command, or, if none has got that
-    /// yet, its row command. A row command passes the turn on at once, so that the banks that are still to be looked at
-    /// are counted from another one then, as in GPGPU-Sim 4.2.
+    /// Considers the banks from the round robin pointer on: each may issue its column command or,
+    /// if none has issued one yet, its row command. A row command advances the pointer at once, so
+    /// that the remaining banks are counted from another bank, as in GPGPU-Sim 4.2.
     fn issue(&mut self, now: u64) {
         let mut looked_at = None;
         for bank in rotated(self.occupied, self.turn) {
@@ -240,12 +243,12 @@ impl Dram {
         }
     }
 
-    /// How many banks come before one.
+    /// Returns the number of banks that are considered before this one.
     fn place(&self, bank: usize) -> usize {
         (bank + self.banks.len() - self.turn) % self.banks.len()
     }
 
-    /// Reads or writes, if the right row is open.
+    /// Issues a read or write command, if the right row is open.
     fn column(&mut self, number: usize, now: u64) -> bool {
         let t = &self.settings;
         let bank = &mut self.banks[number];
@@ -286,7 +289,7 @@ impl Dram {
         true
     }
 
-    /// Opens the row that is wanted, or closes another.
+    /// Opens the row of the request, or closes another one.
     fn row(&mut self, number: usize, now: u64) -> bool {
         let t = &self.settings;
         let group = &self.groups[number % t.groups as usize];
@@ -315,7 +318,7 @@ impl Dram {
     }
 }
 
-/// The members of a set from `first` on, then those below.
+/// Returns the members of a set from `first` on, then those below.
 fn rotated(set: u64, first: usize) -> impl Iterator<Item = usize> {
     let below = (1u64 << first) - 1;
     let mut halves = [set & !below, set & below];

@@ -3,7 +3,7 @@
 use super::super::{RequestKind, Token};
 use super::*;
 
-/// Four banks in bits 8 and 9, rows from bit 10.
+/// Returns settings with four banks in bits 8 and 9, and rows from bit 10.
 fn settings() -> Settings {
     Settings {
         bank_bits: vec![8, 9],
@@ -25,7 +25,7 @@ fn settings() -> Settings {
     }
 }
 
-/// The tick in which each request is done, in the order given; all arrive before tick 0.
+/// Returns the tick in which each request is done, in the given order; all arrive before tick 0.
 fn done(settings: &Settings, requests: &[(RequestKind, u64)]) -> Vec<u64> {
     let mut dram = Dram::new(settings);
     for (id, &(kind, address)) in requests.iter().enumerate() {
@@ -54,17 +54,17 @@ use RequestKind::{Read, Write, WriteBack};
 fn a_row_miss_activates_and_a_row_hit_does_not() {
     // activated in tick 0, read 24 ticks later, data after another 24
     assert_eq!(done(&settings(), &[(Read, 0)]), [48]);
-    // same row: the next column command of the same group may come 6 ticks later
+    // same row: the next column command of the same group may issue 6 ticks later
     assert_eq!(done(&settings(), &[(Read, 0), (Read, 32)]), [48, 54]);
-    // other row of the same bank: precharge after tRAS, activation after tRC
+    // another row of the same bank: precharge after tRAS, activation after tRC
     assert_eq!(done(&settings(), &[(Read, 0), (Read, 1024)]), [48, 79 + 48]);
 }
 
 #[test]
 fn banks_overlap_as_far_as_the_buses_let_them() {
-    // the second bank is taken in the next tick, and activated tRRD after the first
+    // the second bank gets its request in the next tick, and is activated tRRD after the first
     assert_eq!(done(&settings(), &[(Read, 0), (Read, 256)]), [48, 60]);
-    // with short tRRD it is the column commands that follow each other, tCCD apart
+    // with a short tRRD, the column commands follow each other, tCCD apart
     let quick = Settings { rrd: 1, ..settings() };
     assert_eq!(done(&quick, &[(Read, 0), (Read, 256)]), [48, 52]);
 }
@@ -91,7 +91,7 @@ fn open_rows_go_first_or_arrival_order_rules() {
 
 #[test]
 fn the_bus_turns_around() {
-    // a write may come tRCD - (tWL + 1) after the activation, its data tWL later
+    // a write may issue tRCD - (tWL + 1) after the activation; its data follows tWL later
     assert_eq!(done(&settings(), &[(Write, 0)]), [15 + 8]);
     // read after write: tWL + burst + tCDLR
     assert_eq!(done(&settings(), &[(Write, 0), (Read, 32)]), [23, 15 + 22 + 24]);

@@ -1,4 +1,4 @@
-//! A lower level of fixed latency and bandwidth, shared by all SMs.
+//! A lower memory level of fixed latency and bandwidth, shared by all SMs.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -7,7 +7,7 @@ use super::jitter::Draws;
 use super::{Request, RequestKind};
 use crate::machine::memory::Fixed as Settings;
 
-/// A request under way, ordered by when it is answered, then by arrival.
+/// A request in flight, ordered by the cycle of its answer, then by arrival.
 #[derive(Clone, Copy, Debug)]
 struct Pending {
     at: u64,
@@ -39,14 +39,14 @@ impl Ord for Pending {
 pub(super) struct FixedLevel {
     settings: Settings,
     pub draws: Draws,
-    /// Core cycles begun.
+    /// The number of core cycles begun.
     now: u64,
-    /// Requests accepted in this one.
+    /// The number of requests accepted in this cycle.
     accepted: u32,
     ordinal: u64,
-    /// Per SM.
+    /// The requests in flight, per SM.
     pending: Vec<BinaryHeap<Reverse<Pending>>>,
-    /// Requests under way.
+    /// The number of requests in flight.
     count: usize,
 }
 
@@ -56,7 +56,7 @@ impl FixedLevel {
         Self { settings, draws, now: 0, accepted: 0, ordinal: 0, pending, count: 0 }
     }
 
-    /// How many requests it takes in this cycle.
+    /// Returns the number of further requests that can be accepted in this cycle.
     pub fn room(&self) -> usize {
         let overlaps = self.settings.pipelined || self.count == self.accepted as usize;
         if overlaps { (self.settings.per_cycle - self.accepted) as usize } else { 0 }
@@ -70,7 +70,7 @@ impl FixedLevel {
         }
         self.ordinal += 1;
         self.count += 1;
-        // the SMs push after the cycle's own step
+        // the SMs push after the step of the cycle itself
         let at = self.now - 1 + latency;
         self.pending[usize::from(request.sm)].push(Reverse(Pending { at, ordinal: self.ordinal, request }));
     }

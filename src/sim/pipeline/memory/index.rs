@@ -1,16 +1,16 @@
-//! Index functions of sets and slices.
+//! The index functions of sets and slices.
 
 use crate::machine::memory::Index;
 
-/// Primitive polynomials over GF(2) by degree, bit n being the coefficient of x^n; from Peterson's
-/// table. Degree 0 stands for a single index.
+/// Primitive polynomials over GF(2) by degree, where bit n is the coefficient of x^n; from
+/// Peterson's table. Degree 0 stands for a single index.
 const PRIMITIVE: [u64; 17] = [
     1, 0x3, 0x7, 0xb, 0x13, 0x25, 0x43, 0x83, 0x11d, 0x211, 0x409, 0x805, 0x1053, 0x201b, 0x4443, 0x8003,
     0x1_100b,
 ];
 
-/// The index among `2^bits` of a number. Linear in GF(2), so two numbers that differ in the low
-/// bits alone never meet.
+/// Returns the index of a number among `2^bits`. The functions are linear in GF(2), so two numbers
+/// that differ in the low bits only never collide.
 #[inline(always)]
 pub(super) fn of(number: u64, bits: u32, function: Index) -> usize {
     let mask = (1u64 << bits) - 1;
@@ -22,8 +22,8 @@ pub(super) fn of(number: u64, bits: u32, function: Index) -> usize {
     index as usize
 }
 
-/// By degree, place of a byte in a number, and that byte: its remainder. Remainders are linear, so that of a number is
-/// the sum of those of its parts.
+/// The remainder of a byte, by degree, position of the byte in a number, and value of the byte.
+/// Remainders are linear, so the remainder of a number is the sum of those of its bytes.
 static REMAINDERS: [[[u16; 256]; 8]; PRIMITIVE.len()] = {
     let mut all = [[[0; 256]; 8]; PRIMITIVE.len()];
     let mut degree = 1;
@@ -96,7 +96,7 @@ mod tests {
     fn polynomials_are_irreducible_and_spread_strides() {
         for (bits, &polynomial) in PRIMITIVE.iter().enumerate().skip(1) {
             assert_eq!(63 - polynomial.leading_zeros() as usize, bits);
-            // primitive: the powers of x go through all remainders but 0
+            // the polynomial is primitive if the powers of x run through all remainders but 0
             let mut power = 1u64;
             let mut order = 0u64;
             loop {

@@ -6,7 +6,8 @@ use rand_chacha::ChaCha8Rng;
 use super::left::Drawn;
 use crate::machine::memory::Jitter;
 
-/// Draws additions to a latency. Integer arithmetic only, so that every platform draws the same.
+/// A generator of additions to a latency. It uses integer arithmetic only, so that every platform
+/// draws the same values.
 #[derive(Clone, Debug)]
 pub(super) struct Draws {
     jitter: Jitter,
@@ -14,31 +15,31 @@ pub(super) struct Draws {
 }
 
 impl Draws {
-    /// `stream` tells apart the sources of randomness of one run.
+    /// Creates a generator; `stream` distinguishes the sources of randomness of one run.
     pub fn new(jitter: Jitter, seed: u64, stream: u64) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         rng.set_stream(stream);
         Self { jitter, rng }
     }
 
-    /// How much has been drawn.
+    /// Returns the number of random words drawn so far.
     pub fn drawn(&self) -> Drawn {
         Drawn::new(self.rng.get_word_pos())
     }
 
-    /// So much has been drawn before.
+    /// Resumes after this number of random words.
     pub fn go_on_after(&mut self, drawn: Drawn) {
         self.rng.set_word_pos(drawn.words());
     }
 
-    /// The next addition.
+    /// Draws the next addition, in cycles.
     pub fn next(&mut self) -> u64 {
         match self.jitter {
             Jitter::Off => 0,
             Jitter::Uniform(least, most) => least + self.below(most - least + 1),
             Jitter::Geometric(mean) => {
                 let mut cycles = 0;
-                // the cut is never reached in practice and keeps sums from overflowing
+                // the limit is never reached in practice and keeps sums from overflowing
                 while cycles < 1 << 32 && self.below(mean + 1) != 0 {
                     cycles += 1;
                 }
@@ -54,7 +55,8 @@ impl Draws {
         }
     }
 
-    /// Uniform below `bound`: 64 random bits scaled down, whose bias is below bound / 2^64.
+    /// Returns a uniform number below `bound`: 64 random bits scaled down, with a bias below bound
+    /// / 2^64.
     fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.rng.next_u64()) * u128::from(bound)) >> 64) as u64
     }

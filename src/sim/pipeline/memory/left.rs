@@ -1,25 +1,26 @@
-//! What a launch leaves behind the SMs for the next one, as plain data that can be written down and read again.
+//! The state of the memory behind the SMs that a launch leaves for the next one, as plain data that
+//! can be serialized.
 //!
-//! Between two launches memory comes to rest: what is under way is worked off, and every wait between commands of DRAM
-//! is over. What stays is the contents of the L2, the open rows of DRAM, the phases of the clocks, whose turn it is, and
-//! how much has been drawn.
+//! Between two launches memory comes to rest: all requests in flight are completed, and all delays
+//! between DRAM commands have passed. What remains is the contents of the L2, the open rows of
+//! DRAM, the phases of the clocks, the round robin pointers, and the number of random words drawn.
 
 use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
 use super::lines::LinesLeft;
 
-/// The memory behind the SMs, at rest.
+/// The state of the memory behind the SMs, at rest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::sim) enum MemoryLeft {
-    /// Of a fixed latency: what has been drawn.
+    /// The state of a memory of fixed latency: the number of random words drawn.
     Fixed(Drawn),
-    /// Partitions behind a crossbar.
+    /// The state of partitions behind a crossbar.
     Partitions(PartitionsLeft),
 }
 
-/// Words that a source of random numbers has given, as upper and lower half.
+/// The number of words that a random number generator has produced, as upper and lower half.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::sim) struct Drawn(u32, u32);
 
@@ -43,21 +44,21 @@ pub(in crate::sim) struct PartitionsLeft {
     pub(super) partitions: Vec<PartitionLeft>,
 }
 
-/// The row of a bank as two halves, and whether it is open; nothing of a bank that never had one.
+/// The row of a bank as two halves, and whether it is open; `None` for a bank that never had a row.
 pub(super) type RowLeft = Option<(u32, u32, bool)>;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PartitionLeft {
     pub clock: Clock,
-    /// By slice, if there is an L2.
+    /// The caches by slice, if there is an L2.
     pub caches: Vec<CacheLeft>,
-    /// The slice served last, and what has been drawn for the latency.
+    /// The slice served last, and the number of random words drawn for the latency.
     pub served: usize,
     pub drawn: Drawn,
-    /// By bank: its row, and whether that is open. Nothing of banks that never had one.
+    /// By bank: its row, and whether that is open. `None` for a bank that never had a row.
     pub rows: Vec<RowLeft>,
-    /// The bank whose turn it is.
+    /// The bank at the round robin pointer.
     pub turn: usize,
 }
 

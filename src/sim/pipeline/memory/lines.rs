@@ -1,4 +1,5 @@
-//! The lines of a cache: where they are, which sectors they hold, and which makes room first. Nothing is searched for.
+//! The lines of a cache: their ways, their sectors, and the replacement order. No operation
+//! searches through a set.
 
 use std::borrow::Cow;
 
@@ -6,21 +7,24 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::halves::{halves, whole};
 
-/// What a place of the cache has. All zero is an empty place of a set whose ways make room by their numbers.
+/// A way of the cache. All zero is an empty way of a set whose replacement order is that of the way
+/// numbers.
 #[derive(Clone, Copy, Debug, Default)]
 struct Line {
-    /// One more than the tag, 0 if it is empty.
+    /// The tag plus one, or 0 if the way is empty.
     tag: u64,
-    /// One more than the next place whose tag has the same hash.
+    /// One more than the index of the next way whose tag has the same hash, or 0.
     other: u32,
-    /// The ways of a set in a ring: the next and the one before, kept as the difference (`^`) from the way with the next
-    /// number and the one before.
+    /// The ring of the ways of a set in replacement order: the next way, and the one before. They
+    /// are stored as the difference (`^`) from the way with the next number and from the one with
+    /// the previous number.
     ring: [u32; 2],
     masks: Masks,
 }
 
-/// Sectors of a line that are valid, dirty, and reserved for a fetch under way; which of the valid ones are written in
-/// part and the rest was never there, so that no load can be served; and which words of the line have been written.
+/// The sectors of a line that are valid, dirty, and reserved for a fetch in flight; those of the
+/// valid ones that are written in part and never were complete, so that no load can be served; and
+/// the words of the line that have been written.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Masks {
     pub valid: u8,
@@ -31,55 +35,56 @@ pub(super) struct Masks {
 }
 
 impl Masks {
-    /// The sectors that loads find.
+    /// Returns the sectors that loads can read.
     #[inline(always)]
     pub fn readable(self) -> u8 {
         self.valid & !self.partial
     }
 
-    /// A store writes these words in these sectors.
+    /// Records that a store writes these words in these sectors.
     pub fn write(&mut self, sectors: u8, words: u32) {
         self.words |= words;
-        // what is there stays readable
+        // a sector that is complete stays readable
         let partial = self.partial | sectors & !self.valid;
         self.valid |= sectors;
         self.partial = partial & !whole_sectors(self.words);
     }
 }
 
-/// The sectors all words of which are among these.
+/// Returns the sectors all of whose words are among these.
 fn whole_sectors(words: u32) -> u8 {
     let halves = words & words >> 4;
     let quarters = halves & halves >> 2;
     let whole = quarters & quarters >> 1 & 0x0101_0101;
-    // the lowest bits of the bytes move to the four bits from bit 24 on: no two of them meet there
+    // the lowest bits of the bytes move to the four bits from bit 24 on, where no two of them
+    // collide
     (whole.wrapping_mul(0x0102_0408) >> 24) as u8 & 0xf
 }
 
-/// The lines of a cache by set and way: a line's place is `set * ways + way`. They come into being with
-/// [`Self::set_up`], since many a cache of a large GPU is never used.
+/// The lines of a cache. Way `way` of set `set` has the index `set * ways + way`, its place. The
+/// arrays are allocated by [`Self::set_up`], because many a cache of a large GPU is never used.
 #[derive(Clone, Debug)]
 pub(super) struct Lines {
     ways: usize,
     lines: Vec<Line>,
-    /// By a hash of the tag: one more than the first place that holds such a one.
+    /// By a hash of the tag: one more than the index of the first way with that hash, or 0.
     heads: Vec<u32>,
-    /// How far hashes are shifted.
+    /// The number of bits by which hashes are shifted.
     shift: u32,
-    /// By set: the way that comes first.
+    /// By set: the first way in replacement order.
     first: Vec<u32>,
     sets: usize,
 }
 
 impl Lines {
-    /// All places empty, way 0 first.
+    /// Creates empty lines, with way 0 first in each set.
     pub fn new(sets: usize, ways: usize) -> Self {
         let heads = heads(sets, ways);
         let shift = u64::BITS - heads.trailing_zeros();
         Self { ways, lines: Vec::new(), heads: Vec::new(), shift, first: Vec::new(), sets }
     }
 
-    /// Before anything else is asked of it.
+    /// Allocates the arrays. It must be called before any other method is used.
     #[inline(always)]
     pub fn set_up(&mut self) {
         if self.lines.is_empty() {
@@ -94,7 +99,7 @@ impl Lines {
         self.first = vec![0; self.sets];
     }
 
-    /// All lines, set by set in order.
+    /// Lists all lines, set by set in replacement order.
     pub fn list(&self) -> Vec<LineLeft> {
         if self.lines.is_empty() {
             return Vec::new();
@@ -109,12 +114,13 @@ impl Lines {
         (0..self.sets).flat_map(of_set).filter_map(line).collect()
     }
 
-    /// Hands on its lines, which have these sectors, and is empty then.
+    /// Takes out the lines, which have these sectors, and leaves the cache empty.
     pub fn leave(&mut self, full: u8) -> LinesLeft {
         LinesLeft::Whole(std::mem::replace(self, Self::new(self.sets, self.ways)), full)
     }
 
-    /// Goes on, empty so far, with what another launch has left in a cache whose lines have these sectors. Whether it fits.
+    /// Restores the lines that another launch has left in a cache whose lines have these sectors,
+    /// and returns whether they fit. The cache must be empty.
     #[must_use]
     pub fn go_on_after(&mut self, left: LinesLeft, full: u8) -> bool {
         match left {
@@ -129,7 +135,8 @@ impl Lines {
         }
     }
 
-    /// Puts lines to their places, in an empty cache whose lines have these sectors. Whether they fit.
+    /// Inserts lines into an empty cache whose lines have these sectors, and returns whether they
+    /// fit.
     fn fill(&mut self, left: &[LineLeft], full: u8) -> bool {
         if left.is_empty() {
             return true;
@@ -156,19 +163,19 @@ impl Lines {
         true
     }
 
-    /// The sectors of the line in a place.
+    /// Returns the sector masks of the line in a way.
     #[inline(always)]
     pub fn masks(&self, place: usize) -> Masks {
         self.lines[place].masks
     }
 
-    /// As [`Self::masks`], to change them.
+    /// Returns the sector masks of the line in a way, like [`Self::masks`], for modification.
     #[inline(always)]
     pub fn masks_mut(&mut self, place: usize) -> &mut Masks {
         &mut self.lines[place].masks
     }
 
-    /// The place of a line.
+    /// Returns the way of a line, as an index.
     #[inline(always)]
     pub fn find(&self, tag: u64, set: usize) -> Option<usize> {
         let base = set * self.ways;
@@ -184,19 +191,19 @@ impl Lines {
         None
     }
 
-    /// Where the places of a tag begin.
+    /// Returns the index of the head of the list of ways for a tag.
     #[inline]
     fn head(&self, tag: u64) -> usize {
         (tag.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift) as usize
     }
 
-    /// The line in a place, if there is one.
+    /// Returns the tag of the line in a way, if there is one.
     #[inline]
     pub fn at(&self, place: usize) -> Option<u64> {
         self.lines[place].tag.checked_sub(1)
     }
 
-    /// A line comes to a place, without any sectors, and what was there leaves.
+    /// Puts a line without any valid sector into a way, and removes the previous line.
     pub fn put(&mut self, tag: u64, place: usize) {
         if let Some(old) = self.at(place) {
             self.remove(old, place);
@@ -221,13 +228,13 @@ impl Lines {
         self.lines[before - 1].other = next;
     }
 
-    /// The place of a set that comes first.
+    /// Returns the first way of a set in replacement order.
     #[inline]
     pub fn first(&self, set: usize) -> usize {
         set * self.ways + self.first[set] as usize
     }
 
-    /// The places of a set, in order.
+    /// Returns the ways of a set in replacement order.
     pub fn in_order(&self, set: usize) -> impl Iterator<Item = usize> + Clone + use<'_> {
         let base = set * self.ways;
         let ring = &self.lines[base..base + self.ways];
@@ -237,7 +244,7 @@ impl Lines {
             .map(move |way| base + way)
     }
 
-    /// A place becomes the last of its set.
+    /// Moves a way to the end of its set's replacement order.
     #[inline(always)]
     pub fn move_to_end(&mut self, place: usize, set: usize) {
         let base = set * self.ways;
@@ -252,13 +259,14 @@ impl Lines {
     }
 }
 
-/// The lines of a cache. From launch to launch they stay as they are; where they are written down, they are a list.
+/// The lines that a launch leaves. They are kept as they are from launch to launch; their
+/// serialized form is a list.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(from = "Vec<LineLeft>")]
 pub(super) enum LinesLeft {
-    /// With the sectors that its lines have.
+    /// The lines, and a mask of the sectors of a line.
     Whole(Lines, u8),
-    /// Set by set, the line first that makes room first.
+    /// A list, set by set in replacement order.
     Listed(Vec<LineLeft>),
 }
 
@@ -297,8 +305,8 @@ impl PartialEq for LinesLeft {
 
 impl Eq for LinesLeft {}
 
-/// A line: its set and way, the halves of its tag, its masks (valid, then dirty sectors, four bits each; then those written
-/// in part), and the words of it that have been written.
+/// A line: its set and way, the halves of its tag, its masks (valid, then dirty sectors, four bits
+/// each; then those written in part), and the words of it that have been written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct LineLeft(pub u32, pub u32, pub u32, pub u32, pub [u8; 2], pub u32);
 
@@ -306,7 +314,7 @@ fn heads(sets: usize, ways: usize) -> usize {
     (sets * ways).next_power_of_two().max(2)
 }
 
-/// A way leaves its place in the ring and comes before the first one.
+/// Moves a way from its position in the ring to the one before the first way.
 fn relink(ring: &mut [Line], way: usize, first: usize) {
     let (last, before, next) = (before(ring, first), before(ring, way), next(ring, way));
     link(ring, before, next);
@@ -330,7 +338,8 @@ fn link(ring: &mut [Line], way: usize, next: usize) {
     ring[next].ring[1] = (way ^ down(ring, next)) as u32;
 }
 
-/// The ways with the next number and the one before, around.
+/// Returns the way with the next number or, below, the one with the previous number; the numbers
+/// wrap around.
 #[inline]
 fn up(ring: &[Line], way: usize) -> usize {
     if way + 1 == ring.len() { 0 } else { way + 1 }
@@ -357,7 +366,7 @@ mod tests {
         }
     }
 
-    /// Against lists.
+    /// Compares the lines with plain lists.
     #[test]
     fn places_and_their_order() {
         for ways in [1, 2, 3, 16, 17] {

@@ -1,4 +1,4 @@
-//! Everything between the SMs and DRAM.
+//! The memory system between the SMs and DRAM, DRAM included.
 
 use super::fixed::FixedLevel;
 use super::jitter::Draws;
@@ -10,11 +10,11 @@ use crate::machine::memory::{Fixed, LINE_BYTES, LowerLevel};
 use crate::sim::result::LowerStats;
 use crate::trace::Counted;
 
-/// Everything between the SMs and DRAM, shared by all SMs.
+/// The memory system behind the SMs, shared by all of them.
 #[derive(Clone, Debug)]
 pub struct Lower {
     kind: Kind,
-    /// Replies that wait in ports.
+    /// The number of replies that wait in ports.
     waiting: usize,
 }
 
@@ -25,8 +25,8 @@ enum Kind {
 }
 
 impl Lower {
-    /// An idle lower level for so many SMs. A perfect
-    /// memory has no lower level; asked for one all the same, it answers in the next cycle.
+    /// Creates an idle lower level for this many SMs. A perfect memory has no lower level; if one
+    /// is created nevertheless, it answers in the next cycle.
     pub fn new(settings: &MemorySystem, sms: usize) -> Self {
         let seed = settings.seed;
         let draws = |stream| Draws::new(settings.jitter, seed, stream);
@@ -43,7 +43,8 @@ impl Lower {
         Self { kind, waiting: 0 }
     }
 
-    /// Goes on, before the first cycle, after another launch has left this. Whether it fits.
+    /// Restores, before the first cycle, the state that another launch has left, and returns
+    /// whether it fits.
     #[must_use]
     pub fn go_on_after(&mut self, left: MemoryLeft) -> bool {
         match (&mut self.kind, left) {
@@ -56,8 +57,8 @@ impl Lower {
         }
     }
 
-    /// What a launch leaves that took this number of core cycles: what is still under way is worked off. No SM waits for any of
-    /// it.
+    /// Returns the state that a launch of `cycles` core cycles leaves: all requests in flight are
+    /// completed first. No SM waits for any of them.
     pub fn leave(mut self, cycles: u64, sms: usize) -> MemoryLeft {
         let mut ports: Vec<Port> = (0..sms).map(|sm| self.port(sm)).collect();
         self.waiting = 0;
@@ -79,7 +80,7 @@ impl Lower {
         }
     }
 
-    /// Something has been copied to memory before the first cycle, by way of the L2.
+    /// Records that data has been copied to memory before the first cycle, through the L2.
     pub fn preload(&mut self, address: u64, bytes: u64) {
         if let Kind::Partitions(partitions) = &mut self.kind {
             for line in address / LINE_BYTES..(address + bytes).div_ceil(LINE_BYTES) {
@@ -88,7 +89,7 @@ impl Lower {
         }
     }
 
-    /// The end of the way for an SM.
+    /// Creates the port of an SM.
     pub fn port(&self, sm: usize) -> Port {
         match &self.kind {
             Kind::Fixed(_) => Port::new(sm, 1, None),
@@ -96,7 +97,8 @@ impl Lower {
         }
     }
 
-    /// Replies come to an SM, which takes one if it can; once per core cycle, before [`Self::cycle`]. Whether it did.
+    /// Delivers replies to an SM, which takes one if it can. Must be called once per core cycle,
+    /// before [`Self::cycle`]. Returns whether a reply was taken.
     pub fn deliver(&mut self, sm: usize, port: &mut Port, take: impl FnOnce(&mut Port) -> bool) -> bool {
         if let Kind::Fixed(fixed) = &mut self.kind
             && port.has_room()
@@ -115,13 +117,13 @@ impl Lower {
         taken
     }
 
-    /// An SM is about to send, within a core cycle.
+    /// Prepares the port of an SM that is about to send in a core cycle.
     #[inline]
     pub fn open(&self, sm: usize, port: &mut Port) {
         port.set_room(self.room(sm));
     }
 
-    /// How many requests an SM may send in this core cycle.
+    /// Returns the number of requests that an SM may send in this core cycle.
     #[inline]
     pub fn room(&self, sm: usize) -> usize {
         match &self.kind {
@@ -130,7 +132,7 @@ impl Lower {
         }
     }
 
-    /// Takes what an SM has sent in this core cycle.
+    /// Takes the requests that an SM has sent in this core cycle.
     #[inline]
     pub fn collect(&mut self, port: &mut Port) {
         for (_, request) in port.sent().drain(..) {
@@ -141,7 +143,7 @@ impl Lower {
         }
     }
 
-    /// For how many core cycles SMs and memory may go on without each other.
+    /// Returns the number of core cycles for which SMs and memory can be simulated independently.
     pub fn horizon(&self) -> u64 {
         match &self.kind {
             Kind::Fixed(_) => 1,
@@ -149,16 +151,17 @@ impl Lower {
         }
     }
 
-    /// All that memory does in a window of core cycles, at most [`Self::horizon`], but for taking requests on their way;
-    /// then [`Self::open_window`]. `remembers` what has happened by when, for [`Self::stats_at`]. Somebody `runs` all
-    /// shares of it, in any order.
+    /// Simulates memory for a window of core cycles, at most [`Self::horizon`], except for
+    /// accepting the requests that are sent in it. [`Self::open_window`] follows. If `remembers` is
+    /// set, the statistics of each cycle are recorded for [`Self::stats_at`]. `run` runs all
+    /// shares, in any order.
     pub fn run_ahead(&mut self, cycles: u64, remembers: bool, run: impl FnOnce(&mut [Share])) {
         if let Kind::Partitions(partitions) = &mut self.kind {
             partitions.run_ahead(cycles, remembers, run);
         }
     }
 
-    /// An SM is about to go through the window.
+    /// Prepares the port of an SM that is about to run through the window.
     pub fn open_window(&mut self, sm: usize, port: &mut Port) {
         port.set_room(usize::MAX);
         if let Kind::Partitions(partitions) = &mut self.kind {
@@ -166,14 +169,15 @@ impl Lower {
         }
     }
 
-    /// An SM has gone through the window.
+    /// Takes back the port of an SM that has run through the window.
     pub fn close_window(&mut self, sm: usize, port: &mut Port) {
         if let Kind::Partitions(partitions) = &mut self.kind {
             partitions.exchange(sm, port);
         }
     }
 
-    /// After all SMs have gone through the window: requests set out. So many replies wait in ports.
+    /// Accepts the requests that were sent in the window, after all SMs have run through it.
+    /// `waiting` replies wait in ports.
     pub fn follow(&mut self, waiting: usize) {
         self.waiting = waiting;
         if let Kind::Partitions(partitions) = &mut self.kind {
@@ -181,7 +185,7 @@ impl Lower {
         }
     }
 
-    /// What had happened by the end of a core cycle of the window.
+    /// Returns the statistics at the end of a core cycle of the window.
     pub fn stats_at(&self, cycle: u64) -> LowerStats {
         match &self.kind {
             Kind::Fixed(_) => LowerStats::default(),
@@ -189,7 +193,7 @@ impl Lower {
         }
     }
 
-    /// One core cycle.
+    /// Simulates one core cycle.
     pub fn cycle(&mut self) {
         match &mut self.kind {
             Kind::Fixed(fixed) => fixed.cycle(),
@@ -197,7 +201,7 @@ impl Lower {
         }
     }
 
-    /// Whether there may be a reply for some SM.
+    /// Returns whether there may be a reply for some SM.
     #[inline]
     pub fn has_replies(&self) -> bool {
         self.waiting > 0
@@ -207,7 +211,7 @@ impl Lower {
             }
     }
 
-    /// Whether nothing is under way.
+    /// Returns whether nothing is in flight.
     #[cfg(test)]
     pub fn is_idle(&self) -> bool {
         let idle = match &self.kind {
@@ -217,8 +221,9 @@ impl Lower {
         idle && self.waiting == 0
     }
 
-    /// After the last step of a core cycle: how many of the coming cycles bring no reply and
-    /// change nothing here, as long as nobody pushes. Everything, if nothing is under way.
+    /// Returns, after the last step of a core cycle, the number of following cycles that bring no
+    /// reply and change nothing here as long as no request is pushed; `u64::MAX` if nothing is in
+    /// flight.
     pub fn quiet_for(&self) -> u64 {
         if self.waiting > 0 {
             return 0;
@@ -229,7 +234,7 @@ impl Lower {
         }
     }
 
-    /// Skips so many cycles, at most [`Self::quiet_for`].
+    /// Skips this many cycles, at most [`Self::quiet_for`].
     pub fn skip(&mut self, cycles: u64) {
         debug_assert!(cycles <= self.quiet_for(), "something happens in the skipped cycles");
         match &mut self.kind {
@@ -238,7 +243,7 @@ impl Lower {
         }
     }
 
-    /// The counters of the parts it has.
+    /// Returns the counters of its parts.
     pub fn samples(&self) -> impl Iterator<Item = Counted> {
         let partitions = match &self.kind {
             Kind::Fixed(_) => None,
@@ -247,7 +252,7 @@ impl Lower {
         partitions.into_iter().flatten()
     }
 
-    /// What happened so far.
+    /// Returns the statistics so far.
     pub fn stats(&self) -> LowerStats {
         match &self.kind {
             Kind::Fixed(_) => LowerStats::default(),

@@ -1,4 +1,4 @@
-//! Tests of the lower level as the SMs see it.
+//! Tests of the lower level from the viewpoint of the SMs.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -10,7 +10,7 @@ use crate::machine::memory::{CacheSettings, Dram, Index, Jitter, Partitions, Wri
 use crate::machine::pipeline::LoadStore;
 use crate::machine::{Machine, MachineSpec, MemorySpec, PipelineSpec};
 
-/// The memory of a machine that has these settings.
+/// Returns the memory of a machine that has these settings.
 fn checked(memory: &MemorySpec) -> MemorySystem {
     let pipeline = PipelineSpec { load_store: Some(LoadStore::default()), ..PipelineSpec::default() };
     let (memory, pipeline) = (Some(memory.clone()), Some(pipeline));
@@ -56,7 +56,8 @@ fn id(token: Token) -> u32 {
     id
 }
 
-/// What each SM sends, as (core cycle, request): sent as soon as it can be from that cycle on.
+/// The requests of each SM, as (core cycle, request); each is sent as soon as possible from that
+/// cycle on.
 type Traffic = Vec<Vec<(u64, Request)>>;
 
 /// Memory and the SMs that send to it.
@@ -64,11 +65,11 @@ struct Run<'t> {
     lower: Lower,
     ports: Vec<Port>,
     traffic: &'t Traffic,
-    /// By SM: how many requests it has sent.
+    /// By SM: the number of requests that it has sent.
     sent: Vec<usize>,
-    /// How many it sends in a cycle at most.
+    /// The largest number of requests that an SM sends in a cycle.
     most: usize,
-    /// As (core cycle, SM, id).
+    /// The replies, as (core cycle, SM, id).
     replies: Vec<(u64, usize, u32)>,
 }
 
@@ -80,7 +81,7 @@ impl<'t> Run<'t> {
         Self { lower, ports, traffic, sent: vec![0; traffic.len()], most, replies: Vec::new() }
     }
 
-    /// An SM sends what it can in a cycle.
+    /// Sends the requests of an SM that can be sent in a cycle.
     fn send(&mut self, sm: usize, cycle: u64) {
         let port = &mut self.ports[sm];
         port.begin_cycle(cycle);
@@ -110,10 +111,10 @@ impl<'t> Run<'t> {
         }
     }
 
-    /// Cycles in which nobody needs the others.
+    /// Simulates cycles in which memory and the SMs are independent.
     fn window(&mut self, cycles: std::ops::Range<u64>) {
         self.lower.run_ahead(cycles.end - cycles.start, true, |shares| {
-            // in another order than they have
+            // in another order than that of the shares
             shares.iter_mut().rev().for_each(Share::run);
         });
         for sm in 0..self.ports.len() {
@@ -128,7 +129,7 @@ impl<'t> Run<'t> {
         self.lower.follow(self.ports.iter().map(Port::waiting).sum());
     }
 
-    /// When the next request is there to be sent; never, if all have been.
+    /// Returns the cycle in which the next request can be sent, or `u64::MAX` if all have been.
     fn next(&self) -> u64 {
         let next = |(sends, &n): (&Vec<(u64, Request)>, &usize)| sends.get(n).map(|&(at, _)| at);
         self.traffic.iter().zip(&self.sent).filter_map(next).min().unwrap_or(u64::MAX)
@@ -139,7 +140,7 @@ impl<'t> Run<'t> {
     }
 }
 
-/// Replies until nothing is under way. `jump` uses `quiet_for` and `skip`.
+/// Returns the replies until nothing is in flight. `jump` uses `quiet_for` and `skip`.
 fn run(settings: &MemorySpec, traffic: &Traffic, seed: u64, jump: bool) -> Vec<(u64, usize, u32)> {
     let mut run = Run::new(settings, traffic, seed, usize::MAX);
     let mut cycle = 0;
@@ -158,8 +159,8 @@ fn run(settings: &MemorySpec, traffic: &Traffic, seed: u64, jump: bool) -> Vec<(
     panic!("requests without an answer: {:?}", run.lower);
 }
 
-/// Replies, in order, and what had happened in memory by the end of each cycle; in windows of such lengths, where there
-/// is room for one. Also how many cycles were in windows.
+/// Returns the replies in order, the memory statistics at the end of each cycle, and the number of
+/// cycles simulated in windows. Windows of these lengths are used where possible.
 fn run_windows(
     settings: &MemorySpec,
     traffic: &Traffic,
@@ -187,7 +188,7 @@ fn run_windows(
     panic!("requests without an answer: {:?}", run.lower);
 }
 
-/// Random traffic of two SMs, in bursts, over a few dozen lines.
+/// Returns random traffic of two SMs, in bursts, over a few dozen lines.
 fn random_traffic(seed: u64) -> Traffic {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut below = |bound: u64| (u64::from(rng.next_u32()) * bound) >> 32;
@@ -301,12 +302,12 @@ fn fixed_latency_and_bandwidth() {
     assert_eq!(cycles(fixed(100, 1, true)), [110, 111, 112, 113]);
     // two are accepted per cycle, but an SM takes one reply
     assert_eq!(cycles(fixed(100, 2, true)), [110, 111, 112, 113]);
-    // the next one is accepted in the cycle in which the one before is answered
+    // the next request is accepted in the cycle in which the previous one is answered
     assert_eq!(cycles(fixed(100, 1, false)), [110, 210, 310, 410]);
     assert_eq!(cycles(MemorySpec::default()), [11, 12, 13, 14]);
 }
 
-/// Core cycles from a single read to its reply.
+/// Returns the number of core cycles from a single read to its reply.
 fn round_trip(settings: &MemorySpec) -> u64 {
     let replies = run(settings, &vec![vec![(0, read(0, 1, 0))]], 0, false);
     replies[0].0
@@ -314,7 +315,7 @@ fn round_trip(settings: &MemorySpec) -> u64 {
 
 #[test]
 fn a_read_passes_all_stages() {
-    // crossbar 2, latency 20, into the queue and through the L2 stage 1 each; then DRAM: taken
+    // crossbar 2, latency 20, into the queue and through the L2 stage 1 each; then DRAM: accepted
     // over 1, latency 40, then 2 DRAM ticks, tRCD + tCL = 24 and one to return; stage 1, crossbar
     // 1, ejection 2
     let settings = partitions(1, 1, false);
@@ -331,7 +332,7 @@ fn a_read_passes_all_stages() {
     assert!(round_trip(&slower).abs_diff(trip + 1100) <= 1);
 }
 
-/// Cycles until the only request is answered.
+/// Returns the number of cycles until the only request is answered.
 fn answered_after(lower: &mut Lower, request: Request) -> u64 {
     let mut port = lower.port(0);
     lower.open(0, &mut port);
@@ -354,7 +355,7 @@ fn a_warm_l2_spares_the_dram() {
     let cycles = answered_after(&mut lower, read(1, 0b1000, 0));
     assert!(cycles + 40 < cold, "{cycles} against {cold}");
     assert_eq!((lower.stats().l2.hits, lower.stats().dram.reads), (1, 0));
-    // so does what another launch has read
+    // the same holds for data that another launch has read
     let mut first = Lower::new(&checked(&settings), 1);
     answered_after(&mut first, read(1, 0b1000, 0));
     let left = first.leave(1000, 1);
@@ -362,7 +363,7 @@ fn a_warm_l2_spares_the_dram() {
     assert!(lower.go_on_after(left.clone()));
     assert_eq!(answered_after(&mut lower, read(1, 0b1000, 0)), cycles);
     assert_eq!((lower.stats().l2.hits, lower.stats().dram.reads), (1, 0));
-    // with other parts it is another memory
+    // the state does not fit a memory with other parts
     settings.partitions.slices = 1;
     assert!(!Lower::new(&checked(&settings), 1).go_on_after(left));
 }

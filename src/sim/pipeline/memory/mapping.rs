@@ -1,9 +1,9 @@
-//! Which addresses are whose.
+//! The mapping of addresses to channels and slices.
 
 use super::index;
 use crate::machine::memory::{Index, LINE_BYTES, Partitions};
 
-/// A number that others are divided by, nearly always a power of two.
+/// A divisor, nearly always a power of two.
 #[derive(Clone, Copy, Debug)]
 struct Divisor {
     by: u64,
@@ -26,7 +26,7 @@ impl Divisor {
     }
 }
 
-/// Where addresses lie.
+/// The mapping of addresses to slices.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mapping {
     channels: Divisor,
@@ -34,10 +34,11 @@ pub(super) struct Mapping {
     channel_bit: u32,
     slice_bit: u32,
     spread: Index,
-    /// The bits of what lies above a slice's number that decide what is done to it.
+    /// The address bits above the slice number that take part in the hash.
     spread_by: u64,
     bits: u32,
-    /// Slices in all, where the channels are no power of two: the number that is hashed may lie beyond them.
+    /// The number of all slices, if the number of channels is not a power of two: the hashed number
+    /// may be beyond it.
     all: Option<u64>,
 }
 
@@ -58,12 +59,12 @@ impl Mapping {
         }
     }
 
-    /// Whether all of a line is in one slice.
+    /// Returns whether each line lies in one slice.
     pub fn keeps_lines(&self) -> bool {
         self.channel_bit.min(self.slice_bit) >= LINE_BYTES.trailing_zeros()
     }
 
-    /// The number of an address's slice, channel by channel.
+    /// Returns the number of an address's slice; the slices are numbered channel by channel.
     #[inline]
     pub fn slice(&self, address: u64) -> usize {
         let channel = self.channels.remainder(address >> self.channel_bit);
@@ -72,7 +73,7 @@ impl Mapping {
         if self.spread == Index::Linear {
             return number as usize;
         }
-        // the bits above those that chose the slice decide what is done to its number
+        // the bits above those that select the slice determine the hash of its number
         match self.all {
             None => self.spread(number, address >> (self.channel_bit + self.bits)),
             Some(all) => {
@@ -81,20 +82,20 @@ impl Mapping {
         }
     }
 
-    /// What the bits above make of a slice's number.
+    /// Hashes a slice's number with the bits above it.
     #[inline]
     fn spread(&self, number: u64, above: u64) -> usize {
         index::of((above & self.spread_by) << self.bits | number, self.bits, self.spread)
     }
 
-    /// The address within its channel.
+    /// Returns the address within its channel.
     #[inline]
     pub fn inner(&self, address: u64) -> u64 {
         let low = address & ((1 << self.channel_bit) - 1);
         (self.channels.quotient(address >> self.channel_bit) << self.channel_bit) | low
     }
 
-    /// The number of a line among those of a slice, for the sets of the L2.
+    /// Returns the number of a line among those of its slice, for the sets of the L2.
     #[inline]
     pub fn line(&self, address: u64) -> u64 {
         let inner = self.inner(address);
@@ -117,17 +118,18 @@ mod tests {
         assert_eq!([0, 32, 128, 256, 384, 512].map(|a| m.slice(a)), [0, 0, 1, 2, 3, 4]);
         assert_eq!(m.slice(16 * 256), 0);
         assert_eq!(m.inner(16 * 256 + 128 + 5), 256 + 128 + 5);
-        // lines of one slice are numbered without gaps
+        // the lines of one slice are numbered without gaps
         let of_slice_three = (0..512).map(|n| n * 128).filter(|&a| m.slice(a) == 3);
         assert!(of_slice_three.map(|a| m.line(a)).eq(0..16));
-        // numbers of channels that are no power of two
+        // numbers of channels that are not powers of two
         let m = mapping(3, 1, Index::Linear);
         assert_eq!([0, 256, 512, 768].map(|a| m.slice(a)), [0, 1, 2, 0]);
         let of_channel_one = (0..60).map(|n| n * 128).filter(|&a| m.slice(a) == 1);
         assert!(of_channel_one.map(|a| m.line(a)).eq(0..20));
     }
 
-    /// As GPGPU-Sim 4.2 has it: its equations for 16 slices, of 12 addresses in turn, modulo the 12 that there are.
+    /// Compares the mapping with GPGPU-Sim 4.2: its equations for 16 slices, for 12 slices in turn,
+    /// modulo 12.
     #[test]
     fn what_is_no_power_of_two_is_hashed_to_the_next_one_and_taken_modulo() {
         let settings = Partitions {
@@ -167,7 +169,7 @@ mod tests {
         }
         let strided: std::collections::BTreeSet<_> = (0..32).map(|n| m.slice(n << 13)).collect();
         assert!(strided.len() > 16, "a stride of 8192 bytes meets {} slices", strided.len());
-        // bits beyond those that take part
+        // address bits beyond those that take part in the hash
         let narrow = Partitions {
             channels: 16,
             slices: 2,

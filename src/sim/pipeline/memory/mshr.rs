@@ -1,4 +1,4 @@
-//! Miss status holding registers: fetches under way, and who waits for them.
+//! Miss status holding registers: fetches in flight, and the requests that wait for them.
 
 use std::collections::VecDeque;
 
@@ -6,24 +6,24 @@ use super::Request;
 
 const NONE: u32 = u32::MAX;
 
-/// A fetch under way.
+/// A fetch in flight.
 #[derive(Clone, Copy, Debug)]
 struct Fetch {
     line: u64,
-    /// Who waits for it: first this one, then others.
+    /// The first request that waits for it.
     request: Request,
     sectors: u8,
-    /// Whether it is under way, its data not there yet.
+    /// Whether its data has not arrived yet.
     pending: bool,
     atomic: bool,
-    /// Where the cache keeps the line.
+    /// The way of the cache that is allocated for the line, as an index.
     place: u32,
-    /// How many wait.
+    /// The number of requests that wait.
     waiting: u32,
-    /// The others, in order.
+    /// The first and the last of the other waiting requests, which are linked in order.
     first: u32,
     last: u32,
-    /// The next one under way for the same place.
+    /// The next fetch in flight for the same way.
     next: u32,
 }
 
@@ -33,7 +33,7 @@ struct Waiter {
     next: u32,
 }
 
-/// What a completed fetch was for.
+/// The effect of a completed fetch on the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Done {
     pub place: usize,
@@ -45,17 +45,18 @@ pub(super) struct Done {
 #[derive(Clone, Debug)]
 pub(super) struct Mshrs {
     fetches: Vec<Fetch>,
-    /// How many there may be.
+    /// The largest number of fetches.
     count: usize,
-    /// Numbers of those that were there and are free.
+    /// The numbers of entries of `fetches` that are free.
     free: Vec<u32>,
-    /// By place of the cache: one more than the first fetch under way for it, or 0. Nothing before the first fetch.
+    /// By way of the cache: one more than the first fetch in flight for it, or 0. Empty before the
+    /// first fetch.
     by_place: Vec<u32>,
     places: usize,
     merge: u32,
     waiters: Vec<Waiter>,
     free_waiter: u32,
-    /// Those whose data is there, in order.
+    /// The fetches whose data has arrived, in order.
     complete: VecDeque<u32>,
 }
 
@@ -74,7 +75,8 @@ impl Mshrs {
         }
     }
 
-    /// The fetch under way that brings these sectors of a line to its place; of several the one that began first.
+    /// Returns the fetch in flight that brings these sectors of a line to its way; if there are
+    /// several, the one that started first.
     pub fn find(&self, place: usize, line: u64, sectors: u8) -> Option<u32> {
         let mut fetches = self.of_place(place);
         fetches.find(|&id| {
@@ -89,11 +91,11 @@ impl Mshrs {
         std::iter::successors(first, move |&id| there(self.fetches[id as usize].next))
     }
 
-    /// What comes after a fetch of the place, or first, is another one.
+    /// Sets the successor of a fetch of a way, or the first fetch of the way.
     fn link(&mut self, place: usize, before: Option<u32>, next: u32) {
         match before {
             Some(before) => self.fetches[before as usize].next = next,
-            // of none it becomes 0
+            // NONE becomes 0
             None => self.by_place[place] = next.wrapping_add(1),
         }
     }
@@ -102,17 +104,17 @@ impl Mshrs {
         !self.free.is_empty() || self.fetches.len() < self.count
     }
 
-    /// How many are in use.
+    /// Returns the number of registers in use.
     pub fn in_use(&self) -> u32 {
         (self.fetches.len() - self.free.len()) as u32
     }
 
-    /// Whether another request may wait for this fetch.
+    /// Returns whether another request may wait for this fetch.
     pub fn may_merge(&self, id: u32) -> bool {
         self.fetches[id as usize].waiting < self.merge
     }
 
-    /// Starts a fetch for a request; there must be a free one.
+    /// Starts a fetch for a request; there must be a free register.
     #[inline]
     pub fn start(&mut self, line: u64, sectors: u8, place: usize, request: Request, atomic: bool) -> u32 {
         debug_assert!(self.has_free(), "the caller has asked for a free one");
@@ -150,7 +152,7 @@ impl Mshrs {
         id
     }
 
-    /// Lets a request wait for a fetch.
+    /// Adds a request that waits for a fetch.
     pub fn merge(&mut self, id: u32, request: Request, atomic: bool) {
         let waiter = Waiter { request, next: NONE };
         let number = if self.free_waiter == NONE {
@@ -173,7 +175,7 @@ impl Mshrs {
         }
     }
 
-    /// The data of a fetch is there.
+    /// Records that the data of a fetch has arrived.
     #[inline(always)]
     pub fn complete(&mut self, id: u32) -> Done {
         let fetch = &mut self.fetches[id as usize];
@@ -195,7 +197,8 @@ impl Mshrs {
         !self.complete.is_empty()
     }
 
-    /// The next request whose data is there: in the order of completion, then of arrival.
+    /// Removes and returns the next request whose data has arrived, in the order of completion,
+    /// then of arrival.
     #[inline(always)]
     pub fn ready(&mut self) -> Option<Request> {
         let id = *self.complete.front()?;

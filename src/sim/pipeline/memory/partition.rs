@@ -1,7 +1,8 @@
 //! A memory partition: some slices and the DRAM channel behind them.
 //!
-//! It sees others only at the ends of its slices. So it can go through many ticks by itself, as long as what comes to
-//! a slice waits out a latency first, and what leaves finds room.
+//! A partition is connected to others only at the ends of its slices. It can therefore simulate
+//! many ticks independently, as long as each request that arrives at a slice waits for a latency
+//! first, and each reply finds room.
 
 use std::collections::VecDeque;
 
@@ -17,30 +18,31 @@ use crate::machine::memory::Partitions;
 use crate::sim::result::LowerStats;
 use crate::trace::{CacheStats, DramStats};
 
-/// What a window of a busy DRAM channel is worth, in requests at the L2.
+/// The work of a window of a busy DRAM channel, in units of requests at the L2.
 const DRAM_LOAD: usize = 100;
 
-/// Replies with the tick in which they set out.
+/// The replies, with the tick in which they are sent.
 pub(super) type Replies = VecDeque<(u64, Request)>;
 
 #[derive(Clone, Debug)]
 pub(super) struct Partition {
     mapping: Mapping,
-    /// Of DRAM, beside that of the L2.
+    /// The clock of DRAM relative to that of the L2.
     clock: Clock,
     pub slices: Vec<Slice>,
     pub channel: Channel,
     /// The next tick in which the channel has something to do.
     channel_next: u64,
-    /// The next tick in which anything here has.
+    /// The next tick in which any part of the partition has something to do.
     pub next: u64,
-    /// By slice, in a window: what leaves.
+    /// By slice, in a window: the replies that leave.
     pub replies: Vec<Replies>,
-    /// In a window: what had happened in a part before a core cycle in which something may have; where asked for.
+    /// In a window, if requested: the counters of a part before a core cycle in which they may have
+    /// changed.
     before: Vec<(u64, Before)>,
 }
 
-/// Counters of a slice, by its number, or of DRAM.
+/// The counters of a slice, given by its number, or of DRAM.
 #[derive(Clone, Copy, Debug)]
 enum Before {
     Slice(u8, CacheStats),
@@ -48,7 +50,7 @@ enum Before {
 }
 
 impl Partition {
-    /// The partition with this number.
+    /// Creates the partition with this number.
     pub fn new(settings: &Partitions, number: u32, seed: u64, draws: Draws) -> Self {
         let slice = |of: u32| {
             let seed = seed ^ u64::from(number * settings.slices + of);
@@ -68,7 +70,7 @@ impl Partition {
         }
     }
 
-    /// What it leaves after this number of ticks, at rest.
+    /// Takes out the state at rest after this number of ticks.
     pub fn leave(&mut self, ticks: u64) -> PartitionLeft {
         let mut clock = self.clock;
         clock.go_on_after(ticks);
@@ -83,7 +85,7 @@ impl Partition {
         }
     }
 
-    /// Goes on after another launch has left this. Whether it fits.
+    /// Restores the state that another launch has left, and returns whether it fits.
     #[must_use]
     pub fn go_on_after(&mut self, left: PartitionLeft) -> bool {
         let PartitionLeft { clock, caches, served, drawn, rows, turn } = left;
@@ -99,30 +101,30 @@ impl Partition {
             && self.channel.dram.go_on_after(&rows, turn)
     }
 
-    /// The caches of slices that have one.
+    /// Returns the caches of the slices that have one.
     fn caches(&mut self) -> impl Iterator<Item = &mut Cache> {
         self.slices.iter_mut().filter_map(|slice| slice.cache.as_mut())
     }
 
-    /// A request comes to a slice.
+    /// Adds a request to a slice.
     #[inline]
     pub fn push(&mut self, slice: usize, request: Request, tick: u64) {
         self.next = self.next.min(self.slices[slice].push(request, tick));
     }
 
-    /// One tick in which something happens. `send` takes the next reply of a slice, if it can. Returns the slices that
-    /// take requests from now on, or no more, as a mask.
+    /// Simulates one tick in which something happens. `send` takes the next reply of a slice, if it
+    /// can. Returns, as a mask, the slices that start or stop accepting requests.
     pub fn step(&mut self, tick: u64, mut send: impl FnMut(usize, &mut VecDeque<Request>)) -> u64 {
         let Self { mapping, slices, channel, .. } = self;
         for (number, slice) in slices.iter_mut().enumerate() {
-            // a slice may be ahead
+            // a slice may have been simulated ahead
             if slice.next <= tick && !slice.output.is_empty() {
                 send(number, &mut slice.output);
             }
         }
         if self.channel_next <= tick {
-            // both clocks begin together, and DRAM comes first where they meet: before the n-th tick, counted from 0,
-            // lie its ticks up to n times the ratio
+            // both clocks start together, and DRAM comes first where their ticks coincide: before
+            // the n-th tick, counted from 0, lie its ticks up to n times the ratio
             for now in self.clock.ticks(tick.saturating_sub(2)) + 1..=self.clock.ticks(tick - 1) {
                 channel.cycle(now, tick, slices, |address| mapping.inner(address));
             }
@@ -145,8 +147,8 @@ impl Partition {
         turned
     }
 
-    /// All ticks up to this one, within a window. With the core cycles in which ticks lie, it remembers what had
-    /// happened by when, for [`Self::stats_at`].
+    /// Simulates all ticks up to `until` within a window. If `remembers` is given, it maps ticks to
+    /// core cycles, and the counters are recorded for [`Self::stats_at`].
     pub fn run(&mut self, until: u64, remembers: Option<impl Fn(u64) -> u64>) {
         self.before.clear();
         self.slices.iter_mut().for_each(Slice::begin_window);
@@ -176,7 +178,7 @@ impl Partition {
         self.replies = replies;
     }
 
-    /// What slices can do without DRAM, while that has nothing of theirs.
+    /// Lets slices serve requests that need no DRAM, while DRAM is idle.
     fn answer_hits(&mut self, until: u64, replies: &mut [Replies], remembers: &Option<impl Fn(u64) -> u64>) {
         let Self { mapping, slices, before, .. } = self;
         self.next = u64::MAX;
@@ -204,18 +206,19 @@ impl Partition {
         }
     }
 
-    /// How much there is to do, roughly: requests that wait, and a channel that goes from tick to tick.
+    /// Returns a rough measure of the work: the number of waiting requests, plus a constant if the
+    /// channel is busy.
     pub fn load(&self) -> usize {
         let waiting: usize = self.slices.iter().map(Slice::waiting).sum();
         waiting + if self.channel_next < u64::MAX { DRAM_LOAD } else { 0 }
     }
 
-    /// What happened so far.
+    /// Returns the statistics so far.
     pub fn stats(&self) -> LowerStats {
         self.stats_at(u64::MAX)
     }
 
-    /// What had happened by the end of a core cycle of a window that was remembered.
+    /// Returns the statistics at the end of a core cycle of a recorded window.
     pub fn stats_at(&self, cycle: u64) -> LowerStats {
         let mut slices: Vec<_> = self
             .slices
@@ -223,7 +226,7 @@ impl Partition {
             .map(|slice| slice.cache.as_ref().map(Cache::stats).unwrap_or_default())
             .collect();
         let mut stats = LowerStats { dram: self.channel.dram.stats(), ..LowerStats::default() };
-        // those of each part are in order
+        // the entries of each part are in order
         for (_, before) in self.before.iter().rev().filter(|&&(at, _)| at > cycle) {
             match *before {
                 Before::Slice(number, of_slice) => slices[usize::from(number)] = of_slice,

@@ -1,4 +1,5 @@
-//! What an SM sees of the memory behind it: replies that have come, and room for what it sends.
+//! The interface of an SM to the memory behind it: the replies that have arrived, and the room for
+//! requests.
 
 use std::collections::VecDeque;
 
@@ -7,28 +8,31 @@ use super::cache::Cache;
 use super::crossbar::Packets;
 use super::mapping::Mapping;
 
-/// The SM's end of the way to memory and back. What is sent stays here until [`super::Lower`] takes it, so that an SM
-/// needs nothing else of memory within a cycle, or a [window](super::Lower::run_ahead) of them.
+/// The SM's end of the path to memory and back. Requests stay here until [`super::Lower`] takes
+/// them, so that an SM needs no other access to memory within a cycle, or a
+/// [window](super::Lower::run_ahead) of cycles.
 #[derive(Clone, Debug)]
 pub struct Port {
     sm: u16,
     now: u64,
-    /// Within a window: replies at this end of the crossbar, with the cycle in which they came there.
+    /// Within a window: the replies at this end of the crossbar, with the cycle of their arrival
+    /// there.
     arriving: Packets,
-    /// Those that the SM can take, and how many there can be.
+    /// The replies that the SM can take, and the largest number of them.
     replies: VecDeque<Request>,
     limit: usize,
-    /// What the SM has sent, with the cycle from which on it is there.
+    /// The requests that the SM has sent, with the cycle from which on they are available.
     sent: Packets,
-    /// How many requests it may still send.
+    /// The number of requests that it may still send.
     room: usize,
-    /// Which slice a request goes to, if there are slices. They have something to do until there is room again, so that
-    /// nobody needs to ask in every cycle.
+    /// The mapping of requests to slices, if there are slices. Slices are active until there is
+    /// room again, so that the SM need not check for room in every cycle.
     mapping: Option<Mapping>,
 }
 
 impl Port {
-    /// Of an SM to which so many replies come before the crossbar has to keep them.
+    /// Creates the port of an SM that buffers up to `limit` replies; further ones wait in the
+    /// crossbar.
     pub(super) fn new(sm: usize, limit: usize, mapping: Option<Mapping>) -> Self {
         Self {
             sm: sm as u16,
@@ -42,25 +46,26 @@ impl Port {
         }
     }
 
-    /// A cycle begins; nobody asks for it twice.
+    /// Starts a cycle.
     #[inline]
     pub fn begin_cycle(&mut self, now: u64) {
         self.now = now;
     }
 
-    /// Whether a request can be sent in this cycle.
+    /// Returns whether a request can be sent in this cycle.
     #[inline]
     pub fn accepts(&self) -> bool {
         self.room > 0
     }
 
-    /// Whether an SM that nothing moves in may be left alone: it does not wait for room, or memory says when there is some.
+    /// Returns whether an SM in which nothing moves need not be simulated: it does not wait for
+    /// room, or it is woken when there is room.
     #[inline]
     pub fn may_be_waited_for(&self) -> bool {
         self.room > 0 || self.mapping.is_some()
     }
 
-    /// Whether it has no room.
+    /// Returns whether there is no room for a request.
     #[inline]
     pub fn is_full(&self) -> bool {
         self.room == 0
@@ -74,7 +79,8 @@ impl Port {
         self.sent.push_back((self.now + 1, Request { sm: self.sm, slice: slice as u8, ..request }));
     }
 
-    /// Sends the first request that waits in a cache, if there is one and room for it. Whether it did.
+    /// Sends the first request that waits in a cache, and returns whether there was one and room
+    /// for it.
     #[inline]
     pub fn take_from(&mut self, cache: &mut Cache) -> bool {
         match cache.outgoing() {
@@ -87,13 +93,13 @@ impl Port {
         }
     }
 
-    /// Whether the SM can take a reply.
+    /// Returns whether the SM can take a reply.
     #[inline]
     pub fn has_replies(&self) -> bool {
         !self.replies.is_empty()
     }
 
-    /// How many replies wait for the SM.
+    /// Returns the number of replies that wait for the SM.
     pub fn waiting(&self) -> usize {
         self.replies.len()
     }
@@ -104,7 +110,7 @@ impl Port {
         self.replies.pop_front()
     }
 
-    /// Whether another reply may come.
+    /// Returns whether there is room for another reply.
     #[inline]
     pub(super) fn has_room(&self) -> bool {
         self.replies.len() < self.limit
@@ -115,7 +121,8 @@ impl Port {
         self.replies.push_back(reply);
     }
 
-    /// Within a window, once per cycle: the next reply that has reached this end of the crossbar comes out of it.
+    /// Moves, within a window and once per cycle, the next reply that has reached this end out of
+    /// the crossbar.
     #[inline]
     pub fn eject(&mut self, now: u64) {
         if let Some(&(at, reply)) = self.arriving.front()
@@ -127,7 +134,8 @@ impl Port {
         }
     }
 
-    /// Within a window: the next cycle, not before `from`, in which a reply comes out of the crossbar or can be taken.
+    /// Returns, within a window, the next cycle from `from` on in which a reply leaves the crossbar
+    /// or can be taken.
     #[inline]
     pub fn next_event(&self, from: u64) -> u64 {
         if self.has_replies() {
@@ -136,18 +144,18 @@ impl Port {
         self.arriving.front().map_or(u64::MAX, |&(at, _)| from.max(at + 1))
     }
 
-    /// A cycle or window begins, in which so much may be sent.
+    /// Sets the number of requests that may be sent in the cycle or window that begins.
     #[inline]
     pub(super) fn set_room(&mut self, room: usize) {
         self.room = room;
     }
 
-    /// In a window: what is in the crossbar for the SM.
+    /// Returns, in a window, the packets in the crossbar for the SM.
     pub(super) fn arriving(&mut self) -> &mut Packets {
         &mut self.arriving
     }
 
-    /// What was sent.
+    /// Returns the requests that were sent.
     #[inline]
     pub(super) fn sent(&mut self) -> &mut Packets {
         &mut self.sent

@@ -1,13 +1,13 @@
 //! Sets of small numbers.
 
-/// Numbers below a limit, a bit each.
+/// A set of numbers below a limit, one bit each.
 #[derive(Clone, Debug)]
 pub(super) struct Set {
     bits: Vec<u64>,
 }
 
 impl Set {
-    /// Without members; those it will have are below `limit`.
+    /// Creates an empty set for numbers below `limit`.
     pub fn new(limit: usize) -> Self {
         Self { bits: vec![0; limit.div_ceil(64)] }
     }
@@ -32,14 +32,14 @@ impl Set {
         self.bits.iter().all(|&word| word == 0)
     }
 
-    /// The first member from `from` on.
+    /// Returns the first member from `from` on.
     #[inline(always)]
     pub fn next(&self, from: usize) -> Option<usize> {
         next(&self.bits, from)
     }
 }
 
-/// A number of such sets, side by side.
+/// An array of such sets.
 #[derive(Clone, Debug)]
 pub(super) struct Sets {
     words: usize,
@@ -47,7 +47,7 @@ pub(super) struct Sets {
 }
 
 impl Sets {
-    /// So many, without members; those they will have are below `limit`.
+    /// Creates `count` empty sets for numbers below `limit`.
     pub fn new(count: usize, limit: usize) -> Self {
         let words = limit.div_ceil(64);
         Self { words, bits: vec![0; count * words] }
@@ -58,7 +58,7 @@ impl Sets {
         self.bits[set * self.words + member / 64] |= 1 << (member % 64);
     }
 
-    /// Whether the set is empty then.
+    /// Removes a member, and returns whether the set is empty afterwards.
     #[inline(always)]
     pub fn remove(&mut self, set: usize, member: usize) -> bool {
         if self.words == 1 {
@@ -70,7 +70,7 @@ impl Sets {
         words.iter().all(|&word| word == 0)
     }
 
-    /// The first member of a set from `from` on, or else from 0 on.
+    /// Returns the first member of a set from `from` on, wrapping around to 0.
     #[inline(always)]
     pub fn next_around(&self, set: usize, from: usize) -> Option<usize> {
         if self.words == 1 {
@@ -84,7 +84,7 @@ impl Sets {
     }
 }
 
-/// The first member from `from` on of the set that these bits are.
+/// Returns the first member from `from` on of the set with these bits.
 #[inline(always)]
 fn next(words: &[u64], from: usize) -> Option<usize> {
     let mut word = from / 64;

@@ -1,8 +1,8 @@
-//! A slice of a memory partition: the queues around its share of the L2.
+//! A slice of a memory partition: the queues around its part of the L2.
 //!
-//! Requests come from the crossbar, wait out the partition's latency, reach the L2 (or pass, if
-//! there is none) and go on to DRAM or back to the crossbar. All four queues are bounded, so that
-//! a slow DRAM is felt upstream.
+//! A request comes from the crossbar, waits for the latency of the partition, reaches the L2 (or
+//! passes if there is none), and continues to DRAM or back to the crossbar. All four queues are
+//! bounded, so that a slow DRAM causes backpressure on the SMs.
 
 use std::collections::VecDeque;
 
@@ -13,22 +13,23 @@ use super::{Request, RequestKind};
 pub(super) struct Slice {
     limit: usize,
     latency: u64,
-    /// With the tick at which they go on.
+    /// The requests that wait, with the tick at which they continue.
     delay: VecDeque<(u64, Request)>,
-    /// How many of them have, and wait for the L2.
+    /// The number of requests in `delay` whose latency has passed, and that wait for the L2.
     input: usize,
     pub to_dram: VecDeque<Request>,
     from_dram: VecDeque<Request>,
     pub output: VecDeque<Request>,
     pub cache: Option<Cache>,
-    /// Bytes per tick of the cache's ports, and for how many ticks they are taken.
+    /// The bytes per tick of the cache's ports, and the number of ticks for which they are
+    /// occupied.
     port: u64,
     data_taken: u64,
     fill_taken: u64,
     /// The next tick in which something can happen without a push.
     pub next: u64,
-    /// In a window: the ticks from which on it takes requests from the crossbar, or no more, in turns; and how many of
-    /// them have been passed.
+    /// In a window: the ticks from which on the slice alternately stops and starts accepting
+    /// requests from the crossbar; and the number of them that have been passed.
     turns: Vec<u64>,
     passed: usize,
 }
@@ -53,29 +54,30 @@ impl Slice {
         }
     }
 
-    /// Whether it takes requests from the crossbar.
+    /// Returns whether the slice accepts requests from the crossbar.
     #[inline]
     pub fn accepts(&self) -> bool {
         self.input < self.limit
     }
 
-    /// How many requests wait for its cache, or for time to pass.
+    /// Returns the number of requests that wait for the latency or for the cache.
     pub fn waiting(&self) -> usize {
         self.delay.len()
     }
 
-    /// A window begins.
+    /// Starts a window.
     pub fn begin_window(&mut self) {
         self.turns.clear();
         self.passed = 0;
     }
 
-    /// In a window: whether it takes requests from the crossbar has changed.
+    /// Records, in a window, that the slice starts or stops accepting requests from the crossbar.
     pub fn note_turn(&mut self, tick: u64) {
         self.turns.push(tick + 1);
     }
 
-    /// Whether it takes requests from the crossbar in a tick of a window that it has gone through. Ticks ascend.
+    /// Returns whether the slice accepted requests from the crossbar in a tick of a window that has
+    /// been simulated. Ticks must ascend from call to call.
     #[inline]
     pub fn accepted_in(&mut self, tick: u64) -> bool {
         while self.turns.get(self.passed).is_some_and(|&at| at <= tick) {
@@ -84,7 +86,7 @@ impl Slice {
         self.accepts() ^ ((self.turns.len() - self.passed) % 2 == 1)
     }
 
-    /// A request comes; returns the tick at which it goes on.
+    /// Adds a request, and returns the tick at which it continues.
     #[inline]
     pub fn push(&mut self, request: Request, tick: u64) -> u64 {
         let at = tick + self.latency;
@@ -93,12 +95,12 @@ impl Slice {
         at
     }
 
-    /// Whether it takes what DRAM has done.
+    /// Returns whether the slice accepts a request that DRAM has completed.
     pub fn accepts_done(&self) -> bool {
         self.from_dram.len() < self.limit
     }
 
-    /// DRAM has done a request in this tick.
+    /// Adds a request that DRAM has completed in this tick.
     pub fn push_done(&mut self, request: Request, tick: u64) {
         self.from_dram.push_back(request);
         self.next = tick;
@@ -110,7 +112,7 @@ impl Slice {
         next.max(tick + 1)
     }
 
-    /// Whether there is something to do in every tick.
+    /// Returns whether there is something to do in every tick.
     #[inline]
     fn has_work(&self) -> bool {
         self.input > 0
@@ -120,10 +122,11 @@ impl Slice {
             || self.cache.as_ref().is_some_and(|cache| !cache.is_quiet())
     }
 
-    /// As many ticks as it can do at once, up to this one. What is in the cache is answered in the tick after it has been
-    /// looked up, so that, as long as at most one request waits and DRAM has none of this slice, nothing happens
-    /// between two look-ups but that. `number` is the line's as the cache's sets see it; somebody wants to see the cache
-    /// before a tick that changes it.
+    /// Simulates as many ticks as possible at once, up to `until`. A hit is answered in the tick
+    /// after its look-up. Therefore, as long as at most one request waits and DRAM has none of this
+    /// slice, nothing else happens between two look-ups. `number` returns the number of a request's
+    /// line for the selection of the cache's set; `before` is called with the cache before each
+    /// tick that changes it.
     pub fn answer_hits(
         &mut self,
         until: u64,
@@ -131,7 +134,7 @@ impl Slice {
         number: impl Fn(&Request) -> u64,
         mut before: impl FnMut(u64, &Cache),
     ) {
-        // smaller queues close and open in turns
+        // a smaller queue may become full and free again in between
         if self.limit < 3 || self.next > until {
             return;
         }
@@ -161,7 +164,8 @@ impl Slice {
         self.next = self.next_after(tick);
     }
 
-    /// One tick. `number` is the line's as the cache's sets see it.
+    /// Simulates one tick. `number` returns the number of a request's line for the selection of the
+    /// cache's set.
     #[inline]
     pub fn cycle(&mut self, tick: u64, number: impl Fn(&Request) -> u64) {
         if let Some(cache) = &mut self.cache
@@ -201,7 +205,7 @@ impl Slice {
     #[inline]
     fn take_done(&mut self) {
         let Some(&request) = self.from_dram.front() else { return };
-        // a store that went past the cache only brings its acknowledgement
+        // a store that bypassed the cache only returns its acknowledgement
         if let Some(cache) = &mut self.cache
             && request.kind != RequestKind::Write
         {
@@ -216,7 +220,7 @@ impl Slice {
         }
     }
 
-    /// Whether the L2, or the way past it, took the request.
+    /// Looks up a request, or lets it pass if there is no L2. Returns whether it was accepted.
     #[inline(always)]
     fn look_up(&mut self, request: Request, number: u64) -> bool {
         let Some(cache) = &mut self.cache else {

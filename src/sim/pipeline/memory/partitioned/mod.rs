@@ -1,4 +1,5 @@
-//! Memory partitions behind a crossbar: who does what in which tick. `window` does it for many core cycles at a time.
+//! Memory partitions behind a crossbar, and the order of their actions in a tick. `window`
+//! simulates many core cycles at a time.
 
 mod window;
 
@@ -15,14 +16,14 @@ use crate::machine::memory::{LINE_BYTES, Partitions};
 use crate::sim::result::LowerStats;
 use crate::trace::{Counted, DramSample};
 
-/// Crossbar and partitions. Their time is counted in ticks of the crossbar's clock.
+/// The crossbar and the partitions. Their time is counted in ticks of the crossbar's clock.
 #[derive(Clone, Debug)]
 pub(super) struct Partitioned {
     clock: Clock,
     mapping: Mapping,
     slices: Numbers,
     latency: u64,
-    /// Core cycles begun, ticks done.
+    /// The number of core cycles begun, and the number of ticks done.
     now: u64,
     tick: u64,
     requests: Crossbar,
@@ -30,17 +31,18 @@ pub(super) struct Partitioned {
     shares: Vec<Share>,
     /// The next tick in which a partition has something to do.
     next: u64,
-    /// Before the present window: core cycles begun, ticks done.
+    /// The values of `now` and `tick` before the present window.
     before: (u64, u64),
     ejection_limit: usize,
 }
 
-/// By the number of a slice: its share, its partition's number in that, and its own number in the partition.
+/// By the number of a slice: its share, the number of its partition in the share, and its own
+/// number in the partition.
 #[derive(Clone, Debug)]
 struct Numbers(Vec<(u8, u8, u8)>);
 
 impl Numbers {
-    /// Of so many partitions with so many slices each.
+    /// Creates the numbers for this many partitions with this many slices each.
     fn new(partitions: u32, slices: u32) -> Self {
         let of = |slice: u32| {
             let partition = (slice / slices) as usize;
@@ -50,7 +52,7 @@ impl Numbers {
         Self((0..partitions * slices).map(of).collect())
     }
 
-    /// The partition of a slice, and its number there.
+    /// Returns the partition of a slice, and the number of the slice in it.
     #[inline]
     fn at<'s>(&self, shares: &'s mut [Share], slice: usize) -> (&'s mut Partition, usize) {
         let (share, of_share, of) = self.0[slice];
@@ -83,7 +85,7 @@ impl Partitioned {
     }
 
     pub fn preload(&mut self, line: u64) {
-        // bits below the line can choose the slice, too
+        // address bits within the line may select the slice, too
         for &sectors in sectors(self.mapping.keeps_lines()) {
             let address = line * LINE_BYTES + u64::from(sectors.trailing_zeros()) * 32;
             let (partition, of) = self.slices.at(&mut self.shares, self.mapping.slice(address));
@@ -93,7 +95,7 @@ impl Partitioned {
         }
     }
 
-    /// What a launch leaves that took this number of core cycles, at rest.
+    /// Takes out the state at rest that a launch of this number of core cycles leaves.
     pub fn leave(&mut self, cycles: u64) -> PartitionsLeft {
         let ticks = self.clock.ticks(cycles);
         let mut clock = self.clock;
@@ -106,7 +108,8 @@ impl Partitioned {
         }
     }
 
-    /// Goes on, before the first cycle, after another launch has left this. Whether it fits.
+    /// Restores, before the first cycle, the state that another launch has left, and returns
+    /// whether it fits.
     #[must_use]
     pub fn go_on_after(&mut self, left: PartitionsLeft) -> bool {
         let PartitionsLeft { clock, requests, replies, partitions } = left;
@@ -119,12 +122,12 @@ impl Partitioned {
             && self.replies.go_on_after(&replies)
     }
 
-    /// The end of the way for an SM.
+    /// Creates the port of an SM.
     pub fn port(&self, sm: usize) -> Port {
         Port::new(sm, self.ejection_limit, Some(self.mapping))
     }
 
-    /// How many requests an SM can send in this cycle.
+    /// Returns the number of requests that an SM can send in this cycle.
     #[inline]
     pub fn room(&self, sm: usize) -> usize {
         self.requests.room_at(sm)
@@ -134,13 +137,14 @@ impl Partitioned {
         self.requests.push(request.sm.into(), request);
     }
 
-    /// Whether replies are at the SMs' end of the crossbar.
+    /// Returns whether replies have reached the SMs' end of the crossbar.
     #[inline]
     pub fn has_arrivals(&self) -> bool {
         self.replies.has_arrivals()
     }
 
-    /// An SM takes one reply per core cycle out of the crossbar, if it has room.
+    /// Moves one reply out of the crossbar to the port of an SM, if it has room. Must be called
+    /// once per core cycle. Returns whether a reply was moved.
     pub fn eject(&mut self, sm: usize, port: &mut Port) -> bool {
         let reply = if port.has_room() { self.replies.pop(sm) } else { None };
         reply.inspect(|&reply| port.arrive(reply)).is_some()
@@ -167,7 +171,7 @@ impl Partitioned {
         }
     }
 
-    /// The next tick in which something happens.
+    /// Returns the next tick in which something happens.
     fn next_tick(&self) -> u64 {
         if !self.requests.is_empty() || self.replies.has_waiting() {
             return self.tick + 1;
@@ -175,7 +179,7 @@ impl Partitioned {
         self.next.max(self.tick + 1)
     }
 
-    /// Slices take what has come for them, if they are open.
+    /// Moves requests from the crossbar to the slices that accept them.
     fn take_requests(&mut self) {
         let mut next = self.requests.next_arrival(0);
         while let Some(number) = next {
@@ -229,7 +233,7 @@ impl Partitioned {
         self.now += cycles;
     }
 
-    /// The counters of the L2, if there is one, and of DRAM.
+    /// Returns the counters of the L2, if there is one, and of DRAM.
     pub fn samples(&self) -> impl Iterator<Item = Counted> {
         let slices = self.partitions().flat_map(|partition| &partition.slices);
         let caches = slices.filter_map(|slice| slice.cache.as_ref());
@@ -254,7 +258,7 @@ impl Partitioned {
         self.shares.iter_mut().flat_map(|share| &mut share.partitions)
     }
 
-    /// The next tick in which a partition has something to do.
+    /// Returns the next tick in which a partition has something to do.
     fn next_of_partitions(&self) -> u64 {
         self.partitions().map(|partition| partition.next).min().unwrap_or(u64::MAX)
     }

@@ -1,34 +1,37 @@
-//! Many core cycles at a time: what lies behind the requests' crossbar first, that crossbar when the SMs have sent.
+//! The simulation of many core cycles at a time: first everything behind the crossbar of the
+//! requests, then, after the SMs have sent, this crossbar.
 //!
-//! A request waits out the partition's latency before a slice does anything with it, so what slices and DRAM do within
-//! that time does not depend on what is sent in it. Nor do partitions depend on each other, as long as all they send
-//! finds room.
+//! A request waits for the latency of the partition before a slice serves it, so the actions of
+//! slices and DRAM within that time do not depend on the requests that are sent in it. Partitions
+//! do not depend on each other either, as long as all their replies find room.
 
 use super::{Partitioned, sum};
 use crate::sim::pipeline::memory::{Port, Share};
 use crate::sim::result::LowerStats;
 
-/// Requests that an SM can send in a cycle: of constants, of the L1, and past it.
+/// The number of requests that an SM can send in a cycle: one for constants, one of the L1, and one
+/// that bypasses it.
 const SENT_PER_CYCLE: usize = 3;
 
 impl Partitioned {
-    /// How many core cycles [`Self::run_ahead`] may be asked for.
+    /// Returns the largest number of core cycles for which [`Self::run_ahead`] may be called.
     pub fn horizon(&self) -> u64 {
-        // what enters a slice in a window must not come out in it, and no queue that leads to or from SMs may be full
-        // in it
+        // a request that enters a slice in a window must not leave it in the same window, and no
+        // queue that leads to or from SMs may become full in it
         let ((inputs, _), (leaving, outputs)) = (self.requests.room(), self.replies.room());
         let ticks = self.latency.min(leaving.min(outputs) as u64);
         let cycles = self.clock.cycles_within(ticks);
         cycles.min((inputs / SENT_PER_CYCLE) as u64)
     }
 
-    /// Everything but the way of the requests to the slices, for a window of core cycles. `remembers` what has happened
-    /// by when. Somebody `runs` all shares, in any order.
+    /// Simulates everything but the path of the requests to the slices, for a window of core
+    /// cycles. If `remembers` is set, the counters are recorded by cycle. `run` runs all shares, in
+    /// any order.
     pub fn run_ahead(&mut self, cycles: u64, remembers: bool, run: impl FnOnce(&mut [Share])) {
         self.before = (self.now, self.tick);
         self.now += cycles;
         let (clock, until) = (self.clock, self.clock.ticks(self.now));
-        // cycles that were skipped are not part of the window: nothing happens in their ticks
+        // skipped cycles are not part of the window, because nothing happens in their ticks
         let from = self.tick.max(self.next_tick().saturating_sub(1).min(until));
         self.exchange_replies();
         self.shares.iter_mut().for_each(|share| share.begin(until, remembers.then_some(clock)));
@@ -43,20 +46,21 @@ impl Partitioned {
         self.tick = until;
     }
 
-    /// What partitions send to the crossbar is theirs, or the crossbar's again.
+    /// Exchanges the replies between the partitions and the crossbar.
     fn exchange_replies(&mut self) {
         let partitions = self.shares.iter_mut().flat_map(|share| &mut share.partitions);
         let queues = partitions.flat_map(|partition| &mut partition.replies);
         queues.enumerate().for_each(|(slice, replies)| self.replies.exchange_input(slice, replies));
     }
 
-    /// Who stands at an SM's end of the crossbar within the window: the SM, or the crossbar again.
+    /// Exchanges the packets at an SM's end of the crossbar between the port of the SM and the
+    /// crossbar.
     pub fn exchange(&mut self, sm: usize, port: &mut Port) {
         self.replies.exchange_output(sm, port.arriving());
         self.requests.exchange_input(sm, port.sent());
     }
 
-    /// The way of the requests to the slices, for the window of [`Self::run_ahead`].
+    /// Simulates the path of the requests to the slices, for the window of [`Self::run_ahead`].
     pub fn follow(&mut self) {
         let (now, mut tick) = self.before;
         self.requests.begin_window(now, self.now - now);
@@ -68,7 +72,8 @@ impl Partitioned {
                 self.take_requests_in(tick);
                 let Self { requests, shares, slices, .. } = self;
                 requests.advance(cycle, cycle, |slice, &request| {
-                    // what would be alone at an output goes on with the next tick
+                    // a packet that would be alone at an output enters the slice in the next tick
+                    // directly
                     let (partition, of) = slices.at(shares, slice);
                     let takes = partition.slices[of].accepted_in(tick + 1);
                     if takes {
@@ -80,12 +85,12 @@ impl Partitioned {
             }
             tick = until;
         }
-        // a cycle's requests come after its ticks
+        // the requests of a cycle follow its ticks
         self.requests.pass(self.now);
         self.next = self.next_of_partitions();
     }
 
-    /// In a tick of the window, slices take what has come for them, if they were open then.
+    /// Moves requests to the slices that accepted them in this tick of the window.
     fn take_requests_in(&mut self, tick: u64) {
         let mut next = self.requests.next_arrival(0);
         while let Some(number) = next {
@@ -99,7 +104,7 @@ impl Partitioned {
         }
     }
 
-    /// What had happened by the end of a core cycle of a window that remembers.
+    /// Returns the statistics at the end of a core cycle of a recorded window.
     pub fn stats_at(&self, cycle: u64) -> LowerStats {
         sum(self.partitions().map(|partition| partition.stats_at(cycle)))
     }

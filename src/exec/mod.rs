@@ -1,16 +1,17 @@
-//! Functional execution: what every warp of a launch does, and nothing about when.
+//! Functional execution: computes what every warp of a launch does, without any timing.
 //!
 //! An [`Executor`] runs a [`Program`] under a [`Launch`] block by block and yields the
-//! [`BlockPaths`] of each. 32 lanes go at a time, with a SIMT stack ([`stack`]) that knows
-//! two ways to reconverge. Values are exact: integers as the PTX ISA says, floating point correctly
-//! rounded, approximate functions within their documented error (`arith`).
+//! [`BlockPaths`] of each. The 32 lanes of a warp execute together, with a SIMT stack ([`stack`])
+//! that supports two mechanisms of reconvergence. Values are exact: integers follow the PTX ISA,
+//! floating-point results are correctly rounded, and approximate functions stay within their
+//! documented error (`arith`).
 //!
 //! Invariants:
 //! * the same program and launch give the same paths and the same bytes, on any machine;
 //! * blocks run in launch order, x fastest, each to its end before the next starts;
-//! * no input makes it panic: what a kernel does wrong is a diagnostic with its line;
-//! * memory does not grow with the grid, and running an instruction allocates nothing (tables of
-//!   indirect branches, calls through pointers and of functions with frames aside).
+//! * no input causes a panic: an error of a kernel is reported as a diagnostic with its line;
+//! * memory does not grow with the grid, and running an instruction allocates nothing (except for
+//!   tables of indirect branches, calls through pointers, and calls of functions with frames).
 
 mod access;
 pub mod all_paths;
@@ -54,65 +55,68 @@ pub use device::Device;
 use divergence::Divergence;
 use races::{BlockOrder, TimeDependences};
 
-/// Local memory of a thread for frames, unless told otherwise: sixteen times what the CUDA runtime
-/// gives without being asked (`cudaLimitStackSize`).
+/// The default local memory of a thread for frames, in bytes: sixteen times the default of the CUDA
+/// runtime (`cudaLimitStackSize`).
 pub const STACK_BYTES: u64 = 16 << 10;
 
-/// How a functional run goes, and what it records for timing.
+/// The options of a functional run, and the data that it records for timing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Warp instructions that one block may execute; more is an error that names the loop.
+    /// The largest number of warp instructions that one block may execute; exceeding it is an error
+    /// that names the loop.
     pub max_instructions_per_block: u64,
-    /// Local memory of each thread for the frames of functions that call themselves, directly or
-    /// through others; a deeper recursion is an error.
+    /// The bytes of local memory of each thread for the frames of functions that call themselves,
+    /// directly or through others; a deeper recursion is an error.
     pub stack_bytes: u64,
-    /// The banks of shared memory, if their conflicts count.
+    /// The banks of shared memory, if bank conflicts are to be recorded.
     pub banks: Option<Banks>,
     /// Whether to record the lines that accesses to global and local memory touch.
     pub traffic: bool,
-    /// Whether to record which lanes carry out each step, and where they access memory.
+    /// Whether to record which lanes execute each step, and which addresses they access.
     pub lanes: bool,
-    /// Whether those lines include constants and the kernel's parameters.
+    /// Whether the recorded lines include constants and the kernel's parameters.
     pub constants: bool,
-    /// How lanes that diverged meet again.
+    /// The mechanism by which diverged lanes reconverge.
     pub reconvergence: Reconvergence,
-    /// Whether to count what branches do, see [`Executor::divergence`].
+    /// Whether to count the outcomes of branches, see [`Executor::divergence`].
     pub divergence: bool,
-    /// How operations on whole warps are done, which changes no result.
+    /// The implementation of operations on whole warps; it changes no result.
     pub vectors: Vectors,
-    /// Whether to watch memory for what depends on the order of accesses, and how the blocks lie in
-    /// time, see [`Executor::time_dependences`].
+    /// If set, detect results that depend on the order of accesses to memory, given the order of
+    /// the blocks in time; see [`Executor::time_dependences`].
     pub races: Option<BlockOrder>,
-    /// Bytes that the watch may use for each of shared memory, module variables and buffers. Where
-    /// blocks run one by one it needs a quarter of what one block accesses of each. For stretches that
-    /// must be looked at closer, and wherever blocks run side by side, it needs four times what is
-    /// accessed, sixteen times where accesses are narrower than a word.
+    /// The bytes that the race detector may use for each of shared memory, module variables and
+    /// buffers. Where blocks run one by one, it needs a quarter of the memory of each kind that one
+    /// block accesses. For ranges that need closer analysis, and wherever blocks run concurrently,
+    /// it needs four times the accessed memory, and sixteen times where accesses are narrower than
+    /// a word.
     pub race_memory: usize,
-    /// The warps of a block take turns in an order drawn with this seed, and clocks and places are others
-    /// with it: another of the runs that may happen, to hold against what is said of them all.
+    /// If set, the warps of a block take turns in an order drawn with this seed, and clocks and the
+    /// places where warps run differ with it. The run is another possible one, with which to check
+    /// statements about all runs.
     pub another_order: Option<u64>,
 }
 
-/// How operations on whole warps are done.
+/// The implementation of operations on whole warps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Vectors {
-    /// With the vector instructions that the processor has.
+    /// The vector instructions that the processor has.
     #[default]
     Detected,
-    /// With those that every processor of its kind has.
+    /// The vector instructions that every processor of this architecture has.
     Portable,
-    /// Lane by lane, through the interpreter alone: slow, and what the others are tested against.
+    /// Lane by lane, by the interpreter alone: slow, and the reference for tests of the others.
     Off,
 }
 
 impl Options {
-    /// A run as a machine needs it.
+    /// Returns the options of a run for the timing simulation of a machine.
     pub fn of(machine: &Machine, max_instructions_per_block: u64) -> Self {
         let reconvergence = machine.reconvergence();
         Self {
             max_instructions_per_block,
             banks: machine.shared_memory().map(SharedMemory::banks),
-            // only a load/store unit asks which lines an access touches
+            // only a load/store unit needs the lines that an access touches
             traffic: machine.pipeline().is_some_and(|pipeline| pipeline.load_store.is_some()),
             constants: machine.caches_constants(),
             reconvergence,
@@ -122,7 +126,7 @@ impl Options {
 }
 
 impl Options {
-    /// The same, with a watch for races if it is given memory.
+    /// Returns the same options, with race detection if memory is given for it.
     #[must_use]
     pub fn watching(self, memory: Option<usize>, order: BlockOrder) -> Self {
         Self { races: memory.map(|_| order), race_memory: memory.unwrap_or(self.race_memory), ..self }
@@ -154,7 +158,7 @@ pub struct Executor<'a> {
     grid: [u32; 3],
     next: u32,
     blocks: u32,
-    /// The words of global memory that the launch found with values that differ from run to run.
+    /// The words of global memory whose initial values differ from run to run.
     found: races::VaryingWords,
 }
 
@@ -162,15 +166,16 @@ impl<'a> Executor<'a> {
     /// Sets up memory and arguments.
     ///
     /// # Errors
-    /// A program without semantics, or a launch that does not fit it.
+    /// Returns an error for a program without semantics, or a launch that does not fit the program.
     pub fn new(program: &'a Program, launch: &'a Launch, options: Options) -> Result<Self, Diagnostics> {
         Self::on(Device::of(program, launch)?, 0, program, launch, options)
     }
 
-    /// As [`Executor::new`], of a kernel of one of the device's modules, with memory as it is.
+    /// Sets up an executor like [`Executor::new`], for a kernel of one of the device's modules,
+    /// with the present contents of memory.
     ///
     /// # Errors
-    /// A program without semantics, or a launch that does not fit it.
+    /// Returns an error for a program without semantics, or a launch that does not fit the program.
     pub fn on(
         mut device: Device,
         module: usize,
@@ -183,7 +188,7 @@ impl<'a> Executor<'a> {
         check_shape(launch, &mut problems);
         check_program(program, &mut problems);
         problems.into_result(())?;
-        // code that says where lanes meet again leaves the machine no choice
+        // if the code itself says where lanes reconverge, the machine's mechanism does not apply
         let says = |instr: &Instr| matches!(instr.sem, Sem::OpenRegion { .. } | Sem::CloseRegion { .. });
         let explicit = program.machine_code.is_some() || program.instrs.iter().any(says);
         let reconvergence = if explicit { Reconvergence::PascalStack } else { options.reconvergence };
@@ -221,49 +226,51 @@ impl<'a> Executor<'a> {
         Ok(Self { runner, grid: launch.grid, next: 0, blocks: launch.blocks(), found })
     }
 
-    /// Has somebody watch the run, who may end it: there are no blocks after that, and the one under
-    /// way is not given.
+    /// Attaches a stop request. When it is set, the run yields no further block, and the block in
+    /// flight is discarded.
     #[must_use]
     pub fn watched(mut self, watch: &'a base::Watch) -> Self {
         self.runner.watch = Some(watch);
         self
     }
 
-    /// Local memory of a thread, bytes.
+    /// Returns the bytes of local memory of a thread.
     pub fn local_bytes(&self) -> u64 {
         self.runner.context.memory.local_per_thread()
     }
 
-    /// Contents of a buffer of the launch, by its index there, after the blocks run so far; empty
-    /// if there is no such buffer.
+    /// Returns the contents of a buffer of the launch, by its index there, after the blocks run so
+    /// far. The slice is empty if there is no such buffer.
     pub fn buffer(&self, index: usize) -> &[u8] {
         self.runner.context.memory.buffer(index)
     }
 
-    /// Contents of a variable of the kernel's module, by its full name, after the blocks run so far.
+    /// Returns the contents of a variable of the kernel's module, by its full name, after the
+    /// blocks run so far.
     pub fn variable(&self, name: &str) -> Option<&[u8]> {
         self.runner.context.memory.variable(name)
     }
 
-    /// Memory as the blocks run so far leave it.
+    /// Returns the device with its memory after the blocks run so far.
     pub fn into_device(self) -> Device {
         let Self { runner, found, .. } = self;
         let varying = runner.context.watch.as_ref().map_or(found, |watch| watch.varying_words());
         Device { varying, ..runner.context.memory.into_device() }
     }
 
-    /// What branches did in the blocks run so far, if [`Options::divergence`] asks for it.
+    /// Returns the outcomes of the branches in the blocks run so far, if [`Options::divergence`] is
+    /// set.
     pub fn divergence(&self) -> Option<&Divergence> {
         self.runner.context.divergence.as_deref()
     }
 
-    /// Whether [`Self::time_dependences`] is something that was looked for.
+    /// Returns whether the run detects the dependences that [`Self::time_dependences`] returns.
     pub fn watches_races(&self) -> bool {
         self.runner.context.watch.is_some()
     }
 
-    /// What depends on the order in which warps do things, as far as the run has shown; complete
-    /// after the last block. Nothing if [`Options::races`] does not ask for it.
+    /// Returns the results that depend on the order of the actions of warps, as far as the run has
+    /// shown them; complete after the last block. It is empty unless [`Options::races`] is set.
     pub fn time_dependences(&self) -> TimeDependences {
         let context = &self.runner.context;
         let place = |space, address| context.memory.describe(space, address);
@@ -298,7 +305,7 @@ impl BlockSource for Executor<'_> {
                 Ok(false)
             }
             Err(fault) => {
-                // spent
+                // no further block can be run
                 self.next = self.blocks;
                 Err(Diagnostics::from(*fault))
             }
@@ -321,7 +328,7 @@ fn check_shape(launch: &Launch, problems: &mut Diagnostics) {
     }
 }
 
-/// What the types of a program allow and execution does not.
+/// Reports what the types of a program allow, but execution does not.
 fn check_program(program: &Program, problems: &mut Diagnostics) {
     let most = Step::MAX_PC as usize;
     if program.instrs.is_empty() || program.instrs.len() > most {

@@ -1,4 +1,4 @@
-//! Atomic read-modify-write.
+//! Atomic read-modify-write operations.
 
 use super::super::arith::{float, format_of, int};
 use super::super::context::Context;
@@ -12,10 +12,11 @@ use crate::isa::Space;
 use crate::path::MemoryUse;
 use crate::program::sem::{AtomOp, Atomic, FloatMode, FloatOp, FloatTy, IntOp, IntTy, ValueTy};
 
-/// `atom` and `red`: the space it resolved to, with its bank conflicts; its lines are recorded.
+/// Executes `atom` or `red`. Returns the space of the access with its bank conflicts, and records
+/// its lines.
 ///
 /// # Errors
-/// An access that is not allowed.
+/// Returns an error if an access is not allowed.
 pub(in super::super) fn atomic(
     warp: &mut Warp,
     context: &mut Context,
@@ -75,7 +76,7 @@ pub(in super::super) fn atomic(
     Ok(targets.used(enabled, true, warp, context))
 }
 
-/// What an atomic operation leaves in its cell.
+/// Returns the value that an atomic operation leaves in memory.
 fn combined(op: AtomOp, ty: ValueTy, space: Space, old: u64, b: u64, c: u64) -> u64 {
     let int_ty = match ty {
         ValueTy::Int(ty) => ty,
@@ -104,7 +105,8 @@ fn combined(op: AtomOp, ty: ValueTy, space: Space, old: u64, b: u64, c: u64) -> 
     };
     match ty {
         ValueTy::Float(ty) if matches!(op, AtomOp::Add | AtomOp::Min | AtomOp::Max) => {
-            // PTX: single-precision sums in global memory flush subnormal numbers, in shared not
+            // PTX: single-precision sums in global memory flush subnormal numbers, in shared memory
+            // they do not
             let ftz = ty == FloatTy::F32 && space == Space::Global && op == AtomOp::Add;
             let mode = FloatMode { ftz, ..FloatMode::default() };
             let half =

@@ -11,11 +11,11 @@ use crate::base::{LaneMask, Pc, WARP_SIZE};
 use crate::isa::Space;
 use crate::program::sem::{Address, Operand};
 
-/// `cp.async`, done at once. Its lines are those it reads; what it writes to shared memory meets no
-/// bank conflicts.
+/// Executes `cp.async` immediately. The recorded lines are those that it reads; its writes to
+/// shared memory cause no bank conflicts.
 ///
 /// # Errors
-/// An access that is not allowed.
+/// Returns an error if an access is not allowed.
 pub(in super::super) fn async_copy(
     warp: &Warp,
     context: &mut Context,

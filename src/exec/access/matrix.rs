@@ -1,10 +1,10 @@
-//! Loads and stores of matrices that a warp holds together.
+//! Loads and stores of matrices that are distributed over the lanes of a warp.
 //!
-//! An instruction is made up of *pieces*, in each of which every lane accesses a few bytes: for
-//! `wmma` one for each register of the fragment, or, where the elements of a register are not side
-//! by side in memory, one for each element; for `ldmatrix` and `stmatrix` one for each matrix, in
-//! which eight rows of 16 bytes are moved. A piece meets bank conflicts as any access does; lines
-//! are those of all pieces together.
+//! An instruction consists of *pieces*, in each of which every lane accesses a few bytes. `wmma`
+//! has one piece for each register of the fragment, or one for each element if the elements of a
+//! register are not adjacent in memory. `ldmatrix` and `stmatrix` have one piece for each matrix,
+//! in which eight rows of 16 bytes are moved. A piece has bank conflicts like any other access; the
+//! recorded lines are those of all pieces together.
 
 use super::super::arith::matrix::transposed;
 use super::super::context::Context;
@@ -18,7 +18,7 @@ use crate::isa::Space;
 use crate::path::MemoryUse;
 use crate::program::sem::{Fragment, MatrixBlock, MatrixRows, RegisterFragment};
 
-/// Rows of an 8 by 8 matrix of 16-bit elements, and bytes of each.
+/// The number of rows of an 8 by 8 matrix of 16-bit elements, and the bytes of each row.
 const ROWS: usize = 8;
 const ROW_BYTES: usize = 16;
 
@@ -26,14 +26,15 @@ const ROW_BYTES: usize = 16;
 struct Piece {
     targets: Targets,
     register: usize,
-    /// The lowest of the bits in it.
+    /// The position of the lowest bit in the register.
     shift: usize,
 }
 
-/// `wmma.load`: space and bank conflicts; its lines are recorded.
+/// Executes `wmma.load`. Returns the space with its bank conflicts, and records the lines.
 ///
 /// # Errors
-/// Lanes that do not agree on where the matrix is, and an access that is not allowed.
+/// Returns an error if lanes give different positions of the matrix, or if an access is not
+/// allowed.
 pub(in super::super) fn load_matrix(
     warp: &mut Warp,
     context: &mut Context,
@@ -53,7 +54,7 @@ pub(in super::super) fn load_matrix(
             values[*register][lane] |= decode(bytes) << shift;
         }
     }
-    // registers beyond those needed repeat them
+    // registers beyond those of the fragment repeat its values
     for (dst, value) in dsts.iter().zip(values.iter().cycle()) {
         if let Some(dst) = dst {
             warp.set(*dst, value, enabled);
@@ -63,10 +64,10 @@ pub(in super::super) fn load_matrix(
     Ok(used(&targets, enabled, warp, context))
 }
 
-/// `wmma.store`: as [`load_matrix`].
+/// Executes `wmma.store`; the counterpart of [`load_matrix`].
 ///
 /// # Errors
-/// As there.
+/// Returns the same errors as [`load_matrix`].
 pub(in super::super) fn store_matrix(
     warp: &Warp,
     context: &mut Context,
@@ -89,10 +90,10 @@ pub(in super::super) fn store_matrix(
     Ok(used(&targets, enabled, warp, context))
 }
 
-/// `ldmatrix`: as [`load_matrix`].
+/// Executes `ldmatrix`; returns the same as [`load_matrix`].
 ///
 /// # Errors
-/// An access that is not allowed.
+/// Returns an error if an access is not allowed.
 pub(in super::super) fn load_rows(
     warp: &mut Warp,
     context: &mut Context,
@@ -120,10 +121,10 @@ pub(in super::super) fn load_rows(
     Ok(used(&words_of_rows(&rows, dsts.len()), enabled, warp, context))
 }
 
-/// `stmatrix`: as [`load_rows`].
+/// Executes `stmatrix`; the counterpart of [`load_rows`].
 ///
 /// # Errors
-/// An access that is not allowed.
+/// Returns an error if an access is not allowed.
 pub(in super::super) fn store_rows(
     warp: &Warp,
     context: &mut Context,
@@ -151,7 +152,7 @@ pub(in super::super) fn store_rows(
     Ok(used(&words_of_rows(&rows, srcs.len()), enabled, warp, context))
 }
 
-/// What the path says of an access by no lane.
+/// Returns and records the memory use of an access without active lanes.
 fn no_lane(context: &mut Context, pc: Pc, space: Space) -> MemoryUse {
     let space = if space == Space::Generic { Space::Global } else { space };
     if let Some(group) = context.record.collect(pc, space) {
@@ -160,7 +161,7 @@ fn no_lane(context: &mut Context, pc: Pc, space: Space) -> MemoryUse {
     MemoryUse { space, extra_transactions: 0 }
 }
 
-/// The pieces of `wmma.load` and `wmma.store`.
+/// Returns the pieces of `wmma.load` and `wmma.store`.
 fn pieces(
     warp: &Warp,
     context: &Context,
@@ -215,8 +216,8 @@ fn pieces(
         .collect())
 }
 
-/// The rows that each lane names for `ldmatrix` and `stmatrix`; what lanes say that have none does not
-/// matter.
+/// Returns the rows whose addresses the lanes give for `ldmatrix` and `stmatrix`. The addresses of
+/// lanes without a row are ignored.
 fn rows(
     warp: &Warp,
     context: &Context,
@@ -235,7 +236,7 @@ fn rows(
     }
 }
 
-/// Matrices by rows as pieces: lane `4 r + t` has the `t`-th word of row `r`.
+/// Returns the pieces of matrices given by rows: lane `4 r + t` has the `t`-th word of row `r`.
 fn words_of_rows(rows: &Targets, matrices: usize) -> Vec<Targets> {
     let piece = |matrix: usize| {
         let address = |lane: usize| rows.addresses[ROWS * matrix + lane / 4] + 4 * (lane as u64 % 4);
@@ -244,7 +245,7 @@ fn words_of_rows(rows: &Targets, matrices: usize) -> Vec<Targets> {
     (0..matrices).map(piece).collect()
 }
 
-/// What a lane loads.
+/// Returns the bytes that a lane loads.
 fn read<'c>(
     warp: &Warp,
     context: &'c mut Context,
@@ -263,7 +264,7 @@ fn read<'c>(
     Ok(bytes.unwrap_or_default())
 }
 
-/// A lane stores.
+/// Stores the bytes of a lane.
 fn write(
     warp: &Warp,
     context: &mut Context,
@@ -285,8 +286,8 @@ fn write(
     Ok(())
 }
 
-/// What the path says of all pieces together. Without conflicts they take as many transactions as
-/// one access of as many bytes.
+/// Returns and records the memory use of all pieces together. Without conflicts they take as many
+/// transactions as one access of as many bytes.
 fn used(pieces: &[Targets], enabled: LaneMask, warp: &Warp, context: &mut Context) -> MemoryUse {
     let (first, space) = (&pieces[0], pieces[0].resolved(enabled));
     let transactions = match context.record.banks {

@@ -1,7 +1,7 @@
 //! Loads, stores, atomics and asynchronous copies of one warp.
 //!
-//! Lanes go in ascending order: of several that write one place, the last stays; atomics see the
-//! results of the lanes before them.
+//! Lanes are processed in ascending order: if several write to one location, the value of the last
+//! one remains; atomics see the results of the lanes before them.
 
 mod atomic;
 mod copy;
@@ -29,7 +29,7 @@ use crate::path::{MemoryUse, extra_transactions, most_extra_transactions};
 use crate::program::layout::{CONSTANT_LINES_BASE, PARAM_LINES_BASE, resolve_generic};
 use crate::program::sem::{Address, Operand};
 
-/// Where the lanes of one access go.
+/// The target addresses of the lanes of one access.
 pub(super) struct Targets {
     space: Space,
     addresses: Lanes,
@@ -59,14 +59,14 @@ impl Targets {
         Self { space, addresses, size, verb, pc }
     }
 
-    /// Space and address within it of a lane's access.
+    /// Returns the space of a lane's access and the address within it.
     #[inline]
     pub(super) fn of(&self, lane: usize) -> (Space, u64) {
         let address = self.addresses[lane];
         if self.space == Space::Generic { resolve_generic(address) } else { (self.space, address) }
     }
 
-    /// Tells the watch for races what these lanes did.
+    /// Reports the access of these lanes to the race detector.
     fn watch(&self, lanes: LaneMask, warp: &Warp, context: &mut Context, deed: Deed) {
         let Some(watch) = &mut context.watch else { return };
         let (by, size) = (By { warp: warp.id, pc: self.pc }, self.size as u64);
@@ -83,7 +83,7 @@ impl Targets {
         }
     }
 
-    /// The space whose timing the access has: that of the first enabled lane.
+    /// Returns the space that determines the timing of the access: that of the first enabled lane.
     fn resolved(&self, enabled: LaneMask) -> Space {
         match (self.space, enabled.lanes().next()) {
             (Space::Generic, Some(lane)) => self.of(lane).0,
@@ -92,8 +92,8 @@ impl Targets {
         }
     }
 
-    /// What the path says of the access, once it is done. `apart`: lanes on the same bytes do not
-    /// go together.
+    /// Returns and records the memory use of a completed access. `apart` says that lanes that
+    /// access the same bytes need separate transactions.
     pub(super) fn used(
         &self,
         enabled: LaneMask,
@@ -116,7 +116,7 @@ impl Targets {
         MemoryUse { space, extra_transactions: transactions }
     }
 
-    /// Records where lanes go: in global memory where traffic shows it.
+    /// Records the addresses of the lanes; those in global memory are packed as in the traffic.
     #[cold]
     fn log(&self, enabled: LaneMask, context: &mut Context) {
         let Context { record, memory, .. } = context;
@@ -128,13 +128,13 @@ impl Targets {
         }
     }
 
-    /// Transactions beyond those of an access without conflicts.
+    /// Returns the number of transactions beyond those of an access without conflicts.
     fn extra_transactions(&self, banks: Banks, enabled: LaneMask) -> u8 {
         let (addresses, lanes) = self.in_shared(enabled);
         extra_transactions(banks, &addresses, self.size, lanes)
     }
 
-    /// Those of the lanes that access buffers which no kernel writes.
+    /// Returns those of the lanes that access buffers that no kernel writes.
     pub(super) fn in_constant_buffers(&self, lanes: LaneMask, context: &mut Context) -> LaneMask {
         let constant = |lane: &usize| {
             let (space, address) = self.of(*lane);
@@ -143,8 +143,9 @@ impl Targets {
         lanes.lanes().filter(constant).map(LaneMask::lane).collect()
     }
 
-    /// The spaces that [`Self::resolved`] may give if some or all of the enabled lanes access memory, `unknown` ones of them
-    /// anywhere and `sure` ones certainly.
+    /// Returns the spaces that [`Self::resolved`] may return if some or all of the enabled lanes
+    /// access memory. The addresses of the `unknown` lanes are arbitrary, and the `sure` lanes
+    /// certainly access memory.
     pub(super) fn may_resolve(&self, enabled: LaneMask, unknown: LaneMask, sure: LaneMask) -> Vec<Space> {
         if self.space != Space::Generic {
             return vec![self.space];
@@ -153,7 +154,7 @@ impl Targets {
             return vec![Space::Global, Space::Shared, Space::Local, Space::Const, Space::Param];
         }
         let mut spaces = if sure.is_empty() { vec![Space::Global] } else { Vec::new() };
-        // the first that accesses memory is one of those up to the first that is sure to
+        // the first lane that accesses memory is at most the first lane that is sure to
         let first_sure = sure.lanes().next().unwrap_or(WARP_SIZE);
         for lane in enabled.lanes().take_while(|&lane| lane <= first_sure) {
             let (space, _) = self.of(lane);
@@ -164,7 +165,8 @@ impl Targets {
         spaces
     }
 
-    /// The most transactions beyond those of an access without conflicts, where lanes are as for [`Self::may_resolve`].
+    /// Returns the largest number of transactions beyond those of an access without conflicts, with
+    /// lanes as for [`Self::may_resolve`].
     pub(super) fn most_extra_transactions(
         &self,
         banks: Option<Banks>,
@@ -199,7 +201,7 @@ impl Targets {
         }
     }
 
-    /// The lanes that access shared memory, and where in it.
+    /// Returns the lanes that access shared memory, and their addresses in it.
     fn in_shared(&self, enabled: LaneMask) -> (Lanes, LaneMask) {
         if self.space == Space::Shared {
             return (self.addresses, enabled);
@@ -223,7 +225,7 @@ impl Targets {
     }
 }
 
-/// A little-endian number of at most 8 bytes.
+/// Decodes a little-endian number of at most 8 bytes.
 #[inline]
 pub(super) fn decode(bytes: &[u8]) -> u64 {
     match *bytes {

@@ -1,8 +1,8 @@
-//! Loads and stores.
+//! Plain loads and stores.
 //!
-//! Most accesses touch one stretch of memory that can be found and checked at once for all lanes.
-//! Whatever else there is (local memory, lanes in different buffers, an access that is not
-//! allowed) goes lane by lane.
+//! Most accesses touch one contiguous range of memory, which is located and checked once for all
+//! lanes. All other accesses (to local memory, by lanes in different buffers, or not allowed) are
+//! executed lane by lane.
 
 use super::super::context::Context;
 use super::super::fault::Fault;
@@ -19,47 +19,47 @@ use crate::path::MemoryUse;
 use crate::program::layout::resolve_generic;
 use crate::program::sem::{Address, IntTy, Operand};
 
-/// A load or store, made ready to run.
+/// A load or store in decoded form.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Access {
     space: Space,
     base: Base,
-    /// Added to the base.
+    /// The offset that is added to the base.
     offset: u64,
-    /// Bytes of each part.
+    /// The number of bytes of each part.
     element: usize,
-    /// Whether parts are extended by sign.
+    /// Whether parts are sign-extended.
     signed: bool,
-    /// Where the parts go, or come from; more than one for vectors.
+    /// The destinations or sources of the parts; there is more than one for vectors.
     parts: Vec<Part>,
-    /// Whether to go lane by lane even where it can be done at once.
+    /// Whether to execute the access lane by lane even if this is not necessary.
     by_lane: bool,
 }
 
-/// Where addresses come from.
+/// The source of the addresses.
 #[derive(Clone, Copy, Debug)]
 enum Base {
     /// A narrow row: addresses wrap at 32 bits.
     Narrow(u32),
     Wide(u32),
     Fixed(u64),
-    /// Anything else, with the bits that it has.
+    /// Any other operand, with a mask of its bits.
     Other(Operand, u64),
 }
 
 /// One part of a vector.
 #[derive(Clone, Copy, Debug)]
 enum Part {
-    /// Loaded and dropped.
+    /// A part that is loaded and discarded.
     Nothing,
-    /// A narrow row and the bits that its register has.
+    /// A narrow row, and a mask of the bits of its register.
     Narrow(u32, u32),
     Wide(u32),
     /// A source that has no row.
     Source(Operand),
 }
 
-/// Numbers of 32 bits as such of 64.
+/// Converts 32-bit numbers to 64-bit ones.
 #[inline(always)]
 fn widened(narrow: &[u32; WARP_SIZE]) -> Lanes {
     let mut wide = [0; WARP_SIZE];
@@ -70,7 +70,7 @@ fn widened(narrow: &[u32; WARP_SIZE]) -> Lanes {
 }
 
 impl Access {
-    /// A load.
+    /// Decodes a load.
     pub(in super::super) fn load(
         map: &RegisterMap,
         space: Space,
@@ -88,7 +88,7 @@ impl Access {
         Self::new(map, space, ty, dsts.iter().map(part).collect(), addr, by_lane)
     }
 
-    /// A store; the rows of immediates are added to the map.
+    /// Decodes a store; the rows of immediates are added to the map.
     pub(in super::super) fn store(
         map: &mut RegisterMap,
         space: Space,
@@ -134,12 +134,12 @@ impl Access {
         Self { space, base, offset: addr.offset as u64, element, signed: ty.signed, parts, by_lane }
     }
 
-    /// Bytes that each lane accesses.
+    /// Returns the number of bytes that each lane accesses.
     fn size(&self) -> usize {
         self.element * self.parts.len()
     }
 
-    /// The address of every lane.
+    /// Returns the address of every lane.
     fn addresses(&self, warp: &Warp, shape: &Shape) -> Lanes {
         let registers = &warp.registers;
         let (base, width) = match self.base {
@@ -148,7 +148,7 @@ impl Access {
             Base::Narrow(row) => (widened(&registers.narrow[row as usize].0), width_mask(32)),
             Base::Other(operand, width) => (warp.operand(operand, shape), width),
         };
-        // `map` of an array is a call per lane here
+        // `map` of an array would compile to a call per lane here
         let mut addresses = base;
         for address in &mut addresses {
             *address = address.wrapping_add(self.offset) & width;
@@ -156,7 +156,8 @@ impl Access {
         addresses
     }
 
-    /// The stretch of memory of all lanes: its space, where it begins there, how the lanes lie in it.
+    /// Returns the memory range that covers all lanes: its space, its start in the space, and the
+    /// offsets of the lanes in it. `None` if the access has to be executed lane by lane.
     #[inline(always)]
     fn stretch(&self, warp: &Warp, enabled: LaneMask) -> Option<(Space, u64, Span)> {
         if self.by_lane {
@@ -189,15 +190,15 @@ impl Access {
         } else {
             (self.space, span.low)
         };
-        // the lanes of a warp have memory of their own there
+        // each lane of a warp has its own local memory
         (space != Space::Local).then_some((space, low, span))
     }
 }
 
-/// A load: the space it resolved to, with its bank conflicts; its lines are recorded.
+/// Executes a load. Returns the space of the access with its bank conflicts, and records its lines.
 ///
 /// # Errors
-/// An access that is not allowed.
+/// Returns an error if the access is not allowed.
 #[inline(always)]
 pub(in super::super) fn load(
     warp: &mut Warp,
@@ -219,10 +220,10 @@ pub(in super::super) fn load(
     load_by_lane(warp, context, access, pc, enabled)
 }
 
-/// A store: as [`load`].
+/// Executes a store, and returns the same as [`load`].
 ///
 /// # Errors
-/// An access that is not allowed.
+/// Returns an error if the access is not allowed.
 #[inline(always)]
 pub(in super::super) fn store(
     warp: &Warp,
@@ -249,13 +250,13 @@ pub(in super::super) fn store(
     store_by_lane(warp, context, access, pc, enabled)
 }
 
-/// Where a lane's bytes begin in a stretch.
+/// Returns the start of a lane's bytes in a range.
 #[inline(always)]
 fn place(span: &Span, lane: usize) -> usize {
     span.offsets.0[lane] as usize
 }
 
-/// Moves what the lanes load to their registers.
+/// Moves the loaded values of the lanes to their registers.
 #[inline(always)]
 fn gather(access: &Access, bytes: &[u8], span: &Span, enabled: LaneMask, registers: &mut Registers) {
     match (span.pattern, access.element, access.parts.as_slice()) {
@@ -304,7 +305,7 @@ fn gather(access: &Access, bytes: &[u8], span: &Span, enabled: LaneMask, registe
     }
 }
 
-/// Moves what one lane loads to its registers.
+/// Moves the loaded values of one lane to its registers.
 #[inline(always)]
 fn put_parts(access: &Access, bytes: &[u8], lane: usize, registers: &mut Registers) {
     for (bytes, part) in bytes.chunks_exact(access.element).zip(&access.parts) {
@@ -322,7 +323,7 @@ fn extended(access: &Access, value: u64) -> u64 {
     if access.signed { sign_extend(value, 8 * access.element as u32) as u64 } else { value }
 }
 
-/// Moves what the lanes store to memory.
+/// Moves the stored values of the lanes to memory.
 #[inline(always)]
 fn scatter(access: &Access, bytes: &mut [u8], span: &Span, enabled: LaneMask, warp: &Warp, shape: &Shape) {
     let registers = &warp.registers;
@@ -351,7 +352,7 @@ fn scatter(access: &Access, bytes: &mut [u8], span: &Span, enabled: LaneMask, wa
     }
 }
 
-/// The lanes that store what is there already.
+/// Returns the lanes whose stored values are equal to those already in memory.
 #[inline(always)]
 fn unchanged(
     access: &Access,
@@ -368,7 +369,7 @@ fn unchanged(
         let old = Row(words.map(u32::from_le_bytes));
         return holds(&old, &warp.registers.narrow[row as usize], |old, new| old == new);
     }
-    // lanes of which the first word is the same, the rest of them looked at below
+    // find the lanes whose first word is unchanged; their other words are compared below
     let mut enabled = enabled;
     if let (4, &[Part::Narrow(row, _), ..]) = (access.element, access.parts.as_slice()) {
         let (words, _) = bytes.as_chunks::<4>();
@@ -400,10 +401,10 @@ fn stores_what_is_there(access: &Access, old: &[u8], lane: usize, warp: &Warp, s
     old == new
 }
 
-/// Bytes that a lane accesses at most.
+/// The largest number of bytes that a lane accesses.
 const MAX_ACCESS: usize = 32;
 
-/// Moves what one lane stores to memory.
+/// Moves the stored values of one lane to memory.
 #[inline(always)]
 fn take_parts(access: &Access, bytes: &mut [u8], lane: usize, warp: &Warp, shape: &Shape) {
     let registers = &warp.registers;
@@ -414,7 +415,7 @@ fn take_parts(access: &Access, bytes: &mut [u8], lane: usize, warp: &Warp, shape
             Part::Narrow(row, _) => u64::from(registers.narrow[row as usize].0[lane]),
             Part::Wide(row) => registers.wide[row as usize].0[lane],
         };
-        // nearly always that, and a call to copy would cost more
+        // this is nearly always the case, and a call to copy would cost more
         match bytes {
             [_, _, _, _] => bytes.copy_from_slice(&(value as u32).to_le_bytes()),
             _ => bytes.copy_from_slice(&value.to_le_bytes()[..access.element]),
@@ -428,7 +429,7 @@ impl Access {
         Targets { space: self.space, addresses, size: self.size(), verb, pc }
     }
 
-    /// What the path says of an access to one space.
+    /// Returns and records the memory use of an access to one space.
     #[inline(always)]
     fn used(
         &self,
@@ -458,7 +459,7 @@ impl Access {
         warp: &Warp,
         context: &mut Context,
     ) -> MemoryUse {
-        // registers may have been overwritten by now
+        // the address registers may have been overwritten by now
         let mut addresses = widened(&span.offsets.0);
         for address in &mut addresses {
             *address = address.wrapping_add(span.low);

@@ -1,4 +1,4 @@
-//! What an instruction does that goes on to the next one, as far as that is known.
+//! The effects of an instruction that continues at the next one, as far as they are known.
 
 use super::super::access::{self, Targets};
 use super::super::code::Code;
@@ -12,19 +12,19 @@ use crate::path::{MemoryUse, Step};
 use crate::program::sem::{Address, Matrix, Operand, PredOp, Special};
 use crate::program::{Program, Sem};
 
-/// What the execution of an instruction is to timing.
+/// The possible steps of an execution, for timing.
 pub(super) enum Executions {
-    /// This.
+    /// Exactly this step.
     Exactly(Step),
-    /// At most one of these, of which there is at least one.
+    /// At most the timing of one of these steps; there is at least one.
     AtMost(Vec<Step>),
 }
 
-/// What is needed to execute instructions that go on.
+/// The data needed to execute instructions that continue at the next one.
 pub(super) struct Effects {
     /// By pc: whether the result depends on time, or on where the warp runs.
     varies: Vec<bool>,
-    /// Whether constants are what the module says, and so known.
+    /// Whether constants have the values of the module, and are therefore known.
     pub(super) constants_known: bool,
 }
 
@@ -35,10 +35,12 @@ impl Effects {
         Self { varies: program.instrs.iter().map(|instr| reads(&instr.sem)).collect(), constants_known }
     }
 
-    /// Executes an instruction in the lanes that may be active, of which `sure` are if any is.
+    /// Executes an instruction in the lanes that may be active; if the warp is here at all, the
+    /// `sure` lanes are active.
     ///
     /// # Errors
-    /// What cannot be executed without knowing more, and what the kernel does wrong whatever the data are.
+    /// Returns an error if the execution requires unknown data, or if the kernel is wrong for all
+    /// data.
     pub(super) fn execute(
         &self,
         values: &mut Values,
@@ -81,7 +83,8 @@ impl Effects {
                 };
                 let mut unknown = enabled;
                 if !known.is_empty() {
-                    // an access that is not allowed makes nothing known; a run that comes here will say so
+                    // a load that is not allowed leaves its results unknown; a run that comes here
+                    // will report it
                     if access::load(&mut values.warp, context, pc, code.access(pc), known).is_ok() {
                         unknown = enabled - known;
                     }
@@ -141,7 +144,8 @@ impl Effects {
             | Sem::ActiveMask { .. }
             | Sem::WarpSync { .. } => {
                 let known = values.unknown_of(instr.srcs.as_slice()).is_empty();
-                // a shuffle reads lanes that are elsewhere, too, as they are by then: nothing is known of those
+                // a shuffle also reads lanes that are elsewhere, with their values at that time,
+                // which are unknown
                 let all = !matches!(instr.sem, Sem::Shuffle(_)) || active == values.warp.stack.live();
                 if known && perhaps.is_empty() && sure == active && all {
                     let step = step::data(&mut values.warp, context, code, pc, enabled)?;
@@ -173,7 +177,7 @@ impl Effects {
                     PredOp::And => (a.may & b.may) - (a.must & b.must),
                     _ => (a.may | b.may) - (a.must | b.must),
                 };
-                // the value of what is known must not come from what is not
+                // the value in known lanes must not depend on unknown values
                 let holds = if *op == PredOp::And { a.must & b.must } else { a.must | b.must };
                 instr.dsts.as_slice().iter().for_each(|&dst| values.warp.set_pred(dst, holds, enabled));
                 places(values, Step::plain(pc), unknown)
@@ -187,13 +191,14 @@ impl Effects {
     }
 }
 
-/// The lanes that may go elsewhere than it seems.
+/// Returns the lanes whose address is unknown.
 fn unknown_address(values: &Values, address: &Address) -> LaneMask {
     address.base.reg().map_or(LaneMask::empty(), |reg| values.unknown(reg))
 }
 
-/// What an access may be to timing. `apart`: lanes on the same bytes do not go together. Of the lanes that may access memory some
-/// do if the instruction is executed by all that are sure to be there.
+/// Returns the possible timings of an access. `apart` says that lanes that access the same bytes
+/// need separate transactions. Of the `enabled` lanes, which may access memory, the `guarded` ones
+/// do if they execute the instruction; the `sure` lanes execute it if the warp is here at all.
 fn accesses(
     values: &Values,
     context: &mut Context,

@@ -1,4 +1,4 @@
-//! The control flow of a kernel as walks ask about it.
+//! The control flow of a kernel, in the form that walks need.
 
 use std::collections::HashMap;
 
@@ -6,26 +6,27 @@ use crate::base::Pc;
 use crate::program::Program;
 use crate::program::warp_cfg::{Divergence, FunctionCfg, IrreducibleCode, WarpCfg};
 
-/// Blocks, loops and branches of a kernel.
+/// The blocks, loops and branches of a kernel.
 pub(super) struct CodeFlow {
     kernel: FunctionCfg,
-    /// By block: whether lanes of a warp may part at its end.
+    /// By block: whether lanes of a warp may diverge at its end.
     may_part: Vec<bool>,
-    /// By block: the loop that it is the beginning of.
+    /// By block: the loop whose header it is.
     heads: Vec<Option<usize>>,
-    /// By loop: how often lanes go back to its beginning at most, each time they come to it.
+    /// By loop: the largest number of back edges that lanes take per entry of the loop.
     bounds: Vec<Option<u64>>,
     /// By loop: see [`Self::parts_for_good`].
     apart: Vec<bool>,
-    /// One past the kernel's last instruction.
+    /// The address after the kernel's last instruction.
     end: Pc,
 }
 
 impl CodeFlow {
-    /// The flow of a program's kernel, for blocks of this size; bounds by the first instruction of their loop.
+    /// Computes the flow of a program's kernel, for blocks of this size. `bounds` are given by the
+    /// first instruction of each loop.
     ///
     /// # Errors
-    /// Code that is irreducible.
+    /// Returns an error if the code is irreducible.
     pub(super) fn new(
         program: &Program,
         block: [u32; 3],
@@ -54,53 +55,55 @@ impl CodeFlow {
         Ok(Self { may_part: diverges, heads, bounds, apart, end, kernel })
     }
 
-    /// The block that begins at an instruction.
+    /// Returns the block that begins at an instruction.
     pub(super) fn block_at(&self, pc: Pc) -> Option<usize> {
         let blocks = &self.kernel.cfg.blocks;
         blocks.binary_search_by_key(&pc, |block| block.start).ok()
     }
 
-    /// Whether lanes of a warp may part at the branch there.
+    /// Returns whether lanes of a warp may diverge at this branch.
     pub(super) fn may_part(&self, branch: Pc) -> bool {
         self.may_part[self.kernel.cfg.block_of(branch)]
     }
 
-    /// The loop that begins with a block.
+    /// Returns the loop whose header is this block.
     pub(super) fn loop_headed_by(&self, block: usize) -> Option<usize> {
         self.heads[block]
     }
 
-    /// Whether a block is in a loop.
+    /// Returns whether a block is in a loop.
     pub(super) fn contains(&self, index: usize, block: usize) -> bool {
         self.kernel.loops.loops[index].contains(block)
     }
 
-    /// Whether an instruction is in a loop.
+    /// Returns whether an instruction is in a loop.
     pub(super) fn contains_pc(&self, index: usize, pc: Pc) -> bool {
         pc < self.end && self.contains(index, self.kernel.cfg.block_of(pc))
     }
 
-    /// How often lanes go back to the beginning of a loop at most, if somebody said so.
+    /// Returns the bound of a loop on the number of back edges that lanes take per entry, if one is
+    /// given.
     pub(super) fn bound(&self, index: usize) -> Option<u64> {
         self.bounds[index]
     }
 
-    /// The innermost loop around an instruction.
+    /// Returns the innermost loop around an instruction.
     pub(super) fn innermost(&self, pc: Pc) -> Option<usize> {
         self.kernel.loops.innermost(self.kernel.cfg.block_of(pc))
     }
 
-    /// The first instruction of a loop.
+    /// Returns the first instruction of a loop.
     pub(super) fn header(&self, index: usize) -> Pc {
         self.kernel.cfg.blocks[self.kernel.loops.loops[index].header].start
     }
 
-    /// Whether lanes may part in a loop and go round apart from each other, since they meet only behind it.
+    /// Returns whether lanes may diverge in a loop and iterate separately from each other, because
+    /// they reconverge only after the loop.
     pub(super) fn parts_for_good(&self, index: usize) -> bool {
         self.apart[index]
     }
 
-    /// The outermost of the loops around one.
+    /// Returns the outermost loop around a loop.
     pub(super) fn outermost(&self, mut index: usize) -> usize {
         while let Some(parent) = self.kernel.loops.loops[index].parent {
             index = parent;
@@ -108,8 +111,8 @@ impl CodeFlow {
         index
     }
 
-    /// How often lanes come to the beginning of a loop at most each time that they come to the outermost loop around it,
-    /// if all of these have bounds.
+    /// Returns the largest number of times that lanes reach the header of a loop per entry of the
+    /// outermost loop around it, if all of these loops have bounds.
     pub(super) fn most_arrivals(&self, index: usize) -> Option<u64> {
         let around = std::iter::successors(Some(index), |&index| self.kernel.loops.loops[index].parent);
         around

@@ -1,4 +1,4 @@
-//! Branches: the sides that lanes may take, one after the other or instead of each other.
+//! Branches: the two sides, which lanes may execute one after the other or as alternatives.
 
 use super::super::fault::Fault;
 use super::state::State;
@@ -13,12 +13,12 @@ pub(super) struct Fork {
     taken_sure: LaneMask,
     pub(super) stay: LaneMask,
     stay_sure: LaneMask,
-    /// Whether some may take it and others not, in the same run.
+    /// Whether in the same run some lanes may take the branch and others not.
     both: bool,
 }
 
 impl Fork {
-    /// Accounts for the branch being the same in all lanes, if it is.
+    /// Removes a side that is impossible because the branch has the same outcome in all lanes.
     fn settle(&mut self, may_part: bool) {
         let sure = !self.taken_sure.is_empty() && !self.stay_sure.is_empty();
         self.both = sure || may_part && (self.taken | self.stay).count() > 1;
@@ -31,29 +31,30 @@ impl Fork {
     }
 }
 
-/// Which side of a branch leaves a loop.
+/// The side of a branch that leaves a loop.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Leaving {
-    /// Those that take the branch.
+    /// The lanes that take the branch.
     Taken,
-    /// The others.
+    /// The lanes that do not take it.
     Stays,
 }
 
-/// Where a walk goes on behind a branch.
+/// The point at which a walk continues after a branch.
 pub(super) enum Onward {
-    /// There, and lanes come there now.
+    /// The walk continues there, and lanes reach the point now.
     To(Pc),
-    /// There, and lanes have come there, each by its way.
+    /// The walk continues there, and lanes have reached the point already, each on its own way.
     Met(Pc),
-    /// Nowhere: all lanes ended, left, or were followed to the end of the walk.
+    /// The walk does not continue: all lanes ended, left, or were followed to the end of the walk.
     Nowhere,
-    /// There is no such path.
+    /// The path is impossible.
     Never,
 }
 
 impl Walker<'_, '_> {
-    /// A branch, by where it goes, what is next, and where those that went apart meet.
+    /// Walks a branch, given its target, the next instruction, and the reconvergence point of the
+    /// two sides.
     pub(super) fn branch(
         &mut self,
         state: &mut State,
@@ -100,7 +101,7 @@ impl Walker<'_, '_> {
         let mut join = reconverge.or(until);
         let apart = self.goes_apart(pc, reconverge);
         if let Some(header) = apart {
-            // whoever takes the other way does so when the others have left the loop
+            // the lanes on the other side continue when these have left the loop
             (sides.both, join) = (false, Some(header));
         }
         let possible = self.fork(state, (target, next), sides, join, out)?;
@@ -120,7 +121,8 @@ impl Walker<'_, '_> {
         Ok(Onward::Met(join))
     }
 
-    /// Both sides of a branch, to where they meet; whether that is possible.
+    /// Walks both sides of a branch up to the reconvergence point, and returns whether that is
+    /// possible.
     fn fork(
         &mut self,
         state: &mut State,

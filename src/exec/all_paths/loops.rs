@@ -1,4 +1,4 @@
-//! Loops: rounds that are told apart, and those that are taken as a whole.
+//! Loops: iterations that are walked one by one, and iterations that are represented as a whole.
 
 use super::super::fault::{self, Fault};
 use super::fork::{Fork, Leaving};
@@ -7,12 +7,12 @@ use super::walker::{Begin, Walked, Walker, Whole};
 use crate::base::{LaneMask, Pc, RegId};
 use crate::path::{PathPart, PathSet, Rounds, Way};
 
-/// Rounds of a loop that are gone through one by one, with what is known in each. After that a loop with a bound is taken
-/// as a whole.
+/// The number of iterations of a loop that are walked one by one, each with its own known values.
+/// After these, a loop with a bound is taken as a whole.
 const ROUNDS_APART: u64 = 64;
 
 impl Walker<'_, '_> {
-    /// Lanes come to the beginning of a block; whether they can, or a loop would have gone round too often.
+    /// Enters a block. Returns whether that is possible, or a loop would exceed its bound.
     pub(super) fn enter(&mut self, state: &mut State, block: usize, pc: Pc) -> Result<bool, Fault> {
         state.loops.retain(|inside| self.flow.contains(inside.outermost, block));
         state
@@ -52,7 +52,8 @@ impl Walker<'_, '_> {
         Ok(true)
     }
 
-    /// The loop that begins here and is to be taken as a whole from now on, and how often it has gone round.
+    /// Returns the loop that begins here and is to be taken as a whole from now on, and the number
+    /// of its iterations so far.
     pub(super) fn is_to_be_whole(&self, state: &State, pc: Pc) -> Option<(usize, u64)> {
         let index = self.flow.loop_headed_by(self.flow.block_at(pc)?)?;
         let inside = state.loops.iter().find(|inside| inside.index == index)?;
@@ -61,7 +62,7 @@ impl Walker<'_, '_> {
         self.flow.bound(index).filter(|&most| most > rounds).map(|_| (index, rounds))
     }
 
-    /// Keeps in mind whether a branch out of loops depends on something unknown.
+    /// Records whether a branch out of loops depends on an unknown value.
     pub(super) fn note_exit(
         &self,
         state: &mut State,
@@ -83,7 +84,8 @@ impl Walker<'_, '_> {
         }
     }
 
-    /// A loop from where its rounds are no longer told apart, at its beginning. Where those that left it are together, unless all end.
+    /// Walks the remaining iterations of a loop as a whole, starting at its header. Returns the
+    /// point where the lanes that left it are together, unless all end.
     pub(super) fn whole(
         &mut self,
         state: &mut State,
@@ -137,8 +139,9 @@ impl Walker<'_, '_> {
         if starts.is_empty() {
             out.paths.push_part(PathPart::Loop(Box::new(Rounds { header, round: paths, most })));
         } else {
-            // lanes go round apart from each other: some until they have left, then others, from where they were. However
-            // often they part, there are no more of these than lanes.
+            // Lanes iterate separately: some until they have left, then others, from the points
+            // where they were. However often they diverge, there are no more of these groups than
+            // lanes.
             let lanes = u64::from(state.may.count());
             for start in starts {
                 paths = PathSet::either(paths, start);
@@ -163,8 +166,8 @@ impl Walker<'_, '_> {
         Ok(whole.join.flatten())
     }
 
-    /// Whether a branch leaves the loop that is taken as a whole: which of its sides does,
-    /// and where lanes wait that meet nowhere before.
+    /// Returns whether a branch leaves the loop that is taken as a whole: the side that does, and
+    /// the point where lanes that do not reconverge before wait.
     pub(super) fn leaves_whole(
         &self,
         pc: Pc,
@@ -189,19 +192,21 @@ impl Walker<'_, '_> {
         match (inside(target), inside(next)) {
             (true, false) => Ok(Some((Leaving::Stays, whole.until))),
             (false, true) => Ok(Some((Leaving::Taken, whole.until))),
-            // neither; or both stay, and meet nowhere in the loop
+            // neither side leaves; or both stay, and do not reconverge in the loop
             (false, false) | (true, true) => Ok(None),
         }
     }
 
-    /// The beginning of the loop that is taken as a whole, if the sides of a branch in it both stay there and do not meet in it.
+    /// Returns the header of the loop that is taken as a whole, if both sides of a branch in it
+    /// stay in the loop and do not reconverge in it.
     pub(super) fn goes_apart(&self, pc: Pc, join: Option<Pc>) -> Option<Pc> {
         let whole = self.wholes.last()?;
         let inside = |pc: Pc| self.flow.contains_pc(whole.index, pc);
         (inside(pc) && !join.is_some_and(inside)).then(|| self.flow.header(whole.index))
     }
 
-    /// Some lanes leave the loop that is taken as a whole. Where the others go on, if there are any.
+    /// Walks lanes that leave the loop that is taken as a whole. Returns the point at which the
+    /// others continue, if there are any.
     pub(super) fn leave(
         &mut self,
         state: &mut State,
@@ -217,7 +222,7 @@ impl Walker<'_, '_> {
         };
         let mut gone = state.clone();
         (gone.may, gone.must) = (leave, LaneMask::empty());
-        // what leaves this loop is in no loop that is taken as a whole further in
+        // the lanes that leave this loop are in no inner loop that is taken as a whole
         let whole = self.wholes.pop().expect("the caller has asked");
         let way = self.walk(&mut gone, way_from, join, Begin::Comes);
         self.wholes.push(whole);

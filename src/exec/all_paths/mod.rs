@@ -1,50 +1,65 @@
-//! All paths of a launch: what its warps may execute, whatever the data are.
+//! All paths of a launch: everything that its warps may execute, for all possible data.
 //!
-//! A warp runs *abstractly*: thread ids, block ids, the sizes of grid and block, parameters, constants and buffers that the launch says are
-//! constant are what they are, and what is computed from them too; what else is loaded is unknown, and so is what is computed from that. Each lane has its own
-//! values and knows in which registers they mean something (`values.rs`). Most control flow and most addresses of kernels
-//! depend on nothing unknown. Then there is one path, and it is that of every run, with its bank conflicts.
+//! A warp runs *abstractly*. Thread ids, block ids, the sizes of grid and block, parameters,
+//! constants and buffers that the launch declares constant have their values, and so have results
+//! computed from them. Everything else that is loaded is unknown, and so are results computed from
+//! it. Each lane has its own values, and the set of registers in which they are known
+//! (`values.rs`). Most control flow and most addresses of kernels depend on nothing unknown. Then
+//! there is one path, that of every run, with its bank conflicts.
 //!
-//! Where a branch depends on something unknown, lanes may be on either side, or on both. Both are walked, each with the lanes that
-//! may be there as if they were; where the sides meet, a lane knows what is the same on both, if it may have been on either.
-//! Two sets of lanes say where a warp is: those that may be there, and those that are if the warp is. From these follows
-//! which of the sides a warp takes: one of them, or both, the one that branches first.
+//! Where a branch depends on an unknown value, lanes may be on either side, or on both. Both sides
+//! are walked, each as if all lanes that may be there were there. At the reconvergence point, a
+//! lane that may have been on either side keeps the values that are equal on both. Two sets of
+//! lanes describe the position of a warp: those that may be there, and those that are there if the
+//! warp is. They determine which sides a warp can take: one of them, or both, the taken side first.
 //!
-//! Where the target of a store is unknown nothing more is lost, since no loaded value is trusted: what is known of a register was
-//! never in memory that is written. A run that writes a constant buffer is an error, so that none of it is in question here. Of an access whose address is unknown, or of which it is unknown which lanes take part, the path has the most transactions that
-//! there can be: each unknown lane adds one to the bank that has most.
+//! A store to an unknown target loses no further knowledge, because no loaded value is trusted: the
+//! known value of a register was never in memory that is written. (A run that writes to a constant
+//! buffer is an error, so it need not be considered.) For an access whose address is unknown, or
+//! for which it is unknown which lanes take part, the path has the largest possible number of
+//! transactions: each unknown lane adds one to the bank that has most.
 //!
 //! # Loops
-//! A loop whose ways out depend on nothing unknown is walked round by round. So is one that has such a way out besides
-//! unknown ones: each of its rounds ends in a branch whose sides are the rest and the way out. A loop without needs
-//! a bound: how often a warp goes back to its beginning at most, each time it comes to it from outside. Up to 64 rounds it is walked round by
-//! round. After these, what differs between rounds is forgotten until nothing does, and the rounds that are left are one part,
-//! [`Rounds`](crate::path::Rounds): each round the same steps, or fewer, with lanes that leave on the way.
+//! A loop whose exits depend on nothing unknown is walked iteration by iteration. So is a loop that
+//! has such an exit besides unknown ones: each of its iterations ends in a branch whose sides are
+//! the remaining iterations and the exit. Any other loop needs a bound: the largest number of back
+//! edges that a warp takes per entry of the loop. Up to 64 iterations are walked one by one. After
+//! these, values that differ between iterations are forgotten until none does, and the remaining
+//! iterations form one part, [`Rounds`](crate::path::Rounds): each iteration has the same steps, or
+//! fewer, and lanes may leave in it.
 //!
 //! # Why every path is in the set
-//! By induction over the steps of a run, beside the walk. At each place of the run's SIMT stack the walk that went there
-//! has (a) in `may` every lane that the run has there, and if the run has any, in `must` none that it has not; (b) in each
-//! register that is known in a lane of these the value that the run has there.
-//! * *An instruction* computes the same from the same in a lane, whatever other lanes do, but for those in which lanes see each other: those
-//!   are known only where (a) gives all lanes that take part. A shuffle reads lanes that do not, too, as they are by then, so
-//!   that its result is known only where the whole warp is together.
-//! * *A branch.* Lanes in which the condition is known go where it says. The others are in `may` of both sides, and of neither
-//!   `must`. The stack runs the side that takes the branch first, then the other, to the post-dominator, which is where both walks
-//!   stop. Walking a side changes nothing that the lanes on the other side have: registers are a lane's own, and memory is not
-//!   trusted.
-//! * *A meeting.* A lane that came by either side has there what both walks know alike, so (b) holds.
-//! * *Rounds that are taken as a whole*: the state at the beginning of the loop is one that a round leads from to itself; what it knows
-//!   holds at the beginning of each of these rounds, by induction over them.
+//! The proof is by induction over the steps of a run, in parallel with the walk. At each entry of
+//! the run's SIMT stack, the walk that reached that point has (a) in `may` every lane that the run
+//! has there, and, if the run has any, in `must` only lanes that it has; (b) in each register that
+//! is known in one of these lanes, the value that the run has there.
+//! * *An instruction* computes the same results from the same operands in a lane, whatever other
+//!   lanes do, except for instructions in which lanes exchange data: their results are known only
+//!   where (a) gives exactly the lanes that take part. A shuffle also reads lanes that do not take
+//!   part, with their values at that time, so its result is known only where the whole warp is
+//!   together.
+//! * *A branch.* Lanes in which the condition is known take their side. The others are in `may` of
+//!   both sides, and in `must` of neither. The stack runs the taken side first, then the other one,
+//!   up to the post-dominator, which is where both walks stop. Walking a side changes nothing of
+//!   the lanes on the other side: registers belong to a lane, and memory is not trusted.
+//! * *A reconvergence.* A lane that came from either side has there the values that both walks
+//!   agree on, so (b) holds.
+//! * *Iterations that are taken as a whole.* The state at the loop header is a fixed point: one
+//!   iteration leads from it to itself. Its known values hold at the beginning of each of these
+//!   iterations, by induction over them.
 //!
-//!   Lanes that leave in a round go their way before the others go on, or when these have left, so that there may be as many
-//!   waiting ways as rounds and ways in each. Where lanes part for good in a loop, since they meet only behind it,
-//!   they go round one group after the other, each at most as often as the bound says of a thread, and there are no more groups than
-//!   lanes; a group may go on from wherever lanes can wait in a round.
+//! Lanes that leave in an iteration execute their exit path before the others continue, or after
+//! these have left, so there may be as many waiting paths as iterations and exits in each. Where
+//! lanes diverge permanently in a loop, because they reconverge only after it, they iterate one
+//! group after the other, each at most as often as the bound of a thread says, and there are no
+//! more groups than lanes. A group may resume at any point of an iteration where lanes can wait.
 //!
-//! # What it does not know
-//! Calls, tables of branches, the reconvergence of machine code, barriers that only some paths reach by a guard on unknown
-//! data; and of loops that are taken as a whole those in which threads end, and ways out of several loops at once: these are errors,
-//! and no set of paths is given. A constant that a launch file sets is unknown like other data unless it says that it is constant, and so is local memory.
+//! # Limits
+//! The following are errors, and no set of paths is given: calls, branch tables, the reconvergence
+//! of machine code, and barriers that only some paths reach because of a guard on unknown data; in
+//! loops that are taken as a whole also ends of threads, and exits of several loops at once. A
+//! constant that a launch file sets is unknown like other data unless the file declares it
+//! constant, and local memory is always unknown.
 
 mod effect;
 mod flow;
@@ -75,16 +90,16 @@ use state::State;
 use values::Values;
 use walker::{Begin, Walker};
 
-/// What the warps of a block may execute.
+/// The paths that the warps of a block may execute.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BlockPathSets {
-    /// By warp id.
+    /// The sets of paths, by warp id.
     pub warps: Vec<PathSet>,
     /// Whether some barrier may not involve every warp of the block.
     pub partial_barriers: bool,
 }
 
-/// Goes through a launch block by block.
+/// Computes the paths of a launch, block by block.
 pub struct AllPaths<'a> {
     context: Context<'a>,
     code: Code,
@@ -98,20 +113,21 @@ pub struct AllPaths<'a> {
     watch: Option<&'a Watch>,
 }
 
-/// Why there are no sets of paths.
+/// The reason for which there are no sets of paths.
 #[derive(Debug)]
 pub enum NoPaths {
     /// The code is irreducible.
     Irreducible(Box<IrreducibleCode>),
-    /// What is wrong with the launch.
+    /// The launch is invalid.
     Launch(Diagnostics),
 }
 
 impl<'a> AllPaths<'a> {
-    /// The paths of a launch, with bounds of loops by their first instruction.
+    /// Prepares the paths of a launch. `bounds` are the bounds of loops by their first instruction.
     ///
     /// # Errors
-    /// A program without semantics or with irreducible code, a launch that does not fit it.
+    /// Returns an error for a program without semantics or with irreducible code, or a launch that
+    /// does not fit the program.
     pub fn new(
         program: &'a Program,
         launch: &'a Launch,
@@ -164,17 +180,17 @@ impl<'a> AllPaths<'a> {
         })
     }
 
-    /// Has somebody watch, who may end it: there are no blocks after that.
+    /// Attaches a stop request. When it is set, there are no further blocks.
     #[must_use]
     pub fn watched(mut self, watch: &'a Watch) -> Self {
         self.watch = Some(watch);
         self
     }
 
-    /// What the warps of the next block may execute; nothing after the last.
+    /// Returns the paths that the warps of the next block may execute; `None` after the last block.
     ///
     /// # Errors
-    /// What the analysis has to know and does not, with the line.
+    /// Returns a diagnostic, with the line, if the analysis requires data that are unknown.
     pub fn next_block(&mut self) -> Result<Option<BlockPathSets>, Diagnostics> {
         if self.next >= self.blocks || self.watch.is_some_and(Watch::is_stopped) {
             return Ok(None);
@@ -191,7 +207,7 @@ impl<'a> AllPaths<'a> {
             walker.watch = self.watch;
             let walked = walker.walk(&mut State::new(values), Pc::new(0), None, Begin::Comes);
             let walked = match walked {
-                // the paths of this block are not all there, and are not handed on
+                // the paths of this block are incomplete, and are discarded
                 Err(_) if self.watch.is_some_and(Watch::is_stopped) => return Ok(None),
                 walked => walked.map_err(|fault| Diagnostics::from(*fault))?,
             };

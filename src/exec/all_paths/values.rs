@@ -1,4 +1,5 @@
-//! Values of which some are not known: the registers of a warp, and in which lanes they depend on what was loaded.
+//! Values of which some are unknown: the registers of a warp, and the lanes in which they depend on
+//! loaded data.
 
 use std::sync::Arc;
 
@@ -9,28 +10,31 @@ use crate::machine::Reconvergence;
 use crate::program::sem::PredSrc;
 use crate::program::{Guard, Program};
 
-/// The registers of a warp, each lane as if it took part in whatever was executed so far.
+/// The registers of a warp. The values of each lane are computed as if it took part in all executed
+/// instructions.
 #[derive(Clone, Debug)]
 pub(super) struct Values {
-    /// The warp as the functional run has it; what is not known has some value there that means nothing.
+    /// The warp as in the functional run; unknown values are arbitrary.
     pub(super) warp: Warp,
-    /// By register: the lanes in which it is not known.
+    /// By register: the lanes in which it is unknown.
     unknown: Vec<LaneMask>,
-    /// By register: the instruction that first did not know what it made, of those whose results are in it.
+    /// By register: the first instruction with an unknown result among those from which its value
+    /// is computed.
     origin: Vec<Option<Pc>>,
 }
 
-/// Lanes by what is known of a condition.
+/// The lanes in which a condition may hold and those in which it holds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Holds {
-    /// In which it may hold.
+    /// The lanes in which it may hold.
     pub(super) may: LaneMask,
-    /// In which it does.
+    /// The lanes in which it holds.
     pub(super) must: LaneMask,
 }
 
 impl Values {
-    /// A warp of a block of this shape at its beginning, where no register has been written: nothing is known of them.
+    /// Creates the values of a warp of a block of this shape at its beginning. No register has been
+    /// written, so all are unknown.
     pub(super) fn new(id: usize, map: &Arc<RegisterMap>, shape: &Shape, program: &Program) -> Self {
         let mut warp = Warp::new(id, map, shape, Reconvergence::PostDominator);
         warp.start(shape);
@@ -38,29 +42,29 @@ impl Values {
         Self { warp, unknown: vec![LaneMask::ALL; registers], origin: vec![None; registers] }
     }
 
-    /// The lanes in which a register is not known.
+    /// Returns the lanes in which a register is unknown.
     pub(super) fn unknown(&self, reg: RegId) -> LaneMask {
         self.unknown[reg.index()]
     }
 
-    /// The lanes in which one of these is not known.
+    /// Returns the lanes in which one of these registers is unknown.
     pub(super) fn unknown_of(&self, regs: &[RegId]) -> LaneMask {
         regs.iter().fold(LaneMask::empty(), |lanes, &reg| lanes | self.unknown(reg))
     }
 
-    /// Which instruction made these unknown.
+    /// Returns the instruction that made these registers unknown.
     pub(super) fn origin_of(&self, regs: &[RegId]) -> Option<Pc> {
         regs.iter().find(|reg| !self.unknown(**reg).is_empty()).and_then(|reg| self.origin[reg.index()])
     }
 
-    /// Of the lanes that execute an instruction, those in which its guard holds.
+    /// Returns, of the lanes that execute an instruction, those in which its guard holds.
     pub(super) fn guard(&self, guard: Option<Guard>, active: LaneMask) -> Holds {
         let Some(guard) = guard else { return Holds { may: active, must: active } };
         let (holds, unknown) = (self.warp.guard(guard), self.unknown(guard.reg));
         Holds { may: (holds | unknown) & active, must: holds & (active - unknown) }
     }
 
-    /// As [`Values::guard`], of a predicate in all lanes.
+    /// Returns the lanes in which a predicate holds, like [`Values::guard`], for all lanes.
     pub(super) fn pred(&self, source: PredSrc) -> Holds {
         match source {
             PredSrc::Reg(guard) => self.guard(Some(guard), LaneMask::ALL),
@@ -71,7 +75,8 @@ impl Values {
         }
     }
 
-    /// Says of a register that was just written in some lanes in which of those it is not known, and what made it so.
+    /// Records for a register that was just written in some lanes in which of those it is unknown,
+    /// and the instruction that made it unknown.
     pub(super) fn written(&mut self, reg: RegId, lanes: LaneMask, unknown: LaneMask, origin: Option<Pc>) {
         let known = &mut self.unknown[reg.index()];
         *known = (*known - lanes) | (unknown & lanes);
@@ -80,8 +85,9 @@ impl Values {
         }
     }
 
-    /// Becomes what is known when lanes come together that were on two ways: these on this one, those on the other.
-    /// Lanes that may have been on either know what is the same on both.
+    /// Merges two states at a reconvergence point: the lanes `here` come from this state, and the
+    /// lanes `there` from the other one. A lane that may come from either keeps the values that are
+    /// equal in both.
     pub(super) fn join(&mut self, here: LaneMask, other: &Self, there: LaneMask) {
         let both = here & there;
         let only_there = there - here;
@@ -100,7 +106,7 @@ impl Values {
         }
     }
 
-    /// The lanes of these in which a register has different values.
+    /// Returns those of the lanes in which a register has different values.
     fn differs(&self, other: &Self, reg: RegId, lanes: LaneMask) -> LaneMask {
         let (mine, theirs) = (&self.warp.registers, &other.warp.registers);
         match self.warp.map.place(reg) {
@@ -116,7 +122,7 @@ impl Values {
         }
     }
 
-    /// Takes a register over in some lanes.
+    /// Copies a register from the other state in some lanes.
     fn take(&mut self, other: &Self, reg: RegId, lanes: LaneMask) {
         if lanes.is_empty() {
             return;
@@ -138,7 +144,8 @@ impl Values {
         }
     }
 
-    /// Forgets in these lanes what another state has otherwise; whether that was anything.
+    /// Makes unknown, in these lanes, the values that differ from those in another state. Returns
+    /// whether there were any.
     pub(super) fn forget(&mut self, other: &Self, lanes: LaneMask) -> bool {
         let mut forgot = false;
         for index in 0..self.unknown.len() {

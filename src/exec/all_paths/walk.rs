@@ -1,4 +1,4 @@
-//! A warp that goes every way it may.
+//! The walk of a warp over all paths that it may take.
 
 use super::super::barrier;
 use super::super::fault::{self, Fault};
@@ -12,14 +12,16 @@ use crate::path::{BarrierUse, PathPart, Step};
 use crate::program::Sem;
 use crate::program::sem::{Barrier, BarrierKind};
 
-/// Walks within walks. Each is a branch whose sides lanes may both take.
+/// The largest depth of nested walks. Each is a branch whose sides may both be taken.
 const DEEPEST: usize = 6000;
 
 impl Walker<'_, '_> {
-    /// Goes from `pc` until all lanes that do not end are at `until`; the state is that there.
+    /// Walks from `pc` until all lanes that do not end are at `until`; afterwards `state` is the
+    /// state there.
     ///
     /// # Errors
-    /// What the analysis has to know and does not, or the kernel does wrong.
+    /// Returns an error if the analysis requires unknown data, or if the kernel is wrong for all
+    /// data.
     pub(super) fn walk(
         &mut self,
         state: &mut State,
@@ -38,7 +40,8 @@ impl Walker<'_, '_> {
             ));
         }
         let mut out = Walked::new();
-        // whether lanes have been seen to come to this place: those that meet here have come to it one by one
+        // whether the arrival of lanes at this point has been recorded: lanes that reconverge here
+        // were recorded one by one
         let mut entered = begin != Begin::Comes;
         let mut arrived = begin != Begin::Round;
         let program = self.context.program;
@@ -123,7 +126,7 @@ impl Walker<'_, '_> {
                     return Err(self.beyond(pc, "regions that instructions open and close"));
                 }
                 Sem::None | Sem::Traced(_) => return Err(self.beyond(pc, "instructions without meaning")),
-                // a run that comes here is none
+                // a run that reaches this instruction ends in an error
                 Sem::Trap { .. } => {
                     out.paths.push(Step::plain(pc));
                     pc = next;
@@ -144,7 +147,7 @@ impl Walker<'_, '_> {
         Ok(out)
     }
 
-    /// All lanes may have ended, or some go on.
+    /// Walks on in the case that all lanes may have ended, or some continue.
     pub(super) fn perhaps(
         &mut self,
         state: &mut State,
@@ -169,7 +172,8 @@ impl Walker<'_, '_> {
             let reg = operand.and_then(crate::program::sem::Operand::reg);
             reg.is_none_or(|reg| (state.values.unknown(reg) & state.may).is_empty())
         };
-        // whether a lane comes to it is known: all do that are here, or one of those that are sure to be
+        // whether a lane reaches the barrier is known if all lanes here do, or one of those that
+        // are surely here
         let comes = guard.may == state.may || !(guard.may & state.must).is_empty() || guard.may.is_empty();
         if guard.may != guard.must || !comes || !known(Some(barrier.id)) || !known(barrier.threads) {
             return Err(self.beyond(pc, "barriers that depend on data"));

@@ -1,4 +1,4 @@
-//! What walks over all paths of a warp share.
+//! The data that the walks over all paths of a warp share.
 
 use super::super::code::Code;
 use super::super::context::Context;
@@ -9,14 +9,14 @@ use super::state::State;
 use crate::base::{LaneMask, Pc, Watch};
 use crate::path::PathSet;
 
-/// How a walk went.
+/// The result of a walk.
 #[derive(Debug)]
 pub(super) struct Walked {
-    /// What was executed.
+    /// The paths that were executed.
     pub(super) paths: PathSet,
-    /// Lanes that may have ended on the way.
+    /// The lanes that may have ended during the walk.
     pub(super) gone: LaneMask,
-    /// Whether there is such a path: not if a loop would go round more often than its bound.
+    /// Whether there is such a path; there is none if a loop would exceed its bound.
     pub(super) possible: bool,
 }
 
@@ -26,46 +26,47 @@ pub(super) struct Walker<'w, 'a> {
     pub(super) code: &'w Code,
     pub(super) flow: &'w CodeFlow,
     pub(super) effects: &'w Effects,
-    /// Steps that may still be written down.
+    /// The number of steps that may still be recorded.
     pub(super) fuel: u64,
-    /// Who may end the walk.
+    /// The stop request of the walk.
     pub(super) watch: Option<&'a Watch>,
-    /// Whether some barrier is not of all warps.
+    /// Whether some barrier does not involve all warps.
     pub(super) partial_barriers: bool,
     pub(super) depth: usize,
-    /// Loops that are taken as a whole, outer ones first.
+    /// The loops that are taken as a whole, outer ones first.
     pub(super) wholes: Vec<Whole>,
 }
 
 impl Walked {
-    /// Nothing yet.
+    /// Creates the result of an empty walk.
     pub(super) fn new() -> Self {
         Self { paths: PathSet::default(), gone: LaneMask::empty(), possible: true }
     }
 }
 
-/// A loop that is taken as a whole, in a walk over one of its rounds.
+/// A loop that is taken as a whole, in a walk over one of its iterations.
 pub(super) struct Whole {
     pub(super) index: usize,
-    /// Where lanes wait that meet nowhere before.
+    /// The point where lanes that do not reconverge before wait.
     pub(super) until: Option<Pc>,
-    /// Where those that left wait for the others.
+    /// The point where the lanes that left wait for the others.
     pub(super) join: Option<Option<Pc>>,
-    /// Those that left.
+    /// The state of the lanes that left.
     pub(super) left: Option<State>,
     pub(super) gone: LaneMask,
-    /// What lanes do, to the beginning of the loop, that went another way than others and waited until those had left.
+    /// The paths, up to the loop header, of lanes that took the other side of a branch and waited
+    /// until the first ones had left.
     pub(super) starts: Vec<PathSet>,
 }
 
-/// How lanes are where a walk begins.
+/// The state of the lanes at the beginning of a walk.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Begin {
-    /// They come there now.
+    /// They reach the point now.
     Comes,
-    /// They have come there.
+    /// They have reached the point already.
     Is,
-    /// They have, and the walk ends where they come there again.
+    /// They have reached the point already, and the walk ends where they reach it again.
     Round,
 }
 
@@ -79,7 +80,7 @@ impl<'w, 'a> Walker<'w, 'a> {
         Self { context, code, flow, effects, fuel, watch: None, partial_barriers: false, depth: 0, wholes }
     }
 
-    /// Whether some lane is where the state says on every path of a walk.
+    /// Returns whether on every path of a walk some lane is at the position of the state.
     pub(super) fn is_certain(&self, state: &State, out: &Walked) -> bool {
         !state.must.is_empty() || out.gone.is_empty()
     }

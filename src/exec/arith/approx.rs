@@ -1,24 +1,25 @@
 //! The approximate functions of PTX.
 //!
-//! PTX documents an error for each and leaves the bits to the machine. Ours are computed in double
-//! precision by the `libm` crate, whose results do not depend on the host, and rounded once: well
-//! within every documented error, though not the bits of any one GPU.
+//! PTX documents an error bound for each function and leaves the exact bits to the hardware. The
+//! functions here are computed in double precision by the `libm` crate, whose results do not depend
+//! on the host, and rounded once. This is well within every documented error, but does not give the
+//! bits of any particular GPU.
 
 use super::exact::{F32, F64, Format, Value};
 use crate::program::sem::{FloatOp, Round};
 
-/// A double, rounded to the format.
+/// Rounds a double to the format.
 fn rounded(value: f64, format: Format) -> u64 {
     format.pack(F64.unpack(value.to_bits()), Round::Nearest)
 }
 
-/// A value of the format as a double, exactly.
+/// Converts a value of the format to a double, exactly.
 fn widened(bits: u64, format: Format) -> f64 {
     f64::from_bits(F64.pack(format.unpack(bits), Round::Nearest))
 }
 
-/// `op` of one source in the given format; `ftz` is the caller's business except in double
-/// precision, where it selects the gross approximations.
+/// Returns `op` of one source in the given format. Flushing is done by the caller, except in double
+/// precision, where `ftz` selects the gross approximations.
 ///
 /// Operations other than those below give NaN; no front end makes them approximate.
 pub(crate) fn unary(op: FloatOp, format: Format, ftz: bool, a: u64) -> u64 {
@@ -45,13 +46,13 @@ pub(crate) fn unary(op: FloatOp, format: Format, ftz: bool, a: u64) -> u64 {
     }
 }
 
-/// `rcp.approx.ftz.f64` and `rsqrt.approx.ftz.f64`: the upper 32 bits of the source in, the upper
-/// 32 bits of the result out, subnormal numbers flushed.
+/// Computes `rcp.approx.ftz.f64` and `rsqrt.approx.ftz.f64`, which use the upper 32 bits of the
+/// source and give the upper 32 bits of the result, with subnormal numbers flushed.
 fn gross(op: FloatOp, a: u64) -> u64 {
     const UPPER: u64 = 0xffff_ffff_0000_0000;
     /// "Input NaNs map to a canonical NaN with encoding 0x7fffffff00000000" (PTX ISA 9.1, 9.7.3.14 and 9.7.3.17).
     const NAN: u64 = 0x7fff_ffff_0000_0000;
-    // the lower half is ignored, even where it makes a NaN of an infinity
+    // the lower half is ignored, even where it makes the difference between a NaN and an infinity
     let x = f64::from_bits(F64.flush(a) & UPPER);
     let y = match op {
         FloatOp::Rcp => 1.0 / x,

@@ -1,11 +1,12 @@
-//! Integer operations that look at single bits or bytes, as the PTX ISA states them.
+//! Integer operations on single bits or bytes, as defined by the PTX ISA.
 
 use super::super::lanes::{sign_extend, width_mask};
 use crate::program::sem::PrmtMode;
 
-/// Position and length of a field. Those of 32-bit fields are 8 bits, as the PTX ISA states (9.7.1.19). It says the same
-/// of 64-bit fields, but NVIDIA's assembler makes those of shifts, whose amounts are clamped and not cut off: the rest
-/// of the word counts. ZLUDA, which was compared with NVIDIA GPUs, found the same.
+/// Returns the position and the length of a field. Those of 32-bit fields are 8 bits, as the PTX
+/// ISA states (9.7.1.19). It says the same of 64-bit fields, but NVIDIA's assembler implements
+/// these with shifts, whose amounts are clamped and not truncated, so that the rest of the word
+/// matters. ZLUDA, which was compared with NVIDIA GPUs, agrees.
 fn place(position: u64, length: u64, bits: u32) -> (u32, u32) {
     let amount = |value: u64| match bits {
         64 => (value as u32).min(64),
@@ -14,14 +15,14 @@ fn place(position: u64, length: u64, bits: u32) -> (u32, u32) {
     (amount(position), amount(length))
 }
 
-/// `bfe`: `length` bits of `a` from `position` on, extended by sign if `signed`.
+/// Computes `bfe`: `length` bits of `a` from `position` on, sign-extended if `signed`.
 pub(crate) fn extract(a: u64, position: u64, length: u64, bits: u32, signed: bool) -> u64 {
     let (position, length) = place(position, length, bits);
     let a = a & width_mask(bits);
     if length == 0 {
         return 0;
     }
-    // what lies beyond the top bit is the sign, or zero
+    // bits beyond the top bit are the sign, or zero
     let fill = signed && a >> (position + length - 1).min(bits - 1) & 1 == 1;
     let available = bits.saturating_sub(position).min(length);
     let field = a.checked_shr(position).unwrap_or(0) & width_mask(available);
@@ -29,7 +30,7 @@ pub(crate) fn extract(a: u64, position: u64, length: u64, bits: u32, signed: boo
     (field | sign) & width_mask(bits)
 }
 
-/// `bfi`: the low `length` bits of `a` put into `b` at `position`.
+/// Computes `bfi`: inserts the low `length` bits of `a` into `b` at `position`.
 pub(crate) fn insert(a: u64, b: u64, position: u64, length: u64, bits: u32) -> u64 {
     let (position, length) = place(position, length, bits);
     if position >= bits {
@@ -39,7 +40,8 @@ pub(crate) fn insert(a: u64, b: u64, position: u64, length: u64, bits: u32) -> u
     (b & !field | a << position & field) & width_mask(bits)
 }
 
-/// `bfind`: position of the highest bit that differs from the sign; all ones if there is none.
+/// Computes `bfind`: the position of the highest bit that differs from the sign, or all ones if
+/// there is none.
 pub(crate) fn find_highest(a: u64, bits: u32, signed: bool, shift_amount: bool) -> u64 {
     let value = sign_extend(a, bits);
     let a = (if signed && value < 0 { !a } else { a }) & width_mask(bits);
@@ -50,8 +52,9 @@ pub(crate) fn find_highest(a: u64, bits: u32, signed: bool, shift_amount: bool) 
     u64::from(if shift_amount { bits - 1 - position } else { position })
 }
 
-/// `fns`: position of the n-th set bit of `mask` from `base` on, downwards if `offset` is
-/// negative; with offset 0, `base` itself if it is set. All ones if there is none.
+/// Computes `fns`: the position of the n-th set bit of `mask` from `base` on, downwards if `offset`
+/// is negative; with offset 0, `base` itself if it is set. The result is all ones if there is no
+/// such bit.
 pub(crate) fn find_nth_set(mask: u64, base: u64, offset: u64) -> u64 {
     let (mask, base) = (mask as u32, base as u32);
     let offset = sign_extend(offset, 32);
@@ -65,7 +68,7 @@ pub(crate) fn find_nth_set(mask: u64, base: u64, offset: u64) -> u64 {
     u64::from(found.unwrap_or(u32::MAX))
 }
 
-/// `prmt`: four bytes picked from `b:a`.
+/// Computes `prmt`: four bytes selected from `b:a`.
 pub(crate) fn permute(a: u64, b: u64, selector: u64, mode: PrmtMode) -> u64 {
     let bytes = (a & width_mask(32)) | b << 32;
     let pick = |index: u64| bytes >> (8 * (index & 7)) & 0xff;
@@ -75,7 +78,7 @@ pub(crate) fn permute(a: u64, b: u64, selector: u64, mode: PrmtMode) -> u64 {
             return (0..4).fold(0, |result, i| {
                 let nibble = selector >> (4 * i);
                 let byte = pick(nibble);
-                // the nibble's top bit asks for eight copies of the byte's sign
+                // the top bit of the nibble selects eight copies of the byte's sign
                 let byte = if nibble & 8 == 0 { byte } else { (byte >> 7) * 0xff };
                 result | byte << (8 * i)
             });
@@ -93,7 +96,7 @@ pub(crate) fn permute(a: u64, b: u64, selector: u64, mode: PrmtMode) -> u64 {
     indices.iter().enumerate().fold(0, |result, (i, &index)| result | pick(index) << (8 * i))
 }
 
-/// `lop3`: any function of three bits; bit `4a + 2b + c` of the table is its value.
+/// Computes `lop3`: any function of three bits; bit `4a + 2b + c` of the table is its value.
 pub(crate) fn lop3(a: u64, b: u64, c: u64, table: u8) -> u64 {
     let term = |index: u8| {
         let pick = |value: u64, bit: u8| if index >> bit & 1 == 1 { value } else { !value };
@@ -102,30 +105,30 @@ pub(crate) fn lop3(a: u64, b: u64, c: u64, table: u8) -> u64 {
     (0..8).fold(0, |result, index| result | term(index)) & width_mask(32)
 }
 
-/// `shf`: the 64 bits `b:a` shifted left; the upper half.
+/// Computes `shf` to the left: the upper half of the 64 bits `b:a` shifted left.
 pub(crate) fn funnel_left(a: u64, b: u64, amount: u64, wrap: bool) -> u64 {
     let both = (a & width_mask(32)) | b << 32;
     (both << limited(amount, wrap)) >> 32
 }
 
-/// `shf`: the 64 bits `b:a` shifted right; the lower half.
+/// Computes `shf` to the right: the lower half of the 64 bits `b:a` shifted right.
 pub(crate) fn funnel_right(a: u64, b: u64, amount: u64, wrap: bool) -> u64 {
     let both = (a & width_mask(32)) | b << 32;
     both >> limited(amount, wrap) & width_mask(32)
 }
 
-/// `bmsk`: so many ones from a position on.
+/// Computes `bmsk`: `length` ones from `position` on.
 pub(crate) fn mask(position: u64, length: u64, wrap: bool) -> u64 {
     width_mask(limited(length, wrap)) << limited(position, wrap) & width_mask(32)
 }
 
-/// An amount that wraps at 32 or counts as 32 beyond it.
+/// Limits an amount to 32 bits: it wraps at 32, or is clamped to 32.
 pub(crate) fn limited(amount: u64, wrap: bool) -> u32 {
     let amount = amount as u32;
     if wrap { amount & 31 } else { amount.min(32) }
 }
 
-/// `dp4a`: sum of four byte products and `c`.
+/// Computes `dp4a`: the sum of four byte products and `c`.
 pub(crate) fn dot4(a: u64, b: u64, c: u64, a_signed: bool, b_signed: bool) -> u64 {
     let sum = (0..4).fold(c as i64, |sum, i| {
         let product = part(a, i, 8, a_signed) * part(b, i, 8, b_signed);
@@ -134,7 +137,8 @@ pub(crate) fn dot4(a: u64, b: u64, c: u64, a_signed: bool, b_signed: bool) -> u6
     sum as u64 & width_mask(32)
 }
 
-/// `dp2a`: sum of two products of a half of `a` with a byte of the chosen half of `b`, and `c`.
+/// Computes `dp2a`: the sum of `c` and two products of a half of `a` with a byte of the selected
+/// half of `b`.
 pub(crate) fn dot2(a: u64, b: u64, c: u64, a_signed: bool, b_signed: bool, high: bool) -> u64 {
     let first = if high { 2 } else { 0 };
     let sum = (0..2).fold(c as i64, |sum, i| {
@@ -153,7 +157,7 @@ fn part(value: u64, index: u32, bits: u32, signed: bool) -> i64 {
 mod tests {
     use super::*;
 
-    /// The PTX ISA's own pseudo-code, bit by bit.
+    /// The pseudo-code of the PTX ISA, bit by bit.
     fn extract_bitwise(a: u64, position: u64, length: u64, bits: u32, signed: bool) -> u64 {
         let msb = u64::from(bits - 1);
         let (position, length) = (position & 0xff, length & 0xff);
@@ -215,7 +219,8 @@ mod tests {
         }
     }
 
-    /// Beyond 255 the words of 64-bit fields count as a whole, those of 32-bit fields by their lower eight bits.
+    /// Beyond 255, 64-bit fields use the whole words of position and length, and 32-bit fields
+    /// their lower eight bits.
     #[test]
     fn fields_of_64_bits_have_positions_of_32_bits() {
         let a = 0x8123_4567_89ab_cdef;

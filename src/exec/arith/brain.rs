@@ -1,5 +1,5 @@
-//! Tests of bfloat16 against formulas that share nothing with the arithmetic: rounding as an addition to the bits of
-//! single precision, and the nearest number found among all of them.
+//! Tests of bfloat16 against formulas that are independent of the arithmetic: rounding by an
+//! addition to the bits of single precision, and the nearest number found among all of them.
 
 use proptest::prelude::*;
 
@@ -17,19 +17,19 @@ fn apply(convert: &Convert, bits: u64) -> u64 {
     convert::lanes(convert, &[bits; WARP_SIZE], None)[9]
 }
 
-/// What the bits mean: they are the upper half of single precision.
+/// Returns the value of these bits, which are the upper half of a single-precision number.
 fn value(bits: u64) -> f64 {
     f64::from(f32::from_bits((bits as u32) << 16))
 }
 
-/// The nearest bfloat16, found by bisection among all of them; ties go to the even one.
+/// Returns the nearest bfloat16, found by bisection among all of them; ties go to the even one.
 fn nearest(x: f64) -> u64 {
     if x.is_nan() {
         return 0x7fff;
     }
     let sign = if x.is_sign_negative() { 0x8000 } else { 0 };
     let x = x.abs();
-    // the first that is not below x; what would follow the largest counts as infinity
+    // find the first one that is not below x; the successor of the largest one counts as infinity
     let of = |code: u64| if code == 0x7f80 { 2f64.powi(128) } else { value(code) };
     let (mut low, mut high) = (0, 0x7f80);
     while low < high {
@@ -89,7 +89,7 @@ fn every_number_widens_to_its_bits_and_back() {
 
 #[test]
 fn sums_and_products_of_every_number_are_nearest() {
-    // a double holds every product; a sum that it does not hold is far from any tie
+    // a double represents every product exactly; a sum that it cannot represent is far from any tie
     let others = [0, 0x8000, 0x3f80, 0xbf81, 0x0001, 0x807f, 0x7f7f, 0x7f80, 0xff80, 0x7fc0, 0x4049, 0x00ff];
     for a in 0..1u64 << 16 {
         for b in others {
@@ -136,7 +136,7 @@ fn packed_and_mixed_types_compute_each_number_by_itself() {
     let mode = FloatMode::default();
     let row = |value: u64| [value; WARP_SIZE];
     let packed = |ty, a, b, c| float::lanes(FloatOp::Fma, ty, mode, [&row(a), &row(b), &row(c)])[3];
-    // 2 * 3 + 1 below, -1 * 0.5 + 2 above
+    // 2 * 3 + 1 in the lower half, -1 * 0.5 + 2 in the upper one
     assert_eq!(packed(FloatTy::Bf16x2, 0xbf80_4000, 0x3f00_4040, 0x4000_3f80), 0x3fc0_40e0);
     let single = |low: f32, high: f32| u64::from(high.to_bits()) << 32 | u64::from(low.to_bits());
     assert_eq!(
@@ -155,7 +155,7 @@ fn packed_and_mixed_types_compute_each_number_by_itself() {
 proptest! {
     #[test]
     fn products_and_sums_round_once(a in 0u64..1 << 16, b in 0u64..1 << 16, c in 0u64..1 << 16) {
-        // exponents so near that a double holds the result
+        // the exponents are so near that a double represents the result exactly
         let near = |bits: u64| bits & 0x80ff | 0x3c00 | (bits & 0x0300);
         let (a, b, c) = (near(a), near(b), near(c));
         let got = scalar(FloatOp::Fma, BF16, FloatMode::default(), [a, b, c]);

@@ -6,7 +6,7 @@ use super::format_of;
 use crate::base::LaneMask;
 use crate::program::sem::{Cmp, FloatTy, Round, ValueTy};
 
-/// The lanes in which the relation holds.
+/// Returns the lanes in which the relation holds.
 pub(crate) fn lanes(cmp: Cmp, ty: ValueTy, ftz: bool, a: &Lanes, b: &Lanes) -> LaneMask {
     match ty {
         ValueTy::Int(ty) if ty.signed => {
@@ -34,7 +34,7 @@ pub(crate) fn lanes(cmp: Cmp, ty: ValueTy, ftz: bool, a: &Lanes, b: &Lanes) -> L
     }
 }
 
-/// A half as a double, exactly.
+/// Converts a half to a double, exactly.
 fn widened(format: Format, ftz: bool, bits: u64) -> f64 {
     let bits = bits & 0xffff;
     let bits = if ftz { format.flush(bits) } else { bits };
@@ -43,7 +43,7 @@ fn widened(format: Format, ftz: bool, bits: u64) -> f64 {
 
 #[inline(always)]
 fn relation<T: PartialOrd + Copy>(cmp: Cmp, pair: impl Fn(usize) -> (T, T)) -> LaneMask {
-    // a number is equal to itself, NaN is not
+    // a number is equal to itself, but NaN is not
     #[allow(clippy::eq_op, reason = "the test for NaN that works for every type")]
     let unordered = |x: T, y: T| x != x || y != y;
     let holds = |f: &dyn Fn(T, T) -> bool| {

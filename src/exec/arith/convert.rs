@@ -6,8 +6,8 @@ use super::float::saturated;
 use super::{format_of, int};
 use crate::program::sem::{Convert, FloatTy, IntTy, Round, Tf32Mode, ValueTy};
 
-/// The result of a conversion in every lane; `low` is the lower half of a packed result. Signed
-/// results are extended by sign, for destination registers wider than the type.
+/// Returns the result of a conversion in every lane; `low` is the lower half of a packed result.
+/// Signed results are sign-extended, for destination registers wider than the type.
 pub(crate) fn lanes(convert: &Convert, src: &Lanes, low: Option<&Lanes>) -> Lanes {
     match (convert.from, convert.to) {
         (ValueTy::Int(from), ValueTy::Int(to)) if !convert.sat => {
@@ -34,7 +34,7 @@ pub(crate) fn lanes(convert: &Convert, src: &Lanes, low: Option<&Lanes>) -> Lane
     }
 }
 
-/// The result of a conversion of one number to `to`.
+/// Returns the result of a conversion of one number to `to`.
 fn scalar(convert: &Convert, to: ValueTy, bits: u64) -> u64 {
     let value = match convert.from {
         ValueTy::Int(from) => {
@@ -59,14 +59,14 @@ fn scalar(convert: &Convert, to: ValueTy, bits: u64) -> u64 {
         }
         ValueTy::Float(ty) => {
             let format = format_of(ty);
-            // an integer that is zero has no sign
+            // an integer zero has no sign
             let value = match value {
                 Value::Zero(_) if matches!(convert.from, ValueTy::Int(_)) => Value::Zero(false),
                 value if convert.integral => value.integral(convert.round),
                 value => value,
             };
             let bits = format.pack(value, convert.round);
-            // what is infinite is one more than the largest number
+            // the encoding of infinity is one more than that of the largest number
             let beyond = convert.finite && !format.is_nan(bits) && bits & !format.sign() == format.infinity();
             let bits = if beyond { bits - 1 } else { bits };
             let bits = if flushes(convert, format) { format.flush(bits) } else { bits };
@@ -76,7 +76,7 @@ fn scalar(convert: &Convert, to: ValueTy, bits: u64) -> u64 {
     }
 }
 
-/// Single precision rounded to TF32, whose bits are the upper 19 of a single-precision number.
+/// Rounds single precision to TF32, whose bits are the upper 19 of a single-precision number.
 pub(crate) fn tf32(bits: u32, mode: Tf32Mode) -> u32 {
     const REST: u32 = (1 << 13) - 1;
     const SIGN: u32 = 1 << 31;
@@ -85,7 +85,7 @@ pub(crate) fn tf32(bits: u32, mode: Tf32Mode) -> u32 {
     if magnitude > INFINITY {
         return F32.nan as u32;
     }
-    // rounding up may carry into the exponent, which is then right as well
+    // rounding up may carry into the exponent, which is correct then as well
     let up = match mode.round {
         None => REST / 2 + 1,
         Some(Round::Nearest) => REST / 2 + (magnitude >> 13 & 1),
@@ -111,8 +111,8 @@ pub(crate) fn tf32(bits: u32, mode: Tf32Mode) -> u32 {
     if mode.relu && sign != 0 { 0 } else { sign | rounded }
 }
 
-/// What a NaN becomes: "zero if source is not .f64 and destination is not .s64, .u64; otherwise
-/// 1 << (BitWidth(dst) - 1)" (PTX ISA 9.1, 9.7.9.21).
+/// Returns the integer to which a NaN is converted: "zero if source is not .f64 and destination is
+/// not .s64, .u64; otherwise 1 << (BitWidth(dst) - 1)" (PTX ISA 9.1, 9.7.9.21).
 fn nan_as_integer(from: ValueTy, to: IntTy) -> u64 {
     match (from == ValueTy::Float(FloatTy::F64) || to.bits == 64, to.signed) {
         (false, _) => 0,
@@ -121,11 +121,12 @@ fn nan_as_integer(from: ValueTy, to: IntTy) -> u64 {
     }
 }
 
-/// `.ftz` is about single precision; halves and doubles keep their subnormal numbers.
+/// Returns whether a conversion flushes numbers of this format. `.ftz` applies to single precision
+/// only; halves and doubles keep their subnormal numbers.
 ///
-/// Between single precision and halves it does nothing, whatever the PTX ISA says: ptxas writes conversions without FTZ
-/// for `cvt.ftz.f16.f32` and `cvt.ftz.f32.f16` from sm_61 to sm_90, and ZLUDA's sweep tests, which were run on NVIDIA
-/// GPUs, note that the former flushes no source.
+/// Between single precision and halves it has no effect, contrary to the PTX ISA: ptxas emits
+/// conversions without FTZ for `cvt.ftz.f16.f32` and `cvt.ftz.f32.f16` from sm_61 to sm_90, and
+/// ZLUDA's sweep tests, which were run on NVIDIA GPUs, note that the former flushes no source.
 fn flushes(convert: &Convert, format: Format) -> bool {
     const HALF: ValueTy = ValueTy::Float(FloatTy::F16);
     convert.ftz && format == F32 && convert.from != HALF && convert.to != HALF
@@ -136,7 +137,7 @@ fn number(ty: IntTy, bits: u64) -> i128 {
     if ty.signed { i128::from(sign_extend(bits, width)) } else { i128::from(bits & width_mask(width)) }
 }
 
-/// A conversion without modifiers, for tests.
+/// Returns a conversion without modifiers, for tests.
 #[cfg(test)]
 pub(super) fn conversion(from: ValueTy, to: ValueTy, round: Round) -> Convert {
     Convert {
@@ -168,7 +169,7 @@ mod tests {
     fn tf32_keeps_eleven_bits() {
         let of = |round, bits| tf32(bits, Tf32Mode { round, relu: false, finite: false });
         let (away, even, zero) = (None, Some(Round::Nearest), Some(Round::Zero));
-        // one and so many units of 2^-23: a unit of TF32 is 8192 of them
+        // one plus this number of units of 2^-23; a unit of TF32 is 8192 of them
         for (rest, expected) in [
             (0, [0, 0, 0]),
             (4095, [0, 0, 0]),
@@ -196,7 +197,7 @@ mod tests {
         );
         let relu = |bits| tf32(bits, Tf32Mode { round: even, relu: true, finite: false });
         assert_eq!([0xbf80_0000, 0x8000_0000, 0xffc0_0000].map(relu), [0, 0, 0x7fff_ffff]);
-        // subnormal numbers round on the same grid
+        // subnormal numbers are rounded to the same grid
         assert_eq!([of(away, 0x1000), of(even, 0x1000), of(even, 0x1001)], [0x2000, 0, 0x2000]);
     }
 

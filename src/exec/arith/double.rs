@@ -1,9 +1,9 @@
-//! Double precision on the host's own IEEE arithmetic, rounded to nearest: the same bits as
-//! [`super::float`]'s exact route.
+//! Double precision by the host's IEEE arithmetic, rounded to nearest: the same bits as the exact
+//! implementation in [`super::float`].
 
 use super::exact::F64;
 
-/// The bits of a result.
+/// Returns the bits of a result.
 #[inline(always)]
 pub(crate) fn leave(value: f64) -> u64 {
     if value.is_nan() { F64.nan } else { value.to_bits() }

@@ -1,37 +1,39 @@
 //! Binary floating point by integer arithmetic, correctly rounded in every direction.
 //!
-//! A finite number is held as sign, 128-bit significand and exponent. Sums, products, quotients
-//! and square roots are formed exactly, or with everything below the significand gathered into its
-//! lowest bit (a *sticky* bit): the significand is so much wider than any format that rounding it
-//! once gives the rounding of the exact result. The common cases have faster routes elsewhere;
-//! this is the one that is right for all formats and directions.
+//! A finite number is represented by a sign, a 128-bit significand and an exponent. Sums, products,
+//! quotients and square roots are formed exactly, or with everything below the significand
+//! collected in its lowest bit (a *sticky* bit). The significand is much wider than that of any
+//! format, so rounding it once gives the rounding of the exact result. Other modules implement the
+//! common cases faster; this one is correct for all formats and directions.
 
 use crate::program::sem::Round;
 
 /// An IEEE binary interchange format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Format {
-    /// Significand bits, the hidden one included.
+    /// The number of significand bits, including the hidden one.
     precision: u32,
     exponent_bits: u32,
-    /// The NaN that operations give.
+    /// The NaN that operations return.
     pub(crate) nan: u64,
 }
 
-/// binary16. PTX: the canonical NaN is 0x7fff.
+/// The format binary16. PTX: the canonical NaN is 0x7fff.
 pub(crate) const F16: Format = Format { precision: 11, exponent_bits: 5, nan: 0x7fff };
-/// bfloat16. PTX: the canonical NaN is 0x7fff.
+/// The format bfloat16. PTX: the canonical NaN is 0x7fff.
 pub(crate) const BF16: Format = Format { precision: 8, exponent_bits: 8, nan: 0x7fff };
-/// binary32. PTX: the canonical NaN is 0x7fffffff.
+/// The format binary32. PTX: the canonical NaN is 0x7fffffff.
 pub(crate) const F32: Format = Format { precision: 24, exponent_bits: 8, nan: 0x7fff_ffff };
-/// binary64. PTX names no bits for it; this is the NaN of CUDA's headers.
+/// The format binary64. PTX does not specify the bits of its NaN; this is the NaN of CUDA's
+/// headers.
 pub(crate) const F64: Format = Format { precision: 53, exponent_bits: 11, nan: 0xfff8_0000_0000_0000 };
 
-/// The highest bit of a normalised significand; two bits above it stay free for carries.
+/// The position of the highest bit of a normalised significand; two bits above it stay free for
+/// carries.
 const TOP: u32 = 125;
 
-/// A non-zero finite magnitude, `significand * 2^exponent`, with bit [`TOP`] the highest one set.
-/// If bit 0 is set, the exact value may be a little more.
+/// A non-zero finite magnitude, `significand * 2^exponent`, whose highest set bit is bit [`TOP`].
+/// If bit 0 is set, the exact value may be slightly larger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Number {
     negative: bool,
@@ -44,11 +46,11 @@ pub(crate) struct Number {
 pub(crate) enum Value {
     /// Not a number.
     Nan,
-    /// Infinity; true if negative.
+    /// Infinity; the flag is true if it is negative.
     Infinite(bool),
-    /// Zero; true if negative.
+    /// Zero; the flag is true if it is negative.
     Zero(bool),
-    /// Any other.
+    /// Any other value.
     Finite(Number),
 }
 
@@ -61,32 +63,32 @@ impl Format {
         self.precision - 1
     }
 
-    /// Bits of the sign.
+    /// Returns the sign bit.
     pub(crate) fn sign(self) -> u64 {
         1 << (self.fraction_bits() + self.exponent_bits)
     }
 
-    /// Bits of infinity.
+    /// Returns the bits of infinity.
     pub(crate) fn infinity(self) -> u64 {
         ((1 << self.exponent_bits) - 1) << self.fraction_bits()
     }
 
-    /// Whether these are the bits of a subnormal number or zero.
+    /// Returns whether these are the bits of a subnormal number or zero.
     pub(crate) fn is_subnormal(self, bits: u64) -> bool {
         bits & self.infinity() == 0
     }
 
-    /// Subnormal numbers become zeros of their sign.
+    /// Replaces a subnormal number by a zero of its sign.
     pub(crate) fn flush(self, bits: u64) -> u64 {
         if self.is_subnormal(bits) { bits & self.sign() } else { bits }
     }
 
-    /// Whether these are the bits of a NaN.
+    /// Returns whether these are the bits of a NaN.
     pub(crate) fn is_nan(self, bits: u64) -> bool {
         bits & (self.sign() - 1) > self.infinity()
     }
 
-    /// What the bits mean.
+    /// Returns the value of these bits.
     pub(crate) fn unpack(self, bits: u64) -> Value {
         let negative = bits & self.sign() != 0;
         let fraction = bits & ((1 << self.fraction_bits()) - 1);
@@ -104,7 +106,7 @@ impl Format {
         }
     }
 
-    /// The bits of a value, rounded.
+    /// Rounds a value and returns its bits.
     pub(crate) fn pack(self, value: Value, round: Round) -> u64 {
         let signed = |negative: bool, bits: u64| if negative { bits | self.sign() } else { bits };
         match value {
@@ -116,7 +118,8 @@ impl Format {
     }
 
     fn pack_magnitude(self, number: Number, round: Round) -> u64 {
-        // exponent of the leading bit; below the smallest normal one the spacing stays the same
+        // the exponent of the leading bit; below the smallest normal exponent the spacing stays the
+        // same
         let leading = number.exponent + TOP as i32;
         let smallest = 1 - self.bias();
         let below = (smallest - leading).max(0) as u32;
@@ -129,7 +132,7 @@ impl Format {
             Round::Up => !number.negative && !rest_is_zero,
         };
         let kept = kept as u64 + u64::from(up);
-        // a carry out of the fraction moves into the exponent field, which is what it should do
+        // a carry out of the fraction increments the exponent field, as it should
         let biased = if below > 0 { 0 } else { (leading + self.bias() - 1) as u64 };
         if biased >= self.infinity() >> self.fraction_bits() {
             return self.overflow(number.negative, round);
@@ -149,8 +152,8 @@ impl Format {
     }
 }
 
-/// The bits above the lowest `dropped` ones, and how those compare with half of the lowest kept
-/// one: (kept, is half, is zero, is above half).
+/// Returns the bits above the lowest `dropped` ones, and the comparison of those with half of the
+/// lowest kept one: (kept, is half, is zero, is above half).
 fn split(significand: u128, dropped: u32) -> (u128, bool, bool, bool) {
     if dropped > TOP + 1 {
         return (0, false, significand == 0, false);
@@ -160,7 +163,7 @@ fn split(significand: u128, dropped: u32) -> (u128, bool, bool, bool) {
     (significand >> dropped, rest == half, rest == 0, rest > half)
 }
 
-/// Shifts right and gathers what falls out in the lowest bit.
+/// Shifts right and collects the bits shifted out in the lowest bit.
 fn shift_sticky(significand: u128, by: u32) -> u128 {
     if by == 0 {
         significand
@@ -172,7 +175,7 @@ fn shift_sticky(significand: u128, by: u32) -> u128 {
 }
 
 impl Value {
-    /// `significand * 2^exponent`, exactly.
+    /// Returns `significand * 2^exponent`, exactly.
     pub(crate) fn scaled(negative: bool, significand: u128, exponent: i32) -> Self {
         if significand == 0 {
             return Self::Zero(negative);
@@ -194,7 +197,7 @@ impl Value {
         }
     }
 
-    /// The value with the other sign.
+    /// Returns the value with the other sign.
     pub(crate) fn negated(self) -> Self {
         match self {
             Self::Nan => Self::Nan,
@@ -204,7 +207,7 @@ impl Value {
         }
     }
 
-    /// The sum; `round` decides the sign of an exact zero.
+    /// Returns the sum; `round` determines the sign of an exact zero.
     pub(crate) fn plus(self, other: Self, round: Round) -> Self {
         match (self, other) {
             (Self::Nan, _) | (_, Self::Nan) => Self::Nan,
@@ -233,7 +236,7 @@ impl Value {
         }
     }
 
-    /// The product of two values of at most 63 significant bits, exactly.
+    /// Returns the exact product of two values of at most 63 significant bits.
     pub(crate) fn times(self, other: Self) -> Self {
         let negative = self.is_negative() != other.is_negative();
         match (self, other) {
@@ -249,7 +252,8 @@ impl Value {
         }
     }
 
-    /// The quotient of two values of at most 63 significant bits, to 64 bits and sticky.
+    /// Returns the quotient of two values of at most 63 significant bits, to 64 bits and a sticky
+    /// bit.
     pub(crate) fn over(self, other: Self) -> Self {
         let negative = self.is_negative() != other.is_negative();
         match (self, other) {
@@ -268,14 +272,14 @@ impl Value {
         }
     }
 
-    /// The square root, to 63 bits and sticky.
+    /// Returns the square root, to 63 bits and a sticky bit.
     pub(crate) fn root(self) -> Self {
         match self {
             Self::Zero(_) | Self::Nan | Self::Infinite(false) => self,
             Self::Infinite(true) => Self::Nan,
             Self::Finite(a) if a.negative => Self::Nan,
             Self::Finite(a) => {
-                // an even exponent, so that its half is the exponent of the root
+                // make the exponent even, so that half of it is the exponent of the root
                 let (radicand, exponent) = if a.exponent % 2 == 0 {
                     (a.significand, a.exponent)
                 } else {
@@ -288,7 +292,7 @@ impl Value {
         }
     }
 
-    /// The nearest integral value in the given direction.
+    /// Rounds to an integral value in the given direction.
     pub(crate) fn integral(self, round: Round) -> Self {
         match self {
             Self::Finite(number) if number.exponent < 0 => {
@@ -299,7 +303,7 @@ impl Value {
         }
     }
 
-    /// The value as an integer of the given range, rounded, clamped. NaN counts as 0.
+    /// Returns the value as an integer, rounded and clamped to the given range. NaN counts as 0.
     pub(crate) fn clamped(self, round: Round, least: i128, most: i128) -> i128 {
         match self {
             Self::Nan | Self::Zero(_) => 0i128.clamp(least, most),
@@ -316,7 +320,7 @@ impl Value {
 }
 
 impl Number {
-    /// The magnitude, below 2^71, as an integer.
+    /// Returns the magnitude, which must be below 2^71, as an integer.
     fn rounded_magnitude(self, round: Round) -> u128 {
         let dropped = self.exponent.unsigned_abs();
         let (kept, is_half, is_zero, above) = split(self.significand, dropped);

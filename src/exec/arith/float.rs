@@ -1,14 +1,14 @@
-//! Floating-point arithmetic, exactly: through [`super::exact`], for every format and rounding.
+//! Exact floating-point arithmetic by [`super::exact`], for every format and rounding.
 //!
-//! What is rounded to nearest in single and double precision has a faster route with the same
-//! bits, see [`super::single`] and [`super::double`].
+//! Operations that round to nearest in single and double precision have a faster implementation
+//! with the same bits, see [`super::single`] and [`super::double`].
 
 use super::super::lanes::{Lanes, map1, map3};
 use super::exact::{F32, F64, Format};
 use super::{approx, format_of};
 use crate::program::sem::{FloatMode, FloatOp, FloatTest, FloatTy, Round};
 
-/// The result of an operation in every lane.
+/// Returns the result of an operation in every lane.
 pub(crate) fn lanes(op: FloatOp, ty: FloatTy, mode: FloatMode, src: [&Lanes; 3]) -> Lanes {
     let [a, b, c] = src;
     if ty.half().is_some() {
@@ -23,7 +23,8 @@ pub(crate) fn lanes(op: FloatOp, ty: FloatTy, mode: FloatMode, src: [&Lanes; 3])
     map3(a, b, c, |a, b, c| scalar(op, format, mode, [a, b, c]))
 }
 
-/// The result of an operation in single precision whose first source, of `Fma` the first two, are of a narrower type.
+/// Returns the result of an operation in single precision whose first source (for `Fma`, the first
+/// two) has a narrower type.
 pub(crate) fn mixed(op: FloatOp, from: FloatTy, mode: FloatMode, [a, b, c]: [&Lanes; 3]) -> Lanes {
     let format = format_of(from);
     let mask = format.sign() | (format.sign() - 1);
@@ -33,14 +34,14 @@ pub(crate) fn mixed(op: FloatOp, from: FloatTy, mode: FloatMode, [a, b, c]: [&La
     lanes(op, FloatTy::F32, mode, [&a, &b, c])
 }
 
-/// Approximate variants of operations that IEEE defines are done exactly to nearest; double
-/// precision has no `ftz`, except that it marks the gross approximations.
+/// Approximate variants of operations that IEEE defines are computed exactly, rounded to nearest.
+/// Double precision has no `ftz`, except that it marks the gross approximations.
 fn canonical(op: FloatOp, mode: FloatMode) -> FloatMode {
     let defined = matches!(op, FloatOp::Div | FloatOp::Sqrt | FloatOp::Rcp);
     if mode.approx && defined { FloatMode { round: Round::Nearest, ..mode } } else { mode }
 }
 
-/// The result of an operation on one number.
+/// Returns the result of an operation on one number.
 pub(crate) fn scalar(op: FloatOp, format: Format, mode: FloatMode, src: [u64; 3]) -> u64 {
     let mode = canonical(op, mode);
     let ftz = mode.ftz && format != F64;
@@ -78,7 +79,7 @@ pub(crate) fn scalar(op: FloatOp, format: Format, mode: FloatMode, src: [u64; 3]
                 FloatOp::Fma => x.times(y).plus(z, mode.round),
                 FloatOp::Div => x.over(y),
                 FloatOp::Sqrt => x.root(),
-                // what is left is the reciprocal
+                // the remaining operation is the reciprocal
                 _ => super::exact::Value::scaled(false, 1, 0).over(x),
             };
             format.pack(value, mode.round)
@@ -89,13 +90,14 @@ pub(crate) fn scalar(op: FloatOp, format: Format, mode: FloatMode, src: [u64; 3]
     if mode.relu && result & format.sign() != 0 && !format.is_nan(result) { 0 } else { result }
 }
 
-/// Clamped to [0, 1]; NaN becomes 0.
+/// Clamps a number to [0, 1]; NaN becomes 0.
 pub(crate) fn saturated(format: Format, bits: u64) -> u64 {
     let one = format.pack(super::exact::Value::scaled(false, 1, 0), Round::Nearest);
     if format.is_nan(bits) || bits & format.sign() != 0 { 0 } else { bits.min(one) }
 }
 
-/// Minimum or maximum; -0 is less than +0. A NaN loses against a number unless `nan` asks for it.
+/// Returns the minimum or maximum; -0 is less than +0. A NaN is ignored if the other operand is a
+/// number, unless `nan` is set.
 pub(crate) fn extremum(format: Format, nan: bool, a: u64, b: u64, largest: bool) -> u64 {
     match (format.is_nan(a), format.is_nan(b)) {
         (true, true) => format.nan,
@@ -114,7 +116,7 @@ pub(crate) fn extremum(format: Format, nan: bool, a: u64, b: u64, largest: bool)
             }
         }
         (false, false) => {
-            // sign and magnitude to an order of integers
+            // map sign and magnitude to an order of integers
             let key = |bits: u64| {
                 if bits & format.sign() == 0 {
                     bits | format.sign()
@@ -127,7 +129,7 @@ pub(crate) fn extremum(format: Format, nan: bool, a: u64, b: u64, largest: bool)
     }
 }
 
-/// `testp` in every lane.
+/// Computes `testp` in every lane.
 pub(crate) fn test(test: FloatTest, ty: FloatTy, a: &Lanes) -> Lanes {
     let format = format_of(ty);
     map1(a, |bits| {

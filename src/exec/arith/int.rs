@@ -5,20 +5,21 @@ use super::bits;
 use crate::base::{LaneMask, WARP_SIZE};
 use crate::program::sem::{HalvesOp, IntOp, IntTy};
 
-/// The result of an operation in every lane.
+/// Returns the result of an operation in every lane.
 pub(crate) fn lanes(op: IntOp, ty: IntTy, saturate: bool, [a, b, c, d]: [&Lanes; 4]) -> Lanes {
     std::array::from_fn(|lane| scalar(op, ty, saturate, [a[lane], b[lane], c[lane], d[lane]]))
 }
 
-/// The result of an operation in one lane.
+/// Returns the result of an operation in one lane.
 ///
-/// Division by zero, which PTX leaves to the machine, gives all ones, and so does the remainder: NVIDIA's assembler selects
-/// these values from sm_61 to sm_90. The smallest number divided by -1 is itself, remainder 0.
+/// Division by zero, which PTX leaves to the machine, gives all ones, and so does the remainder:
+/// NVIDIA's assembler selects these values from sm_61 to sm_90. The smallest number divided by -1
+/// is itself, with remainder 0.
 pub(crate) fn scalar(op: IntOp, ty: IntTy, saturate: bool, [a, b, c, d]: [u64; 4]) -> u64 {
     let width = u32::from(ty.bits);
     let mask = width_mask(width);
     let wide_mask = width_mask(2 * width);
-    // the operands as the type sees them
+    // the operands, interpreted by the type
     let number = |v: u64| if ty.signed { i128::from(sign_extend(v, width)) } else { i128::from(v & mask) };
     let wide = |v: u64| {
         if ty.signed { i128::from(sign_extend(v, 2 * width)) } else { i128::from(v & wide_mask) }
@@ -28,7 +29,7 @@ pub(crate) fn scalar(op: IntOp, ty: IntTy, saturate: bool, [a, b, c, d]: [u64; 4
     let product = || x.wrapping_mul(y);
     let high = |p: i128| (p as u128 >> width) as u64;
     let product24 = || low24(a, ty.signed) * low24(b, ty.signed);
-    // `>>` of 128 bits keeps the sign where the product has one
+    // `>>` of 128 bits keeps the sign if the product has one
     let high24 = || i128::from(product24() >> 16);
     let clamp = |exact: i128| if saturate { clamped(exact, ty) } else { exact as u64 };
     let result = match op {
@@ -94,7 +95,7 @@ pub(crate) fn scalar(op: IntOp, ty: IntTy, saturate: bool, [a, b, c, d]: [u64; 4
     result & mask
 }
 
-/// An operation on both halves of words.
+/// Performs an operation on both halves of words.
 fn halves(op: HalvesOp, signed: bool, relu: bool, a: u64, b: u64) -> u64 {
     let of = |shift: u32| {
         let number = |word: u64| {
@@ -116,7 +117,7 @@ fn shift_amount(amount: u64, width: u32) -> u32 {
     (amount as u32).min(width)
 }
 
-/// The low 24 bits, as `mul24` reads them.
+/// Returns the low 24 bits, as `mul24` reads them.
 fn low24(value: u64, signed: bool) -> i64 {
     if signed { sign_extend(value, 24) } else { (value & width_mask(24)) as i64 }
 }
@@ -126,24 +127,25 @@ fn sign_or_zero(value: u64, ty: IntTy) -> i64 {
     if ty.signed { sign_extend(value, width) } else { (value & width_mask(width)) as i64 }
 }
 
-/// Clamps to the range of the type.
+/// Clamps a number to the range of the type.
 fn clamped(exact: i128, ty: IntTy) -> u64 {
     let (least, most) = range(ty);
     exact.clamp(least, most) as u64
 }
 
-/// Smallest and largest number of a type.
+/// Returns the smallest and the largest number of a type.
 pub(crate) fn range(ty: IntTy) -> (i128, i128) {
     let span = 1i128 << ty.bits;
     if ty.signed { (-span / 2, span / 2 - 1) } else { (0, span - 1) }
 }
 
-/// Operations of a carry chain: the result and the carry out.
+/// Performs an operation of a carry chain, and returns the result and the carry out.
 ///
-/// The carry of a difference is that of `a + !b + 1`, set if nothing was borrowed, and `subc` borrows if it is clear. The
-/// PTX ISA (9.7.2) calls it a borrow, which is the same wherever `subc` follows `sub.cc`. Where `addc` reads what `sub.cc`
-/// wrote, or `subc` what `add.cc` wrote, it is not: NVIDIA's assembler makes sums of one flag of all of them (IADD.X with
-/// an inverted source on sm_61, IADD3.X with the same predicate on sm_90).
+/// The carry of a difference is that of `a + !b + 1`, which is set if nothing was borrowed, and
+/// `subc` borrows if it is clear. The PTX ISA (9.7.2) calls it a borrow, which is equivalent
+/// wherever `subc` follows `sub.cc`. It is not equivalent where `addc` reads the carry of `sub.cc`,
+/// or `subc` that of `add.cc`: NVIDIA's assembler computes all of them as sums with one flag
+/// (IADD.X with an inverted source on sm_61, IADD3.X with the same predicate on sm_90).
 ///
 /// `mad.hi` adds the carry to the upper half of the product, as `madc.hi` does.
 pub(crate) fn with_carry(
@@ -283,7 +285,8 @@ mod tests {
         let lane = Some(LaneMask::lane(3));
         let (value, out) = with_carry(IntOp::Add, U64, [&[u64::MAX; 32], &zero, &zero], lane);
         assert_eq!((value[3], value[4], out), (0, u64::MAX, LaneMask::lane(3)));
-        // sub.cc, addc: 5 - 3 borrows nothing, so that the carry is set; add.cc, subc: 5 + 3 carries nothing
+        // sub.cc, addc: 5 - 3 borrows nothing, so the carry is set; add.cc, subc: 5 + 3 carries
+        // nothing
         let of = |value| [value; WARP_SIZE];
         let (_, out) = with_carry(IntOp::Sub, U32, [&of(5), &of(3), &zero], None);
         assert_eq!(with_carry(IntOp::Add, U32, [&of(10), &of(1), &zero], Some(out)).0[0], 12);

@@ -1,14 +1,14 @@
 //! Products of small matrices.
 //!
 //! Matrices are slices by rows. `c`, m by n, becomes `a b + c`; `a` is m by k, `b` is k by n.
-//! [`crate::program::sem::Product`] says what is exact and what is rounded when.
+//! [`crate::program::sem::Product`] specifies which results are exact and when they are rounded.
 
 use super::super::lanes::Lanes;
 use super::single::fma;
 
 /// Adds a product in single precision. Factors have at most 11 significant bits.
 pub(crate) fn singles([n, k]: [usize; 2], a: &[f32], b: &[f32], c: &mut [f32]) {
-    // of such factors within these limits the product is a single, and `a * b + c` rounds once
+    // the product of such factors within these limits is a single, so `a * b + c` rounds once
     let is_tame = |x: &f32| *x == 0.0 || !x.is_finite() || (1e-18..1e18).contains(&x.abs());
     if a.iter().chain(b).all(is_tame) {
         add_products([n, k], a, b, c, |a, b, c| a * b + c);
@@ -22,12 +22,13 @@ pub(crate) fn doubles([n, k]: [usize; 2], a: &[f64], b: &[f64], c: &mut [f64]) {
     add_products([n, k], a, b, c, f64::mul_add);
 }
 
-/// Adds a product. Factors have at most 8 bits and a sign, so no sum of 64 products leaves 64 bits.
+/// Adds a product of integers. Factors have at most 8 bits and a sign, so a sum of 64 products fits
+/// into 64 bits.
 pub(crate) fn integers([n, k]: [usize; 2], a: &[i64], b: &[i64], c: &mut [i64]) {
     add_products([n, k], a, b, c, |a, b, c| a * b + c);
 }
 
-/// Every element of `c` meets its products in ascending order of k.
+/// Adds a product; the products are added to each element of `c` in ascending order of k.
 #[inline(always)]
 fn add_products<T: Copy>([n, k]: [usize; 2], a: &[T], b: &[T], c: &mut [T], step: impl Fn(T, T, T) -> T) {
     for (a_row, c_row) in a.chunks_exact(k).zip(c.chunks_exact_mut(n)) {
@@ -39,7 +40,7 @@ fn add_products<T: Copy>([n, k]: [usize; 2], a: &[T], b: &[T], c: &mut [T], step
     }
 }
 
-/// The single that these 16 bits are as a half.
+/// Converts a half, given by its 16 bits, to a single.
 pub(crate) fn from_half(bits: u64) -> f32 {
     let bits = bits as u32;
     let sign = (bits & 0x8000) << 16;
@@ -53,13 +54,13 @@ pub(crate) fn from_half(bits: u64) -> f32 {
     f32::from_bits(value | sign)
 }
 
-/// The half nearest to a single, ties to even; NaN is the canonical one.
+/// Rounds a single to the nearest half, ties to even; a NaN becomes the canonical one.
 pub(crate) fn to_half(value: f32) -> u64 {
     let sign = value.to_bits() >> 16 & 0x8000;
     let magnitude = value.to_bits() & 0x7fff_ffff;
     let half = match magnitude {
         0x7f80_0001.. => return 0x7fff,
-        // what is half a step above the largest half rounds to infinity
+        // a value half a unit above the largest half rounds to infinity
         0x477f_f000.. => 0x7c00,
         // subnormal: a multiple of 2^-24
         0..0x3880_0000 => (f64::from(value.abs()) * 16_777_216.0).round_ties_even() as u32,
@@ -68,8 +69,8 @@ pub(crate) fn to_half(value: f32) -> u64 {
     u64::from(sign | half)
 }
 
-/// The transpose of an 8 by 8 matrix of 16-bit elements, of which lane `4 g + t` holds row `g`,
-/// columns `2 t` and `2 t + 1`.
+/// Returns the transpose of an 8 by 8 matrix of 16-bit elements, in which lane `4 g + t` holds row
+/// `g`, columns `2 t` and `2 t + 1`.
 pub(in crate::exec) fn transposed(words: &Lanes) -> Lanes {
     let element = |row: usize, col: usize| words[4 * row + col / 2] >> (16 * (col % 2)) & 0xffff;
     std::array::from_fn(|lane| {
@@ -112,7 +113,7 @@ mod tests {
         }
     }
 
-    /// The short way and the one that always holds agree where the short one is taken.
+    /// The fast implementation agrees with the general one wherever it is used.
     #[test]
     fn products_of_short_factors_are_exact() {
         let mut state = 1u32;
@@ -134,7 +135,7 @@ mod tests {
             add_products([4, 8], &a, &b, &mut long, f32::mul_add);
             assert_eq!(short, long);
         }
-        // a product that no single can hold, cancelled by the sum
+        // a product that no single can represent, cancelled by the sum
         let mut c = [f32::MIN, 0.0];
         singles([1, 1], &[2f32.powi(64), 2f32.powi(-80)], &[2f32.powi(64)], &mut c);
         assert_eq!(c, [(f64::from(f32::MIN) + 128f64.exp2()) as f32, 2f32.powi(-16)]);

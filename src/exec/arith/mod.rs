@@ -1,8 +1,8 @@
-//! Arithmetic on bits, with no idea of warps beyond "do this in 32 lanes".
+//! Arithmetic on bits, on all 32 lanes at once and otherwise independent of warps.
 //!
-//! Values are zero-extended 64-bit lanes; what an operation reads of them its type says. Every
-//! function here is total: any bits in, some bits out, no panic, so that inactive lanes can be
-//! computed along with the active ones.
+//! Values are zero-extended 64-bit lanes; the type of an operation determines which bits it reads.
+//! Every function here is total: it accepts any bits and never panics, so that inactive lanes can
+//! be computed along with the active ones.
 
 pub(super) mod approx;
 pub(super) mod bits;
@@ -24,7 +24,7 @@ mod oracle;
 
 use crate::program::sem::FloatTy;
 
-/// The format of one number of a type; of each half for packed ones.
+/// Returns the format of one number of a type; for packed types, that of each half.
 pub(super) const fn format_of(ty: FloatTy) -> exact::Format {
     match ty {
         FloatTy::F16 | FloatTy::F16x2 => exact::F16,

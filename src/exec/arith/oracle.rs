@@ -1,5 +1,6 @@
-//! Tests of the rounded operations against big-integer arithmetic that shares nothing with them:
-//! a result is right if the exact value lies where the rounding direction says, compared exactly.
+//! Tests of the rounded operations against independent big-integer arithmetic: a result is correct
+//! if it lies on the side of the exact value that the rounding direction requires, compared
+//! exactly.
 
 use std::cmp::Ordering;
 
@@ -23,7 +24,7 @@ impl Dyadic {
         Self { negative, digits: vec![magnitude as u32, (magnitude >> 32) as u32], exponent }
     }
 
-    /// The value of a float's bits. Infinity counts as the power of two that it stands for.
+    /// Returns the value of a float's bits. Infinity counts as the power of two with its exponent.
     fn of(bits: u64, (fraction_bits, bias): (u32, i32)) -> Self {
         let negative = bits >> (fraction_bits + 1 + (bias + 1).ilog2()) & 1 == 1;
         let biased = (bits >> fraction_bits) & (2 * bias as u64 + 1);
@@ -114,7 +115,7 @@ fn compare_digits(x: &[u32], y: &[u32]) -> Ordering {
         .unwrap_or(Ordering::Equal)
 }
 
-/// The exact result of the operation compared with `y`.
+/// Compares the exact result of the operation with `y`.
 fn exact_against(op: FloatOp, [a, b, c]: &[Dyadic; 3], y: &Dyadic) -> Ordering {
     match op {
         FloatOp::Add => a.plus(b).compare(y),
@@ -148,7 +149,7 @@ fn check(op: FloatOp, format: Format, shape: (u32, i32), round: Round, src: [u64
         return;
     }
     let exact = src.map(|bits| Dyadic::of(bits, shape));
-    // neighbours on the line of all values, both zeros being one point
+    // neighbours on the line of all values, on which both zeros are one point
     let step = |bits: u64, up: bool| {
         let negative = bits & format.sign() != 0;
         match (magnitude(bits), negative == up) {
@@ -197,7 +198,8 @@ const ROUNDS: [Round; 4] = [Round::Nearest, Round::Zero, Round::Down, Round::Up]
 const FORMATS: [(Format, (u32, i32)); 4] =
     [(F16, (10, 15)), (BF16, (7, 127)), (F32, (23, 127)), (F64, (52, 1023))];
 
-/// Bits of any kind, with exponents often close together and fractions often of few bits.
+/// Bits of any kind, with exponents that are often close together and fractions that often have few
+/// bits.
 fn operand() -> impl Strategy<Value = (u64, u64, bool)> {
     (any::<u64>(), prop_oneof![any::<u64>(), 0u64..16, (0u32..64).prop_map(|n| u64::MAX << n)], any::<bool>())
 }
@@ -225,7 +227,7 @@ proptest! {
         }
     }
 
-    /// The routes that use the host's arithmetic give the same bits as the exact one.
+    /// The implementations that use the host's arithmetic give the same bits as the exact one.
     #[test]
     fn fast_routes_agree_with_the_exact_one(x in operand(), y in operand(), z in operand()) {
         for format in [F32, F64] {
@@ -273,8 +275,8 @@ fn fast_double(op: FloatOp, src: [u64; 3]) -> u64 {
     })
 }
 
-/// Products that lie halfway between two singles, and a third operand too small for a double next
-/// to them: rounding to double and then to single would go wrong.
+/// Products that lie halfway between two singles, with a third operand too small to affect a double
+/// next to them: rounding to double and then to single would give a wrong result.
 #[test]
 fn single_precision_fma_rounds_once() {
     let single = |x: f32| u64::from(x.to_bits());

@@ -1,52 +1,53 @@
 //! The barriers of a block.
 //!
-//! A barrier counts warps: with every warp that arrives, all threads of it count, as on hardware.
-//! One without a thread count is complete when every warp of the block that has not finished is
-//! there: "As threads exit, barriers waiting on all threads are checked to see if the exiting threads
-//! are the only threads that have not yet made it to a barrier" (PTX ISA 9.0, `exit`). One with a
-//! thread count is complete when that number of threads has arrived, also if that is the count of the whole
-//! block: threads that have ended do not arrive, and a barrier that needs them never opens.
+//! A barrier counts warps: when a warp arrives, all its threads count, as on hardware. A barrier
+//! without a thread count is complete when every warp of the block that has not finished has
+//! arrived: "As threads exit, barriers waiting on all threads are checked to see if the exiting
+//! threads are the only threads that have not yet made it to a barrier" (PTX ISA 9.0, `exit`). A
+//! barrier with a thread count is complete when that number of threads has arrived, even if the
+//! count is that of the whole block: threads that have ended do not arrive, and a barrier that
+//! needs them never opens.
 
 use crate::base::{LaneMask, WARP_SIZE, WarpMask};
 
-/// Barrier resources of a block.
+/// The number of barrier resources of a block.
 pub(super) const BARRIERS: usize = 16;
 
-/// A warp coming to a barrier.
+/// The arrival of a warp at a barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Arrival {
-    /// Which barrier.
+    /// The index of the barrier.
     pub(super) id: usize,
-    /// Warps that take part; 0 for all of the block.
+    /// The number of warps that take part; 0 for all warps of the block.
     pub(super) warps: usize,
-    /// Whether the barrier has a thread count, so that this number of warps has to arrive. Otherwise the barrier does
-    /// not wait for warps that have finished.
+    /// Whether the barrier has a thread count, so that this number of warps has to arrive.
+    /// Otherwise the barrier does not wait for warps that have finished.
     pub(super) counted: bool,
     /// Whether the warp waits.
     pub(super) waits: bool,
-    /// Threads that take part in a reduction.
+    /// The threads that take part in a reduction.
     pub(super) threads: LaneMask,
-    /// Those whose predicate holds.
+    /// The threads whose predicate holds.
     pub(super) holds: LaneMask,
 }
 
-/// What the threads of a completed barrier found together.
+/// The result of a reduction over the threads of a completed barrier.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
-    /// Threads that took part in the reduction.
+    /// The number of threads that took part in the reduction.
     pub(super) threads: u32,
-    /// Those whose predicate held.
+    /// The number of threads whose predicate held.
     pub(super) holds: u32,
 }
 
 /// A barrier that has opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Opened {
-    /// Who waited at it.
+    /// The warps that waited at it.
     pub(super) waiting: WarpMask,
-    /// What they found together.
+    /// The result of the reduction.
     pub(super) tally: Tally,
-    /// Who came to it, waiting or not.
+    /// The warps that arrived at it, waiting or not.
     pub(super) arrived: WarpMask,
     /// Whether it was for all warps of the block.
     pub(super) for_all: bool,
@@ -54,15 +55,15 @@ pub(super) struct Opened {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Barrier {
-    /// Who is there, waiting or not.
+    /// The warps that have arrived, waiting or not.
     arrived: WarpMask,
-    /// Who waits.
+    /// The warps that wait.
     waiting: WarpMask,
-    /// How many arrived; a warp may do so more than once without waiting.
+    /// The number of arrivals; a warp may arrive more than once without waiting.
     count: usize,
-    /// What the first to arrive expects.
+    /// The number of warps that the first arrival expects.
     warps: usize,
-    /// Whether one of those who arrived counts threads.
+    /// Whether one of the arrivals has a thread count.
     counted: bool,
     tally: Tally,
 }
@@ -71,22 +72,22 @@ struct Barrier {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Barriers {
     barriers: [Barrier; BARRIERS],
-    /// Warps of the block.
+    /// The warps of the block.
     all: WarpMask,
     unfinished: WarpMask,
 }
 
 impl Barriers {
-    /// Fresh barriers for a block.
+    /// Resets the barriers for a block.
     pub(super) fn start(&mut self, warps: usize) {
         let all = (0..warps).fold(WarpMask::empty(), |mask, warp| mask | WarpMask::slot(warp));
         *self = Self { all, unfinished: all, ..Self::default() };
     }
 
-    /// A warp arrives.
+    /// Records the arrival of a warp.
     ///
     /// # Errors
-    /// The number of warps that those already there expect (0 for all), if it is another.
+    /// Returns the number of warps that earlier arrivals expect (0 for all), if it differs.
     pub(super) fn arrive(&mut self, warp: usize, arrival: &Arrival) -> Result<(), usize> {
         let barrier = &mut self.barriers[arrival.id];
         if barrier.count > 0 && barrier.warps != arrival.warps {
@@ -104,17 +105,18 @@ impl Barriers {
         Ok(())
     }
 
-    /// A warp has finished; barriers for all do not expect it any more.
+    /// Records that a warp has finished; barriers for all warps no longer expect it.
     pub(super) fn finish(&mut self, warp: usize) {
         self.unfinished.remove(WarpMask::slot(warp));
     }
 
-    /// Warps that have finished.
+    /// Returns the warps that have finished.
     pub(super) fn finished(&self) -> WarpMask {
         self.all - self.unfinished
     }
 
-    /// Whether a barrier counts threads, and needs warps that have finished without coming to it.
+    /// Returns whether a barrier has a thread count and needs warps that have finished without
+    /// arriving.
     pub(super) fn needs_the_finished(&self, id: usize) -> bool {
         let Barrier { arrived, count, warps, counted, .. } = self.barriers[id];
         let needed = if warps == 0 { self.all.count() as usize } else { warps };
@@ -122,7 +124,7 @@ impl Barriers {
         counted && count + to_come < needed
     }
 
-    /// Opens a barrier that is complete.
+    /// Opens a barrier if it is complete.
     pub(super) fn release(&mut self, id: usize) -> Option<Opened> {
         let barrier = &mut self.barriers[id];
         let complete = match barrier.warps {
@@ -142,12 +144,12 @@ impl Barriers {
         })
     }
 
-    /// A barrier at which nobody is; the first from the last on.
+    /// Returns the last barrier at which no warp has arrived.
     pub(super) fn unused(&self) -> Option<usize> {
         (0..BARRIERS).rev().find(|&id| self.barriers[id].count == 0)
     }
 
-    /// How far a barrier is, for messages.
+    /// Describes the progress of a barrier, for messages.
     pub(super) fn progress(&self, id: usize) -> String {
         let Barrier { count, warps, counted, .. } = self.barriers[id];
         let all = if counted { self.all } else { self.unfinished };
@@ -156,10 +158,10 @@ impl Barriers {
     }
 }
 
-/// The number of warps that a thread count means, 0 for the whole block.
+/// Returns the number of warps of a thread count, or 0 for the whole block.
 ///
 /// # Errors
-/// What is wrong with the count.
+/// Returns what is wrong with the count.
 pub(super) fn warps_of(threads: u64, warps_of_block: usize) -> Result<usize, String> {
     let warp = WARP_SIZE as u64;
     if threads == 0 || !threads.is_multiple_of(warp) {

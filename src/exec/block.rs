@@ -1,8 +1,8 @@
-//! The warps of one block, run against each other.
+//! The execution of the warps of one block.
 //!
-//! Warps run in id order, each until it waits, ends, or has used up its quantum. The order is
-//! fixed, so a launch gives the same paths every time; whether another order could give other ones
-//! is watched by [`super::races`].
+//! Warps run in the order of their ids, each until it waits, ends, or has used up its quantum. The
+//! order is fixed, so a launch gives the same paths every time; [`super::races`] detects whether
+//! another order could give other paths.
 
 use std::sync::Arc;
 
@@ -26,41 +26,41 @@ use crate::path::{BarrierUse, BlockPaths, Step};
 use crate::program::Sem;
 use crate::program::sem::BarrierKind;
 
-/// Instructions after which another warp gets its turn, so that warps can wait for each other
-/// through memory.
+/// The number of instructions after which another warp gets its turn, so that warps can wait for
+/// each other through memory.
 const QUANTUM: u64 = 1 << 14;
 
-/// How often a warp is told in a row that its time at an mbarrier object is up, with nothing else
-/// able to run and no arrival in between, before that counts as a deadlock.
+/// The number of consecutive times that the suspension of a warp at an mbarrier object is ended,
+/// with no other warp able to run and no arrival in between, before that counts as a deadlock.
 const SUSPENSIONS_IN_VAIN: u32 = 4096;
 
-/// Suspensions that were ended without effect.
+/// The suspensions that were ended without effect.
 #[derive(Default)]
 struct InVain {
     times: u32,
-    /// What [`Context::objects_changed`] was then.
+    /// The value of [`Context::objects_changed`] at that time.
     changed: u64,
 }
 
-/// Everything needed to run blocks one after the other.
+/// The state needed to run blocks one after the other.
 pub(super) struct Runner<'a> {
-    /// What the warps share.
+    /// The data that the warps share.
     pub(super) context: Context<'a>,
-    /// Who may end the run, if anybody.
+    /// The stop request of the run, if there is one.
     pub(super) watch: Option<&'a Watch>,
     options: Options,
     code: Arc<Code>,
     processor: Processor,
     warps: Vec<Warp>,
     barriers: Barriers,
-    /// The order in which warps take turns, if it is not that of their ids.
+    /// The generator of a random order of turns; `None` for the order of ids.
     turns: Option<ChaCha8Rng>,
-    /// Warp instructions that the running block may still execute.
+    /// The number of warp instructions that the running block may still execute.
     fuel: u64,
 }
 
 impl<'a> Runner<'a> {
-    /// Room for the warps of a block.
+    /// Creates the state for the warps of a block.
     pub(super) fn new(context: Context<'a>, options: Options) -> Self {
         let mut map = RegisterMap::new(context.program);
         let code = Arc::new(Code::new(context.program, &mut map, options.vectors));
@@ -81,11 +81,11 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Runs the block at these coordinates; `paths` has been reset for it. False if the run was ended
-    /// from outside before the block was.
+    /// Runs the block at these coordinates; `paths` must have been reset for it. Returns false if
+    /// the run was stopped before the block ended.
     ///
     /// # Errors
-    /// The first thing that the kernel does wrong.
+    /// Returns the first error of the kernel.
     pub(super) fn run(&mut self, at: [u32; 3], paths: &mut BlockPaths) -> Result<bool, Fault> {
         self.context.shape.at = at;
         self.context.memory.start_block();
@@ -116,14 +116,14 @@ impl<'a> Runner<'a> {
             if self.warps.iter().all(|warp| warp.state == State::Finished) {
                 return Ok(true);
             }
-            // in another order than that of ids a warp may be ready without having had a turn
+            // in a random order a warp may be ready without having had a turn
             if !ran && !self.warps.iter().any(|warp| warp.state == State::Ready) {
                 self.end_a_suspension(&mut in_vain, paths)?;
             }
         }
     }
 
-    /// Nothing can run: the time of the first suspended warp is up.
+    /// Ends the suspension of the first suspended warp, because nothing can run.
     fn end_a_suspension(&mut self, in_vain: &mut InVain, paths: &BlockPaths) -> Result<(), Fault> {
         let suspended = |warp: &&mut Warp| matches!(warp.state, State::Suspended(_));
         let Some(warp) = self.warps.iter_mut().find(suspended) else { return Err(self.deadlock(paths)) };
@@ -145,7 +145,7 @@ impl<'a> Runner<'a> {
         Err(fault::at(program, pc, message, hint))
     }
 
-    /// Whose turn is the next of a round.
+    /// Returns the warp that has the next turn of a round.
     fn next_in_turn(&mut self, turn: usize) -> usize {
         self.turns.as_mut().map_or(turn, |turns| turns.random_range(0..self.warps.len()))
     }
@@ -161,8 +161,8 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    /// The next instructions of a warp, one or more but at most `most`: how many. Beyond that if
-    /// others should get their turn.
+    /// Executes the next instructions of a warp, at least one and at most `most`, and returns their
+    /// number; the number is larger than `most` if other warps should get their turn.
     #[inline]
     fn advance(&mut self, id: usize, most: u64, paths: &mut BlockPaths) -> Result<u64, Fault> {
         let mut done = 0;
@@ -208,7 +208,7 @@ impl<'a> Runner<'a> {
         Ok(if goes_on { done + 1 } else { u64::MAX })
     }
 
-    /// Instructions that follow each other.
+    /// Executes instructions that follow each other.
     fn advance_straight(
         &mut self,
         id: usize,
@@ -218,7 +218,7 @@ impl<'a> Runner<'a> {
         paths: &mut BlockPaths,
     ) -> Result<(), Fault> {
         let warp = &mut self.warps[id];
-        // where the lanes of each step are recorded, one after the other
+        // if the lanes of each step are recorded, execute one instruction at a time
         let lanes = self.context.record.lanes();
         let most = if lanes { 1 } else { usize::MAX };
         let mut next = first.index();
@@ -248,12 +248,13 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    /// One instruction that stands apart and is no branch; whether the warp's turn goes on.
+    /// Executes one instruction that cannot be part of a straight run and is no branch. Returns
+    /// whether the warp's turn continues.
     fn advance_apart(&mut self, id: usize, paths: &mut BlockPaths) -> Result<bool, Fault> {
         let warp = &mut self.warps[id];
         let Executed { step, active, enabled, meeting } = execute(warp, &mut self.context, &self.code)?;
         if let Meeting::Suspended = meeting {
-            // it will come here again
+            // the instruction will be executed again
             self.fuel += 1;
             warp.state = State::Suspended(step.pc());
             return Ok(false);
@@ -315,11 +316,11 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    /// Lets the warps at a barrier go on if it is complete.
+    /// Releases the warps at a barrier if it is complete.
     fn open(&mut self, id: usize) {
         let Some(Opened { waiting, tally, arrived, for_all }) = self.barriers.release(id) else { return };
         if let Some(watch) = &mut self.context.watch {
-            // who ended without coming counts as if he had
+            // a warp that ended without arriving counts as if it had arrived
             let ended = if for_all { self.barriers.finished() } else { WarpMask::empty() };
             watch.release(id, waiting, ended - arrived);
         }
@@ -359,7 +360,7 @@ impl<'a> Runner<'a> {
 
     fn deadlock(&self, paths: &BlockPaths) -> Fault {
         let program = self.context.program;
-        // warps that wait at the same instruction, in order of their first
+        // warps that wait at the same instruction, in the order of the first one
         let mut groups: Vec<(Pc, usize, Vec<usize>)> = Vec::new();
         for warp in &self.warps {
             let State::Waiting(pc) = warp.state else { continue };

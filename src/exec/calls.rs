@@ -1,4 +1,4 @@
-//! Calls and returns: where arguments and results go, frames, calls through pointers.
+//! Calls and returns: the transfer of arguments and results, frames, and calls through pointers.
 
 use super::context::Context;
 use super::fault::{self, Fault};
@@ -11,13 +11,13 @@ use crate::base::{LaneMask, Pc, RegId};
 use crate::program::sem::{ArgLocation, Call, PointerCall, Transfer};
 use crate::program::{Function, Sem};
 
-/// Bytes that the registers put aside by one warp may take.
+/// The largest number of bytes that the saved registers of one warp may take.
 const MAX_ASIDE: usize = 1 << 28;
 
-/// `call function`.
+/// Executes `call function`.
 ///
 /// # Errors
-/// The stack has no room.
+/// Returns an error if the stack has no room.
 pub(super) fn call(
     warp: &mut Warp,
     context: &mut Context,
@@ -43,11 +43,12 @@ pub(super) fn call(
     open(warp, context, pc, &[(call.target, enabled, of)])
 }
 
-/// `call %pointer`: lanes with one target call it together; the target of the lowest lane runs
-/// first, then that of the lowest lane with another one, and so on. All go on together.
+/// Executes `call %pointer`. Lanes with the same target call it together; the target of the lowest
+/// lane runs first, then that of the lowest lane with another one, and so on. Afterwards all lanes
+/// continue together.
 ///
 /// # Errors
-/// An address that is none of a function that fits, or the stack has no room.
+/// Returns an error if an address is not that of a function that fits, or if the stack has no room.
 pub(super) fn call_pointer(
     warp: &mut Warp,
     context: &mut Context,
@@ -76,8 +77,8 @@ pub(super) fn call_pointer(
     let depth = warp.stack.depth();
     let mut opened = Vec::with_capacity(groups.len());
     forget(warp);
-    // the last one runs first; each group has all that lies above the caller to itself, as no lane
-    // is in two of them
+    // the last one runs first; groups may use the same stack above the caller's frame, because no
+    // lane is in two of them
     for (index, &(_, number, lanes)) in groups.iter().rev().enumerate() {
         let function = &program.functions[number as usize];
         let values = read(warp, context, &call.args, lanes, caller);
@@ -93,8 +94,8 @@ pub(super) fn call_pointer(
     open(warp, context, pc, &opened)
 }
 
-/// `ret` of `lanes`: results go where the caller wants them, and the caller's registers are as they
-/// were.
+/// Executes `ret` of `lanes`: moves the results to the places that the caller specifies, and
+/// restores the caller's registers.
 pub(super) fn give_back(warp: &mut Warp, context: &mut Context, lanes: LaneMask) {
     let program = context.program;
     let (Some(call), Some((of, caller))) = (warp.stack.caller(), warp.stack.running()) else { return };
@@ -126,7 +127,7 @@ pub(super) fn give_back(warp: &mut Warp, context: &mut Context, lanes: LaneMask)
     }
 }
 
-/// A call of a function that has no frame, or of one whose frame has so many bytes.
+/// Returns the activation of a function without a frame, or of one whose frame has `bytes` bytes.
 fn activation(warp: &Warp, context: &Context, function: u32, bytes: u64) -> Activation {
     let running = warp.stack.running();
     let free = running.map_or(context.memory.stack_base(), |(of, _)| of.free);
@@ -205,8 +206,10 @@ fn no_function(warp: &Warp, context: &Context, pc: Pc, lane: usize, address: u64
     fault::at(context.program, pc, message, hint)
 }
 
+/// Checks that the function has the signature of the call.
+///
 /// # Errors
-/// The function does not take or give what the call does.
+/// Returns an error if the function's parameters or results differ from those of the call.
 fn check_target(
     warp: &Warp,
     context: &Context,
@@ -237,7 +240,7 @@ fn check_target(
     Err(fault::at(context.program, pc, message, "call a function through a pointer of its own type"))
 }
 
-/// `2 values of 4 and 8 bytes`.
+/// Formats sizes as in `values of 4, 8 bytes`.
 fn sizes(list: &[u32]) -> String {
     match list {
         [] => "nothing".to_owned(),
@@ -249,7 +252,7 @@ fn sizes(list: &[u32]) -> String {
     }
 }
 
-/// Remembers the registers of a function that is about to be called at a depth.
+/// Saves the registers of a function that is about to be called at a depth.
 fn put_aside(warp: &mut Warp, function: &Function, depth: usize) {
     let mut aside = Aside { depth, narrow: Vec::new(), wide: Vec::new(), preds: Vec::new() };
     for &reg in registers(function) {
@@ -262,7 +265,7 @@ fn put_aside(warp: &mut Warp, function: &Function, depth: usize) {
     warp.aside.push(aside);
 }
 
-/// Forgets the registers that were put aside for calls that are over.
+/// Discards the registers that were saved for calls that have ended.
 pub(super) fn forget(warp: &mut Warp) {
     let depth = warp.stack.depth();
     while warp.aside.last().is_some_and(|aside| aside.depth >= depth) {
@@ -270,7 +273,7 @@ pub(super) fn forget(warp: &mut Warp) {
     }
 }
 
-/// Gives the registers of the running function back the values that they had before its call.
+/// Restores the registers of the running function to their values before its call.
 fn take_back(warp: &mut Warp, function: &Function, lanes: LaneMask) {
     let depth = warp.stack.depth() - 1;
     let Some(aside) = warp.aside.iter().rfind(|aside| aside.depth == depth) else { return };
@@ -302,7 +305,7 @@ fn registers(function: &Function) -> &[RegId] {
     function.frame.as_ref().map_or(&[], |frame| &frame.registers)
 }
 
-/// The bytes at places, value by value and in each of the lanes.
+/// Returns the bytes at these places, value by value, and for each value lane by lane.
 fn read(
     warp: &Warp,
     context: &mut Context,
@@ -332,7 +335,7 @@ fn read(
     values
 }
 
-/// Puts what [`read`] gave to other places.
+/// Writes the bytes that [`read`] returned to other places.
 fn write(
     warp: &mut Warp,
     context: &mut Context,
@@ -382,8 +385,8 @@ fn register(warp: &Warp, reg: RegId, lane: usize) -> u64 {
     }
 }
 
-/// Moves one argument or result from the first base to the second, for functions whose places
-/// cannot be those of their caller.
+/// Moves one argument or result from the first base to the second, for functions whose places do
+/// not overlap with those of their caller.
 fn move_at_once(
     warp: &mut Warp,
     context: &mut Context,

@@ -1,9 +1,9 @@
-//! Instructions made ready to run: operands as rows, the common operations told apart.
+//! Instructions in decoded form: operands as rows, and common operations as separate kinds.
 //!
-//! What an instruction does is said once, by its [`Sem`] and the interpreter in [`super::step`].
-//! Here stand the operations that are worth running on whole rows; everything else is
-//! [`Kind::General`] and goes through the interpreter, with the same result (a test holds both
-//! equal for every operation).
+//! The semantics of an instruction are defined once, by its [`Sem`] and the interpreter in
+//! [`super::step`]. The operations here are those that are worth running on whole rows; all others
+//! are [`Kind::General`] and are interpreted, with the same result (a test compares both for every
+//! operation).
 
 mod choice;
 
@@ -17,8 +17,8 @@ use crate::path::{MemoryUse, Step};
 use crate::program::sem::{Carry, MbarrierOp, Operand, PredSrc, Special, Xmad};
 use crate::program::{Guard, Instr, Program, Sem};
 
-/// An instruction, ready to run. What `d`, `a`, `b` and `c` are depends on the kind: rows, if
-/// nothing else is said.
+/// A decoded instruction. The meaning of `d`, `a`, `b` and `c` depends on the kind; they are rows
+/// unless stated otherwise.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Op {
     pub(super) kind: Kind,
@@ -29,57 +29,58 @@ pub(super) struct Op {
     pub(super) c: u32,
 }
 
-/// What to do.
+/// The kind of a decoded instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Not part of a straight run: it may go elsewhere, wait, or see how much has been executed.
+    /// An instruction that is not part of a straight run: it may jump, wait, or read the number of
+    /// executed instructions.
     Apart,
-    /// Stands apart too: a branch to pc `a` whose lanes meet again at pc `b`, if that is not
+    /// Like `Apart`: a branch to pc `a` whose lanes reconverge at pc `b`, unless that is
     /// [`SimtStack::END`].
     Branch,
-    /// As its semantics say.
+    /// An instruction that is interpreted by its semantics.
     General,
-    /// Fences and their like.
+    /// Fences and other instructions without an effect on values.
     Nothing,
-    /// 32-bit integers; narrow rows.
+    /// An operation on 32-bit integers, in narrow rows.
     Narrow(Narrow),
-    /// 64-bit integers; wide rows, the amounts of shifts narrow.
+    /// An operation on 64-bit integers, in wide rows; the amounts of shifts are narrow.
     Wide(Wide),
-    /// 64-bit results from 32-bit sources.
+    /// An operation with a 64-bit result and 32-bit sources.
     Widen(Widen),
     /// The low 32 bits of a wide row.
     Truncate,
-    /// Single precision; narrow rows.
+    /// An operation in single precision, on narrow rows.
     Single {
         op: Single,
-        /// Subnormal sources and results are zeros.
+        /// Whether subnormal sources and results are flushed to zero.
         ftz: bool,
     },
-    /// Double precision; wide rows.
+    /// An operation in double precision, on wide rows.
     Double(Double),
-    /// From a narrow row to a wide one.
+    /// A conversion from a narrow row to a wide one.
     SingleToDouble,
-    /// From a wide row to a narrow one.
+    /// A conversion from a wide row to a narrow one.
     DoubleToSingle,
-    /// Where `a` is related to `b`; the rest of the comparison is in its semantics.
+    /// A comparison of `a` and `b`; its other parts are in the semantics of the instruction.
     Compare {
         relation: Relation,
-        /// The relation's opposite is asked for.
+        /// Whether the relation is negated.
         negate: bool,
     },
-    /// `c` is an index into [`Code::conditions`].
+    /// A selection in narrow rows; `c` is an index into [`Code::conditions`].
     SelectNarrow,
-    /// As `SelectNarrow`, of wide rows.
+    /// A selection like `SelectNarrow`, in wide rows.
     SelectWide,
     /// Logic on predicates.
     Predicates,
-    /// `a` is an index into [`Code::accesses`], for whatever loads or stores.
+    /// A load; `a` is an index into [`Code::accesses`].
     Load,
-    /// As for loads.
+    /// A store; `a` is an index into [`Code::accesses`].
     Store,
 }
 
-/// Operations on 32 bits.
+/// The operations on 32 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Narrow {
     Move,
@@ -107,7 +108,7 @@ pub(super) enum Narrow {
     Xmad(Xmad),
 }
 
-/// Operations on 64 bits.
+/// The operations on 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wide {
     Move,
@@ -129,22 +130,22 @@ pub(super) enum Wide {
     MaxSigned,
 }
 
-/// Operations from 32 to 64 bits.
+/// The operations from 32 to 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Widen {
     Zero,
     Sign,
     MulUnsigned,
     MulSigned,
-    /// `c` is wide.
+    /// Multiply-add; `c` is wide.
     MadUnsigned,
-    /// `c` is wide.
+    /// Multiply-add; `c` is wide.
     MadSigned,
-    /// `a` in the low half, `b` in the high one.
+    /// `a` in the low half, and `b` in the high one.
     Pack,
 }
 
-/// Single precision, rounded to nearest.
+/// The operations in single precision, rounded to nearest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Single {
     Add,
@@ -156,7 +157,7 @@ pub(super) enum Single {
     DivApprox,
     Rcp,
     Sqrt,
-    /// By way of double precision, as [`super::arith::approx`] does it.
+    /// Computed in double precision, as in [`super::arith::approx`].
     Rsqrt,
     Abs,
     Neg,
@@ -164,13 +165,13 @@ pub(super) enum Single {
     Max,
     FromSigned,
     FromUnsigned,
-    /// Towards zero, clamped.
+    /// Rounded towards zero, and clamped.
     ToSigned,
-    /// Towards zero, clamped.
+    /// Rounded towards zero, and clamped.
     ToUnsigned,
 }
 
-/// Double precision, rounded to nearest.
+/// The operations in double precision, rounded to nearest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Double {
     Add,
@@ -183,7 +184,7 @@ pub(super) enum Double {
     Neg,
 }
 
-/// What a comparison asks; others are these with sources exchanged or the answer negated.
+/// The relations of comparisons; the others are these with exchanged sources or a negated result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Relation {
     Equal,
@@ -196,7 +197,7 @@ pub(super) enum Relation {
     Double(Order),
 }
 
-/// Relations of floating-point numbers; none of them holds for NaN.
+/// The relations of floating-point numbers; none of them holds for NaN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
     Equal,
@@ -208,27 +209,29 @@ pub(super) enum Order {
     Ordered,
 }
 
-/// A program, ready to run.
+/// A decoded program.
 #[derive(Debug)]
 pub(super) struct Code {
-    /// By pc.
+    /// The instructions by pc.
     pub(super) ops: Vec<Op>,
     /// The steps of the instructions that take one, as far as they do not depend on the execution.
     pub(super) steps: Vec<Step>,
-    /// By pc, and behind the last: how many instructions before it take a step.
+    /// By pc, and for the end of the program: the number of instructions before it that take a
+    /// step.
     pub(super) taken: Vec<u32>,
-    /// By pc: the next instruction at or after it that stands apart, or the end of the program.
+    /// By pc: the first instruction from it on that cannot be part of a straight run, or the end of
+    /// the program.
     pub(super) ends: Vec<u32>,
-    /// By pc: whether lanes that come there in the kernel itself do nothing more but end.
+    /// By pc: whether lanes that reach it in the kernel itself can only end.
     pub(super) leaves: Vec<bool>,
-    /// Loads and stores.
+    /// The loads and stores.
     pub(super) accesses: Vec<Access>,
-    /// Predicates of selections.
+    /// The predicates of selections.
     pub(super) conditions: Vec<PredSrc>,
 }
 
 impl Code {
-    /// Makes a program ready; the rows of its immediates are added to the map.
+    /// Decodes a program; the rows of its immediates are added to the map.
     pub(super) fn new(program: &Program, map: &mut RegisterMap, vectors: Vectors) -> Self {
         let mut code = Self {
             ops: Vec::with_capacity(program.instrs.len()),
@@ -274,7 +277,7 @@ impl Code {
         code
     }
 
-    /// What the load or store at a pc accesses.
+    /// Returns the decoded load or store at a pc.
     pub(super) fn access(&self, pc: Pc) -> &Access {
         &self.accesses[self.ops[pc.index()].a as usize]
     }
@@ -316,7 +319,8 @@ impl Code {
         }
     }
 
-    /// Loads and stores have one way to run, which takes its shortcuts unless it is told not to.
+    /// Decodes a load or store. There is one implementation for all of them, which takes shortcuts
+    /// unless `by_lane` is set.
     fn decode_access(&mut self, instr: &Instr, map: &mut RegisterMap, by_lane: bool, op: &mut Op) {
         let (access, kind) = match &instr.sem {
             Sem::Load { space, ty, dsts, addr } => {
@@ -357,7 +361,8 @@ impl Code {
     }
 }
 
-/// Where lanes can only end: at `ret`, `exit`, and jumps that lead there without a condition.
+/// Returns the instructions from which lanes can only end: `ret`, `exit`, and jumps that lead there
+/// unconditionally.
 fn leaves(program: &Program) -> Vec<bool> {
     let mut known: Vec<Option<bool>> = vec![None; program.instrs.len()];
     for start in 0..program.instrs.len() {
@@ -368,7 +373,7 @@ fn leaves(program: &Program) -> Vec<bool> {
                 Some(None) => {}
                 None => break false,
             }
-            // jumps that go round in circles end nowhere
+            // jumps that form a cycle never reach an end
             known[at] = Some(false);
             chain.push(at);
             match &program.instrs[at] {
@@ -382,7 +387,8 @@ fn leaves(program: &Program) -> Vec<bool> {
     known.into_iter().map(|answer| answer == Some(true)).collect()
 }
 
-/// Instructions that change where a warp is, wait, or read how much it has executed.
+/// Returns whether an instruction changes the position of a warp, waits, or reads the number of
+/// executed instructions.
 fn stands_apart(instr: &Instr) -> bool {
     match &instr.sem {
         Sem::BranchTable { .. }

@@ -1,10 +1,11 @@
-//! Instructions in which the lanes of a warp see each other.
+//! Instructions by which the lanes of a warp exchange data.
 //!
-//! Every lane says with its member mask with whom it does so. Enabled lanes with the same mask are
-//! a group; lanes with different masks have nothing to do with each other, as the tiles of less
-//! than a warp that cooperative groups make. A mask that leaves out the lane that executes the
-//! instruction has no meaning in PTX and is an error here. Members that are not enabled do not
-//! take part. A lane that reads one that does not take part gets what is in that lane's register.
+//! Every lane specifies the lanes that take part by its member mask. Enabled lanes with the same
+//! mask form a group; lanes with different masks are independent of each other, like the tiles of
+//! less than a warp that cooperative groups create. A mask that leaves out the lane that executes
+//! the instruction has no meaning in PTX and is an error here. Members that are not enabled do not
+//! take part. A lane that reads one that does not take part gets the contents of that lane's
+//! register.
 
 use super::arith::{exact::F32, float, int};
 use super::context::Context;
@@ -15,7 +16,7 @@ use crate::base::{LaneMask, Pc, WARP_SIZE};
 use crate::program::Sem;
 use crate::program::sem::{FloatMode, FloatOp, IntOp, IntTy, Operand, Shuffle, ShuffleMode, VoteMode};
 
-/// The groups of lanes that take part together.
+/// An iterator over the groups of lanes that take part together.
 struct Groups {
     members: Lanes,
     left: LaneMask,
@@ -37,10 +38,10 @@ impl Iterator for Groups {
     }
 }
 
-/// The groups of an instruction; without member masks all enabled lanes are one.
+/// Returns the groups of an instruction; without member masks all enabled lanes form one.
 ///
 /// # Errors
-/// A lane that is not a member of its own mask.
+/// Returns an error if a lane is not a member of its own mask.
 fn groups(
     warp: &Warp,
     context: &Context,
@@ -64,7 +65,7 @@ fn groups(
 /// Executes shuffles, votes, matches, reductions and barriers of a warp.
 ///
 /// # Errors
-/// A lane that is not a member of its own mask.
+/// Returns an error if a lane is not a member of its own mask.
 pub(super) fn execute(warp: &mut Warp, context: &Context, pc: Pc, enabled: LaneMask) -> Result<(), Fault> {
     match &context.program.instr(pc).sem {
         Sem::Shuffle(shuffle) => {
@@ -102,7 +103,7 @@ pub(super) fn execute(warp: &mut Warp, context: &Context, pc: Pc, enabled: LaneM
             let mode = FloatMode { nan: *nan, ..FloatMode::default() };
             let op = if *largest { FloatOp::Max } else { FloatOp::Min };
             let keep = if *magnitude { !F32.sign() } else { u64::MAX };
-            // of one number alone the result is its canonical form, as of two equal ones
+            // the result for a single number is its canonical form, as for two equal ones
             let values = map1(&warp.operand(*src, &context.shape), |v| {
                 float::scalar(op, F32, mode, [v & keep, v & keep, 0])
             });
@@ -138,7 +139,7 @@ fn shuffle_lanes(warp: &mut Warp, context: &Context, shuffle: &Shuffle, enabled:
     }
 }
 
-/// `shfl`: the value each lane gets, and the lanes whose source was in range.
+/// Computes `shfl`: the value that each lane gets, and the lanes whose source was in range.
 pub(super) fn shuffle(mode: ShuffleMode, a: &Lanes, b: &Lanes, c: &Lanes) -> (Lanes, LaneMask) {
     let mut in_range = LaneMask::empty();
     let value = std::array::from_fn(|lane| {
@@ -169,7 +170,8 @@ pub(super) fn shuffle(mode: ShuffleMode, a: &Lanes, b: &Lanes, c: &Lanes) -> (La
     (value, in_range)
 }
 
-/// `vote`: the mask of lanes in which the result holds is all or none, for `Ballot` the votes.
+/// Computes `vote`: the mask of lanes in which the result holds is all or none; for `Ballot` it is
+/// the votes.
 pub(super) fn vote(mode: VoteMode, votes: LaneMask, taking_part: LaneMask) -> LaneMask {
     let votes = votes & taking_part;
     let verdict = match mode {
@@ -181,7 +183,7 @@ pub(super) fn vote(mode: VoteMode, votes: LaneMask, taking_part: LaneMask) -> La
     if verdict { LaneMask::ALL } else { LaneMask::empty() }
 }
 
-/// `match.any`: per lane the lanes that hold the same value.
+/// Computes `match.any`: for each lane the lanes that hold the same value.
 pub(super) fn match_any(values: &Lanes, bits: u32, taking_part: LaneMask) -> Lanes {
     let width = width_mask(bits);
     std::array::from_fn(|lane| {
@@ -190,14 +192,14 @@ pub(super) fn match_any(values: &Lanes, bits: u32, taking_part: LaneMask) -> Lan
     })
 }
 
-/// `match.all`: the lanes, if they all hold the same value.
+/// Computes `match.all`: the lanes, if they all hold the same value.
 pub(super) fn match_all(values: &Lanes, bits: u32, taking_part: LaneMask) -> Option<LaneMask> {
     let width = width_mask(bits);
     let first = taking_part.lanes().next()?;
     taking_part.lanes().all(|lane| (values[lane] ^ values[first]) & width == 0).then_some(taking_part)
 }
 
-/// `redux`: the values of the lanes combined.
+/// Computes `redux`: the combined values of the lanes.
 pub(super) fn reduce(op: IntOp, ty: IntTy, values: &Lanes, taking_part: LaneMask) -> u64 {
     let all = taking_part.lanes().map(|lane| values[lane]);
     all.reduce(|x, y| int::scalar(op, ty, false, [x, y, 0, 0])).unwrap_or(0)
@@ -213,7 +215,7 @@ mod tests {
         (value.to_vec(), in_range.bits())
     }
 
-    /// The PTX ISA's pseudo-code, in signed numbers.
+    /// The pseudo-code of the PTX ISA, in signed numbers.
     fn reference(mode: ShuffleMode, lane: i64, b: i64, c: i64) -> (i64, bool) {
         let (bval, cval, mask) = (b & 31, c & 31, c >> 8 & 31);
         let max = (lane & mask) | (cval & !mask);

@@ -1,4 +1,4 @@
-//! What instructions find and leave besides the warp that executes them.
+//! The state that instructions use and change besides the warp that executes them.
 
 use super::barrier::Arrival;
 use super::divergence::Divergence;
@@ -9,36 +9,37 @@ use super::warp::Shape;
 use crate::program::Program;
 use crate::program::image::Bound;
 
-/// What all warps of a launch share.
+/// The state that all warps of a launch share.
 pub(super) struct Context<'a> {
     /// The kernel.
     pub(super) program: &'a Program,
-    /// Textures and surfaces of the launch.
+    /// The textures and surfaces of the launch.
     pub(super) images: &'a [Bound],
-    /// Memory of the launch and of the running block.
+    /// The memory of the launch and of the running block.
     pub(super) memory: Memory,
-    /// The launch as the running block sees it.
+    /// The dimensions of the launch, and the position of the running block.
     pub(super) shape: Shape,
-    /// What timing wants to know of memory accesses.
+    /// The recorder of memory accesses for the timing simulation.
     pub(super) record: Record,
-    /// How often an mbarrier object was changed.
+    /// The number of changes of mbarrier objects.
     pub(super) objects_changed: u64,
-    /// Who accessed what, if somebody wants to know whether that races.
+    /// The race detector, if race detection is on.
     pub(super) watch: Option<Box<Watch>>,
-    /// What branches did, if somebody wants to know.
+    /// The outcomes of branches, if they are counted.
     pub(super) divergence: Option<Box<Divergence>>,
 }
 
-/// What an instruction has to do with the barriers of the block.
+/// The effect of an instruction on the barriers of the block.
 pub(super) enum Meeting {
-    /// Nothing.
+    /// The instruction has no effect on barriers.
     None,
-    /// It is a barrier instruction that no lane executes.
+    /// A barrier instruction that no lane executes.
     Passed,
-    /// The warp is at a barrier.
+    /// The warp arrives at a barrier.
     At(Arrival),
-    /// It waits for an mbarrier object, and has not executed the instruction.
+    /// The warp waits for an mbarrier object, and has not executed the instruction.
     Suspended,
-    /// It asked an mbarrier object in vain: others should get their turn.
+    /// The warp tested an mbarrier object whose phase is not complete: other warps should get their
+    /// turn.
     InVain,
 }

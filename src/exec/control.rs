@@ -1,4 +1,4 @@
-//! Instructions that do not simply go on to the next one: tables and barriers.
+//! Instructions that do not simply continue at the next one: branch tables and barriers.
 
 use super::barrier::{self, Arrival, BARRIERS};
 use super::code::Code;
@@ -9,11 +9,11 @@ use super::warp::Warp;
 use crate::base::{LaneMask, Pc};
 use crate::program::sem::{Barrier, BarrierKind, Operand};
 
-/// `brx.idx`: lanes go to the entries of a table, those of the first entry first; lanes whose
-/// guard is false go on.
+/// Executes `brx.idx`: lanes jump to the entries of a table, and those of the first entry run
+/// first. Lanes whose guard is false continue at the next instruction.
 ///
 /// # Errors
-/// An index beyond the table.
+/// Returns an error for an index beyond the table.
 pub(super) fn branch_table(
     warp: &mut Warp,
     context: &mut Context,
@@ -60,10 +60,10 @@ pub(super) fn branch_table(
     Ok(())
 }
 
-/// A warp comes to a barrier.
+/// Returns the arrival of a warp at a barrier.
 ///
 /// # Errors
-/// If some of its lanes do not, or the barrier is none.
+/// Returns an error if some of its lanes do not arrive, or if the barrier is invalid.
 pub(super) fn arrive(
     warp: &Warp,
     context: &Context,
@@ -75,7 +75,7 @@ pub(super) fn arrive(
 ) -> Result<Meeting, Fault> {
     let fault = |message: String, hint: &str| Err(fault::at(context.program, pc, message, hint));
     let Some(lane) = enabled.lanes().next() else { return Ok(Meeting::Passed) };
-    // lanes that returned early wait for the others where they end: they are not expected here
+    // lanes that returned early wait for the others at their end: they are not expected here
     let elsewhere = warp.stack.live() - enabled;
     let left = warp.stack.leaving(elsewhere - active, |pc| code.leaves.get(pc.index()) == Some(&true));
     if elsewhere != left {

@@ -8,31 +8,34 @@ use crate::program::launch::{Buffer, Launch};
 use crate::program::layout::{GLOBALS_BASE, MemoryLayout, Segment, Variable, place_buffers};
 use crate::program::sequence::Target;
 
-/// Module variables beyond this are refused rather than left to the allocator.
+/// The limit on the bytes of module variables. More are rejected instead of risking an allocation
+/// failure.
 const MAX_BYTES: u64 = 1 << 32;
 
-/// A piece of global memory.
+/// A region of global memory.
 #[derive(Clone, Debug)]
 pub(super) struct Region {
     pub(super) base: u64,
-    /// Where it begins in traffic: there are no unmapped bytes between buffers there.
+    /// The start of the region in recorded traffic, where there are no unmapped bytes between
+    /// buffers.
     pub(super) packed: u64,
     pub(super) bytes: Vec<u8>,
-    /// Whether kernels must not write it.
+    /// Whether kernels must not write to it.
     pub(super) constant: bool,
 }
 
-/// What launches find in memory and leave there.
+/// The contents of device memory from launch to launch.
 #[derive(Clone, Debug)]
 pub struct Device {
-    /// By ascending base: variables of modules that have any, then the buffers.
+    /// The regions by ascending base: variables of modules that have any, then the buffers.
     pub(super) regions: Vec<Region>,
-    /// Names of the buffers, in the order of the regions that hold them.
+    /// The names of the buffers, in the order of the regions that hold them.
     pub(super) names: Vec<String>,
     pub(super) modules: Vec<ModuleMemory>,
-    /// What the host has copied there since the last launch, if there was one, as (address, bytes) in traffic.
+    /// The ranges that the host has copied to since the last launch, if there was one, as (address,
+    /// bytes) in recorded traffic.
     pub(super) copied: Vec<(u64, u64)>,
-    /// Words that launches whose races were watched left with values that differ from run to run.
+    /// The words that launches with race detection left with values that differ from run to run.
     pub(super) varying: VaryingWords,
 }
 
@@ -43,16 +46,16 @@ pub(super) struct ModuleMemory {
     pub(super) region: Option<usize>,
     pub(super) globals: Vec<Variable>,
     constants: Vec<Variable>,
-    /// Contents of constant memory; empty while a kernel of the module runs.
+    /// The contents of constant memory; empty while a kernel of the module runs.
     pub(super) constant_bytes: Vec<u8>,
 }
 
 impl Device {
-    /// Memory before the first launch: the modules with what the host copies to their variables,
-    /// and the buffers.
+    /// Creates the memory before the first launch: the modules, with the data that the host copies
+    /// to their variables, and the buffers.
     ///
     /// # Errors
-    /// Variables that are too large, or symbols that are none of them.
+    /// Returns an error for variables that are too large, or for symbols that do not exist.
     pub fn new<'a>(
         modules: impl IntoIterator<Item = (&'a MemoryLayout, &'a [Buffer])>,
         buffers: &[Buffer],
@@ -80,10 +83,10 @@ impl Device {
         problems.into_result(device)
     }
 
-    /// The memory of a launch that is alone.
+    /// Creates the memory of a single launch.
     ///
     /// # Errors
-    /// As [`Device::new`].
+    /// Returns the same errors as [`Device::new`].
     pub fn of(program: &Program, launch: &Launch) -> Result<Self, Diagnostics> {
         Self::new([(&program.memory, launch.symbols.as_slice())], &launch.buffers)
     }
@@ -125,19 +128,19 @@ impl Device {
         Ok(())
     }
 
-    /// Contents of a buffer, by its index; empty if there is no such buffer.
+    /// Returns the contents of a buffer, by its index; empty if there is no such buffer.
     pub fn buffer(&self, index: usize) -> &[u8] {
         let first = self.regions.len() - self.names.len();
         self.regions.get(first + index).map_or(&[], |region| &region.bytes)
     }
 
-    /// Contents of a module's variable, by its full name.
+    /// Returns the contents of a module's variable, by its full name.
     pub fn variable(&self, module: usize, name: &str) -> Option<&[u8]> {
         let module = self.modules.get(module)?;
         variable_in(module, module.region.map(|region| &self.regions[region]), &module.constant_bytes, name)
     }
 
-    /// So many bytes from a place on, if they are mapped.
+    /// Returns `size` bytes from a location on, or `None` if not all are mapped.
     pub fn bytes(&self, at: Target, size: usize) -> Option<&[u8]> {
         match at {
             Target::Constant { module, offset } => {
@@ -151,7 +154,7 @@ impl Device {
         }
     }
 
-    /// Puts bytes somewhere; whether they are mapped there.
+    /// Writes bytes to a location, and returns whether they are mapped there.
     #[must_use]
     pub fn write(&mut self, at: Target, bytes: &[u8]) -> bool {
         let place = match at {
@@ -168,7 +171,8 @@ impl Device {
         place.map(|place| place.copy_from_slice(bytes)).is_some()
     }
 
-    /// As [`Device::write`], by the host: a GPU whose L2 holds what is copied holds these.
+    /// Writes bytes like [`Device::write`], as a copy by the host: on a GPU whose L2 holds copied
+    /// data, it holds these.
     #[must_use]
     pub fn copy_in(&mut self, at: Target, bytes: &[u8]) -> bool {
         let written = self.write(at, bytes);
@@ -181,11 +185,11 @@ impl Device {
         written
     }
 
-    /// Copies bytes from place to place; whether they are mapped there. A copy of what differs from run
-    /// to run does so too.
+    /// Copies bytes from one location to another, and returns whether they are mapped there. If the
+    /// source differs from run to run, so does the copy.
     #[must_use]
     pub fn copy(&mut self, from: Target, to: Target, size: usize) -> bool {
-        /// Bytes of a row of words that vary.
+        /// The bytes of a row of varying words.
         const ROW: u64 = 128;
         let Some(bytes) = self.bytes(from, size).map(<[u8]>::to_vec) else { return false };
         if let (Target::Global(from), Target::Global(to)) = (from, to) {
@@ -198,26 +202,26 @@ impl Device {
         self.write(to, &bytes)
     }
 
-    /// All that it holds, piece by piece: the regions, then the constant memory of each module. Pieces of the same
-    /// application have the same sizes at any time.
+    /// Returns the whole contents, piece by piece: the regions, then the constant memory of each
+    /// module. The pieces of an application always have the same sizes.
     pub fn contents(&self) -> impl Iterator<Item = &[u8]> {
         let regions = self.regions.iter().map(|region| region.bytes.as_slice());
         regions.chain(self.modules.iter().map(|module| module.constant_bytes.as_slice()))
     }
 
-    /// The same, to be filled.
+    /// Returns the same pieces as [`Self::contents`], for writing.
     pub fn contents_mut(&mut self) -> impl Iterator<Item = &mut [u8]> {
         let regions = self.regions.iter_mut().map(|region| region.bytes.as_mut_slice());
         regions.chain(self.modules.iter_mut().map(|module| module.constant_bytes.as_mut_slice()))
     }
 
-    /// The region that an address can lie in.
+    /// Returns the region in which an address can lie.
     fn region(&self, address: u64) -> Option<usize> {
         self.regions.partition_point(|region| region.base <= address).checked_sub(1)
     }
 }
 
-/// Contents of a variable by its full name.
+/// Returns the contents of a variable by its full name.
 pub(super) fn variable_in<'m>(
     module: &ModuleMemory,
     globals: Option<&'m Region>,
@@ -235,13 +239,13 @@ pub(super) fn variable_in<'m>(
     bytes.get((variable.offset - start) as usize..)?.get(..variable.size as usize)
 }
 
-/// The bytes of a variable.
+/// Returns the bytes of a variable.
 fn place_of<'b>(segment: &Segment, name: &str, bytes: &'b mut [u8]) -> Option<&'b mut [u8]> {
     let variable = segment.vars.iter().find(|variable| variable.name == name)?;
     bytes.get_mut((variable.offset - segment.start) as usize..)?.get_mut(..variable.size as usize)
 }
 
-/// The initial contents of a segment.
+/// Returns the initial contents of a segment.
 fn image(segment: &Segment) -> Vec<u8> {
     let mut bytes = segment.init.clone();
     bytes.resize((segment.size - segment.start) as usize, 0);

@@ -1,37 +1,38 @@
-//! What divergence costs a launch: how often branches split a warp, and how many lanes are active.
+//! The cost of divergence for a launch: how often branches split a warp, and how many lanes are
+//! active.
 //!
-//! Exact by construction: the run counts at the branch, where it knows the lanes that come to it
-//! and those that take it. Lanes per instruction are read from the paths.
+//! The numbers are exact by construction: the run counts at each branch, where the active lanes and
+//! the lanes that take the branch are known. The lanes per instruction are read from the paths.
 
 use crate::base::{LaneMask, Pc, WARP_SIZE};
 use crate::path::BlockPaths;
 use crate::program::{Instr, Sem};
 
-/// Executions by number of active lanes, 0 to 32.
+/// The number of executions by the number of active lanes, 0 to 32.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaneHistogram([u64; WARP_SIZE + 1]);
 
-/// What one conditional branch, or branch table, did.
+/// The outcomes of one conditional branch or branch table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BranchUse {
     /// The instruction.
     pub pc: Pc,
-    /// Times a warp came to it.
+    /// The number of times that a warp reached it.
     pub executions: u64,
-    /// Times that its lanes went at least two ways.
+    /// The number of times that its lanes took at least two different ways.
     pub diverged: u64,
-    /// Lanes that took it, summed over executions; of a table, lanes whose guard held.
+    /// The lanes that took it, summed over executions; for a table, the lanes whose guard held.
     pub taken_lanes: u64,
-    /// Active lanes that did not, summed over executions.
+    /// The active lanes that did not take it, summed over executions.
     pub not_taken_lanes: u64,
-    /// Executions by active lanes.
+    /// The executions by the number of active lanes.
     pub active: LaneHistogram,
 }
 
-/// Divergence in the blocks run so far.
+/// The divergence in the blocks run so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Divergence {
-    /// By pc.
+    /// The branches, by pc.
     branches: Vec<Option<Box<BranchUse>>>,
     active: LaneHistogram,
     warp_instructions: u64,
@@ -43,7 +44,7 @@ impl LaneHistogram {
         self.0[lanes.count() as usize] += executions;
     }
 
-    /// Executions with 0, 1, .. 32 active lanes.
+    /// Returns the executions with 0, 1, .. 32 active lanes.
     pub fn counts(&self) -> &[u64] {
         &self.0
     }
@@ -56,7 +57,7 @@ impl Default for LaneHistogram {
 }
 
 impl Divergence {
-    /// Nothing yet, for a program of this many instructions.
+    /// Creates empty counts for a program of this many instructions.
     pub(super) fn new(instructions: usize) -> Self {
         Self {
             branches: vec![None; instructions],
@@ -66,8 +67,8 @@ impl Divergence {
         }
     }
 
-    /// A warp is at a branch; its lanes go `ways` ways. A branch that cannot diverge, for it has
-    /// neither guard nor table, is not counted.
+    /// Records that a warp is at a branch, at which its lanes take `ways` different ways. A branch
+    /// that cannot diverge, because it has neither guard nor table, is not counted.
     pub(super) fn branch(
         &mut self,
         instr: &Instr,
@@ -95,7 +96,7 @@ impl Divergence {
         seen.active.add(active, 1);
     }
 
-    /// A block has ended.
+    /// Adds a block that has ended.
     pub(super) fn block(&mut self, paths: &BlockPaths) {
         self.warp_instructions += paths.warp_instructions();
         self.thread_instructions += paths.thread_instructions;
@@ -108,18 +109,19 @@ impl Divergence {
         }
     }
 
-    /// The branches that were executed, by pc.
+    /// Returns the branches that were executed, by pc.
     pub fn branches(&self) -> impl Iterator<Item = &BranchUse> {
         self.branches.iter().filter_map(Option::as_deref)
     }
 
-    /// Warp instructions by active lanes, whether or not their guard held.
+    /// Returns the warp instructions by the number of active lanes, whether or not their guard
+    /// held.
     pub fn active(&self) -> &LaneHistogram {
         &self.active
     }
 
-    /// Lanes that did something over lanes there were room for: thread instructions over 32 times
-    /// warp instructions. Threads a block lacks and lanes whose guard is false count as lost.
+    /// Returns the fraction of lanes that were used: thread instructions over 32 times warp
+    /// instructions. Missing threads of a block and lanes whose guard is false count as lost.
     pub fn simd_efficiency(&self) -> f64 {
         let room = self.warp_instructions.max(1) * WARP_SIZE as u64;
         self.thread_instructions as f64 / room as f64

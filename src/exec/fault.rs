@@ -1,4 +1,4 @@
-//! What goes wrong in a kernel, put into words.
+//! The diagnostics of errors of a kernel.
 
 use super::memory::{Denied, Memory};
 use super::warp::{Shape, Warp};
@@ -8,10 +8,11 @@ use crate::isa::Space;
 use crate::program::Program;
 use crate::program::layout::window_base;
 
-/// An error of the kernel. Boxed: it is rare, and results travel through every instruction.
+/// An error of the kernel. It is boxed, because it is rare and results are returned by every
+/// instruction.
 pub(super) type Fault = Box<Diagnostic>;
 
-/// A fault at an instruction.
+/// Returns a fault at an instruction.
 pub(super) fn at(program: &Program, pc: Pc, message: String, hint: &str) -> Fault {
     let line = program.instrs.get(pc.index()).map_or(0, |instr| instr.line);
     let mut diagnostic = Diagnostic::general(&program.file, message).hint(hint);
@@ -25,20 +26,20 @@ pub(super) fn at(program: &Program, pc: Pc, message: String, hint: &str) -> Faul
 pub(super) struct Access {
     /// `load`, `store`, ...
     pub(super) verb: &'static str,
-    /// Where it went.
+    /// The space of the access.
     pub(super) space: Space,
-    /// Address within the space.
+    /// The address within the space.
     pub(super) address: u64,
-    /// Bytes.
+    /// The number of bytes.
     pub(super) size: usize,
     /// Whether the address was generic.
     pub(super) generic: bool,
-    /// Which lane.
+    /// The lane.
     pub(super) lane: usize,
 }
 
 impl Access {
-    /// The fault it makes.
+    /// Returns the fault for the access.
     pub(super) fn fault(
         &self,
         denied: Denied,

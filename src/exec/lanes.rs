@@ -1,22 +1,22 @@
-//! Values of one register in all lanes of a warp, and loops over them.
+//! The values of one register in all lanes of a warp, and loops over them.
 
 use crate::base::{LaneMask, WARP_SIZE};
 
 /// One value per lane, zero-extended from the width of its register.
 pub(super) type Lanes = [u64; WARP_SIZE];
 
-/// The low `bits` bits set.
+/// Returns a mask of the low `bits` bits.
 pub(super) const fn width_mask(bits: u32) -> u64 {
     if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
 }
 
-/// The low `bits` bits of a value, as a two's complement number.
+/// Returns the low `bits` bits of a value, as a two's complement number.
 pub(super) const fn sign_extend(value: u64, bits: u32) -> i64 {
     let unused = 64u32.saturating_sub(bits);
     ((value << unused) as i64) >> unused
 }
 
-/// `f` of every lane. All lanes are computed, active or not: `f` must be total.
+/// Returns `f` of every lane. It is computed for all lanes, active or not, so `f` must be total.
 #[inline(always)]
 pub(super) fn map1(a: &Lanes, f: impl Fn(u64) -> u64) -> Lanes {
     let mut result = [0; WARP_SIZE];
@@ -26,7 +26,7 @@ pub(super) fn map1(a: &Lanes, f: impl Fn(u64) -> u64) -> Lanes {
     result
 }
 
-/// As [`map1`], of two operands.
+/// Returns `f` of every lane like [`map1`], for two operands.
 #[inline(always)]
 pub(super) fn map2(a: &Lanes, b: &Lanes, f: impl Fn(u64, u64) -> u64) -> Lanes {
     let mut result = [0; WARP_SIZE];
@@ -36,7 +36,7 @@ pub(super) fn map2(a: &Lanes, b: &Lanes, f: impl Fn(u64, u64) -> u64) -> Lanes {
     result
 }
 
-/// As [`map1`], of three operands.
+/// Returns `f` of every lane like [`map1`], for three operands.
 #[inline(always)]
 pub(super) fn map3(a: &Lanes, b: &Lanes, c: &Lanes, f: impl Fn(u64, u64, u64) -> u64) -> Lanes {
     let mut result = [0; WARP_SIZE];
@@ -46,7 +46,7 @@ pub(super) fn map3(a: &Lanes, b: &Lanes, c: &Lanes, f: impl Fn(u64, u64, u64) ->
     result
 }
 
-/// The lanes for which `f` holds; all lanes are asked.
+/// Returns the lanes for which `f` holds; it is called for all lanes.
 #[inline(always)]
 pub(super) fn mask_where(f: impl Fn(usize) -> bool) -> LaneMask {
     let bits = (0..WARP_SIZE).fold(0u32, |mask, lane| mask | u32::from(f(lane)) << lane);

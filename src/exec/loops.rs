@@ -1,4 +1,4 @@
-//! The loop that used up the fuel, found in what a warp did.
+//! The search for the loop that used up the fuel, in the path of a warp.
 
 use std::collections::BTreeMap;
 
@@ -6,11 +6,11 @@ use crate::base::Pc;
 use crate::path::Step;
 use crate::program::{Program, Sem};
 
-/// How many of the last steps are looked at.
+/// The number of last steps that are searched.
 const WINDOW: usize = 1 << 16;
 
-/// `file:line` of the loop that a path was in at last, from its head to its backward branch: the
-/// backward branch taken most often in the last steps.
+/// Returns `file:line` of the last loop of a path, from its header to its back edge: the back edge
+/// taken most often in the last steps.
 pub(super) fn hot_loop(program: &Program, steps: &[Step]) -> Option<String> {
     let window = &steps[steps.len().saturating_sub(WINDOW)..];
     let mut taken: BTreeMap<(Pc, Pc), u32> = BTreeMap::new();
@@ -33,7 +33,7 @@ fn branches_to(program: &Program, from: Pc, to: Pc) -> bool {
     }
 }
 
-/// `file:first to file:last`.
+/// Formats a range as `file:first to file:last`.
 fn span(program: &Program, first: Pc, last: Pc) -> String {
     format!("{} to {}", program.place(first), program.place(last))
 }

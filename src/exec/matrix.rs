@@ -1,4 +1,4 @@
-//! Matrix instructions: products, and what has to be true of a warp that executes one.
+//! Matrix instructions: products, and the requirements on a warp that executes one.
 
 use super::access;
 use super::arith::{double, matrix, single};
@@ -10,10 +10,10 @@ use crate::base::{LaneMask, Pc, WARP_SIZE};
 use crate::path::Step;
 use crate::program::sem::{Fragment, Matrix, MatrixTy, Product, RegisterFragment};
 
-/// Executes a matrix instruction; its step.
+/// Executes a matrix instruction and returns its step.
 ///
 /// # Errors
-/// If some lanes of the warp do not take part, and what is wrong with its access to memory.
+/// Returns an error if some lanes of the warp do not take part, or if its access to memory fails.
 pub(super) fn execute(
     warp: &mut Warp,
     context: &mut Context,
@@ -81,7 +81,7 @@ fn multiply(warp: &mut Warp, product: &Product, enabled: LaneMask) {
     }
 }
 
-/// What bits of a type mean in single precision.
+/// Returns the function that converts bits of a type to single precision.
 fn single_of(ty: MatrixTy) -> fn(u64) -> f32 {
     match ty {
         MatrixTy::F16 => matrix::from_half,
@@ -91,7 +91,7 @@ fn single_of(ty: MatrixTy) -> fn(u64) -> f32 {
     }
 }
 
-/// What bits of an integer type mean.
+/// Returns the function that converts bits of an integer type to a number.
 fn integer_of(ty: MatrixTy) -> fn(u64) -> i64 {
     match ty {
         MatrixTy::S4 => |bits| (bits as i64) << 60 >> 60,
@@ -101,7 +101,7 @@ fn integer_of(ty: MatrixTy) -> fn(u64) -> i64 {
     }
 }
 
-/// By lane, how far behind that of lane 0 an element is in a matrix by rows.
+/// Returns, for each lane, the distance of an element from that of lane 0 in a matrix by rows.
 fn offsets(fragment: &Fragment) -> [usize; WARP_SIZE] {
     std::array::from_fn(|lane| {
         let (down, right) = fragment.lane_offset(lane);
@@ -109,7 +109,8 @@ fn offsets(fragment: &Fragment) -> [usize; WARP_SIZE] {
     })
 }
 
-/// Where the elements of one register begin in a matrix by rows, in lane 0, with their lowest bit.
+/// Returns the positions in a matrix by rows of the elements of one register in lane 0, each with
+/// its lowest bit in the register.
 fn parts(fragment: &Fragment, register: usize) -> impl Iterator<Item = (usize, usize)> {
     let fragment = *fragment;
     let per = fragment.ty.per_register();
@@ -119,7 +120,7 @@ fn parts(fragment: &Fragment, register: usize) -> impl Iterator<Item = (usize, u
     })
 }
 
-/// A matrix by rows, from the fragments of all lanes.
+/// Returns a matrix by rows, from the fragments of all lanes.
 fn gather<T: Copy + Default>(warp: &Warp, source: &RegisterFragment, value: impl Fn(u64) -> T) -> Vec<T> {
     let fragment = &source.fragment;
     let width = width_mask(fragment.ty.bits() as u32);
@@ -136,7 +137,7 @@ fn gather<T: Copy + Default>(warp: &Warp, source: &RegisterFragment, value: impl
     matrix
 }
 
-/// The result to the fragments of all lanes.
+/// Distributes the result to the fragments of all lanes.
 fn scatter<T: Copy>(
     warp: &mut Warp,
     product: &Product,

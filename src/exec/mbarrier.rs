@@ -1,18 +1,20 @@
 //! Mbarrier objects.
 //!
-//! An object is one word of 64 bits in shared memory, whose layout PTX leaves open. Here, from bit 0
-//! on: arrivals that the running phase waits for (20 bits), arrivals that each phase expects (20),
-//! bytes that it waits for (21, signed), the number of the phase (2), and 1 where there is an object.
-//! The state that an arrival gives is that word as it was before.
+//! An object is one 64-bit word in shared memory, whose layout PTX leaves open. Here it consists,
+//! from bit 0 on, of the arrivals that the current phase waits for (20 bits), the arrivals that
+//! each phase expects (20 bits), the bytes that it waits for (21 bits, signed), the number of the
+//! phase (2 bits), and a bit that is 1 if there is an object. The state that an arrival returns is
+//! this word before the arrival.
 //!
-//! `try_wait` suspends its warp until the phase completes, so that the path does not depend on how
-//! often a loop asks. Only when nothing else in the block can run is a suspended warp told that its
-//! time is up, as PTX allows after a time that it does not name. `test_wait` answers at once; if the
-//! answer is no, other warps get their turn. How often such a loop asks is that of one order of
-//! warps out of many. Asynchronous copies are done at once, so their arrival is too.
+//! `try_wait` suspends its warp until the phase completes, so that the path does not depend on the
+//! number of times that a loop repeats it. The suspension ends early only if nothing else in the
+//! block can run; PTX permits this after an unspecified time. `test_wait` answers at once; if the
+//! phase is not complete, other warps get their turn. The number of iterations of such a loop is
+//! that of one order of warps out of many. Asynchronous copies complete at once, and so does their
+//! arrival.
 //!
-//! Timing knows nothing of these waits: no verdict stands for a kernel that has them, see
-//! [`crate::program::Program::untimed_wait`].
+//! The timing simulation does not model these waits: no verdict is given for a kernel that has
+//! them, see [`crate::program::Program::untimed_wait`].
 
 use super::access::Targets;
 use super::context::{Context, Meeting};
@@ -25,19 +27,19 @@ use crate::isa::Space;
 use crate::program::Sem;
 use crate::program::sem::{Mbarrier, MbarrierOp, Operand};
 
-/// The most arrivals and bytes that an object counts.
+/// The largest number of arrivals and of bytes that an object can count.
 const MOST: i64 = (1 << 20) - 1;
 
-/// An object.
+/// An mbarrier object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Object {
-    /// Arrivals that the phase still waits for.
+    /// The number of arrivals that the phase still waits for.
     pending: i64,
-    /// Arrivals of each phase.
+    /// The number of arrivals of each phase.
     expected: i64,
-    /// Bytes that the phase waits for.
+    /// The number of bytes that the phase waits for.
     bytes: i64,
-    /// Number of the phase, modulo 4.
+    /// The number of the phase, modulo 4.
     phase: u64,
 }
 
@@ -46,7 +48,7 @@ impl Object {
         Self { pending: count, expected: count, bytes: 0, phase: 0 }
     }
 
-    /// Nothing if the word holds no object.
+    /// Decodes a word; `None` if it holds no object.
     fn decode(word: u64) -> Option<Self> {
         let field = |from: u32, bits: u32| word >> from & width_mask(bits);
         (word >> 63 == 1).then(|| Self {
@@ -62,7 +64,7 @@ impl Object {
         self.pending as u64 | (self.expected as u64) << 20 | bytes << 40 | (self.phase & 3) << 61 | 1 << 63
     }
 
-    /// Goes on to the next phase if nothing is missing; whether it did.
+    /// Advances to the next phase if the current one is complete, and returns whether it is.
     fn complete(&mut self) -> bool {
         let completes = self.pending == 0 && self.bytes == 0;
         if completes {
@@ -72,16 +74,17 @@ impl Object {
         completes
     }
 
-    /// Whether the phase of a state, or the one with a parity, has completed.
+    /// Returns whether the phase of a state, or the phase with a parity, has completed.
     fn is_over(self, phase: u64, parity: bool) -> bool {
         if parity { self.phase & 1 != phase & 1 } else { self.phase != phase >> 61 & 3 }
     }
 }
 
-/// Everything but waiting.
+/// Executes all operations except for waits.
 ///
 /// # Errors
-/// An address that is none of an object, counts beyond what one holds.
+/// Returns an error for an address without an object, and for counts beyond the limits of an
+/// object.
 pub(super) fn execute(
     warp: &mut Warp,
     context: &mut Context,
@@ -151,7 +154,7 @@ pub(super) fn execute(
             );
         }
         if let (MbarrierOp::CopiesArrive { .. }, Some(watch)) = (barrier.op, &mut context.watch) {
-            // the arrival is that of the copies, so who learns of it finds them done
+            // the arrival is that of the copies, so a warp that observes it finds them done
             watch.commit_copies(warp.id);
             watch.wait_for_copies(warp.id, 0, enabled);
         }
@@ -167,10 +170,10 @@ pub(super) fn execute(
     Ok(())
 }
 
-/// `test_wait` and `try_wait`.
+/// Executes `test_wait` and `try_wait`.
 ///
 /// # Errors
-/// An address that is none of an object.
+/// Returns an error for an address without an object.
 pub(super) fn wait(
     warp: &mut Warp,
     context: &mut Context,
@@ -194,8 +197,8 @@ pub(super) fn wait(
     Ok(if over == enabled { Meeting::None } else { Meeting::InVain })
 }
 
-/// Whether a warp that is suspended at this instruction can go on; also if what it waits for is
-/// wrong, which executing it will tell.
+/// Returns whether a warp that is suspended at this instruction can continue. It can also continue
+/// if the wait is an error, which its execution will report.
 pub(super) fn can_go_on(warp: &Warp, context: &mut Context, pc: Pc) -> bool {
     let program = context.program;
     let Sem::Mbarrier(barrier) = &program.instr(pc).sem else { return true };
@@ -204,7 +207,7 @@ pub(super) fn can_go_on(warp: &Warp, context: &mut Context, pc: Pc) -> bool {
     over(warp, context, pc, barrier, enabled).map_or(true, |over| over == enabled)
 }
 
-/// The lanes whose phase has completed.
+/// Returns the lanes whose phase has completed.
 fn over(
     warp: &Warp,
     context: &mut Context,
@@ -227,7 +230,7 @@ fn over(
     Ok(over)
 }
 
-/// The word of a lane's object.
+/// Returns the word of a lane's object.
 fn word(targets: &Targets, warp: &Warp, context: &mut Context, pc: Pc, lane: usize) -> Result<u64, Fault> {
     let (space, address) = targets.of(lane);
     if space != Space::Shared {
@@ -244,8 +247,9 @@ fn word(targets: &Targets, warp: &Warp, context: &mut Context, pc: Pc, lane: usi
     }
 }
 
-/// Stores the word of a lane's object, which [`word`] has found. Arrivals count as reading it: they
-/// race with what makes and ends the object, not with each other.
+/// Stores the word of a lane's object, which [`word`] has returned. For race detection, an arrival
+/// counts as a read: it races with the creation and the end of the object, but not with other
+/// arrivals.
 fn store(
     targets: &Targets,
     warp: &Warp,

@@ -1,7 +1,7 @@
-//! Address spaces: where bytes live, and whether an access is allowed.
+//! Address spaces: the storage of bytes, and the check of accesses.
 //!
-//! Global memory is a few regions with unmapped gaps between them, so that an access past a
-//! buffer's end is an error and not somebody else's data. The other spaces are plain arrays that
+//! Global memory consists of a few regions with unmapped gaps between them, so that an access past
+//! a buffer's end is an error and does not reach other data. The other spaces are plain arrays that
 //! start at address 0.
 
 use super::device::{Device, ModuleMemory, Region, variable_in};
@@ -15,50 +15,51 @@ use crate::program::Program;
 use crate::program::launch::{Arg, Launch};
 use crate::program::layout::{BUFFERS_BASE, GLOBALS_BASE};
 
-/// Shared and local memory beyond this are refused rather than left to the allocator.
+/// The limit on the bytes of shared and local memory. More are rejected instead of risking an
+/// allocation failure.
 const MAX_BYTES: u64 = 1 << 32;
 
-/// All memory of a launch; shared and local memory are those of the block that runs.
+/// All memory of a launch; shared and local memory are those of the running block.
 #[derive(Clone, Debug)]
 pub(super) struct Memory {
-    /// By ascending base: module variables if there are any, then the buffers.
+    /// The regions by ascending base: module variables if there are any, then the buffers.
     regions: Vec<Region>,
-    /// Names of the buffers, in the order of the regions that hold them.
+    /// The names of the buffers, in the order of the regions that hold them.
     names: Vec<String>,
-    /// Variables of the modules; the constants of the one that runs stand below.
+    /// The variables of the modules; the constants of the running one are in `constants`.
     modules: Vec<ModuleMemory>,
-    /// What the host has copied since the launch before this one.
+    /// The ranges that the host has copied to since the previous launch.
     copied: Vec<(u64, u64)>,
-    /// Which module runs.
+    /// The index of the running module.
     module: usize,
     constants: Vec<u8>,
     params: Vec<u8>,
     shared: Vec<u8>,
     local: Vec<u8>,
     local_per_thread: usize,
-    /// What of it does not belong to a stack.
+    /// The bytes of it that do not belong to a stack.
     local_fixed: u64,
-    /// The region that was accessed last: the next access is most likely there too.
+    /// The region that was accessed last, because the next access is most likely to be there too.
     recent: usize,
 }
 
-/// Why an access is not allowed.
+/// The reason for which an access is not allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Denied {
     /// The address is not a multiple of the access size.
     Misaligned,
-    /// Some byte of it is mapped to nothing.
+    /// Some byte of it is not mapped.
     Unmapped,
-    /// A write to read-only memory.
+    /// It is a write to read-only memory.
     ReadOnly,
 }
 
 impl Memory {
-    /// The memory of a launch before its first block: that of a kernel of one of the modules, with
-    /// global memory as earlier launches left it.
+    /// Creates the memory of a launch before its first block: that of a kernel of one of the
+    /// modules, with global memory as earlier launches left it.
     ///
     /// # Errors
-    /// Arguments that do not fit the program, memory that is too large.
+    /// Returns an error for arguments that do not fit the program, or memory that is too large.
     pub(super) fn on(
         mut device: Device,
         module: usize,
@@ -80,7 +81,7 @@ impl Memory {
                 problems.push(Diagnostic::general(&program.file, message));
             }
         }
-        // both are written as a whole before each block
+        // both are overwritten completely before each block
         if problems.is_empty()
             && let Err(why) = ask_memory(shared.saturating_add(local.saturating_mul(threads)))
         {
@@ -111,12 +112,13 @@ impl Memory {
         problems.into_result(memory)
     }
 
-    /// Parameters and constants, as kernels read them without loads; nothing if they are of no use to this one.
+    /// Returns the parameters and constants, which kernels can read without loads; empty if this
+    /// kernel cannot use them.
     pub(super) fn words(&self) -> Words {
         Words { params: self.params.clone(), constants: self.constants.clone() }
     }
 
-    /// What the launch leaves behind.
+    /// Returns the device memory that the launch leaves.
     pub(super) fn into_device(self) -> Device {
         let Self { regions, names, mut modules, module, constants, .. } = self;
         if let Some(module) = modules.get_mut(module) {
@@ -125,7 +127,7 @@ impl Memory {
         Device { regions, names, modules, copied: Vec::new(), varying: Vec::new() }
     }
 
-    /// Contents of a variable of the running kernel's module, by its full name.
+    /// Returns the contents of a variable of the running kernel's module, by its full name.
     pub(super) fn variable(&self, name: &str) -> Option<&[u8]> {
         let module = self.modules.get(self.module)?;
         variable_in(module, module.region.map(|region| &self.regions[region]), &self.constants, name)
@@ -168,7 +170,7 @@ impl Memory {
         block
     }
 
-    /// Contents of a buffer of the launch.
+    /// Returns the contents of a buffer of the launch.
     pub(super) fn buffer(&self, index: usize) -> &[u8] {
         self.regions.get(self.first_buffer() + index).map_or(&[], |region| &region.bytes)
     }
@@ -181,14 +183,14 @@ impl Memory {
         self.regions.get(self.first_buffer() + index).map(|region| region.base)
     }
 
-    /// Fresh shared and local memory, for the next block.
+    /// Clears shared and local memory for the next block.
     pub(super) fn start_block(&mut self) {
         self.shared.fill(0);
         self.local.fill(0);
     }
 
-    /// A stretch of a space whose bytes are the same for all threads; `None` if not all of it is
-    /// mapped, or it is not in one piece.
+    /// Returns a range of a space whose bytes are the same for all threads; `None` if not all of it
+    /// is mapped, or it is not contiguous.
     #[inline]
     pub(super) fn stretch(&mut self, space: Space, address: u64, size: u64) -> Option<&[u8]> {
         let size = usize::try_from(size).ok()?;
@@ -205,12 +207,12 @@ impl Memory {
         bytes.get(..size)
     }
 
-    /// Whether all of these bytes of global memory are in a buffer that no kernel writes.
+    /// Returns whether all of these bytes of global memory are in a buffer that no kernel writes.
     pub(super) fn is_constant(&mut self, address: u64, size: usize) -> bool {
         self.global(address, size).is_some_and(|(region, _)| self.regions[region].constant)
     }
 
-    /// As [`Memory::stretch`], for writing.
+    /// Returns a range like [`Memory::stretch`], for writing.
     #[inline]
     pub(super) fn stretch_mut(&mut self, space: Space, address: u64, size: u64) -> Option<&mut [u8]> {
         let size = usize::try_from(size).ok()?;
@@ -229,10 +231,10 @@ impl Memory {
         bytes.get_mut(..size)
     }
 
-    /// The bytes of an aligned access by `thread` of the block; `size` is a power of two.
+    /// Returns the bytes of an aligned access by `thread` of the block; `size` is a power of two.
     ///
     /// # Errors
-    /// If the address is misaligned or not mapped.
+    /// Returns an error if the address is misaligned or not mapped.
     #[inline]
     pub(super) fn read(
         &mut self,
@@ -247,10 +249,10 @@ impl Memory {
         self.bytes(space, thread, address, size)
     }
 
-    /// As [`Memory::read`], of any size and alignment.
+    /// Returns bytes like [`Memory::read`], for any size and alignment.
     ///
     /// # Errors
-    /// If some byte is not mapped.
+    /// Returns an error if some byte is not mapped.
     #[inline]
     pub(super) fn bytes(
         &mut self,
@@ -272,10 +274,10 @@ impl Memory {
         bytes.get(..size).ok_or(Denied::Unmapped)
     }
 
-    /// As [`Memory::read`], for writing.
+    /// Returns bytes like [`Memory::read`], for writing.
     ///
     /// # Errors
-    /// As for reading, or if the space is read-only.
+    /// Returns the errors of reading, and an error if the space is read-only.
     #[inline]
     pub(super) fn write(
         &mut self,
@@ -307,12 +309,12 @@ impl Memory {
         &self.local[thread * self.local_per_thread..][..self.local_per_thread]
     }
 
-    /// All local memory of a thread of the block.
+    /// Returns all local memory of a thread of the block.
     pub(super) fn local_mut(&mut self, thread: usize) -> &mut [u8] {
         &mut self.local[thread * self.local_per_thread..][..self.local_per_thread]
     }
 
-    /// Region and offset of `size` mapped bytes of global memory.
+    /// Returns the region and the offset of `size` mapped bytes of global memory.
     #[inline]
     fn global(&mut self, address: u64, size: usize) -> Option<(usize, usize)> {
         let within = |region: &Region| {
@@ -330,9 +332,10 @@ impl Memory {
         Some((index, offset))
     }
 
-    /// The address that traffic shows for a mapped byte of global memory: buffers lie one behind the
-    /// other, where GPGPU-Sim puts them ([`crate::program::layout::BufferPlace::packed`]). What the
-    /// kernel sees has guards between them, but starts each buffer at the same place of a line.
+    /// Returns the address of a mapped byte of global memory in recorded traffic: buffers are
+    /// contiguous there, at the addresses that GPGPU-Sim assigns
+    /// ([`crate::program::layout::BufferPlace::packed`]). In the addresses of the kernel there are
+    /// guards between them, but each buffer starts at the same position in a line.
     pub(super) fn packed_address(&mut self, address: u64) -> u64 {
         match self.global(address, 1) {
             Some((region, offset)) => self.regions[region].packed + offset as u64,
@@ -340,7 +343,7 @@ impl Memory {
         }
     }
 
-    /// What the launch takes of memory; buffers are where traffic shows them.
+    /// Returns the memory that the launch uses; buffers have their addresses in recorded traffic.
     pub(super) fn footprint(&self) -> Footprint {
         let buffers = self.regions.iter().map(|region| (region.packed, region.bytes.len() as u64));
         Footprint {
@@ -350,7 +353,7 @@ impl Memory {
         }
     }
 
-    /// Where shared memory, module variables and buffers lie.
+    /// Returns the extents of shared memory, module variables and buffers.
     pub(super) fn extents(&self) -> [Extent; 3] {
         let end = |base: u64| {
             let ends = self.regions.iter().map(|region| region.base + region.bytes.len() as u64);
@@ -362,24 +365,25 @@ impl Memory {
         [Extent { base: 0, bytes: self.shared.len() as u64 }, global(GLOBALS_BASE), global(BUFFERS_BASE)]
     }
 
-    /// The regions that a kernel with these arguments does not write, as far as its code shows.
+    /// Returns the regions that a kernel with these arguments does not write, as far as its code
+    /// shows.
     pub(super) fn unwritten(&self, program: &Program) -> Vec<Extent> {
         let extent = |region: &Region| Extent { base: region.base, bytes: region.bytes.len() as u64 };
         let regions: Vec<Extent> = self.regions.iter().map(extent).collect();
         targets::unwritten(program, &self.params, &regions)
     }
 
-    /// Local memory of a thread, bytes.
+    /// Returns the bytes of local memory of a thread.
     pub(super) fn local_per_thread(&self) -> u64 {
         self.local_per_thread as u64
     }
 
-    /// Where the stack begins in the local memory of a thread.
+    /// Returns the start of the stack in the local memory of a thread.
     pub(super) fn stack_base(&self) -> u64 {
         self.local_fixed
     }
 
-    /// What lies at or near an address, for messages.
+    /// Describes the memory at or near an address, for messages.
     pub(super) fn describe(&self, space: Space, address: u64) -> String {
         let sized = |what: &str, size: usize| format!("{what} has {size} bytes");
         match space {
@@ -425,13 +429,13 @@ impl Memory {
     }
 }
 
-/// The bytes from an address on; none if it lies beyond.
+/// Returns the bytes from an address on; empty if it is beyond the end.
 #[inline]
 fn from(bytes: &[u8], address: u64) -> &[u8] {
     &bytes[address.min(bytes.len() as u64) as usize..]
 }
 
-/// As [`from`], for writing.
+/// Returns bytes like [`from`], for writing.
 #[inline]
 fn from_mut(bytes: &mut [u8], address: u64) -> &mut [u8] {
     let start = address.min(bytes.len() as u64) as usize;

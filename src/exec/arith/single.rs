@@ -1,44 +1,45 @@
-//! Single precision on the host's own IEEE arithmetic, rounded to nearest: the same bits as
-//! [`super::float`]'s exact route, on rows of lanes.
+//! Single precision by the host's IEEE arithmetic, rounded to nearest: the same bits as the exact
+//! implementation in [`super::float`], on rows of lanes.
 
 const SIGN: u32 = 0x8000_0000;
 const INFINITY: u32 = 0x7f80_0000;
 const NAN: u32 = 0x7fff_ffff;
 
-/// The bits of a source, subnormal numbers flushed if `FTZ`.
+/// Returns the bits of a source, with subnormal numbers flushed if `FTZ`.
 #[inline(always)]
 pub(crate) fn flushed<const FTZ: bool>(bits: u32) -> u32 {
     if FTZ && bits & INFINITY == 0 { bits & SIGN } else { bits }
 }
 
-/// A source.
+/// Returns the value of a source, with subnormal numbers flushed if `FTZ`.
 #[inline(always)]
 pub(crate) fn enter<const FTZ: bool>(bits: u32) -> f32 {
     f32::from_bits(flushed::<FTZ>(bits))
 }
 
-/// The divisor that `div.approx` divides by. It multiplies by a reciprocal that is flushed to zero if it is subnormal:
-/// "for 2^126 < |b| < 2^128, if a is infinity, div.approx.f32 returns NaN, otherwise it returns a sign-preserving zero"
-/// (PTX ISA 9.1, 9.7.3.8). Infinity has the same quotients.
+/// Returns the divisor that `div.approx` uses. The instruction multiplies by a reciprocal that is
+/// flushed to zero if it is subnormal: "for 2^126 < |b| < 2^128, if a is infinity, div.approx.f32
+/// returns NaN, otherwise it returns a sign-preserving zero" (PTX ISA 9.1, 9.7.3.8). Division by
+/// infinity gives the same quotients.
 #[inline(always)]
 pub(crate) fn approximate_divisor(bits: u32) -> u32 {
-    /// 2^126.
+    /// The bits of 2^126.
     const LARGEST: u32 = (126 + 127) << 23;
     let magnitude = bits & !SIGN;
     if magnitude > LARGEST && magnitude < INFINITY { bits & SIGN | INFINITY } else { bits }
 }
 
-/// The bits of a result.
+/// Returns the bits of a result.
 #[inline(always)]
 pub(crate) fn leave<const FTZ: bool>(value: f32) -> u32 {
     flushed::<FTZ>(if value.is_nan() { NAN } else { value.to_bits() })
 }
 
-/// `a * b + c`, rounded once; `FUSED` where the processor does that in one instruction.
+/// Returns `a * b + c`, rounded once; `FUSED` says that the processor has an instruction for it.
 ///
 /// Otherwise: the product of two singles is exact in double precision. Its sum with `c` is rounded
-/// to odd there, which keeps what a second rounding, to single precision, has to know: 53 bits are
-/// more than 24 + 2 (Boldo and Melquiond, "When double rounding is odd").
+/// to odd there, which keeps all information that the second rounding, to single precision, needs:
+/// 53 bits are more than 24 + 2 (Boldo and Melquiond, "When double rounding is odd").
 #[inline(always)]
 pub(crate) fn fma<const FUSED: bool>(a: f32, b: f32, c: f32) -> f32 {
     if FUSED {
@@ -57,11 +58,12 @@ pub(crate) fn fma<const FUSED: bool>(a: f32, b: f32, c: f32) -> f32 {
     f64::from_bits(if inexact && bits & 1 == 0 { neighbour } else { bits }) as f32
 }
 
-/// The larger or smaller of two numbers; -0 is less than +0, a NaN loses against a number.
+/// Returns the larger or smaller of two numbers; -0 is less than +0, and a NaN is ignored if the
+/// other operand is a number.
 #[inline(always)]
 pub(crate) fn extremum<const LARGEST: bool>(a: u32, b: u32) -> u32 {
     let is_nan = |bits: u32| bits & !SIGN > INFINITY;
-    // sign and magnitude to an order of integers
+    // map sign and magnitude to an order of integers
     let key = |bits: u32| bits ^ if bits & SIGN == 0 { SIGN } else { u32::MAX };
     let chosen = if (key(a) < key(b)) != LARGEST { a } else { b };
     match (is_nan(a), is_nan(b)) {

@@ -1,14 +1,15 @@
 //! Floating-point numbers of 8 bits and fewer: e4m3, e5m2 and the types of 6 and 4 bits.
 //!
-//! Every number that is converted to or from them is a double exactly, and scaling a double by a power of two is
-//! exact in their range, so that one rounding to an integer is the rounding to nearest.
+//! Every number that is converted to or from these types can be represented exactly as a double,
+//! and scaling a double by a power of two is exact in their range. One rounding to an integer is
+//! therefore the rounding to nearest.
 
 use super::super::lanes::{Lanes, map1, map2};
 use super::exact::{F32, F64, Format};
 use super::format_of;
 use crate::program::sem::{Round, SmallConvert, SmallTy, SmallWay};
 
-/// The result of a conversion in every lane. `second` is the lower of two sources.
+/// Returns the result of a conversion in every lane. `second` is the lower of two sources.
 pub(crate) fn lanes(convert: &SmallConvert, first: &Lanes, second: Option<&Lanes>) -> Lanes {
     let SmallConvert { small, way, relu, .. } = *convert;
     let place = small.place_bits();
@@ -32,13 +33,13 @@ pub(crate) fn lanes(convert: &SmallConvert, first: &Lanes, second: Option<&Lanes
     }
 }
 
-/// The number with these bits, exactly.
+/// Returns the exact value of these bits.
 fn as_double(format: Format, bits: u64) -> f64 {
     let bits = bits & (format.sign() | (format.sign() - 1));
     f64::from_bits(F64.pack(format.unpack(bits), Round::Nearest))
 }
 
-/// The bits of the largest finite number, and of NaN if there is one.
+/// Returns the bits of the largest finite number, and of NaN if there is one.
 fn limits(ty: SmallTy) -> (u64, Option<u64>) {
     match ty {
         SmallTy::E4m3 => (0x7e, Some(0x7f)),
@@ -52,7 +53,8 @@ fn bias(exponent_bits: u32) -> i32 {
     (1 << (exponent_bits - 1)) - 1
 }
 
-/// The nearest number, ties to even; what is larger than all becomes the largest, NaN without a NaN too.
+/// Returns the bits of the nearest number, ties to even. Larger values become the largest number,
+/// and so does NaN for types without a NaN.
 fn encode(ty: SmallTy, value: f64, relu: bool) -> u64 {
     let (exponent_bits, fraction_bits) = ty.shape();
     let (largest, nan) = limits(ty);
@@ -69,12 +71,13 @@ fn encode(ty: SmallTy, value: f64, relu: bool) -> u64 {
     let exponent = ((magnitude.to_bits() >> 52) as i32 - 1023).clamp(smallest, 1 << exponent_bits);
     let units = (magnitude * power_of_two(fraction_bits as i32 - exponent)).round_ties_even();
     let normal = (exponent - smallest) as u64;
-    // the hidden bit of a normal number counts one up in the exponent, and so does a carry out of the fraction
+    // the hidden bit of a normal number increments the exponent, and so does a carry out of the
+    // fraction
     let bits = (normal << fraction_bits).saturating_add(units as u64);
     sign | bits.min(largest)
 }
 
-/// The number with these bits.
+/// Returns the value of these bits.
 fn decode(ty: SmallTy, bits: u64) -> f64 {
     let (exponent_bits, fraction_bits) = ty.shape();
     let (largest, nan) = limits(ty);
@@ -92,7 +95,7 @@ fn decode(ty: SmallTy, bits: u64) -> f64 {
     if negative { -value } else { value }
 }
 
-/// 2 to a power that a double can have.
+/// Returns 2 to a power that a double can represent.
 fn power_of_two(exponent: i32) -> f64 {
     f64::from_bits(((exponent + 1023) as u64) << 52)
 }
@@ -104,7 +107,8 @@ mod tests {
     use crate::program::sem::{FloatTy, Operand};
     use proptest::prelude::*;
 
-    /// The values of a type's codes from zero up, written out: subnormal numbers, then powers of two times a fraction.
+    /// Returns the values of a type's codes from zero up, written out: subnormal numbers, then
+    /// powers of two times a fraction.
     fn values(ty: SmallTy) -> Vec<f64> {
         let (steps, lowest, count) = match ty {
             SmallTy::E4m3 => (8u32, 2f64.powi(-9), 127),
@@ -125,7 +129,8 @@ mod tests {
 
     const ALL: [SmallTy; 5] = [SmallTy::E4m3, SmallTy::E5m2, SmallTy::E2m1, SmallTy::E2m3, SmallTy::E3m2];
 
-    /// The code of the nearest value, found by looking at all of them; of two that are as near the even one.
+    /// Returns the code of the nearest value, found by a search through all of them; ties go to the
+    /// even code.
     fn nearest(list: &[f64], value: f64) -> u64 {
         let distance = |code: &usize| (list[*code] - value).abs();
         let least = (0..list.len()).map(|code| distance(&code)).fold(f64::INFINITY, f64::min);
@@ -213,7 +218,7 @@ mod tests {
         }
     }
 
-    /// What binary16 says, from its definition.
+    /// Returns the value of a binary16 number, from its definition.
     fn half_value(bits: u64) -> f64 {
         let (exponent, fraction) = ((bits >> 10 & 31) as i32, (bits & 0x3ff) as f64);
         let magnitude = match exponent {

@@ -4,7 +4,7 @@ use super::super::lanes::{Lanes, sign_extend, width_mask};
 use crate::base::WARP_SIZE;
 use crate::program::sem::{Cmp, Part, Then, Video, VideoMad, VideoOp, VideoShape};
 
-/// The result of a video instruction in every lane.
+/// Returns the result of a video instruction in every lane.
 pub(crate) fn lanes(video: &Video, [a, b, c]: [&Lanes; 3]) -> Lanes {
     let mut result = [0; WARP_SIZE];
     for lane in 0..WARP_SIZE {
@@ -13,7 +13,7 @@ pub(crate) fn lanes(video: &Video, [a, b, c]: [&Lanes; 3]) -> Lanes {
     result
 }
 
-/// The result in one lane.
+/// Returns the result in one lane.
 fn scalar(video: &Video, a: u64, b: u64, c: u64) -> u64 {
     let (a, b, c) = (a & width_mask(32), b & width_mask(32), c & width_mask(32));
     let result = match (video.op, video.shape) {
@@ -57,7 +57,7 @@ fn bits(part: Part) -> u32 {
     }
 }
 
-/// Where a part begins in its word.
+/// Returns the position of the lowest bit of a part in its word.
 fn place(part: Part) -> u32 {
     match part {
         Part::Word => 0,
@@ -74,7 +74,7 @@ fn part(value: u64, part: Part, signed: bool) -> i128 {
     number(value >> place(part), bits(part), signed)
 }
 
-/// The exact result.
+/// Returns the exact result.
 fn compute(op: VideoOp, x: i128, y: i128) -> i128 {
     let amount = |wrap: bool| if wrap { y & 31 } else { y.clamp(0, 32) };
     match op {
@@ -121,8 +121,8 @@ fn finish(then: Then, value: i128, c: u64, signed: bool) -> i128 {
     }
 }
 
-/// `vmad`: negation is that of two's complement, in steps that PTX gives; `signed` is the sign of
-/// the final result.
+/// Computes `vmad`. Negation is that of two's complement, in the steps that PTX specifies; `signed`
+/// is the signedness of the final result.
 fn multiply_add(mad: VideoMad, product: i128, c: u64, signed: bool, saturate: bool) -> i128 {
     let negated_c = mad.negate_c && !mad.plus_one && !mad.negate_product;
     let c = number(if negated_c { !c } else { c }, 32, signed);

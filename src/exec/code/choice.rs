@@ -1,6 +1,6 @@
-//! Which operation on rows an instruction is, if it is one.
+//! The selection of the row operation for an instruction, if there is one.
 //!
-//! Each function fills in the operation and says so; `None` leaves the instruction to the
+//! Each function fills in the operation and returns `Some`; `None` leaves the instruction to the
 //! interpreter.
 
 use super::{Double, Kind, Narrow, Op, Order, Relation, Single, Wide, Widen};
@@ -10,7 +10,7 @@ use crate::program::sem::{
     Cmp, Compare, Convert, FloatMode, FloatOp, FloatTy, IntOp, IntTy, Operand, Round, ValueTy,
 };
 
-/// Fills in an operation whose rows were all found.
+/// Fills in an operation if all its rows exist.
 pub(super) fn rows(op: &mut Op, kind: Kind, d: u32, sources: [Option<u32>; 3]) -> Option<()> {
     let [a, b, c] = sources;
     (op.a, op.b, op.c) = (a?, b?, c?);
@@ -18,7 +18,7 @@ pub(super) fn rows(op: &mut Op, kind: Kind, d: u32, sources: [Option<u32>; 3]) -
     Some(())
 }
 
-/// The narrow row of a register of just 32 bits.
+/// Returns the narrow row of a register of exactly 32 bits.
 pub(super) fn full_narrow(map: &RegisterMap, reg: RegId) -> Option<u32> {
     match map.place(reg) {
         RegisterRow::Narrow(row) if map.width(reg) == u64::from(u32::MAX) => Some(row),
@@ -83,7 +83,7 @@ pub(super) fn integer(
     }
 }
 
-/// The operation and how many sources it has.
+/// Returns the operation and the number of its sources.
 fn narrow_kind(int: IntOp, signed: bool) -> Option<(Narrow, usize)> {
     Some(match int {
         IntOp::Add => (Narrow::Add, 2),
@@ -112,7 +112,7 @@ fn narrow_kind(int: IntOp, signed: bool) -> Option<(Narrow, usize)> {
     })
 }
 
-/// As [`narrow_kind`].
+/// Returns the wide operation and the number of its sources, like [`narrow_kind`].
 fn wide_kind(int: IntOp, signed: bool) -> Option<(Wide, usize)> {
     Some(match int {
         IntOp::Add => (Wide::Add, 2),
@@ -143,7 +143,7 @@ pub(super) fn float(
     op: &mut Op,
 ) -> Option<()> {
     let FloatMode { round, ftz, sat, approx, nan, relu, magnitude, sign_product } = mode;
-    // approximate variants of what IEEE defines are done exactly
+    // approximate variants of operations that IEEE defines are computed exactly
     let defined = matches!(float, FloatOp::Div | FloatOp::Sqrt | FloatOp::Rcp);
     let nearest = round == Round::Nearest || approx && defined;
     let exact = matches!(float, FloatOp::Abs | FloatOp::Neg | FloatOp::Min | FloatOp::Max);
@@ -212,7 +212,8 @@ pub(super) fn conversion(map: &mut RegisterMap, convert: &Convert, op: &mut Op) 
     else {
         return None;
     };
-    // towards integers every conversion is integral, and what would be flushed is cut off anyway
+    // every conversion to an integer is integral, and values that would be flushed are truncated
+    // anyway
     let to_int = matches!(to, ValueTy::Int(_));
     if (integral || ftz) && !to_int {
         return None;
@@ -236,7 +237,7 @@ pub(super) fn conversion(map: &mut RegisterMap, convert: &Convert, op: &mut Op) 
                     let d = full_narrow(map, dst)?;
                     rows(op, Kind::Truncate, d, one(map.wide(src)))
                 }
-                // what is unsigned keeps its low bits; what has as many bits keeps all
+                // an unsigned number keeps its low bits; a number of the same width keeps all
                 RegisterRow::Narrow(d) if from.bits <= 32 && !(from.signed && from.bits < to.bits) => {
                     let keep = width(from.bits.min(to.bits)) & map.width(dst);
                     (!to.signed || width(to.bits) >= map.width(dst)).then_some(())?;

@@ -1,4 +1,4 @@
-//! `tex` and `tld4`.
+//! The texture fetches `tex` and `tld4`.
 
 use super::super::arith::single;
 use super::super::context::Context;
@@ -13,24 +13,24 @@ use crate::path::MemoryUse;
 use crate::program::image::{Filter, Image, Sampler};
 use crate::program::sem::Fetch;
 
-/// Texels that a fetch reads at most: two along each axis.
+/// The largest number of texels that a fetch reads: two along each axis.
 const MOST_TEXELS: usize = 8;
 
-/// A texel to read, by its address, and its weight in a sum; `None` is zero.
+/// A texel to read, given by its address, and its weight in a sum; `None` stands for zero.
 type Tap = (Option<u64>, u32);
 
-/// What a fetch does in one lane.
+/// The actions of a fetch in one lane.
 struct Plan {
     taps: [Tap; MOST_TEXELS],
     count: usize,
-    /// The sum of all weights if texels are mixed; else each counts on its own.
+    /// The sum of all weights if texels are mixed; `None` if each is a separate result.
     whole: Option<f64>,
 }
 
-/// `tex` and `tld4`; the lines they touch are recorded.
+/// Executes `tex` and `tld4`, and records the lines that they touch.
 ///
 /// # Errors
-/// A handle that is no texture of this shape.
+/// Returns an error for a handle that is not a texture of this shape.
 pub(in super::super) fn fetch(
     warp: &mut Warp,
     context: &mut Context,
@@ -136,7 +136,7 @@ impl Plan {
     }
 }
 
-/// The sum of texels by weight.
+/// Returns the weighted sum of texels.
 fn mixed(taps: &[Tap], texels: &[[u32; 4]; MOST_TEXELS], whole: f64) -> [u32; 4] {
     std::array::from_fn(|channel| {
         let sum = taps.iter().zip(texels).fold(0.0, |sum, (&(_, weight), texel)| {

@@ -1,18 +1,20 @@
 //! Fetches from textures and accesses to surfaces.
 //!
 //! Texels lie in global memory, and every texel that a lane reads or writes is an access to global
-//! memory: it counts for coalescing and for races as a load or store there does. (On devices whose
-//! texture cache is the unified L1 a fetch is a load with another way to find its addresses.)
+//! memory: it counts for coalescing and for race detection like a load or store there. (On devices
+//! whose texture cache is the unified L1, a fetch is a load that computes its addresses in another
+//! way.)
 //!
-//! Filtering takes the weights of `sample` along each axis, multiplies them, and adds the texels by
-//! weight in double precision, the lowest x, y and z first; the sum is divided by 256 for each axis
-//! and rounded once, to single precision. A texel outside in border mode counts as zero; a NaN texel
-//! makes a NaN whatever its weight. How the hardware rounds in between is not documented.
+//! Filtering computes the weights of `sample` along each axis, multiplies them, and adds the
+//! weighted texels in double precision, the lowest x, y and z first. The sum is divided by 256 for
+//! each axis and rounded once, to single precision. A texel outside in border mode counts as zero;
+//! a NaN texel makes the result a NaN, whatever its weight. How the hardware rounds intermediate
+//! results is not documented.
 //!
-//! Choices where the CUDA C++ Programming Guide says nothing: integer coordinates outside of the
-//! image give zero whatever the address mode (which is what `tex1Dfetch` is described to do); a layer
-//! beyond the last one is the last one (its number is unsigned); `tld4` gives the channel of the texels
-//! (i, j+1), (i+1, j+1), (i+1, j), (i, j).
+//! The following choices are not specified by the CUDA C++ Programming Guide. Integer coordinates
+//! outside of the image give zero whatever the address mode (which is the described behaviour of
+//! `tex1Dfetch`). A layer beyond the last one is the last one (its number is unsigned). `tld4`
+//! gives the channel of the texels (i, j+1), (i+1, j+1), (i+1, j), (i, j).
 
 mod fetch;
 mod query;
@@ -33,10 +35,10 @@ use crate::isa::Space;
 use crate::path::MemoryUse;
 use crate::program::image::{Bound, Geometry};
 
-/// What the path says of an access to an image; its lines are recorded apart.
+/// The memory use of an access to an image; its lines are recorded separately.
 const USED: MemoryUse = MemoryUse { space: Space::Global, extra_transactions: 0 };
 
-/// What a handle stands for.
+/// Returns the image to which a handle is bound.
 fn find<'a>(
     context: &Context<'a>,
     pc: Pc,
@@ -75,7 +77,8 @@ fn find<'a>(
     }
 }
 
-/// A texel that cannot be accessed: what was tried, its address and size, and in which lane.
+/// Returns the fault for a texel that cannot be accessed: the attempted operation, its address and
+/// size, and the lane.
 #[cold]
 fn no_texel(
     denied: Denied,

@@ -1,4 +1,4 @@
-//! `txq` and `suq`.
+//! The image queries `txq` and `suq`.
 
 use super::super::context::Context;
 use super::super::fault::Fault;
@@ -8,10 +8,10 @@ use crate::base::{LaneMask, Pc};
 use crate::program::image::{Bound, Channel, Format, ReadMode, Sampler};
 use crate::program::sem::{ImageProperty, ImageQuery};
 
-/// `txq` and `suq`.
+/// Executes `txq` and `suq`.
 ///
 /// # Errors
-/// A handle that is nothing of the kind.
+/// Returns an error for a handle that is not an image of the required kind.
 pub(in super::super) fn query(
     warp: &mut Warp,
     context: &Context,
@@ -41,7 +41,7 @@ pub(in super::super) fn query(
     Ok(())
 }
 
-/// As OpenCL numbers the types of channels.
+/// Returns the type of a channel, in OpenCL's numbering.
 fn channel_type(format: Format, sampler: Option<&Sampler>) -> u32 {
     let normalized = sampler.is_some_and(|sampler| sampler.read == ReadMode::NormalizedFloat);
     match (format.elem, normalized) {

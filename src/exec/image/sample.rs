@@ -1,42 +1,43 @@
-//! From coordinates to texels and weights, along one axis.
+//! The mapping from coordinates to texels and weights, along one axis.
 //!
-//! The CUDA C++ Programming Guide ("Texture Fetching") says with `N` texels along the axis:
+//! The CUDA C++ Programming Guide ("Texture Fetching") specifies, with `N` texels along the axis:
 //!
-//! * a coordinate `x` that is normalised stands for `N x`;
+//! * a normalised coordinate `x` stands for `N x`;
 //! * point sampling gives texel `floor(x)`;
 //! * linear filtering gives `(1 - a) T[i] + a T[i + 1]` with `x_B = x - 0.5`, `i = floor(x_B)`, and
-//!   `a = frac(x_B)` in fixed point of 9 bits, 8 of them behind the point, so that 1 can be stored;
-//! * `clamp` takes the nearest coordinate inside, `border` zero outside, `wrap` the fraction of a
-//!   normalised coordinate, `mirror` the fraction or one less it, alternately.
+//!   `a = frac(x_B)` in fixed point of 9 bits, 8 of them after the point, so that 1 can be stored;
+//! * `clamp` takes the nearest coordinate inside, `border` gives zero outside, `wrap` takes the
+//!   fraction of a normalised coordinate, and `mirror` takes alternately the fraction and one minus
+//!   the fraction.
 //!
-//! What it leaves open is decided here like this. `a` is rounded to the nearest multiple of 1/256,
-//! a half up. Address modes apply to the indices `i` and `i + 1`, as in OpenGL; that is what the
-//! formulas above say except for mirrored coordinates that lie between two texels precisely. Wrap and
-//! mirror are clamp where coordinates are not normalised (the CUDA runtime's description of
-//! `cudaTextureDesc` says so). NaN reads as 0; infinities are far outside, and read as 0 where there
-//! is no outside (wrap and mirror). Products of coordinates and extents are exact: 24 bits times 32
-//! in double precision.
+//! The details that it leaves open are defined as follows. `a` is rounded to the nearest multiple
+//! of 1/256, ties up. Address modes apply to the indices `i` and `i + 1`, as in OpenGL; this agrees
+//! with the formulas above except for mirrored coordinates that lie exactly between two texels.
+//! Wrap and mirror act as clamp where coordinates are not normalised (according to the CUDA
+//! runtime's description of `cudaTextureDesc`). NaN reads as 0; infinities are far outside, and
+//! read as 0 where there is no outside (wrap and mirror). Products of coordinates and extents are
+//! exact: 24 bits times 32 in double precision.
 
 use crate::program::image::{AddressMode, Sampler};
 
-/// Parts that the way from one texel to the next is divided into.
+/// The number of parts into which the distance between two texels is divided.
 pub(super) const PARTS: u32 = 256;
 
-/// Two texels next to each other, `None` where there is nothing but zero.
+/// Two adjacent texels; `None` stands for zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pair {
-    /// Indices of the lower one and the upper one.
+    /// The indices of the lower and the upper texel.
     pub(super) texels: [Option<u32>; 2],
-    /// How much of the upper one, of [`PARTS`].
+    /// The weight of the upper texel, in units of 1/[`PARTS`].
     pub(super) weight: u32,
 }
 
-/// The texel of `n` along an axis that a coordinate lies in.
+/// Returns the texel, of `n` along an axis, in which a coordinate lies.
 pub(super) fn point(x: f32, n: u32, sampler: &Sampler, axis: usize) -> Option<u32> {
     index(scaled(x, n, sampler, axis).floor(), n, mode(sampler, axis))
 }
 
-/// The texels of `n` along an axis that a coordinate lies between.
+/// Returns the texels, of `n` along an axis, between which a coordinate lies.
 pub(super) fn linear(x: f32, n: u32, sampler: &Sampler, axis: usize) -> Pair {
     let parts = f64::from(PARTS);
     // x - 0.5 in parts, rounded to the nearest: floor(256 (x - 0.5) + 0.5)
@@ -48,14 +49,14 @@ pub(super) fn linear(x: f32, n: u32, sampler: &Sampler, axis: usize) -> Pair {
     Pair { texels: [index(lower, n, mode), index(lower + 1.0, n, mode)], weight }
 }
 
-/// The coordinate, one for each texel.
+/// Returns the coordinate in units of texels.
 fn scaled(x: f32, n: u32, sampler: &Sampler, axis: usize) -> f64 {
     let x = f64::from(x);
     let periodic = matches!(mode(sampler, axis), AddressMode::Wrap | AddressMode::Mirror);
     if x.is_nan() || x.is_infinite() && periodic {
         0.0
     } else if periodic {
-        // as far as the period goes, so that half a texel still counts
+        // reduced modulo the period, so that half a texel remains significant
         (x * f64::from(n)) % (2.0 * f64::from(n))
     } else if sampler.normalized {
         x * f64::from(n)
@@ -64,7 +65,7 @@ fn scaled(x: f32, n: u32, sampler: &Sampler, axis: usize) -> f64 {
     }
 }
 
-/// The address mode that counts.
+/// Returns the effective address mode.
 fn mode(sampler: &Sampler, axis: usize) -> AddressMode {
     match sampler.address[axis] {
         AddressMode::Wrap | AddressMode::Mirror if !sampler.normalized => AddressMode::Clamp,
@@ -72,7 +73,7 @@ fn mode(sampler: &Sampler, axis: usize) -> AddressMode {
     }
 }
 
-/// The texel at an integral place that may be outside.
+/// Returns the texel at an integral position that may be outside.
 fn index(at: f64, n: u32, mode: AddressMode) -> Option<u32> {
     let n = f64::from(n);
     let inside = match mode {

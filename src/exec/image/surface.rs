@@ -1,4 +1,4 @@
-//! `suld.b` and `sust.b`.
+//! The surface accesses `suld.b` and `sust.b`.
 
 use super::super::context::Context;
 use super::super::fault::{self, Fault};
@@ -12,17 +12,17 @@ use crate::path::MemoryUse;
 use crate::program::image::{Bound, Image};
 use crate::program::sem::{Operand, Outside, SurfaceAccess, SurfaceData};
 
-/// Bytes of an access to a surface at most.
+/// The largest number of bytes of an access to a surface.
 const MAX_ACCESS: usize = 32;
 
-/// Where the lanes of an access go; `None` where one does nothing.
+/// The addresses of the lanes of an access; `None` for a lane that does nothing.
 type Places = [Option<u64>; WARP_SIZE];
 
-/// `suld.b` and `sust.b`; the lines they touch are recorded.
+/// Executes `suld.b` and `sust.b`, and records the lines that they touch.
 ///
 /// # Errors
-/// A handle that is no surface of this shape, an access outside of it that is to trap, or one that
-/// is not aligned.
+/// Returns an error for a handle that is not a surface of this shape, for an access outside of it
+/// that has to trap, and for one that is not aligned.
 pub(in super::super) fn surface(
     warp: &mut Warp,
     context: &mut Context,
@@ -78,7 +78,7 @@ fn store(
     let (size, element) = (access.size(), usize::from(access.bits / 8));
     let all = || places.iter().enumerate().filter_map(|(lane, place)| Some((lane, (*place)?)));
     let mut values = [[0; MAX_ACCESS]; WARP_SIZE];
-    // what is there before any lane has stored
+    // compare with the contents before any lane has stored
     let mut unchanged = LaneMask::empty();
     for (lane, address) in all() {
         for (src, bytes) in srcs.iter().zip(values[lane].chunks_mut(element)) {
@@ -110,7 +110,7 @@ fn store(
     Ok(())
 }
 
-/// Where the access of a lane goes; nowhere if it does nothing.
+/// Returns the address of a lane's access, or `None` if it does nothing.
 fn place(
     warp: &Warp,
     context: &Context,
@@ -153,9 +153,10 @@ fn outside(
     fault::at(context.program, pc, message, hint)
 }
 
-/// Where an access to a surface goes, or that it goes nowhere; `None` if it has to trap.
+/// Returns the address of an access to a surface, or `Some(None)` if it does nothing; `None` if it
+/// has to trap.
 fn placed(image: &Image, at: [i64; 3], layer: u64, size: usize, outside: Outside) -> Option<Option<u64>> {
-    // the last place of each axis; negative if there is none
+    // the last position on each axis; negative if there is none
     let last = [
         image.row_bytes() as i64 - size as i64,
         i64::from(image.extent[1]) - 1,

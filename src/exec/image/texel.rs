@@ -1,14 +1,14 @@
-//! Texels as the values that a fetch gives.
+//! The conversion of texels to the values that a fetch gives.
 
 use super::super::arith::exact::{F16, F32};
 use crate::program::image::{Channel, Format, ReadMode};
 use crate::program::sem::Round;
 
-/// The channels of a texel as registers get them; channels that it does not have are zero.
+/// Returns the channels of a texel as registers get them; missing channels are zero.
 ///
-/// Integers are extended to 32 bits by their sign. `NormalizedFloat` divides those of 8 and 16 bits by
-/// the largest one of their type, and the least signed one gives -1 as the one above it does. Halves
-/// become single precision.
+/// Integers are sign-extended to 32 bits. `NormalizedFloat` divides those of 8 and 16 bits by the
+/// largest one of their type; the smallest signed number gives -1, like its successor. Halves are
+/// converted to single precision.
 pub(super) fn values(bytes: &[u8], format: Format, read: ReadMode) -> [u32; 4] {
     let mut values = [0; 4];
     for (value, bytes) in values.iter_mut().zip(bytes.chunks_exact(format.elem.size() as usize)) {
@@ -68,7 +68,7 @@ mod tests {
         assert_eq!(float(Channel::U16, &[0xff, 0xff]), 1.0);
         assert_eq!(float(Channel::I16, &[0x00, 0x80]), -1.0);
         assert_eq!(float(Channel::I16, &[1, 0]), 1.0 / 32767.0);
-        // wider integers stay as they are
+        // wider integers are not converted
         assert_eq!(one(Channel::U32, ReadMode::NormalizedFloat, &[7, 0, 0, 0]), 7);
     }
 }

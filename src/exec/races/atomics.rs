@@ -1,4 +1,4 @@
-//! Which atomic operations notice in what order they are done.
+//! Atomic operations whose results depend on the order of their execution.
 
 use std::collections::HashMap;
 
@@ -7,20 +7,21 @@ use crate::base::Pc;
 use crate::program::sem::{ArgLocation, AtomOp, Operand, ValueTy};
 use crate::program::{Program, Sem};
 
-/// What is known of the atomic operations of a program, by pc.
+/// The properties of the atomic operations of a program, by pc.
 #[derive(Clone, Debug)]
 pub(super) struct Atomics {
-    /// Operation and type of the cell; `None` for other instructions.
+    /// The operation and the type of the memory cell; `None` for other instructions.
     ops: Vec<Option<(AtomOp, ValueTy)>>,
     /// Whether the old value reaches a branch, a guard, an address or memory.
     used: Vec<bool>,
-    /// What the cells of `inc` and `dec` wrapped at; `None` if all of a program wrap at one constant.
+    /// The values at which the cells of `inc` and `dec` wrapped; `None` if all of a program wrap at
+    /// one constant.
     bounds: Option<HashMap<(bool, u64), Bound>>,
-    /// Whether an `inc` or `dec` came to a cell that wrapped at something else before.
+    /// Whether an `inc` or `dec` accessed a cell that wrapped at another value before.
     mixed: Vec<bool>,
 }
 
-/// What a cell wraps at, and the section in which that was seen.
+/// The value at which a cell wraps, and the section in which that was observed.
 #[derive(Clone, Copy, Debug)]
 struct Bound {
     value: u64,
@@ -29,7 +30,7 @@ struct Bound {
 
 impl Atomics {
     pub(super) fn new(program: &Program) -> Self {
-        // what a function hands back in a register may be used by any caller
+        // a value that a function returns in a register may be used by any caller
         let handed_back = |instr: &crate::program::Instr| match &instr.sem {
             Sem::Call(call) => call.give_back.iter().map(|transfer| transfer.from).collect(),
             _ => Vec::new(),
@@ -68,19 +69,20 @@ impl Atomics {
         }
     }
 
-    /// Whether the old value that this operation gives is used.
+    /// Returns whether the old value that this operation returns is used.
     pub(super) fn is_used(&self, pc: Pc) -> bool {
         self.used[pc.index()]
     }
 
-    /// Whether the operation may be done by several warps in any order.
+    /// Returns whether the operation may be executed by several warps in any order.
     pub(super) fn is_harmless(&self, pc: u32) -> bool {
         let pc = Pc::new(pc);
         !self.is_used(pc) && self.commute(pc, pc)
     }
 
-    /// An `inc` or `dec` wraps at `value` in a cell; those in another section came earlier, if it is
-    /// sections that order accesses. False if there are more cells than may be remembered.
+    /// Records that an `inc` or `dec` wraps at `value` in a cell. Where sections order accesses,
+    /// operations of another section came earlier. Returns false if the limit on recorded cells is
+    /// exceeded.
     pub(super) fn wraps_at(
         &mut self,
         pc: Pc,
@@ -101,15 +103,16 @@ impl Atomics {
         true
     }
 
-    /// Whether two operations on one cell leave the same in either order. Sums of floating-point
-    /// numbers count as such: what becomes of their last bits is looked at elsewhere (`varying.rs`).
+    /// Returns whether two operations on one cell leave the same value in either order. Sums of
+    /// floating-point numbers count as such; their last bits are analysed separately
+    /// (`varying.rs`).
     pub(super) fn commute(&self, one: Pc, other: Pc) -> bool {
         let (Some((op, ty)), Some((other_op, other_ty))) = (self.ops[one.index()], self.ops[other.index()])
         else {
             return false;
         };
         let same_type = match (ty, other_ty) {
-            // the sign changes the order of numbers, and nothing else
+            // the sign only affects the order of numbers
             (ValueTy::Int(ty), ValueTy::Int(other)) if !matches!(op, AtomOp::Min | AtomOp::Max) => {
                 ty.bits == other.bits
             }
@@ -125,7 +128,7 @@ impl Atomics {
     }
 }
 
-/// Whether the operation wraps at its operand.
+/// Returns whether the operation wraps at its operand.
 pub(in crate::exec) fn wraps(op: AtomOp) -> bool {
     matches!(op, AtomOp::Inc | AtomOp::Dec)
 }

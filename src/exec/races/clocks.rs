@@ -1,24 +1,24 @@
-//! What the accesses of a warp are ordered after where barriers take some warps of a block only:
-//! vector clocks (Flanagan and Freund, "FastTrack: efficient and precise dynamic race detection",
-//! PLDI 2009), and for each place the epochs of all who accessed it.
+//! The order of accesses where barriers involve some warps of a block only: vector clocks (Flanagan
+//! and Freund, "FastTrack: efficient and precise dynamic race detection", PLDI 2009), and for each
+//! location the epochs of all warps that accessed it.
 
 use std::collections::HashMap;
 
 use super::shadow::Cell;
 use crate::base::WarpMask;
 
-/// Warps of a block at most.
+/// The largest number of warps of a block.
 const WARPS: usize = 64;
-/// Barriers of a block.
+/// The number of barriers of a block.
 const BARRIERS: usize = 16;
 
-/// An epoch of each warp.
+/// A vector clock: an epoch of each warp.
 type Clock = [u32; WARPS];
 
-/// A place of memory: whether it is shared memory, and the address.
+/// A location in memory: whether it is in shared memory, and the address.
 pub(super) type ClockKey = (bool, u64);
 
-/// What an access does to a place, as far as the clocks distinguish it.
+/// The effect of an access on a location, as far as the clocks distinguish it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Side {
     Reader,
@@ -28,21 +28,23 @@ pub(super) enum Side {
 /// The clocks of a block.
 #[derive(Clone, Debug)]
 pub(super) struct Clocks {
-    /// Epoch of each warp, from 1; it grows whenever others may learn of the accesses before.
+    /// The epoch of each warp, from 1; it is incremented whenever other warps may be ordered after
+    /// the accesses before.
     own: Clock,
-    /// By warp: up to which epoch of every other warp its accesses come later.
+    /// By warp: the epoch of every other warp after which its accesses are ordered.
     known: Vec<Clock>,
-    /// By barrier: what those who came to it knew.
+    /// By barrier: the joined clocks of the warps that arrived at it.
     gathered: Vec<Clock>,
-    /// By address of an mbarrier object: what those who arrived in the running phase knew, and what
-    /// is known to who learns that an earlier one has completed.
+    /// By address of an mbarrier object: the joined clocks of the warps that arrived in the current
+    /// phase, and those of earlier phases, which are joined by a warp that observes their
+    /// completion.
     objects: HashMap<u64, [Box<Clock>; 2]>,
-    /// The last epoch in which each warp accessed a place.
+    /// The last epoch in which each warp accessed a location.
     last: HashMap<(ClockKey, Side), Box<Clock>>,
 }
 
 impl Clocks {
-    /// The clocks at the beginning of a block.
+    /// Creates the clocks at the beginning of a block.
     pub(super) fn new() -> Self {
         Self {
             own: [1; WARPS],
@@ -53,7 +55,7 @@ impl Clocks {
         }
     }
 
-    /// A warp comes to a barrier.
+    /// Records that a warp arrives at a barrier.
     pub(super) fn arrive(&mut self, warp: usize, barrier: usize) {
         let mut knows = self.known[warp];
         knows[warp] = self.own[warp];
@@ -61,7 +63,8 @@ impl Clocks {
         self.own[warp] += 1;
     }
 
-    /// A barrier opens for those who wait at it; `ended` warps have gone through it too.
+    /// Records that a barrier releases the `waiting` warps; the `ended` warps count as having
+    /// passed it too.
     pub(super) fn release(&mut self, barrier: usize, waiting: WarpMask, ended: WarpMask) {
         let mut gathered = std::mem::replace(&mut self.gathered[barrier], [0; WARPS]);
         for warp in ended.slots() {
@@ -74,7 +77,8 @@ impl Clocks {
         }
     }
 
-    /// A warp arrives at an mbarrier object; whether that completes the phase.
+    /// Records that a warp arrives at an mbarrier object; `completes` says whether this completes
+    /// the phase.
     pub(super) fn arrive_at_object(&mut self, warp: usize, address: u64, completes: bool) {
         let mut knows = self.known[warp];
         knows[warp] = self.own[warp];
@@ -88,27 +92,27 @@ impl Clocks {
         self.own[warp] += 1;
     }
 
-    /// A warp learns that a phase of an mbarrier object has completed.
+    /// Records that a warp observes the completion of a phase of an mbarrier object.
     pub(super) fn learn_of_object(&mut self, warp: usize, address: u64) {
         if let Some([_, completed]) = self.objects.get(&address) {
             join(&mut self.known[warp], completed);
         }
     }
 
-    /// Whether some other warp did what the cell tells of, with no order between that and what the
-    /// warp does now.
+    /// Returns whether some other warp did the access that the cell describes without being ordered
+    /// before the present access of `warp`.
     pub(super) fn is_foreign(&self, cell: Cell, warp: usize, place: ClockKey, side: Side) -> bool {
         let unordered =
             |last: &Clock| (0..WARPS).any(|other| other != warp && last[other] > self.known[warp][other]);
         cell.is_of_another_block() || self.last.get(&(place, side)).is_some_and(|last| unordered(last))
     }
 
-    /// Whether the places remembered take no more than about so many bytes.
+    /// Returns whether the recorded locations take at most about `limit` bytes.
     pub(super) fn fits(&self, limit: usize) -> bool {
         self.last.len() <= limit / (2 * size_of::<Clock>())
     }
 
-    /// Remembers an access; what is `ordered` before it need not be known any more.
+    /// Records an access. If it is `ordered` after all earlier ones, these need not be kept.
     pub(super) fn remember(&mut self, warp: usize, place: ClockKey, side: Side, ordered: bool) {
         let last = self.last.entry((place, side)).or_insert_with(|| Box::new([0; WARPS]));
         if ordered {

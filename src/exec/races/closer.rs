@@ -1,5 +1,5 @@
-//! The closer look: which accesses to a place race with each other, cell by cell, with everything
-//! that is rare.
+//! The precise analysis: which accesses to a location race with each other, cell by cell, including
+//! all rare cases.
 
 use super::atomics::Atomics;
 use super::clocks::{ClockKey, Clocks, Side};
@@ -9,7 +9,7 @@ use super::{Deed, Region};
 use crate::base::Pc;
 
 impl Watch {
-    /// An access to bytes from an address on, of which some may race.
+    /// Analyses an access to bytes from an address on, of which some may race.
     #[cold]
     pub(super) fn examine(
         &mut self,
@@ -40,8 +40,8 @@ impl Watch {
     }
 }
 
-/// One access to one place: remembers it, and says which writer and which reader it races with.
-/// Without clocks it is the sections that order accesses.
+/// Records one access to one location, and returns the writer and the reader with which it races.
+/// Without clocks, the sections order accesses.
 fn examine(
     clocks: Option<(&mut Clocks, ClockKey)>,
     atomics: &Atomics,
@@ -61,7 +61,8 @@ fn examine(
     let raced = match deed {
         Deed::Reads => [raced_writer, None],
         Deed::Writes => [raced_writer, raced_reader],
-        // several may leave the same value, as long as nobody else looks or changes it otherwise
+        // several warps may write the same value, as long as no other warp reads the location or
+        // writes another value
         Deed::Rewrites => {
             [raced_writer.filter(|cell| cell.is_special()), raced_reader.filter(|read| !read.is_special())]
         }
@@ -76,7 +77,7 @@ fn examine(
             [raced_writer.filter(order_shows), raced_reader]
         }
     };
-    // with clocks, what a warp did itself may lie in an earlier section
+    // with clocks, the warp's own accesses may be in an earlier section
     let open = |cell: Cell, foreign: bool| if clocks.is_some() { foreign } else { cell.is_open() };
     let side = match deed {
         Deed::Reads | Deed::Rewrites => {
@@ -99,7 +100,7 @@ fn examine(
             *writer = match (open(written, foreign_writer), foreign_writer) {
                 (false, _) => own.special(),
                 (true, true) => written.many(),
-                // the warp's own store, or an operation whose result counts, says more
+                // the warp's own store, or an operation whose result is used, is more informative
                 (true, false) if !written.is_special() || !atomics.is_used(pc) => written,
                 (true, false) => own.special(),
             };

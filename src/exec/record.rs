@@ -1,4 +1,5 @@
-//! What timing wants to know of memory accesses besides their space: bank conflicts, lines.
+//! The recorder of the data of memory accesses that the timing simulation needs besides their
+//! space: bank conflicts and lines.
 
 use super::Options;
 use super::memory::Memory;
@@ -13,25 +14,25 @@ use crate::program::layout::LOCAL_LINES_BASE;
 
 /// The recorder of a launch.
 pub(super) struct Record {
-    /// The banks whose conflicts count, if any do.
+    /// The banks, if bank conflicts are recorded.
     pub(super) banks: Option<Banks>,
     traffic: Option<Traffic>,
-    /// Addresses of the instruction just executed, if they are recorded.
+    /// The addresses of the instruction just executed, if they are recorded.
     addresses: Option<Vec<u64>>,
-    /// By pc: what its last access was like, if that was one of those that are remembered.
+    /// By pc: its last access, if it was of a kind that is kept.
     seen: Vec<Option<Box<Seen>>>,
 }
 
-/// An access, and what timing wants to know of it. To timing one that begins a number of whole lines further on is the same,
-/// in shared memory a number of whole words.
+/// An access, and its data for the timing simulation. An access that begins a number of whole lines
+/// further on has the same timing; in shared memory, a number of whole words.
 struct Seen {
     space: Space,
-    /// Where in its line or word it begins.
+    /// The start of the access within its line or word, in bytes.
     begin: u64,
     enabled: LaneMask,
     span: Span,
     extra_transactions: u8,
-    /// Its lines, counted from the one in which it begins.
+    /// Its lines, relative to the line in which it begins.
     lines: Vec<LineUse>,
 }
 
@@ -47,13 +48,13 @@ struct Traffic {
     group: Vec<LineUse>,
 }
 
-/// Lines of one instruction that are still being collected.
+/// The lines of one instruction that are still being collected.
 pub(super) struct Collecting<'a> {
     traffic: &'a mut Traffic,
     store: bool,
 }
 
-/// Bytes of a word.
+/// The bytes of a word.
 const WORD: u64 = 4;
 
 impl Record {
@@ -73,8 +74,9 @@ impl Record {
         }
     }
 
-    /// If the lanes of an instruction lie to each other and to lines as they did the last time: its transactions beyond
-    /// those of an access without bank conflicts. Its lines are recorded.
+    /// Reuses the data of the last access of an instruction, if the lanes have the same positions
+    /// relative to each other and to lines. Records its lines, and returns its transactions beyond
+    /// those of an access without bank conflicts.
     #[inline]
     pub(super) fn again(
         &mut self,
@@ -100,7 +102,7 @@ impl Record {
         Some(seen.extra_transactions)
     }
 
-    /// Remembers an access, of which the lines were recorded just now.
+    /// Keeps an access whose lines were just recorded.
     pub(super) fn remember(
         &mut self,
         (pc, space): (Pc, Space),
@@ -117,7 +119,7 @@ impl Record {
         let first = match space {
             Space::Global => memory.packed_address(span.low) / LineUse::LINE_BYTES,
             Space::Shared => 0,
-            // where other spaces have lines these do not move on with addresses
+            // in other spaces, lines do not move with addresses
             _ => return self.seen[place] = None,
         };
         let lines = group.iter().map(|line| line.moved(first.wrapping_neg())).collect();
@@ -125,18 +127,18 @@ impl Record {
         self.seen[place] = Some(Box::new(seen));
     }
 
-    /// Whether anything besides the space of an access is recorded.
+    /// Returns whether anything besides the space of an access is recorded.
     #[inline(always)]
     pub(super) fn wants_addresses(&self) -> bool {
         self.banks.is_some() || self.traffic.is_some() || self.addresses.is_some()
     }
 
-    /// Whether it is recorded which lanes do what, and where.
+    /// Returns whether the lanes of each step and their addresses are recorded.
     pub(super) fn lanes(&self) -> bool {
         self.addresses.is_some()
     }
 
-    /// Where a lane of the instruction accesses memory.
+    /// Records the address of a lane of the instruction.
     #[inline]
     pub(super) fn address(&mut self, address: impl FnOnce() -> u64) {
         if let Some(addresses) = &mut self.addresses {
@@ -144,7 +146,7 @@ impl Record {
         }
     }
 
-    /// Starts the group of an instruction that accesses this space, if it is to have one.
+    /// Starts the group of an instruction that accesses this space, if it has one.
     #[inline]
     pub(super) fn collect(&mut self, pc: Pc, space: Space) -> Option<Collecting<'_>> {
         let traffic = self.traffic.as_mut()?;
@@ -169,13 +171,13 @@ impl Record {
     }
 }
 
-/// Where an access begins in its line or word.
+/// Returns the start of an access within its line or word, in bytes.
 fn begin(space: Space, span: &Span) -> u64 {
     span.low % if space == Space::Shared { WORD } else { LineUse::LINE_BYTES }
 }
 
 impl Collecting<'_> {
-    /// A lane's access to global memory.
+    /// Adds a lane's access to global memory.
     pub(super) fn global(&mut self, memory: &mut Memory, address: u64, bytes: usize, apart: bool) {
         let address = memory.packed_address(address);
         if apart {
@@ -185,12 +187,12 @@ impl Collecting<'_> {
         }
     }
 
-    /// A lane's access to a constant or a parameter.
+    /// Adds a lane's access to a constant or a parameter.
     pub(super) fn constant(&mut self, base: u64, offset: u64, bytes: usize) {
         self.traffic.lines.touch(base | offset, bytes);
     }
 
-    /// A thread's access to its local memory.
+    /// Adds a thread's access to its local memory.
     pub(super) fn local(
         &mut self,
         memory: &Memory,
@@ -205,7 +207,7 @@ impl Collecting<'_> {
         self.traffic.lines.touch_local(LOCAL_LINES_BASE, (words, warp), thread % WARP_SIZE, address, bytes);
     }
 
-    /// All lanes have been seen.
+    /// Completes the group, after all lanes have been added.
     pub(super) fn finish(self) {
         self.traffic.lines.finish(&mut self.traffic.group, self.store);
     }

@@ -1,8 +1,8 @@
 //! The registers of a warp.
 //!
-//! Registers of up to 32 bits lie in narrow rows, those of 64 bits in wide ones, so that an
-//! operation on 32 bits moves half the bytes. Behind the registers of the program lie rows for its
-//! immediates and for the special registers it reads: an operand is then a row, whatever it is.
+//! Registers of up to 32 bits lie in narrow rows, and those of 64 bits in wide ones, so that a
+//! 32-bit operation moves half the bytes. The registers of the program are followed by rows for its
+//! immediates and for the special registers that it reads, so that every kind of operand is a row.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use crate::base::{LaneMask, RegId, WARP_SIZE};
 use crate::program::sem::{Operand, Special};
 use crate::program::{Program, RegKind};
 
-/// Where a register of the program is.
+/// The row of a register of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RegisterRow {
     /// A predicate, by its [`RegId`].
@@ -23,7 +23,7 @@ pub(super) enum RegisterRow {
     Wide(u32),
 }
 
-/// What a row behind the registers holds.
+/// The contents of a row after the registers of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Input {
     /// The same value in every lane.
@@ -32,11 +32,11 @@ pub(super) enum Input {
     Special(Special),
 }
 
-/// Where everything is, for all warps of a launch.
+/// The rows of all operands, for all warps of a launch.
 #[derive(Clone, Debug)]
 pub(super) struct RegisterMap {
     places: Vec<RegisterRow>,
-    /// Per register, the bits that it has.
+    /// Per register, a mask of its bits.
     widths: Vec<u64>,
     narrow: usize,
     wide: usize,
@@ -45,7 +45,7 @@ pub(super) struct RegisterMap {
     words: Words,
 }
 
-/// What kernels read of parameters and constants as if they were registers.
+/// The parameters and constants that kernels read as if they were registers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Words {
     pub(super) params: Vec<u8>,
@@ -53,7 +53,7 @@ pub(super) struct Words {
 }
 
 impl Words {
-    /// 32 bits; what lies beyond the end is zero.
+    /// Returns 32 bits; bits beyond the end are zero.
     fn word(bytes: &[u8], at: u32) -> u64 {
         let word = bytes.get(at as usize..).and_then(|bytes| bytes.first_chunk::<4>());
         word.map_or(0, |word| u64::from(u32::from_le_bytes(*word)))
@@ -64,12 +64,12 @@ impl Words {
 #[derive(Clone, Debug, Default)]
 struct Inputs {
     list: Vec<Input>,
-    /// Index of each in the list; never iterated over.
+    /// The index of each in the list; never iterated over.
     known: HashMap<Input, usize>,
 }
 
 impl Inputs {
-    /// The row of an input, if they begin behind `before` others.
+    /// Returns the row of an input, if inputs follow after `before` other rows.
     fn row(&mut self, before: usize, input: Input) -> u32 {
         let next = self.list.len();
         let index = *self.known.entry(input).or_insert(next);
@@ -81,7 +81,7 @@ impl Inputs {
 }
 
 impl RegisterMap {
-    /// The registers of a program, no inputs yet.
+    /// Creates the map of the registers of a program, without any inputs.
     pub(super) fn new(program: &Program) -> Self {
         let (mut narrow, mut wide) = (0, 0);
         let place = |kind| match kind {
@@ -111,32 +111,32 @@ impl RegisterMap {
         }
     }
 
-    /// Says what lies in parameters and constants while the launch runs.
+    /// Sets the contents of parameters and constants for the launch.
     pub(super) fn bind(&mut self, words: Words) {
         self.words = words;
     }
 
-    /// A word of the parameters.
+    /// Returns a word of the parameters.
     pub(super) fn param(&self, at: u32) -> u64 {
         Words::word(&self.words.params, at)
     }
 
-    /// A word of constant memory.
+    /// Returns a word of constant memory.
     pub(super) fn constant(&self, at: u32) -> u64 {
         Words::word(&self.words.constants, at)
     }
 
-    /// Where a register is.
+    /// Returns the row of a register.
     pub(super) fn place(&self, reg: RegId) -> RegisterRow {
         self.places[reg.index()]
     }
 
-    /// The bits that a register has.
+    /// Returns a mask of the bits of a register.
     pub(super) fn width(&self, reg: RegId) -> u64 {
         self.widths[reg.index()]
     }
 
-    /// The narrow row of an operand of an operation on 32 bits; `None` if it has none.
+    /// Returns the narrow row of an operand of a 32-bit operation; `None` if it has none.
     pub(super) fn narrow(&mut self, operand: Operand) -> Option<u32> {
         let input = match operand {
             Operand::Reg(reg) => {
@@ -152,7 +152,7 @@ impl RegisterMap {
         Some(self.narrow_inputs.row(self.narrow, input))
     }
 
-    /// The wide row of an operand of an operation on 64 bits; `None` if it has none.
+    /// Returns the wide row of an operand of a 64-bit operation; `None` if it has none.
     pub(super) fn wide(&mut self, operand: Operand) -> Option<u32> {
         match operand {
             Operand::Reg(reg) => match self.place(reg) {
@@ -168,16 +168,16 @@ impl RegisterMap {
 /// The registers of one warp.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Registers {
-    /// Rows of up to 32 bits, zero-extended from the width of their register.
+    /// The rows of up to 32 bits, zero-extended from the width of their register.
     pub(super) narrow: Vec<Row<u32>>,
-    /// Rows of 64 bits.
+    /// The rows of 64 bits.
     pub(super) wide: Vec<Row<u64>>,
-    /// Predicates, by [`RegId`]; entries of other registers are unused.
+    /// The predicates, by [`RegId`]; entries of other registers are unused.
     pub(super) preds: Vec<LaneMask>,
 }
 
 impl Registers {
-    /// All zero; [`Registers::start`] fills the inputs.
+    /// Creates registers that are all zero; [`Registers::start`] fills the inputs.
     pub(super) fn new(map: &RegisterMap) -> Self {
         Self {
             narrow: vec![Row([0; WARP_SIZE]); map.narrow + map.narrow_inputs.list.len()],
@@ -203,7 +203,7 @@ impl Registers {
         }
     }
 
-    /// A register in every lane.
+    /// Returns a register in every lane.
     pub(super) fn lanes(&self, place: RegisterRow) -> Lanes {
         match place {
             RegisterRow::Pred => [0; WARP_SIZE],
@@ -212,7 +212,7 @@ impl Registers {
         }
     }
 
-    /// A register in one lane.
+    /// Returns a register in one lane.
     #[inline]
     pub(super) fn get(&self, place: RegisterRow, lane: usize) -> u64 {
         match place {
@@ -222,7 +222,7 @@ impl Registers {
         }
     }
 
-    /// Writes one lane of a register; the value has no bits beyond its width.
+    /// Writes one lane of a register; the value must have no bits beyond its width.
     #[inline]
     pub(super) fn set(&mut self, place: RegisterRow, lane: usize, value: u64) {
         match place {
@@ -233,12 +233,12 @@ impl Registers {
     }
 }
 
-/// The registers of a function as they were when it was called once more.
+/// The saved registers of a function that was called again.
 #[derive(Clone, Debug)]
 pub(super) struct Aside {
-    /// Calls that were open below that one.
+    /// The number of calls that were open below that one.
     pub(super) depth: usize,
-    /// In the order of the function's registers of each kind.
+    /// The values in the order of the function's registers of each kind.
     pub(super) narrow: Vec<Row<u32>>,
     pub(super) wide: Vec<Row<u64>>,
     pub(super) preds: Vec<LaneMask>,

@@ -1,11 +1,11 @@
-//! Registers as rows: one value for each lane of a warp, side by side, so that one operation on
-//! all lanes is a handful of vector instructions.
+//! Registers as rows: one value for each lane of a warp, contiguous in memory, so that one
+//! operation on all lanes is a handful of vector instructions.
 //!
 //! The functions here are plain loops over the lanes. They become vector code where they are
 //! inlined into a [`Vectorised`] run, which is compiled once for processors with AVX2 and FMA and
-//! once for any processor; which of the two runs is decided when a launch starts. Both give the
-//! same bits: every function is exact, and whether a multiply-add is done by one instruction or
-//! by [`super::arith::float`]'s own steps is not visible in its result.
+//! once for any processor. The choice between the two is made when a launch starts. Both give the
+//! same bits: every function is exact, and a multiply-add gives the same result by one instruction
+//! or by the steps of [`super::arith::float`].
 
 use fearless_simd::{Level, Simd};
 
@@ -17,15 +17,16 @@ use crate::base::{LaneMask, WARP_SIZE};
 #[repr(align(64))]
 pub(super) struct Row<T>(pub(super) [T; WARP_SIZE]);
 
-/// A run that is worth compiling for the vector instructions of the processor.
+/// A computation that is worth compiling for the vector instructions of the processor.
 ///
-/// Implementations and everything hot they call are `#[inline(always)]`, for only what is inlined
-/// is compiled for those instructions.
+/// Implementations and all hot functions that they call are `#[inline(always)]`, because only
+/// inlined code is compiled for those instructions.
 pub(super) trait Vectorised {
-    /// What the run gives.
+    /// The result of the computation.
     type Output;
 
-    /// Runs; `FUSED` says whether the processor multiplies and adds in one instruction.
+    /// Runs the computation; `FUSED` says whether the processor multiplies and adds in one
+    /// instruction.
     fn run<const FUSED: bool>(self) -> Self::Output;
 }
 
@@ -34,7 +35,7 @@ pub(super) trait Vectorised {
 pub(super) struct Processor(Level);
 
 impl Processor {
-    /// What this machine has, or less.
+    /// Selects the vector instructions of this machine, or a smaller set.
     pub(super) fn new(vectors: Vectors) -> Self {
         match vectors {
             Vectors::Detected => Self(Level::new()),
@@ -42,7 +43,7 @@ impl Processor {
         }
     }
 
-    /// Runs it with these instructions.
+    /// Runs a computation with these instructions.
     #[inline]
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
     pub(super) fn run<V: Vectorised>(self, run: V) -> V::Output {
@@ -55,7 +56,7 @@ impl Processor {
         }
     }
 
-    /// Runs it with these instructions.
+    /// Runs a computation with these instructions.
     #[inline]
     #[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
     pub(super) fn run<V: Vectorised>(self, run: V) -> V::Output {
@@ -64,7 +65,7 @@ impl Processor {
     }
 }
 
-/// All ones in the lanes of a mask, zero in the others.
+/// Returns a row with all ones in the lanes of a mask, and zero in the others.
 #[inline(always)]
 pub(super) fn spread(mask: LaneMask) -> Row<u32> {
     let mut row = Row([0; WARP_SIZE]);
@@ -74,20 +75,20 @@ pub(super) fn spread(mask: LaneMask) -> Row<u32> {
     row
 }
 
-/// A mask row for values of 64 bits.
+/// Widens an element of a mask row to 64 bits.
 #[inline(always)]
 pub(super) fn widened(mask: u32) -> u64 {
     mask as i32 as i64 as u64
 }
 
-/// `d = f(a)` in the lanes of a mask.
+/// Computes `d = f(a)` in the lanes of a mask.
 #[inline(always)]
 pub(super) fn map1(rows: &mut [Row<u32>], d: u32, a: u32, mask: &Row<u32>, f: impl Fn(u32) -> u32) {
     let a = rows[a as usize];
     put(&mut rows[d as usize], mask, |lane| f(a.0[lane]));
 }
 
-/// `d = f(a, b)` in the lanes of a mask.
+/// Computes `d = f(a, b)` in the lanes of a mask.
 #[inline(always)]
 pub(super) fn map2(
     rows: &mut [Row<u32>],
@@ -100,7 +101,7 @@ pub(super) fn map2(
     put(&mut rows[d as usize], mask, |lane| f(a.0[lane], b.0[lane]));
 }
 
-/// `d = f(a, b, c)` in the lanes of a mask.
+/// Computes `d = f(a, b, c)` in the lanes of a mask.
 #[inline(always)]
 pub(super) fn map3(
     rows: &mut [Row<u32>],
@@ -113,14 +114,14 @@ pub(super) fn map3(
     put(&mut rows[d as usize], mask, |lane| f(a.0[lane], b.0[lane], c.0[lane]));
 }
 
-/// As [`map1`], of values of 64 bits.
+/// Computes `d = f(a)` like [`map1`], for 64-bit values.
 #[inline(always)]
 pub(super) fn wide1(rows: &mut [Row<u64>], d: u32, a: u32, mask: &Row<u32>, f: impl Fn(u64) -> u64) {
     let a = rows[a as usize];
     put_wide(&mut rows[d as usize], mask, |lane| f(a.0[lane]));
 }
 
-/// As [`map2`], of values of 64 bits.
+/// Computes `d = f(a, b)` like [`map2`], for 64-bit values.
 #[inline(always)]
 pub(super) fn wide2(
     rows: &mut [Row<u64>],
@@ -133,7 +134,7 @@ pub(super) fn wide2(
     put_wide(&mut rows[d as usize], mask, |lane| f(a.0[lane], b.0[lane]));
 }
 
-/// As [`map3`], of values of 64 bits.
+/// Computes `d = f(a, b, c)` like [`map3`], for 64-bit values.
 #[inline(always)]
 pub(super) fn wide3(
     rows: &mut [Row<u64>],
@@ -154,7 +155,7 @@ pub(super) fn put(row: &mut Row<u32>, mask: &Row<u32>, value: impl Fn(usize) -> 
     }
 }
 
-/// As [`put`], of values of 64 bits.
+/// Writes the lanes of a mask like [`put`], for 64-bit values.
 #[inline(always)]
 pub(super) fn put_wide(row: &mut Row<u64>, mask: &Row<u32>, value: impl Fn(usize) -> u64) {
     for lane in 0..WARP_SIZE {
@@ -163,7 +164,7 @@ pub(super) fn put_wide(row: &mut Row<u64>, mask: &Row<u32>, value: impl Fn(usize
     }
 }
 
-/// The lanes in which a relation between two rows holds.
+/// Returns the lanes in which a relation between two rows holds.
 #[inline(always)]
 pub(super) fn holds<T: Copy>(a: &Row<T>, b: &Row<T>, f: impl Fn(T, T) -> bool) -> LaneMask {
     let mut lanes = 0;

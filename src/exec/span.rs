@@ -1,34 +1,35 @@
-//! How the addresses of one access lie to each other.
+//! The relative positions of the addresses of one access.
 
 use super::rows::{Row, spread, widened};
 use crate::base::{LaneMask, WARP_SIZE};
 
-/// The bytes that the enabled lanes of an access touch, and the order they lie in.
+/// The bytes that the enabled lanes of an access touch, and the pattern of their addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Span {
     /// The lowest address.
     pub(super) low: u64,
-    /// Bytes from there to the end of the highest access.
+    /// The number of bytes from there to the end of the highest access.
     pub(super) bytes: u64,
-    /// Where each enabled lane's access begins in them; other entries mean nothing.
+    /// The offset of each enabled lane's access; other entries are meaningless.
     pub(super) offsets: Row<u32>,
     pub(super) pattern: Pattern,
 }
 
-/// The order.
+/// The pattern of the addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pattern {
-    /// Every lane at the lowest address.
+    /// Every lane accesses the lowest address.
     Same,
-    /// Each lane right behind the lane before it; the first enabled lane is the lowest.
+    /// Each lane directly follows the lane before it; the first enabled lane is the lowest.
     Consecutive,
-    /// Any other.
+    /// Any other pattern.
     Scattered,
 }
 
 impl Span {
-    /// The span of aligned accesses of `size` bytes, a power of two, by the enabled lanes. `None`
-    /// if there is no such lane, an access is not aligned, or the lanes are 2 GiB or more apart.
+    /// Returns the span of aligned accesses of `size` bytes, a power of two, by the enabled lanes.
+    /// `None` if there is no such lane, an access is not aligned, or the lanes are 2 GiB or more
+    /// apart.
     #[inline(always)]
     pub(super) fn of(addresses: &Row<u64>, enabled: LaneMask, size: u32) -> Option<Self> {
         let first = first_lane(enabled)?;
@@ -47,7 +48,7 @@ impl Span {
         Self::from_distances(start, first, &distances, enabled, size, u64::MAX)
     }
 
-    /// As [`Span::of`], of addresses of 32 bits.
+    /// Returns the span like [`Span::of`], for 32-bit addresses.
     #[inline(always)]
     pub(super) fn of_narrow(addresses: &Row<u32>, enabled: LaneMask, size: u32) -> Option<Self> {
         let first = first_lane(enabled)?;
@@ -57,11 +58,12 @@ impl Span {
         for lane in 0..WARP_SIZE {
             distances.0[lane] = (addresses.0[lane].wrapping_sub(start) & mask.0[lane]) as i32;
         }
-        // a distance that does not fit 31 bits leads out of the 32 that addresses have
+        // a distance that does not fit in 31 bits is outside of the 32-bit address range
         Self::from_distances(u64::from(start), first, &distances, enabled, size, u64::from(u32::MAX))
     }
 
-    /// `distances` are those from `start`, the address of lane `first`; zero in disabled lanes.
+    /// Returns the span; `distances` are those from `start`, the address of lane `first`, and zero
+    /// in disabled lanes.
     #[inline(always)]
     fn from_distances(
         start: u64,

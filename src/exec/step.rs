@@ -1,4 +1,4 @@
-//! One instruction of one warp.
+//! The execution of one instruction of one warp.
 
 use super::access;
 use super::arith::{bits, compare, convert, float, int, small, video};
@@ -20,19 +20,19 @@ use crate::program::Sem;
 use crate::program::layout::resolve_generic;
 use crate::program::sem::{Carry, Compare, CompareInto, MbarrierOp, PredOp, Region, ValueTy};
 
-/// What an executed instruction leaves to the block.
+/// The result of an executed instruction, for the block.
 pub(super) struct Executed {
-    /// For the warp's path.
+    /// The step of the warp's path.
     pub(super) step: Step,
-    /// Lanes that were active.
+    /// The lanes that were active.
     pub(super) active: LaneMask,
-    /// Active lanes in which the guard held.
+    /// The active lanes in which the guard held.
     pub(super) enabled: LaneMask,
-    /// Whether that was at a barrier.
+    /// The effect on the barriers of the block.
     pub(super) meeting: Meeting,
 }
 
-/// Executes a branch: the lanes that take it.
+/// Executes a branch, and returns the lanes that take it.
 #[inline]
 pub(super) fn branch(warp: &mut Warp, context: &mut Context, op: &Op, pc: Pc, active: LaneMask) -> LaneMask {
     let taken = op.guard.map_or(active, |guard| active & warp.guard(guard));
@@ -46,10 +46,10 @@ pub(super) fn branch(warp: &mut Warp, context: &mut Context, op: &Op, pc: Pc, ac
     taken
 }
 
-/// Executes the next instruction of a warp that has one, no branch.
+/// Executes the next instruction of a warp, which must exist and must not be a branch.
 ///
 /// # Errors
-/// What the kernel does wrong there.
+/// Returns the error of the kernel at this instruction.
 pub(super) fn execute(warp: &mut Warp, context: &mut Context, code: &Code) -> Result<Executed, Fault> {
     let program = context.program;
     let (pc, active) = warp.stack.top().unwrap_or((Pc::new(0), LaneMask::empty()));
@@ -119,7 +119,7 @@ pub(super) fn execute(warp: &mut Warp, context: &mut Context, code: &Code) -> Re
     Ok(done)
 }
 
-/// Executes an instruction that goes on to the next one; its step.
+/// Executes an instruction that continues at the next one, and returns its step.
 pub(super) fn data(
     warp: &mut Warp,
     context: &mut Context,
@@ -308,8 +308,8 @@ pub(super) fn data(
         | Sem::Reduce { .. }
         | Sem::ReduceFloat { .. }
         | Sem::WarpSync { .. } => collective::execute(warp, context, pc, enabled)?,
-        // no effect on values; control instructions come here when no lane is enabled, and
-        // `Executor::new` refuses programs without semantics
+        // no effect on values; control instructions reach this when no lane is enabled, and
+        // `Executor::new` rejects programs without semantics
         Sem::None
         | Sem::Traced(_)
         | Sem::Nop
@@ -357,7 +357,8 @@ fn compare_into(warp: &mut Warp, context: &Context, compare: &Compare, enabled: 
     finish_compare(warp, compare, compare::lanes(compare.cmp, compare.ty, compare.ftz, &a, &b), enabled);
 }
 
-/// As [`finish_compare`], for a relation of the lower and one of the upper halves.
+/// Finishes a comparison like [`finish_compare`], for a relation of the lower and one of the upper
+/// halves.
 fn finish_packed(warp: &mut Warp, compare: &Compare, halves: [LaneMask; 2], enabled: LaneMask) {
     let [low, high] = halves.map(|holds| match compare.combine {
         Some((op, p)) => logic(op, holds, warp.pred(p)),
@@ -381,7 +382,7 @@ fn finish_packed(warp: &mut Warp, compare: &Compare, halves: [LaneMask; 2], enab
 }
 
 #[inline]
-/// What follows once it is known where the relation of a comparison holds.
+/// Finishes a comparison, given the lanes in which its relation holds.
 pub(super) fn finish_compare(warp: &mut Warp, compare: &Compare, relation: LaneMask, enabled: LaneMask) {
     let combined = |value| match compare.combine {
         Some((op, p)) => logic(op, value, warp.pred(p)),

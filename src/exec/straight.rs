@@ -1,7 +1,7 @@
-//! Straight runs: instructions that follow each other, executed by the same lanes.
+//! Straight runs: consecutive instructions that are executed by the same lanes.
 //!
-//! Between two instructions that stand apart nothing can change where a warp is, so the stack, the
-//! fuel and the path are dealt with once for all of them.
+//! Within a straight run nothing can change the position of a warp, so the stack, the fuel and the
+//! path are updated once for the whole run.
 
 use super::access;
 use super::arith::{double, single};
@@ -17,7 +17,8 @@ use crate::path::{Step, WarpPath};
 use crate::program::Sem;
 use crate::program::sem::{Addend, Xmad, XmadFlags};
 
-/// The instructions from `first` to before `end`, none of which stands apart.
+/// The instructions from `first` up to, but not including, `end`, all of which can be part of a
+/// straight run.
 pub(super) struct Straight<'r, 'a> {
     pub(super) warp: &'r mut Warp,
     pub(super) context: &'r mut Context<'a>,
@@ -29,7 +30,7 @@ pub(super) struct Straight<'r, 'a> {
 }
 
 impl Vectorised for Straight<'_, '_> {
-    /// Active lanes whose guard held, over all instructions.
+    /// The number of active lanes whose guard held, summed over all instructions.
     type Output = Result<u64, Fault>;
 
     #[inline(always)]
@@ -94,7 +95,7 @@ impl Vectorised for Straight<'_, '_> {
     }
 }
 
-/// Operations whose sources and result are rows.
+/// Executes an operation whose sources and result are rows.
 #[inline(always)]
 fn on_rows<const FUSED: bool>(registers: &mut Registers, op: &Op, mask: &Row<u32>) {
     let Registers { narrow, wide, .. } = registers;
@@ -121,7 +122,7 @@ fn on_rows<const FUSED: bool>(registers: &mut Registers, op: &Op, mask: &Row<u32
                 single::leave::<false>(f64::from_bits(source.0[lane]) as f32)
             });
         }
-        // these were dealt with before
+        // these are handled by the caller
         Kind::Nothing
         | Kind::Apart
         | Kind::Branch
@@ -188,7 +189,8 @@ fn on_narrow(rows: &mut [Row<u32>], kind: Narrow, op: &Op, mask: &Row<u32>) {
     }
 }
 
-/// [`Xmad::of`] on rows, without branches in the lanes. Apart, so that machine code costs the operations of PTX nothing.
+/// Computes [`Xmad::of`] on rows, without branches in the lanes. It is not inlined, so that machine
+/// code does not slow down the operations of PTX.
 #[inline(never)]
 fn products_of_halves(rows: &mut [Row<u32>], xmad: Xmad, op: &Op, mask: &Row<u32>) {
     let &Op { d, a, b, c, .. } = op;
@@ -241,7 +243,7 @@ fn on_wide(rows: &mut [Row<u64>], narrow: &[Row<u32>], kind: Wide, op: &Op, mask
     }
 }
 
-/// Wide values shifted by narrow amounts.
+/// Shifts wide values by narrow amounts.
 #[inline(always)]
 fn shifted(
     rows: &mut [Row<u64>],
@@ -330,7 +332,7 @@ fn on_double(rows: &mut [Row<u64>], kind: Double, op: &Op, mask: &Row<u32>) {
     }
 }
 
-/// The lanes in which a relation holds.
+/// Returns the lanes in which a relation holds.
 #[inline(always)]
 fn related(registers: &Registers, relation: Relation, op: &Op) -> LaneMask {
     let narrow = |row: u32| &registers.narrow[row as usize];

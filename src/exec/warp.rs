@@ -1,4 +1,4 @@
-//! The state of one warp: registers, SIMT stack, groups of asynchronous copies.
+//! The state of one warp: registers, SIMT stack, and groups of asynchronous copies.
 
 use std::sync::Arc;
 
@@ -11,33 +11,33 @@ use crate::path::AsyncGroups;
 use crate::program::Guard;
 use crate::program::sem::{Operand, PredSrc, Special};
 
-/// The launch as a block sees it.
+/// The dimensions of a launch, and the position of the running block.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
-    /// Blocks per axis.
+    /// The number of blocks per axis.
     pub(super) grid: [u32; 3],
-    /// Threads per axis.
+    /// The number of threads per axis.
     pub(super) block: [u32; 3],
-    /// The block that runs.
+    /// The position of the running block.
     pub(super) at: [u32; 3],
-    /// Warps of a block.
+    /// The number of warps of a block.
     pub(super) warps: usize,
-    /// Dynamic shared memory, bytes.
+    /// The bytes of dynamic shared memory.
     pub(super) dynamic_shared: u64,
-    /// All shared memory, bytes.
+    /// The bytes of all shared memory.
     pub(super) total_shared: u64,
-    /// What clocks and places are shifted by.
+    /// The offset of clock values and of hardware positions.
     pub(super) skew: u64,
 }
 
 impl Shape {
-    /// The running block in launch order.
+    /// Returns the number of the running block in launch order.
     pub(super) fn linear_block(&self) -> u64 {
         let [x, y, z] = self.at.map(u64::from);
         x + u64::from(self.grid[0]) * (y + u64::from(self.grid[1]) * z)
     }
 
-    /// Coordinates of a thread of the block.
+    /// Returns the coordinates of a thread of the block.
     pub(super) fn thread(&self, linear: usize) -> [u64; 3] {
         let [x, y, _] = self.block.map(|n| u64::from(n.max(1)));
         let linear = linear as u64;
@@ -45,14 +45,14 @@ impl Shape {
     }
 }
 
-/// What keeps a warp from running.
+/// The execution state of a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// Nothing.
+    /// It can run.
     Ready,
-    /// It waits at the barrier instruction at this place.
+    /// It waits at the barrier instruction at this pc.
     Waiting(Pc),
-    /// It waits for an mbarrier object at the instruction at this place.
+    /// It waits for an mbarrier object at the instruction at this pc.
     Suspended(Pc),
     /// All its lanes have ended.
     Finished,
@@ -63,30 +63,30 @@ pub(super) enum State {
 pub(super) struct Warp {
     /// Its number in the block.
     pub(super) id: usize,
-    /// Whether it can run.
+    /// Its execution state.
     pub(super) state: State,
-    /// Where its lanes are.
+    /// The positions of its lanes.
     pub(super) stack: SimtStack,
-    /// It has been suspended for so long that it has to go on.
+    /// Whether its suspension has been ended, so that it has to continue.
     pub(super) time_is_up: bool,
-    /// Its asynchronous copies.
+    /// Its groups of asynchronous copies.
     pub(super) groups: AsyncGroups,
-    /// Instructions executed in this block.
+    /// The number of instructions executed in this block.
     pub(super) executed: u64,
     /// Its registers.
     pub(super) registers: Registers,
-    /// Where they are.
+    /// The rows of its registers.
     pub(super) map: Arc<RegisterMap>,
-    /// Registers that inner calls of the functions that run will leave as they were.
+    /// The registers that calls have saved and that are restored on return.
     pub(super) aside: Vec<Aside>,
-    /// Coordinates of the threads.
+    /// The coordinates of the threads.
     tid: [Lanes; 3],
-    /// Lanes that have a thread.
+    /// The lanes that have a thread.
     lanes: LaneMask,
 }
 
 impl Warp {
-    /// A warp of a block of this shape; [`Warp::start`] makes it ready.
+    /// Creates a warp of a block of this shape; [`Warp::start`] must be called before it runs.
     pub(super) fn new(id: usize, map: &Arc<RegisterMap>, shape: &Shape, mechanism: Reconvergence) -> Self {
         let threads: usize = shape.block.iter().map(|&n| n as usize).product();
         let coordinate = |axis: usize| std::array::from_fn(|lane| shape.thread(id * WARP_SIZE + lane)[axis]);
@@ -105,7 +105,7 @@ impl Warp {
         }
     }
 
-    /// Back to the beginning of the kernel, all registers zero.
+    /// Resets the warp to the beginning of the kernel, with all registers zero.
     pub(super) fn start(&mut self, shape: &Shape) {
         self.state = State::Ready;
         self.stack.start(self.lanes);
@@ -118,19 +118,19 @@ impl Warp {
         self.registers = registers;
     }
 
-    /// The thread of the block that a lane is.
+    /// Returns the index in the block of a lane's thread.
     pub(super) fn thread(&self, lane: usize) -> usize {
         self.id * WARP_SIZE + lane
     }
 
-    /// The lanes in which a guard holds.
+    /// Returns the lanes in which a guard holds.
     #[inline]
     pub(super) fn guard(&self, guard: Guard) -> LaneMask {
         let mask = self.registers.preds[guard.reg.index()];
         if guard.negate { !mask } else { mask }
     }
 
-    /// The lanes in which a predicate holds.
+    /// Returns the lanes in which a predicate holds.
     pub(super) fn pred(&self, source: PredSrc) -> LaneMask {
         match source {
             PredSrc::Reg(guard) => self.guard(guard),
@@ -139,7 +139,7 @@ impl Warp {
         }
     }
 
-    /// An operand in every lane.
+    /// Returns an operand in every lane.
     pub(super) fn operand(&self, operand: Operand, shape: &Shape) -> Lanes {
         match operand {
             Operand::Reg(reg) => self.registers.lanes(self.map.place(reg)),
@@ -148,7 +148,7 @@ impl Warp {
         }
     }
 
-    /// An operand in one lane.
+    /// Returns an operand in one lane.
     pub(super) fn operand_in(&self, operand: Operand, shape: &Shape, lane: usize) -> u64 {
         match operand {
             Operand::Reg(reg) => self.get(reg, lane),
@@ -157,13 +157,13 @@ impl Warp {
         }
     }
 
-    /// A register in one lane.
+    /// Returns a register in one lane.
     #[inline]
     pub(super) fn get(&self, reg: RegId, lane: usize) -> u64 {
         self.registers.get(self.map.place(reg), lane)
     }
 
-    /// Writes one lane of a register, cut to its width.
+    /// Writes one lane of a register, truncated to its width.
     #[inline]
     pub(super) fn set_in(&mut self, reg: RegId, lane: usize, value: u64) {
         self.registers.set(self.map.place(reg), lane, value & self.map.width(reg));
@@ -207,7 +207,7 @@ impl Warp {
         [same; WARP_SIZE]
     }
 
-    /// Writes the enabled lanes of a register, cut to its width.
+    /// Writes the enabled lanes of a register, truncated to its width.
     pub(super) fn set(&mut self, dst: RegId, value: &Lanes, enabled: LaneMask) {
         let width = self.map.width(dst);
         match self.map.place(dst) {

@@ -1,15 +1,17 @@
-//! Asynchronous copies in flight: memory that must not be accessed until their warp has waited for them.
+//! Asynchronous copies in flight: memory that must not be accessed until the copying warp has
+//! waited for them.
 //!
-//! A copy is done at once here, on hardware at any time up to the wait. So it counts as a write where
-//! it is issued, as one where it is waited for, and in between any access to the bytes that it writes
-//! races with it, also one of its own warp; a store to the bytes that it reads does as well.
+//! A copy completes at once in the functional run; on hardware it may happen at any time up to the
+//! wait. It therefore counts as a write where it is issued, and as one where it is waited for. In
+//! between, any access to the bytes that it writes races with it, even one of its own warp, and so
+//! does a store to the bytes that it reads.
 
 use std::collections::VecDeque;
 
 use super::Region;
 use crate::base::{LaneMask, Pc};
 
-/// Rows or words of a copy.
+/// A part of a copy: some words of a row.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece {
     pub(super) region: Region,
@@ -17,7 +19,7 @@ pub(super) struct Piece {
     pub(super) words: u32,
     pub(super) warp: usize,
     pub(super) pc: Pc,
-    /// Lanes whose copies it consists of and that have not waited for them.
+    /// The lanes that issued the copies and have not waited for them.
     lanes: LaneMask,
 }
 
@@ -26,7 +28,7 @@ pub(super) struct Piece {
 struct Groups {
     open: Vec<Piece>,
     closed: VecDeque<Vec<Piece>>,
-    /// Of groups that some lanes have waited for, what others have not.
+    /// The pieces of groups for which some lanes have waited and others have not.
     left: Vec<Piece>,
 }
 
@@ -36,24 +38,24 @@ pub(super) struct Copies {
     warps: Vec<Groups>,
     /// By row of shared memory: the words that copies write.
     written: Vec<u32>,
-    /// Pieces of global memory that copies read.
+    /// The number of pieces of global memory that copies read.
     reads: usize,
 }
 
 impl Copies {
-    /// No copies, with room for a block whose shared memory has `rows` rows.
+    /// Creates the state without copies, for a block whose shared memory has `rows` rows.
     pub(super) fn new(warps: usize, rows: usize) -> Self {
         Self { warps: vec![Groups::default(); warps], written: vec![0; rows], reads: 0 }
     }
 
-    /// A block begins.
+    /// Resets the state for the next block.
     pub(super) fn start_block(&mut self) {
         self.warps.fill(Groups::default());
         self.written.fill(0);
         self.reads = 0;
     }
 
-    /// A copy starts that touches words of a row.
+    /// Records the start of a copy that accesses words of a row.
     pub(super) fn start(
         &mut self,
         (region, row, words): (Region, u32, u32),
@@ -80,13 +82,14 @@ impl Copies {
         }
     }
 
-    /// A warp closes its open group.
+    /// Closes the open group of a warp.
     pub(super) fn commit(&mut self, warp: usize) {
         let groups = &mut self.warps[warp];
         groups.closed.push_back(std::mem::take(&mut groups.open));
     }
 
-    /// Lanes of a warp have waited until at most `pending` closed groups are in flight: what is done.
+    /// Records that lanes of a warp have waited until at most `pending` closed groups are in
+    /// flight. Returns the pieces that are complete.
     pub(super) fn wait(&mut self, warp: usize, pending: usize, lanes: LaneMask) -> Vec<Piece> {
         let groups = &mut self.warps[warp];
         while groups.closed.len() > pending {
@@ -109,18 +112,18 @@ impl Copies {
         done
     }
 
-    /// Whether copies in flight write words of a row of shared memory.
+    /// Returns whether copies in flight write words of a row of shared memory.
     #[inline(always)]
     pub(super) fn writes(&self, row: u32, words: u32) -> bool {
         self.written.get(row as usize).is_some_and(|written| written & words != 0)
     }
 
-    /// Whether any copies read global memory that some store may change.
+    /// Returns whether any copies read global memory that some store may change.
     pub(super) fn read_global(&self) -> bool {
         self.reads > 0
     }
 
-    /// A copy in flight that touches words of a row.
+    /// Returns a copy in flight that accesses words of a row.
     pub(super) fn find(&self, region: Region, row: u32, words: u32) -> Option<Piece> {
         let pieces = self
             .warps

@@ -1,11 +1,11 @@
-//! Which registers decide where a warp goes and which addresses it accesses.
+//! The registers that determine the path of a warp or the addresses that it accesses.
 
 use crate::base::RegId;
 use crate::program::sem::Operand;
 use crate::program::{Instr, Program, Sem};
 
-/// Whether where a warp goes, whether it waits, or which addresses it accesses depends on this source
-/// of an instruction.
+/// Returns whether this source of an instruction determines where a warp continues, whether it
+/// waits, or which addresses it accesses.
 pub(super) fn path_depends(instr: &Instr, source: Operand) -> bool {
     let is_base = |base: Operand| base == source;
     instr.guard.is_some_and(|guard| Operand::Reg(guard.reg) == source)
@@ -27,17 +27,17 @@ pub(super) fn path_depends(instr: &Instr, source: Operand) -> bool {
         }
 }
 
-/// The registers that an instruction reads, its guard among them.
+/// Returns the registers that an instruction reads, including its guard.
 pub(super) fn sources(instr: &Instr) -> impl Iterator<Item = RegId> {
     let guard = instr.guard.map(|guard| guard.reg);
     instr.srcs.as_slice().iter().copied().chain(guard)
 }
 
-/// The registers whose value may get, through other registers, to an instruction where it counts.
+/// The registers whose value may flow, through other registers, to a source that counts.
 pub(super) struct Deciding(Vec<bool>);
 
 impl Deciding {
-    /// `counts` says whether a source of an instruction does.
+    /// Computes the registers; `counts` returns whether a source of an instruction counts.
     pub(super) fn new(program: &Program, counts: impl Fn(&Instr, RegId) -> bool) -> Self {
         let mut writers = vec![Vec::new(); program.regs.len()];
         let mut known = vec![false; program.regs.len()];

@@ -1,5 +1,5 @@
-//! What the watch follows beside the places that are accessed: asynchronous copies in flight, and values that differ from
-//! run to run.
+//! The state that the race detector tracks besides accessed locations: asynchronous copies in
+//! flight, and values that differ from run to run.
 
 use super::super::span::Span;
 use super::rows::{self, Part, ROW_BYTES};
@@ -12,8 +12,8 @@ use crate::isa::Space;
 
 /// Asynchronous copies.
 impl Watch {
-    /// An access to words of a row races with the copies in flight that write them, and a store with
-    /// those that read them.
+    /// Checks an access to words of a row against the copies in flight: it races with those that
+    /// write the words, and a store also with those that read them.
     #[inline(always)]
     pub(super) fn meet_copies(&mut self, (region, row, words): (Region, u32, u32), own: Cell, deed: Deed) {
         let Some(copies) = &self.copies else { return };
@@ -38,8 +38,9 @@ impl Watch {
         Named { found: &mut self.found, unnamed: &mut self.unnamed }.add(found);
     }
 
-    /// A lane's asynchronous copy, of which the watch has seen the accesses, starts: where it reads in
-    /// global memory and how many bytes, and where it writes in shared memory.
+    /// Records that a lane's asynchronous copy starts, whose accesses have been recorded already:
+    /// the address and number of bytes that it reads in global memory, and those that it writes in
+    /// shared memory.
     pub(in crate::exec) fn copy(&mut self, by: By, lane: usize, from: (u64, u64), to: (u64, u64)) {
         for (space, (address, bytes)) in [(Space::Global, from), (Space::Shared, to)] {
             let Some(region) = self.region(space, address) else { continue };
@@ -54,21 +55,22 @@ impl Watch {
         }
     }
 
-    /// A warp closes its group of asynchronous copies.
+    /// Records that a warp closes its group of asynchronous copies.
     pub(in crate::exec) fn commit_copies(&mut self, warp: usize) {
         if let Some(copies) = &mut self.copies {
             copies.commit(warp);
         }
     }
 
-    /// Lanes of a warp have waited until at most `pending` closed groups are in flight.
+    /// Records that lanes of a warp have waited until at most `pending` closed groups are in
+    /// flight.
     pub(in crate::exec) fn wait_for_copies(&mut self, warp: usize, pending: usize, lanes: LaneMask) {
         let Some(copies) = &mut self.copies else { return };
         for piece in copies.wait(warp, pending, lanes) {
             if piece.region != Region::Shared {
                 continue;
             }
-            // the copy may have been done as late as this
+            // the copy may have happened as late as this
             let (region, row) = (piece.region, piece.row);
             let (own, part) = (Cell::new(warp, piece.pc.get()), Part::Words(piece.words));
             let access = Logged { region, deed: Deed::Writes, row, part, own };
@@ -79,7 +81,7 @@ impl Watch {
 
 /// Values that differ from run to run.
 impl Watch {
-    /// An `inc` or `dec` of a cell wraps at this value.
+    /// Records that an `inc` or `dec` of a cell wraps at this value.
     pub(in crate::exec) fn wraps_at(&mut self, by: By, space: Space, address: u64, value: u64) {
         let Some(region) = self.region(space, address) else { return };
         let cell = (region == Region::Shared, address);
@@ -87,7 +89,8 @@ impl Watch {
         self.incomplete |= !self.atomics.wraps_at(by.pc, cell, value, time, most);
     }
 
-    /// A time that is another one only after what orders all accesses to a region before it.
+    /// Returns a time that changes only where all earlier accesses to a region are ordered before
+    /// the later ones.
     fn time(&self, region: Region) -> u64 {
         match self.clocks {
             _ if self.overlaps(region) => 0,
@@ -96,8 +99,8 @@ impl Watch {
         }
     }
 
-    /// Looks for values that differ from run to run in what lanes load and store, and says what the access
-    /// does in some run.
+    /// Tracks values that differ from run to run in the values that lanes load and store. Returns
+    /// the effect that the access has in some run.
     #[inline(never)]
     pub(super) fn vary_span(
         &mut self,
@@ -124,7 +127,7 @@ impl Watch {
         self.in_some_run(by, deed)
     }
 
-    /// As [`Watch::vary_span`], of a run of bytes.
+    /// Tracks values like [`Watch::vary_span`], for a run of bytes.
     #[inline(never)]
     pub(super) fn vary(&mut self, by: By, (space, address): (Space, u64), bytes: u64, deed: Deed) -> Deed {
         if let (Space::Local, Some(varying)) = (space, &mut self.varying) {
@@ -138,8 +141,8 @@ impl Watch {
         self.in_some_run(by, deed)
     }
 
-    /// An access to shared or global memory, whose words are still to be named, and where it begins in
-    /// its region.
+    /// Returns the data to record an access to shared or global memory, except for its words, and
+    /// its offset in its region.
     fn touch(
         &mut self,
         by: By,
@@ -154,13 +157,15 @@ impl Watch {
         Some((self.varying.as_deref_mut()?, touch, at))
     }
 
-    /// A value that differs from run to run may be another one than is there already.
+    /// Returns the effect in some run: a value that differs from run to run may differ from the
+    /// stored one.
     fn in_some_run(&self, by: By, deed: Deed) -> Deed {
         let varies = self.varying.as_ref().is_some_and(|varying| varying.stores(by.pc));
         if deed == Deed::Rewrites && varies { Deed::Writes } else { deed }
     }
 
-    /// The words of global memory that the launch leaves with values that differ from run to run.
+    /// Returns the words of global memory that the launch leaves with values that differ from run
+    /// to run.
     pub(in crate::exec) fn varying_words(&self) -> VaryingWords {
         self.varying.as_ref().map_or_else(Vec::new, |varying| varying.words())
     }

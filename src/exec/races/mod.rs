@@ -1,36 +1,38 @@
-//! Races: whether what a launch does depends on when its warps do it.
+//! Race detection: whether the results of a launch depend on the timing of its warps.
 //!
-//! A functional run takes the warps in one order of many. If two warps access the same bytes, one
-//! of them writes, and nothing orders the two accesses (no barrier of the block, no end of a block
-//! before another, no end of a launch), another order may give other values, other paths and other
-//! times: a simulated makespan is then that of one order only. The same holds if an atomic
-//! operation gives a warp an old value that depends on the order, or if operations on one cell do
+//! A functional run executes the warps in one order of many. If two warps access the same bytes,
+//! one of them writes, and the two accesses are unordered (by no barrier of the block, no end of a
+//! block before another, and no end of a launch), another order may give other values, other paths
+//! and other times. A simulated makespan is then that of one order only. The same holds if an
+//! atomic operation returns an old value that depends on the order, or if operations on one cell do
 //! not commute.
 //!
-//! For every word of memory that is accessed (every byte where accesses are narrower) the watch
-//! remembers who wrote it and who read it in the running section; in programs whose barriers take
-//! part of a block it does so by vector clocks. Where blocks run side by side it also remembers
-//! what other blocks did.
-//! Where it is the sections that order accesses, most of them are cleared by what is known of rows
-//! of words (`rows.rs`), and the words themselves are looked at only in sections in which a row leaves
-//! doubt.
-//! It is exact for what the warps did in this run: what it names is unordered, and every unordered pair
-//! on some word is noticed, though of many pairs not each is named. Some things are worth a word:
+//! For every word of memory that is accessed (every byte where accesses are narrower) the detector
+//! records which warps wrote and read it in the current section; in programs whose barriers involve
+//! only part of a block it uses vector clocks instead. Where blocks run concurrently it also
+//! records the accesses of other blocks. Where sections order accesses, most accesses are cleared
+//! by the state of whole rows of words (`rows.rs`), and the words themselves are analysed only in
+//! sections in which a row leaves doubt.
 //!
-//! * A store of the value that is there already races with loads and other stores only if the value
-//!   changes in the same section: several warps may raise one flag.
-//! * Atomic operations of one kind and type commute; `inc` and `dec` do if they wrap at the same value.
-//!   Sums of floating-point numbers commute as well as far as races go.
-//! * Values that differ from run to run although nothing races (sums of floating-point numbers, clocks,
-//!   multiprocessor numbers, registers that are read before they are written) are followed through registers and memory until they decide something.
-//!   This says too much rather than too little, see `varying.rs`.
-//! * An asynchronous copy is under way until its warp has waited for it, see `copies.rs`.
+//! The detector is exact for the actions of the warps in this run: every reported pair is
+//! unordered, and every word with an unordered pair is noticed, although of many pairs not each is
+//! reported. Special cases:
 //!
-//! Two things are taken as given that need not be: a register of machine code that no instruction wrote is zero
-//! (in PTX it is followed as above), and constant memory that the host fills with values that differ from run to
-//! run holds what it holds in this run.
+//! * A store of the value that is already in memory races with loads and other stores only if the
+//!   value changes in the same section: several warps may set the same flag.
+//! * Atomic operations of one kind and type commute; `inc` and `dec` do if they wrap at the same
+//!   value. Sums of floating-point numbers count as commuting for races.
+//! * Values that differ from run to run without a race (sums of floating-point numbers, clocks,
+//!   multiprocessor numbers, registers that are read before they are written) are tracked through
+//!   registers and memory until they determine a path or an address. This overestimates the
+//!   dependences, see `varying.rs`.
+//! * An asynchronous copy is in flight until its warp has waited for it, see `copies.rs`.
 //!
-//! What lanes of one warp do to each other is no matter of time and not looked at.
+//! There are two unchecked premises: a register of machine code that no instruction has written is
+//! zero (in PTX it is tracked as above), and constant memory that the host fills with values that
+//! differ from run to run has the contents of this run.
+//!
+//! Interactions between lanes of one warp do not depend on time and are not analysed.
 
 mod atomics;
 mod clocks;
@@ -57,79 +59,79 @@ pub use varying::makes_varying_values;
 use watch::Found;
 pub(super) use watch::Watch;
 
-/// How blocks of a launch lie in time.
+/// The order of the blocks of a launch in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockOrder {
-    /// One after the other.
+    /// Blocks run one after the other.
     OneByOne,
-    /// Some may run at the same time.
+    /// Some blocks may run at the same time.
     SideBySide,
 }
 
-/// What of a launch depends on when its warps do what they do.
+/// The results of a launch that depend on the timing of its warps.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TimeDependences {
-    /// Accesses without an order between them, each pair of instructions once.
+    /// The unordered accesses, with each pair of instructions once.
     pub races: Vec<Race>,
-    /// Races beyond those named.
+    /// The number of races beyond those in `races`.
     pub unnamed: u64,
-    /// A value that differs from run to run and decides where a warp goes or which addresses it
-    /// accesses.
+    /// A value that differs from run to run and determines where a warp continues or which
+    /// addresses it accesses.
     pub value: Option<VaryingValue>,
-    /// There was too little memory to watch all accesses.
+    /// Whether there was too little memory to check all accesses.
     pub incomplete: bool,
-    /// Line of an instruction that writes a buffer to which the pointers in its registers do not lead,
-    /// so that reads of that buffer were not watched.
+    /// The line of an instruction that writes a buffer to which the pointers in its registers do
+    /// not lead, so that reads of that buffer were not checked.
     pub stray: Option<u32>,
 }
 
-/// A value that differs from run to run, and decides.
+/// A value that differs from run to run, and determines a path or an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VaryingValue {
-    /// Why it differs.
+    /// The reason for the difference.
     pub source: Source,
-    /// Line of the instruction that makes it; `None` if it was an earlier launch.
+    /// The line of the instruction that produces it; `None` if that was an earlier launch.
     pub line: Option<u32>,
-    /// Line of the instruction for which it decides something.
+    /// The line of the instruction whose path or address it determines.
     pub decides: u32,
 }
 
-/// Why a value differs from run to run.
+/// The reason for which a value differs from run to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// It tells the time.
+    /// It depends on the time.
     Clock,
-    /// It tells where on the hardware a block or warp was placed.
+    /// It depends on where on the hardware a block or warp was placed.
     Placement,
     /// It is a sum of floating-point numbers to which several warps add in any order.
     Sum,
-    /// A register is read before an instruction has written it.
+    /// It comes from a register that is read before an instruction has written it.
     Unset,
     /// An earlier launch left it in memory.
     Launch,
 }
 
-/// Two accesses to the same bytes without an order between them.
+/// Two unordered accesses to the same bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Race {
     /// The memory, [`Space::Shared`] or [`Space::Global`].
     pub space: Space,
-    /// Where in it.
+    /// The address in this memory.
     pub address: u64,
-    /// What lies there, for global memory.
+    /// A description of the location, for global memory.
     pub place: String,
-    /// What was done first, in the order of the functional run.
+    /// The first access, in the order of the functional run.
     pub first: Party,
-    /// What was done then.
+    /// The second access.
     pub second: Party,
 }
 
-/// One side of a race.
+/// One access of a race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Party {
-    /// Block in launch order; `None` for one of the blocks before.
+    /// The block in launch order; `None` for one of the earlier blocks.
     pub block: Option<u32>,
-    /// Warp of the block.
+    /// The warp of the block.
     pub warp: usize,
     /// Whether other warps did the same.
     pub others: bool,
@@ -137,7 +139,7 @@ pub struct Party {
     pub pc: Pc,
     /// Its line in the source.
     pub line: u32,
-    /// What kind of instruction it is.
+    /// The kind of the instruction.
     pub access: AccessKind,
 }
 
@@ -151,35 +153,35 @@ pub enum AccessKind {
     AsyncCopy,
 }
 
-/// What an access does to a place.
+/// The effect of an access on a location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Deed {
     Reads,
     Writes,
-    /// It stores the value that is there already.
+    /// It stores the value that is already there.
     Rewrites,
-    /// It reads and writes in one go.
+    /// It reads and writes in one atomic operation.
     Updates,
 }
 
-/// Who accesses memory.
+/// The warp and the instruction of an access.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct By {
     pub(super) warp: usize,
     pub(super) pc: Pc,
 }
 
-/// A part of memory with a range of addresses of its own.
+/// A part of memory with its own range of addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Region {
-    /// Shared memory of the running block.
+    /// The shared memory of the running block.
     Shared,
-    /// Variables of modules.
+    /// The variables of modules.
     Globals,
     Buffers,
 }
 
-/// The memory to watch: where it begins and how many bytes it has.
+/// A range of memory: its start and its number of bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extent {
     pub(super) base: u64,
@@ -194,14 +196,14 @@ impl Extent {
 }
 
 impl TimeDependences {
-    /// Whether nothing depends on time, as far as was watched.
+    /// Returns whether nothing depends on the timing, as far as accesses were checked.
     pub fn is_empty(&self) -> bool {
         self.races.is_empty() && self.value.is_none() && !self.incomplete && self.stray.is_none()
     }
 }
 
 impl Watch {
-    /// What was found so far.
+    /// Returns the dependences found so far.
     pub(super) fn report(&self, program: &Program, place: impl Fn(Space, u64) -> String) -> TimeDependences {
         let party = |cell: Cell, block: u32| {
             let block = (!cell.is_of_another_block()).then_some(block);

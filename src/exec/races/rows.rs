@@ -1,9 +1,10 @@
-//! Rows of 32 words: what tells at once that an access races with nothing.
+//! Rows of 32 words: a fast check that clears most accesses of races.
 //!
-//! Most accesses of a section touch what no other warp touches in it, or read what nobody writes.
-//! For every row it is enough then to know which of its words were read, written and updated in
-//! the running section, and by which warp if it was one. Whatever a row cannot clear is looked at
-//! cell by cell; a log of the section says what the cells have missed.
+//! Most accesses of a section touch words that no other warp touches in it, or read words that no
+//! warp writes. For these it is sufficient to record for every row which of its words were read,
+//! written and updated in the current section, and by which warp if it was only one. An access that
+//! a row cannot clear is analysed cell by cell; a log of the section then supplies the earlier
+//! accesses to the cells.
 
 use super::super::rows::spread;
 use super::super::span::{Pattern, Span};
@@ -12,25 +13,25 @@ use super::pages::Pages;
 use super::shadow::Cell;
 use crate::base::{LaneMask, WARP_SIZE};
 
-/// Words of a row, and their bytes.
+/// The number of words of a row, and the number of its bytes.
 const WORDS: u32 = 32;
 pub(super) const ROW_BYTES: u64 = 128;
-/// Rows of a page, which is made when the first of them is accessed.
+/// The number of rows of a page.
 const PAGE: usize = 32;
-/// Rows of a scattered access that are found all at once.
+/// The number of rows up to which the words of a scattered access are computed row by row.
 const NEAR: usize = 9;
 
-/// What was done to a row in a section.
+/// The accesses to a row in a section.
 #[derive(Clone, Copy, Debug)]
 struct Row {
     section: u64,
-    /// By word.
+    /// The words that were read, written and updated, as masks.
     read: u32,
     written: u32,
     updated: u32,
-    /// The instruction of all updates, if that may be done by several warps in any order.
+    /// The instruction of all updates, if several warps may execute it in any order.
     update: u32,
-    /// The only warp that did so, or [`MANY`]; means nothing while no word is marked.
+    /// The only warp that read, wrote or updated, or [`MANY`]; meaningless while no word is marked.
     reader: u8,
     writer: u8,
     updater: u8,
@@ -45,8 +46,9 @@ impl Row {
     const NEW: Self =
         Self { section: 0, read: 0, written: 0, updated: 0, update: NONE, reader: 0, writer: 0, updater: 0 };
 
-    /// An access to these words; whether none of them can be part of a race by it. `harmless`: an
-    /// update that several warps may do in any order.
+    /// Records an access to these words, and returns whether none of them can be part of a race
+    /// with it. `harmless` says that the access is an update that several warps may execute in any
+    /// order.
     #[inline(always)]
     fn clears(&mut self, section: u64, words: u32, own: Cell, deed: Deed, harmless: bool) -> bool {
         if self.section != section {
@@ -58,7 +60,7 @@ impl Row {
         let updated = if commutes { 0 } else { self.updated & words };
         let written = self.written & words;
         if read | written | updated != 0 {
-            // rarely more than the warp's own
+            // rarely more than the warp's own accesses
             let by_others = |marks: u32, warps: u8| marks != 0 && warps != warp;
             if by_others(read, self.reader)
                 || by_others(written, self.writer)
@@ -87,18 +89,18 @@ impl Row {
 pub(super) struct Rows(Pages<[Row; PAGE]>);
 
 impl Rows {
-    /// Of `size` bytes, which may take `limit` bytes.
+    /// Creates the rows of `size` bytes, which may take `limit` bytes.
     pub(super) fn new(size: u64, limit: usize) -> Self {
         Self(Pages::new(size.div_ceil(ROW_BYTES * PAGE as u64), limit))
     }
 
-    /// See [`Pages::make_room`].
+    /// Drops the rows if they take much memory; see [`Pages::make_room`].
     pub(super) fn make_room(&mut self) {
         self.0.make_room();
     }
 
-    /// Whether an access to these words of a row is no part of a race, see [`Row::clears`]; `None` if
-    /// there is no room for the row.
+    /// Returns whether an access to these words of a row is not part of a race, see
+    /// [`Row::clears`]; `None` if there is no room for the row.
     #[inline(always)]
     pub(super) fn clear(
         &mut self,
@@ -119,7 +121,7 @@ impl Rows {
     }
 }
 
-/// A part of a row: whole words, or bytes in a run.
+/// A part of a row: whole words, or a run of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     Words(u32),
@@ -127,7 +129,7 @@ pub(super) enum Part {
 }
 
 impl Part {
-    /// The words that it touches.
+    /// Returns the words that it touches.
     #[inline(always)]
     pub(super) fn words(self) -> u32 {
         match self {
@@ -139,7 +141,7 @@ impl Part {
         }
     }
 
-    /// Its runs: first byte, bytes.
+    /// Returns its runs, each as the first byte and the number of bytes.
     pub(super) fn runs(self) -> impl Iterator<Item = (u64, u64)> {
         let (mut words, bytes) = match self {
             Self::Words(words) => (words, None),
@@ -157,13 +159,13 @@ impl Part {
     }
 }
 
-/// `count` bits from `first` on.
+/// Returns a mask of `count` bits from `first` on.
 #[inline(always)]
 fn bits(first: u32, count: u32) -> u32 {
     (((1u64 << count) - 1) << first) as u32
 }
 
-/// The rows of a run of bytes, with the part of each.
+/// Calls `each` for the rows of a run of bytes, with the part of each row.
 #[inline(always)]
 pub(super) fn of_run(at: u64, bytes: u64, narrow: bool, mut each: impl FnMut(u32, Part)) {
     let (mut at, end) = (at, at + bytes);
@@ -179,7 +181,8 @@ pub(super) fn of_run(at: u64, bytes: u64, narrow: bool, mut each: impl FnMut(u32
     }
 }
 
-/// The rows that lanes touch with whole words, with the words of each. The span begins at `at`.
+/// Calls `each` for the rows that lanes touch with whole words, with the words of each row. The
+/// span begins at `at`.
 #[inline(always)]
 pub(super) fn of_lanes(at: u64, span: &Span, lanes: LaneMask, size: u64, mut each: impl FnMut(u32, u32)) {
     let (row, start) = ((at / ROW_BYTES) as u32, (at % ROW_BYTES) as u32);
@@ -200,7 +203,7 @@ pub(super) fn of_lanes(at: u64, span: &Span, lanes: LaneMask, size: u64, mut eac
                 let bit = if word < WORDS { 1u32 << (word % WORDS) } else { 0 };
                 words |= bit & mask.0[lane];
             }
-            // the others of a lane's words lie in the same row, since accesses are aligned
+            // the other words of a lane lie in the same row, because accesses are aligned
             let mut spread = 1;
             while spread < per_lane {
                 words |= words << spread;

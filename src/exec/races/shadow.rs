@@ -1,20 +1,20 @@
-//! What is remembered of every word of memory: who read it and who wrote it last.
+//! Shadow memory: for every word of memory, the last reader and the last writer.
 //!
-//! Cells tell of the running section only, so that they need not say when something happened: a
-//! chunk of them is brought up to date when a later section comes to it for the first time.
+//! Cells describe the current section only, so they contain no time: a chunk of them is updated
+//! when a later section accesses it for the first time.
 
 use super::Deed;
 use super::pages::{Budget, Pages};
 
-/// Bytes of memory that a page stands for.
+/// The bytes of memory that a page describes.
 const PAGE_BYTES: u64 = 4096;
-/// Bytes of memory whose cells are brought up to date together.
+/// The bytes of memory whose cells are updated together.
 const CHUNK_BYTES: u64 = 1024;
 const CHUNKS: usize = (PAGE_BYTES / CHUNK_BYTES) as usize;
-/// Bytes of a word.
+/// The bytes of a word.
 const WORD: u64 = 4;
 
-/// Who accessed a place and where in the program, or nobody.
+/// The warp that accessed a location and the instruction, or none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Cell(u32);
 
@@ -22,16 +22,16 @@ impl Cell {
     const WARP_SHIFT: u32 = 20;
     const PC: u32 = (1 << Self::WARP_SHIFT) - 1;
     const WARP: u32 = 0x3f << Self::WARP_SHIFT;
-    /// Others did the same without an order between them; the cell names the first of all.
+    /// Other warps did the same without an order between them; the cell contains the first of all.
     const MANY: u32 = 1 << 26;
-    /// Of a writer: it was atomic. Of a reader: it was a store that changed nothing.
+    /// For a writer: the access was atomic. For a reader: it was a store that changed nothing.
     const SPECIAL: u32 = 1 << 27;
-    /// Nothing orders it before what happens now, except that a warp does one thing after the other.
+    /// The access is unordered with the present one, except for accesses of the same warp.
     const OPEN: u32 = 1 << 28;
-    /// It was in an earlier section of this block or, if it is open, in another block.
+    /// The access was in an earlier section of this block or, if it is open, in another block.
     const PAST: u32 = 1 << 29;
 
-    /// An access in the running section.
+    /// Creates the cell of an access in the current section.
     pub(super) fn new(warp: usize, pc: u32) -> Self {
         Self(Self::OPEN | (warp as u32) << Self::WARP_SHIFT & Self::WARP | pc & Self::PC)
     }
@@ -56,13 +56,13 @@ impl Cell {
         self.0 & (Self::OPEN | Self::PAST) == Self::OPEN | Self::PAST
     }
 
-    /// The same when another block runs.
+    /// Returns the cell updated for the start of another block.
     #[inline(always)]
     fn of_another_block(self) -> Self {
         Self(if self.0 == 0 { 0 } else { self.0 | Self::OPEN | Self::PAST })
     }
 
-    /// The same in a later section of the block.
+    /// Returns the cell updated for a later section of the block.
     #[inline(always)]
     fn of_a_section_before(self) -> Self {
         let stays = self.0 == 0 || self.is_of_another_block();
@@ -81,56 +81,56 @@ impl Cell {
         Self(self.0 | Self::MANY)
     }
 
-    /// The reader after a read by the warp of `own`.
+    /// Returns the reader after a read by the warp of `own`.
     #[inline(always)]
     pub(super) fn read_by(self, own: Self) -> Self {
         let many = if self.is_foreign(own) { Self::MANY } else { 0 };
         Self(if self.is_open() { self.0 & !Self::SPECIAL | many } else { own.0 })
     }
 
-    /// The reader after a store by the warp of `own` that changed nothing.
+    /// Returns the reader after a store by the warp of `own` that changed nothing.
     #[inline(always)]
     pub(super) fn rewritten_by(self, own: Self) -> Self {
         let many = if self.is_foreign(own) { Self::MANY } else { 0 };
         Self(if self.is_open() { self.0 | many } else { own.0 | Self::SPECIAL })
     }
 
-    /// Whether nothing orders it before what happens now.
+    /// Returns whether the access is unordered with the present one.
     #[inline(always)]
     pub(super) fn is_open(self) -> bool {
         self.0 & Self::OPEN != 0
     }
 
-    /// Whether it is open and somebody else than the warp of `own` took part.
+    /// Returns whether it is open and a warp other than that of `own` took part.
     #[inline(always)]
     pub(super) fn is_foreign(self, own: Self) -> bool {
         self.is_open() & ((self.0 ^ own.0) & (Self::WARP | Self::MANY | Self::PAST) != 0)
     }
 }
 
-/// When and by whom something happens.
+/// The time and the warp of an access.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moment {
     /// The cell that the access leaves.
     pub(super) own: Cell,
-    /// The running section; it grows with every section of every block.
+    /// The current section; the number grows with every section of every block.
     pub(super) section: u64,
     /// The section in which the running block began.
     pub(super) block: u64,
-    /// Whether blocks before this one may run at the same time.
+    /// Whether earlier blocks may run at the same time.
     pub(super) overlap: bool,
 }
 
-/// Words of a page.
+/// The number of words of a page.
 const WORDS: usize = (PAGE_BYTES / WORD) as usize;
 
-/// A stretch of memory, watched.
+/// The cells of a range of memory.
 #[derive(Clone, Debug)]
 struct Page {
     words: CellTable<WORDS>,
-    /// Instead of those of the words, where an access was narrower.
+    /// The cells of bytes, which replace those of the words if an access was narrower.
     bytes: Option<Box<CellTable<{ PAGE_BYTES as usize }>>>,
-    /// By chunk: the section that its cells are up to date for.
+    /// By chunk: the section for which its cells are up to date.
     sections: [u64; CHUNKS],
 }
 
@@ -144,7 +144,7 @@ struct CellTable<const N: usize> {
 impl<const N: usize> CellTable<N> {
     const EMPTY: Self = Self { readers: [Cell(0); N], writers: [Cell(0); N] };
 
-    /// Brings the cells of a chunk up to date.
+    /// Updates the cells of a chunk.
     fn age(&mut self, chunk: usize, moment: &Moment, another_block: bool) {
         let range = chunk * (N / CHUNKS)..(chunk + 1) * (N / CHUNKS);
         for cells in [&mut self.readers[range.clone()], &mut self.writers[range]] {
@@ -158,7 +158,7 @@ impl<const N: usize> CellTable<N> {
         }
     }
 
-    /// The cells of places in a row.
+    /// Returns the cells of consecutive locations.
     #[inline(always)]
     fn run(&mut self, start: usize, count: usize, place: u64) -> Option<Cells<'_>> {
         let range = start..start + count;
@@ -168,7 +168,7 @@ impl<const N: usize> CellTable<N> {
 }
 
 impl Page {
-    /// Brings a chunk up to date.
+    /// Updates a chunk.
     #[cold]
     fn age(&mut self, chunk: usize, moment: &Moment) {
         let another_block = self.sections[chunk] < moment.block;
@@ -193,35 +193,36 @@ impl Page {
     }
 }
 
-/// The cells of a run of places.
+/// The cells of a run of locations.
 pub(super) struct Cells<'p> {
     pub(super) readers: &'p mut [Cell],
     pub(super) writers: &'p mut [Cell],
-    /// Bytes of a place.
+    /// The number of bytes of a location.
     pub(super) place: u64,
 }
 
 /// The cells of one range of addresses.
 #[derive(Clone, Debug)]
 pub(super) struct Shadow {
-    /// First address.
+    /// The first address.
     base: u64,
     pages: Pages<Page>,
 }
 
 impl Shadow {
-    /// Of `size` bytes from `base` on, no cells yet.
+    /// Creates the shadow of `size` bytes from `base` on, without any cells.
     pub(super) fn new(base: u64, size: u64, limit: usize) -> Self {
         Self { base, pages: Pages::new(size.div_ceil(PAGE_BYTES), limit) }
     }
 
-    /// See [`Pages::make_room`].
+    /// Drops the cells if they take much memory; see [`Pages::make_room`].
     pub(super) fn make_room(&mut self) {
         self.pages.make_room();
     }
 
-    /// The cells of the bytes from `address` on, at most `length`, as far as they lie in one chunk:
-    /// how many bytes that are. `size` is that of one access. `None` if there is no room for them.
+    /// Returns the cells of the bytes from `address` on, at most `length` and within one chunk, and
+    /// the number of these bytes. `size` is that of one access. `None` if there is no room for the
+    /// cells.
     #[inline(always)]
     pub(super) fn cells(
         &mut self,
@@ -249,8 +250,8 @@ impl Shadow {
         Some((cells, length))
     }
 
-    /// The reader and the writer of one word, if its page is there and up to date and has cells for
-    /// words.
+    /// Returns the reader and the writer of one word, if its page exists, is up to date and has
+    /// cells for words.
     #[inline(always)]
     pub(super) fn word(&mut self, address: u64, section: u64) -> Option<(&mut Cell, &mut Cell)> {
         let offset = address.wrapping_sub(self.base);
@@ -263,7 +264,7 @@ impl Shadow {
     }
 }
 
-/// Makes a page, or gives its bytes cells of their own, if there is room for that.
+/// Creates a page, or gives its bytes their own cells; `None` if there is no room for that.
 #[cold]
 fn prepare(slot: &mut Option<Box<Page>>, size: u64, budget: &mut Budget) -> Option<()> {
     let whole = if slot.is_none() { size_of::<Page>() } else { 0 };
@@ -278,8 +279,9 @@ fn prepare(slot: &mut Option<Box<Page>>, size: u64, budget: &mut Budget) -> Opti
     Some(())
 }
 
-/// What may be remembered of one place without a closer look: `None` if a race is possible.
-/// `harmless`: an atomic operation that commutes with itself and whose result is not used.
+/// Records an access to one location if no analysis is needed; `None` if a race is possible.
+/// `harmless` says that the access is an atomic operation that commutes with itself and whose
+/// result is not used.
 #[inline(always)]
 pub(super) fn remember(
     reader: &mut Cell,
@@ -312,7 +314,7 @@ pub(super) fn remember(
 }
 
 impl Cells<'_> {
-    /// Remembers what is done to all places, `None` if a race is possible: see [`remember`].
+    /// Records an access to all locations; `None` if a race is possible: see [`remember`].
     #[inline(always)]
     pub(super) fn remember(&mut self, own: Cell, deed: Deed, harmless: bool) -> Option<()> {
         if let ([reader], [writer]) = (&mut *self.readers, &mut *self.writers) {

@@ -1,25 +1,25 @@
-//! Which buffers a kernel can write, as far as the pointers in its registers show.
+//! The buffers that a kernel can write, as far as the pointers in its registers show.
 //!
-//! Reads of a buffer that nobody writes race with nothing, and most accesses of most kernels are
-//! such. What is found here is an estimate: a kernel may reach a buffer in ways that registers do
-//! not show. The watch looks at every store, so that a wrong estimate is noticed, and then no
-//! verdict stands.
+//! Reads of a buffer that no kernel writes race with nothing, and most accesses of most kernels are
+//! of this kind. The result is an estimate: a kernel may reach a buffer in ways that registers do
+//! not show. The race detector checks every store, so a wrong estimate is noticed, and then no
+//! verdict is given.
 
 use super::Extent;
 use crate::isa::Space;
 use crate::program::sem::{Address, Matrix, Operand, ValueTy};
 use crate::program::{Instr, Program, Sem};
 
-/// A set of regions, a bit each; all of them if there is no telling.
+/// A set of regions, one bit each; all of them if they cannot be determined.
 type Regions = u64;
 
 const ALL: Regions = Regions::MAX;
 
-/// The regions of global memory that no store leads to. `params` are the arguments as the kernel
-/// finds them.
+/// Returns the regions of global memory to which no store leads. `params` are the arguments of the
+/// kernel.
 pub(in crate::exec) fn unwritten(program: &Program, params: &[u8], regions: &[Extent]) -> Vec<Extent> {
     let all_written = regions.len() >= Regions::BITS as usize
-        // what a function is passed goes through memory
+        // the arguments of a function go through memory
         || program.instrs.iter().any(|instr| matches!(instr.sem, Sem::Call(_) | Sem::CallPointer(_)));
     if all_written {
         return Vec::new();
@@ -35,7 +35,7 @@ pub(in crate::exec) fn unwritten(program: &Program, params: &[u8], regions: &[Ex
                 Matrix::StoreRows { to, .. } => pointers.target(to.space, &to.addr),
                 _ => continue,
             },
-            // which buffer a surface is, its handle does not show here
+            // the handle of a surface does not show its buffer
             Sem::Surface(access) if access.is_store() => ALL,
             _ => continue,
         };
@@ -45,7 +45,7 @@ pub(in crate::exec) fn unwritten(program: &Program, params: &[u8], regions: &[Ex
     regions.iter().enumerate().filter(unwritten).map(|(_, extent)| *extent).collect()
 }
 
-/// The regions that the value of each register may point into.
+/// The regions into which the value of each register may point.
 struct Pointers<'a> {
     regions: &'a [Extent],
     of: Vec<Regions>,
@@ -82,7 +82,7 @@ impl<'a> Pointers<'a> {
                 // a vector has a word for each register
                 (0..dsts.len() as u64).fold(0, |found, word| found | self.argument(params, at + 8 * word))
             }
-            // words of 64 bits may be pointers
+            // 64-bit words may be pointers
             Sem::Load { ty, .. } if ty.bits == 64 => ALL,
             Sem::Load { .. } => 0,
             Sem::Atomic(atomic) => match atomic.ty {
@@ -99,13 +99,13 @@ impl<'a> Pointers<'a> {
         bytes.map_or(0, |bytes| self.region(u64::from_le_bytes(*bytes)))
     }
 
-    /// The region at an address.
+    /// Returns the region at an address.
     fn region(&self, address: u64) -> Regions {
         let holds = |extent: &Extent| address.wrapping_sub(extent.base) < extent.bytes;
         self.regions.iter().position(holds).map_or(0, |index| 1 << index)
     }
 
-    /// Where an address may lead.
+    /// Returns the regions to which an address may lead.
     fn target(&self, space: Space, addr: &Address) -> Regions {
         if !matches!(space, Space::Global | Space::Generic) {
             return 0;

@@ -1,18 +1,18 @@
-//! Values that differ from run to run, and whether they decide anything.
+//! Values that differ from run to run, and whether they determine a path or an address.
 //!
-//! What the clock shows, which multiprocessor a block is on, what a register holds before an instruction has
-//! written it, and what a sum of floating-point numbers comes to if several warps add to it in any order: none
-//! of these is given by the launch. The paths
-//! are given all the same if such values are only stored. So every register that one of them may
-//! reach is marked, instruction by instruction without regard to the order of instructions, and every
-//! word of memory that one is stored to. What a load finds in a marked word is marked too. If a
-//! marked register decides where a warp goes, whether it waits, or which addresses it accesses, the
-//! paths depend on it.
+//! The following values are not determined by the launch: that of a clock, the multiprocessor of a
+//! block, the contents of a register before an instruction has written it, and a sum of
+//! floating-point numbers to which several warps add in any order. The paths are determined
+//! nevertheless if such values are only stored. Therefore every register that one of them may reach
+//! is marked, instruction by instruction without regard to the order of instructions, and every
+//! word of memory to which one is stored. A value loaded from a marked word is marked too. If a
+//! marked register determines where a warp continues, whether it waits, or which addresses it
+//! accesses, the paths depend on it.
 //!
-//! Marks say too much rather than too little: a register that was marked once stays so, a stored
-//! narrow value marks its word, and additions count as done in any order if different warps do them
-//! without a barrier of the whole block between, or different blocks that may run side by side.
-//! Programs without such values have no marks, and nothing is spent on them.
+//! Marks are conservative: a register that was marked once stays marked, a stored narrow value
+//! marks its word, and additions count as unordered if different warps execute them without a
+//! barrier of the whole block in between, or different blocks that may run concurrently. Programs
+//! without such values have no marks, and no time is spent on them.
 
 use std::collections::HashMap;
 
@@ -25,59 +25,60 @@ use crate::isa::Space;
 use crate::program::sem::{ArgLocation, AtomOp, Operand, Special, ValueTy};
 use crate::program::{Instr, Program, Sem};
 
-/// Rows of a page.
+/// The number of rows of a page.
 const ROWS: usize = 32;
-/// Words of a row.
+/// The number of words of a row.
 const WORDS: usize = 32;
 
-/// Words in global memory whose values vary: address of a row of 32 words, and a bit for each.
+/// The words in global memory whose values vary: the address of a row of 32 words, and one bit for
+/// each.
 pub(in crate::exec) type VaryingWords = Vec<(u64, u32)>;
 
-/// Where a varying value comes from.
+/// The origin of a varying value.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Origin {
     pub(super) source: Source,
-    /// The instruction; `None` for one of an earlier launch.
+    /// The instruction; `None` for an earlier launch.
     pub(super) pc: Option<Pc>,
 }
 
-/// What the marks need to know of an instruction.
+/// The properties of an instruction that are relevant for marks.
 #[derive(Clone, Debug, Default)]
 struct Uses {
     dsts: Vec<RegId>,
-    /// Sources that decide something.
+    /// The sources that determine a path or an address.
     deciding: Vec<RegId>,
-    /// Whether it stores what its sources hold.
+    /// Whether it stores the values of its sources.
     stores: bool,
-    /// Whether it moves memory to memory.
+    /// Whether it copies memory to memory.
     copies: bool,
-    /// Whether it adds floating-point numbers to a cell.
+    /// Whether it adds floating-point numbers to a memory cell.
     sums: bool,
-    /// Whether it loads from memory of the thread, and whether it may store to that.
+    /// Whether it loads from local memory, and whether it may store to it.
     loads_local: bool,
     stores_local: bool,
 }
 
-/// A stretch of memory with its marked words.
+/// A range of memory with its marked words.
 #[derive(Clone, Debug)]
 struct Marked {
     words: [u32; ROWS],
     origin: Origin,
 }
 
-/// Who added to the words of a stretch, as a number above 0.
+/// The warps that added to the words of a range, as numbers above 0.
 #[derive(Clone, Debug)]
 struct Sums {
-    /// Additions at another time are ordered before.
+    /// The time of the additions; those at another time are ordered before.
     time: u64,
     adders: [[u32; WORDS]; ROWS],
 }
 
-/// What is known of a region.
+/// The state of a region.
 #[derive(Clone, Debug)]
 struct Memory {
     base: u64,
-    /// Whether a word was ever marked.
+    /// Whether any word has ever been marked.
     any: bool,
     marks: Pages<Marked>,
     sums: Pages<Sums>,
@@ -90,10 +91,10 @@ pub(super) struct Touch {
     pub(super) region: Region,
     pub(super) row: u32,
     pub(super) words: u32,
-    /// Whether it takes them as a whole.
+    /// Whether it accesses whole words.
     pub(super) whole: bool,
     pub(super) deed: Deed,
-    /// Who does it, for sums, and when: see [`Sums`].
+    /// The warp as a number, for sums, and the time: see [`Sums`].
     pub(super) adder: u32,
     pub(super) time: u64,
 }
@@ -105,25 +106,26 @@ pub(super) struct Varying {
     /// By register: the instructions that read it.
     readers: Vec<Vec<Pc>>,
     marked: Vec<Option<Origin>>,
-    /// By pc: what it stores varies.
+    /// By pc: the origin of the varying value that it stores.
     stores: Vec<Option<Origin>>,
-    /// By pc: it has loaded something that varies.
+    /// By pc: whether it has loaded a varying value.
     loaded: Vec<bool>,
-    /// Registers that functions hand back their results in, with those of the function.
+    /// The registers in which callers receive results, with those of the function.
     handed_back: Vec<(Option<RegId>, RegId)>,
     calls: bool,
     calls_by_pointer: bool,
-    /// By [`Region`].
+    /// The state by [`Region`].
     memory: [Memory; 3],
-    /// Words of the memory of threads, of any thread.
+    /// The marked words of local memory, of any thread.
     local: HashMap<u64, Origin>,
     limit: usize,
     pub(super) incomplete: bool,
-    /// What decides, and where.
+    /// The value that determines a path or an address, and the instruction.
     pub(super) found: Option<(Origin, Pc)>,
 }
 
-/// Whether a kernel itself makes varying values, however its blocks lie in time.
+/// Returns whether a kernel itself produces varying values, whatever the order of its blocks in
+/// time.
 pub fn makes_varying_values(program: &Program) -> bool {
     !program.unset_reads.is_empty()
         || program.instrs.iter().any(|instr| {
@@ -141,10 +143,10 @@ fn adds_floats(instr: &Instr) -> bool {
     matches!(&instr.sem, Sem::Atomic(atomic) if atomic.op == AtomOp::Add && matches!(atomic.ty, ValueTy::Float(_)))
 }
 
-/// What a special register varies with.
+/// Returns the reason for which a special register varies.
 fn source_of(special: Special, order: BlockOrder) -> Option<Source> {
     let known = match special {
-        // a block that is alone is on the first SM, in its first places
+        // a block that is alone runs on the first SM, in its first slots
         Special::SmId | Special::WarpId => order == BlockOrder::OneByOne,
         _ => false,
     };
@@ -153,8 +155,8 @@ fn source_of(special: Special, order: BlockOrder) -> Option<Source> {
 }
 
 impl Varying {
-    /// The marks at the beginning of a launch that finds some in global memory; `None` if there is
-    /// nothing to watch.
+    /// Creates the marks at the beginning of a launch that starts with the marked words `found` in
+    /// global memory; `None` if there is nothing to track.
     pub(super) fn new(
         program: &Program,
         order: BlockOrder,
@@ -190,7 +192,7 @@ impl Varying {
             let buffers = regions[Region::Buffers as usize];
             let region = if buffers.covers(address) { Region::Buffers } else { Region::Globals };
             let at = address.wrapping_sub(regions[region as usize].base);
-            // what the host copied need not begin with a row
+            // a range that the host copied need not begin at a row
             let rows = if at.is_multiple_of(ROW_BYTES) {
                 [(0, words), (0, words)]
             } else {
@@ -219,7 +221,7 @@ impl Varying {
         Some(varying)
     }
 
-    /// The marked words of global memory.
+    /// Returns the marked words of global memory.
     pub(super) fn words(&self) -> VaryingWords {
         let mut words = Vec::new();
         for region in [Region::Globals, Region::Buffers] {
@@ -235,7 +237,7 @@ impl Varying {
         words
     }
 
-    /// A block begins: its shared memory is another.
+    /// Clears the marks of shared memory for the next block.
     pub(super) fn start_block(&mut self) {
         let shared = &mut self.memory[Region::Shared as usize];
         if std::mem::take(&mut shared.any) {
@@ -243,12 +245,12 @@ impl Varying {
         }
     }
 
-    /// Whether what this instruction stores varies.
+    /// Returns whether the value that this instruction stores varies.
     pub(super) fn stores(&self, pc: Pc) -> bool {
         self.stores[pc.index()].is_some()
     }
 
-    /// An access to shared or global memory.
+    /// Records an access to shared or global memory.
     pub(super) fn touch(&mut self, touch: &Touch) {
         let Touch { pc, region, row, words, whole, deed, .. } = *touch;
         let memory = &mut self.memory[region as usize];
@@ -284,7 +286,7 @@ impl Varying {
         self.incomplete |= !enough;
     }
 
-    /// An access to memory of a thread.
+    /// Records an access to local memory.
     pub(super) fn touch_local(&mut self, pc: Pc, address: u64, size: u64, deed: Deed) {
         let words = address / 4..(address + size).div_ceil(4);
         match (deed, self.stores[pc.index()]) {
@@ -303,7 +305,7 @@ impl Varying {
         }
     }
 
-    /// An instruction has loaded something that varies.
+    /// Records that an instruction has loaded a varying value.
     fn load(&mut self, pc: Pc, origin: Origin) {
         if !std::mem::replace(&mut self.loaded[pc.index()], true) {
             if self.uses[pc.index()].copies {
@@ -314,7 +316,7 @@ impl Varying {
         }
     }
 
-    /// A varying value is a source of an instruction: the registers that it gets to.
+    /// Returns the registers that a varying value reaches from a source of an instruction.
     fn reaches(&mut self, pc: Pc, origin: Origin) -> Vec<RegId> {
         let uses = &self.uses[pc.index()];
         let mut reached = uses.dsts.clone();
@@ -328,7 +330,8 @@ impl Varying {
         reached
     }
 
-    /// The registers that get what lies in memory of the thread, where functions pass and hand back values.
+    /// Returns the registers that receive values from local memory, through which functions pass
+    /// arguments and results.
     fn passed(&self) -> Vec<RegId> {
         let loaded = self.uses.iter().filter(|uses| uses.loads_local).flat_map(|uses| &uses.dsts);
         loaded.chain(self.handed_back.iter().map(|(_, to)| to)).copied().collect()
@@ -372,7 +375,8 @@ impl Uses {
     }
 }
 
-/// Where the results of a call go, each with the register of the function that has it, if it is one.
+/// Returns the destinations of the results of a call, each with the register of the function that
+/// contains it, if it is in a register.
 fn handed_back(instr: &Instr) -> Vec<(Option<RegId>, RegId)> {
     let register = |place: ArgLocation| match place {
         ArgLocation::Reg(reg) => Some(reg),
@@ -403,7 +407,7 @@ impl Memory {
         }
     }
 
-    /// Where the varying value in one of these words comes from.
+    /// Returns the origin of the varying value in one of these words.
     fn origin(&self, row: u32, words: u32) -> Option<Origin> {
         let page =
             if self.any { self.marks.slots.get(row as usize / ROWS)?.as_deref()? } else { return None };
@@ -429,8 +433,8 @@ impl Memory {
         }
     }
 
-    /// Adds to words: those to which others add as well, without an order. `None` if there is no room
-    /// to remember them.
+    /// Records an addition to words, and returns those to which other warps add without an order.
+    /// `None` if there is no room to record it.
     fn add(&mut self, touch: &Touch) -> Option<u32> {
         let Touch { row, words, adder, time, .. } = *touch;
         let fresh = || Sums { time, adders: [[0; WORDS]; ROWS] };

@@ -1,4 +1,5 @@
-//! The watch itself: where an access goes, what rows clear of it, and what is looked at closer.
+//! The race detector itself: the location of an access, the fast check by rows, and the start of
+//! the precise analysis.
 
 use super::super::span::Span;
 use super::atomics::Atomics;
@@ -13,20 +14,20 @@ use crate::isa::Space;
 use crate::program::sem::BarrierKind;
 use crate::program::{Program, Sem};
 
-/// Warps of a block at most.
+/// The largest number of warps of a block.
 const WARPS: usize = 64;
 
-/// Runs of words that are gone through as runs.
+/// The number of runs of words up to which an access is processed run by run.
 const FEW_RUNS: u32 = 4;
 
-/// Accesses of a section that are kept in case that they must be looked at closer; beyond these they
-/// are looked at as they come.
+/// The number of accesses of a section that are logged in case that they must be analysed
+/// precisely; further ones are analysed immediately.
 const LOGGED: usize = 1 << 15;
 
-/// Races that are named; the rest is counted.
+/// The number of races that are reported; further ones are counted.
 const NAMED: usize = 8;
 
-/// What is known of a region.
+/// The state of a region.
 #[derive(Clone, Debug)]
 pub(super) struct Watched {
     pub(super) extent: Extent,
@@ -44,7 +45,7 @@ pub(super) struct Logged {
     pub(super) own: Cell,
 }
 
-/// A race as it was found.
+/// A race that was found.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Found {
     pub(super) region: Region,
@@ -61,7 +62,7 @@ pub(super) struct Named<'a> {
 }
 
 impl Named<'_> {
-    /// One more, if it is the first of its instructions.
+    /// Adds a race, if it is the first one of its two instructions.
     pub(super) fn add(&mut self, one: Found) {
         let pcs = |found: &Found| (found.first.pc(), found.second.pc());
         if !self.found.iter().any(|known| pcs(known) == pcs(&one)) {
@@ -70,31 +71,32 @@ impl Named<'_> {
     }
 }
 
-/// Watches the memory of a launch.
+/// The race detector of a launch.
 #[derive(Clone, Debug)]
 pub(in crate::exec) struct Watch {
     pub(super) order: BlockOrder,
     pub(super) atomics: Atomics,
-    /// Values that differ from run to run, if there are any.
+    /// The values that differ from run to run, if there are any.
     pub(super) varying: Option<Box<Varying>>,
-    /// By [`Region`].
+    /// The state by [`Region`].
     pub(super) regions: [Watched; 3],
-    /// Memory that nobody writes: a few buffers and module variables.
+    /// The memory that the kernel does not write: a few buffers and module variables.
     unwritten: Vec<Extent>,
-    /// A store to it all the same.
+    /// The instruction of a store to this memory, if one occurred.
     pub(super) stray: Option<Pc>,
     pub(super) block: u32,
-    /// The running section, and the one in which the block began.
+    /// The current section, and the one in which the block began.
     pub(super) section: u64,
     pub(super) block_section: u64,
-    /// What rows have cleared in the section, and whether its accesses are looked at closer by now.
+    /// The accesses of the section that rows have cleared, and whether its accesses are now
+    /// analysed precisely.
     log: Vec<Logged>,
     closer: bool,
-    /// Only for programs in which barriers may take a part of the block.
+    /// The vector clocks, only for programs in which barriers may involve a part of the block.
     pub(super) clocks: Option<Box<Clocks>>,
-    /// Only for programs with asynchronous copies.
+    /// The asynchronous copies, only for programs that have them.
     pub(super) copies: Option<Box<Copies>>,
-    /// Bytes that what is remembered of each kind of memory may take.
+    /// The largest number of bytes for the state of each kind of memory.
     pub(super) limit: usize,
     pub(super) found: Vec<Found>,
     pub(super) unnamed: u64,
@@ -102,8 +104,9 @@ pub(in crate::exec) struct Watch {
 }
 
 impl Watch {
-    /// A watch over shared memory of a block, module variables and buffers; the cells of each take
-    /// at most `limit` bytes. The launch finds `varying` words in global memory.
+    /// Creates the detector for the shared memory of a block, module variables and buffers; the
+    /// cells of each take at most `limit` bytes. `varying` are the words of global memory that
+    /// differ from run to run at the start of the launch.
     pub(in crate::exec) fn new(
         program: &Program,
         order: BlockOrder,
@@ -147,7 +150,7 @@ impl Watch {
         }
     }
 
-    /// The next block starts.
+    /// Starts the next block.
     pub(in crate::exec) fn start_block(&mut self, block: u32) {
         self.block = block;
         self.next_section();
@@ -162,7 +165,7 @@ impl Watch {
             copies.start_block();
         }
         if self.order == BlockOrder::OneByOne {
-            // what was before this block is ordered before it
+            // accesses before this block are ordered before it
             for region in [Region::Globals, Region::Buffers] {
                 let watched = &mut self.regions[region as usize];
                 watched.rows.make_room();
@@ -177,14 +180,15 @@ impl Watch {
         self.log.clear();
     }
 
-    /// A warp comes to a barrier.
+    /// Records that a warp arrives at a barrier.
     pub(in crate::exec) fn arrive(&mut self, warp: usize, barrier: usize) {
         if let Some(clocks) = &mut self.clocks {
             clocks.arrive(warp, barrier);
         }
     }
 
-    /// A barrier opens for those who wait; `ended` warps count as having come if it is for all.
+    /// Records that a barrier releases its waiting warps; if it is for all warps, the `ended` ones
+    /// count as having arrived.
     pub(in crate::exec) fn release(&mut self, barrier: usize, waiting: WarpMask, ended: WarpMask) {
         match &mut self.clocks {
             Some(clocks) => clocks.release(barrier, waiting, ended),
@@ -192,22 +196,23 @@ impl Watch {
         }
     }
 
-    /// A warp arrives at the mbarrier object at this address of shared memory; whether that
-    /// completes the phase.
+    /// Records that a warp arrives at the mbarrier object at this address of shared memory;
+    /// `completes` says whether this completes the phase.
     pub(in crate::exec) fn arrive_at_object(&mut self, warp: usize, address: u64, completes: bool) {
         if let Some(clocks) = &mut self.clocks {
             clocks.arrive_at_object(warp, address, completes);
         }
     }
 
-    /// A warp learns that a phase of the mbarrier object at this address has completed.
+    /// Records that a warp observes the completion of a phase of the mbarrier object at this
+    /// address.
     pub(in crate::exec) fn learn_of_object(&mut self, warp: usize, address: u64) {
         if let Some(clocks) = &mut self.clocks {
             clocks.learn_of_object(warp, address);
         }
     }
 
-    /// Whether blocks before the running one may still access this region.
+    /// Returns whether blocks before the running one may still access this region.
     #[inline(always)]
     pub(super) fn overlaps(&self, region: Region) -> bool {
         self.order == BlockOrder::SideBySide && region != Region::Shared
@@ -219,7 +224,8 @@ impl Watch {
         Moment { own, section: self.section, block: self.block_section, overlap }
     }
 
-    /// Where an address of this space lies; `None` if its memory is a thread's, or cannot be written.
+    /// Returns the region of an address in this space; `None` for local memory, and for memory that
+    /// cannot be written.
     #[inline(always)]
     pub(super) fn region(&self, space: Space, address: u64) -> Option<Region> {
         match space {
@@ -232,20 +238,20 @@ impl Watch {
         }
     }
 
-    /// Whether the accesses to a region are looked at cell by cell from the start: barriers that take a
-    /// part of the block, and blocks side by side, order more than sections tell.
+    /// Returns whether the accesses to a region are analysed cell by cell. Barriers that involve a
+    /// part of the block, and concurrent blocks, have an order that sections do not represent.
     #[inline(always)]
     pub(super) fn is_close(&self, region: Region) -> bool {
         self.closer || self.clocks.is_some() || self.overlaps(region)
     }
 
-    /// Whether nobody writes the memory at this address of global memory.
+    /// Returns whether the kernel does not write the memory at this address of global memory.
     #[inline(always)]
     pub(super) fn is_unwritten(&self, address: u64) -> bool {
         self.unwritten.iter().any(|extent| extent.covers(address))
     }
 
-    /// What lanes of a warp do, whose span begins at `low` of the space.
+    /// Records the access of lanes of a warp, whose span begins at `low` of the space.
     #[inline(always)]
     pub(in crate::exec) fn span(
         &mut self,
@@ -292,7 +298,7 @@ impl Watch {
         }
     }
 
-    /// An access by one lane.
+    /// Records an access by one lane.
     #[inline(always)]
     pub(in crate::exec) fn access(&mut self, by: By, space: Space, address: u64, size: u64, mut deed: Deed) {
         if self.varying.is_some() {
@@ -313,7 +319,7 @@ impl Watch {
         });
     }
 
-    /// Where an access goes and the cell that it leaves, if it is one to remember.
+    /// Returns the region of an access and the cell that it leaves, if it has to be recorded.
     #[inline(always)]
     fn enter(&mut self, by: By, space: Space, address: u64, deed: Deed) -> Option<(Region, Cell)> {
         let region = self.region(space, address)?;
@@ -326,7 +332,7 @@ impl Watch {
         Some((region, Cell::new(by.warp, by.pc.get())))
     }
 
-    /// Where in its region an address lies, which is one that could be accessed.
+    /// Returns the offset of an accessed address in its region.
     #[inline(always)]
     pub(super) fn offset(&self, region: Region, address: u64) -> u64 {
         address.wrapping_sub(self.regions[region as usize].extent.base)
@@ -337,7 +343,7 @@ impl Watch {
         deed == Deed::Updates && self.atomics.is_harmless(own.pc())
     }
 
-    /// An access to a part of a row.
+    /// Records an access to a part of a row.
     #[inline(always)]
     pub(super) fn part(&mut self, access: Logged, harmless: bool) {
         if !self.closer {
@@ -362,7 +368,7 @@ impl Watch {
         self.replay(access);
     }
 
-    /// Looks closer at what rows have cleared.
+    /// Analyses precisely the accesses that rows have cleared.
     #[cold]
     fn look_back(&mut self) {
         let mut log = std::mem::take(&mut self.log);
@@ -379,7 +385,7 @@ impl Watch {
         }
     }
 
-    /// As [`Watch::span`], cell by cell.
+    /// Records an access like [`Watch::span`], cell by cell.
     fn span_closer(
         &mut self,
         (region, low): (Region, u64),
@@ -395,7 +401,7 @@ impl Watch {
         for_runs(span, lanes, size, |start, bytes| self.run(region, low + start, bytes, size, own, deed));
     }
 
-    /// As [`Watch::span_closer`], for lanes with a word here and a word there.
+    /// Records an access like [`Watch::span_closer`], by lanes with scattered words.
     fn words(&mut self, (region, low): (Region, u64), span: &Span, lanes: LaneMask, own: Cell, deed: Deed) {
         let harmless = self.is_harmless(own, deed);
         let section = self.section;
@@ -414,7 +420,8 @@ impl Watch {
         }
     }
 
-    /// An access to the bytes from `address` on, cell by cell; that of each lane has `size` of them.
+    /// Records an access to the bytes from `address` on, cell by cell; the access of each lane has
+    /// `size` bytes.
     #[inline]
     fn run(&mut self, region: Region, mut address: u64, mut bytes: u64, size: u64, own: Cell, deed: Deed) {
         let (harmless, moment) = (self.is_harmless(own, deed), self.moment(own, region));
@@ -433,7 +440,7 @@ impl Watch {
     }
 }
 
-/// The lanes whose access begins somewhere else than where that of the lane before begins or ends.
+/// Returns the lanes whose access does not begin where that of the previous lane begins or ends.
 #[inline(always)]
 fn starts(span: &Span, lanes: LaneMask, size: u64) -> u32 {
     let offsets = &span.offsets.0;
@@ -445,7 +452,8 @@ fn starts(span: &Span, lanes: LaneMask, size: u64) -> u32 {
     lanes.bits() & (apart | !(lanes.bits() << 1))
 }
 
-/// The runs of bytes that lanes touch: where each begins in the span, and its bytes.
+/// Calls `each` for the runs of bytes that lanes touch, with the offset of the run in the span and
+/// its number of bytes.
 #[inline(always)]
 pub(super) fn for_runs(span: &Span, lanes: LaneMask, size: u64, mut each: impl FnMut(u64, u64)) {
     let offset = |lane: u32| u64::from(span.offsets.0[lane as usize]);

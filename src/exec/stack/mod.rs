@@ -1,18 +1,19 @@
-//! The SIMT stack: which lanes of a warp run where, and where they meet again.
+//! The SIMT stack: the position of each lane of a warp, and the reconvergence points.
 //!
-//! An entry is the next instruction, the lanes that run there and the place where they rejoin the
-//! entries below (npc, mask and rpc of Adalbert et al., ERTS 2022, section III.A). Only the top entry runs. Two
-//! mechanisms ([`Reconvergence`]) share the entries and differ in what opens and closes a region of
-//! divergent code:
+//! An entry consists of the next instruction, the lanes that run there and the point where they
+//! rejoin the entries below (npc, mask and rpc of Adalbert et al., ERTS 2022, section III.A). Only
+//! the top entry runs. Two mechanisms ([`Reconvergence`]) share the entries and differ in what
+//! opens and closes a region of divergent code:
 //!
-//! * `post_dominator.rs`: a divergent branch opens it, arrival at the branch's post-dominator closes it;
-//! * `pascal.rs`: SSY or PBK opens it, SYNC or BRK closes it, whether or not a branch diverges.
+//! * `post_dominator.rs`: a divergent branch opens it, and arrival at the branch's post-dominator
+//!   closes it;
+//! * `pascal.rs`: SSY or PBK opens it, and SYNC or BRK closes it, whether or not a branch diverges.
 //!
-//! In both the taken side is on top, so it runs first. What every instruction does (going on,
-//! ending lanes, calls) is the same in both, so the hot path does not ask which one it is.
+//! In both the taken side is on top, so it runs first. The common operations (advancing, ending
+//! lanes, calls) are the same in both, so the hot path need not distinguish them.
 //!
-//! A call opens a frame: the entries above its base belong to the callee, and when all of them
-//! are gone, the caller's entry goes on.
+//! A call opens a frame: the entries above its base belong to the callee, and when all of them have
+//! been removed, the caller's entry continues.
 
 mod pascal;
 mod post_dominator;
@@ -21,7 +22,7 @@ use crate::base::{LaneMask, Pc};
 use crate::machine::Reconvergence;
 use crate::program::sem::Region;
 
-/// Calls that nest deeper than this are refused, whatever the stack holds.
+/// The limit on the depth of nested calls. Deeper calls are rejected, even if the stack has room.
 const MAX_FRAMES: usize = 1 << 16;
 
 /// One entry of a [`SimtStack`].
@@ -29,20 +30,21 @@ const MAX_FRAMES: usize = 1 << 16;
 pub struct Entry {
     /// The next instruction.
     pub npc: Pc,
-    /// Where the lanes rejoin the entry below; [`SimtStack::END`] if they stay apart until they end
-    /// or return.
+    /// The point where the lanes rejoin the entry below; [`SimtStack::END`] if they stay apart
+    /// until they end or return.
     pub rpc: Pc,
     /// The lanes.
     pub mask: LaneMask,
     within: Within,
 }
 
-/// What closes the region that an entry runs in.
+/// The event that closes the region in which an entry runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Within {
     /// The end of the kernel or function.
     Whole,
-    /// Arrival at the rpc: the decoder of a language without reconvergence instructions found it.
+    /// Arrival at the rpc, which the decoder of a language without reconvergence instructions
+    /// determined.
     Joined,
     /// SYNC or BRK.
     Explicit(Region),
@@ -50,30 +52,30 @@ enum Within {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Frame {
-    /// Number of entries below the callee's first.
+    /// The number of entries below the callee's first one.
     base: usize,
     /// The call instruction.
     call: Pc,
-    /// What runs in it.
+    /// The activation that runs in the frame.
     of: Activation,
-    /// Where the local memory of the calling function's frame begins.
+    /// The start of the calling function's frame in local memory.
     caller_local: u64,
 }
 
-/// A function as it is called: which one, and where its frame lies in local memory.
+/// An activation of a function: its number, and the position of its frame in local memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Activation {
-    /// Its number in the program.
+    /// The number of the function in the program.
     pub(super) function: u32,
-    /// Where its frame begins; that of its caller if it has none.
+    /// The start of its frame; that of its caller's frame if it has none.
     pub(super) local: u64,
-    /// Where local memory is free.
+    /// The start of free local memory.
     pub(super) free: u64,
 }
 
 /// The SIMT stack of one warp.
 ///
-/// Invariant between calls: the stack is empty or its top entry has lanes, has not arrived where
+/// Invariant between calls: the stack is empty, or its top entry has lanes, has not arrived where
 /// its region ends by itself, and lies above the base of the innermost frame.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SimtStack {
@@ -84,11 +86,11 @@ pub struct SimtStack {
 }
 
 impl SimtStack {
-    /// The rpc of lanes that rejoin nowhere. Adalbert et al. take the last address of the memory, which
-    /// need not hold an instruction; ours never does.
+    /// The rpc of lanes that rejoin nowhere. Adalbert et al. take the last address of the memory,
+    /// which need not hold an instruction; this address never does.
     pub const END: Pc = Pc::new(u32::MAX);
 
-    /// An empty stack.
+    /// Creates an empty stack.
     pub fn new(mechanism: Reconvergence) -> Self {
         Self { mechanism, ..Self::default() }
     }
@@ -103,29 +105,29 @@ impl SimtStack {
         }
     }
 
-    /// The entries, bottom first.
+    /// Returns the entries, bottom first.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
-    /// The next instruction and the lanes that run it; `None` when all lanes have ended.
+    /// Returns the next instruction and the lanes that run it; `None` if all lanes have ended.
     #[inline]
     pub fn top(&self) -> Option<(Pc, LaneMask)> {
         self.entries.last().map(|entry| (entry.npc, entry.mask))
     }
 
-    /// The lanes that have not ended.
+    /// Returns the lanes that have not ended.
     pub fn live(&self) -> LaneMask {
         self.live
     }
 
-    /// Those of the lanes that have nothing before them but their end: they wait, outside of every
-    /// call, at an instruction for which `ends` holds.
+    /// Returns those of the lanes that can only end: they wait, outside of every call, at an
+    /// instruction for which `ends` holds.
     pub(super) fn leaving(&self, lanes: LaneMask, ends: impl Fn(Pc) -> bool) -> LaneMask {
         let in_kernel = self.frames.first().map_or(self.entries.len(), |frame| frame.base);
         let (mut left, mut leaving) = (lanes, LaneMask::empty());
         for (index, entry) in self.entries.iter().enumerate().rev() {
-            // the highest entry that has a lane is where that lane is
+            // a lane is at the highest entry that contains it
             let here = entry.mask & left;
             left.remove(here);
             if index < in_kernel && ends(entry.npc) {
@@ -135,7 +137,7 @@ impl SimtStack {
         leaving
     }
 
-    /// Goes on to the next instruction.
+    /// Advances to the next instruction.
     #[inline]
     pub fn advance(&mut self) {
         if let Some(top) = self.entries.last_mut() {
@@ -146,8 +148,8 @@ impl SimtStack {
         }
     }
 
-    /// Where a straight run of the active lanes ends that goes at most to `end`: there, or where
-    /// their region ends.
+    /// Returns the end of a straight run of the active lanes that goes at most to `end`: `end`, or
+    /// the end of their region.
     #[inline]
     pub(super) fn straight_until(&self, end: Pc) -> Pc {
         match self.entries.last() {
@@ -156,7 +158,7 @@ impl SimtStack {
         }
     }
 
-    /// Goes on to an instruction behind this one that a straight run came to.
+    /// Advances to a later instruction, at the end of a straight run.
     #[inline]
     pub(super) fn advance_to(&mut self, pc: Pc) {
         if let Some(top) = self.entries.last_mut() {
@@ -167,8 +169,9 @@ impl SimtStack {
         }
     }
 
-    /// A branch that `taken` of the active lanes take. `join` is its immediate post-dominator, if
-    /// the program relies on it. A branch of all or none does not diverge.
+    /// Executes a branch that `taken` of the active lanes take. `join` is its immediate
+    /// post-dominator, if the program relies on it. A branch that all or no lanes take does not
+    /// diverge.
     pub fn branch(&mut self, taken: LaneMask, target: Pc, join: Option<Pc>) {
         if self.mechanism == Reconvergence::PascalStack {
             self.open_joined(join);
@@ -187,8 +190,8 @@ impl SimtStack {
         }
     }
 
-    /// A branch of all active lanes to one place per group; the groups are disjoint, and the first
-    /// one runs first.
+    /// Executes a branch of all active lanes to one target per group; the groups are disjoint, and
+    /// the first one runs first.
     pub fn branch_table(&mut self, groups: &[(Pc, LaneMask)], join: Option<Pc>) {
         if self.mechanism == Reconvergence::PascalStack {
             self.open_joined(join);
@@ -202,7 +205,7 @@ impl SimtStack {
         }
     }
 
-    /// Replaces the top entry by one per side, the last of them on top.
+    /// Replaces the top entry by one per side, with the last of them on top.
     fn diverge(&mut self, join: Option<Pc>, sides: &[(Pc, LaneMask)]) {
         match self.mechanism {
             Reconvergence::PostDominator => self.diverge_until(join, sides),
@@ -210,13 +213,14 @@ impl SimtStack {
         }
     }
 
-    /// Calls the function at `target` with `lanes`, some of the active ones. False if calls nest
-    /// too deeply; the stack is unchanged then.
+    /// Calls the function at `target` with `lanes`, some of the active ones. Returns false if calls
+    /// nest too deeply; the stack is unchanged then.
     pub fn call(&mut self, lanes: LaneMask, target: Pc) -> bool {
         self.call_all(&[(target, lanes, Activation::default())])
     }
 
-    /// Calls several functions, each with lanes of its own; the last one runs first.
+    /// Calls several functions, each with its own lanes; the last one runs first. Returns false if
+    /// calls nest too deeply.
     pub(super) fn call_all(&mut self, groups: &[(Pc, LaneMask, Activation)]) -> bool {
         let caller_local = self.local();
         let Some(top) = self.entries.last_mut() else { return true };
@@ -226,41 +230,43 @@ impl SimtStack {
         let call = top.npc;
         top.npc = following(call);
         for &(target, lanes, of) in groups {
-            // a function that has returned leaves the one below on top, another target of the call
+            // when a function has returned, the one below is on top, which is another target of the
+            // call
             self.frames.push(Frame { base: self.entries.len(), call, of, caller_local });
             self.entries.push(Entry::whole(target, lanes));
         }
         true
     }
 
-    /// How many calls are open, those that wait for their turn included.
+    /// Returns the number of open calls, including those that wait for their turn.
     pub(super) fn depth(&self) -> usize {
         self.frames.len()
     }
 
-    /// What runs, and where the frame of its caller begins; `None` in the kernel itself.
+    /// Returns the running activation, and the start of its caller's frame; `None` in the kernel
+    /// itself.
     pub(super) fn running(&self) -> Option<(Activation, u64)> {
         self.frames.last().map(|frame| (frame.of, frame.caller_local))
     }
 
-    /// Where the local memory of the running function's frame begins.
+    /// Returns the start of the running function's frame in local memory.
     pub(super) fn local(&self) -> u64 {
         self.frames.last().map_or(0, |frame| frame.of.local)
     }
 
-    /// The call instruction of the function that runs; `None` in the kernel itself.
+    /// Returns the call instruction of the running function; `None` in the kernel itself.
     pub fn caller(&self) -> Option<Pc> {
         self.frames.last().map(|frame| frame.call)
     }
 
-    /// `lanes` return from the running function, or end if it is the kernel; the other active
-    /// lanes go on.
+    /// Lets `lanes` return from the running function, or end if it is the kernel; the other active
+    /// lanes continue.
     pub fn leave(&mut self, lanes: LaneMask) {
         let Some(frame) = self.frames.last() else { return self.end(lanes) };
         self.remove(frame.base, lanes);
     }
 
-    /// `lanes` end, wherever they are; the other active lanes go on.
+    /// Ends `lanes`, wherever they are; the other active lanes continue.
     pub fn end(&mut self, lanes: LaneMask) {
         self.live.remove(lanes);
         self.remove(0, lanes);
@@ -268,7 +274,7 @@ impl SimtStack {
 
     fn remove(&mut self, from: usize, lanes: LaneMask) {
         let Some(top) = self.entries.last_mut() else { return };
-        // the lanes of the top entry that stay go on behind the instruction
+        // the remaining lanes of the top entry continue after the instruction
         top.npc = following(top.npc);
         for entry in &mut self.entries[from..] {
             entry.mask.remove(lanes);
@@ -276,8 +282,8 @@ impl SimtStack {
         self.settle();
     }
 
-    /// Restores the invariant: drops entries that are empty or have arrived where their region
-    /// ends by itself, and frames without entries.
+    /// Restores the invariant: drops entries that are empty or have arrived where their region ends
+    /// by itself, and frames without entries.
     fn settle(&mut self) {
         loop {
             if self.frames.last().is_some_and(|frame| frame.base == self.entries.len()) {
@@ -295,7 +301,7 @@ impl SimtStack {
 }
 
 impl Entry {
-    /// Lanes at the beginning of a kernel or function.
+    /// Creates the entry of lanes at the beginning of a kernel or function.
     fn whole(npc: Pc, mask: LaneMask) -> Self {
         Self { npc, rpc: SimtStack::END, mask, within: Within::Whole }
     }
@@ -356,7 +362,7 @@ mod tests {
 
     #[test]
     fn loops_do_not_grow_the_stack() {
-        // lane k leaves the loop at 5..=6 after k rounds; the join is 7
+        // lane k leaves the loop at 5..=6 after k iterations; the join is 7
         let mut stack = started();
         for round in 0..3 {
             stack.branch(lanes(0xf & !((2 << round) - 1)), Pc::new(0), Some(Pc::new(1)));
@@ -446,7 +452,7 @@ mod tests {
             let groups = [(Pc::new(40), lanes(0b0010), at(16)), (Pc::new(20), lanes(0b0101), at(16))];
             assert!(stack.call_all(&groups));
             assert_eq!((top(&stack), stack.local(), stack.depth()), (Some((20, 0b0101)), 16, 2));
-            // the first target calls on, which leaves the second where it is
+            // the first target calls another function, which leaves the second where it is
             assert!(stack.call_all(&[(Pc::new(40), lanes(0b0100), at(32))]));
             assert_eq!((top(&stack), stack.local()), (Some((40, 0b0100)), 32));
             stack.leave(lanes(0b0100));

@@ -1,12 +1,12 @@
-//! Reconvergence at immediate post-dominators: what languages without reconvergence instructions
-//! get (GPGPU-Sim does the same with PTX).
+//! Reconvergence at immediate post-dominators, for languages without reconvergence instructions
+//! (GPGPU-Sim uses it for PTX).
 
 use super::{SimtStack, Within};
 use crate::base::{LaneMask, Pc};
 
 impl SimtStack {
-    /// Turns the top entry into the one that waits at `join` and pushes one entry per side that
-    /// has a way to go, the last of them on top.
+    /// Turns the top entry into the one that waits at `join`, and pushes one entry per side that
+    /// has not arrived there, with the last of them on top.
     pub(super) fn diverge_until(&mut self, join: Option<Pc>, sides: &[(Pc, LaneMask)]) {
         let Some(top) = self.entries.last_mut() else { return };
         let (outer, outer_rpc) = (top.within, top.rpc);
@@ -14,7 +14,7 @@ impl SimtStack {
         // where the entry below waits for them.
         let (within, rpc) = join.map_or((outer, outer_rpc), |join| (Within::Joined, join));
         if outer_rpc == rpc {
-            // the entry below waits there already: a loop does not grow the stack
+            // the entry below already waits there: a loop does not grow the stack
             self.entries.pop();
         } else {
             top.npc = rpc;
